@@ -1,0 +1,101 @@
+import FoundationEssentials
+import Glibc
+
+/// What a number depends on beside the code, for `X.env.json`.
+public struct Environment: Encodable, Sendable {
+  let schema: Int
+  let runID: String
+  let startedAt: String
+  let commit: String?
+  let dirty: Bool?
+  let toolchain: String?
+  let optimisation: String
+  let allocator: String
+  let countingAllocator: String?
+  let cpuModel: String?
+  let cpusOnline: Int
+  let cpusAllowed: Int
+  let cpuQuota: Double?
+  let kernel: String
+  let governor: String
+  let aslr: String
+  let loadAverageAtStart: Double?
+  let seed: UInt64
+  let effort: Effort
+  let spin: Spin
+  let arguments: [String]
+  /// What only the end of the run knows.
+  public var outcome = Outcome()
+
+  public struct Outcome: Encodable, Sendable {
+    public var seconds = 0.0
+    public var stealShare = 0.0
+    public var cpuPressureSeconds: Double?
+    public var repeats: [String: Int] = [:]
+    public var excludedBlocks: [String] = []
+    public var failures: [String: String] = [:]
+    public var wasInterrupted = false
+
+    public init() {}
+  }
+
+  /// Looks around. `source` is a file of the checkout that this program was built from.
+  public init(
+    runID: String, seed: UInt64, effort: Effort, spin: Spin, arguments: [String], jemalloc: String?, source: String
+  ) {
+    schema = CSV.schema
+    self.runID = runID
+    startedAt = Date().formatted(.iso8601)
+    let folder = source.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
+    commit = Self.output("git", ["-C", folder, "rev-parse", "--verify", "HEAD"])
+    dirty = commit == nil ? nil : Self.output("git", ["-C", folder, "status", "--porcelain"]) != nil
+    toolchain = Self.output("swift", ["--version"])
+    optimisation = Self.isOptimised ? "release" : "debug"
+    allocator = "system (\(Self.libraryVersion))"
+    countingAllocator = jemalloc
+    cpuModel = SystemFile.read("/proc/cpuinfo")?.split(separator: "\n").first { $0.hasPrefix("model name") }
+      .flatMap { $0.split(separator: ":").last.map { String($0.drop { $0 == " " }) } }
+    cpusOnline = CPUs.online
+    cpusAllowed = CPUs.affinity
+    cpuQuota = CPUs.quota
+    kernel = SystemFile.read("/proc/sys/kernel/osrelease") ?? "not visible"
+    governor = SystemFile.read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor") ?? "not visible"
+    aslr = SystemFile.read("/proc/sys/kernel/randomize_va_space") ?? "not visible"
+    loadAverageAtStart = SystemLoad.average
+    self.seed = seed
+    self.effort = effort
+    self.spin = spin
+    self.arguments = arguments
+  }
+
+  public static var isOptimised: Bool {
+    #if DEBUG
+      false
+    #else
+      true
+    #endif
+  }
+
+  public func json() throws -> String {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+    encoder.keyEncodingStrategy = .convertToSnakeCase
+    return String(decoding: try encoder.encode(self), as: UTF8.self) + "\n"
+  }
+
+  /// Such as "glibc 2.39".
+  private static var libraryVersion: String {
+    var text = [UInt8](repeating: 0, count: 64)
+    let length = text.withUnsafeMutableBytes {
+      confstr(Int32(_CS_GNU_LIBC_VERSION), $0.baseAddress!.assumingMemoryBound(to: CChar.self), $0.count)
+    }
+    return length > 1
+      ? String(decoding: text[..<min(length - 1, text.count)], as: UTF8.self) : "libc of unknown version"
+  }
+
+  /// The first line a tool prints; nil when it is absent, fails or prints nothing.
+  private static func output(_ tool: String, _ arguments: [String]) -> String? {
+    let outcome = ProcessRunner.run(tool, arguments, timeout: 20)
+    return outcome.ending == .exited(0) ? outcome.lines.first : nil
+  }
+}

@@ -1,0 +1,50 @@
+import FoundationEssentials
+
+/// What the parent asks of one process, as the single argument of the hidden subcommand `measure`.
+public struct MeasureRequest: Codable, Hashable, Sendable {
+  public enum Mode: Codable, Hashable, Sendable {
+    /// Find how many repeats fill `target` nanoseconds; more than `limit` need not be found.
+    case calibrate(target: UInt64, limit: Int)
+    case time(repeats: Int, values: Int, warmups: Int)
+    /// Count allocations: the process runs on an allocator that can.
+    case count(values: Int)
+  }
+
+  public let family: String
+  public let benchmark: String
+  public let parameters: String
+  public let subject: String
+  public let workers: Int
+  public let mode: Mode
+  public let seed: UInt64
+  public let spin: Spin
+  public let graphs: [String]
+
+  public init(cell: CellKey, mode: Mode, seed: UInt64, spin: Spin, graphs: [String]) {
+    family = cell.scenario.name.family
+    benchmark = cell.scenario.name.benchmark
+    parameters = cell.scenario.parameters.description
+    subject = cell.arm.subject
+    workers = cell.arm.workers
+    self.mode = mode
+    self.seed = seed
+    self.spin = spin
+    self.graphs = graphs
+  }
+
+  public var name: BenchmarkName { BenchmarkName(family, benchmark) }
+
+  public func encoded() throws -> String {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys]
+    return String(decoding: try encoder.encode(self), as: UTF8.self)
+  }
+
+  public init(encoded text: String) throws {
+    do {
+      self = try JSONDecoder().decode(MeasureRequest.self, from: Data(text.utf8))
+    } catch {
+      throw Complaint(.usage, "measure takes the request that run writes; this is not one")
+    }
+  }
+}

@@ -1,0 +1,75 @@
+/// What a measuring process does with its trial, and how it says so, one line at a time.
+public struct MeasuringProcess {
+  private let trial: Trial
+  private let write: (ResultLine) -> Void
+
+  public init(_ trial: Trial, write: @escaping (ResultLine) -> Void) {
+    self.trial = trial
+    self.write = write
+  }
+
+  /// Warming up ends after this time even when fewer values were run than asked for.
+  static let longestWarmup: UInt64 = 500_000_000
+
+  public func run(_ mode: MeasureRequest.Mode) {
+    do {
+      switch mode {
+      case .calibrate(let target, let limit): write(.repeats(try calibrate(target: target, limit: limit)))
+      case .time(let repeats, let values, let warmups):
+        guard AllocationCounter() == nil else { throw CheckFailed("times are not taken on jemalloc: unset LD_PRELOAD") }
+        try time(repeats: repeats, values: values, warmups: warmups)
+      case .count(let values): try count(values: values)
+      }
+      write(.end)
+    } catch {
+      write(.failure("\(error)"))
+    }
+  }
+
+  private func time(repeats: Int, values: Int, warmups: Int) throws {
+    let start = Clock.now()
+    for _ in 0..<warmups where Clock.now() - start < Self.longestWarmup { _ = try trial.measure(repeats) }
+    var samples: [SampleSeries] = []
+    for index in 1...values {
+      let value = try trial.measure(repeats)
+      for reading in value.readings { write(.reading(valueIndex: index, reading)) }
+      samples += value.samples
+    }
+    for series in SampleSeries.merged(samples) {
+      for reading in series.readings() { write(.reading(valueIndex: 0, reading)) }
+    }
+  }
+
+  private func calibrate(target: UInt64, limit: Int) throws -> Int {
+    _ = try trial.measure(1)
+    var repeats = 1
+    while true {
+      let start = Clock.now()
+      _ = try trial.measure(repeats)
+      switch Calibration.step(repeats: repeats, took: Clock.now() - start, target: target, limit: limit) {
+      case .enough(let answer): return answer
+      case .tryAgain(let next): repeats = next
+      }
+    }
+  }
+
+  /// Several repeats at once, so that what a call of `measure` allocates for its own readings does not show.
+  private static let countedRepeats = 3
+
+  private func count(values: Int) throws {
+    guard let counter = AllocationCounter() else {
+      throw CheckFailed("the process that counts allocations has no jemalloc")
+    }
+    _ = try trial.measure(1)
+    let operations = trial.operationsPerRepeat * Self.countedRepeats
+    for index in 1...values {
+      let start = counter.read()
+      _ = try trial.measure(Self.countedRepeats)
+      let end = counter.read()
+      let requests = Double(end.requests - start.requests) / Double(operations)
+      let bytes = Double(end.bytes - start.bytes) / Double(operations)
+      write(.reading(valueIndex: index, Reading(.allocationsPerOp, requests, count: operations)))
+      write(.reading(valueIndex: index, Reading(.bytesPerOp, bytes, count: operations)))
+    }
+  }
+}

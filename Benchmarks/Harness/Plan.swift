@@ -1,0 +1,137 @@
+/// A scenario with the arms that can run it.
+public struct PlannedScenario: Sendable {
+  public let scenario: Scenario
+  public let arms: [Arm]
+  /// Arms of the run that have no such thing: their cells stay empty.
+  public let incapable: [Arm]
+  public let repeats: RepeatPolicy
+  /// The metrics the table shows; the CSV has all.
+  public let headlines: [Metric]
+  public let countsAllocations: Bool
+  public let notes: [String]
+
+  public init(
+    scenario: Scenario, arms: [Arm], incapable: [Arm], repeats: RepeatPolicy, headlines: [Metric],
+    countsAllocations: Bool,
+    notes: [String]
+  ) {
+    self.scenario = scenario
+    self.arms = arms
+    self.incapable = incapable
+    self.repeats = repeats
+    self.headlines = headlines
+    self.countsAllocations = countsAllocations
+    self.notes = notes
+  }
+
+  public var cells: [CellKey] { arms.map { CellKey(scenario, $0) } }
+}
+
+/// How much is measured: the same for every cell.
+public struct Effort: Hashable, Sendable, Codable {
+  public var blocks: Int
+  public var values: Int
+  public var warmups: Int
+  /// What a value takes on the slowest subject, in nanoseconds.
+  public var target: UInt64
+
+  /// Ten blocks are the least on which to decide anything.
+  public static let full = Effort(blocks: 10, values: 5, warmups: 2, target: 50_000_000)
+  /// A look at everything, without intervals: they need six blocks.
+  public static let quick = Effort(blocks: 3, values: 3, warmups: 1, target: 20_000_000)
+}
+
+/// Everything a run will do, before it does it.
+public struct Plan: Sendable {
+  public let scenarios: [PlannedScenario]
+  public let effort: Effort
+  public let seed: UInt64
+
+  public init(scenarios: [PlannedScenario], effort: Effort, seed: UInt64) {
+    self.scenarios = scenarios
+    self.effort = effort
+    self.seed = seed
+  }
+
+  /// All arms, in the order in which they were asked for.
+  public var arms: [Arm] {
+    var seen: Set<Arm> = []
+    var ordered: [Arm] = []
+    for scenario in scenarios {
+      for arm in scenario.arms + scenario.incapable where seen.insert(arm).inserted { ordered.append(arm) }
+    }
+    return ordered
+  }
+
+  /// The processes of one kind, in the order in which they run.
+  public enum Step: Hashable, Sendable {
+    case calibrate(CellKey)
+    case time(CellKey, block: Int)
+    case count(CellKey)
+
+    public var cell: CellKey {
+      switch self {
+      case .calibrate(let cell), .time(let cell, _), .count(let cell): cell
+      }
+    }
+  }
+
+  public var calibrations: [Step] {
+    scenarios.filter(\.repeats.isCalibrated).flatMap { $0.cells.map(Step.calibrate) }
+  }
+
+  public var countings: [Step] { scenarios.filter(\.countsAllocations).flatMap { $0.cells.map(Step.count) } }
+
+  /// One block: the scenarios in an order of its own, and the arms of each next to one another, by the Latin square.
+  public func block(_ block: Int) -> [(scenario: PlannedScenario, order: [Arm])] {
+    var random = SeededGenerator(seed: seed, purpose: "scenario-order-\(block)")
+    return scenarios.shuffled(using: &random).map { planned in
+      let square = LatinSquare(size: planned.arms.count, seed: seed)
+      return (planned, square.order(block: block - 1).map { planned.arms[$0] })
+    }
+  }
+
+  public func timedSteps(block: Int) -> [Step] {
+    self.block(block).flatMap { planned, order in
+      order.map { .time(CellKey(planned.scenario, $0), block: block) }
+    }
+  }
+
+  /// All processes, if every one of them succeeds.
+  public var steps: [Step] { calibrations + (1...effort.blocks).flatMap { timedSteps(block: $0) } + countings }
+}
+
+extension Plan {
+  /// What starting a process and loading what it links takes, in seconds.
+  private static let startup = 0.05
+  /// The arms other than the slowest fill this share of the time of a value, by experience.
+  private static let share = 0.6
+
+  /// A guess, in seconds, that the run replaces by what it measures.
+  public func estimate(_ step: Step) -> Double {
+    let target = Double(effort.target) / 1e9
+    switch step {
+    case .calibrate(let cell): return Self.startup + 2.5 * max(target, leastSeconds(cell.scenario))
+    case .count: return 3 * Self.startup
+    case .time(let cell, _):
+      let values = Double(effort.values + effort.warmups)
+      switch repeats(cell.scenario) {
+      case .calibrated(let least): return Self.startup + values * max(target * Self.share, least)
+      case .perProcess(_, let seconds): return Self.startup + seconds * values / Double(effort.values) * Self.share
+      }
+    }
+  }
+
+  private func leastSeconds(_ scenario: Scenario) -> Double {
+    if case .calibrated(let seconds) = repeats(scenario) { seconds } else { 0 }
+  }
+
+  public var estimatedSeconds: Double { steps.reduce(0) { $0 + estimate($1) } }
+
+  /// How long a process may take before it counts as hung.
+  public func timeout(_ step: Step) -> Double { 60 + 20 * estimate(step) }
+
+  public func repeats(_ scenario: Scenario) -> RepeatPolicy {
+    scenarios.first { $0.scenario == scenario }!.repeats
+  }
+}

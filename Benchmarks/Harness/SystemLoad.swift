@@ -1,0 +1,35 @@
+/// What the rest of the machine took from this run, up to one moment.
+public struct SystemLoad: Sendable {
+  /// Clock ticks of all CPUs, idle ones included, and those a hypervisor gave to others.
+  let ticks: Double
+  let stolen: Double
+  /// Microseconds in which some task waited for a CPU; nil where the kernel does not report it.
+  let pressure: Double?
+
+  public static func read() -> SystemLoad {
+    let fields = (SystemFile.read("/proc/stat") ?? "").split(separator: "\n").first?.split(separator: " ") ?? []
+    // user nice system idle iowait irq softirq steal; what follows is contained in the first two.
+    let ticks = fields.dropFirst().prefix(8).compactMap { Double($0) }
+    let some = (SystemFile.read("/proc/pressure/cpu") ?? "").split(separator: "\n").first { $0.hasPrefix("some") }
+    let total = some?.split(separator: " ").last { $0.hasPrefix("total=") }?.dropFirst("total=".count)
+    return SystemLoad(
+      ticks: ticks.reduce(0, +), stolen: ticks.count == 8 ? ticks[7] : 0, pressure: total.flatMap { Double($0) })
+  }
+
+  /// How many tasks ran or waited to, averaged over the last minute.
+  public static var average: Double? {
+    SystemFile.read("/proc/loadavg")?.split(separator: " ").first.flatMap { Double($0) }
+  }
+
+  /// The share of CPU time that was stolen since `start`.
+  public func stealShare(since start: SystemLoad) -> Double {
+    let passed = ticks - start.ticks
+    return passed > 0 ? (stolen - start.stolen) / passed : 0
+  }
+
+  /// Seconds in which some task of the machine waited for a CPU since `start`.
+  public func pressureSeconds(since start: SystemLoad) -> Double? {
+    guard let pressure, let before = start.pressure else { return nil }
+    return (pressure - before) / 1e6
+  }
+}

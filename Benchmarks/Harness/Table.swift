@@ -1,0 +1,116 @@
+/// The table a person reads: a section per benchmark, a line per parameters and metric, a column per arm.
+public struct Table: Sendable {
+  private let summary: Summary
+  private let plan: Plan
+  private let failures: [CellKey: String]
+
+  public init(_ summary: Summary, plan: Plan, failures: [CellKey: String]) {
+    self.summary = summary
+    self.plan = plan
+    self.failures = failures
+  }
+
+  public func text(reference: String) -> String {
+    var names: [BenchmarkName] = []
+    for planned in plan.scenarios where !names.contains(planned.scenario.name) { names.append(planned.scenario.name) }
+    let sections = names.map(section).filter { !$0.isEmpty }
+    return (sections + [legend(reference: reference)]).joined(separator: "\n\n") + "\n"
+  }
+
+  private func section(_ name: BenchmarkName) -> String {
+    let planned = plan.scenarios.filter { $0.scenario.name == name }
+    let lines = summary.lines.filter { $0.scenario.name == name }
+    let common = Self.common(lines.map(\.parameters))
+    let arms = plan.arms.filter { arm in planned.contains { $0.arms.contains(arm) } }
+    var rows = [["", ""] + arms.map(\.description) + ["n"]]
+    var previous: String?
+    for line in lines {
+      let own = line.parameters.without(common).description
+      rows.append([own == previous ? "" : own, line.metric.name] + arms.map { cell(line, $0) } + [count(line)])
+      previous = own
+    }
+    for missing in planned where !lines.contains(where: { $0.scenario == missing.scenario }) {
+      let empty = arms.map { failures[CellKey(missing.scenario, $0)] == nil ? "-" : "failed" }
+      rows.append([missing.scenario.parameters.without(common).description, ""] + empty + ["0"])
+    }
+    let notes = planned.flatMap { scenario in scenario.notes.map { "  \($0)" } }
+    let heading = common.isEmpty ? "\(name)" : "\(name)  \(common)"
+    return ([heading] + notes + Self.aligned(rows).map { "  \($0)" }).joined(separator: "\n")
+  }
+
+  private func cell(_ line: SummaryLine, _ arm: Arm) -> String {
+    if failures[CellKey(line.scenario, arm)] != nil { return "failed" }
+    guard let cell = line.cells[arm] else { return "-" }
+    let scale = Scale(line.metric.unit, cell.estimate.median)
+    var text = scale.format(cell.estimate.median) + scale.suffix
+    if let interval = cell.estimate.interval {
+      text += " [\(scale.format(interval.lowerBound)), \(scale.format(interval.upperBound))]"
+    }
+    if cell.estimate.isUnstable { text += "~" }
+    if let ratio = cell.ratio { text += " x\(Scale.significant(ratio.median))" }
+    return text
+  }
+
+  private func count(_ line: SummaryLine) -> String {
+    let counts = Set(line.cells.values.map(\.estimate.count)).sorted()
+    return counts.count > 1 ? "\(counts[0])-\(counts[counts.count - 1])" : counts.first.map { "\($0)" } ?? "0"
+  }
+
+  private func legend(reference: String) -> String {
+    """
+    A cell: median over n processes [95 % interval by order statistics, from 6 processes on] x ratio to \(reference),
+    paired by block.
+    ~ unstable: half the interval is wider than 5 %.   - no number.   More metrics are in the CSV.
+    """
+  }
+
+  /// What all have alike.
+  private static func common(_ sets: [Parameters]) -> Parameters {
+    guard let first = sets.first else { return [:] }
+    return sets.count > 1 ? sets.dropFirst().reduce(first) { $0.intersection($1) } : first
+  }
+
+  private static func aligned(_ rows: [[String]]) -> [String] {
+    let widths = (rows.first ?? []).indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
+    return rows.map { row in
+      let cells = zip(row, widths).map { $0 + String(repeating: " ", count: $1 - $0.count) }
+      let line = cells.joined(separator: "  ")
+      return String(line.reversed().drop { $0 == " " }.reversed())
+    }
+  }
+}
+
+/// Durations in the unit that gives one to three digits before the point; everything else as it is.
+private struct Scale {
+  let divisor: Double
+  let suffix: String
+
+  init(_ unit: String, _ value: Double) {
+    switch (unit, abs(value)) {
+    case ("ns", 1e9...): (divisor, suffix) = (1e9, " s")
+    case ("ns", 1e6...): (divisor, suffix) = (1e6, " ms")
+    case ("ns", 1e3...): (divisor, suffix) = (1e3, " us")
+    case ("ns", _): (divisor, suffix) = (1, " ns")
+    default: (divisor, suffix) = (1, "")
+    }
+  }
+
+  func format(_ value: Double) -> String { Self.significant(value / divisor) }
+
+  /// Three significant digits, or all those before the point.
+  static func significant(_ value: Double) -> String {
+    let size = abs(value)
+    let digits = size >= 100 || value == 0 ? 0 : size >= 10 ? 1 : size >= 1 ? 2 : size >= 0.1 ? 3 : size >= 0.01 ? 4 : 5
+    return fixed(value, digits: digits)
+  }
+
+  private static func fixed(_ value: Double, digits: Int) -> String {
+    let power = (0..<digits).reduce(1.0) { factor, _ in factor * 10 }
+    let scaled = Int64((abs(value) * power).rounded())
+    let whole = "\(scaled / Int64(power))"
+    let sign = value < 0 && scaled > 0 ? "-" : ""
+    guard digits > 0 else { return sign + whole }
+    let fraction = "\(scaled % Int64(power))"
+    return sign + whole + "." + String(repeating: "0", count: digits - fraction.count) + fraction
+  }
+}

@@ -1,0 +1,32 @@
+/// A benchmark made ready for one subject: everything that is not to be timed has been done.
+public struct Trial {
+  /// How many operations one repeat runs; what the counting process divides by.
+  public let operationsPerRepeat: Int
+  /// Runs and checks so many repeats and gives one value. Throws `CheckFailed` when the subject did something else
+  /// than asked.
+  public let measure: (_ repeats: Int) throws -> Value
+
+  public init(operationsPerRepeat: Int, measure: @escaping (_ repeats: Int) throws -> Value) {
+    self.operationsPerRepeat = operationsPerRepeat
+    self.measure = measure
+  }
+}
+
+/// The benchmark's check of its own result failed: there is no number.
+public struct CheckFailed: Error, CustomStringConvertible {
+  public let description: String
+
+  public init(_ description: String) { self.description = description }
+}
+
+/// How often a benchmark repeats itself for one value.
+public enum RepeatPolicy: Sendable, Hashable {
+  /// As often as it takes on the slowest subject to fill the plan's time for one value.
+  /// `seconds` is what one repeat takes at least, for the estimate of the plan alone.
+  case calibrated(seconds: Double = 0)
+  /// So many repeats over all values of a process, whatever they take: for benchmarks that need a number of samples,
+  /// or that count events. `seconds` is what they take on the slowest subject, for the estimate of the plan alone.
+  case perProcess(Int, seconds: Double)
+
+  public var isCalibrated: Bool { if case .calibrated = self { true } else { false } }
+}

@@ -1,0 +1,68 @@
+import Foundation
+
+/// Foundation's `OperationQueue` as it comes: its width is the system's to choose. A limit of
+/// `maxConcurrentOperationCount` would change the path it takes, so it is not set.
+public final class FoundationSubject: OperationSubject {
+  public static var name: String { "foundation" }
+  public static var workersAreAdjustable: Bool { false }
+
+  @usableFromInline let queue = OperationQueue()
+
+  public init(workers: Int) {}
+
+  @inlinable public func submit(_ body: @escaping @Sendable () -> Void) { queue.addOperation(body) }
+  @inlinable public func drain() { queue.waitUntilAllOperationsAreFinished() }
+
+  /// An operation that passes itself to its body.
+  public final class Cancellable: Operation, @unchecked Sendable {
+    // Immutable: safe to share.
+    private let body: @Sendable (Cancellable) -> Void
+
+    init(_ body: @escaping @Sendable (Cancellable) -> Void) {
+      self.body = body
+      super.init()
+    }
+
+    public override func main() { body(self) }
+  }
+
+  public func submitCancellable(_ body: @escaping @Sendable (Cancellable) -> Void) -> Cancellable {
+    let operation = Cancellable(body)
+    queue.addOperation(operation)
+    return operation
+  }
+
+  @inlinable public static func cancel(_ work: Cancellable) { work.cancel() }
+  @inlinable public static func isCancelled(_ work: Cancellable) -> Bool { work.isCancelled }
+
+  @inlinable
+  public static func makeOperation(_ body: @escaping @Sendable () -> Void) -> BlockOperation {
+    BlockOperation(block: body)
+  }
+
+  @inlinable
+  public static func setPriority(_ level: PriorityLevel, of item: BlockOperation) {
+    switch level {
+    case .veryLow: item.queuePriority = .veryLow
+    case .low: item.queuePriority = .low
+    case .normal: item.queuePriority = .normal
+    case .high: item.queuePriority = .high
+    case .veryHigh: item.queuePriority = .veryHigh
+    }
+  }
+
+  @inlinable
+  public static func addDependency(of item: BlockOperation, on dependency: BlockOperation) {
+    item.addDependency(dependency)
+  }
+
+  @inlinable public static func isExecuting(_ item: BlockOperation) -> Bool { item.isExecuting }
+  @inlinable public func add(_ item: BlockOperation) { queue.addOperation(item) }
+
+  @inlinable
+  public func add(contentsOf items: [BlockOperation]) { queue.addOperations(items, waitUntilFinished: false) }
+
+  @inlinable public func cancelAll() { queue.cancelAllOperations() }
+  @inlinable public func setSuspended(_ suspended: Bool) { queue.isSuspended = suspended }
+  @inlinable public var remaining: Int { queue.operationCount }
+}

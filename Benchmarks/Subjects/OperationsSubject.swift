@@ -1,0 +1,96 @@
+import Operations
+
+/// Our operation queue on one of our backends. With `FoundationSubject` it is the only file that knows an operation
+/// API, so that no benchmark can treat the two differently.
+public final class OperationsSubject<Choice: BackendChoice>: OperationSubject {
+  public static var name: String { Choice.name }
+  public static var workersAreAdjustable: Bool { true }
+
+  @usableFromInline let queue: OperationQueue
+
+  /// A private backend: what other queues of the process do is not measured.
+  public init(workers: Int) { queue = Choice.makeQueue(workers: workers) }
+
+  @inlinable public func submit(_ body: @escaping @Sendable () -> Void) { queue.addOperation(body) }
+  @inlinable public func drain() { queue.waitUntilAllOperationsAreFinished() }
+
+  /// An operation that passes itself to its body.
+  public final class Cancellable: Operation, @unchecked Sendable {
+    // Immutable: safe to share.
+    private let body: @Sendable (Cancellable) -> Void
+
+    init(_ body: @escaping @Sendable (Cancellable) -> Void) {
+      self.body = body
+      super.init()
+    }
+
+    public override func main() { body(self) }
+  }
+
+  public func submitCancellable(_ body: @escaping @Sendable (Cancellable) -> Void) -> Cancellable {
+    let operation = Cancellable(body)
+    queue.addOperation(operation)
+    return operation
+  }
+
+  @inlinable public static func cancel(_ work: Cancellable) { work.cancel() }
+  @inlinable public static func isCancelled(_ work: Cancellable) -> Bool { work.isCancelled }
+
+  @inlinable
+  public static func makeOperation(_ body: @escaping @Sendable () -> Void) -> BlockOperation {
+    BlockOperation(block: body)
+  }
+
+  @inlinable
+  public static func setPriority(_ level: PriorityLevel, of item: BlockOperation) {
+    switch level {
+    case .veryLow: item.queuePriority = .veryLow
+    case .low: item.queuePriority = .low
+    case .normal: item.queuePriority = .normal
+    case .high: item.queuePriority = .high
+    case .veryHigh: item.queuePriority = .veryHigh
+    }
+  }
+
+  @inlinable
+  public static func addDependency(of item: BlockOperation, on dependency: BlockOperation) {
+    item.addDependency(dependency)
+  }
+
+  @inlinable public static func isExecuting(_ item: BlockOperation) -> Bool { item.isExecuting }
+  @inlinable public func add(_ item: BlockOperation) { queue.addOperation(item) }
+
+  @inlinable
+  public func add(contentsOf items: [BlockOperation]) { queue.addOperations(items, waitUntilFinished: false) }
+
+  @inlinable public func cancelAll() { queue.cancelAllOperations() }
+  @inlinable public func setSuspended(_ suspended: Bool) { queue.isSuspended = suspended }
+  @inlinable public var remaining: Int { queue.operationCount }
+}
+
+/// A backend of ours under its stable name.
+public protocol BackendChoice: Sendable {
+  static var name: String { get }
+  static func makeQueue(workers: Int) -> OperationQueue
+}
+
+public enum StealingChoice: BackendChoice {
+  public static var name: String { "stealing" }
+  public static func makeQueue(workers: Int) -> OperationQueue { OperationQueue(backend: .stealing(workers: workers)) }
+}
+
+public enum ThreadPoolChoice: BackendChoice {
+  public static var name: String { "threadpool" }
+  public static func makeQueue(workers: Int) -> OperationQueue {
+    OperationQueue(backend: .threadPool(workers: workers))
+  }
+}
+
+public enum DispatchChoice: BackendChoice {
+  public static var name: String { "dispatch" }
+  public static func makeQueue(workers: Int) -> OperationQueue { OperationQueue(backend: .dispatch(workers: workers)) }
+}
+
+public typealias StealingSubject = OperationsSubject<StealingChoice>
+public typealias ThreadPoolSubject = OperationsSubject<ThreadPoolChoice>
+public typealias DispatchSubject = OperationsSubject<DispatchChoice>

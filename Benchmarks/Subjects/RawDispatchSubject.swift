@@ -1,0 +1,46 @@
+import Dispatch
+
+/// `DispatchQueue.async` on a private concurrent queue, without an operation layer. It has no priorities within a
+/// queue, no dependencies and no cancellation of a whole queue: those cells stay empty. One piece of work can be
+/// cancelled (`DispatchWorkItem`), and a join is a group's `notify`.
+public final class RawDispatchSubject: CancellableSubject {
+  public static var name: String { "raw-dispatch" }
+  public static var workersAreAdjustable: Bool { false }
+
+  @usableFromInline let queue = DispatchQueue(label: "opbench.raw-dispatch", attributes: .concurrent)
+
+  public init(workers: Int) {}
+
+  @inlinable public func submit(_ body: @escaping @Sendable () -> Void) { queue.async(execute: body) }
+
+  @inlinable
+  public func submit(_ count: Int, _ body: @escaping @Sendable (Int) -> Void, then join: @escaping @Sendable () -> Void)
+  {
+    let group = DispatchGroup()
+    for index in 0..<count { queue.async(group: group) { body(index) } }
+    group.notify(queue: queue, execute: join)
+  }
+
+  /// A barrier runs after everything that was submitted before it.
+  @inlinable public func drain() { queue.sync(flags: .barrier) {} }
+
+  /// A work item that its own body can see.
+  public final class Cancellable: @unchecked Sendable {
+    // Set once, before the item is handed to the queue; never written again.
+    fileprivate var item: DispatchWorkItem?
+  }
+
+  public func submitCancellable(_ body: @escaping @Sendable (Cancellable) -> Void) -> Cancellable {
+    let work = Cancellable()
+    // Weak, since the work holds the item and the item its body; whoever cancels keeps the work until then.
+    let item = DispatchWorkItem { [weak work] in
+      if let work { body(work) }
+    }
+    work.item = item
+    queue.async(execute: item)
+    return work
+  }
+
+  public static func cancel(_ work: Cancellable) { work.item?.cancel() }
+  public static func isCancelled(_ work: Cancellable) -> Bool { work.item?.isCancelled ?? false }
+}

@@ -1,0 +1,72 @@
+/// Something that is measured. A subject conforms to the last of the three protocols whose meaning it really has; a
+/// benchmark asks for one of them, and a subject without it has an empty cell.
+///
+/// Everything here is generic and inlinable: a benchmark is specialised for each subject, so that no existential and
+/// no allocation of the harness is timed.
+public protocol ClosureSubject: AnyObject, Sendable {
+  static var name: String { get }
+  /// False where the system decides how many threads run; the number given to `init` is then ignored.
+  static var workersAreAdjustable: Bool { get }
+
+  init(workers: Int)
+
+  /// Runs the body some time, on some thread.
+  func submit(_ body: @escaping @Sendable () -> Void)
+
+  /// Runs `body` for every index below `count`, and `join` when all have returned, with the subject's own means for
+  /// that.
+  func submit(_ count: Int, _ body: @escaping @Sendable (Int) -> Void, then join: @escaping @Sendable () -> Void)
+
+  /// Blocks until everything that was submitted before the call has run.
+  func drain()
+}
+
+/// A subject whose work can be cancelled, one piece at a time.
+public protocol CancellableSubject: ClosureSubject {
+  associatedtype Cancellable: AnyObject & Sendable
+
+  /// Runs a body that can ask whether it was cancelled.
+  func submitCancellable(_ body: @escaping @Sendable (Cancellable) -> Void) -> Cancellable
+  static func cancel(_ work: Cancellable)
+  static func isCancelled(_ work: Cancellable) -> Bool
+}
+
+/// The operation API: operations with dependencies and priorities in a queue that can be suspended and cancelled as a
+/// whole.
+public protocol OperationSubject: CancellableSubject {
+  associatedtype Item: AnyObject & Sendable
+
+  static func makeOperation(_ body: @escaping @Sendable () -> Void) -> Item
+  static func setPriority(_ level: PriorityLevel, of item: Item)
+  static func addDependency(of item: Item, on dependency: Item)
+  static func isExecuting(_ item: Item) -> Bool
+
+  func add(_ item: Item)
+  func add(contentsOf items: [Item])
+  func cancelAll()
+  func setSuspended(_ suspended: Bool)
+  /// What has been added and has not finished.
+  var remaining: Int { get }
+}
+
+extension OperationSubject {
+  @inlinable
+  public func submit(_ count: Int, _ body: @escaping @Sendable (Int) -> Void, then join: @escaping @Sendable () -> Void)
+  {
+    let last = Self.makeOperation(join)
+    var items: [Item] = []
+    items.reserveCapacity(count + 1)
+    for index in 0..<count {
+      let item = Self.makeOperation { body(index) }
+      Self.addDependency(of: last, on: item)
+      items.append(item)
+    }
+    items.append(last)
+    add(contentsOf: items)
+  }
+}
+
+/// The five priorities every operation API has, lowest first.
+public enum PriorityLevel: Int, CaseIterable, Sendable {
+  case veryLow, low, normal, high, veryHigh
+}

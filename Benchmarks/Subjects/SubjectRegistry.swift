@@ -1,0 +1,55 @@
+/// Sees each subject under the most capable of the three protocols that it conforms to.
+public protocol SubjectVisitor {
+  mutating func visit<S: ClosureSubject>(_ subject: S.Type)
+  mutating func visit<S: CancellableSubject>(_ subject: S.Type)
+  mutating func visit<S: OperationSubject>(_ subject: S.Type)
+}
+
+/// Everything that can be measured: one line each.
+public enum SubjectRegistry {
+  /// Inlinable, so that what a visitor does with a subject is compiled for that subject.
+  @inlinable
+  public static func visitAll<Visitor: SubjectVisitor>(_ visitor: inout Visitor) {
+    visitor.visit(StealingSubject.self)
+    visitor.visit(ThreadPoolSubject.self)
+    visitor.visit(DispatchSubject.self)
+    visitor.visit(FoundationSubject.self)
+    visitor.visit(RawDispatchSubject.self)
+  }
+
+  public static let all: [SubjectInfo] = {
+    var collector = Collector()
+    visitAll(&collector)
+    return collector.subjects
+  }()
+
+  /// They stand beside whatever backend is measured.
+  public static let references = [FoundationSubject.name, RawDispatchSubject.name]
+
+  private struct Collector: SubjectVisitor {
+    var subjects: [SubjectInfo] = []
+
+    mutating func visit<S: ClosureSubject>(_ subject: S.Type) { add(S.self, .closures) }
+    mutating func visit<S: CancellableSubject>(_ subject: S.Type) { add(S.self, .cancellation) }
+    mutating func visit<S: OperationSubject>(_ subject: S.Type) { add(S.self, .operations) }
+
+    private mutating func add<S: ClosureSubject>(_ subject: S.Type, _ capability: Capability) {
+      subjects.append(
+        SubjectInfo(name: S.name, capability: capability, workersAreAdjustable: S.workersAreAdjustable))
+    }
+  }
+}
+
+/// What a subject can do; each includes those before it.
+public enum Capability: Int, Comparable, Sendable {
+  case closures, cancellation, operations
+
+  public static func < (left: Capability, right: Capability) -> Bool { left.rawValue < right.rawValue }
+}
+
+/// What the plan needs to know of a subject without having one.
+public struct SubjectInfo: Hashable, Sendable {
+  public let name: String
+  public let capability: Capability
+  public let workersAreAdjustable: Bool
+}

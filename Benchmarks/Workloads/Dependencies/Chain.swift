@@ -1,0 +1,111 @@
+import Dispatch
+import Harness
+import Subjects
+
+/// Operations in a row, each depending on the one before. Each checks that its predecessor has run.
+///
+/// Timed: creating them, linking them, adding them as one batch, running, and releasing them. Foundation's cost grows
+/// with the square of the length, which keeps the length that all subjects share at 1,000. A subject that only runs
+/// closures does what one does with it: each closure submits the next.
+struct Chain: Workload {
+  let name = BenchmarkName("dependencies", "chain")
+  let summary = "operations in a row, each depending on the one before"
+  let metrics = Metric.cost + [Metric.nsPerEdge] + Metric.allocation
+  let headlines = [Metric.nsPerOp, .voluntarySwitchesPerOp] + Metric.allocation
+  let requirement = Capability.closures
+  let repeats = RepeatPolicy.calibrated()
+  let countsAllocations = true
+
+  func parameterSets() -> [Parameters] { [["length": "1000"]] }
+
+  func prepare<S: ClosureSubject>(closures type: S.Type, _ setting: Setting) throws -> Trial {
+    let length = try setting.integer("length")
+    let runner = ClosureChain(subject: S(workers: setting.workers), length: length)
+    return trial(length: length, order: runner.order) { elapsed in
+      let start = Counters.read()
+      runner.subject.submit { runner.step(0) }
+      runner.finished.wait()
+      elapsed.add(since: start)
+      runner.subject.drain()
+    }
+  }
+
+  func prepare<S: OperationSubject>(operations type: S.Type, _ setting: Setting) throws -> Trial {
+    let length = try setting.integer("length")
+    let subject = S(workers: setting.workers)
+    let order = ChainOrder(length: length)
+    var items: [S.Item] = []
+    items.reserveCapacity(length)
+    return trial(length: length, order: order) { elapsed in
+      let start = Counters.read()
+      for index in 0..<length {
+        let item = S.makeOperation { order.visit(index) }
+        if index > 0 { S.addDependency(of: item, on: items[index - 1]) }
+        items.append(item)
+      }
+      subject.add(contentsOf: items)
+      subject.drain()
+      items.removeAll(keepingCapacity: true)
+      elapsed.add(since: start)
+      try checkEmpty(subject.remaining)
+    }
+  }
+
+  private func trial(length: Int, order: ChainOrder, run: @escaping (inout Elapsed) throws -> Void) -> Trial {
+    Trial(operationsPerRepeat: length) { repeats in
+      var elapsed = Elapsed()
+      for _ in 0..<repeats {
+        try run(&elapsed)
+        try order.check()
+      }
+      let edges = (length - 1) * repeats
+      let perEdge = Reading(.nsPerEdge, Double(elapsed.wall) / Double(max(edges, 1)), count: edges)
+      return Value(elapsed.readings(operations: length * repeats) + [perEdge])
+    }
+  }
+}
+
+/// A chain of closures: each submits its successor as its last act.
+private final class ClosureChain<S: ClosureSubject>: Sendable {
+  let subject: S
+  let order: ChainOrder
+  let finished = DispatchSemaphore(value: 0)
+  private let length: Int
+
+  init(subject: S, length: Int) {
+    self.subject = subject
+    self.length = length
+    order = ChainOrder(length: length)
+  }
+
+  func step(_ index: Int) {
+    order.visit(index)
+    if index + 1 < length {
+      subject.submit { self.step(index + 1) }
+    } else {
+      finished.signal()
+    }
+  }
+}
+
+/// Counts along a chain. Only one operation runs at a time and each is ordered after the one before, which is what is
+/// being checked; a subject that breaks that order is caught by the count.
+private final class ChainOrder: @unchecked Sendable {
+  private let length: Int
+  private var visited = 0
+  private var isInOrder = true
+
+  init(length: Int) { self.length = length }
+
+  func visit(_ index: Int) {
+    if visited != index { isInOrder = false }
+    visited += 1
+  }
+
+  func check() throws {
+    guard isInOrder, visited == length else {
+      throw CheckFailed("a chain of \(length) ran \(visited) operations \(isInOrder ? "in" : "out of") order")
+    }
+    visited = 0
+  }
+}

@@ -1,0 +1,138 @@
+import Dispatch
+import Harness
+import Subjects
+import Synchronization
+
+/// One run of a task graph: how long building, running and releasing it took together, and running alone.
+struct GraphTiming {
+  var elapsed = Elapsed()
+  var makespan: UInt64 = 0
+}
+
+/// The data that flows along the edges. Each task writes a word of its own that names the task and the run; each
+/// consumer checks the words of all its inputs, so that a task that starts too early is seen.
+final class GraphData: @unchecked Sendable {
+  // A task's word and rounds are touched by that task alone until it finishes, and only read by tasks that depend on
+  // it.
+  private let words: UnsafeMutablePointer<UInt64>
+  private let rounds: [Int]
+  private let inputs: [[Int]]
+  private let wrong = Atomic<Int>(0)
+  private var run: UInt64 = 0
+
+  init(_ graph: TaskGraph, spin: Spin) {
+    inputs = graph.inputs
+    rounds = graph.nanoseconds.map { spin.rounds(nanoseconds: $0) }
+    words = .allocate(capacity: graph.count)
+    words.initialize(repeating: 0, count: graph.count)
+  }
+
+  deinit { words.deallocate() }
+
+  private func word(_ task: Int) -> UInt64 { run << 32 | UInt64(task) }
+
+  func begin() { run += 1 }
+
+  /// The body of a task.
+  func execute(_ task: Int) {
+    for input in inputs[task] where words[input] != word(input) { wrong.wrappingAdd(1, ordering: .relaxed) }
+    if words[task] == word(task) { wrong.wrappingAdd(1, ordering: .relaxed) }
+    Spin.run(rounds: rounds[task])
+    words[task] = word(task)
+  }
+
+  func check() throws {
+    let incomplete = (0..<inputs.count).count { words[$0] != word($0) }
+    let errors = wrong.load(ordering: .relaxed)
+    guard incomplete == 0, errors == 0 else {
+      throw CheckFailed(
+        "\(incomplete) of \(inputs.count) tasks did not run, and \(errors) ran twice or before an input")
+    }
+  }
+}
+
+/// Runs a graph as operations with dependencies.
+final class OperationGraph<S: OperationSubject> {
+  private let graph: TaskGraph
+  private let data: GraphData
+  private let subject: S
+  private var items: [S.Item] = []
+
+  init(_ graph: TaskGraph, _ setting: Setting) {
+    self.graph = graph
+    data = GraphData(graph, spin: setting.spin)
+    subject = S(workers: setting.workers)
+    items.reserveCapacity(graph.count)
+  }
+
+  func run(_ timing: inout GraphTiming) throws {
+    let data = data
+    data.begin()
+    let start = Counters.read()
+    for task in 0..<graph.count {
+      let item = S.makeOperation { data.execute(task) }
+      for input in graph.inputs[task] { S.addDependency(of: item, on: items[input]) }
+      items.append(item)
+    }
+    let added = Clock.now()
+    subject.add(contentsOf: items)
+    subject.drain()
+    timing.makespan += Clock.now() - added
+    items.removeAll(keepingCapacity: true)
+    timing.elapsed.add(since: start)
+    try data.check()
+    try checkEmpty(subject.remaining)
+  }
+}
+
+/// Runs a graph on a subject that has only closures, the way one would by hand: a count of unfinished inputs per
+/// task, and whoever brings it to zero submits the task.
+final class ClosureGraph<S: ClosureSubject>: @unchecked Sendable {
+  // `unfinished` and `waiting` are atomic; the rest does not change once made.
+  private let graph: TaskGraph
+  private let data: GraphData
+  private let dependents: [[Int]]
+  private let sources: [Int]
+  private let subject: S
+  private let waiting: UnsafeMutablePointer<Atomic<Int>>
+  private let unfinished = Atomic<Int>(0)
+  private let done = DispatchSemaphore(value: 0)
+
+  init(_ graph: TaskGraph, _ setting: Setting) {
+    self.graph = graph
+    data = GraphData(graph, spin: setting.spin)
+    dependents = graph.dependents
+    sources = (0..<graph.count).filter { graph.inputs[$0].isEmpty }
+    subject = S(workers: setting.workers)
+    waiting = .allocate(capacity: graph.count)
+    for task in 0..<graph.count { (waiting + task).initialize(to: Atomic(0)) }
+  }
+
+  deinit {
+    waiting.deinitialize(count: graph.count)
+    waiting.deallocate()
+  }
+
+  func run(_ timing: inout GraphTiming) throws {
+    data.begin()
+    let start = Counters.read()
+    unfinished.store(graph.count, ordering: .relaxed)
+    for task in 0..<graph.count { waiting[task].store(graph.inputs[task].count, ordering: .relaxed) }
+    let added = Clock.now()
+    for task in sources { subject.submit { self.execute(task) } }
+    done.wait()
+    timing.makespan += Clock.now() - added
+    subject.drain()
+    timing.elapsed.add(since: start)
+    try data.check()
+  }
+
+  private func execute(_ task: Int) {
+    data.execute(task)
+    for dependent in dependents[task]
+    where waiting[dependent].wrappingSubtract(1, ordering: .acquiringAndReleasing).newValue == 0 {
+      subject.submit { self.execute(dependent) }
+    }
+    if unfinished.wrappingSubtract(1, ordering: .acquiringAndReleasing).newValue == 0 { done.signal() }
+  }
+}

@@ -1,0 +1,106 @@
+import Glibc
+import Harness
+import Subjects
+
+/// Replays real workflows: their dependencies as they are, their runtimes scaled down and spun.
+///
+/// `makespan_ns` runs from adding the batch until all is done. `efficiency = max(T1/P, T-infinity) / makespan`; no
+/// schedule is above 1, and one that never idles while a task is ready is above the efficiency that belongs to
+/// Graham's bound, which the table shows. Building the graph is not in it. Subjects that have only closures count
+/// unfinished inputs by hand.
+struct Replay: Workload {
+  let name = BenchmarkName("dependencies", "replay")
+  let summary = "a workflow from --graph, or a generated one, with scaled runtimes"
+  let metrics = [Metric.efficiency, .makespan, .nsPerOp, .cpuNsPerOp] + Metric.allocation
+  let headlines = [Metric.efficiency, .makespan]
+  let requirement = Capability.closures
+  let repeats = RepeatPolicy.calibrated(seconds: Self.idealNanoseconds / 1e9)
+  let countsAllocations = true
+  private let workflows: [Workflow]
+
+  /// How long one run takes at best, on all CPUs.
+  static let idealNanoseconds = 100e6
+
+  init(graphs: [String], seed: UInt64) throws {
+    guard !graphs.isEmpty else {
+      workflows = [try Workflow.generated(seed: seed)]
+      return
+    }
+    workflows = try graphs.map(WfFormat.read)
+    for (index, workflow) in workflows.enumerated() {
+      if let twin = workflows[..<index].firstIndex(where: { $0.name == workflow.name }) {
+        throw Complaint(
+          .usage, "\(graphs[twin]) and \(graphs[index]) would have the same name in the results; rename one")
+      }
+      guard workflow.totalSeconds > 0 else {
+        throw Complaint(.badInput, "\(graphs[index]): no task takes any time, so there is nothing to replay")
+      }
+    }
+  }
+
+  func parameterSets() -> [Parameters] {
+    workflows.map { ["graph": $0.name, "scale": "\(Self.scale($0, workers: CPUs.available))"] }
+  }
+
+  /// One significant digit, and the same for every subject and number of workers.
+  static func scale(_ workflow: Workflow, workers: Int) -> Double {
+    let exact = idealNanoseconds / workflow.graph(scale: 1).lowerBound(workers: workers)
+    let digits = Int(exact.exponentBase10)
+    return Double("\(Int((exact / pow(10, Double(digits))).rounded()))e\(digits)")!
+  }
+
+  func notes(_ parameters: Parameters, workers: Int) -> [String] {
+    guard let workflow = workflow(parameters), let scale = parameters.number("scale") else { return [] }
+    let graph = workflow.graph(scale: scale)
+    func ms(_ nanoseconds: Double) -> String { "\((nanoseconds / 1e4).rounded() / 100) ms" }
+    let lower = graph.lowerBound(workers: workers)
+    let graham = graph.grahamBound(workers: workers)
+    return [
+      "\(workflow.tasks.count) tasks, \(workflow.edges) edges, depth \(workflow.depth), "
+        + "widest level \(workflow.widestLevel), fan-in \(workflow.maximalFanIn), fan-out \(workflow.maximalFanOut)",
+      "T1 \(ms(graph.totalWork)), T-inf \(ms(graph.criticalPath)); on \(workers) workers no schedule is below "
+        + "\(ms(lower)), a greedy one not above Graham's \(ms(graham)) (efficiency \((lower / graham * 1_000).rounded() / 1_000))",
+    ]
+  }
+
+  func prepare<S: ClosureSubject>(closures type: S.Type, _ setting: Setting) throws -> Trial {
+    let graph = try graph(setting)
+    let runner = ClosureGraph<S>(graph, setting)
+    return trial(graph, setting) { try runner.run(&$0) }
+  }
+
+  func prepare<S: OperationSubject>(operations type: S.Type, _ setting: Setting) throws -> Trial {
+    let graph = try graph(setting)
+    let runner = OperationGraph<S>(graph, setting)
+    return trial(graph, setting) { try runner.run(&$0) }
+  }
+
+  private func workflow(_ parameters: Parameters) -> Workflow? {
+    workflows.first { parameters["graph"] == Parameters(dictionaryLiteral: ("graph", $0.name))["graph"] }
+  }
+
+  private func graph(_ setting: Setting) throws -> TaskGraph {
+    guard let workflow = workflow(setting.parameters) else {
+      throw Complaint(.usage, "there is no graph '\(setting.parameters["graph"] ?? "")' among those given")
+    }
+    return workflow.graph(scale: try setting.number("scale"))
+  }
+
+  private func trial(_ graph: TaskGraph, _ setting: Setting, run: @escaping (inout GraphTiming) throws -> Void) -> Trial
+  {
+    let bound = graph.lowerBound(workers: setting.workers)
+    return Trial(operationsPerRepeat: graph.count) { repeats in
+      var timing = GraphTiming()
+      for _ in 0..<repeats { try run(&timing) }
+      let makespan = Double(timing.makespan) / Double(repeats)
+      let cost = timing.elapsed.readings(operations: graph.count * repeats).filter { metrics.contains($0.metric) }
+      return Value(
+        [Reading(.efficiency, bound / makespan, count: repeats), Reading(.makespan, makespan, count: repeats)] + cost)
+    }
+  }
+}
+
+extension Double {
+  /// The power of ten of the first significant digit.
+  fileprivate var exponentBase10: Double { log10(self).rounded(.down) }
+}

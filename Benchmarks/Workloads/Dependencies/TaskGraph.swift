@@ -1,0 +1,49 @@
+/// A directed acyclic graph of tasks in an order in which every task stands after all its inputs.
+struct TaskGraph: Sendable {
+  /// The tasks that each task depends on, each named once.
+  let inputs: [[Int]]
+  /// What each task is to spin, in nanoseconds; 0 for no work.
+  let nanoseconds: [Double]
+
+  init(inputs: [[Int]], nanoseconds: [Double]) {
+    precondition(inputs.count == nanoseconds.count, "one duration per task")
+    for (task, dependencies) in inputs.enumerated() {
+      precondition(dependencies.allSatisfy { $0 < task }, "task \(task) stands before one of its inputs")
+    }
+    self.inputs = inputs
+    self.nanoseconds = nanoseconds
+  }
+
+  var count: Int { inputs.count }
+  var edges: Int { inputs.reduce(0) { $0 + $1.count } }
+
+  /// The sum of all work (T1), in nanoseconds.
+  var totalWork: Double { nanoseconds.reduce(0, +) }
+
+  /// The longest path by work (T-infinity), in nanoseconds.
+  var criticalPath: Double {
+    var finish = [Double](repeating: 0, count: count)
+    for task in 0..<count {
+      finish[task] = (inputs[task].map { finish[$0] }.max() ?? 0) + nanoseconds[task]
+    }
+    return finish.max() ?? 0
+  }
+
+  /// For each task, those that depend on it.
+  var dependents: [[Int]] {
+    var result = [[Int]](repeating: [], count: count)
+    for (task, dependencies) in inputs.enumerated() {
+      for dependency in dependencies { result[dependency].append(task) }
+    }
+    return result
+  }
+
+  /// No schedule on so many workers is shorter than this.
+  func lowerBound(workers: Int) -> Double { max(totalWork / Double(workers), criticalPath) }
+
+  /// Graham 1969: no schedule that never idles while a task is ready is longer than this.
+  func grahamBound(workers: Int) -> Double {
+    let workers = Double(workers)
+    return totalWork / workers + (1 - 1 / workers) * criticalPath
+  }
+}

@@ -1,0 +1,135 @@
+import FoundationEssentials
+import Harness
+
+/// Reads WfFormat 1.5 (wfcommons.org): `workflow.specification.tasks` has the graph, `workflow.execution.tasks` the
+/// runtimes, and the id joins them. Only what a replay needs is read.
+public enum WfFormat {
+  private struct Document: Decodable {
+    let workflow: Body
+  }
+
+  private struct Body: Decodable {
+    let specification: Specification
+    let execution: Execution
+  }
+
+  private struct Specification: Decodable {
+    let tasks: [SpecifiedTask]
+  }
+
+  private struct SpecifiedTask: Decodable {
+    let id: String
+    let parents: [String]?
+    let children: [String]?
+  }
+
+  private struct Execution: Decodable {
+    let tasks: [ExecutedTask]
+  }
+
+  private struct ExecutedTask: Decodable {
+    let id: String
+    let runtimeInSeconds: Double
+  }
+
+  /// Throws one `Complaint` that names the file and, where there is one, the task.
+  public static func read(path: String) throws -> Workflow {
+    var isFolder = false
+    guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
+      throw Complaint(.noInput, "\(path): there is no such graph file")
+    }
+    guard !isFolder, let data = FileManager.default.contents(atPath: path) else {
+      throw Complaint(.badInput, "\(path): cannot be read as a file")
+    }
+    let file = path.split(separator: "/").last.map(String.init) ?? path
+    return try parse(data, name: file.hasSuffix(".json") ? String(file.dropLast(5)) : file, source: path)
+  }
+
+  static func parse(_ data: Data, name: String, source: String) throws -> Workflow {
+    let body = try decode(data, source: source)
+    let specified = body.specification.tasks
+    var position: [String: Int] = [:]
+    for (index, task) in specified.enumerated() {
+      guard position.updateValue(index, forKey: task.id) == nil else {
+        throw Complaint(.badInput, "\(source): there are two tasks '\(task.id)'")
+      }
+    }
+    let runtimes = try runtimes(body.execution.tasks, known: position, source: source)
+    let parents = try parents(specified, position: position, source: source)
+    let tasks = try specified.enumerated().map { index, task in
+      guard let seconds = runtimes[task.id] else {
+        throw Complaint(.badInput, "\(source): task '\(task.id)' has no runtime in workflow.execution.tasks")
+      }
+      return Workflow.Task(id: task.id, seconds: seconds, parents: parents[index].sorted())
+    }
+    return try Workflow(name: name, source: source, unsorted: tasks)
+  }
+
+  /// An edge counts once, whether its child names the parent, its parent the child, or both, and however often.
+  private static func parents(
+    _ tasks: [SpecifiedTask], position: [String: Int], source: String
+  ) throws -> [Set<Int>] {
+    var parents = [Set<Int>](repeating: [], count: tasks.count)
+    for (index, task) in tasks.enumerated() {
+      for name in task.parents ?? [] {
+        guard let parent = position[name] else {
+          throw Complaint(
+            .badInput, "\(source): task '\(task.id)' names parent '\(name)', which is not a task of the file")
+        }
+        parents[index].insert(parent)
+      }
+      for name in task.children ?? [] {
+        guard let child = position[name] else {
+          throw Complaint(.badInput, "\(source): task '\(name)' has parent '\(task.id)' but is not a task of the file")
+        }
+        parents[child].insert(index)
+      }
+    }
+    return parents
+  }
+
+  private static func runtimes(
+    _ tasks: [ExecutedTask], known: [String: Int], source: String
+  ) throws -> [String: Double] {
+    var runtimes: [String: Double] = [:]
+    for task in tasks {
+      guard known[task.id] != nil else {
+        throw Complaint(
+          .badInput, "\(source): task '\(task.id)' has a runtime but is not in workflow.specification.tasks")
+      }
+      guard task.runtimeInSeconds >= 0, task.runtimeInSeconds.isFinite else {
+        throw Complaint(.badInput, "\(source): task '\(task.id)' has the runtime \(task.runtimeInSeconds)")
+      }
+      guard runtimes.updateValue(task.runtimeInSeconds, forKey: task.id) == nil else {
+        throw Complaint(.badInput, "\(source): task '\(task.id)' has two runtimes")
+      }
+    }
+    return runtimes
+  }
+
+  private static func decode(_ data: Data, source: String) throws -> Body {
+    do {
+      return try JSONDecoder().decode(Document.self, from: data).workflow
+    } catch let error as DecodingError {
+      throw Complaint(.badInput, "\(source): not a WfFormat 1.5 workflow: \(reason(error))")
+    } catch {
+      throw Complaint(.badInput, "\(source): not a WfFormat 1.5 workflow: it is not JSON")
+    }
+  }
+
+  private static func reason(_ error: DecodingError) -> String {
+    func place(_ path: [any CodingKey]) -> String {
+      path.isEmpty
+        ? "the top level"
+        : path.map { $0.intValue.map { "[\($0)]" } ?? ".\($0.stringValue)" }.joined().drop { $0 == "." } + ""
+    }
+    return switch error {
+    case .keyNotFound(let key, let context): "'\(key.stringValue)' is missing in \(place(context.codingPath))"
+    case .typeMismatch(let type, let context), .valueNotFound(let type, let context):
+      "\(place(context.codingPath)) is not of type \(type)"
+    case .dataCorrupted(let context):
+      context.codingPath.isEmpty ? "it is not JSON" : "\(place(context.codingPath)) cannot be read"
+    @unknown default: "it cannot be decoded"
+    }
+  }
+}

@@ -1,0 +1,98 @@
+import Harness
+
+/// A workflow of named tasks with runtimes, in an order in which every task stands after its parents.
+public struct Workflow: Sendable {
+  /// Names the workflow in `params`.
+  public let name: String
+  public let tasks: [Task]
+
+  public struct Task: Sendable, Hashable {
+    public let id: String
+    public let seconds: Double
+    /// Positions in `tasks` of what this one waits for, ascending, each once.
+    public let parents: [Int]
+  }
+
+  /// Sorts the tasks so that parents come first, and otherwise keeps their order. Throws when the graph has a cycle,
+  /// naming a task on it and the parent that closes it.
+  init(name: String, source: String, unsorted: [Task]) throws {
+    guard !unsorted.isEmpty else { throw Complaint(.badInput, "\(source): the workflow has no tasks") }
+    let order = try Self.sorted(unsorted, source: source)
+    var position = [Int](repeating: 0, count: unsorted.count)
+    for (place, task) in order.enumerated() { position[task] = place }
+    self.name = name
+    tasks = order.map { index in
+      let task = unsorted[index]
+      return Task(id: task.id, seconds: task.seconds, parents: Set(task.parents.map { position[$0] }).sorted())
+    }
+  }
+
+  /// Kahn's algorithm, first come first served.
+  private static func sorted(_ tasks: [Task], source: String) throws -> [Int] {
+    var children = [[Int]](repeating: [], count: tasks.count)
+    var waiting = tasks.map { Set($0.parents).count }
+    for (index, task) in tasks.enumerated() { for parent in Set(task.parents) { children[parent].append(index) } }
+    var order = tasks.indices.filter { waiting[$0] == 0 }
+    var next = 0
+    while next < order.count {
+      for child in children[order[next]] {
+        waiting[child] -= 1
+        if waiting[child] == 0 { order.append(child) }
+      }
+      next += 1
+    }
+    if order.count < tasks.count { throw cycle(tasks, waiting: waiting, source: source) }
+    return order
+  }
+
+  /// Whoever still waits has a parent that still waits: following those ends on a cycle.
+  private static func cycle(_ tasks: [Task], waiting: [Int], source: String) -> Complaint {
+    var task = waiting.firstIndex { $0 > 0 }!
+    var seen: Set<Int> = []
+    while true {
+      let parent = tasks[task].parents.first { waiting[$0] > 0 }!
+      if !seen.insert(task).inserted {
+        return Complaint(
+          .badInput,
+          "\(source): the graph has a cycle: task '\(tasks[task].id)' waits for itself through parent "
+            + "'\(tasks[parent].id)'")
+      }
+      task = parent
+    }
+  }
+}
+
+extension Workflow {
+  public var edges: Int { tasks.reduce(0) { $0 + $1.parents.count } }
+  public var maximalFanIn: Int { tasks.map(\.parents.count).max() ?? 0 }
+
+  public var maximalFanOut: Int {
+    var children = [Int](repeating: 0, count: tasks.count)
+    for task in tasks { for parent in task.parents { children[parent] += 1 } }
+    return children.max() ?? 0
+  }
+
+  /// How many tasks stand on each level; a task's level is one more than its highest parent's.
+  public var levels: [Int] {
+    var level = [Int](repeating: 0, count: tasks.count)
+    var widths: [Int] = []
+    for (index, task) in tasks.enumerated() {
+      level[index] = (task.parents.map { level[$0] + 1 }.max() ?? 0)
+      if level[index] == widths.count { widths.append(0) }
+      widths[level[index]] += 1
+    }
+    return widths
+  }
+
+  public var depth: Int { levels.count }
+  public var widestLevel: Int { levels.max() ?? 0 }
+  /// T1: all runtimes together, in seconds.
+  public var totalSeconds: Double { graph(scale: 1).totalWork / 1e9 }
+  /// T-infinity: the longest path, in seconds.
+  public var criticalPathSeconds: Double { graph(scale: 1).criticalPath / 1e9 }
+
+  /// The tasks with runtimes scaled down to something one can wait for.
+  func graph(scale: Double) -> TaskGraph {
+    TaskGraph(inputs: tasks.map(\.parents), nanoseconds: tasks.map { $0.seconds * scale * 1e9 })
+  }
+}

@@ -1,0 +1,65 @@
+import Harness
+import Subjects
+
+/// A burst of operations of all five levels: one thread adds them as fast as it can while they run, each spins a
+/// little, so that a backlog builds up in which priority decides who is next.
+final class PriorityBurst<S: OperationSubject>: Sendable {
+  private let subject: S
+  private let flags: RunFlags
+  private let logs: ThreadLogs<Start>
+  private let rounds: Int
+  private let seed: UInt64
+  private let operations: Int
+
+  private struct Start: Sendable {
+    let index: Int
+    let time: UInt64
+  }
+
+  /// When an operation was handed over, and when the call that did so had returned.
+  struct Record {
+    let event: PriorityEvent
+    let added: UInt64
+  }
+
+  init(_ setting: Setting) throws {
+    operations = try setting.integer("ops")
+    rounds = setting.spin.rounds(nanoseconds: try setting.number("work_ns"))
+    seed = setting.seed
+    subject = S(workers: setting.workers)
+    flags = RunFlags(count: operations)
+    logs = ThreadLogs(capacity: operations)
+  }
+
+  /// Runs one burst. The levels follow from the seed and the number of the burst, so every subject gets the same
+  /// ones.
+  func run(_ burst: Int) throws -> [Record] {
+    var random = SeededGenerator(seed: seed &+ UInt64(burst), purpose: "priority-levels")
+    let levels = (0..<operations).map { _ in PriorityLevel.allCases.randomElement(using: &random)! }
+    let items = (0..<operations).map { index in
+      let item = S.makeOperation { [self] in
+        logs.append(Start(index: index, time: Clock.now()))
+        flags.slot(index).mark()
+        Spin.run(rounds: rounds)
+      }
+      S.setPriority(levels[index], of: item)
+      return item
+    }
+    var before = [UInt64](repeating: 0, count: operations)
+    var after = before
+    for index in 0..<operations {
+      before[index] = Clock.now()
+      subject.add(items[index])
+      after[index] = Clock.now()
+    }
+    subject.drain()
+    try flags.check()
+    try checkEmpty(subject.remaining)
+    return logs.merge().map { start in
+      // Ready at the latest when the call had returned; one that started before that was ready when it started.
+      let event = PriorityEvent(
+        level: levels[start.index], ready: min(after[start.index], start.time), started: start.time)
+      return Record(event: event, added: before[start.index])
+    }
+  }
+}

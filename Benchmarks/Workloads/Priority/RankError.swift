@@ -1,0 +1,38 @@
+import Harness
+import Subjects
+
+/// How far starts are from strict priority: see `PriorityReplay`. Claims in flight on other workers are part of it:
+/// an exact scheduler on P workers still has errors below P now and then, since an operation is logged by its own
+/// first instruction.
+struct RankError: Workload {
+  let name = BenchmarkName("priority", "rank-error")
+  let summary = "higher operations passed over by each start, lower ones started before each"
+  let metrics = Metric.distribution("rank_error") + Metric.distribution("delay")
+  let requirement = Capability.operations
+  let repeats = RepeatPolicy.calibrated()
+
+  func parameterSets() -> [Parameters] { [["ops": "2000", "work_ns": "2000"]] }
+
+  func prepare<S: OperationSubject>(operations type: S.Type, _ setting: Setting) throws -> Trial {
+    let burst = try PriorityBurst<S>(setting)
+    return Trial(operationsPerRepeat: try setting.integer("ops")) { repeats in
+      var rankErrors: [Int] = []
+      var delays: [Int] = []
+      for number in 0..<repeats {
+        let replay = PriorityReplay(try burst.run(number).map(\.event))
+        rankErrors += replay.rankErrors
+        delays += replay.delays
+      }
+      return Value(readings("rank_error", rankErrors) + readings("delay", delays))
+    }
+  }
+
+  private func readings(_ prefix: String, _ values: [Int]) -> [Reading] {
+    let sorted = values.sorted()
+    let mean = Double(sorted.reduce(0, +)) / Double(sorted.count)
+    let p99 = sorted[Statistics.nearestRank(0.99, of: sorted.count)]
+    return zip(Metric.distribution(prefix), [mean, Double(p99), Double(sorted[sorted.count - 1])]).map {
+      Reading($0, $1, count: sorted.count)
+    }
+  }
+}

@@ -1,0 +1,48 @@
+import Harness
+
+/// One word per operation, in which its body notes that it ran: what the checks of the benchmarks rest on.
+///
+/// No shared counter: two workers that add to one word would pay for each other, and that would be timed. Each word
+/// is written by its own operation alone and read after the subject has said that all are done, so it needs no
+/// atomicity.
+struct RunFlags: @unchecked Sendable {
+  private let words: UnsafeMutablePointer<UInt32>
+  let count: Int
+
+  init(count: Int) {
+    words = .allocate(capacity: count)
+    words.initialize(repeating: 0, count: count)
+    self.count = count
+  }
+
+  /// The address an operation's body captures: one word of context.
+  @inline(__always)
+  func slot(_ index: Int) -> RunFlag { RunFlag(word: words + index) }
+
+  /// Throws unless every operation ran `times` times since the last check, and starts over.
+  func check(times: UInt32 = 1) throws {
+    for index in 0..<count {
+      let found = words[index]
+      guard found == times else {
+        throw CheckFailed("operation \(index) of \(count) ran \(found) times instead of \(times)")
+      }
+      words[index] = 0
+    }
+  }
+
+  /// How many have run so far.
+  var ran: Int { (0..<count).count { words[$0] != 0 } }
+}
+
+/// Where one operation notes that it ran.
+struct RunFlag: @unchecked Sendable {
+  fileprivate let word: UnsafeMutablePointer<UInt32>
+
+  @inline(__always)
+  func mark() { word.pointee &+= 1 }
+}
+
+/// What must hold of a queue when a benchmark has drained it.
+func checkEmpty(_ remaining: Int) throws {
+  guard remaining == 0 else { throw CheckFailed("\(remaining) operations are left in the queue after it was drained") }
+}

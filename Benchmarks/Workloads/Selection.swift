@@ -1,0 +1,85 @@
+import Harness
+import Subjects
+
+/// What the user asked for, checked, and made into a plan.
+public struct Selection: Sendable {
+  public var backends: [String]
+  public var benchmark: String?
+  /// Nil: one worker per CPU this process may use.
+  public var workers: [Int]?
+  public var effort: Effort
+  public var seed: UInt64
+
+  public init(backends: [String], benchmark: String?, workers: [Int]?, effort: Effort, seed: UInt64) {
+    self.backends = backends
+    self.benchmark = benchmark
+    self.workers = workers
+    self.effort = effort
+    self.seed = seed
+  }
+
+  public func plan(_ catalogue: Catalogue) throws -> Plan {
+    let subjects = try subjects()
+    let arms = try arms(subjects)
+    let scenarios = try workloads(catalogue).flatMap { workload in
+      workload.parameterSets().map { parameters in
+        let capable = arms.filter { $0.info.capability >= workload.requirement }
+        return PlannedScenario(
+          scenario: Scenario(workload.name, parameters), arms: capable.map(\.arm),
+          incapable: arms.filter { $0.info.capability < workload.requirement }.map(\.arm), repeats: workload.repeats,
+          headlines: workload.headlines, countsAllocations: workload.countsAllocations,
+          notes: workload.notes(parameters, workers: capable.first?.arm.workers ?? CPUs.available))
+      }
+    }
+    return Plan(scenarios: scenarios.filter { !$0.arms.isEmpty }, effort: effort, seed: seed)
+  }
+
+  /// The named subjects in the order given, without repetition, and the references beside them. Names may be
+  /// separated by commas.
+  func subjects() throws -> [SubjectInfo] {
+    let known = SubjectRegistry.all
+    let asked = backends.flatMap { $0.split(separator: ",").map { String($0.drop { $0 == " " }) } }
+    var chosen: [SubjectInfo] = []
+    for name in asked {
+      if name == "all" {
+        chosen += known
+      } else if let subject = known.first(where: { $0.name == name }) {
+        chosen.append(subject)
+      } else {
+        throw Complaint(
+          .usage, "there is no backend '\(name)'; there are \(known.map(\.name).joined(separator: ", ")), and all")
+      }
+    }
+    guard !chosen.isEmpty else {
+      throw Complaint(.usage, "--backend needs a name: \(known.map(\.name).joined(separator: ", ")), or all")
+    }
+    chosen += known.filter { SubjectRegistry.references.contains($0.name) }
+    return chosen.enumerated().filter { index, subject in !chosen[..<index].contains(subject) }.map(\.element)
+  }
+
+  private func arms(_ subjects: [SubjectInfo]) throws -> [(info: SubjectInfo, arm: Arm)] {
+    let counts = workers ?? [CPUs.available]
+    guard !counts.isEmpty, counts.allSatisfy({ 1...1_024 ~= $0 }) else {
+      throw Complaint(.usage, "--workers takes counts from 1 to 1024, such as 1,2,4")
+    }
+    let distinct = counts.enumerated().filter { !counts[..<$0].contains($1) }.map(\.element)
+    return subjects.flatMap { subject in
+      (subject.workersAreAdjustable ? distinct : [CPUs.available]).map {
+        (subject, Arm(subject: subject.name, workers: $0))
+      }
+    }
+  }
+
+  private func workloads(_ catalogue: Catalogue) throws -> [any Workload] {
+    guard let benchmark else { return catalogue.workloads }
+    guard let expression = try? Regex(benchmark) else {
+      throw Complaint(.usage, "--benchmark '\(benchmark)' is not a regular expression")
+    }
+    let chosen = catalogue.workloads.filter { "\($0.name)".contains(expression) }
+    guard !chosen.isEmpty else {
+      let names = catalogue.workloads.map { "\($0.name)" }.joined(separator: ", ")
+      throw Complaint(.usage, "no benchmark matches '\(benchmark)'; there are \(names)")
+    }
+    return chosen
+  }
+}

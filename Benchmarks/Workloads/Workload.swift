@@ -1,0 +1,113 @@
+import Harness
+import Subjects
+
+/// A benchmark. It is one file: what it is called, which parameters it runs with, and one generic function per kind
+/// of subject that makes it ready to be timed.
+///
+/// A benchmark implements `prepare` for the least capable kind of subject on which it means something, and for a more
+/// capable one where that kind has its own way. What `prepare` returns is specialised for the subject.
+public protocol Workload: Sendable {
+  var name: BenchmarkName { get }
+  /// One line for `list`.
+  var summary: String { get }
+  /// Everything it reports.
+  var metrics: [Metric] { get }
+  /// What the table shows of it.
+  var headlines: [Metric] { get }
+  /// The least a subject must be able to do.
+  var requirement: Capability { get }
+  var repeats: RepeatPolicy { get }
+  /// Whether allocations per operation are counted, in a process of their own.
+  var countsAllocations: Bool { get }
+
+  /// Everything the default run measures; the same for every subject.
+  func parameterSets() -> [Parameters]
+  /// What a reader of the table should know of these parameters, beside the numbers.
+  func notes(_ parameters: Parameters, workers: Int) -> [String]
+
+  func prepare<S: ClosureSubject>(closures subject: S.Type, _ setting: Setting) throws -> Trial
+  func prepare<S: CancellableSubject>(cancellable subject: S.Type, _ setting: Setting) throws -> Trial
+  func prepare<S: OperationSubject>(operations subject: S.Type, _ setting: Setting) throws -> Trial
+
+  /// The trial for the subject of that name; nil when there is none.
+  func prepare(subject: String, _ setting: Setting) throws -> Trial?
+}
+
+/// What a benchmark is prepared with.
+public struct Setting: Sendable {
+  public let parameters: Parameters
+  public let workers: Int
+  public let seed: UInt64
+  public let spin: Spin
+
+  public init(parameters: Parameters, workers: Int, seed: UInt64, spin: Spin) {
+    self.parameters = parameters
+    self.workers = workers
+    self.seed = seed
+    self.spin = spin
+  }
+
+  /// A parameter that `parameterSets` has put there.
+  func integer(_ key: String) throws -> Int {
+    guard let value = parameters.integer(key), value >= 0 else {
+      throw Complaint(.usage, "parameter '\(key)' is missing or not a count in '\(parameters)'")
+    }
+    return value
+  }
+
+  func number(_ key: String) throws -> Double {
+    guard let value = parameters.number(key), value >= 0 else {
+      throw Complaint(.usage, "parameter '\(key)' is missing or not a number in '\(parameters)'")
+    }
+    return value
+  }
+}
+
+extension Workload {
+  public var countsAllocations: Bool { false }
+  public var headlines: [Metric] { metrics }
+  public func notes(_ parameters: Parameters, workers: Int) -> [String] { [] }
+
+  public func prepare<S: ClosureSubject>(closures subject: S.Type, _ setting: Setting) throws -> Trial {
+    throw CheckFailed("\(name) means nothing on \(S.name)")
+  }
+
+  public func prepare<S: CancellableSubject>(cancellable subject: S.Type, _ setting: Setting) throws -> Trial {
+    try prepare(closures: subject, setting)
+  }
+
+  public func prepare<S: OperationSubject>(operations subject: S.Type, _ setting: Setting) throws -> Trial {
+    try prepare(cancellable: subject, setting)
+  }
+
+  /// In each workload's own conformance `Self` is known, so the whole path from here to the timed loop is
+  /// specialised.
+  public func prepare(subject: String, _ setting: Setting) throws -> Trial? {
+    var selection = SubjectSelection(workload: self, subject: subject, setting: setting)
+    SubjectRegistry.visitAll(&selection)
+    return try selection.trial?.get()
+  }
+}
+
+/// Prepares a workload for the one subject of a given name.
+private struct SubjectSelection<W: Workload>: SubjectVisitor {
+  let workload: W
+  let subject: String
+  let setting: Setting
+  var trial: Result<Trial, any Error>?
+
+  mutating func visit<S: ClosureSubject>(_ type: S.Type) {
+    guard S.name == subject else { return }
+    trial = Result { try workload.prepare(closures: type, setting) }
+  }
+
+  mutating func visit<S: CancellableSubject>(_ type: S.Type) {
+    guard S.name == subject else { return }
+    trial = Result { try workload.prepare(cancellable: type, setting) }
+  }
+
+  mutating func visit<S: OperationSubject>(_ type: S.Type) {
+    guard S.name == subject else { return }
+    trial = Result { try workload.prepare(operations: type, setting) }
+  }
+}

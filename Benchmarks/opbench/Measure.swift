@@ -1,0 +1,28 @@
+import ArgumentParser
+import Glibc
+import Harness
+import Workloads
+
+/// The hidden subcommand that `run` starts for each cell: one request in, lines of results out.
+struct Measure: ParsableCommand {
+  static let configuration = CommandConfiguration(abstract: "Measure one cell in this process.", shouldDisplay: false)
+
+  @Argument(help: "The request, as run writes it.")
+  var request: String
+
+  func run() throws {
+    let request = try MeasureRequest(encoded: request)
+    let catalogue = try Catalogue(graphs: request.graphs, seed: request.seed)
+    guard let workload = catalogue.workloads.first(where: { $0.name == request.name }),
+      let parameters = Parameters(request.parameters),
+      let trial = try workload.prepare(
+        subject: request.subject,
+        Setting(parameters: parameters, workers: request.workers, seed: request.seed, spin: request.spin))
+    else { throw Complaint(.usage, "there is no \(request.name) on \(request.subject)") }
+    MeasuringProcess(trial) { line in
+      try? ResultFiles.write(line.text + "\n", to: STDOUT_FILENO, name: "the result")
+    }.run(request.mode)
+    // Not `exit`: workers may still be running, and what they use must not be taken down under them.
+    _exit(0)
+  }
+}

@@ -1,0 +1,81 @@
+import ArgumentParser
+import Glibc
+import Harness
+import Workloads
+
+/// `opbench run`: the main job.
+struct Run: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Measure backends beside the references, print a table, write CSV.",
+    discussion: """
+      Every cell of every block runs in a process of its own. The CSV goes to --output (with its environment beside it as \
+      .env.json), to standard output when that is not a terminal, and otherwise to local-results/.
+      """)
+
+  @Option(
+    help:
+      "What to measure, as often as needed or with commas; 'all' for everything. The references always run beside it.")
+  var backend: [String] = ["stealing"]
+
+  @Option(help: "Only benchmarks whose family/name matches this regular expression.")
+  var benchmark: String?
+
+  @Option(help: "Worker counts for our backends, with commas (default: the CPUs this process may use).")
+  var workers: String?
+
+  @Option(help: "Blocks: fresh processes per cell (default: \(Effort.full.blocks), quick: \(Effort.quick.blocks)).")
+  var blocks: Int?
+
+  @Option(help: "Values per process (default: \(Effort.full.values), quick: \(Effort.quick.values)).")
+  var values: Int?
+
+  @Flag(help: "A look at everything in under two minutes; too few blocks for intervals.")
+  var quick = false
+
+  @Option(help: "The seed of every random choice.")
+  var seed: UInt64 = 1
+
+  @Option(help: "A WfFormat 1.5 workflow for dependencies/replay, as often as needed.")
+  var graph: [String] = []
+
+  @Option(help: "Where to write the CSV.")
+  var output: String?
+
+  @Flag(help: "Say what would run and for how long, and stop.")
+  var dryRun = false
+
+  func run() throws {
+    let catalogue = try Catalogue(graphs: graph, seed: seed)
+    let plan = try selection().plan(catalogue)
+    if dryRun {
+      try ResultFiles.write(DryRun(plan).text, to: STDOUT_FILENO, name: "standard output")
+      return
+    }
+    try RunJob(plan, graphs: graph, output: output).run()
+  }
+
+  private func selection() throws -> Selection {
+    var effort = quick ? Effort.quick : Effort.full
+    if let blocks { effort.blocks = try checked(blocks, "--blocks", 1...1_000) }
+    if let values { effort.values = try checked(values, "--values", 1...1_000) }
+    return Selection(
+      backends: backend, benchmark: benchmark, workers: try workers.map(workerCounts), effort: effort,
+      seed: seed)
+  }
+
+  private func workerCounts(_ list: String) throws -> [Int] {
+    try list.split(separator: ",", omittingEmptySubsequences: false).map { text in
+      guard let count = Int(text) else {
+        throw Complaint(.usage, "--workers takes counts from 1 to 1024, such as 1,2,4; not '\(list)'")
+      }
+      return count
+    }
+  }
+
+  private func checked(_ value: Int, _ option: String, _ range: ClosedRange<Int>) throws -> Int {
+    guard range.contains(value) else {
+      throw Complaint(.usage, "\(option) takes a count from \(range.lowerBound) to \(range.upperBound), not \(value)")
+    }
+    return value
+  }
+}

@@ -1,0 +1,101 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// One list for every target: Swift 6 language mode comes from the package; `any` is always spelled out.
+let settings: [SwiftSetting] = [.enableUpcomingFeature("ExistentialAny")]
+
+let package = Package(
+  name: "opbench",
+  products: [
+    .library(name: "Operations", targets: ["Operations"])
+  ],
+  dependencies: [
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0")
+  ],
+  targets: [
+    // The library: no Foundation, no package.
+    .target(name: "CPlatform", path: "Sources/CPlatform"),
+    .target(name: "Primitives", dependencies: ["CPlatform"], path: "Sources/Primitives", swiftSettings: settings),
+    .target(
+      name: "OperationCore", dependencies: ["Primitives", "CPlatform"], path: "Sources/OperationCore",
+      exclude: ["Lifecycle/README.md"], swiftSettings: settings),
+    .target(
+      name: "DispatchBackend", dependencies: ["OperationCore", "Primitives", "CPlatform"],
+      path: "Sources/DispatchBackend",
+      swiftSettings: settings),
+    .target(
+      name: "ThreadPoolBackend", dependencies: ["OperationCore", "Primitives", "CPlatform"],
+      path: "Sources/ThreadPoolBackend",
+      swiftSettings: settings),
+    .target(
+      name: "StealingBackend", dependencies: ["OperationCore", "Primitives", "CPlatform"],
+      path: "Sources/StealingBackend", exclude: ["Sleep/README.md"],
+      swiftSettings: settings),
+    .target(
+      name: "Operations",
+      dependencies: ["OperationCore", "DispatchBackend", "ThreadPoolBackend", "StealingBackend"],
+      path: "Sources/Operations", swiftSettings: settings),
+
+    // The laboratory. CJemalloc has no pkgConfig entry: that would link jemalloc wherever it is installed, and timed processes
+    // must keep the system's allocator. The counting process alone gets it, preloaded from where pkg-config says it is.
+    .systemLibrary(name: "CJemalloc", path: "Sources/CJemalloc", providers: [.apt(["libjemalloc-dev"])]),
+    .target(name: "Harness", dependencies: ["CJemalloc"], path: "Benchmarks/Harness", swiftSettings: settings),
+    .target(name: "Subjects", dependencies: ["Operations"], path: "Benchmarks/Subjects", swiftSettings: settings),
+    .target(
+      name: "Workloads", dependencies: ["Harness", "Subjects"], path: "Benchmarks/Workloads", swiftSettings: settings),
+    .executableTarget(
+      name: "opbench",
+      dependencies: [
+        "Harness", "Subjects", "Workloads", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      path: "Benchmarks/opbench", swiftSettings: settings),
+    .executableTarget(
+      name: "scale", dependencies: ["Operations"], path: "Benchmarks/scale", swiftSettings: settings),
+    .target(name: "TestSupport", dependencies: ["Operations"], path: "Tests/TestSupport", swiftSettings: settings),
+    .testTarget(
+      name: "PrimitivesTests", dependencies: ["Primitives", "CPlatform", "StressEngine", "TestSupport"],
+      path: "Tests/PrimitivesTests", swiftSettings: settings),
+    .testTarget(
+      name: "OperationCoreTests",
+      dependencies: ["OperationCore", "Operations", "Primitives", "CPlatform", "TestSupport"],
+      path: "Tests/OperationCoreTests", swiftSettings: settings),
+    .testTarget(
+      name: "StealingBackendTests", dependencies: ["StealingBackend"], path: "Tests/StealingBackendTests",
+      swiftSettings: settings),
+    // Seeded stress: an engine that a test and a small program (for memory checkers) share.
+    .target(
+      name: "StressEngine", dependencies: ["Operations", "TestSupport"], path: "Tests/StressEngine",
+      swiftSettings: settings),
+    .executableTarget(
+      name: "StressRunner", dependencies: ["StressEngine", "TestSupport"], path: "Tests/StressRunner",
+      swiftSettings: settings),
+    .testTarget(
+      name: "StressTests", dependencies: ["StressEngine", "TestSupport"], path: "Tests/StressTests",
+      swiftSettings: settings),
+    .testTarget(
+      name: "HarnessTests", dependencies: ["Harness", "Subjects", "Workloads", "opbench"], path: "Tests/HarnessTests",
+      exclude: ["Fixtures"], swiftSettings: settings),
+    // The contract: one suite, every backend.
+    .testTarget(
+      name: "BackendConformanceTests", dependencies: ["Operations", "TestSupport"],
+      path: "Tests/BackendConformanceTests", swiftSettings: settings),
+    // Misuse traps, and the main queue needs a main thread: both in processes of their own.
+    .executableTarget(
+      name: "TrapScenarios", dependencies: ["Operations", "TestSupport"], path: "Tests/TrapScenarios",
+      swiftSettings: settings),
+    .testTarget(
+      name: "TrapTests", dependencies: ["TrapScenarios", "TestSupport"], path: "Tests/TrapTests",
+      swiftSettings: settings),
+    // The same sources (a symbolic link) compiled against Foundation and against Operations.
+    .testTarget(
+      name: "FoundationSourceTests", dependencies: ["TestSupport"], path: "Tests/SourceCompatibilityTests/Foundation",
+      swiftSettings: settings + [.define("FOUNDATION_OPERATIONS")]),
+    .testTarget(
+      name: "OperationsSourceTests", dependencies: ["Operations", "TestSupport"],
+      path: "Tests/SourceCompatibilityTests/Operations", swiftSettings: settings),
+    .testTarget(
+      name: "BothImportsTests", dependencies: ["Operations", "TestSupport"],
+      path: "Tests/SourceCompatibilityTests/BothImports", swiftSettings: settings),
+  ],
+  swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,164 @@
+#define _GNU_SOURCE
+#include "CPlatform.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+
+_Thread_local cplatform_thread_words cplatform_words = {0};
+bool cplatform_forked = false;
+
+int cplatform_futex_wait(uint32_t *word, uint32_t expected, int64_t timeout_ns) {
+  struct timespec timeout, *limit = NULL;
+  if (timeout_ns >= 0) {
+    timeout.tv_sec = timeout_ns / 1000000000;
+    timeout.tv_nsec = timeout_ns % 1000000000;
+    limit = &timeout;
+  }
+  long result = syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, expected, limit, NULL, 0);
+  return result == -1 && errno == ETIMEDOUT;
+}
+
+void cplatform_futex_wake(uint32_t *word, int32_t count) {
+  syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, count, NULL, NULL, 0);
+}
+
+void cplatform_yield(void) { sched_yield(); }
+
+uint64_t cplatform_now_ns(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+int32_t cplatform_affinity_count(void) {
+  // 8192 CPUs are more than any kernel is built for; smaller sets make the call fail with EINVAL there.
+  cpu_set_t *set = CPU_ALLOC(8192);
+  if (!set) return 1;
+  size_t bytes = CPU_ALLOC_SIZE(8192);
+  int32_t count = 1;
+  if (sched_getaffinity(0, bytes, set) == 0) count = CPU_COUNT_S(bytes, set);
+  CPU_FREE(set);
+  return count > 0 ? count : 1;
+}
+
+struct start {
+  void (*body)(void *);
+  void *context;
+  bool set_nice;
+  int32_t nice;
+};
+
+static void *enter(void *argument) {
+  struct start start = *(struct start *)argument;
+  free(argument);
+  // A new thread inherits its starter's nice value, which may be that of the operation it runs.
+  if (start.set_nice) cplatform_thread_set_nice(start.nice);
+  start.body(start.context);
+  return NULL;
+}
+
+int cplatform_thread_start(void (*body)(void *), void *context, size_t stack_bytes) {
+  struct start *start = malloc(sizeof *start);
+  if (!start) return ENOMEM;
+  start->body = body;
+  start->context = context;
+  start->set_nice = cplatform_words.has_base_nice;
+  start->nice = cplatform_words.base_nice;
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  pthread_attr_setstacksize(&attributes, stack_bytes);
+  // Signals belong to the program's own threads, not to the pool's.
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  pthread_t thread;
+  int result = pthread_create(&thread, &attributes, enter, start);
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  pthread_attr_destroy(&attributes);
+  if (result != 0) free(start);
+  return result;
+}
+
+int32_t cplatform_thread_id(void) { return (int32_t)syscall(SYS_gettid); }
+
+bool cplatform_is_main_thread(void) {
+  static _Thread_local signed char known = -1;
+  if (known < 0) known = cplatform_thread_id() == (int32_t)getpid();
+  return known;
+}
+
+void cplatform_thread_set_name(const char *name) {
+  char short_name[16];
+  strncpy(short_name, name, sizeof short_name - 1);
+  short_name[15] = 0;
+  pthread_setname_np(pthread_self(), short_name);
+}
+
+bool cplatform_thread_is_blocked(int32_t thread_id) {
+  char path[64], text[512];
+  snprintf(path, sizeof path, "/proc/self/task/%d/stat", thread_id);
+  int file = open(path, O_RDONLY | O_CLOEXEC);
+  if (file < 0) return false;
+  ssize_t length = read(file, text, sizeof text - 1);
+  close(file);
+  if (length <= 0) return false;
+  text[length] = 0;
+  // "tid (name) S ...": the name may itself contain brackets, so search from the end.
+  const char *bracket = strrchr(text, ')');
+  if (!bracket || bracket[1] != ' ') return false;
+  return bracket[2] == 'S' || bracket[2] == 'D';
+}
+
+int32_t cplatform_thread_nice(void) { return getpriority(PRIO_PROCESS, (id_t)cplatform_thread_id()); }
+
+bool cplatform_thread_set_nice(int32_t nice) {
+  return setpriority(PRIO_PROCESS, (id_t)cplatform_thread_id(), nice) == 0;
+}
+
+static void *try_nice(void *argument) {
+  int32_t before = cplatform_thread_nice();
+  *(bool *)argument = cplatform_thread_set_nice(before < 19 ? before + 1 : before) && cplatform_thread_set_nice(before);
+  return NULL;
+}
+
+static bool may_restore_nice = false;
+static void find_may_restore_nice(void) {
+  // On a thread of its own: where the system refuses the way back, the calling thread must not stay slow.
+  pthread_t thread;
+  bool answer = false;
+  if (pthread_create(&thread, NULL, try_nice, &answer) == 0) pthread_join(thread, NULL);
+  may_restore_nice = answer;
+}
+
+bool cplatform_may_restore_nice(void) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, find_may_restore_nice);
+  return may_restore_nice;
+}
+
+static void forked(void) { cplatform_forked = true; }
+static void watch_fork(void) { pthread_atfork(NULL, NULL, forked); }
+
+void cplatform_watch_fork(void) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, watch_fork);
+}
+
+void cplatform_print_error(const char *message) {
+  struct iovec parts[2] = {{(void *)message, strlen(message)}, {(void *)"\n", 1}};
+  ssize_t ignored = writev(STDERR_FILENO, parts, 2);
+  (void)ignored;
+}

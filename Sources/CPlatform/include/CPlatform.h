@@ -1,0 +1,108 @@
+#ifndef CPLATFORM_H
+#define CPLATFORM_H
+
+// What Swift cannot say: system calls without a wrapper, thread-local words, weak link-time hooks.
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#pragma clang assume_nonnull begin
+
+// --- futex ---------------------------------------------------------------------------------------------------------
+
+/// Sleeps while `*word == expected`. `timeout_ns < 0` means for ever. Returns 0 when woken (or the value differed or a
+/// signal came), 1 on time-out. Spurious returns are possible: callers re-check.
+int cplatform_futex_wait(uint32_t *word, uint32_t expected, int64_t timeout_ns);
+/// Wakes up to `count` threads that sleep on `word`. `word` is only an address: it need not be readable any more.
+void cplatform_futex_wake(uint32_t *word, int32_t count);
+
+// --- processor -----------------------------------------------------------------------------------------------------
+
+static inline void cplatform_pause(void) {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  __asm__ __volatile__("yield");
+#endif
+}
+void cplatform_yield(void);
+/// CLOCK_MONOTONIC in nanoseconds.
+uint64_t cplatform_now_ns(void);
+/// Number of CPUs in this process's affinity mask; at least 1.
+int32_t cplatform_affinity_count(void);
+
+// --- threads -------------------------------------------------------------------------------------------------------
+
+/// Starts a detached thread with all signals blocked. Returns 0 or an errno value.
+int cplatform_thread_start(void (*body)(void *_Nullable), void *_Nullable context, size_t stack_bytes);
+int32_t cplatform_thread_id(void);
+bool cplatform_is_main_thread(void);
+/// Names the calling thread; the kernel keeps 15 bytes.
+void cplatform_thread_set_name(const char *name);
+/// Whether the thread sleeps in the kernel (state S or D), as opposed to running or waiting for a CPU.
+bool cplatform_thread_is_blocked(int32_t thread_id);
+/// Scheduling priority (nice) of the calling thread.
+int32_t cplatform_thread_nice(void);
+/// Sets it; false when the system does not permit.
+bool cplatform_thread_set_nice(int32_t nice);
+/// Whether this process may lower a nice value that it has raised.
+bool cplatform_may_restore_nice(void);
+
+// --- thread-local words ----------------------------------------------------------------------------------------------
+
+/// Two instructions to read in a program; the library is linked statically into whatever uses it.
+typedef struct {
+  void *_Nullable worker;  ///< the pool worker that owns this thread, if any (set by a backend)
+  void *_Nullable frame;   ///< the innermost operation launch on this thread (set by the operation core)
+  void *_Nullable owed_queue;  ///< the queue to which this thread owes references (see `OwedReferences`)
+  uint32_t owed_count;
+  int32_t base_nice;  ///< what this thread's nice value is apart from the operation it runs; see `has_base_nice`
+  bool has_base_nice;
+  bool may_owe;  ///< this thread settles what it owes before it sleeps
+} cplatform_thread_words;
+
+extern _Thread_local cplatform_thread_words cplatform_words __attribute__((tls_model("initial-exec")));
+
+/// An address that tells threads apart.
+static inline cplatform_thread_words *cplatform_thread_words_address(void) { return &cplatform_words; }
+static inline void *_Nullable cplatform_worker(void) { return cplatform_words.worker; }
+static inline void cplatform_set_worker(void *_Nullable worker) { cplatform_words.worker = worker; }
+static inline void *_Nullable cplatform_frame(void) { return cplatform_words.frame; }
+static inline void cplatform_set_frame(void *_Nullable frame) { cplatform_words.frame = frame; }
+
+/// While an operation has changed the calling thread's nice value: threads started meanwhile get `nice` instead.
+static inline void cplatform_set_base_nice(int32_t nice) {
+  cplatform_words.base_nice = nice;
+  cplatform_words.has_base_nice = true;
+}
+static inline void cplatform_clear_base_nice(void) { cplatform_words.has_base_nice = false; }
+
+// --- fork ----------------------------------------------------------------------------------------------------------
+
+/// Remembers from now on whether this process is a forked child that has not called exec. Idempotent.
+void cplatform_watch_fork(void);
+extern bool cplatform_forked;
+static inline bool cplatform_is_forked_child(void) { return cplatform_forked; }
+
+// --- hooks that the umbrella module fills in at link time ----------------------------------------------------------------
+
+/// The object that `OperationQueue()` uses as its backend; weak, so the core links without any backend.
+extern void *_Nullable operations_default_backend(void) __attribute__((weak));
+/// The main queue's object; weak, so the core links without Dispatch.
+extern void *_Nullable operations_main_queue(void) __attribute__((weak));
+static inline void *_Nullable cplatform_default_backend(void) {
+  return operations_default_backend ? operations_default_backend() : (void *)0;
+}
+static inline void *_Nullable cplatform_main_queue(void) {
+  return operations_main_queue ? operations_main_queue() : (void *)0;
+}
+
+// --- misuse --------------------------------------------------------------------------------------------------------
+
+/// Writes the message and a newline to stderr in one write(2).
+void cplatform_print_error(const char *message);
+
+#pragma clang assume_nonnull end
+
+#endif

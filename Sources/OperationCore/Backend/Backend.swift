@@ -1,0 +1,40 @@
+/// What runs operations: something that takes jobs from any thread and runs each exactly once, on threads of its own.
+///
+/// Contract for an implementation:
+/// * `submit` may be called from any thread, also from inside a job, and must not run the job before it returns.
+/// * Each job's `run()` is called exactly once. What `run()` returns is the next job of this thread: run it, or submit it.
+/// * Higher `priority` first and first in, first out within a priority is what queues without a limit rely on for their
+///   order; a backend that orders otherwise works, but keeps the order of priorities less well.
+/// * Whoever holds the backend keeps it running; a queue holds its backend as long as it has operations.
+///
+/// The smallest complete backend starts a thread per job:
+/// ```swift
+/// final class ThreadPerJob: Backend {
+///   let name = "thread-per-job"
+///   let workerCount = 1
+///   func submit(_ job: Job) {
+///     startThread { var next: Job? = job; while let job = next { next = job.run() } }
+///   }
+/// }
+/// ```
+public protocol Backend: AnyObject, Sendable {
+  /// Short and lower case; appears in descriptions and in benchmark results.
+  var name: String { get }
+  /// How many jobs run at the same time when none of them blocks.
+  var workerCount: Int { get }
+  /// Takes responsibility for the job. Any thread.
+  func submit(_ job: Job)
+  /// Takes responsibility for all of them, in their order; the default submits one by one.
+  func submit(contentsOf jobs: consuming JobList)
+  /// Runs `body`, which is about to block the calling thread (a thread that runs one of this backend's jobs). A backend
+  /// with a fixed number of threads lets another one take this one's place meanwhile; the default only calls `body`.
+  func whileBlocked(_ body: () -> Void)
+}
+
+extension Backend {
+  public func submit(contentsOf jobs: consuming JobList) {
+    while let job = jobs.popFirst() { submit(job) }
+  }
+
+  public func whileBlocked(_ body: () -> Void) { body() }
+}

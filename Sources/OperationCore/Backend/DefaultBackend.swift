@@ -1,0 +1,31 @@
+import CPlatform
+
+/// The backend of `OperationQueue()`: whatever the umbrella module linked in.
+enum DefaultBackend {
+  static let box: BackendBox = {
+    guard let pointer = cplatform_default_backend() else {
+      fatalError("Operations: no default backend is linked in; import Operations, or pass a backend to OperationQueue")
+    }
+    return Unmanaged<BackendBox>.fromOpaque(pointer).takeUnretainedValue()
+  }()
+
+  static var backend: any Backend { box.backend }
+}
+
+/// A backend behind one word.
+package final class BackendBox: Sendable {
+  package let backend: any Backend
+
+  /// The same for every box of the same backend, different for any two backends alive at the same time; never 0.
+  let identity: UInt32
+  /// Asked once: the property is a user's, and is needed under a lock.
+  let workerCount: Int
+
+  package init(_ backend: any Backend) {
+    self.backend = backend
+    identity = BackendIdentities.shared.take(for: backend)
+    workerCount = max(1, backend.workerCount)
+  }
+
+  deinit { BackendIdentities.shared.giveBack(for: backend) }
+}

@@ -1,0 +1,96 @@
+import Primitives
+import Synchronization
+
+/// Something for a backend to run once: one word, which stands for one owned reference.
+///
+/// A job that a backend took must be run exactly once, or leaks what it stands for.
+public struct Job: @unchecked Sendable {
+  // Sendable: an object reference whose class guards its own state; ownership moves with the value.
+  @usableFromInline package let word: UInt
+
+  @usableFromInline package init(word: UInt) { self.word = word }
+
+  init(owning object: Unmanaged<JobObject>) { word = UInt(bitPattern: object.toOpaque()) }
+
+  /// A job that runs a closure: for using a backend without operations. One allocation beside the closure's.
+  public init(priority: Operation.QueuePriority = .normal, _ body: @escaping @Sendable () -> Void) {
+    self.init(owning: Unmanaged<JobObject>.passRetained(ClosureJob(level: priority.level, body)))
+  }
+
+  /// The object that the word stands for.
+  @inlinable var object: Unmanaged<JobObject> { JobObject.unmanaged(word) }
+
+  /// How urgent it is among the backend's jobs.
+  public var priority: Operation.QueuePriority { Operation.QueuePriority(level: level) }
+
+  /// The same as an index: 0 (very low) to 4 (very high).
+  @inlinable package var level: Int { object._withUnsafeGuaranteedRef { $0.level } }
+
+  /// Runs it on the calling thread.
+  /// - Returns: the job that this thread should run next (for example an operation that waited for this one), to be run
+  ///   or submitted by the caller; or nil.
+  public func run() -> Job? {
+    let outcome = object._withUnsafeGuaranteedRef { $0.runJob() }
+    if outcome & 1 != 0 { object.release() }
+    return outcome > 1 ? Job(word: outcome & ~1) : nil
+  }
+
+  /// How many levels `level` knows.
+  package static let levels = 5
+}
+
+/// The root of everything a backend can run. Not for subclassing outside this module: use `Operation` or `Job`'s closure.
+open class JobObject {
+  /// Next node in whatever intrusive list holds it.
+  @usableFromInline final let link = Atomic<UInt>(0)
+  /// Bits 0-2: the level; the rest belongs to `Operation` (its explicit priority and quality of service).
+  @usableFromInline final let levelWord: Atomic<UInt32>
+
+  init(levelWord: UInt32) { self.levelWord = Atomic(levelWord) }
+
+  @inlinable final var level: Int { Int(levelWord.load(ordering: .relaxed) & 7) }
+
+  @inlinable static func unmanaged(_ word: UInt) -> Unmanaged<JobObject> {
+    Unmanaged.fromOpaque(UnsafeRawPointer(bitPattern: word).unsafelyUnwrapped)
+  }
+
+  /// - Returns: the word of the next job of this thread (0 for none); bit 0 set: release the reference that the job was.
+  func runJob() -> UInt { fatalError("every kind of job runs in its own way") }
+
+  /// For what stands in a controller's lists: claims the operation, which the controller lets start now.
+  func claimAdmitted() -> AdmittedClaim { fatalError("only operations and their entries stand in a queue's lists") }
+
+  /// A void entry, taken out of a controller's list, gives back what it held; called without locks.
+  func discard() {}
+}
+
+/// A closure as a job.
+final class ClosureJob: JobObject {
+  private let body: @Sendable () -> Void
+
+  init(level: Int, _ body: @escaping @Sendable () -> Void) {
+    self.body = body
+    super.init(levelWord: UInt32(level))
+  }
+
+  override func runJob() -> UInt {
+    OwedReferences.settle()
+    body()
+    return 1
+  }
+}
+
+/// How intrusive lists reach a job's link. Relaxed: the lists themselves publish.
+@usableFromInline
+package enum JobNode: IntrusiveNode {
+  @inlinable package static func next(of node: UInt) -> UInt {
+    JobObject.unmanaged(node)._withUnsafeGuaranteedRef { $0.link.load(ordering: .relaxed) }
+  }
+
+  @inlinable package static func setNext(of node: UInt, to next: UInt) {
+    JobObject.unmanaged(node)._withUnsafeGuaranteedRef { $0.link.store(next, ordering: .relaxed) }
+  }
+}
+
+/// A FIFO of jobs through their own links.
+package typealias JobFIFO = IntrusiveFIFO<JobNode>

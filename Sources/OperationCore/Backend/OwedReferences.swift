@@ -1,0 +1,58 @@
+import CPlatform
+
+/// References to a queue that finished operations held, given back together.
+///
+/// Every operation holds its queue. Giving that back for each would make all workers and the adding thread write one
+/// cache line, the queue's reference count, for every operation; a worker therefore notes what it owes and gives it back
+/// at once for up to 64 operations, before it begins anything that is not of the same queue, or when it runs out of jobs.
+package enum OwedReferences {
+  private static let limit: UInt32 = 64
+
+  /// Runs `body`, in which the calling thread may owe references. `body` calls `settle` before it waits for work.
+  package static func allowed(_ body: () -> Void) {
+    let words = cplatform_thread_words_address()
+    let before = words.pointee.may_owe
+    words.pointee.may_owe = true
+    body()
+    settle()
+    words.pointee.may_owe = before
+  }
+
+  /// Gives back what the calling thread owes. May deallocate a queue.
+  @inline(__always)
+  package static func settle() {
+    if cplatform_thread_words_address().pointee.owed_count > 0 { settleNow() }
+  }
+
+  /// Before a body that may take long: only a queue that is alive anyway is still owed to.
+  @inline(__always)
+  static func settle(except queue: UInt) {
+    let words = cplatform_thread_words_address()
+    if words.pointee.owed_count > 0, UInt(bitPattern: words.pointee.owed_queue) != queue { settleNow() }
+  }
+
+  private static func settleNow() {
+    let words = cplatform_thread_words_address()
+    guard let pointer = words.pointee.owed_queue else { return }
+    let count = words.pointee.owed_count
+    // First forgotten, then given back: deallocating a queue may run operations of others on this thread.
+    words.pointee.owed_count = 0
+    words.pointee.owed_queue = nil
+    let queue = Unmanaged<OperationQueue>.fromOpaque(pointer)
+    for _ in 0..<count { queue.release() }
+  }
+
+  /// One reference to the queue of this word is not needed any more.
+  @inline(__always)
+  static func add(_ queue: UInt) {
+    let words = cplatform_thread_words_address()
+    guard words.pointee.may_owe else { return OperationQueue.unmanaged(queue).release() }
+    if UInt(bitPattern: words.pointee.owed_queue) == queue, words.pointee.owed_count < limit {
+      words.pointee.owed_count += 1
+      return
+    }
+    settleNow()
+    words.pointee.owed_queue = UnsafeMutableRawPointer(bitPattern: queue)
+    words.pointee.owed_count = 1
+  }
+}

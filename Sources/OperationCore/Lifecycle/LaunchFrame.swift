@@ -1,0 +1,63 @@
+import CPlatform
+import Primitives
+
+/// What one thread knows about the operation that it is running: on that thread's stack, reached through a thread-local
+/// word, linked to the frame of the operation around it (an operation that waits may run another one).
+struct LaunchFrame {
+  /// The operation, kept alive by whoever launched it; 0 for a completion block.
+  let operation: UInt
+  /// Its queue; 0 for none.
+  let queue: UInt
+  /// Identity of the backend whose thread this is; 0 for a thread of the user's.
+  let home: UInt32
+  /// The launch took the operation's entry and has its `linked` flag to give back.
+  let ownsLink: Bool
+  let previous: UnsafeMutablePointer<LaunchFrame>?
+  let depth: Int
+  /// The base class's `start()` was entered: a second call is misuse.
+  var entered = false
+  /// The operation finished on this thread during the launch.
+  var finished = false
+  /// It finished and left its queue in one step: the launch gives the references back.
+  var left = false
+  /// The next job of this thread.
+  var successor: UInt = 0
+
+  static var current: UnsafeMutablePointer<LaunchFrame>? {
+    cplatform_frame()?.assumingMemoryBound(to: LaunchFrame.self)
+  }
+
+  /// Runs `body` with `frame` as the innermost one of this thread, and gives back what became of it.
+  @inline(__always)
+  static func enter(_ frame: consuming LaunchFrame, _ body: () -> Void) -> LaunchFrame {
+    let previous = frame.previous
+    withUnsafeMutablePointer(to: &frame) { pointer in
+      cplatform_set_frame(pointer)
+      body()
+      cplatform_set_frame(previous)
+    }
+    return frame
+  }
+
+  /// Whether this thread is running `operation`, at any depth.
+  static func isRunning(_ operation: Operation) -> Bool {
+    let word = UInt(bitPattern: Unmanaged.passUnretained(operation).toOpaque())
+    var frame = current
+    while let here = frame {
+      if here.pointee.operation == word { return true }
+      frame = here.pointee.previous
+    }
+    return false
+  }
+
+  /// Whether this thread is running an operation of `queue`, at any depth.
+  static func isRunning(operationOf queue: OperationQueue) -> Bool {
+    let word = UInt(bitPattern: Unmanaged.passUnretained(queue).toOpaque())
+    var frame = current
+    while let here = frame {
+      if here.pointee.queue == word, here.pointee.operation != 0 { return true }
+      frame = here.pointee.previous
+    }
+    return false
+  }
+}

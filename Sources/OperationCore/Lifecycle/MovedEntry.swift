@@ -1,0 +1,47 @@
+import Synchronization
+
+/// Stands in a list for an operation whose own link is in use, because its priority changed while it stood there.
+///
+/// Only the newest one of an operation counts, by its generation. Holds the operation.
+final class MovedEntry: JobObject {
+  let operation: Operation
+  private let generation: UInt32
+
+  init(_ operation: Operation, generation: UInt32) {
+    self.operation = operation
+    self.generation = generation
+    super.init(levelWord: UInt32(operation.level))
+  }
+
+  var isCurrent: Bool { operation.lock.withLock { operation.extras.moveGeneration == generation } }
+
+  override func runJob() -> UInt {
+    guard isCurrent else { return 1 }
+    let outcome = operation.runEntry(byLink: false)
+    // Bit 0 stands for the queue's reference to the operation; the caller gives back this entry's own.
+    if outcome & 1 == 1 { Unmanaged.passUnretained(operation).release() }
+    return outcome | 1
+  }
+
+  override func claimAdmitted() -> AdmittedClaim {
+    guard isCurrent, case .start(let claimed) = operation.claimAdmitted(byLink: false, entry: word) else {
+      return .void(discard: true)
+    }
+    return .start(claimed)
+  }
+
+  override func discard() { Unmanaged.passUnretained(self).release() }
+
+  private var word: UInt { UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()) }
+}
+
+extension Operation {
+  /// A new entry that makes all earlier ones void; the word of a job with a reference of its own.
+  final func makeMovedEntry() -> UInt {
+    let generation = lock.withLock {
+      extras.moveGeneration &+= 1
+      return extras.moveGeneration
+    }
+    return UInt(bitPattern: Unmanaged<JobObject>.passRetained(MovedEntry(self, generation: generation)).toOpaque())
+  }
+}

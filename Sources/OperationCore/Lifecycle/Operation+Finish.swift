@@ -1,0 +1,152 @@
+import CPlatform
+import Primitives
+import Synchronization
+
+// The end of an operation: once, on whatever thread ends it.
+
+extension Operation {
+  /// Finished: serves, in this order, the queue's books, waiters, observers and dependents.
+  ///
+  /// Called by the thread that claimed the operation (then the launch does the rest), by `finish()` of an asynchronous
+  /// operation, or by the job that found an overridden `isFinished` true. The caller holds the operation.
+  /// - Parameter onlyOnce: a second finish is misuse and traps.
+  final func finishNow(onlyOnce: Bool = false) {
+    let frame = LaunchFrame.current.flatMap { $0.pointee.operation == word ? $0 : nil }
+    var old = stateNow
+    if let frame, frame.pointee.ownsLink {
+      while let next = old.finishingAndLeaving() {
+        if replaceState(old, with: next) {
+          frame.pointee.finished = true
+          frame.pointee.left = true
+          // Held by this launch until it gives the references back.
+          OperationQueue.unmanaged(queueWord.load(ordering: .relaxed))._withUnsafeGuaranteedRef {
+            settle(old, queue: $0, frame: frame)
+          }
+          return
+        }
+        old = stateNow
+      }
+    }
+    finishTheLongWay(frame: frame, onlyOnce: onlyOnce)
+  }
+
+  /// Others hold parts of it (its link, an edge that is still linked, a pending examination) or it has no queue: each
+  /// gives back what it holds, and the last one lets the operation leave.
+  private final func finishTheLongWay(frame: UnsafeMutablePointer<LaunchFrame>?, onlyOnce: Bool) {
+    if stateNow.has(StateWord.enqueued), !stateNow.has(StateWord.listed) {
+      // Another thread is adding it: a few instructions, no user code among them, until the queue lists it.
+      Spin.until { stateNow.has(StateWord.listed) }
+    }
+    // The queue cannot be gone before `finished` is set; this reference keeps it until this thread is done.
+    let queue = lockedQueue
+    let flags = StateWord.finished | StateWord.started
+    let old = raise(flags)
+    if old.has(StateWord.finished) {
+      if onlyOnce { misuse(self, "finish() was called on an operation that has already finished") }
+      return
+    }
+    let leave = StateWord(bits: old.bits | flags).mayLeave
+    frame?.pointee.finished = queue != nil
+    if old.has(StateWord.hasEpilogue), queue == nil || frame == nil {
+      // Before anybody learns of the finish: who has waited for it may shut the backend down.
+      handOffEpilogue(queue: queue)
+    }
+    if let queue { settle(old, queue: queue, frame: nil) } else { serve(old, frame: nil, mayRunUserCode: false) }
+    if leave {
+      _ = leaveQueue()
+      Unmanaged.passUnretained(self).release()
+    }
+    withExtendedLifetime(queue) {}
+  }
+
+  /// The queue's books, then everybody else.
+  ///
+  /// Two functions, and the queue not optional in the first: the optimizer takes a reference to an optional's payload, and
+  /// the queue's reference count is a cache line that every worker would write for every operation.
+  private final func settle(_ old: StateWord, queue: OperationQueue, frame: UnsafeMutablePointer<LaunchFrame>?) {
+    // No job may wait for this thread while user code runs on it: an overridden start() may go on for long after
+    // super.start(), and observers are about to be told.
+    let ownThread = frame != nil
+    let frame = old.has(StateWord.asksReady) || old.has(StateWord.observed) || queue.isObserved ? nil : frame
+    var old = old
+    if old.has(StateWord.tracked) {
+      // Before its place is given to another: its dependents may be the more urgent ones.
+      if old.has(StateWord.hasDependents) {
+        releaseDependents(frame: frame, mayRunUserCode: ownThread)
+        old.bits &= ~StateWord.hasDependents
+      }
+      queue.controller.didFinish(self, of: queue, frame: frame)
+    }
+    queue.registry.remove(self)
+    let tell = queue.isObserved
+    serve(old, frame: frame, mayRunUserCode: ownThread)
+    if tell { queue.notifyListChanged() }
+  }
+
+  /// - Parameters:
+  ///   - old: the state before `finished` was set.
+  ///   - frame: where the next job of this thread may be put; nil when the finish has no such thread.
+  ///   - mayRunUserCode: the operation has returned from its code on this thread.
+  private final func serve(
+    _ old: StateWord, frame: UnsafeMutablePointer<LaunchFrame>?, mayRunUserCode: Bool
+  ) {
+    departed.store(Self.waitersMayGo, ordering: .releasing)
+    if old.has(StateWord.hasWaiters) { wakeWaiters() }
+    if old.has(StateWord.hasDependents) { releaseDependents(frame: frame, mayRunUserCode: mayRunUserCode) }
+    departed.store(Self.epilogueMayRun, ordering: .releasing)
+    if old.has(StateWord.observed) { notifyFinished(executing: !old.has(StateWord.skipped)) }
+  }
+
+  /// Values of `departed`.
+  private static var waitersMayGo: UInt8 { 1 }
+  private static var epilogueMayRun: UInt8 { 2 }
+
+  private final func notifyFinished(executing: Bool) {
+    if executing { notify(.isExecuting) }
+    notify(.isFinished)
+  }
+
+  // MARK: - Epilogue
+
+  /// Behind everything else, on the thread that ran the operation: the completion block, then the dependencies are let go.
+  /// - Parameters:
+  ///   - queue: the word of its queue, which is held for the length of the call; 0 for none.
+  ///   - successor: the next job of this thread; handed to the backend before user code runs, which may wait for it.
+  final func epilogue(queue: UInt, successor: inout UInt) {
+    guard let block = takeCompletionBlock() else { return releaseDependencies() }
+    if successor != 0, queue != 0 {
+      OperationQueue.unmanaged(queue)._withUnsafeGuaranteedRef { $0.withBackend { $0.submit(Job(word: successor)) } }
+      successor = 0
+    }
+    if cplatform_is_main_thread() {
+      DefaultBackend.backend.submit(Job(priority: explicitPriority) { self.runEpilogue(block, queue: 0) })
+    } else {
+      runEpilogue(block, queue: queue)
+    }
+  }
+
+  /// In a frame without an operation: there is no current queue in a completion block, but a backend to tell when it blocks.
+  private final func runEpilogue(_ block: () -> Void, queue: UInt) {
+    let outer = LaunchFrame.current
+    _ = LaunchFrame.enter(
+      LaunchFrame(
+        operation: 0, queue: queue, home: queue == 0 ? 0 : home.load(ordering: .relaxed), ownsLink: false,
+        previous: outer, depth: (outer?.pointee.depth ?? 0) + 1)
+    ) { block() }
+    releaseDependencies()
+  }
+
+  /// For a finish on a thread that is not the backend's: the caller may hold locks that the block wants, or that objects
+  /// want which go with the dependencies.
+  private final func handOffEpilogue(queue: OperationQueue?) {
+    let backend = queue?.backend ?? DefaultBackend.backend
+    backend.submit(
+      Job(priority: explicitPriority) {
+        // The finishing thread is serving waiters and dependents: it runs nobody's code.
+        Spin.until { self.departed.load(ordering: .acquiring) == Self.epilogueMayRun }
+        guard let block = self.takeCompletionBlock() else { return self.releaseDependencies() }
+        self.runEpilogue(block, queue: queue.map { UInt(bitPattern: Unmanaged.passUnretained($0).toOpaque()) } ?? 0)
+        withExtendedLifetime(queue) {}
+      })
+  }
+}

@@ -1,0 +1,172 @@
+import CPlatform
+import Primitives
+import Synchronization
+
+// Starting: who claims the operation, and the frame around its start().
+
+extension Operation {
+  /// The operation as a job's word.
+  final var word: UInt { UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()) }
+
+  static func unmanaged(_ word: UInt) -> Unmanaged<Operation> {
+    Unmanaged.fromOpaque(UnsafeRawPointer(bitPattern: word).unsafelyUnwrapped)
+  }
+
+  /// A reference to the operation of a word that something else keeps alive at this moment. Never inlined: the optimizer
+  /// may otherwise take the reference later than here, when nothing keeps the object alive any more.
+  @inline(never)
+  static func retained(_ word: UInt) -> Operation { unmanaged(word).takeUnretainedValue() }
+
+  /// A reference to its queue, taken now. Only where the operation cannot leave its queue meanwhile.
+  @inline(never)
+  final func retainedQueue() -> OperationQueue? {
+    let word = queueWord.load(ordering: .acquiring)
+    return word == 0 ? nil : OperationQueue.unmanaged(word).takeUnretainedValue()
+  }
+
+  /// A thread took an entry for the operation from a list: claims it, or finds the entry void.
+  @inline(__always)
+  final func claim(byLink: Bool, admitted: Bool) -> (before: StateWord, after: StateWord, claim: StateWord.Claim) {
+    var old = stateNow
+    while true {
+      // `queueWord` may be followed: an operation whose entry is outstanding or that has not started cannot leave.
+      let cancelled = !old.has(StateWord.started) && queueCancelledThis
+      let (next, claim) = old.claiming(byLink: byLink, admitted: admitted, queueCancelled: cancelled)
+      if next == old { return (old, next, claim) }
+      let result = state.compareExchange(
+        expected: old.bits, desired: next.bits, successOrdering: .acquiringAndReleasing, failureOrdering: .acquiring)
+      if result.exchanged { return (old, next, claim) }
+      old = StateWord(bits: result.original)
+    }
+  }
+
+  /// An entry came out of a backend.
+  /// - Returns: as `JobObject.runJob`; bit 0 stands for the queue's reference.
+  @inline(__always)
+  final func runEntry(byLink: Bool) -> UInt {
+    let (before, after, claim) = claim(byLink: byLink, admitted: false)
+    switch claim {
+    case .start, .skip: return launch(ownsLink: byLink, claimed: after, before: before)
+    case .drop(let leave): return leave ? leaveQueue() : 0
+    case .divert:
+      // The queue's controller was engaged after the entry was submitted: it decides.
+      if let queue = retainedQueue() {
+        queue.controller.admitLater(self, entry: byLink ? word : makeMovedEntry(), of: queue)
+      }
+      return 0
+    }
+  }
+
+  @inline(__always)
+  final var queueCancelledThis: Bool {
+    let queue = queueWord.load(ordering: .relaxed)
+    guard queue != 0 else { return false }
+    return OperationQueue.unmanaged(queue)._withUnsafeGuaranteedRef {
+      $0.registry.isCancelled(sequence: sequence.load(ordering: .relaxed))
+    }
+  }
+
+  /// Runs `start()` in a frame, and afterwards what belongs after the finish.
+  final func launch(ownsLink: Bool, claimed: StateWord, before: StateWord) -> UInt {
+    if claimed.has(StateWord.observed) { launchObserved(claimed: claimed, before: before) }
+    OwedReferences.settle(except: queueWord.load(ordering: .relaxed))
+    let outer = LaunchFrame.current
+    // Without the link the operation may leave its queue before start() returns.
+    let queue = ownsLink ? nil : retainedQueue()
+    defer { withExtendedLifetime(queue) {} }
+    var frame = LaunchFrame.enter(
+      LaunchFrame(
+        operation: word, queue: queueWord.load(ordering: .relaxed), home: home.load(ordering: .relaxed),
+        ownsLink: ownsLink, previous: outer, depth: (outer?.pointee.depth ?? 0) + 1)
+    ) { start() }
+    if frame.left {
+      // Nobody else may touch it any more on behalf of the queue; the caller gives the reference back.
+      if stateNow.has(StateWord.hasEpilogue) { epilogue(queue: frame.queue, successor: &frame.successor) }
+      let queue = queueWord.exchange(0, ordering: .relaxed)
+      OwedReferences.add(queue)
+      return frame.successor | 1
+    }
+    if frame.finished, stateNow.has(StateWord.hasEpilogue) {
+      epilogue(queue: frame.queue, successor: &frame.successor)
+    }
+    guard ownsLink else { return frame.successor }
+    let after = StateWord(bits: state.bitwiseAnd(~StateWord.linked, ordering: .sequentiallyConsistent).newValue)
+    return after.mayLeave ? frame.successor | leaveQueue() : frame.successor
+  }
+
+  private final func launchObserved(claimed: StateWord, before: StateWord) {
+    if claimed.has(StateWord.skipped) {
+      if !before.has(StateWord.cancelled) { notify(.isCancelled) }
+    } else {
+      notify(.isExecuting)
+    }
+  }
+
+  /// Gives the operation's reference to its queue back.
+  /// - Returns: 1: the queue's reference to the operation is for the caller to give back.
+  final func leaveQueue() -> UInt {
+    // The lock is for `lockedQueue`.
+    let queue = lock.withLock { queueWord.exchange(0, ordering: .acquiringAndReleasing) }
+    if queue != 0 { OperationQueue.unmanaged(queue).release() }
+    return 1
+  }
+
+  /// Its queue for a thread that has no other hold on the operation's membership; nil when it has left.
+  final var lockedQueue: OperationQueue? { lock.withLock { retainedQueue() } }
+
+  // MARK: - start()
+
+  /// The base class's `start()`: called by a launch of the queue, or by a user who runs the operation by hand.
+  final func startHere() {
+    if let frame = LaunchFrame.current, frame.pointee.operation == word, !frame.pointee.entered {
+      frame.pointee.entered = true
+      perform()
+      return
+    }
+    startByHand()
+  }
+
+  /// Claimed by this thread: `main()`, then finished.
+  private final func perform() {
+    let now = stateNow
+    if now.has(StateWord.finished) { return }
+    if now.has(StateWord.skipped) {
+      releaseUnrunBlocks()
+      finishNow()
+      return
+    }
+    if extrasWord.load(ordering: .relaxed) != 0 { performWithThreadPriority() } else { main() }
+    if !finishesItself { finishNow() }
+  }
+
+  private final func performWithThreadPriority() {
+    let priority = threadPriority
+    if priority == 0.5 { main() } else { ThreadPriority.run(at: priority) { main() } }
+  }
+
+  private final func startByHand() {
+    var old = stateNow
+    while true {
+      if old.has(StateWord.finished) { return }
+      if old.has(StateWord.started) { misuse(self, "receiver is already executing: start() was called a second time") }
+      if old.has(StateWord.enqueued) {
+        misuse(self, "something other than the operation queue it is in is trying to start the receiver")
+      }
+      if !old.has(StateWord.cancelled), !isReady { misuse(self, "receiver is not yet ready to execute") }
+      let skip = old.has(StateWord.cancelled) ? StateWord.skipped : 0
+      let next = StateWord(bits: old.bits | StateWord.started | skip)
+      if replaceState(old, with: next) {
+        // No queue, no entry: the caller holds the operation.
+        let outer = LaunchFrame.current
+        if next.has(StateWord.observed) { launchObserved(claimed: next, before: old) }
+        _ = LaunchFrame.enter(
+          LaunchFrame(
+            operation: word, queue: 0, home: outer?.pointee.home ?? 0, ownsLink: false, previous: outer,
+            depth: (outer?.pointee.depth ?? 0) + 1, entered: true)
+        ) { perform() }
+        return
+      }
+      old = stateNow
+    }
+  }
+}

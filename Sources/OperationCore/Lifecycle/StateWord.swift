@@ -1,0 +1,167 @@
+/// The state of an operation in one word, and every question about it, as pure functions.
+///
+/// High half: how many unfinished dependencies are linked, plus one until a queue owns the operation. Low half: flags; it
+/// is also the futex word of waiters. `Lifecycle/README.md` says who may set what and why nothing is lost.
+@usableFromInline
+struct StateWord: Equatable, Sendable {
+  @usableFromInline var bits: UInt64
+
+  @usableFromInline init(bits: UInt64) { self.bits = bits }
+
+  /// A new operation: no flag, and the one count that a queue takes away when it owns the operation.
+  static let initial = StateWord(bits: oneDependency)
+  /// A new operation that a queue made for itself, ready and handed to a backend at once.
+  static let initialScheduled = StateWord(bits: enqueued | listed | scheduled | linked)
+
+  static let oneDependency: UInt64 = 1 << 32
+
+  // One setter each, or set by compare-exchange; none is ever taken back unless it says so.
+
+  /// A queue owns the operation.
+  static let enqueued: UInt64 = 1 << 0
+  /// The queue lists it: `sequence`, `slot` and `queue` are final.
+  static let listed: UInt64 = 1 << 1
+  /// Somebody is responsible for starting it: it stands in a backend or in its queue's ready lists. Taken back when it
+  /// turned out not to be startable.
+  static let scheduled: UInt64 = 1 << 2
+  /// Its intrusive link is in use: a reference to it stands in some list, or its launch is under way. Taken back by who
+  /// took it from the list: at once when the entry is void, else when `start()` has returned or the finish is done.
+  static let linked: UInt64 = 1 << 3
+  static let cancelled: UInt64 = 1 << 4
+  /// Claimed by the one thread that starts it.
+  static let started: UInt64 = 1 << 5
+  /// It was cancelled when it was claimed: `main` is skipped and it is never executing.
+  static let skipped: UInt64 = 1 << 6
+  static let finished: UInt64 = 1 << 7
+  /// A thread sleeps on this word, or is about to.
+  static let hasWaiters: UInt64 = 1 << 8
+  /// The stack of dependents is not empty.
+  static let hasDependents: UInt64 = 1 << 9
+  /// Its start and its finish go through its queue's controller.
+  static let tracked: UInt64 = 1 << 10
+  static let observed: UInt64 = 1 << 11
+  /// Its priority changed after it was scheduled: the intrusive entry is void, a `MovedEntry` stands for it.
+  static let moved: UInt64 = 1 << 12
+  /// Some linked dependency was removed: `OperationExtras.removed` decides whether an edge still counts.
+  static let edgesRemoved: UInt64 = 1 << 13
+  /// Its class may override `isReady`, which must be asked when no dependency is left.
+  static let asksReady: UInt64 = 1 << 14
+  /// `isReady` said no. Taken back when it is asked again.
+  static let heldBack: UInt64 = 1 << 15
+  /// `isReady` may have changed since it was asked. Taken back before it is asked again.
+  static let askAgain: UInt64 = 1 << 16
+  /// It has a completion block or dependencies: something to do after the finish.
+  static let hasEpilogue: UInt64 = 1 << 17
+  /// A job that reads the overridden properties is on its way; set only before the finish. Taken back by that job.
+  static let examinePending: UInt64 = 1 << 18
+
+  @usableFromInline func has(_ flag: UInt64) -> Bool { bits & flag != 0 }
+  var dependencyCount: UInt64 { bits >> 32 }
+
+  var isExecuting: Bool { bits & (Self.started | Self.skipped | Self.finished) == Self.started }
+  /// Ready in the sense of the base class: no unfinished dependency, or cancelled.
+  var isReady: Bool { dependencyCount == 0 || has(Self.cancelled) }
+  /// Nobody refers to it any more on behalf of its queue: the queue's reference can go.
+  var mayLeave: Bool {
+    bits & (Self.finished | Self.linked | Self.enqueued | Self.examinePending) == Self.finished | Self.enqueued
+      && dependencyCount == 0
+  }
+}
+
+// MARK: - Transitions
+
+extension StateWord {
+  /// What happens when one unfinished dependency less remains.
+  enum Release: Equatable {
+    case nothing
+    case schedule(useLink: Bool)
+    case askReady, leave
+  }
+
+  /// One linked dependency finished (or the queue took its own count away).
+  func releasingOne() -> (next: StateWord, action: Release) {
+    var next = StateWord(bits: bits &- Self.oneDependency)
+    guard next.dependencyCount == 0 else { return (next, .nothing) }
+    if has(Self.finished) { return (next, next.mayLeave ? .leave : .nothing) }
+    if has(Self.scheduled) || has(Self.started) { return (next, .nothing) }
+    if has(Self.asksReady) { return (next, .askReady) }
+    let useLink = next.setScheduled()
+    return (next, .schedule(useLink: useLink))
+  }
+
+  /// - Returns: whether the intrusive link is free for the entry; if not, the entry is a `MovedEntry`.
+  mutating func setScheduled() -> Bool {
+    let free = !has(Self.linked)
+    bits = (bits | Self.scheduled | (free ? Self.linked : Self.moved)) & ~Self.heldBack
+    return free
+  }
+
+  /// `cancel()`: nil when there is nothing left to do. `schedule`: its dependencies no longer hold it back.
+  func cancelling() -> (next: StateWord, schedule: Bool, useLink: Bool)? {
+    if has(Self.finished) { return nil }
+    var next = StateWord(bits: bits | Self.cancelled)
+    if has(Self.listed) && !has(Self.scheduled) && !has(Self.started) {
+      let useLink = next.setScheduled()
+      return (next, true, useLink)
+    }
+    return next == self ? nil : (next, false, false)
+  }
+
+  /// What a thread that took an entry for this operation from a list may do with it.
+  enum Claim: Equatable {
+    /// Start it.
+    case start
+    /// Start it as cancelled: `main` is skipped.
+    case skip
+    /// The entry is void. `leave`: with it the last reference on behalf of the queue goes.
+    case drop(leave: Bool)
+    /// The queue's controller decides.
+    case divert
+  }
+
+  /// - Parameters:
+  ///   - byLink: the entry was the operation itself, through its link; else a `MovedEntry` that is current.
+  ///   - admitted: the controller took the entry from its own lists, or there is no controller to ask.
+  ///   - queueCancelled: `cancelAllOperations` was called after this operation was added.
+  func claiming(byLink: Bool, admitted: Bool, queueCancelled: Bool) -> (next: StateWord, claim: Claim) {
+    var next = self
+    if has(Self.started) || !has(Self.scheduled) || byLink == has(Self.moved) {
+      if byLink { next.bits &= ~Self.linked }
+      return (next, .drop(leave: byLink && next.mayLeave))
+    }
+    if has(Self.tracked) && !admitted { return (next, .divert) }
+    if has(Self.cancelled) || queueCancelled {
+      next.bits |= Self.started | Self.skipped | Self.cancelled
+      return (next, .skip)
+    }
+    if dependencyCount != 0 {
+      // A dependency was added after it was scheduled: whoever releases the last one schedules it again.
+      next.bits &= ~(Self.scheduled | Self.moved)
+      if byLink { next.bits &= ~Self.linked }
+      return (next, .drop(leave: false))
+    }
+    next.bits |= Self.started
+    return (next, .start)
+  }
+
+  /// The one-step finish of an operation whose link the finishing thread owns: nobody else can let it leave. Nil when the
+  /// longer way is needed.
+  func finishingAndLeaving() -> StateWord? {
+    guard bits & (Self.linked | Self.examinePending | Self.finished) == Self.linked, dependencyCount == 0 else {
+      return nil
+    }
+    return StateWord(bits: bits & ~Self.linked | Self.finished)
+  }
+
+  /// A thread that waits for this operation runs it itself, leaving its entry (now void) where it is. `skipped` until that
+  /// thread knows that its queue was not cancelled as a whole: only then is it executing.
+  func claimingForWaiter() -> StateWord? {
+    let wanted = Self.listed | Self.scheduled
+    let excluded = Self.started | Self.tracked | Self.cancelled | Self.finished | Self.moved
+    guard bits & (wanted | excluded) == wanted, dependencyCount == 0 else { return nil }
+    return StateWord(bits: bits | Self.started | Self.skipped)
+  }
+
+  /// Its effective priority changed. True when its place in a list must change too.
+  var movesOnPriorityChange: Bool { has(Self.scheduled) && !has(Self.started) }
+}

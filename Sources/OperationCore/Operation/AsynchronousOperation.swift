@@ -1,0 +1,47 @@
+/// An operation that goes on after `main()` has returned, until somebody calls `finish()`, from any thread.
+///
+/// Subclass and override `main()`, or pass a closure:
+/// ```swift
+/// let operation = AsynchronousOperation { operation in
+///   download(url) { result in store(result); operation.finish() }
+/// }
+/// ```
+/// It keeps its place in a queue with a limit until it finishes. A cancelled one that has not started is finished
+/// without `main()`; one that is running must still call `finish()`, early if it looks at `isCancelled`.
+open class AsynchronousOperation: Operation, @unchecked Sendable {
+  // Sendable: `body` is written in `init`, and read and cleared by the one thread that starts the operation.
+  private final var body: (@Sendable (AsynchronousOperation) -> Void)?
+
+  public override init() {
+    super.init()
+  }
+
+  /// - Parameter body: starts the work, and has `finish()` called on its argument when the work is done; released after
+  ///   it has run.
+  public convenience init(_ body: @escaping @Sendable (AsynchronousOperation) -> Void) {
+    self.init()
+    self.body = body
+  }
+
+  open override var isAsynchronous: Bool { true }
+
+  open override func main() {
+    guard let body else { misuse(self, "an AsynchronousOperation needs a body, or an override of main()") }
+    self.body = nil
+    body(self)
+  }
+
+  /// Ends the operation: waiters and dependents go on, the completion block is handed to the backend. Exactly once, from
+  /// any thread, once `main()` has begun; a second call traps.
+  public final func finish() {
+    let now = stateNow
+    if !now.has(StateWord.started), !now.has(StateWord.finished) {
+      if !now.has(StateWord.enqueued) { misuse(self, "finish() was called before start()") }
+      warnFinishedBeforeStart()
+    }
+    finishNow(onlyOnce: true)
+  }
+
+  final override var finishesItself: Bool { true }
+  final override func releaseUnrunBlocks() { body = nil }
+}

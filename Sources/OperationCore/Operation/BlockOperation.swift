@@ -1,0 +1,129 @@
+import Primitives
+import Synchronization
+
+/// An operation that runs closures: the first on the thread that starts it, further ones at the same time on the
+/// backend. It finishes when all have returned. One allocation beside the closure's.
+open class BlockOperation: Operation, @unchecked Sendable {
+  // Sendable: `firstBlock` is written in `init`; later it is touched by the one thread that starts the operation, or by
+  // others under `lock` as `areBlocksHere` says.
+
+  private final var firstBlock: (@Sendable () -> Void)?
+
+  public override init() {
+    super.init()
+  }
+
+  /// - Parameter block: released after it has run.
+  public init(block: @escaping @Sendable () -> Void) {
+    firstBlock = block
+    super.init()
+  }
+
+  init(scheduledAt level: Int, block: @escaping @Sendable () -> Void) {
+    firstBlock = block
+    super.init(scheduledAt: level)
+  }
+
+  /// Adds a closure to run at the same time as the others. Traps when the operation has started.
+  open func addExecutionBlock(_ block: @escaping @Sendable () -> Void) {
+    let added = lock.withLock {
+      guard areBlocksHere() else { return false }
+      if firstBlock == nil { firstBlock = block } else { extras.moreBlocks.append(block) }
+      return true
+    }
+    if !added { misuse(self, "blocks cannot be added after the operation has started executing or finished") }
+  }
+
+  /// The closures still to run, in the order of adding; empty once they have been started.
+  open var executionBlocks: [@Sendable () -> Void] {
+    lock.withLock { areBlocksHere() ? (firstBlock.map { [$0] } ?? []) + extras.moreBlocks : [] }
+  }
+
+  /// Under `lock`: whether the start has not taken the blocks, and will need the lock to do so.
+  ///
+  /// The side object is made first and the state changed second (without a change of value). A start is a change of the
+  /// same word: one that comes later finds the side object, and therefore takes the lock.
+  private final func areBlocksHere() -> Bool {
+    _ = extras
+    let now = raise(0)
+    return !now.has(StateWord.started) && !now.has(StateWord.finished)
+  }
+
+  open override func main() {
+    let (first, more) = takeBlocks()
+    if more.isEmpty {
+      first?()
+    } else {
+      BlockGroup(more, priority: explicitPriority).run(beside: first)
+    }
+  }
+
+  /// The blocks leave the operation before they run: what they capture goes when they return.
+  private final func takeBlocks() -> (first: (@Sendable () -> Void)?, more: [@Sendable () -> Void]) {
+    if extrasWord.load(ordering: .acquiring) == 0 { return (exchange(&firstBlock, with: nil), []) }
+    return lock.withLock { (exchange(&firstBlock, with: nil), exchange(&extras.moreBlocks, with: [])) }
+  }
+
+  /// A cancelled operation never runs its blocks: released here, since what they capture may hold the operation.
+  final override func releaseUnrunBlocks() { _ = takeBlocks() }
+}
+
+/// The second and further blocks of one operation: claimed one by one by helpers on the backend and by the thread that
+/// started the operation, so that they finish even when the backend has no thread to spare.
+private final class BlockGroup: @unchecked Sendable {
+  // Sendable: element i of `blocks` belongs to the thread whose increment of `next` returned i.
+  private let blocks: UnsafeMutablePointer<(@Sendable () -> Void)?>
+  private let count: Int
+  private let priority: Operation.QueuePriority
+  private let next = Atomic<Int>(0)
+  private let left: Atomic<UInt32>
+
+  init(_ blocks: [@Sendable () -> Void], priority: Operation.QueuePriority) {
+    self.blocks = .allocate(capacity: blocks.count)
+    for (index, block) in blocks.enumerated() { (self.blocks + index).initialize(to: block) }
+    self.priority = priority
+    count = blocks.count
+    left = Atomic(UInt32(blocks.count))
+  }
+
+  deinit {
+    blocks.deinitialize(count: count)
+    blocks.deallocate()
+  }
+
+  func run(beside first: (@Sendable () -> Void)?) {
+    let backend = LaunchFrame.currentBackend ?? DefaultBackend.backend
+    let frame = LaunchFrame.current?.pointee
+    let (operation, queue, home) = (frame?.operation ?? 0, frame?.queue ?? 0, frame?.home ?? 0)
+    for _ in 0..<count {
+      backend.submit(Job(priority: priority) { self.help(operation: operation, queue: queue, home: home) })
+    }
+    first?()
+    while runOne() {}
+    guard left.load(ordering: .acquiring) > 0 else { return }
+    LaunchFrame.whileBlocked {
+      while case let now = left.load(ordering: .acquiring), now > 0 { left.futexWait(while: now) }
+    }
+  }
+
+  /// On another thread: runs a block as part of the operation. Its operation and queue outlive the block, for which the
+  /// starter waits; a helper that comes too late looks at neither.
+  private func help(operation: UInt, queue: UInt, home: UInt32) {
+    let outer = LaunchFrame.current
+    _ = LaunchFrame.enter(
+      LaunchFrame(
+        operation: operation, queue: queue, home: home, ownsLink: false, previous: outer,
+        depth: (outer?.pointee.depth ?? 0) + 1, entered: true)
+    ) { _ = runOne() }
+  }
+
+  /// - Returns: false when no block is left to claim.
+  private func runOne() -> Bool {
+    let index = next.wrappingAdd(1, ordering: .relaxed).oldValue
+    guard index < count else { return false }
+    blocks[index]?()
+    blocks[index] = nil
+    if left.wrappingSubtract(1, ordering: .acquiringAndReleasing).newValue == 0 { left.futexWake(.max) }
+    return true
+  }
+}

@@ -1,0 +1,34 @@
+/// Everything about an operation's urgency in one word: the level in force (bits 0-2), the priority the user set (bits
+/// 3-5, with bit 6 telling whether), its quality of service (bits 8-10) and its queue's (bits 12-14).
+struct LevelWord: Equatable, Sendable {
+  var bits: UInt32
+
+  static let initial = LevelWord(
+    bits: 2 | 2 << 3 | QualityOfService.default.index << 8 | QualityOfService.default.index << 12)
+
+  var level: Int { Int(bits & 7) }
+  var isExplicit: Bool { bits & 1 << 6 != 0 }
+  var explicitPriority: Operation.QueuePriority { Operation.QueuePriority(level: Int(bits >> 3 & 7)) }
+  var qualityOfService: QualityOfService { QualityOfService(index: bits >> 8 & 7) }
+  var queueQualityOfService: QualityOfService { QualityOfService(index: bits >> 12 & 7) }
+
+  func with(level: Int) -> LevelWord { LevelWord(bits: bits & ~7 | UInt32(level)) }
+
+  func with(priority: Operation.QueuePriority) -> LevelWord {
+    LevelWord(bits: bits & ~(7 << 3) | UInt32(priority.level) << 3 | 1 << 6).effective
+  }
+
+  func with(qualityOfService: QualityOfService) -> LevelWord {
+    LevelWord(bits: bits & ~(7 << 8) | qualityOfService.index << 8).effective
+  }
+
+  func with(queueQualityOfService: QualityOfService) -> LevelWord {
+    LevelWord(bits: bits & ~(7 << 12) | queueQualityOfService.index << 12).effective
+  }
+
+  /// The level in force: the priority if one was set, else the operation's quality of service, else its queue's.
+  private var effective: LevelWord {
+    if isExplicit { return with(level: explicitPriority.level) }
+    return with(level: (qualityOfService == .default ? queueQualityOfService : qualityOfService).priority.level)
+  }
+}

@@ -1,0 +1,58 @@
+import Primitives
+import Synchronization
+
+// Urgency: what the user set, the level that follows from it, and the move of an entry that already stands somewhere.
+
+extension Operation {
+  final var levelNow: LevelWord { LevelWord(bits: levelWord.load(ordering: .relaxed)) }
+
+  final var explicitPriority: QueuePriority {
+    get { levelNow.explicitPriority }
+    set { changeLevel(.queuePriority) { $0.with(priority: newValue) } }
+  }
+
+  final var chosenQualityOfService: QualityOfService {
+    get { levelNow.qualityOfService }
+    set { changeLevel(nil) { $0.with(qualityOfService: newValue) } }
+  }
+
+  /// - Returns: the word before.
+  @discardableResult
+  final func updateLevel(_ change: (LevelWord) -> LevelWord) -> LevelWord {
+    while true {
+      let old = levelNow
+      let new = change(old)
+      if old == new
+        || levelWord.compareExchange(expected: old.bits, desired: new.bits, ordering: .relaxed).exchanged
+      {
+        return old
+      }
+    }
+  }
+
+  private final func changeLevel(_ key: ObservableKey?, _ change: (LevelWord) -> LevelWord) {
+    let old = updateLevel(change)
+    if old.level != level { move() }
+    if let key, stateNow.has(StateWord.observed) { notify(key) }
+  }
+
+  /// Puts a new entry at the tail of the new level; the one that stands at the old level is void.
+  private final func move() {
+    var old = stateNow
+    while old.movesOnPriorityChange {
+      if replaceState(old, with: StateWord(bits: old.bits | StateWord.moved)) {
+        // Whoever meets the void entry drops it. Only the long way out of the queue is left to the operation now, which
+        // takes the lock.
+        guard let queue = lockedQueue else { return }
+        let entry = makeMovedEntry()
+        if old.has(StateWord.tracked) {
+          queue.controller.admitLater(self, entry: entry, of: queue)
+        } else {
+          queue.backend.submit(Job(word: entry))
+        }
+        return
+      }
+      old = stateNow
+    }
+  }
+}

@@ -1,0 +1,213 @@
+import CPlatform
+import Primitives
+import Synchronization
+
+/// A unit of work with a life of its own: it waits for its dependencies, runs once, and can be cancelled and waited for.
+///
+/// Subclass and override `main()` for synchronous work; use `AsynchronousOperation` for work that ends later; or override
+/// `start()`, `isExecuting`, `isFinished` and `isAsynchronous` and post `willChangeValue`/`didChangeValue`, as with
+/// Foundation's class, whose documented contract this is.
+///
+/// All members may be called from any thread. An operation is one allocation (`BlockOperation`: beside its closure's); it
+/// owns its dependencies until it has finished and its completion block has returned.
+open class Operation: JobObject, @unchecked Sendable {
+  // Sendable: `state`, `dependents`, `edgeNext`, `departed` and `extrasWord` are atomics; `queueWord`,
+  // `home`, `slotWord` and `sequence` are written once, before `listed` is set in `state`, and read after; `soleDependency` and what `extras`
+  // holds are touched under `lock`; `admission` under the lock of the queue's controller.
+
+  let lock = FutexLock()
+  let state: Atomic<UInt64>
+  /// Top of the stack of edges to operations that wait for this one; see `Dependents.swift`.
+  let dependents = Atomic<UInt>(0)
+  /// Link of the edge inside this operation, used by its only dependency.
+  let edgeNext = Atomic<UInt>(0)
+  /// The owning queue, with one reference, from enqueueing until the queue's reference to the operation goes.
+  let queueWord = Atomic<UInt>(0)
+  /// Where the queue lists it.
+  let slotWord = Atomic<UInt>(0)
+  /// Position in the order of adding to the queue.
+  let sequence = Atomic<Int>(0)
+  /// The side object, made when something rare is asked for.
+  let extrasWord = Atomic<UInt>(0)
+  /// The first dependency while it is the only one: an owned reference, bit 0 set when the edge is linked.
+  let soleDependency = Atomic<UInt>(0)
+  /// Which backend runs it: `BackendBox.identity`. Four bytes here and not eight keep a `BlockOperation` at 120 bytes, the
+  /// largest size that the system's allocator frees from another thread without a lock.
+  let home = Atomic<UInt32>(0)
+  /// Set when the operation finished and its queue does not list it any more: what waiters wait for.
+  let departed = Atomic<UInt8>(0)
+  let admission = Atomic<UInt8>(0)
+
+  public init() {
+    state = Atomic(StateWord.initial.bits)
+    super.init(levelWord: LevelWord.initial.bits)
+  }
+
+  /// For an operation that a queue makes for itself: enqueued, listed and scheduled from the start.
+  init(scheduledAt level: Int) {
+    state = Atomic(StateWord.initialScheduled.bits)
+    super.init(levelWord: LevelWord.initial.with(level: level).bits)
+  }
+
+  deinit {
+    if soleDependency.load(ordering: .relaxed) != 0 || extrasWord.load(ordering: .acquiring) != 0 {
+      releaseStorage()
+    }
+    // Never finished, and nobody waits for it any more: whoever does holds it. The edges left belong to operations that
+    // removed it from their dependencies, or that finished as cancelled; they get back what the edges hold.
+    if dependents.load(ordering: .relaxed) > EdgeWord.sealed { releaseDependents(frame: nil) }
+  }
+
+  // MARK: - Overridable
+
+  /// Runs the operation on the calling thread: `main()`, then finished. A cancelled one skips `main()`.
+  ///
+  /// Returns silently when the operation has finished. Traps when it is executing, when a queue owns it, or when it is
+  /// not ready. Never call `super.start()` in an override that manages its own state.
+  open func start() { startHere() }
+
+  /// The work; the default does nothing.
+  open func main() {}
+
+  /// Asks the operation not to run, or to stop early: `isCancelled` becomes true, for good. No effect after the finish.
+  ///
+  /// In a queue, an operation that waits for dependencies waits no longer and is finished without `main()`. A running
+  /// one is expected to look at `isCancelled`. Never runs the operation's code on the calling thread.
+  open func cancel() { markCancelled() }
+
+  /// Whether it was cancelled before it finished.
+  open var isCancelled: Bool { stateNow.has(StateWord.cancelled) }
+
+  /// Whether `main()` is running, or began and has not finished yet (asynchronous operations).
+  open var isExecuting: Bool { stateNow.isExecuting }
+
+  /// Whether it ran to its end, or was cancelled and has been moved out of the way.
+  open var isFinished: Bool { stateNow.has(StateWord.finished) }
+
+  /// Whether all its dependencies have finished (a cancelled one has when it is finished), or it was cancelled.
+  ///
+  /// An override returns `super.isReady && condition` and posts `didChangeValue(forKey: "isReady")` when its condition
+  /// may have changed.
+  open var isReady: Bool { readyNow }
+
+  /// Whether `start()` may return before the operation has finished; false unless overridden.
+  open var isAsynchronous: Bool { false }
+
+  /// The old name of `isAsynchronous`.
+  open var isConcurrent: Bool { isAsynchronous }
+
+  /// Called before a property of this operation that a subclass computes changes its value, with the property's name,
+  /// with or without "is".
+  open func willChangeValue(forKey key: String) { posted(ObservableKey(name: key), isPrior: true) }
+
+  /// Called after a property of this operation that a subclass computes changed its value. The queue then reads
+  /// `isFinished`, `isExecuting` or `isReady` on a thread of its backend, so the caller may hold its own locks.
+  open func didChangeValue(forKey key: String) { posted(ObservableKey(name: key), isPrior: false) }
+
+  /// Makes this operation wait for `operation`; adding the same twice counts once.
+  ///
+  /// Takes effect until the operation starts; later it is only listed. The dependency may be in another queue, on another
+  /// backend, or in none. Traps when it is the operation itself. O(1).
+  open func addDependency(_ operation: Operation) { insertDependency(operation) }
+
+  /// Undoes `addDependency`; may make the operation ready. No effect for an operation it does not depend on.
+  open func removeDependency(_ operation: Operation) { deleteDependency(operation) }
+
+  /// What it waits for or waited for, in the order of adding; emptied when it has finished and its completion block has
+  /// returned. O(count).
+  open var dependencies: [Operation] { dependencySnapshot() }
+
+  /// Called once after the operation finished (also when cancelled), waiters and dependents were served and the queue
+  /// does not list it any more; never on the main thread; then released. Setting it after that has no effect.
+  open var completionBlock: (@Sendable () -> Void)? {
+    get { completion }
+    set { completion = newValue }
+  }
+
+  /// Blocks the calling thread until the operation has finished; does not wait for the completion block.
+  ///
+  /// Inside an operation it never takes a worker out of service: the target, or what it waits for, is run on the calling
+  /// thread where possible, and otherwise another thread takes this one's place. Traps when called by the operation on
+  /// itself.
+  @available(*, noasync, message: "blocks the thread; use a completion block to resume a continuation")
+  open func waitUntilFinished() { waitHere() }
+
+  /// Order among the ready operations of a queue. A change takes effect until the start, at the tail of the new level;
+  /// O(1) amortised.
+  open var queuePriority: QueuePriority {
+    get { explicitPriority }
+    set { explicitPriority = newValue }
+  }
+
+  /// Chooses the priority when `queuePriority` was never set; see `QualityOfService`.
+  open var qualityOfService: QualityOfService {
+    get { chosenQualityOfService }
+    set { chosenQualityOfService = newValue }
+  }
+
+  /// From 0.0 to 1.0, default 0.5: applied to the thread's nice value around `main()` (1.0 is 10 nicer towards this
+  /// operation, 0.0 is 10 less) where the system permits to change it and to change it back; elsewhere ignored.
+  open var threadPriority: Double {
+    get { lock.withLock { extrasIfAny?.threadPriority ?? 0.5 } }
+    set { lock.withLock { extras.threadPriority = min(1, max(0, newValue)) } }
+  }
+
+  /// For people: appears in descriptions and trap messages.
+  open var name: String? {
+    get { lock.withLock { extrasIfAny?.name } }
+    set { lock.withLock { extras.name = newValue } }
+  }
+
+  /// Class, address, and name if there is one; trap messages begin with it.
+  open var description: String {
+    let address = String(UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()), radix: 16)
+    let label = name.map { " name \"\($0)\"" } ?? ""
+    return "<\(type(of: self)) 0x\(address)\(label)>"
+  }
+
+  // MARK: - For this module's own subclasses
+
+  /// `main()` only begins the work: something else finishes the operation.
+  var finishesItself: Bool { false }
+
+  /// The operation was skipped: closures that will never run are released, as they may capture it.
+  func releaseUnrunBlocks() {}
+
+  /// A job that is an operation: its own entry, taken from a backend.
+  override final func runJob() -> UInt { runEntry(byLink: true) }
+
+  override final func claimAdmitted() -> AdmittedClaim { claimAdmitted(byLink: true, entry: word) }
+
+  override final func discard() {
+    _ = leaveQueue()
+    Unmanaged.passUnretained(self).release()
+  }
+}
+
+extension Operation {
+  final var stateNow: StateWord { StateWord(bits: state.load(ordering: .acquiring)) }
+
+  /// Compare-exchange of the whole word.
+  @inline(__always)
+  final func replaceState(_ old: StateWord, with new: StateWord) -> Bool {
+    state.compareExchange(
+      expected: old.bits, desired: new.bits, successOrdering: .acquiringAndReleasing, failureOrdering: .relaxed
+    ).exchanged
+  }
+
+  /// Sets flags.
+  /// - Returns: the word before.
+  @discardableResult
+  final func raise(_ flags: UInt64) -> StateWord {
+    StateWord(bits: state.bitwiseOr(flags, ordering: .sequentiallyConsistent).oldValue)
+  }
+}
+
+extension Operation: Hashable {
+  /// Identity.
+  public static func == (left: Operation, right: Operation) -> Bool { left === right }
+
+  public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}
+
+extension Operation: CustomStringConvertible {}

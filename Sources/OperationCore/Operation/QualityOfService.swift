@@ -1,0 +1,35 @@
+/// The nature of work, as in Foundation. Where no queue priority is set, it chooses the level: user-interactive very
+/// high, user-initiated high, default normal, utility low, background very low. Raw values are Foundation's.
+public enum QualityOfService: Int, Sendable, CaseIterable {
+  case userInteractive = 0x21
+  case userInitiated = 0x19
+  case utility = 0x11
+  case background = 0x09
+  case `default` = -1
+}
+
+extension QualityOfService {
+  /// The level that stands for it when no queue priority is set.
+  var priority: Operation.QueuePriority {
+    switch self {
+    case .userInteractive: .veryHigh
+    case .userInitiated: .high
+    case .default: .normal
+    case .utility: .low
+    case .background: .veryLow
+    }
+  }
+
+  /// Position in `allCases`, for packing into a few bits.
+  var index: UInt32 {
+    switch self {
+    case .userInteractive: 0
+    case .userInitiated: 1
+    case .utility: 2
+    case .background: 3
+    case .default: 4
+    }
+  }
+
+  init(index: UInt32) { self = Self.allCases[Int(index)] }
+}

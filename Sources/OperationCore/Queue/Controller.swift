@@ -1,0 +1,191 @@
+import Primitives
+import Synchronization
+
+/// The lock around `Admission`, and what its decisions set in motion. Engaged while a queue has a limit, a barrier, or is
+/// suspended; an unlimited queue never comes here.
+///
+/// Operations are chosen when a worker is there to run them, not when they are handed over: the backend gets *tickets*,
+/// and a ticket takes the most urgent operation at that moment under the lock. So the order is exact, and a suspension or
+/// a lower limit holds for everything that has not started.
+///
+/// Lock order: this one before the registry's. Never held while code of users or backends runs.
+struct Controller: ~Copyable, @unchecked Sendable {
+  // Sendable: everything behind the pointers is touched under `lock`.
+  private let lock = FutexLock()
+  private let admission = UnsafeMutablePointer<Admission>.allocate(capacity: 1)
+  private let engaged = UnsafeMutablePointer<Bool>.allocate(capacity: 1)
+  /// Ticket objects that are not on their way: a steady queue allocates none.
+  private let spareTickets = UnsafeMutablePointer<JobFIFO>.allocate(capacity: 1)
+
+  /// Tickets on their way at the same time, per worker of the backend: enough to keep it busy, however many are ready.
+  private static let ticketsPerWorker = 2
+
+  /// Bits of `Operation.admission`, under `lock`.
+  private static let admitted: UInt8 = 1
+  private static let accounted: UInt8 = 2
+
+  init() {
+    admission.initialize(to: Admission())
+    engaged.initialize(to: false)
+    spareTickets.initialize(to: JobFIFO())
+  }
+
+  deinit {
+    admission.deinitialize(count: 1)
+    admission.deallocate()
+    engaged.deallocate()
+    while case let ticket = spareTickets.pointee.popFirst(), ticket != 0 { JobObject.unmanaged(ticket).release() }
+    spareTickets.deinitialize(count: 1)
+    spareTickets.deallocate()
+  }
+
+  // MARK: - Settings
+
+  /// Changes a setting under the lock, and does what follows from it.
+  borrowing func change(_ queue: OperationQueue, _ body: (inout Admission) -> Void) {
+    var visited: [Operation] = []
+    lock.lock()
+    body(&admission.pointee)
+    engageOrDisengage(queue, visited: &visited)
+    unlockAndSubmitTickets(for: queue)
+    withExtendedLifetime(visited) {}
+  }
+
+  /// Lists a barrier: after everything added before, before everything added later.
+  borrowing func addBarrier(_ barrier: Operation, to queue: OperationQueue) {
+    var visited: [Operation] = []
+    lock.lock()
+    if !engaged.pointee { engage(queue, visited: &visited) }
+    let sequence = queue.registry.takeNumbers(1).first
+    admission.pointee.addBarrier(sequence: sequence)
+    lock.unlock()
+    barrier.list(
+      in: queue, ticket: queue.registry.ticket(sequence: sequence, isControlled: true))
+    var batch = ReadyBatch(home: 0)
+    barrier.becomeStartable(into: &batch)
+    batch.submit()
+    withExtendedLifetime(visited) {}
+  }
+
+  private borrowing func engageOrDisengage(_ queue: OperationQueue, visited: inout [Operation]) {
+    if admission.pointee.isNeeded {
+      if !engaged.pointee { engage(queue, visited: &visited) }
+    } else if engaged.pointee {
+      disengage(queue)
+    }
+  }
+
+  private borrowing func disengage(_ queue: OperationQueue) {
+    engaged.pointee = false
+    _ = queue.registry.setControlled(false)
+  }
+
+  /// From now on additions come here. Every operation added before is marked so that its start and its finish do too, and
+  /// those which will report their finish are counted: `raise` tells for each whether the mark came before its finish.
+  /// - Parameter visited: keeps them until the lock is free; releasing the last reference runs code of others.
+  private borrowing func engage(_ queue: OperationQueue, visited: inout [Operation]) {
+    engaged.pointee = true
+    let bound = queue.registry.setControlled(true)
+    var unfinished = 0
+    var running = 0
+    queue.registry.visitPending(below: bound, waitForStores: true) { operation in
+      visited.append(operation)
+      let old = operation.raise(StateWord.tracked)
+      let flags = operation.admission.load(ordering: .relaxed)
+      if old.has(StateWord.finished) {
+        // Marked in an earlier engagement, finished, and not yet here to say so.
+        guard old.has(StateWord.tracked), flags & Self.accounted == 0 else {
+          // Finished without the mark, or has reported: the mark just set must not fool the next engagement.
+          operation.admission.store(flags | Self.accounted, ordering: .relaxed)
+          return
+        }
+      }
+      unfinished += 1
+      if old.has(StateWord.started) {
+        running += 1
+        operation.admission.store(flags | Self.admitted, ordering: .relaxed)
+      }
+    }
+    admission.pointee.engage(bound: bound, unfinished: unfinished, running: running)
+  }
+
+  // MARK: - Operations
+
+  /// An operation is ready and waits for its turn.
+  borrowing func admitLater(_ operation: Operation, entry: UInt, of queue: OperationQueue) {
+    let level = operation.level
+    lock.lock()
+    admission.pointee.insert(entry: entry, level: level, sequence: operation.sequence.load(ordering: .relaxed))
+    unlockAndSubmitTickets(for: queue)
+  }
+
+  /// A marked operation has finished; its place is free.
+  borrowing func didFinish(
+    _ operation: Operation, of queue: OperationQueue, frame: UnsafeMutablePointer<LaunchFrame>?
+  ) {
+    lock.lock()
+    let flags = operation.admission.load(ordering: .relaxed)
+    operation.admission.store(flags | Self.accounted, ordering: .relaxed)
+    admission.pointee.finish(
+      sequence: operation.sequence.load(ordering: .relaxed), wasRunning: flags & Self.admitted != 0)
+    if engaged.pointee, !admission.pointee.isNeeded { disengage(queue) }
+    unlockAndSubmitTickets(for: queue, frame: frame)
+  }
+
+  // MARK: - Tickets
+
+  /// - Parameter frame: the launch on this thread whose next job may be a ticket; nil when there is none.
+  private borrowing func unlockAndSubmitTickets(
+    for queue: OperationQueue, frame: UnsafeMutablePointer<LaunchFrame>? = nil
+  ) {
+    let (count, level) = admission.pointee.takeTickets(
+      atMost: Self.ticketsPerWorker * queue.backendWorkerCount)
+    var list = JobFIFO()
+    for _ in 0..<count {
+      let spare = spareTickets.pointee.popFirst()
+      list.append(QueueTicket.prepare(spare, for: queue, level: level))
+    }
+    lock.unlock()
+    guard count > 0 else { return }
+    if let frame, frame.pointee.successor == 0, frame.pointee.home == queue.home {
+      // The place goes from one operation to the next on the same thread, without the backend.
+      frame.pointee.successor = list.popFirst()
+      if list.isEmpty { return }
+    }
+    let backend = queue.backend
+    if list.count == 1 {
+      backend.submit(Job(word: list.popFirst()))
+    } else {
+      backend.submit(contentsOf: JobList(list))
+    }
+  }
+
+  /// A ticket's turn: takes the most urgent operation that may start, takes the ticket back, and hands out others for what
+  /// may start beside it.
+  /// - Parameter voided: receives the entries that turned out void, to be discarded without the lock.
+  borrowing func takeNext(returning ticket: UInt, of queue: OperationQueue, voided: inout [UInt]) -> ClaimedEntry? {
+    lock.lock()
+    spareTickets.pointee.append(ticket)
+    admission.pointee.useTicket()
+    let next = claimNext(&voided)
+    unlockAndSubmitTickets(for: queue)
+    return next
+  }
+
+  /// Under `lock`.
+  private borrowing func claimNext(_ voided: inout [UInt]) -> ClaimedEntry? {
+    while let entry = admission.pointee.next() {
+      switch JobObject.unmanaged(entry)._withUnsafeGuaranteedRef({ $0.claimAdmitted() }) {
+      case .void(let discard):
+        if discard { voided.append(entry) }
+      case .start(let claimed):
+        admission.pointee.start()
+        let operation = claimed.operation
+        let flags = operation.admission.load(ordering: .relaxed)
+        operation.admission.store(flags | Self.admitted, ordering: .relaxed)
+        return claimed
+      }
+    }
+    return nil
+  }
+}

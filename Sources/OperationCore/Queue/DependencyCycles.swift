@@ -1,0 +1,92 @@
+/// Operations that wait for one another and can never start, as a batch with validation reports them.
+public struct DependencyCycleError: Error, CustomStringConvertible {
+  /// One array per cycle (strictly: per strongly connected component), each in no particular order.
+  public let cycles: [[Operation]]
+
+  public var description: String {
+    let named = cycles.map { cycle in cycle.map(\.description).joined(separator: ", ") }
+    return "operations depend on one another: " + named.joined(separator: "; ")
+  }
+}
+
+extension OperationQueue {
+  /// Pending operations of this queue that wait for one another, directly or through operations elsewhere: one array per
+  /// strongly connected component of the dependency graph. They stay until one of them is cancelled.
+  /// O(operations + dependencies); Tarjan's algorithm, iterative.
+  public final func dependencyCycles() -> [[Operation]] { DependencyGraph.cycles(from: snapshot()) }
+
+  /// Adds them all in one step, as `addOperations(_:waitUntilFinished:)`, unless some depend on one another in a cycle.
+  /// - Throws: `DependencyCycleError`, which names the members; then nothing has changed.
+  @available(*, noasync, message: "may block the thread")
+  public final func addOperations(
+    validating operations: [Operation], waitUntilFinished wait: Bool = false
+  ) throws(DependencyCycleError) {
+    let cycles = DependencyGraph.cycles(from: operations)
+    if !cycles.isEmpty { throw DependencyCycleError(cycles: cycles) }
+    addOperations(operations, waitUntilFinished: wait)
+  }
+}
+
+enum DependencyGraph {
+  private struct Visit {
+    let operation: Operation
+    let dependencies: [Operation]
+    var nextDependency = 0
+  }
+
+  /// Strongly connected components with more than one member among what is reachable from `roots`. Tarjan, "Depth-first
+  /// search and linear graph algorithms", 1972, with an explicit stack.
+  static func cycles(from roots: [Operation]) -> [[Operation]] {
+    var index: [ObjectIdentifier: Int] = [:]
+    var low: [ObjectIdentifier: Int] = [:]
+    var open: [Operation] = []
+    var isOpen: Set<ObjectIdentifier> = []
+    var found: [[Operation]] = []
+    var path: [Visit] = []
+
+    func begin(_ operation: Operation) {
+      let id = ObjectIdentifier(operation)
+      low[id] = index.count
+      index[id] = index.count
+      open.append(operation)
+      isOpen.insert(id)
+      // A started or cancelled operation waits for nothing, whatever it lists.
+      let waits = !operation.stateNow.has(StateWord.started) && !operation.isCancelled
+      path.append(
+        Visit(operation: operation, dependencies: waits ? operation.dependencies.filter { !$0.isFinished } : []))
+    }
+
+    for root in roots where index[ObjectIdentifier(root)] == nil {
+      begin(root)
+      while var visit = path.last {
+        let id = ObjectIdentifier(visit.operation)
+        if visit.nextDependency < visit.dependencies.count {
+          let dependency = visit.dependencies[visit.nextDependency]
+          visit.nextDependency += 1
+          path[path.count - 1] = visit
+          let other = ObjectIdentifier(dependency)
+          if let seen = index[other] {
+            if isOpen.contains(other) { low[id] = min(low[id] ?? seen, seen) }
+          } else {
+            begin(dependency)
+          }
+          continue
+        }
+        path.removeLast()
+        if let parent = path.last {
+          let outer = ObjectIdentifier(parent.operation)
+          low[outer] = min(low[outer] ?? 0, low[id] ?? 0)
+        }
+        if low[id] == index[id] {
+          var component: [Operation] = []
+          repeat {
+            component.append(open.removeLast())
+            isOpen.remove(ObjectIdentifier(component[component.count - 1]))
+          } while component[component.count - 1] !== visit.operation
+          if component.count > 1 { found.append(component) }
+        }
+      }
+    }
+    return found
+  }
+}

@@ -1,0 +1,53 @@
+import Primitives
+
+// What concerns all operations of a queue at once.
+
+extension OperationQueue {
+  final func snapshot() -> [Operation] {
+    var found: [Operation] = []
+    registry.visitPending { found.append($0) }
+    return found
+  }
+
+  final func cancelAll() {
+    // The instant: from here on whoever claims one of them skips it. Then the flag on each, so that none starts after
+    // this has returned; and only then the overridable cancel(), which releases what waits for dependencies.
+    let bound = registry.cancelAllSoFar()
+    var concerned: [Operation] = []
+    registry.visitPending(below: bound, waitForStores: true) { operation in
+      operation.flagCancelled()
+      concerned.append(operation)
+    }
+    for operation in concerned { operation.cancel() }
+  }
+
+  final func waitForAll() {
+    if LaunchFrame.isRunning(operationOf: self) {
+      misuse(self, "waitUntilAllOperationsAreFinished() in an operation of the same queue would wait for itself")
+    }
+    while registry.pendingCount > 0 {
+      let pending = snapshot()
+      if LaunchFrame.current != nil {
+        // This thread helps: in the order in which they would start.
+        for operation in pending { operation.waitHere() }
+      } else {
+        // The newest first: when it has finished, most others have, and this thread was woken once.
+        for operation in pending.reversed() { operation.waitHere() }
+      }
+      if pending.isEmpty { Spin.untilNextLook() }
+    }
+  }
+
+  /// The queue whose operation the calling thread is running; the main queue on the main thread; nil elsewhere, also in
+  /// completion blocks.
+  public class var current: OperationQueue? {
+    var frame = LaunchFrame.current
+    while let here = frame, here.pointee.operation != 0 {
+      if here.pointee.queue != 0 { return unmanaged(here.pointee.queue).takeUnretainedValue() }
+      // Started by hand: what counts is the operation that did it.
+      frame = here.pointee.previous
+    }
+    if frame != nil { return nil }
+    return MainQueueHook.currentOnMainThread
+  }
+}

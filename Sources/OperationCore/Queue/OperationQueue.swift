@@ -1,0 +1,226 @@
+import CPlatform
+import Primitives
+import Synchronization
+
+/// Runs operations: each when its dependencies have finished, the most urgent first, at most
+/// `maxConcurrentOperationCount` at a time, on a backend of your choice.
+///
+/// The documented contract is that of Foundation's class. All members may be called from any thread. A queue that is
+/// released with operations pending runs them first.
+open class OperationQueue: @unchecked Sendable {
+  // Sendable: `registry` and `controller` synchronise themselves; the other fields are atomics, or touched under `lock`.
+
+  let registry = Registry()
+  let controller = Controller()
+  let lock = FutexLock()
+  /// The backend's box, owned; replaced ones are kept in `retiredBoxes` for threads that still look at them.
+  private let boxWord: Atomic<UInt>
+  private var retiredBoxes: [BackendBox] = []
+  private let limit = Atomic<Int>(OperationQueue.defaultMaxConcurrentOperationCount)
+  private let suspended = Atomic<Bool>(false)
+  private let qualityOfServiceIndex = Atomic<UInt32>(QualityOfService.default.index)
+  private let observed = Atomic<Bool>(false)
+  /// Under `lock`.
+  var extras = QueueExtras()
+
+  /// A queue on the default backend, the shared work-stealing pool.
+  public init() {
+    boxWord = Atomic(UInt(bitPattern: Unmanaged.passRetained(DefaultBackend.box).toOpaque()))
+  }
+
+  /// A queue on a backend that other queues may use too.
+  public init(on backend: any Backend) {
+    boxWord = Atomic(UInt(bitPattern: Unmanaged.passRetained(BackendBox(backend)).toOpaque()))
+  }
+
+  /// A queue on a backend: `OperationQueue(backend: .stealing)`.
+  public convenience init(backend: some Backend) { self.init(on: backend) }
+
+  deinit { Self.unmanagedBox(boxWord.load(ordering: .acquiring)).release() }
+
+  // MARK: - Adding
+
+  /// Adds an operation. It may start at once, on another thread. O(1), and O(dependencies) to link them.
+  ///
+  /// Traps when it is in a queue already, is executing, or has finished.
+  open func addOperation(_ op: Operation) { add(op) }
+
+  /// Adds a closure as a `BlockOperation`. O(1), two allocations with the closure's own.
+  open func addOperation(_ block: @escaping @Sendable () -> Void) { add(block) }
+
+  /// Adds them all in one step: none starts before all are listed. Traps as `addOperation`, before anything changed.
+  @available(*, noasync, message: "may block the thread; use addOperations(_:) or a completion block")
+  open func addOperations(_ ops: [Operation], waitUntilFinished wait: Bool) {
+    add(ops)
+    if wait { for operation in ops.reversed() { operation.waitUntilFinished() } }
+  }
+
+  /// Adds a closure that runs alone: after everything added before it, before everything added after it. O(1), and
+  /// O(pending) for the first barrier or limit of a queue that had neither.
+  open func addBarrierBlock(_ barrier: @escaping @Sendable () -> Void) {
+    addBarrier(BlockOperation(block: barrier))
+  }
+
+  // MARK: - Looking
+
+  /// The unfinished operations in the order of adding: a snapshot. O(pending).
+  open var operations: [Operation] { snapshot() }
+
+  /// How many operations are unfinished. O(1), no lock.
+  open var operationCount: Int { registry.pendingCount }
+
+  // MARK: - Controlling
+
+  /// Cancels every operation added before the call, at one instant: none of them starts `main()` after the call has
+  /// returned, also not because another of them was moved out of the way. Later ones are untouched. O(pending).
+  open func cancelAllOperations() { cancelAll() }
+
+  /// Blocks until nothing is left, including what is added meanwhile, and barriers. Traps inside an operation of this
+  /// queue, which would wait for itself.
+  @available(*, noasync, message: "blocks the thread; add a barrier block to resume a continuation")
+  open func waitUntilAllOperationsAreFinished() { waitForAll() }
+
+  /// At most this many operations are started and unfinished at any time; -1, the default, leaves it to the backend. An
+  /// asynchronous operation holds its place until it finishes. 0 starts nothing. Lowering stops no running operation.
+  /// Traps when negative other than -1. O(1), and O(pending) when it ends or begins a state without limit.
+  open var maxConcurrentOperationCount: Int {
+    get { limit.load(ordering: .relaxed) }
+    set { setLimit(newValue) }
+  }
+
+  /// While true, no operation starts; those running go on, cancelled ones stay. When the setter has returned, nothing
+  /// that had not started will. O(1), and O(pending) when it ends or begins a state without limit.
+  open var isSuspended: Bool {
+    get { suspended.load(ordering: .relaxed) }
+    set { setSuspended(newValue) }
+  }
+
+  /// For people.
+  open var name: String? {
+    get { lock.withLock { extras.name } }
+    set {
+      lock.withLock { extras.name = newValue }
+      notify(.name)
+    }
+  }
+
+  /// For operations that have neither a priority nor a quality of service of their own; see `QualityOfService`. Applies to
+  /// operations added from now on.
+  open var qualityOfService: QualityOfService {
+    get { qualityOfServiceNow }
+    set { qualityOfServiceIndex.store(newValue.index, ordering: .relaxed) }
+  }
+
+  /// How much of the work is done; made when first asked for.
+  open var progress: OperationProgress { progressObject }
+
+  /// The limit that leaves the number of running operations to the backend.
+  public static let defaultMaxConcurrentOperationCount = -1
+}
+
+extension OperationQueue {
+  /// What runs this queue's operations.
+  public final var backend: any Backend {
+    Self.unmanagedBox(boxWord.load(ordering: .acquiring))._withUnsafeGuaranteedRef { $0.backend }
+  }
+
+  /// The backend for the length of a call, without a reference of its own: the queue must outlive the call.
+  @inline(__always)
+  final func withBackend<Result>(_ body: (any Backend) -> Result) -> Result {
+    Self.unmanagedBox(boxWord.load(ordering: .acquiring))._withUnsafeGuaranteedRef { body($0.backend) }
+  }
+
+  /// Identity of the backend for operations and frames.
+  final var home: UInt32 {
+    Self.unmanagedBox(boxWord.load(ordering: .acquiring))._withUnsafeGuaranteedRef { $0.identity }
+  }
+
+  /// Worker count of the backend, at least 1.
+  final var backendWorkerCount: Int {
+    Self.unmanagedBox(boxWord.load(ordering: .acquiring))._withUnsafeGuaranteedRef { $0.workerCount }
+  }
+
+  final var qualityOfServiceNow: QualityOfService {
+    QualityOfService(index: qualityOfServiceIndex.load(ordering: .relaxed))
+  }
+
+  final var isObserved: Bool { observed.load(ordering: .relaxed) }
+  final func becomeObserved() { observed.store(true, ordering: .relaxed) }
+
+  static func unmanaged(_ word: UInt) -> Unmanaged<OperationQueue> {
+    Unmanaged.fromOpaque(UnsafeRawPointer(bitPattern: word).unsafelyUnwrapped)
+  }
+
+  private static func unmanagedBox(_ word: UInt) -> Unmanaged<BackendBox> {
+    Unmanaged.fromOpaque(UnsafeRawPointer(bitPattern: word).unsafelyUnwrapped)
+  }
+
+  /// Puts another backend in place. Traps when the queue is not empty.
+  package final func replaceBackend(_ backend: any Backend) {
+    if registry.pendingCount != 0 { misuse(self, "underlyingQueue cannot be changed while the queue has operations") }
+    let old = boxWord.exchange(
+      UInt(bitPattern: Unmanaged.passRetained(BackendBox(backend)).toOpaque()), ordering: .acquiringAndReleasing)
+    lock.withLock { retiredBoxes.append(Self.unmanagedBox(old).takeRetainedValue()) }
+  }
+
+  /// Puts the first backend back in place. Traps when the queue is not empty.
+  package final func restoreBackend() {
+    guard let first = lock.withLock({ retiredBoxes.first }) else { return }
+    replaceBackend(first.backend)
+  }
+
+  /// What another module keeps with the queue.
+  package final var attachment: AnyObject? {
+    get { lock.withLock { extras.attachment } }
+    set { lock.withLock { extras.attachment = newValue } }
+  }
+
+  // MARK: - Settings
+
+  private final func setLimit(_ count: Int) {
+    if count < OperationQueue.defaultMaxConcurrentOperationCount {
+      misuse(self, "maxConcurrentOperationCount cannot be \(count): it is -1 (no limit), 0, or more")
+    }
+    var old = 0
+    controller.change(self) { admission in
+      // With the controller's own setting, under its lock: of two setters at once, the last one holds for both.
+      old = limit.exchange(count, ordering: .relaxed)
+      admission.limit = count < 0 ? .max : count
+    }
+    if old != count { notify(.maxConcurrentOperationCount) }
+  }
+
+  private final func setSuspended(_ value: Bool) {
+    var old = false
+    controller.change(self) { admission in
+      old = suspended.exchange(value, ordering: .relaxed)
+      admission.isSuspended = value
+    }
+    if old != value { notify(.isSuspended) }
+  }
+}
+
+/// What few queues have.
+struct QueueExtras {
+  var name: String?
+  var progress: OperationProgress?
+  var observers: [(key: ObservableQueueKey, observer: Observer)] = []
+  /// Values that other modules attach (a dispatch queue).
+  var attachment: AnyObject?
+}
+
+extension OperationQueue: Hashable {
+  /// Identity.
+  public static func == (left: OperationQueue, right: OperationQueue) -> Bool { left === right }
+
+  public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}
+
+extension OperationQueue: CustomStringConvertible {
+  /// Class, address, name, and backend.
+  public var description: String {
+    let address = String(UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()), radix: 16)
+    let label = name.map { " name \"\($0)\"" } ?? ""
+    return "<\(type(of: self)) 0x\(address)\(label) on \(backend.name)>"
+  }
+}

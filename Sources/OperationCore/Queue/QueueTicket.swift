@@ -1,0 +1,73 @@
+import Primitives
+import Synchronization
+
+/// An operation that the controller let start, claimed and not launched yet.
+struct ClaimedEntry {
+  let operation: Operation
+  /// The word that stood in the list: the operation itself, or its `MovedEntry`.
+  let entry: UInt
+  let before: StateWord
+  let after: StateWord
+
+  var isByLink: Bool { entry == operation.word }
+}
+
+/// What became of an entry that the controller wanted to start.
+enum AdmittedClaim {
+  case start(ClaimedEntry)
+  /// Nothing to start. `discard`: call the entry's `discard()` when no lock is held.
+  case void(discard: Bool)
+}
+
+extension Operation {
+  final func claimAdmitted(byLink: Bool, entry: UInt) -> AdmittedClaim {
+    let (before, after, claim) = claim(byLink: byLink, admitted: true)
+    switch claim {
+    case .start, .skip:
+      return .start(ClaimedEntry(operation: self, entry: entry, before: before, after: after))
+    case .drop(let leave): return .void(discard: leave)
+    case .divert: return .void(discard: false)
+    }
+  }
+}
+
+/// The right to start one operation of a queue that has a limit or a barrier, on its way through the backend. Which one,
+/// is decided when a worker is there.
+///
+/// Sendable: `queueWord` is written while the ticket belongs to one thread.
+final class QueueTicket: JobObject, @unchecked Sendable {
+  /// The queue, retained while the ticket is on its way.
+  private let queueWord = Atomic<UInt>(0)
+
+  private init() { super.init(levelWord: 0) }
+
+  /// - Parameter spare: a ticket to use again, or 0.
+  /// - Returns: the ticket as a job's word.
+  static func prepare(_ spare: UInt, for queue: OperationQueue, level: Int) -> UInt {
+    let word = spare != 0 ? spare : UInt(bitPattern: Unmanaged<JobObject>.passRetained(QueueTicket()).toOpaque())
+    JobObject.unmanaged(word)._withUnsafeGuaranteedRef {
+      $0.levelWord.store(UInt32(level), ordering: .relaxed)
+      let ticket = unsafeDowncast($0, to: QueueTicket.self)
+      ticket.queueWord.store(UInt(bitPattern: Unmanaged.passRetained(queue).toOpaque()), ordering: .relaxed)
+    }
+    return word
+  }
+
+  override func runJob() -> UInt {
+    let retained = Unmanaged<OperationQueue>.fromOpaque(
+      UnsafeRawPointer(bitPattern: queueWord.load(ordering: .relaxed)).unsafelyUnwrapped)
+    var voided: [UInt] = []
+    let word = UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque())
+    // From here on the ticket may be on its way again: its fields are not looked at any more.
+    let next = retained._withUnsafeGuaranteedRef { $0.controller.takeNext(returning: word, of: $0, voided: &voided) }
+    for entry in voided { JobObject.unmanaged(entry)._withUnsafeGuaranteedRef { $0.discard() } }
+    var outcome: UInt = 0
+    if let next {
+      outcome = next.operation.launch(ownsLink: next.isByLink, claimed: next.after, before: next.before)
+      if outcome & 1 == 1 { Unmanaged.passUnretained(next.operation).release() }
+      if !next.isByLink { JobObject.unmanaged(next.entry)._withUnsafeGuaranteedRef { $0.discard() } }
+    }
+    retained.release()
+    return outcome & ~1
+  }
+}

@@ -1,0 +1,215 @@
+import CPlatform
+import Primitives
+import Synchronization
+
+/// What a queue knows about its operations without a lock on the way in and out: in which order they were added, which
+/// are unfinished, and up to where `cancelAllOperations` reached.
+///
+/// Adding takes the next sequence number with one fetch-and-add, which also says whether the queue's controller is
+/// engaged, and stores the operation into slot [sequence] of a segmented array. Finishing empties the slot and adds
+/// one to a sharded counter. A slot is 0 (its number is taken, the store is under way), `done`, an operation, or an operation with
+/// bit 0 set: a reader is taking a reference (a few instructions), and a finish waits for it.
+///
+/// Segments are found through `tail`, which is nearly always the right one, or under `lock` in the directory. A segment
+/// is reused when all its slots are done, never freed before the registry: so a thread with a stale `tail` reads memory
+/// that is still a segment, and `base` tells whether it is the one. It cannot change under a thread whose slot is not
+/// done. Memory: 8 bytes per operation at the highest number pending, in pieces of 2 KB.
+struct Registry: ~Copyable, @unchecked Sendable {
+  // Sendable: atomics, and what `directory` points to is touched under `lock`.
+
+  struct Ticket {
+    let sequence: Int
+    /// The controller was engaged when the number was taken.
+    let isControlled: Bool
+    let slot: UnsafeMutablePointer<Atomic<UInt>>
+  }
+
+  static let done: UInt = 2
+  private static let shardCount = 8
+
+  /// Numbers taken, times two; bit 0: the controller is engaged.
+  private let tickets = PaddedPointer(Atomic<UInt>(0))
+  private let tail = Atomic<UInt>(0)
+  /// Operations with a smaller sequence number are cancelled.
+  private let cancelledBefore = Atomic<Int>(0)
+  /// Finished operations, counted where the finishing thread's hash says.
+  private let finishedShards = UnsafeMutablePointer<PaddedPointer<Atomic<Int>>>.allocate(capacity: Registry.shardCount)
+  private let lock = FutexLock()
+  private let directory = UnsafeMutablePointer<SegmentDirectory>.allocate(capacity: 1)
+
+  init() {
+    for shard in 0..<Self.shardCount { (finishedShards + shard).initialize(to: PaddedPointer(Atomic(0))) }
+    directory.initialize(to: SegmentDirectory())
+  }
+
+  deinit {
+    tickets.deallocate()
+    for shard in 0..<Self.shardCount { finishedShards[shard].deallocate() }
+    finishedShards.deallocate()
+    directory.deinitialize(count: 1)
+    directory.deallocate()
+  }
+
+  // MARK: - In and out
+
+  /// Takes `count` successive numbers.
+  /// - Returns: the first, and whether the controller is engaged.
+  @inline(__always)
+  borrowing func takeNumbers(_ count: Int) -> (first: Int, isControlled: Bool) {
+    let old = tickets.pointer.pointee.wrappingAdd(UInt(count) << 1, ordering: .acquiringAndReleasing).oldValue
+    return (Int(old >> 1), old & 1 == 1)
+  }
+
+  @inline(__always)
+  borrowing func ticket(sequence: Int, isControlled: Bool) -> Ticket {
+    let word = tail.load(ordering: .acquiring)
+    if let segment = Segment(word: word), segment.covers(sequence) {
+      return Ticket(sequence: sequence, isControlled: isControlled, slot: segment.slot(sequence))
+    }
+    return Ticket(sequence: sequence, isControlled: isControlled, slot: findOrMakeSegment(sequence).slot(sequence))
+  }
+
+  /// Lists the operation; the caller has given the queue its reference to it.
+  @inline(__always)
+  borrowing func fill(_ ticket: Ticket, with operation: Operation) {
+    operation.slotWord.store(UInt(bitPattern: ticket.slot), ordering: .relaxed)
+    ticket.slot.pointee.store(operation.word, ordering: .releasing)
+  }
+
+  /// A finished operation leaves the list.
+  @inline(__always)
+  borrowing func remove(_ operation: Operation) {
+    let slot = UnsafeMutablePointer<Atomic<UInt>>(bitPattern: operation.slotWord.load(ordering: .relaxed))
+      .unsafelyUnwrapped
+    while !slot.pointee.compareExchange(
+      expected: operation.word, desired: Self.done, successOrdering: .releasing, failureOrdering: .relaxed
+    ).exchanged {
+      // A reader has it pinned.
+      Spin.until { slot.pointee.load(ordering: .relaxed) & 1 == 0 }
+    }
+    // Behind the slot: whoever counts nothing pending finds nothing listed.
+    shardOfThisThread.pointee.wrappingAdd(1, ordering: .releasing)
+  }
+
+  private borrowing func findOrMakeSegment(_ sequence: Int) -> Segment {
+    lock.lock()
+    defer { lock.unlock() }
+    let segment = directory.pointee.findOrMake(covering: sequence)
+    tail.store(directory.pointee.last.word, ordering: .releasing)
+    return segment
+  }
+
+  private var shardOfThisThread: UnsafeMutablePointer<Atomic<Int>> {
+    // Thread-local blocks lie megabytes apart: the high part of a multiplicative hash spreads them.
+    let hash = UInt(bitPattern: cplatform_thread_words_address()) &* 0x9E37_79B9_7F4A_7C15
+    return finishedShards[Int(hash >> 61)].pointer
+  }
+
+  // MARK: - Counting
+
+  /// Finished since the queue was made.
+  var finishedCount: Int {
+    (0..<Self.shardCount).reduce(0) { $0 + finishedShards[$1].pointer.pointee.load(ordering: .acquiring) }
+  }
+
+  /// Added since the queue was made.
+  var addedCount: Int { Int(tickets.pointer.pointee.load(ordering: .acquiring) >> 1) }
+
+  /// Finished is read first: it never exceeds what was added by then. O(shards).
+  var pendingCount: Int {
+    let finished = finishedCount
+    return addedCount - finished
+  }
+
+  // MARK: - Cancelling everything
+
+  @inline(__always)
+  borrowing func isCancelled(sequence: Int) -> Bool { sequence < cancelledBefore.load(ordering: .acquiring) }
+
+  /// From this instant every operation added so far counts as cancelled when it is claimed.
+  /// - Returns: the first sequence number that is not concerned.
+  borrowing func cancelAllSoFar() -> Int {
+    let bound = addedCount
+    _ = cancelledBefore.max(bound, ordering: .sequentiallyConsistent)
+    return bound
+  }
+
+  // MARK: - Control
+
+  /// Sets or clears the bit that diverts to the controller.
+  /// - Returns: how many numbers had been taken at that instant.
+  borrowing func setControlled(_ controlled: Bool) -> Int {
+    let old =
+      controlled
+      ? tickets.pointer.pointee.bitwiseOr(1, ordering: .sequentiallyConsistent).oldValue
+      : tickets.pointer.pointee.bitwiseAnd(~1, ordering: .sequentiallyConsistent).oldValue
+    return Int(old >> 1)
+  }
+
+  // MARK: - Reading
+
+  /// Calls `body` for each unfinished operation below `bound` that is listed, in the order of adding, holding no lock.
+  /// - Parameter waitForStores: wait for operations whose number is taken but whose slot is not filled yet, so that none
+  ///   below `bound` is missed.
+  borrowing func visitPending(below bound: Int = .max, waitForStores: Bool = false, _ body: (Operation) -> Void) {
+    let limit = min(bound, addedCount)
+    var sequence = 0
+    while let base = lock.withLock({ directory.pointee.nextBase(from: sequence) })
+      ?? missingBase(
+        from: sequence, limit: limit, wait: waitForStores)
+    {
+      sequence = max(sequence, base)
+      guard sequence < limit else { return }
+      let end = min(limit, base + Segment.capacity)
+      if case .found(let segment) = lock.withLock({ directory.pointee.find(covering: sequence) }) {
+        for index in sequence..<end { visit(segment, index, waitForStores: waitForStores, body) }
+      }
+      sequence = end
+    }
+  }
+
+  /// A number below `limit` was taken whose segment nobody has made yet: its thread is about to, and is waited for.
+  private borrowing func missingBase(from sequence: Int, limit: Int, wait: Bool) -> Int? {
+    guard wait, sequence < limit else { return nil }
+    var base: Int?
+    var missing = true
+    Spin.until {
+      lock.withLock {
+        base = directory.pointee.nextBase(from: sequence)
+        if base == nil, case .missing = directory.pointee.find(covering: limit - 1) { return false }
+        missing = false
+        return true
+      }
+    }
+    return missing ? nil : base
+  }
+
+  private borrowing func visit(
+    _ segment: Segment, _ sequence: Int, waitForStores: Bool, _ body: (Operation) -> Void
+  ) {
+    let slot = segment.slot(sequence)
+    while true {
+      let word = slot.pointee.load(ordering: .acquiring)
+      if word == 0 {
+        // In a segment that was reused meanwhile the number is no longer covered: it is done.
+        guard waitForStores, segment.covers(sequence) else { return }
+        Spin.until { slot.pointee.load(ordering: .acquiring) != 0 || !segment.covers(sequence) }
+        continue
+      }
+      if word == Self.done { return }
+      if word & 1 == 1 {
+        // Another reader, for a few instructions.
+        Spin.until { slot.pointee.load(ordering: .acquiring) != word }
+        continue
+      }
+      guard slot.pointee.compareExchange(expected: word, desired: word | 1, ordering: .acquiring).exchanged else {
+        continue
+      }
+      let operation = Operation.retained(word)
+      slot.pointee.store(word, ordering: .releasing)
+      // A reused segment would show an operation with another number.
+      if operation.sequence.load(ordering: .relaxed) == sequence { body(operation) }
+      return
+    }
+  }
+}

@@ -1,0 +1,51 @@
+import CPlatform
+import Synchronization
+
+/// A mutual-exclusion lock in one 32-bit word: Drepper's three states ("Futexes are tricky", mutex 3).
+///
+/// 0 free, 1 held, 2 held and somebody may sleep. `lock` publishes with an acquiring exchange what the releasing exchange
+/// of `unlock` made visible. Not recursive, not fair; waiting threads spin shortly before they sleep. Used instead of
+/// `Synchronization.Mutex` because that one is a priority-inheritance futex, which collapses under contention.
+@usableFromInline
+package struct FutexLock: ~Copyable, Sendable {
+  @usableFromInline let word = Atomic<UInt32>(0)
+
+  @inlinable package init() {}
+
+  @inlinable package borrowing func lock() {
+    if !word.compareExchange(expected: 0, desired: 1, successOrdering: .acquiring, failureOrdering: .relaxed).exchanged
+    {
+      lockContended()
+    }
+  }
+
+  @inlinable package borrowing func tryLock() -> Bool {
+    word.compareExchange(expected: 0, desired: 1, successOrdering: .acquiring, failureOrdering: .relaxed).exchanged
+  }
+
+  @inlinable package borrowing func unlock() {
+    if word.exchange(0, ordering: .releasing) == 2 { wakeOne() }
+  }
+
+  @inlinable package borrowing func withLock<Result: ~Copyable, Failure: Error>(
+    _ body: () throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    lock()
+    defer { unlock() }
+    return try body()
+  }
+
+  @usableFromInline borrowing func lockContended() {
+    for _ in 0..<Spin.lockRounds {
+      if word.load(ordering: .relaxed) == 0,
+        word.compareExchange(expected: 0, desired: 1, successOrdering: .acquiring, failureOrdering: .relaxed).exchanged
+      {
+        return
+      }
+      cplatform_pause()
+    }
+    while word.exchange(2, ordering: .acquiring) != 0 { word.futexWait(while: 2) }
+  }
+
+  @usableFromInline borrowing func wakeOne() { word.futexWake(1) }
+}

@@ -1,0 +1,26 @@
+/// Distance that keeps two hot words from sharing a cache line: two lines of 64 bytes, because Intel's adjacent-line
+/// prefetcher fetches pairs.
+package enum CacheLine {
+  package static let bytes = 128
+}
+
+/// A value alone on its cache line, in memory of its own at a stable address.
+///
+/// Class instances are only 16-byte aligned, so hot shared words live behind a pointer. The owner calls `deallocate`.
+@usableFromInline
+package struct PaddedPointer<Value: ~Copyable>: @unchecked Sendable {
+  // Sendable: the pointer never changes; what it points to is an atomic, or guarded by its user's own rule.
+  @usableFromInline package let pointer: UnsafeMutablePointer<Value>
+
+  package init(_ value: consuming Value) {
+    let bytes = (MemoryLayout<Value>.stride + CacheLine.bytes - 1) / CacheLine.bytes * CacheLine.bytes
+    pointer = UnsafeMutableRawPointer.allocate(byteCount: bytes, alignment: CacheLine.bytes)
+      .bindMemory(to: Value.self, capacity: 1)
+    pointer.initialize(to: value)
+  }
+
+  package func deallocate() {
+    pointer.deinitialize(count: 1)
+    UnsafeMutableRawPointer(pointer).deallocate()
+  }
+}

@@ -1,0 +1,88 @@
+import CPlatform
+import Synchronization
+
+/// Many producers, several consumers, first in first out: how work from outside reaches a pool.
+///
+/// Producers push onto a lock-free stack with one compare-exchange (releasing: it publishes the node's content). A
+/// consumer, under a lock that only consumers take, exchanges the whole stack for nothing (acquiring), reverses it into a
+/// FIFO, and takes nodes from there. The order is the order of the successful pushes, over all producers.
+/// Nothing is lost: every node is in exactly one of stack and FIFO, and `isEmpty` looks at both.
+@usableFromInline
+package struct Injector<Node: IntrusiveNode>: ~Copyable, @unchecked Sendable {
+  // Sendable: `incoming` and `available` are atomics; what `ready` points to is touched only under `consumers`.
+  @usableFromInline let incoming = Atomic<UInt>(0)
+  /// Keeps the producers' word off the consumers' cache lines.
+  private let gap = InlineArray<15, UInt>(repeating: 0)
+  private let consumers = FutexLock()
+  /// Count of `ready`, for readers without the lock. Never 0 while a consumer moves nodes from `incoming` to `ready`.
+  @usableFromInline let available = Atomic<Int>(0)
+  private let ready = UnsafeMutablePointer<IntrusiveFIFO<Node>>.allocate(capacity: 1)
+
+  package init() { ready.initialize(to: IntrusiveFIFO()) }
+
+  deinit {
+    ready.deinitialize(count: 1)
+    ready.deallocate()
+  }
+
+  /// Whether there was nothing to take at some instant during the call.
+  @inlinable package var isEmpty: Bool {
+    incoming.load(ordering: .sequentiallyConsistent) == 0 && available.load(ordering: .sequentiallyConsistent) == 0
+  }
+
+  /// Nodes that a consumer has counted; those still on the producers' stack not included.
+  package var approximateCount: Int { available.load(ordering: .relaxed) }
+
+  @inlinable package borrowing func push(_ node: UInt) {
+    var head = incoming.load(ordering: .relaxed)
+    while true {
+      Node.setNext(of: node, to: head)
+      let result = incoming.compareExchange(
+        expected: head, desired: node, successOrdering: .sequentiallyConsistent, failureOrdering: .relaxed)
+      if result.exchanged { return }
+      head = result.original
+    }
+  }
+
+  /// Pushes a chain linked oldest first, in its order, with one successful compare-exchange; O(chain).
+  package borrowing func push(chain: consuming IntrusiveFIFO<Node>) {
+    guard !chain.isEmpty else { return }
+    let oldest = chain.head
+    let newest = chain.tail
+    var newer: UInt = 0
+    var node = oldest
+    var older: UInt = 0
+    while node != 0 {
+      newer = Node.next(of: node)
+      Node.setNext(of: node, to: older)
+      older = node
+      node = newer
+    }
+    var head = incoming.load(ordering: .relaxed)
+    while true {
+      Node.setNext(of: oldest, to: head)
+      let result = incoming.compareExchange(
+        expected: head, desired: newest, successOrdering: .sequentiallyConsistent, failureOrdering: .relaxed)
+      if result.exchanged { return }
+      head = result.original
+    }
+  }
+
+  /// Takes an even share of what is there (count / `consumerCount` + 1), at most `limit` nodes, oldest first.
+  /// - Returns: how many nodes were appended to `batch`, and how many stay behind.
+  package borrowing func take(
+    limit: Int, consumerCount: Int, into batch: inout IntrusiveFIFO<Node>
+  ) -> (taken: Int, left: Int) {
+    consumers.lock()
+    if incoming.load(ordering: .relaxed) != 0 {
+      available.store(max(1, ready.pointee.count), ordering: .relaxed)
+      ready.pointee.appendReversed(stack: incoming.exchange(0, ordering: .sequentiallyConsistent))
+    }
+    let count = min(limit, ready.pointee.count / consumerCount + 1, ready.pointee.count)
+    for _ in 0..<count { batch.append(ready.pointee.popFirst()) }
+    let left = ready.pointee.count
+    available.store(left, ordering: .sequentiallyConsistent)
+    consumers.unlock()
+    return (count, left)
+  }
+}

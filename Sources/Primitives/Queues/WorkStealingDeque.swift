@@ -1,0 +1,180 @@
+import Synchronization
+
+/// The dynamic circular work-stealing deque of Chase and Lev (SPAA 2005) with the memory orderings of Lê, Pop, Cohen and
+/// Zappa Nardelli ("Correct and efficient work-stealing for weak memory models", PPoPP 2013). Elements are non-zero words.
+///
+/// Who may call what: one owner thread calls `push`, `pop` and `takeFirst`; any thread calls `steal` and `isEmpty`.
+/// Ownership may move to another thread when that hand-over itself synchronises.
+///
+/// Invariant: the elements are the slots `top ..< bottom` (indices grow for ever, a slot is index mod capacity). Only the
+/// owner writes `bottom` and slots; `top` only grows, by compare-exchange, and who moves it from t to t+1 owns element t.
+///
+/// Publication: the releasing store of `bottom` in `push` publishes the slot (and what the element points to) to the
+/// acquiring load of `bottom` in `steal`. A grown buffer is published by a releasing store before that. The fences only
+/// order "store bottom, load top" in `pop` against "load top, load bottom" in `steal`, so that both cannot take the last
+/// element. A thief that reads a slot late, after the owner reused it, fails its compare-exchange on `top`.
+///
+/// Old buffers stay allocated until `deallocate`, because a slow thief may still read them; their sizes double, so
+/// together they are no larger than the newest.
+@usableFromInline
+package struct WorkStealingDeque: @unchecked Sendable {
+  // Sendable: the pointers never change; what they point to follows the protocol above.
+
+  /// Result of `steal`.
+  @usableFromInline package enum Stolen: Equatable, Sendable {
+    case element(UInt)
+    case empty
+    /// Somebody else moved `top` first: there may be more.
+    case lost
+  }
+
+  @usableFromInline struct Top: ~Copyable { @usableFromInline let index = Atomic<Int>(0) }
+  @usableFromInline struct Bottom: ~Copyable {
+    @usableFromInline let index = Atomic<Int>(0)
+    /// The owner's last look at `top`: a lower bound that spares it the thieves' cache line.
+    @usableFromInline let knownTop = Atomic<Int>(0)
+  }
+  @usableFromInline struct Buffers: ~Copyable {
+    @usableFromInline let current: Atomic<UnsafeMutableRawPointer>
+    init(_ buffer: UnsafeMutableRawPointer) { current = Atomic(buffer) }
+  }
+
+  @usableFromInline let top = PaddedPointer(Top())
+  @usableFromInline let bottom = PaddedPointer(Bottom())
+  @usableFromInline let buffers: PaddedPointer<Buffers>
+  /// Outgrown buffers: the owner's alone, so in memory of their own.
+  private let retired = UnsafeMutablePointer<[UnsafeMutableRawPointer]>.allocate(capacity: 1)
+
+  /// - Parameter capacity: of the first buffer; a power of two.
+  package init(capacity: Int = 256) {
+    precondition(capacity > 0 && capacity & (capacity - 1) == 0, "the capacity must be a power of two")
+    buffers = PaddedPointer(Buffers(Buffer.allocate(capacity: capacity)))
+    retired.initialize(to: [])
+  }
+
+  /// Frees the memory. No thread may use the deque any more.
+  package func deallocate() {
+    Buffer.deallocate(buffers.pointer.pointee.current.load(ordering: .relaxed))
+    for buffer in retired.pointee { Buffer.deallocate(buffer) }
+    retired.deinitialize(count: 1)
+    retired.deallocate()
+    top.deallocate()
+    bottom.deallocate()
+    buffers.deallocate()
+  }
+
+  /// Elements at some instant, for any thread; exact for the owner when nobody steals.
+  package var count: Int {
+    max(
+      0,
+      bottom.pointer.pointee.index.load(ordering: .relaxed) - top.pointer.pointee.index.load(ordering: .relaxed))
+  }
+
+  @inlinable package var isEmpty: Bool {
+    let first = top.pointer.pointee.index.load(ordering: .relaxed)
+    return bottom.pointer.pointee.index.load(ordering: .relaxed) <= first
+  }
+
+  /// Owner: appends at the bottom.
+  @inlinable package func push(_ element: UInt) {
+    let end = bottom.pointer.pointee.index.load(ordering: .relaxed)
+    var buffer = buffers.pointer.pointee.current.load(ordering: .relaxed)
+    if end - bottom.pointer.pointee.knownTop.load(ordering: .relaxed) > Buffer.mask(buffer) {
+      buffer = makeRoom(end, buffer)
+    }
+    Buffer.slot(buffer, end).pointee.store(element, ordering: .relaxed)
+    bottom.pointer.pointee.index.store(end &+ 1, ordering: .releasing)
+  }
+
+  /// Owner: takes the newest element, or 0 when empty.
+  @inlinable package func pop() -> UInt {
+    let end = bottom.pointer.pointee.index.load(ordering: .relaxed) &- 1
+    let buffer = buffers.pointer.pointee.current.load(ordering: .relaxed)
+    bottom.pointer.pointee.index.store(end, ordering: .relaxed)
+    atomicMemoryFence(ordering: .sequentiallyConsistent)
+    let first = top.pointer.pointee.index.load(ordering: .relaxed)
+    guard first <= end else {
+      bottom.pointer.pointee.index.store(end &+ 1, ordering: .relaxed)
+      return 0
+    }
+    var element = Buffer.slot(buffer, end).pointee.load(ordering: .relaxed)
+    if first == end {
+      if !top.pointer.pointee.index.compareExchange(
+        expected: first, desired: first &+ 1, successOrdering: .sequentiallyConsistent, failureOrdering: .relaxed
+      ).exchanged {
+        element = 0
+      }
+      bottom.pointer.pointee.index.store(end &+ 1, ordering: .relaxed)
+    }
+    return element
+  }
+
+  /// Owner: takes the oldest element, or 0 when empty. Needs no fence: the owner knows `bottom`.
+  @inlinable package func takeFirst() -> UInt {
+    let end = bottom.pointer.pointee.index.load(ordering: .relaxed)
+    let buffer = buffers.pointer.pointee.current.load(ordering: .relaxed)
+    var first = top.pointer.pointee.index.load(ordering: .acquiring)
+    while first < end {
+      let element = Buffer.slot(buffer, first).pointee.load(ordering: .relaxed)
+      let result = top.pointer.pointee.index.compareExchange(
+        expected: first, desired: first &+ 1, successOrdering: .sequentiallyConsistent, failureOrdering: .acquiring)
+      if result.exchanged { return element }
+      first = result.original
+    }
+    return 0
+  }
+
+  /// Any thread: takes the oldest element.
+  @inlinable package func steal() -> Stolen {
+    let first = top.pointer.pointee.index.load(ordering: .acquiring)
+    atomicMemoryFence(ordering: .sequentiallyConsistent)
+    guard first < bottom.pointer.pointee.index.load(ordering: .acquiring) else { return .empty }
+    let buffer = buffers.pointer.pointee.current.load(ordering: .acquiring)
+    let element = Buffer.slot(buffer, first).pointee.load(ordering: .relaxed)
+    return top.pointer.pointee.index.compareExchange(
+      expected: first, desired: first &+ 1, successOrdering: .sequentiallyConsistent, failureOrdering: .relaxed
+    ).exchanged ? .element(element) : .lost
+  }
+
+  /// Refreshes `knownTop`; doubles the buffer when it is really full.
+  @usableFromInline func makeRoom(_ end: Int, _ buffer: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer {
+    let first = top.pointer.pointee.index.load(ordering: .acquiring)
+    bottom.pointer.pointee.knownTop.store(first, ordering: .relaxed)
+    guard end - first > Buffer.mask(buffer) else { return buffer }
+    let larger = Buffer.allocate(capacity: 2 * (Buffer.mask(buffer) + 1))
+    for index in first..<end {
+      Buffer.slot(larger, index).pointee.store(
+        Buffer.slot(buffer, index).pointee.load(ordering: .relaxed), ordering: .relaxed)
+    }
+    retired.pointee.append(buffer)
+    buffers.pointer.pointee.current.store(larger, ordering: .releasing)
+    return larger
+  }
+}
+
+extension WorkStealingDeque {
+  /// A power-of-two ring of atomic words behind a one-word header that holds its mask.
+  @usableFromInline enum Buffer {
+    static func allocate(capacity: Int) -> UnsafeMutableRawPointer {
+      let memory = UnsafeMutableRawPointer.allocate(
+        byteCount: MemoryLayout<Int>.stride * (capacity + 1), alignment: CacheLine.bytes)
+      memory.bindMemory(to: Int.self, capacity: 1).initialize(to: capacity - 1)
+      let slots = (memory + MemoryLayout<Int>.stride).bindMemory(to: Atomic<UInt>.self, capacity: capacity)
+      for index in 0..<capacity { (slots + index).initialize(to: Atomic(0)) }
+      return memory
+    }
+
+    static func deallocate(_ buffer: UnsafeMutableRawPointer) {
+      slot(buffer, 0).deinitialize(count: mask(buffer) + 1)
+      buffer.deallocate()
+    }
+
+    @inlinable static func mask(_ buffer: UnsafeMutableRawPointer) -> Int {
+      buffer.assumingMemoryBound(to: Int.self).pointee
+    }
+
+    @inlinable static func slot(_ buffer: UnsafeMutableRawPointer, _ index: Int) -> UnsafeMutablePointer<Atomic<UInt>> {
+      (buffer + MemoryLayout<Int>.stride).assumingMemoryBound(to: Atomic<UInt>.self) + (index & mask(buffer))
+    }
+  }
+}

@@ -1,0 +1,64 @@
+import CPlatform
+import Glibc
+
+/// How many CPUs this process may use: the smaller of its affinity mask and its cgroup's quota.
+package enum CPUCount {
+  /// At least 1; a quota of 1.5 CPUs counts as 2. Read once per call: three small files.
+  package static func available() -> Int {
+    let affinity = Int(cplatform_affinity_count())
+    guard let quota = cgroupQuota() else { return affinity }
+    return max(1, min(affinity, quota))
+  }
+
+  /// CPUs that `cpu.max` of cgroup 2 ("max 100000", "150000 100000") grants, rounded up; nil for no limit or no sense.
+  package static func quota(cpuMax text: String) -> Int? {
+    let fields = text.split(whereSeparator: { $0 == " " || $0 == "\n" })
+    guard fields.count >= 2, let granted = Int(fields[0]), let period = Int(fields[1]) else { return nil }
+    return quota(microseconds: granted, period: period)
+  }
+
+  /// The same from the two numbers of cgroup 1 (`cpu.cfs_quota_us`, -1 for none, and `cpu.cfs_period_us`).
+  package static func quota(microseconds quota: Int, period: Int) -> Int? {
+    guard quota > 0, period > 0 else { return nil }
+    return max(1, (quota + period - 1) / period)
+  }
+
+  /// The path of this process in the cgroup-2 hierarchy, from the text of /proc/self/cgroup ("0::/user.slice/…").
+  package static func cgroupPath(_ text: String) -> String? {
+    for line in text.split(separator: "\n") where line.hasPrefix("0::") { return String(line.dropFirst(3)) }
+    return nil
+  }
+
+  /// The tightest quota on the way from this process's cgroup up to the root.
+  private static func cgroupQuota() -> Int? {
+    var tightest: Int?
+    var path = readText("/proc/self/cgroup").flatMap(cgroupPath) ?? "/"
+    while true {
+      let folder = path == "/" ? "" : path
+      if let found = readText("/sys/fs/cgroup\(folder)/cpu.max").flatMap(quota(cpuMax:)) {
+        tightest = min(tightest ?? found, found)
+      }
+      guard let slash = path.lastIndex(of: "/"), path != "/" else { break }
+      path = slash == path.startIndex ? "/" : String(path[..<slash])
+    }
+    if tightest == nil,
+      let quota = readText("/sys/fs/cgroup/cpu/cpu.cfs_quota_us").flatMap(firstInteger),
+      let period = readText("/sys/fs/cgroup/cpu/cpu.cfs_period_us").flatMap(firstInteger)
+    {
+      tightest = Self.quota(microseconds: quota, period: period)
+    }
+    return tightest
+  }
+
+  private static func firstInteger(_ text: String) -> Int? {
+    text.split(separator: "\n").first.flatMap { Int($0) }
+  }
+
+  private static func readText(_ path: String) -> String? {
+    guard let file = fopen(path, "re") else { return nil }
+    defer { fclose(file) }
+    var bytes = [UInt8](repeating: 0, count: 4096)
+    let length = fread(&bytes, 1, bytes.count, file)
+    return String(decoding: bytes[..<length], as: UTF8.self)
+  }
+}

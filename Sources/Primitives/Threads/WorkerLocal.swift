@@ -1,0 +1,30 @@
+import CPlatform
+
+/// A thread's membership in a pool, on that thread's stack and reached through a thread-local word: a few instructions, no
+/// cast.
+package struct WorkerLocal {
+  /// Identity of the pool.
+  private let pool: UInt
+  private let member: UnsafeMutableRawPointer
+
+  /// What the calling thread is in `pool`; nil on threads that are not the pool's. The caller knows the class.
+  @inline(__always)
+  package static func current<Member: AnyObject>(of pool: AnyObject, as type: Member.Type) -> Unmanaged<Member>? {
+    guard let local = cplatform_worker()?.assumingMemoryBound(to: WorkerLocal.self),
+      local.pointee.pool == identity(pool)
+    else { return nil }
+    return Unmanaged<Member>.fromOpaque(local.pointee.member)
+  }
+
+  /// Runs `body` with the calling thread as `member` of `pool`.
+  package static func become(_ member: AnyObject, of pool: AnyObject, _ body: () -> Void) {
+    var local = WorkerLocal(pool: identity(pool), member: Unmanaged.passUnretained(member).toOpaque())
+    withUnsafeMutablePointer(to: &local) { pointer in
+      cplatform_set_worker(pointer)
+      body()
+      cplatform_set_worker(nil)
+    }
+  }
+
+  private static func identity(_ pool: AnyObject) -> UInt { UInt(bitPattern: ObjectIdentifier(pool)) }
+}

@@ -1,0 +1,28 @@
+import OperationCore
+import Primitives
+import Synchronization
+
+// The end: nothing new from outside, what is queued still runs, then every thread ends.
+
+extension StealingPool {
+  /// Begins it. Threads that find nothing to do end; those asleep are woken to find that out.
+  func stop() {
+    stopping.store(true, ordering: .sequentiallyConsistent)
+    while true {
+      let worker: Worker? = sleepLock.withLock {
+        guard let worker = sleepers.pointee.stack.popLast() else { return nil }
+        count(SleepWord.oneSearching &- SleepWord.oneSleeping)
+        return worker
+      }
+      guard let worker else { break }
+      worker.parker.unpark()
+    }
+    monitor.stop()
+  }
+
+  /// Returns when every thread has ended.
+  func join() {
+    precondition(currentWorker == nil, "shutdown() inside a job of the pool would wait for itself")
+    while case let live = liveWord.load(ordering: .acquiring), live > 0 { liveWord.futexWait(while: live) }
+  }
+}

@@ -1,0 +1,41 @@
+/// How many threads a pool has and what they do, in one word, and the decisions that follow: pure functions.
+///
+/// A thread is searching, sleeping, blocked, or working (the rest of `live`). See `README.md` here.
+struct SleepWord: Equatable {
+  var bits: UInt64
+
+  static let oneSearching: UInt64 = 1
+  static let oneSleeping: UInt64 = 1 << 16
+  static let oneBlocked: UInt64 = 1 << 32
+  static let oneLive: UInt64 = 1 << 48
+
+  var searching: Int { Int(bits & 0xFFFF) }
+  var sleeping: Int { Int(bits >> 16 & 0xFFFF) }
+  var blocked: Int { Int(bits >> 32 & 0xFFFF) }
+  var live: Int { Int(bits >> 48) }
+
+  /// Threads that use, or are about to use, a CPU.
+  var active: Int { live - sleeping - blocked }
+
+  /// What a new job calls for.
+  enum Reaction: Equatable {
+    /// A searching thread will find it, or looks once more before it sleeps.
+    case nothing
+    /// One more thread: woken if one sleeps, else started.
+    case activate
+    /// Every place is taken.
+    case busy
+  }
+
+  @inline(__always)
+  func reaction(limit: Int) -> Reaction {
+    if searching > 0 { return .nothing }
+    return active < limit ? .activate : .busy
+  }
+
+  /// Whether a thread that ran out of work may search: at most half of the workers do, and one always may.
+  func maySearch(workerCount: Int) -> Bool { searching == 0 || 2 * searching < workerCount }
+
+  /// Whether a thread about to sleep is more than the pool needs.
+  func hasSurplus(workerCount: Int) -> Bool { live - blocked > workerCount }
+}

@@ -1,0 +1,156 @@
+import CPlatform
+import OperationCore
+import Primitives
+import Synchronization
+
+// Who sleeps and who is woken. The protocol is in README.md here.
+
+/// Workers without a thread that is awake. Under `sleepLock`.
+struct Sleepers: ~Copyable {
+  /// Sleeping, the latest last.
+  var stack: [Worker] = []
+  /// Workers whose thread has ended.
+  var retired: [Worker] = []
+}
+
+extension StealingPool {
+  enum WokenOrEnded { case woken, end }
+
+  /// How long a surplus thread sleeps before it ends.
+  private static let surplusLifetime: Int64 = 1_000_000_000
+
+  /// Adds to a field of the sleep word (or subtracts: two's complement), and gives the word after.
+  @discardableResult
+  func count(_ change: UInt64) -> SleepWord {
+    SleepWord(
+      bits: sleepWord.pointer.pointee.wrappingAdd(change, ordering: .sequentiallyConsistent).newValue)
+  }
+
+  func tryStartSearching() -> Bool {
+    var old = sleepNow
+    while old.maySearch(workerCount: workerCount) {
+      let result = sleepWord.pointer.pointee.compareExchange(
+        expected: old.bits, desired: old.bits &+ SleepWord.oneSearching, ordering: .sequentiallyConsistent)
+      if result.exchanged { return true }
+      old = SleepWord(bits: result.original)
+    }
+    return false
+  }
+
+  /// A searching worker found something. The last one to do so looks whether there is more, and passes the search on.
+  func stopSearching() {
+    let now = count(0 &- SleepWord.oneSearching)
+    if now.searching == 0, hasVisibleWork { react() }
+  }
+
+  /// One more active thread, unless somebody is searching by now: the latest sleeper, or a new one.
+  func activate() {
+    sleepLock.lock()
+    let now = sleepNow
+    guard now.reaction(limit: activeLimit.load(ordering: .relaxed)) == .activate else {
+      sleepLock.unlock()
+      return
+    }
+    if let worker = sleepers.pointee.stack.popLast() {
+      // Counted here, not by the sleeper: the next submits see that somebody searches.
+      count(SleepWord.oneSearching &- SleepWord.oneSleeping)
+      sleepLock.unlock()
+      worker.parker.unpark()
+      return
+    }
+    guard let worker = newWorker() else {
+      sleepLock.unlock()
+      return
+    }
+    count(SleepWord.oneSearching &+ SleepWord.oneLive)
+    sleepLock.unlock()
+    startThread(worker)
+  }
+
+  /// Under `sleepLock`: one whose thread has ended, or a new one; nil at the limit of threads.
+  private func newWorker() -> Worker? {
+    if let worker = sleepers.pointee.retired.popLast() { return worker }
+    let index = workersMade.load(ordering: .relaxed)
+    guard index < Self.workerCapacity else { return nil }
+    let worker = Worker(index: index)
+    (workers + index).initialize(to: Unmanaged.passRetained(worker))
+    workersMade.store(index + 1, ordering: .releasing)
+    return worker
+  }
+
+  private func startThread(_ worker: Worker) {
+    liveWord.wrappingAdd(1, ordering: .relaxed)
+    created.wrappingAdd(1, ordering: .relaxed)
+    let started = PlatformThread.start(name: "steal-\(worker.index)") {
+      WorkerLocal.become(worker, of: self) { OwedReferences.allowed { self.work(worker) } }
+      self.threadEnded()
+    }
+    if started { return }
+    created.wrappingSubtract(1, ordering: .relaxed)
+    sleepLock.withLock {
+      count(0 &- SleepWord.oneSearching &- SleepWord.oneLive)
+      sleepers.pointee.retired.append(worker)
+    }
+    threadEnded()
+  }
+
+  /// A worker found nothing: to sleep, after one more look if it was the last that searched.
+  func sleep(_ worker: Worker, searching: Bool) -> WokenOrEnded {
+    sleepLock.lock()
+    let change = SleepWord.oneSleeping &- (searching ? SleepWord.oneSearching : 0)
+    let now = count(change)
+    if stopping.load(ordering: .relaxed), !hasVisibleWork {
+      return retire(worker)
+    }
+    sleepers.pointee.stack.append(worker)
+    let surplus = now.hasSurplus(workerCount: workerCount)
+    sleepLock.unlock()
+    if now.searching == 0, hasVisibleWork {
+      switch now.reaction(limit: activeLimit.load(ordering: .relaxed)) {
+      case .nothing: break
+      case .activate: if wakeSelf(worker) { return .woken }
+      case .busy: if !monitor.isArmed { armMonitor() }
+      }
+    }
+    while !worker.parker.park(timeoutNanoseconds: surplus ? Self.surplusLifetime : -1) {
+      sleepLock.lock()
+      if sleepNow.hasSurplus(workerCount: workerCount) || stopping.load(ordering: .relaxed), removeFromStack(worker) {
+        return retire(worker)
+      }
+      sleepLock.unlock()
+    }
+    return .woken
+  }
+
+  /// - Returns: false when somebody woke it meanwhile, whose token it must take.
+  private func wakeSelf(_ worker: Worker) -> Bool {
+    sleepLock.withLock {
+      guard removeFromStack(worker) else { return false }
+      count(SleepWord.oneSearching &- SleepWord.oneSleeping)
+      return true
+    }
+  }
+
+  /// Under `sleepLock`.
+  private func removeFromStack(_ worker: Worker) -> Bool {
+    guard let index = sleepers.pointee.stack.lastIndex(where: { $0 === worker }) else { return false }
+    sleepers.pointee.stack.remove(at: index)
+    return true
+  }
+
+  /// Under `sleepLock`, which it gives up: a sleeping worker's thread ends. Its deques are empty. When the pool is
+  /// stopping it wakes the next sleeper, who may have gone to sleep after `stop` had woken all.
+  private func retire(_ worker: Worker) -> WokenOrEnded {
+    count(0 &- SleepWord.oneSleeping &- SleepWord.oneLive)
+    sleepers.pointee.retired.append(worker)
+    let next = stopping.load(ordering: .relaxed) ? sleepers.pointee.stack.popLast() : nil
+    if next != nil { count(SleepWord.oneSearching &- SleepWord.oneSleeping) }
+    sleepLock.unlock()
+    next?.parker.unpark()
+    return .end
+  }
+
+  private func threadEnded() {
+    if liveWord.wrappingSubtract(1, ordering: .acquiringAndReleasing).newValue == 0 { liveWord.futexWake(.max) }
+  }
+}

@@ -1,0 +1,51 @@
+import OperationCore
+import Primitives
+
+/// The work-stealing pool: every worker has lock-free deques of its own, one per priority; what comes from outside goes
+/// through a lock-free injector; who has nothing takes from the others.
+///
+/// Threads start when needed, at most `workers` of them plus one for each that blocks. An idle pool uses no CPU. Among all
+/// queues on it the most urgent job goes first, up to jobs that are being started on other workers, save that every
+/// 61st job of a worker comes from its lowest level or from outside, so that nothing waits for ever.
+public final class StealingBackend: Backend {
+  public let name = "stealing"
+  public let workerCount: Int
+  private let pool: StealingPool
+
+  /// - Parameter workers: threads that run jobs at the same time; by default the CPUs that this process may use (affinity
+  ///   mask and cgroup quota).
+  public init(workers: Int? = nil) {
+    precondition(workers.map { $0 > 0 } ?? true, "a pool needs at least one worker")
+    workerCount = workers ?? CPUCount.available()
+    pool = StealingPool(workerCount: workerCount)
+  }
+
+  deinit { pool.stop() }
+
+  /// The one that `OperationQueue()` uses; it is never shut down.
+  public static let shared = StealingBackend()
+
+  public func submit(_ job: Job) { pool.submit(job) }
+
+  public func submit(contentsOf jobs: consuming JobList) { pool.submit(jobs.takeAll()) }
+
+  public func whileBlocked(_ body: () -> Void) { pool.whileBlocked(body) }
+
+  /// Threads started since the pool was made, spares included.
+  public var threadsCreated: Int { pool.threadsCreated }
+
+  /// Refuses further jobs from outside (submitting one traps), runs what is queued and what that adds, and returns when
+  /// every thread has ended. Traps on the shared pool and inside one of the pool's jobs.
+  public func shutdown() {
+    precondition(self !== Self.shared, "the shared pool cannot be shut down")
+    pool.stop()
+    pool.join()
+  }
+}
+
+extension Backend where Self == StealingBackend {
+  /// The shared work-stealing pool.
+  public static var stealing: StealingBackend { .shared }
+  /// A new work-stealing pool.
+  public static func stealing(workers: Int) -> StealingBackend { StealingBackend(workers: workers) }
+}

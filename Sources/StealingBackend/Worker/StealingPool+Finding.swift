@@ -1,0 +1,124 @@
+import CPlatform
+import OperationCore
+import Primitives
+import Synchronization
+
+// Where a worker looks for its next job.
+
+extension StealingPool {
+  /// Most jobs that one visit to an injector moves to a worker's deque.
+  private static let batchLimit = 64
+  /// Sweeps over all victims before a searching worker gives up, and pauses between two: about 5 microseconds together.
+  private static let sweeps = 16
+  private static let pausesPerSweep = 32
+
+  /// From the worker's own deques and the injectors; the most urgent level that may have work first. 0 for none.
+  func nextJob(_ worker: Worker) -> UInt {
+    if worker.isTimeForOthers(), case let job = takeForFairness(worker), job != 0 { return job }
+    while true {
+      let own = worker.ownLevels
+      let hints = levelHint.pointer.pointee.load(ordering: .relaxed)
+      let ownBest = Self.highest(own)
+      let anyBest = Self.highest(hints)
+      if anyBest > ownBest {
+        if case let job = takeFromOthers(worker, level: anyBest), job != 0 { return job }
+        retract(anyBest)
+        if ownBest < 0, Self.highest(levelHint.pointer.pointee.load(ordering: .relaxed)) < 0 { return 0 }
+        continue
+      }
+      if ownBest < 0 { return 0 }
+      if case let job = worker.take(level: ownBest), job != 0 { return job }
+    }
+  }
+
+  /// -1 for none.
+  @inline(__always)
+  static func highest(_ bits: UInt32) -> Int { 31 - bits.leadingZeroBitCount }
+
+  /// The level's hint was wrong, or everything of it is in the worker's own deque: taken back, and set again if somebody
+  /// came in between.
+  private func retract(_ level: Int) {
+    levelHint.pointer.pointee.bitwiseAnd(~(1 << UInt32(level)), ordering: .sequentiallyConsistent)
+    if hasWork(level: level) { hint(level) }
+  }
+
+  func hasWork(level: Int) -> Bool {
+    if !injectors[level].pointer.pointee.isEmpty { return true }
+    for index in 0..<workersMade.load(ordering: .acquiring)
+    where !workers[index]._withUnsafeGuaranteedRef({ $0.isEmpty(level: level) }) {
+      return true
+    }
+    return false
+  }
+
+  /// A level's jobs from outside, or else another worker's.
+  private func takeFromOthers(_ worker: Worker, level: Int) -> UInt {
+    if case let job = takeInjected(worker, level: level), job != 0 { return job }
+    return stealOne(worker, level: level)
+  }
+
+  /// Moves a share of the level's injector to the worker, and takes the first of it.
+  private func takeInjected(_ worker: Worker, level: Int) -> UInt {
+    guard !injectors[level].pointer.pointee.isEmpty else { return 0 }
+    var batch = JobFIFO()
+    _ = injectors[level].pointer.pointee.take(limit: Self.batchLimit, consumerCount: workerCount, into: &batch)
+    let first = batch.popFirst()
+    var moved = false
+    while case let job = batch.popFirst(), job != 0 {
+      worker.push(job, level: level)
+      moved = true
+    }
+    if moved {
+      // On the way from the injector they were visible nowhere: a thread may have gone to sleep meanwhile.
+      atomicMemoryFence(ordering: .sequentiallyConsistent)
+      hint(level)
+      react()
+    }
+    return first
+  }
+
+  private func stealOne(_ worker: Worker, level: Int) -> UInt {
+    let count = workersMade.load(ordering: .acquiring)
+    guard count > 1 else { return 0 }
+    let start = worker.random(below: count)
+    for offset in 0..<count {
+      let index = start + offset < count ? start + offset : start + offset - count
+      if index == worker.index { continue }
+      let job = workers[index]._withUnsafeGuaranteedRef { $0.steal(level: level) }
+      if job != 0 { return job }
+    }
+    return 0
+  }
+
+  /// Every 61st job: from outside if anything waits there, of the lowest level first, else the lowest level here.
+  private func takeForFairness(_ worker: Worker) -> UInt {
+    let own = worker.ownLevels
+    for level in 0..<Job.levels {
+      if case let job = takeInjected(worker, level: level), job != 0 { return job }
+      if own & 1 << UInt32(level) != 0, case let job = worker.take(level: level), job != 0 { return job }
+    }
+    return 0
+  }
+
+  /// A searching worker: over everything, most urgent level first, a few times. 0 for none.
+  func search(_ worker: Worker) -> UInt {
+    for sweep in 0..<Self.sweeps {
+      for level in stride(from: Job.levels - 1, through: 0, by: -1) {
+        if case let job = takeFromOthers(worker, level: level), job != 0 {
+          hint(level)
+          return job
+        }
+      }
+      if sweep + 1 < Self.sweeps {
+        for _ in 0..<Self.pausesPerSweep { cplatform_pause() }
+      }
+    }
+    return 0
+  }
+
+  /// Whether anything is queued anywhere: behind a sequentially consistent operation, for a thread about to sleep.
+  var hasVisibleWork: Bool {
+    for level in 0..<Job.levels where hasWork(level: level) { return true }
+    return false
+  }
+}

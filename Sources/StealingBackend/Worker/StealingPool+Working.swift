@@ -1,0 +1,56 @@
+import OperationCore
+import Primitives
+import Synchronization
+
+// A worker's life: find, run, sleep.
+
+extension StealingPool {
+  /// Jobs that a worker runs one from another before it looks at its deques.
+  private static let runLength = 61
+
+  /// The body of a thread; its starter counted it as live and searching.
+  func work(_ worker: Worker) {
+    worker.threadBegan()
+    var searching = true
+    while true {
+      var job = nextJob(worker)
+      if job == 0 {
+        OwedReferences.settle()
+        if !searching { searching = tryStartSearching() }
+        if searching { job = search(worker) }
+      }
+      if job != 0 {
+        if searching {
+          stopSearching()
+          searching = false
+        }
+        run(job, on: worker)
+        continue
+      }
+      switch sleep(worker, searching: searching) {
+      case .woken: searching = true
+      case .end: return
+      }
+    }
+  }
+
+  private func run(_ job: UInt, on worker: Worker) {
+    worker.becomeBusy(true)
+    var next: Job? = Job(word: job)
+    var left = Self.runLength
+    while let job = next {
+      worker.begin()
+      next = job.run()
+      guard let following = next else { break }
+      left -= 1
+      let hints = levelHint.pointer.pointee.load(ordering: .relaxed)
+      // After a run of jobs the others have a turn, if there are others.
+      if left == 0, !hasVisibleWork { left = Self.runLength }
+      if left == 0 || Self.highest(hints) > following.level {
+        submit(following)
+        break
+      }
+    }
+    worker.becomeBusy(false)
+  }
+}

@@ -1,0 +1,148 @@
+import CPlatform
+import OperationCore
+import Primitives
+import Synchronization
+
+/// One worker: its deques, and what others may know about it. Stays for the life of the pool; threads come and go.
+final class Worker: @unchecked Sendable {
+  // Sendable: `parker`, the deques and what `shown` points to are for everybody; what `owned` points to is touched only
+  // by the thread that is this worker at the time.
+
+  let index: Int
+  let parker = Parker()
+  /// A deque per level, made on first use by the owner, published by a releasing store; 0 until then.
+  private let deques: UnsafeMutablePointer<Atomic<UInt>>
+  private let owned: PaddedPointer<Owned>
+  private let shown: PaddedPointer<Shown>
+
+  /// The owner's alone.
+  private struct Owned {
+    /// Bit per level: the owner's deque may have something.
+    var ownLevels: UInt32 = 0
+    var tick: UInt32 = 0
+    var random: UInt64
+  }
+
+  /// Written by the owner, read by the monitor.
+  private struct Shown: ~Copyable {
+    /// Jobs begun.
+    let progress = Atomic<Int>(0)
+    let busy = Atomic<Bool>(false)
+    let threadID = Atomic<Int32>(0)
+  }
+
+  init(index: Int) {
+    self.index = index
+    deques = .allocate(capacity: Job.levels)
+    for level in 0..<Job.levels { (deques + level).initialize(to: Atomic(0)) }
+    owned = PaddedPointer(Owned(random: 0x9E37_79B9_7F4A_7C15 &* UInt64(index + 1)))
+    shown = PaddedPointer(Shown())
+  }
+
+  deinit {
+    for level in 0..<Job.levels {
+      if let box = box(level) {
+        box.pointee.deallocate()
+        box.deallocate()
+      }
+    }
+    deques.deinitialize(count: Job.levels)
+    deques.deallocate()
+    owned.deallocate()
+    shown.deallocate()
+  }
+
+  private func box(_ level: Int) -> UnsafeMutablePointer<WorkStealingDeque>? {
+    UnsafeMutablePointer(bitPattern: deques[level].load(ordering: .acquiring))
+  }
+
+  // MARK: - Owner
+
+  func threadBegan() {
+    shown.pointer.pointee.threadID.store(cplatform_thread_id(), ordering: .relaxed)
+  }
+
+  @inline(__always)
+  func push(_ job: UInt, level: Int) {
+    if let box = box(level) {
+      box.pointee.push(job)
+    } else {
+      makeDeque(level).pointee.push(job)
+    }
+    owned.pointer.pointee.ownLevels |= 1 << UInt32(level)
+  }
+
+  private func makeDeque(_ level: Int) -> UnsafeMutablePointer<WorkStealingDeque> {
+    let box = UnsafeMutablePointer<WorkStealingDeque>.allocate(capacity: 1)
+    box.initialize(to: WorkStealingDeque())
+    deques[level].store(UInt(bitPattern: box), ordering: .releasing)
+    return box
+  }
+
+  /// Bits of the levels that may have something here.
+  var ownLevels: UInt32 { owned.pointer.pointee.ownLevels }
+
+  /// The oldest job of a level; 0 when there is none, and then the level's bit is gone.
+  @inline(__always)
+  func take(level: Int) -> UInt {
+    let job = box(level)?.pointee.takeFirst() ?? 0
+    if job == 0 { owned.pointer.pointee.ownLevels &= ~(1 << UInt32(level)) }
+    return job
+  }
+
+  /// True every 61st time: look where one would otherwise look last.
+  @inline(__always)
+  func isTimeForOthers() -> Bool {
+    owned.pointer.pointee.tick &+= 1
+    if owned.pointer.pointee.tick < Self.fairnessInterval { return false }
+    owned.pointer.pointee.tick = 0
+    return true
+  }
+
+  static let fairnessInterval: UInt32 = 61
+
+  /// A pseudo-random number below `bound`: xorshift64*, high bits.
+  func random(below bound: Int) -> Int {
+    var x = owned.pointer.pointee.random
+    x ^= x >> 12
+    x ^= x << 25
+    x ^= x >> 27
+    owned.pointer.pointee.random = x
+    return Int((x &* 0x2545_F491_4F6C_DD1D >> 32) % UInt64(bound))
+  }
+
+  @inline(__always)
+  func begin() {
+    let progress = shown.pointer.pointee.progress.load(ordering: .relaxed)
+    shown.pointer.pointee.progress.store(progress &+ 1, ordering: .relaxed)
+  }
+
+  func becomeBusy(_ busy: Bool) { shown.pointer.pointee.busy.store(busy, ordering: .relaxed) }
+
+  // MARK: - Everybody
+
+  /// The oldest job of a level, taken from another worker; 0 when there is none.
+  func steal(level: Int) -> UInt {
+    guard let box = box(level) else { return 0 }
+    while true {
+      switch box.pointee.steal() {
+      case .element(let job): return job
+      case .empty: return 0
+      case .lost: cplatform_pause()
+      }
+    }
+  }
+
+  func isEmpty(level: Int) -> Bool { box(level)?.pointee.isEmpty ?? true }
+
+  /// Jobs in all deques at some instant.
+  var queuedCount: Int { (0..<Job.levels).reduce(0) { $0 + (box($1)?.pointee.count ?? 0) } }
+
+  /// For the monitor; reads the thread's state from the system only while it is busy.
+  func add(to sample: inout BlockingMonitor.Sample) {
+    sample.progress &+= shown.pointer.pointee.progress.load(ordering: .relaxed)
+    guard shown.pointer.pointee.busy.load(ordering: .relaxed) else { return }
+    sample.busy += 1
+    if cplatform_thread_is_blocked(shown.pointer.pointee.threadID.load(ordering: .relaxed)) { sample.blocked += 1 }
+  }
+}

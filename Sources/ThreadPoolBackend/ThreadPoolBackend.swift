@@ -1,0 +1,49 @@
+import OperationCore
+import Primitives
+
+/// The classic: one lock, one first-in-first-out list per priority, a stack of sleeping threads. Strictly the most urgent
+/// job first. The reference for order; the work-stealing pool is the one for speed.
+///
+/// Threads start when needed, at most `workers` of them plus one for each that blocks. An idle pool uses no CPU.
+public final class ThreadPoolBackend: Backend {
+  public let name = "threadpool"
+  public let workerCount: Int
+  private let pool: ThreadPool
+
+  /// - Parameter workers: threads that run jobs at the same time; by default the CPUs that this process may use (affinity
+  ///   mask and cgroup quota).
+  public init(workers: Int? = nil) {
+    precondition(workers.map { $0 > 0 } ?? true, "a pool needs at least one worker")
+    workerCount = workers ?? CPUCount.available()
+    pool = ThreadPool(workerCount: workerCount)
+  }
+
+  deinit { pool.stop() }
+
+  /// The one that everybody may use; it is never shut down.
+  public static let shared = ThreadPoolBackend()
+
+  public func submit(_ job: Job) { pool.submit(job.word) }
+
+  public func submit(contentsOf jobs: consuming JobList) { pool.submit(jobs.takeAll()) }
+
+  public func whileBlocked(_ body: () -> Void) { pool.whileBlocked(body) }
+
+  /// Threads started since the pool was made, spares included.
+  public var threadsCreated: Int { pool.threadsCreated }
+
+  /// Refuses further jobs from outside (submitting one traps), runs what is queued and what that adds, and returns when
+  /// every thread has ended. Traps on the shared pool and inside one of the pool's jobs.
+  public func shutdown() {
+    precondition(self !== Self.shared, "the shared pool cannot be shut down")
+    pool.stop()
+    pool.join()
+  }
+}
+
+extension Backend where Self == ThreadPoolBackend {
+  /// The shared thread pool.
+  public static var threadPool: ThreadPoolBackend { .shared }
+  /// A new thread pool.
+  public static func threadPool(workers: Int) -> ThreadPoolBackend { ThreadPoolBackend(workers: workers) }
+}

@@ -1,0 +1,168 @@
+import Operations
+import TestSupport
+import Testing
+
+/// The ready-made asynchronous base class and its closure form; rows 7, 8, 10, 25 and 38 as they apply to it.
+@Suite("Asynchronous operations")
+struct AsynchronousOperationTests {
+  private final class Download: AsynchronousOperation, @unchecked Sendable {
+    let started = Gate()
+    override func main() { started.open() }
+  }
+
+  @Test("a subclass overrides main() and finishes from another thread", arguments: allBackends)
+  func subclass(backend: TestBackend) throws {
+    try backend.withQueue { queue in
+      let download = Download()
+      let dependent = CountingOperation()
+      dependent.addDependency(download)
+      #expect(download.isAsynchronous && !download.isExecuting && download.isReady)
+      queue.addOperations([download, dependent], waitUntilFinished: false)
+      try download.started.wait("the download to start")
+      giveOthersAChance()
+      #expect(download.isExecuting && !download.isFinished && dependent.starts.value == 0)
+      startThread { download.finish() }
+      try queue.drainInTime()
+      #expect(download.isFinished && !download.isExecuting && dependent.mains.value == 1)
+    }
+  }
+
+  @Test("the closure gets the operation and may finish it at once or later", arguments: allBackends)
+  func closure(backend: TestBackend) throws {
+    try backend.withQueue { queue in
+      let operations = (0..<200).map { index in
+        AsynchronousOperation { operation in
+          if index.isMultiple(of: 2) { operation.finish() } else { startThread { operation.finish() } }
+        }
+      }
+      queue.addOperations(operations, waitUntilFinished: false)
+      try queue.drainInTime("200 asynchronous operations")
+      #expect(operations.allSatisfy { $0.isFinished && !$0.isExecuting })
+    }
+  }
+
+  @Test("started by hand", arguments: allBackends)
+  func byHand(backend: TestBackend) throws {
+    let download = Download()
+    try backend.onWorker { download.start() }
+    #expect(download.isExecuting && download.started.isOpen)
+    download.finish()
+    try download.finishInTime()
+    #expect(download.isFinished)
+  }
+
+  @Test("finish() races with the return of main()", arguments: allBackends)
+  func finishRacesWithMain(backend: TestBackend) throws {
+    try backend.withQueue { queue in
+      for limit in [1, -1] {
+        queue.maxConcurrentOperationCount = limit
+        let finisher = Monitor<[AsynchronousOperation]>([])
+        let ended = Gate()
+        startThread {
+          var finished = 0
+          while finished < 1_000 {
+            guard finisher.wait(until: { !$0.isEmpty }) else { return }
+            let batch = finisher.with { waiting in
+              defer { waiting = [] }
+              return waiting
+            }
+            for operation in batch { operation.finish() }
+            finished += batch.count
+          }
+          ended.open()
+        }
+        let completions = Counter()
+        for _ in 0..<1_000 {
+          let operation = AsynchronousOperation { operation in finisher.with { $0.append(operation) } }
+          operation.completionBlock = { completions.increment() }
+          queue.addOperation(operation)
+        }
+        try ended.wait("the thread that finishes")
+        try queue.drainInTime()
+        try completions.wait(for: 1_000, "the completion blocks")
+        giveOthersAChance()
+        #expect(completions.value == 1_000)
+      }
+    }
+  }
+
+  @Test("row 7: cancelled before it starts, it skips main() and finishes by itself", arguments: allBackends)
+  func cancelledBefore(backend: TestBackend) throws {
+    try backend.withQueue { queue in
+      let download = Download()
+      download.addDependency(Operation())
+      let dependent = CountingOperation()
+      dependent.addDependency(download)
+      queue.addOperations([download, dependent], waitUntilFinished: false)
+      download.cancel()
+      try queue.drainInTime()
+      #expect(download.isFinished && !download.started.isOpen && dependent.mains.value == 1)
+      let alone = Download()
+      alone.cancel()
+      alone.start()
+      #expect(alone.isFinished && !alone.started.isOpen)
+    }
+  }
+
+  @Test("row 8: cancelled while it runs, it goes on until finish()", arguments: allBackends)
+  func cancelledWhileRunning(backend: TestBackend) throws {
+    try backend.withQueue { queue in
+      let download = Download()
+      queue.addOperation(download)
+      try download.started.wait("the download to start")
+      download.cancel()
+      queue.cancelAllOperations()
+      giveOthersAChance()
+      #expect(download.isCancelled && download.isExecuting && !download.isFinished)
+      #expect(queue.operations == [download])
+      download.finish()
+      try queue.drainInTime()
+      #expect(download.isFinished && download.isCancelled)
+    }
+  }
+
+  @Test("nobody but the queue and the closure holds it", arguments: allBackends)
+  func lifetime(backend: TestBackend) throws {
+    final class Tracked: AsynchronousOperation, @unchecked Sendable {
+      let token: LifetimeTracker.Token
+      init(_ tracker: LifetimeTracker) {
+        token = tracker.token()
+        super.init()
+      }
+      override func main() { startThread { self.finish() } }
+    }
+    try backend.withQueue { queue in
+      let tracker = LifetimeTracker()
+      for _ in 0..<100 {
+        queue.addOperation(Tracked(tracker))
+        let token = tracker.token()
+        queue.addOperation(
+          AsynchronousOperation { operation in
+            withExtendedLifetime(token) {}
+            startThread { operation.finish() }
+          })
+      }
+      try queue.drainInTime()
+      try tracker.waitUntilAllReleased("the asynchronous operations and their closures")
+    }
+  }
+
+  @Test("row 12: captured by its own closure and kept, it does not leak", arguments: allBackends)
+  func selfCapture(backend: TestBackend) throws {
+    try backend.withQueue { queue in
+      let tracker = LifetimeTracker()
+      for _ in 0..<10 {
+        let holder = Monitor<AsynchronousOperation?>(nil)
+        let token = tracker.token()
+        let operation = AsynchronousOperation { operation in
+          withExtendedLifetime((token, holder)) {}
+          operation.finish()
+        }
+        holder.with { $0 = operation }
+        queue.addOperation(operation)
+      }
+      try queue.drainInTime()
+      try tracker.waitUntilAllReleased("asynchronous operations captured by their own closures")
+    }
+  }
+}

@@ -1,0 +1,122 @@
+import Operations
+import TestSupport
+import Testing
+
+/// Row 22: `addOperations`.
+@Suite("Batches")
+struct BatchTests {
+  @Test("row 22: nothing of a batch starts before all of it is listed", arguments: allBackends, [-1, 2])
+  func listedAtOnce(backend: TestBackend, limit: Int) throws {
+    try backend.withQueue { queue in
+      queue.maxConcurrentOperationCount = limit
+      for _ in 0..<20 {
+        let batch = Monitor<[Operation]>([])
+        let missing = Counter()
+        let operations = (0..<100).map { _ in
+          CountingOperation { _ in
+            let listed = Set(queue.operations)
+            // An operation that is not listed must have finished: `isFinished` is asked after the list was taken.
+            for operation in batch.value where !listed.contains(operation) && !operation.isFinished {
+              missing.increment()
+            }
+          }
+        }
+        batch.with { $0 = operations }
+        queue.addOperations(operations, waitUntilFinished: false)
+        try queue.drainInTime()
+        #expect(missing.value == 0)
+        #expect(operations.allSatisfy { $0.mains.value == 1 })
+        batch.with { $0 = [] }
+      }
+    }
+  }
+
+  @Test("row 22: another thread counts none of a batch or all of it", arguments: allBackends)
+  func countJumps(backend: TestBackend) throws {
+    try backend.withQueue { queue in
+      queue.isSuspended = true
+      let partial = Counter()
+      let stop = Gate()
+      let watcherEnded = Gate()
+      startThread {
+        while !stop.isOpen {
+          if !queue.operationCount.isMultiple(of: 50) { partial.increment() }
+        }
+        watcherEnded.open()
+      }
+      for _ in 0..<50 { queue.addOperations((0..<50).map { _ in Operation() }, waitUntilFinished: false) }
+      stop.open()
+      try watcherEnded.wait("the watching thread")
+      #expect(partial.value == 0)
+      #expect(queue.operationCount == 2_500)
+      queue.isSuspended = false
+      try queue.drainInTime()
+    }
+  }
+
+  @Test("row 22: dependencies inside a batch in any order", arguments: allBackends)
+  func dependenciesInside(backend: TestBackend) throws {
+    try backend.withQueue { queue in
+      for seed in 0..<5 {
+        let order = EventLog<Int>()
+        let chain = (0..<100).map { index in BlockOperation { order.append(index) } }
+        for (earlier, later) in zip(chain, chain.dropFirst()) { later.addDependency(earlier) }
+        var generator = SeededGenerator(seed: UInt64(seed))
+        queue.addOperations(chain.shuffled(using: &generator), waitUntilFinished: false)
+        try queue.drainInTime()
+        #expect(order.events == Array(0..<100))
+      }
+    }
+  }
+
+  @Test("row 22: a batch with cancelled, finished-dependency and asynchronous members", arguments: allBackends)
+  func mixedMembers(backend: TestBackend) throws {
+    try backend.withQueue { queue in
+      let cancelled = CountingOperation()
+      cancelled.cancel()
+      let finished = Operation()
+      finished.start()
+      let dependent = CountingOperation()
+      dependent.addDependency(finished)
+      dependent.addDependency(cancelled)
+      let asynchronous = AsynchronousOperation { operation in startThread { operation.finish() } }
+      try inTime("the batch") {
+        queue.addOperations([dependent, asynchronous, cancelled], waitUntilFinished: true)
+      }
+      #expect(cancelled.mains.value == 0 && dependent.mains.value == 1 && asynchronous.isFinished)
+    }
+  }
+
+  @Test("row 22: batches from many threads and from inside operations", arguments: allBackends)
+  func manyThreads(backend: TestBackend) throws {
+    try backend.withQueue { queue in
+      let ran = Counter()
+      try onThreads(4, "four threads that add batches") { _ in
+        for _ in 0..<20 {
+          let inner: @Sendable () -> Void = {
+            queue.addOperations((0..<5).map { _ in BlockOperation { ran.increment() } }, waitUntilFinished: false)
+          }
+          queue.addOperations((0..<5).map { _ in BlockOperation(block: inner) }, waitUntilFinished: false)
+        }
+      }
+      try queue.drainInTime()
+      #expect(ran.value == 4 * 20 * 25)
+    }
+  }
+
+  @Test("row 22: the listing keeps the order of the batch", arguments: allBackends)
+  func order(backend: TestBackend) throws {
+    try backend.withQueue { queue in
+      queue.isSuspended = true
+      let first = Operation()
+      let batch = (0..<200).map { _ in Operation() }
+      let last = Operation()
+      queue.addOperation(first)
+      queue.addOperations(batch, waitUntilFinished: false)
+      queue.addOperation(last)
+      #expect(queue.operations == [first] + batch + [last])
+      queue.isSuspended = false
+      try queue.drainInTime()
+    }
+  }
+}

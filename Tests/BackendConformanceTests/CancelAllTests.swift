@@ -1,0 +1,244 @@
+import Operations
+import TestSupport
+import Testing
+
+/// Row 40: `cancelAllOperations`.
+@Suite("Cancelling everything")
+struct CancelAllTests {
+  @Test("row 40: every operation is cancelled and none that waits runs main()", arguments: allBackends, [1, 2, -1])
+  func everything(backend: TestBackend, limit: Int) throws {
+    try backend.withQueue { queue in
+      queue.maxConcurrentOperationCount = limit
+      let running = GatedOperation()
+      queue.addOperation(running)
+      try running.started.wait("the first operation")
+      let behind = (0..<100).map { _ in CountingOperation() }
+      for operation in behind { operation.addDependency(running) }
+      queue.addOperations(behind, waitUntilFinished: false)
+      queue.cancelAllOperations()
+      #expect(running.isCancelled && running.isExecuting)
+      #expect(behind.allSatisfy { $0.isCancelled })
+      running.release.open()
+      try queue.drainInTime()
+      #expect(behind.allSatisfy { $0.isFinished && $0.mains.value == 0 })
+      for operation in behind { try operation.completions.wait(for: 1, "the completion block") }
+      #expect(behind.allSatisfy { $0.completions.value == 1 && $0.starts.value == 1 })
+    }
+  }
+
+  @Test("row 40: Foundation: step 2 never starts while step 1 is being cancelled", arguments: allBackends)
+  func chains(backend: TestBackend) throws {
+    try backend.withQueue { queue in
+      for _ in 0..<50 {
+        let cancelled = Gate()
+        let late = Counter()
+        let chains = (0..<20).map { _ in
+          (0..<5).map { _ in
+            CountingOperation { operation in
+              if cancelled.isOpen && !operation.isCancelled { late.increment() }
+            }
+          }
+        }
+        for chain in chains {
+          for (earlier, later) in zip(chain, chain.dropFirst()) { later.addDependency(earlier) }
+        }
+        let operations = Array(chains.joined())
+        queue.addOperations(operations, waitUntilFinished: false)
+        queue.cancelAllOperations()
+        cancelled.open()
+        let held = operations.filter { !$0.isExecuting && !$0.isFinished }
+        try queue.drainInTime()
+        #expect(late.value == 0)
+        #expect(held.allSatisfy { $0.isCancelled && $0.mains.value == 0 })
+        for chain in chains {
+          // Once one was cancelled, none behind it ran.
+          let ran = chain.map(\.mains.value)
+          #expect(ran == ran.sorted(by: >))
+        }
+      }
+    }
+  }
+
+  @Test(
+    "row 40: against a thread that adds: everything added before the call is cancelled, nothing after is",
+    arguments: allBackends)
+  func racesWithAdding(backend: TestBackend) throws {
+    try backend.withQueue { queue in
+      for round in 0..<30 {
+        let operations = (0..<400).map { _ in CountingOperation() }
+        let added = Counter()
+        let called = Gate()
+        startThread {
+          for operation in operations {
+            queue.addOperation(operation)
+            added.increment()
+          }
+          called.open()
+        }
+        try added.wait(for: round * 5, "some operations")
+        let before = added.value
+        queue.cancelAllOperations()
+        let held = operations.prefix(before).filter { !$0.isExecuting && !$0.isFinished }
+        let uncancelled = operations.prefix(before).filter { !$0.isCancelled && !$0.isFinished }
+        #expect(uncancelled.isEmpty)
+        try called.wait("the adding thread")
+        try queue.drainInTime()
+        let late = held.filter { !$0.isCancelled || $0.mains.value != 0 }
+        #expect(late.isEmpty)
+        #expect(operations.allSatisfy { $0.isFinished && $0.starts.value == 1 })
+        #expect(operations.allSatisfy { $0.mains.value == 1 || $0.isCancelled })
+      }
+    }
+  }
+
+  @Test("row 40: operations added after the call are untouched", arguments: allBackends, [1, -1])
+  func addedAfter(backend: TestBackend, limit: Int) throws {
+    try backend.withQueue { queue in
+      queue.maxConcurrentOperationCount = limit
+      for _ in 0..<300 {
+        let before = CountingOperation()
+        before.addDependency(Operation())
+        queue.addOperation(before)
+        let created = CountingOperation()
+        queue.cancelAllOperations()
+        let after = CountingOperation()
+        queue.addOperations([created, after], waitUntilFinished: false)
+        try queue.drainInTime()
+        #expect(before.isCancelled && before.mains.value == 0)
+        #expect(!after.isCancelled && after.mains.value == 1)
+        #expect(!created.isCancelled && created.mains.value == 1)
+      }
+    }
+  }
+
+  @Test("row 40: operations that depend on cancelled ones but wait in another queue run", arguments: allBackends)
+  func otherQueuesAreUntouched(backend: TestBackend) throws {
+    try backend.withQueues { here, there in
+      let cancelled = CountingOperation()
+      cancelled.addDependency(Operation())
+      let dependent = CountingOperation()
+      dependent.addDependency(cancelled)
+      here.addOperation(cancelled)
+      there.addOperation(dependent)
+      here.cancelAllOperations()
+      try there.drainInTime()
+      #expect(!dependent.isCancelled && dependent.mains.value == 1)
+    }
+  }
+
+  @Test("rows 24 and 40: a suspended queue keeps what was cancelled until it is resumed", arguments: allBackends)
+  func suspended(backend: TestBackend) throws {
+    try backend.withQueue { queue in
+      queue.isSuspended = true
+      let operations = (0..<50).map { _ in CountingOperation() }
+      queue.addOperations(operations, waitUntilFinished: false)
+      queue.cancelAllOperations()
+      let after = CountingOperation()
+      queue.addOperation(after)
+      giveOthersAChance()
+      #expect(operations.allSatisfy { $0.isCancelled && !$0.isFinished && $0.starts.value == 0 })
+      #expect(queue.operationCount == 51)
+      queue.isSuspended = false
+      try queue.drainInTime()
+      #expect(operations.allSatisfy { $0.isFinished && $0.mains.value == 0 })
+      #expect(after.mains.value == 1 && !after.isCancelled)
+    }
+  }
+
+  @Test("row 40: from inside an operation of the queue", arguments: allBackends)
+  func fromInside(backend: TestBackend) throws {
+    try backend.withQueue { queue in
+      queue.maxConcurrentOperationCount = 1
+      let after = CountingOperation()
+      let canceller = CountingOperation { _ in
+        queue.cancelAllOperations()
+        queue.addOperation(after)
+      }
+      let behind = (0..<20).map { _ in CountingOperation() }
+      queue.addOperations([canceller] + behind, waitUntilFinished: false)
+      try queue.drainInTime()
+      #expect(canceller.isCancelled && canceller.mains.value == 1)
+      #expect(behind.allSatisfy { $0.mains.value == 0 })
+      #expect(after.mains.value == 1)
+    }
+  }
+
+  @Test("row 40: an overridden cancel() is called for each operation", arguments: allBackends, [1, -1])
+  func overriddenCancel(backend: TestBackend, limit: Int) throws {
+    /// As a download does that cancels its task.
+    final class Download: Operation, @unchecked Sendable {
+      let cancels = Counter()
+      let task = Gate()
+      override func cancel() {
+        super.cancel()
+        cancels.increment()
+        task.open()
+      }
+      override func main() { task.pass() }
+    }
+    try backend.withQueue { queue in
+      queue.maxConcurrentOperationCount = limit
+      let downloads = (0..<4).map { _ in Download() }
+      let plain = CountingOperation()
+      plain.addDependency(downloads[3])
+      queue.addOperations(downloads + [plain], waitUntilFinished: false)
+      try eventually("one to start") { downloads.contains(where: \.isExecuting) }
+      queue.cancelAllOperations()
+      try queue.drainInTime("downloads that end when they are cancelled")
+      #expect(downloads.allSatisfy { $0.cancels.value == 1 && $0.isCancelled })
+      #expect(plain.mains.value == 0)
+    }
+  }
+
+  @Test("row 40: observers of isCancelled are told", arguments: allBackends)
+  func observersAreTold(backend: TestBackend) throws {
+    try backend.withQueue { queue in
+      let changes = EventLog<Bool>()
+      let operations = (0..<10).map { _ in Operation() }
+      for operation in operations { operation.addDependency(Operation()) }
+      let tokens = operations.map { operation in
+        operation.observe(\.isCancelled, options: [.new]) { _, change in changes.append(change.newValue!) }
+      }
+      queue.addOperations(operations, waitUntilFinished: false)
+      queue.cancelAllOperations()
+      try queue.drainInTime()
+      try changes.wait(count: 10, "the changes of isCancelled")
+      #expect(changes.events == Array(repeating: true, count: 10))
+      for token in tokens { token.invalidate() }
+    }
+  }
+
+  @Test("row 40: several threads cancel everything while others add", arguments: allBackends)
+  func storm(backend: TestBackend) throws {
+    try backend.withQueue { queue in
+      let operations = (0..<2_000).map { _ in CountingOperation() }
+      for (index, operation) in operations.enumerated() where index > 10 && index.isMultiple(of: 3) {
+        operation.addDependency(operations[index - 7])
+      }
+      try race(
+        "adding and cancelling",
+        { for operation in operations.prefix(1_000) { queue.addOperation(operation) } },
+        { for operation in operations.suffix(1_000) { queue.addOperation(operation) } },
+        { for _ in 0..<100 { queue.cancelAllOperations() } },
+        { for _ in 0..<100 { queue.cancelAllOperations() } })
+      try queue.drainInTime()
+      #expect(operations.allSatisfy { $0.isFinished && $0.starts.value == 1 && $0.mains.value <= 1 })
+      #expect(operations.allSatisfy { $0.mains.value == 1 || $0.isCancelled })
+      for operation in operations { try operation.completions.wait(for: 1, "a completion block") }
+    }
+  }
+
+  @Test("row 40: an empty queue, twice", arguments: allBackends)
+  func emptyQueue(backend: TestBackend) throws {
+    try backend.withQueue { queue in
+      queue.cancelAllOperations()
+      queue.cancelAllOperations()
+      let operation = CountingOperation()
+      queue.addOperation(operation)
+      try queue.drainInTime()
+      #expect(operation.mains.value == 1 && !operation.isCancelled)
+      queue.cancelAllOperations()
+      #expect(!operation.isCancelled)
+    }
+  }
+}

@@ -1,0 +1,99 @@
+import FoundationEssentials
+import Testing
+
+@testable import Harness
+
+/// The program as a user meets it. It lies beside the tests in the build folder.
+struct CommandLineTests {
+  static let program: String = {
+    let own = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
+    let tests = CommandLine.arguments.first { $0.hasSuffix(".xctest") } ?? own
+    return tests.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/") + "/opbench"
+  }()
+
+  func opbench(_ arguments: String...) -> (code: Int32?, output: [String], lastWords: String?) {
+    let outcome = ProcessRunner.run(Self.program, arguments, timeout: 300)
+    guard case .exited(let code) = outcome.ending else { return (nil, outcome.lines, outcome.lastWords) }
+    return (code, outcome.lines, outcome.lastWords)
+  }
+
+  /// Ends with that code, says one line that contains all those words, and prints nothing.
+  func expectComplaint(_ code: Int32, _ words: [String], _ arguments: [String]) {
+    let outcome = ProcessRunner.run("sh", ["-c", "\"$0\" \"$@\" 2>&1", Self.program] + arguments, timeout: 60)
+    #expect(outcome.ending == .exited(code), "\(arguments)")
+    #expect(outcome.lines.count == 1, "\(outcome.lines)")
+    for word in words { #expect(outcome.lines.first?.contains(word) == true, "\(word) is not in \(outcome.lines)") }
+  }
+
+  @Test func wrongNamesAndNumbers() {
+    expectComplaint(64, ["'fast'", "stealing", "foundation"], ["--backend", "fast"])
+    expectComplaint(64, ["'nothing'", "overhead/external-add"], ["--benchmark", "nothing"])
+    expectComplaint(64, ["'['", "regular expression"], ["run", "--benchmark", "["])
+    expectComplaint(64, ["--workers", "1,2,4", "two"], ["--workers", "1,two"])
+    expectComplaint(64, ["--workers"], ["--workers", "0"])
+    expectComplaint(64, ["--blocks", "1 to"], ["--blocks", "0"])
+    expectComplaint(64, ["--values", "'many'"], ["--values", "many"])
+    expectComplaint(64, ["--nonsense"], ["--nonsense"])
+    expectComplaint(64, ["request"], ["measure", "nonsense"])
+  }
+
+  @Test func badGraphsAndOutputsLeaveEarlierResultsAlone() throws {
+    let folder = try TemporaryFolder()
+    let output = folder.write("earlier", to: "a.csv")
+    let dangling = folder.write(
+      """
+      {"workflow":{"specification":{"tasks":[{"id":"a","parents":["ghost"],"children":[]}]},
+       "execution":{"tasks":[{"id":"a","runtimeInSeconds":1}]}}}
+      """, to: "dangling.json")
+    let empty = folder.write("", to: "empty.json")
+    let before = folder.contents
+    expectComplaint(66, ["no.json"], ["--graph", "\(folder.path)/no.json", "--output", output])
+    expectComplaint(65, ["'a'", "'ghost'", "dangling.json"], ["--graph", dangling, "--output", output])
+    expectComplaint(65, ["empty.json"], ["--graph", empty, "--output", output])
+    expectComplaint(64, ["fast"], ["--backend", "fast", "--output", output])
+    expectComplaint(73, ["/no/such/folder/a.csv"], ["--output", "/no/such/folder/a.csv"])
+    #expect(folder.contents == before && folder.read("a.csv") == "earlier")
+  }
+
+  @Test func listAndHelp() {
+    let list = opbench("list")
+    #expect(list.code == 0)
+    for word in ["stealing", "raw-dispatch", "dependencies/graph", "ns_per_op (ns)"] {
+      #expect(list.output.contains { $0.contains(word) }, "\(word)")
+    }
+    #expect(opbench("--help").code == 0)
+  }
+
+  @Test func dryRunWritesNothing() throws {
+    let folder = try TemporaryFolder()
+    let run = opbench(
+      "--dry-run", "--backend", "all", "--benchmark", "external|late", "--output", "\(folder.path)/a.csv")
+    #expect(run.code == 0 && folder.contents.isEmpty)
+    #expect(run.output.contains { $0.contains("overhead/external-add ops=10000") && $0.contains("threadpool@") })
+    #expect(run.output.contains { $0.contains("late-starts") && $0.contains("empty: raw-dispatch") })
+    #expect(run.output.last?.contains("processes") == true)
+  }
+
+  /// One small run from end to end, on the subject that needs least.
+  @Test func aRunWritesWhatItMeasured() throws {
+    let folder = try TemporaryFolder()
+    let arguments = [
+      "--quick", "--blocks", "2", "--values", "2", "--backend", "raw-dispatch", "--benchmark", "overhead/local",
+    ]
+    let toFile = ProcessRunner.run(Self.program, arguments + ["--output", "\(folder.path)/a.csv"], timeout: 300)
+    #expect(toFile.ending == .exited(0), "\(toFile.lastWords ?? "")")
+    #expect(toFile.lines.contains { $0.contains("ns_per_op") })
+    #expect(folder.contents == ["a.csv", "a.env.json"])
+    let records = parseCSV(try #require(folder.read("a.csv")))
+    #expect(records.first == CSV.header)
+    let timed = records.filter { $0[8] == "raw-dispatch" && $0[10] == "ns_per_op" }
+    #expect(timed.map { $0[2] }.sorted() == ["1", "1", "2", "2"])
+    #expect(Set(timed.map { $0[3] }).count == 2)
+    #expect(try #require(folder.read("a.env.json")).contains("\"schema\" : 1"))
+
+    let piped = ProcessRunner.run(Self.program, arguments, timeout: 300)
+    #expect(piped.ending == .exited(0))
+    #expect(piped.lines.first == CSV.header.joined(separator: ",") + "\r")
+    #expect(piped.lines.allSatisfy { $0.split(separator: ",", omittingEmptySubsequences: false).count == 14 })
+  }
+}

@@ -1,0 +1,116 @@
+import Subjects
+import Testing
+
+@testable import Harness
+@testable import Workloads
+
+struct PlanTests {
+  func selection(
+    _ backends: [String] = ["stealing"], benchmark: String? = nil, workers: [Int]? = [2], effort: Effort = .full
+  ) -> Selection {
+    Selection(backends: backends, benchmark: benchmark, workers: workers, effort: effort, seed: 1)
+  }
+
+  func plan(_ selection: Selection) throws -> Plan { try selection.plan(Catalogue(graphs: [], seed: 1)) }
+
+  @Test func theReferencesStandBeside() throws {
+    let names = try selection(["threadpool"]).subjects().map(\.name)
+    #expect(names == ["threadpool", "foundation", "raw-dispatch"])
+    #expect(try selection(["foundation"]).subjects().map(\.name) == ["foundation", "raw-dispatch"])
+    #expect(
+      try selection(["dispatch, stealing", "stealing"]).subjects().map(\.name).prefix(2) == ["dispatch", "stealing"])
+    #expect(try selection(["all"]).subjects() == SubjectRegistry.all)
+  }
+
+  @Test func everyDemandedBenchmarkIsThere() throws {
+    let names = Set(try plan(selection()).scenarios.map { "\($0.scenario.name)" })
+    #expect(
+      names.isSuperset(of: [
+        "overhead/external-add", "overhead/local-add", "dependencies/chain", "dependencies/fan-in",
+        "dependencies/graph",
+        "dependencies/replay", "priority/rank-error", "priority/wait-by-level", "cancellation/observe-running",
+        "cancellation/cancel-all-pending", "cancellation/late-starts",
+      ]))
+    let patterns = try plan(selection(benchmark: "graph$")).scenarios.compactMap { $0.scenario.parameters["pattern"] }
+    #expect(Set(patterns) == Set(GraphPattern.allCases.map(\.rawValue)))
+  }
+
+  @Test func scenariosAreUnique() throws {
+    let scenarios = try plan(selection(["all"])).scenarios.map(\.scenario)
+    #expect(Set(scenarios).count == scenarios.count)
+  }
+
+  @Test func aSubjectWithoutTheCapabilityHasNoArm() throws {
+    let plan = try plan(selection(benchmark: "priority/rank-error"))
+    #expect(plan.scenarios[0].arms.map(\.subject) == ["stealing", "foundation"])
+    #expect(plan.scenarios[0].incapable.map(\.subject) == ["raw-dispatch"])
+  }
+
+  @Test func onlyAdjustableSubjectsHaveSeveralWorkerCounts() throws {
+    let plan = try plan(selection(benchmark: "external-add", workers: [1, 4, 1]))
+    #expect(
+      plan.arms.map(\.description) == [
+        "stealing@1", "stealing@4", "foundation@\(CPUs.available)", "raw-dispatch@\(CPUs.available)",
+      ])
+  }
+
+  @Test func badChoicesAreUsageErrors() {
+    for bad in [
+      selection(["fast"]), selection([""]), selection(benchmark: "no-such"), selection(benchmark: "("),
+      selection(workers: [0]),
+      selection(workers: []), selection(workers: [2, -1]),
+    ] {
+      #expect { try plan(bad) } throws: { ($0 as? Complaint)?.code == .usage }
+    }
+  }
+
+  @Test func everyCellOnceInEachBlock() throws {
+    let plan = try plan(selection(["all"]))
+    let cells = Set(plan.scenarios.flatMap(\.cells))
+    for block in 1...4 {
+      let steps = plan.timedSteps(block: block).map(\.cell)
+      #expect(steps.count == cells.count && Set(steps) == cells)
+    }
+    #expect(plan.timedSteps(block: 1) == plan.timedSteps(block: 1))
+    #expect(plan.timedSteps(block: 1).map(\.cell) != plan.timedSteps(block: 2).map(\.cell))
+  }
+
+  @Test func countsAndEstimates() throws {
+    let plan = try plan(
+      selection(benchmark: "external-add", effort: Effort(blocks: 4, values: 5, warmups: 2, target: 100_000_000)))
+    #expect(plan.calibrations.count == 3)
+    #expect(plan.countings.count == 3)
+    #expect(plan.steps.count == 3 + 4 * 3 + 3)
+    // 3 * (0.05 + 0.25) + 12 * (0.05 + 0.7 * 0.6) + 3 * 0.15
+    #expect(abs(plan.estimatedSeconds - (0.9 + 12 * 0.47 + 0.45)) < 1e-9)
+  }
+
+  @Test func aRepeatLongerThanTheTargetCounts() throws {
+    let effort = Effort(blocks: 1, values: 1, warmups: 1, target: 1_000_000)
+    let plan = try plan(selection(benchmark: "replay", effort: effort))
+    // A replay takes 0.1 s at least: 3 * (0.05 + 0.25) + 3 * (0.05 + 0.2) + 3 * 0.15
+    #expect(abs(plan.estimatedSeconds - (0.9 + 0.75 + 0.45)) < 1e-9)
+  }
+
+  @Test func theDefaultRunsAreShort() throws {
+    #expect(try plan(selection(effort: .full)).estimatedSeconds < 360)
+    #expect(try plan(selection(effort: .quick)).estimatedSeconds < 120)
+  }
+
+  @Test func timeLeftLearns() throws {
+    let plan = try plan(
+      selection(benchmark: "external-add", effort: Effort(blocks: 2, values: 5, warmups: 2, target: 100_000_000)))
+    let steps = plan.timedSteps(block: 1)
+    let again = plan.timedSteps(block: 2)
+    var left = TimeLeft(plan)
+    let guess = left.seconds(again)
+    #expect(abs(guess - 3 * 0.47) < 1e-9)
+    left.finished(steps[0], seconds: 0.94)
+    // The seen cell takes what it took, the unseen ones twice the guess, as the first did.
+    #expect(abs(left.seconds(again) - 3 * 0.94) < 1e-9)
+    left.finished(steps[1], seconds: 0.1)
+    let sameCell = again.filter { $0.cell == steps[1].cell }
+    #expect(abs(left.seconds(sameCell) - 0.1) < 1e-9)
+    #expect(left.seconds([Plan.Step]()) == 0)
+  }
+}

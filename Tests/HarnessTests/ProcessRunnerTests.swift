@@ -1,0 +1,65 @@
+import Glibc
+import Testing
+
+@testable import Harness
+
+struct ProcessRunnerTests {
+  func shell(_ script: String, environment: [String: String] = [:], timeout: Double = 60) -> ProcessOutcome {
+    ProcessRunner.run("sh", ["-c", script], environment: environment, timeout: timeout)
+  }
+
+  @Test func linesEnvironmentAndLastWords() {
+    let outcome = shell(
+      "echo one; echo \"$OPBENCH_TEST\"; echo first >&2; echo last >&2", environment: ["OPBENCH_TEST": "two words"])
+    #expect(outcome.ending == .exited(0))
+    #expect(outcome.lines == ["one", "two words"])
+    #expect(outcome.lastWords == "last")
+  }
+
+  @Test func exitCodesAndSignals() {
+    #expect(shell("exit 7").ending == .exited(7))
+    #expect(shell("kill -SEGV $$").ending == .signalled(SIGSEGV))
+  }
+
+  @Test func aHungProcessIsKilledWithItsChildren() {
+    let outcome = shell("echo before; sleep 1000 & wait", timeout: 0.5)
+    #expect(outcome.ending == .timedOut)
+    #expect(outcome.lines == ["before"])
+  }
+
+  @Test func muchOutputDoesNotBlock() {
+    let outcome = shell("i=0; while [ $i -lt 20000 ]; do echo 0123456789; echo 0123456789 >&2; i=$((i+1)); done")
+    #expect(outcome.ending == .exited(0) && outcome.lines.count == 20_000)
+  }
+
+  @Test func whatDoesNotExistIsNotStarted() {
+    #expect(ProcessRunner.run("/no/such/program", [], timeout: 5).ending == .notStarted(ENOENT))
+  }
+}
+
+struct ResultFilesTests {
+  @Test func nothingIsInPlaceBeforeItIsComplete() throws {
+    let folder = try TemporaryFolder()
+    _ = folder.write("earlier", to: "a.csv")
+    let files = try ResultFiles(csv: "\(folder.path)/a.csv")
+    try files.append("row\r\n")
+    #expect(folder.read("a.csv") == "earlier")
+    try files.publish(environment: "{}")
+    #expect(folder.contents == ["a.csv", "a.env.json"])
+    #expect(folder.read("a.csv") == CSV.line(CSV.header) + "row\r\n")
+    #expect(folder.read("a.env.json") == "{}")
+  }
+
+  @Test func discardingLeavesEarlierResults() throws {
+    let folder = try TemporaryFolder()
+    _ = folder.write("earlier", to: "a.csv")
+    try ResultFiles(csv: "\(folder.path)/a.csv").discard()
+    #expect(folder.contents == ["a.csv"] && folder.read("a.csv") == "earlier")
+  }
+
+  @Test func placesThatCannotBeWritten() {
+    #expect { try ResultFiles(csv: "/no/such/folder/a.csv") } throws: { ($0 as? Complaint)?.code == .cannotCreate }
+    #expect { try ResultFiles(csv: "a.txt") } throws: { ($0 as? Complaint)?.code == .usage }
+    #expect(throws: Complaint.self) { try ResultFiles.write("x", to: -1, name: "nowhere") }
+  }
+}

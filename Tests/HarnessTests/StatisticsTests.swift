@@ -1,0 +1,119 @@
+import FoundationEssentials
+import Testing
+
+@testable import Harness
+
+/// Against values that `scripts/expected_statistics.py` computed with NumPy and SciPy.
+struct StatisticsTests {
+  struct Expected: Decodable {
+    struct Ranks: Decodable { let lower: Int, upper: Int, coverage: Double }
+
+    struct Sample: Decodable {
+      let values: [Double]
+      let median: Double
+      let ranks: Ranks?
+      let percentiles: [String: Double]
+    }
+
+    struct Pairs: Decodable {
+      let numerators: [Double]
+      let denominators: [Double]
+      let ratio: Double
+      let lower: Double?
+      let upper: Double?
+    }
+
+    let samples: [Sample]
+    let pairs: [Pairs]
+  }
+
+  static func expected() throws -> Expected {
+    let data = try #require(
+      FileManager.default.contents(atPath: Checkout.path("Tests/HarnessTests/Fixtures/expected_statistics.json")))
+    return try JSONDecoder().decode(Expected.self, from: data)
+  }
+
+  static func close(_ left: Double, _ right: Double) -> Bool { abs(left - right) <= 1e-9 * max(abs(left), abs(right)) }
+
+  @Test func mediansAndIntervals() throws {
+    for sample in try Self.expected().samples {
+      let estimate = Statistics.estimate(sample.values.shuffled())
+      #expect(Self.close(estimate.median, sample.median))
+      #expect(estimate.count == sample.values.count)
+      let sorted = sample.values.sorted()
+      #expect(estimate.interval == sample.ranks.map { sorted[$0.lower - 1]...sorted[$0.upper - 1] })
+    }
+  }
+
+  @Test func coverageIsExact() throws {
+    for sample in try Self.expected().samples {
+      let ranks = Statistics.medianRanks(sample.values.count)
+      #expect(ranks?.lower == sample.ranks?.lower)
+      #expect(ranks?.upper == sample.ranks?.upper)
+      if let ranks, let expected = sample.ranks { #expect(Self.close(ranks.coverage, expected.coverage)) }
+    }
+  }
+
+  @Test func percentilesByNearestRank() throws {
+    for sample in try Self.expected().samples {
+      let sorted = sample.values.sorted()
+      for (percent, value) in sample.percentiles {
+        let fraction = try #require(Double(percent)) / 100
+        #expect(sorted[Statistics.nearestRank(fraction, of: sorted.count)] == value, "p\(percent) of \(sorted.count)")
+      }
+    }
+  }
+
+  @Test func pairedRatios() throws {
+    for pairs in try Self.expected().pairs {
+      let ratio = try #require(
+        Statistics.pairedRatio(Array(zip(pairs.numerators, pairs.denominators)).map { ($0, $1) }))
+      #expect(Self.close(ratio.median, pairs.ratio))
+      #expect((ratio.interval == nil) == (pairs.lower == nil))
+      if let interval = ratio.interval, let lower = pairs.lower, let upper = pairs.upper {
+        #expect(Self.close(interval.lowerBound, lower) && Self.close(interval.upperBound, upper))
+      }
+    }
+  }
+
+  @Test func pairsWithoutALogarithmAreLeftOut() {
+    #expect(Statistics.pairedRatio([(0, 1), (1, 0)]) == nil)
+    #expect(Statistics.pairedRatio([(0, 1), (3, 1)])?.count == 1)
+  }
+
+  @Test func noIntervalBelowSixProcesses() {
+    for count in 0...5 { #expect(Statistics.medianRanks(count) == nil) }
+    #expect(Statistics.medianRanks(6) != nil)
+  }
+
+  @Test func unstableBeyondFivePercent() {
+    #expect(!Estimate(median: 100, interval: 95...105, count: 10).isUnstable)
+    #expect(Estimate(median: 100, interval: 94...105, count: 10).isUnstable)
+    #expect(!Estimate(median: 100, interval: nil, count: 3).isUnstable)
+  }
+}
+
+struct SampleSeriesTests {
+  @Test func percentilesNeedEnoughSamples() {
+    func names(_ count: Int) -> [String] {
+      SampleSeries("wait", nanoseconds: (0..<UInt64(count)).map { $0 }).readings().map(\.metric.name)
+    }
+    #expect(names(0).isEmpty)
+    #expect(names(99) == ["wait_p50_ns", "wait_max_ns"])
+    #expect(names(9_999) == ["wait_p50_ns", "wait_p90_ns", "wait_max_ns"])
+    #expect(names(10_000) == ["wait_p50_ns", "wait_p90_ns", "wait_p99_ns", "wait_max_ns"])
+    #expect(names(100_000).contains("wait_p999_ns"))
+  }
+
+  @Test func valuesAndMerging() {
+    let high: Parameters = ["level": "high"]
+    let merged = SampleSeries.merged([
+      SampleSeries("wait", detail: high, nanoseconds: [5, 1]), SampleSeries("wait", nanoseconds: [9]),
+      SampleSeries("wait", detail: high, nanoseconds: [3]),
+    ])
+    #expect(merged.map(\.nanoseconds) == [[5, 1, 3], [9]])
+    let readings = merged[0].readings()
+    #expect(readings.map(\.value) == [3, 5])
+    #expect(readings.allSatisfy { $0.count == 3 && $0.detail == high })
+  }
+}

@@ -1,0 +1,122 @@
+import Testing
+
+@testable import Harness
+
+/// A plan and rows made by hand.
+enum Sample {
+  static let scenario = Scenario(BenchmarkName("overhead", "external-add"), ["ops": "10"])
+  static let ours = Arm(subject: "stealing", workers: 2)
+  static let reference = Arm(subject: "foundation", workers: 2)
+  static let raw = Arm(subject: "raw-dispatch", workers: 2)
+
+  static func plan(
+    repeats: RepeatPolicy = .calibrated(), counts: Bool = false,
+    effort: Effort = Effort(blocks: 2, values: 3, warmups: 1, target: 1_000), headlines: [Metric] = [.nsPerOp]
+  ) -> Plan {
+    let planned = PlannedScenario(
+      scenario: scenario, arms: [ours, reference], incapable: [raw], repeats: repeats, headlines: headlines,
+      countsAllocations: counts, notes: ["a note"])
+    return Plan(scenarios: [planned], effort: effort, seed: 1)
+  }
+
+  static func rows(_ arm: Arm, block: Int, _ values: [Double], detail: Parameters = [:]) -> [Row] {
+    values.enumerated().map { index, value in
+      Row(
+        runID: "r", block: block, process: block, valueIndex: index + 1, cell: CellKey(scenario, arm),
+        reading: Reading(.nsPerOp, value, count: 10, detail: detail))
+    }
+  }
+}
+
+struct SummaryTests {
+  @Test func aProcessIsTheMedianOfItsValues() {
+    let rows = Sample.rows(Sample.ours, block: 1, [1, 100, 2]) + Sample.rows(Sample.ours, block: 2, [4, 5, 6, 7])
+    #expect(Summary.processNumbers(rows) == [1: 2, 2: 5.5])
+  }
+
+  @Test func ratiosPairBlocks() throws {
+    // Ratios 0.5, 0.1 and 0.2; block 4 has no reference. The ratio of the medians would be another.
+    var rows: [Row] = []
+    for (block, ours, reference) in [(1, 10.0, 20.0), (2, 10, 100), (3, 200, 1_000)] {
+      rows += Sample.rows(Sample.ours, block: block, [ours]) + Sample.rows(Sample.reference, block: block, [reference])
+    }
+    rows += Sample.rows(Sample.ours, block: 4, [7])
+    let line = try #require(Summary(rows, plan: Sample.plan(), reference: "foundation").lines.first)
+    let cell = try #require(line.cells[Sample.ours])
+    #expect(cell.estimate.count == 4 && cell.estimate.median == 10)
+    let ratio = try #require(cell.ratio)
+    #expect(abs(ratio.median - 0.2) < 1e-12 && ratio.count == 3 && ratio.interval == nil)
+    #expect(try #require(line.cells[Sample.reference]).ratio == nil)
+  }
+
+  @Test func excludedBlocksCountForNoArm() throws {
+    var rows: [Row] = []
+    for block in 1...3 {
+      rows += Sample.rows(Sample.ours, block: block, [Double(block)]) + Sample.rows(Sample.reference, block: block, [9])
+    }
+    let summary = Summary(
+      rows, plan: Sample.plan(), reference: "foundation", excluding: [ScenarioBlock(Sample.scenario, block: 2)])
+    #expect(summary.lines[0].cells.values.allSatisfy { $0.estimate.count == 2 })
+    #expect(summary.lines[0].cells[Sample.ours]?.estimate.median == 2)
+  }
+
+  @Test func aReferenceThatFailedGivesNoRatio() throws {
+    let rows = Sample.rows(Sample.ours, block: 1, [1]) + Sample.rows(Sample.reference, block: 1, [2])
+    let failures = [CellKey(Sample.scenario, Sample.reference): "it hung in block 2"]
+    let summary = Summary(rows, plan: Sample.plan(), reference: "foundation", failures: failures)
+    #expect(Array(summary.lines[0].cells.keys) == [Sample.ours])
+    #expect(try #require(summary.lines[0].cells[Sample.ours]).ratio == nil)
+  }
+
+  @Test func countsNobodyCouldMakeAreAnEmptyLine() {
+    let rows = Sample.rows(Sample.ours, block: 1, [1])
+    let headlines: [Metric] = [.nsPerOp, .efficiency, .allocationsPerOp]
+    let counting = Summary(rows, plan: Sample.plan(counts: true, headlines: headlines), reference: "foundation")
+    #expect(counting.lines.map(\.metric) == [.nsPerOp, .allocationsPerOp])
+    #expect(counting.lines[1].cells.isEmpty)
+    let other = Summary(rows, plan: Sample.plan(headlines: headlines), reference: "foundation")
+    #expect(other.lines.map(\.metric) == [.nsPerOp])
+  }
+
+  @Test func detailsAreLinesOfTheirOwn() {
+    let rows = ["high", "low"].flatMap { Sample.rows(Sample.ours, block: 1, [1], detail: ["level": $0]) }
+    let summary = Summary(rows, plan: Sample.plan(), reference: "foundation")
+    #expect(summary.lines.map(\.parameters.description) == ["level=high;ops=10", "level=low;ops=10"])
+  }
+}
+
+struct TableTests {
+  func text(_ rows: [Row], failures: [CellKey: String] = [:]) -> String {
+    let plan = Sample.plan()
+    let summary = Summary(rows, plan: plan, reference: "foundation")
+    return Table(summary, plan: plan, failures: failures).text(reference: "foundation")
+  }
+
+  @Test func mediansIntervalsRatiosAndCounts() {
+    var rows: [Row] = []
+    for block in 1...6 {
+      rows += Sample.rows(Sample.ours, block: block, [100 + Double(block)])
+      rows += Sample.rows(Sample.reference, block: block, [4_000])
+    }
+    let text = text(rows)
+    #expect(text.contains("overhead/external-add  ops=10"))
+    #expect(text.contains("a note"))
+    #expect(text.contains("104 ns [101, 106] x0.0259"))
+    #expect(text.contains("4.00 us [4.00, 4.00]"))
+    #expect(text.split(separator: "\n").contains { $0.contains("ns_per_op") && $0.hasSuffix(" 6") })
+  }
+
+  @Test func noIntervalBelowSixProcesses() {
+    let text = text((1...5).flatMap { Sample.rows(Sample.ours, block: $0, [100]) })
+    #expect(text.contains("100 ns"))
+    #expect(!text.contains("100 ns ["))
+  }
+
+  @Test func unstableAndFailedCellsSaySo() {
+    let spread = (1...6).flatMap { Sample.rows(Sample.ours, block: $0, [100 + 10 * Double($0)]) }
+    #expect(text(spread).contains("]~"))
+    let failed = text(spread, failures: [CellKey(Sample.scenario, Sample.ours): "why"])
+    #expect(failed.contains("failed") && !failed.contains("130 ns"))
+    #expect(text([], failures: [CellKey(Sample.scenario, Sample.ours): "why"]).contains("failed"))
+  }
+}

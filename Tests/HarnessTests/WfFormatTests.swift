@@ -1,0 +1,160 @@
+import FoundationEssentials
+import Testing
+
+@testable import Harness
+@testable import Workloads
+
+struct WfFormatTests {
+  /// A workflow of tasks with parents, children and runtimes.
+  func document(_ tasks: [(id: String, parents: [String], children: [String])], runtimes: [(String, Double)]? = nil)
+    -> String
+  {
+    func list(_ names: [String]) -> String { "[" + names.map { "\"\($0)\"" }.joined(separator: ",") + "]" }
+    let specified = tasks.map {
+      "{\"id\":\"\($0.id)\",\"name\":\"n\",\"parents\":\(list($0.parents)),\"children\":\(list($0.children))}"
+    }
+    let executed = (runtimes ?? tasks.map { ($0.id, 1) }).map { "{\"id\":\"\($0.0)\",\"runtimeInSeconds\":\($0.1)}" }
+    return """
+      {"name":"x","schemaVersion":"1.5","workflow":{"specification":{"tasks":[\(specified.joined(separator: ","))]},
+       "execution":{"makespanInSeconds":1,"tasks":[\(executed.joined(separator: ","))]}}}
+      """
+  }
+
+  func parse(_ text: String) throws -> Workflow {
+    try WfFormat.parse(Data(text.utf8), name: "test", source: "test.json")
+  }
+
+  func complaint(_ text: String) -> Complaint? {
+    do {
+      _ = try parse(text)
+      return nil
+    } catch {
+      return error as? Complaint
+    }
+  }
+
+  @Test func aDiamondOutOfOrder() throws {
+    let workflow = try parse(
+      document(
+        [("d", ["b", "c"], []), ("b", ["a"], ["d"]), ("c", ["a"], ["d"]), ("a", [], ["b", "c"])],
+        runtimes: [("a", 2), ("b", 3), ("c", 5), ("d", 4)]))
+    #expect(workflow.tasks.map(\.id) == ["a", "b", "c", "d"])
+    #expect(workflow.tasks.map(\.parents) == [[], [0], [0], [1, 2]])
+    #expect((workflow.edges, workflow.depth, workflow.widestLevel) == (4, 3, 2))
+    #expect((workflow.maximalFanIn, workflow.maximalFanOut) == (2, 2))
+    #expect((workflow.totalSeconds, workflow.criticalPathSeconds) == (14, 11))
+    #expect(workflow.levels == [1, 2, 1])
+  }
+
+  @Test func anEdgeCountsOnceHoweverOftenItIsNamed() throws {
+    let workflow = try parse(document([("a", [], ["b", "b"]), ("b", ["a", "a"], [])]))
+    #expect(workflow.edges == 1)
+    #expect(try parse(document([("a", [], ["b"]), ("b", [], [])])).edges == 1)
+    #expect(try parse(document([("a", [], []), ("b", ["a"], [])])).edges == 1)
+  }
+
+  @Test func danglingParent() throws {
+    let found = try #require(complaint(document([("a", ["ghost"], [])])))
+    #expect(found.code == .badInput)
+    #expect(found.description.contains("task 'a'") && found.description.contains("parent 'ghost'"))
+    let child = try #require(complaint(document([("a", [], ["ghost"])])))
+    #expect(child.description.contains("'ghost'") && child.description.contains("'a'"))
+  }
+
+  @Test func cycles() throws {
+    let loop = try #require(
+      complaint(document([("a", [], []), ("b", ["a", "d"], []), ("c", ["b"], []), ("d", ["c"], [])])))
+    #expect(loop.code == .badInput && loop.description.contains("cycle"))
+    // Which task of the cycle is named is open, but not that task and parent are an edge of it.
+    let named = ["'b'", "'c'", "'d'"].filter(loop.description.contains)
+    #expect(named.count == 2 && !loop.description.contains("'a'"))
+    let own = try #require(complaint(document([("a", ["a"], [])])))
+    #expect(own.description.contains("task 'a'") && own.description.contains("parent 'a'"))
+  }
+
+  @Test func whatElseCanBeWrong() throws {
+    let texts = [
+      "", "{", "[]", "{\"workflow\":{}}", "{\"workflow\":{\"specification\":{\"tasks\":[]},\"execution\":{}}}",
+      document([]),
+      document([("a", [], []), ("a", [], [])]), document([("a", [], [])], runtimes: []),
+      document([("a", [], [])], runtimes: [("a", 1), ("b", 1)]),
+      document([("a", [], [])], runtimes: [("a", 1), ("a", 1)]),
+      document([("a", [], [])], runtimes: [("a", -1)]),
+    ]
+    for text in texts {
+      let found = try #require(complaint(text), "accepted: \(text)")
+      #expect(found.code == .badInput)
+      #expect(found.description.hasPrefix("test.json: ") && !found.description.contains("\n"))
+    }
+  }
+
+  @Test func filesThatCannotBeRead() throws {
+    let folder = try TemporaryFolder()
+    #expect(throws: Complaint(.noInput, "\(folder.path)/no.json: there is no such graph file")) {
+      try WfFormat.read(path: "\(folder.path)/no.json")
+    }
+    #expect(throws: Complaint(.badInput, "\(folder.path): cannot be read as a file")) {
+      try WfFormat.read(path: folder.path)
+    }
+    let file = folder.write(document([("a", [], [])]), to: "my graph.json")
+    #expect(try WfFormat.read(path: file).name == "my graph")
+  }
+
+  @Test func theGeneratedWorkflowSaysSo() throws {
+    let workflow = try Workflow.generated(seed: 3)
+    #expect(workflow.name == "generated-3")
+    #expect(workflow.tasks.count == 147 && workflow.depth == 6)
+    #expect(try Workflow.generated(seed: 3).tasks == workflow.tasks)
+    #expect(try Workflow.generated(seed: 4).tasks != workflow.tasks)
+  }
+
+  @Test func theScaleHasOneDigitAndKeepsTheTime() throws {
+    for seed in 1...20 as ClosedRange<UInt64> {
+      let workflow = try Workflow.generated(seed: seed)
+      for workers in [1, 2, 64] {
+        let scale = Replay.scale(workflow, workers: workers)
+        let time = workflow.graph(scale: scale).lowerBound(workers: workers)
+        #expect(50e6...200e6 ~= time)
+        #expect("\(scale)".filter { "123456789".contains($0) }.count <= 3)
+      }
+    }
+  }
+}
+
+/// The real workflows beside the checkout, against the table in their README, which an independent parser made.
+struct WorkflowInstancesTests {
+  static let folder = Checkout.path("../shared/data/wfinstances")
+
+  /// The rows of the README's table, by file.
+  static func table() -> [[String]] {
+    guard let data = FileManager.default.contents(atPath: "\(folder)/README.md") else { return [] }
+    return String(decoding: data, as: UTF8.self).split(separator: "\n").filter { $0.hasPrefix("| ") }.map { line in
+      line.split(separator: "|").map { String($0).trimmed }
+    }.filter { $0.count == 10 && $0[0] != "file" }
+  }
+
+  @Test(.enabled(if: !table().isEmpty, "the workflow instances are not beside this checkout"))
+  func agreeWithTheTable() throws {
+    let rows = Self.table()
+    #expect(rows.count == 10)
+    for row in rows {
+      let workflow = try WfFormat.read(path: "\(Self.folder)/\(row[0]).json")
+      #expect(workflow.name == row[0])
+      let found = [
+        workflow.tasks.count, workflow.edges, workflow.depth, workflow.widestLevel, workflow.maximalFanIn,
+        workflow.maximalFanOut,
+      ]
+      #expect(found == row[1...6].map { Int($0) }, "\(row[0])")
+      let total = try #require(Double(row[7]))
+      let path = try #require(Double(row[8]))
+      #expect(abs(workflow.totalSeconds - total) <= 0.051, "\(row[0])")
+      #expect(abs(workflow.criticalPathSeconds - path) <= 0.0051, "\(row[0])")
+    }
+  }
+}
+
+extension String {
+  fileprivate var trimmed: String {
+    String(drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
+  }
+}

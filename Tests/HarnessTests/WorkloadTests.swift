@@ -1,0 +1,105 @@
+import Subjects
+import Testing
+
+@testable import Harness
+@testable import Workloads
+
+/// Every benchmark on every subject that can run it: it passes its own check, and reports what `list` promises.
+struct WorkloadTests {
+  struct Case: Sendable, CustomTestStringConvertible {
+    let workload: any Workload
+    let parameters: Parameters
+    let subject: SubjectInfo
+
+    var testDescription: String { "\(workload.name) \(parameters) on \(subject.name)" }
+  }
+
+  /// Foundation is left out where it is known to crash.
+  static let cases: [Case] =
+    (try? Catalogue(graphs: [], seed: 1).workloads)?.flatMap { workload in
+      workload.parameterSets().flatMap { parameters in
+        SubjectRegistry.all.filter { $0.capability >= workload.requirement }
+          .filter { $0.name != "foundation" || parameters["links"] != "chain" }
+          .map { Case(workload: workload, parameters: parameters, subject: $0) }
+      }
+    } ?? []
+
+  static func trial(_ workload: any Workload, _ parameters: Parameters, _ subject: String) throws -> Trial? {
+    try workload.prepare(
+      subject: subject, Setting(parameters: parameters, workers: 2, seed: 1, spin: Spin(roundsPerMicrosecond: 10)))
+  }
+
+  @Test(.serialized, arguments: cases)
+  func checksItselfAndReportsItsMetrics(_ one: Case) throws {
+    let trial = try #require(try Self.trial(one.workload, one.parameters, one.subject.name))
+    #expect(trial.operationsPerRepeat > 0)
+    for _ in 1...2 {
+      let value = try trial.measure(2)
+      let readings = value.readings + SampleSeries.merged(value.samples).flatMap { $0.readings() }
+      #expect(!readings.isEmpty)
+      for reading in readings {
+        #expect(one.workload.metrics.contains(reading.metric), "\(reading.metric.name) is not announced")
+        #expect(reading.value.isFinite && reading.value >= 0 && reading.count > 0)
+      }
+    }
+  }
+
+  @Test func theCatalogueHasNoTwins() throws {
+    let names = try Catalogue(graphs: [], seed: 1).workloads.map(\.name)
+    #expect(Set(names).count == names.count)
+    #expect(Set(SubjectRegistry.all.map(\.name)).count == SubjectRegistry.all.count)
+  }
+
+  @Test func unknownSubjectsAndMissingCapabilities() throws {
+    #expect(try Self.trial(ExternalAdd(), ["ops": "1"], "nobody") == nil)
+    #expect(throws: CheckFailed.self) { try Self.trial(RankError(), ["ops": "1", "work_ns": "1"], "raw-dispatch") }
+    #expect(throws: Complaint.self) { try Self.trial(ExternalAdd(), [:], "stealing") }
+  }
+}
+
+/// The checks of the benchmarks find what they are there to find.
+struct CheckTests {
+  @Test func operationsThatDidNotRunOrRanTwice() throws {
+    let flags = RunFlags(count: 3)
+    for index in 0..<3 { flags.slot(index).mark() }
+    try flags.check()
+    flags.slot(0).mark()
+    #expect(throws: CheckFailed.self) { try flags.check() }
+  }
+
+  @Test func oneThatRanTwiceDoesNotHideOneThatDidNot() throws {
+    let flags = RunFlags(count: 4)
+    for index in [0, 1, 1, 3] { flags.slot(index).mark() }
+    #expect(flags.ran == 3)
+    #expect(throws: CheckFailed.self) { try flags.check() }
+  }
+
+  @Test func somethingLeftInTheQueue() throws {
+    try checkEmpty(0)
+    #expect(throws: CheckFailed.self) { try checkEmpty(1) }
+  }
+
+  @Test func graphsRunOutOfOrderTwiceOrNotAtAll() throws {
+    let graph = TaskGraph(inputs: [[], [0]], nanoseconds: [0, 0])
+    func run(_ order: [Int]) throws {
+      let data = GraphData(graph, spin: Spin(roundsPerMicrosecond: 1))
+      data.begin()
+      for task in order { data.execute(task) }
+      try data.check()
+    }
+    try run([0, 1])
+    for bad in [[1, 0], [0], [0, 1, 1], []] { #expect(throws: CheckFailed.self) { try run(bad) } }
+  }
+
+  @Test func aRunDoesNotTakeTheLastOnesResults() throws {
+    let data = GraphData(TaskGraph(inputs: [[], [0]], nanoseconds: [0, 0]), spin: Spin(roundsPerMicrosecond: 1))
+    data.begin()
+    data.execute(0)
+    data.execute(1)
+    try data.check()
+    data.begin()
+    data.execute(1)
+    data.execute(0)
+    #expect(throws: CheckFailed.self) { try data.check() }
+  }
+}

@@ -1,0 +1,243 @@
+import TestSupport
+import Testing
+
+@testable import OperationCore
+
+@Suite struct AdmissionTests {
+  private let pool = EntryPool()
+
+  /// Tickets without a bound of their own.
+  private func takeTickets(_ admission: inout Admission) -> (count: Int, level: Int) {
+    admission.takeTickets(atMost: .max)
+  }
+
+  /// Starts everything that may start, and gives the sequence numbers.
+  private func startAll(_ admission: inout Admission) -> [Int] {
+    var started: [Int] = []
+    while let entry = admission.next() {
+      admission.start()
+      started.append(pool.sequence(entry) ?? -1)
+    }
+    return started
+  }
+
+  private func insert(_ sequences: [Int], level: Int = 2, into admission: inout Admission) {
+    for sequence in sequences { admission.insert(entry: pool.entry(sequence), level: level, sequence: sequence) }
+  }
+
+  @Test func `without a limit, a barrier or a suspension nobody needs it`() {
+    var admission = Admission()
+    var needs = [admission.isNeeded]
+    admission.limit = 1
+    needs.append(admission.isNeeded)
+    admission.limit = .max
+    admission.isSuspended = true
+    needs.append(admission.isNeeded)
+    admission.isSuspended = false
+    needs.append(admission.isNeeded)
+    admission.addBarrier(sequence: 0)
+    needs.append(admission.isNeeded)
+    #expect(needs == [false, true, true, false, true])
+  }
+
+  @Test func `highest level first, first in first out within`() {
+    var admission = Admission()
+    for (sequence, level) in [2, 0, 4, 2, 4, 1, 3, 0].enumerated() {
+      admission.insert(entry: pool.entry(sequence), level: level, sequence: sequence)
+    }
+    #expect(startAll(&admission) == [2, 4, 6, 0, 3, 5, 1, 7])
+  }
+
+  @Test func `the limit counts what has started and not finished`() {
+    var admission = Admission()
+    admission.limit = 2
+    insert(Array(0..<5), into: &admission)
+    #expect(startAll(&admission) == [0, 1])
+    admission.finish(sequence: 1, wasRunning: true)
+    #expect(startAll(&admission) == [2])
+    admission.limit = 4
+    #expect(startAll(&admission) == [3, 4])
+    admission.limit = 1
+    admission.finish(sequence: 0, wasRunning: true)
+    admission.finish(sequence: 2, wasRunning: true)
+    admission.finish(sequence: 3, wasRunning: true)
+    insert([5], into: &admission)
+    #expect(startAll(&admission) == [])
+    admission.finish(sequence: 4, wasRunning: true)
+    #expect(startAll(&admission) == [5])
+  }
+
+  @Test func `limit 0 starts nothing, and asks for no ticket`() {
+    var admission = Admission()
+    admission.limit = 0
+    insert([0, 1], into: &admission)
+    #expect(takeTickets(&admission).count == 0)
+    #expect(startAll(&admission) == [])
+    admission.limit = .max
+    #expect(takeTickets(&admission).count == 2)
+    #expect(startAll(&admission) == [0, 1])
+  }
+
+  @Test func `an operation that finished without being started frees no place`() {
+    var admission = Admission()
+    admission.limit = 1
+    insert([0], into: &admission)
+    #expect(startAll(&admission) == [0])
+    admission.finish(sequence: 1, wasRunning: false)
+    let running = admission.running
+    #expect(running == 1)
+    insert([2], into: &admission)
+    #expect(startAll(&admission) == [])
+  }
+
+  @Test func `a barrier is alone between what came before and what came after`() {
+    var admission = Admission()
+    admission.addBarrier(sequence: 2)
+    insert([3, 2, 1], into: &admission)
+    #expect(startAll(&admission) == [1])
+    admission.finish(sequence: 1, wasRunning: true)
+    #expect(startAll(&admission) == [])
+    insert([0], into: &admission)
+    #expect(startAll(&admission) == [0])
+    admission.finish(sequence: 0, wasRunning: true)
+    #expect(startAll(&admission) == [2])
+    var hasBarrier = admission.hasBarrier
+    #expect(hasBarrier)
+    admission.finish(sequence: 2, wasRunning: true)
+    hasBarrier = admission.hasBarrier
+    #expect(!hasBarrier)
+    #expect(startAll(&admission) == [3])
+  }
+
+  @Test func `a hundred barriers in a row, and the memory of those that are over`() {
+    var admission = Admission()
+    for sequence in 0..<100 { admission.addBarrier(sequence: sequence) }
+    insert(Array((0..<100).reversed()), into: &admission)
+    for sequence in 0..<100 {
+      #expect(startAll(&admission) == [sequence])
+      admission.finish(sequence: sequence, wasRunning: true)
+    }
+    let isNeeded = admission.isNeeded
+    #expect(!isNeeded)
+  }
+
+  @Test func `entries of a barrier that moved all come out, so that each gives back what it holds`() {
+    var admission = Admission()
+    admission.addBarrier(sequence: 0)
+    admission.insert(entry: pool.entry(0), level: 2, sequence: 0)
+    admission.insert(entry: pool.entry(1), level: 4, sequence: 0)
+    var entries: Set<Int> = []
+    while let entry = admission.next() { entries.insert(pool.sequence(entry) ?? -1) }
+    #expect(entries == [0, 1])
+  }
+
+  @Test func `engaged late, it knows how many of those before are unfinished`() {
+    var admission = Admission()
+    // Ten numbers taken; four operations left, one of them running.
+    admission.limit = 2
+    admission.engage(bound: 10, unfinished: 4, running: 1)
+    let running = admission.running
+    #expect(running == 1)
+    admission.addBarrier(sequence: 10)
+    insert([3, 5, 8, 10], into: &admission)
+    #expect(startAll(&admission) == [3])
+    for sequence in [1, 3] { admission.finish(sequence: sequence, wasRunning: true) }
+    #expect(startAll(&admission) == [5, 8])
+    admission.finish(sequence: 5, wasRunning: true)
+    #expect(startAll(&admission) == [])
+    admission.finish(sequence: 8, wasRunning: true)
+    #expect(startAll(&admission) == [10])
+  }
+
+  @Test func `as many tickets as may start, and each only once`() {
+    var admission = Admission()
+    admission.limit = 3
+    insert([0], level: 1, into: &admission)
+    #expect(takeTickets(&admission) == (1, 1))
+    insert([1, 2, 3, 4], level: 4, into: &admission)
+    #expect(takeTickets(&admission) == (2, 4))
+    #expect(takeTickets(&admission).count == 0)
+    admission.useTicket()
+    let first = admission.next()
+    #expect(pool.sequence(first) == 1)
+    admission.start()
+    #expect(takeTickets(&admission).count == 0)
+    admission.isSuspended = true
+    admission.useTicket()
+    let second = admission.next()
+    #expect(second == nil)
+    #expect(takeTickets(&admission).count == 0)
+    admission.isSuspended = false
+    #expect(takeTickets(&admission).count == 1)
+    let out = admission.tickets
+    #expect(out == 2)
+  }
+
+  @Test func `never more tickets on their way than asked for`() {
+    var admission = Admission()
+    insert(Array(0..<100), into: &admission)
+    #expect(admission.takeTickets(atMost: 4) == (4, 2))
+    #expect(admission.takeTickets(atMost: 4).count == 0)
+    for _ in 0..<100 {
+      admission.useTicket()
+      _ = admission.next()
+      admission.start()
+      _ = admission.takeTickets(atMost: 4)
+      let out = admission.tickets
+      #expect(out <= 4)
+    }
+    let running = admission.running
+    #expect(running == 100)
+  }
+
+  /// Everything at random against the naive model, as the controller would call it.
+  @Test(arguments: 1...60)
+  func `does what the naive model does`(seed: UInt64) {
+    var random = SeededGenerator(seed: seed)
+    var admission = Admission()
+    var model = AdmissionModel()
+    for _ in 0..<400 {
+      step(&admission, &model, &random)
+      let running = admission.running
+      #expect(running == model.running)
+      let (count, level) = takeTickets(&admission)
+      let startable = model.startable
+      let places = model.limit == .max ? Int.max : max(0, model.limit - model.running)
+      let out = admission.tickets
+      #expect(out >= min(startable.count, places))
+      if count > 0 { #expect(level == startable.map(\.level).max()) }
+    }
+  }
+
+  private func step(_ admission: inout Admission, _ model: inout AdmissionModel, _ random: inout SeededGenerator) {
+    switch Int.random(in: 0..<20, using: &random) {
+    case 0:
+      admission.limit = [0, 1, 2, 5, .max].randomElement(using: &random) ?? 0
+      model.limit = admission.limit
+    case 1:
+      admission.isSuspended.toggle()
+      model.isSuspended = admission.isSuspended
+    case 2:
+      // The controller adds barriers only while it counts every number before them.
+      admission.addBarrier(sequence: model.members.count)
+      model.add(isBarrier: true, level: 2)
+    case 3..<8: model.add(isBarrier: false, level: Int.random(in: 0..<5, using: &random))
+    case 8..<12:
+      guard let member = model.members.filter({ $0.stage == .pending }).randomElement(using: &random) else { return }
+      admission.insert(entry: pool.entry(member.sequence), level: member.level, sequence: member.sequence)
+      model.becomeReady(member.sequence)
+    case 12..<17:
+      if admission.tickets > 0 { admission.useTicket() }
+      let entry = admission.next()
+      let next = pool.sequence(entry)
+      #expect(next == model.next)
+      guard let next else { return }
+      admission.start()
+      model.members[next].stage = .running
+    default:
+      guard let member = model.members.filter({ $0.stage == .running }).randomElement(using: &random) else { return }
+      admission.finish(sequence: member.sequence, wasRunning: true)
+      model.members[member.sequence].stage = .finished
+    }
+  }
+}

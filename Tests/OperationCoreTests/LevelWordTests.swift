@@ -1,0 +1,100 @@
+import Testing
+
+@testable import OperationCore
+
+@Suite struct LevelWordTests {
+  private typealias Priority = Operation.QueuePriority
+
+  /// Row 36 of the contract.
+  private static let levels: [(quality: QualityOfService, level: Int)] = [
+    (.userInteractive, 4), (.userInitiated, 3), (.default, 2), (.utility, 1), (.background, 0),
+  ]
+
+  private func level(_ quality: QualityOfService) -> Int {
+    Self.levels.first { $0.quality == quality }.map(\.level) ?? -1
+  }
+
+  @Test func `priorities are Foundation's numbers and five levels`() {
+    #expect(Priority.allCases.map(\.rawValue) == [-8, -4, 0, 4, 8])
+    #expect(Priority.allCases.map(\.level) == [0, 1, 2, 3, 4])
+    for priority in Priority.allCases { #expect(Priority(level: priority.level) == priority) }
+    #expect(Priority(level: 7) == .normal)
+  }
+
+  @Test func `qualities of service are Foundation's numbers and survive packing`() {
+    #expect(QualityOfService.allCases.map(\.rawValue) == [0x21, 0x19, 0x11, 0x09, -1])
+    for quality in QualityOfService.allCases { #expect(QualityOfService(index: quality.index) == quality) }
+    #expect(Set(QualityOfService.allCases.map(\.index)).count == QualityOfService.allCases.count)
+  }
+
+  @Test func `each quality of service stands for its priority`() {
+    for (quality, level) in Self.levels { #expect(quality.priority.level == level) }
+  }
+
+  @Test func `a new operation is normal, with nothing set`() {
+    let word = LevelWord.initial
+    #expect(word.level == 2)
+    #expect(!word.isExplicit)
+    #expect(word.explicitPriority == .normal)
+    #expect(word.qualityOfService == .default)
+    #expect(word.queueQualityOfService == .default)
+  }
+
+  @Test func `a priority that was set decides, whatever the qualities of service and the order of setting`() {
+    for priority in Priority.allCases {
+      for own in QualityOfService.allCases {
+        for queue in QualityOfService.allCases {
+          let enqueued = LevelWord.initial.with(queueQualityOfService: queue)
+          let prioritized = LevelWord.initial.with(priority: priority)
+          for word in [
+            enqueued.with(qualityOfService: own).with(priority: priority),
+            prioritized.with(qualityOfService: own).with(queueQualityOfService: queue),
+            prioritized.with(queueQualityOfService: queue).with(qualityOfService: own),
+          ] {
+            #expect(word.isExplicit)
+            #expect(word.level == priority.level)
+            #expect(word.explicitPriority == priority)
+            #expect(word.qualityOfService == own)
+            #expect(word.queueQualityOfService == queue)
+          }
+        }
+      }
+    }
+  }
+
+  @Test func `without a priority the operation's quality of service decides, else its queue's`() {
+    for own in QualityOfService.allCases {
+      for queue in QualityOfService.allCases {
+        let expected = own == .default ? level(queue) : level(own)
+        for word in [
+          LevelWord.initial.with(qualityOfService: own).with(queueQualityOfService: queue),
+          LevelWord.initial.with(queueQualityOfService: queue).with(qualityOfService: own),
+        ] {
+          #expect(word.level == expected)
+          #expect(word.explicitPriority == .normal)
+          #expect(!word.isExplicit)
+        }
+      }
+    }
+  }
+
+  @Test func `setting again replaces what was set`() {
+    let raised = LevelWord.initial.with(priority: .veryHigh).with(priority: .veryLow)
+    #expect(raised.level == 0)
+    #expect(raised.explicitPriority == .veryLow)
+    let calmed = LevelWord.initial.with(qualityOfService: .userInteractive).with(queueQualityOfService: .utility)
+      .with(qualityOfService: .default)
+    #expect(calmed.level == 1)
+    #expect(calmed.qualityOfService == .default)
+  }
+
+  @Test func `the level alone changes nothing else`() {
+    let word = LevelWord.initial.with(priority: .high).with(qualityOfService: .utility)
+    for level in 0..<5 {
+      let changed = word.with(level: level)
+      #expect(changed.level == level)
+      #expect(changed.explicitPriority == .high)
+      #expect(changed.qualityOfService == .utility)
+    }
+  }
+}

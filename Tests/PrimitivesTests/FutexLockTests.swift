@@ -1,0 +1,95 @@
+import Primitives
+import StressEngine
+import TestSupport
+import Testing
+
+@Suite struct FutexLockTests {
+  /// Invariant behind `@unchecked Sendable`: the plain fields are touched only under `lock`. ThreadSanitizer sees it when
+  /// the lock does not order them.
+  private final class Guarded: @unchecked Sendable {
+    let lock = FutexLock()
+    var inside = 0
+    var entries = 0
+    var intruders = 0
+
+    // A noncopyable value cannot stand inside `#expect`.
+    func tryLock() -> Bool { lock.tryLock() }
+    func answer(_ body: () throws -> Int) rethrows -> Int { try lock.withLock(body) }
+  }
+
+  @Test func `one thread at a time, and nothing is lost`() throws {
+    let threads = 4
+    let rounds = 20_000
+    let guarded = Guarded()
+    try onThreads(threads, "all threads to take the lock \(rounds) times") { index in
+      var random = SeededGenerator(seed: UInt64(index))
+      for _ in 0..<rounds {
+        guarded.lock.lock()
+        guarded.inside += 1
+        if guarded.inside != 1 { guarded.intruders += 1 }
+        guarded.entries += 1
+        // Now and then long enough for the others to fall asleep.
+        if random.chance(1) { giveTheProcessorAway() }
+        guarded.inside -= 1
+        guarded.lock.unlock()
+      }
+    }
+    #expect(guarded.answer { guarded.entries } == threads * rounds)
+    #expect(guarded.answer { guarded.intruders } == 0)
+  }
+
+  @Test func `sleeping threads all get their turn`() throws {
+    let guarded = Guarded()
+    let waiting = Counter()
+    let done = CountdownLatch(8)
+    guarded.lock.lock()
+    for _ in 0..<8 {
+      startThread {
+        waiting.increment()
+        guarded.lock.withLock { guarded.entries += 1 }
+        done.countDown()
+      }
+    }
+    try waiting.wait(for: 8, "the threads to ask for the lock")
+    giveOthersAChance()
+    #expect(guarded.entries == 0, "somebody entered a held lock")
+    guarded.lock.unlock()
+    try done.wait("all sleepers to get the lock")
+    #expect(guarded.answer { guarded.entries } == 8)
+  }
+
+  @Test func `tryLock takes a free lock only`() {
+    let guarded = Guarded()
+    #expect(guarded.tryLock())
+    #expect(!guarded.tryLock())
+    guarded.lock.unlock()
+    #expect(guarded.tryLock())
+    guarded.lock.unlock()
+  }
+
+  @Test func `tryLock excludes like lock`() throws {
+    let guarded = Guarded()
+    try onThreads(3, "10,000 successes each") { _ in
+      var taken = 0
+      while taken < 10_000 {
+        guard guarded.lock.tryLock() else {
+          giveTheProcessorAway()
+          continue
+        }
+        guarded.entries += 1
+        taken += 1
+        guarded.lock.unlock()
+      }
+    }
+    #expect(guarded.answer { guarded.entries } == 30_000)
+  }
+
+  @Test func `withLock returns the result, and unlocks when the body throws`() throws {
+    struct Failure: Error {}
+    let guarded = Guarded()
+    #expect(guarded.answer { 42 } == 42)
+    #expect(throws: Failure.self) { try guarded.answer { throw Failure() } }
+    #expect(guarded.tryLock())
+    guarded.lock.unlock()
+  }
+}

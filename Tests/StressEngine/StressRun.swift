@@ -1,0 +1,64 @@
+import Operations
+import TestSupport
+
+/// Rounds on one backend for some time: the entry point of the tests and of the executable.
+public enum StressRun {
+  /// What was done, to show that a run exercised what it should.
+  public struct Report: Sendable, CustomStringConvertible {
+    public let backend: String
+    public fileprivate(set) var rounds = 0
+    public fileprivate(set) var ran = 0
+    public fileprivate(set) var cancelled = 0
+    public fileprivate(set) var barriers = 0
+    public fileprivate(set) var suspensions = 0
+    public fileprivate(set) var cancelAlls = 0
+    /// One line each, with what repeats it. The run ends after the first round that has any.
+    public fileprivate(set) var failures: [String] = []
+
+    public var description: String {
+      "\(backend): \(rounds) rounds, \(ran) operations ran, \(cancelled) were cancelled before they started, \(barriers) "
+        + "barriers ran, \(suspensions) suspensions, \(cancelAlls) times all cancelled, \(failures.count) failures"
+    }
+  }
+
+  /// At least one round, and until the time is over.
+  public static func run(_ backend: TestBackend, _ settings: StressSettings) -> Report {
+    var report = Report(backend: backend.name)
+    let end = ContinuousClock.now + .seconds(settings.seconds)
+    repeat {
+      let first = settings.seed &+ UInt64(report.rounds)
+      do {
+        // Some rounds share a backend, so that it goes to sleep and wakes with workers that have a past.
+        try backend.withBackend(workers: StressProfile(seed: first).workers) { instance in
+          repeat {
+            runRound(seed: settings.seed &+ UInt64(report.rounds), on: instance, into: &report)
+          } while report.failures.isEmpty && report.rounds % 8 != 0 && ContinuousClock.now < end
+        }
+      } catch {
+        report.failures.append("\(backend.name): \(error)\(repeating(first))")
+      }
+    } while report.failures.isEmpty && ContinuousClock.now < end
+    return report
+  }
+
+  private static func runRound(seed: UInt64, on instance: any Backend, into report: inout Report) {
+    let round = StressRound(seed: seed)
+    do {
+      let outcome = try round.run(on: instance)
+      let history = outcome.history
+      report.ran += history.operations.count(where: \.ran)
+      report.cancelled += history.operations.count { !$0.ran && $0.kind != .phantom }
+      report.barriers += history.barriers.count { $0.begins > 0 }
+      report.suspensions += history.suspensions.count
+      report.cancelAlls += history.cancelAlls.count
+      report.failures += outcome.violations.map { "\(instance.name), \(round.profile): \($0)\(repeating(seed))" }
+    } catch let hang as StressHang {
+      report.failures.append("\(instance.name), \(round.profile): \(hang.reason)\(hang.state)\(repeating(seed))")
+    } catch {
+      report.failures.append("\(instance.name), \(round.profile): \(error)\(repeating(seed))")
+    }
+    report.rounds += 1
+  }
+
+  private static func repeating(_ seed: UInt64) -> String { "\n  repeat with OPBENCH_STRESS_SEED=\(seed)" }
+}

@@ -1,0 +1,95 @@
+import Operations
+
+/// A backend as the suites see it: a name and a way to make a fresh one.
+public struct TestBackend: Sendable, CustomStringConvertible {
+  public let name: String
+  /// Bodies that block do not keep the other operations of a limited queue from running.
+  public let compensatesBlockedBodies: Bool
+  /// Starts ready operations by priority when it has one worker.
+  public let isOrdered: Bool
+  /// How many operations a test about large numbers may use: a thread for each takes its time.
+  public let manyReady: Int
+  private let make: @Sendable (Int) -> any Backend
+  private let shutDown: @Sendable (any Backend) -> Void
+
+  public var description: String { name }
+
+  /// A fresh backend; it is shut down when the body returns.
+  public func withBackend<Result>(workers: Int = 2, _ body: (any Backend) throws -> Result) throws -> Result {
+    let backend = make(workers)
+    let result = try body(backend)
+    let shutDown = shutDown
+    try inTime("the \(name) backend to shut down") { shutDown(backend) }
+    return result
+  }
+
+  /// A queue on a fresh backend.
+  public func withQueue<Result>(workers: Int = 2, _ body: (OperationQueue) throws -> Result) throws -> Result {
+    try withBackend(workers: workers) { backend in try body(OperationQueue(backend: backend)) }
+  }
+
+  /// Two queues on one fresh backend.
+  public func withQueues<Result>(
+    workers: Int = 2, _ body: (OperationQueue, OperationQueue) throws -> Result
+  ) throws -> Result {
+    try withBackend(workers: workers) { backend in
+      try body(OperationQueue(backend: backend), OperationQueue(backend: backend))
+    }
+  }
+
+  /// Runs the body inside an operation on a fresh backend: for what needs no queue, but happens on a worker too.
+  public func onWorker<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) throws -> Result {
+    try withQueue { queue in
+      let outcome = Monitor<Swift.Result<Result, any Error>?>(nil)
+      queue.addOperation {
+        let result = Swift.Result { try body() }
+        outcome.with { $0 = result }
+      }
+      guard outcome.wait(until: { $0 != nil }), let result = outcome.value else {
+        throw TimedOut("the body on a worker of \(name)", seconds: patience, file: #fileID, line: #line)
+      }
+      return try result.get()
+    }
+  }
+
+  public static let stealing = TestBackend(
+    name: "stealing", compensatesBlockedBodies: true, isOrdered: true, manyReady: 1_000_000,
+    make: { StealingBackend(workers: $0) }, shutDown: { ($0 as? StealingBackend)?.shutdown() })
+
+  public static let threadPool = TestBackend(
+    name: "threadpool", compensatesBlockedBodies: true, isOrdered: true, manyReady: 1_000_000,
+    make: { ThreadPoolBackend(workers: $0) }, shutDown: { ($0 as? ThreadPoolBackend)?.shutdown() })
+
+  public static let dispatch = TestBackend(
+    name: "dispatch", compensatesBlockedBodies: false, isOrdered: true, manyReady: 1_000_000,
+    make: { DispatchBackend(workers: $0) }, shutDown: { _ in })
+
+  public static let sample = TestBackend(
+    name: "sample", compensatesBlockedBodies: true, isOrdered: false, manyReady: 20_000,
+    make: { _ in ThreadPerJobBackend() }, shutDown: { _ in })
+}
+
+/// One line here puts a backend under the whole conformance suite.
+public let allBackends: [TestBackend] = [.stealing, .threadPool, .dispatch, .sample]
+
+/// The backends that run n blocking bodies at a time whatever their worker count.
+public let compensatingBackends = allBackends.filter(\.compensatesBlockedBodies)
+
+extension Operation {
+  /// `waitUntilFinished`, but a hang fails the test.
+  public func finishInTime(
+    _ what: String? = nil, seconds: Double = patience, file: StaticString = #fileID, line: Int = #line
+  ) throws {
+    let what = what ?? "\(self) to finish"
+    try inTime(what, seconds: seconds, file: file, line: line) { self.waitUntilFinished() }
+  }
+}
+
+extension OperationQueue {
+  /// `waitUntilAllOperationsAreFinished`, but a hang fails the test.
+  public func drainInTime(
+    _ what: String = "the queue to drain", seconds: Double = patience, file: StaticString = #fileID, line: Int = #line
+  ) throws {
+    try inTime(what, seconds: seconds, file: file, line: line) { self.waitUntilAllOperationsAreFinished() }
+  }
+}

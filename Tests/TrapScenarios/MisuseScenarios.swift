@@ -1,0 +1,237 @@
+import Dispatch
+import Glibc
+import Operations
+import TestSupport
+
+/// Each misuses the API in one way; the operation at fault is named "culprit".
+enum MisuseScenarios {
+  static let all: [String: @Sendable () -> Void] = [
+    "start-while-executing": {
+      let operation = running()
+      operation.start()
+    },
+    "start-while-executing-in-a-queue": {
+      let queue = OperationQueue()
+      let operation = running(in: queue)
+      operation.start()
+    },
+    "start-while-executing-asynchronously": {
+      let operation = named(AsynchronousOperation { _ in })
+      operation.start()
+      operation.start()
+    },
+    "start-from-inside-main": {
+      let box = Monitor<Operation?>(nil)
+      let operation = named(BlockOperation { box.value?.start() })
+      box.with { $0 = operation }
+      operation.start()
+    },
+    "start-of-a-queues-operation": {
+      let queue = OperationQueue()
+      queue.isSuspended = true
+      let operation = named(BlockOperation {})
+      queue.addOperation(operation)
+      operation.start()
+    },
+    "start-not-ready": {
+      let operation = named(BlockOperation {})
+      operation.addDependency(Operation())
+      operation.start()
+    },
+    "start-not-ready-overridden": {
+      final class Unready: Operation, @unchecked Sendable { override var isReady: Bool { false } }
+      named(Unready()).start()
+    },
+    "add-twice": {
+      let queue = suspendedQueue()
+      let operation = named(BlockOperation {})
+      queue.addOperation(operation)
+      queue.addOperation(operation)
+    },
+    "add-to-two-queues": {
+      let operation = named(BlockOperation {})
+      suspendedQueue().addOperation(operation)
+      OperationQueue(backend: .threadPool).addOperation(operation)
+    },
+    "add-finished": {
+      let operation = named(BlockOperation {})
+      operation.start()
+      OperationQueue().addOperation(operation)
+    },
+    "add-finished-again": {
+      let queue = OperationQueue()
+      let operation = named(BlockOperation {})
+      queue.addOperation(operation)
+      operation.waitUntilFinished()
+      queue.addOperation(operation)
+    },
+    "add-executing": {
+      OperationQueue().addOperation(running())
+    },
+    "add-executing-asynchronously": {
+      let operation = named(AsynchronousOperation { _ in })
+      operation.start()
+      OperationQueue().addOperation(operation)
+    },
+    "depend-on-itself": {
+      let operation = named(BlockOperation {})
+      operation.addDependency(operation)
+    },
+    "add-block-after-finish": {
+      let operation = named(BlockOperation {})
+      operation.start()
+      operation.addExecutionBlock {}
+    },
+    "add-block-while-executing": {
+      let box = Monitor<BlockOperation?>(nil)
+      let operation = named(BlockOperation { box.value?.addExecutionBlock {} })
+      box.with { $0 = operation }
+      OperationQueue().addOperation(operation)
+      operation.waitUntilFinished()
+    },
+    "negative-limit": {
+      let queue = OperationQueue()
+      queue.name = "culprit"
+      queue.maxConcurrentOperationCount = -2
+    },
+    "underlying-queue-while-busy": {
+      let queue = suspendedQueue()
+      queue.name = "culprit"
+      queue.addOperation {}
+      queue.underlyingQueue = DispatchQueue.global()
+    },
+    "finish-twice": {
+      let operation = named(AsynchronousOperation { _ in })
+      operation.start()
+      operation.finish()
+      operation.finish()
+    },
+    "finish-twice-in-a-queue": {
+      let operation = named(AsynchronousOperation { $0.finish() })
+      OperationQueue().addOperation(operation)
+      operation.waitUntilFinished()
+      operation.finish()
+    },
+    "batch-same-operation-twice": {
+      let operation = named(BlockOperation {})
+      suspendedQueue().addOperations([Operation(), operation, Operation(), operation], waitUntilFinished: false)
+    },
+    "batch-with-finished-operation": {
+      let operation = named(BlockOperation {})
+      operation.start()
+      OperationQueue().addOperations([Operation(), operation], waitUntilFinished: false)
+    },
+    "batch-with-enqueued-operation": {
+      let operation = named(BlockOperation {})
+      suspendedQueue().addOperation(operation)
+      OperationQueue().addOperations([operation, Operation()], waitUntilFinished: false)
+    },
+    "batch-with-executing-operation": {
+      OperationQueue().addOperations([running(), Operation()], waitUntilFinished: false)
+    },
+    "wait-for-itself": {
+      let box = Monitor<Operation?>(nil)
+      let operation = named(BlockOperation { box.value?.waitUntilFinished() })
+      box.with { $0 = operation }
+      OperationQueue().addOperation(operation)
+      sleepForGood()
+    },
+    "wait-for-itself-started-by-hand": {
+      let box = Monitor<Operation?>(nil)
+      let operation = named(BlockOperation { box.value?.waitUntilFinished() })
+      box.with { $0 = operation }
+      operation.start()
+    },
+    "wait-for-the-own-queue": {
+      let queue = OperationQueue()
+      queue.name = "culprit"
+      queue.addOperation { queue.waitUntilAllOperationsAreFinished() }
+      sleepForGood()
+    },
+    "submit-after-fork-stealing": { submitAfterFork(.stealing) },
+    "submit-after-fork-threadpool": { submitAfterFork(.threadPool) },
+    "early-finish": { earlyFinish() },
+    "shutdown-after-waiting-stealing": {
+      shutDownAfterWaiting({ StealingBackend(workers: 2) }, shutdown: { $0.shutdown() })
+    },
+    "shutdown-after-waiting-threadpool": {
+      shutDownAfterWaiting({ ThreadPoolBackend(workers: 2) }, shutdown: { $0.shutdown() })
+    },
+  ]
+
+  private static func named<Named: Operation>(_ operation: Named) -> Named {
+    operation.name = "culprit"
+    return operation
+  }
+
+  /// An operation that executes, started by hand on another thread or by the queue.
+  private static func running(in queue: OperationQueue? = nil) -> Operation {
+    let operation = named(GatedOperation())
+    if let queue { queue.addOperation(operation) } else { startThread { operation.start() } }
+    operation.started.pass()
+    return operation
+  }
+
+  private static func suspendedQueue() -> OperationQueue {
+    let queue = OperationQueue()
+    queue.isSuspended = true
+    return queue
+  }
+
+  /// The trap comes on another thread.
+  private static func sleepForGood() { while true { sleep(1) } }
+
+  /// `fork` is hidden from Swift because little works after it; what does not must say so.
+  private static func submitAfterFork(_ backend: some Backend) {
+    let queue = OperationQueue(backend: backend)
+    queue.name = "culprit"
+    let before = Operation()
+    queue.addOperation(before)
+    before.waitUntilFinished()
+    typealias Fork = @convention(c) () -> pid_t
+    let fork = unsafeBitCast(dlsym(nil, "fork")!, to: Fork.self)
+    let child = fork()
+    if child == 0 {
+      alarm(30)
+      let operation = named(BlockOperation {})
+      queue.addOperation(operation)
+      operation.waitUntilFinished()
+      exit(0)
+    }
+    var status: Int32 = 0
+    waitpid(child, &status, 0)
+    // Dies the way the child died.
+    if status & 0x7F != 0 { kill(getpid(), status & 0x7F) }
+  }
+
+  /// Who has waited for all operations may shut the pool down, although completion blocks may still be on their way.
+  private static func shutDownAfterWaiting<Pool: Backend>(_ make: () -> Pool, shutdown: (Pool) -> Void) {
+    let completions = Counter()
+    for _ in 0..<500 {
+      let pool = make()
+      let queue = OperationQueue(backend: pool)
+      for _ in 0..<4 {
+        let operation = AsynchronousOperation { operation in startThread { operation.finish() } }
+        operation.completionBlock = { completions.increment() }
+        queue.addOperation(operation)
+      }
+      queue.waitUntilAllOperationsAreFinished()
+      shutdown(pool)
+    }
+    if (try? completions.wait(for: 2_000, "the completion blocks")) == nil { exit(1) }
+  }
+
+  /// Row 34: no trap, but one message that names the operation.
+  private static func earlyFinish() {
+    let queue = suspendedQueue()
+    let early = named(StringKeyedOperation { _ in })
+    let dependent = BlockOperation {}
+    dependent.addDependency(early)
+    queue.addOperations([early, dependent], waitUntilFinished: false)
+    early.finish()
+    // What was posted is read on another thread: before the queue may start the operation, or it was not early.
+    if (try? eventually("the early finish to count") { dependent.isReady }) == nil { exit(1) }
+    queue.isSuspended = false
+    queue.waitUntilAllOperationsAreFinished()
+  }
+}

@@ -1,0 +1,20 @@
+import Glibc
+
+/// Runs one scenario, named by the argument, in a process of its own: misuse that must trap, and what needs the main thread.
+///
+/// `TrapScenarios NAME` exits with 0 when the scenario returned; `TrapScenarios` alone lists the names.
+@main
+struct TrapScenarios {
+  static let all = MisuseScenarios.all.merging(MainQueueScenarios.all) { first, _ in first }
+
+  static func main() {
+    guard CommandLine.arguments.count == 2, let scenario = all[CommandLine.arguments[1]] else {
+      print(all.keys.sorted().joined(separator: "\n"))
+      exit(CommandLine.arguments.count == 1 ? 0 : 64)
+    }
+    // A scenario that neither traps nor returns is killed, and reported as such, instead of hanging the test.
+    alarm(120)
+    scenario()
+    exit(0)
+  }
+}

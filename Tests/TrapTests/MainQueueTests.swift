@@ -1,0 +1,27 @@
+import Testing
+
+/// Rows 10, 20, 30 and 31 on the main queue, which needs a process whose main thread serves it.
+@Suite("The main queue")
+struct MainQueueTests {
+  struct MainQueueScenario: Sendable, CustomStringConvertible {
+    let name: String
+    let description: String
+  }
+
+  static let scenarios = [
+    MainQueueScenario(
+      name: "main-queue-run-loop", description: "row 31: one operation at a time on the main thread, run loop"),
+    MainQueueScenario(
+      name: "main-queue-dispatch-main", description: "row 31: one operation at a time, dispatchMain()"),
+    MainQueueScenario(name: "main-queue-cancel-all", description: "row 31: cancelAllOperations works"),
+    MainQueueScenario(name: "main-queue-completion-block", description: "row 10: completion blocks run elsewhere"),
+    MainQueueScenario(name: "main-queue-current", description: "row 30: current is main on the main thread"),
+    MainQueueScenario(name: "main-queue-order", description: "row 20: highest priority first on the main queue"),
+  ]
+
+  @Test("the main queue", arguments: scenarios)
+  func holds(scenario: MainQueueScenario) throws {
+    let run = try Scenario(scenario.name)
+    #expect(run.exitCode == 0 && run.signal == nil, "signal \(run.signal ?? 0): \(run.output)")
+  }
+}

@@ -1,0 +1,97 @@
+import Testing
+
+/// Misuse ends the process with a message that names who was misused, and how.
+@Suite("Traps")
+struct TrapTests {
+  struct Expectation: Sendable, CustomStringConvertible {
+    let row: String
+    let scenario: String
+    let reason: String
+
+    var description: String { "row \(row): \(scenario)" }
+
+    init(_ row: String, _ scenario: String, _ reason: String) {
+      self.row = row
+      self.scenario = scenario
+      self.reason = reason
+    }
+  }
+
+  static let expectations = [
+    Expectation("04", "start-while-executing", "receiver is already executing"),
+    Expectation("04", "start-while-executing-in-a-queue", "receiver"),
+    Expectation("04", "start-while-executing-asynchronously", "receiver is already executing"),
+    Expectation("04", "start-from-inside-main", "receiver is already executing"),
+    Expectation(
+      "04", "start-of-a-queues-operation",
+      "something other than the operation queue it is in is trying to start the receiver"),
+    Expectation("04", "start-not-ready", "receiver is not yet ready to execute"),
+    Expectation("04", "start-not-ready-overridden", "receiver is not yet ready to execute"),
+    Expectation("17", "depend-on-itself", "cannot depend on itself"),
+    Expectation("22", "batch-same-operation-twice", "operation is already enqueued on a queue"),
+    Expectation("22", "batch-with-finished-operation", "operation is finished and cannot be enqueued"),
+    Expectation("22", "batch-with-enqueued-operation", "operation is already enqueued on a queue"),
+    Expectation("22", "batch-with-executing-operation", "operation is executing and cannot be enqueued"),
+    Expectation("23", "add-twice", "operation is already enqueued on a queue"),
+    Expectation("23", "add-to-two-queues", "operation is already enqueued on a queue"),
+    Expectation("23", "add-finished", "operation is finished and cannot be enqueued"),
+    Expectation("23", "add-finished-again", "operation is finished and cannot be enqueued"),
+    Expectation("23", "add-executing", "operation is executing and cannot be enqueued"),
+    Expectation("23", "add-executing-asynchronously", "operation is executing and cannot be enqueued"),
+    Expectation("25", "negative-limit", "-2"),
+    Expectation("27", "add-block-after-finish", "after the operation has started executing or finished"),
+    Expectation("27", "add-block-while-executing", "after the operation has started executing or finished"),
+    Expectation("28", "wait-for-itself", "waits for itself"),
+    Expectation("28", "wait-for-itself-started-by-hand", "waits for itself"),
+    Expectation("29", "wait-for-the-own-queue", "wait for itself"),
+    Expectation("32", "underlying-queue-while-busy", "cannot be changed"),
+    Expectation("41", "finish-twice", "already finished"),
+    Expectation("41", "finish-twice-in-a-queue", "already finished"),
+  ]
+
+  @Test("traps, and the message names the culprit and the reason", arguments: expectations)
+  func traps(expectation: Expectation) throws {
+    let run = try Scenario(expectation.scenario)
+    #expect(run.trapped, "ended by signal \(run.signal ?? 0), exit code \(run.exitCode ?? 0)")
+    #expect(run.output.contains("Operations: "))
+    #expect(run.output.contains("culprit"))
+    #expect(run.output.contains(expectation.reason))
+  }
+
+  @Test("using a pool after fork without exec traps with a message", arguments: ["stealing", "threadpool"])
+  func fork(backend: String) throws {
+    let run = try Scenario("submit-after-fork-\(backend)")
+    #expect(run.trapped, "ended by signal \(run.signal ?? 0), exit code \(run.exitCode ?? 0)")
+    #expect(run.output.contains("Operations: "))
+    #expect(run.output.contains("fork"))
+  }
+
+  @Test("row 34: Foundation: an early finish is one clear message, not a trap")
+  func earlyFinish() throws {
+    let run = try Scenario("early-finish")
+    #expect(run.exitCode == 0)
+    let lines = run.output.split(separator: "\n").filter { $0.contains("Operations: ") }
+    #expect(lines.count == 1)
+    #expect(lines.first?.contains("culprit") == true)
+  }
+
+  @Test("the scenarios that trap are the ones expected to")
+  func nothingIsForgotten() throws {
+    let run = try Scenario("")
+    let expected = Set(Self.expectations.map(\.scenario) + Self.others + MainQueueTests.scenarios.map(\.name))
+    #expect(Set(run.output.split(separator: "\n").map(String.init)) == expected)
+  }
+
+  @Test(
+    "rows 10 and 29: a pool may be shut down as soon as its queue was waited for",
+    arguments: ["stealing", "threadpool"])
+  func shutdownAfterWaiting(backend: String) throws {
+    let run = try Scenario("shutdown-after-waiting-\(backend)")
+    #expect(run.exitCode == 0, "ended by signal \(run.signal ?? 0): \(run.output)")
+  }
+
+  static let others = [
+    "submit-after-fork-stealing", "submit-after-fork-threadpool", "early-finish", "shutdown-after-waiting-stealing",
+    "shutdown-after-waiting-threadpool",
+  ]
+}
