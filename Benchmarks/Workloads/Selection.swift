@@ -22,7 +22,7 @@ public struct Selection: Sendable {
     let subjects = try subjects()
     let arms = try arms(subjects)
     let scenarios = try workloads(catalogue).flatMap { workload in
-      workload.parameterSets().map { parameters in
+      (workload.parameterSets() + (benchmark == nil ? [] : workload.extendedParameterSets())).map { parameters in
         let capable = arms.filter { $0.info.capability >= workload.requirement }
         return PlannedScenario(
           scenario: Scenario(workload.name, parameters), arms: capable.map(\.arm),

@@ -22,6 +22,9 @@ public protocol Workload: Sendable {
 
   /// Everything the default run measures; the same for every subject.
   func parameterSets() -> [Parameters]
+  /// What a run measures besides when `--benchmark` asks for benchmarks by name: sizes and variants that the default
+  /// run has no time for.
+  func extendedParameterSets() -> [Parameters]
   /// What a reader of the table should know of these parameters, beside the numbers.
   func notes(_ parameters: Parameters, workers: Int) -> [String]
 
@@ -66,6 +69,7 @@ public struct Setting: Sendable {
 extension Workload {
   public var countsAllocations: Bool { false }
   public var headlines: [Metric] { metrics }
+  public func extendedParameterSets() -> [Parameters] { [] }
   public func notes(_ parameters: Parameters, workers: Int) -> [String] { [] }
 
   public func prepare<S: ClosureSubject>(closures subject: S.Type, _ setting: Setting) throws -> Trial {

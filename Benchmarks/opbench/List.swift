@@ -21,6 +21,9 @@ struct List: ParsableCommand {
       for parameters in workload.parameterSets() where !parameters.isEmpty {
         lines.append("      \(parameters)")
       }
+      for parameters in workload.extendedParameterSets() {
+        lines.append("      \(parameters)  (with --benchmark)")
+      }
       lines.append("      metrics: " + workload.metrics.map { "\($0.name) (\($0.unit))" }.joined(separator: ", "))
       if workload.requirement > .closures { lines.append("      needs \(Self.words(workload.requirement))") }
     }
