@@ -86,7 +86,12 @@ public enum ProcessRunner {
     posix_spawnattr_setsigdefault(&attributes, &defaults)
     // A group of its own: a Ctrl-C at the terminal reaches this process alone, which then decides.
     posix_spawnattr_setpgroup(&attributes, 0)
-    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF))
+    // The calling thread may block signals; the process must not inherit that.
+    var unblocked = sigset_t()
+    sigemptyset(&unblocked)
+    posix_spawnattr_setsigmask(&attributes, &unblocked)
+    posix_spawnattr_setflags(
+      &attributes, Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK))
 
     var merged = currentEnvironment()
     merged.merge(environment) { $1 }

@@ -19,7 +19,7 @@ struct Scenario {
   init(_ name: String) throws {
     let path = try Self.executable()
     let (process, reader) = try Self.spawning.with { _ in try Self.spawn(path, argument: name) }
-    output = Self.readAll(reader)
+    output = Self.readAll(reader, from: process)
     close(reader)
     var status: Int32 = 0
     while waitpid(process, &status, 0) == -1 && errno == EINTR {}
@@ -41,11 +41,20 @@ struct Scenario {
     posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO)
     posix_spawn_file_actions_addclose(&actions, ends[0])
     defer { posix_spawn_file_actions_destroy(&actions) }
+    // The threads that run tests block signals. A process that inherited that would not even notice its own `alarm`.
+    var attributes = posix_spawnattr_t()
+    posix_spawnattr_init(&attributes)
+    defer { posix_spawnattr_destroy(&attributes) }
+    var none = sigset_t()
+    sigemptyset(&none)
+    posix_spawnattr_setsigmask(&attributes, &none)
+    posix_spawnattr_setpgroup(&attributes, 0)
+    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP))
     var process = pid_t()
     let failure = Self.withStrings([path, argument]) { arguments in
       // No backtrace: it takes seconds and says nothing that the test asks for.
       Self.withStrings(Self.environment() + ["SWIFT_BACKTRACE=enable=no"]) { environment in
-        posix_spawn(&process, path, &actions, nil, arguments, environment)
+        posix_spawn(&process, path, &actions, &attributes, arguments, environment)
       }
     }
     close(ends[1])
@@ -79,10 +88,20 @@ struct Scenario {
     String(decoding: characters.map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
-  private static func readAll(_ descriptor: Int32) -> String {
+  /// Until everyone has closed the other end; a process that hangs is killed with those it started.
+  private static func readAll(_ descriptor: Int32, from process: pid_t) -> String {
     var bytes: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 4096)
+    let deadline = ContinuousClock.now + .seconds(120)
+    var isKilled = false
     while true {
+      if !isKilled, ContinuousClock.now >= deadline {
+        kill(-process, SIGKILL)
+        isKilled = true
+        bytes += Array("\nkilled: it did not end within two minutes".utf8)
+      }
+      var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+      guard poll(&waiting, 1, 1_000) > 0 else { continue }
       let count = read(descriptor, &buffer, buffer.count)
       if count > 0 { bytes += buffer.prefix(count) } else if count == 0 || errno != EINTR { break }
     }
