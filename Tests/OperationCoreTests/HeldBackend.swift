@@ -10,6 +10,7 @@ final class HeldBackend: Backend {
   func submit(_ job: Job) { jobs.with { $0.append(job) } }
 
   var count: Int { jobs.with { $0.count } }
+  var words: [UInt] { jobs.with { $0.map(\.word) } }
   var priorities: [Operation.QueuePriority] { jobs.with { $0.map(\.priority) } }
 
   /// Runs the job at a place, by default the oldest.

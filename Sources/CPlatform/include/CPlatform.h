@@ -56,6 +56,9 @@ typedef struct {
   void *_Nullable worker;  ///< the pool worker that owns this thread, if any (set by a backend)
   void *_Nullable frame;   ///< the innermost operation launch on this thread (set by the operation core)
   void *_Nullable owed_queue;  ///< the queue to which this thread owes references (see `OwedReferences`)
+  uintptr_t spares;       ///< this thread's magazine of operations to use again (see `SpareOperations`)
+  uintptr_t full_spares;  ///< a full one behind it, or 0
+  uint32_t spare_count;   ///< operations in `spares`
   uint32_t owed_count;
   int32_t base_nice;  ///< what this thread's nice value is apart from the operation it runs; see `has_base_nice`
   bool has_base_nice;
@@ -63,6 +66,12 @@ typedef struct {
 } cplatform_thread_words;
 
 extern _Thread_local cplatform_thread_words cplatform_words __attribute__((tls_model("initial-exec")));
+
+/// Of the Swift runtime: gives back `count` references to an object with one atomic subtraction.
+void swift_release_n(void *object, uint32_t count);
+
+/// Calls `body` when the calling thread ends; one body for the whole program, any number of calls.
+void cplatform_at_thread_exit(void (*body)(void));
 
 /// An address that tells threads apart.
 static inline cplatform_thread_words *cplatform_thread_words_address(void) { return &cplatform_words; }

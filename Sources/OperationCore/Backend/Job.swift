@@ -31,8 +31,8 @@ public struct Job: @unchecked Sendable {
   ///   or submitted by the caller; or nil.
   public func run() -> Job? {
     let outcome = object._withUnsafeGuaranteedRef { $0.runJob() }
-    if outcome & 1 != 0 { object.release() }
-    return outcome > 1 ? Job(word: outcome & ~1) : nil
+    if outcome & 2 != 0 { SpareOperations.giveBack(word) } else if outcome & 1 != 0 { object.release() }
+    return outcome > 3 ? Job(word: outcome & ~3) : nil
   }
 
   /// How many levels `level` knows.
@@ -54,7 +54,8 @@ open class JobObject {
     Unmanaged.fromOpaque(UnsafeRawPointer(bitPattern: word).unsafelyUnwrapped)
   }
 
-  /// - Returns: the word of the next job of this thread (0 for none); bit 0 set: release the reference that the job was.
+  /// - Returns: the word of the next job of this thread (0 for none); bit 0 set: release the reference that the job was; bit
+  /// 1 set besides: the job is an operation that may be used again.
   func runJob() -> UInt { fatalError("every kind of job runs in its own way") }
 
   /// For what stands in a controller's lists: claims the operation, which the controller lets start now.

@@ -38,8 +38,7 @@ package enum OwedReferences {
     // First forgotten, then given back: deallocating a queue may run operations of others on this thread.
     words.pointee.owed_count = 0
     words.pointee.owed_queue = nil
-    let queue = Unmanaged<OperationQueue>.fromOpaque(pointer)
-    for _ in 0..<count { queue.release() }
+    swift_release_n(pointer, count)
   }
 
   /// One reference to the queue of this word is not needed any more.

@@ -20,7 +20,7 @@ final class MovedEntry: JobObject {
     let outcome = operation.runEntry(byLink: false)
     // Bit 0 stands for the queue's reference to the operation; the caller gives back this entry's own.
     if outcome & 1 == 1 { Unmanaged.passUnretained(operation).release() }
-    return outcome | 1
+    return outcome & ~2 | 1
   }
 
   override func claimAdmitted() -> AdmittedClaim {

@@ -84,7 +84,7 @@ extension Operation {
       if stateNow.has(StateWord.hasEpilogue) { epilogue(queue: frame.queue, successor: &frame.successor) }
       let queue = queueWord.exchange(0, ordering: .relaxed)
       OwedReferences.add(queue)
-      return frame.successor | 1
+      return frame.successor | 1 | UInt(mayBeReused.load(ordering: .relaxed)) << 1
     }
     if frame.finished, stateNow.has(StateWord.hasEpilogue) {
       epilogue(queue: frame.queue, successor: &frame.successor)

@@ -13,6 +13,9 @@ struct StateWord: Equatable, Sendable {
   /// A new operation that a queue made for itself, ready and handed to a backend at once.
   static let initialScheduled = StateWord(bits: enqueued | listed | scheduled | linked)
 
+  /// How an operation that a queue made for itself ends when nothing but its closure happened.
+  static let plainEnd = StateWord(bits: enqueued | listed | scheduled | started | finished)
+
   static let oneDependency: UInt64 = 1 << 32
 
   // One setter each, or set by compare-exchange; none is ever taken back unless it says so.

@@ -7,7 +7,7 @@ open class BlockOperation: Operation, @unchecked Sendable {
   // Sendable: `firstBlock` is written in `init`; later it is touched by the one thread that starts the operation, or by
   // others under `lock` as `areBlocksHere` says.
 
-  private final var firstBlock: (@Sendable () -> Void)?
+  private final var firstBlock: FirstBlock?
 
   public override init() {
     super.init()
@@ -15,20 +15,38 @@ open class BlockOperation: Operation, @unchecked Sendable {
 
   /// - Parameter block: released after it has run.
   public init(block: @escaping @Sendable () -> Void) {
-    firstBlock = block
+    firstBlock = FirstBlock(run: block)
     super.init()
   }
 
   init(scheduledAt level: Int, block: @escaping @Sendable () -> Void) {
-    firstBlock = block
+    firstBlock = FirstBlock(run: block)
     super.init(scheduledAt: level)
+  }
+
+  /// An operation for a queue that made it itself, with the one reference that is the queue's from the start.
+  static func scheduled(at level: Int, block: @escaping @Sendable () -> Void) -> Unmanaged<BlockOperation> {
+    let spare = SpareOperations.take()
+    guard let pointer = UnsafeRawPointer(bitPattern: spare) else {
+      return .passRetained(BlockOperation(scheduledAt: level, block: block))
+    }
+    let operation = Unmanaged<BlockOperation>.fromOpaque(pointer)
+    operation._withUnsafeGuaranteedRef {
+      $0.renew(scheduledAt: level)
+      $0.firstBlock = FirstBlock(run: block)
+    }
+    return operation
   }
 
   /// Adds a closure to run at the same time as the others. Traps when the operation has started.
   open func addExecutionBlock(_ block: @escaping @Sendable () -> Void) {
     let added = lock.withLock {
       guard areBlocksHere() else { return false }
-      if firstBlock == nil { firstBlock = block } else { extras.moreBlocks.append(block) }
+      if firstBlock == nil {
+        firstBlock = FirstBlock(run: block)
+      } else {
+        extras.moreBlocks.append(block)
+      }
       return true
     }
     if !added { misuse(self, "blocks cannot be added after the operation has started executing or finished") }
@@ -36,7 +54,7 @@ open class BlockOperation: Operation, @unchecked Sendable {
 
   /// The closures still to run, in the order of adding; empty once they have been started.
   open var executionBlocks: [@Sendable () -> Void] {
-    lock.withLock { areBlocksHere() ? (firstBlock.map { [$0] } ?? []) + extras.moreBlocks : [] }
+    lock.withLock { areBlocksHere() ? (firstCopy.map { [$0] } ?? []) + extras.moreBlocks : [] }
   }
 
   /// Under `lock`: whether the start has not taken the blocks, and will need the lock to do so.
@@ -50,6 +68,11 @@ open class BlockOperation: Operation, @unchecked Sendable {
   }
 
   open override func main() {
+    // Most operations have one block and nothing else. It leaves before it runs: what it captures goes when it returns.
+    if extrasWord.load(ordering: .acquiring) == 0 {
+      if let block = firstBlock.take() { block.run() }
+      return
+    }
     let (first, more) = takeBlocks()
     if more.isEmpty {
       first?()
@@ -58,14 +81,30 @@ open class BlockOperation: Operation, @unchecked Sendable {
     }
   }
 
-  /// The blocks leave the operation before they run: what they capture goes when they return.
   private final func takeBlocks() -> (first: (@Sendable () -> Void)?, more: [@Sendable () -> Void]) {
-    if extrasWord.load(ordering: .acquiring) == 0 { return (exchange(&firstBlock, with: nil), []) }
-    return lock.withLock { (exchange(&firstBlock, with: nil), exchange(&extras.moreBlocks, with: [])) }
+    if extrasWord.load(ordering: .acquiring) == 0 { return (takeFirst(), []) }
+    return lock.withLock { (takeFirst(), exchange(&extras.moreBlocks, with: [])) }
+  }
+
+  private final func takeFirst() -> (@Sendable () -> Void)? {
+    guard let block = firstBlock.take() else { return nil }
+    return block.run
+  }
+
+  private final var firstCopy: (@Sendable () -> Void)? {
+    switch firstBlock {
+    case .some(let block): block.run
+    case .none: nil
+    }
   }
 
   /// A cancelled operation never runs its blocks: released here, since what they capture may hold the operation.
   final override func releaseUnrunBlocks() { _ = takeBlocks() }
+}
+
+/// A closure that is run once. Not copyable: running a copyable one that was taken out of a property costs a reference.
+private struct FirstBlock: ~Copyable {
+  let run: @Sendable () -> Void
 }
 
 /// The second and further blocks of one operation: claimed one by one by helpers on the backend and by the thread that

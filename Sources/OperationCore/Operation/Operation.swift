@@ -36,17 +36,29 @@ open class Operation: JobObject, @unchecked Sendable {
   let home = Atomic<UInt32>(0)
   /// Set when the operation finished and its queue does not list it any more: what waiters wait for.
   let departed = Atomic<UInt8>(0)
+  /// 1: a queue made it for a closure, and may use it again; see `SpareOperations`.
+  let mayBeReused: Atomic<UInt8>
   let admission = Atomic<UInt8>(0)
 
   public init() {
     state = Atomic(StateWord.initial.bits)
+    mayBeReused = Atomic(0)
     super.init(levelWord: LevelWord.initial.bits)
   }
 
   /// For an operation that a queue makes for itself: enqueued, listed and scheduled from the start.
   init(scheduledAt level: Int) {
     state = Atomic(StateWord.initialScheduled.bits)
+    mayBeReused = Atomic(1)
     super.init(levelWord: LevelWord.initial.with(level: level).bits)
+  }
+
+  /// Makes an operation that ended new again, as `init(scheduledAt:)` does; called by the only thread that knows it.
+  final func renew(scheduledAt level: Int) {
+    levelWord.store(LevelWord.initial.with(level: level).bits, ordering: .relaxed)
+    departed.store(0, ordering: .relaxed)
+    admission.store(0, ordering: .relaxed)
+    state.store(StateWord.initialScheduled.bits, ordering: .relaxed)
   }
 
   deinit {

@@ -18,7 +18,7 @@ extension OperationQueue {
       return
     }
     // The one reference is the queue's from the start.
-    let object = Unmanaged.passRetained(BlockOperation(scheduledAt: qualityOfServiceNow.priority.level, block: block))
+    let object = BlockOperation.scheduled(at: qualityOfServiceNow.priority.level, block: block)
     let (sequence, isControlled) = registry.takeNumbers(1)
     let ticket = registry.ticket(sequence: sequence, isControlled: isControlled)
     object._withUnsafeGuaranteedRef { operation in

@@ -25,16 +25,28 @@ extension OperationQueue {
     if LaunchFrame.isRunning(operationOf: self) {
       misuse(self, "waitUntilAllOperationsAreFinished() in an operation of the same queue would wait for itself")
     }
+    if LaunchFrame.current != nil { helpWithAll() } else { sleepThroughAll() }
+  }
+
+  /// In an operation of another queue: this thread helps, in the order in which they would start.
+  private final func helpWithAll() {
     while registry.pendingCount > 0 {
       let pending = snapshot()
-      if LaunchFrame.current != nil {
-        // This thread helps: in the order in which they would start.
-        for operation in pending { operation.waitHere() }
-      } else {
-        // The newest first: when it has finished, most others have, and this thread was woken once.
-        for operation in pending.reversed() { operation.waitHere() }
-      }
+      for operation in pending { operation.waitHere() }
       if pending.isEmpty { Spin.untilNextLook() }
+    }
+  }
+
+  /// Waits for the newest first: when it has finished, most others have, and this thread was woken once. One reference at a
+  /// time: a list of all of them would make this thread write to the memory of each while the workers do.
+  private final func sleepThroughAll() {
+    while registry.pendingCount > 0 {
+      var bound = Int.max
+      while let (operation, sequence) = registry.newestPending(below: bound) {
+        operation.waitHere()
+        bound = sequence
+      }
+      if bound == .max { Spin.untilNextLook() }
     }
   }
 

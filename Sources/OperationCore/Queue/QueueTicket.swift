@@ -64,10 +64,10 @@ final class QueueTicket: JobObject, @unchecked Sendable {
     var outcome: UInt = 0
     if let next {
       outcome = next.operation.launch(ownsLink: next.isByLink, claimed: next.after, before: next.before)
-      if outcome & 1 == 1 { Unmanaged.passUnretained(next.operation).release() }
+      if outcome & 1 != 0 { Unmanaged.passUnretained(next.operation).release() }
       if !next.isByLink { JobObject.unmanaged(next.entry)._withUnsafeGuaranteedRef { $0.discard() } }
     }
     retained.release()
-    return outcome & ~1
+    return outcome & ~3
   }
 }

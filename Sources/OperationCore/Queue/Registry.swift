@@ -168,6 +168,21 @@ struct Registry: ~Copyable, @unchecked Sendable {
     }
   }
 
+  /// The unfinished operation with the highest number below `bound`, and that number; nil when none is listed. O(slots between
+  /// it and `bound`); takes a reference to that operation alone.
+  borrowing func newestPending(below bound: Int) -> (operation: Operation, sequence: Int)? {
+    var limit = min(bound, addedCount)
+    while limit > 0, let (base, segment) = lock.withLock({ directory.pointee.last(below: limit) }) {
+      for sequence in stride(from: min(limit, base + Segment.capacity) - 1, through: base, by: -1) {
+        var found: Operation?
+        visit(segment, sequence, waitForStores: false) { found = $0 }
+        if let found { return (found, sequence) }
+      }
+      limit = base
+    }
+    return nil
+  }
+
   /// A number below `limit` was taken whose segment nobody has made yet: its thread is about to, and is waited for.
   private borrowing func missingBase(from sequence: Int, limit: Int, wait: Bool) -> Int? {
     guard wait, sequence < limit else { return nil }

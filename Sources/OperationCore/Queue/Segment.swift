@@ -102,6 +102,13 @@ struct SegmentDirectory: ~Copyable {
     return index < live.count ? live[index].base : nil
   }
 
+  /// The last live segment with numbers below `bound`; nil when there is none. O(log segments).
+  func last(below bound: Int) -> (base: Int, segment: Segment)? {
+    let index = position(of: bound - 1)
+    if index < live.count, live[index].base < bound { return live[index] }
+    return index > 0 ? live[index - 1] : nil
+  }
+
   func find(covering sequence: Int) -> Found {
     if sequence >= nextBase { return .missing }
     let index = position(of: sequence)

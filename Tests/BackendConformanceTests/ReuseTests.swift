@@ -1,0 +1,113 @@
+import Operations
+import TestSupport
+import Testing
+
+/// A queue uses the objects again that `addOperation(_ block:)` makes. Nobody may be able to tell.
+@Suite("Operations used again")
+struct ReuseTests {
+  private static let rounds = 2_000
+
+  @Test("row 12: an operation that somebody holds keeps its state", arguments: allBackends)
+  func held(backend: TestBackend) throws {
+    try backend.withQueue { queue in
+      let ran = Counter()
+      var kept: [Operation] = []
+      for _ in 0..<50 {
+        queue.isSuspended = true
+        queue.addOperation { ran.increment() }
+        kept += queue.operations
+        queue.isSuspended = false
+        try queue.drainInTime()
+        for _ in 0..<40 { queue.addOperation { ran.increment() } }
+        try queue.drainInTime()
+      }
+      #expect(ran.value == 50 * 41 && kept.count == 50)
+      #expect(Set(kept.map(ObjectIdentifier.init)).count == 50)
+      #expect(kept.allSatisfy { $0.isFinished && !$0.isExecuting && !$0.isCancelled })
+      #expect(queue.operationCount == 0)
+    }
+  }
+
+  @Test("row 12: a weak reference to a finished operation becomes nil", arguments: allBackends)
+  func weakly(backend: TestBackend) throws {
+    try backend.withQueue { queue in
+      for _ in 0..<200 {
+        let weak = WeakOperation()
+        queue.isSuspended = true
+        queue.addOperation {}
+        weak.operation = queue.operations.first
+        #expect(weak.operation != nil)
+        queue.isSuspended = false
+        try queue.drainInTime()
+        for _ in 0..<10 { queue.addOperation {} }
+        try queue.drainInTime()
+        try eventually("the operation to go") { weak.operation == nil }
+      }
+    }
+  }
+
+  @Test("row 12: what was done to an operation is not found in the next one", arguments: allBackends)
+  func startsNew(backend: TestBackend) throws {
+    try backend.withQueue { queue in
+      let completed = Counter()
+      let ran = Counter()
+      for round in 0..<Self.rounds {
+        queue.isSuspended = true
+        queue.addOperation { ran.increment() }
+        do {
+          let operation = queue.operations[0]
+          #expect(operation.name == nil && operation.queuePriority == .normal && !operation.isCancelled)
+          #expect(operation.dependencies.isEmpty && operation.completionBlock == nil && operation.isReady)
+          #expect((operation as? BlockOperation)?.executionBlocks.count == 1)
+          switch round % 6 {
+          case 0: operation.name = "changed"
+          case 1: operation.queuePriority = .veryHigh
+          case 2: operation.cancel()
+          case 3: operation.completionBlock = { completed.increment() }
+          case 4: operation.addDependency(finished())
+          default: (operation as? BlockOperation)?.addExecutionBlock { ran.increment() }
+          }
+        }
+        queue.isSuspended = false
+        try queue.drainInTime()
+      }
+      let sixths = (0..<6).map { index in (0..<Self.rounds).count { $0 % 6 == index } }
+      #expect(ran.value == Self.rounds - sixths[2] + sixths[5])
+      try completed.wait(for: sixths[3], "the completion blocks")
+    }
+  }
+
+  @Test("row 12: each block runs once, whoever adds and whoever looks", arguments: allBackends)
+  func manyThreads(backend: TestBackend) throws {
+    try backend.withQueue { queue in
+      let ran = Counter()
+      let lookedAt = Counter()
+      let done = CountdownLatch(4)
+      for _ in 0..<3 {
+        startThread {
+          for _ in 0..<Self.rounds { queue.addOperation { ran.increment() } }
+          done.countDown()
+        }
+      }
+      startThread {
+        while ran.value < 3 * Self.rounds {
+          for operation in queue.operations.prefix(20) where !operation.isCancelled { lookedAt.increment() }
+        }
+        done.countDown()
+      }
+      try done.wait("the threads")
+      try queue.drainInTime()
+      #expect(ran.value == 3 * Self.rounds && queue.operationCount == 0)
+    }
+  }
+
+  private func finished() -> Operation {
+    let operation = Operation()
+    operation.start()
+    return operation
+  }
+}
+
+private final class WeakOperation {
+  weak var operation: Operation?
+}

@@ -1,0 +1,72 @@
+import TestSupport
+import Testing
+
+@testable import OperationCore
+
+/// Which operations are kept to be used again. Everything runs on threads of its own: what a thread keeps is its own.
+struct SpareOperationsTests {
+  /// Runs the test's part on a new thread, which has kept nothing yet, and waits for it.
+  private func onNewThread(_ body: @escaping @Sendable () -> Void) throws {
+    let done = Gate()
+    startThread {
+      body()
+      done.open()
+    }
+    try done.wait("the thread")
+  }
+
+  @Test func anOrdinaryOneIsUsedAgainByItsThread() throws {
+    try onNewThread {
+      let backend = HeldBackend()
+      let queue = OperationQueue(backend: backend)
+      let count = Counter()
+      var words: Set<UInt> = []
+      for _ in 0..<100 {
+        queue.addOperation { count.increment() }
+        words.insert(backend.words[0])
+        backend.runAll()
+      }
+      // The first thread that fetches from the depot may find up to a magazine there; then it is the same one again.
+      #expect(words.count == 1 && count.value == 100)
+    }
+  }
+
+  @Test func oneThatIsKnownIsNot() throws {
+    try onNewThread {
+      let backend = HeldBackend()
+      let queue = OperationQueue(backend: backend)
+      queue.addOperation {}
+      let first = backend.words[0]
+      let strong = queue.operations[0]
+      backend.runAll()
+      queue.addOperation {}
+      #expect(backend.words[0] != first && strong.isFinished)
+      weak let weakly = queue.operations[0]
+      backend.runAll()
+      #expect(weakly == nil)
+    }
+  }
+
+  @Test func whatThreadsKeepIsReleasedWhenTheyEnd() throws {
+    for _ in 0..<20 {
+      try onNewThread {
+        let backend = HeldBackend()
+        let queue = OperationQueue(backend: backend)
+        for _ in 0..<200 { queue.addOperation {} }
+        backend.runAll()
+      }
+    }
+  }
+
+  @Test func magazinesGoThroughTheDepot() throws {
+    // One thread runs what another adds: what is kept by the first comes back to the second.
+    let backend = HeldBackend()
+    let queue = OperationQueue(backend: backend)
+    let count = Counter()
+    for round in 1...20 {
+      for _ in 0..<100 { queue.addOperation { count.increment() } }
+      try onNewThread { backend.runAll() }
+      #expect(count.value == round * 100 && queue.operationCount == 0)
+    }
+  }
+}
