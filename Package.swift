@@ -39,7 +39,9 @@ let package = Package(
     // The laboratory. CJemalloc has no pkgConfig entry: that would link jemalloc wherever it is installed, and timed processes
     // must keep the system's allocator. The counting process alone gets it, preloaded from where pkg-config says it is.
     .systemLibrary(name: "CJemalloc", path: "Sources/CJemalloc", providers: [.apt(["libjemalloc-dev"])]),
-    .target(name: "Harness", dependencies: ["CJemalloc"], path: "Benchmarks/Harness", swiftSettings: settings),
+    // Two things Swift cannot say: a system call with variable arguments, and a function that stands before the C library's.
+    .target(name: "CMeasure", path: "Benchmarks/CMeasure"),
+    .target(name: "Harness", dependencies: ["CJemalloc", "CMeasure"], path: "Benchmarks/Harness", swiftSettings: settings),
     .target(name: "Subjects", dependencies: ["Operations"], path: "Benchmarks/Subjects", swiftSettings: settings),
     .target(
       name: "Workloads", dependencies: ["Harness", "Subjects"], path: "Benchmarks/Workloads", swiftSettings: settings),

@@ -48,6 +48,12 @@ public struct AllocationCounter {
     return Snapshot(requests: requests, bytes: bytes)
   }
 
+  /// The bytes in use at this moment.
+  public func bytesInUse() -> Int {
+    advanceEpoch()
+    return Self.value(control, "stats.allocated", Int.self)
+  }
+
   /// Statistics are those of the last epoch; writing to it makes a new one.
   private func advanceEpoch() {
     var epoch: UInt64 = 1

@@ -20,6 +20,7 @@ public struct Environment: Encodable, Sendable {
   let governor: String
   let aslr: String
   let loadAverageAtStart: Double?
+  let performanceEvents: PerfAvailability
   let seed: UInt64
   let effort: Effort
   let spin: Spin
@@ -62,6 +63,7 @@ public struct Environment: Encodable, Sendable {
     governor = SystemFile.read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor") ?? "not visible"
     aslr = SystemFile.read("/proc/sys/kernel/randomize_va_space") ?? "not visible"
     loadAverageAtStart = SystemLoad.average
+    performanceEvents = PerfAvailability()
     self.seed = seed
     self.effort = effort
     self.spin = spin

@@ -30,13 +30,27 @@ public struct MeasuringProcess {
     let start = Clock.now()
     for _ in 0..<warmups where Clock.now() - start < Self.longestWarmup { _ = try trial.measure(repeats) }
     var samples: [SampleSeries] = []
+    let cost = ProcessCost()
     for index in 1...values {
       let value = try trial.measure(repeats)
       for reading in value.readings { write(.reading(valueIndex: index, reading)) }
       samples += value.samples
     }
+    for reading in cost.readings(operations: trial.operationsPerRepeat * repeats * values) {
+      write(.reading(valueIndex: 0, reading))
+    }
     for series in SampleSeries.merged(samples) {
       for reading in series.readings() { write(.reading(valueIndex: 0, reading)) }
+    }
+    try countEvents(repeats: max(1, repeats / 4))
+  }
+
+  /// One more value, whose time nobody takes: a thread that is being counted pays for it at every context switch.
+  private func countEvents(repeats: Int) throws {
+    guard let count = PerfCount() else { return }
+    _ = try trial.measure(repeats)
+    for reading in count.readings(operations: trial.operationsPerRepeat * repeats) {
+      write(.reading(valueIndex: 0, reading))
     }
   }
 
@@ -70,6 +84,13 @@ public struct MeasuringProcess {
       let bytes = Double(end.bytes - start.bytes) / Double(operations)
       write(.reading(valueIndex: index, Reading(.allocationsPerOp, requests, count: operations)))
       write(.reading(valueIndex: index, Reading(.bytesPerOp, bytes, count: operations)))
+      if let pend = trial.pend {
+        let empty = counter.bytesInUse()
+        var full = empty
+        let pending = try pend { full = counter.bytesInUse() }
+        let each = Double(full - empty) / Double(pending)
+        write(.reading(valueIndex: index, Reading(.pendingBytesPerOp, each, count: pending)))
+      }
     }
   }
 }

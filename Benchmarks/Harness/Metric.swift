@@ -11,18 +11,45 @@ public struct Metric: Hashable, Sendable {
   public static let nsPerOp = Metric("ns_per_op", unit: "ns")
   public static let cpuNsPerOp = Metric("cpu_ns_per_op", unit: "ns")
   public static let voluntarySwitchesPerOp = Metric("voluntary_switches_per_op", unit: "switches")
+  public static let involuntarySwitchesPerOp = Metric("involuntary_switches_per_op", unit: "switches")
   public static let nsPerEdge = Metric("ns_per_edge", unit: "ns")
   public static let makespan = Metric("makespan_ns", unit: "ns")
   public static let efficiency = Metric("efficiency", unit: "ratio")
   public static let allocationsPerOp = Metric("allocations_per_op", unit: "allocations")
   public static let bytesPerOp = Metric("bytes_per_op", unit: "bytes")
+  /// What operations hold while they wait in a suspended queue.
+  public static let pendingBytesPerOp = Metric("pending_bytes_per_op", unit: "bytes")
   public static let nsPerCancel = Metric("ns_per_cancel", unit: "ns")
   public static let lateStarts = Metric("late_starts", unit: "operations")
+  /// Operations whose body ran, and those that were cancelled before it did, of one repeat.
+  public static let executed = Metric("executed", unit: "operations")
+  public static let cancelled = Metric("cancelled", unit: "operations")
+  /// How long an operation stayed ready while a lower one ran that had started later: the mean over all operations,
+  /// and the longest.
+  public static let inversion = Metric("inversion_ns", unit: "ns")
+  public static let inversionMax = Metric("inversion_max_ns", unit: "ns")
+  /// Jain's index of what several got: (sum x)^2 / (n * sum x^2), 1 when all got the same, 1/n when one got all.
+  public static let jain = Metric("jain", unit: "ratio")
+  /// What the worst off got, of all; 1/n when all got the same.
+  public static let minShare = Metric("min_share", unit: "ratio")
 
-  /// The three readings of `Elapsed`.
-  public static let cost = [nsPerOp, cpuNsPerOp, voluntarySwitchesPerOp]
+  /// The readings of `Elapsed`.
+  public static let cost = [nsPerOp, cpuNsPerOp, voluntarySwitchesPerOp, involuntarySwitchesPerOp]
   /// What the counting process reports.
   public static let allocation = [allocationsPerOp, bytesPerOp]
+
+  public static let threadsCreated = Metric("threads_created", unit: "threads")
+  public static let peakRSS = Metric("peak_rss", unit: "bytes")
+  /// How long threads could run and had no CPU.
+  public static let runDelayNsPerOp = Metric("run_delay_ns_per_op", unit: "ns")
+  public static let contextSwitchesPerOp = Metric("context_switches_per_op", unit: "switches")
+  public static let migrationsPerOp = Metric("migrations_per_op", unit: "migrations")
+  public static let pageFaultsPerOp = Metric("page_faults_per_op", unit: "faults")
+  public static let instructionsPerOp = Metric("instructions_per_op", unit: "instructions")
+  public static let cyclesPerOp = Metric("cycles_per_op", unit: "cycles")
+
+  /// What every timed process reports once, whatever it measures; see `ProcessCost` and `PerfCount`.
+  public static let process = [threadsCreated, peakRSS, runDelayNsPerOp] + PerfEvent.all.map(\.metric)
 
   /// `prefix_mean`, `prefix_p99` and `prefix_max`, counted in operations.
   public static func distribution(_ prefix: String) -> [Metric] {

@@ -5,6 +5,9 @@ public struct Trial {
   /// Runs and checks so many repeats and gives one value. Throws `CheckFailed` when the subject did something else
   /// than asked.
   public let measure: (_ repeats: Int) throws -> Value
+  /// Adds operations that wait, calls `whilePending`, lets them run, checks, and says how many they were: for the
+  /// counting process. Nil where nothing can be made to wait.
+  public var pend: ((_ whilePending: () -> Void) throws -> Int)?
 
   public init(operationsPerRepeat: Int, measure: @escaping (_ repeats: Int) throws -> Value) {
     self.operationsPerRepeat = operationsPerRepeat

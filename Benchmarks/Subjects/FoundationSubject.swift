@@ -1,7 +1,7 @@
 import Foundation
 
 /// Foundation's `OperationQueue` as it comes: its width is the system's to choose. A limit of
-/// `maxConcurrentOperationCount` would change the path it takes, so it is not set.
+/// `maxConcurrentOperationCount` would change the path it takes, so it is not set unless a benchmark is about limits.
 public final class FoundationSubject: OperationSubject {
   public static var name: String { "foundation" }
   public static var workersAreAdjustable: Bool { false }
@@ -56,13 +56,24 @@ public final class FoundationSubject: OperationSubject {
     item.addDependency(dependency)
   }
 
+  @inlinable
+  public static func setCompletion(_ block: @escaping @Sendable () -> Void, of item: BlockOperation) {
+    item.completionBlock = block
+  }
+
   @inlinable public static func isExecuting(_ item: BlockOperation) -> Bool { item.isExecuting }
+  @inlinable public static func isFinished(_ item: BlockOperation) -> Bool { item.isFinished }
+  @inlinable public static func isCancelled(_ item: BlockOperation) -> Bool { item.isCancelled }
+  @inlinable public static func cancel(_ item: BlockOperation) { item.cancel() }
+  @inlinable public static func start(_ item: BlockOperation) { item.start() }
   @inlinable public func add(_ item: BlockOperation) { queue.addOperation(item) }
 
   @inlinable
   public func add(contentsOf items: [BlockOperation]) { queue.addOperations(items, waitUntilFinished: false) }
 
+  @inlinable public func submitBarrier(_ body: @escaping @Sendable () -> Void) { queue.addBarrierBlock(body) }
   @inlinable public func cancelAll() { queue.cancelAllOperations() }
+  @inlinable public func setLimit(_ count: Int) { queue.maxConcurrentOperationCount = count }
   @inlinable public func setSuspended(_ suspended: Bool) { queue.isSuspended = suspended }
   @inlinable public var remaining: Int { queue.operationCount }
 }

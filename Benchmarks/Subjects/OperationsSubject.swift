@@ -57,13 +57,24 @@ public final class OperationsSubject<Choice: BackendChoice>: OperationSubject {
     item.addDependency(dependency)
   }
 
+  @inlinable
+  public static func setCompletion(_ block: @escaping @Sendable () -> Void, of item: BlockOperation) {
+    item.completionBlock = block
+  }
+
   @inlinable public static func isExecuting(_ item: BlockOperation) -> Bool { item.isExecuting }
+  @inlinable public static func isFinished(_ item: BlockOperation) -> Bool { item.isFinished }
+  @inlinable public static func isCancelled(_ item: BlockOperation) -> Bool { item.isCancelled }
+  @inlinable public static func cancel(_ item: BlockOperation) { item.cancel() }
+  @inlinable public static func start(_ item: BlockOperation) { item.start() }
   @inlinable public func add(_ item: BlockOperation) { queue.addOperation(item) }
 
   @inlinable
   public func add(contentsOf items: [BlockOperation]) { queue.addOperations(items, waitUntilFinished: false) }
 
+  @inlinable public func submitBarrier(_ body: @escaping @Sendable () -> Void) { queue.addBarrierBlock(body) }
   @inlinable public func cancelAll() { queue.cancelAllOperations() }
+  @inlinable public func setLimit(_ count: Int) { queue.maxConcurrentOperationCount = count }
   @inlinable public func setSuspended(_ suspended: Bool) { queue.isSuspended = suspended }
   @inlinable public var remaining: Int { queue.operationCount }
 }

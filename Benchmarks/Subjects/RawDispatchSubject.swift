@@ -24,6 +24,13 @@ public final class RawDispatchSubject: CancellableSubject {
   /// A barrier runs after everything that was submitted before it.
   @inlinable public func drain() { queue.sync(flags: .barrier) {} }
 
+  @inlinable public static var hasBarriers: Bool { true }
+  @inlinable
+  public func submitBarrier(_ body: @escaping @Sendable () -> Void) { queue.async(flags: .barrier, execute: body) }
+
+  @inlinable public static var canSuspend: Bool { true }
+  @inlinable public func setSuspended(_ suspended: Bool) { if suspended { queue.suspend() } else { queue.resume() } }
+
   /// A work item that its own body can see.
   public final class Cancellable: @unchecked Sendable {
     // Set once, before the item is handed to the queue; never written again.

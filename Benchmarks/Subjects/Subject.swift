@@ -19,6 +19,29 @@ public protocol ClosureSubject: AnyObject, Sendable {
 
   /// Blocks until everything that was submitted before the call has run.
   func drain()
+
+  /// What has been submitted and has not finished; nil where the subject does not know.
+  var unfinished: Int? { get }
+
+  /// Whether `submitBarrier` means something.
+  static var hasBarriers: Bool { get }
+  /// Runs the body alone: after everything that was submitted before it, and before everything submitted later.
+  func submitBarrier(_ body: @escaping @Sendable () -> Void)
+
+  /// Whether `setSuspended` means something.
+  static var canSuspend: Bool { get }
+  /// While suspended, what is submitted waits.
+  func setSuspended(_ suspended: Bool)
+}
+
+extension ClosureSubject {
+  @inlinable public var unfinished: Int? { nil }
+  @inlinable public static var hasBarriers: Bool { false }
+  @inlinable public static var canSuspend: Bool { false }
+
+  /// Benchmarks ask first.
+  public func submitBarrier(_ body: @escaping @Sendable () -> Void) { preconditionFailure("\(Self.name): no barriers") }
+  public func setSuspended(_ suspended: Bool) { preconditionFailure("\(Self.name) cannot be suspended") }
 }
 
 /// A subject whose work can be cancelled, one piece at a time.
@@ -39,17 +62,29 @@ public protocol OperationSubject: CancellableSubject {
   static func makeOperation(_ body: @escaping @Sendable () -> Void) -> Item
   static func setPriority(_ level: PriorityLevel, of item: Item)
   static func addDependency(of item: Item, on dependency: Item)
+  /// A block that runs once when the operation has finished.
+  static func setCompletion(_ block: @escaping @Sendable () -> Void, of item: Item)
   static func isExecuting(_ item: Item) -> Bool
+  static func isFinished(_ item: Item) -> Bool
+  static func isCancelled(_ item: Item) -> Bool
+  static func cancel(_ item: Item)
+  /// Runs an operation that is in no queue, on the calling thread, to its end.
+  static func start(_ item: Item)
 
   func add(_ item: Item)
   func add(contentsOf items: [Item])
   func cancelAll()
-  func setSuspended(_ suspended: Bool)
+  /// At most so many operations run at a time.
+  func setLimit(_ count: Int)
   /// What has been added and has not finished.
   var remaining: Int { get }
 }
 
 extension OperationSubject {
+  @inlinable public var unfinished: Int? { remaining }
+  @inlinable public static var hasBarriers: Bool { true }
+  @inlinable public static var canSuspend: Bool { true }
+
   @inlinable
   public func submit(_ count: Int, _ body: @escaping @Sendable (Int) -> Void, then join: @escaping @Sendable () -> Void)
   {

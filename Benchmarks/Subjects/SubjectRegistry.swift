@@ -35,7 +35,9 @@ public enum SubjectRegistry {
 
     private mutating func add<S: ClosureSubject>(_ subject: S.Type, _ capability: Capability) {
       subjects.append(
-        SubjectInfo(name: S.name, capability: capability, workersAreAdjustable: S.workersAreAdjustable))
+        SubjectInfo(
+          name: S.name, capability: capability, workersAreAdjustable: S.workersAreAdjustable,
+          hasBarriers: S.hasBarriers))
     }
   }
 }
@@ -52,4 +54,5 @@ public struct SubjectInfo: Hashable, Sendable {
   public let name: String
   public let capability: Capability
   public let workersAreAdjustable: Bool
+  public let hasBarriers: Bool
 }

@@ -5,17 +5,35 @@ public struct Catalogue: Sendable {
   /// `graphs` are the files that `dependencies/replay` replays; without any it generates one from the seed.
   public init(graphs: [String], seed: UInt64) throws {
     workloads = [
+      Construct(),
+      ManualStart(),
       ExternalAdd(),
+      ExternalBatch(),
       LocalAdd(),
+      ContendedAdd(),
+      WithPriority(),
+      WithCompletion(),
+      Limited(),
       Chain(),
+      FanOut(),
       FanIn(),
+      Diamond(),
+      Tree(),
+      Barrier(),
       GraphPatterns(),
+      RandomDAG(),
       try Replay(graphs: graphs, seed: seed),
       RankError(),
+      Inversion(),
       WaitByLevel(),
+      Starvation(),
+      SubmitterFairness(),
       ObserveRunning(),
       CancelAllPending(),
       LateStarts(),
+      ThroughChain(),
+      ThroughTree(),
+      Storm(),
     ]
   }
 }

@@ -30,6 +30,14 @@ struct RunFlags: @unchecked Sendable {
     }
   }
 
+  /// How often one operation ran since the last check, and starts over.
+  func take(_ index: Int) -> UInt32 {
+    defer { words[index] = 0 }
+    return words[index]
+  }
+
+  func hasRun(_ index: Int) -> Bool { words[index] != 0 }
+
   /// How many have run so far.
   var ran: Int { (0..<count).count { words[$0] != 0 } }
 }

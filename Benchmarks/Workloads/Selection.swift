@@ -23,10 +23,10 @@ public struct Selection: Sendable {
     let arms = try arms(subjects)
     let scenarios = try workloads(catalogue).flatMap { workload in
       (workload.parameterSets() + (benchmark == nil ? [] : workload.extendedParameterSets())).map { parameters in
-        let capable = arms.filter { $0.info.capability >= workload.requirement }
+        let capable = arms.filter { workload.suits($0.info) }
         return PlannedScenario(
           scenario: Scenario(workload.name, parameters), arms: capable.map(\.arm),
-          incapable: arms.filter { $0.info.capability < workload.requirement }.map(\.arm), repeats: workload.repeats,
+          incapable: arms.filter { !workload.suits($0.info) }.map(\.arm), repeats: workload.repeats,
           headlines: workload.headlines, countsAllocations: workload.countsAllocations,
           notes: workload.notes(parameters, workers: capable.first?.arm.workers ?? CPUs.available))
       }

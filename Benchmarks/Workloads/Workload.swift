@@ -16,6 +16,8 @@ public protocol Workload: Sendable {
   var headlines: [Metric] { get }
   /// The least a subject must be able to do.
   var requirement: Capability { get }
+  /// Whether a subject has all that the benchmark needs: by default, the capability it requires.
+  func suits(_ subject: SubjectInfo) -> Bool
   var repeats: RepeatPolicy { get }
   /// Whether allocations per operation are counted, in a process of their own.
   var countsAllocations: Bool { get }
@@ -67,6 +69,7 @@ public struct Setting: Sendable {
 }
 
 extension Workload {
+  public func suits(_ subject: SubjectInfo) -> Bool { subject.capability >= requirement }
   public var countsAllocations: Bool { false }
   public var headlines: [Metric] { metrics }
   public func extendedParameterSets() -> [Parameters] { [] }

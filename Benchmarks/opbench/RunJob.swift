@@ -117,6 +117,7 @@ struct RunJob {
     if !Environment.isOptimised {
       progress.say("this is a debug build, its numbers mean nothing: build with -c release")
     }
+    if let advice = PerfAvailability().advice { progress.say(advice) }
     let countings = jemalloc == nil ? [] : plan.countings
     if jemalloc == nil, !plan.countings.isEmpty { progress.say(Jemalloc.advice) }
     let steps = plan.steps.count - plan.countings.count + countings.count

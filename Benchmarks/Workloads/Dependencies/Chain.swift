@@ -58,9 +58,7 @@ struct Chain: Workload {
         try run(&elapsed)
         try order.check()
       }
-      let edges = (length - 1) * repeats
-      let perEdge = Reading(.nsPerEdge, Double(elapsed.wall) / Double(max(edges, 1)), count: edges)
-      return Value(elapsed.readings(operations: length * repeats) + [perEdge])
+      return Value(elapsed.readings(operations: length * repeats, edges: (length - 1) * repeats))
     }
   }
 }

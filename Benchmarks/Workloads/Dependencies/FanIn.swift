@@ -17,36 +17,16 @@ struct FanIn: Workload {
 
   func parameterSets() -> [Parameters] { [["width": "1000"]] }
 
-  func prepare<S: ClosureSubject>(closures subject: S.Type, _ setting: Setting) throws -> Trial {
-    try trial(subject, setting) { _ in }
-  }
-
-  func prepare<S: OperationSubject>(operations subject: S.Type, _ setting: Setting) throws -> Trial {
-    try trial(subject, setting) { try checkEmpty($0.remaining) }
-  }
-
-  private func trial<S: ClosureSubject>(
-    _ type: S.Type, _ setting: Setting, check: @escaping (S) throws -> Void
-  ) throws -> Trial {
+  func prepare<S: ClosureSubject>(closures type: S.Type, _ setting: Setting) throws -> Trial {
     let width = try setting.integer("width")
     let subject = S(workers: setting.workers)
     let flags = RunFlags(count: width)
     let join = Join()
-    return Trial(operationsPerRepeat: width + 1) { repeats in
-      var elapsed = Elapsed()
-      for _ in 0..<repeats {
-        let start = Counters.read()
-        subject.submit(width, { flags.slot($0).mark() }, then: { join.arrive(ran: flags.ran) })
-        join.wait()
-        subject.drain()
-        elapsed.add(since: start)
-        try join.check(expected: width)
-        try flags.check()
-        try check(subject)
-      }
-      let edges = width * repeats
-      let perEdge = Reading(.nsPerEdge, Double(elapsed.wall) / Double(max(edges, 1)), count: edges)
-      return Value(elapsed.readings(operations: (width + 1) * repeats) + [perEdge])
+    return .rounds(of: width + 1, flags, on: subject, edges: width) {
+      subject.submit(width, { flags.slot($0).mark() }, then: { join.arrive(ran: flags.ran) })
+      join.wait()
+    } verify: {
+      try join.check(expected: width)
     }
   }
 }

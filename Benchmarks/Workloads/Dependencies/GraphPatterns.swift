@@ -1,5 +1,4 @@
 import Harness
-import Subjects
 
 /// Graphs of the eleven patterns of Task Bench. Each task writes its coordinates, each consumer checks all its
 /// inputs.
@@ -7,14 +6,12 @@ import Subjects
 /// Without work (`work_ns=0`) it measures what a task and an edge cost, built, run and released. With work,
 /// `makespan_ns` runs from adding the batch until all is done, and `efficiency` is the shortest possible schedule
 /// over that. Subjects that have only closures count unfinished inputs by hand and submit what becomes ready.
-struct GraphPatterns: Workload {
+struct GraphPatterns: GraphWorkload {
   let name = BenchmarkName("dependencies", "graph")
   let summary = "the eleven graph patterns of Task Bench"
   let metrics = Metric.cost + [Metric.nsPerEdge, Metric.makespan, Metric.efficiency] + Metric.allocation
   let headlines = [Metric.nsPerOp, .efficiency, .allocationsPerOp]
-  let requirement = Capability.closures
   let repeats = RepeatPolicy.calibrated()
-  let countsAllocations = true
 
   func parameterSets() -> [Parameters] {
     let bare = GraphPattern.allCases.map { parameters($0, work: 0, imbalance: 0) }
@@ -32,18 +29,6 @@ struct GraphPatterns: Workload {
     return parameters
   }
 
-  func prepare<S: ClosureSubject>(closures type: S.Type, _ setting: Setting) throws -> Trial {
-    let graph = try graph(setting)
-    let runner = ClosureGraph<S>(graph, setting)
-    return trial(graph, setting) { try runner.run(&$0) }
-  }
-
-  func prepare<S: OperationSubject>(operations type: S.Type, _ setting: Setting) throws -> Trial {
-    let graph = try graph(setting)
-    let runner = OperationGraph<S>(graph, setting)
-    return trial(graph, setting) { try runner.run(&$0) }
-  }
-
   func graph(_ setting: Setting) throws -> TaskGraph {
     guard let pattern = setting.parameters["pattern"].flatMap(GraphPattern.init(rawValue:)) else {
       throw Complaint(.usage, "there is no graph pattern in '\(setting.parameters)'")
@@ -52,24 +37,5 @@ struct GraphPatterns: Workload {
       pattern: pattern, width: try setting.integer("width"), steps: try setting.integer("steps"),
       radix: pattern.hasRadix ? try setting.integer("radix") : 0, seed: setting.seed)
     return shape.graph(work: try setting.number("work_ns"), imbalance: try setting.number("imbalance"))
-  }
-
-  private func trial(_ graph: TaskGraph, _ setting: Setting, run: @escaping (inout GraphTiming) throws -> Void) -> Trial
-  {
-    let bound = graph.lowerBound(workers: setting.workers)
-    let edges = graph.edges
-    return Trial(operationsPerRepeat: graph.count) { repeats in
-      var timing = GraphTiming()
-      for _ in 0..<repeats { try run(&timing) }
-      let makespan = Double(timing.makespan) / Double(repeats)
-      var readings = timing.elapsed.readings(operations: graph.count * repeats)
-      if edges > 0 {
-        let perEdge = Double(timing.elapsed.wall) / Double(edges * repeats)
-        readings.append(Reading(.nsPerEdge, perEdge, count: edges * repeats))
-      }
-      readings.append(Reading(.makespan, makespan, count: repeats))
-      if bound > 0 { readings.append(Reading(.efficiency, bound / makespan, count: repeats)) }
-      return Value(readings)
-    }
   }
 }

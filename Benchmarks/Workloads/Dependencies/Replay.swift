@@ -1,6 +1,5 @@
 import Glibc
 import Harness
-import Subjects
 
 /// Replays real workflows: their dependencies as they are, their runtimes scaled down and spun.
 ///
@@ -8,14 +7,12 @@ import Subjects
 /// schedule is above 1, and one that never idles while a task is ready is above the efficiency that belongs to
 /// Graham's bound, which the table shows. Building the graph is not in it. Subjects that have only closures count
 /// unfinished inputs by hand.
-struct Replay: Workload {
+struct Replay: GraphWorkload {
   let name = BenchmarkName("dependencies", "replay")
   let summary = "a workflow from --graph, or a generated one, with scaled runtimes"
   let metrics = [Metric.efficiency, .makespan, .nsPerOp, .cpuNsPerOp] + Metric.allocation
   let headlines = [Metric.efficiency, .makespan]
-  let requirement = Capability.closures
   let repeats = RepeatPolicy.calibrated(seconds: Self.idealNanoseconds / 1e9)
-  let countsAllocations = true
   private let workflows: [Workflow]
 
   /// How long one run takes at best, on all CPUs.
@@ -63,40 +60,15 @@ struct Replay: Workload {
     ]
   }
 
-  func prepare<S: ClosureSubject>(closures type: S.Type, _ setting: Setting) throws -> Trial {
-    let graph = try graph(setting)
-    let runner = ClosureGraph<S>(graph, setting)
-    return trial(graph, setting) { try runner.run(&$0) }
-  }
-
-  func prepare<S: OperationSubject>(operations type: S.Type, _ setting: Setting) throws -> Trial {
-    let graph = try graph(setting)
-    let runner = OperationGraph<S>(graph, setting)
-    return trial(graph, setting) { try runner.run(&$0) }
-  }
-
   private func workflow(_ parameters: Parameters) -> Workflow? {
     workflows.first { parameters["graph"] == Parameters(dictionaryLiteral: ("graph", $0.name))["graph"] }
   }
 
-  private func graph(_ setting: Setting) throws -> TaskGraph {
+  func graph(_ setting: Setting) throws -> TaskGraph {
     guard let workflow = workflow(setting.parameters) else {
       throw Complaint(.usage, "there is no graph '\(setting.parameters["graph"] ?? "")' among those given")
     }
     return workflow.graph(scale: try setting.number("scale"))
-  }
-
-  private func trial(_ graph: TaskGraph, _ setting: Setting, run: @escaping (inout GraphTiming) throws -> Void) -> Trial
-  {
-    let bound = graph.lowerBound(workers: setting.workers)
-    return Trial(operationsPerRepeat: graph.count) { repeats in
-      var timing = GraphTiming()
-      for _ in 0..<repeats { try run(&timing) }
-      let makespan = Double(timing.makespan) / Double(repeats)
-      let cost = timing.elapsed.readings(operations: graph.count * repeats).filter { metrics.contains($0.metric) }
-      return Value(
-        [Reading(.efficiency, bound / makespan, count: repeats), Reading(.makespan, makespan, count: repeats)] + cost)
-    }
   }
 }
 

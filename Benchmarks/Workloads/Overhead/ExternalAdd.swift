@@ -4,45 +4,43 @@ import Subjects
 /// One thread outside adds operations with a next to empty body, and waits until all have run.
 ///
 /// Timed: creating and adding each operation, running it, releasing it, and the wait. Operations are added `ops` at a
-/// time, so that the backlog, and with it the memory, is bounded the same way for every subject.
+/// time, so that the backlog, and with it the memory, is bounded the same way for every subject. The counting process
+/// also adds them to the suspended subject, where it can be: what they hold while they wait is `pending_bytes_per_op`.
 struct ExternalAdd: Workload {
   let name = BenchmarkName("overhead", "external-add")
   let summary = "one outside thread adds empty operations and waits for all"
-  let metrics = Metric.cost + Metric.allocation
+  let metrics = Metric.cost + Metric.allocation + [Metric.pendingBytesPerOp]
+  let headlines =
+    Metric.cost + Metric.allocation + [Metric.pendingBytesPerOp, .threadsCreated, .peakRSS]
   let requirement = Capability.closures
   let repeats = RepeatPolicy.calibrated()
   let countsAllocations = true
 
   func parameterSets() -> [Parameters] { [["ops": "10000"]] }
 
-  func prepare<S: ClosureSubject>(closures subject: S.Type, _ setting: Setting) throws -> Trial {
-    try trial(subject, setting) { _ in }
-  }
-
-  func prepare<S: OperationSubject>(operations subject: S.Type, _ setting: Setting) throws -> Trial {
-    try trial(subject, setting) { try checkEmpty($0.remaining) }
-  }
-
-  private func trial<S: ClosureSubject>(
-    _ type: S.Type, _ setting: Setting, check: @escaping (S) throws -> Void
-  ) throws -> Trial {
+  func prepare<S: ClosureSubject>(closures type: S.Type, _ setting: Setting) throws -> Trial {
     let operations = try setting.integer("ops")
     let subject = S(workers: setting.workers)
     let flags = RunFlags(count: operations)
-    return Trial(operationsPerRepeat: operations) { repeats in
-      var elapsed = Elapsed()
-      for _ in 0..<repeats {
-        let start = Counters.read()
-        for index in 0..<operations {
-          let flag = flags.slot(index)
-          subject.submit { flag.mark() }
-        }
-        subject.drain()
-        elapsed.add(since: start)
-        try flags.check()
-        try check(subject)
+    let add = {
+      for index in 0..<operations {
+        let flag = flags.slot(index)
+        subject.submit { flag.mark() }
       }
-      return Value(elapsed.readings(operations: operations * repeats))
     }
+    var trial = Trial.rounds(of: operations, flags, on: subject, add: add)
+    if S.canSuspend {
+      trial.pend = { whilePending in
+        subject.setSuspended(true)
+        add()
+        whilePending()
+        guard flags.ran == 0 else { throw CheckFailed("\(flags.ran) operations ran though they were suspended") }
+        subject.setSuspended(false)
+        subject.drain()
+        try flags.check()
+        return operations
+      }
+    }
+    return trial
   }
 }

@@ -17,39 +17,20 @@ struct LocalAdd: Workload {
 
   func parameterSets() -> [Parameters] { [["ops": "10000"]] }
 
-  func prepare<S: ClosureSubject>(closures subject: S.Type, _ setting: Setting) throws -> Trial {
-    try trial(subject, setting) { _ in }
-  }
-
-  func prepare<S: OperationSubject>(operations subject: S.Type, _ setting: Setting) throws -> Trial {
-    try trial(subject, setting) { try checkEmpty($0.remaining) }
-  }
-
-  private func trial<S: ClosureSubject>(
-    _ type: S.Type, _ setting: Setting, check: @escaping (S) throws -> Void
-  ) throws -> Trial {
+  func prepare<S: ClosureSubject>(closures type: S.Type, _ setting: Setting) throws -> Trial {
     let operations = try setting.integer("ops")
     let subject = S(workers: setting.workers)
     let flags = RunFlags(count: operations)
     let added = DispatchSemaphore(value: 0)
-    return Trial(operationsPerRepeat: operations) { repeats in
-      var elapsed = Elapsed()
-      for _ in 0..<repeats {
-        let start = Counters.read()
-        subject.submit {
-          for index in 0..<operations {
-            let flag = flags.slot(index)
-            subject.submit { flag.mark() }
-          }
-          added.signal()
+    return .rounds(of: operations, flags, on: subject) {
+      subject.submit {
+        for index in 0..<operations {
+          let flag = flags.slot(index)
+          subject.submit { flag.mark() }
         }
-        added.wait()
-        subject.drain()
-        elapsed.add(since: start)
-        try flags.check()
-        try check(subject)
+        added.signal()
       }
-      return Value(elapsed.readings(operations: operations * repeats))
+      added.wait()
     }
   }
 }

@@ -6,14 +6,15 @@ import Subjects
 final class PriorityBurst<S: OperationSubject>: Sendable {
   private let subject: S
   private let flags: RunFlags
-  private let logs: ThreadLogs<Start>
+  private let logs: ThreadLogs<Entry>
   private let rounds: Int
   private let seed: UInt64
   private let operations: Int
 
-  private struct Start: Sendable {
+  private struct Entry: Sendable {
     let index: Int
-    let time: UInt64
+    let started: UInt64
+    let ended: UInt64
   }
 
   /// When an operation was handed over, and when the call that did so had returned.
@@ -38,9 +39,10 @@ final class PriorityBurst<S: OperationSubject>: Sendable {
     let levels = (0..<operations).map { _ in PriorityLevel.allCases.randomElement(using: &random)! }
     let items = (0..<operations).map { index in
       let item = S.makeOperation { [self] in
-        logs.append(Start(index: index, time: Clock.now()))
+        let started = Clock.now()
         flags.slot(index).mark()
         Spin.run(rounds: rounds)
+        logs.append(Entry(index: index, started: started, ended: Clock.now()))
       }
       S.setPriority(levels[index], of: item)
       return item
@@ -55,11 +57,12 @@ final class PriorityBurst<S: OperationSubject>: Sendable {
     subject.drain()
     try flags.check()
     try checkEmpty(subject.remaining)
-    return logs.merge().map { start in
+    return logs.merge().map { entry in
       // Ready at the latest when the call had returned; one that started before that was ready when it started.
       let event = PriorityEvent(
-        level: levels[start.index], ready: min(after[start.index], start.time), started: start.time)
-      return Record(event: event, added: before[start.index])
+        level: levels[entry.index], ready: min(after[entry.index], entry.started), started: entry.started,
+        ended: entry.ended)
+      return Record(event: event, added: before[entry.index])
     }
   }
 }

@@ -6,6 +6,8 @@ struct PriorityEvent: Sendable, Hashable {
   /// From when on it could have been started. Never later than `started`.
   let ready: UInt64
   let started: UInt64
+  /// When its body returned. Never earlier than `started`.
+  let ended: UInt64
 }
 
 /// Replays the merged logs of a run in the order of time, and counts how far each start was from strict priority.

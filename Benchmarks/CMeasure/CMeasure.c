@@ -1,0 +1,57 @@
+#define _GNU_SOURCE
+#include "CMeasure.h"
+
+#include <dlfcn.h>
+#include <linux/perf_event.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
+#define SANITIZER_HAS_PTHREAD_CREATE 1
+#endif
+#endif
+
+#ifdef SANITIZER_HAS_PTHREAD_CREATE
+
+long opbench_threads_created(void) { return -1; }
+
+#else
+
+static atomic_long threads_created;
+
+long opbench_threads_created(void) { return atomic_load_explicit(&threads_created, memory_order_relaxed); }
+
+typedef int (*create_function)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+
+// The program's own definition stands before the C library's, for the libraries it loads as well: every thread of the process
+// is seen, also one that has ended before anybody looks, which no reading of /proc can promise.
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*body)(void *), void *argument) {
+  static _Atomic(create_function) original;
+  create_function create = atomic_load_explicit(&original, memory_order_acquire);
+  if (!create) {
+    create = (create_function)dlsym(RTLD_NEXT, "pthread_create");
+    atomic_store_explicit(&original, create, memory_order_release);
+  }
+  int status = create(thread, attributes, body, argument);
+  if (status == 0) atomic_fetch_add_explicit(&threads_created, 1, memory_order_relaxed);
+  return status;
+}
+
+#endif
+
+int opbench_perf_open(uint32_t type, uint64_t config, int thread, int exclude_kernel) {
+  struct perf_event_attr attributes;
+  memset(&attributes, 0, sizeof attributes);
+  attributes.size = sizeof attributes;
+  attributes.type = type;
+  attributes.config = config;
+  attributes.inherit = 1;
+  attributes.exclude_kernel = exclude_kernel != 0;
+  attributes.exclude_hv = 1;
+  attributes.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+  return (int)syscall(SYS_perf_event_open, &attributes, thread, -1, -1, PERF_FLAG_FD_CLOEXEC);
+}

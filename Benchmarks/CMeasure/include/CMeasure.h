@@ -1,0 +1,12 @@
+#ifndef OPBENCH_CMEASURE_H
+#define OPBENCH_CMEASURE_H
+
+#include <stdint.h>
+
+/// How many threads this process has created so far, in whatever library; negative where they are not counted.
+long opbench_threads_created(void);
+
+/// A counter of one thread and of all that it creates from now on (perf_event_open); negative, with errno, when refused.
+int opbench_perf_open(uint32_t type, uint64_t config, int thread, int exclude_kernel);
+
+#endif

@@ -1,0 +1,130 @@
+import Harness
+import Subjects
+
+/// A graph that has one source, which waits for an operation that is in no queue: nothing but a cancellation gets it
+/// going.
+final class HeldGraph<S: OperationSubject> {
+  private let graph: TaskGraph
+  private let subject: S
+  private let body: Body
+
+  enum Cancelled: String {
+    /// The source alone: everything behind it then runs.
+    case head
+    /// Everything, with `cancelAllOperations`.
+    case all
+  }
+
+  /// What the operations share.
+  private final class Body: @unchecked Sendable {
+    // `outOfOrder` is written only when something has gone wrong.
+    let flags: RunFlags
+    private let inputs: [[Int]]
+    private var outOfOrder = 0
+
+    init(_ graph: TaskGraph) {
+      flags = RunFlags(count: graph.count)
+      inputs = graph.inputs
+    }
+
+    /// Only the source has an excuse for not having run.
+    func execute(_ task: Int, needsInputs: Bool) {
+      if needsInputs, !inputs[task].allSatisfy({ $0 == 0 || flags.hasRun($0) }) { outOfOrder += 1 }
+      flags.slot(task).mark()
+    }
+
+    func checkOrder() throws {
+      guard outOfOrder == 0 else { throw CheckFailed("\(outOfOrder) operations ran before one they depend on") }
+    }
+  }
+
+  init(_ graph: TaskGraph, workers: Int) {
+    self.graph = graph
+    subject = S(workers: workers)
+    body = Body(graph)
+  }
+
+  /// Adds the graph, cancels, and waits until the queue is empty. Gives the time from the call on, and how many bodies
+  /// ran.
+  func run(_ cancelled: Cancelled) throws -> (nanoseconds: UInt64, executed: Int) {
+    let gate = S.makeOperation {}
+    let items = makeItems(gate, cancelled)
+    subject.add(contentsOf: items)
+    guard subject.remaining == graph.count, body.flags.ran == 0 else {
+      throw CheckFailed("only \(subject.remaining) of \(graph.count) operations are pending before the cancellation")
+    }
+    let start = Clock.now()
+    switch cancelled {
+    case .head: S.cancel(items[0])
+    case .all: subject.cancelAll()
+    }
+    subject.drain()
+    let nanoseconds = Clock.now() - start
+    try checkEmpty(subject.remaining)
+    try body.checkOrder()
+    return (nanoseconds, try check(items, cancelled))
+  }
+
+  private func makeItems(_ gate: S.Item, _ cancelled: Cancelled) -> [S.Item] {
+    var items: [S.Item] = []
+    items.reserveCapacity(graph.count)
+    let body = body
+    for task in 0..<graph.count {
+      let item = S.makeOperation { body.execute(task, needsInputs: cancelled == .head) }
+      for input in graph.inputs[task] { S.addDependency(of: item, on: items[input]) }
+      if task == 0 { S.addDependency(of: item, on: gate) }
+      items.append(item)
+    }
+    return items
+  }
+
+  /// All have finished; with the head cancelled it alone did not run, with all cancelled none ran without being
+  /// cancelled, and none twice.
+  private func check(_ items: [S.Item], _ cancelled: Cancelled) throws -> Int {
+    let executed = body.flags.ran
+    for (task, item) in items.enumerated() {
+      let times = body.flags.take(task)
+      let isRight = times == 0 ? S.isCancelled(item) : times == 1 && (cancelled == .all || task > 0)
+      guard S.isFinished(item), isRight else {
+        throw CheckFailed(
+          "operation \(task) of \(items.count) ran \(times) times, is \(S.isFinished(item) ? "" : "not ")finished and "
+            + "\(S.isCancelled(item) ? "" : "not ")cancelled")
+      }
+      if cancelled == .all, !S.isCancelled(item) { throw CheckFailed("operation \(task) was not cancelled with all") }
+    }
+    return executed
+  }
+}
+
+/// A benchmark that cancels a graph of operations that all depend on a first one.
+protocol HeldGraphWorkload: Workload {
+  func graph(_ setting: Setting) throws -> TaskGraph
+}
+
+extension HeldGraphWorkload {
+  var metrics: [Metric] { [.nsPerCancel, .executed] }
+  var requirement: Capability { .operations }
+  var repeats: RepeatPolicy { .calibrated() }
+
+  func prepare<S: OperationSubject>(operations type: S.Type, _ setting: Setting) throws -> Trial {
+    let graph = try graph(setting)
+    guard let cancelled = setting.parameters["cancel"].flatMap(HeldGraph<S>.Cancelled.init(rawValue:)) else {
+      throw Complaint(.usage, "parameter 'cancel' is head or all, unlike in '\(setting.parameters)'")
+    }
+    let held = HeldGraph<S>(graph, workers: setting.workers)
+    return Trial(operationsPerRepeat: graph.count) { repeats in
+      var total: UInt64 = 0
+      var executed = 0
+      for _ in 0..<repeats {
+        let result = try held.run(cancelled)
+        total += result.nanoseconds
+        executed += result.executed
+      }
+      let count = graph.count * repeats
+      return Value([
+        Reading(.nsPerCancel, Double(total) / Double(count), count: count),
+        Reading(.executed, Double(executed) / Double(repeats), count: count),
+      ])
+    }
+  }
+}

@@ -1,0 +1,29 @@
+import Harness
+
+/// Diamonds in a row: one operation, `width` that depend on it, one that depends on all of these and begins the next
+/// diamond. Fan-out and fan-in take turns, and nothing of a diamond may start before the last one is complete.
+struct Diamond: ShapeWorkload {
+  let name = BenchmarkName("dependencies", "diamond")
+  let summary = "fan-out and fan-in in turns"
+
+  func parameterSets() -> [Parameters] { [["width": "8", "diamonds": "100"]] }
+  func extendedParameterSets() -> [Parameters] {
+    [["width": "2", "diamonds": "300"], ["width": "100", "diamonds": "10"]]
+  }
+
+  func graph(_ setting: Setting) throws -> TaskGraph {
+    .diamonds(try setting.integer("diamonds"), width: try setting.integer("width"))
+  }
+}
+
+extension TaskGraph {
+  static func diamonds(_ count: Int, width: Int) -> TaskGraph {
+    var inputs: [[Int]] = [[]]
+    for _ in 0..<count {
+      let top = inputs.count - 1
+      inputs += Array(repeating: [top], count: width)
+      inputs.append(Array(top + 1...top + width))
+    }
+    return TaskGraph(idle: inputs)
+  }
+}

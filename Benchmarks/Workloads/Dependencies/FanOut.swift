@@ -1,0 +1,21 @@
+import Harness
+
+/// One operation on which many depend; each of them checks that it has run.
+struct FanOut: ShapeWorkload {
+  let name = BenchmarkName("dependencies", "fan-out")
+  let summary = "many operations that depend on one"
+
+  func parameterSets() -> [Parameters] { [["width": "1000"]] }
+
+  func graph(_ setting: Setting) throws -> TaskGraph { .fanOut(width: try setting.integer("width")) }
+}
+
+extension TaskGraph {
+  /// One task, and `width` that depend on it.
+  static func fanOut(width: Int) -> TaskGraph { TaskGraph(idle: [[]] + Array(repeating: [0], count: width)) }
+
+  /// Tasks that do no work.
+  init(idle inputs: [[Int]]) {
+    self.init(inputs: inputs, nanoseconds: [Double](repeating: 0, count: inputs.count))
+  }
+}

@@ -1,0 +1,36 @@
+import Harness
+import Subjects
+
+/// One thread outside adds operations in batches (`addOperations`), and waits until all have run.
+///
+/// Timed: creating the operations, adding them `batch` at a time, running and releasing them, and the wait. What has
+/// only closures has no such call, and a loop of single ones is `external-add`.
+struct ExternalBatch: Workload {
+  let name = BenchmarkName("overhead", "external-batch")
+  let summary = "one outside thread adds empty operations in batches and waits for all"
+  let metrics = Metric.cost + Metric.allocation
+  let requirement = Capability.operations
+  let repeats = RepeatPolicy.calibrated()
+  let countsAllocations = true
+
+  func parameterSets() -> [Parameters] { [["ops": "10000", "batch": "1000"]] }
+  func extendedParameterSets() -> [Parameters] { ["10", "100", "10000"].map { ["ops": "10000", "batch": $0] } }
+
+  func prepare<S: OperationSubject>(operations type: S.Type, _ setting: Setting) throws -> Trial {
+    let operations = try setting.integer("ops")
+    let batch = max(1, try setting.integer("batch"))
+    let subject = S(workers: setting.workers)
+    let flags = RunFlags(count: operations)
+    return .rounds(of: operations, flags, on: subject) {
+      for first in stride(from: 0, to: operations, by: batch) {
+        var items: [S.Item] = []
+        items.reserveCapacity(batch)
+        for index in first..<min(first + batch, operations) {
+          let flag = flags.slot(index)
+          items.append(S.makeOperation { flag.mark() })
+        }
+        subject.add(contentsOf: items)
+      }
+    }
+  }
+}

@@ -1,0 +1,59 @@
+import Harness
+import Subjects
+import Synchronization
+
+/// Like `external-add`, in a queue that runs at most `max` operations at a time. The bodies count themselves in and
+/// out; never may more be in.
+struct Limited: Workload {
+  let name = BenchmarkName("overhead", "limited")
+  let summary = "one outside thread adds empty operations to a queue with maxConcurrentOperationCount"
+  let metrics = Metric.cost + Metric.allocation
+  let requirement = Capability.operations
+  let repeats = RepeatPolicy.calibrated()
+  let countsAllocations = true
+
+  func parameterSets() -> [Parameters] { [["ops": "10000", "max": "1"]] }
+  func extendedParameterSets() -> [Parameters] { [["ops": "10000", "max": "2"]] }
+
+  func prepare<S: OperationSubject>(operations type: S.Type, _ setting: Setting) throws -> Trial {
+    let operations = try setting.integer("ops")
+    let limit = max(1, try setting.integer("max"))
+    let subject = S(workers: setting.workers)
+    subject.setLimit(limit)
+    let flags = RunFlags(count: operations)
+    let gauge = ConcurrencyGauge()
+    return .rounds(of: operations, flags, on: subject) {
+      for index in 0..<operations {
+        let flag = flags.slot(index)
+        subject.submit {
+          gauge.enter(limit: limit)
+          flag.mark()
+          gauge.leave()
+        }
+      }
+    } verify: {
+      try gauge.check(limit: limit)
+    }
+  }
+}
+
+/// How many are in at the same time. The one word that all bodies share, and only as many of them at once as the limit
+/// allows.
+private final class ConcurrencyGauge: Sendable {
+  private let inside = Atomic<Int>(0)
+  private let most = Atomic<Int>(0)
+
+  @inline(__always)
+  func enter(limit: Int) {
+    let now = inside.wrappingAdd(1, ordering: .relaxed).newValue
+    if now > limit { most.max(now, ordering: .relaxed) }
+  }
+
+  @inline(__always)
+  func leave() { inside.wrappingSubtract(1, ordering: .relaxed) }
+
+  func check(limit: Int) throws {
+    let found = most.exchange(0, ordering: .relaxed)
+    guard found <= limit else { throw CheckFailed("\(found) operations ran at once in a queue limited to \(limit)") }
+  }
+}

@@ -1,0 +1,83 @@
+import Glibc
+import Harness
+import Subjects
+import Synchronization
+
+/// Like `external-add`, with a completion block on every operation.
+///
+/// Timed: until all operations have run and all completion blocks too, which a queue need not wait for. Each block
+/// must run once.
+struct WithCompletion: Workload {
+  let name = BenchmarkName("overhead", "with-completion")
+  let summary = "one outside thread adds empty operations, each with a completion block"
+  let metrics = Metric.cost + Metric.allocation
+  let requirement = Capability.operations
+  let repeats = RepeatPolicy.calibrated()
+  let countsAllocations = true
+  /// How long to wait for a completion block before it counts as lost.
+  var patience: UInt64 = 10_000_000_000
+
+  func parameterSets() -> [Parameters] { [["ops": "10000"]] }
+
+  func prepare<S: OperationSubject>(operations type: S.Type, _ setting: Setting) throws -> Trial {
+    let operations = try setting.integer("ops")
+    let subject = S(workers: setting.workers)
+    let flags = RunFlags(count: operations)
+    let completions = CompletionFlags(count: operations)
+    let patience = patience
+    return .rounds(of: operations, flags, on: subject) {
+      for index in 0..<operations {
+        let flag = flags.slot(index)
+        let item = S.makeOperation { flag.mark() }
+        S.setCompletion({ completions.mark(index) }, of: item)
+        subject.add(item)
+      }
+      subject.drain()
+      completions.wait(patience: patience)
+    } verify: {
+      try completions.check()
+    }
+  }
+}
+
+/// A word per completion block, which the waiting thread may look at while they run.
+private final class CompletionFlags: @unchecked Sendable {
+  // The words are atomic; the rest does not change.
+  private let words: UnsafeMutablePointer<Atomic<UInt32>>
+  private let count: Int
+
+  init(count: Int) {
+    self.count = count
+    words = .allocate(capacity: count)
+    for index in 0..<count { (words + index).initialize(to: Atomic(0)) }
+  }
+
+  deinit {
+    words.deinitialize(count: count)
+    words.deallocate()
+  }
+
+  func mark(_ index: Int) { words[index].wrappingAdd(1, ordering: .releasing) }
+
+  /// Until every block has run, or patience is at its end.
+  func wait(patience: UInt64) {
+    let start = Clock.now()
+    for index in 0..<count {
+      while words[index].load(ordering: .acquiring) == 0 {
+        if Clock.now() - start > patience { return }
+        // Whoever runs the blocks may need this CPU.
+        sched_yield()
+      }
+    }
+  }
+
+  /// Throws unless every block ran once since the last check.
+  func check() throws {
+    for index in 0..<count {
+      let found = words[index].exchange(0, ordering: .acquiringAndReleasing)
+      guard found == 1 else {
+        throw CheckFailed("the completion block of operation \(index) of \(count) ran \(found) times instead of once")
+      }
+    }
+  }
+}

@@ -1,0 +1,104 @@
+import Dispatch
+import Harness
+import Subjects
+
+/// How long operations of the lowest level wait under a continuous stream of higher ones.
+///
+/// `backlog` higher operations are pending at the beginning, and each adds another from inside before it returns,
+/// until there have been `ops`: some higher one is always ready. The lowest are added right after the first of them. A
+/// strict scheduler lets them wait until the stream ends, so the longest wait is the length of the stream; one that
+/// lets them age does better. The waits of the stream itself stand beside them.
+struct Starvation: Workload {
+  let name = BenchmarkName("priority", "starvation")
+  let summary = "waits of the lowest level under a continuous stream of higher operations"
+  let metrics = SampleSeries.metrics("wait")
+  let headlines = [Metric("wait_p50_ns", unit: "ns"), Metric("wait_max_ns", unit: "ns")]
+  let requirement = Capability.operations
+  let repeats = RepeatPolicy.perProcess(20, seconds: 0.3)
+
+  func parameterSets() -> [Parameters] {
+    [["ops": "2000", "lowest": "10", "backlog": "16", "work_ns": "2000"]]
+  }
+
+  func prepare<S: OperationSubject>(operations type: S.Type, _ setting: Setting) throws -> Trial {
+    let stream = try PriorityStream<S>(setting)
+    return Trial(operationsPerRepeat: stream.higher + stream.lowest) { repeats in
+      var lowest: [UInt64] = []
+      var higher: [UInt64] = []
+      for _ in 0..<repeats {
+        let waits = try stream.run()
+        lowest += waits.lowest
+        higher += waits.higher
+      }
+      return Value(samples: [
+        SampleSeries("wait", detail: ["level": "\(PriorityStream<S>.lowestLevel)"], nanoseconds: lowest),
+        SampleSeries("wait", detail: ["level": "\(PriorityStream<S>.higherLevel)"], nanoseconds: higher),
+      ])
+    }
+  }
+}
+
+/// Higher operations that keep coming, and some of the lowest level among them.
+private final class PriorityStream<S: OperationSubject>: @unchecked Sendable {
+  // `added` is written, for each operation, by whoever adds it, before adding it; it is read when all have run.
+  static var lowestLevel: PriorityLevel { .veryLow }
+  static var higherLevel: PriorityLevel { .high }
+
+  let higher: Int
+  let lowest: Int
+  private let backlog: Int
+  private let rounds: Int
+  private let subject: S
+  private let flags: RunFlags
+  private let logs: ThreadLogs<Start>
+  private let added: UnsafeMutablePointer<UInt64>
+  private let allAdded = DispatchSemaphore(value: 0)
+
+  private struct Start: Sendable {
+    let index: Int
+    let time: UInt64
+  }
+
+  init(_ setting: Setting) throws {
+    higher = try setting.integer("ops")
+    lowest = try setting.integer("lowest")
+    backlog = min(max(1, try setting.integer("backlog")), higher)
+    rounds = setting.spin.rounds(nanoseconds: try setting.number("work_ns"))
+    subject = S(workers: setting.workers)
+    flags = RunFlags(count: higher + lowest)
+    logs = ThreadLogs(capacity: higher + lowest)
+    added = .allocate(capacity: higher + lowest)
+    added.initialize(repeating: 0, count: higher + lowest)
+  }
+
+  deinit { added.deallocate() }
+
+  /// The waits from adding to starting; the lowest ones have the numbers from `higher` on.
+  func run() throws -> (lowest: [UInt64], higher: [UInt64]) {
+    for index in 0..<backlog { add(index, Self.higherLevel) }
+    for index in higher..<higher + lowest { add(index, Self.lowestLevel) }
+    // Each of the last ones says that nothing more comes from it.
+    for _ in 0..<backlog { allAdded.wait() }
+    subject.drain()
+    try flags.check()
+    try checkEmpty(subject.remaining)
+    let starts = logs.merge()
+    let waits = { (range: Range<Int>) in starts.filter { range.contains($0.index) }.map { $0.time - self.added[$0.index] } }
+    return (waits(higher..<higher + lowest), waits(0..<higher))
+  }
+
+  private func add(_ index: Int, _ level: PriorityLevel) {
+    let item = S.makeOperation { self.execute(index) }
+    S.setPriority(level, of: item)
+    added[index] = Clock.now()
+    subject.add(item)
+  }
+
+  private func execute(_ index: Int) {
+    logs.append(Start(index: index, time: Clock.now()))
+    flags.slot(index).mark()
+    Spin.run(rounds: rounds)
+    guard index < higher else { return }
+    if index + backlog < higher { add(index + backlog, Self.higherLevel) } else { allAdded.signal() }
+  }
+}

@@ -1,0 +1,39 @@
+import Harness
+import Subjects
+
+extension Trial {
+  /// The trial of a benchmark of costs. A round hands work to the subject, waits until all has run, and checks that
+  /// every operation ran once and that nothing is left. Timed: `add` and the wait.
+  ///
+  /// - Parameters:
+  ///   - operations: how many one round runs, those without a flag included.
+  ///   - edges: how many dependencies one round has.
+  ///   - add: hands the work over, and waits itself for what `drain` would not.
+  ///   - verify: what else must hold after a round.
+  static func rounds<S: ClosureSubject>(
+    of operations: Int, _ flags: RunFlags, on subject: S, edges: Int = 0, add: @escaping () -> Void,
+    verify: @escaping () throws -> Void = {}
+  ) -> Trial {
+    Trial(operationsPerRepeat: operations) { repeats in
+      var elapsed = Elapsed()
+      for _ in 0..<repeats {
+        let start = Counters.read()
+        add()
+        subject.drain()
+        elapsed.add(since: start)
+        try flags.check()
+        try checkEmpty(subject.unfinished ?? 0)
+        try verify()
+      }
+      return Value(elapsed.readings(operations: operations * repeats, edges: edges * repeats))
+    }
+  }
+}
+
+extension Elapsed {
+  func readings(operations: Int, edges: Int) -> [Reading] {
+    let perOperation = readings(operations: operations)
+    return edges > 0
+      ? perOperation + [Reading(.nsPerEdge, Double(wall) / Double(edges), count: edges)] : perOperation
+  }
+}

@@ -1,0 +1,77 @@
+import Dispatch
+import Glibc
+import Harness
+
+/// Threads outside the subject that act at the same time. They are made before anything is timed and sleep between
+/// two uses, so that what is timed has their waking in it and not their creation.
+final class ThreadTeam {
+  /// What the threads share; it outlives the team until the last of them has ended.
+  private final class Shared: @unchecked Sendable {
+    // `job` is written before the semaphores let the threads go and not again until all have said that they are done.
+    var job: (@Sendable (Int) -> Void)?
+    let go: [DispatchSemaphore]
+    let done = DispatchSemaphore(value: 0)
+
+    init(count: Int) { go = (0..<count).map { _ in DispatchSemaphore(value: 0) } }
+  }
+
+  private final class Member {
+    let number: Int
+    let shared: Shared
+
+    init(number: Int, shared: Shared) {
+      self.number = number
+      self.shared = shared
+    }
+
+    func live() {
+      while true {
+        shared.go[number].wait()
+        guard let job = shared.job else { return }
+        job(number)
+        shared.done.signal()
+      }
+    }
+  }
+
+  let count: Int
+  private let shared: Shared
+  private var threads: [pthread_t] = []
+
+  init(count: Int) throws {
+    self.count = count
+    shared = Shared(count: count)
+    for number in 0..<count {
+      let member = Unmanaged.passRetained(Member(number: number, shared: shared)).toOpaque()
+      var thread = pthread_t()
+      let status = pthread_create(&thread, nil, Self.enter, member)
+      guard status == 0 else {
+        Unmanaged<Member>.fromOpaque(member).release()
+        throw CheckFailed("thread \(number + 1) of \(count) cannot be created: \(String(cString: strerror(status)))")
+      }
+      threads.append(thread)
+    }
+    ThreadsCreated.exclude(count)
+  }
+
+  deinit {
+    shared.job = nil
+    for number in threads.indices { shared.go[number].signal() }
+    for thread in threads { pthread_join(thread, nil) }
+  }
+
+  /// Runs the job once on every thread, with the thread's number, and returns when all have.
+  func run(_ job: @escaping @Sendable (_ thread: Int) -> Void) {
+    shared.job = job
+    for semaphore in shared.go { semaphore.signal() }
+    for _ in 0..<count { shared.done.wait() }
+  }
+
+  private static let enter: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = { member in
+    Unmanaged<Member>.fromOpaque(member!).takeRetainedValue().live()
+    return nil
+  }
+}
+
+/// The part of `count` things that falls to one of `parts`; together they are all of them.
+func slice(_ part: Int, of parts: Int, count: Int) -> Range<Int> { part * count / parts..<(part + 1) * count / parts }
