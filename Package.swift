@@ -41,7 +41,8 @@ let package = Package(
     .systemLibrary(name: "CJemalloc", path: "Sources/CJemalloc", providers: [.apt(["libjemalloc-dev"])]),
     // Two things Swift cannot say: a system call with variable arguments, and a function that stands before the C library's.
     .target(name: "CMeasure", path: "Benchmarks/CMeasure"),
-    .target(name: "Harness", dependencies: ["CJemalloc", "CMeasure"], path: "Benchmarks/Harness", swiftSettings: settings),
+    .target(
+      name: "Harness", dependencies: ["CJemalloc", "CMeasure"], path: "Benchmarks/Harness", swiftSettings: settings),
     .target(name: "Subjects", dependencies: ["Operations"], path: "Benchmarks/Subjects", swiftSettings: settings),
     .target(
       name: "Workloads", dependencies: ["Harness", "Subjects"], path: "Benchmarks/Workloads", swiftSettings: settings),

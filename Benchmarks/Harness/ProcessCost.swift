@@ -11,7 +11,9 @@ struct ProcessCost {
   func readings(operations: Int) -> [Reading] {
     var readings: [Reading] = []
     // From the start of the process: the subject's threads are there before its first value.
-    if let threads = ThreadsCreated.count { readings.append(Reading(.threadsCreated, Double(threads), count: operations)) }
+    if let threads = ThreadsCreated.count {
+      readings.append(Reading(.threadsCreated, Double(threads), count: operations))
+    }
     if let peak = Self.peakRSS() { readings.append(Reading(.peakRSS, Double(peak), count: operations)) }
     if let runDelay, let now = Self.runDelay(), operations > 0 {
       // A thread that has ended takes its delay with it.

@@ -1,3 +1,4 @@
+import Glibc
 import Subjects
 import Testing
 
@@ -27,12 +28,23 @@ final class BrokenSubject<Fault: BrokenSubjectFault>: OperationSubject {
   static func cancel(_ work: Cancellable) { StealingSubject.cancel(work) }
   static func isCancelled(_ work: Cancellable) -> Bool { StealingSubject.isCancelled(work) }
 
-  static func makeOperation(_ body: @escaping @Sendable () -> Void) -> Item { StealingSubject.makeOperation(body) }
+  static func makeOperation(_ body: @escaping @Sendable () -> Void) -> Item {
+    let item = StealingSubject.makeOperation { for _ in 0..<Fault.timesRun { body() } }
+    if Fault.leaks { _ = Unmanaged.passRetained(item) }
+    return item
+  }
   static func setPriority(_ level: PriorityLevel, of item: Item) { StealingSubject.setPriority(level, of: item) }
   static func addDependency(of item: Item, on dependency: Item) {
     if !Fault.forgetsDependencies { StealingSubject.addDependency(of: item, on: dependency) }
   }
+  static func setCompletion(_ block: @escaping @Sendable () -> Void, of item: Item) {
+    StealingSubject.setCompletion({ for _ in 0..<Fault.timesCompleted { block() } }, of: item)
+  }
   static func isExecuting(_ item: Item) -> Bool { StealingSubject.isExecuting(item) }
+  static func isFinished(_ item: Item) -> Bool { StealingSubject.isFinished(item) }
+  static func isCancelled(_ item: Item) -> Bool { !Fault.forgetsCancelling && StealingSubject.isCancelled(item) }
+  static func cancel(_ item: Item) { StealingSubject.cancel(item) }
+  static func start(_ item: Item) { if !Fault.ignoresStart { StealingSubject.start(item) } }
 
   func add(_ item: Item) { inner.add(item) }
 
@@ -46,7 +58,11 @@ final class BrokenSubject<Fault: BrokenSubjectFault>: OperationSubject {
   }
 
   func cancelAll() { if !Fault.ignoresCancelAll { inner.cancelAll() } }
-  func setSuspended(_ suspended: Bool) { inner.setSuspended(suspended) }
+  func setSuspended(_ suspended: Bool) { if !Fault.ignoresSuspension { inner.setSuspended(suspended) } }
+  func setLimit(_ count: Int) { if !Fault.ignoresLimit { inner.setLimit(count) } }
+  func submitBarrier(_ body: @escaping @Sendable () -> Void) {
+    if Fault.ignoresBarriers { inner.submit(body) } else { inner.submitBarrier(body) }
+  }
   var remaining: Int { inner.remaining }
 }
 
@@ -54,12 +70,26 @@ protocol BrokenSubjectFault: Sendable {
   static var timesRun: Int { get }
   static var forgetsDependencies: Bool { get }
   static var ignoresCancelAll: Bool { get }
+  static var timesCompleted: Int { get }
+  static var forgetsCancelling: Bool { get }
+  static var ignoresLimit: Bool { get }
+  static var ignoresBarriers: Bool { get }
+  static var ignoresSuspension: Bool { get }
+  static var ignoresStart: Bool { get }
+  static var leaks: Bool { get }
 }
 
 extension BrokenSubjectFault {
   static var timesRun: Int { 1 }
   static var forgetsDependencies: Bool { false }
   static var ignoresCancelAll: Bool { false }
+  static var timesCompleted: Int { 1 }
+  static var forgetsCancelling: Bool { false }
+  static var ignoresLimit: Bool { false }
+  static var ignoresBarriers: Bool { false }
+  static var ignoresSuspension: Bool { false }
+  static var ignoresStart: Bool { false }
+  static var leaks: Bool { false }
 }
 
 enum NoFault: BrokenSubjectFault {}
@@ -67,13 +97,28 @@ enum RunsNothing: BrokenSubjectFault { static var timesRun: Int { 0 } }
 enum RunsTwice: BrokenSubjectFault { static var timesRun: Int { 2 } }
 enum ForgetsDependencies: BrokenSubjectFault { static var forgetsDependencies: Bool { true } }
 enum IgnoresCancelAll: BrokenSubjectFault { static var ignoresCancelAll: Bool { true } }
+enum CompletesNever: BrokenSubjectFault { static var timesCompleted: Int { 0 } }
+enum CompletesTwice: BrokenSubjectFault { static var timesCompleted: Int { 2 } }
+enum ForgetsCancelling: BrokenSubjectFault { static var forgetsCancelling: Bool { true } }
+enum IgnoresLimit: BrokenSubjectFault { static var ignoresLimit: Bool { true } }
+enum IgnoresBarriers: BrokenSubjectFault { static var ignoresBarriers: Bool { true } }
+enum IgnoresSuspension: BrokenSubjectFault { static var ignoresSuspension: Bool { true } }
+enum IgnoresStart: BrokenSubjectFault { static var ignoresStart: Bool { true } }
+enum Leaks: BrokenSubjectFault { static var leaks: Bool { true } }
 
 /// A subject that does it wrong gets no number.
 struct BrokenSubjectTests {
-  func measure<Fault>(_ workload: some Workload, _ parameters: Parameters, _ fault: Fault.Type) throws -> Value
-  where Fault: BrokenSubjectFault {
+  func trial<Fault: BrokenSubjectFault>(
+    _ workload: any Workload, _ parameters: Parameters, _ fault: Fault.Type
+  ) throws -> Trial {
     let setting = Setting(parameters: parameters, workers: 2, seed: 1, spin: Spin(roundsPerMicrosecond: 10))
-    return try workload.prepare(operations: BrokenSubject<Fault>.self, setting).measure(1)
+    return try workload.prepare(operations: BrokenSubject<Fault>.self, setting)
+  }
+
+  func measure<Fault: BrokenSubjectFault>(
+    _ workload: any Workload, _ parameters: Parameters, _ fault: Fault.Type
+  ) throws -> Value {
+    try trial(workload, parameters, fault).measure(1)
   }
 
   func late<Fault: BrokenSubjectFault>(_ fault: Fault.Type, links: String) throws -> Double? {
@@ -81,8 +126,8 @@ struct BrokenSubjectTests {
   }
 
   @Test func withoutAFaultThereIsANumber() throws {
-    #expect(try measure(ExternalAdd(), ["ops": "50"], NoFault.self).readings.count == 3)
-    #expect(try measure(Chain(), ["length": "50"], NoFault.self).readings.count == 4)
+    #expect(try measure(ExternalAdd(), ["ops": "50"], NoFault.self).readings.count == 4)
+    #expect(try measure(Chain(), ["length": "50"], NoFault.self).readings.count == 5)
     #expect(try late(NoFault.self, links: "chain") == 0)
   }
 
@@ -111,5 +156,153 @@ struct BrokenSubjectTests {
     #expect(throws: CheckFailed.self) {
       try measure(CancelAllPending(), ["pending": "50", "held": "suspension"], IgnoresCancelAll.self)
     }
+  }
+
+  /// Every workload whose operations may run a wrong number of times without taking the benchmark along.
+  static let countingWorkloads: [(any Workload, Parameters)] = [
+    (ExternalBatch(), ["ops": "50", "batch": "20"]), (WithPriority(), ["ops": "50"]), (WithCompletion(), ["ops": "50"]),
+    (Limited(), ["ops": "50", "max": "1"]), (ManualStart(), ["ops": "50"]),
+    (ContendedAdd(), ["ops": "50", "producers": "3"]), (Barrier(), ["batches": "3", "width": "10"]),
+    (FanOut(), ["width": "50"]), (Diamond(), ["width": "3", "diamonds": "5"]), (Tree(), ["leaves": "16"]),
+    (RandomDAG(), ["tasks": "40", "layers": "4", "probability": "0.5"]),
+    (ThroughChain(), ["cancel": "head", "length": "20"]), (ThroughTree(), ["cancel": "head", "tasks": "20"]),
+  ]
+
+  @Test(arguments: countingWorkloads.indices)
+  func everyNewCheckCounts(index: Int) throws {
+    let (workload, parameters) = Self.countingWorkloads[index]
+    func run(_ fault: (some BrokenSubjectFault).Type) throws -> Value { try measure(workload, parameters, fault) }
+    let value = try run(NoFault.self)
+    #expect(!value.readings.isEmpty)
+    #expect(throws: CheckFailed.self) { try run(RunsNothing.self) }
+    #expect(throws: CheckFailed.self) { try run(RunsTwice.self) }
+  }
+
+  @Test func dependenciesOfEveryShapeThatDoNotHold() {
+    for index in Self.countingWorkloads.indices {
+      let (workload, parameters) = Self.countingWorkloads[index]
+      guard workload is any ShapeWorkload else { continue }
+      #expect(throws: CheckFailed.self) { try measure(workload, parameters, ForgetsDependencies.self) }
+    }
+  }
+
+  @Test func completionBlocksThatDoNotRunOnce() {
+    #expect(throws: CheckFailed.self) {
+      try measure(WithCompletion(patience: 1_000_000), ["ops": "50"], CompletesNever.self)
+    }
+    #expect(throws: CheckFailed.self) { try measure(WithCompletion(), ["ops": "50"], CompletesTwice.self) }
+  }
+
+  @Test func operationsThatOutliveTheirLastReferenceOrDoNotStart() {
+    #expect(throws: CheckFailed.self) { try measure(Construct(), ["ops": "50"], Leaks.self) }
+    #expect(throws: CheckFailed.self) { try measure(ManualStart(), ["ops": "50"], IgnoresStart.self) }
+  }
+
+  @Test func barriersThatDoNotHold() throws {
+    // One after the other in order of submission would look as if there were barriers: the last comes first here.
+    let flags = RunFlags(count: 4)
+    let phases = BarrierPhases(flags, width: 2)
+    phases.visit(2, of: 1)
+    for index in 0..<2 { phases.visit(index, of: 0) }
+    phases.close(0)
+    phases.visit(3, of: 1)
+    phases.close(1)
+    #expect(throws: CheckFailed.self) { try phases.check(batches: 2) }
+  }
+
+  @Test func barriersThatComeTooEarlyOrNotAtAll() throws {
+    let flags = RunFlags(count: 2)
+    let early = BarrierPhases(flags, width: 2)
+    early.visit(0, of: 0)
+    early.close(0)
+    #expect(throws: CheckFailed.self) { try early.check(batches: 1) }
+    #expect(throws: CheckFailed.self) { try BarrierPhases(flags, width: 2).check(batches: 1) }
+    let right = BarrierPhases(RunFlags(count: 2), width: 2)
+    for index in 0..<2 { right.visit(index, of: 0) }
+    right.close(0)
+    try right.check(batches: 1)
+  }
+
+  @Test func moreAtOnceThanTheLimit() throws {
+    let gauge = ConcurrencyGauge()
+    for _ in 0..<2 {
+      gauge.enter(limit: 1)
+      gauge.leave()
+    }
+    try gauge.check(limit: 1)
+    gauge.enter(limit: 1)
+    gauge.enter(limit: 1)
+    #expect(throws: CheckFailed.self) { try gauge.check(limit: 1) }
+  }
+
+  /// The gauge looks at a real queue: without the limit, bodies that meet each other are seen.
+  @Test func aLimitThatIsIgnored() throws {
+    func run<Fault: BrokenSubjectFault>(_ fault: Fault.Type) throws {
+      let subject = BrokenSubject<Fault>(workers: 2)
+      subject.setLimit(1)
+      let gauge = ConcurrencyGauge()
+      for _ in 0..<20 {
+        subject.submit {
+          gauge.enter(limit: 1)
+          usleep(1_000)
+          gauge.leave()
+        }
+      }
+      subject.drain()
+      try gauge.check(limit: 1)
+    }
+    try run(NoFault.self)
+    #expect(throws: CheckFailed.self) { try run(IgnoresLimit.self) }
+  }
+
+  @Test func operationsThatRunThoughSuspended() throws {
+    func pend(_ fault: (some BrokenSubjectFault).Type) throws -> Int {
+      let pend = try #require(try trial(ExternalAdd(), ["ops": "50"], fault).pend)
+      return try pend { usleep(100_000) }
+    }
+    #expect(try pend(NoFault.self) == 50)
+    #expect(throws: CheckFailed.self) { try pend(IgnoresSuspension.self) }
+    #expect(throws: CheckFailed.self) { try pend(RunsTwice.self) }
+  }
+
+  @Test func cancellationThatIsForgotten() {
+    let cases: [(any Workload, Parameters)] = [
+      (ThroughChain(), ["cancel": "head", "length": "20"]), (ThroughTree(), ["cancel": "all", "tasks": "20"]),
+    ]
+    for (workload, parameters) in cases {
+      #expect(throws: CheckFailed.self) { try measure(workload, parameters, ForgetsCancelling.self) }
+    }
+    #expect(throws: CheckFailed.self) {
+      try measure(ThroughChain(), ["cancel": "head", "length": "20"], ForgetsDependencies.self)
+    }
+  }
+
+  @Test func stormsInWhichSomethingIsLostOrDoubled() throws {
+    let parameters: Parameters = ["ops": "400", "adders": "2", "cancellers": "1", "work_ns": "500"]
+    let value = try measure(Storm(), parameters, NoFault.self)
+    let sum = value.readings.filter { [.executed, .cancelled].contains($0.metric) }.reduce(0) { $0 + $1.value }
+    #expect(sum == 400)
+    #expect(throws: CheckFailed.self) { try measure(Storm(), parameters, ForgetsCancelling.self) }
+    // Those that are cancelled first hide it, so there are none to cancel all.
+    let calm: Parameters = ["ops": "400", "adders": "2", "cancellers": "0", "work_ns": "500"]
+    #expect(throws: CheckFailed.self) { try measure(Storm(), calm, RunsTwice.self) }
+    #expect(throws: CheckFailed.self) { try measure(Storm(), calm, RunsNothing.self) }
+  }
+
+  @Test(arguments: ["inside", "outside"])
+  func submittersAreServed(from: String) throws {
+    let parameters: Parameters = [
+      "submitters": "2", "from": from, "pending": "1", "work_ns": "1000", "duration_ns": "1000000",
+    ]
+    let readings = try measure(SubmitterFairness(), parameters, NoFault.self).readings
+    #expect(readings.map(\.metric) == [.jain, .minShare])
+    #expect(readings.allSatisfy { $0.value >= 0 && $0.value <= 1 })
+  }
+
+  @Test func submittersWhoseOperationsRunTwice() {
+    let parameters: Parameters = [
+      "submitters": "2", "from": "outside", "pending": "4", "work_ns": "1000", "duration_ns": "1000000",
+    ]
+    #expect(throws: CheckFailed.self) { try measure(SubmitterFairness(), parameters, RunsTwice.self) }
   }
 }

@@ -6,7 +6,7 @@ import Testing
 /// Logs made by hand, errors counted by hand.
 struct PriorityReplayTests {
   func event(_ level: PriorityLevel, ready: UInt64, started: UInt64) -> PriorityEvent {
-    PriorityEvent(level: level, ready: ready, started: started)
+    PriorityEvent(level: level, ready: ready, started: started, ended: started)
   }
 
   @Test func strictOrderHasNoError() {

@@ -18,7 +18,7 @@ struct WorkloadTests {
   static let cases: [Case] =
     (try? Catalogue(graphs: [], seed: 1).workloads)?.flatMap { workload in
       workload.parameterSets().flatMap { parameters in
-        SubjectRegistry.all.filter { $0.capability >= workload.requirement }
+        SubjectRegistry.all.filter(workload.suits)
           .filter { $0.name != "foundation" || parameters["links"] != "chain" }
           .map { Case(workload: workload, parameters: parameters, subject: $0) }
       }

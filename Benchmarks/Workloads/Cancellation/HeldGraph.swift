@@ -78,8 +78,8 @@ final class HeldGraph<S: OperationSubject> {
     return items
   }
 
-  /// All have finished; with the head cancelled it alone did not run, with all cancelled none ran without being
-  /// cancelled, and none twice.
+  /// All have finished, none ran twice, and whatever did not run was cancelled. With the head cancelled, it alone did
+  /// not run; with all, one that its predecessors' cancellation released may have run before its own turn came.
   private func check(_ items: [S.Item], _ cancelled: Cancelled) throws -> Int {
     let executed = body.flags.ran
     for (task, item) in items.enumerated() {
@@ -90,7 +90,6 @@ final class HeldGraph<S: OperationSubject> {
           "operation \(task) of \(items.count) ran \(times) times, is \(S.isFinished(item) ? "" : "not ")finished and "
             + "\(S.isCancelled(item) ? "" : "not ")cancelled")
       }
-      if cancelled == .all, !S.isCancelled(item) { throw CheckFailed("operation \(task) was not cancelled with all") }
     }
     return executed
   }

@@ -111,7 +111,8 @@ private final class StormRound<S: OperationSubject>: @unchecked Sendable {
       let times = flags.take(index)
       guard let item = items[index], S.isFinished(item), times == 1 || times == 0 && S.isCancelled(item) else {
         throw CheckFailed(
-          "operation \(index) of \(operations) ran \(times) times and is \(items[index].map(Self.describe) ?? "absent")")
+          "operation \(index) of \(operations) ran \(times) times and is \(items[index].map(Self.describe) ?? "absent")"
+        )
       }
       executed += Int(times)
       items[index] = nil

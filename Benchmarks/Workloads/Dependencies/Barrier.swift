@@ -37,7 +37,7 @@ struct Barrier: Workload {
 
 /// How many barriers have run. Barriers alone write it, and a barrier runs alone, which is what is being checked: the
 /// bodies read it without any protection of their own.
-private final class BarrierPhases: @unchecked Sendable {
+final class BarrierPhases: @unchecked Sendable {
   private let flags: RunFlags
   private let width: Int
   private var closed = 0

@@ -39,7 +39,7 @@ struct Limited: Workload {
 
 /// How many are in at the same time. The one word that all bodies share, and only as many of them at once as the limit
 /// allows.
-private final class ConcurrencyGauge: Sendable {
+final class ConcurrencyGauge: Sendable {
   private let inside = Atomic<Int>(0)
   private let most = Atomic<Int>(0)
 

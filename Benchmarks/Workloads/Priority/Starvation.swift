@@ -83,7 +83,9 @@ private final class PriorityStream<S: OperationSubject>: @unchecked Sendable {
     try flags.check()
     try checkEmpty(subject.remaining)
     let starts = logs.merge()
-    let waits = { (range: Range<Int>) in starts.filter { range.contains($0.index) }.map { $0.time - self.added[$0.index] } }
+    let waits = { (range: Range<Int>) in
+      starts.filter { range.contains($0.index) }.map { $0.time - self.added[$0.index] }
+    }
     return (waits(higher..<higher + lowest), waits(0..<higher))
   }
 

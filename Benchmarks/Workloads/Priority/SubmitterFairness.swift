@@ -1,19 +1,21 @@
 import Dispatch
 import Harness
 import Subjects
+import Synchronization
 
 /// Whether several submitters who all want as much as they can get are served alike.
 ///
-/// Each keeps `pending` operations in the subject for `duration_ns`: a submitter adds its next one when one of its own
-/// has run. With `from=outside` a submitter is a thread; with `from=inside` it is a family of operations, each of which
-/// adds its successor. Counted is what started after every submitter had begun and before the time was up, from a log
-/// that each operation has for itself.
+/// Each keeps `pending` operations in the subject: it adds its next one when one of its own has run. With
+/// `from=outside` a submitter is a thread; with `from=inside` it is a family of operations, each of which adds its
+/// successor. As soon as every submitter has had a first operation run, and for `duration_ns`, everything that starts
+/// counts; each operation notes the time in a place of its own. Where a cost per operation is given, the operation is
+/// one such contest.
 struct SubmitterFairness: Workload {
   let name = BenchmarkName("priority", "submitter-fairness")
   let summary = "how evenly several submitters are served"
   let metrics = [Metric.jain, .minShare]
   let requirement = Capability.closures
-  let repeats = RepeatPolicy.perProcess(30, seconds: 0.3)
+  let repeats = RepeatPolicy.perProcess(30, seconds: 0.4)
 
   func parameterSets() -> [Parameters] { [parameters("4", from: "outside")] }
   func extendedParameterSets() -> [Parameters] {
@@ -21,22 +23,23 @@ struct SubmitterFairness: Workload {
   }
 
   private func parameters(_ submitters: String, from: String) -> Parameters {
-    ["submitters": submitters, "from": from, "pending": "16", "work_ns": "1000", "duration_ns": "5000000"]
+    ["submitters": submitters, "from": from, "pending": "16", "work_ns": "1000", "duration_ns": "10000000"]
   }
 
   func prepare<S: ClosureSubject>(closures type: S.Type, _ setting: Setting) throws -> Trial {
     let contest = try SubmitterContest<S>(setting)
-    var operations = 0
-    // How many operations there are is the result here; for the counts per operation one run tells.
-    _ = try contest.run(&operations)
-    return Trial(operationsPerRepeat: max(1, operations)) { repeats in
+    return Trial(operationsPerRepeat: 1) { repeats in
       var jain = 0.0
       var minShare = 0.0
-      operations = 0
+      var operations = 0
       for _ in 0..<repeats {
-        let fairness = try contest.run(&operations)
+        let served = try contest.run()
+        guard let fairness = Fairness(served) else {
+          throw CheckFailed("no operation started in the time of a contest")
+        }
         jain += fairness.jain
         minShare += fairness.minShare
+        operations += served.reduce(0, +)
       }
       return Value([
         Reading(.jain, jain / Double(repeats), count: operations),
@@ -47,44 +50,49 @@ struct SubmitterFairness: Workload {
 }
 
 /// Submitters at work for a fixed time.
-final class SubmitterContest<S: ClosureSubject>: @unchecked Sendable {
-  // Everything is constant but the lanes, see there, and `deadline`, which is written before anything is submitted.
+private final class SubmitterContest<S: ClosureSubject>: @unchecked Sendable {
+  // Constant but for the atomics and the lanes; see there.
   private let subject: S
-  private let isInside: Bool
   private let submitters: Int
-  private let pending: Int
   private let rounds: Int
   private let duration: UInt64
   private let lanes: [Lane]
+  /// The threads outside, or nil when the operations themselves are the submitters.
   private let team: ThreadTeam?
   private let finished = DispatchSemaphore(value: 0)
-  private var deadline: UInt64 = 0
+  /// How many submitters have had an operation run.
+  private let begun = Atomic<Int>(0)
+  /// When the contest is over; `max` until it has begun. Written once a contest, so reading it costs nothing.
+  private let deadline = Atomic<UInt64>(.max)
 
   init(_ setting: Setting) throws {
-    subject = S(workers: setting.workers)
+    let isInside: Bool
     switch setting.parameters["from"] {
     case "outside": isInside = false
     case "inside": isInside = true
     default: throw Complaint(.usage, "parameter 'from' is outside or inside, unlike in '\(setting.parameters)'")
     }
+    subject = S(workers: setting.workers)
     submitters = max(1, try setting.integer("submitters"))
-    pending = max(1, try setting.integer("pending"))
+    let pending = max(1, try setting.integer("pending"))
     duration = UInt64(try setting.integer("duration_ns"))
     let work = try setting.number("work_ns")
     rounds = setting.spin.rounds(nanoseconds: work)
-    // No lane can start more than this in the time, unless the work is far shorter than it was said to be.
+    // What one after the other can start in the time at most; a thread outside has as many going on as there are CPUs.
     let inARow = Int(Double(duration) / max(work, 100)) + 16
     let lanesEach = isInside ? pending : 1
     let capacity = isInside ? inARow : inARow * max(setting.workers, CPUs.available)
-    let pendingEach = pending
-    lanes = (0..<submitters * lanesEach).map { Lane(submitter: $0 / lanesEach, capacity: capacity, credit: pendingEach) }
+    lanes = (0..<submitters * lanesEach).map {
+      Lane(submitter: $0 / lanesEach, isOpener: $0 % lanesEach == 0, capacity: capacity, credit: pending)
+    }
     team = isInside ? nil : try ThreadTeam(count: submitters)
   }
 
-  /// One contest; adds to `operations` how many were counted.
-  func run(_ operations: inout Int) throws -> Fairness {
-    for lane in lanes { lane.begin() }
-    deadline = Clock.now() + duration
+  /// One contest: for each submitter how many of its operations started.
+  func run() throws -> [Int] {
+    for lane in lanes { lane.reset() }
+    begun.store(0, ordering: .relaxed)
+    deadline.store(.max, ordering: .relaxed)
     if let team {
       team.run { [self] in submitFromOutside(lanes[$0]) }
     } else {
@@ -94,65 +102,99 @@ final class SubmitterContest<S: ClosureSubject>: @unchecked Sendable {
     subject.drain()
     try checkEmpty(subject.unfinished ?? 0)
     for lane in lanes { try lane.check() }
-    let served = served()
-    operations += served.reduce(0, +)
-    guard let fairness = Fairness(served) else {
-      throw CheckFailed("no operation started between the first of every submitter and the end of the time")
-    }
-    return fairness
+    return served()
+  }
+
+  /// The place where the next operation of a lane notes its start, when the contest has begun; `over` when it has ended.
+  private enum Next {
+    case unlogged
+    case logged(Int)
+    case over
+  }
+
+  private func next(_ lane: Lane) -> Next {
+    let deadline = deadline.load(ordering: .relaxed)
+    if deadline == .max { return .unlogged }
+    guard Clock.now() < deadline, let index = lane.next() else { return .over }
+    return .logged(index)
   }
 
   private func submitFromOutside(_ lane: Lane) {
-    while Clock.now() < deadline, let index = lane.next() {
+    while true {
       lane.credit.wait()
-      subject.submit { [self] in
-        lane.log(index)
-        Spin.run(rounds: rounds)
+      switch next(lane) {
+      case .over:
         lane.credit.signal()
+        return
+      case .logged(let index):
+        subject.submit { [self] in
+          lane.log(index)
+          Spin.run(rounds: rounds)
+          lane.credit.signal()
+        }
+      case .unlogged:
+        lane.early += 1
+        subject.submit { [self] in
+          begin(lane)
+          Spin.run(rounds: rounds)
+          lane.credit.signal()
+        }
       }
     }
   }
 
   private func executeAndContinue(_ lane: Lane) {
-    if let index = lane.next() {
-      lane.log(index)
-      Spin.run(rounds: rounds)
-      if Clock.now() < deadline { return subject.submit { [self] in executeAndContinue(lane) } }
+    switch next(lane) {
+    case .over:
+      finished.signal()
+      return
+    case .logged(let index): lane.log(index)
+    case .unlogged:
+      lane.early += 1
+      begin(lane)
     }
-    finished.signal()
+    Spin.run(rounds: rounds)
+    subject.submit { [self] in executeAndContinue(lane) }
   }
 
-  /// For each submitter how many of its operations started while all were at it.
-  private func served() -> [Int] {
-    var firsts = [UInt64](repeating: .max, count: submitters)
-    var end = deadline
-    for lane in lanes {
-      let starts = lane.starts
-      firsts[lane.submitter] = min(firsts[lane.submitter], starts.min() ?? .max)
-      // A submitter whose log is full has stopped: what others got after that says nothing.
-      if lane.isFull { end = min(end, starts.max() ?? 0) }
+  /// The last submitter that comes to run an operation opens the contest.
+  private func begin(_ lane: Lane) {
+    let isFirst = lane.earlyRun.wrappingAdd(1, ordering: .relaxed).oldValue == 0 && lane.isOpener
+    if isFirst, begun.wrappingAdd(1, ordering: .relaxed).newValue == submitters {
+      deadline.store(Clock.now() + duration, ordering: .relaxed)
     }
-    let begin = firsts.max() ?? .max
+  }
+
+  private func served() -> [Int] {
+    var end = deadline.load(ordering: .relaxed)
+    // A submitter whose log is full has stopped: what others got after that says nothing.
+    for lane in lanes where lane.isFull { end = min(end, lane.starts.max() ?? 0) }
     var served = [Int](repeating: 0, count: submitters)
-    for lane in lanes { served[lane.submitter] += lane.starts.count { $0 >= begin && $0 < end } }
+    for lane in lanes { served[lane.submitter] += lane.starts.count { $0 <= end } }
     return served
   }
 }
 
 /// The operations that one submitter adds one after the other, each with a place of its own for the time it started.
 private final class Lane: @unchecked Sendable {
-  // `used` belongs to whoever adds the next operation, one at a time; each time is written by its own operation alone;
-  // all are read when everything has run.
+  // `used` and `early` belong to whoever adds the next operation, one at a time; each time is written by its own
+  // operation alone; all are read when everything has run.
   let submitter: Int
   /// How many more the submitter may add now.
   let credit: DispatchSemaphore
+  /// Operations from before the contest, added and run.
+  var early = 0
+  let earlyRun = Atomic<Int>(0)
+  /// Whether this lane's first operation counts as the submitter's: one lane of each does.
+  let isOpener: Bool
   private let times: UnsafeMutablePointer<UInt64>
   private let capacity: Int
   private var used = 0
   private var hasDoubled = false
 
-  init(submitter: Int, capacity: Int, credit: Int) {
+  init(submitter: Int, isOpener: Bool, capacity: Int, credit: Int) {
     self.submitter = submitter
+    self.isOpener = isOpener
     self.capacity = capacity
     self.credit = DispatchSemaphore(value: 0)
     // A semaphore must not end below the value it was made with.
@@ -163,9 +205,11 @@ private final class Lane: @unchecked Sendable {
 
   deinit { times.deallocate() }
 
-  func begin() {
+  func reset() {
     times.update(repeating: 0, count: used)
     used = 0
+    early = 0
+    earlyRun.store(0, ordering: .relaxed)
   }
 
   /// The place of the next operation; nil when there is none left.
@@ -185,8 +229,11 @@ private final class Lane: @unchecked Sendable {
 
   func check() throws {
     let missing = starts.count { $0 == 0 }
-    guard missing == 0, !hasDoubled else {
-      throw CheckFailed("\(missing) of \(used) operations of submitter \(submitter) did not run, or one ran twice")
+    let ran = earlyRun.load(ordering: .relaxed)
+    guard missing == 0, !hasDoubled, ran == early else {
+      throw CheckFailed(
+        "of the operations of submitter \(submitter), \(missing) of \(used) did not run\(hasDoubled ? ", one ran twice" : "")"
+          + ", and before the contest \(ran) ran of \(early)")
     }
   }
 }
