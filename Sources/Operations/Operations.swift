@@ -1,4 +1,6 @@
-/// The module to import: operations, queues, and the three backends.
+/// The module to import: operations, queues, and the three backends; and Dispatch, as Foundation does: `underlyingQueue` is of
+/// its types, and files written for Foundation use it without importing it.
+@_exported import Dispatch
 @_exported import DispatchBackend
 @_exported import OperationCore
 @_exported import StealingBackend

@@ -1,5 +1,4 @@
 // The same assertions for Foundation's classes and for these: what Foundation does right must stay as it is.
-import Dispatch
 import TestSupport
 import Testing
 

@@ -1,5 +1,4 @@
 // Written for Foundation: apart from the import, nothing in this file knows of another library.
-import Dispatch
 
 #if FOUNDATION_OPERATIONS
   import Foundation
