@@ -93,7 +93,7 @@ struct PlanTests {
   }
 
   @Test func theDefaultRunsAreShort() throws {
-    #expect(try plan(selection(effort: .full)).estimatedSeconds < 360)
+    #expect(try plan(selection(effort: .full)).estimatedSeconds < 600)
     #expect(try plan(selection(effort: .quick)).estimatedSeconds < 120)
   }
 

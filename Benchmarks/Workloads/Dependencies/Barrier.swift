@@ -15,7 +15,10 @@ struct Barrier: Workload {
 
   func suits(_ subject: SubjectInfo) -> Bool { subject.hasBarriers }
 
-  func parameterSets() -> [Parameters] { [["batches": "10", "width": "100"]] }
+  func parameterSets() -> [Parameters] { [["batches": "10", "width": "50"]] }
+  func extendedParameterSets() -> [Parameters] {
+    [["batches": "100", "width": "5"], ["batches": "4", "width": "500"]]
+  }
 
   func prepare<S: ClosureSubject>(closures type: S.Type, _ setting: Setting) throws -> Trial {
     guard S.hasBarriers else { throw CheckFailed("\(name) means nothing on \(S.name)") }

@@ -6,9 +6,9 @@ struct Diamond: ShapeWorkload {
   let name = BenchmarkName("dependencies", "diamond")
   let summary = "fan-out and fan-in in turns"
 
-  func parameterSets() -> [Parameters] { [["width": "8", "diamonds": "100"]] }
+  func parameterSets() -> [Parameters] { [["width": "8", "diamonds": "45"]] }
   func extendedParameterSets() -> [Parameters] {
-    [["width": "2", "diamonds": "300"], ["width": "100", "diamonds": "10"]]
+    [["width": "2", "diamonds": "100"], ["width": "100", "diamonds": "5"]]
   }
 
   func graph(_ setting: Setting) throws -> TaskGraph {

@@ -5,7 +5,9 @@ struct FanOut: ShapeWorkload {
   let name = BenchmarkName("dependencies", "fan-out")
   let summary = "many operations that depend on one"
 
-  func parameterSets() -> [Parameters] { [["width": "1000"]] }
+  /// As for a chain, Foundation's cost grows with the square of the width.
+  func parameterSets() -> [Parameters] { [["width": "400"]] }
+  func extendedParameterSets() -> [Parameters] { [["width": "1000"]] }
 
   func graph(_ setting: Setting) throws -> TaskGraph { .fanOut(width: try setting.integer("width")) }
 }

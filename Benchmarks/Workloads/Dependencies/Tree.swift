@@ -5,7 +5,8 @@ struct Tree: ShapeWorkload {
   let name = BenchmarkName("dependencies", "tree")
   let summary = "a binary reduction from the leaves to one root"
 
-  func parameterSets() -> [Parameters] { [["leaves": "512"]] }
+  func parameterSets() -> [Parameters] { [["leaves": "256"]] }
+  func extendedParameterSets() -> [Parameters] { [["leaves": "1024"]] }
 
   func graph(_ setting: Setting) throws -> TaskGraph { .reduction(leaves: try setting.integer("leaves")) }
 }
