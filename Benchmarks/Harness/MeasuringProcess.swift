@@ -30,13 +30,17 @@ public struct MeasuringProcess {
     let start = Clock.now()
     for _ in 0..<warmups where Clock.now() - start < Self.longestWarmup { _ = try trial.measure(repeats) }
     var samples: [SampleSeries] = []
+    var reported: Set<Metric> = []
     let cost = ProcessCost()
     for index in 1...values {
       let value = try trial.measure(repeats)
       for reading in value.readings { write(.reading(valueIndex: index, reading)) }
+      reported.formUnion(value.readings.map(\.metric))
       samples += value.samples
     }
-    for reading in cost.readings(operations: trial.operationsPerRepeat * repeats * values) {
+    // A benchmark that is about one of these has its own number for it.
+    for reading in cost.readings(operations: trial.operationsPerRepeat * repeats * values)
+    where !reported.contains(reading.metric) {
       write(.reading(valueIndex: 0, reading))
     }
     for series in SampleSeries.merged(samples) {

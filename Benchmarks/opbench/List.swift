@@ -27,6 +27,8 @@ struct List: ParsableCommand {
       lines.append("      metrics: " + workload.metrics.map { "\($0.name) (\($0.unit))" }.joined(separator: ", "))
       if workload.requirement > .closures { lines.append("      needs \(Self.words(workload.requirement))") }
     }
+    let process = Metric.process.map { "\($0.name) (\($0.unit))" }.joined(separator: ", ")
+    lines += ["", "every benchmark, once per process, where the machine allows: " + process]
     try ResultFiles.write(lines.joined(separator: "\n") + "\n", to: STDOUT_FILENO, name: "standard output")
   }
 
