@@ -10,7 +10,8 @@ let package = Package(
     .library(name: "Operations", targets: ["Operations"])
   ],
   dependencies: [
-    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0")
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+    .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
   ],
   targets: [
     // The library: no Foundation, no package.
@@ -42,7 +43,9 @@ let package = Package(
     // Two things Swift cannot say: a system call with variable arguments, and a function that stands before the C library's.
     .target(name: "CMeasure", path: "Benchmarks/CMeasure"),
     .target(
-      name: "Harness", dependencies: ["CJemalloc", "CMeasure"], path: "Benchmarks/Harness", swiftSettings: settings),
+      name: "Harness",
+      dependencies: ["CJemalloc", "CMeasure", .product(name: "Histogram", package: "hdrhistogram-swift")],
+      path: "Benchmarks/Harness", swiftSettings: settings),
     .target(name: "Subjects", dependencies: ["Operations"], path: "Benchmarks/Subjects", swiftSettings: settings),
     .target(
       name: "Workloads", dependencies: ["Harness", "Subjects"], path: "Benchmarks/Workloads", swiftSettings: settings),

@@ -19,8 +19,12 @@ public struct MeasureRequest: Codable, Hashable, Sendable {
   public let seed: UInt64
   public let spin: Spin
   public let graphs: [String]
+  /// The time in which the slowest subject completes one operation of an open loop, in nanoseconds.
+  public let serviceTime: Double?
 
-  public init(cell: CellKey, mode: Mode, seed: UInt64, spin: Spin, graphs: [String]) {
+  public init(
+    cell: CellKey, mode: Mode, seed: UInt64, spin: Spin, graphs: [String], serviceTime: Double? = nil
+  ) {
     family = cell.scenario.name.family
     benchmark = cell.scenario.name.benchmark
     parameters = cell.scenario.parameters.description
@@ -30,6 +34,7 @@ public struct MeasureRequest: Codable, Hashable, Sendable {
     self.seed = seed
     self.spin = spin
     self.graphs = graphs
+    self.serviceTime = serviceTime
   }
 
   public var name: BenchmarkName { BenchmarkName(family, benchmark) }

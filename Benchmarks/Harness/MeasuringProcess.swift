@@ -59,11 +59,12 @@ public struct MeasuringProcess {
   }
 
   private func calibrate(target: UInt64, limit: Int) throws -> Int {
-    _ = try trial.measure(1)
+    let run = trial.saturate ?? { _ = try trial.measure($0) }
+    try run(1)
     var repeats = 1
     while true {
       let start = Clock.now()
-      _ = try trial.measure(repeats)
+      try run(repeats)
       switch Calibration.step(repeats: repeats, took: Clock.now() - start, target: target, limit: limit) {
       case .enough(let answer): return answer
       case .tryAgain(let next): repeats = next

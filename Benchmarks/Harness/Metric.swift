@@ -56,3 +56,15 @@ public struct Metric: Hashable, Sendable {
     ["mean", "p99", "max"].map { Metric("\(prefix)_\($0)", unit: "operations") }
   }
 }
+
+extension Metric {
+  public static let idleCPUPercent = Metric("idle_cpu_percent", unit: "percent")
+  public static let speedup = Metric("speedup", unit: "ratio")
+  /// The mean time between the intended starts of an open loop: the same for every subject of a run.
+  public static let arrivalInterval = Metric("arrival_interval_ns", unit: "ns")
+  /// How often a curve of efficiency over granularity passes the level asked for; more than 1 means noise.
+  public static let crossings = Metric("crossings", unit: "crossings")
+
+  /// The smallest average task granularity that still reaches so many per cent of the peak.
+  public static func metg(_ percent: Int) -> Metric { Metric("metg\(percent)_ns", unit: "ns") }
+}

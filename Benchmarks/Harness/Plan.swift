@@ -9,11 +9,13 @@ public struct PlannedScenario: Sendable {
   public let headlines: [Metric]
   public let countsAllocations: Bool
   public let notes: [String]
+  /// After how many seconds a process counts as hung, where that is known better than from the estimate.
+  public let timeLimit: Double?
 
   public init(
     scenario: Scenario, arms: [Arm], incapable: [Arm], repeats: RepeatPolicy, headlines: [Metric],
     countsAllocations: Bool,
-    notes: [String]
+    notes: [String], timeLimit: Double? = nil
   ) {
     self.scenario = scenario
     self.arms = arms
@@ -22,6 +24,7 @@ public struct PlannedScenario: Sendable {
     self.headlines = headlines
     self.countsAllocations = countsAllocations
     self.notes = notes
+    self.timeLimit = timeLimit
   }
 
   public var cells: [CellKey] { arms.map { CellKey(scenario, $0) } }
@@ -117,7 +120,8 @@ extension Plan {
       let values = Double(effort.values + effort.warmups)
       switch repeats(cell.scenario) {
       case .calibrated(let least): return Self.startup + values * max(target * Self.share, least)
-      case .perProcess(_, let seconds): return Self.startup + seconds * values / Double(effort.values) * Self.share
+      case .perProcess(_, let seconds), .paced(_, let seconds): 
+        return Self.startup + seconds * values / Double(effort.values) * Self.share
       }
     }
   }
@@ -129,9 +133,11 @@ extension Plan {
   public var estimatedSeconds: Double { steps.reduce(0) { $0 + estimate($1) } }
 
   /// How long a process may take before it counts as hung.
-  public func timeout(_ step: Step) -> Double { 60 + 20 * estimate(step) }
-
-  public func repeats(_ scenario: Scenario) -> RepeatPolicy {
-    scenarios.first { $0.scenario == scenario }!.repeats
+  public func timeout(_ step: Step) -> Double {
+    planned(step.cell.scenario).timeLimit ?? 60 + 20 * estimate(step)
   }
+
+  public func repeats(_ scenario: Scenario) -> RepeatPolicy { planned(scenario).repeats }
+
+  private func planned(_ scenario: Scenario) -> PlannedScenario { scenarios.first { $0.scenario == scenario }! }
 }

@@ -14,7 +14,8 @@ public struct RunResult: Sendable {
   public var rows: [Row] = []
   /// Cells that have no number, and why.
   public var failures: [CellKey: String] = [:]
-  /// Repeats for one value, the same for every arm.
+  /// Repeats for one value, the same for every arm; for an open loop the operations that the slowest arm completes in
+  /// the time of a value.
   public var repeats: [Scenario: Int] = [:]
   /// More than 1 % of CPU time was stolen.
   public var disturbed: Set<ScenarioBlock> = []
@@ -91,9 +92,8 @@ public struct RunSession {
   /// The slowest arm decides: it needs the fewest repeats.
   private mutating func calibrate(_ planned: PlannedScenario) {
     switch planned.repeats {
-    case .perProcess(let repeats, _):
-      result.repeats[planned.scenario] = (repeats + plan.effort.values - 1) / plan.effort.values
-    case .calibrated:
+    case .perProcess(let repeats, _): result.repeats[planned.scenario] = share(repeats)
+    case .calibrated, .paced:
       var fewest = Int.max
       for cell in planned.cells {
         let mode = MeasureRequest.Mode.calibrate(target: plan.effort.target, limit: fewest)
@@ -105,9 +105,22 @@ public struct RunSession {
     }
   }
 
+  /// What of a process's samples falls to one value.
+  private func share(_ samples: Int) -> Int { (samples + plan.effort.values - 1) / plan.effort.values }
+
+  /// The pace of an open loop: the same for every arm, from the slowest one's calibration.
+  private func serviceTime(_ step: Plan.Step) -> Double? {
+    guard case .time = step, case .paced = plan.repeats(step.cell.scenario),
+      let operations = result.repeats[step.cell.scenario]
+    else { return nil }
+    return Double(plan.effort.target) / Double(operations)
+  }
+
   private mutating func time(_ planned: PlannedScenario, _ order: [Arm], block: Int) {
+    var repeats = result.repeats[planned.scenario] ?? 1
+    if case .paced(let samples, _) = planned.repeats { repeats = share(samples) }
     let mode = MeasureRequest.Mode.time(
-      repeats: result.repeats[planned.scenario] ?? 1, values: plan.effort.values, warmups: plan.effort.warmups)
+      repeats: repeats, values: plan.effort.values, warmups: plan.effort.warmups)
     let before = SystemLoad.read()
     for arm in order {
       let cell = CellKey(planned.scenario, arm)
@@ -141,7 +154,8 @@ public struct RunSession {
     world.showProgress(
       total - remaining.count - 1, total, "\(step)", timeLeft.seconds([step]) + timeLeft.seconds(remaining))
     processes += 1
-    let request = MeasureRequest(cell: step.cell, mode: mode, seed: plan.seed, spin: spin, graphs: graphs)
+    let request = MeasureRequest(
+      cell: step.cell, mode: mode, seed: plan.seed, spin: spin, graphs: graphs, serviceTime: serviceTime(step))
     let outcome = world.launch(request, environment.merging(padding()) { $1 }, plan.timeout(step))
     guard outcome.ending != .interrupted else { return [] }
     timeLeft.finished(step, seconds: Double(outcome.nanoseconds) / 1e9)

@@ -1,13 +1,21 @@
-/// Durations of one kind, kept in full: the percentiles are exact.
+/// Durations of one kind: kept in full, with exact percentiles, or counted in a histogram.
 public struct SampleSeries: Sendable {
   public let prefix: String
   public let detail: Parameters
+  /// The samples that are kept in full.
   public var nanoseconds: [UInt64]
+  /// Where the samples are counted, for a series that is not kept in full.
+  public private(set) var histogram: LatencyHistogram?
 
   public init(_ prefix: String, detail: Parameters = [:], nanoseconds: [UInt64]) {
     self.prefix = prefix
     self.detail = detail
     self.nanoseconds = nanoseconds
+  }
+
+  public init(_ prefix: String, detail: Parameters = [:], histogram: LatencyHistogram) {
+    self.init(prefix, detail: detail, nanoseconds: [])
+    self.histogram = histogram
   }
 
   /// The percentiles that are reported, each with the number of samples below which it would rest on a handful of
@@ -25,17 +33,32 @@ public struct SampleSeries: Sendable {
 
   /// Percentiles by nearest rank, leaving out those for which there are too few samples.
   public func readings() -> [Reading] {
-    guard !nanoseconds.isEmpty else { return [] }
     let sorted = nanoseconds.sorted()
-    var readings: [Reading] = []
-    for percentile in Self.percentiles where sorted.count >= percentile.samples {
-      let value = sorted[Statistics.nearestRank(percentile.fraction, of: sorted.count)]
-      let metric = Metric("\(prefix)_\(percentile.name)_ns", unit: "ns")
-      readings.append(Reading(metric, Double(value), count: sorted.count, detail: detail))
+    let count = histogram?.count ?? sorted.count
+    guard count > 0 else { return [] }
+    func reading(_ name: String, _ value: UInt64) -> Reading {
+      Reading(Metric("\(prefix)_\(name)_ns", unit: "ns"), Double(value), count: count, detail: detail)
     }
-    let largest = Metric("\(prefix)_max_ns", unit: "ns")
-    readings.append(Reading(largest, Double(sorted[sorted.count - 1]), count: sorted.count, detail: detail))
+    var readings: [Reading] = []
+    for percentile in Self.percentiles where count >= percentile.samples {
+      let value =
+        histogram?.value(percentile.fraction) ?? sorted[Statistics.nearestRank(percentile.fraction, of: count)]
+      readings.append(reading(percentile.name, value))
+    }
+    readings.append(reading("max", histogram?.max ?? sorted[count - 1]))
     return readings
+  }
+
+  /// Takes in the samples of another series; one that is counted in a histogram makes this one so too.
+  mutating func merge(_ other: SampleSeries) {
+    guard histogram != nil || other.histogram != nil else {
+      nanoseconds += other.nanoseconds
+      return
+    }
+    var merged = histogram ?? LatencyHistogram(nanoseconds)
+    if let theirs = other.histogram { merged.add(theirs) } else { merged.add(LatencyHistogram(other.nanoseconds)) }
+    histogram = merged
+    nanoseconds = []
   }
 
   /// The series of several values as one per prefix and detail, in order of first appearance.
@@ -43,7 +66,7 @@ public struct SampleSeries: Sendable {
     var merged: [SampleSeries] = []
     for one in series {
       if let index = merged.firstIndex(where: { $0.prefix == one.prefix && $0.detail == one.detail }) {
-        merged[index].nanoseconds += one.nanoseconds
+        merged[index].merge(one)
       } else {
         merged.append(one)
       }

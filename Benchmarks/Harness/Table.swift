@@ -19,7 +19,7 @@ public struct Table: Sendable {
 
   private func section(_ name: BenchmarkName) -> String {
     let planned = plan.scenarios.filter { $0.scenario.name == name }
-    let lines = summary.lines.filter { $0.scenario.name == name }
+    let lines = summary.lines.filter { $0.scenario.name == name && !$0.isUnremarkable }
     let common = Self.common(lines.map(\.parameters))
     let arms = plan.arms.filter { arm in planned.contains { $0.arms.contains(arm) } }
     var rows = [["", ""] + arms.map(\.description) + ["n"]]
@@ -32,6 +32,13 @@ public struct Table: Sendable {
     for missing in planned where !lines.contains(where: { $0.scenario == missing.scenario }) {
       let empty = arms.map { failures[CellKey(missing.scenario, $0)] == nil ? "-" : "failed" }
       rows.append([missing.scenario.parameters.without(common).description, ""] + empty + ["0"])
+    }
+    for mean in ScenarioMeans.all(lines) {
+      rows.append(
+        ["geometric mean of \(mean.scenarios)", mean.metric.name]
+          + arms.map { arm in
+            mean.means[arm].map { Scale(mean.metric.unit, $0) }.map { $0.format(mean.means[arm]!) + $0.suffix } ?? "-"
+          } + [""])
     }
     let notes = planned.flatMap { scenario in scenario.notes.map { "  \($0)" } }
     let heading = common.isEmpty ? "\(name)" : "\(name)  \(common)"

@@ -9,8 +9,16 @@ public struct Trial {
   /// counting process. Nil where nothing can be made to wait.
   public var pend: ((_ whilePending: () -> Void) throws -> Int)?
 
-  public init(operationsPerRepeat: Int, measure: @escaping (_ repeats: Int) throws -> Value) {
+  /// Runs so many operations as fast as the subject takes them: what the pace of an open loop is derived from. Nil for
+  /// benchmarks that set no pace.
+  public let saturate: ((_ operations: Int) throws -> Void)?
+
+  public init(
+    operationsPerRepeat: Int, saturate: ((_ operations: Int) throws -> Void)? = nil,
+    measure: @escaping (_ repeats: Int) throws -> Value
+  ) {
     self.operationsPerRepeat = operationsPerRepeat
+    self.saturate = saturate
     self.measure = measure
   }
 }
@@ -31,5 +39,15 @@ public enum RepeatPolicy: Sendable, Hashable {
   /// or that count events. `seconds` is what they take on the slowest subject, for the estimate of the plan alone.
   case perProcess(Int, seconds: Double)
 
-  public var isCalibrated: Bool { if case .calibrated = self { true } else { false } }
+  /// So many samples over all values of a process, at a pace that all subjects share: what is calibrated is how many
+  /// operations the slowest subject completes, running flat out, in the plan's time for one value.
+  case paced(samples: Int, seconds: Double)
+
+  /// Whether a process of its own has to find something out before the blocks.
+  public var isCalibrated: Bool {
+    switch self {
+    case .calibrated, .paced: true
+    case .perProcess: false
+    }
+  }
 }

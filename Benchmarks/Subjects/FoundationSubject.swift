@@ -66,6 +66,7 @@ public final class FoundationSubject: OperationSubject {
   @inlinable public static func isCancelled(_ item: BlockOperation) -> Bool { item.isCancelled }
   @inlinable public static func cancel(_ item: BlockOperation) { item.cancel() }
   @inlinable public static func start(_ item: BlockOperation) { item.start() }
+  @inlinable public static func wait(for item: BlockOperation) { item.waitUntilFinished() }
   @inlinable public func add(_ item: BlockOperation) { queue.addOperation(item) }
 
   @inlinable

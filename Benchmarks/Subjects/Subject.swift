@@ -56,9 +56,7 @@ public protocol CancellableSubject: ClosureSubject {
 
 /// The operation API: operations with dependencies and priorities in a queue that can be suspended and cancelled as a
 /// whole.
-public protocol OperationSubject: CancellableSubject {
-  associatedtype Item: AnyObject & Sendable
-
+public protocol OperationSubject: CancellableSubject, Waiting {
   static func makeOperation(_ body: @escaping @Sendable () -> Void) -> Item
   static func setPriority(_ level: PriorityLevel, of item: Item)
   static func addDependency(of item: Item, on dependency: Item)

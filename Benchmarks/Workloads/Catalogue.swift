@@ -22,6 +22,7 @@ public struct Catalogue: Sendable {
       Barrier(),
       GraphPatterns(),
       RandomDAG(),
+      MinimumGranularity(),
       try Replay(graphs: graphs, seed: seed),
       RankError(),
       Inversion(),
@@ -34,6 +35,17 @@ public struct Catalogue: Sendable {
       ThroughChain(),
       ThroughTree(),
       Storm(),
+      WakeIdle(),
+      WakeBusy(),
+      PingPong(),
+      OpenLoop(),
+      Fib(),
+      Skynet(),
+      NQueens(),
+      UnbalancedTreeSearch(),
+      Sleepers(),
+      NestedWait(),
+      IdleCPU(),
     ]
   }
 }

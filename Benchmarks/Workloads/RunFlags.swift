@@ -15,6 +15,9 @@ struct RunFlags: @unchecked Sendable {
     self.count = count
   }
 
+  /// For flags that do not live as long as the process.
+  func deallocate() { words.deallocate() }
+
   /// The address an operation's body captures: one word of context.
   @inline(__always)
   func slot(_ index: Int) -> RunFlag { RunFlag(word: words + index) }

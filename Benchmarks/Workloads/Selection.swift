@@ -23,12 +23,16 @@ public struct Selection: Sendable {
     let arms = try arms(subjects)
     let scenarios = try workloads(catalogue).flatMap { workload in
       (workload.parameterSets() + (benchmark == nil ? [] : workload.extendedParameterSets())).map { parameters in
-        let capable = arms.filter { workload.suits($0.info) }
+        func canRun(_ subject: SubjectInfo) -> Bool {
+          workload.suits(subject) && subject.capability >= workload.requirement(parameters)
+        }
+        let capable = arms.filter { canRun($0.info) }
         return PlannedScenario(
           scenario: Scenario(workload.name, parameters), arms: capable.map(\.arm),
-          incapable: arms.filter { !workload.suits($0.info) }.map(\.arm), repeats: workload.repeats,
+          incapable: arms.filter { !canRun($0.info) }.map(\.arm), repeats: workload.repeats(parameters),
           headlines: workload.headlines, countsAllocations: workload.countsAllocations,
-          notes: workload.notes(parameters, workers: capable.first?.arm.workers ?? CPUs.available))
+          notes: workload.notes(parameters, workers: capable.first?.arm.workers ?? CPUs.available),
+          timeLimit: workload.timeLimit)
       }
     }
     return Plan(scenarios: scenarios.filter { !$0.arms.isEmpty }, effort: effort, seed: seed)

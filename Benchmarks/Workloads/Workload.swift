@@ -18,7 +18,13 @@ public protocol Workload: Sendable {
   var requirement: Capability { get }
   /// Whether a subject has all that the benchmark needs: by default, the capability it requires.
   func suits(_ subject: SubjectInfo) -> Bool
+  /// The least for these parameters, where it depends on them.
+  func requirement(_ parameters: Parameters) -> Capability
   var repeats: RepeatPolicy { get }
+  /// The policy for these parameters, where it depends on them.
+  func repeats(_ parameters: Parameters) -> RepeatPolicy
+  /// After how many seconds a process counts as hung; nil: from the estimate of the plan.
+  var timeLimit: Double? { get }
   /// Whether allocations per operation are counted, in a process of their own.
   var countsAllocations: Bool { get }
 
@@ -44,12 +50,16 @@ public struct Setting: Sendable {
   public let workers: Int
   public let seed: UInt64
   public let spin: Spin
+  /// The time in which the slowest subject completes one operation of an open loop, in nanoseconds; unknown while it
+  /// is being found out, and to every other benchmark.
+  public let serviceTime: Double?
 
-  public init(parameters: Parameters, workers: Int, seed: UInt64, spin: Spin) {
+  public init(parameters: Parameters, workers: Int, seed: UInt64, spin: Spin, serviceTime: Double? = nil) {
     self.parameters = parameters
     self.workers = workers
     self.seed = seed
     self.spin = spin
+    self.serviceTime = serviceTime
   }
 
   /// A parameter that `parameterSets` has put there.
@@ -72,6 +82,9 @@ extension Workload {
   public func suits(_ subject: SubjectInfo) -> Bool { subject.capability >= requirement }
   public var countsAllocations: Bool { false }
   public var headlines: [Metric] { metrics }
+  public var timeLimit: Double? { nil }
+  public func requirement(_ parameters: Parameters) -> Capability { requirement }
+  public func repeats(_ parameters: Parameters) -> RepeatPolicy { repeats }
   public func extendedParameterSets() -> [Parameters] { [] }
   public func notes(_ parameters: Parameters, workers: Int) -> [String] { [] }
 

@@ -17,7 +17,9 @@ struct Measure: ParsableCommand {
       let parameters = Parameters(request.parameters),
       let trial = try workload.prepare(
         subject: request.subject,
-        Setting(parameters: parameters, workers: request.workers, seed: request.seed, spin: request.spin))
+        Setting(
+          parameters: parameters, workers: request.workers, seed: request.seed, spin: request.spin,
+          serviceTime: request.serviceTime))
     else { throw Complaint(.usage, "there is no \(request.name) on \(request.subject)") }
     MeasuringProcess(trial) { line in
       try? ResultFiles.write(line.text + "\n", to: STDOUT_FILENO, name: "the result")

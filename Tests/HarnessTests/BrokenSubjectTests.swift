@@ -46,6 +46,8 @@ final class BrokenSubject<Fault: BrokenSubjectFault>: OperationSubject {
   static func cancel(_ item: Item) { StealingSubject.cancel(item) }
   static func start(_ item: Item) { if !Fault.ignoresStart { StealingSubject.start(item) } }
 
+  static func wait(for item: Item) { StealingSubject.wait(for: item) }
+
   func add(_ item: Item) { inner.add(item) }
 
   /// Without dependencies the order is this one's to choose: the last first, and then the others.
@@ -106,12 +108,37 @@ enum IgnoresSuspension: BrokenSubjectFault { static var ignoresSuspension: Bool 
 enum IgnoresStart: BrokenSubjectFault { static var ignoresStart: Bool { true } }
 enum Leaks: BrokenSubjectFault { static var leaks: Bool { true } }
 
+/// Runs everything on the thread that submits it, and stands still at the first.
+final class PausingSubject: ClosureSubject, @unchecked Sendable {
+  static var name: String { "pausing" }
+  static var workersAreAdjustable: Bool { false }
+
+  // Only the thread that submits touches it.
+  private var hasPaused = false
+
+  init(workers: Int) {}
+
+  func submit(_ body: @escaping @Sendable () -> Void) {
+    if !hasPaused { Pacer.sleep(nanoseconds: 30_000_000) }
+    hasPaused = true
+    body()
+  }
+
+  func submit(_ count: Int, _ body: @escaping @Sendable (Int) -> Void, then join: @escaping @Sendable () -> Void) {
+    for index in 0..<count { body(index) }
+    join()
+  }
+
+  func drain() {}
+}
+
 /// A subject that does it wrong gets no number.
 struct BrokenSubjectTests {
   func trial<Fault: BrokenSubjectFault>(
     _ workload: any Workload, _ parameters: Parameters, _ fault: Fault.Type
   ) throws -> Trial {
-    let setting = Setting(parameters: parameters, workers: 2, seed: 1, spin: Spin(roundsPerMicrosecond: 10))
+    let setting = Setting(
+      parameters: parameters, workers: 2, seed: 1, spin: Spin(roundsPerMicrosecond: 10), serviceTime: 20_000)
     return try workload.prepare(operations: BrokenSubject<Fault>.self, setting)
   }
 
@@ -144,12 +171,43 @@ struct BrokenSubjectTests {
         GraphPatterns(), ["pattern": "no_comm", "width": "4", "steps": "4", "work_ns": "0", "imbalance": "0"],
         ForgetsDependencies.self)
     }
+    #expect(throws: CheckFailed.self) {
+      try measure(
+        MinimumGranularity(), ["pattern": "stencil_1d", "width": "4", "steps": "4", "imbalance": "0"],
+        ForgetsDependencies.self)
+    }
   }
 
   @Test(arguments: ["none", "chain"])
   func operationsThatStartAfterTheCall(links: String) throws {
     // At least half of the 64 are pending at the call, and nobody stops them.
     #expect(try #require(try late(IgnoresCancelAll.self, links: links)) >= 28)
+  }
+
+  @Test func requestsThatDoNotRunOnce() {
+    for workload in [WakeIdle(), IdleCPU()] as [any Workload] {
+      #expect(throws: CheckFailed.self) { try measure(workload, ["period_ms": "1"], RunsNothing.self) }
+      #expect(throws: CheckFailed.self) { try measure(workload, ["period_ms": "1"], RunsTwice.self) }
+    }
+    let sleepers: Parameters = ["bodies": "2", "sleep_ms": "1"]
+    #expect(throws: CheckFailed.self) { try measure(Sleepers(), sleepers, RunsNothing.self) }
+    #expect(throws: CheckFailed.self) { try measure(Sleepers(), sleepers, RunsTwice.self) }
+    let requests: Parameters = ["load": "50", "arrivals": "fixed", "work_ns": "0"]
+    #expect(throws: CheckFailed.self) { try measure(OpenLoop(), requests, RunsNothing.self) }
+    #expect(throws: CheckFailed.self) { try measure(OpenLoop(), requests, RunsTwice.self) }
+  }
+
+  @Test func wrongResults() {
+    let parameters: Parameters = [
+      "join": "dependency", "n": "6", "leaves": "10", "tree": "T1", "depth": "4", "cutoff": "2",
+    ]
+    for workload in [Fib(), Skynet(), NQueens(), UnbalancedTreeSearch()] as [any Workload] {
+      #expect(throws: CheckFailed.self) { try measure(workload, parameters, RunsNothing.self) }
+      #expect(throws: CheckFailed.self) { try measure(workload, parameters, RunsTwice.self) }
+    }
+    let nested: Parameters = ["outer": "2", "depth": "1", "work_ns": "0"]
+    #expect(throws: CheckFailed.self) { try measure(NestedWait(), nested, RunsNothing.self) }
+    #expect(throws: CheckFailed.self) { try measure(NestedWait(), nested, RunsTwice.self) }
   }
 
   @Test func cancelledOperationsThatRun() {

@@ -61,6 +61,29 @@ struct RunSessionTests {
     #expect(world.requests.count == 4)
   }
 
+  @Test func thePaceOfAnOpenLoopIsTheSlowestSubjectsForAll() {
+    let world = FakeWorld()
+    let result = world.run(Sample.plan(repeats: .paced(samples: 10, seconds: 1)))
+    // The slowest completes 3 operations in the time of a value.
+    #expect(result.repeats == [Sample.scenario: 3])
+    let calibrated = world.requests.filter { if case .calibrate = $0.mode { true } else { false } }
+    #expect(calibrated.count == 2 && calibrated.allSatisfy { $0.serviceTime == nil })
+    let plan = Sample.plan()
+    #expect(world.timed.count == 4)
+    #expect(
+      world.timed.allSatisfy {
+        $0.mode == .time(repeats: 4, values: 3, warmups: 1) && $0.serviceTime == Double(plan.effort.target) / 3
+      })
+  }
+
+  @Test func aBenchmarkMayKnowWhenItHangs() throws {
+    let scenario = PlannedScenario(
+      scenario: Sample.scenario, arms: [Sample.ours], incapable: [], repeats: .calibrated(), headlines: [],
+      countsAllocations: false, notes: [], timeLimit: 7)
+    let plan = Plan(scenarios: [scenario], effort: .quick, seed: 1)
+    #expect(plan.timeout(.time(CellKey(Sample.scenario, Sample.ours), block: 1)) == 7)
+  }
+
   @Test func countingIsAPassOfItsOwn() {
     let world = FakeWorld()
     let result = world.run(Sample.plan(counts: true), counting: ["LD_PRELOAD": "x"])

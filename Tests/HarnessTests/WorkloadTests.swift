@@ -14,19 +14,42 @@ struct WorkloadTests {
     var testDescription: String { "\(workload.name) \(parameters) on \(subject.name)" }
   }
 
-  /// Foundation is left out where it is known to crash.
+  /// What the default run measures, and of the rest what another kind of subject is needed for.
+  static func sets(_ workload: any Workload) -> [Parameters] {
+    workload.parameterSets()
+      + workload.extendedParameterSets().filter { workload.requirement($0) != workload.requirement }
+  }
+
+  /// Sizes that take no time, for benchmarks that would otherwise be long.
+  static func small(_ workload: any Workload, _ parameters: Parameters) -> Parameters {
+    switch "\(workload.name)" {
+    case "forkjoin/fib": parameters.merging(["n": "9"])
+    case "forkjoin/skynet": parameters.merging(["leaves": "100"])
+    case "forkjoin/nqueens": parameters.merging(["n": "5"])
+    case "forkjoin/uts": parameters.merging(["depth": "4", "cutoff": "3"])
+    case "blocking/sleepers": ["bodies": "4", "sleep_ms": "2"]
+    case "blocking/nested-wait": ["outer": "4", "depth": "2", "work_ns": "1000"]
+    case "idle/cpu": ["ops": "2", "period_ms": "2"]
+    default: parameters
+    }
+  }
+
+  /// Foundation is left out where it is known to crash, and the sweeps of METG have a test of their own: with the spinning
+  /// of these tests no granularity is worth anything.
   static let cases: [Case] =
-    (try? Catalogue(graphs: [], seed: 1).workloads)?.flatMap { workload in
-      workload.parameterSets().flatMap { parameters in
-        SubjectRegistry.all.filter(workload.suits)
+    (try? Catalogue(graphs: [], seed: 1).workloads)?.filter { !($0 is MinimumGranularity) }.flatMap { workload in
+      sets(workload).flatMap { parameters in
+        SubjectRegistry.all.filter { workload.suits($0) && $0.capability >= workload.requirement(parameters) }
           .filter { $0.name != "foundation" || parameters["links"] != "chain" }
-          .map { Case(workload: workload, parameters: parameters, subject: $0) }
+          .map { Case(workload: workload, parameters: small(workload, parameters), subject: $0) }
       }
     } ?? []
 
   static func trial(_ workload: any Workload, _ parameters: Parameters, _ subject: String) throws -> Trial? {
     try workload.prepare(
-      subject: subject, Setting(parameters: parameters, workers: 2, seed: 1, spin: Spin(roundsPerMicrosecond: 10)))
+      subject: subject,
+      Setting(
+        parameters: parameters, workers: 2, seed: 1, spin: Spin(roundsPerMicrosecond: 10), serviceTime: 20_000))
   }
 
   @Test(.serialized, arguments: cases)
@@ -41,6 +64,23 @@ struct WorkloadTests {
         #expect(one.workload.metrics.contains(reading.metric), "\(reading.metric.name) is not announced")
         #expect(reading.value.isFinite && reading.value >= 0 && reading.count > 0)
       }
+    }
+  }
+
+  /// What it runs is checked, and every run is one of the graph; where the curve of a busy machine lies is not.
+  @Test(.serialized, arguments: SubjectRegistry.all)
+  func granularitySweeps(_ subject: SubjectInfo) throws {
+    let parameters: Parameters = ["pattern": "stencil_1d", "width": "4", "steps": "4", "imbalance": "1"]
+    let workload = MinimumGranularity()
+    let setting = Setting(parameters: parameters, workers: 2, seed: 1, spin: Spin.calibrated())
+    let trial = try #require(try workload.prepare(subject: subject.name, setting))
+    #expect(trial.operationsPerRepeat == 16)
+    do {
+      let readings = try trial.measure(1).readings
+      #expect(readings.contains { $0.metric == .metg(50) })
+      for reading in readings { #expect(workload.metrics.contains(reading.metric)) }
+    } catch let failed as CheckFailed {
+      #expect(failed.description.contains("the peak") || failed.description.contains("granularity"))
     }
   }
 

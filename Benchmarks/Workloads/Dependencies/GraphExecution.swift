@@ -15,12 +15,16 @@ final class GraphData: @unchecked Sendable {
   // A task's word and rounds are touched by that task alone until it finishes, and only read by tasks that depend on
   // it.
   private let words: UnsafeMutablePointer<UInt64>
-  private let rounds: [Int]
+  private var rounds: [Int]
+  private let graph: TaskGraph
+  private let spin: Spin
   private let inputs: [[Int]]
   private let wrong = Atomic<Int>(0)
   private var run: UInt64 = 0
 
   init(_ graph: TaskGraph, spin: Spin) {
+    self.graph = graph
+    self.spin = spin
     inputs = graph.inputs
     rounds = graph.nanoseconds.map { spin.rounds(nanoseconds: $0) }
     words = .allocate(capacity: graph.count)
@@ -32,6 +36,9 @@ final class GraphData: @unchecked Sendable {
   private func word(_ task: Int) -> UInt64 { run << 32 | UInt64(task) }
 
   func begin() { run += 1 }
+
+  /// Gives every task `factor` times its work, from the next run on.
+  func scale(by factor: Double) { rounds = graph.nanoseconds.map { spin.rounds(nanoseconds: $0 * factor) } }
 
   /// The body of a task.
   func execute(_ task: Int) {
@@ -64,6 +71,9 @@ final class OperationGraph<S: OperationSubject> {
     subject = S(workers: setting.workers)
     items.reserveCapacity(graph.count)
   }
+
+  /// Gives every task `factor` times the work of the graph.
+  func scale(by factor: Double) { data.scale(by: factor) }
 
   func run(_ timing: inout GraphTiming) throws {
     let data = data
@@ -112,6 +122,9 @@ final class ClosureGraph<S: ClosureSubject>: @unchecked Sendable {
     waiting.deinitialize(count: graph.count)
     waiting.deallocate()
   }
+
+  /// Gives every task `factor` times the work of the graph.
+  func scale(by factor: Double) { data.scale(by: factor) }
 
   func run(_ timing: inout GraphTiming) throws {
     data.begin()

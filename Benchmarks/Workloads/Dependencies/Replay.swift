@@ -74,5 +74,5 @@ struct Replay: GraphWorkload {
 
 extension Double {
   /// The power of ten of the first significant digit.
-  fileprivate var exponentBase10: Double { log10(self).rounded(.down) }
+  fileprivate var exponentBase10: Double { Glibc.log10(self).rounded(.down) }
 }

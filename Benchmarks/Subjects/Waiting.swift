@@ -1,0 +1,7 @@
+/// Operations that one can wait for one by one, from outside or from inside another operation.
+public protocol Waiting {
+  associatedtype Item: AnyObject & Sendable
+
+  /// Blocks the calling thread until the operation has finished.
+  static func wait(for item: Item)
+}

@@ -1,0 +1,158 @@
+import Harness
+import Subjects
+
+/// METG(50 %) and METG(95 %) of a graph pattern: how small tasks may be before the cost of running them eats half, or a
+/// twentieth, of what the machine can do. The definition is in `METG`.
+///
+/// One process measures the peak (all CPUs spinning, without any scheduler) and sweeps the work per task downwards over
+/// one fixed graph, in steps of the square root of two, until the efficiency is far below one half. A run is everything: building the graph,
+/// running it and releasing it. Of the runs at one granularity the fastest counts, as it does for the peak: both say what
+/// is possible when nothing else disturbs.
+struct MinimumGranularity: Workload {
+  let name = BenchmarkName("dependencies", "metg")
+  let summary = "the smallest task granularity that reaches 50 % and 95 % of the peak"
+  let metrics = METG.levels.map { Metric.metg($0) } + [Metric.efficiency, .crossings]
+  let headlines = METG.levels.map { Metric.metg($0) } + [Metric.crossings]
+  let requirement = Capability.closures
+  let repeats = RepeatPolicy.perProcess(5, seconds: 0.5)
+
+  func parameterSets() -> [Parameters] { [parameters(.stencil1D, imbalance: 0)] }
+
+  func extendedParameterSets() -> [Parameters] {
+    GraphPattern.allCases.flatMap { pattern in [0, 1].map { parameters(pattern, imbalance: $0) } }
+      .filter { !parameterSets().contains($0) }
+  }
+
+  private func parameters(_ pattern: GraphPattern, imbalance: Int) -> Parameters {
+    var parameters: Parameters = [
+      "pattern": pattern.rawValue, "width": "8", "steps": "16", "imbalance": "\(imbalance)",
+    ]
+    if pattern.hasRadix { parameters["radix"] = "5" }
+    return parameters
+  }
+
+  func prepare<S: ClosureSubject>(closures type: S.Type, _ setting: Setting) throws -> Trial {
+    let graph = try graph(setting)
+    let runner = ClosureGraph<S>(graph, setting)
+    return trial(graph, setting) { work, timing in
+      runner.scale(by: work)
+      try runner.run(&timing)
+    }
+  }
+
+  func prepare<S: OperationSubject>(operations type: S.Type, _ setting: Setting) throws -> Trial {
+    let graph = try graph(setting)
+    let runner = OperationGraph<S>(graph, setting)
+    return trial(graph, setting) { work, timing in
+      runner.scale(by: work)
+      try runner.run(&timing)
+    }
+  }
+
+  /// The graph with one nanosecond of nominal work in a task.
+  private func graph(_ setting: Setting) throws -> TaskGraph {
+    try GraphPatterns().graph(
+      Setting(
+        parameters: setting.parameters.merging(["work_ns": "1"]), workers: setting.workers, seed: setting.seed,
+        spin: setting.spin))
+  }
+
+  private func trial(
+    _ graph: TaskGraph, _ setting: Setting, run: @escaping (_ work: Double, inout GraphTiming) throws -> Void
+  ) -> Trial {
+    let cores = min(setting.workers, CPUs.available)
+    let sweep = GranularitySweep(graph, cores: cores) { work in
+      var timing = GraphTiming()
+      try run(work, &timing)
+      return Double(timing.elapsed.wall)
+    }
+    return Trial(operationsPerRepeat: graph.count) { repeats in
+      let peak = MachinePeak.measure(threads: cores, spin: setting.spin)
+      let makespans = try sweep.run(repeats, peak: peak)
+      return Value(try METG.readings(makespans, sweep.constants(peak: peak)))
+    }
+  }
+}
+
+/// Which granularities are run, and how often.
+final class GranularitySweep {
+  /// The ladder of nominal work in a task, in nanoseconds: two steps halve it. Larger steps would shift METG(95 %) by some
+  /// per cent, since the curve between two points is not the straight line of the interpolation.
+  private static let step = 2.0.squareRoot()
+  static let largest = 1_024_000.0
+  private static let smallest = 30.0
+  /// Where the search for the largest granularity that is needed begins.
+  private static let first = 16_000.0
+  /// Larger tasks than those that reach this efficiency show nothing more.
+  private static let plenty = 0.97
+  /// From here on larger tasks must add so much to the efficiency to be worth it.
+  private static let enough = 0.6
+  private static let gain = 0.01
+  /// Smaller tasks than those that fall below this one do not either.
+  private static let little = 0.2
+  /// The runs of one granularity, unless they take longer than this.
+  private static let runs = 5
+  private static let runTime = 8e6
+
+  private let graph: TaskGraph
+  private let cores: Int
+  private let makespan: (_ work: Double) throws -> Double
+  /// Found by the first sweep, which is one to warm up.
+  private var top: Double?
+
+  init(_ graph: TaskGraph, cores: Int, makespan: @escaping (_ work: Double) throws -> Double) {
+    self.graph = graph
+    self.cores = cores
+    self.makespan = makespan
+  }
+
+  func constants(peak: Double) -> METG.Sweep {
+    METG.Sweep(tasks: graph.count, cores: cores, load: graph.totalWork, peak: peak)
+  }
+
+  /// The shortest makespan at each granularity over so many sweeps, largest granularity first.
+  func run(_ sweeps: Int, peak: Double) throws -> [(work: Double, makespan: Double)] {
+    let constants = constants(peak: peak)
+    let top = try self.top ?? findTop(constants)
+    self.top = top
+    var shortest: [Double: Double] = [:]
+    for _ in 0..<sweeps {
+      var work = top
+      var efficiency = Double.infinity
+      while work >= Self.smallest, efficiency >= Self.little {
+        let makespan = min(try best(work), shortest[work] ?? .infinity)
+        shortest[work] = makespan
+        efficiency = constants.point(work: work, makespan: makespan).efficiency
+        work /= Self.step
+      }
+    }
+    return shortest.sorted { $0.key > $1.key }.map { (work: $0.key, makespan: $0.value) }
+  }
+
+  private func findTop(_ constants: METG.Sweep) throws -> Double {
+    func efficiency(_ work: Double) throws -> Double {
+      constants.point(work: work, makespan: try best(work)).efficiency
+    }
+    var work = Self.first
+    var reached = try efficiency(work)
+    while work < Self.largest, reached < Self.plenty {
+      let next = try efficiency(work * 2)
+      // Where others take the CPUs, longer runs only suffer more.
+      if reached > Self.enough, next < reached + Self.gain { break }
+      work *= 2
+      reached = next
+    }
+    return work
+  }
+
+  private func best(_ work: Double) throws -> Double {
+    var shortest = Double.infinity
+    var total = 0.0
+    for _ in 0..<Self.runs where total < Self.runTime {
+      let makespan = try makespan(work)
+      shortest = min(shortest, makespan)
+      total += makespan
+    }
+    return shortest
+  }
+}

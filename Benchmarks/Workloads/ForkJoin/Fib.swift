@@ -1,0 +1,48 @@
+import Harness
+import Subjects
+
+/// The Fibonacci number by its recursive definition, every call a task: next to no work, so what a task costs.
+struct Fib: Workload {
+  let name = BenchmarkName("forkjoin", "fib")
+  let summary = "the n-th Fibonacci number by recursion, every call a task"
+  let metrics = ForkJoinTrial<FibTree>.metrics
+  let headlines = ForkJoinTrial<FibTree>.headlines
+  let requirement = Capability.closures
+  let repeats = RepeatPolicy.calibrated()
+
+  func parameterSets() -> [Parameters] { [["n": "15", "join": "counter"]] }
+  func extendedParameterSets() -> [Parameters] {
+    [["n": "20", "join": "counter"], ["n": "10", "join": "dependency"]]
+  }
+  func requirement(_ parameters: Parameters) -> Capability { ForkJoinTrial<FibTree>.requirement(parameters) }
+
+  func prepare<S: ClosureSubject>(closures subject: S.Type, _ setting: Setting) throws -> Trial {
+    try ForkJoinTrial(FibTree(n: try setting.integer("n"))).closures(subject, setting)
+  }
+
+  func prepare<S: OperationSubject>(operations subject: S.Type, _ setting: Setting) throws -> Trial {
+    try ForkJoinTrial(FibTree(n: try setting.integer("n"))).operations(subject, setting)
+  }
+}
+
+/// fib(n) = fib(n-1) + fib(n-2): a sum over the leaves, of which each is its own number.
+struct FibTree: ForkJoinTree {
+  let n: Int
+
+  var root: Int { n }
+
+  var expected: Int {
+    var (current, next) = (0, 1)
+    for _ in 0..<n { (current, next) = (next, current + next) }
+    return current
+  }
+
+  func value(of node: Int) -> Int { node < 2 ? node : 0 }
+  func childCount(of node: Int) -> Int { node < 2 ? 0 : 2 }
+
+  @inline(__always)
+  func forEachChild(of node: Int, count: Int, _ body: (Int) -> Void) {
+    body(node - 1)
+    body(node - 2)
+  }
+}

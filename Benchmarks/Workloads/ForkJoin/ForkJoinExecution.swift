@@ -1,0 +1,187 @@
+import Dispatch
+import Harness
+import Subjects
+import Synchronization
+
+/// Solves a tree with closures in continuation-passing style: a parent leaves behind a frame that counts its unfinished
+/// children, and whoever brings the count to zero goes on with the parent. Nobody waits, and nothing is locked.
+final class ClosureForkJoin<S: ClosureSubject, Tree: ForkJoinTree>: Sendable {
+  let subject: S
+  private let tree: Tree
+  private let result = Atomic<Int>(0)
+  private let finished = DispatchSemaphore(value: 0)
+
+  private final class Frame: Sendable {
+    let parent: Frame?
+    let unfinished: Atomic<Int>
+    let sum: Atomic<Int>
+
+    init(parent: Frame?, children: Int, sum: Int) {
+      self.parent = parent
+      unfinished = Atomic(children)
+      self.sum = Atomic(sum)
+    }
+  }
+
+  init(_ tree: Tree, subject: S) {
+    self.tree = tree
+    self.subject = subject
+  }
+
+  func solve() -> Int {
+    let root = tree.root
+    subject.submit { self.run(root, nil) }
+    finished.wait()
+    subject.drain()
+    return result.load(ordering: .acquiring)
+  }
+
+  private func run(_ node: Tree.Node, _ parent: Frame?) {
+    let value = tree.value(of: node)
+    let count = tree.childCount(of: node)
+    guard count > 0 else { return complete(parent, value) }
+    let frame = Frame(parent: parent, children: count, sum: value)
+    tree.forEachChild(of: node, count: count) { child in subject.submit { self.run(child, frame) } }
+  }
+
+  /// A child of `frame` is done and contributes `value`.
+  private func complete(_ frame: Frame?, _ value: Int) {
+    var frame = frame
+    var value = value
+    while let current = frame {
+      current.sum.wrappingAdd(value, ordering: .relaxed)
+      guard current.unfinished.wrappingSubtract(1, ordering: .acquiringAndReleasing).newValue == 0 else { return }
+      value = current.sum.load(ordering: .relaxed)
+      frame = current.parent
+    }
+    result.store(value, ordering: .releasing)
+    finished.signal()
+  }
+}
+
+/// Solves a tree as one does with operations: those of the children and one that joins them, which depends on each child
+/// and, while a child is still running, comes to depend on what joins that child's own children.
+final class OperationForkJoin<S: OperationSubject, Tree: ForkJoinTree>: Sendable {
+  let subject: S
+  private let tree: Tree
+
+  private final class Sum: Sendable {
+    let value: Atomic<Int>
+
+    init(_ value: Int) { self.value = Atomic(value) }
+  }
+
+  init(_ tree: Tree, subject: S) {
+    self.tree = tree
+    self.subject = subject
+  }
+
+  func solve() -> Int {
+    let root = tree.root
+    let sum = Sum(0)
+    let join = S.makeOperation {}
+    let item = S.makeOperation { self.run(root, sum, join) }
+    S.addDependency(of: join, on: item)
+    subject.add(contentsOf: [item, join])
+    subject.drain()
+    return sum.value.load(ordering: .acquiring)
+  }
+
+  private func run(_ node: Tree.Node, _ parent: Sum, _ parentJoin: S.Item) {
+    let value = tree.value(of: node)
+    let count = tree.childCount(of: node)
+    guard count > 0 else {
+      parent.value.wrappingAdd(value, ordering: .relaxed)
+      return
+    }
+    let sum = Sum(value)
+    let join = S.makeOperation { parent.value.wrappingAdd(sum.value.load(ordering: .relaxed), ordering: .relaxed) }
+    // The parent's join is not ready: it depends on this operation, which runs.
+    S.addDependency(of: parentJoin, on: join)
+    var items: [S.Item] = []
+    items.reserveCapacity(count + 1)
+    tree.forEachChild(of: node, count: count) { child in
+      let item = S.makeOperation { self.run(child, sum, join) }
+      S.addDependency(of: join, on: item)
+      items.append(item)
+    }
+    items.append(join)
+    subject.add(contentsOf: items)
+  }
+}
+
+/// The trial that the four benchmarks of the family share.
+struct ForkJoinTrial<Tree: ForkJoinTree> {
+  static var metrics: [Metric] { Metric.cost + [.speedup] }
+  static var headlines: [Metric] { [.nsPerOp, .speedup] }
+
+  /// How a parent goes on after its children: `counter` by a count of those unfinished, on every subject, or
+  /// `dependency` by an operation that depends on them.
+  private static var byDependency: String { "dependency" }
+
+  static func requirement(_ parameters: Parameters) -> Capability {
+    parameters["join"] == byDependency ? .operations : .closures
+  }
+
+  private let tree: Tree
+  private let tasks: Int
+  /// What the recursion takes on one thread, in nanoseconds.
+  private let serial: Double
+
+  init(_ tree: Tree) throws {
+    self.tree = tree
+    tasks = tree.taskCount(tree.root)
+    serial = try Self.time(tree)
+  }
+
+  func closures<S: ClosureSubject>(_ type: S.Type, _ setting: Setting) -> Trial {
+    let runner = ClosureForkJoin(tree, subject: S(workers: setting.workers))
+    return trial(runner.solve) {}
+  }
+
+  func operations<S: OperationSubject>(_ type: S.Type, _ setting: Setting) -> Trial {
+    guard setting.parameters["join"] == Self.byDependency else {
+      let runner = ClosureForkJoin(tree, subject: S(workers: setting.workers))
+      return trial(runner.solve) { try checkEmpty(runner.subject.remaining) }
+    }
+    let runner = OperationForkJoin(tree, subject: S(workers: setting.workers))
+    return trial(runner.solve) { try checkEmpty(runner.subject.remaining) }
+  }
+
+  private func trial(_ solve: @escaping () -> Int, check: @escaping () throws -> Void) -> Trial {
+    Trial(operationsPerRepeat: tasks) { repeats in
+      var elapsed = Elapsed()
+      for _ in 0..<repeats {
+        let start = Counters.read()
+        let found = solve()
+        elapsed.add(since: start)
+        try Self.check(found, tree.expected)
+        try check()
+      }
+      let speedup = Reading(.speedup, serial * Double(repeats) / Double(elapsed.wall), count: repeats)
+      return Value(elapsed.readings(operations: tasks * repeats) + [speedup])
+    }
+  }
+
+  /// The median of at least three runs and two milliseconds, for trees that do not take long.
+  private static func time(_ tree: Tree) throws -> Double {
+    var times: [Double] = []
+    let begin = Clock.now()
+    while times.isEmpty || (Clock.now() - begin < 500_000_000 && (times.count < 3 || Clock.now() - begin < 2_000_000)) {
+      let start = Clock.now()
+      let found = tree.serial(opaque(tree.root))
+      times.append(Double(Clock.now() - start))
+      try check(found, tree.expected)
+    }
+    return Statistics.median(times)
+  }
+
+  private static func check(_ found: Int, _ expected: Int) throws {
+    guard found == expected else { throw CheckFailed("the result is \(found) instead of \(expected)") }
+  }
+
+  /// The optimiser does not know that it is the same tree again, and cannot take the result from the last time.
+  @inline(never)
+  @_optimize(none)
+  private static func opaque(_ node: Tree.Node) -> Tree.Node { node }
+}

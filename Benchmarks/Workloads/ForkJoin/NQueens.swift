@@ -1,0 +1,71 @@
+import Harness
+import Subjects
+
+/// All ways to place n queens on a board of n * n so that none attacks another, every placement a task: a tree of uneven
+/// branches, many of which end early.
+struct NQueens: Workload {
+  let name = BenchmarkName("forkjoin", "nqueens")
+  let summary = "the solutions of the n queens problem, every placement a task"
+  let metrics = ForkJoinTrial<QueensTree>.metrics
+  let headlines = ForkJoinTrial<QueensTree>.headlines
+  let requirement = Capability.closures
+  let repeats = RepeatPolicy.calibrated()
+
+  func parameterSets() -> [Parameters] { [["n": "8", "join": "counter"]] }
+  func extendedParameterSets() -> [Parameters] {
+    [["n": "10", "join": "counter"], ["n": "6", "join": "dependency"]]
+  }
+  func requirement(_ parameters: Parameters) -> Capability { ForkJoinTrial<QueensTree>.requirement(parameters) }
+
+  func prepare<S: ClosureSubject>(closures subject: S.Type, _ setting: Setting) throws -> Trial {
+    try ForkJoinTrial(try tree(setting)).closures(subject, setting)
+  }
+
+  func prepare<S: OperationSubject>(operations subject: S.Type, _ setting: Setting) throws -> Trial {
+    try ForkJoinTrial(try tree(setting)).operations(subject, setting)
+  }
+
+  private func tree(_ setting: Setting) throws -> QueensTree {
+    let n = try setting.integer("n")
+    guard QueensTree.solutions.indices.contains(n) else {
+      throw Complaint(.usage, "n is at most \(QueensTree.solutions.count - 1) queens, not \(n)")
+    }
+    return QueensTree(n: n)
+  }
+}
+
+struct QueensTree: ForkJoinTree {
+  /// Sequence A000170 of the OEIS, from n = 0.
+  static let solutions = [1, 1, 0, 0, 2, 10, 4, 40, 92, 352, 724, 2_680, 14_200, 73_712]
+
+  /// The squares of the next row that a queen attacks: down its column and along both diagonals.
+  struct Node: Sendable {
+    let row: UInt32
+    let columns: UInt32
+    let left: UInt32
+    let right: UInt32
+  }
+
+  let n: Int
+
+  var root: Node { Node(row: 0, columns: 0, left: 0, right: 0) }
+  var expected: Int { Self.solutions[n] }
+
+  func value(of node: Node) -> Int { node.row == n ? 1 : 0 }
+  func childCount(of node: Node) -> Int { node.row == n ? 0 : free(node).nonzeroBitCount }
+
+  @inline(__always)
+  func forEachChild(of node: Node, count: Int, _ body: (Node) -> Void) {
+    var free = free(node)
+    while free != 0 {
+      let square = free & (~free &+ 1)
+      free ^= square
+      body(
+        Node(
+          row: node.row + 1, columns: node.columns | square, left: (node.left | square) << 1,
+          right: (node.right | square) >> 1))
+    }
+  }
+
+  private func free(_ node: Node) -> UInt32 { ~(node.columns | node.left | node.right) & (1 << UInt32(n) - 1) }
+}

@@ -1,0 +1,111 @@
+import Glibc
+import Harness
+import Subjects
+
+/// The Unbalanced Tree Search benchmark (Olivier et al., LCPC 2006): counts the nodes of a tree whose shape comes out of
+/// a cryptographic hash, so that nobody can know where the work is.
+///
+/// The tree is T1 of the published samples, cut off at `depth` (T1 itself: 10). Nodes deeper than `cutoff` belong to the
+/// task of their ancestor there.
+struct UnbalancedTreeSearch: Workload {
+  let name = BenchmarkName("forkjoin", "uts")
+  let summary = "Unbalanced Tree Search: the nodes of tree T1, cut off at a depth"
+  let metrics = ForkJoinTrial<GeometricTree>.metrics
+  let headlines = ForkJoinTrial<GeometricTree>.headlines
+  let requirement = Capability.closures
+  let repeats = RepeatPolicy.calibrated(seconds: 0.015)
+
+  func parameterSets() -> [Parameters] { [["tree": "T1", "depth": "7", "cutoff": "4", "join": "counter"]] }
+  func extendedParameterSets() -> [Parameters] {
+    [
+      ["tree": "T1", "depth": "10", "cutoff": "6", "join": "counter"],
+      ["tree": "T1", "depth": "7", "cutoff": "3", "join": "dependency"],
+    ]
+  }
+  func requirement(_ parameters: Parameters) -> Capability { ForkJoinTrial<GeometricTree>.requirement(parameters) }
+
+  func prepare<S: ClosureSubject>(closures subject: S.Type, _ setting: Setting) throws -> Trial {
+    try ForkJoinTrial(try tree(setting)).closures(subject, setting)
+  }
+
+  func prepare<S: OperationSubject>(operations subject: S.Type, _ setting: Setting) throws -> Trial {
+    try ForkJoinTrial(try tree(setting)).operations(subject, setting)
+  }
+
+  private func tree(_ setting: Setting) throws -> GeometricTree {
+    let depth = try setting.integer("depth")
+    guard setting.parameters["tree"] == "T1", GeometricTree.nodesOfT1.indices.contains(depth) else {
+      throw Complaint(.usage, "the tree is T1 with a depth of at most 10, not as in '\(setting.parameters)'")
+    }
+    return GeometricTree(
+      seed: 19, branching: 4, depth: depth, cutoff: try setting.integer("cutoff"),
+      expected: GeometricTree.nodesOfT1[depth])
+  }
+}
+
+/// A tree of the geometric kind with a fixed branching factor (`-t 1 -a 3`): every node above the last level has a
+/// number of children that is geometrically distributed.
+struct GeometricTree: ForkJoinTree {
+  /// The nodes of T1 (`-t 1 -a 3 -d 10 -b 4 -r 19`) at every depth. The last is the published number; those before it
+  /// were counted with an implementation of its own.
+  static let nodesOfT1 = [1, 6, 65, 254, 944, 3_987, 16_000, 63_914, 257_042, 1_031_269, 4_130_071]
+
+  /// A generator that splits: the state of a child is the hash of its parent's and its own index.
+  struct Node: Sendable {
+    let state: SHA1.Digest
+    let depth: Int32
+  }
+
+  private static let mostChildren = 100
+
+  let root: Node
+  let expected: Int
+  private let depth: Int
+  private let cutoff: Int
+  /// The logarithm of the probability that there is one child more.
+  private let logarithm: Double
+
+  init(seed: UInt32, branching: Double, depth: Int, cutoff: Int, expected: Int) {
+    // 16 bytes of zero and the seed.
+    root = Node(state: SHA1.digest(words: 5) { $0[4] = seed }, depth: 0)
+    self.depth = depth
+    self.cutoff = cutoff
+    self.expected = expected
+    logarithm = log(1 - 1 / (1 + branching))
+  }
+
+  func value(of node: Node) -> Int { node.depth < cutoff ? 1 : nodes(node) }
+  func childCount(of node: Node) -> Int { node.depth < cutoff ? branches(node) : 0 }
+
+  @inline(__always)
+  func forEachChild(of node: Node, count: Int, _ body: (Node) -> Void) {
+    for index in 0..<count { body(child(node, UInt32(index))) }
+  }
+
+  /// The size of a subtree.
+  private func nodes(_ node: Node) -> Int {
+    var sum = 1
+    for index in 0..<branches(node) { sum += nodes(child(node, UInt32(index))) }
+    return sum
+  }
+
+  private func child(_ node: Node, _ index: UInt32) -> Node {
+    let parent = node.state
+    let state = SHA1.digest(words: 6) { words in
+      words[0] = parent.a
+      words[1] = parent.b
+      words[2] = parent.c
+      words[3] = parent.d
+      words[4] = parent.e
+      words[5] = index
+    }
+    return Node(state: state, depth: node.depth + 1)
+  }
+
+  /// How many children a node of the whole tree has.
+  private func branches(_ node: Node) -> Int {
+    guard node.depth < depth else { return 0 }
+    let uniform = Double(node.state.e & 0x7fff_ffff) / 0x1p31
+    return min(Int((log(1 - uniform) / logarithm).rounded(.down)), Self.mostChildren)
+  }
+}

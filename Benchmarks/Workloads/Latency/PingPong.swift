@@ -1,0 +1,74 @@
+import Dispatch
+import Harness
+import Subjects
+
+/// Two operations that add each other in turn; a sample is a round trip: from one body of the first until its next.
+///
+/// With `queues=2` each has a queue of its own with workers of its own, and every step wakes the other's; with `queues=1`
+/// they share one.
+struct PingPong: Workload {
+  let name = BenchmarkName("latency", "ping-pong")
+  let summary = "two operations that add each other in turn: a round trip"
+  let metrics = SampleSeries.metrics("latency")
+  let requirement = Capability.closures
+  let repeats = RepeatPolicy.perProcess(SampleSeries.samplesForP99, seconds: 0.4)
+
+  func parameterSets() -> [Parameters] { [["queues": "2"]] }
+  func extendedParameterSets() -> [Parameters] { [["queues": "1"]] }
+
+  func prepare<S: ClosureSubject>(closures type: S.Type, _ setting: Setting) throws -> Trial {
+    let first = S(workers: setting.workers)
+    let second = try setting.integer("queues") == 1 ? first : S(workers: setting.workers)
+    return Trial(operationsPerRepeat: 2) { repeats in
+      let rally = Rally(first, second, rounds: repeats)
+      first.submit { rally.ping() }
+      rally.finished.wait()
+      first.drain()
+      second.drain()
+      return Value(samples: [try rally.series()])
+    }
+  }
+}
+
+/// The state that the two hand to each other: only one of them runs at a time, each ordered after the one before by
+/// the subject.
+private final class Rally<S: ClosureSubject>: @unchecked Sendable {
+  let finished = DispatchSemaphore(value: 0)
+  private let first: S
+  private let second: S
+  private let rounds: Int
+  private let trips: UnsafeMutablePointer<UInt64>
+  private var pings = 0
+  private var pongs = 0
+  private var last: UInt64 = 0
+
+  init(_ first: S, _ second: S, rounds: Int) {
+    self.first = first
+    self.second = second
+    self.rounds = rounds
+    trips = .allocate(capacity: rounds)
+    trips.initialize(repeating: 0, count: rounds)
+  }
+
+  deinit { trips.deallocate() }
+
+  func ping() {
+    let now = Clock.now()
+    if pings > 0, pings <= rounds { trips[pings - 1] = now - last }
+    last = now
+    pings += 1
+    if pings <= rounds { second.submit { self.pong() } } else { finished.signal() }
+  }
+
+  private func pong() {
+    pongs += 1
+    first.submit { self.ping() }
+  }
+
+  func series() throws -> SampleSeries {
+    guard pings == rounds + 1, pongs == rounds else {
+      throw CheckFailed("\(rounds) round trips took \(pings) pings and \(pongs) pongs")
+    }
+    return SampleSeries("latency", histogram: LatencyHistogram(UnsafeBufferPointer(start: trips, count: rounds)))
+  }
+}

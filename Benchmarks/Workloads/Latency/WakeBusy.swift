@@ -1,0 +1,88 @@
+import Dispatch
+import Harness
+import Subjects
+import Synchronization
+
+/// Operations from outside while the workers have work: from the intended start until the body begins.
+///
+/// Twice as many operations as there are workers spin and add themselves again, so that there is always something to run.
+/// The probes come in an open loop, `interval_us` apart on average, at random times from the seed: none waits for the
+/// one before. In between the thread that adds them sleeps, since the workers keep all CPUs; the kernel's delay in waking
+/// it is part of the number, for every subject alike.
+struct WakeBusy: Workload {
+  let name = BenchmarkName("latency", "wake-busy")
+  let summary = "from the intended start of an operation while the workers are busy until its body begins"
+  let metrics = SampleSeries.metrics("latency")
+  let requirement = Capability.closures
+  let repeats = RepeatPolicy.perProcess(1_000, seconds: 0.4)
+
+  func parameterSets() -> [Parameters] { [parameters(samples: 1_000)] }
+  func extendedParameterSets() -> [Parameters] { [parameters(samples: SampleSeries.samplesForP99)] }
+  func repeats(_ parameters: Parameters) -> RepeatPolicy {
+    let samples = parameters.integer("samples") ?? 1_000
+    return .perProcess(samples, seconds: Double(samples) * 400e-6)
+  }
+
+  private func parameters(samples: Int) -> Parameters {
+    ["samples": "\(samples)", "interval_us": "300", "work_ns": "5000"]
+  }
+
+  func prepare<S: ClosureSubject>(closures type: S.Type, _ setting: Setting) throws -> Trial {
+    Pacer.sharpen()
+    let subject = S(workers: setting.workers)
+    let interval = try setting.number("interval_us") * 1_000
+    let rounds = setting.spin.rounds(nanoseconds: try setting.number("work_ns"))
+    var values: UInt64 = 0
+    return Trial(operationsPerRepeat: 1) { repeats in
+      values += 1
+      let schedule = ArrivalSchedule(
+        count: repeats, interval: interval, spacing: .exponential, seed: setting.seed &+ values)
+      let samples = LatencySamples(count: repeats)
+      let load = BackgroundLoad(subject, chains: 2 * setting.workers, rounds: rounds)
+      load.start()
+      let begin = Clock.now()
+      for (index, offset) in schedule.offsets.enumerated() {
+        let intended = begin + offset
+        Pacer.sleep(until: intended)
+        subject.submit { samples.begin(index, intended: intended) }
+      }
+      let links = load.stop()
+      subject.drain()
+      guard links > 0 else { throw CheckFailed("the workers had nothing to do") }
+      return Value(samples: [try samples.series()])
+    }
+  }
+}
+
+/// Operations that add themselves again until they are told to stop.
+private final class BackgroundLoad<S: ClosureSubject>: Sendable {
+  private let subject: S
+  private let chains: Int
+  private let rounds: Int
+  private let isStopping = Atomic<Bool>(false)
+  private let links = Atomic<Int>(0)
+  private let ended = DispatchSemaphore(value: 0)
+
+  init(_ subject: S, chains: Int, rounds: Int) {
+    self.subject = subject
+    self.chains = chains
+    self.rounds = rounds
+  }
+
+  func start() {
+    for _ in 0..<chains { subject.submit { self.step() } }
+  }
+
+  /// Returns when the last of them has run; gives how many did.
+  func stop() -> Int {
+    isStopping.store(true, ordering: .relaxed)
+    for _ in 0..<chains { ended.wait() }
+    return links.load(ordering: .relaxed)
+  }
+
+  private func step() {
+    Spin.run(rounds: rounds)
+    links.wrappingAdd(1, ordering: .relaxed)
+    if isStopping.load(ordering: .relaxed) { ended.signal() } else { subject.submit { self.step() } }
+  }
+}

@@ -1,0 +1,41 @@
+import Harness
+import Subjects
+
+/// One operation after all workers have gone to sleep: from just before it is added until its body begins.
+///
+/// Before each sample the kernel is asked until it says that no thread of the subject runs. What is measured is waking:
+/// the library's decision to wake, the system call, and the kernel's putting the thread on a CPU.
+struct WakeIdle: Workload {
+  let name = BenchmarkName("latency", "wake-idle")
+  let summary = "from adding an operation while all workers sleep until its body begins"
+  let metrics = SampleSeries.metrics("latency")
+  let requirement = Capability.closures
+  let repeats = RepeatPolicy.perProcess(1_000, seconds: 0.3)
+
+  func parameterSets() -> [Parameters] { [["samples": "1000"]] }
+  func extendedParameterSets() -> [Parameters] { [["samples": "\(SampleSeries.samplesForP99)"]] }
+  func repeats(_ parameters: Parameters) -> RepeatPolicy {
+    let samples = parameters.integer("samples") ?? 1_000
+    return .perProcess(samples, seconds: Double(samples) * 300e-6)
+  }
+
+  /// A subject that takes longer to go to sleep never does.
+  private static let patience: UInt64 = 2_000_000_000
+
+  func prepare<S: ClosureSubject>(closures type: S.Type, _ setting: Setting) throws -> Trial {
+    let others = Threads.all()
+    let subject = S(workers: setting.workers)
+    return Trial(operationsPerRepeat: 1) { repeats in
+      let samples = LatencySamples(count: repeats)
+      for index in 0..<repeats {
+        guard Threads.waitUntilAsleep(except: others, nanoseconds: Self.patience) else {
+          throw CheckFailed("a thread still runs \(Self.patience / 1_000_000_000) s after the last operation ended")
+        }
+        let start = Clock.now()
+        subject.submit { samples.begin(index, intended: start) }
+        subject.drain()
+      }
+      return Value(samples: [try samples.series()])
+    }
+  }
+}

@@ -1,0 +1,172 @@
+import Subjects
+import Synchronization
+import Testing
+
+@testable import Harness
+@testable import Workloads
+
+/// METG from curves whose answer is known.
+struct METGTests {
+  /// Tasks that cost `overhead` beside their work, on a machine that reaches its peak otherwise: the efficiency at
+  /// granularity g is (g - overhead) / g.
+  func curve(overhead: Double, works: [Double]) -> [METG.Point] {
+    works.map { METG.Point(granularity: $0 + overhead, efficiency: $0 / ($0 + overhead)) }
+  }
+
+  let ladder = (0..<16).map { 64_000 / Double(1 << $0) }
+
+  @Test func aSmoothCurve() throws {
+    // Half is work where the granularity is twice the overhead; 95 % where it is twenty times it.
+    let points = curve(overhead: 1_000, works: ladder)
+    guard case .crosses(let half, let times) = try METG.find(0.5, points) else { throw CheckFailed("no crossing") }
+    #expect(times == 1 && abs(half / 2_000 - 1) < 0.02)
+    guard case .crosses(let most, 1) = try METG.find(0.95, points) else { throw CheckFailed("no crossing") }
+    // Between two points of this ladder the curve bends away from the straight line.
+    #expect(abs(most / 20_000 - 1) < 0.05)
+    #expect(try METG.find(0.5, points.shuffled()) == METG.find(0.5, points))
+  }
+
+  @Test func interpolationIsLinearInTheLogarithm() throws {
+    let points = [
+      METG.Point(granularity: 10_000, efficiency: 0.9), METG.Point(granularity: 100, efficiency: 0.1),
+    ]
+    guard case .crosses(let half, 1) = try METG.find(0.5, points) else { throw CheckFailed("no crossing") }
+    #expect(abs(half - 1_000) < 1e-6)
+  }
+
+  @Test func aPointOnTheLevelReachesIt() throws {
+    let points = [METG.Point(granularity: 800, efficiency: 0.5), METG.Point(granularity: 400, efficiency: 0.2)]
+    guard case .crosses(let half, 1) = try METG.find(0.5, points) else { throw CheckFailed("no crossing") }
+    #expect(abs(half - 800) < 1e-6)
+  }
+
+  @Test func curvesThatDoNotCross() throws {
+    #expect(try METG.find(0.95, [METG.Point(granularity: 9, efficiency: 0.7)]) == .neverReached(best: 0.7))
+    #expect(try METG.find(0.5, []) == .neverReached(best: 0))
+    let above = [METG.Point(granularity: 9, efficiency: 1), METG.Point(granularity: 5, efficiency: 0.6)]
+    #expect(try METG.find(0.5, above) == .neverLost(smallest: 5))
+  }
+
+  @Test func ofSeveralCrossingsTheLargestFall() throws {
+    let efficiencies = [0.9, 0.4, 0.6, 0.3, 0.7, 0.1]
+    let points = efficiencies.enumerated().map {
+      METG.Point(granularity: 64_000 / Double(1 << $0.offset), efficiency: $0.element)
+    }
+    guard case .crosses(let half, let times) = try METG.find(0.5, points) else { throw CheckFailed("no crossing") }
+    #expect(times == 5 && 32_000..<64_000 ~= half)
+    // Where the largest granularity is already below the level, the curve first has to rise.
+    guard case .crosses(let late, 4) = try METG.find(0.5, Array(points.dropFirst())) else {
+      throw CheckFailed("no crossing")
+    }
+    #expect(8_000..<16_000 ~= late)
+  }
+
+  @Test(arguments: [1.51, .infinity, .nan])
+  func anEfficiencyThatCannotBe(wrong: Double) {
+    let points = [METG.Point(granularity: 9, efficiency: wrong), METG.Point(granularity: 5, efficiency: 0.1)]
+    #expect(throws: CheckFailed.self) { try METG.find(0.5, points) }
+    #expect(throws: CheckFailed.self) { try METG.find(0.5, [METG.Point(granularity: 0, efficiency: 0.5)]) }
+  }
+
+  /// 100 tasks on 4 cores that each do 0.8 ns of nominal work in a nanosecond.
+  let sweep = METG.Sweep(tasks: 100, cores: 4, load: 100, peak: 0.8)
+
+  @Test func pointsFromMakespans() {
+    // 100 tasks of 1,000 ns take 100,000 / (4 * 0.8) = 31,250 ns at best.
+    let point = sweep.point(work: 1_000, makespan: 62_500)
+    #expect(abs(point.efficiency - 0.5) < 1e-12)
+    #expect(point.granularity == 2_500)
+  }
+
+  @Test func readingsOfASweep() throws {
+    let makespans = ladder.map { (work: $0, makespan: ($0 / 0.8 + 1_000) * 25) }
+    let readings = try METG.readings(makespans, sweep)
+    #expect(readings.count { $0.metric == .efficiency } == ladder.count)
+    let half = try #require(readings.first { $0.metric == .metg(50) })
+    #expect(abs(half.value / 2_000 - 1) < 0.02 && half.metric.name == "metg50_ns" && half.metric.unit == "ns")
+    #expect(readings.filter { $0.metric == .crossings }.map(\.value) == [1, 1])
+    #expect(Set(readings.filter { $0.metric == .efficiency }.compactMap { $0.detail.number("work_ns") }) == Set(ladder))
+    // Another program gives its makespans as readings.
+    let foreign = makespans.map { Reading(.makespan, $0.makespan, count: 1, detail: ["work_ns": "\($0.work)"]) }
+    let derived = try METG.readings(foreign + [Reading(.nsPerOp, 1, count: 1)], sweep)
+    #expect(derived.map(\.value) == readings.map(\.value))
+  }
+
+  @Test func readingsOfABadSweep() throws {
+    // 40 % at best: no number at all.
+    #expect(throws: CheckFailed.self) { try METG.readings([(1_000, 78_125), (10, 70_000)], sweep) }
+    // Never below one half.
+    #expect(throws: CheckFailed.self) { try METG.readings([(1_000, 31_250), (500, 20_000)], sweep) }
+    // 90 % at best: half has a number, 95 % has none.
+    let readings = try METG.readings([(1_000, 34_722), (100, 31_250)], sweep)
+    #expect(readings.contains { $0.metric == .metg(50) } && !readings.contains { $0.metric == .metg(95) })
+  }
+
+  /// A sweep over runs that only exist here, of subjects with very different costs.
+  @Test(arguments: [300.0, 5_000, 60_000])
+  func theLadderFindsWhatItNeeds(overhead: Double) throws {
+    let graph = TaskGraph(inputs: [[], [], [], []], nanoseconds: [1, 1, 1, 1])
+    var works: [Double] = []
+    let ladder = GranularitySweep(graph, cores: 2) { work in
+      works.append(work)
+      return (work + overhead) * 2
+    }
+    let makespans = try ladder.run(2, peak: 1)
+    let readings = try METG.readings(makespans, ladder.constants(peak: 1))
+    let half = try #require(readings.first { $0.metric == .metg(50) })
+    #expect(abs(half.value / (2 * overhead) - 1) < 0.02)
+    if overhead * 19 < GranularitySweep.largest / 2 {
+      let most = try #require(readings.first { $0.metric == .metg(95) })
+      #expect(abs(most.value / (20 * overhead) - 1) < 0.02)
+    }
+    #expect(works.allSatisfy { $0 <= GranularitySweep.largest })
+    #expect(makespans.map(\.work) == makespans.map(\.work).sorted(by: >))
+  }
+
+  @Test func meansOverTheScenariosThatAllHave() throws {
+    func line(_ pattern: String, _ metric: Metric, _ medians: [Double?]) -> SummaryLine {
+      var cells: [Arm: SummaryCell] = [:]
+      for (median, arm) in zip(medians, [Sample.ours, Sample.reference]) {
+        guard let median else { continue }
+        cells[arm] = SummaryCell(estimate: Estimate(median: median, interval: nil, count: 3), ratio: nil)
+      }
+      let name = BenchmarkName("dependencies", "metg")
+      return SummaryLine(
+        scenario: Scenario(name, ["pattern": pattern]), parameters: ["pattern": pattern], metric: metric, cells: cells)
+    }
+    let lines = [
+      line("a", .metg(50), [1_000, 10]), line("b", .metg(50), [4_000, 90]), line("c", .metg(50), [7, nil]),
+      line("a", .metg(95), [5, 6]), line("a", .nsPerOp, [1, 1]), line("b", .nsPerOp, [1, 1]),
+    ]
+    let means = ScenarioMeans.all(lines)
+    #expect(means.map(\.metric) == [.metg(50)] && means.map(\.scenarios) == [2])
+    #expect(abs(try #require(means[0].means[Sample.ours]) - 2_000) < 1e-6)
+    #expect(abs(try #require(means[0].means[Sample.reference]) - 30) < 1e-6)
+    #expect(line("a", .crossings, [1, 1]).isUnremarkable && !line("a", .crossings, [1, 3]).isUnremarkable)
+    #expect(!line("a", .nsPerOp, [1, 1]).isUnremarkable)
+  }
+}
+
+/// The parts that look at the machine.
+struct MachineTests {
+  @Test func aPeakIsPositive() {
+    let peak = MachinePeak.measure(threads: 2, spin: Spin.calibrated())
+    #expect(peak > 0 && peak.isFinite)
+  }
+
+  @Test func sleepingThreadsAreToldFromRunningOnes() {
+    let others = Threads.all()
+    #expect(!others.isEmpty)
+    let subject = StealingSubject(workers: 1)
+    let gate = Gate()
+    subject.submit { while !gate.isOpen.load(ordering: .relaxed) {} }
+    // One spins, which shows whenever it has a CPU or waits for one.
+    #expect(!Threads.waitUntilAsleep(except: others, nanoseconds: 5_000_000))
+    gate.isOpen.store(true, ordering: .relaxed)
+    subject.drain()
+  }
+}
+
+private final class Gate: Sendable {
+  let isOpen = Atomic<Bool>(false)
+}
