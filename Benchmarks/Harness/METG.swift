@@ -69,7 +69,8 @@ public enum METG {
     }
     var times = 0
     var largest: Double?
-    for (coarse, fine) in zip(falling, falling.dropFirst()) where (coarse.efficiency >= level) != (fine.efficiency >= level) {
+    for (coarse, fine) in zip(falling, falling.dropFirst())
+    where (coarse.efficiency >= level) != (fine.efficiency >= level) {
       times += 1
       guard largest == nil, coarse.efficiency >= level else { continue }
       let share = (level - fine.efficiency) / (coarse.efficiency - fine.efficiency)

@@ -120,7 +120,7 @@ extension Plan {
       let values = Double(effort.values + effort.warmups)
       switch repeats(cell.scenario) {
       case .calibrated(let least): return Self.startup + values * max(target * Self.share, least)
-      case .perProcess(_, let seconds), .paced(_, let seconds): 
+      case .perProcess(_, let seconds), .paced(_, let seconds):
         return Self.startup + seconds * values / Double(effort.values) * Self.share
       }
     }

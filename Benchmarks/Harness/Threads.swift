@@ -33,7 +33,9 @@ public enum Threads {
     defer { close(file) }
     return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 256) { text in
       let length = read(file, text.baseAddress, 256)
-      guard length > 0, let end = text[..<length].lastIndex(of: UInt8(ascii: ")")), end + 2 < length else { return true }
+      guard length > 0, let end = text[..<length].lastIndex(of: UInt8(ascii: ")")), end + 2 < length else {
+        return true
+      }
       return text[end + 2] != UInt8(ascii: "R")
     }
   }

@@ -60,7 +60,10 @@ struct ForkJoinTests {
     }
     #expect(throws: Complaint.self) { try prepare(Skynet(), ["leaves": "999"]) }
     #expect(throws: Complaint.self) { try prepare(NQueens(), ["n": "14"]) }
-    #expect(throws: Complaint.self) { try prepare(UnbalancedTreeSearch(), ["tree": "T1", "depth": "11", "cutoff": "1"]) }
-    #expect(throws: Complaint.self) { try prepare(UnbalancedTreeSearch(), ["tree": "T2", "depth": "3", "cutoff": "1"]) }
+    for (tree, depth) in [("T1", "11"), ("T2", "3")] {
+      #expect(throws: Complaint.self) {
+        try prepare(UnbalancedTreeSearch(), ["tree": tree, "depth": depth, "cutoff": "1"])
+      }
+    }
   }
 }

@@ -20,11 +20,11 @@ struct Sleepers: Workload {
   }
 
   func prepare<S: ClosureSubject>(closures subject: S.Type, _ setting: Setting) throws -> Trial {
-    try trial(subject, setting, configure: { _, _ in }) { _ in }
+    try trial(subject, setting, configure: { _, _ in }, check: { _ in })
   }
 
   func prepare<S: OperationSubject>(operations subject: S.Type, _ setting: Setting) throws -> Trial {
-    try trial(subject, setting, configure: { $0.setLimit($1) }) { try checkEmpty($0.remaining) }
+    try trial(subject, setting, configure: { $0.setLimit($1) }, check: { try checkEmpty($0.remaining) })
   }
 
   private func trial<S: ClosureSubject>(

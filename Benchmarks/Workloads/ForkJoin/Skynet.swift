@@ -13,7 +13,10 @@ struct Skynet: Workload {
 
   func parameterSets() -> [Parameters] { [["leaves": "1000", "join": "counter"]] }
   func extendedParameterSets() -> [Parameters] {
-    [["leaves": "10000", "join": "counter"], ["leaves": "100000", "join": "counter"], ["leaves": "100", "join": "dependency"]]
+    [
+      ["leaves": "10000", "join": "counter"], ["leaves": "100000", "join": "counter"],
+      ["leaves": "100", "join": "dependency"],
+    ]
   }
   func requirement(_ parameters: Parameters) -> Capability { ForkJoinTrial<SkynetTree>.requirement(parameters) }
 
