@@ -46,7 +46,8 @@ let package = Package(
       name: "Harness",
       dependencies: ["CJemalloc", "CMeasure", .product(name: "Histogram", package: "hdrhistogram-swift")],
       path: "Benchmarks/Harness", swiftSettings: settings),
-    .target(name: "Subjects", dependencies: ["Operations"], path: "Benchmarks/Subjects", swiftSettings: settings),
+    .target(
+      name: "Subjects", dependencies: ["Harness", "Operations"], path: "Benchmarks/Subjects", swiftSettings: settings),
     .target(
       name: "Workloads", dependencies: ["Harness", "Subjects"], path: "Benchmarks/Workloads", swiftSettings: settings),
     .executableTarget(

@@ -36,6 +36,12 @@ public struct Arm: Hashable, Sendable, CustomStringConvertible {
   }
 
   public var description: String { "\(subject)@\(workers)" }
+
+  /// The arm of the reference that another is compared with: the one with as many workers, or else the widest.
+  public static func reference(_ name: String, for arm: Arm, among arms: some Sequence<Arm>) -> Arm? {
+    let candidates = arms.filter { $0.subject == name || $0.description == name }
+    return candidates.first { $0.workers == arm.workers } ?? candidates.max { $0.workers < $1.workers }
+  }
 }
 
 /// What one process measures.

@@ -4,6 +4,7 @@ public struct Complaint: Error, Equatable, CustomStringConvertible {
     case usage = 64
     case badInput = 65
     case noInput = 66
+    case unavailable = 69
     case software = 70
     case cannotCreate = 73
     case inputOutput = 74

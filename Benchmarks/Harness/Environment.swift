@@ -4,12 +4,13 @@ import Glibc
 /// What a number depends on beside the code, for `X.env.json`.
 public struct Environment: Encodable, Sendable {
   let schema: Int
-  let runID: String
+  public let runID: String
   let startedAt: String
   let commit: String?
   let dirty: Bool?
   let toolchain: String?
   let optimisation: String
+  /// What the timed processes run on.
   let allocator: String
   let countingAllocator: String?
   let cpuModel: String?
@@ -25,24 +26,15 @@ public struct Environment: Encodable, Sendable {
   let effort: Effort
   let spin: Spin
   let arguments: [String]
+  let graphs: [String]
+  /// Every cell of the plan: what a resumed run must agree with.
+  let cells: [String]
   /// What only the end of the run knows.
-  public var outcome = Outcome()
-
-  public struct Outcome: Encodable, Sendable {
-    public var seconds = 0.0
-    public var stealShare = 0.0
-    public var cpuPressureSeconds: Double?
-    public var repeats: [String: Int] = [:]
-    public var excludedBlocks: [String] = []
-    public var failures: [String: String] = [:]
-    public var wasInterrupted = false
-
-    public init() {}
-  }
+  public var outcome = RunOutcome()
 
   /// Looks around. `source` is a file of the checkout that this program was built from.
   public init(
-    runID: String, seed: UInt64, effort: Effort, spin: Spin, arguments: [String], jemalloc: String?, source: String
+    runID: String, plan: Plan, spin: Spin, graphs: [String], arguments: [String], jemalloc: String?, source: String
   ) {
     schema = CSV.schema
     self.runID = runID
@@ -52,7 +44,10 @@ public struct Environment: Encodable, Sendable {
     dirty = commit == nil ? nil : Self.output("git", ["-C", folder, "status", "--porcelain"]) != nil
     toolchain = Self.output("swift", ["--version"])
     optimisation = Self.isOptimised ? "release" : "debug"
-    allocator = "system (\(Self.libraryVersion))"
+    switch plan.allocator {
+    case .system: allocator = "\(Allocator.system) (\(Self.libraryVersion))"
+    case .jemalloc: allocator = "\(Allocator.jemalloc) (\(jemalloc ?? "not found"))"
+    }
     countingAllocator = jemalloc
     cpuModel = SystemFile.read("/proc/cpuinfo")?.split(separator: "\n").first { $0.hasPrefix("model name") }
       .flatMap { $0.split(separator: ":").last.map { String($0.drop { $0 == " " }) } }
@@ -64,10 +59,12 @@ public struct Environment: Encodable, Sendable {
     aslr = SystemFile.read("/proc/sys/kernel/randomize_va_space") ?? "not visible"
     loadAverageAtStart = SystemLoad.average
     performanceEvents = PerfAvailability()
-    self.seed = seed
-    self.effort = effort
+    seed = plan.seed
+    effort = plan.effort
     self.spin = spin
     self.arguments = arguments
+    self.graphs = graphs
+    cells = RunRecord.cells(of: plan)
   }
 
   public static var isOptimised: Bool {

@@ -13,6 +13,9 @@ public enum Jemalloc {
     return ["libjemalloc.so.2", "libjemalloc.so"].map { "\(folder)/\($0)" }.first { access($0, R_OK) == 0 }
   }
 
+  /// What a timed process finds in its environment when it is to run on jemalloc, as it comes.
+  public static func timingEnvironment(library: String) -> [String: String] { ["LD_PRELOAD": library] }
+
   /// What the counting process finds in its environment.
   public static func environment(library: String) -> [String: String] {
     ["LD_PRELOAD": library, "MALLOC_CONF": AllocationCounter.configuration]

@@ -13,7 +13,7 @@ public struct MeasureRequest: Codable, Hashable, Sendable {
   public let family: String
   public let benchmark: String
   public let parameters: String
-  public let subject: String
+  public private(set) var subject: String
   public let workers: Int
   public let mode: Mode
   public let seed: UInt64
@@ -21,9 +21,12 @@ public struct MeasureRequest: Codable, Hashable, Sendable {
   public let graphs: [String]
   /// The time in which the slowest subject completes one operation of an open loop, in nanoseconds.
   public let serviceTime: Double?
+  /// What a process that takes times must find itself on.
+  public let allocator: Allocator
 
   public init(
-    cell: CellKey, mode: Mode, seed: UInt64, spin: Spin, graphs: [String], serviceTime: Double? = nil
+    cell: CellKey, mode: Mode, seed: UInt64, spin: Spin, graphs: [String], serviceTime: Double? = nil,
+    allocator: Allocator = .system
   ) {
     family = cell.scenario.name.family
     benchmark = cell.scenario.name.benchmark
@@ -35,6 +38,14 @@ public struct MeasureRequest: Codable, Hashable, Sendable {
     self.spin = spin
     self.graphs = graphs
     self.serviceTime = serviceTime
+    self.allocator = allocator
+  }
+
+  /// The same of another subject.
+  public func on(subject: String) -> MeasureRequest {
+    var copy = self
+    copy.subject = subject
+    return copy
   }
 
   public var name: BenchmarkName { BenchmarkName(family, benchmark) }

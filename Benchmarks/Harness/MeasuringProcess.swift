@@ -1,10 +1,12 @@
 /// What a measuring process does with its trial, and how it says so, one line at a time.
 public struct MeasuringProcess {
   private let trial: Trial
+  private let allocator: Allocator
   private let write: (ResultLine) -> Void
 
-  public init(_ trial: Trial, write: @escaping (ResultLine) -> Void) {
+  public init(_ trial: Trial, allocator: Allocator = .system, write: @escaping (ResultLine) -> Void) {
     self.trial = trial
+    self.allocator = allocator
     self.write = write
   }
 
@@ -16,13 +18,24 @@ public struct MeasuringProcess {
       switch mode {
       case .calibrate(let target, let limit): write(.repeats(try calibrate(target: target, limit: limit)))
       case .time(let repeats, let values, let warmups):
-        guard AllocationCounter() == nil else { throw CheckFailed("times are not taken on jemalloc: unset LD_PRELOAD") }
+        try checkAllocator()
         try time(repeats: repeats, values: values, warmups: warmups)
       case .count(let values): try count(values: values)
       }
       write(.end)
     } catch {
       write(.failure("\(error)"))
+    }
+  }
+
+  /// Times are taken on the allocator that was asked for.
+  private func checkAllocator() throws {
+    let isJemalloc = AllocationCounter() != nil
+    guard isJemalloc == (allocator == .jemalloc) else {
+      throw CheckFailed(
+        isJemalloc
+          ? "times are not taken on jemalloc unless --allocator asks for it: unset LD_PRELOAD"
+          : "jemalloc was asked for and could not be preloaded")
     }
   }
 

@@ -55,6 +55,19 @@ public struct Metric: Hashable, Sendable {
   public static func distribution(_ prefix: String) -> [Metric] {
     ["mean", "p99", "max"].map { Metric("\(prefix)_\($0)", unit: "operations") }
   }
+
+  /// The one time that stands for a benchmark where benchmarks are averaged: the first of these that it reports, or a
+  /// median latency. Costs beside the time, and tails, do not stand for it.
+  public static func primaryTime(of metrics: some Sequence<Metric>) -> Metric? {
+    let times = metrics.filter { $0.unit == "ns" }
+    for name in ["ns_per_op", "ns_per_task", "ns_per_cancel", "makespan_ns", "metg50_ns"] {
+      if let metric = times.first(where: { $0.name == name }) { return metric }
+    }
+    return times.filter { $0.name.hasSuffix("_p50_ns") }.min { $0.name < $1.name }
+  }
+
+  /// Differences of two times: where the interval holds zero, only the bound is known.
+  public var isDifference: Bool { name.hasSuffix("_overhead_ns") }
 }
 
 extension Metric {

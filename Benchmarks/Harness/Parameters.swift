@@ -45,6 +45,12 @@ public struct Parameters: Hashable, Sendable, CustomStringConvertible, Expressib
     return result
   }
 
+  /// Whether all pairs of the text are among these.
+  public func contains(_ text: String) -> Bool {
+    guard let other = Parameters(text) else { return false }
+    return other.values.allSatisfy { values[$0.key] == $0.value }
+  }
+
   public var isEmpty: Bool { values.isEmpty }
 
   public var description: String {

@@ -31,12 +31,23 @@ public struct PlannedScenario: Sendable {
 }
 
 /// How much is measured: the same for every cell.
-public struct Effort: Hashable, Sendable, Codable {
+public struct Effort: Hashable, Sendable, Codable, CustomStringConvertible {
   public var blocks: Int
   public var values: Int
   public var warmups: Int
   /// What a value takes on the slowest subject, in nanoseconds.
   public var target: UInt64
+
+  public init(blocks: Int, values: Int, warmups: Int, target: UInt64) {
+    self.blocks = blocks
+    self.values = values
+    self.warmups = warmups
+    self.target = target
+  }
+
+  public var description: String {
+    "\(blocks) blocks of \(warmups) + \(values) values of \(target / 1_000_000) ms"
+  }
 
   /// Ten blocks are the least on which to decide anything.
   public static let full = Effort(blocks: 10, values: 5, warmups: 2, target: 50_000_000)
@@ -49,12 +60,24 @@ public struct Plan: Sendable {
   public let scenarios: [PlannedScenario]
   public let effort: Effort
   public let seed: UInt64
+  /// What the timed processes run on; those that count allocations always run on jemalloc.
+  public let allocator: Allocator
+  /// What starting a process takes on this machine, in seconds: for the estimate alone.
+  public let startup: Double
 
-  public init(scenarios: [PlannedScenario], effort: Effort, seed: UInt64) {
+  public init(
+    scenarios: [PlannedScenario], effort: Effort, seed: UInt64, allocator: Allocator = .system,
+    startup: Double = Plan.usualStartup
+  ) {
     self.scenarios = scenarios
     self.effort = effort
     self.seed = seed
+    self.allocator = allocator
+    self.startup = startup
   }
+
+  /// What starting a process takes when nobody has measured it, in seconds.
+  public static let usualStartup = 0.05
 
   /// All arms, in the order in which they were asked for.
   public var arms: [Arm] {
@@ -105,8 +128,6 @@ public struct Plan: Sendable {
 }
 
 extension Plan {
-  /// What starting a process and loading what it links takes, in seconds.
-  private static let startup = 0.05
   /// The arms other than the slowest fill this share of the time of a value, by experience.
   private static let share = 0.6
 
@@ -114,14 +135,16 @@ extension Plan {
   public func estimate(_ step: Step) -> Double {
     let target = Double(effort.target) / 1e9
     switch step {
-    case .calibrate(let cell): return Self.startup + 2.5 * max(target, leastSeconds(cell.scenario))
-    case .count: return 3 * Self.startup
+    // It tries ever more repeats until one try fills the target, or stops at those a slower subject has settled for.
+    case .calibrate(let cell): return startup + 1.5 * max(target, leastSeconds(cell.scenario))
+    // One repeat to warm up and three values of three, on an allocator that takes its time.
+    case .count(let cell): return 2 * startup + 10 * min(leastSeconds(cell.scenario), 1)
     case .time(let cell, _):
       let values = Double(effort.values + effort.warmups)
       switch repeats(cell.scenario) {
-      case .calibrated(let least): return Self.startup + values * max(target * Self.share, least)
+      case .calibrated(let least): return startup + values * max(target * Self.share, least)
       case .perProcess(_, let seconds), .paced(_, let seconds):
-        return Self.startup + seconds * values / Double(effort.values) * Self.share
+        return startup + seconds * values / Double(effort.values) * Self.share
       }
     }
   }
@@ -132,9 +155,9 @@ extension Plan {
 
   public var estimatedSeconds: Double { steps.reduce(0) { $0 + estimate($1) } }
 
-  /// How long a process may take before it counts as hung.
+  /// How long a process may take before it counts as hung: far longer than the guess, and than a busy machine takes.
   public func timeout(_ step: Step) -> Double {
-    planned(step.cell.scenario).timeLimit ?? 60 + 20 * estimate(step)
+    planned(step.cell.scenario).timeLimit ?? max(10, 20 * estimate(step))
   }
 
   public func repeats(_ scenario: Scenario) -> RepeatPolicy { planned(scenario).repeats }

@@ -1,22 +1,35 @@
 import Glibc
 
 /// `X.csv` and `X.env.json`, written beside their places as `….partial` and renamed when they are complete, so that
-/// earlier results are never half overwritten.
+/// earlier results are never half overwritten. What a run that was killed leaves there is what `--resume` goes on
+/// with; a run without it starts over.
 public final class ResultFiles {
   private let csv: String
   private let environment: String
   private var descriptor: Int32
 
-  /// Opens the file to write to; throws when the place cannot be written.
-  public init(csv: String) throws {
+  /// What unfinished files are called beyond their names.
+  public static let unfinished = ".partial"
+
+  /// Opens the file to write to, and begins it with rows that an earlier run has left; throws when the place cannot
+  /// be written.
+  public init(csv: String, keeping rows: [Row] = []) throws {
     guard csv.hasSuffix(".csv"), !csv.hasSuffix("/.csv"), csv != ".csv" else {
       throw Complaint(.usage, "--output takes the name of a file that ends in .csv, not '\(csv)'")
     }
     self.csv = csv
-    environment = csv.dropLast(".csv".count) + ".env.json"
-    descriptor = open(csv + ".partial", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+    environment = RunRecord.path(csv: csv)
+    // Under a third name until the earlier rows are in it, so that they are not lost when the disk is full.
+    let fresh = csv + Self.unfinished + ".new"
+    descriptor = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
     guard descriptor >= 0 else { throw Self.complaint(.cannotCreate, csv) }
-    try append(CSV.line(CSV.header))
+    do {
+      try append(CSV.line(CSV.header) + rows.map(CSV.line).joined())
+      guard rename(fresh, csv + Self.unfinished) == 0 else { throw Self.complaint(.cannotCreate, csv) }
+    } catch {
+      unlink(fresh)
+      throw error
+    }
   }
 
   deinit { if descriptor >= 0 { close(descriptor) } }
@@ -25,16 +38,33 @@ public final class ResultFiles {
     try Self.write(text, to: descriptor, name: csv)
   }
 
+  /// Keeps the environment of the run so far beside its rows, for `--resume` should the run be killed.
+  public func checkpoint(environment json: String) throws {
+    try Self.replace(environment + Self.unfinished, with: json)
+  }
+
+  /// Writes a whole file, or leaves it as it was.
+  public static func replace(_ name: String, with text: String) throws {
+    let fresh = name + ".new"
+    let file = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+    guard file >= 0 else { throw complaint(.cannotCreate, name) }
+    do {
+      defer { close(file) }
+      try write(text, to: file, name: name)
+    } catch {
+      unlink(fresh)
+      throw error
+    }
+    guard rename(fresh, name) == 0 else { throw complaint(.inputOutput, name) }
+  }
+
   /// Puts both files in their places.
   public func publish(environment json: String) throws {
     guard fsync(descriptor) == 0, close(descriptor) == 0 else { throw Self.complaint(.inputOutput, csv) }
     descriptor = -1
-    let file = open(environment + ".partial", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
-    guard file >= 0 else { throw Self.complaint(.cannotCreate, environment) }
-    try Self.write(json, to: file, name: environment)
-    guard fsync(file) == 0, close(file) == 0 else { throw Self.complaint(.inputOutput, environment) }
+    try checkpoint(environment: json)
     for name in [environment, csv] {
-      guard rename(name + ".partial", name) == 0 else { throw Self.complaint(.inputOutput, name) }
+      guard rename(name + Self.unfinished, name) == 0 else { throw Self.complaint(.inputOutput, name) }
     }
   }
 
@@ -42,7 +72,8 @@ public final class ResultFiles {
   public func discard() {
     close(descriptor)
     descriptor = -1
-    unlink(csv + ".partial")
+    unlink(csv + Self.unfinished)
+    unlink(environment + Self.unfinished)
   }
 
   /// Writes all of a text, and says so when it cannot.

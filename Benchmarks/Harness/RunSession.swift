@@ -23,6 +23,9 @@ public struct RunResult: Sendable {
   public var wasInterrupted = false
 
   public init() {}
+
+  /// The blocks whose rows do not count: the disturbed ones, unless nothing else was measured.
+  public var excluded: Set<ScenarioBlock> { disturbed.count < blocksRun.count ? disturbed : [] }
 }
 
 /// Carries out a plan: calibrates, runs the blocks, counts allocations. Each step is a process of its own; one that
@@ -34,21 +37,29 @@ public struct RunSession {
     public var launch: (MeasureRequest, [String: String], Double) -> ProcessOutcome
     public var showProgress: (_ done: Int, _ total: Int, _ what: String, _ secondsLeft: Double) -> Void
     public var say: (String) -> Void
-    /// Keeps a row for good as soon as it is known.
-    public var record: (Row) -> Void
+    /// Keeps the rows of a process for good as soon as it has ended.
+    public var record: ([Row]) -> Void
+    /// Keeps what is known of the run so far, beside its rows.
+    public var checkpoint: (RunResult) -> Void
     public var isInterrupted: () -> Bool
     /// What the counting processes find in their environment, or nil when nothing can count.
     public var countingEnvironment: [String: String]?
+    /// What the timed processes find in theirs.
+    public var timingEnvironment: [String: String]
 
     public init(
       launch: @escaping (MeasureRequest, [String: String], Double) -> ProcessOutcome,
       showProgress: @escaping (Int, Int, String, Double) -> Void, say: @escaping (String) -> Void,
-      record: @escaping (Row) -> Void, isInterrupted: @escaping () -> Bool, countingEnvironment: [String: String]?
+      record: @escaping ([Row]) -> Void, checkpoint: @escaping (RunResult) -> Void = { _ in },
+      isInterrupted: @escaping () -> Bool, countingEnvironment: [String: String]?,
+      timingEnvironment: [String: String] = [:]
     ) {
       self.launch = launch
       self.showProgress = showProgress
       self.say = say
       self.record = record
+      self.checkpoint = checkpoint
+      self.timingEnvironment = timingEnvironment
       self.isInterrupted = isInterrupted
       self.countingEnvironment = countingEnvironment
     }
@@ -64,23 +75,47 @@ public struct RunSession {
   private var result = RunResult()
   private var processes = 0
   private let total: Int
+  /// Cells and blocks that an earlier run has measured; block 0 is the count of allocations.
+  private let done: Set<Done>
 
-  public init(_ plan: Plan, runID: String, spin: Spin, graphs: [String], world: World) {
+  private struct Done: Hashable {
+    let cell: CellKey
+    let block: Int
+  }
+
+  /// `earlier` is what a run that is being resumed has left; only what it lacks runs.
+  public init(
+    _ plan: Plan, runID: String, spin: Spin, graphs: [String], world: World, earlier: EarlierRun = EarlierRun()
+  ) {
     self.plan = plan
     self.runID = runID
     self.spin = spin
     self.graphs = graphs
     self.world = world
     timeLeft = TimeLeft(plan)
+    let done = Set(earlier.rows.map { Done(cell: $0.cell, block: $0.block) })
+    self.done = done
     remaining = plan.steps.filter { step in
-      if case .count = step { return world.countingEnvironment != nil }
-      return true
+      switch step {
+      case .calibrate(let cell): earlier.repeats[cell.scenario] == nil
+      case .time(let cell, let block): !done.contains(Done(cell: cell, block: block))
+      case .count(let cell): world.countingEnvironment != nil && !done.contains(Done(cell: cell, block: 0))
+      }
     }.reversed()
     total = remaining.count
+    result.rows = earlier.rows
+    result.repeats = earlier.repeats
+    result.failures = earlier.failures
+    result.disturbed = earlier.disturbed
+    result.blocksRun = Set(earlier.rows.filter { $0.block > 0 }.map { ScenarioBlock($0.cell.scenario, block: $0.block) })
+    processes = earlier.rows.map(\.process).max() ?? 0
   }
 
   public mutating func run() -> RunResult {
-    for planned in plan.scenarios { calibrate(planned) }
+    for planned in plan.scenarios {
+      calibrate(planned)
+      world.checkpoint(result)
+    }
     for block in 1...plan.effort.blocks {
       for (planned, order) in plan.block(block) { time(planned, order, block: block) }
     }
@@ -94,14 +129,17 @@ public struct RunSession {
     switch planned.repeats {
     case .perProcess(let repeats, _): result.repeats[planned.scenario] = share(repeats)
     case .calibrated, .paced:
+      // The repeats of a resumed run are those it began with.
+      guard result.repeats[planned.scenario] == nil else { return }
       var fewest = Int.max
       for cell in planned.cells {
         let mode = MeasureRequest.Mode.calibrate(target: plan.effort.target, limit: fewest)
-        for line in launch(.calibrate(cell), mode) {
+        for line in launch(.calibrate(cell), mode, world.timingEnvironment) {
           if case .repeats(let count) = line { fewest = min(fewest, count) }
         }
       }
-      if fewest < .max { result.repeats[planned.scenario] = fewest }
+      // An interrupted calibration may have missed the slowest.
+      if fewest < .max, !world.isInterrupted() { result.repeats[planned.scenario] = fewest }
     }
   }
 
@@ -122,26 +160,34 @@ public struct RunSession {
     let mode = MeasureRequest.Mode.time(
       repeats: repeats, values: plan.effort.values, warmups: plan.effort.warmups)
     let before = SystemLoad.read()
+    let rowsBefore = result.rows.count
     for arm in order {
       let cell = CellKey(planned.scenario, arm)
-      keep(launch(.time(cell, block: block), mode), of: cell, block: block)
+      guard !done.contains(Done(cell: cell, block: block)) else { continue }
+      keep(launch(.time(cell, block: block), mode, world.timingEnvironment), of: cell, block: block)
     }
+    guard result.rows.count > rowsBefore else { return }
     let place = ScenarioBlock(planned.scenario, block: block)
     result.blocksRun.insert(place)
     if SystemLoad.read().stealShare(since: before) > 0.01 { result.disturbed.insert(place) }
+    world.checkpoint(result)
   }
 
   private mutating func count(_ environment: [String: String]) {
-    for step in plan.countings { keep(launch(step, .count(values: 3), environment), of: step.cell, block: 0) }
+    for step in plan.countings where !done.contains(Done(cell: step.cell, block: 0)) {
+      keep(launch(step, .count(values: 3), environment), of: step.cell, block: 0)
+    }
   }
 
   private mutating func keep(_ lines: [ResultLine], of cell: CellKey, block: Int) {
+    var rows: [Row] = []
     for case .reading(let index, let reading) in lines {
-      let row = Row(
-        runID: runID, block: block, process: processes, valueIndex: index, cell: cell, reading: reading)
-      result.rows.append(row)
-      world.record(row)
+      rows.append(
+        Row(runID: runID, block: block, process: processes, valueIndex: index, cell: cell, reading: reading))
     }
+    guard !rows.isEmpty else { return }
+    result.rows += rows
+    world.record(rows)
   }
 
   /// Runs one process and gives its lines; none when it failed, or when the cell has failed before.
@@ -155,7 +201,8 @@ public struct RunSession {
       total - remaining.count - 1, total, "\(step)", timeLeft.seconds([step]) + timeLeft.seconds(remaining))
     processes += 1
     let request = MeasureRequest(
-      cell: step.cell, mode: mode, seed: plan.seed, spin: spin, graphs: graphs, serviceTime: serviceTime(step))
+      cell: step.cell, mode: mode, seed: plan.seed, spin: spin, graphs: graphs, serviceTime: serviceTime(step),
+        allocator: plan.allocator)
     let outcome = world.launch(request, environment.merging(padding()) { $1 }, plan.timeout(step))
     guard outcome.ending != .interrupted else { return [] }
     timeLeft.finished(step, seconds: Double(outcome.nanoseconds) / 1e9)

@@ -54,22 +54,29 @@ public enum Statistics {
   }
 
   /// The median of values that are independent of one another (one per process), with its interval.
-  public static func estimate(_ values: [Double]) -> Estimate {
+  public static func estimate(_ values: [Double], confidence: Double = 0.95) -> Estimate {
     let sorted = values.sorted()
-    let interval = medianRanks(sorted.count).map { sorted[$0.lower - 1]...sorted[$0.upper - 1] }
+    let interval = medianRanks(sorted.count, confidence: confidence).map { sorted[$0.lower - 1]...sorted[$0.upper - 1] }
     return Estimate(median: median(sorted), interval: interval, count: sorted.count)
   }
 
   /// `numerator / denominator` from pairs measured in the same block: the exponential of the median of the
   /// logarithms, with the interval of the sign test. Pairs with a value that is not positive have no ratio and are
   /// left out; nil when none remains.
-  public static func pairedRatio(_ pairs: [(numerator: Double, denominator: Double)]) -> Estimate? {
-    let logarithms = pairs.filter { $0.numerator > 0 && $0.denominator > 0 }.map { log($0.numerator / $0.denominator) }
+  public static func pairedRatio(
+    _ pairs: [(numerator: Double, denominator: Double)], confidence: Double = 0.95
+  ) -> Estimate? {
+    let logarithms = pairs.compactMap { logRatio($0.numerator, $0.denominator) }
     guard !logarithms.isEmpty else { return nil }
-    let estimate = estimate(logarithms)
+    let estimate = estimate(logarithms, confidence: confidence)
     return Estimate(
       median: exp(estimate.median), interval: estimate.interval.map { exp($0.lowerBound)...exp($0.upperBound) },
       count: estimate.count)
+  }
+
+  /// `ln(numerator / denominator)`; nil when either is not positive.
+  static func logRatio(_ numerator: Double, _ denominator: Double) -> Double? {
+    numerator > 0 && denominator > 0 ? log(numerator / denominator) : nil
   }
 
   /// P(X = k) of a binomial with n trials of probability one half.

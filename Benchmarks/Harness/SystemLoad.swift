@@ -5,6 +5,8 @@ public struct SystemLoad: Sendable {
   let stolen: Double
   /// Microseconds in which some task waited for a CPU; nil where the kernel does not report it.
   let pressure: Double?
+  /// Pages read from and written to swap; nil where the kernel does not report it.
+  let swapped: Int?
 
   public static func read() -> SystemLoad {
     let fields = (SystemFile.read("/proc/stat") ?? "").split(separator: "\n").first?.split(separator: " ") ?? []
@@ -12,8 +14,12 @@ public struct SystemLoad: Sendable {
     let ticks = fields.dropFirst().prefix(8).compactMap { Double($0) }
     let some = (SystemFile.read("/proc/pressure/cpu") ?? "").split(separator: "\n").first { $0.hasPrefix("some") }
     let total = some?.split(separator: " ").last { $0.hasPrefix("total=") }?.dropFirst("total=".count)
+    let swaps = (SystemFile.read("/proc/vmstat") ?? "").split(separator: "\n")
+      .filter { $0.hasPrefix("pswpin ") || $0.hasPrefix("pswpout ") }
+      .compactMap { $0.split(separator: " ").last.flatMap { Int($0) } }
     return SystemLoad(
-      ticks: ticks.reduce(0, +), stolen: ticks.count == 8 ? ticks[7] : 0, pressure: total.flatMap { Double($0) })
+      ticks: ticks.reduce(0, +), stolen: ticks.count == 8 ? ticks[7] : 0, pressure: total.flatMap { Double($0) },
+      swapped: swaps.count == 2 ? swaps[0] + swaps[1] : nil)
   }
 
   /// How many tasks ran or waited to, averaged over the last minute.
@@ -25,6 +31,12 @@ public struct SystemLoad: Sendable {
   public func stealShare(since start: SystemLoad) -> Double {
     let passed = ticks - start.ticks
     return passed > 0 ? (stolen - start.stolen) / passed : 0
+  }
+
+  /// Pages swapped in and out since `start`.
+  public func swappedPages(since start: SystemLoad) -> Int? {
+    guard let swapped, let before = start.swapped else { return nil }
+    return swapped - before
   }
 
   /// Seconds in which some task of the machine waited for a CPU since `start`.

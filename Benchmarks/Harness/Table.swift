@@ -14,7 +14,24 @@ public struct Table: Sendable {
     var names: [BenchmarkName] = []
     for planned in plan.scenarios where !names.contains(planned.scenario.name) { names.append(planned.scenario.name) }
     let sections = names.map(section).filter { !$0.isEmpty }
-    return (sections + [legend(reference: reference)]).joined(separator: "\n\n") + "\n"
+    let parts = sections + [geometricMeans(reference: reference), legend(reference: reference)]
+    return parts.filter { !$0.isEmpty }.joined(separator: "\n\n") + "\n"
+  }
+
+  /// One line per arm over all benchmarks.
+  private func geometricMeans(reference: String) -> String {
+    let rows = plan.arms.compactMap { arm in
+      summary.geometricMean(arm, seed: plan.seed).map { mean in
+        let interval = mean.interval.map { " [\(Scale.range($0))]" } ?? ""
+        return [
+          "\(arm)", "x\(Scale.significant(mean.ratio))\(interval)",
+          "\(mean.benchmarks) \(mean.benchmarks == 1 ? "benchmark" : "benchmarks"), \(mean.blocks) blocks",
+        ]
+      }
+    }
+    guard !rows.isEmpty else { return "" }
+    return (["geometric mean of the times, ratio to \(reference)"] + Self.aligned(rows).map { "  \($0)" })
+      .joined(separator: "\n")
   }
 
   private func section(_ name: BenchmarkName) -> String {
@@ -50,6 +67,9 @@ public struct Table: Sendable {
     guard let cell = line.cells[arm] else { return "-" }
     let scale = Scale(line.metric.unit, cell.estimate.median)
     var text = scale.format(cell.estimate.median) + scale.suffix
+    if line.metric.isDifference, let interval = cell.estimate.interval, interval.contains(0) {
+      return "< \(scale.format(interval.upperBound))\(scale.suffix)"
+    }
     if let interval = cell.estimate.interval {
       text += " [\(scale.format(interval.lowerBound)), \(scale.format(interval.upperBound))]"
     }
@@ -66,7 +86,7 @@ public struct Table: Sendable {
   private func legend(reference: String) -> String {
     """
     A cell: median over n processes [95 % interval by order statistics, from 6 processes on] x ratio to \(reference),
-    paired by block.
+    paired by block. The geometric mean gives each benchmark one vote, with a bootstrap interval over blocks.
     ~ unstable: half the interval is wider than 5 %.   - no number.   More metrics are in the CSV.
     """
   }
@@ -77,7 +97,7 @@ public struct Table: Sendable {
     return sets.count > 1 ? sets.dropFirst().reduce(first) { $0.intersection($1) } : first
   }
 
-  private static func aligned(_ rows: [[String]]) -> [String] {
+  public static func aligned(_ rows: [[String]]) -> [String] {
     let widths = (rows.first ?? []).indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
     return rows.map { row in
       let cells = zip(row, widths).map { $0 + String(repeating: " ", count: $1 - $0.count) }
@@ -88,11 +108,11 @@ public struct Table: Sendable {
 }
 
 /// Durations in the unit that gives one to three digits before the point; everything else as it is.
-private struct Scale {
-  let divisor: Double
-  let suffix: String
+public struct Scale: Sendable {
+  public let divisor: Double
+  public let suffix: String
 
-  init(_ unit: String, _ value: Double) {
+  public init(_ unit: String, _ value: Double) {
     switch (unit, abs(value)) {
     case ("ns", 1e9...): (divisor, suffix) = (1e9, " s")
     case ("ns", 1e6...): (divisor, suffix) = (1e6, " ms")
@@ -102,10 +122,14 @@ private struct Scale {
     }
   }
 
-  func format(_ value: Double) -> String { Self.significant(value / divisor) }
+  public func format(_ value: Double) -> String { Self.significant(value / divisor) }
+
+  public static func range(_ interval: ClosedRange<Double>) -> String {
+    "\(significant(interval.lowerBound)), \(significant(interval.upperBound))"
+  }
 
   /// Three significant digits, or all those before the point.
-  static func significant(_ value: Double) -> String {
+  public static func significant(_ value: Double) -> String {
     let size = abs(value)
     let digits = size >= 100 || value == 0 ? 0 : size >= 10 ? 1 : size >= 1 ? 2 : size >= 0.1 ? 3 : size >= 0.01 ? 4 : 5
     return fixed(value, digits: digits)

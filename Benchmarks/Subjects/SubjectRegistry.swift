@@ -15,12 +15,17 @@ public enum SubjectRegistry {
     visitor.visit(DispatchSubject.self)
     visitor.visit(FoundationSubject.self)
     visitor.visit(RawDispatchSubject.self)
+    visitor.visit(ControlSubject.self)
+    visitor.visit(EmptySubject.self)
   }
+
+  /// Only `opbench validate` measures them; no plan has them.
+  public static let controls = [ControlSubject.name, EmptySubject.name]
 
   public static let all: [SubjectInfo] = {
     var collector = Collector()
     visitAll(&collector)
-    return collector.subjects
+    return collector.subjects.filter { !controls.contains($0.name) }
   }()
 
   /// They stand beside whatever backend is measured.

@@ -9,6 +9,10 @@ public struct Selection: Sendable {
   public var workers: [Int]?
   public var effort: Effort
   public var seed: UInt64
+  /// What the timed processes run on.
+  public var allocator = Allocator.system
+  /// What starting a process takes, in seconds.
+  public var startup = Plan.usualStartup
 
   public init(backends: [String], benchmark: String?, workers: [Int]?, effort: Effort, seed: UInt64) {
     self.backends = backends
@@ -35,7 +39,9 @@ public struct Selection: Sendable {
           timeLimit: workload.timeLimit)
       }
     }
-    return Plan(scenarios: scenarios.filter { !$0.arms.isEmpty }, effort: effort, seed: seed)
+    return Plan(
+      scenarios: scenarios.filter { !$0.arms.isEmpty }, effort: effort, seed: seed,
+      allocator: allocator, startup: startup)
   }
 
   /// The named subjects in the order given, without repetition, and the references beside them. Names may be

@@ -10,7 +10,14 @@ struct Measure: ParsableCommand {
   @Argument(help: "The request, as run writes it.")
   var request: String
 
+  /// The request that measures nothing: what such a process takes is what starting one takes.
+  static let nothing = "nothing"
+
   func run() throws {
+    if request == Self.nothing {
+      _ = try Catalogue(graphs: [], seed: 1)
+      return
+    }
     let request = try MeasureRequest(encoded: request)
     let catalogue = try Catalogue(graphs: request.graphs, seed: request.seed)
     guard let workload = catalogue.workloads.first(where: { $0.name == request.name }),
@@ -21,7 +28,7 @@ struct Measure: ParsableCommand {
           parameters: parameters, workers: request.workers, seed: request.seed, spin: request.spin,
           serviceTime: request.serviceTime))
     else { throw Complaint(.usage, "there is no \(request.name) on \(request.subject)") }
-    MeasuringProcess(trial) { line in
+    MeasuringProcess(trial, allocator: request.allocator) { line in
       try? ResultFiles.write(line.text + "\n", to: STDOUT_FILENO, name: "the result")
     }.run(request.mode)
     // Not `exit`: workers may still be running, and what they use must not be taken down under them.

@@ -14,10 +14,13 @@ struct Run: ParsableCommand {
 
   @Option(
     help:
-      "What to measure, as often as needed or with commas; 'all' for everything. The references always run beside it.")
+      "What to measure, as often as needed or with commas; 'all' for everything. The references always run beside it.",
+    completion: .custom(Completions.backends))
   var backend: [String] = ["stealing"]
 
-  @Option(help: "Only benchmarks whose family/name matches this regular expression.")
+  @Option(
+    help: "Only benchmarks whose family/name matches this regular expression.",
+    completion: .custom(Completions.benchmarks))
   var benchmark: String?
 
   @Option(help: "Worker counts for our backends, with commas (default: the CPUs this process may use).")
@@ -35,32 +38,53 @@ struct Run: ParsableCommand {
   @Option(help: "The seed of every random choice.")
   var seed: UInt64 = 1
 
-  @Option(help: "A WfFormat 1.5 workflow for dependencies/replay, as often as needed.")
+  @Option(
+    help: "A WfFormat 1.5 workflow for dependencies/replay, as often as needed.",
+    completion: .file(extensions: ["json"]))
   var graph: [String] = []
 
-  @Option(help: "Where to write the CSV.")
+  @Option(
+    help: "What the timed processes allocate from: \(Allocator.allCases.map(\.rawValue).joined(separator: " or ")).",
+    completion: .list(Allocator.allCases.map(\.rawValue)))
+  var allocator: String = Allocator.system.rawValue
+
+  @Option(help: "Where to write the CSV.", completion: .file(extensions: ["csv"]))
   var output: String?
+
+  @Flag(help: "Go on with the interrupted run of --output; the other options must be those it was begun with.")
+  var resume = false
 
   @Flag(help: "Say what would run and for how long, and stop.")
   var dryRun = false
 
   func run() throws {
+    if resume, output == nil {
+      throw Complaint(.usage, "--resume needs --output: the CSV of the run to go on with")
+    }
+    if resume, dryRun { throw Complaint(.usage, "--resume and --dry-run contradict each other: leave one out") }
     let catalogue = try Catalogue(graphs: graph, seed: seed)
     let plan = try selection().plan(catalogue)
     if dryRun {
       try ResultFiles.write(DryRun(plan).text, to: STDOUT_FILENO, name: "standard output")
       return
     }
-    try RunJob(plan, graphs: graph, output: output).run()
+    try RunJob(plan, graphs: graph, output: output, resume: resume).run()
   }
 
   private func selection() throws -> Selection {
     var effort = quick ? Effort.quick : Effort.full
     if let blocks { effort.blocks = try checked(blocks, "--blocks", 1...1_000) }
     if let values { effort.values = try checked(values, "--values", 1...1_000) }
-    return Selection(
+    guard let allocator = Allocator(rawValue: allocator) else {
+      let names = Allocator.allCases.map(\.rawValue).joined(separator: " or ")
+      throw Complaint(.usage, "there is no allocator '\(allocator)'; --allocator takes \(names)")
+    }
+    var selection = Selection(
       backends: backend, benchmark: benchmark, workers: try workers.map(workerCounts), effort: effort,
       seed: seed)
+    selection.allocator = allocator
+    selection.startup = RunJob.startupSeconds()
+    return selection
   }
 
   private func workerCounts(_ list: String) throws -> [Int] {

@@ -10,19 +10,30 @@ struct RunJob {
   private let destination: Destination
   private let progress = Progress()
   private let runID: String
+  private let earlier: EarlierRun
+  private let jemalloc: String?
 
   private enum Destination {
     case files(ResultFiles, name: String)
     case standardOutput
   }
 
-  /// Opens the output first: a run whose result has no place to go does not start.
-  init(_ plan: Plan, graphs: [String], output: String?) throws {
+  /// Opens the output first: a run whose result has no place to go does not start. With `resume` it goes on with what
+  /// lies there.
+  init(_ plan: Plan, graphs: [String], output: String?, resume: Bool = false) throws {
+    // A full disk or a file size limit is then an error of the write, said in one line.
+    signal(SIGXFSZ, SIG_IGN)
+    signal(SIGPIPE, SIG_IGN)
     self.plan = plan
     self.graphs = graphs
-    runID = Self.newRunID()
+    jemalloc = Jemalloc.library()
+    if plan.allocator == .jemalloc, jemalloc == nil {
+      throw Complaint(.unavailable, "--allocator jemalloc needs it installed: apt-get install libjemalloc-dev pkg-config")
+    }
+    earlier = resume ? try EarlierRun(csv: output ?? "", plan: plan, graphs: graphs) : EarlierRun()
+    runID = earlier.runID ?? Self.newRunID()
     if let output {
-      destination = .files(try ResultFiles(csv: output), name: output)
+      destination = .files(try ResultFiles(csv: output, keeping: earlier.rows), name: output)
     } else if isatty(STDOUT_FILENO) == 1 {
       let folder = "local-results"
       guard mkdir(folder, 0o755) == 0 || errno == EEXIST else {
@@ -37,38 +48,58 @@ struct RunJob {
 
   func run() throws {
     Interrupt.install()
-    signal(SIGPIPE, SIG_IGN)
     let start = SystemLoad.read()
     let began = Clock.now()
-    let jemalloc = Jemalloc.library()
-    let spin = Spin.calibrated()
+    let spin = earlier.spin ?? Spin.calibrated()
     var environment = Environment(
-      runID: runID, seed: plan.seed, effort: plan.effort, spin: spin, arguments: CommandLine.arguments,
-      jemalloc: jemalloc,
+      runID: runID, plan: plan, spin: spin, graphs: graphs, arguments: CommandLine.arguments, jemalloc: jemalloc,
       source: #filePath)
-    announce(jemalloc: jemalloc)
-    if case .standardOutput = destination { try write(CSV.line(CSV.header)) }
-
+    announce()
     var writing: (any Error)?
+    func attempt(_ action: () throws -> Void) {
+      guard writing == nil else { return }
+      do { try action() } catch { writing = error }
+    }
+    switch destination {
+    case .standardOutput: try write(CSV.line(CSV.header))
+    case .files(let files, _): try files.checkpoint(environment: try environment.json())
+    }
+
     let world = RunSession.World(
-      launch: { request, environment, timeout in
-        ProcessRunner.run(
-          Self.thisProgram, ["measure", (try? request.encoded()) ?? ""],
-          environment: environment.merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 }, timeout: timeout)
-      },
-      showProgress: progress.show, say: progress.say,
-      record: { row in
-        do { try write(CSV.line(row)) } catch { writing = writing ?? error }
+      launch: Self.launch, showProgress: progress.show, say: progress.say,
+      record: { rows in attempt { try write(rows.map(CSV.line).joined()) } },
+      checkpoint: { result in
+        guard case .files(let files, _) = destination else { return }
+        var sofar = environment
+        sofar.outcome = outcome(result, since: start, began: began)
+        attempt { try files.checkpoint(environment: try sofar.json()) }
       },
       isInterrupted: { Interrupt.isRequested || writing != nil },
-      countingEnvironment: jemalloc.map(Jemalloc.environment))
-    var session = RunSession(plan, runID: runID, spin: spin, graphs: graphs, world: world)
+      countingEnvironment: jemalloc.map(Jemalloc.environment),
+      timingEnvironment: plan.allocator == .jemalloc
+        ? jemalloc.map(Jemalloc.timingEnvironment) ?? [:] : [:])
+    var session = RunSession(plan, runID: runID, spin: spin, graphs: graphs, world: world, earlier: earlier)
     let result = session.run()
     progress.clear()
     if let writing { throw writing }
 
     environment.outcome = outcome(result, since: start, began: began)
     try finish(result, environment)
+  }
+
+  /// Starts `opbench measure` for a request and waits for it.
+  static func launch(_ request: MeasureRequest, _ environment: [String: String], _ timeout: Double) -> ProcessOutcome {
+    ProcessRunner.run(
+      thisProgram, ["measure", (try? request.encoded()) ?? ""],
+      environment: environment.merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 }, timeout: timeout)
+  }
+
+  /// What starting a measuring process takes on this machine, in seconds: the median of a few that measure nothing.
+  static func startupSeconds() -> Double {
+    Statistics.median(
+      (0..<5).map { _ in
+        Double(ProcessRunner.run(thisProgram, ["measure", Measure.nothing], timeout: 10).nanoseconds) / 1e9
+      })
   }
 
   /// Publishes what there is, prints the table, and says with its exit code whether all went well.
@@ -79,9 +110,8 @@ struct RunJob {
       throw Complaint(.software, "no cell gave a number; nothing was written")
     }
     if case .files(let files, _) = destination { try files.publish(environment: try environment.json()) }
-    let excluded = result.disturbed.count < result.blocksRun.count ? result.disturbed : []
     let summary = Summary(
-      result.rows, plan: plan, reference: Self.reference, excluding: excluded, failures: result.failures)
+      result.rows, plan: plan, reference: Self.reference, excluding: result.excluded, failures: result.failures)
     let table = Table(summary, plan: plan, failures: result.failures).text(reference: Self.reference)
     switch destination {
     case .files(_, let name):
@@ -89,7 +119,7 @@ struct RunJob {
       progress.say("wrote \(name) and its .env.json")
     case .standardOutput: try ResultFiles.write("\n" + table, to: STDERR_FILENO, name: "standard error")
     }
-    warn(result)
+    warn(result, environment.outcome)
     if result.wasInterrupted { throw ExitCode(128 + SIGINT) }
     // A reference that fails is worth a line, which has been printed; the run is about the others.
     let failed = result.failures.keys.filter { !SubjectRegistry.references.contains($0.arm.subject) }.count
@@ -99,7 +129,7 @@ struct RunJob {
     }
   }
 
-  private static let reference = "foundation"
+  static let reference = "foundation"
   private static let thisProgram = "/proc/self/exe"
 
   private func write(_ text: String) throws {
@@ -109,51 +139,37 @@ struct RunJob {
     }
   }
 
-  private func announce(jemalloc: String?) {
-    if let load = SystemLoad.average, load > 0.5 {
-      progress.say(
-        "other programs are busy (load average \(load)): the numbers will be steadier once they have stopped")
-    }
-    if !Environment.isOptimised {
-      progress.say("this is a debug build, its numbers mean nothing: build with -c release")
-    }
+  private func announce() {
+    for warning in MachineWarnings.before() { progress.say(warning) }
     if let advice = PerfAvailability().advice { progress.say(advice) }
-    let countings = jemalloc == nil ? [] : plan.countings
     if jemalloc == nil, !plan.countings.isEmpty { progress.say(Jemalloc.advice) }
-    let steps = plan.steps.count - plan.countings.count + countings.count
-    progress.say("\(steps) processes, about \(Progress.duration(plan.estimatedSeconds))")
+    if !earlier.rows.isEmpty {
+      progress.say("going on with \(earlier.rows.count) rows of run \(runID)")
+    }
+    let processes = plan.steps.count - (jemalloc == nil ? plan.countings.count : 0)
+    let rest = earlier.rows.isEmpty ? "" : " in all, less what is finished"
+    progress.say("\(processes) processes, about \(Progress.duration(plan.estimatedSeconds))\(rest)")
   }
 
   /// In plain words what disturbed the run, and what would help.
-  private func warn(_ result: RunResult) {
-    if result.wasInterrupted { progress.say("interrupted: the table and the CSV hold what was finished") }
-    let share = Double(result.disturbed.count) / Double(max(result.blocksRun.count, 1))
-    guard share > 0 else { return }
-    let percent = Int((share * 100).rounded(.up))
-    let fate =
-      result.disturbed.count == result.blocksRun.count ? "all are kept, since no other is left" : "they do not count"
-    progress.say(
-      "\(result.disturbed.count) of \(result.blocksRun.count) blocks (\(percent) %) lost over 1 % CPU to other guests; "
-        + fate
-    )
-    if share > 0.25 { progress.say("the run is unstable: repeat it when the host is quieter, or with more --blocks") }
+  private func warn(_ result: RunResult, _ outcome: RunOutcome) {
+    if result.wasInterrupted {
+      progress.say("interrupted: the table and the CSV hold what was finished; the same command with --resume goes on")
+    }
+    for warning in MachineWarnings.after(result, outcome) { progress.say(warning) }
   }
 
-  private func outcome(_ result: RunResult, since start: SystemLoad, began: UInt64) -> Environment.Outcome {
+  private func outcome(_ result: RunResult, since start: SystemLoad, began: UInt64) -> RunOutcome {
     let now = SystemLoad.read()
-    var outcome = Environment.Outcome()
+    var outcome = RunOutcome(result)
     outcome.seconds = Double(Clock.now() - began) / 1e9
     outcome.stealShare = now.stealShare(since: start)
     outcome.cpuPressureSeconds = now.pressureSeconds(since: start)
-    for (scenario, count) in result.repeats { outcome.repeats["\(scenario)"] = count }
-    outcome.excludedBlocks = result.disturbed.map { "block \($0.block): \($0.scenario)" }.sorted()
-    for (cell, reason) in result.failures { outcome.failures["\(cell)"] = reason }
-    outcome.wasInterrupted = result.wasInterrupted
+    outcome.swappedPages = now.swappedPages(since: start)
     return outcome
   }
 
-  /// The time of day and the process: unique on a machine, and sorted by time.
-  private static func newRunID() -> String {
+  static func newRunID() -> String {
     var now = time(nil)
     var parts = tm()
     gmtime_r(&now, &parts)

@@ -81,20 +81,28 @@ struct PlanTests {
     #expect(plan.calibrations.count == 3)
     #expect(plan.countings.count == 3)
     #expect(plan.steps.count == 3 + 4 * 3 + 3)
-    // 3 * (0.05 + 0.25) + 12 * (0.05 + 0.7 * 0.6) + 3 * 0.15
-    #expect(abs(plan.estimatedSeconds - (0.9 + 12 * 0.47 + 0.45)) < 1e-9)
+    // 3 * (0.05 + 0.15) + 12 * (0.05 + 0.7 * 0.6) + 3 * 0.1
+    #expect(abs(plan.estimatedSeconds - (0.6 + 12 * 0.47 + 0.3)) < 1e-9)
   }
 
   @Test func aRepeatLongerThanTheTargetCounts() throws {
     let effort = Effort(blocks: 1, values: 1, warmups: 1, target: 1_000_000)
     let plan = try plan(selection(benchmark: "replay", effort: effort))
-    // A replay takes 0.1 s at least: 3 * (0.05 + 0.25) + 3 * (0.05 + 0.2) + 3 * 0.15
-    #expect(abs(plan.estimatedSeconds - (0.9 + 0.75 + 0.45)) < 1e-9)
+    // A replay takes 0.1 s at least: 3 * (0.05 + 0.15) + 3 * (0.05 + 0.2) + 3 * (0.1 + 1)
+    #expect(abs(plan.estimatedSeconds - (0.6 + 0.75 + 3.3)) < 1e-9)
   }
 
   @Test func theDefaultRunsAreShort() throws {
     #expect(try plan(selection(effort: .full)).estimatedSeconds < 600)
     #expect(try plan(selection(effort: .quick)).estimatedSeconds < 120)
+  }
+
+  @Test func aHungProcessIsGivenUpSoon() throws {
+    let plan = try plan(selection())
+    for step in plan.steps {
+      #expect(plan.timeout(step) >= 10 && plan.timeout(step) >= 20 * plan.estimate(step))
+      #expect(plan.timeout(step) <= 60, "\(step)")
+    }
   }
 
   @Test func timeLeftLearns() throws {

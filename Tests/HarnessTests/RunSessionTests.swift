@@ -24,16 +24,20 @@ final class FakeWorld {
     }
   }
 
-  func run(_ plan: Plan, counting: [String: String]? = nil) -> RunResult {
+  var checkpoints: [RunResult] = []
+
+  func run(_ plan: Plan, counting: [String: String]? = nil, earlier: EarlierRun = EarlierRun()) -> RunResult {
     let world = RunSession.World(
       launch: { request, environment, _ in
         self.requests.append(request)
         self.environments.append(environment)
         return self.answer(request)
       },
-      showProgress: { done, total, _, left in #expect(done < total && left >= 0) }, say: { self.said.append($0) },
-      record: { self.rows.append($0) }, isInterrupted: { self.isInterrupted }, countingEnvironment: counting)
-    var session = RunSession(plan, runID: "run", spin: Spin(roundsPerMicrosecond: 1), graphs: ["g.json"], world: world)
+      showProgress: { done, total, _, left in #expect(done < total && left >= 0) },
+      say: { self.said.append($0) },
+      record: { self.rows += $0 }, checkpoint: { self.checkpoints.append($0) }, isInterrupted: { self.isInterrupted }, countingEnvironment: counting)
+    var session = RunSession(plan, runID: "run", spin: Spin(roundsPerMicrosecond: 1), graphs: ["g.json"], world: world,
+      earlier: earlier)
     return session.run()
   }
 

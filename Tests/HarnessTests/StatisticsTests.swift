@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Glibc
 import Testing
 
 @testable import Harness
@@ -23,8 +24,24 @@ struct StatisticsTests {
       let upper: Double?
     }
 
+    struct Widened: Decodable { let count: Int, comparisons: Int, lower: Int, upper: Int, together: Double }
+    struct Student: Decodable { let freedom: Int, probability: Double, quantile: Double }
+
+    struct Bootstrap: Decodable {
+      let logarithms: [[Double]]
+      let ratio: Double
+      let tail: Double
+      let lower: Double
+      let upper: Double
+      let deviation: Double
+    }
+
     let samples: [Sample]
     let pairs: [Pairs]
+    let widened: [Widened]
+    let needed: [String: Int]
+    let student: [Student]
+    let bootstrap: [Bootstrap]
   }
 
   static func expected() throws -> Expected {
@@ -74,6 +91,53 @@ struct StatisticsTests {
         #expect(Self.close(interval.lowerBound, lower) && Self.close(interval.upperBound, upper))
       }
     }
+  }
+
+  @Test func widenedRanks() throws {
+    for expected in try Self.expected().widened {
+      let widening = Widening(comparisons: expected.comparisons)
+      let confidence = try #require(widening.confidence(of: expected.count))
+      let ranks = try #require(Statistics.medianRanks(expected.count, confidence: confidence))
+      #expect((ranks.lower, ranks.upper) == (expected.lower, expected.upper), "\(expected)")
+      #expect(abs(try #require(widening.together(expected.count)) - expected.together) < 1e-9)
+    }
+    for (comparisons, count) in try Self.expected().needed {
+      #expect(Widening(comparisons: try #require(Int(comparisons))).processesNeeded == count)
+    }
+    #expect(Widening(comparisons: 1).confidence(of: 5) == nil && Widening(comparisons: 1).together(5) == nil)
+  }
+
+  @Test func studentsQuantiles() throws {
+    for expected in try Self.expected().student {
+      #expect(
+        abs(StudentT.quantile(central: expected.probability, freedom: expected.freedom) / expected.quantile - 1) < 1e-8)
+    }
+  }
+
+  @Test func bootstrapOfTheGeometricMean() throws {
+    for expected in try Self.expected().bootstrap {
+      let series = expected.logarithms.enumerated().map { index, logs in
+        RatioSeries(
+          benchmark: "b\(index)", logarithms: Dictionary(uniqueKeysWithValues: zip(1..., logs)))
+      }
+      let blocks = expected.logarithms[0].count
+      let mean = try #require(GeometricMean(series, seed: 1))
+      #expect(Self.close(mean.ratio, expected.ratio))
+      #expect((mean.benchmarks, mean.blocks) == (series.count, blocks))
+      #expect(abs(GeometricMean.tail(blocks: blocks) / expected.tail - 1) < 1e-6)
+      // Both are bootstraps: they differ by the noise of one.
+      let interval = try #require(mean.interval)
+      #expect(abs(Glibc.log(interval.lowerBound / expected.lower)) < 5 * expected.deviation + 1e-9)
+      #expect(abs(Glibc.log(interval.upperBound / expected.upper)) < 5 * expected.deviation + 1e-9)
+      #expect(GeometricMean(series, seed: 1) == mean)
+    }
+  }
+
+  @Test func aBenchmarkHasOneVoteHoweverManyParameters() throws {
+    let once = RatioSeries(benchmark: "a", logarithms: [1: 1])
+    let often = (1...9).map { _ in RatioSeries(benchmark: "b", logarithms: [1: -1]) }
+    #expect(abs(try #require(GeometricMean([once] + often, seed: 1)).ratio - 1) < 1e-12)
+    #expect(GeometricMean([RatioSeries(benchmark: "a", logarithms: [:])], seed: 1) == nil)
   }
 
   @Test func pairsWithoutALogarithmAreLeftOut() {

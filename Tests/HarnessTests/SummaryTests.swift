@@ -85,6 +85,52 @@ struct SummaryTests {
   }
 }
 
+struct GeometricMeanLineTests {
+  @Test func overAllBenchmarksWithARatio() throws {
+    var rows: [Row] = []
+    for block in 1...6 {
+      rows += Sample.rows(Sample.ours, block: block, [100]) + Sample.rows(Sample.reference, block: block, [400])
+    }
+    let summary = Summary(rows, plan: Sample.plan(), reference: "foundation")
+    let mean = try #require(summary.geometricMean(Sample.ours, seed: 1))
+    #expect(abs(mean.ratio - 0.25) < 1e-12 && mean.benchmarks == 1 && mean.blocks == 6)
+    #expect(summary.geometricMean(Sample.reference, seed: 1) == nil)
+    let text = Table(summary, plan: Sample.plan(), failures: [:]).text(reference: "foundation")
+    #expect(text.contains("geometric mean of the times, ratio to foundation\n  stealing@2  x0.250 [0.250, 0.250]"))
+  }
+
+  @Test func theReferenceWithAsManyWorkers() {
+    let arms = [("foundation", 1), ("foundation", 2), ("foundation", 4)].map { Arm(subject: $0.0, workers: $0.1) }
+    #expect(Arm.reference("foundation", for: Sample.ours, among: arms) == arms[1])
+    #expect(Arm.reference("foundation", for: Arm(subject: "x", workers: 8), among: arms) == arms[2])
+    #expect(Arm.reference("foundation@1", for: Sample.ours, among: arms) == arms[0])
+    #expect(Arm.reference("nobody", for: Sample.ours, among: arms) == nil)
+  }
+
+  @Test func oneTimeStandsForABenchmark() {
+    let p50 = Metric("latency_p50_ns", unit: "ns")
+    #expect(Metric.primaryTime(of: [.cpuNsPerOp, .makespan, .nsPerOp]) == .nsPerOp)
+    #expect(Metric.primaryTime(of: [Metric("latency_max_ns", unit: "ns"), p50]) == p50)
+    #expect(Metric.primaryTime(of: [.cpuNsPerOp, .efficiency]) == nil)
+  }
+
+  @Test func aDifferenceThatMayBeNothingIsABound() {
+    let metric = Metric("priority_overhead_ns", unit: "ns")
+    func text(_ values: [Double]) -> String {
+      let plan = Sample.plan(headlines: [metric])
+      let rows = values.enumerated().map { index, value in
+        Row(
+          runID: "r", block: index + 1, process: index, valueIndex: 1, cell: CellKey(Sample.scenario, Sample.ours),
+          reading: Reading(metric, value, count: 1))
+      }
+      return Table(Summary(rows, plan: plan, reference: "foundation"), plan: plan, failures: [:])
+        .text(reference: "foundation")
+    }
+    #expect(text([-2, -1, 1, 2, 3, 4]).contains("< 4.00 ns"))
+    #expect(text([1, 2, 3, 4, 5, 6]).contains("3.50 ns [1.00, 6.00]"))
+  }
+}
+
 struct TableTests {
   func text(_ rows: [Row], failures: [CellKey: String] = [:]) -> String {
     let plan = Sample.plan()

@@ -1,0 +1,64 @@
+import FoundationEssentials
+
+/// What `X.env.json` says that a later command needs: `--resume` to go on with the same work, `compare` to leave out
+/// what does not count.
+public struct RunRecord: Decodable, Sendable {
+  public let schema: Int
+  public let runID: String
+  public let commit: String?
+  public let allocator: String
+  public let seed: UInt64
+  public let effort: Effort
+  public let spin: Spin
+  public let graphs: [String]
+  public let cells: [String]
+  public let outcome: RunOutcome
+
+  private enum CodingKeys: String, CodingKey {
+    // As the snake-case strategy spells run_id.
+    case runID = "runId"
+    case schema, commit, allocator, seed, effort, spin, graphs, cells, outcome
+  }
+
+  /// The name of the allocator, without its version.
+  public var allocatorName: String { String(allocator.prefix { $0 != " " }) }
+
+  public static func cells(of plan: Plan) -> [String] { plan.scenarios.flatMap(\.cells).map(\.description) }
+
+  /// Nil when there is no such file.
+  public static func read(path: String) throws -> RunRecord? {
+    guard let data = FileManager.default.contents(atPath: path) else { return nil }
+    let decoder = JSONDecoder()
+    decoder.keyDecodingStrategy = .convertFromSnakeCase
+    do {
+      return try decoder.decode(RunRecord.self, from: data)
+    } catch {
+      throw Complaint(.badInput, "\(path): not the environment that this opbench writes beside a result")
+    }
+  }
+
+  /// Where the environment of a CSV lies.
+  public static func path(csv: String) -> String {
+    (csv.hasSuffix(".csv") ? String(csv.dropLast(".csv".count)) : csv) + ".env.json"
+  }
+
+  /// Throws one line that says in what a plan differs from the run that this is the record of.
+  public func check(_ plan: Plan, graphs: [String], file: String) throws {
+    func refuse(_ what: String, _ then: String, _ now: String) -> Complaint {
+      Complaint(
+        .badInput,
+        "\(file) cannot be resumed: it was begun with \(what) \(then), this command has \(now); "
+          + "repeat the command it was begun with, plus --resume")
+    }
+    if seed != plan.seed { throw refuse("seed", "\(seed)", "\(plan.seed)") }
+    if effort != plan.effort { throw refuse("effort", effort.description, plan.effort.description) }
+    if allocatorName != plan.allocator.rawValue { throw refuse("allocator", allocatorName, "\(plan.allocator)") }
+    if self.graphs != graphs {
+      throw refuse("graphs", self.graphs.joined(separator: " "), graphs.joined(separator: " "))
+    }
+    let now = Self.cells(of: plan)
+    guard Set(cells) != Set(now) else { return }
+    if let missing = cells.first(where: { !now.contains($0) }) { throw refuse("the cell", missing, "no such cell") }
+    throw refuse("\(cells.count) cells", "", "\(now.count)")
+  }
+}

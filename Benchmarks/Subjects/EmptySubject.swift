@@ -1,0 +1,19 @@
+/// No queue at all: each body runs where it is submitted. What a benchmark takes on it is what the benchmark itself
+/// costs, which `opbench validate` reports.
+public final class EmptySubject: ClosureSubject {
+  public static var name: String { "empty" }
+  public static var workersAreAdjustable: Bool { false }
+
+  public init(workers: Int) {}
+
+  @inlinable public func submit(_ body: @escaping @Sendable () -> Void) { body() }
+
+  @inlinable
+  public func submit(_ count: Int, _ body: @escaping @Sendable (Int) -> Void, then join: @escaping @Sendable () -> Void)
+  {
+    for index in 0..<count { body(index) }
+    join()
+  }
+
+  @inlinable public func drain() {}
+}

@@ -1,0 +1,109 @@
+import ArgumentParser
+import Glibc
+import Harness
+
+/// `opbench compare`: one result, subject by subject, or two results, cell by cell.
+struct Compare: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Ratios with intervals: the subjects of one result, or two results.",
+    discussion: """
+      With one file every subject is compared with --reference, with two every cell of A with the same cell of B. Blocks \
+      that the run excluded and cells that failed are left out, as the .env.json beside each file says. A ratio is the \
+      median over paired blocks; its interval is that of the sign test, widened for the number of comparisons.
+      """)
+
+  enum Format: String, CaseIterable, ExpressibleByArgument {
+    case table, csv, json, go
+  }
+
+  @Argument(help: "One or two results of opbench run.", completion: .file(extensions: ["csv"]))
+  var files: [String]
+
+  @Option(
+    help: "With one file: the subject to compare with, such as foundation or stealing@2.",
+    completion: .custom(Completions.backends))
+  var reference: String = RunJob.reference
+
+  @Option(
+    help: "Only benchmarks whose family/name matches this regular expression.",
+    completion: .custom(Completions.benchmarks))
+  var benchmark: String?
+
+  @Option(
+    help: "Metrics that match this regular expression, wholly (default: the one time that stands for each benchmark).")
+  var metric: String?
+
+  @Option(help: "table, csv, json, or go for benchstat.")
+  var format: Format = .table
+
+  @Option(help: "The seed of the bootstrap.")
+  var seed: UInt64 = 1
+
+  @Flag(help: "Compare times although they were taken on different allocators.")
+  var acrossAllocators = false
+
+  func run() throws {
+    guard 1...2 ~= files.count else {
+      throw Complaint(.usage, "compare takes one or two CSV files, not \(files.count)")
+    }
+    let sets = try files.map(read)
+    if let complaint = Self.allocatorsDiffer(sets), !acrossAllocators { throw complaint }
+    if format == .go {
+      try ResultFiles.write(GoFormat.text(sets), to: STDOUT_FILENO, name: "standard output")
+      return
+    }
+    let comparison =
+      sets.count == 1
+      ? try Comparison(sets[0], reference: reference, metrics: try metrics(), seed: seed)
+      : try Comparison(sets[0], sets[1], metrics: try metrics(), seed: seed)
+    guard !comparison.lines.isEmpty else {
+      throw Complaint(
+        .badInput,
+        "\(files[0]) has no ratio to show: nothing that --metric asks for was measured both for a subject and for "
+          + (sets.count == 1 ? reference : files[1]))
+    }
+    let report = ComparisonReport(comparison)
+    let heading = sets.count == 1 ? "\(files[0]): A each subject, B \(reference)" : "A \(files[0]), B \(files[1])"
+    let text =
+      switch format {
+      case .csv: report.csv()
+      case .json: try report.json()
+      case .table, .go: report.table(heading: heading)
+      }
+    try ResultFiles.write(text, to: STDOUT_FILENO, name: "standard output")
+  }
+
+  private func read(_ path: String) throws -> ResultSet {
+    let set = try ResultSet.read(path: path)
+    if set.record == nil {
+      Progress().say("\(path) has no .env.json beside it: excluded blocks, failures and its allocator are not known")
+    }
+    guard let benchmark else { return set }
+    guard let expression = try? Regex(benchmark) else {
+      throw Complaint(.usage, "--benchmark '\(benchmark)' is not a regular expression")
+    }
+    let rows = set.rows.filter { "\($0.cell.scenario.name)".contains(expression) }
+    guard !rows.isEmpty else { throw Complaint(.badInput, "\(path): no benchmark in it matches '\(benchmark)'") }
+    return ResultSet(name: set.name, rows: rows, record: set.record)
+  }
+
+  private func metrics() throws -> Comparison.Metrics {
+    guard let metric else { return .primary }
+    guard (try? Regex(metric)) != nil else {
+      throw Complaint(.usage, "--metric '\(metric)' is not a regular expression")
+    }
+    // A regular expression cannot be shared between threads, its text can.
+    return .matching { name in (try? Regex(metric).wholeMatch(in: name)) != nil }
+  }
+
+  /// Times on different allocators are not the same measure.
+  static func allocatorsDiffer(_ sets: [ResultSet]) -> Complaint? {
+    guard sets.count == 2, let first = sets[0].record?.allocatorName, let second = sets[1].record?.allocatorName,
+      first != second
+    else { return nil }
+    return Complaint(
+      .badInput,
+      "\(sets[0].name) was timed on \(first), \(sets[1].name) on \(second): times are not comparable across allocators; "
+        + "--across-allocators compares them all the same")
+  }
+}

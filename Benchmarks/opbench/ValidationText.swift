@@ -1,0 +1,82 @@
+import Harness
+
+/// The report of `opbench validate`.
+struct ValidationText {
+  private let validation: Validation
+  private let costs: [HarnessCost]
+  private let lockNanoseconds: Double
+  private let baselines: [Scenario: Double]
+  private let seconds: Double
+  private let conditions: String
+
+  init(
+    _ validation: Validation, costs: [HarnessCost], lockNanoseconds: Double, baselines: [Scenario: Double],
+    seconds: Double, conditions: String
+  ) {
+    self.validation = validation
+    self.costs = costs
+    self.lockNanoseconds = lockNanoseconds
+    self.baselines = baselines
+    self.seconds = seconds
+    self.conditions = conditions
+  }
+
+  var text: String {
+    let operations = baselines.sorted { "\($0.key)" < "\($1.key)" }.map {
+      "  \($0.key): \(Scale.significant($0.value)) ns per operation"
+    }
+    let parts = [
+      "validation of the laboratory, \(Progress.duration(seconds)); \(conditions)",
+      (["the control: the stealing backend with one worker, at"] + operations).joined(separator: "\n"), equals, delays,
+      harness,
+    ]
+    return parts.joined(separator: "\n\n") + "\n"
+  }
+
+  private var equals: String {
+    let found = validation.findings.filter { $0.level == Validation.again }.map { finding in
+      """
+      (a) the same backend twice under two names, \(finding.comparisons) comparisons of \(Validation.blocksPerComparison) blocks
+        flagged different: \(finding.flagged) (\(percent(finding.share)) %); \
+      \(finding.flaggedWidened) with intervals widened for all
+        stated level: at most \(percent(Validation.statedLevel)) %: \(validation.equalsPass ? "passed" : "FAILED")
+        ratio \(Scale.significant(finding.ratio)), half-width of an interval \(percent(finding.halfWidth)) % (medians)
+      """
+    }
+    return found.joined(separator: "\n")
+  }
+
+  private var delays: String {
+    let rows =
+      [["  injected", "measured", "half-width", "detected", "with widened intervals"]]
+      + validation.findings.filter { $0.level.delay > 0 }.map { finding in
+        [
+          "  +\(percent(finding.level.delay)) %", "x\(Scale.significant(finding.ratio))",
+          "\(percent(finding.halfWidth)) %",
+          "\(finding.flagged) of \(finding.comparisons) (\(percent(finding.share)) %)",
+          "\(finding.flaggedWidened) of \(finding.comparisons)",
+        ]
+      }
+    return (["(b) a delay injected into every operation"] + Table.aligned(rows)).joined(separator: "\n")
+  }
+
+  private var harness: String {
+    let rows =
+      [["  benchmark without a queue", "ns per operation", "allocations", "voluntary switches", ""]]
+      + costs.map { cost in
+        [
+          "  \(cost.scenario)", Scale.significant(cost.nsPerOp),
+          cost.allocationsPerOp.map(Scale.significant) ?? "not counted", Scale.significant(cost.voluntarySwitchesPerOp),
+          cost.passes(lockNanoseconds: lockNanoseconds) ? "passed" : "FAILED",
+        ]
+      }
+    return """
+      (c) the measuring loop itself, per operation
+      \(Table.aligned(rows).joined(separator: "\n"))
+        an uncontended lock and its release take \(Scale.significant(lockNanoseconds)) ns here: an operation that costs less \
+      has none
+      """
+  }
+
+  private func percent(_ share: Double) -> String { Scale.significant(share * 100) }
+}

@@ -1,0 +1,76 @@
+import FoundationEssentials
+import Testing
+
+@testable import Harness
+
+struct CSVReaderTests {
+  func records(_ text: String) throws -> [[String]] {
+    var reader = CSVReader(Array(text.utf8), source: "a.csv")
+    var records: [[String]] = []
+    while let record = try reader.next() { records.append(record.fields) }
+    return records
+  }
+
+  func complaint(_ text: String) -> String? {
+    do {
+      _ = try CSV.rows(Array(text.utf8), source: "a.csv")
+      return nil
+    } catch {
+      #expect((error as? Complaint)?.code == .badInput)
+      return "\(error)"
+    }
+  }
+
+  @Test func whatRFC4180Allows() throws {
+    #expect(try records("a,b\r\n\"c,\"\"d\"\"\",\"e\r\nf\"\n,\r\n") == [["a", "b"], ["c,\"d\"", "e\r\nf"], ["", ""]])
+    #expect(try records("").isEmpty)
+    for field in ["plain", "", "a,b", "say \"so\"", "two\nlines", "carriage\rreturn", "\",\"\r\n", "ümläut"] {
+      #expect(try records(CSV.line([field, "next"])) == [[field, "next"]])
+    }
+  }
+
+  @Test(arguments: ["a,b", "a,b\r\nc", "\"a", "\"a\r\n", "a,\"b\"", "a,b\r", "a\"b\r\n", "\"a\"b\r\n"])
+  func whatItDoesNotAllow(text: String) { #expect(throws: Complaint.self) { try records(text) } }
+
+  static let rows = (1...3).flatMap { Sample.rows(Sample.ours, block: $0, [1.5, 2e-7], detail: ["level": "a,b"]) }
+  static let text = CSV.line(CSV.header) + rows.map(CSV.line).joined()
+
+  @Test func rowsReadBackAsTheyWere() throws {
+    let found = try CSV.rows(Array(Self.text.utf8), source: "a.csv")
+    #expect(found.count == Self.rows.count)
+    for (row, expected) in zip(found, Self.rows) {
+      #expect(CSV.line(row) == CSV.line(expected))
+      #expect(row.parameters == expected.parameters && row.reading.value == expected.reading.value)
+    }
+  }
+
+  /// Wherever a file is cut, it is noticed, unless it is cut between two rows.
+  @Test func everyCutInARowIsNoticed() {
+    let bytes = Array(Self.text.utf8)
+    for end in 1..<bytes.count where bytes[end - 1] != UInt8(ascii: "\n") {
+      let found = complaint(String(decoding: bytes[..<end], as: UTF8.self))
+      #expect(found?.contains("a.csv, line ") == true, "cut after \(end) bytes: \(found ?? "accepted")")
+    }
+  }
+
+  @Test func complaintsNameTheLine() throws {
+    #expect(complaint("") == "a.csv is empty")
+    #expect(complaint("a,b\r\n") == "a.csv, line 1: not a result of schema 1: column 1 is 'a', not 'schema'")
+    #expect(try #require(complaint("schema,run_id\r\n")).contains("it has 2 columns, not 14"))
+    func changed(_ column: Int, _ value: String) -> String? {
+      var fields = [
+        "1", "r", "3", "7", "1", "priority", "x", "a=b", "stealing", "2", "wait_p50_ns", "ns", "12.25", "10",
+      ]
+      fields[column] = value
+      return complaint(CSV.line(CSV.header) + CSV.line(fields))
+    }
+    #expect(changed(5, "other") == nil)
+    #expect(changed(0, "2") == "a.csv, line 2: schema '2'; this opbench reads schema 1")
+    #expect(changed(2, "x") == "a.csv, line 2: block is 'x', not a count")
+    #expect(changed(12, "nan") == "a.csv, line 2: value is 'nan', not a number")
+    for (column, value) in [(9, "-1"), (13, ""), (7, "novalue"), (12, "1,5")] {
+      #expect(changed(column, value)?.hasPrefix("a.csv, line 2: ") == true)
+    }
+    #expect(complaint(CSV.line(CSV.header) + "1,r\r\n") == "a.csv, line 2: 2 columns instead of 14")
+  }
+}

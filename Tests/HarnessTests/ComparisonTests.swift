@@ -1,0 +1,144 @@
+import FoundationEssentials
+import Testing
+
+@testable import Harness
+@testable import opbench
+
+struct ComparisonTests {
+  /// `blocks` rows per arm: the reference takes 100 in the first block, 200 in the second and so on, ours a share of it.
+  func set(
+    _ name: String = "a.csv", share: Double, blocks: Int = 10, runID: String = "r", allocator: String = "system (x)",
+    benchmarks: [String] = ["external-add"], outcome: RunOutcome = RunOutcome()
+  ) -> ResultSet {
+    let rows = benchmarks.flatMap { benchmark in
+      (1...blocks).flatMap { block in
+        [(Sample.ours, share), (Sample.reference, 1)].map { arm, factor in
+          Row(
+            runID: runID, block: block, process: block * 2, valueIndex: 1,
+            cell: CellKey(Scenario(BenchmarkName("overhead", benchmark), ["ops": "10"]), arm),
+            reading: Reading(.nsPerOp, 100 * Double(block) * factor, count: 10))
+        }
+      }
+    }
+    return ResultSet(name: name, rows: rows, record: Self.record(allocator, outcome))
+  }
+
+  static func record(_ allocator: String, _ outcome: RunOutcome) -> RunRecord {
+    let fields = """
+      {"schema":1,"run_id":"r","allocator":"\(allocator)","seed":1,"graphs":[],"cells":[],
+       "effort":{"blocks":2,"values":3,"warmups":1,"target":1000},"spin":{"rounds_per_microsecond":1.5},"outcome":
+      """
+    let encoder = JSONEncoder()
+    encoder.keyEncodingStrategy = .convertToSnakeCase
+    let decoder = JSONDecoder()
+    decoder.keyDecodingStrategy = .convertFromSnakeCase
+    let data = Data(fields.utf8) + (try! encoder.encode(outcome)) + Data("}".utf8)
+    return try! decoder.decode(RunRecord.self, from: data)
+  }
+
+  @Test func oneFileAgainstTheReference() throws {
+    let comparison = try Comparison(set(share: 0.25), reference: "foundation", metrics: .primary, seed: 1)
+    let line = try #require(comparison.lines.first)
+    #expect(comparison.lines.count == 1 && line.arm == Sample.ours && line.against == "foundation@2")
+    #expect(abs(line.ratio.median - 0.25) < 1e-12 && line.ratio.count == 10 && line.verdict == .faster)
+    #expect((line.a, line.b) == (137.5, 550))
+    #expect(abs(try #require(comparison.means.first).mean.ratio - 0.25) < 1e-12)
+    #expect(throws: Complaint.self) {
+      try Comparison(set(share: 1), reference: "nobody", metrics: .primary, seed: 1)
+    }
+  }
+
+  @Test func twoFilesPairTheSameCells() throws {
+    let a = set(share: 0.5, benchmarks: ["external-add", "local-add"])
+    let b = set("b.csv", share: 1, runID: "other")
+    let comparison = try Comparison(a, b, metrics: .primary, seed: 1)
+    // What only one file has is no pair.
+    #expect(comparison.lines.map(\.scenario.name.benchmark) == ["external-add", "external-add"])
+    #expect(comparison.lines.map(\.verdict) == [.faster, .same])
+    #expect(comparison.pairing.contains("different times"))
+    #expect(try Comparison(a, set("b.csv", share: 1), metrics: .primary, seed: 1).pairing.contains("one run"))
+    #expect(throws: Complaint.self) {
+      try Comparison(a, set("b.csv", share: 1, benchmarks: ["construct"]), metrics: .primary, seed: 1)
+    }
+  }
+
+  @Test func blocksArePairedByNumberNotByOrder() throws {
+    let a = set(share: 0.5)
+    let reversed = ResultSet(name: "b.csv", rows: set(share: 1).rows.reversed(), record: nil)
+    let comparison = try Comparison(a, reversed, metrics: .primary, seed: 1)
+    let ours = try #require(comparison.lines.first { $0.arm == Sample.ours })
+    #expect(ours.logarithms.values.allSatisfy { abs($0 - -0.693147180559945) < 1e-12 })
+  }
+
+  @Test func intervalsAreWidenedForTheNumberOfComparisons() throws {
+    func noisy(_ benchmarks: Int) throws -> Comparison {
+      var random = SeededGenerator(seed: 3)
+      let names = (1...benchmarks).map { "b\($0)" }
+      let rows = set(share: 1, benchmarks: names).rows.map { row in
+        Row(
+          runID: row.runID, block: row.block, process: row.process, valueIndex: 1, cell: row.cell,
+          reading: Reading(.nsPerOp, Double.random(in: 90...110, using: &random), count: 1))
+      }
+      return try Comparison(
+        ResultSet(name: "a.csv", rows: rows, record: nil), reference: "foundation", metrics: .primary, seed: 1)
+    }
+    for (count, rank) in [(1, 1), (20, 0)] {
+      for line in try noisy(count).lines {
+        let sorted = line.logarithms.values.sorted()
+        let interval = try #require(line.ratio.interval)
+        #expect(abs(interval.lowerBound - exp(sorted[rank])) < 1e-12)
+        #expect(abs(interval.upperBound - exp(sorted[9 - rank])) < 1e-12)
+      }
+    }
+    let many = ComparisonReport(try noisy(40)).table(heading: "x")
+    #expect(many.contains("of 40 comparisons all together hold at 92.2 %") && many.contains("11 blocks"), "\(many)")
+  }
+
+  @Test func tooFewBlocksHaveNoVerdict() throws {
+    let comparison = try Comparison(set(share: 0.1, blocks: 5), reference: "foundation", metrics: .primary, seed: 1)
+    #expect(comparison.lines.map(\.verdict) == [.open] && comparison.lines[0].ratio.interval == nil)
+    #expect(comparison.means[0].mean.interval == nil)
+  }
+
+  @Test func excludedBlocksAndFailedCellsAreLeftOut() throws {
+    var result = RunResult()
+    let scenario = Sample.scenario
+    result.disturbed = [ScenarioBlock(scenario, block: 2)]
+    result.blocksRun = [ScenarioBlock(scenario, block: 1), ScenarioBlock(scenario, block: 2)]
+    let excluding = set(share: 0.5, outcome: RunOutcome(result))
+    #expect(excluding.excludedRows == 2 && !excluding.rows.contains { $0.block == 2 })
+    result.failures = [CellKey(scenario, Sample.ours): "it hung"]
+    let failing = set(share: 0.5, outcome: RunOutcome(result))
+    #expect(Set(failing.rows.map(\.cell.arm)) == [Sample.reference])
+    // Other parameters are other cells.
+    #expect(Parameters("ops=10;level=high")!.contains("ops=10"))
+    #expect(!Parameters("ops=100")!.contains("ops=10"))
+  }
+
+  @Test func timesOnDifferentAllocatorsAreRefused() {
+    let pair = [set(share: 1), set("b.csv", share: 1, allocator: "jemalloc (/x)")]
+    #expect(Compare.allocatorsDiffer(pair)?.description.contains("--across-allocators") == true)
+    #expect(Compare.allocatorsDiffer([pair[0], pair[0]]) == nil)
+    #expect(Compare.allocatorsDiffer([pair[0]]) == nil)
+  }
+
+  @Test func goFormat() {
+    let lines = GoFormat.lines(set(share: 0.5, blocks: 1).rows)
+    #expect(
+      lines == [
+        "BenchmarkOverhead/external-add/ops=10/backend=stealing-2 10 50 ns/op",
+        "BenchmarkOverhead/external-add/ops=10/backend=foundation-2 10 100 ns/op",
+      ])
+  }
+
+  @Test func csvAndJSONSayWhatTheTableSays() throws {
+    let report = ComparisonReport(
+      try Comparison(set(share: 0.25), reference: "foundation", metrics: .primary, seed: 1))
+    let records = parseCSV(report.csv())
+    #expect(records.count == 3 && Set(records.map(\.count)).count == 1)
+    #expect(records[1][11] == "0.25" && records[1][14] == "faster" && records[2][1] == "geometric-mean")
+    let json = try report.json()
+    #expect(json.contains("\"verdict\" : \"faster\"") && json.contains("\"geometric_means\""))
+    #expect(report.table(heading: "x").contains("x0.250 [0.250, 0.250]"))
+  }
+}

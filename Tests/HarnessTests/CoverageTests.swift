@@ -1,0 +1,96 @@
+import Glibc
+import Testing
+
+@testable import Harness
+
+/// Simulated noise with a known truth: intervals hold it as often as they say.
+struct CoverageTests {
+  /// Standard normal numbers (Box and Muller) from a seed.
+  struct Noise {
+    private var random: SeededGenerator
+    init(_ purpose: String) { random = SeededGenerator(seed: 7, purpose: purpose) }
+
+    mutating func next() -> Double {
+      let first = Double.random(in: Double.leastNonzeroMagnitude..<1, using: &random)
+      return (-2 * Glibc.log(first)).squareRoot() * cos(2 * .pi * Double.random(in: 0..<1, using: &random))
+    }
+  }
+
+  /// At least the stated rate, less what a binomial of that many trials wavers by (four standard errors); and where
+  /// the rate is exact, not above it by more either.
+  func expect(_ hits: Int, of trials: Int, rate: Double, isExact: Bool) {
+    let share = Double(hits) / Double(trials)
+    let error = 4 * (rate * (1 - rate) / Double(trials)).squareRoot()
+    #expect(share >= rate - error, "\(share) of \(trials) held, \(rate) was promised")
+    if isExact { #expect(share <= rate + error, "\(share) of \(trials) held, \(rate) was promised") }
+  }
+
+  @Test(arguments: [6, 7, 10, 11, 20])
+  func aCellsIntervalHoldsTheMedian(count: Int) throws {
+    var noise = Noise("cells-\(count)")
+    let trials = 4_000
+    let hits = (0..<trials).count { _ in
+      // Log-normal: skewed as times are. Its median is exp(3).
+      let values = (0..<count).map { _ in exp(3 + 0.4 * noise.next()) }
+      return Statistics.estimate(values).interval!.contains(exp(3))
+    }
+    expect(hits, of: trials, rate: try #require(Statistics.medianRanks(count)).coverage, isExact: true)
+  }
+
+  /// The machine drifts far more than the effect is large, but slowly: a pair shares its drift.
+  @Test(arguments: [10, 20])
+  func pairingRemovesDrift(blocks: Int) throws {
+    var noise = Noise("pairs-\(blocks)")
+    let trials = 4_000
+    let truth = 1.02
+    var paired = 0
+    var widths = 0.0
+    var unpairedWidths = 0.0
+    for _ in 0..<trials {
+      var drift = 0.0
+      let pairs = (0..<blocks).map { _ in
+        drift = 0.95 * drift + 0.2 * noise.next()
+        return (
+          numerator: truth * exp(5 + drift + 0.02 * noise.next()), denominator: exp(5 + drift + 0.02 * noise.next())
+        )
+      }
+      let interval = Statistics.pairedRatio(pairs)!.interval!
+      if interval.contains(truth) { paired += 1 }
+      widths += interval.upperBound - interval.lowerBound
+      let alone = Statistics.estimate(pairs.map { Glibc.log($0.numerator) }).interval!
+      unpairedWidths += alone.upperBound - alone.lowerBound
+    }
+    expect(paired, of: trials, rate: try #require(Statistics.medianRanks(blocks)).coverage, isExact: true)
+    #expect(widths < unpairedWidths / 4)
+  }
+
+  @Test func widenedIntervalsHoldTogether() {
+    var noise = Noise("families")
+    let trials = 1_000
+    let widening = Widening(comparisons: 30)
+    let confidence = widening.confidence(of: 20)!
+    let hits = (0..<trials).count { _ in
+      (0..<30).allSatisfy { _ in
+        Statistics.estimate((0..<20).map { _ in noise.next() }, confidence: confidence).interval!.contains(0)
+      }
+    }
+    expect(hits, of: trials, rate: Widening.familyConfidence, isExact: false)
+  }
+
+  /// The bootstrap has no exact rate: from ten blocks it may fall a little short, not far.
+  @Test func theGeometricMeansIntervalHoldsIt() throws {
+    var noise = Noise("means")
+    let trials = 150
+    let hits = try (0..<trials).count { trial in
+      let shared = (0..<10).map { _ in 0.02 * noise.next() }
+      let series = (0..<8).map { benchmark in
+        RatioSeries(
+          benchmark: "\(benchmark)",
+          logarithms: Dictionary(
+            uniqueKeysWithValues: (0..<10).map { ($0 + 1, -0.3 + shared[$0] + 0.05 * noise.next()) }))
+      }
+      return try #require(GeometricMean(series, seed: UInt64(trial))?.interval).contains(exp(-0.3))
+    }
+    expect(hits, of: trials, rate: 0.93, isExact: false)
+  }
+}
