@@ -152,6 +152,15 @@ public struct Comparison: Sendable {
       }
       change(&order[place].1)
     }
+
+    /// Keeps the order of equals.
+    mutating func sort(by isBefore: (Key, Key) -> Bool) {
+      order = order.enumerated().sorted {
+        isBefore($0.element.0, $1.element.0)
+          || (!isBefore($1.element.0, $0.element.0) && $0.offset < $1.offset)
+      }.map(\.element)
+      index = Dictionary(uniqueKeysWithValues: order.enumerated().map { ($1.0, $0) })
+    }
   }
 
   /// The arms of one line, in order of first appearance.
@@ -187,6 +196,8 @@ public struct Comparison: Sendable {
         $0.add(row, PairKey(run: matchRuns ? row.runID : "", block: row.block))
       }
     }
+    // Blocks shuffle the order of benchmarks.
+    cells.sort { "\($0.scenario)" < "\($1.scenario)" }
     return cells
   }
 }

@@ -23,10 +23,7 @@ public struct ComparisonReport {
     var parts = ["\(heading)\n\(comparison.pairing)", Table.aligned(rows).joined(separator: "\n")]
     if !comparison.means.isEmpty {
       let means = comparison.means.map { arm, against, mean in
-        [
-          "\(arm)", "against \(against)", ratio(mean.ratio, mean.interval),
-          "\(mean.benchmarks) benchmarks, \(mean.blocks) blocks",
-        ]
+        ["\(arm)", "against \(against)", ratio(mean.ratio, mean.interval), mean.basis]
       }
       parts.append((["geometric mean of the times"] + Table.aligned(means).map { "  \($0)" }).joined(separator: "\n"))
     }

@@ -28,6 +28,11 @@ public struct GeometricMean: Hashable, Sendable {
 
   public static let resamples = 2_000
 
+  /// Such as "3 benchmarks, 10 blocks".
+  public var basis: String {
+    "\(benchmarks) \(benchmarks == 1 ? "benchmark" : "benchmarks"), \(blocks) \(blocks == 1 ? "block" : "blocks")"
+  }
+
   /// Nil when no series has a block.
   public init?(_ series: [RatioSeries], seed: UInt64) {
     let used = series.filter { !$0.logarithms.isEmpty }

@@ -49,6 +49,11 @@ public struct Effort: Hashable, Sendable, Codable, CustomStringConvertible {
     "\(blocks) blocks of \(warmups) + \(values) values of \(target / 1_000_000) ms"
   }
 
+  /// What a default run may take, in seconds, by the estimate: for one backend beside the two references, and for
+  /// more in proportion. The promises are ten minutes and two; the rest is for machines slower than usual.
+  public static let fullBudget = 480.0
+  public static let quickBudget = 95.0
+
   /// Ten blocks are the least on which to decide anything.
   public static let full = Effort(blocks: 10, values: 5, warmups: 2, target: 50_000_000)
   /// A look at everything, without intervals: they need six blocks.
@@ -151,6 +156,21 @@ extension Plan {
 
   private func leastSeconds(_ scenario: Scenario) -> Double {
     if case .calibrated(let seconds) = repeats(scenario) { seconds } else { 0 }
+  }
+
+  /// The same plan with less effort per process, as far as it must be for the estimate to stay within so many seconds:
+  /// first one value to warm up instead of two, then fewer values, then shorter ones. Blocks are what intervals rest
+  /// on, and stay. The estimate is that of a usual machine, so that the same command makes the same plan every time.
+  public func fitted(seconds: Double) -> Plan {
+    var effort = effort
+    var plan: Plan { Plan(scenarios: scenarios, effort: effort, seed: seed, allocator: allocator) }
+    let savings: [(inout Effort) -> Void] = [
+      { $0.warmups = min($0.warmups, 1) }, { $0.values = min($0.values, 3) },
+      { $0.target = min($0.target, 30_000_000) }, { $0.target = min($0.target, 20_000_000) },
+      { $0.target = min($0.target, 10_000_000) },
+    ]
+    for save in savings where plan.estimatedSeconds > seconds { save(&effort) }
+    return Plan(scenarios: scenarios, effort: effort, seed: seed, allocator: allocator, startup: startup)
   }
 
   public var estimatedSeconds: Double { steps.reduce(0) { $0 + estimate($1) } }

@@ -202,7 +202,7 @@ public struct RunSession {
     processes += 1
     let request = MeasureRequest(
       cell: step.cell, mode: mode, seed: plan.seed, spin: spin, graphs: graphs, serviceTime: serviceTime(step),
-        allocator: plan.allocator)
+      allocator: plan.allocator)
     let outcome = world.launch(request, environment.merging(padding()) { $1 }, plan.timeout(step))
     guard outcome.ending != .interrupted else { return [] }
     timeLeft.finished(step, seconds: Double(outcome.nanoseconds) / 1e9)

@@ -25,7 +25,7 @@ public struct Table: Sendable {
         let interval = mean.interval.map { " [\(Scale.range($0))]" } ?? ""
         return [
           "\(arm)", "x\(Scale.significant(mean.ratio))\(interval)",
-          "\(mean.benchmarks) \(mean.benchmarks == 1 ? "benchmark" : "benchmarks"), \(mean.blocks) blocks",
+          mean.basis,
         ]
       }
     }

@@ -13,6 +13,8 @@ public struct Selection: Sendable {
   public var allocator = Allocator.system
   /// What starting a process takes, in seconds.
   public var startup = Plan.usualStartup
+  /// What the run may take by the estimate, in seconds for every three arms; nil: as long as the effort takes.
+  public var budget: Double?
 
   public init(backends: [String], benchmark: String?, workers: [Int]?, effort: Effort, seed: UInt64) {
     self.backends = backends
@@ -39,9 +41,10 @@ public struct Selection: Sendable {
           timeLimit: workload.timeLimit)
       }
     }
-    return Plan(
+    let plan = Plan(
       scenarios: scenarios.filter { !$0.arms.isEmpty }, effort: effort, seed: seed,
       allocator: allocator, startup: startup)
+    return budget.map { plan.fitted(seconds: $0 * max(1, Double(arms.count) / 3)) } ?? plan
   }
 
   /// The named subjects in the order given, without repetition, and the references beside them. Names may be

@@ -71,13 +71,13 @@ struct Compare: ParsableCommand {
       case .table, .go: report.table(heading: heading)
       }
     try ResultFiles.write(text, to: STDOUT_FILENO, name: "standard output")
+    for set in sets where set.record == nil {
+      Progress().say("\(set.name) has no .env.json beside it: excluded blocks, failures and allocator are not known")
+    }
   }
 
   private func read(_ path: String) throws -> ResultSet {
     let set = try ResultSet.read(path: path)
-    if set.record == nil {
-      Progress().say("\(path) has no .env.json beside it: excluded blocks, failures and its allocator are not known")
-    }
     guard let benchmark else { return set }
     guard let expression = try? Regex(benchmark) else {
       throw Complaint(.usage, "--benchmark '\(benchmark)' is not a regular expression")

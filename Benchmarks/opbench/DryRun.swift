@@ -13,11 +13,10 @@ struct DryRun {
         planned.incapable.isEmpty ? "" : "  (empty: \(planned.incapable.map(\.subject).joined(separator: " ")))"
       return "\(planned.scenario)  on \(arms)\(missing)"
     }
-    let effort = plan.effort
     lines.append("")
     lines.append(
-      "\(plan.scenarios.count) scenarios, \(effort.blocks) blocks, \(effort.warmups) + \(effort.values) values "
-        + "of about \(effort.target / 1_000_000) ms on the slowest subject, seed \(plan.seed)")
+      "\(plan.scenarios.count) scenarios, \(plan.effort) on the slowest subject, seed \(plan.seed), "
+        + "\(plan.allocator) allocator")
     lines.append(
       "\(plan.steps.count) processes (\(plan.calibrations.count) calibrate, "
         + "\(plan.countings.count) count allocations), about \(Progress.duration(plan.estimatedSeconds))")

@@ -32,7 +32,8 @@ struct Run: ParsableCommand {
   @Option(help: "Values per process (default: \(Effort.full.values), quick: \(Effort.quick.values)).")
   var values: Int?
 
-  @Flag(help: "A look at everything in under two minutes; too few blocks for intervals.")
+  @Flag(
+    help: "A look at everything in under two minutes (per backend beside the references); too few blocks for intervals.")
   var quick = false
 
   @Option(help: "The seed of every random choice.")
@@ -84,6 +85,8 @@ struct Run: ParsableCommand {
       seed: seed)
     selection.allocator = allocator
     selection.startup = RunJob.startupSeconds()
+    // Whoever names an effort gets it.
+    if blocks == nil, values == nil { selection.budget = quick ? Effort.quickBudget : Effort.fullBudget }
     return selection
   }
 

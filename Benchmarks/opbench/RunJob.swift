@@ -148,7 +148,7 @@ struct RunJob {
     }
     let processes = plan.steps.count - (jemalloc == nil ? plan.countings.count : 0)
     let rest = earlier.rows.isEmpty ? "" : " in all, less what is finished"
-    progress.say("\(processes) processes, about \(Progress.duration(plan.estimatedSeconds))\(rest)")
+    progress.say("\(plan.effort) a process: \(processes) processes, about \(Progress.duration(plan.estimatedSeconds))\(rest)")
   }
 
   /// In plain words what disturbed the run, and what would help.

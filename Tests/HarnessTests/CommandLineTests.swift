@@ -55,6 +55,77 @@ struct CommandLineTests {
     #expect(folder.contents == before && folder.read("a.csv") == "earlier")
   }
 
+  @Test func contradictionsAndHugeCounts() {
+    expectComplaint(64, ["--resume", "--output"], ["--resume"])
+    expectComplaint(64, ["--resume", "--dry-run"], ["--resume", "--dry-run", "--output", "a.csv"])
+    expectComplaint(66, ["nothing to resume", "/no/such/a.csv"], ["--resume", "--output", "/no/such/a.csv"])
+    expectComplaint(64, ["1 to 1000", "99999999"], ["--blocks", "99999999"])
+    expectComplaint(64, ["--values"], ["--values", "0"])
+    expectComplaint(64, ["--workers"], ["--workers", "100000"])
+    expectComplaint(64, ["'tcmalloc'", "system or jemalloc"], ["--allocator", "tcmalloc"])
+    expectComplaint(64, [".csv", "'a.txt'"], ["--output", "a.txt"])
+    expectComplaint(64, ["--rounds", "1 to 100"], ["validate", "--rounds", "0"])
+    expectComplaint(73, ["/proc/x"], ["validate", "--rounds", "1", "--output", "/proc/x"])
+  }
+
+  @Test func badResults() throws {
+    let folder = try TemporaryFolder()
+    let good = folder.write(CSVReaderTests.text, to: "good.csv")
+    let cut = folder.write(String(CSVReaderTests.text.dropLast(7)), to: "cut.csv")
+    let other = folder.write("time,value\r\n1,2\r\n", to: "other.csv")
+    let newer = folder.write(
+      CSVReaderTests.text.split(separator: "1,r,", maxSplits: 1).joined(separator: "2,r,"), to: "newer.csv")
+    expectComplaint(64, ["one or two", "3"], ["compare", good, good, good])
+    expectComplaint(64, ["files"], ["compare"])
+    expectComplaint(66, ["\(folder.path)/no.csv"], ["compare", "\(folder.path)/no.csv"])
+    expectComplaint(66, [folder.path], ["compare", folder.path])
+    expectComplaint(65, ["cut.csv, line 7", "cut off"], ["compare", cut])
+    expectComplaint(65, ["other.csv, line 1", "'time'", "'schema'"], ["compare", good, other])
+    expectComplaint(65, ["newer.csv, line 2", "schema '2'"], ["compare", newer])
+    expectComplaint(64, ["'yaml'"], ["compare", good, "--format", "yaml"])
+    for suffix in ["good", "cut"] { _ = folder.write("{", to: "\(suffix).env.json") }
+    expectComplaint(65, ["good.env.json"], ["compare", good])
+    _ = folder.write(try ResumeTests.environment(ResumeTests.plan(), RunResult()), to: "good.env.json")
+    expectComplaint(64, ["'nobody'", "stealing"], ["compare", good, "--reference", "nobody"])
+    expectComplaint(64, ["--metric", "'('"], ["compare", good, "--metric", "("])
+    expectComplaint(65, ["good.csv", "'x/y'"], ["compare", good, "--benchmark", "x/y"])
+    expectComplaint(65, ["no ratio"], ["compare", good, "--reference", "stealing"])
+    #expect(opbench("compare", good, good).code == 0)
+  }
+
+  @Test(arguments: ["bash", "zsh", "fish"])
+  func completion(shell: String) {
+    let script = opbench("--generate-completion-script", shell)
+    #expect(script.code == 0)
+    for word in ["--backend", "--benchmark", "compare", "validate", "jemalloc"] {
+      #expect(script.output.contains { $0.contains(word) }, "\(word)")
+    }
+    #expect(!script.output.contains { $0.contains("Measure one cell") })
+  }
+
+  @Test func theBenchmarksRunOnTheAllocatorThatWasAskedFor() throws {
+    try #require(Jemalloc.library() != nil, "the tests need libjemalloc-dev and pkg-config")
+    let folder = try TemporaryFolder()
+    let arguments = [
+      "--quick", "--blocks", "1", "--values", "1", "--backend", "raw-dispatch", "--benchmark", "overhead/local",
+    ]
+    for allocator in ["system", "jemalloc"] {
+      let run = ProcessRunner.run(
+        Self.program, arguments + ["--allocator", allocator, "--output", "\(folder.path)/\(allocator).csv"],
+        timeout: 300)
+      #expect(run.ending == .exited(0), "\(run.lastWords ?? "")")
+      #expect(try #require(folder.read("\(allocator).env.json")).contains("\"allocator\" : \"\(allocator) ("))
+    }
+    let files = ["\(folder.path)/system.csv", "\(folder.path)/jemalloc.csv"]
+    expectComplaint(65, ["system", "jemalloc", "--across-allocators"], ["compare"] + files)
+    #expect(opbench("compare", files[0], files[1], "--across-allocators").code == 0)
+    // A timed process that finds itself on jemalloc unasked gives no number.
+    let library = try #require(Jemalloc.library())
+    let preloaded = ProcessRunner.run(
+      Self.program, arguments, environment: ["LD_PRELOAD": library], timeout: 300)
+    #expect(preloaded.ending == .exited(70))
+  }
+
   @Test func listAndHelp() {
     let list = opbench("list")
     #expect(list.code == 0)

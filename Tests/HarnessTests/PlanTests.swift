@@ -93,8 +93,21 @@ struct PlanTests {
   }
 
   @Test func theDefaultRunsAreShort() throws {
-    #expect(try plan(selection(effort: .full)).estimatedSeconds < 600)
-    #expect(try plan(selection(effort: .quick)).estimatedSeconds < 120)
+    for (effort, budget, blocks) in [(Effort.full, Effort.fullBudget, 10), (.quick, Effort.quickBudget, 3)] {
+      var selection = selection(effort: effort)
+      selection.budget = budget
+      let plan = try plan(selection)
+      #expect(plan.estimatedSeconds <= budget && plan.effort.blocks == blocks)
+    }
+  }
+
+  @Test func aBudgetSavesWhatCostsLeastFirst() throws {
+    let whole = try plan(selection(effort: .full))
+    #expect(whole.fitted(seconds: whole.estimatedSeconds).effort == .full)
+    let less = whole.fitted(seconds: whole.estimatedSeconds * 0.99).effort
+    #expect(less == Effort(blocks: 10, values: 5, warmups: 1, target: Effort.full.target))
+    #expect(whole.fitted(seconds: 0).effort == Effort(blocks: 10, values: 3, warmups: 1, target: 10_000_000))
+    #expect(whole.fitted(seconds: 0).scenarios.count == whole.scenarios.count)
   }
 
   @Test func aHungProcessIsGivenUpSoon() throws {

@@ -1,0 +1,91 @@
+import FoundationEssentials
+import Glibc
+import Testing
+
+@testable import Harness
+
+/// What goes wrong costs as little as possible and is said in one line.
+struct FailureTests {
+  /// The session with real processes in place of measuring ones.
+  @Test(arguments: [
+    ("kill -SEGV $$", "was killed by signal 11"), ("echo broken pipe dream >&2; exit 3", "broken pipe dream"),
+    ("sleep 1000 & sleep 1000", "did not finish in time"), ("echo end; exit 1", "exit code 1"), (":", "exit code 0"),
+  ])
+  func aSubjectThatCrashesOrHangsCostsItsCell(script: String, words: String) {
+    let world = FakeWorld()
+    world.answer = { request in
+      guard request.subject == "stealing" else { return FakeWorld.success(request) }
+      return ProcessRunner.run("sh", ["-c", script], timeout: 0.3)
+    }
+    let result = world.run(Sample.plan())
+    #expect(result.rows.map(\.cell.arm) == [Sample.reference, Sample.reference])
+    #expect(world.said.count == 1 && world.said[0].contains(words) && !world.said[0].contains("\n"), "\(world.said)")
+    #expect(!result.wasInterrupted && result.failures.count == 1)
+  }
+
+  static let program = CommandLineTests.program
+  static let run = [
+    "run", "--quick", "--backend", "raw-dispatch", "--benchmark", "overhead/local", "--values", "2", "--blocks", "10",
+  ]
+
+  func shell(_ script: String, _ arguments: [String]) -> ProcessOutcome {
+    ProcessRunner.run("sh", ["-c", script, Self.program] + arguments, timeout: 300)
+  }
+
+  @Test func aFullDisk() throws {
+    let toStandardOutput = shell("\"$0\" \"$@\" > /dev/full", Self.run)
+    #expect(toStandardOutput.ending == .exited(74))
+    #expect(toStandardOutput.lastWords == "opbench: cannot write standard output: No space left on device")
+
+    let folder = try TemporaryFolder()
+    let output = folder.write("earlier", to: "a.csv")
+    // A file may grow to one block of 512 bytes or 1,024: less than the run writes.
+    let limited = shell("ulimit -f 1; exec \"$0\" \"$@\"", Self.run + ["--output", output])
+    #expect(limited.ending == .exited(74), "\(limited)")
+    #expect(limited.lastWords?.hasPrefix("opbench: cannot write") == true)
+    #expect(folder.read("a.csv") == "earlier")
+    #expect(folder.contents.allSatisfy { !$0.hasSuffix(".new") })
+  }
+
+  @Test func aReadOnlyFolder() throws {
+    // Root may write anywhere but where the kernel lets nobody.
+    let outcome = shell("\"$0\" \"$@\"", Self.run + ["--output", "/proc/a.csv"])
+    #expect(outcome.ending == .exited(73))
+    #expect(outcome.lastWords?.contains("/proc/a.csv") == true)
+  }
+
+  /// Killed in the middle, one way or the other, and gone on with.
+  @Test(arguments: ["INT", "KILL"])
+  func anInterruptedRunGoesOn(signal: String) throws {
+    let folder = try TemporaryFolder()
+    let output = "\(folder.path)/a.csv"
+    let script = """
+      "$0" "$@" & run=$!
+      i=0
+      until [ $(wc -l < "\(output).partial" 2>/dev/null || echo 0) -gt 10 ]; do
+        i=$((i + 1)); [ $i -lt 3000 ] || exit 99; sleep 0.02
+      done
+      kill -\(signal) $run; wait $run
+      """
+    let first = shell(script, Self.run + ["--output", output])
+    #expect(first.ending == .exited(128 + (signal == "INT" ? SIGINT : SIGKILL)), "\(first)")
+    let kept = parseCSV(try #require(folder.read(signal == "INT" ? "a.csv" : "a.csv.partial")))
+    #expect(kept.count > 10)
+
+    let second = shell("\"$0\" \"$@\"", Self.run + ["--output", output, "--resume"])
+    #expect(second.ending == .exited(0), "\(second)")
+    #expect(folder.contents == ["a.csv", "a.env.json"])
+    let all = parseCSV(try #require(folder.read("a.csv")))
+    #expect(Set(kept).isSubset(of: Set(all)), "a finished row was lost")
+    // Ten blocks of two subjects with two values of each metric, each once.
+    let places = all.dropFirst().map { $0[2] + " " + $0[4] + " " + $0[8] + " " + $0[10] }
+    #expect(Set(places).count == places.count)
+    let times = all.filter { $0[10] == "ns_per_op" }
+    #expect(times.count == 40 && Set(times.map { $0[3] }).count == 20)
+    #expect(Set(all.dropFirst().map { $0[1] }).count == 1)
+
+    let other = shell("\"$0\" \"$@\"", Self.run + ["--output", output, "--resume", "--seed", "2"])
+    #expect(other.ending == .exited(65) && other.lastWords?.contains("seed 1") == true)
+    #expect(parseCSV(try #require(folder.read("a.csv"))) == all)
+  }
+}

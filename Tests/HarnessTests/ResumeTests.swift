@@ -1,0 +1,126 @@
+import FoundationEssentials
+import Testing
+
+@testable import Harness
+
+/// An interrupted run and the one that goes on with it are together what one run would have been.
+struct ResumeTests {
+  static let effort = Effort(blocks: 3, values: 2, warmups: 1, target: 1_000)
+
+  static func plan(seed: UInt64 = 1, effort: Effort = effort, allocator: Allocator = .system) -> Plan {
+    let scenarios = ["external-add", "local-add"].map { name in
+      PlannedScenario(
+        scenario: Scenario(BenchmarkName("overhead", name), ["ops": "10"]), arms: [Sample.ours, Sample.reference],
+        incapable: [], repeats: .calibrated(), headlines: [.nsPerOp], countsAllocations: name == "local-add", notes: [])
+    }
+    return Plan(scenarios: scenarios, effort: effort, seed: seed, allocator: allocator)
+  }
+
+  static func environment(_ plan: Plan, _ result: RunResult) throws -> String {
+    var environment = Environment(
+      runID: "run", plan: plan, spin: Spin(roundsPerMicrosecond: 12.5), graphs: ["g.json"], arguments: [],
+      jemalloc: nil, source: "/")
+    environment.outcome = RunOutcome(result)
+    return try environment.json()
+  }
+
+  /// Writes what a run that stopped there would have left, and reads it back.
+  func earlier(_ world: FakeWorld, _ result: RunResult, killed: Bool, torn: String = "") throws -> EarlierRun {
+    let folder = try TemporaryFolder()
+    let suffix = killed ? ".partial" : ""
+    let text = CSV.line(CSV.header) + world.rows.map(CSV.line).joined() + torn
+    _ = folder.write(text, to: "a.csv\(suffix)")
+    let known = killed ? world.checkpoints.last ?? RunResult() : result
+    _ = folder.write(try Self.environment(Self.plan(), known), to: "a.env.json\(suffix)")
+    return try EarlierRun(csv: "\(folder.path)/a.csv", plan: Self.plan(), graphs: ["g.json"])
+  }
+
+  struct Place: Hashable {
+    let cell: CellKey
+    let block: Int
+    let index: Int
+  }
+
+  /// Interrupted or killed after any number of processes: nothing is missing, nothing doubled, nothing measured twice.
+  @Test(arguments: [false, true])
+  func theUnionIsWhole(killed: Bool) throws {
+    let whole = FakeWorld()
+    let expected = whole.run(Self.plan(), counting: ["LD_PRELOAD": "x"])
+    let places = Set(expected.rows.map { Place(cell: $0.cell, block: $0.block, index: $0.valueIndex) })
+    #expect(places.count == expected.rows.count)
+    for limit in 0...whole.requests.count {
+      let first = FakeWorld()
+      first.answer = { request in
+        if first.requests.count > limit {
+          first.isInterrupted = true
+          return FakeWorld.outcome(.interrupted, [])
+        }
+        return FakeWorld.success(request)
+      }
+      let interrupted = first.run(Self.plan(), counting: ["LD_PRELOAD": "x"])
+      let left = try earlier(first, interrupted, killed: killed)
+      #expect(left.runID == "run" && left.spin == Spin(roundsPerMicrosecond: 12.5))
+      let second = FakeWorld()
+      let result = second.run(Self.plan(), counting: ["LD_PRELOAD": "x"], earlier: left)
+      #expect(!result.wasInterrupted && result.repeats == expected.repeats)
+      #expect(result.rows.count == places.count)
+      #expect(Set(result.rows.map { Place(cell: $0.cell, block: $0.block, index: $0.valueIndex) }) == places)
+      #expect(Set(result.rows.map(\.process)).count == 14, "a process number was used twice")
+      #expect(Set(first.requests.dropLast(first.isInterrupted ? 1 : 0)).isDisjoint(with: second.requests) || limit < 4)
+      #expect(Set(second.rows).isDisjoint(with: left.rows))
+    }
+  }
+
+  @Test func halfARowCostsItsProcess() throws {
+    let first = FakeWorld()
+    let result = first.run(Self.plan())
+    let last = try #require(first.rows.last)
+    let torn = try earlier(first, result, killed: true, torn: "1,run,3,\(last.process + 1),1,overh")
+    #expect(torn.rows.count == first.rows.count - 1 && !torn.rows.contains { $0.process == last.process })
+    let second = FakeWorld()
+    #expect(second.run(Self.plan(), earlier: torn).rows.count == first.rows.count)
+    #expect(second.requests.count == 1)
+  }
+
+  @Test func failedCellsStayFailedAndDisturbedBlocksDisturbed() throws {
+    let first = FakeWorld()
+    first.answer = { request in
+      request.subject == "stealing" ? FakeWorld.outcome(.signalled(11), []) : FakeWorld.success(request)
+    }
+    var result = first.run(Self.plan())
+    let place = ScenarioBlock(Self.plan().scenarios[0].scenario, block: 2)
+    result.disturbed = [place]
+    let left = try earlier(first, result, killed: false)
+    #expect(left.failures == result.failures && left.disturbed == [place])
+    let second = FakeWorld()
+    #expect(second.run(Self.plan(), earlier: left).failures == result.failures)
+    #expect(second.requests.isEmpty)
+  }
+
+  @Test func anotherPlanIsRefusedInOneLine() throws {
+    let folder = try TemporaryFolder()
+    let csv = "\(folder.path)/a.csv"
+    func complaint(_ plan: Plan = Self.plan(), graphs: [String] = ["g.json"]) -> Complaint? {
+      do {
+        _ = try EarlierRun(csv: csv, plan: plan, graphs: graphs)
+        return nil
+      } catch { return error as? Complaint }
+    }
+    #expect(complaint()?.code == .noInput)
+    _ = folder.write(CSV.line(CSV.header), to: "a.csv")
+    #expect(complaint()?.code == .noInput)
+    _ = folder.write("{}", to: "a.env.json")
+    #expect(complaint()?.code == .badInput)
+    _ = folder.write(try Self.environment(Self.plan(), RunResult()), to: "a.env.json")
+    #expect(complaint() == nil)
+    var longer = Self.effort
+    longer.blocks = 4
+    for (other, word) in [
+      (complaint(Self.plan(seed: 2)), "seed 1"), (complaint(Self.plan(effort: longer)), "4 blocks"),
+      (complaint(Self.plan(allocator: .jemalloc)), "allocator"), (complaint(graphs: []), "graphs"),
+      (complaint(Sample.plan(effort: Self.effort)), "cell"),
+    ] {
+      #expect(other?.code == .badInput && other?.description.contains(word) == true, "\(String(describing: other))")
+    }
+  }
+}

@@ -1,0 +1,100 @@
+import Testing
+
+@testable import Harness
+
+/// The conclusions of `opbench validate`, from rows whose truth is known.
+struct ValidationTests {
+  /// Twelve comparisons of a laboratory whose noise is that share, and whose arms drift together.
+  func rows(noise: Double, bias: Double = 0) -> [Row] {
+    var random = SeededGenerator(seed: 5)
+    return (1...2).flatMap { benchmark in
+      (1...60).flatMap { block -> [Row] in
+        let drift = Double.random(in: 100...200, using: &random)
+        return Validation.levels.map { level in
+          let truth = 1 + level.delay + (level == Validation.again ? bias : 0)
+          return Row(
+            runID: "r", block: block, process: block, valueIndex: 1,
+            cell: CellKey(
+              Scenario(BenchmarkName("overhead", "b\(benchmark)"), [:]), Arm(subject: level.name, workers: 1)),
+            reading: Reading(
+              .nsPerOp, drift * truth * (1 + noise * Double.random(in: -1...1, using: &random)), count: 1))
+        }
+      }
+    }
+  }
+
+  @Test func aQuietLaboratoryFindsWhatIsThereAndOnlyThat() {
+    let validation = Validation(rows(noise: 0.01))
+    #expect(validation.findings.map(\.comparisons) == [12, 12, 12, 12])
+    #expect(validation.findings.map(\.flagged) == [0, 12, 12, 12])
+    #expect(validation.equalsPass)
+    for finding in validation.findings { #expect(abs(finding.ratio - 1 - finding.level.delay) < 0.01) }
+  }
+
+  @Test func aNoisyOneMissesSmallDelays() {
+    let validation = Validation(rows(noise: 0.15))
+    let found = validation.findings.map(\.flagged)
+    #expect(found[1] < 6 && found[3] > 6, "\(found)")
+    #expect(validation.findings[3].flaggedWidened <= found[3])
+  }
+
+  @Test func aBiasBetweenEqualsFails() {
+    let validation = Validation(rows(noise: 0.01, bias: 0.05))
+    #expect(!validation.equalsPass && validation.findings[0].share == 1)
+  }
+
+  @Test func nothingMeasuredIsNothingShown() {
+    #expect(!Validation([]).equalsPass)
+    let few = rows(noise: 0.01).filter { $0.block <= 5 }
+    #expect(Validation(few).findings.allSatisfy { $0.comparisons == 0 } && !Validation(few).equalsPass)
+  }
+
+  @Test func whatTheHarnessMayCost() {
+    func cost(ns: Double = 1, switches: Double = 0, allocations: Double? = 0) -> Bool {
+      HarnessCost(
+        Sample.scenario, nsPerOp: ns, voluntarySwitchesPerOp: switches, allocationsPerOp: allocations
+      ).passes(lockNanoseconds: 10)
+    }
+    #expect(cost() && cost(allocations: nil) && cost(allocations: 0.0007))
+    #expect(!cost(ns: 11) && !cost(switches: 1) && !cost(allocations: 1))
+    #expect(HarnessCost.lockNanoseconds() > 0)
+  }
+}
+
+struct MachineWarningsTests {
+  @Test func inPlainWords() {
+    let all = MachineWarnings.warnings(load: 3, isOptimised: false, governor: "powersave", boost: "1")
+    #expect(all.count == 3)
+    for word in ["load average 3", "debug build", "powersave"] { #expect(all.contains { $0.contains(word) }) }
+    #expect(MachineWarnings.warnings(load: 0, isOptimised: true, governor: "performance", boost: "0").isEmpty)
+    #expect(
+      MachineWarnings.warnings(load: nil, isOptimised: true, governor: nil, boost: nil)[0].contains("not visible"))
+    #expect(MachineWarnings.warnings(load: 0, isOptimised: true, governor: "performance", boost: "1").count == 1)
+  }
+
+  @Test func stealAndSwap() {
+    var result = RunResult()
+    for block in 1...4 { result.blocksRun.insert(ScenarioBlock(Sample.scenario, block: block)) }
+    var outcome = RunOutcome()
+    #expect(MachineWarnings.after(result, outcome).isEmpty)
+    result.disturbed = [ScenarioBlock(Sample.scenario, block: 1)]
+    #expect(MachineWarnings.after(result, outcome).count == 1)
+    result.disturbed.insert(ScenarioBlock(Sample.scenario, block: 2))
+    #expect(MachineWarnings.after(result, outcome).contains { $0.contains("unstable") })
+    #expect(result.excluded == result.disturbed)
+    result.disturbed = result.blocksRun
+    #expect(result.excluded.isEmpty)
+    #expect(MachineWarnings.after(result, outcome).contains { $0.contains("no other is left") })
+    outcome.swappedPages = 5
+    #expect(MachineWarnings.after(result, outcome).contains { $0.contains("5 pages") })
+  }
+
+  @Test func aBenchmarkWithoutABlockSaysSo() {
+    var result = RunResult()
+    result.blocksRun = [
+      ScenarioBlock(Sample.scenario, block: 1), ScenarioBlock(Scenario(BenchmarkName("a", "b"), [:]), block: 1),
+    ]
+    result.disturbed = [ScenarioBlock(Sample.scenario, block: 1)]
+    #expect(MachineWarnings.after(result, RunOutcome()).contains { $0.contains("no number for overhead/external-add") })
+  }
+}
