@@ -17,7 +17,7 @@ public struct CSVReader {
 
   private static let quote = UInt8(ascii: "\"")
   private static let comma = UInt8(ascii: ",")
-  private static let return_ = UInt8(ascii: "\r")
+  private static let carriageReturn = UInt8(ascii: "\r")
   private static let newline = UInt8(ascii: "\n")
 
   /// `source` is what complaints call the file.
@@ -38,7 +38,7 @@ public struct CSVReader {
         place += 1
         continue
       }
-      if bytes[place] == Self.return_ { place += 1 }
+      if bytes[place] == Self.carriageReturn { place += 1 }
       guard place < bytes.count else { throw cut(start) }
       place += 1
       line += 1
@@ -51,7 +51,7 @@ public struct CSVReader {
     guard place < bytes.count, bytes[place] == Self.quote else {
       let first = place
       while place < bytes.count, bytes[place] != Self.comma, bytes[place] != Self.newline,
-        !(bytes[place] == Self.return_ && (place + 1 == bytes.count || bytes[place + 1] == Self.newline))
+        !(bytes[place] == Self.carriageReturn && (place + 1 == bytes.count || bytes[place + 1] == Self.newline))
       {
         guard bytes[place] != Self.quote else { throw complaint(line, "a quote stands inside an unquoted field") }
         place += 1
@@ -74,7 +74,7 @@ public struct CSVReader {
   }
 
   private func closed(_ content: [UInt8]) throws -> String {
-    guard place == bytes.count || [Self.comma, Self.return_, Self.newline].contains(bytes[place]) else {
+    guard place == bytes.count || [Self.comma, Self.carriageReturn, Self.newline].contains(bytes[place]) else {
       throw complaint(line, "text follows a closing quote")
     }
     return String(decoding: content, as: UTF8.self)

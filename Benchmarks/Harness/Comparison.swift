@@ -118,7 +118,8 @@ public struct Comparison: Sendable {
       let values = pair.places.map { (numerator: pair.a[$0]!, denominator: pair.b[$0]!) }
       let kept = values.count { Statistics.logRatio($0.numerator, $0.denominator) != nil }
       guard
-        let ratio = Statistics.pairedRatio(values, confidence: widening.confidence(of: kept) ?? Widening.familyConfidence)
+        let ratio = Statistics.pairedRatio(
+          values, confidence: widening.confidence(of: kept) ?? Widening.familyConfidence)
       else { return nil }
       let logarithms = pair.places.reduce(into: [Int: Double]()) { logs, place in
         logs[numbers[place]!] = Statistics.logRatio(pair.a[place]!, pair.b[place]!)
@@ -178,8 +179,10 @@ public struct Comparison: Sendable {
   }
 
   private static func primaryTimes(_ rows: [Row]) -> [BenchmarkName: Metric] {
-    rows.reduce(into: [BenchmarkName: Set<Metric>]()) { $0[$1.cell.scenario.name, default: []].insert($1.reading.metric) }
-      .compactMapValues(Metric.primaryTime)
+    rows.reduce(into: [BenchmarkName: Set<Metric>]()) {
+      $0[$1.cell.scenario.name, default: []].insert($1.reading.metric)
+    }
+    .compactMapValues(Metric.primaryTime)
   }
 
   private static func cells(_ rows: [Row], _ metrics: Metrics, matchRuns: Bool) -> Ordered<LineKey, Arms> {

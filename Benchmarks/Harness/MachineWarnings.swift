@@ -22,7 +22,8 @@ public enum MachineWarnings {
       lines.append("the CPU's frequency governor and turbo are not visible here: its speed may change during the run")
     case (let governor?, _) where governor != "performance":
       lines.append(
-        "the CPU's governor is '\(governor)': its speed changes with the load; cpupower frequency-set -g performance helps")
+        "the CPU's governor is '\(governor)': its speed changes with the load; cpupower frequency-set -g performance helps"
+      )
     case (_, "1"):
       lines.append("turbo is on: the CPU's speed depends on its heat; switching it off gives steadier numbers")
     default: break

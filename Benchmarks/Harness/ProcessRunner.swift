@@ -82,7 +82,7 @@ public enum ProcessRunner {
     defer { posix_spawnattr_destroy(&attributes) }
     var defaults = sigset_t()
     sigemptyset(&defaults)
-    for number in [SIGINT, SIGTERM, SIGPIPE] { sigaddset(&defaults, number) }
+    for number in [SIGINT, SIGTERM, SIGPIPE, SIGXFSZ] { sigaddset(&defaults, number) }
     posix_spawnattr_setsigdefault(&attributes, &defaults)
     // A group of its own: a Ctrl-C at the terminal reaches this process alone, which then decides.
     posix_spawnattr_setpgroup(&attributes, 0)

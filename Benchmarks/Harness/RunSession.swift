@@ -107,7 +107,8 @@ public struct RunSession {
     result.repeats = earlier.repeats
     result.failures = earlier.failures
     result.disturbed = earlier.disturbed
-    result.blocksRun = Set(earlier.rows.filter { $0.block > 0 }.map { ScenarioBlock($0.cell.scenario, block: $0.block) })
+    result.blocksRun = Set(
+      earlier.rows.filter { $0.block > 0 }.map { ScenarioBlock($0.cell.scenario, block: $0.block) })
     processes = earlier.rows.map(\.process).max() ?? 0
   }
 

@@ -33,7 +33,8 @@ struct Run: ParsableCommand {
   var values: Int?
 
   @Flag(
-    help: "A look at everything in under two minutes (per backend beside the references); too few blocks for intervals.")
+    help: "A look at everything in under two minutes (per backend beside the references); too few blocks for intervals."
+  )
   var quick = false
 
   @Option(help: "The seed of every random choice.")

@@ -28,7 +28,8 @@ struct RunJob {
     self.graphs = graphs
     jemalloc = Jemalloc.library()
     if plan.allocator == .jemalloc, jemalloc == nil {
-      throw Complaint(.unavailable, "--allocator jemalloc needs it installed: apt-get install libjemalloc-dev pkg-config")
+      throw Complaint(
+        .unavailable, "--allocator jemalloc needs it installed: apt-get install libjemalloc-dev pkg-config")
     }
     earlier = resume ? try EarlierRun(csv: output ?? "", plan: plan, graphs: graphs) : EarlierRun()
     runID = earlier.runID ?? Self.newRunID()
@@ -148,7 +149,8 @@ struct RunJob {
     }
     let processes = plan.steps.count - (jemalloc == nil ? plan.countings.count : 0)
     let rest = earlier.rows.isEmpty ? "" : " in all, less what is finished"
-    progress.say("\(plan.effort) a process: \(processes) processes, about \(Progress.duration(plan.estimatedSeconds))\(rest)")
+    progress.say(
+      "\(plan.effort) a process: \(processes) processes, about \(Progress.duration(plan.estimatedSeconds))\(rest)")
   }
 
   /// In plain words what disturbed the run, and what would help.

@@ -172,7 +172,8 @@ private final class ControlLauncher {
     let scenario = Scenario(request.name, Parameters(request.parameters) ?? [:])
     if let known = baselines[scenario] { return known }
     let processes = (0..<5).compactMap { _ -> Double? in
-      let values = RunJob.launch(request, [:], timeout).lines.compactMap(ResultLine.init).compactMap { line -> Double? in
+      let values = RunJob.launch(request, [:], timeout).lines.compactMap(ResultLine.init).compactMap {
+        line -> Double? in
         if case .reading(_, let reading) = line, reading.metric == .nsPerOp { reading.value } else { nil }
       }
       return values.isEmpty ? nil : Statistics.median(values)

@@ -22,7 +22,8 @@ struct CSVReaderTests {
   }
 
   @Test func whatRFC4180Allows() throws {
-    #expect(try records("a,b\r\n\"c,\"\"d\"\"\",\"e\r\nf\"\n,\r\n") == [["a", "b"], ["c,\"d\"", "e\r\nf"], ["", ""]])
+    #expect(
+      try records("a,b\r\n\"c,\"\"d\"\"\",\"e\r\nf\"\n,\r\n") == [["a", "b"], ["c,\"d\"", "e\r\nf"], ["", ""]])
     #expect(try records("").isEmpty)
     for field in ["plain", "", "a,b", "say \"so\"", "two\nlines", "carriage\rreturn", "\",\"\r\n", "ümläut"] {
       #expect(try records(CSV.line([field, "next"])) == [[field, "next"]])

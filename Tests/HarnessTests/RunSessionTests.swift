@@ -35,8 +35,10 @@ final class FakeWorld {
       },
       showProgress: { done, total, _, left in #expect(done < total && left >= 0) },
       say: { self.said.append($0) },
-      record: { self.rows += $0 }, checkpoint: { self.checkpoints.append($0) }, isInterrupted: { self.isInterrupted }, countingEnvironment: counting)
-    var session = RunSession(plan, runID: "run", spin: Spin(roundsPerMicrosecond: 1), graphs: ["g.json"], world: world,
+      record: { self.rows += $0 }, checkpoint: { self.checkpoints.append($0) }, isInterrupted: { self.isInterrupted },
+      countingEnvironment: counting)
+    var session = RunSession(
+      plan, runID: "run", spin: Spin(roundsPerMicrosecond: 1), graphs: ["g.json"], world: world,
       earlier: earlier)
     return session.run()
   }
