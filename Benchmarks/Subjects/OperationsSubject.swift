@@ -11,7 +11,12 @@ public final class OperationsSubject<Choice: BackendChoice>: OperationSubject {
   /// A private backend: what other queues of the process do is not measured.
   public init(workers: Int) { queue = Choice.makeQueue(workers: workers) }
 
-  @inlinable public func submit(_ body: @escaping @Sendable () -> Void) { queue.addOperation(body) }
+  @inlinable
+  public func submit(_ body: @escaping @Sendable () -> Void) {
+    Choice.beforeEach()
+    queue.addOperation(body)
+  }
+
   @inlinable public func drain() { queue.waitUntilAllOperationsAreFinished() }
 
   /// An operation that passes itself to its body.
@@ -28,6 +33,7 @@ public final class OperationsSubject<Choice: BackendChoice>: OperationSubject {
   }
 
   public func submitCancellable(_ body: @escaping @Sendable (Cancellable) -> Void) -> Cancellable {
+    Choice.beforeEach()
     let operation = Cancellable(body)
     queue.addOperation(operation)
     return operation
@@ -38,7 +44,8 @@ public final class OperationsSubject<Choice: BackendChoice>: OperationSubject {
 
   @inlinable
   public static func makeOperation(_ body: @escaping @Sendable () -> Void) -> BlockOperation {
-    BlockOperation(block: body)
+    Choice.beforeEach()
+    return BlockOperation(block: body)
   }
 
   @inlinable
@@ -84,6 +91,12 @@ public final class OperationsSubject<Choice: BackendChoice>: OperationSubject {
 public protocol BackendChoice: Sendable {
   static var name: String { get }
   static func makeQueue(workers: Int) -> OperationQueue
+  /// Runs before each operation is made: nothing, except in the control of `opbench validate`.
+  static func beforeEach()
+}
+
+extension BackendChoice {
+  @inlinable @inline(__always) public static func beforeEach() {}
 }
 
 public enum StealingChoice: BackendChoice {

@@ -162,7 +162,7 @@ private final class ControlLauncher {
     var environment = environment
     if delay > 0, case .time(let repeats, _, _) = request.mode {
       let nanoseconds = delay * baseline(control, repeats, timeout)
-      environment[ControlSubject.delayVariable] = "\(spin.rounds(nanoseconds: nanoseconds))"
+      environment[ControlChoice.delayVariable] = "\(spin.rounds(nanoseconds: nanoseconds))"
     }
     return RunJob.launch(control, environment, timeout)
   }
