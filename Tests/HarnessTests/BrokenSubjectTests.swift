@@ -256,29 +256,32 @@ struct BrokenSubjectTests {
     #expect(throws: CheckFailed.self) { try measure(ManualStart(), ["ops": "50"], IgnoresStart.self) }
   }
 
-  @Test func barriersThatDoNotHold() throws {
-    // One after the other in order of submission would look as if there were barriers: the last comes first here.
-    let flags = RunFlags(count: 4)
-    let phases = BarrierPhases(flags, width: 2)
-    phases.visit(2, of: 1)
-    for index in 0..<2 { phases.visit(index, of: 0) }
-    phases.close(0)
-    phases.visit(3, of: 1)
-    phases.close(1)
-    #expect(throws: CheckFailed.self) { try phases.check(batches: 2) }
+  /// Runs operations and barriers in an order of the test's choice: batches of two, `nil` is a barrier.
+  func checkBarriers(_ order: [Int?], batches: Int = 2) throws {
+    let flags = RunFlags(count: 2 * batches)
+    let phases = BarrierPhases()
+    var closed = 0
+    for index in order {
+      if let index {
+        phases.visit(flags.slot(index), of: index / 2)
+      } else {
+        phases.close(closed, flags, width: 2)
+        closed += 1
+      }
+    }
+    try phases.check(batches: batches)
   }
 
-  @Test func barriersThatComeTooEarlyOrNotAtAll() throws {
-    let flags = RunFlags(count: 2)
-    let early = BarrierPhases(flags, width: 2)
-    early.visit(0, of: 0)
-    early.close(0)
-    #expect(throws: CheckFailed.self) { try early.check(batches: 1) }
-    #expect(throws: CheckFailed.self) { try BarrierPhases(flags, width: 2).check(batches: 1) }
-    let right = BarrierPhases(RunFlags(count: 2), width: 2)
-    for index in 0..<2 { right.visit(index, of: 0) }
-    right.close(0)
-    try right.check(batches: 1)
+  @Test func barriersThatDoNotHold() throws {
+    try checkBarriers([0, 1, nil, 3, 2, nil])
+    for bad: [Int?] in [
+      [2, 0, 1, nil, 3, nil],  // before the barrier in front of it
+      [0, nil, 1, 2, 3, nil],  // after its own
+      [0, 1, nil, 2, 3],  // the last barrier never
+      [nil, 0, 1, nil, 2, 3],
+    ] {
+      #expect(throws: CheckFailed.self) { try checkBarriers(bad) }
+    }
   }
 
   @Test func moreAtOnceThanTheLimit() throws {

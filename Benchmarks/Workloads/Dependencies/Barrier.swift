@@ -26,11 +26,14 @@ struct Barrier: Workload {
     let width = try setting.integer("width")
     let subject = S(workers: setting.workers)
     let flags = RunFlags(count: batches * width)
-    let phases = BarrierPhases(flags, width: width)
+    let phases = BarrierPhases()
     return .rounds(of: batches * (width + 1), flags, on: subject) {
       for batch in 0..<batches {
-        for index in batch * width..<(batch + 1) * width { subject.submit { phases.visit(index, of: batch) } }
-        subject.submitBarrier { phases.close(batch) }
+        for index in batch * width..<(batch + 1) * width {
+          let flag = flags.slot(index)
+          subject.submit { phases.visit(flag, of: batch) }
+        }
+        subject.submitBarrier { phases.close(batch, flags, width: width) }
       }
     } verify: {
       try phases.check(batches: batches)
@@ -39,35 +42,39 @@ struct Barrier: Workload {
 }
 
 /// How many barriers have run. Barriers alone write it, and a barrier runs alone, which is what is being checked: the
-/// bodies read it without any protection of their own.
-final class BarrierPhases: @unchecked Sendable {
-  private let flags: RunFlags
-  private let width: Int
-  private var closed = 0
-  private var errors = 0
+/// bodies read it without any protection of their own. Lives as long as the process, as `RunFlags` do.
+struct BarrierPhases: @unchecked Sendable {
+  private struct State {
+    var closed = 0
+    var errors = 0
+  }
 
-  init(_ flags: RunFlags, width: Int) {
-    self.flags = flags
-    self.width = width
+  private let state: UnsafeMutablePointer<State>
+
+  init() {
+    state = .allocate(capacity: 1)
+    state.initialize(to: State())
   }
 
   @inline(__always)
-  func visit(_ index: Int, of batch: Int) {
-    if closed != batch { errors += 1 }
-    flags.slot(index).mark()
+  func visit(_ flag: RunFlag, of batch: Int) {
+    if state.pointee.closed != batch { state.pointee.errors += 1 }
+    flag.mark()
   }
 
-  func close(_ batch: Int) {
+  func close(_ batch: Int, _ flags: RunFlags, width: Int) {
     let hasAll = (batch * width..<(batch + 1) * width).allSatisfy(flags.hasRun)
-    if closed != batch || !hasAll { errors += 1 }
-    closed += 1
+    if state.pointee.closed != batch || !hasAll { state.pointee.errors += 1 }
+    state.pointee.closed += 1
   }
 
+  /// Throws unless all is as it should be, and starts over.
   func check(batches: Int) throws {
-    guard errors == 0, closed == batches else {
+    let found = state.pointee
+    state.pointee = State()
+    guard found.errors == 0, found.closed == batches else {
       throw CheckFailed(
-        "\(closed) of \(batches) barriers ran, and \(errors) times something ran on the wrong side of one")
+        "\(found.closed) of \(batches) barriers ran, and \(found.errors) times something ran on the wrong side of one")
     }
-    closed = 0
   }
 }

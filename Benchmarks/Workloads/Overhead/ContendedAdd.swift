@@ -22,13 +22,12 @@ struct ContendedAdd: Workload {
     let subject = S(workers: setting.workers)
     let flags = RunFlags(count: operations)
     let team = try ThreadTeam(count: producers)
-    return .rounds(of: operations, flags, on: subject) {
-      team.run { producer in
-        for index in slice(producer, of: producers, count: operations) {
-          let flag = flags.slot(index)
-          subject.submit { flag.mark() }
-        }
+    let produce: @Sendable (Int) -> Void = { producer in
+      for index in slice(producer, of: producers, count: operations) {
+        let flag = flags.slot(index)
+        subject.submit { flag.mark() }
       }
     }
+    return .rounds(of: operations, flags, on: subject) { team.run(produce) }
   }
 }

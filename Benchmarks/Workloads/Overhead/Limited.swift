@@ -38,22 +38,30 @@ struct Limited: Workload {
 }
 
 /// How many are in at the same time. The one word that all bodies share, and only as many of them at once as the limit
-/// allows.
-final class ConcurrencyGauge: Sendable {
-  private let inside = Atomic<Int>(0)
-  private let most = Atomic<Int>(0)
+/// allows. Lives as long as the process, so that bodies need not count references to it.
+struct ConcurrencyGauge: @unchecked Sendable {
+  // Both words are atomic.
+  private let inside: UnsafeMutablePointer<Atomic<Int>>
+  private let most: UnsafeMutablePointer<Atomic<Int>>
 
-  @inline(__always)
-  func enter(limit: Int) {
-    let now = inside.wrappingAdd(1, ordering: .relaxed).newValue
-    if now > limit { most.max(now, ordering: .relaxed) }
+  init() {
+    inside = .allocate(capacity: 1)
+    inside.initialize(to: Atomic(0))
+    most = .allocate(capacity: 1)
+    most.initialize(to: Atomic(0))
   }
 
   @inline(__always)
-  func leave() { inside.wrappingSubtract(1, ordering: .relaxed) }
+  func enter(limit: Int) {
+    let now = inside.pointee.wrappingAdd(1, ordering: .relaxed).newValue
+    if now > limit { most.pointee.max(now, ordering: .relaxed) }
+  }
+
+  @inline(__always)
+  func leave() { inside.pointee.wrappingSubtract(1, ordering: .relaxed) }
 
   func check(limit: Int) throws {
-    let found = most.exchange(0, ordering: .relaxed)
+    let found = most.pointee.exchange(0, ordering: .relaxed)
     guard found <= limit else { throw CheckFailed("\(found) operations ran at once in a queue limited to \(limit)") }
   }
 }

@@ -29,7 +29,8 @@ struct WithCompletion: Workload {
       for index in 0..<operations {
         let flag = flags.slot(index)
         let item = S.makeOperation { flag.mark() }
-        S.setCompletion({ completions.mark(index) }, of: item)
+        let completion = completions.slot(index)
+        S.setCompletion({ completion.mark() }, of: item)
         subject.add(item)
       }
       subject.drain()
@@ -40,11 +41,20 @@ struct WithCompletion: Workload {
   }
 }
 
-/// A word per completion block, which the waiting thread may look at while they run.
-private final class CompletionFlags: @unchecked Sendable {
-  // The words are atomic; the rest does not change.
+/// A word per completion block, which the waiting thread may look at while they run. Lives as long as the process, as
+/// `RunFlags` do.
+private struct CompletionFlags: @unchecked Sendable {
+  // The words are atomic.
   private let words: UnsafeMutablePointer<Atomic<UInt32>>
   private let count: Int
+
+  /// Where one block notes that it ran.
+  struct Slot: @unchecked Sendable {
+    fileprivate let word: UnsafeMutablePointer<Atomic<UInt32>>
+
+    @inline(__always)
+    func mark() { word.pointee.wrappingAdd(1, ordering: .releasing) }
+  }
 
   init(count: Int) {
     self.count = count
@@ -52,12 +62,8 @@ private final class CompletionFlags: @unchecked Sendable {
     for index in 0..<count { (words + index).initialize(to: Atomic(0)) }
   }
 
-  deinit {
-    words.deinitialize(count: count)
-    words.deallocate()
-  }
-
-  func mark(_ index: Int) { words[index].wrappingAdd(1, ordering: .releasing) }
+  @inline(__always)
+  func slot(_ index: Int) -> Slot { Slot(word: words + index) }
 
   /// Until every block has run, or patience is at its end.
   func wait(patience: UInt64) {
