@@ -28,12 +28,17 @@ public struct ProcessOutcome: Sendable {
   /// The last line it wrote to its standard error, where a trap leaves its message.
   public let lastWords: String?
   public let nanoseconds: UInt64
+  /// CPU time of all its threads.
+  public let cpuSeconds: Double
 
-  public init(ending: Ending, lines: [String], lastWords: String?, nanoseconds: UInt64) {
+  public init(
+    ending: Ending, lines: [String], lastWords: String?, nanoseconds: UInt64, cpuSeconds: Double = 0
+  ) {
     self.ending = ending
     self.lines = lines
     self.lastWords = lastWords
     self.nanoseconds = nanoseconds
+    self.cpuSeconds = cpuSeconds
   }
 }
 
@@ -60,10 +65,12 @@ public enum ProcessRunner {
     errors.closeWriting()
     let stopped = read(output, errors, from: identifier, until: start + UInt64(seconds * 1e9))
     var wait: Int32 = 0
-    while waitpid(identifier, &wait, 0) == -1 && errno == EINTR {}
+    var usage = rusage()
+    while wait4(identifier, &wait, 0, &usage) == -1 && errno == EINTR {}
     return ProcessOutcome(
       ending: stopped ?? ending(wait), lines: output.lines,
-      lastWords: errors.lines.last { $0.contains { !$0.isWhitespace } }, nanoseconds: Clock.now() - start)
+      lastWords: errors.lines.last { $0.contains { !$0.isWhitespace } }, nanoseconds: Clock.now() - start,
+      cpuSeconds: inSeconds(usage.ru_utime) + inSeconds(usage.ru_stime))
   }
 
   private static func spawn(
@@ -120,6 +127,8 @@ public enum ProcessRunner {
     }
     return stopped
   }
+
+  private static func inSeconds(_ time: timeval) -> Double { Double(time.tv_sec) + Double(time.tv_usec) / 1e6 }
 
   private static func ending(_ status: Int32) -> Ending {
     let number = status & 0x7f

@@ -27,6 +27,8 @@ public struct RunOutcome: Codable, Hashable, Sendable {
   public var excludedBlocks: [Block] = []
   public var failures: [FailedCell] = []
   public var wasInterrupted = false
+  /// Where the time went, and what was expected; of a resumed run, the last part.
+  public var spent: [String: RunResult.Spent] = [:]
 
   public init() {}
 
@@ -41,6 +43,7 @@ public struct RunOutcome: Codable, Hashable, Sendable {
         workers: cell.arm.workers, reason: reason)
     }.sorted { ($0.benchmark, $0.params, $0.backend) < ($1.benchmark, $1.params, $1.backend) }
     wasInterrupted = result.wasInterrupted
+    spent = result.spent
   }
 
   private static func blocks(_ places: Set<ScenarioBlock>) -> [Block] {

@@ -21,6 +21,17 @@ public struct RunResult: Sendable {
   public var disturbed: Set<ScenarioBlock> = []
   public var blocksRun: Set<ScenarioBlock> = []
   public var wasInterrupted = false
+  /// Where the time went: calibrating, timing and counting of each benchmark.
+  public var spent: [String: Spent] = [:]
+
+  /// What processes of one kind took.
+  public struct Spent: Codable, Hashable, Sendable {
+    public var processes = 0
+    public var seconds = 0.0
+    public var cpuSeconds = 0.0
+    /// What the plan took them for.
+    public var estimatedSeconds = 0.0
+  }
 
   public init() {}
 
@@ -207,6 +218,7 @@ public struct RunSession {
     let outcome = world.launch(request, environment.merging(padding()) { $1 }, plan.timeout(step))
     guard outcome.ending != .interrupted else { return [] }
     timeLeft.finished(step, seconds: Double(outcome.nanoseconds) / 1e9)
+    result.note(step, outcome, estimate: plan.estimate(step))
     let lines = outcome.lines.compactMap(ResultLine.init)
     guard let failure = Self.failure(outcome, lines) else { return lines }
     result.failures[step.cell] = failure
@@ -226,6 +238,23 @@ public struct RunSession {
     if outcome.ending == .exited(0), lines.contains(.end) { return nil }
     let words = outcome.lastWords.map { ", its last words: \($0)" } ?? ""
     return "the process \(outcome.ending.description)\(words)"
+  }
+}
+
+extension RunResult {
+  fileprivate mutating func note(_ step: Plan.Step, _ outcome: ProcessOutcome, estimate: Double) {
+    let kind =
+      switch step {
+      case .calibrate: "calibrate"
+      case .time: "time"
+      case .count: "count"
+      }
+    var spent = spent["\(kind) \(step.cell.scenario.name)"] ?? Spent()
+    spent.processes += 1
+    spent.seconds += Double(outcome.nanoseconds) / 1e9
+    spent.cpuSeconds += outcome.cpuSeconds
+    spent.estimatedSeconds += estimate
+    self.spent["\(kind) \(step.cell.scenario.name)"] = spent
   }
 }
 
