@@ -12,6 +12,7 @@ let package = Package(
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
     .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
+    .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
   ],
   targets: [
     // The library: no Foundation, no package.
@@ -47,7 +48,8 @@ let package = Package(
       dependencies: ["CJemalloc", "CMeasure", .product(name: "Histogram", package: "hdrhistogram-swift")],
       path: "Benchmarks/Harness", swiftSettings: settings),
     .target(
-      name: "Subjects", dependencies: ["Harness", "Operations"], path: "Benchmarks/Subjects", swiftSettings: settings),
+      name: "Subjects", dependencies: ["Harness", "Operations", .product(name: "NIOPosix", package: "swift-nio")],
+      path: "Benchmarks/Subjects", swiftSettings: settings),
     .target(
       name: "Workloads", dependencies: ["Harness", "Subjects"], path: "Benchmarks/Workloads", swiftSettings: settings),
     .executableTarget(

@@ -31,6 +31,8 @@ public struct Environment: Encodable, Sendable {
   let cells: [String]
   /// What only the end of the run knows.
   public var outcome = RunOutcome()
+  /// The compiler and library of each peer that took part.
+  public var peers: [String: String] = [:]
 
   /// Looks around. `source` is a file of the checkout that this program was built from.
   public init(

@@ -51,10 +51,13 @@ public struct Parameters: Hashable, Sendable, CustomStringConvertible, Expressib
     return other.values.allSatisfy { values[$0.key] == $0.value }
   }
 
+  /// Sorted by key.
+  public var pairs: [(key: String, value: String)] { values.sorted { $0.key < $1.key } }
+
   public var isEmpty: Bool { values.isEmpty }
 
   public var description: String {
-    values.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: ";")
+    pairs.map { "\($0.key)=\($0.value)" }.joined(separator: ";")
   }
 
   private static func clean(_ text: String) -> String {

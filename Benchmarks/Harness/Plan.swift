@@ -8,14 +8,15 @@ public struct PlannedScenario: Sendable {
   /// The metrics the table shows; the CSV has all.
   public let headlines: [Metric]
   public let countsAllocations: Bool
+  /// Arms whose allocations nobody can count.
+  public let uncounted: [Arm]
   public let notes: [String]
   /// After how many seconds a process counts as hung, where that is known better than from the estimate.
   public let timeLimit: Double?
 
   public init(
     scenario: Scenario, arms: [Arm], incapable: [Arm], repeats: RepeatPolicy, headlines: [Metric],
-    countsAllocations: Bool,
-    notes: [String], timeLimit: Double? = nil
+    countsAllocations: Bool, uncounted: [Arm] = [], notes: [String], timeLimit: Double? = nil
   ) {
     self.scenario = scenario
     self.arms = arms
@@ -23,6 +24,7 @@ public struct PlannedScenario: Sendable {
     self.repeats = repeats
     self.headlines = headlines
     self.countsAllocations = countsAllocations
+    self.uncounted = uncounted
     self.notes = notes
     self.timeLimit = timeLimit
   }
@@ -111,7 +113,11 @@ public struct Plan: Sendable {
     scenarios.filter(\.repeats.isCalibrated).flatMap { $0.cells.map(Step.calibrate) }
   }
 
-  public var countings: [Step] { scenarios.filter(\.countsAllocations).flatMap { $0.cells.map(Step.count) } }
+  public var countings: [Step] {
+    scenarios.filter(\.countsAllocations).flatMap { planned in
+      planned.cells.filter { !planned.uncounted.contains($0.arm) }.map(Step.count)
+    }
+  }
 
   /// One block: the scenarios in an order of its own, and the arms of each next to one another, by the Latin square.
   public func block(_ block: Int) -> [(scenario: PlannedScenario, order: [Arm])] {

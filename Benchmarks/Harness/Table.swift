@@ -10,11 +10,13 @@ public struct Table: Sendable {
     self.failures = failures
   }
 
-  public func text(reference: String) -> String {
+  /// `subjects` says of each column what it is.
+  public func text(reference: String, subjects: [(name: String, summary: String)] = []) -> String {
     var names: [BenchmarkName] = []
     for planned in plan.scenarios where !names.contains(planned.scenario.name) { names.append(planned.scenario.name) }
     let sections = names.map(section).filter { !$0.isEmpty }
-    let parts = sections + [geometricMeans(reference: reference), legend(reference: reference)]
+    let columns = Self.aligned(subjects.map { [$0.name, $0.summary] }).joined(separator: "\n")
+    let parts = sections + [geometricMeans(reference: reference), columns, legend(reference: reference)]
     return parts.filter { !$0.isEmpty }.joined(separator: "\n\n") + "\n"
   }
 

@@ -2,6 +2,9 @@
 /// costs, which `opbench validate` reports.
 public final class EmptySubject: ClosureSubject {
   public static var name: String { "empty" }
+  public static var summary: String { "no queue at all, for validate" }
+  public static var role: SubjectRole { .reference }
+  public static var hasThreads: Bool { false }
   public static var workersAreAdjustable: Bool { false }
 
   public init(workers: Int) {}

@@ -4,6 +4,8 @@ import Foundation
 /// `maxConcurrentOperationCount` would change the path it takes, so it is not set unless a benchmark is about limits.
 public final class FoundationSubject: OperationSubject {
   public static var name: String { "foundation" }
+  public static var summary: String { "Foundation's OperationQueue" }
+  public static var role: SubjectRole { .standingReference }
   public static var workersAreAdjustable: Bool { false }
 
   @usableFromInline let queue = OperationQueue()

@@ -4,6 +4,8 @@ import Operations
 /// API, so that no benchmark can treat the two differently.
 public final class OperationsSubject<Choice: BackendChoice>: OperationSubject {
   public static var name: String { Choice.name }
+  public static var summary: String { Choice.summary }
+  public static var role: SubjectRole { .backend }
   public static var workersAreAdjustable: Bool { true }
 
   @usableFromInline let queue: OperationQueue
@@ -90,6 +92,7 @@ public final class OperationsSubject<Choice: BackendChoice>: OperationSubject {
 /// A backend of ours under its stable name.
 public protocol BackendChoice: Sendable {
   static var name: String { get }
+  static var summary: String { get }
   static func makeQueue(workers: Int) -> OperationQueue
   /// Runs before each operation is made: nothing, except in the control of `opbench validate`.
   static func beforeEach()
@@ -101,11 +104,13 @@ extension BackendChoice {
 
 public enum StealingChoice: BackendChoice {
   public static var name: String { "stealing" }
+  public static var summary: String { "our operation queue on the work-stealing pool" }
   public static func makeQueue(workers: Int) -> OperationQueue { OperationQueue(backend: .stealing(workers: workers)) }
 }
 
 public enum ThreadPoolChoice: BackendChoice {
   public static var name: String { "threadpool" }
+  public static var summary: String { "our operation queue on the pool with one lock" }
   public static func makeQueue(workers: Int) -> OperationQueue {
     OperationQueue(backend: .threadPool(workers: workers))
   }
@@ -113,6 +118,7 @@ public enum ThreadPoolChoice: BackendChoice {
 
 public enum DispatchChoice: BackendChoice {
   public static var name: String { "dispatch" }
+  public static var summary: String { "our operation queue on Dispatch's threads" }
   public static func makeQueue(workers: Int) -> OperationQueue { OperationQueue(backend: .dispatch(workers: workers)) }
 }
 

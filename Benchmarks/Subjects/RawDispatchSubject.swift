@@ -5,6 +5,8 @@ import Dispatch
 /// cancelled (`DispatchWorkItem`), and a join is a group's `notify`.
 public final class RawDispatchSubject: CancellableSubject {
   public static var name: String { "raw-dispatch" }
+  public static var summary: String { "DispatchQueue.async on a concurrent queue" }
+  public static var role: SubjectRole { .standingReference }
   public static var workersAreAdjustable: Bool { false }
 
   @usableFromInline let queue = DispatchQueue(label: "opbench.raw-dispatch", attributes: .concurrent)

@@ -3,15 +3,24 @@
 ///
 /// Everything here is generic and inlinable: a benchmark is specialised for each subject, so that no existential and
 /// no allocation of the harness is timed.
-public protocol ClosureSubject: AnyObject, Sendable {
+public protocol ClosureSubject: AnyObject, Sendable, WorkAdder {
   static var name: String { get }
+  /// One line for `list` and the table: what it is.
+  static var summary: String { get }
+  static var role: SubjectRole { get }
   /// False where the system decides how many threads run; the number given to `init` is then ignored.
   static var workersAreAdjustable: Bool { get }
+  /// False when closures run on the thread that submits them: a benchmark whose closures wait for one another cannot
+  /// run on it.
+  static var hasThreads: Bool { get }
 
   init(workers: Int)
 
-  /// Runs the body some time, on some thread.
-  func submit(_ body: @escaping @Sendable () -> Void)
+  /// What takes the work that `addAll` adds: the subject itself, or the scope in which it takes work.
+  associatedtype Adder: WorkAdder = Self
+
+  /// Adds many pieces of work in one go: `produce` submits them to the adder it is given, on this thread or another.
+  func addAll(_ produce: @escaping @Sendable (Adder) -> Void)
 
   /// Runs `body` for every index below `count`, and `join` when all have returned, with the subject's own means for
   /// that.
@@ -42,6 +51,45 @@ extension ClosureSubject {
   /// Benchmarks ask first.
   public func submitBarrier(_ body: @escaping @Sendable () -> Void) { preconditionFailure("\(Self.name): no barriers") }
   public func setSuspended(_ suspended: Bool) { preconditionFailure("\(Self.name) cannot be suspended") }
+}
+
+/// Takes pieces of work.
+public protocol WorkAdder {
+  /// Runs the body some time, on some thread.
+  func submit(_ body: @escaping @Sendable () -> Void)
+}
+
+extension ClosureSubject {
+  @inlinable public static var hasThreads: Bool { true }
+}
+
+extension ClosureSubject where Adder == Self {
+  @inlinable
+  public func addAll(_ produce: @escaping @Sendable (Self) -> Void) { produce(self) }
+}
+
+/// What part a subject plays in a run.
+public enum SubjectRole: Sendable {
+  /// An operation queue of ours: what runs are about.
+  case backend
+  /// One of our backends without the operation layer.
+  case bare
+  /// Stands beside every run.
+  case standingReference
+  /// A reference that runs when it is asked for.
+  case reference
+  /// A scheduler of another language, in a program of its own that runs when it is asked for.
+  case peer
+
+  public var words: String {
+    switch self {
+    case .backend: "backend"
+    case .bare: "backend without operations"
+    case .standingReference: "reference, always"
+    case .reference: "reference"
+    case .peer: "other language"
+    }
+  }
 }
 
 /// A subject whose work can be cancelled, one piece at a time.

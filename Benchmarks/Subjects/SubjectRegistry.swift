@@ -13,8 +13,15 @@ public enum SubjectRegistry {
     visitor.visit(StealingSubject.self)
     visitor.visit(ThreadPoolSubject.self)
     visitor.visit(DispatchSubject.self)
+    visitor.visit(BareStealingSubject.self)
+    visitor.visit(BareThreadPoolSubject.self)
+    visitor.visit(BareDispatchSubject.self)
     visitor.visit(FoundationSubject.self)
     visitor.visit(RawDispatchSubject.self)
+    visitor.visit(TaskGroupSubject.self)
+    visitor.visit(NIOSubject.self)
+    visitor.visit(SerialSubject.self)
+    visitor.visit(ThreadsSubject.self)
     visitor.visit(ControlSubject.self)
     visitor.visit(EmptySubject.self)
   }
@@ -22,14 +29,17 @@ public enum SubjectRegistry {
   /// Only `opbench validate` measures them; no plan has them.
   public static let controls = [ControlSubject.name, EmptySubject.name]
 
-  public static let all: [SubjectInfo] = {
+  /// What this program measures in processes of its own kind, and after it the peers, which are other programs.
+  public static let all: [SubjectInfo] = inProcess + Peer.all.map(\.info)
+
+  public static let inProcess: [SubjectInfo] = {
     var collector = Collector()
     visitAll(&collector)
     return collector.subjects.filter { !controls.contains($0.name) }
   }()
 
   /// They stand beside whatever backend is measured.
-  public static let references = [FoundationSubject.name, RawDispatchSubject.name]
+  public static let references = all.filter { $0.role == .standingReference }.map(\.name)
 
   private struct Collector: SubjectVisitor {
     var subjects: [SubjectInfo] = []
@@ -41,8 +51,9 @@ public enum SubjectRegistry {
     private mutating func add<S: ClosureSubject>(_ subject: S.Type, _ capability: Capability) {
       subjects.append(
         SubjectInfo(
-          name: S.name, capability: capability, workersAreAdjustable: S.workersAreAdjustable,
-          hasBarriers: S.hasBarriers))
+          name: S.name, summary: S.summary, role: S.role, capability: capability,
+          workersAreAdjustable: S.workersAreAdjustable, hasThreads: S.hasThreads, hasBarriers: S.hasBarriers,
+          benchmarks: nil))
     }
   }
 }
@@ -57,7 +68,13 @@ public enum Capability: Int, Comparable, Sendable {
 /// What the plan needs to know of a subject without having one.
 public struct SubjectInfo: Hashable, Sendable {
   public let name: String
+  /// What it is, in one line.
+  public let summary: String
+  public let role: SubjectRole
   public let capability: Capability
   public let workersAreAdjustable: Bool
+  public let hasThreads: Bool
   public let hasBarriers: Bool
+  /// The benchmarks it has programs for, as `family/benchmark`; nil: all that its capability allows.
+  public let benchmarks: Set<String>?
 }

@@ -15,8 +15,13 @@ public struct Selection: Sendable {
   public var startup = Plan.usualStartup
   /// What the run may take by the estimate, in seconds for every three arms; nil: as long as the effort takes.
   public var budget: Double?
+  public var peers: PeerPrograms
 
-  public init(backends: [String], benchmark: String?, workers: [Int]?, effort: Effort, seed: UInt64) {
+  public init(
+    backends: [String], benchmark: String?, workers: [Int]?, effort: Effort, seed: UInt64,
+    peers: PeerPrograms = .found()
+  ) {
+    self.peers = peers
     self.backends = backends
     self.benchmark = benchmark
     self.workers = workers
@@ -29,14 +34,12 @@ public struct Selection: Sendable {
     let arms = try arms(subjects)
     let scenarios = try workloads(catalogue).flatMap { workload in
       (workload.parameterSets() + (benchmark == nil ? [] : workload.extendedParameterSets())).map { parameters in
-        func canRun(_ subject: SubjectInfo) -> Bool {
-          workload.suits(subject) && subject.capability >= workload.requirement(parameters)
-        }
-        let capable = arms.filter { canRun($0.info) }
+        let capable = arms.filter { workload.obstacle($0.info, parameters) == nil && !isMissing($0.info) }
         return PlannedScenario(
           scenario: Scenario(workload.name, parameters), arms: capable.map(\.arm),
-          incapable: arms.filter { !canRun($0.info) }.map(\.arm), repeats: workload.repeats(parameters),
+          incapable: arms.map(\.arm).filter { !capable.map(\.arm).contains($0) }, repeats: workload.repeats(parameters),
           headlines: workload.headlines, countsAllocations: workload.countsAllocations,
+          uncounted: capable.filter { $0.info.role == .peer }.map(\.arm),
           notes: workload.notes(parameters, workers: capable.first?.arm.workers ?? CPUs.available),
           timeLimit: workload.timeLimit)
       }
@@ -66,8 +69,18 @@ public struct Selection: Sendable {
     guard !chosen.isEmpty else {
       throw Complaint(.usage, "--backend needs a name: \(known.map(\.name).joined(separator: ", ")), or all")
     }
+    if chosen.allSatisfy(isMissing) {
+      throw Complaint(.usage, chosen.map { PeerPrograms.advice($0.name) }.joined(separator: "; "))
+    }
     chosen += known.filter { SubjectRegistry.references.contains($0.name) }
     return chosen.enumerated().filter { index, subject in !chosen[..<index].contains(subject) }.map(\.element)
+  }
+
+  /// The peers that were asked for and are not built: their cells stay empty.
+  public func missingPeers() throws -> [String] { try subjects().filter(isMissing).map(\.name) }
+
+  private func isMissing(_ subject: SubjectInfo) -> Bool {
+    subject.role == .peer && peers.program(subject.name) == nil
   }
 
   private func arms(_ subjects: [SubjectInfo]) throws -> [(info: SubjectInfo, arm: Arm)] {

@@ -16,10 +16,12 @@ public protocol Workload: Sendable {
   var headlines: [Metric] { get }
   /// The least a subject must be able to do.
   var requirement: Capability { get }
-  /// Whether a subject has all that the benchmark needs: by default, the capability it requires.
-  func suits(_ subject: SubjectInfo) -> Bool
   /// The least for these parameters, where it depends on them.
   func requirement(_ parameters: Parameters) -> Capability
+  /// Whether closures wait for one another or for the thread that submits, so that a subject needs threads of its own.
+  var needsThreads: Bool { get }
+  /// Whether it submits barriers.
+  var needsBarriers: Bool { get }
   var repeats: RepeatPolicy { get }
   /// The policy for these parameters, where it depends on them.
   func repeats(_ parameters: Parameters) -> RepeatPolicy
@@ -79,7 +81,8 @@ public struct Setting: Sendable {
 }
 
 extension Workload {
-  public func suits(_ subject: SubjectInfo) -> Bool { subject.capability >= requirement }
+  public var needsThreads: Bool { false }
+  public var needsBarriers: Bool { false }
   public var countsAllocations: Bool { false }
   public var headlines: [Metric] { metrics }
   public var timeLimit: Double? { nil }

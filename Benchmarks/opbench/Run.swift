@@ -65,12 +65,17 @@ struct Run: ParsableCommand {
     }
     if resume, dryRun { throw Complaint(.usage, "--resume and --dry-run contradict each other: leave one out") }
     let catalogue = try Catalogue(graphs: graph, seed: seed)
-    let plan = try selection().plan(catalogue)
+    let selection = try selection()
+    let plan = try selection.plan(catalogue)
+    for peer in try selection.missingPeers() {
+      try ResultFiles.write(
+        "opbench: \(PeerPrograms.advice(peer)); its cells stay empty\n", to: STDERR_FILENO, name: "standard error")
+    }
     if dryRun {
       try ResultFiles.write(DryRun(plan).text, to: STDOUT_FILENO, name: "standard output")
       return
     }
-    try RunJob(plan, graphs: graph, output: output, resume: resume).run()
+    try RunJob(plan, graphs: graph, output: output, peers: selection.peers, resume: resume).run()
   }
 
   private func selection() throws -> Selection {

@@ -2,6 +2,7 @@ import ArgumentParser
 import Glibc
 import Harness
 import Subjects
+import Workloads
 
 /// A run from the first look at the machine to the last line: the harness's parts put together.
 struct RunJob {
@@ -12,6 +13,7 @@ struct RunJob {
   private let runID: String
   private let earlier: EarlierRun
   private let jemalloc: String?
+  private let peers: PeerPrograms
 
   private enum Destination {
     case files(ResultFiles, name: String)
@@ -20,7 +22,8 @@ struct RunJob {
 
   /// Opens the output first: a run whose result has no place to go does not start. With `resume` it goes on with what
   /// lies there.
-  init(_ plan: Plan, graphs: [String], output: String?, resume: Bool = false) throws {
+  init(_ plan: Plan, graphs: [String], output: String?, peers: PeerPrograms, resume: Bool = false) throws {
+    self.peers = peers
     // A full disk or a file size limit is then an error of the write, said in one line.
     signal(SIGXFSZ, SIG_IGN)
     signal(SIGPIPE, SIG_IGN)
@@ -55,6 +58,7 @@ struct RunJob {
     var environment = Environment(
       runID: runID, plan: plan, spin: spin, graphs: graphs, arguments: CommandLine.arguments, jemalloc: jemalloc,
       source: #filePath)
+    for name in Set(plan.scenarios.flatMap(\.arms).map(\.subject)) { environment.peers[name] = peers.version(name) }
     announce()
     var writing: (any Error)?
     func attempt(_ action: () throws -> Void) {
@@ -66,8 +70,13 @@ struct RunJob {
     case .files(let files, _): try files.checkpoint(environment: try environment.json())
     }
 
+    let launcher = PeerLauncher(peers)
     let world = RunSession.World(
-      launch: Self.launch, showProgress: progress.show, say: progress.say,
+      launch: { request, environment, timeout in
+        launcher.launch(request, environment: environment, timeout: timeout)
+          ?? Self.launch(request, environment, timeout)
+      },
+      showProgress: progress.show, say: progress.say,
       record: { rows in attempt { try write(rows.map(CSV.line).joined()) } },
       checkpoint: { result in
         guard case .files(let files, _) = destination else { return }
@@ -113,7 +122,8 @@ struct RunJob {
     if case .files(let files, _) = destination { try files.publish(environment: try environment.json()) }
     let summary = Summary(
       result.rows, plan: plan, reference: Self.reference, excluding: result.excluded, failures: result.failures)
-    let table = Table(summary, plan: plan, failures: result.failures).text(reference: Self.reference)
+    let table = Table(summary, plan: plan, failures: result.failures).text(
+      reference: Self.reference, subjects: columns)
     switch destination {
     case .files(_, let name):
       try ResultFiles.write("\n" + table, to: STDOUT_FILENO, name: "standard output")
@@ -128,6 +138,12 @@ struct RunJob {
       throw Complaint(
         .software, "\(failed) \(failed == 1 ? "cell has" : "cells have") no number; the lines above say why")
     }
+  }
+
+  /// What each column is.
+  private var columns: [(name: String, summary: String)] {
+    let shown = Set(plan.scenarios.flatMap(\.arms).map(\.subject))
+    return SubjectRegistry.all.filter { shown.contains($0.name) }.map { ($0.name, "\($0.role.words): \($0.summary)") }
   }
 
   static let reference = "foundation"

@@ -10,10 +10,9 @@ struct Barrier: Workload {
   let summary = "batches of operations with a barrier between them"
   let metrics = Metric.cost + Metric.allocation
   let requirement = Capability.closures
+  let needsBarriers = true
   let repeats = RepeatPolicy.calibrated()
   let countsAllocations = true
-
-  func suits(_ subject: SubjectInfo) -> Bool { subject.hasBarriers }
 
   func parameterSets() -> [Parameters] { [["batches": "10", "width": "50"]] }
   func extendedParameterSets() -> [Parameters] {

@@ -23,9 +23,11 @@ struct ExternalAdd: Workload {
     let subject = S(workers: setting.workers)
     let flags = RunFlags(count: operations)
     let add = {
-      for index in 0..<operations {
-        let flag = flags.slot(index)
-        subject.submit { flag.mark() }
+      subject.addAll { adder in
+        for index in 0..<operations {
+          let flag = flags.slot(index)
+          adder.submit { flag.mark() }
+        }
       }
     }
     var trial = Trial.rounds(of: operations, flags, on: subject, add: add)

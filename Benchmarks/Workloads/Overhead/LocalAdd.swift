@@ -24,9 +24,11 @@ struct LocalAdd: Workload {
     let added = DispatchSemaphore(value: 0)
     return .rounds(of: operations, flags, on: subject) {
       subject.submit {
-        for index in 0..<operations {
-          let flag = flags.slot(index)
-          subject.submit { flag.mark() }
+        subject.addAll { adder in
+          for index in 0..<operations {
+            let flag = flags.slot(index)
+            adder.submit { flag.mark() }
+          }
         }
         added.signal()
       }

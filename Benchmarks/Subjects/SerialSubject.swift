@@ -1,0 +1,80 @@
+import Glibc
+
+/// Runs every closure in order on the thread that submits it: what the bodies and their closures cost without any
+/// scheduler. A closure that submits another does not recurse; the other runs when it has returned.
+///
+/// Each thread is on its own, so nothing is shared and nothing locked.
+public final class SerialSubject: ClosureSubject {
+  public static var name: String { "serial" }
+  public static var summary: String { "a loop on the calling thread, no scheduler" }
+  public static var role: SubjectRole { .reference }
+  public static var workersAreAdjustable: Bool { false }
+  public static var hasThreads: Bool { false }
+
+  @usableFromInline let key: pthread_key_t
+
+  public init(workers: Int) {
+    var key = pthread_key_t()
+    let status = pthread_key_create(&key) { Unmanaged<Trampoline>.fromOpaque($0!).release() }
+    precondition(status == 0, "no thread-specific key is left")
+    self.key = key
+  }
+
+  deinit {
+    if let own = pthread_getspecific(key) { Unmanaged<Trampoline>.fromOpaque(own).release() }
+    pthread_key_delete(key)
+  }
+
+  @inlinable
+  public func submit(_ body: @escaping @Sendable () -> Void) {
+    if let own = pthread_getspecific(key) {
+      Unmanaged<Trampoline>.fromOpaque(own)._withUnsafeGuaranteedRef { $0.run(body) }
+    } else {
+      addTrampoline().run(body)
+    }
+  }
+
+  /// What was submitted has run when `submit` returns to a thread that is not inside a closure.
+  @inlinable public func drain() {}
+
+  @usableFromInline
+  func addTrampoline() -> Trampoline {
+    let trampoline = Trampoline()
+    pthread_setspecific(key, Unmanaged.passRetained(trampoline).toOpaque())
+    return trampoline
+  }
+}
+
+/// The closures of one thread that wait for the one that runs.
+@usableFromInline
+final class Trampoline {
+  @usableFromInline var waiting: [@Sendable () -> Void] = []
+  @usableFromInline var isRunning = false
+
+  @usableFromInline
+  init() {}
+
+  @inlinable
+  func run(_ body: @escaping @Sendable () -> Void) {
+    if isRunning {
+      waiting.append(body)
+      return
+    }
+    isRunning = true
+    body()
+    if !waiting.isEmpty { runWaiting() }
+    isRunning = false
+  }
+
+  /// In the order in which they were submitted; those that ran are let go in batches.
+  @usableFromInline
+  func runWaiting() {
+    while !waiting.isEmpty {
+      var batch: [@Sendable () -> Void] = []
+      swap(&batch, &waiting)
+      for body in batch { body() }
+      batch.removeAll(keepingCapacity: true)
+      if waiting.isEmpty { swap(&batch, &waiting) }
+    }
+  }
+}

@@ -1,0 +1,47 @@
+import Glibc
+import Harness
+import Subjects
+
+/// Where the programs of the peers are, as `scripts/peers` builds them.
+public struct PeerPrograms: Sendable {
+  private let folders: [String]
+
+  public init(folders: [String]) { self.folders = folders }
+
+  /// `.build/peers`, seen from the build folder that this program lies in, or from the checkout it was built from.
+  public static func found(source: String = #filePath) -> PeerPrograms {
+    let ancestors = sequence(first: ownPath, next: parent).dropFirst().prefix(4)
+    // Benchmarks/Workloads/Peers/PeerPrograms.swift lies four levels below the checkout.
+    let checkout = Array(sequence(first: source, next: parent).prefix(5)).last ?? ""
+    return PeerPrograms(folders: ancestors.map { "\($0)/peers" } + ["\(checkout)/.build/peers"])
+  }
+
+  /// The program of a peer; nil when it is not built.
+  public func program(_ peer: String) -> String? {
+    folders.lazy.map { "\($0)/\(peer)" }.first { access($0, X_OK) == 0 }
+  }
+
+  /// What a built peer says of its own compiler and library.
+  public func version(_ peer: String) -> String? {
+    guard let program = program(peer) else { return nil }
+    let outcome = ProcessRunner.run(program, ["version"], timeout: 20)
+    return outcome.ending == .exited(0) ? outcome.lines.first : nil
+  }
+
+  /// How to get one that is not built.
+  public static func advice(_ name: String) -> String {
+    let needs = Peer.all.first { $0.name == name }.map { ", which needs \($0.packages)" } ?? ""
+    return "\(name) is not built: run scripts/peers \(name)\(needs)"
+  }
+
+  private static func parent(_ path: String) -> String? {
+    guard let slash = path.lastIndex(of: "/"), slash > path.startIndex else { return nil }
+    return String(path[..<slash])
+  }
+
+  private static var ownPath: String {
+    var text = [CChar](repeating: 0, count: Int(PATH_MAX))
+    let length = readlink("/proc/self/exe", &text, text.count - 1)
+    return String(decoding: text[..<max(length, 0)].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+}
