@@ -8,6 +8,8 @@ import Testing
 /// A subject that does what a test tells it to do wrong. Otherwise it passes everything on to one of ours.
 final class BrokenSubject<Fault: BrokenSubjectFault>: OperationSubject {
   static var name: String { "broken" }
+  static var summary: String { "does it wrong" }
+  static var role: SubjectRole { .reference }
   static var workersAreAdjustable: Bool { true }
   typealias Item = StealingSubject.Item
   typealias Cancellable = StealingSubject.Cancellable

@@ -141,7 +141,7 @@ struct CommandLineTests {
       "--dry-run", "--backend", "all", "--benchmark", "external|late", "--output", "\(folder.path)/a.csv")
     #expect(run.code == 0 && folder.contents.isEmpty)
     #expect(run.output.contains { $0.contains("overhead/external-add ops=10000") && $0.contains("threadpool@") })
-    #expect(run.output.contains { $0.contains("late-starts") && $0.contains("empty: raw-dispatch") })
+    #expect(run.output.contains { $0.contains("late-starts") && $0.contains("empty: ") && $0.contains("raw-dispatch") })
     #expect(run.output.last?.contains("processes") == true)
   }
 

@@ -1,0 +1,186 @@
+import FoundationEssentials
+import Subjects
+import Testing
+
+@testable import Harness
+@testable import Workloads
+
+/// Schedulers of other languages: programs that are given a request in words of their own and answer in the same lines.
+struct PeerTests {
+  static func request(
+    _ name: BenchmarkName, _ parameters: Parameters, on subject: String = "tbb",
+    _ mode: MeasureRequest.Mode = .time(repeats: 2, values: 3, warmups: 1)
+  ) -> MeasureRequest {
+    MeasureRequest(
+      cell: CellKey(Scenario(name, parameters), Arm(subject: subject, workers: 2)), mode: mode, seed: 7,
+      spin: Spin(roundsPerMicrosecond: 12.5), graphs: [])
+  }
+
+  @Test func aRequestBecomesWords() throws {
+    let timed = try PeerRequest(Self.request(BenchmarkName("overhead", "external-add"), ["ops": "10"]))
+    #expect(timed.graph == nil)
+    #expect(
+      timed.arguments == [
+        "benchmark=overhead/external-add", "workers=2", "rounds_per_microsecond=12.5", "mode=time", "repeats=2",
+        "values=3", "warmups=1", "param.ops=10",
+      ])
+    let calibration = try PeerRequest(
+      Self.request(BenchmarkName("dependencies", "chain"), ["length": "5"], .calibrate(target: 20, limit: 9)))
+    #expect(calibration.arguments.contains("mode=calibrate"))
+    #expect(calibration.arguments.contains("target=20") && calibration.arguments.contains("limit=9"))
+    #expect(throws: Complaint.self) {
+      try PeerRequest(Self.request(BenchmarkName("dependencies", "chain"), ["length": "5"], .count(values: 1)))
+    }
+  }
+
+  @Test func aGraphIsHandedOverAsItIs() throws {
+    #expect(
+      PeerRequest.text(TaskGraph(inputs: [[], [0], [0, 1]], nanoseconds: [0, 1.5, 2])) == "0.0\n1.5 0\n2.0 0 1\n")
+    let parameters: Parameters = [
+      "pattern": "stencil_1d", "width": "4", "steps": "3", "work_ns": "1000", "imbalance": "1",
+    ]
+    let translated = try PeerRequest(Self.request(BenchmarkName("dependencies", "graph"), parameters))
+    let graph = PatternShape(pattern: .stencil1D, width: 4, steps: 3, radix: 0, seed: 7)
+      .graph(work: 1_000, imbalance: 1)
+    #expect(translated.graph == PeerRequest.text(graph))
+    #expect(translated.arguments.contains("bound_ns=\(graph.lowerBound(workers: 2))"))
+  }
+
+  /// A folder in which only `tbb` lies, and which says what it was given.
+  static func folder() throws -> TemporaryFolder {
+    let folder = try TemporaryFolder()
+    let program = folder.write(
+      """
+      #!/bin/sh
+      [ "$1" = version ] && echo "tbb of a test" && exit
+      for argument in "$@"; do
+        case "$argument" in graph=*) lines=$(wc -l < "${argument#graph=}") ;; esac
+      done
+      printf 'reading\\t1\\tns_per_op\\tns\\t%d\\t1\\t\\nend\\n' "${lines:-0}"
+      """, to: "tbb")
+    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: program)
+    return folder
+  }
+
+  @Test func aRequestGoesToTheProgramOfItsSubject() throws {
+    let folder = try Self.folder()
+    let programs = PeerPrograms(folders: ["/no/such/folder", folder.path])
+    #expect(programs.program("tbb") == "\(folder.path)/tbb" && programs.program("go") == nil)
+    #expect(programs.version("tbb") == "tbb of a test" && programs.version("go") == nil)
+    let launcher = PeerLauncher(programs)
+    let parameters: Parameters = [
+      "pattern": "no_comm", "width": "4", "steps": "3", "work_ns": "0", "imbalance": "0",
+    ]
+    let request = Self.request(BenchmarkName("dependencies", "graph"), parameters)
+    let outcome = try #require(launcher.launch(request, environment: ["TMPDIR": folder.path], timeout: 30))
+    #expect(outcome.ending == .exited(0))
+    #expect(outcome.lines.first == "reading\t1\tns_per_op\tns\t12\t1\t")
+    let other = Self.request(BenchmarkName("overhead", "external-add"), ["ops": "1"], on: "stealing")
+    #expect(launcher.launch(other, environment: [:], timeout: 30) == nil)
+    let count = Self.request(request.name, parameters, .count(values: 1))
+    let refused = try #require(launcher.launch(count, environment: [:], timeout: 30))
+    #expect(refused.lines.first?.hasPrefix("failure\t") == true)
+  }
+
+  static func selection(_ backends: String, _ programs: PeerPrograms) -> Selection {
+    Selection(
+      backends: [backends], benchmark: "external-add|rank-error", workers: [2], effort: .quick, seed: 1,
+      peers: programs)
+  }
+
+  @Test func aPeerThatIsNotBuiltHasEmptyCells() throws {
+    let folder = try Self.folder()
+    let programs = PeerPrograms(folders: [folder.path])
+    let selection = Self.selection("tbb,go,stealing", programs)
+    #expect(try selection.missingPeers() == ["go"])
+    let plan = try selection.plan(try Catalogue(graphs: [], seed: 1))
+    let added = try #require(plan.scenarios.first { $0.scenario.name.benchmark == "external-add" })
+    #expect(added.arms.map(\.subject) == ["tbb", "stealing", "foundation", "raw-dispatch"])
+    #expect(added.incapable.map(\.subject) == ["go"])
+    let ranked = try #require(plan.scenarios.first { $0.scenario.name.benchmark == "rank-error" })
+    #expect(!ranked.arms.contains { $0.subject == "tbb" } && ranked.incapable.contains { $0.subject == "tbb" })
+    #expect(!plan.countings.isEmpty && !plan.countings.contains { $0.cell.arm.subject == "tbb" })
+  }
+
+  @Test func onlyPeersThatAreNotBuiltIsAMistake() throws {
+    let none = PeerPrograms(folders: [])
+    let complaint = #expect(throws: Complaint.self) {
+      try Self.selection("rayon,go", none).plan(try Catalogue(graphs: [], seed: 1))
+    }
+    #expect(complaint?.code == .usage)
+    for word in ["rayon is not built", "scripts/peers go", "golang-go"] {
+      #expect(complaint?.description.contains(word) == true)
+    }
+    #expect(try Self.selection("all", none).missingPeers() == ["tbb", "rayon", "go"])
+  }
+
+  @Test func onlyWhatIsAskedForRunsBesideTheStandingReferences() throws {
+    let plan = try Self.selection("stealing", PeerPrograms(folders: [])).plan(try Catalogue(graphs: [], seed: 1))
+    #expect(plan.arms.map(\.subject) == ["stealing", "foundation", "raw-dispatch"])
+  }
+}
+
+/// The programs themselves, where they are built.
+struct BuiltPeerTests {
+  static let cases: [(peer: String, name: BenchmarkName, parameters: Parameters)] =
+    (try? Catalogue(graphs: [], seed: 1).workloads)?.filter { Peer.benchmarks.contains("\($0.name)") }
+    .flatMap { workload in
+      workload.parameterSets().flatMap { parameters in
+        Peer.all.map { (peer: $0.name, name: workload.name, parameters: parameters) }
+      }
+    } ?? []
+
+  static let launcher = PeerLauncher(.found())
+  static let anyIsBuilt = Peer.all.contains { PeerPrograms.found().program($0.name) != nil }
+
+  /// The same metrics as our own subjects report, from the same number of operations, and its checks passed.
+  @Test(.enabled(if: anyIsBuilt, "no peer is built: scripts/peers"), .serialized, arguments: cases)
+  func checksItselfAndReportsTheSame(_ one: (peer: String, name: BenchmarkName, parameters: Parameters)) throws {
+    guard PeerPrograms.found().program(one.peer) != nil else { return }
+    func lines(_ mode: MeasureRequest.Mode) throws -> [ResultLine] {
+      let outcome = try #require(
+        Self.launcher.launch(
+          PeerTests.request(one.name, one.parameters, on: one.peer, mode), environment: [:], timeout: 120))
+      #expect(outcome.ending == .exited(0) && outcome.lines.last == "end", "\(outcome.lines)")
+      return outcome.lines.compactMap(ResultLine.init)
+    }
+    let workload = try #require(try Catalogue(graphs: [], seed: 7).workloads.first { $0.name == one.name })
+    let own = try #require(
+      try workload.prepare(
+        subject: "stealing",
+        Setting(parameters: one.parameters, workers: 2, seed: 7, spin: Spin(roundsPerMicrosecond: 12.5)))
+    ).measure(2)
+    let readings = try lines(.time(repeats: 2, values: 2, warmups: 1)).compactMap { line in
+      if case .reading(let index, let reading) = line { (index: index, reading: reading) } else { nil }
+    }
+    #expect(Set(readings.map(\.index)) == [1, 2])
+    for expected in own.readings {
+      let found = readings.filter { $0.reading.metric == expected.metric }
+      #expect(found.count == 2, "\(expected.metric.name)")
+      for (_, reading) in found {
+        #expect(reading.count == expected.count, "\(expected.metric.name)")
+        #expect(reading.value.isFinite && reading.value >= 0)
+      }
+    }
+    #expect(
+      try lines(.calibrate(target: 1_000_000, limit: 3)).contains {
+        if case .repeats(let count) = $0 { (1...3).contains(count) } else { false }
+      })
+  }
+
+  @Test(.enabled(if: anyIsBuilt, "no peer is built: scripts/peers"))
+  func whatItCannotDoIsAFailure() throws {
+    for peer in Peer.all.map(\.name) where PeerPrograms.found().program(peer) != nil {
+      let wrong: [(BenchmarkName, Parameters)] = [
+        (BenchmarkName("priority", "rank-error"), [:]), (BenchmarkName("overhead", "external-add"), [:]),
+        (BenchmarkName("overhead", "external-add"), ["ops": "many"]),
+      ]
+      for (name, parameters) in wrong {
+        let outcome = try #require(
+          Self.launcher.launch(PeerTests.request(name, parameters, on: peer), environment: [:], timeout: 30))
+        #expect(outcome.lines.first?.hasPrefix("failure\t") == true, "\(peer): \(outcome.lines)")
+        #expect(!outcome.lines.contains("end"))
+      }
+    }
+  }
+}
