@@ -3,8 +3,8 @@
 // Form: everything runs on one task_group inside a task_arena of `workers` slots, one of which is the main thread's: it
 // adds work and takes part while it waits, as in every program that uses task_group. Graphs count unfinished inputs by hand
 // and `run` what becomes ready. The other form that oneTBB offers, flow::graph with continue_nodes (`param.form=flow`),
-// builds a node per task for each run, as the operation queues build an operation: on a 16 x 32 stencil it took 2 to 3 times
-// as long per task, so that the task_group, which is what its users take for speed, is the one that stands in the table.
+// builds a node per task for each run, as the operation queues build an operation: on a 16 x 32 stencil it took about three
+// times as long per task, so that the task_group, which is what its users take for speed, is the one that stands in the table.
 #include <sys/resource.h>
 #include <tbb/flow_graph.h>
 #include <tbb/global_control.h>
@@ -64,6 +64,7 @@ struct Reading {
   std::string metric, unit;
   double value;
   uint64_t count;
+  std::string detail = {};
 };
 
 struct Elapsed {
@@ -124,8 +125,8 @@ private:
 };
 
 void print(int index, const Reading &reading) {
-  std::printf("reading\t%d\t%s\t%s\t%.17g\t%llu\t\n", index, reading.metric.c_str(), reading.unit.c_str(), reading.value,
-              (unsigned long long)reading.count);
+  std::printf("reading\t%d\t%s\t%s\t%.17g\t%llu\t%s\n", index, reading.metric.c_str(), reading.unit.c_str(), reading.value,
+              (unsigned long long)reading.count, reading.detail.c_str());
 }
 
 /// As Calibration.swift decides: at most ten times as many repeats at a time, and no more than a slower subject needed.
@@ -398,9 +399,253 @@ Measure graph(const Request &request) {
   };
 }
 
+/// The shortest makespan for each granularity, of a graph whose work shrinks by half from run to run: as GranularitySweep.swift
+/// does it, which also gave the limits. opbench derives METG from what is printed here.
+class Sweep {
+public:
+  Sweep(const Request &request, std::shared_ptr<Graph> graph)
+      : graph(graph), data(*graph), spinRate(number(request, "rounds_per_microsecond")), load(number(request, "load")),
+        cores(number(request, "cores")), peak(number(request, "peak")), first(number(request, "sweep_first")),
+        largest(number(request, "sweep_largest")), smallest(number(request, "sweep_smallest")),
+        plenty(number(request, "sweep_plenty")), little(number(request, "sweep_little")),
+        runTime(number(request, "sweep_run_time")), runs(integer(request, "sweep_runs")) {}
+
+  std::vector<Reading> run(uint64_t sweeps) {
+    if (top == 0) {
+      top = first;
+      while (top < largest && efficiency(top, best(top)) < plenty) top *= 2;
+    }
+    std::map<double, double> shortest;
+    for (uint64_t sweep = 0; sweep < sweeps; ++sweep) {
+      double reached = INFINITY;
+      for (double work = top; work >= smallest && reached >= little; work /= 2) {
+        auto found = shortest.emplace(work, INFINITY).first;
+        found->second = std::min(found->second, best(work));
+        reached = efficiency(work, found->second);
+      }
+    }
+    std::vector<Reading> readings;
+    for (auto run = shortest.rbegin(); run != shortest.rend(); ++run) {
+      char detail[64];
+      std::snprintf(detail, sizeof detail, "work_ns=%.17g", run->first);
+      readings.push_back({"makespan_ns", "ns", run->second, graph->count(), detail});
+    }
+    return readings;
+  }
+
+private:
+  double efficiency(double work, double makespan) const { return work * load / (makespan * cores) / peak; }
+
+  double best(double work) {
+    data.setWork(work, spinRate);
+    double shortest = INFINITY, total = 0;
+    for (uint64_t run = 0; run < runs && total < runTime; ++run) {
+      Elapsed elapsed;
+      data.counted(elapsed);
+      shortest = std::min(shortest, double(elapsed.wall));
+      total += double(elapsed.wall);
+    }
+    return shortest;
+  }
+
+  std::shared_ptr<Graph> graph;
+  GraphRun data;
+  double spinRate, load, cores, peak, first, largest, smallest, plenty, little, runTime;
+  uint64_t runs;
+  double top = 0;
+};
+
+Measure metg(const Request &request) {
+  auto sweep = std::make_shared<Sweep>(request, std::make_shared<Graph>(text(request, "graph")));
+  return [=](uint64_t repeats) { return sweep->run(repeats); };
+}
+
+// ---- forkjoin: trees whose nodes contribute to one sum, as in ForkJoinTree.swift ----
+
+/// A task_group for the children of a node, the last of which its own task goes on with: the form of oneTBB's own examples.
+template <typename Tree> uint64_t solve(const Tree &tree, const typename Tree::Node &node) {
+  auto count = tree.childCount(node);
+  if (count == 0) return tree.value(node);
+  uint64_t sums[Tree::mostChildren];
+  tbb::task_group group;
+  tree.forEachChild(node, count, [&](uint32_t index, const typename Tree::Node &child) {
+    auto sum = &sums[index];
+    if (index + 1 < count) group.run([&tree, child, sum] { *sum = solve(tree, child); });
+    else *sum = solve(tree, child);
+  });
+  group.wait();
+  auto total = tree.value(node);
+  for (uint32_t index = 0; index < count; ++index) total += sums[index];
+  return total;
+}
+
+/// Plain recursion on one thread.
+template <typename Tree> uint64_t serial(const Tree &tree, const typename Tree::Node &node) {
+  auto sum = tree.value(node);
+  auto count = tree.childCount(node);
+  if (count > 0) tree.forEachChild(node, count, [&](uint32_t, const typename Tree::Node &child) { sum += serial(tree, child); });
+  return sum;
+}
+
+template <typename Tree> uint64_t taskCount(const Tree &tree, const typename Tree::Node &node) {
+  uint64_t tasks = 1;
+  auto count = tree.childCount(node);
+  if (count > 0) tree.forEachChild(node, count, [&](uint32_t, const typename Tree::Node &child) { tasks += taskCount(tree, child); });
+  return tasks;
+}
+
+struct Fib {
+  using Node = uint32_t;
+  static constexpr uint32_t mostChildren = 2;
+  Node root;
+
+  explicit Fib(const Request &request) : root(integer(request, "param.n")) {}
+  uint64_t value(Node node) const { return node < 2 ? node : 0; }
+  uint32_t childCount(Node node) const { return node < 2 ? 0 : 2; }
+  template <typename Body> void forEachChild(Node node, uint32_t, const Body &body) const {
+    body(0, node - 1);
+    body(1, node - 2);
+  }
+};
+
+struct Skynet {
+  struct Node {
+    uint64_t first, leaves;
+  };
+  static constexpr uint32_t mostChildren = 10;
+  Node root;
+
+  explicit Skynet(const Request &request) : root{0, integer(request, "param.leaves")} {}
+  uint64_t value(const Node &node) const { return node.leaves == 1 ? node.first : 0; }
+  uint32_t childCount(const Node &node) const { return node.leaves == 1 ? 0 : mostChildren; }
+  template <typename Body> void forEachChild(const Node &node, uint32_t count, const Body &body) const {
+    auto share = node.leaves / mostChildren;
+    for (uint32_t index = 0; index < count; ++index) body(index, Node{node.first + index * share, share});
+  }
+};
+
+struct Queens {
+  struct Node {
+    uint32_t row, columns, left, right;
+  };
+  static constexpr uint32_t mostChildren = 32;
+  uint32_t n;
+  Node root{0, 0, 0, 0};
+
+  explicit Queens(const Request &request) : n(integer(request, "param.n")) {}
+  uint64_t value(const Node &node) const { return node.row == n; }
+  uint32_t childCount(const Node &node) const { return node.row == n ? 0 : __builtin_popcount(free(node)); }
+  template <typename Body> void forEachChild(const Node &node, uint32_t, const Body &body) const {
+    uint32_t index = 0;
+    for (auto left = free(node); left != 0; left &= left - 1) {
+      auto square = left & -left;
+      body(index++, Node{node.row + 1, node.columns | square, (node.left | square) << 1, (node.right | square) >> 1});
+    }
+  }
+  uint32_t free(const Node &node) const { return ~(node.columns | node.left | node.right) & ((1u << n) - 1); }
+};
+
+/// SHA-1 (FIPS 180-4) of one block, which defines the random numbers of Unbalanced Tree Search.
+struct Digest {
+  uint32_t words[5] = {0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0};
+
+  static uint32_t rotate(uint32_t word, int bits) { return word << bits | word >> (32 - bits); }
+
+  Digest(const uint32_t *message, uint32_t count) {
+    uint32_t block[16] = {};
+    std::copy(message, message + count, block);
+    block[count] = 0x80000000;
+    block[15] = count * 32;
+    auto [a, b, c, d, e] = words;
+    for (int round = 0; round < 80; ++round) {
+      auto &word = block[round & 15];
+      if (round >= 16) word = rotate(block[(round - 3) & 15] ^ block[(round - 8) & 15] ^ block[(round - 14) & 15] ^ word, 1);
+      uint32_t mixed = round < 20   ? ((b & c) | (~b & d)) + 0x5a827999
+                       : round < 40 ? (b ^ c ^ d) + 0x6ed9eba1
+                       : round < 60 ? ((b & c) | (b & d) | (c & d)) + 0x8f1bbcdc
+                                    : (b ^ c ^ d) + 0xca62c1d6;
+      auto sum = rotate(a, 5) + mixed + e + word;
+      e = d, d = c, c = rotate(b, 30), b = a, a = sum;
+    }
+    words[0] += a, words[1] += b, words[2] += c, words[3] += d, words[4] += e;
+  }
+};
+
+/// T1 of the published samples, cut off at a depth; see UnbalancedTreeSearch.swift.
+struct GeometricTree {
+  struct Node {
+    Digest state;
+    uint32_t depth;
+  };
+  static constexpr uint32_t mostChildren = 100;
+  static constexpr uint32_t seed[5] = {0, 0, 0, 0, 19};
+  uint32_t depth, cutoff;
+  double logarithm = std::log(1 - 1 / (1 + 4.0));
+  Node root{Digest(seed, 5), 0};
+
+  explicit GeometricTree(const Request &request) : depth(integer(request, "param.depth")), cutoff(integer(request, "param.cutoff")) {}
+  uint64_t value(const Node &node) const { return node.depth < cutoff ? 1 : nodes(node); }
+  uint32_t childCount(const Node &node) const { return node.depth < cutoff ? branches(node) : 0; }
+  template <typename Body> void forEachChild(const Node &node, uint32_t count, const Body &body) const {
+    for (uint32_t index = 0; index < count; ++index) body(index, child(node, index));
+  }
+  uint64_t nodes(const Node &node) const {
+    uint64_t sum = 1;
+    auto count = branches(node);
+    for (uint32_t index = 0; index < count; ++index) sum += nodes(child(node, index));
+    return sum;
+  }
+  static Node child(const Node &node, uint32_t index) {
+    uint32_t message[6];
+    std::copy(node.state.words, node.state.words + 5, message);
+    message[5] = index;
+    return {Digest(message, 6), node.depth + 1};
+  }
+  uint32_t branches(const Node &node) const {
+    if (node.depth >= depth) return 0;
+    auto uniform = double(node.state.words[4] & 0x7fffffff) / 2147483648.0;
+    return std::min(uint32_t(std::log(1 - uniform) / logarithm), mostChildren);
+  }
+};
+
+template <typename Tree> Measure forkJoin(const Request &request) {
+  auto tree = std::make_shared<Tree>(request);
+  auto tasks = integer(request, "tasks"), expected = integer(request, "expected");
+  check(taskCount(*tree, tree->root) == tasks, "the tree has another number of tasks than " + std::to_string(tasks));
+  // The median of at least three runs and two milliseconds.
+  std::vector<double> times;
+  auto begin = now();
+  while (times.empty() || (now() - begin < 500000000 && (times.size() < 3 || now() - begin < 2000000))) {
+    auto start = now();
+    auto root = tree->root;
+    // The optimiser does not know that it is the same tree again.
+    asm volatile("" : "+m"(root));
+    auto found = serial(*tree, root);
+    times.push_back(double(now() - start));
+    check(found == expected, "the result of plain recursion is " + std::to_string(found));
+  }
+  std::sort(times.begin(), times.end());
+  auto middle = times.size() / 2;
+  auto alone = times.size() % 2 ? times[middle] : (times[middle - 1] + times[middle]) / 2;
+  return [=](uint64_t repeats) {
+    Elapsed elapsed;
+    for (uint64_t repeat = 0; repeat < repeats; ++repeat) {
+      auto start = Counters::read();
+      auto found = solve(*tree, tree->root);
+      elapsed.add(start);
+      check(found == expected, "the result is " + std::to_string(found) + " instead of " + std::to_string(expected));
+    }
+    auto readings = elapsed.readings(tasks * repeats);
+    readings.push_back({"speedup", "ratio", alone * double(repeats) / double(elapsed.wall), repeats});
+    return readings;
+  };
+}
+
 const std::map<std::string, Measure (*)(const Request &)> benchmarks = {
     {"overhead/external-add", externalAdd}, {"overhead/local-add", localAdd}, {"dependencies/chain", chain},
-    {"dependencies/fan-in", fanIn},         {"dependencies/graph", graph},
+    {"dependencies/fan-in", fanIn},         {"dependencies/graph", graph},       {"dependencies/metg", metg},
+    {"forkjoin/fib", forkJoin<Fib>},        {"forkjoin/skynet", forkJoin<Skynet>}, {"forkjoin/nqueens", forkJoin<Queens>},
+    {"forkjoin/uts", forkJoin<GeometricTree>},
 };
 
 } // namespace

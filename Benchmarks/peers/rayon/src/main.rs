@@ -2,7 +2,7 @@
 //
 // Form: `in_place_scope` of a pool of `workers` threads, for work that the main thread adds from outside while it takes no part,
 // and `spawn` on the scope for what tasks add. Graphs count unfinished inputs by hand and `spawn` what becomes ready: rayon has
-// no dependencies of its own.
+// no dependencies of its own. Trees are divided by `join`, which is what rayon is made for.
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, Ordering};
 use std::time::Instant;
@@ -68,7 +68,19 @@ impl Counters {
     }
 }
 
-struct Reading(&'static str, &'static str, f64, usize);
+struct Reading {
+    metric: &'static str,
+    unit: &'static str,
+    value: f64,
+    count: usize,
+    detail: String,
+}
+
+impl Reading {
+    fn new(metric: &'static str, unit: &'static str, value: f64, count: usize) -> Reading {
+        Reading { metric, unit, value, count, detail: String::new() }
+    }
+}
 
 /// What passed, summed over several timed stretches.
 #[derive(Default)]
@@ -86,17 +98,17 @@ impl Elapsed {
     fn readings(&self, operations: usize) -> Vec<Reading> {
         let per = |value: i64| value as f64 / operations as f64;
         vec![
-            Reading("ns_per_op", "ns", per(self.0.wall), operations),
-            Reading("cpu_ns_per_op", "ns", per(self.0.cpu), operations),
-            Reading("voluntary_switches_per_op", "switches", per(self.0.voluntary), operations),
-            Reading("involuntary_switches_per_op", "switches", per(self.0.involuntary), operations),
+            Reading::new("ns_per_op", "ns", per(self.0.wall), operations),
+            Reading::new("cpu_ns_per_op", "ns", per(self.0.cpu), operations),
+            Reading::new("voluntary_switches_per_op", "switches", per(self.0.voluntary), operations),
+            Reading::new("involuntary_switches_per_op", "switches", per(self.0.involuntary), operations),
         ]
     }
 
     fn with_edges(&self, operations: usize, edges: usize) -> Vec<Reading> {
         let mut readings = self.readings(operations);
         if edges > 0 {
-            readings.push(Reading("ns_per_edge", "ns", self.0.wall as f64 / edges as f64, edges));
+            readings.push(Reading::new("ns_per_edge", "ns", self.0.wall as f64 / edges as f64, edges));
         }
         readings
     }
@@ -183,8 +195,8 @@ fn run(request: &Request, mut measure: Measure) -> Result<(), Failure> {
             measure(repeats)?;
         }
         for value in 1..=request.parse::<usize>("values")? {
-            for Reading(metric, unit, number, count) in measure(repeats)? {
-                println!("reading\t{value}\t{metric}\t{unit}\t{number}\t{count}\t");
+            for Reading { metric, unit, value: number, count, detail } in measure(repeats)? {
+                println!("reading\t{value}\t{metric}\t{unit}\t{number}\t{count}\t{detail}");
             }
         }
     }
@@ -412,12 +424,368 @@ fn graph<'a>(request: &Request, pool: &'a rayon::ThreadPool) -> Result<Measure<'
         }
         let mut readings = elapsed.with_edges(graph.inputs.len() * repeats, graph.edges * repeats);
         let makespan = total as f64 / repeats as f64;
-        readings.push(Reading("makespan_ns", "ns", makespan, repeats));
+        readings.push(Reading::new("makespan_ns", "ns", makespan, repeats));
         if bound > 0.0 {
-            readings.push(Reading("efficiency", "ratio", bound / makespan, repeats));
+            readings.push(Reading::new("efficiency", "ratio", bound / makespan, repeats));
         }
         Ok(readings)
     }))
+}
+
+/// The shortest makespan for each granularity, of a graph whose work shrinks by half from run to run: as GranularitySweep.swift
+/// does it, which also gave the limits. opbench derives METG from what is printed here.
+struct Sweep {
+    graph: Graph,
+    rate: f64,
+    load: f64,
+    cores: f64,
+    peak: f64,
+    first: f64,
+    largest: f64,
+    smallest: f64,
+    plenty: f64,
+    little: f64,
+    run_time: f64,
+    runs: usize,
+    top: Option<f64>,
+}
+
+impl Sweep {
+    fn new(request: &Request) -> Result<Sweep, Failure> {
+        Ok(Sweep {
+            graph: Graph::read(request.text("graph")?)?,
+            rate: request.parse("rounds_per_microsecond")?,
+            load: request.parse("load")?,
+            cores: request.parse("cores")?,
+            peak: request.parse("peak")?,
+            first: request.parse("sweep_first")?,
+            largest: request.parse("sweep_largest")?,
+            smallest: request.parse("sweep_smallest")?,
+            plenty: request.parse("sweep_plenty")?,
+            little: request.parse("sweep_little")?,
+            run_time: request.parse("sweep_run_time")?,
+            runs: request.parse("sweep_runs")?,
+            top: None,
+        })
+    }
+
+    fn efficiency(&self, work: f64, makespan: f64) -> f64 {
+        work * self.load / (makespan * self.cores) / self.peak
+    }
+
+    fn best(&mut self, work: f64, pool: &rayon::ThreadPool) -> Result<f64, Failure> {
+        self.graph.set_work(work, self.rate);
+        let (mut shortest, mut total) = (f64::INFINITY, 0.0);
+        for _ in 0..self.runs {
+            if total >= self.run_time {
+                break;
+            }
+            let mut elapsed = Elapsed::default();
+            self.graph.once(pool, &mut elapsed)?;
+            shortest = shortest.min(elapsed.0.wall as f64);
+            total += elapsed.0.wall as f64;
+        }
+        Ok(shortest)
+    }
+
+    fn run(&mut self, sweeps: usize, pool: &rayon::ThreadPool) -> Result<Vec<Reading>, Failure> {
+        let top = match self.top {
+            Some(top) => top,
+            None => {
+                let mut top = self.first;
+                while top < self.largest {
+                    let makespan = self.best(top, pool)?;
+                    if self.efficiency(top, makespan) >= self.plenty {
+                        break;
+                    }
+                    top *= 2.0;
+                }
+                top
+            }
+        };
+        self.top = Some(top);
+        // From the largest granularity down; every sweep takes the same steps, but may end earlier.
+        let mut shortest: Vec<(f64, f64)> = Vec::new();
+        for _ in 0..sweeps {
+            let (mut work, mut step, mut reached) = (top, 0, f64::INFINITY);
+            while work >= self.smallest && reached >= self.little {
+                let makespan = self.best(work, pool)?;
+                if step == shortest.len() {
+                    shortest.push((work, makespan));
+                }
+                shortest[step].1 = shortest[step].1.min(makespan);
+                reached = self.efficiency(work, shortest[step].1);
+                work /= 2.0;
+                step += 1;
+            }
+        }
+        let tasks = self.graph.inputs.len();
+        let reading = |(work, makespan): &(f64, f64)| {
+            Reading { detail: format!("work_ns={work}"), ..Reading::new("makespan_ns", "ns", *makespan, tasks) }
+        };
+        Ok(shortest.iter().map(reading).collect())
+    }
+}
+
+fn metg<'a>(request: &Request, pool: &'a rayon::ThreadPool) -> Result<Measure<'a>, Failure> {
+    let mut sweep = Sweep::new(request)?;
+    Ok(Box::new(move |repeats| sweep.run(repeats, pool)))
+}
+
+// ---- forkjoin: trees whose nodes contribute to one sum, as in ForkJoinTree.swift ----
+
+trait Tree: Sync {
+    type Node: Copy + Send + Sync + Default;
+    const MOST_CHILDREN: usize;
+
+    fn root(&self) -> Self::Node;
+    fn value(&self, node: &Self::Node) -> u64;
+    /// Fills in the children and gives their number; 0 for a leaf.
+    fn children(&self, node: &Self::Node, into: &mut [Self::Node]) -> usize;
+}
+
+/// The most children a node of any tree has.
+const MOST: usize = 100;
+
+/// `join` on halves of the children, down to one: what rayon's parallel iterators do with a slice.
+fn solve<T: Tree>(tree: &T, node: &T::Node) -> u64 {
+    let mut children = [T::Node::default(); MOST];
+    let count = tree.children(node, &mut children[..T::MOST_CHILDREN]);
+    tree.value(node) + if count == 0 { 0 } else { solve_all(tree, &children[..count]) }
+}
+
+fn solve_all<T: Tree>(tree: &T, nodes: &[T::Node]) -> u64 {
+    if nodes.len() == 1 {
+        return solve(tree, &nodes[0]);
+    }
+    let (left, right) = nodes.split_at(nodes.len() / 2);
+    let (left, right) = rayon::join(|| solve_all(tree, left), || solve_all(tree, right));
+    left + right
+}
+
+/// Plain recursion on one thread: the sum, and the number of nodes.
+fn serial<T: Tree>(tree: &T, node: &T::Node) -> (u64, u64) {
+    let mut children = [T::Node::default(); MOST];
+    let count = tree.children(node, &mut children[..T::MOST_CHILDREN]);
+    children[..count].iter().fold((tree.value(node), 1), |(sum, tasks), child| {
+        let (below, more) = serial(tree, child);
+        (sum + below, tasks + more)
+    })
+}
+
+struct Fib(u32);
+
+impl Tree for Fib {
+    type Node = u32;
+    const MOST_CHILDREN: usize = 2;
+
+    fn root(&self) -> u32 {
+        self.0
+    }
+    fn value(&self, node: &u32) -> u64 {
+        if *node < 2 { *node as u64 } else { 0 }
+    }
+    fn children(&self, node: &u32, into: &mut [u32]) -> usize {
+        if *node < 2 {
+            return 0;
+        }
+        into.copy_from_slice(&[node - 1, node - 2]);
+        2
+    }
+}
+
+struct Skynet(u64);
+
+impl Tree for Skynet {
+    /// The first leaf and their number.
+    type Node = (u64, u64);
+    const MOST_CHILDREN: usize = 10;
+
+    fn root(&self) -> (u64, u64) {
+        (0, self.0)
+    }
+    fn value(&self, node: &(u64, u64)) -> u64 {
+        if node.1 == 1 { node.0 } else { 0 }
+    }
+    fn children(&self, node: &(u64, u64), into: &mut [(u64, u64)]) -> usize {
+        if node.1 == 1 {
+            return 0;
+        }
+        let share = node.1 / 10;
+        for (index, child) in into.iter_mut().enumerate() {
+            *child = (node.0 + index as u64 * share, share);
+        }
+        10
+    }
+}
+
+struct Queens(u32);
+
+#[derive(Clone, Copy, Default)]
+struct Board {
+    row: u32,
+    columns: u32,
+    left: u32,
+    right: u32,
+}
+
+impl Tree for Queens {
+    type Node = Board;
+    const MOST_CHILDREN: usize = 32;
+
+    fn root(&self) -> Board {
+        Board::default()
+    }
+    fn value(&self, node: &Board) -> u64 {
+        (node.row == self.0) as u64
+    }
+    fn children(&self, node: &Board, into: &mut [Board]) -> usize {
+        if node.row == self.0 {
+            return 0;
+        }
+        let mut free = !(node.columns | node.left | node.right) & ((1 << self.0) - 1);
+        let mut count = 0;
+        while free != 0 {
+            let square = free & free.wrapping_neg();
+            free ^= square;
+            into[count] = Board {
+                row: node.row + 1,
+                columns: node.columns | square,
+                left: (node.left | square) << 1,
+                right: (node.right | square) >> 1,
+            };
+            count += 1;
+        }
+        count
+    }
+}
+
+/// SHA-1 (FIPS 180-4) of one block, which defines the random numbers of Unbalanced Tree Search.
+fn sha1(message: &[u32]) -> [u32; 5] {
+    let mut block = [0_u32; 16];
+    block[..message.len()].copy_from_slice(message);
+    block[message.len()] = 0x8000_0000;
+    block[15] = message.len() as u32 * 32;
+    let start = [0x6745_2301_u32, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476, 0xc3d2_e1f0];
+    let [mut a, mut b, mut c, mut d, mut e] = start;
+    for round in 0..80 {
+        if round >= 16 {
+            let word = block[(round - 3) & 15] ^ block[(round - 8) & 15] ^ block[(round - 14) & 15] ^ block[round & 15];
+            block[round & 15] = word.rotate_left(1);
+        }
+        let mixed = match round {
+            0..=19 => (b & c | !b & d).wrapping_add(0x5a82_7999),
+            20..=39 => (b ^ c ^ d).wrapping_add(0x6ed9_eba1),
+            40..=59 => (b & c | b & d | c & d).wrapping_add(0x8f1b_bcdc),
+            _ => (b ^ c ^ d).wrapping_add(0xca62_c1d6),
+        };
+        let sum = a.rotate_left(5).wrapping_add(mixed).wrapping_add(e).wrapping_add(block[round & 15]);
+        (a, b, c, d, e) = (sum, a, b.rotate_left(30), c, d);
+    }
+    let end = [a, b, c, d, e];
+    std::array::from_fn(|word| start[word].wrapping_add(end[word]))
+}
+
+/// T1 of the published samples, cut off at a depth; see UnbalancedTreeSearch.swift.
+struct GeometricTree {
+    depth: u32,
+    cutoff: u32,
+    logarithm: f64,
+}
+
+#[derive(Clone, Copy, Default)]
+struct State {
+    words: [u32; 5],
+    depth: u32,
+}
+
+impl GeometricTree {
+    fn branches(&self, node: &State) -> usize {
+        if node.depth >= self.depth {
+            return 0;
+        }
+        let uniform = (node.words[4] & 0x7fff_ffff) as f64 / 2_147_483_648.0;
+        (((1.0 - uniform).ln() / self.logarithm) as usize).min(MOST)
+    }
+    fn child(node: &State, index: usize) -> State {
+        let [a, b, c, d, e] = node.words;
+        State { words: sha1(&[a, b, c, d, e, index as u32]), depth: node.depth + 1 }
+    }
+    fn nodes(&self, node: &State) -> u64 {
+        1 + (0..self.branches(node)).map(|index| self.nodes(&Self::child(node, index))).sum::<u64>()
+    }
+}
+
+impl Tree for GeometricTree {
+    type Node = State;
+    const MOST_CHILDREN: usize = MOST;
+
+    fn root(&self) -> State {
+        State { words: sha1(&[0, 0, 0, 0, 19]), depth: 0 }
+    }
+    fn value(&self, node: &State) -> u64 {
+        if node.depth < self.cutoff { 1 } else { self.nodes(node) }
+    }
+    fn children(&self, node: &State, into: &mut [State]) -> usize {
+        if node.depth >= self.cutoff {
+            return 0;
+        }
+        let count = self.branches(node);
+        for (index, child) in into[..count].iter_mut().enumerate() {
+            *child = Self::child(node, index);
+        }
+        count
+    }
+}
+
+fn fork_join<'a, T: Tree + 'a>(request: &Request, pool: &'a rayon::ThreadPool, tree: T) -> Result<Measure<'a>, Failure> {
+    let tasks: usize = request.parse("tasks")?;
+    let expected: u64 = request.parse("expected")?;
+    // The median of at least three runs and two milliseconds.
+    let mut times = Vec::new();
+    let begin = clock(MONOTONIC);
+    let since = |start| clock(MONOTONIC) - start;
+    while times.is_empty() || since(begin) < 500_000_000 && (times.len() < 3 || since(begin) < 2_000_000) {
+        let start = clock(MONOTONIC);
+        // SAFETY: reads a local, so that the optimiser does not know that it is the same tree again.
+        let root = unsafe { std::ptr::read_volatile(&tree.root()) };
+        let (found, nodes) = serial(&tree, &root);
+        times.push(since(start) as f64);
+        check(found == expected && nodes == tasks as u64, || {
+            format!("plain recursion gives {found} with {nodes} tasks instead of {expected} with {tasks}")
+        })?;
+    }
+    times.sort_by(f64::total_cmp);
+    let alone = (times[(times.len() - 1) / 2] + times[times.len() / 2]) / 2.0;
+    Ok(Box::new(move |repeats| {
+        let mut elapsed = Elapsed::default();
+        for _ in 0..repeats {
+            let start = Counters::read();
+            let found = pool.install(|| solve(&tree, &tree.root()));
+            elapsed.add(start);
+            check(found == expected, || format!("the result is {found} instead of {expected}"))?;
+        }
+        let mut readings = elapsed.readings(tasks * repeats);
+        readings.push(Reading::new("speedup", "ratio", alone * repeats as f64 / elapsed.0.wall as f64, repeats));
+        Ok(readings)
+    }))
+}
+
+fn fib<'a>(request: &Request, pool: &'a rayon::ThreadPool) -> Result<Measure<'a>, Failure> {
+    fork_join(request, pool, Fib(request.parse("param.n")?))
+}
+
+fn skynet<'a>(request: &Request, pool: &'a rayon::ThreadPool) -> Result<Measure<'a>, Failure> {
+    fork_join(request, pool, Skynet(request.parse("param.leaves")?))
+}
+
+fn nqueens<'a>(request: &Request, pool: &'a rayon::ThreadPool) -> Result<Measure<'a>, Failure> {
+    fork_join(request, pool, Queens(request.parse("param.n")?))
+}
+
+fn uts<'a>(request: &Request, pool: &'a rayon::ThreadPool) -> Result<Measure<'a>, Failure> {
+    let (depth, cutoff) = (request.parse("param.depth")?, request.parse("param.cutoff")?);
+    fork_join(request, pool, GeometricTree { depth, cutoff, logarithm: (1.0 - 1.0 / (1.0 + 4.0_f64)).ln() })
 }
 
 fn measure() -> Result<(), Failure> {
@@ -432,6 +800,11 @@ fn measure() -> Result<(), Failure> {
         "dependencies/chain" => chain,
         "dependencies/fan-in" => fan_in,
         "dependencies/graph" => graph,
+        "dependencies/metg" => metg,
+        "forkjoin/fib" => fib,
+        "forkjoin/skynet" => skynet,
+        "forkjoin/nqueens" => nqueens,
+        "forkjoin/uts" => uts,
         other => return Err(format!("there is no {other} on rayon")),
     };
     let pool = rayon::ThreadPoolBuilder::new()
