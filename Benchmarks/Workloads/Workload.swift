@@ -42,6 +42,9 @@ public protocol Workload: Sendable {
   func prepare<S: CancellableSubject>(cancellable subject: S.Type, _ setting: Setting) throws -> Trial
   func prepare<S: OperationSubject>(operations subject: S.Type, _ setting: Setting) throws -> Trial
 
+  /// What the program of a peer needs beyond the parameters.
+  func peerInput(_ setting: Setting) throws -> PeerInput
+
   /// The trial for the subject of that name; nil when there is none.
   func prepare(subject: String, _ setting: Setting) throws -> Trial?
 }
@@ -81,6 +84,7 @@ public struct Setting: Sendable {
 }
 
 extension Workload {
+  public func peerInput(_ setting: Setting) throws -> PeerInput { PeerInput() }
   public var needsThreads: Bool { false }
   public var needsBarriers: Bool { false }
   public var countsAllocations: Bool { false }

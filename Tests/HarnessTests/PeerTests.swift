@@ -33,6 +33,12 @@ struct PeerTests {
     }
   }
 
+  @Test func onlyWhatTheWorkloadDerivesIsReported() throws {
+    let request = try PeerRequest(Self.request(BenchmarkName("overhead", "external-add"), ["ops": "10"]))
+    let lines = ["reading\t1\tns_per_op\tns\t5\t10\t", "end"]
+    #expect(try request.answer(lines) == lines)
+  }
+
   @Test func aGraphIsHandedOverAsItIs() throws {
     #expect(
       PeerRequest.text(TaskGraph(inputs: [[], [0], [0, 1]], nanoseconds: [0, 1.5, 2])) == "0.0\n1.5 0\n2.0 0 1\n")

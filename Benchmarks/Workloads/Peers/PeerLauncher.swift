@@ -12,13 +12,14 @@ public struct PeerLauncher: Sendable {
     guard let program = programs.program(request.subject) else { return nil }
     do {
       let translated = try PeerRequest(request)
-      guard let graph = translated.graph else {
-        return ProcessRunner.run(program, translated.arguments, environment: environment, timeout: timeout)
-      }
-      let file = try Self.temporary(graph)
-      defer { unlink(file) }
-      return ProcessRunner.run(
-        program, translated.arguments + ["graph=\(file)"], environment: environment, timeout: timeout)
+      let file = try translated.graph.map(Self.temporary)
+      defer { if let file { unlink(file) } }
+      let outcome = ProcessRunner.run(
+        program, translated.arguments + (file.map { ["graph=\($0)"] } ?? []), environment: environment,
+        timeout: timeout)
+      return ProcessOutcome(
+        ending: outcome.ending, lines: try translated.answer(outcome.lines), lastWords: outcome.lastWords,
+        nanoseconds: outcome.nanoseconds)
     } catch {
       return ProcessOutcome(
         ending: .exited(0), lines: [ResultLine.failure("\(error)").text], lastWords: nil, nanoseconds: 0)

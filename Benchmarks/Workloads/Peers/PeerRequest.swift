@@ -1,16 +1,18 @@
 import Harness
 
-/// A request as a peer's program takes it: `key=value` arguments, which need no library to read, and for benchmarks on graphs
-/// a file with the very graph that the other subjects run.
-public struct PeerRequest: Sendable {
+/// A request as a peer's program takes it: `key=value` arguments, which need no library to read, and for benchmarks on
+/// graphs a file with the very graph that the other subjects run.
+public struct PeerRequest {
   public let arguments: [String]
   /// A line per task: its nanoseconds, and the indices of the tasks it depends on, all of which stand before it.
   public let graph: String?
+  private let derive: (@Sendable ([Reading]) throws -> [Reading])?
 
   public init(_ request: MeasureRequest) throws {
-    guard let parameters = Parameters(request.parameters) else {
-      throw Complaint(.usage, "'\(request.parameters)' are no parameters")
-    }
+    let catalogue = try Catalogue(graphs: request.graphs, seed: request.seed)
+    guard let parameters = Parameters(request.parameters),
+      let workload = catalogue.workloads.first(where: { $0.name == request.name })
+    else { throw Complaint(.usage, "there is no \(request.name) with '\(request.parameters)'") }
     var fields = [
       ("benchmark", "\(request.name)"), ("workers", "\(request.workers)"),
       ("rounds_per_microsecond", "\(request.spin.roundsPerMicrosecond)"),
@@ -23,25 +25,35 @@ public struct PeerRequest: Sendable {
     case .count: throw Complaint(.usage, "allocations are not counted in the programs of other languages")
     }
     fields += parameters.pairs.map { ("param.\($0)", $1) }
-    let setting = Setting(
-      parameters: parameters, workers: request.workers, seed: request.seed, spin: request.spin)
-    if let graph = try Self.graph(request.name, setting) {
-      fields.append(("bound_ns", "\(graph.lowerBound(workers: request.workers))"))
-      self.graph = Self.text(graph)
-    } else {
-      graph = nil
-    }
+    let input = try workload.peerInput(
+      Setting(parameters: parameters, workers: request.workers, seed: request.seed, spin: request.spin))
+    fields += input.fields.map { ($0.key, $0.value) }
     arguments = fields.map { "\($0)=\($1)" }
-  }
-
-  private static func graph(_ name: BenchmarkName, _ setting: Setting) throws -> TaskGraph? {
-    let patterns = GraphPatterns()
-    return name == patterns.name ? try patterns.graph(setting) : nil
+    graph = input.graph.map(Self.text)
+    derive = input.derive
   }
 
   static func text(_ graph: TaskGraph) -> String {
     zip(graph.nanoseconds, graph.inputs).map { nanoseconds, inputs in
       (["\(nanoseconds)"] + inputs.map(String.init)).joined(separator: " ") + "\n"
     }.joined()
+  }
+
+  /// The lines that stand for what the program wrote.
+  func answer(_ lines: [String]) throws -> [String] {
+    guard let derive else { return lines }
+    var byValue: [Int: [Reading]] = [:]
+    var others: [String] = []
+    for line in lines {
+      if case .reading(let index, let reading) = ResultLine(line) {
+        byValue[index, default: []].append(reading)
+      } else {
+        others.append(line)
+      }
+    }
+    let derived = try byValue.sorted { $0.key < $1.key }.flatMap { index, readings in
+      try derive(readings).map { ResultLine.reading(valueIndex: index, $0).text }
+    }
+    return derived + others
   }
 }

@@ -1,0 +1,19 @@
+import Harness
+
+/// What a peer's program needs beyond the parameters to run a benchmark, so that it does the very same work.
+public struct PeerInput: Sendable {
+  /// Further `key=value` arguments.
+  var fields: [(key: String, value: String)] = []
+  /// The graph that the other subjects run.
+  var graph: TaskGraph?
+  /// From the readings of a value to those that the benchmark reports, where the program cannot know them.
+  var derive: (@Sendable ([Reading]) throws -> [Reading])?
+}
+
+extension GraphWorkload {
+  public func peerInput(_ setting: Setting) throws -> PeerInput {
+    let graph = try graph(setting)
+    return PeerInput(
+      fields: [(key: "bound_ns", value: "\(graph.lowerBound(workers: setting.workers))")], graph: graph)
+  }
+}
