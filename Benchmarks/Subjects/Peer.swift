@@ -15,6 +15,7 @@ public struct Peer: Hashable, Sendable {
   /// What every peer's program implements.
   public static let benchmarks: Set<String> = [
     "overhead/external-add", "overhead/local-add", "dependencies/chain", "dependencies/fan-in", "dependencies/graph",
+    "dependencies/metg", "forkjoin/fib", "forkjoin/skynet", "forkjoin/nqueens", "forkjoin/uts",
   ]
 
   public var info: SubjectInfo {

@@ -52,6 +52,36 @@ struct PeerTests {
     #expect(translated.arguments.contains("bound_ns=\(graph.lowerBound(workers: 2))"))
   }
 
+  @Test func aTreeIsHandedOverWithItsResult() throws {
+    let fib = try PeerRequest(Self.request(BenchmarkName("forkjoin", "fib"), ["n": "10", "join": "counter"]))
+    // Every call is a task: 2 * fib(11) - 1.
+    #expect(fib.arguments.contains("tasks=177") && fib.arguments.contains("expected=55"))
+    let uts = try PeerRequest(
+      Self.request(
+        BenchmarkName("forkjoin", "uts"), ["tree": "T1", "depth": "5", "cutoff": "2", "join": "counter"]))
+    #expect(uts.arguments.contains("tasks=65") && uts.arguments.contains("expected=3987"))
+  }
+
+  @Test func granularityIsDerivedFromMakespans() throws {
+    let request = try PeerRequest(
+      Self.request(
+        BenchmarkName("dependencies", "metg"), ["pattern": "trivial", "width": "4", "steps": "4", "imbalance": "0"]))
+    let peak = try #require(request.arguments.compactMap { Parameters($0)?.number("peak") }.first)
+    // Two cores and 16 tasks: each run takes its work and 1,000 ns for each task that a core runs.
+    let makespans = [16_000.0, 8_000, 4_000, 2_000, 1_000, 500, 250, 125].map { work in
+      let makespan = 8 * (work / peak + 1_000)
+      return "reading\t1\tmakespan_ns\tns\t\(makespan)\t16\twork_ns=\(work)"
+    }
+    let answer = try request.answer(makespans + ["end"]).compactMap(ResultLine.init)
+    #expect(answer.last == .end)
+    let metg = answer.compactMap { line in
+      if case .reading(1, let reading) = line, reading.metric == .metg(50) { reading.value } else { nil }
+    }
+    // Half of the time is work where a task takes 1,000 ns besides: 2,000 ns.
+    #expect(metg.count == 1 && abs(metg[0] - 2_000) < 100)
+    #expect(throws: (any Error).self) { try request.answer(["reading\t1\tmakespan_ns\tns\t1\t16\twork_ns=5", "end"]) }
+  }
+
   /// A folder in which only `tbb` lies, and which says what it was given.
   static func folder() throws -> TemporaryFolder {
     let folder = try TemporaryFolder()
@@ -129,7 +159,9 @@ struct PeerTests {
 /// The programs themselves, where they are built.
 struct BuiltPeerTests {
   static let cases: [(peer: String, name: BenchmarkName, parameters: Parameters)] =
-    (try? Catalogue(graphs: [], seed: 1).workloads)?.filter { Peer.benchmarks.contains("\($0.name)") }
+    (try? Catalogue(graphs: [], seed: 1).workloads)?.filter {
+      Peer.benchmarks.contains("\($0.name)") && !($0 is MinimumGranularity)
+    }
     .flatMap { workload in
       workload.parameterSets().flatMap { parameters in
         Peer.all.map { (peer: $0.name, name: workload.name, parameters: parameters) }

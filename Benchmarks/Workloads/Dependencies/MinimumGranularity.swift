@@ -49,6 +49,19 @@ struct MinimumGranularity: Workload {
     }
   }
 
+  /// The program makes the sweep; what follows from it is derived here, with the peak of this process.
+  func peerInput(_ setting: Setting) throws -> PeerInput {
+    let graph = try graph(setting)
+    let cores = min(setting.workers, CPUs.available)
+    let peak = MachinePeak.measure(threads: cores, spin: setting.spin)
+    let constants = METG.Sweep(tasks: graph.count, cores: cores, load: graph.totalWork, peak: peak)
+    return PeerInput(
+      fields: [
+        (key: "cores", value: "\(cores)"), (key: "load", value: "\(graph.totalWork)"), (key: "peak", value: "\(peak)"),
+      ] + GranularitySweep.limits, graph: graph,
+      derive: { try METG.readings($0, constants) })
+  }
+
   /// The graph with one nanosecond of nominal work in a task.
   private func graph(_ setting: Setting) throws -> TaskGraph {
     try GraphPatterns().graph(
@@ -95,6 +108,14 @@ final class GranularitySweep {
 
   /// More sweeps, if other programs had the CPUs.
   private static let attempts = 5
+
+  /// The same for the program of a peer, which makes the sweep itself.
+  static let limits: [(key: String, value: String)] = [
+    (key: "sweep_first", value: "\(first)"), (key: "sweep_largest", value: "\(largest)"),
+    (key: "sweep_smallest", value: "\(smallest)"), (key: "sweep_plenty", value: "\(plenty)"),
+    (key: "sweep_little", value: "\(little)"), (key: "sweep_runs", value: "\(runs)"),
+    (key: "sweep_run_time", value: "\(runTime)"),
+  ]
 
   private let graph: TaskGraph
   private let cores: Int

@@ -16,6 +16,8 @@ struct Fib: Workload {
   }
   func requirement(_ parameters: Parameters) -> Capability { ForkJoinTrial<FibTree>.requirement(parameters) }
 
+  func peerInput(_ setting: Setting) throws -> PeerInput { .tree(FibTree(n: try setting.integer("n"))) }
+
   func prepare<S: ClosureSubject>(closures subject: S.Type, _ setting: Setting) throws -> Trial {
     try ForkJoinTrial(FibTree(n: try setting.integer("n"))).closures(subject, setting)
   }

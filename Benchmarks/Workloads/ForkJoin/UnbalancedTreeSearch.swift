@@ -24,6 +24,8 @@ struct UnbalancedTreeSearch: Workload {
   }
   func requirement(_ parameters: Parameters) -> Capability { ForkJoinTrial<GeometricTree>.requirement(parameters) }
 
+  func peerInput(_ setting: Setting) throws -> PeerInput { .tree(try tree(setting)) }
+
   func prepare<S: ClosureSubject>(closures subject: S.Type, _ setting: Setting) throws -> Trial {
     try ForkJoinTrial(try tree(setting)).closures(subject, setting)
   }

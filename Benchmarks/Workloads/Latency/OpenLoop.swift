@@ -14,6 +14,7 @@ struct OpenLoop: Workload {
   let metrics = SampleSeries.metrics("latency") + [Metric.arrivalInterval]
   let headlines = SampleSeries.metrics("latency")
   let requirement = Capability.closures
+  let needsThreads = true
   let repeats = RepeatPolicy.paced(samples: SampleSeries.samplesForP99, seconds: 0.15)
 
   func parameterSets() -> [Parameters] {

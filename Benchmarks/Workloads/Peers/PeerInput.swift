@@ -10,6 +10,15 @@ public struct PeerInput: Sendable {
   var derive: (@Sendable ([Reading]) throws -> [Reading])?
 }
 
+extension PeerInput {
+  /// How many tasks a tree has and what they add up to: the program has to come to the same.
+  static func tree(_ tree: some ForkJoinTree) -> PeerInput {
+    PeerInput(fields: [
+      (key: "tasks", value: "\(tree.taskCount(tree.root))"), (key: "expected", value: "\(tree.expected)"),
+    ])
+  }
+}
+
 extension GraphWorkload {
   public func peerInput(_ setting: Setting) throws -> PeerInput {
     let graph = try graph(setting)
