@@ -70,8 +70,12 @@ struct WorkloadTests {
   }
 
   /// What it runs is checked, and every run is one of the graph; where the curve of a busy machine lies is not.
-  @Test(.serialized, arguments: SubjectRegistry.all)
-  func granularitySweeps(_ subject: SubjectInfo) throws {
+  @Test(.serialized, arguments: SubjectRegistry.inProcess)
+  func granularitySweeps(_ subject: SubjectInfo) async throws {
+    try await onOwnThread { try Self.sweep(subject) }
+  }
+
+  static func sweep(_ subject: SubjectInfo) throws {
     let parameters: Parameters = ["pattern": "stencil_1d", "width": "4", "steps": "4", "imbalance": "1"]
     let workload = MinimumGranularity()
     let setting = Setting(parameters: parameters, workers: 2, seed: 1, spin: Spin.calibrated())
