@@ -128,7 +128,8 @@ struct METGTests {
       var cells: [Arm: SummaryCell] = [:]
       for (median, arm) in zip(medians, [Sample.ours, Sample.reference]) {
         guard let median else { continue }
-        cells[arm] = SummaryCell(estimate: Estimate(median: median, interval: nil, count: 3), ratio: nil)
+        cells[arm] = SummaryCell(
+          estimate: Estimate(median: median, interval: nil, count: 3), ratio: nil, logRatios: [:])
       }
       let name = BenchmarkName("dependencies", "metg")
       return SummaryLine(
