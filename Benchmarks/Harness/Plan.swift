@@ -47,6 +47,9 @@ public struct Effort: Hashable, Sendable, Codable, CustomStringConvertible {
     self.target = target
   }
 
+  /// How often allocations are counted: they hardly vary.
+  public var countedValues: Int { max(1, values / 2) }
+
   public var description: String {
     "\(blocks) blocks of \(warmups) + \(values) values of \(target / 1_000_000) ms"
   }
@@ -54,12 +57,12 @@ public struct Effort: Hashable, Sendable, Codable, CustomStringConvertible {
   /// What a default run may take, in seconds, by the estimate: for one backend beside the two references, and for
   /// more in proportion. The promises are ten minutes and two; the rest is for machines slower than usual.
   public static let fullBudget = 480.0
-  public static let quickBudget = 95.0
+  public static let quickBudget = 110.0
 
   /// Ten blocks are the least on which to decide anything.
   public static let full = Effort(blocks: 10, values: 5, warmups: 2, target: 50_000_000)
   /// A look at everything, without intervals: they need six blocks.
-  public static let quick = Effort(blocks: 3, values: 3, warmups: 1, target: 20_000_000)
+  public static let quick = Effort(blocks: 2, values: 2, warmups: 1, target: 20_000_000)
 }
 
 /// Everything a run will do, before it does it.
@@ -84,7 +87,7 @@ public struct Plan: Sendable {
   }
 
   /// What starting a process takes when nobody has measured it, in seconds.
-  public static let usualStartup = 0.05
+  public static let usualStartup = 0.04
 
   /// All arms, in the order in which they were asked for.
   public var arms: [Arm] {
@@ -142,18 +145,23 @@ extension Plan {
   /// The arms other than the slowest fill this share of the time of a value, by experience.
   private static let share = 0.6
 
+  /// What one repeat usually takes, on average over the arms, where a benchmark does not say: on the slowest a single
+  /// one often exceeds a short target.
+  private static let usualRepeat = 0.03
+
   /// A guess, in seconds, that the run replaces by what it measures.
   public func estimate(_ step: Step) -> Double {
     let target = Double(effort.target) / 1e9
     switch step {
     // It tries ever more repeats until one try fills the target, or stops at those a slower subject has settled for.
     case .calibrate(let cell): return startup + 1.5 * max(target, leastSeconds(cell.scenario))
-    // One repeat to warm up and three values of three, on an allocator that takes its time.
-    case .count(let cell): return 2 * startup + 10 * min(leastSeconds(cell.scenario), 1)
+    // One repeat to warm up and values of three, on an allocator that takes its time.
+    case .count(let cell):
+      return 2 * startup + Double(1 + 3 * effort.countedValues) * leastSeconds(cell.scenario)
     case .time(let cell, _):
       let values = Double(effort.values + effort.warmups)
       switch repeats(cell.scenario) {
-      case .calibrated(let least): return startup + values * max(target * Self.share, least)
+      case .calibrated(let least): return startup + values * max(target * Self.share, least, Self.usualRepeat)
       case .perProcess(_, let seconds), .paced(_, let seconds):
         return startup + seconds * values / Double(effort.values) * Self.share
       }
@@ -161,7 +169,7 @@ extension Plan {
   }
 
   private func leastSeconds(_ scenario: Scenario) -> Double {
-    if case .calibrated(let seconds) = repeats(scenario) { seconds } else { 0 }
+    if case .calibrated(let seconds) = repeats(scenario) { max(seconds, Self.usualRepeat) } else { Self.usualRepeat }
   }
 
   /// The same plan with less effort per process, as far as it must be for the estimate to stay within so many seconds:

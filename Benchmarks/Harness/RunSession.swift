@@ -187,7 +187,7 @@ public struct RunSession {
 
   private mutating func count(_ environment: [String: String]) {
     for step in plan.countings where !done.contains(Done(cell: step.cell, block: 0)) {
-      keep(launch(step, .count(values: 3), environment), of: step.cell, block: 0)
+      keep(launch(step, .count(values: plan.effort.countedValues), environment), of: step.cell, block: 0)
     }
   }
 

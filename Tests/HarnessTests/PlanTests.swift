@@ -81,19 +81,23 @@ struct PlanTests {
     #expect(plan.calibrations.count == 3)
     #expect(plan.countings.count == 3)
     #expect(plan.steps.count == 3 + 4 * 3 + 3)
-    // 3 * (0.05 + 0.15) + 12 * (0.05 + 0.7 * 0.6) + 3 * 0.1
-    #expect(abs(plan.estimatedSeconds - (0.6 + 12 * 0.47 + 0.3)) < 1e-9)
+    // Calibrating, timing, and counting twice three repeats after one.
+    let start = Plan.usualStartup
+    let expected = 3 * (start + 0.15) + 12 * (start + 0.7 * 0.6) + 3 * (2 * start + 7 * 0.03)
+    #expect(abs(plan.estimatedSeconds - expected) < 1e-9)
   }
 
   @Test func aRepeatLongerThanTheTargetCounts() throws {
     let effort = Effort(blocks: 1, values: 1, warmups: 1, target: 1_000_000)
     let plan = try plan(selection(benchmark: "replay", effort: effort))
-    // A replay takes 0.1 s at least: 3 * (0.05 + 0.15) + 3 * (0.05 + 0.2) + 3 * (0.1 + 1)
-    #expect(abs(plan.estimatedSeconds - (0.6 + 0.75 + 3.3)) < 1e-9)
+    // A replay takes 0.1 s at least.
+    let start = Plan.usualStartup
+    let expected = 3 * (start + 0.15) + 3 * (start + 0.2) + 3 * (2 * start + 4 * 0.1)
+    #expect(abs(plan.estimatedSeconds - expected) < 1e-9)
   }
 
   @Test func theDefaultRunsAreShort() throws {
-    for (effort, budget, blocks) in [(Effort.full, Effort.fullBudget, 10), (.quick, Effort.quickBudget, 3)] {
+    for (effort, budget, blocks) in [(Effort.full, Effort.fullBudget, 10), (.quick, Effort.quickBudget, 2)] {
       var selection = selection(effort: effort)
       selection.budget = budget
       let plan = try plan(selection)
@@ -125,10 +129,10 @@ struct PlanTests {
     let again = plan.timedSteps(block: 2)
     var left = TimeLeft(plan)
     let guess = left.seconds(again)
-    #expect(abs(guess - 3 * 0.47) < 1e-9)
-    left.finished(steps[0], seconds: 0.94)
+    #expect(abs(guess - 3 * (Plan.usualStartup + 0.42)) < 1e-9)
+    left.finished(steps[0], seconds: 2 * (Plan.usualStartup + 0.42))
     // The seen cell takes what it took, the unseen ones twice the guess, as the first did.
-    #expect(abs(left.seconds(again) - 3 * 0.94) < 1e-9)
+    #expect(abs(left.seconds(again) - 6 * (Plan.usualStartup + 0.42)) < 1e-9)
     left.finished(steps[1], seconds: 0.1)
     let sameCell = again.filter { $0.cell == steps[1].cell }
     #expect(abs(left.seconds(sameCell) - 0.1) < 1e-9)

@@ -14,7 +14,7 @@ struct MinimumGranularity: Workload {
   let metrics = METG.levels.map { Metric.metg($0) } + [Metric.efficiency, .crossings]
   let headlines = METG.levels.map { Metric.metg($0) } + [Metric.crossings]
   let requirement = Capability.closures
-  let repeats = RepeatPolicy.perProcess(5, seconds: 0.5)
+  let repeats = RepeatPolicy.perProcess(5, seconds: 1.5)
 
   func parameterSets() -> [Parameters] { [parameters(.stencil1D, imbalance: 0)] }
 
