@@ -4,14 +4,16 @@ import Synchronization
 /// What the CPUs can do at best when all of them spin at once: less than the sum of what each can do alone where two
 /// share a core or the clock drops.
 public enum MachinePeak {
-  private static let stretch = 2_000_000.0
-  private static let stretches = 5
+  private static let stretch = 1_000_000.0
+  private static let stretches = 12
 
   /// Nominal nanoseconds of spinning that one of so many threads completes in a nanosecond; the best of several short
-  /// stretches, so that it is the machine's and not that of whoever disturbed it.
+  /// stretches, so that it is the machine's and not that of whoever disturbed it. A stretch lasts from the start of the
+  /// first thread to the end of the last: threads that had to take turns on one CPU did not spin at once.
   public static func measure(threads: Int, spin: Spin) -> Double {
     let rounds = spin.rounds(nanoseconds: stretch)
-    return PeakStretches(threads: threads, stretches: stretches, rounds: rounds).run().max()! * stretch
+    let shortest = PeakStretches(threads: threads, stretches: stretches, rounds: rounds).run().min()!
+    return stretch / Double(shortest)
   }
 }
 
@@ -21,18 +23,18 @@ private final class PeakStretches: Sendable {
   private let stretches: Int
   private let rounds: Int
   private let arrived = Atomic<Int>(0)
-  /// For each stretch the mean over the threads of one over the nanoseconds that it took; added to after the clock has
-  /// stopped.
-  private let rates: Mutex<[Double]>
+  /// From the start of the first to the end of the last, for each stretch; written when a thread's clock has stopped.
+  private let spans: Mutex<[ClosedRange<UInt64>?]>
 
   init(threads: Int, stretches: Int, rounds: Int) {
     self.threads = threads
     self.stretches = stretches
     self.rounds = rounds
-    rates = Mutex([Double](repeating: 0, count: stretches))
+    spans = Mutex([ClosedRange<UInt64>?](repeating: nil, count: stretches))
   }
 
-  func run() -> [Double] {
+  /// What each stretch took, in nanoseconds.
+  func run() -> [UInt64] {
     var handles = [pthread_t](repeating: 0, count: threads)
     for index in 0..<threads {
       let status = pthread_create(
@@ -44,7 +46,7 @@ private final class PeakStretches: Sendable {
       precondition(status == 0, "cannot create a thread: error \(status)")
     }
     for handle in handles { pthread_join(handle, nil) }
-    return rates.withLock { $0 }
+    return spans.withLock { $0.map { max(1, $0!.upperBound - $0!.lowerBound) } }
   }
 
   private func spin() {
@@ -53,8 +55,11 @@ private final class PeakStretches: Sendable {
       while arrived.load(ordering: .acquiring) < threads * (stretch + 1) {}
       let start = Clock.now()
       Spin.run(rounds: rounds)
-      let taken = Clock.now() - start
-      rates.withLock { $0[stretch] += 1 / Double(max(taken, 1)) / Double(threads) }
+      let end = Clock.now()
+      spans.withLock { spans in
+        let span = spans[stretch] ?? start...end
+        spans[stretch] = min(span.lowerBound, start)...max(span.upperBound, end)
+      }
     }
   }
 }

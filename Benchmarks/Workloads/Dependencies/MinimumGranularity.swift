@@ -79,8 +79,9 @@ struct MinimumGranularity: Workload {
       try run(work, &timing)
       return Double(timing.elapsed.wall)
     }
+    var peak = 0.0
     return Trial(operationsPerRepeat: graph.count) { repeats in
-      let peak = MachinePeak.measure(threads: cores, spin: setting.spin)
+      peak = max(peak, MachinePeak.measure(threads: cores, spin: setting.spin))
       return Value(try METG.readings(try sweep.run(repeats, peak: peak), sweep.constants(peak: peak)))
     }
   }
