@@ -85,6 +85,17 @@ public struct MeasuringProcess {
     }
   }
 
+  /// Counted before the subject has run anything: one that keeps the memory of operations that are gone, to use it
+  /// again, would seem to need none for those that wait.
+  private func pendingBytes(
+    _ pend: (_ whilePending: () -> Void) throws -> Int, _ counter: AllocationCounter
+  ) throws -> Reading {
+    let empty = counter.bytesInUse()
+    var full = empty
+    let pending = try pend { full = counter.bytesInUse() }
+    return Reading(.pendingBytesPerOp, Double(full - empty) / Double(pending), count: pending)
+  }
+
   /// Several repeats at once, so that what a call of `measure` allocates for its own readings does not show.
   private static let countedRepeats = 3
 
@@ -92,6 +103,7 @@ public struct MeasuringProcess {
     guard let counter = AllocationCounter() else {
       throw CheckFailed("the process that counts allocations has no jemalloc")
     }
+    if let pend = trial.pend { write(.reading(valueIndex: 1, try pendingBytes(pend, counter))) }
     _ = try trial.measure(1)
     let operations = trial.operationsPerRepeat * Self.countedRepeats
     for index in 1...values {
@@ -102,13 +114,6 @@ public struct MeasuringProcess {
       let bytes = Double(end.bytes - start.bytes) / Double(operations)
       write(.reading(valueIndex: index, Reading(.allocationsPerOp, requests, count: operations)))
       write(.reading(valueIndex: index, Reading(.bytesPerOp, bytes, count: operations)))
-      if let pend = trial.pend {
-        let empty = counter.bytesInUse()
-        var full = empty
-        let pending = try pend { full = counter.bytesInUse() }
-        let each = Double(full - empty) / Double(pending)
-        write(.reading(valueIndex: index, Reading(.pendingBytesPerOp, each, count: pending)))
-      }
     }
   }
 }
