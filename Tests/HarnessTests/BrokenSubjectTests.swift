@@ -113,6 +113,8 @@ enum Leaks: BrokenSubjectFault { static var leaks: Bool { true } }
 /// Runs everything on the thread that submits it, and stands still at the first.
 final class PausingSubject: ClosureSubject, @unchecked Sendable {
   static var name: String { "pausing" }
+  static var summary: String { "stands still once" }
+  static var role: SubjectRole { .reference }
   static var workersAreAdjustable: Bool { false }
 
   // Only the thread that submits touches it.

@@ -66,7 +66,8 @@ struct PeerTests {
     let request = try PeerRequest(
       Self.request(
         BenchmarkName("dependencies", "metg"), ["pattern": "trivial", "width": "4", "steps": "4", "imbalance": "0"]))
-    let peak = try #require(request.arguments.compactMap { Parameters($0)?.number("peak") }.first)
+    let peaks = request.arguments.compactMap { Parameters($0)?.number("peak") }
+    let peak = try #require(peaks.first)
     // Two cores and 16 tasks: each run takes its work and 1,000 ns for each task that a core runs.
     let makespans = [16_000.0, 8_000, 4_000, 2_000, 1_000, 500, 250, 125].map { work in
       let makespan = 8 * (work / peak + 1_000)

@@ -118,7 +118,9 @@ final class GranularitySweep {
     (key: "sweep_first", value: "\(first)"), (key: "sweep_largest", value: "\(largest)"),
     (key: "sweep_smallest", value: "\(smallest)"), (key: "sweep_plenty", value: "\(plenty)"),
     (key: "sweep_little", value: "\(little)"), (key: "sweep_runs", value: "\(runs)"),
-    (key: "sweep_run_time", value: "\(runTime)"),
+    (key: "sweep_run_time", value: "\(runTime)"), (key: "sweep_step", value: "\(step)"),
+    (key: "sweep_enough", value: "\(enough)"), (key: "sweep_gain", value: "\(gain)"),
+    (key: "sweep_attempts", value: "\(attempts)"),
   ]
 
   private let graph: TaskGraph

@@ -464,7 +464,8 @@ func metg(request request) measure {
 	cores, peak := request.number("cores"), request.number("peak")
 	first, largest, smallest := request.number("sweep_first"), request.number("sweep_largest"), request.number("sweep_smallest")
 	plenty, little := request.number("sweep_plenty"), request.number("sweep_little")
-	runTime, runs := request.number("sweep_run_time"), request.integer("sweep_runs")
+	enough, gain, divisor := request.number("sweep_enough"), request.number("sweep_gain"), request.number("sweep_step")
+	runTime, runs, attempts := request.number("sweep_run_time"), request.integer("sweep_runs"), request.integer("sweep_attempts")
 
 	efficiency := func(work, makespan float64) float64 { return work * load / (makespan * cores) / peak }
 	best := func(work float64) float64 {
@@ -481,12 +482,23 @@ func metg(request request) measure {
 	top := 0.0
 	return func(sweeps int) []reading {
 		if top == 0 {
-			for top = first; top < largest && efficiency(top, best(top)) < plenty; top *= 2 {
+			top = first
+			for reached := efficiency(top, best(top)); top < largest && reached < plenty; top *= 2 {
+				next := efficiency(top*2, best(top*2))
+				if reached > enough && next < reached+gain {
+					break
+				}
+				reached = next
 			}
 		}
 		// From the largest granularity down; every sweep takes the same steps, but may end earlier.
 		var readings []reading
-		for sweep := 0; sweep < sweeps; sweep++ {
+		isReached := false
+		for sweep := 0; sweep < sweeps+attempts; sweep++ {
+			// More sweeps than asked for only where others had the CPUs.
+			if sweep >= sweeps && isReached {
+				break
+			}
 			work, reached := top, math.Inf(1)
 			for step := 0; work >= smallest && reached >= little; step++ {
 				if step == len(readings) {
@@ -496,7 +508,8 @@ func metg(request request) measure {
 				shortest := &readings[step].value
 				*shortest = math.Min(*shortest, best(work))
 				reached = efficiency(work, *shortest)
-				work /= 2
+				isReached = isReached || reached >= 0.5
+				work /= divisor
 			}
 		}
 		return readings
