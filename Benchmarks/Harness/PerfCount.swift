@@ -40,12 +40,19 @@ struct PerfCount {
   init?() {
     let threads = ProcessCost.threads()
     counters = PerfEvent.all.compactMap { event in
-      let descriptors = threads.compactMap { try? event.open($0).get() }
-      // A thread without a counter would make the sum too small.
-      guard !descriptors.isEmpty, descriptors.count == threads.count else {
-        for descriptor in descriptors { close(descriptor) }
-        return nil
+      var descriptors: [CInt] = []
+      for thread in threads {
+        switch event.open(thread) {
+        case .success(let descriptor): descriptors.append(descriptor)
+        // It has ended since they were listed, and needs no counter.
+        case .failure(let refusal) where refusal.code == ESRCH: continue
+        // A thread without a counter would make the sum too small.
+        case .failure:
+          for descriptor in descriptors { close(descriptor) }
+          return nil
+        }
       }
+      guard !descriptors.isEmpty else { return nil }
       return (event, descriptors)
     }
     if counters.isEmpty { return nil }
