@@ -2,7 +2,7 @@
 //
 // Form: a goroutine per operation and a sync.WaitGroup to wait for them, which is what everybody writes. Graphs count
 // unfinished inputs by hand and start a goroutine for what becomes ready; the other usual form, a goroutine per task that
-// first receives from a channel of each input, parks and wakes once per edge and costs more. GOMAXPROCS is the number of
+// first receives from a channel of each input, parks and wakes once per edge. GOMAXPROCS is the number of
 // workers; the garbage collector runs as it comes. Trees start a goroutine per child and wait for them with a WaitGroup.
 package main
 

@@ -161,7 +161,7 @@ void run(const Request &request, const Measure &measure) {
 // ---- overhead ----
 
 /// task_group::run from the main thread. task_arena::enqueue, with which the main thread takes no part, goes through a
-/// shared queue and costs more.
+/// shared queue.
 Measure externalAdd(const Request &request) {
   auto operations = integer(request, "param.ops");
   auto flags = std::make_shared<Flags>(operations);
