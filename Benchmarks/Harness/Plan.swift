@@ -56,7 +56,7 @@ public struct Effort: Hashable, Sendable, Codable, CustomStringConvertible {
 
   /// What a default run may take, in seconds, by the estimate: for one backend beside the two references, and for
   /// more in proportion. The promises are ten minutes and two; the rest is for machines slower than usual.
-  public static let fullBudget = 480.0
+  public static let fullBudget = 380.0
   public static let quickBudget = 110.0
 
   /// Ten blocks are the least on which to decide anything.
