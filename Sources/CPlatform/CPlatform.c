@@ -58,9 +58,6 @@ static void run_at_exit(void *body) { ((void (*)(void))body)(); }
 static void make_exit_key(void) { pthread_key_create(&exit_key, run_at_exit); }
 
 void cplatform_at_thread_exit(void (*body)(void)) {
-  static _Thread_local bool known = false;
-  if (known) return;
-  known = true;
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, make_exit_key);
   pthread_setspecific(exit_key, (void *)body);

@@ -47,17 +47,6 @@ struct SpareOperationsTests {
     }
   }
 
-  @Test func whatThreadsKeepIsReleasedWhenTheyEnd() throws {
-    for _ in 0..<20 {
-      try onNewThread {
-        let backend = HeldBackend()
-        let queue = OperationQueue(backend: backend)
-        for _ in 0..<200 { queue.addOperation {} }
-        backend.runAll()
-      }
-    }
-  }
-
   @Test func magazinesGoThroughTheDepot() throws {
     // One thread runs what another adds: what is kept by the first comes back to the second.
     let backend = HeldBackend()

@@ -90,8 +90,14 @@ struct TrapTests {
     #expect(run.exitCode == 0, "ended by signal \(run.signal ?? 0): \(run.output)")
   }
 
+  @Test("row 12: a thread that ran operations leaves none behind when it ends")
+  func threadsThatEnd() throws {
+    let run = try Scenario("threads-that-end")
+    #expect(run.exitCode == 0, "ended by signal \(run.signal ?? 0): \(run.output)")
+  }
+
   static let others = [
-    "submit-after-fork-stealing", "submit-after-fork-threadpool", "early-finish", "shutdown-after-waiting-stealing",
-    "shutdown-after-waiting-threadpool",
+    "submit-after-fork-stealing", "submit-after-fork-threadpool", "early-finish", "threads-that-end",
+    "shutdown-after-waiting-stealing", "shutdown-after-waiting-threadpool",
   ]
 }

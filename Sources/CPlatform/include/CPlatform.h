@@ -63,6 +63,7 @@ typedef struct {
   int32_t base_nice;  ///< what this thread's nice value is apart from the operation it runs; see `has_base_nice`
   bool has_base_nice;
   bool may_owe;  ///< this thread settles what it owes before it sleeps
+  bool returns_spares;  ///< what this thread keeps is released when it ends
 } cplatform_thread_words;
 
 extern _Thread_local cplatform_thread_words cplatform_words __attribute__((tls_model("initial-exec")));
@@ -70,7 +71,7 @@ extern _Thread_local cplatform_thread_words cplatform_words __attribute__((tls_m
 /// Of the Swift runtime: gives back `count` references to an object with one atomic subtraction.
 void swift_release_n(void *object, uint32_t count);
 
-/// Calls `body` when the calling thread ends; one body for the whole program, any number of calls.
+/// Calls `body` once when the calling thread ends; one body for the whole program.
 void cplatform_at_thread_exit(void (*body)(void));
 
 /// An address that tells threads apart.

@@ -16,7 +16,7 @@ enum SpareOperations {
   private static let depotLimit = 256
 
   private struct Depot: ~Copyable, @unchecked Sendable {
-    // Sendable: `full` and `count` are touched under `lock`; `mayBeFull` is a hint.
+    // Sendable: `full` and `count` are touched under `lock`.
     let lock = FutexLock()
     /// Full magazines, linked through the `slotWord` of their first operations.
     let full = UnsafeMutablePointer<UInt>.allocate(capacity: 1)
@@ -48,6 +48,7 @@ enum SpareOperations {
       Operation.unmanaged(word)._withUnsafeGuaranteedRef({ $0.isAsNew })
     else { return JobObject.unmanaged(word).release() }
     let words = cplatform_thread_words_address()
+    if !words.pointee.returns_spares { returnSparesAtEnd(words) }
     if words.pointee.spare_count == magazineSize { makeRoom(words) }
     setNext(of: word, to: words.pointee.spares)
     words.pointee.spares = word
@@ -74,7 +75,6 @@ enum SpareOperations {
     words.pointee.full_spares = words.pointee.spares
     words.pointee.spares = 0
     words.pointee.spare_count = 0
-    cplatform_at_thread_exit { SpareOperations.releaseOwn() }
   }
 
   /// The thread's first magazine is empty.
@@ -86,7 +86,7 @@ enum SpareOperations {
     guard magazine != 0 else { return false }
     words.pointee.spares = magazine
     words.pointee.spare_count = magazineSize
-    cplatform_at_thread_exit { SpareOperations.releaseOwn() }
+    if !words.pointee.returns_spares { returnSparesAtEnd(words) }
     return true
   }
 
@@ -116,6 +116,13 @@ enum SpareOperations {
     }
   }
 
+  /// Before a thread keeps its first one.
+  @inline(never)
+  private static func returnSparesAtEnd(_ words: UnsafeMutablePointer<cplatform_thread_words>) {
+    words.pointee.returns_spares = true
+    cplatform_at_thread_exit { SpareOperations.releaseOwn() }
+  }
+
   /// A thread ends: what it kept goes.
   private static func releaseOwn() {
     let words = cplatform_thread_words_address()
@@ -124,6 +131,8 @@ enum SpareOperations {
     words.pointee.spares = 0
     words.pointee.full_spares = 0
     words.pointee.spare_count = 0
+    // Whatever else ends with the thread may still run an operation here.
+    words.pointee.returns_spares = false
   }
 
   private static func release(chain first: UInt) {
