@@ -32,8 +32,8 @@ public struct Selection: Sendable {
   public func plan(_ catalogue: Catalogue) throws -> Plan {
     let subjects = try subjects()
     let arms = try arms(subjects)
-    let scenarios = try workloads(catalogue).flatMap { workload in
-      (workload.parameterSets() + (benchmark == nil ? [] : workload.extendedParameterSets())).map { parameters in
+    let scenarios = try chosen(catalogue).flatMap { workload, parameterSets in
+      parameterSets.map { parameters in
         let capable = arms.filter { workload.obstacle($0.info, parameters) == nil && !isMissing($0.info) }
         return PlannedScenario(
           scenario: Scenario(workload.name, parameters), arms: capable.map(\.arm),
@@ -96,15 +96,22 @@ public struct Selection: Sendable {
     }
   }
 
-  private func workloads(_ catalogue: Catalogue) throws -> [any Workload] {
-    guard let benchmark else { return catalogue.workloads }
+  /// The benchmarks whose name matches, with all their parameters; those of which only `name parameters` matches, with
+  /// the parameters that do. Without an expression, everything that the default run measures.
+  private func chosen(_ catalogue: Catalogue) throws -> [(workload: any Workload, parameterSets: [Parameters])] {
+    guard let benchmark else { return catalogue.workloads.map { ($0, $0.parameterSets()) } }
     guard let expression = try? Regex(benchmark) else {
       throw Complaint(.usage, "--benchmark '\(benchmark)' is not a regular expression")
     }
-    let chosen = catalogue.workloads.filter { "\($0.name)".contains(expression) }
+    let chosen = catalogue.workloads.map { workload in
+      let all = workload.parameterSets() + workload.extendedParameterSets()
+      let matching = all.filter { "\(workload.name) \($0)".contains(expression) }
+      return (workload: workload, parameterSets: "\(workload.name)".contains(expression) ? all : matching)
+    }.filter { !$0.parameterSets.isEmpty }
     guard !chosen.isEmpty else {
       let names = catalogue.workloads.map { "\($0.name)" }.joined(separator: ", ")
-      throw Complaint(.usage, "no benchmark matches '\(benchmark)'; there are \(names)")
+      throw Complaint(
+        .usage, "no benchmark matches '\(benchmark)', neither by name nor by 'name key=value;…'; there are \(names)")
     }
     return chosen
   }

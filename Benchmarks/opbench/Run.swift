@@ -19,7 +19,8 @@ struct Run: ParsableCommand {
   var backend: [String] = ["stealing"]
 
   @Option(
-    help: "Only benchmarks whose family/name matches this regular expression.",
+    help:
+      "Only benchmarks whose family/name, or family/name and parameters as list prints them, match this regular expression: 'metg .*pattern=fft'.",
     completion: .custom(Completions.benchmarks))
   var benchmark: String?
 

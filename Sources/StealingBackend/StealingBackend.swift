@@ -6,7 +6,8 @@ import Primitives
 ///
 /// Threads start when needed, at most `workers` of them plus one for each that blocks. An idle pool uses no CPU. Among all
 /// queues on it the most urgent job goes first, up to jobs that are being started on other workers, save that every
-/// 61st job of a worker comes from its lowest level or from outside, so that nothing waits for ever.
+/// 61st job of a worker comes from its lowest level or from outside, so that nothing waits for ever. A worker whose jobs
+/// add jobs looks outside once for every eight of them, on the same level.
 public final class StealingBackend: Backend {
   public let name = "stealing"
   public let workerCount: Int

@@ -66,7 +66,7 @@ final class StealingPool: @unchecked Sendable {
   func submit(_ job: Job) {
     let level = job.level
     if let worker = currentWorker {
-      worker._withUnsafeGuaranteedRef { $0.push(job.word, level: level) }
+      worker._withUnsafeGuaranteedRef { $0.add(job.word, level: level) }
       // Between the push and the look at who sleeps; a thread that goes to sleep does it the other way round.
       atomicMemoryFence(ordering: .sequentiallyConsistent)
       hint(level)
@@ -83,7 +83,7 @@ final class StealingPool: @unchecked Sendable {
       worker._withUnsafeGuaranteedRef { worker in
         while case let job = jobs.popFirst(), job != 0 {
           let level = Job(word: job).level
-          worker.push(job, level: level)
+          worker.add(job, level: level)
           hint(level)
         }
       }

@@ -277,4 +277,48 @@ struct PriorityTests {
       #expect(log.events == ["promoted", "plain", "demoted"])
     }
   }
+
+  @Test(
+    "operations that add operations do not keep one from outside waiting", arguments: allBackends.filter(\.isOrdered))
+  func outsideBesideWorkThatFeedsItself(backend: TestBackend) throws {
+    try backend.withQueue(workers: 1) { queue in
+      for _ in 0..<20 {
+        let links = Counter()
+        let (running, added) = (Gate(), Gate())
+        for _ in 0..<2 {
+          FeedingItself(queue: queue, links: links, left: 500, holdAt: 100) {
+            running.open()
+            added.pass()
+          }.next()
+        }
+        try running.wait("the work that feeds itself")
+        let (before, after) = (links.value, Monitor(0))
+        queue.addOperation { after.with { $0 = links.value } }
+        added.open()
+        try queue.drainInTime()
+        #expect(links.value == 1_000)
+        #expect(after.value - before <= 24)
+      }
+    }
+  }
+}
+
+/// A body that adds itself again, `left` times in all; on the way it stops once, in `hold`.
+private struct FeedingItself: Sendable {
+  let queue: OperationQueue
+  let links: Counter
+  var left: Int
+  let holdAt: Int
+  let hold: @Sendable () -> Void
+
+  func next() {
+    guard left > 0 else { return }
+    queue.addOperation {
+      links.increment()
+      if left == holdAt { hold() }
+      var rest = self
+      rest.left -= 1
+      rest.next()
+    }
+  }
 }

@@ -35,6 +35,17 @@ struct PlanTests {
     #expect(Set(patterns) == Set(GraphPattern.allCases.map(\.rawValue)))
   }
 
+  @Test func parametersCanBeChosenToo() throws {
+    let one = try plan(selection(benchmark: "metg .*imbalance=0;.*pattern=stencil_1d;")).scenarios.map(\.scenario)
+    #expect(one.map { $0.parameters["pattern"] } == ["stencil_1d"])
+    let byName = try plan(selection(benchmark: "dependencies/metg")).scenarios
+    #expect(byName.count == 2 * GraphPattern.allCases.count)
+    let several = try plan(selection(benchmark: "width=1000|external-add$")).scenarios.map(\.scenario)
+    #expect(several.contains { $0.name.benchmark == "external-add" })
+    #expect(several.contains { $0.name.benchmark == "fan-in" && $0.parameters["width"] == "1000" })
+    #expect(!several.contains { $0.parameters["width"].map { $0 != "1000" } ?? false })
+  }
+
   @Test func scenariosAreUnique() throws {
     let scenarios = try plan(selection(["all"])).scenarios.map(\.scenario)
     #expect(Set(scenarios).count == scenarios.count)

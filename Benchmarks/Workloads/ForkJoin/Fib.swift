@@ -19,11 +19,11 @@ struct Fib: Workload {
   func peerInput(_ setting: Setting) throws -> PeerInput { .tree(FibTree(n: try setting.integer("n"))) }
 
   func prepare<S: ClosureSubject>(closures subject: S.Type, _ setting: Setting) throws -> Trial {
-    try ForkJoinTrial(FibTree(n: try setting.integer("n"))).closures(subject, setting)
+    ForkJoinTrial(FibTree(n: try setting.integer("n"))).closures(subject, setting)
   }
 
   func prepare<S: OperationSubject>(operations subject: S.Type, _ setting: Setting) throws -> Trial {
-    try ForkJoinTrial(FibTree(n: try setting.integer("n"))).operations(subject, setting)
+    ForkJoinTrial(FibTree(n: try setting.integer("n"))).operations(subject, setting)
   }
 }
 

@@ -125,13 +125,10 @@ struct ForkJoinTrial<Tree: ForkJoinTree> {
 
   private let tree: Tree
   private let tasks: Int
-  /// What the recursion takes on one thread, in nanoseconds.
-  private let serial: Double
 
-  init(_ tree: Tree) throws {
+  init(_ tree: Tree) {
     self.tree = tree
     tasks = tree.taskCount(tree.root)
-    serial = try Self.time(tree)
   }
 
   func closures<S: ClosureSubject>(_ type: S.Type, _ setting: Setting) -> Trial {
@@ -151,6 +148,8 @@ struct ForkJoinTrial<Tree: ForkJoinTree> {
   private func trial(_ solve: @escaping () -> Int, check: @escaping () throws -> Void) -> Trial {
     Trial(operationsPerRepeat: tasks) { repeats in
       var elapsed = Elapsed()
+      // Before and after: the speed of a machine drifts, and the ratio is of times that lie together.
+      let before = try Self.serialTime(tree)
       for _ in 0..<repeats {
         let start = Counters.read()
         let found = solve()
@@ -158,16 +157,17 @@ struct ForkJoinTrial<Tree: ForkJoinTree> {
         try Self.check(found, tree.expected)
         try check()
       }
+      let serial = (before + (try Self.serialTime(tree))) / 2
       let speedup = Reading(.speedup, serial * Double(repeats) / Double(elapsed.wall), count: repeats)
       return Value(elapsed.readings(operations: tasks * repeats) + [speedup])
     }
   }
 
-  /// The median of at least three runs and two milliseconds, for trees that do not take long.
-  private static func time(_ tree: Tree) throws -> Double {
+  /// What the recursion takes on one thread, in nanoseconds: the median of runs that together take two milliseconds.
+  private static func serialTime(_ tree: Tree) throws -> Double {
     var times: [Double] = []
     let begin = Clock.now()
-    while times.isEmpty || (Clock.now() - begin < 500_000_000 && (times.count < 3 || Clock.now() - begin < 2_000_000)) {
+    while times.isEmpty || Clock.now() - begin < 2_000_000 {
       let start = Clock.now()
       let found = tree.serial(opaque(tree.root))
       times.append(Double(Clock.now() - start))

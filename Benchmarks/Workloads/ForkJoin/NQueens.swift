@@ -20,11 +20,11 @@ struct NQueens: Workload {
   func peerInput(_ setting: Setting) throws -> PeerInput { .tree(try tree(setting)) }
 
   func prepare<S: ClosureSubject>(closures subject: S.Type, _ setting: Setting) throws -> Trial {
-    try ForkJoinTrial(try tree(setting)).closures(subject, setting)
+    ForkJoinTrial(try tree(setting)).closures(subject, setting)
   }
 
   func prepare<S: OperationSubject>(operations subject: S.Type, _ setting: Setting) throws -> Trial {
-    try ForkJoinTrial(try tree(setting)).operations(subject, setting)
+    ForkJoinTrial(try tree(setting)).operations(subject, setting)
   }
 
   private func tree(_ setting: Setting) throws -> QueensTree {

@@ -13,7 +13,7 @@ struct UnbalancedTreeSearch: Workload {
   let metrics = ForkJoinTrial<GeometricTree>.metrics
   let headlines = ForkJoinTrial<GeometricTree>.headlines
   let requirement = Capability.closures
-  let repeats = RepeatPolicy.calibrated(seconds: 0.015)
+  let repeats = RepeatPolicy.calibrated(seconds: 0.045)
 
   func parameterSets() -> [Parameters] { [["tree": "T1", "depth": "7", "cutoff": "4", "join": "counter"]] }
   func extendedParameterSets() -> [Parameters] {
@@ -22,16 +22,20 @@ struct UnbalancedTreeSearch: Workload {
       ["tree": "T1", "depth": "7", "cutoff": "3", "join": "dependency"],
     ]
   }
+  /// The tree of depth 10 has 65 times as many nodes as that of depth 7.
+  func repeats(_ parameters: Parameters) -> RepeatPolicy {
+    parameters["depth"] == "10" ? .calibrated(seconds: 2.5) : repeats
+  }
   func requirement(_ parameters: Parameters) -> Capability { ForkJoinTrial<GeometricTree>.requirement(parameters) }
 
   func peerInput(_ setting: Setting) throws -> PeerInput { .tree(try tree(setting)) }
 
   func prepare<S: ClosureSubject>(closures subject: S.Type, _ setting: Setting) throws -> Trial {
-    try ForkJoinTrial(try tree(setting)).closures(subject, setting)
+    ForkJoinTrial(try tree(setting)).closures(subject, setting)
   }
 
   func prepare<S: OperationSubject>(operations subject: S.Type, _ setting: Setting) throws -> Trial {
-    try ForkJoinTrial(try tree(setting)).operations(subject, setting)
+    ForkJoinTrial(try tree(setting)).operations(subject, setting)
   }
 
   private func tree(_ setting: Setting) throws -> GeometricTree {

@@ -8,6 +8,8 @@ import Synchronization
 extension StealingPool {
   /// Most jobs that one visit to an injector moves to a worker's deque.
   private static let batchLimit = 64
+  /// The same for a worker that has work of its own: as many as it added meanwhile, so that both get their share.
+  private static let batchBesideOwn = Int(Worker.outsideInterval)
   /// Sweeps over all victims before a searching worker gives up, and pauses between two: about 5 microseconds together.
   private static let sweeps = 16
   private static let pausesPerSweep = 32
@@ -27,6 +29,7 @@ extension StealingPool {
         continue
       }
       if ownBest < 0 { return 0 }
+      if worker.isTimeForOutside(), case let job = takeBesideOwn(worker, level: ownBest), job != 0 { return job }
       if case let job = worker.take(level: ownBest), job != 0 { return job }
     }
   }
@@ -58,10 +61,10 @@ extension StealingPool {
   }
 
   /// Moves a share of the level's injector to the worker, and takes the first of it.
-  private func takeInjected(_ worker: Worker, level: Int) -> UInt {
+  private func takeInjected(_ worker: Worker, level: Int, limit: Int = batchLimit) -> UInt {
     guard !injectors[level].pointer.pointee.isEmpty else { return 0 }
     var batch = JobFIFO()
-    _ = injectors[level].pointer.pointee.take(limit: Self.batchLimit, consumerCount: workerCount, into: &batch)
+    _ = injectors[level].pointer.pointee.take(limit: limit, consumerCount: workerCount, into: &batch)
     let first = batch.popFirst()
     var moved = false
     while case let job = batch.popFirst(), job != 0 {
@@ -75,6 +78,12 @@ extension StealingPool {
       react()
     }
     return first
+  }
+
+  /// For a worker that has work of its own on that level. Apart, for what is rare would slow down `nextJob`.
+  @inline(never)
+  private func takeBesideOwn(_ worker: Worker, level: Int) -> UInt {
+    takeInjected(worker, level: level, limit: Self.batchBesideOwn)
   }
 
   private func stealOne(_ worker: Worker, level: Int) -> UInt {

@@ -20,6 +20,8 @@ final class Worker: @unchecked Sendable {
     /// Bit per level: the owner's deque may have something.
     var ownLevels: UInt32 = 0
     var tick: UInt32 = 0
+    /// Jobs that this worker added since it last looked outside on their account.
+    var added: UInt32 = 0
     var random: UInt64
   }
 
@@ -79,6 +81,13 @@ final class Worker: @unchecked Sendable {
     return box
   }
 
+  /// Adds a job of the worker's own making, as opposed to one that it brings in from outside.
+  @inline(__always)
+  func add(_ job: UInt, level: Int) {
+    push(job, level: level)
+    owned.pointer.pointee.added &+= 1
+  }
+
   /// Bits of the levels that may have something here.
   var ownLevels: UInt32 { owned.pointer.pointee.ownLevels }
 
@@ -100,6 +109,17 @@ final class Worker: @unchecked Sendable {
   }
 
   static let fairnessInterval: UInt32 = 61
+
+  /// True once for every eight jobs that the worker added itself: work that feeds itself would otherwise keep those
+  /// outside waiting for `fairnessInterval` jobs.
+  @inline(__always)
+  func isTimeForOutside() -> Bool {
+    if owned.pointer.pointee.added < Self.outsideInterval { return false }
+    owned.pointer.pointee.added = 0
+    return true
+  }
+
+  static let outsideInterval: UInt32 = 8
 
   /// A pseudo-random number below `bound`: xorshift64*, high bits.
   func random(below bound: Int) -> Int {
