@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Glibc
 import Subjects
 import Testing
 
@@ -154,6 +155,15 @@ struct PeerTests {
   @Test func onlyWhatIsAskedForRunsBesideTheStandingReferences() throws {
     let plan = try Self.selection("stealing", PeerPrograms(folders: [])).plan(try Catalogue(graphs: [], seed: 1))
     #expect(plan.arms.map(\.subject) == ["stealing", "foundation", "raw-dispatch"])
+  }
+}
+
+struct PeerProgramsTests {
+  /// Wherever the program itself lies: a build folder elsewhere is usual.
+  @Test func theCheckoutIsSearchedToo() throws {
+    let folder = try #require(PeerPrograms.found().folders.last)
+    #expect(folder.hasSuffix("/.build/peers"))
+    #expect(access(folder.dropLast("/.build/peers".count) + "/Package.swift", R_OK) == 0)
   }
 }
 

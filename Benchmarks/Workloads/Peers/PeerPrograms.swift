@@ -4,12 +4,15 @@ import Subjects
 
 /// Where the programs of the peers are, as `scripts/peers` builds them.
 public struct PeerPrograms: Sendable {
-  private let folders: [String]
+  /// Not a default argument of `found`, which would be the file of the caller.
+  private static let source = #filePath
+
+  let folders: [String]
 
   public init(folders: [String]) { self.folders = folders }
 
   /// `.build/peers`, seen from the build folder that this program lies in, or from the checkout it was built from.
-  public static func found(source: String = #filePath) -> PeerPrograms {
+  public static func found() -> PeerPrograms {
     let ancestors = sequence(first: ownPath, next: parent).dropFirst().prefix(4)
     // Benchmarks/Workloads/Peers/PeerPrograms.swift lies four levels below the checkout.
     let checkout = Array(sequence(first: source, next: parent).prefix(5)).last ?? ""
