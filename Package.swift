@@ -20,7 +20,7 @@ let package = Package(
     .target(name: "Primitives", dependencies: ["CPlatform"], path: "Sources/Primitives", swiftSettings: settings),
     .target(
       name: "OperationCore", dependencies: ["Primitives", "CPlatform"], path: "Sources/OperationCore",
-      exclude: ["Lifecycle/README.md"], swiftSettings: settings),
+      exclude: ["Lifecycle/README.md", "Tracing/README.md"], swiftSettings: settings),
     .target(
       name: "DispatchBackend", dependencies: ["OperationCore", "Primitives", "CPlatform"],
       path: "Sources/DispatchBackend",
@@ -55,7 +55,8 @@ let package = Package(
     .executableTarget(
       name: "opbench",
       dependencies: [
-        "Harness", "Subjects", "Workloads", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        "Harness", "Operations", "Subjects", "Workloads",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Benchmarks/opbench", swiftSettings: settings),
     .executableTarget(
@@ -82,7 +83,8 @@ let package = Package(
       name: "StressTests", dependencies: ["StressEngine", "TestSupport"], path: "Tests/StressTests",
       swiftSettings: settings),
     .testTarget(
-      name: "HarnessTests", dependencies: ["Harness", "Subjects", "Workloads", "opbench"], path: "Tests/HarnessTests",
+      name: "HarnessTests", dependencies: ["Harness", "Subjects", "TestSupport", "Workloads", "opbench"],
+      path: "Tests/HarnessTests",
       exclude: ["Fixtures"], swiftSettings: settings),
     // The contract: one suite, every backend.
     .testTarget(

@@ -8,6 +8,8 @@ public struct MeasureRequest: Codable, Hashable, Sendable {
     case time(repeats: Int, values: Int, warmups: Int)
     /// Count allocations: the process runs on an allocator that can.
     case count(values: Int)
+    /// Record a timeline of a few repeats.
+    case trace(TraceRequest)
   }
 
   public let family: String

@@ -2,11 +2,15 @@
 public struct MeasuringProcess {
   private let trial: Trial
   private let allocator: Allocator
+  private let tracer: Tracer?
   private let write: (ResultLine) -> Void
 
-  public init(_ trial: Trial, allocator: Allocator = .system, write: @escaping (ResultLine) -> Void) {
+  public init(
+    _ trial: Trial, allocator: Allocator = .system, tracer: Tracer? = nil, write: @escaping (ResultLine) -> Void
+  ) {
     self.trial = trial
     self.allocator = allocator
+    self.tracer = tracer
     self.write = write
   }
 
@@ -15,12 +19,16 @@ public struct MeasuringProcess {
 
   public func run(_ mode: MeasureRequest.Mode) {
     do {
+      if let tracer, tracer.isOn() {
+        throw CheckFailed("nothing is measured while operations are traced: unset OPERATIONS_TRACE")
+      }
       switch mode {
       case .calibrate(let target, let limit): write(.repeats(try calibrate(target: target, limit: limit)))
       case .time(let repeats, let values, let warmups):
         try checkAllocator()
         try time(repeats: repeats, values: values, warmups: warmups)
       case .count(let values): try count(values: values)
+      case .trace(let request): try trace(request)
       }
       write(.end)
     } catch {
@@ -83,6 +91,17 @@ public struct MeasuringProcess {
       case .tryAgain(let next): repeats = next
       }
     }
+  }
+
+  /// One repeat that nobody sees, so that threads have been started and memory has been used; then a few that are shown.
+  private func trace(_ request: TraceRequest) throws {
+    guard let tracer else { throw CheckFailed("this program cannot trace") }
+    _ = try trial.measure(1)
+    tracer.start()
+    _ = try trial.measure(request.repeats(of: trial))
+    tracer.stop()
+    let (operations, notShown) = try tracer.write(request)
+    write(.traced(operations: operations, notShown: notShown))
   }
 
   /// Counted before the subject has run anything: one that keeps the memory of operations that are gone, to use it

@@ -74,6 +74,8 @@ public struct Plan: Sendable {
   public let allocator: Allocator
   /// What starting a process takes on this machine, in seconds: for the estimate alone.
   public let startup: Double
+  /// Whose operations are recorded in processes of their own, behind everything else; no estimate of the effort counts them.
+  public var traced: Set<String> = []
 
   public init(
     scenarios: [PlannedScenario], effort: Effort, seed: UInt64, allocator: Allocator = .system,
@@ -104,10 +106,11 @@ public struct Plan: Sendable {
     case calibrate(CellKey)
     case time(CellKey, block: Int)
     case count(CellKey)
+    case trace(CellKey)
 
     public var cell: CellKey {
       switch self {
-      case .calibrate(let cell), .time(let cell, _), .count(let cell): cell
+      case .calibrate(let cell), .time(let cell, _), .count(let cell), .trace(let cell): cell
       }
     }
   }
@@ -120,6 +123,10 @@ public struct Plan: Sendable {
     scenarios.filter(\.countsAllocations).flatMap { planned in
       planned.cells.filter { !planned.uncounted.contains($0.arm) }.map(Step.count)
     }
+  }
+
+  public var tracings: [Step] {
+    scenarios.flatMap(\.cells).filter { traced.contains($0.arm.subject) }.map(Step.trace)
   }
 
   /// One block: the scenarios in an order of its own, and the arms of each next to one another, by the Latin square.
@@ -138,7 +145,9 @@ public struct Plan: Sendable {
   }
 
   /// All processes, if every one of them succeeds.
-  public var steps: [Step] { calibrations + (1...effort.blocks).flatMap { timedSteps(block: $0) } + countings }
+  public var steps: [Step] {
+    calibrations + (1...effort.blocks).flatMap { timedSteps(block: $0) } + countings + tracings
+  }
 }
 
 extension Plan {
@@ -158,6 +167,8 @@ extension Plan {
     // One repeat to warm up and values of three, on an allocator that takes its time.
     case .count(let cell):
       return 2 * startup + Double(1 + 3 * effort.countedValues) * leastSeconds(cell.scenario)
+    // One repeat to warm up, a few that are seen, and the writing.
+    case .trace(let cell): return 2 * startup + 2 * leastSeconds(cell.scenario) + Self.writing
     case .time(let cell, _):
       let values = Double(effort.values + effort.warmups)
       switch repeats(cell.scenario) {
@@ -167,6 +178,9 @@ extension Plan {
       }
     }
   }
+
+  /// What writing a trace takes, by experience.
+  private static let writing = 0.1
 
   private func leastSeconds(_ scenario: Scenario) -> Double {
     if case .calibrated(let seconds) = repeats(scenario) { max(seconds, Self.usualRepeat) } else { Self.usualRepeat }

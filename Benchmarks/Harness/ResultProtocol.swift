@@ -3,6 +3,8 @@ public enum ResultLine: Hashable, Sendable {
   case reading(valueIndex: Int, Reading)
   /// The answer of a calibration.
   case repeats(Int)
+  /// A trace was written.
+  case traced(operations: Int, notShown: Int)
   case failure(String)
   case end
 
@@ -15,6 +17,7 @@ public enum ResultLine: Hashable, Sendable {
       ]
       return fields.joined(separator: "\t")
     case .repeats(let count): return "repeats\t\(count)"
+    case .traced(let operations, let notShown): return "traced\t\(operations)\t\(notShown)"
     case .failure(let message): return "failure\t" + message.split(whereSeparator: \.isNewline).joined(separator: " ")
     case .end: return "end"
     }
@@ -33,6 +36,9 @@ public enum ResultLine: Hashable, Sendable {
     case ("repeats", 2):
       guard let count = Int(fields[1]) else { return nil }
       self = .repeats(count)
+    case ("traced", 3):
+      guard let operations = Int(fields[1]), let notShown = Int(fields[2]) else { return nil }
+      self = .traced(operations: operations, notShown: notShown)
     case ("failure", 2): self = .failure(fields[1])
     case ("end", 1): self = .end
     default: return nil

@@ -57,13 +57,18 @@ public struct RunSession {
     public var countingEnvironment: [String: String]?
     /// What the timed processes find in theirs.
     public var timingEnvironment: [String: String]
+    /// Where a traced process writes its events, by its number.
+    public var tracePiece: (Int32) -> String
+    /// Takes them over: how many operations they show, and how many events not.
+    public var keepTrace: (TraceRequest, _ operations: Int, _ notShown: Int) -> Void
 
     public init(
       launch: @escaping (MeasureRequest, [String: String], Double) -> ProcessOutcome,
       showProgress: @escaping (Int, Int, String, Double) -> Void, say: @escaping (String) -> Void,
       record: @escaping ([Row]) -> Void, checkpoint: @escaping (RunResult) -> Void = { _ in },
       isInterrupted: @escaping () -> Bool, countingEnvironment: [String: String]?,
-      timingEnvironment: [String: String] = [:]
+      timingEnvironment: [String: String] = [:], tracePiece: @escaping (Int32) -> String = { "trace.\($0)" },
+      keepTrace: @escaping (TraceRequest, Int, Int) -> Void = { _, _, _ in }
     ) {
       self.launch = launch
       self.showProgress = showProgress
@@ -71,6 +76,8 @@ public struct RunSession {
       self.record = record
       self.checkpoint = checkpoint
       self.timingEnvironment = timingEnvironment
+      self.tracePiece = tracePiece
+      self.keepTrace = keepTrace
       self.isInterrupted = isInterrupted
       self.countingEnvironment = countingEnvironment
     }
@@ -111,6 +118,8 @@ public struct RunSession {
       case .calibrate(let cell): earlier.repeats[cell.scenario] == nil
       case .time(let cell, let block): !done.contains(Done(cell: cell, block: block))
       case .count(let cell): world.countingEnvironment != nil && !done.contains(Done(cell: cell, block: 0))
+      // The rows of an earlier run are numbers; its trace is not among them.
+      case .trace: true
       }
     }.reversed()
     total = remaining.count
@@ -132,6 +141,7 @@ public struct RunSession {
       for (planned, order) in plan.block(block) { time(planned, order, block: block) }
     }
     if let environment = world.countingEnvironment { count(environment) }
+    trace()
     result.wasInterrupted = world.isInterrupted()
     return result
   }
@@ -160,17 +170,24 @@ public struct RunSession {
 
   /// The pace of an open loop: the same for every arm, from the slowest one's calibration.
   private func serviceTime(_ step: Plan.Step) -> Double? {
-    guard case .time = step, case .paced = plan.repeats(step.cell.scenario),
-      let operations = result.repeats[step.cell.scenario]
+    switch step {
+    case .calibrate, .count: return nil
+    case .time, .trace: break
+    }
+    guard case .paced = plan.repeats(step.cell.scenario), let operations = result.repeats[step.cell.scenario]
     else { return nil }
     return Double(plan.effort.target) / Double(operations)
   }
 
+  /// For one value.
+  private func repeats(_ planned: PlannedScenario) -> Int {
+    if case .paced(let samples, _) = planned.repeats { return share(samples) }
+    return result.repeats[planned.scenario] ?? 1
+  }
+
   private mutating func time(_ planned: PlannedScenario, _ order: [Arm], block: Int) {
-    var repeats = result.repeats[planned.scenario] ?? 1
-    if case .paced(let samples, _) = planned.repeats { repeats = share(samples) }
     let mode = MeasureRequest.Mode.time(
-      repeats: repeats, values: plan.effort.values, warmups: plan.effort.warmups)
+      repeats: repeats(planned), values: plan.effort.values, warmups: plan.effort.warmups)
     let before = SystemLoad.read()
     let rowsBefore = result.rows.count
     for arm in order {
@@ -188,6 +205,24 @@ public struct RunSession {
   private mutating func count(_ environment: [String: String]) {
     for step in plan.countings where !done.contains(Done(cell: step.cell, block: 0)) {
       keep(launch(step, .count(values: plan.effort.countedValues), environment), of: step.cell, block: 0)
+    }
+  }
+
+  private mutating func trace() {
+    let limit = TraceRequest.operationLimit(cells: plan.tracings.count)
+    var number: Int32 = 0
+    for planned in plan.scenarios {
+      for cell in planned.cells where plan.traced.contains(cell.arm.subject) {
+        number += 1
+        let request = TraceRequest(
+          file: world.tracePiece(number), name: "\(cell.scenario) \(cell.arm)", process: number,
+          repeats: repeats(planned), operationLimit: limit)
+        for case .traced(let operations, let notShown) in launch(
+          .trace(cell), .trace(request), world.timingEnvironment)
+        {
+          world.keepTrace(request, operations, notShown)
+        }
+      }
     }
   }
 
@@ -221,6 +256,11 @@ public struct RunSession {
     result.note(step, outcome, estimate: plan.estimate(step))
     let lines = outcome.lines.compactMap(ResultLine.init)
     guard let failure = Self.failure(outcome, lines) else { return lines }
+    if case .trace = step {
+      // The cell has its numbers.
+      world.say("no trace of \(step.cell): \(failure)")
+      return []
+    }
     result.failures[step.cell] = failure
     world.say("no number for \(step.cell): \(failure)")
     return []
@@ -248,6 +288,7 @@ extension RunResult {
       case .calibrate: "calibrate"
       case .time: "time"
       case .count: "count"
+      case .trace: "trace"
       }
     var spent = spent["\(kind) \(step.cell.scenario.name)"] ?? Spent()
     spent.processes += 1
@@ -265,6 +306,7 @@ extension Plan.Step: CustomStringConvertible {
     case .calibrate(let cell): "calibrating \(cell)"
     case .time(let cell, let block): "block \(block): \(cell)"
     case .count(let cell): "counting allocations: \(cell)"
+    case .trace(let cell): "tracing \(cell)"
     }
   }
 }

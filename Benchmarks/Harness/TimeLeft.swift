@@ -34,6 +34,7 @@ public struct TimeLeft: Sendable {
     case .calibrate(let cell): Kind(cell: cell, step: 0)
     case .time(let cell, _): Kind(cell: cell, step: 1)
     case .count(let cell): Kind(cell: cell, step: 2)
+    case .trace(let cell): Kind(cell: cell, step: 3)
     }
   }
 }

@@ -19,7 +19,9 @@ struct DryRun {
         + "\(plan.allocator) allocator")
     lines.append(
       "\(plan.steps.count) processes (\(plan.calibrations.count) calibrate, "
-        + "\(plan.countings.count) count allocations), about \(Progress.duration(plan.estimatedSeconds))")
+        + "\(plan.countings.count) count allocations\(traced)), about \(Progress.duration(plan.estimatedSeconds))")
     return lines.joined(separator: "\n") + "\n"
   }
+
+  private var traced: String { plan.tracings.isEmpty ? "" : ", \(plan.tracings.count) trace" }
 }

@@ -28,7 +28,7 @@ struct Measure: ParsableCommand {
           parameters: parameters, workers: request.workers, seed: request.seed, spin: request.spin,
           serviceTime: request.serviceTime))
     else { throw Complaint(.usage, "there is no \(request.name) on \(request.subject)") }
-    MeasuringProcess(trial, allocator: request.allocator) { line in
+    MeasuringProcess(trial, allocator: request.allocator, tracer: LibraryTracer.tracer) { line in
       try? ResultFiles.write(line.text + "\n", to: STDOUT_FILENO, name: "the result")
     }.run(request.mode)
     // Not `exit`: workers may still be running, and what they use must not be taken down under them.

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Glibc
 import Harness
+import Subjects
 import Workloads
 
 /// `opbench run`: the main job.
@@ -54,6 +55,13 @@ struct Run: ParsableCommand {
   @Option(help: "Where to write the CSV.", completion: .file(extensions: ["csv"]))
   var output: String?
 
+  @Option(
+    help: ArgumentHelp(
+      "Where to write a timeline of our backends: each cell runs once more, traced, for Perfetto or chrome://tracing.",
+      valueName: "file.json"),
+    completion: .file(extensions: ["json"]))
+  var trace: String?
+
   @Flag(help: "Go on with the interrupted run of --output; the other options must be those it was begun with.")
   var resume = false
 
@@ -67,7 +75,8 @@ struct Run: ParsableCommand {
     if resume, dryRun { throw Complaint(.usage, "--resume and --dry-run contradict each other: leave one out") }
     let catalogue = try Catalogue(graphs: graph, seed: seed)
     let selection = try selection()
-    let plan = try selection.plan(catalogue)
+    var plan = try selection.plan(catalogue)
+    if trace != nil { plan.traced = try tracedSubjects(of: plan) }
     for peer in try selection.missingPeers() {
       try ResultFiles.write(
         "opbench: \(PeerPrograms.advice(peer)); its cells stay empty\n", to: STDERR_FILENO, name: "standard error")
@@ -76,7 +85,18 @@ struct Run: ParsableCommand {
       try ResultFiles.write(DryRun(plan).text, to: STDOUT_FILENO, name: "standard output")
       return
     }
-    try RunJob(plan, graphs: graph, output: output, peers: selection.peers, resume: resume).run()
+    try RunJob(plan, graphs: graph, output: output, peers: selection.peers, trace: trace, resume: resume).run()
+  }
+
+  /// Only our queues can be traced.
+  private func tracedSubjects(of plan: Plan) throws -> Set<String> {
+    let ours = SubjectRegistry.all.filter { $0.role == .backend }.map(\.name)
+    let traced = Set(plan.scenarios.flatMap(\.arms).map(\.subject)).intersection(ours)
+    guard !traced.isEmpty else {
+      throw Complaint(
+        .usage, "--trace shows operations of \(ours.joined(separator: ", ")), and this run has none of them")
+    }
+    return traced
   }
 
   private func selection() throws -> Selection {

@@ -14,6 +14,7 @@ struct RunJob {
   private let earlier: EarlierRun
   private let jemalloc: String?
   private let peers: PeerPrograms
+  private let trace: TraceOutput?
 
   private enum Destination {
     case files(ResultFiles, name: String)
@@ -22,13 +23,21 @@ struct RunJob {
 
   /// Opens the output first: a run whose result has no place to go does not start. With `resume` it goes on with what
   /// lies there.
-  init(_ plan: Plan, graphs: [String], output: String?, peers: PeerPrograms, resume: Bool = false) throws {
+  init(
+    _ plan: Plan, graphs: [String], output: String?, peers: PeerPrograms, trace: String? = nil, resume: Bool = false
+  ) throws {
     self.peers = peers
+    if getenv("OPERATIONS_TRACE") != nil {
+      throw Complaint(
+        .usage, "nothing is measured while operations are traced: unset OPERATIONS_TRACE; a run has --trace FILE.json")
+    }
     // A full disk or a file size limit is then an error of the write, said in one line.
     signal(SIGXFSZ, SIG_IGN)
     signal(SIGPIPE, SIG_IGN)
     self.plan = plan
     self.graphs = graphs
+    // First: where it cannot be written, what an earlier run has left stays as it is.
+    self.trace = try trace.map(TraceOutput.init)
     jemalloc = Jemalloc.library()
     if plan.allocator == .jemalloc, jemalloc == nil {
       throw Complaint(
@@ -87,11 +96,16 @@ struct RunJob {
       isInterrupted: { Interrupt.isRequested || writing != nil },
       countingEnvironment: jemalloc.map(Jemalloc.environment),
       timingEnvironment: plan.allocator == .jemalloc
-        ? jemalloc.map(Jemalloc.timingEnvironment) ?? [:] : [:])
+        ? jemalloc.map(Jemalloc.timingEnvironment) ?? [:] : [:],
+      tracePiece: { trace?.piece($0) ?? "" },
+      keepTrace: { request, operations, notShown in
+        attempt { try trace?.add(request, operations: operations, notShown: notShown) }
+      })
     var session = RunSession(plan, runID: runID, spin: spin, graphs: graphs, world: world, earlier: earlier)
     let result = session.run()
     progress.clear()
     if let writing { throw writing }
+    try publishTrace()
 
     environment.outcome = outcome(result, since: start, began: began)
     try finish(result, environment)
@@ -110,6 +124,24 @@ struct RunJob {
       (0..<5).map { _ in
         Double(ProcessRunner.run(thisProgram, ["measure", Measure.nothing], timeout: 10).nanoseconds) / 1e9
       })
+  }
+
+  /// Also of an interrupted run, as far as it came.
+  private func publishTrace() throws {
+    guard let trace else { return }
+    guard trace.pieces > 0 else {
+      trace.discard()
+      return progress.say("no trace: no cell came to be traced; \(trace.path) is as it was")
+    }
+    try trace.publish([
+      "producer": "opbench", "run": runID, "command": CommandLine.arguments.dropFirst().joined(separator: " "),
+      "clock": "CLOCK_MONOTONIC, from the beginning of each process's recording",
+      "operations shown": "\(trace.operations)", "events not shown for want of room": "\(trace.notShown)",
+    ])
+    let cut = trace.notShown > 0 ? ", \(trace.notShown) events beyond the limit left out" : ""
+    progress.say(
+      "wrote \(trace.path): \(trace.operations) operations of \(trace.pieces) cells\(cut); "
+        + "open it at https://ui.perfetto.dev or in chrome://tracing")
   }
 
   /// Publishes what there is, prints the table, and says with its exit code whether all went well.
@@ -164,9 +196,18 @@ struct RunJob {
       progress.say("going on with \(earlier.rows.count) rows of run \(runID)")
     }
     let processes = plan.steps.count - (jemalloc == nil ? plan.countings.count : 0)
+    if let trace { announce(trace) }
     let rest = earlier.rows.isEmpty ? "" : " in all, less what is finished"
     progress.say(
       "\(plan.effort) a process: \(processes) processes, about \(Progress.duration(plan.estimatedSeconds))\(rest)")
+  }
+
+  private func announce(_ trace: TraceOutput) {
+    let limit = TraceRequest.operationLimit(cells: plan.tracings.count)
+    let others = Set(plan.scenarios.flatMap(\.arms).map(\.subject)).subtracting(plan.traced).sorted()
+    let without = others.isEmpty ? "" : "; of \(others.joined(separator: ", ")), which are not ours, there is none"
+    progress.say(
+      "a trace of \(plan.tracings.count) cells, each at most \(limit) operations, goes to \(trace.path)\(without)")
   }
 
   /// In plain words what disturbed the run, and what would help.

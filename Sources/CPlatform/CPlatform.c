@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
@@ -53,14 +54,17 @@ int32_t cplatform_affinity_count(void) {
   return count > 0 ? count : 1;
 }
 
-static pthread_key_t exit_key;
+static pthread_key_t exit_keys[2];
 static void run_at_exit(void *body) { ((void (*)(void))body)(); }
-static void make_exit_key(void) { pthread_key_create(&exit_key, run_at_exit); }
+static void make_exit_keys(void) {
+  for (size_t owner = 0; owner < sizeof exit_keys / sizeof *exit_keys; owner++)
+    pthread_key_create(&exit_keys[owner], run_at_exit);
+}
 
-void cplatform_at_thread_exit(void (*body)(void)) {
+void cplatform_at_thread_exit(cplatform_exit_owner owner, void (*body)(void)) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
-  pthread_once(&once, make_exit_key);
-  pthread_setspecific(exit_key, (void *)body);
+  pthread_once(&once, make_exit_keys);
+  pthread_setspecific(exit_keys[owner], (void *)body);
 }
 
 struct start {
@@ -104,6 +108,8 @@ int cplatform_thread_start(void (*body)(void *), void *context, size_t stack_byt
 
 int32_t cplatform_thread_id(void) { return (int32_t)syscall(SYS_gettid); }
 
+int32_t cplatform_process_id(void) { return (int32_t)getpid(); }
+
 bool cplatform_is_main_thread(void) {
   static _Thread_local signed char known = -1;
   if (known < 0) known = cplatform_thread_id() == (int32_t)getpid();
@@ -115,6 +121,10 @@ void cplatform_thread_set_name(const char *name) {
   strncpy(short_name, name, sizeof short_name - 1);
   short_name[15] = 0;
   pthread_setname_np(pthread_self(), short_name);
+}
+
+void cplatform_thread_get_name(char name[16]) {
+  if (pthread_getname_np(pthread_self(), name, 16) != 0) name[0] = 0;
 }
 
 bool cplatform_thread_is_blocked(int32_t thread_id) {
@@ -165,6 +175,70 @@ static void watch_fork(void) { pthread_atfork(NULL, NULL, forked); }
 void cplatform_watch_fork(void) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, watch_fork);
+}
+
+bool cplatform_tracing = false;
+static void end_tracing_in_child(void) { cplatform_tracing = false; }
+static void watch_fork_for_trace(void) { pthread_atfork(NULL, NULL, end_tracing_in_child); }
+
+void cplatform_set_tracing(bool on) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  if (on) pthread_once(&once, watch_fork_for_trace);
+  __atomic_store_n(&cplatform_tracing, on, __ATOMIC_RELAXED);
+}
+
+void cplatform_program_name(char *name, size_t size) {
+  snprintf(name, size, "%s", program_invocation_short_name);
+}
+
+// OPERATIONS_TRACE=FILE.json traces the whole program, and writes the file at its normal exit.
+
+static char trace_path[PATH_MAX];
+static pid_t traced_process;
+
+static void write_trace_at_exit(void) {
+  // A forked child that ends normally must not overwrite what its parent will write.
+  if (getpid() == traced_process && operations_write_trace) operations_write_trace(trace_path);
+}
+
+/// Replaces each "%p" by the process's number, so that a program and those it starts do not write one file.
+static bool expand_trace_path(const char *pattern) {
+  size_t used = 0;
+  for (const char *c = pattern; *c; c++) {
+    size_t room = sizeof trace_path - used;
+    int length = c[0] == '%' && c[1] == 'p' ? snprintf(trace_path + used, room, "%d", (int)traced_process)
+                                            : snprintf(trace_path + used, room, "%c", *c);
+    if (length < 0 || (size_t)length >= room) return false;
+    if (c[0] == '%' && c[1] == 'p') c++;
+    used += (size_t)length;
+  }
+  return true;
+}
+
+static bool may_write_trace(void) {
+  const char *slash = strrchr(trace_path, '/');
+  if (!slash) return access(".", W_OK | X_OK) == 0;
+  char folder[PATH_MAX];
+  size_t length = slash == trace_path ? 1 : (size_t)(slash - trace_path);
+  memcpy(folder, trace_path, length);
+  folder[length] = 0;
+  return access(folder, W_OK | X_OK) == 0;
+}
+
+// Before main, so that nothing is missed; only C, because Swift's runtime may not be ready yet.
+__attribute__((constructor)) static void trace_from_environment(void) {
+  const char *pattern = secure_getenv("OPERATIONS_TRACE");
+  if (!pattern || !*pattern) return;
+  traced_process = getpid();
+  errno = ENAMETOOLONG;
+  if (!expand_trace_path(pattern) || !may_write_trace()) {
+    char message[256 + PATH_MAX];
+    snprintf(message, sizeof message, "Operations: OPERATIONS_TRACE: cannot write %s: %s; nothing is traced", pattern,
+             strerror(errno));
+    cplatform_print_error(message);
+    return;
+  }
+  if (atexit(write_trace_at_exit) == 0) cplatform_set_tracing(true);
 }
 
 void cplatform_print_error(const char *message) {

@@ -102,6 +102,7 @@ final class CalloutLists: @unchecked Sendable {
   }
 
   private func addCallouts(_ count: Int) {
+    if count > 0, cplatform_is_tracing() { TraceProbe.addsSpares(count) }
     lock.lock()
     state.pointee.extra = count == 0 ? 0 : state.pointee.extra + count
     unlockAndCallOut(atMost: count)
@@ -115,7 +116,9 @@ final class CalloutLists: @unchecked Sendable {
   private func drain(onQueue: Bool) {
     let thread = cplatform_thread_id()
     lock.withLock { state.pointee.threads.append(thread) }
+    if cplatform_is_tracing() { TraceProbe.calloutBegins() }
     defer {
+      if cplatform_is_tracing() { TraceProbe.calloutEnds() }
       lock.withLock {
         if let index = state.pointee.threads.firstIndex(of: thread) { state.pointee.threads.remove(at: index) }
       }
@@ -179,6 +182,7 @@ final class CalloutLists: @unchecked Sendable {
     if standIn { state.pointee.out += 1 }
     lock.unlock()
     if standIn {
+      if cplatform_is_tracing() { TraceProbe.addsSpares(1) }
       if !isPrivate
         || !PlatformThread.start(name: "dispatch-spare", { OwedReferences.allowed { self.drain(onQueue: false) } })
       {

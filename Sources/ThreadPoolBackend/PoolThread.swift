@@ -7,7 +7,7 @@ import Synchronization
 final class PoolThread: Sendable {
   private let pool: ThreadPool
   let parker = Parker()
-  private let threadID = Atomic<Int32>(0)
+  private let threadWord = Atomic<Int32>(0)
   /// Jobs begun.
   private let progress = Atomic<Int>(0)
   private let busy = Atomic<Bool>(false)
@@ -17,9 +17,12 @@ final class PoolThread: Sendable {
   }
 
   func run() {
-    threadID.store(cplatform_thread_id(), ordering: .relaxed)
+    threadWord.store(cplatform_thread_id(), ordering: .relaxed)
     WorkerLocal.become(self, of: pool) { OwedReferences.allowed { pool.work(self) } }
   }
+
+  /// 0 until it runs.
+  var threadID: Int32 { threadWord.load(ordering: .relaxed) }
 
   func begin() {
     progress.store(progress.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
@@ -33,6 +36,6 @@ final class PoolThread: Sendable {
     sample.progress &+= progress.load(ordering: .relaxed)
     guard busy.load(ordering: .relaxed) else { return }
     sample.busy += 1
-    if cplatform_thread_is_blocked(threadID.load(ordering: .relaxed)) { sample.blocked += 1 }
+    if cplatform_thread_is_blocked(threadID) { sample.blocked += 1 }
   }
 }

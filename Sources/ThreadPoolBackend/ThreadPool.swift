@@ -113,7 +113,10 @@ final class ThreadPool: @unchecked Sendable {
     state.pointee.active += woken.count + max(0, starting)
     state.pointee.live += max(0, starting)
     lock.unlock()
-    for thread in woken { thread.parker.unpark() }
+    for thread in woken {
+      if cplatform_is_tracing() { TraceProbe.wakes(thread.threadID) }
+      thread.parker.unpark()
+    }
     for _ in 0..<max(0, starting) { startThread() }
   }
 
@@ -135,12 +138,17 @@ final class ThreadPool: @unchecked Sendable {
   // MARK: - A thread's life
 
   func work(_ thread: PoolThread) {
-    lock.withLock { state.pointee.threads.append(thread) }
+    let isSpare = lock.withLock {
+      state.pointee.threads.append(thread)
+      return state.pointee.live > workerCount
+    }
+    if cplatform_is_tracing() { TraceProbe.threadBegins(isSpare: isSpare) }
     while true {
       let job = nextJob()
       if job != 0 {
         run(job, on: thread)
       } else if !sleep(thread) {
+        if cplatform_is_tracing() { TraceProbe.threadEnds() }
         return
       }
     }
@@ -218,8 +226,12 @@ final class ThreadPool: @unchecked Sendable {
     state.pointee.sleeping.append(thread)
     let mayEnd = state.pointee.live > workerCount
     lock.unlock()
+    if cplatform_is_tracing() { TraceProbe.parks() }
     while true {
-      if thread.parker.park(timeoutNanoseconds: mayEnd ? Self.surplusLifetime : -1) { return true }
+      if thread.parker.park(timeoutNanoseconds: mayEnd ? Self.surplusLifetime : -1) {
+        if cplatform_is_tracing() { TraceProbe.unparks() }
+        return true
+      }
       lock.lock()
       if let index = state.pointee.sleeping.firstIndex(where: { $0 === thread }) {
         if state.pointee.live > workerCount {
@@ -273,6 +285,7 @@ final class ThreadPool: @unchecked Sendable {
   }
 
   private func addSpares(_ count: Int) {
+    if count > 0, cplatform_is_tracing() { TraceProbe.addsSpares(count) }
     lock.lock()
     state.pointee.extra = count == 0 ? 0 : state.pointee.extra + count
     unlockAndActivate(count)

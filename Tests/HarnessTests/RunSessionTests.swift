@@ -21,6 +21,7 @@ final class FakeWorld {
       outcome(.exited(0), [.repeats(min(limit, request.subject == "foundation" ? 3 : 40)), .end])
     case .time: outcome(.exited(0), [.reading(valueIndex: 1, Reading(.nsPerOp, 5, count: 1)), .end])
     case .count: outcome(.exited(0), [.reading(valueIndex: 1, Reading(.allocationsPerOp, 2, count: 1)), .end])
+    case .trace: outcome(.exited(0), [.traced(operations: 7, notShown: 0), .end])
     }
   }
 

@@ -1,11 +1,13 @@
 import Glibc
 
-/// Runs one scenario, named by the argument, in a process of its own: misuse that must trap, and what needs the main thread.
+/// Runs one scenario, named by the argument, in a process of its own: misuse that must trap, what needs the main thread, and what
+/// is traced, since a trace shows everything that a process does.
 ///
 /// `TrapScenarios NAME` exits with 0 when the scenario returned; `TrapScenarios` alone lists the names.
 @main
 struct TrapScenarios {
   static let all = MisuseScenarios.all.merging(MainQueueScenarios.all) { first, _ in first }
+    .merging(TraceScenarios.all) { first, _ in first }
 
   static func main() {
     guard CommandLine.arguments.count == 2, let scenario = all[CommandLine.arguments[1]] else {

@@ -16,9 +16,12 @@ struct Scenario {
     let description: String
   }
 
-  init(_ name: String) throws {
+  /// - Parameter variables: "NAME=value", added to the environment.
+  init(_ name: String, variables: [String] = []) throws {
     let path = try Self.executable()
-    let (process, reader) = try Self.spawning.with { _ in try Self.spawn(path, argument: name) }
+    let (process, reader) = try Self.spawning.with { _ in
+      try Self.spawn(path, argument: name, variables: variables)
+    }
     output = Self.readAll(reader, from: process)
     close(reader)
     var status: Int32 = 0
@@ -32,7 +35,9 @@ struct Scenario {
   private static let spawning = Monitor(())
 
   /// Starts the process; returns it and the end of a pipe to read its output from.
-  private static func spawn(_ path: String, argument: String) throws -> (process: pid_t, reader: Int32) {
+  private static func spawn(
+    _ path: String, argument: String, variables: [String]
+  ) throws -> (process: pid_t, reader: Int32) {
     var ends: [Int32] = [0, 0]
     guard pipe(&ends) == 0 else { throw NotFound(description: "no pipe: error \(errno)") }
     var actions = posix_spawn_file_actions_t()
@@ -53,7 +58,7 @@ struct Scenario {
     var process = pid_t()
     let failure = Self.withStrings([path, argument]) { arguments in
       // No backtrace: it takes seconds and says nothing that the test asks for.
-      Self.withStrings(Self.environment() + ["SWIFT_BACKTRACE=enable=no"]) { environment in
+      Self.withStrings(Self.environment() + ["SWIFT_BACKTRACE=enable=no"] + variables) { environment in
         posix_spawn(&process, path, &actions, &attributes, arguments, environment)
       }
     }

@@ -78,7 +78,8 @@ struct TrapTests {
   @Test("the scenarios that trap are the ones expected to")
   func nothingIsForgotten() throws {
     let run = try Scenario("")
-    let expected = Set(Self.expectations.map(\.scenario) + Self.others + MainQueueTests.scenarios.map(\.name))
+    let expected = Set(
+      Self.expectations.map(\.scenario) + Self.others + MainQueueTests.scenarios.map(\.name) + TraceTests.scenarios)
     #expect(Set(run.output.split(separator: "\n").map(String.init)) == expected)
   }
 

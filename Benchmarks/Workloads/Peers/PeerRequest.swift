@@ -22,6 +22,7 @@ public struct PeerRequest {
       fields += [("mode", "calibrate"), ("target", "\(target)"), ("limit", "\(limit)")]
     case .time(let repeats, let values, let warmups):
       fields += [("mode", "time"), ("repeats", "\(repeats)"), ("values", "\(values)"), ("warmups", "\(warmups)")]
+    case .trace: throw Complaint(.usage, "the operations of programs of other languages are not traced")
     case .count: throw Complaint(.usage, "allocations are not counted in the programs of other languages")
     }
     fields += parameters.pairs.map { ("param.\($0)", $1) }

@@ -37,9 +37,12 @@ int32_t cplatform_affinity_count(void);
 /// Starts a detached thread with all signals blocked. Returns 0 or an errno value.
 int cplatform_thread_start(void (*body)(void *_Nullable), void *_Nullable context, size_t stack_bytes);
 int32_t cplatform_thread_id(void);
+int32_t cplatform_process_id(void);
 bool cplatform_is_main_thread(void);
 /// Names the calling thread; the kernel keeps 15 bytes.
 void cplatform_thread_set_name(const char *name);
+/// Writes the calling thread's name, at most 15 bytes and a zero, into `name`.
+void cplatform_thread_get_name(char name[_Nonnull 16]);
 /// Whether the thread sleeps in the kernel (state S or D), as opposed to running or waiting for a CPU.
 bool cplatform_thread_is_blocked(int32_t thread_id);
 /// Scheduling priority (nice) of the calling thread.
@@ -58,6 +61,7 @@ typedef struct {
   void *_Nullable owed_queue;  ///< the queue to which this thread owes references (see `OwedReferences`)
   uintptr_t spares;       ///< this thread's magazine of operations to use again (see `SpareOperations`)
   uintptr_t full_spares;  ///< a full one behind it, or 0
+  void *_Nullable trace_buffer;  ///< where this thread records what happens, once it has (see `TraceBuffer`)
   uint32_t spare_count;   ///< operations in `spares`
   uint32_t owed_count;
   int32_t base_nice;  ///< what this thread's nice value is apart from the operation it runs; see `has_base_nice`
@@ -71,8 +75,10 @@ extern _Thread_local cplatform_thread_words cplatform_words __attribute__((tls_m
 /// Of the Swift runtime: gives back `count` references to an object with one atomic subtraction.
 void swift_release_n(void *object, uint32_t count);
 
-/// Calls `body` once when the calling thread ends; one body for the whole program.
-void cplatform_at_thread_exit(void (*body)(void));
+/// Whose body `cplatform_at_thread_exit` keeps.
+typedef enum { cplatform_spares_owner = 0, cplatform_trace_owner = 1 } cplatform_exit_owner;
+/// Calls `body` once when the calling thread ends; one body per owner for the whole program.
+void cplatform_at_thread_exit(cplatform_exit_owner owner, void (*body)(void));
 
 /// An address that tells threads apart.
 static inline cplatform_thread_words *cplatform_thread_words_address(void) { return &cplatform_words; }
@@ -107,6 +113,18 @@ static inline void *_Nullable cplatform_default_backend(void) {
 static inline void *_Nullable cplatform_main_queue(void) {
   return operations_main_queue ? operations_main_queue() : (void *)0;
 }
+
+// --- tracing -------------------------------------------------------------------------------------------------------
+
+/// Whether operations are being traced: read by every probe, relaxed. See `Sources/OperationCore/Tracing/README.md`.
+extern bool cplatform_tracing;
+static inline bool cplatform_is_tracing(void) { return __atomic_load_n(&cplatform_tracing, __ATOMIC_RELAXED); }
+/// A forked child starts with tracing off: its parent's threads are not there to be shown.
+void cplatform_set_tracing(bool on);
+/// Writes the trace to a path. The operation core's; weak, so that this module links alone.
+extern void operations_write_trace(const char *path) __attribute__((weak));
+/// Fills `name` with this program's name, at most `size` bytes with the zero.
+void cplatform_program_name(char *name, size_t size);
 
 // --- misuse --------------------------------------------------------------------------------------------------------
 

@@ -1,3 +1,4 @@
+import CPlatform
 import Primitives
 import Synchronization
 
@@ -25,6 +26,8 @@ extension Operation {
     _ = Unmanaged.passRetained(self)
     adopt(queue, ticket: ticket)
     queue.registry.fill(ticket, with: self)
+    // Before it is listed: until then nobody starts it.
+    if cplatform_is_tracing() { TraceProbe.added(self, to: queue, isReady: false) }
     let tracked = ticket.isControlled ? StateWord.tracked : 0
     raise(StateWord.listed | tracked | extraFlags)
   }

@@ -12,6 +12,7 @@ extension Operation {
   /// - Parameter onlyOnce: a second finish is misuse and traps.
   final func finishNow(onlyOnce: Bool = false) {
     let frame = LaunchFrame.current.flatMap { $0.pointee.operation == word ? $0 : nil }
+    if cplatform_is_tracing() { TraceProbe.finishes(word, here: frame != nil) }
     var old = stateNow
     if let frame, frame.pointee.ownsLink {
       while let next = old.finishingAndLeaving() {

@@ -55,6 +55,11 @@ extension Operation {
   }
 
   final func sleepUntilDeparted() {
+    if cplatform_is_tracing() { TraceProbe.waiting(for: word, sleepThroughChanges) } else { sleepThroughChanges() }
+  }
+
+  /// The word changes for other reasons than the finish, too.
+  private final func sleepThroughChanges() {
     while !hasDeparted {
       let before = raise(StateWord.hasWaiters)
       if before.has(StateWord.finished) {

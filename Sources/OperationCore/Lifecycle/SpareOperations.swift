@@ -120,7 +120,7 @@ enum SpareOperations {
   @inline(never)
   private static func returnSparesAtEnd(_ words: UnsafeMutablePointer<cplatform_thread_words>) {
     words.pointee.returns_spares = true
-    cplatform_at_thread_exit { SpareOperations.releaseOwn() }
+    cplatform_at_thread_exit(cplatform_spares_owner) { SpareOperations.releaseOwn() }
   }
 
   /// A thread ends: what it kept goes.

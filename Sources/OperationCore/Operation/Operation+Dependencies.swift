@@ -1,3 +1,4 @@
+import CPlatform
 import Primitives
 import Synchronization
 
@@ -44,6 +45,7 @@ extension Operation {
         extras.edgeBuffers.append(edge)
         result = dependency.push(edge: EdgeWord.pointing(to: edge))
         append(dependency, isLinked: result != .finished)
+        if cplatform_is_tracing() { TraceProbe.dependencyAdded(to: self, dependency) }
       } else {
         append(dependency, isLinked: false)
       }
@@ -69,6 +71,7 @@ extension Operation {
     let counted = lock.withLock {
       guard let wasLinked = removeFromList(dependency) else { return false }
       removed = true
+      if cplatform_is_tracing() { TraceProbe.dependencyRemoved(from: self, dependency) }
       guard wasLinked, !stateNow.has(StateWord.started) else { return false }
       // First the flag, then the look at the dependency: one that finishes now either sees the flag and asks, under
       // this lock, whether it still counts; or had finished before, and its edge fires by itself.

@@ -1,3 +1,4 @@
+import CPlatform
 import OperationCore
 import Primitives
 import Synchronization
@@ -42,6 +43,7 @@ extension StealingPool {
       activeLimit.store(workerCount, ordering: .relaxed)
       return
     }
+    if cplatform_is_tracing() { TraceProbe.addsSpares(count) }
     activeLimit.wrappingAdd(count, ordering: .relaxed)
     // Each one that finds work passes the search on, so that as many start as there is work for.
     activate()

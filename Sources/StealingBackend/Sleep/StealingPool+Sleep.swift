@@ -55,6 +55,7 @@ extension StealingPool {
       // Counted here, not by the sleeper: the next submits see that somebody searches.
       count(SleepWord.oneSearching &- SleepWord.oneSleeping)
       sleepLock.unlock()
+      if cplatform_is_tracing() { TraceProbe.wakes(worker.threadID) }
       worker.parker.unpark()
       return
     }
@@ -112,6 +113,7 @@ extension StealingPool {
       case .busy: if !monitor.isArmed { armMonitor() }
       }
     }
+    if cplatform_is_tracing() { TraceProbe.parks() }
     while !worker.parker.park(timeoutNanoseconds: surplus ? Self.surplusLifetime : -1) {
       sleepLock.lock()
       if sleepNow.hasSurplus(workerCount: workerCount) || stopping.load(ordering: .relaxed), removeFromStack(worker) {
@@ -119,6 +121,7 @@ extension StealingPool {
       }
       sleepLock.unlock()
     }
+    if cplatform_is_tracing() { TraceProbe.unparks() }
     return .woken
   }
 

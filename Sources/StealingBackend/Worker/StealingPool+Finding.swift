@@ -94,7 +94,12 @@ extension StealingPool {
       let index = start + offset < count ? start + offset : start + offset - count
       if index == worker.index { continue }
       let job = workers[index]._withUnsafeGuaranteedRef { $0.steal(level: level) }
-      if job != 0 { return job }
+      if job != 0 {
+        if cplatform_is_tracing() {
+          TraceProbe.steals(job, from: workers[index]._withUnsafeGuaranteedRef { $0.threadID })
+        }
+        return job
+      }
     }
     return 0
   }

@@ -1,3 +1,4 @@
+import CPlatform
 import OperationCore
 import Primitives
 import Synchronization
@@ -11,6 +12,7 @@ extension StealingPool {
   /// The body of a thread; its starter counted it as live and searching.
   func work(_ worker: Worker) {
     worker.threadBegan()
+    if cplatform_is_tracing() { TraceProbe.threadBegins(isSpare: sleepNow.live > workerCount) }
     var searching = true
     while true {
       var job = nextJob(worker)
@@ -29,7 +31,9 @@ extension StealingPool {
       }
       switch sleep(worker, searching: searching) {
       case .woken: searching = true
-      case .end: return
+      case .end:
+        if cplatform_is_tracing() { TraceProbe.threadEnds() }
+        return
       }
     }
   }

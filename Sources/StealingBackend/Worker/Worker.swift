@@ -141,6 +141,9 @@ final class Worker: @unchecked Sendable {
 
   // MARK: - Everybody
 
+  /// Of the thread that is this worker now, or was last.
+  var threadID: Int32 { shown.pointer.pointee.threadID.load(ordering: .relaxed) }
+
   /// The oldest job of a level, taken from another worker; 0 when there is none.
   func steal(level: Int) -> UInt {
     guard let box = box(level) else { return 0 }

@@ -1,0 +1,150 @@
+import CPlatform
+import Primitives
+
+/// What the core and the backends call where something happens, behind `if cplatform_is_tracing()`: that load and its branch
+/// are all that a probe costs when nothing is traced, so the rest is never inlined.
+package enum TraceProbe {
+  @inline(__always)
+  private static func record(
+    _ kind: TraceEvent.Kind, _ subject: UInt = 0, detail: UInt = 0, value: UInt32 = 0
+  ) {
+    TraceSession.ownBuffer().append(
+      TraceEvent(kind, at: cplatform_now_ns(), subject, detail: detail, value: value))
+  }
+
+  private static func word(ofClass object: AnyObject) -> UInt { UInt(bitPattern: ObjectIdentifier(type(of: object))) }
+
+  // MARK: - Operations
+
+  /// Before a queue lists it, or hands it to the backend.
+  /// - Parameter isReady: it was added ready, and no `ready` follows.
+  @inline(never)
+  static func added(_ operation: Operation, to queue: OperationQueue, isReady: Bool) {
+    let buffer = TraceSession.ownBuffer()
+    let now = cplatform_now_ns()
+    noteQueue(queue, in: buffer, at: now)
+    let ready = isReady ? TraceEvent.AddedFlags.ready : 0
+    recordAdded(operation, in: buffer, at: now, flags: ready)
+    guard operation.stateNow.has(StateWord.hasEpilogue) else { return }
+    for dependency in operation.dependencySnapshot() {
+      buffer.append(TraceEvent(.edge, at: now, operation.word, detail: dependency.word))
+    }
+  }
+
+  /// Nobody's overridden `name` is asked: the caller may hold locks that it takes.
+  private static func recordAdded(_ operation: Operation, in buffer: TraceBuffer, at now: UInt64, flags: UInt32) {
+    let name = operation.lock.withLock { operation.extrasIfAny?.name }
+    buffer.append(
+      TraceEvent(
+        .added, at: now, operation.word, detail: word(ofClass: operation), value: UInt32(operation.level) | flags),
+      name: name)
+  }
+
+  /// Only when the thread added to another queue last, or the queue's name changed.
+  private static func noteQueue(_ queue: OperationQueue, in buffer: TraceBuffer, at now: UInt64) {
+    let word = UInt(bitPattern: Unmanaged.passUnretained(queue).toOpaque())
+    let name = queue.lock.withLock { queue.extras.name }
+    if buffer.queue == word, buffer.queueName == name { return }
+    buffer.queue = word
+    buffer.queueName = name
+    buffer.append(TraceEvent(.queue, at: now, word, detail: self.word(ofClass: queue)), name: name)
+  }
+
+  /// A dependency that came when the operation was listed already.
+  @inline(never)
+  static func dependencyAdded(to operation: Operation, _ dependency: Operation) {
+    record(.edge, operation.word, detail: dependency.word)
+  }
+
+  @inline(never)
+  static func dependencyRemoved(from operation: Operation, _ dependency: Operation) {
+    record(.edgeRemoved, operation.word, detail: dependency.word)
+  }
+
+  @inline(never)
+  static func isReady(_ operation: UInt) { record(.ready, operation) }
+
+  /// Runs the operation's `start()`, which the caller has claimed it for.
+  @inline(never)
+  static func start(_ operation: Operation) {
+    let word = operation.word
+    let isSkipped = operation.stateNow.has(StateWord.skipped)
+    record(
+      isSkipped ? .skipped : .begins, word, detail: self.word(ofClass: operation), value: UInt32(operation.level))
+    operation.start()
+    if !isSkipped { returned(word) }
+  }
+
+  /// The same for one that is started by hand.
+  @inline(never)
+  static func startByHand(_ operation: Operation, _ perform: () -> Void) {
+    let word = operation.word
+    let buffer = TraceSession.ownBuffer()
+    let now = cplatform_now_ns()
+    recordAdded(operation, in: buffer, at: now, flags: TraceEvent.AddedFlags.noQueue)
+    let isSkipped = operation.stateNow.has(StateWord.skipped)
+    record(
+      isSkipped ? .skipped : .begins, word, detail: self.word(ofClass: operation), value: UInt32(operation.level))
+    perform()
+    if !isSkipped { returned(word) }
+  }
+
+  private static func returned(_ operation: UInt) {
+    let buffer = TraceSession.ownBuffer()
+    if buffer.finishedHere != operation { buffer.append(TraceEvent(.returns, at: cplatform_now_ns(), operation)) }
+    buffer.finishedHere = 0
+  }
+
+  /// Before anybody can learn of the finish.
+  /// - Parameter here: in its own `start()`, innermost on this thread.
+  @inline(never)
+  static func finishes(_ operation: UInt, here: Bool) {
+    let buffer = TraceSession.ownBuffer()
+    buffer.append(TraceEvent(here ? .finishesHere : .finishes, at: cplatform_now_ns(), operation))
+    if here { buffer.finishedHere = operation }
+  }
+
+  /// The calling thread sleeps until the operation has finished.
+  @inline(never)
+  static func waiting(for operation: UInt, _ sleep: () -> Void) {
+    record(.waits, operation)
+    sleep()
+    record(.waited, operation)
+  }
+
+  // MARK: - Backends
+
+  /// A job was taken from another worker.
+  @inline(never)
+  package static func steals(_ job: UInt, from thread: Int32) {
+    record(.steals, job, value: UInt32(bitPattern: thread))
+  }
+
+  /// The calling worker goes to sleep for want of a job.
+  @inline(never)
+  package static func parks() { record(.parks) }
+
+  @inline(never)
+  package static func unparks() { record(.unparks) }
+
+  /// Before a sleeping worker is woken.
+  @inline(never)
+  package static func wakes(_ thread: Int32) { record(.wakes, value: UInt32(bitPattern: thread)) }
+
+  /// - Parameter isSpare: beyond the backend's number of workers, because others block.
+  @inline(never)
+  package static func threadBegins(isSpare: Bool) { record(.threadBegins, value: isSpare ? 1 : 0) }
+
+  @inline(never)
+  package static func threadEnds() { record(.threadEnds) }
+
+  /// Workers beyond the backend's number may run from now on.
+  @inline(never)
+  package static func addsSpares(_ count: Int) { record(.addsSpares, value: UInt32(clamping: count)) }
+
+  @inline(never)
+  package static func calloutBegins() { record(.calloutBegins) }
+
+  @inline(never)
+  package static func calloutEnds() { record(.calloutEnds) }
+}

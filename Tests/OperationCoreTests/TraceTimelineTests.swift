@@ -1,0 +1,156 @@
+import Testing
+
+@testable import OperationCore
+
+/// What a recording means, from events written down by hand.
+struct TraceTimelineTests {
+  private static let classWord = UInt(bitPattern: ObjectIdentifier(BlockOperation.self))
+
+  private func recording(_ threads: [TraceEvent]..., ended: UInt64 = 1_000) -> TraceRecording {
+    var recording = TraceRecording(began: 0, ended: ended)
+    recording.threads = threads.enumerated().map {
+      TraceRecording.Thread(id: Int32($0.offset + 1), name: "t\($0.offset)", isMain: false, events: $0.element)
+    }
+    return recording
+  }
+
+  private func added(_ word: UInt, at time: UInt64, _ name: String? = nil, ready: Bool = true) -> [TraceEvent] {
+    let text = name.map(TraceEvent.slots) ?? []
+    return text + [
+      TraceEvent(
+        .added, at: time, word, detail: Self.classWord,
+        value: 2 | (ready ? TraceEvent.AddedFlags.ready : 0), textLength: UInt16(text.count))
+    ]
+  }
+
+  private func begins(_ word: UInt, at time: UInt64) -> TraceEvent {
+    TraceEvent(.begins, at: time, word, detail: Self.classWord, value: 2)
+  }
+
+  /// Added, begun and finished, three nanoseconds apart.
+  private func ran(_ word: UInt, from time: UInt64) -> [TraceEvent] {
+    var events = added(word, at: time)
+    events.append(begins(word, at: time + 3))
+    events.append(TraceEvent(.finishesHere, at: time + 6, word))
+    return events
+  }
+
+  @Test func anAddressServesManyOperations() {
+    var events: [TraceEvent] = []
+    for round: UInt64 in 0..<3 {
+      events += added(64, at: 100 * round + 10, round == 1 ? nil : "round \(round)")
+      events += [begins(64, at: 100 * round + 20), TraceEvent(.finishesHere, at: 100 * round + 30, 64)]
+    }
+    let timeline = TraceTimeline(recording(events))
+    #expect(timeline.operations.map(\.name) == ["round 0", nil, "round 2"])
+    #expect(timeline.operations.map(\.began) == [20, 120, 220])
+    #expect(timeline.operations.map(\.sliceEnd) == [30, 130, 230])
+    #expect(timeline.executed == 3)
+    #expect(timeline.counts.map(\.running) == [0, 1, 0, 0, 1, 0, 0, 1, 0])
+    #expect(timeline.counts.map(\.ready) == [1, 0, 0, 1, 0, 0, 1, 0, 0])
+  }
+
+  @Test func onesFinishAndTheNextsAdditionAtOneInstant() {
+    let first = added(64, at: 10, "first") + [begins(64, at: 20)]
+    // The thread that adds comes first in the list; the finish is another's.
+    let timeline = TraceTimeline(
+      recording(added(64, at: 30, "second"), first + [TraceEvent(.finishesHere, at: 30, 64)]))
+    #expect(timeline.operations.map(\.name) == ["first", "second"])
+    #expect(timeline.operations[0].finished == 30 && timeline.operations[1].began == nil)
+    // The second was ready and never ran: the counter ends at zero with the trace.
+    #expect(timeline.counts.last.map { [$0.ready, $0.running] } == [0, 0])
+  }
+
+  @Test func whatBeganBeforeTheRecording() {
+    let timeline = TraceTimeline(
+      recording([
+        TraceEvent(.unparks, at: 5), TraceEvent(.finishesHere, at: 10, 64), TraceEvent(.ready, at: 15, 96),
+        begins(96, at: 20), TraceEvent(.finishesHere, at: 30, 96),
+        // Its addition was not seen, nor that of the one before it at the same address.
+        begins(96, at: 40), TraceEvent(.returns, at: 50, 96),
+      ]))
+    #expect(timeline.slices.isEmpty && timeline.executed == 2)
+    #expect(timeline.operations.allSatisfy { $0.added == nil && $0.name == nil })
+    #expect(timeline.operations.map(\.isAsynchronous) == [false, true])
+    #expect(timeline.counts.allSatisfy { $0.ready >= 0 && $0.running >= 0 })
+  }
+
+  @Test func arrowsAreThoseInForceAtTheStart() {
+    var events = ran(32, from: 10) + ran(48, from: 20)
+    // 16 never ran, 8 is not known.
+    events += added(16, at: 35)
+    events.append(TraceEvent(.skipped, at: 38, 16))
+    events += added(64, at: 40, ready: false)
+    for dependency: UInt in [32, 48, 16, 8] { events.append(TraceEvent(.edge, at: 40, 64, detail: dependency)) }
+    events.append(TraceEvent(.edgeRemoved, at: 50, 64, detail: 48))
+    events.append(TraceEvent(.ready, at: 55, 64))
+    events.append(begins(64, at: 60))
+    events.append(TraceEvent(.finishesHere, at: 70, 64))
+    let timeline = TraceTimeline(recording(events))
+    let last = timeline.operations[3]
+    #expect(last.dependencies == [0] && last.ready == 55 && last.added == 40)
+    #expect(timeline.operations[2].began == nil && timeline.executed == 3)
+  }
+
+  @Test func asynchronousOnes() {
+    let timeline = TraceTimeline(
+      recording(
+        added(64, at: 10) + [begins(64, at: 20), TraceEvent(.returns, at: 30, 64)],
+        [TraceEvent(.finishes, at: 50, 64)]))
+    #expect(timeline.operations[0].sliceEnd == 30 && timeline.operations[0].finished == 50)
+    #expect(timeline.operations[0].isAsynchronous)
+    #expect(timeline.counts.map { [Int($0.time), $0.running] } == [[10, 0], [20, 1], [50, 0]])
+    // On its own thread, and only its frame's end missed: not asynchronous.
+    let plain = TraceTimeline(
+      recording(
+        added(64, at: 10) + [
+          begins(64, at: 20), TraceEvent(.finishesHere, at: 25, 64), TraceEvent(.returns, at: 30, 64),
+        ]))
+    #expect(!plain.operations[0].isAsynchronous && plain.operations[0].sliceEnd == 25)
+  }
+
+  @Test func nothingBehindTheFirstGapIsShown() {
+    var cut = recording(
+      added(64, at: 10) + [begins(64, at: 20)], added(96, at: 15) + [begins(96, at: 40)])
+    cut.fullAt = 30
+    cut.dropped = 7
+    let timeline = TraceTimeline(cut)
+    #expect(timeline.executed == 1 && timeline.notShown == 8 && timeline.ended == 30)
+    #expect(timeline.operations[0].sliceEnd == 30 && timeline.operations[0].isCut)
+    #expect(timeline.counts.last.map { [Int($0.time), $0.ready, $0.running] } == [30, 0, 0])
+  }
+
+  @Test func noMoreOperationsThanAskedFor() {
+    var events: [TraceEvent] = []
+    for index: UInt64 in 1...9 { events += ran(UInt(index) * 16, from: 10 * index) }
+    let timeline = TraceTimeline(recording(events), operationLimit: 4)
+    #expect(timeline.executed == 4 && timeline.operations.count == 4 && timeline.notShown == 15)
+    #expect(TraceTimeline(recording(events), operationLimit: 9).notShown == 0)
+  }
+
+  @Test func aThreadsEventsAreInOrder() {
+    let timeline = TraceTimeline(
+      recording(added(64, at: 10) + [begins(64, at: 10), TraceEvent(.finishesHere, at: 10, 64)]))
+    #expect(timeline.operations[0].began == 11 && timeline.operations[0].sliceEnd == 12)
+  }
+
+  @Test func namesGoThereAndBack() {
+    for name in ["", "a", "exactly twenty-four bytes", "é 語 🙂\n\"", String(repeating: "x", count: 480)] {
+      let slots = TraceEvent.slots(of: name)
+      #expect(TraceEvent.name(in: slots[...]) == (name.isEmpty ? nil : name))
+      #expect(slots.allSatisfy { $0.kind == .text })
+    }
+    for length in 475...481 {
+      let long = String(repeating: "x", count: length) + "語語語"
+      let cut = TraceEvent.name(in: TraceEvent.slots(of: long)[...]) ?? ""
+      #expect(cut.hasSuffix("…") && long.hasPrefix(cut.dropLast()) && cut.utf8.count <= 483, "\(length): \(cut)")
+      #expect(cut.count >= 475 - 1)
+    }
+  }
+
+  @Test func textIsWrittenAsJSON() {
+    #expect(TraceText.quoted("a\"b\\c\n\r\t\u{0}\u{1F}é🙂") == #""a\"b\\c\n\r\t\u0000\u001fé🙂""#)
+    #expect(
+      [0, 1, 999, 1_000, 1_234_567].map(TraceText.microseconds) == ["0.000", "0.001", "0.999", "1.000", "1234.567"])
+  }
+}
