@@ -22,12 +22,13 @@ extension Operation {
 
   /// Step 2.
   /// - Parameter extraFlags: set together with `listed`.
+  @inline(__always)
   final func list(in queue: OperationQueue, ticket: Registry.Ticket, extraFlags: UInt64 = 0) {
     _ = Unmanaged.passRetained(self)
     adopt(queue, ticket: ticket)
     queue.registry.fill(ticket, with: self)
     // Before it is listed: until then nobody starts it.
-    if cplatform_is_tracing() { TraceProbe.added(self, to: queue, isReady: false) }
+    if _slowPath(cplatform_is_tracing()) { TraceProbe.added(self, to: queue, isReady: false) }
     let tracked = ticket.isControlled ? StateWord.tracked : 0
     raise(StateWord.listed | tracked | extraFlags)
   }

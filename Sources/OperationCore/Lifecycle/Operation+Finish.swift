@@ -11,8 +11,8 @@ extension Operation {
   /// operation, or by the job that found an overridden `isFinished` true. The caller holds the operation.
   /// - Parameter onlyOnce: a second finish is misuse and traps.
   final func finishNow(onlyOnce: Bool = false) {
+    if _slowPath(cplatform_is_tracing()) { TraceProbe.finishes(self) }
     let frame = LaunchFrame.current.flatMap { $0.pointee.operation == word ? $0 : nil }
-    if cplatform_is_tracing() { TraceProbe.finishes(word, here: frame != nil) }
     var old = stateNow
     if let frame, frame.pointee.ownsLink {
       while let next = old.finishingAndLeaving() {

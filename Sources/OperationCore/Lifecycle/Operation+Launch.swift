@@ -78,7 +78,7 @@ extension Operation {
       LaunchFrame(
         operation: word, queue: queueWord.load(ordering: .relaxed), home: home.load(ordering: .relaxed),
         ownsLink: ownsLink, previous: outer, depth: (outer?.pointee.depth ?? 0) + 1)
-    ) { if cplatform_is_tracing() { TraceProbe.start(self) } else { start() } }
+    ) { if _slowPath(cplatform_is_tracing()) { TraceProbe.start(self) } else { start() } }
     if frame.left {
       // Nobody else may touch it any more on behalf of the queue; the caller gives the reference back.
       if stateNow.has(StateWord.hasEpilogue) { epilogue(queue: frame.queue, successor: &frame.successor) }

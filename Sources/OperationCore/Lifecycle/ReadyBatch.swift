@@ -22,7 +22,7 @@ struct ReadyBatch: ~Copyable {
 
   /// - Parameter operation: scheduled by the caller, who therefore holds its queue.
   mutating func add(_ operation: Operation, useLink: Bool) {
-    if cplatform_is_tracing() { TraceProbe.isReady(operation.word) }
+    if _slowPath(cplatform_is_tracing()) { TraceProbe.isReady(operation.word) }
     let entry = useLink ? operation.word : operation.makeMovedEntry()
     if operation.stateNow.has(StateWord.tracked) {
       if let queue = operation.retainedQueue() { queue.controller.admitLater(operation, entry: entry, of: queue) }

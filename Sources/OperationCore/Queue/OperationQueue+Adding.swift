@@ -25,7 +25,7 @@ extension OperationQueue {
     object._withUnsafeGuaranteedRef { operation in
       operation.adopt(self, ticket: ticket)
       registry.fill(ticket, with: operation)
-      if cplatform_is_tracing() { TraceProbe.added(operation, to: self, isReady: true) }
+      if _slowPath(cplatform_is_tracing()) { TraceProbe.added(operation, to: self, isReady: true) }
     }
     let word = UInt(bitPattern: object.toOpaque())
     if isControlled {

@@ -96,12 +96,14 @@ package enum TraceProbe {
   }
 
   /// Before anybody can learn of the finish.
-  /// - Parameter here: in its own `start()`, innermost on this thread.
   @inline(never)
-  static func finishes(_ operation: UInt, here: Bool) {
+  static func finishes(_ operation: Operation) {
+    // In its own `start()`, innermost on this thread: the end of its slice.
+    let word = operation.word
+    let isHere = LaunchFrame.current?.pointee.operation == word
     let buffer = TraceSession.ownBuffer()
-    buffer.append(TraceEvent(here ? .finishesHere : .finishes, at: cplatform_now_ns(), operation))
-    if here { buffer.finishedHere = operation }
+    buffer.append(TraceEvent(isHere ? .finishesHere : .finishes, at: cplatform_now_ns(), word))
+    if isHere { buffer.finishedHere = word }
   }
 
   /// The calling thread sleeps until the operation has finished.

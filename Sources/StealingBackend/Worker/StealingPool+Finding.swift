@@ -95,7 +95,7 @@ extension StealingPool {
       if index == worker.index { continue }
       let job = workers[index]._withUnsafeGuaranteedRef { $0.steal(level: level) }
       if job != 0 {
-        if cplatform_is_tracing() {
+        if _slowPath(cplatform_is_tracing()) {
           TraceProbe.steals(job, from: workers[index]._withUnsafeGuaranteedRef { $0.threadID })
         }
         return job
