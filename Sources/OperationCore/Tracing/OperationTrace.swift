@@ -16,8 +16,8 @@ import CPlatform
 /// waited; an arrow from a dependency to whoever waited for it; sleeping workers, steals, wake-ups and spare workers; and
 /// how many operations were ready and running. An operation is called by the `name` it had when it was added, else by its class.
 ///
-/// Off, a probe is a load and a branch. On, an operation costs a few hundred nanoseconds more and 32 bytes per event, about
-/// four events each. Nothing is kept alive by being traced.
+/// Off, a probe is a load and a branch, and an operation passes three or four. On, each records an event of 32 bytes, with a look at
+/// the clock: an operation costs some 100 to 150 nanoseconds more. Nothing is kept alive by being traced.
 public struct OperationTrace: Sendable {
   let recording: TraceRecording
 

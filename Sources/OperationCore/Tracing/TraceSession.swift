@@ -12,9 +12,10 @@ enum TraceSession {
   /// When the first event was dropped: nothing later is shown, since something may be missing there.
   private static let fullAt = Atomic<UInt64>(.max)
 
-  private struct Shared: ~Copyable, @unchecked Sendable {
+  private static let lock = FutexLock()
+
+  private struct Shared: @unchecked Sendable {
     // Sendable: what the pointers lead to is touched under `lock`.
-    let lock = FutexLock()
     let buffers = UnsafeMutablePointer<[TraceBuffer]>.allocate(capacity: 1)
     /// When the recording began and ended; 0 for not known and not yet.
     let times = UnsafeMutablePointer<(began: UInt64, ended: UInt64)>.allocate(capacity: 1)
@@ -27,7 +28,7 @@ enum TraceSession {
   private static let shared = Shared()
 
   static func start(eventLimit: Int) {
-    shared.lock.withLock {
+    lock.withLock {
       cplatform_set_tracing(false)
       // Those of threads that are gone. Those of others belong to their threads, which see the new number.
       shared.buffers.pointee.removeAll { $0.isEnded.load(ordering: .acquiring) }
@@ -40,7 +41,7 @@ enum TraceSession {
   }
 
   static func stop() {
-    shared.lock.withLock {
+    lock.withLock {
       guard cplatform_is_tracing() else { return }
       cplatform_set_tracing(false)
       shared.times.pointee.ended = cplatform_now_ns()
@@ -49,7 +50,7 @@ enum TraceSession {
 
   /// A copy of what has been recorded.
   static func collect() -> TraceRecording {
-    shared.lock.withLock {
+    lock.withLock {
       let times = shared.times.pointee
       var recording = TraceRecording(began: times.began, ended: times.ended == 0 ? cplatform_now_ns() : times.ended)
       let current = number.load(ordering: .relaxed)
@@ -83,7 +84,7 @@ enum TraceSession {
     cplatform_thread_words_address().pointee.trace_buffer = Unmanaged.passUnretained(buffer).toOpaque()
     cplatform_at_thread_exit(cplatform_trace_owner) { TraceSession.leave() }
     buffer.begin(session: number.load(ordering: .acquiring))
-    shared.lock.withLock { shared.buffers.pointee.append(buffer) }
+    lock.withLock { shared.buffers.pointee.append(buffer) }
     return buffer
   }
 
