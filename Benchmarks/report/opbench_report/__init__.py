@@ -1,0 +1,1 @@
+"""Pictures and one HTML page from the results of opbench."""

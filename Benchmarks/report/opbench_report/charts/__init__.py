@@ -1,0 +1,50 @@
+"""One file per figure: from results to a chart, which knows nothing of how it is drawn.
+
+`build(results)` of each module gives a `Chart`, or `Missing` with the run that would give it its data.
+"""
+
+from . import (
+    blocking,
+    cancellation,
+    cost_curves,
+    cpu_cost,
+    dependencies,
+    footprint,
+    forkjoin,
+    granularity,
+    latency,
+    overhead,
+    overview,
+    rank_error,
+    replay,
+    scaling,
+    wait_by_level,
+)
+from .chart import Missing
+
+_ALL = [
+    overview,
+    overhead,
+    cost_curves,
+    cpu_cost,
+    footprint,
+    scaling,
+    dependencies,
+    granularity,
+    replay,
+    rank_error,
+    wait_by_level,
+    cancellation,
+    latency,
+    forkjoin,
+    blocking,
+]
+
+
+def build_all(results):
+    """(charts, missing), both in the order in which they are shown."""
+    built = [module.build(results) for module in _ALL]
+    return (
+        [one for one in built if not isinstance(one, Missing)],
+        [one for one in built if isinstance(one, Missing)],
+    )

@@ -1,0 +1,28 @@
+"""What cancelling costs, and whether it holds."""
+
+from ..data.metrics import words
+from .chart import Axis, Chart, Missing, dots_panel, is_wide, shared_keys, title_of
+
+NAME = "cancellation"
+_METRICS = ("ns_per_cancel", "latency_p50_ns", "latency_p99_ns", "late_starts", "ns_per_op")
+
+
+def build(results):
+    panels = []
+    for metric in _METRICS:
+        lines = results.select(family="cancellation", metric=metric)
+        shared = shared_keys(lines)
+        values = [cell.estimate.median for line in lines for cell in line.cells.values()]
+        for line in lines:
+            label = "bodies begun too late" if metric == "late_starts" else words(metric)
+            title = title_of(line, shared[line.benchmark])
+            panel = dots_panel(line, results.main_arms, title, Axis(label, line.unit, is_wide(values)))
+            if panel.series:
+                panels.append(panel)
+    if not panels:
+        return Missing(NAME, "nothing was cancelled", "opbench run --backend all --benchmark cancellation/ --output X.csv")
+    caption = (
+        "Time per cancelled operation, time from cancel() to the flag seen in a running body, and bodies begun after cancelAllOperations had returned, "
+        "of which there must be none; medians over processes with 95 % intervals, x is the paired ratio to Foundation's queue."
+    )
+    return Chart(NAME, "cancellation", "Cancellation", caption, "dots", panels)

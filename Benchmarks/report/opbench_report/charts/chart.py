@@ -1,0 +1,161 @@
+"""A chart as data: panels of series of marks with intervals. `paper` draws it for print, the page's script on the screen."""
+
+from dataclasses import dataclass, field
+
+from ..data.metrics import quantity, quantity_with_interval, ratio, words
+
+
+@dataclass
+class Mark:
+    """A median, with the ends of its interval where there is one."""
+
+    x: float
+    y: float | None = None
+    x_low: float | None = None
+    x_high: float | None = None
+    y_low: float | None = None
+    y_high: float | None = None
+    # What is written beside it in print, and what the page says when one points at it.
+    label: str = ""
+    detail: str = ""
+
+
+@dataclass
+class Series:
+    arm: object
+    marks: list
+
+
+@dataclass
+class Axis:
+    label: str
+    unit: str = ""
+    log: bool = False
+    # (place, text) where the places have names.
+    names: list = field(default_factory=list)
+
+
+@dataclass
+class Guide:
+    """A line to read marks against: at an x or a y, or (`diagonal`) where y is so many times x."""
+
+    kind: str
+    at: float
+    label: str
+
+
+@dataclass
+class Panel:
+    title: str
+    series: list
+    x: Axis
+    y: Axis | None = None
+    guides: list = field(default_factory=list)
+
+
+@dataclass
+class Chart:
+    """`form` is `dots` (a row per subject, the value along x), `lines` or `scatter`."""
+
+    name: str
+    family: str
+    title: str
+    caption: str
+    form: str
+    panels: list
+    # A chart over numbers of workers has one series for all arms of a subject.
+    by_workers: bool = False
+
+    def name_of(self, arm):
+        """What a series is called."""
+        return arm.subject if self.by_workers else str(arm)
+
+    @property
+    def arms(self):
+        return list(dict.fromkeys(series.arm for panel in self.panels for series in panel.series))
+
+
+@dataclass(frozen=True)
+class Missing:
+    """A figure without data, and what would give it some."""
+
+    name: str
+    lacks: str
+    command: str
+
+    def __str__(self):
+        return f"{self.name}: no picture, {self.lacks}; {self.command} gives it"
+
+
+def is_wide(values, factor=8):
+    """Whether a logarithmic axis suits: all positive, and far apart."""
+    return bool(values) and min(values) > 0 and max(values) / min(values) > factor
+
+
+def describe(line, arm, cell):
+    """A cell in words: its number, interval, processes and ratio."""
+    text = f"{words(line.metric)} {quantity_with_interval(line.unit, cell.estimate)}, n = {cell.estimate.count}"
+    if cell.estimate.is_unstable:
+        text += ", unstable"
+    if cell.ratio:
+        text += f"; {ratio(cell.ratio)} to {cell.against}"
+    return text
+
+
+def dots_panel(line, arms, title, axis, with_ratio=True):
+    """A panel that has a row for each arm with a number on the line."""
+    series = []
+    for arm in arms:
+        cell = line.cells.get(arm)
+        if cell is None:
+            continue
+        own = cell.estimate
+        label = quantity(line.unit, own.median)
+        if with_ratio and cell.ratio:
+            label += f"  x{_short(cell.ratio.median)}"
+        mark = Mark(own.median, x_low=own.low, x_high=own.high, label=label, detail=describe(line, arm, cell))
+        series.append(Series(arm, [mark]))
+    return Panel(title, series, axis)
+
+
+def _short(value):
+    """Two significant digits are enough beside a mark."""
+    return f"{value:#.2g}".rstrip(".") if value < 100 else f"{value:.0f}"
+
+
+def y_mark(x, line, arm, cell, prefix=""):
+    """A mark whose value stands on y."""
+    own = cell.estimate
+    return Mark(x, own.median, y_low=own.low, y_high=own.high, detail=prefix + describe(line, arm, cell))
+
+
+def title_of(line, shared):
+    """The benchmark with the parameters in which it differs from its neighbours."""
+    own = [
+        # Patterns are known by their names.
+        value if key == "pattern" else f"{key}={value}"
+        for key, value in sorted(line.parameters.items(), key=lambda pair: (pair[0] != "pattern", pair))
+        if key not in shared
+    ]
+    return " ".join([line.short] + own)
+
+
+def shared_keys(lines):
+    """Per benchmark, the parameter keys that all its lines have alike."""
+    by_benchmark = {}
+    for line in lines:
+        by_benchmark.setdefault(line.benchmark, []).append(line.parameters)
+    return {
+        name: {key for key in sets[0] if all(one.get(key) == sets[0][key] for one in sets)}
+        for name, sets in by_benchmark.items()
+    }
+
+
+def dots_chart(lines, arms, name, family, title, caption, label):
+    """Panels of a row per arm, a panel per line, on one axis for all."""
+    lines = [line for line in lines if any(arm in line.cells for arm in arms)]
+    values = [cell.estimate.median for line in lines for arm, cell in line.cells.items() if arm in arms]
+    shared = shared_keys(lines)
+    axis = Axis(label, lines[0].unit, is_wide(values))
+    panels = [dots_panel(line, arms, title_of(line, shared[line.benchmark]), axis) for line in lines]
+    return Chart(name, family, title, caption, "dots", panels)

@@ -1,0 +1,21 @@
+"""What dependencies cost: shapes and graph patterns without work in their tasks."""
+
+from ..data import parameters
+from .chart import Missing, dots_chart
+
+NAME = "dependencies"
+
+
+def build(results):
+    lines = [
+        line
+        for line in results.select(family="dependencies", metric="ns_per_op")
+        if line.benchmark != "dependencies/replay" and not parameters.number(line.parameters, "work_ns")
+    ]
+    if not lines:
+        return Missing(NAME, "there is no graph without work", "opbench run --backend all --benchmark dependencies/ --output X.csv")
+    caption = (
+        "Time per operation of building, running and releasing a graph whose tasks do nothing; medians over processes with 95 % intervals, "
+        "x is the paired ratio to Foundation's queue."
+    )
+    return dots_chart(lines, results.main_arms, NAME, "dependencies", "Cost of dependencies", caption, "time per operation")

@@ -1,0 +1,25 @@
+"""What an operation asks of the allocator, counted in processes of their own."""
+
+from .chart import Axis, Chart, Missing, dots_panel, is_wide, shared_keys, title_of
+
+NAME = "footprint"
+_METRICS = (("allocations_per_op", "allocations per operation"), ("bytes_per_op", "bytes per operation"), ("pending_bytes_per_op", "bytes per waiting operation"))
+
+
+def build(results):
+    panels = []
+    for metric, label in _METRICS:
+        lines = results.select(family="overhead", metric=metric)
+        values = [cell.estimate.median for line in lines for cell in line.cells.values()]
+        shared = shared_keys(lines)
+        if not lines:
+            continue
+        axis = Axis(label, lines[0].unit, is_wide(values))
+        panels += [dots_panel(line, results.main_arms, title_of(line, shared[line.benchmark]), axis) for line in lines]
+    if not panels:
+        return Missing(NAME, "allocations were not counted", "opbench run --backend all --benchmark overhead/ --output X.csv (with libjemalloc-dev installed)")
+    caption = (
+        "Allocations and bytes per operation, counted with jemalloc in processes that take no times; x is the ratio to Foundation's queue. "
+        "They are counted once per cell, so there is no interval."
+    )
+    return Chart(NAME, "overhead", "Memory per operation", caption, "dots", panels)

@@ -1,0 +1,50 @@
+"""The geometric mean of all times against Foundation's, over everything and family by family."""
+
+from ..data.comparison import compare
+from ..data.geometric_mean import geometric_mean
+from ..data.metrics import ratio, significant
+from ..data.results import REFERENCE
+from .chart import Axis, Chart, Guide, Mark, Missing, Panel, Series
+
+NAME = "overview"
+
+
+def build(results):
+    lines = [line for line in results.primary_lines()]
+    comparison = compare(results, REFERENCE, lines)
+    if not comparison.lines:
+        return Missing(NAME, f"nothing was measured beside {REFERENCE}", "opbench run --backend stealing --output X.csv")
+    axis = Axis(f"time relative to {REFERENCE}", "ratio", True)
+    families = list(dict.fromkeys(one.benchmark.split("/")[0] for one in comparison.lines))
+    groups = [("all benchmarks", comparison.lines)] if len(families) > 1 else []
+    groups += [(family, [one for one in comparison.lines if one.benchmark.startswith(family + "/")]) for family in families]
+    panels = []
+    for title, compared in groups:
+        series = []
+        for arm in results.main_arms:
+            mean = geometric_mean([(one.benchmark, one.logarithms) for one in compared if one.arm == arm])
+            if mean is None:
+                continue
+            count = f"{mean.benchmarks} benchmark{'s' if mean.benchmarks > 1 else ''}, {mean.blocks} blocks"
+            series.append(
+                Series(
+                    arm,
+                    [
+                        Mark(
+                            mean.ratio,
+                            x_low=mean.low,
+                            x_high=mean.high,
+                            label=f"x{significant(mean.ratio)}",
+                            detail=f"{ratio(mean)} of {REFERENCE}'s time, {count}",
+                        )
+                    ],
+                )
+            )
+        if series:
+            panels.append(Panel(title, series, axis, guides=[Guide("x", 1, REFERENCE)]))
+    caption = (
+        "Geometric mean of the paired time ratios, one vote per benchmark by the one time that stands for it; "
+        "bars are bootstrap intervals over blocks (95 %), from six blocks on. Subjects that lack a capability have fewer "
+        "benchmarks in their mean."
+    )
+    return Chart(NAME, "overview", f"Time relative to {REFERENCE}", caption, "dots", panels)

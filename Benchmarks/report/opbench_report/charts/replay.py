@@ -1,0 +1,32 @@
+"""Real workflows: how near each subject comes to the shortest schedule there can be."""
+
+from .chart import Axis, Chart, Guide, Missing, dots_panel
+
+NAME = "replay"
+_BENCHMARK = "dependencies/replay"
+
+
+def build(results):
+    lines = results.select(_BENCHMARK, "efficiency")
+    if not lines:
+        return Missing(NAME, "there is no replay", "opbench run --backend all --benchmark dependencies/replay --graph WORKFLOW.json --output X.csv")
+    axis = Axis("efficiency: max(T1/P, T∞) / makespan", "ratio")
+    panels, lacking = [], False
+    for line in lines:
+        panel = dots_panel(line, results.main_arms, line.parameters.get("graph", line.params), axis)
+        panel.guides.append(Guide("x", 1, "no schedule is better"))
+        graham = results.line(_BENCHMARK, line.params, "graham_efficiency")
+        if graham is None:
+            lacking = True
+        else:
+            bound = min(cell.estimate.median for cell in graham.cells.values())
+            panel.guides.append(Guide("x", bound, f"Graham's bound {bound:.2f}"))
+        if panel.series:
+            panels.append(panel)
+    caption = (
+        "Replayed workflows, runtimes scaled and spun; medians over processes with 95 % intervals. No schedule on P workers ends before "
+        "max(T1/P, T∞), which is efficiency 1; one that never idles while a task is ready is not below Graham's bound."
+    )
+    if lacking:
+        caption += " Results without graham_efficiency, which earlier versions did not write, show no Graham's bound."
+    return Chart(NAME, "dependencies", "Replayed workflows against their bounds", caption, "dots", panels)

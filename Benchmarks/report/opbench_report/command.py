@@ -1,0 +1,84 @@
+"""The command line: FILE.csv… --output DIR."""
+
+import argparse
+import os
+import sys
+
+from . import page, paper
+from .charts import build_all
+from .complaint import CANNOT_CREATE, USAGE, Complaint
+from .data import results as result_files
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message):
+        raise Complaint(USAGE, f"{message}; usage: {self.format_usage().removeprefix('usage: ')}")
+
+
+def _parser():
+    parser = _Parser(prog="scripts/plot", description="Pictures (SVG and PNG) and one HTML page from results of opbench.")
+    parser.add_argument("files", nargs="+", metavar="FILE.csv", help="results of opbench run, each with its .env.json beside it")
+    parser.add_argument("--output", required=True, metavar="DIR", help="the folder for the pictures and report.html; made where it is missing")
+    parser.add_argument("--validation", metavar="validate.txt", help="the report of opbench validate (default: validate.txt beside the first result)")
+    parser.add_argument("--no-page", action="store_true", help="pictures only")
+    parser.add_argument("--no-pictures", action="store_true", help="the page only")
+    return parser
+
+
+def main(arguments=None):
+    """Runs and returns the exit code; what goes wrong is one line."""
+    try:
+        options = _parser().parse_args(arguments)
+        if options.no_page and options.no_pictures:
+            raise Complaint(USAGE, "--no-page and --no-pictures together leave nothing to make")
+        run(options)
+    except Complaint as complaint:
+        print(f"plot: {complaint}", file=sys.stderr)
+        return complaint.code
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        return 0
+    return 0
+
+
+def run(options):
+    results = result_files.read(options.files)
+    say = lambda text: print(f"plot: {text}", file=sys.stderr)
+    for source in results.sources:
+        if source.record is None:
+            say(f"{source.path} has no .env.json beside it: excluded blocks, failures and the machine are not known")
+    # Read before anything is written, so that a wrong one leaves no half of a report.
+    validation = page.validation.find(options.validation, options.files[0]) if not options.no_page else None
+    charts, missing = build_all(results)
+    for one in missing:
+        say(one)
+    _prepare(options.output)
+    try:
+        if not options.no_pictures:
+            for chart in charts:
+                paper.render(chart, options.output, source_line(results))
+        if not options.no_page:
+            page.write(results, charts, missing, validation, options.output)
+    except OSError as error:
+        raise Complaint(CANNOT_CREATE, f"cannot write into {options.output}: {error.strerror or error}") from None
+    made = [] if options.no_pictures else [f"{len(charts)} pictures as SVG and PNG"]
+    made += [] if options.no_page else ["report.html"]
+    say(f"wrote {' and '.join(made)} into {options.output}")
+
+
+def source_line(results):
+    """What a picture was made from."""
+    return ", ".join(f"{source.name} sha256:{source.digest}" for source in results.sources)
+
+
+def _prepare(folder):
+    try:
+        os.makedirs(folder, exist_ok=True)
+        # Asked before the pictures are drawn; root may write everywhere but on a read-only file system.
+        probe = os.path.join(folder, f".opbench-{os.getpid()}")
+        with open(probe, "w", encoding="utf-8"):
+            pass
+        os.remove(probe)
+    except OSError as error:
+        raise Complaint(CANNOT_CREATE, f"cannot write into the folder {folder}: {error.strerror}") from None

@@ -1,0 +1,1 @@
+"""Results as opbench itself reads them: rows, statistics, comparisons."""

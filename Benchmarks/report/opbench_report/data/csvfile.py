@@ -1,0 +1,93 @@
+"""Reads a result of schema 1 as strictly as opbench does: a file that is cut off or of another kind is refused, by line."""
+
+import csv
+import gzip
+import io
+import math
+import zlib
+
+from ..complaint import BAD_INPUT, NO_INPUT, Complaint
+from . import parameters
+
+SCHEMA = "1"
+HEADER = (
+    "schema,run_id,block,process,value_index,family,benchmark,params,backend,workers,metric,unit,value,n".split(",")
+)
+_COUNTS = (2, 3, 4, 9, 13)
+
+
+def read_bytes(path):
+    """What is in the file."""
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except FileNotFoundError:
+        raise Complaint(NO_INPUT, f"{path}: there is no such file") from None
+    except OSError as error:
+        raise Complaint(NO_INPUT, f"{path}: cannot be read as a file ({error.strerror})") from None
+
+
+def unpacked(content, path):
+    """The content of a file that may end in `.gz`."""
+    if not str(path).endswith(".gz"):
+        return content
+    try:
+        return gzip.decompress(content)
+    except (OSError, EOFError, zlib.error):
+        raise Complaint(BAD_INPUT, f"{path}: not a whole gzip file") from None
+
+
+def rows(content, source):
+    """The records as lists of typed fields, in the order of the file."""
+    if not content:
+        raise Complaint(BAD_INPUT, f"{source} is empty")
+    try:
+        text = content.decode("utf-8")
+    except UnicodeDecodeError:
+        raise Complaint(BAD_INPUT, f"{source}: not UTF-8 text, so not a result of opbench") from None
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    records = []
+    try:
+        _check_header(next(reader), source)
+        # How opbench tells a file that was cut off from a whole one.
+        if not text.endswith("\n"):
+            raise Complaint(BAD_INPUT, f"{source}, line {text.count(chr(10)) + 1}: the file is cut off in the middle of this row")
+        for fields in reader:
+            records.append(_record(fields, f"{source}, line {reader.line_num}"))
+    except csv.Error as error:
+        raise Complaint(BAD_INPUT, f"{source}, line {reader.line_num}: {error}") from None
+    if not records:
+        raise Complaint(BAD_INPUT, f"{source} has a header and no rows")
+    return records
+
+
+def _check_header(first, source):
+    if first == HEADER:
+        return
+    for place, (wanted, found) in enumerate(zip(HEADER, first), start=1):
+        if wanted != found:
+            what = f"column {place} is '{found[:40]}', not '{wanted}'"
+            break
+    else:
+        what = f"it has {len(first)} columns, not {len(HEADER)}"
+    raise Complaint(BAD_INPUT, f"{source}, line 1: not a result of schema {SCHEMA}: {what}")
+
+
+def _record(fields, place):
+    if len(fields) != len(HEADER):
+        raise Complaint(BAD_INPUT, f"{place}: {len(fields)} columns instead of {len(HEADER)}")
+    if fields[0] != SCHEMA:
+        raise Complaint(BAD_INPUT, f"{place}: schema '{fields[0]}'; this program reads schema {SCHEMA}")
+    for column in _COUNTS:
+        if not (fields[column].isascii() and fields[column].isdigit()):
+            raise Complaint(BAD_INPUT, f"{place}: {HEADER[column]} is '{fields[column][:40]}', not a count")
+        fields[column] = int(fields[column])
+    try:
+        fields[12] = float(fields[12])
+    except ValueError:
+        fields[12] = math.nan
+    if not math.isfinite(fields[12]):
+        raise Complaint(BAD_INPUT, f"{place}: value is not a number")
+    if parameters.parse(fields[7]) is None:
+        raise Complaint(BAD_INPUT, f"{place}: params is '{fields[7][:40]}', not key=value;…")
+    return fields

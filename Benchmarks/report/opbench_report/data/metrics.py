@@ -1,0 +1,114 @@
+"""What a metric is: the time that stands for a benchmark, its direction, and how its numbers are written."""
+
+_PRIMARY = ("ns_per_op", "ns_per_task", "ns_per_cancel", "makespan_ns", "metg50_ns")
+# Everything else counts a cost, of which less is better.
+_MORE_IS_BETTER = {"efficiency", "speedup", "jain", "min_share", "graham_efficiency"}
+_WORDS = {
+    "ns_per_op": "time per operation",
+    "cpu_ns_per_op": "CPU time per operation",
+    "ns_per_edge": "time per edge",
+    "ns_per_cancel": "time per cancelled operation",
+    "makespan_ns": "makespan",
+    "metg50_ns": "METG(50 %)",
+    "metg95_ns": "METG(95 %)",
+    "allocations_per_op": "allocations per operation",
+    "bytes_per_op": "bytes allocated per operation",
+    "pending_bytes_per_op": "bytes per waiting operation",
+    "efficiency": "efficiency",
+    "speedup": "speed-up over the plain recursion",
+    "idle_cpu_percent": "CPU while idle",
+    "late_starts": "late starts",
+    "rank_error_mean": "mean rank error",
+    "rank_error_p99": "rank error, p99",
+    "rank_error_max": "largest rank error",
+    "inversion_ns": "mean priority inversion",
+    "min_share": "smallest share",
+    "jain": "Jain's index",
+    "threads_created": "threads created",
+    "peak_rss": "peak memory",
+}
+
+
+def primary_time(units):
+    """The one time that stands for a benchmark, from {metric: unit}; None where it reports no time."""
+    times = {name for name, unit in units.items() if unit == "ns"}
+    for name in _PRIMARY:
+        if name in times:
+            return name
+    return min((name for name in times if name.endswith("_p50_ns")), default=None)
+
+
+def is_difference(metric):
+    """Differences of two times: where the interval holds zero, only the bound is known."""
+    return metric.endswith("_overhead_ns")
+
+
+def more_is_better(metric):
+    return metric in _MORE_IS_BETTER
+
+
+def words(metric):
+    """The metric in words."""
+    if metric in _WORDS:
+        return _WORDS[metric]
+    for suffix, meaning in (("_p50_ns", "p50"), ("_p90_ns", "p90"), ("_p99_ns", "p99"), ("_p999_ns", "p99.9"), ("_max_ns", "maximum")):
+        if metric.endswith(suffix):
+            return f"{metric.removesuffix(suffix).replace('_', ' ')}, {meaning}"
+    return metric.removesuffix("_ns").replace("_", " ")
+
+
+def significant(value):
+    """Three significant digits, or all those before the point, as opbench's table writes them."""
+    size = abs(value)
+    if size >= 100 or value == 0:
+        digits = 0
+    elif size >= 10:
+        digits = 1
+    elif size >= 1:
+        digits = 2
+    else:
+        digits = 3 if size >= 0.1 else 4 if size >= 0.01 else 5
+    text = f"{value:.{digits}f}"
+    return text.removeprefix("-") if float(text) == 0 else text
+
+
+def scale(unit, value):
+    """(divisor, suffix) for the unit that gives one to three digits before the point."""
+    size = abs(value)
+    if unit == "ns":
+        for divisor, suffix in ((1e9, " s"), (1e6, " ms"), (1e3, " µs")):
+            if size >= divisor:
+                return divisor, suffix
+        return 1, " ns"
+    if unit == "bytes":
+        for divisor, suffix in ((2**30, " GiB"), (2**20, " MiB"), (2**10, " KiB")):
+            if size >= divisor:
+                return divisor, suffix
+        return 1, " B"
+    if unit == "percent":
+        return 1, " %"
+    return 1, ""
+
+
+def quantity(unit, value):
+    """Such as `1.23 µs`."""
+    divisor, suffix = scale(unit, value)
+    return significant(value / divisor) + suffix
+
+
+def quantity_with_interval(unit, estimate):
+    """Such as `1.23 [1.20, 1.31] µs`."""
+    divisor, suffix = scale(unit, estimate.median)
+    text = significant(estimate.median / divisor)
+    if estimate.has_interval:
+        text += f" [{significant(estimate.low / divisor)}, {significant(estimate.high / divisor)}]"
+    return text + suffix
+
+
+def ratio(estimate):
+    """Such as `x0.058 [0.051, 0.066]`."""
+    middle = estimate.median if hasattr(estimate, "median") else estimate.ratio
+    text = f"x{significant(middle)}"
+    if estimate.low is not None:
+        text += f" [{significant(estimate.low)}, {significant(estimate.high)}]"
+    return text

@@ -1,0 +1,43 @@
+"""The parameters of a cell: `key=value;key=value`, sorted by key."""
+
+
+def parse(text):
+    """A dictionary, or None when a pair has no `=`."""
+    pairs = {}
+    for pair in text.split(";"):
+        if not pair:
+            continue
+        key, equals, value = pair.partition("=")
+        if not equals:
+            return None
+        pairs[key] = value
+    return pairs
+
+
+def text(pairs):
+    """The canonical form, which is the identity of a set of parameters."""
+    return ";".join(f"{key}={value}" for key, value in sorted(pairs.items()))
+
+
+def contains(all_of, few):
+    """Whether every pair of `few` is among those of `all_of`; both are texts."""
+    return (parse(few) or {}).items() <= (parse(all_of) or {}).items()
+
+
+def common(texts):
+    """The pairs that all have alike, as a dictionary."""
+    sets = [set((parse(one) or {}).items()) for one in texts]
+    return dict(set.intersection(*sets)) if sets else {}
+
+
+def without(one, pairs):
+    """The text of the parameters less some pairs."""
+    return text({key: value for key, value in (parse(one) or {}).items() if pairs.get(key) != value})
+
+
+def number(pairs, key):
+    """A parameter as a number, or None."""
+    try:
+        return float(pairs[key])
+    except (KeyError, ValueError):
+        return None

@@ -1,0 +1,259 @@
+"""From files to the numbers of every cell, as `opbench run` prints them: a process is the median of its values, a cell the
+median of its processes, a ratio the median of paired ratios."""
+
+import hashlib
+import os
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import pandas
+
+from ..complaint import BAD_INPUT, USAGE, Complaint
+from ..subjects import order
+from . import csvfile, environment, parameters
+from .metrics import primary_time
+from .statistics import Estimate, estimate, log_ratio, paired_ratio
+
+REFERENCE = "foundation"
+
+
+class Arm(NamedTuple):
+    """A subject at a worker count: a column of the comparison."""
+
+    subject: str
+    workers: int
+
+    def __str__(self):
+        return f"{self.subject}@{self.workers}"
+
+
+def reference_arm(name, arm, among):
+    """The arm of the reference that another is compared with: the one with as many workers, or else the widest."""
+    candidates = [one for one in among if name in (one.subject, str(one))]
+    same = [one for one in candidates if one.workers == arm.workers]
+    return same[0] if same else max(candidates, key=lambda one: one.workers, default=None)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What one arm has on a line."""
+
+    estimate: Estimate
+    # To the reference, from the blocks in which both were measured.
+    ratio: Estimate | None
+    against: Arm | None
+    # The median of each process, by (run, block).
+    processes: dict
+
+
+@dataclass
+class Line:
+    """A metric of a scenario over all arms."""
+
+    benchmark: str
+    params: str
+    metric: str
+    unit: str
+    cells: dict = field(default_factory=dict)
+
+    @property
+    def family(self):
+        return self.benchmark.split("/", 1)[0]
+
+    @property
+    def short(self):
+        return self.benchmark.split("/", 1)[1]
+
+    @property
+    def parameters(self):
+        return parameters.parse(self.params)
+
+
+@dataclass(frozen=True)
+class Source:
+    """One CSV that was read."""
+
+    path: str
+    # As the file has them, packed or not.
+    raw: bytes
+    record: dict | None
+    rows: int
+    excluded_rows: int
+    runs: tuple
+
+    @property
+    def name(self):
+        return os.path.basename(self.path)
+
+    @property
+    def digest(self):
+        return hashlib.sha256(self.raw).hexdigest()
+
+    @property
+    def outcome(self):
+        return (self.record or {}).get("outcome", {})
+
+    @property
+    def allocator(self):
+        return str((self.record or {}).get("allocator", "")).split(" ")[0]
+
+
+class Results:
+    """All rows that count, and what follows from them."""
+
+    def __init__(self, sources, rows):
+        self.sources = sources
+        self.rows = rows
+        self.primary = _primary_times(rows)
+        self.lines = _lines(rows)
+        self.arms = sorted({arm for line in self.lines for arm in line.cells}, key=lambda arm: order(arm.subject, arm.workers))
+        widest = {}
+        for arm in self.arms:
+            widest[arm.subject] = max(widest.get(arm.subject, 0), arm.workers)
+        # Of each subject the arm with the most workers: what pictures show unless they are about workers.
+        self.main_arms = [arm for arm in self.arms if arm.workers == widest[arm.subject]]
+        self._by_key = {(line.benchmark, line.params, line.metric): line for line in self.lines}
+
+    def line(self, benchmark, params, metric):
+        """A line, or None."""
+        return self._by_key.get((benchmark, params, metric))
+
+    def select(self, benchmark=None, metric=None, family=None):
+        """Lines by exact benchmark, metric and family, in the order of their parameters."""
+        return [
+            line
+            for line in self.lines
+            if (benchmark is None or line.benchmark == benchmark)
+            and (metric is None or line.metric == metric)
+            and (family is None or line.family == family)
+        ]
+
+    def primary_lines(self, family=None):
+        """The lines of the one time that stands for each benchmark."""
+        return [line for line in self.select(family=family) if self.primary.get(line.benchmark) == line.metric]
+
+    @property
+    def failures(self):
+        return [(source, cell) for source in self.sources for cell in source.outcome.get("failures", [])]
+
+
+def read(paths):
+    """Reads result files and what lies beside them; throws one line when one of them is no result."""
+    names = [os.path.realpath(path) for path in paths]
+    for place, name in enumerate(names):
+        if name in names[:place]:
+            raise Complaint(USAGE, f"{paths[place]} is given twice")
+    sources, frames = [], []
+    for path in paths:
+        raw = csvfile.read_bytes(path)
+        frame = _frame(csvfile.rows(csvfile.unpacked(raw, path), path))
+        record = environment.read(environment.path_beside(path))
+        kept = frame[_counts(frame, (record or {}).get("outcome", {}))]
+        runs = tuple(frame.run_id.unique())
+        sources.append(Source(path, raw, record, len(frame), len(frame) - len(kept), runs))
+        frames.append(kept)
+    _check(sources)
+    rows = pandas.concat(frames, ignore_index=True)
+    if rows.empty:
+        raise Complaint(BAD_INPUT, f"{', '.join(paths)}: no row counts: all blocks are excluded or all cells failed")
+    return Results(sources, rows)
+
+
+def _check(sources):
+    """Times on different allocators are not the same measure, and no run counts twice."""
+    seen = {}
+    for source in sources:
+        for run in source.runs:
+            if run in seen:
+                raise Complaint(BAD_INPUT, f"{source.path} holds the run {run} that {seen[run]} holds as well; give one of them")
+            seen[run] = source.path
+    known = [source for source in sources if source.allocator]
+    for source in known[1:]:
+        if source.allocator != known[0].allocator:
+            raise Complaint(
+                BAD_INPUT,
+                f"{known[0].path} was timed on {known[0].allocator}, {source.path} on {source.allocator}: "
+                "times are not comparable across allocators; make a report of each",
+            )
+
+
+def _frame(records):
+    frame = pandas.DataFrame(records, columns=csvfile.HEADER)
+    frame["name"] = frame.family + "/" + frame.benchmark
+    canonical = {
+        (name, params): _canonical(name, params)
+        for name, params in frame[["name", "params"]].drop_duplicates().itertuples(index=False)
+    }
+    frame["params"] = [canonical[key] for key in zip(frame.name, frame.params)]
+    return frame
+
+
+def _canonical(name, params):
+    """Sorted; the granularities of a sweep without the rounding in their last digits, which differs between processes."""
+    pairs = parameters.parse(params)
+    work = parameters.number(pairs, "work_ns") if name == "dependencies/metg" else None
+    if work is not None:
+        pairs["work_ns"] = f"{work:.6g}"
+    return parameters.text(pairs)
+
+
+def _counts(frame, outcome):
+    """Which rows count: not those of excluded blocks, nor any of a cell that failed."""
+    keep = pandas.Series(True, index=frame.index)
+    sets = frame.params.unique()
+
+    def has(few):
+        return frame.params.isin([one for one in sets if parameters.contains(one, few)])
+
+    for block in outcome.get("excluded_blocks", []):
+        keep &= ~((frame.name == block["benchmark"]) & (frame.block == block["block"]) & has(block["params"]))
+    for cell in outcome.get("failures", []):
+        arm = (frame.backend == cell["backend"]) & (frame.workers == cell["workers"])
+        keep &= ~((frame.name == cell["benchmark"]) & arm & has(cell["params"]))
+    return keep
+
+
+def _primary_times(rows):
+    pairs = rows[["name", "metric", "unit"]].drop_duplicates()
+    return {name: primary_time(dict(zip(group.metric, group.unit))) for name, group in pairs.groupby("name")}
+
+
+def _lines(rows):
+    key = ["name", "params", "metric", "unit", "backend", "workers"]
+    processes = rows.groupby(key + ["run_id", "block"], sort=False).value.median()
+    numbers = {}
+    for (name, params, metric, unit, backend, workers, run, block), value in processes.items():
+        arms = numbers.setdefault((name, params, metric, unit), {})
+        arms.setdefault(Arm(backend, int(workers)), {})[(run, int(block))] = float(value)
+    lines = []
+    for (name, params, metric, unit), arms in numbers.items():
+        line = Line(name, params, metric, unit)
+        for arm in sorted(arms, key=lambda one: order(one.subject, one.workers)):
+            line.cells[arm] = _cell(arm, arms)
+        lines.append(line)
+    return sorted(lines, key=lambda line: (line.benchmark, _sort_key(line.params)))
+
+
+def _cell(arm, arms):
+    base = reference_arm(REFERENCE, arm, arms)
+    ratio = None
+    if base is not None and base != arm:
+        ratio = paired_ratio(paired_logarithms(arms[arm], arms[base]).values())
+    return Cell(estimate(arms[arm].values()), ratio, base if ratio else None, arms[arm])
+
+
+def paired_logarithms(ours, theirs):
+    """The logarithm of the ratio in each (run, block) in which both have a positive number."""
+    logs = {place: log_ratio(value, theirs[place]) for place, value in ours.items() if place in theirs}
+    return {place: value for place, value in logs.items() if value is not None}
+
+
+def _sort_key(params):
+    """Numbers by size, everything else by its letters."""
+    key = []
+    for name, value in sorted(parameters.parse(params).items()):
+        try:
+            key.append((name, 0, float(value), ""))
+        except ValueError:
+            key.append((name, 1, 0.0, value))
+    return key

@@ -1,0 +1,93 @@
+"""The statistics of `Benchmarks/Harness/Statistics.swift` and `Widening.swift`: medians, ranks and signs."""
+
+import math
+from dataclasses import dataclass
+
+FAMILY_CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A median with its order-statistic interval; there is none below six values."""
+
+    median: float
+    low: float | None
+    high: float | None
+    count: int
+
+    @property
+    def has_interval(self):
+        return self.low is not None
+
+    @property
+    def is_unstable(self):
+        """Whether half the interval's width exceeds 5 % of the median."""
+        return self.has_interval and (self.high - self.low) / 2 > 0.05 * abs(self.median)
+
+    def holds(self, value):
+        return self.has_interval and self.low <= value <= self.high
+
+
+def median(values):
+    """The middle value, or the mean of the two middle ones."""
+    ordered = sorted(values)
+    middle = len(ordered) // 2
+    return ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) / 2
+
+
+def median_ranks(count, confidence=0.95):
+    """(k, n + 1 - k, coverage): the narrowest ranks, from one, that hold the median; None when the extremes do not reach."""
+    tail = 0.0
+    best = None
+    for rank in range(1, max(1, count // 2 + 1)):
+        tail += _binomial_half(count, rank - 1)
+        coverage = 1 - 2 * tail
+        if not coverage >= confidence:
+            break
+        best = (rank, count + 1 - rank, coverage)
+    return best
+
+
+def _binomial_half(n, k):
+    return math.exp(math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1) - n * math.log(2))
+
+
+def estimate(values, confidence=0.95):
+    """The median of values that are independent of one another, one per process."""
+    ordered = sorted(values)
+    ranks = median_ranks(len(ordered), confidence)
+    low, high = (ordered[ranks[0] - 1], ordered[ranks[1] - 1]) if ranks else (None, None)
+    return Estimate(median(ordered), low, high, len(ordered))
+
+
+def log_ratio(numerator, denominator):
+    """ln(numerator / denominator); None when either is not positive."""
+    return math.log(numerator / denominator) if numerator > 0 and denominator > 0 else None
+
+
+def paired_ratio(logarithms, confidence=0.95):
+    """exp of the median of the logarithms with the interval of the sign test; None without any."""
+    if not logarithms:
+        return None
+    of_logs = estimate(logarithms, confidence)
+    bounds = (math.exp(of_logs.low), math.exp(of_logs.high)) if of_logs.has_interval else (None, None)
+    return Estimate(math.exp(of_logs.median), *bounds, of_logs.count)
+
+
+@dataclass(frozen=True)
+class Widening:
+    """How much wider intervals must be when several are read together (Bonferroni)."""
+
+    comparisons: int
+
+    @property
+    def confidence(self):
+        """What one interval must reach."""
+        return 1 - (1 - FAMILY_CONFIDENCE) / max(1, self.comparisons)
+
+    def confidence_of(self, count):
+        """The widened confidence, or the most that so many processes reach; None below six."""
+        if median_ranks(count) is None:
+            return None
+        # One part in 10^12 less, so that rounding does not deny the extremes their own confidence.
+        return min(self.confidence, (1 - 2 / 2.0**count) * (1 - 1e-12))

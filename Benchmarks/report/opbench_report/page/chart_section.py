@@ -1,0 +1,111 @@
+"""Each family with its charts: a place for each plot, and its numbers in a table for those who do not see or point."""
+
+from ..charts.ticks import limits, ticks
+from .html import details, table, tag, text
+
+_FAMILIES = (
+    ("overview", "Overview"),
+    ("overhead", "Overhead"),
+    ("dependencies", "Dependencies"),
+    ("priority", "Priority"),
+    ("cancellation", "Cancellation"),
+    ("latency", "Latency"),
+    ("forkjoin", "Fork and join"),
+    ("blocking", "Blocking and idle"),
+)
+
+
+def sections(charts):
+    """(HTML, documents of the plots in the order of their places)."""
+    parts, plots = [], []
+    for family, title in _FAMILIES:
+        own = [chart for chart in charts if chart.family == family]
+        if own:
+            content = "".join(_chart(chart, plots) for chart in own)
+            parts.append(tag("section", tag("h2", text(title), id=f"{family}-title") + content, id=family, aria_labelledby=f"{family}-title"))
+    return "".join(parts), plots
+
+
+def links(charts):
+    """What the contents of the page lists."""
+    present = {chart.family for chart in charts}
+    return [(family, title) for family, title in _FAMILIES if family in present]
+
+
+def _chart(chart, plots):
+    groups = _rows(chart) if chart.form == "dots" else [_plane(chart, panel) for panel in chart.panels]
+    figures = []
+    for document in groups:
+        label = f"{chart.title}, {document['title']}. The numbers are in the table below the pictures."
+        heading = tag("figcaption", text(document["title"])) if document["title"] else ""
+        plot = tag("div", class_="plot", id=f"plot-{len(plots)}", role="img", aria_label=label)
+        figures.append(tag("figure", heading + plot))
+        plots.append(document)
+    numbers = [
+        (panel.title, chart.name_of(series.arm), mark.detail) for panel in chart.panels for series in panel.series for mark in series.marks
+    ]
+    wide = " wide" if chart.form == "dots" or len(groups) == 1 else ""
+    return tag(
+        "section",
+        tag("h3", text(chart.title))
+        + tag("p", text(chart.caption), class_="note")
+        + tag("div", "".join(figures), class_="plots" + wide)
+        + details("Numbers", table(("panel", "subject", "numbers"), numbers, chart.title, row_heads=2)),
+        class_="chart",
+        id=f"chart-{chart.name}",
+    )
+
+
+def _mark(mark):
+    return [mark.x, mark.y, mark.x_low, mark.x_high, mark.y_low, mark.y_high, mark.label, mark.detail]
+
+
+def _series(chart, series):
+    return {"arm": chart.name_of(series.arm), "subject": series.arm.subject, "marks": [_mark(mark) for mark in series.marks]}
+
+
+def _axis(axis, values):
+    values = [value for value in values if value is not None and (value > 0 or not axis.log)]
+    low, high = limits(values, axis.log)
+    if axis.names and not axis.log:
+        span = (max(values) - min(values)) or 1
+        low, high = min(values) - 0.08 * span, max(values) + 0.08 * span
+    places = axis.names or ticks(low, high, axis.log, axis.unit)
+    return {"label": axis.label, "log": axis.log, "low": low, "high": high, "ticks": [list(pair) for pair in places]}
+
+
+def _guides(panel):
+    return [[guide.kind, guide.at, guide.label] for guide in panel.guides]
+
+
+def _rows(chart):
+    """Panels with the same axis share a plot, each as one band of it: that is read more easily on a screen, and on a phone."""
+    groups = {}
+    for panel in chart.panels:
+        groups.setdefault((panel.x.label, panel.x.unit), []).append(panel)
+    documents = []
+    for (label, _), panels in groups.items():
+        marks = [mark for panel in panels for series in panel.series for mark in series.marks]
+        values = [value for mark in marks for value in (mark.x, mark.x_low, mark.x_high)]
+        values += [guide.at for panel in panels for guide in panel.guides]
+        log = all(panel.x.log for panel in panels)
+        axis = panels[0].x
+        axis.log = log
+        bands = [{"title": panel.title, "series": [_series(chart, series) for series in panel.series], "guides": _guides(panel)} for panel in panels]
+        title = label[:1].upper() + label[1:] if len(groups) > 1 else ""
+        documents.append({"form": "dots", "title": title, "x": _axis(axis, values), "bands": bands})
+    return documents
+
+
+def _plane(chart, panel):
+    marks = [mark for series in panel.series for mark in series.marks]
+    x = [value for mark in marks for value in (mark.x, mark.x_low, mark.x_high)] + [guide.at for guide in panel.guides if guide.kind == "x"]
+    y = [value for mark in marks for value in (mark.y, mark.y_low, mark.y_high)] + [guide.at for guide in panel.guides if guide.kind == "y"]
+    return {
+        "form": chart.form,
+        "title": panel.title,
+        "x": _axis(panel.x, x),
+        "y": _axis(panel.y, y),
+        "series": [_series(chart, series) for series in panel.series],
+        "guides": _guides(panel),
+    }

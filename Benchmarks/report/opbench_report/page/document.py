@@ -1,0 +1,141 @@
+"""Puts the page together and writes it, with copies of the CSV files it links to."""
+
+import os
+from importlib import resources
+from urllib.parse import quote
+
+from plotly.offline import get_plotlyjs
+
+from ..data.environment import path_beside
+from ..files import replace
+from ..subjects import look
+from . import chart_section, environment_section, summary_section, table_section, validity_section
+from .html import data, tag, text
+
+# Nothing is fetched and nothing is sent: the browser is told to refuse, too.
+_POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
+
+
+def write(results, charts, missing, validation, folder):
+    """Writes `report.html` and the CSV files beside it."""
+    links = _copies(results, folder)
+    replace(os.path.join(folder, "report.html"), document(results, charts, missing, validation, links))
+
+
+def document(results, charts, missing, validation, links):
+    """The page as a text."""
+    plots_html, plots = chart_section.sections(charts)
+    title = "opbench: " + ", ".join(source.name for source in results.sources)
+    body = (
+        tag("a", "Skip to the summary", href="#summary", class_="skip")
+        + _header(results, links)
+        + _contents(charts)
+        + tag(
+            "main",
+            summary_section.section(results)
+            + _toggles(charts)
+            + plots_html
+            + environment_section.section(results)
+            + validity_section.section(results, missing, validation)
+            + table_section.section(results),
+        )
+        + tag("footer", tag("p", "Made by <code>opbench report</code>. This page needs no network."))
+    )
+    documents = data("plots", plots) + data("looks", _looks(charts)) + data("rows", table_section.rows(results))
+    head = (
+        '<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
+        f'<meta name="color-scheme" content="light dark"><meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
+        + tag("title", text(title))
+        # An icon that is here already, since browsers ask for one.
+        + '<link rel="icon" href="data:,">'
+        + f"<style>{_own('style.css')}</style>"
+    )
+    scripts = f"<script>{get_plotlyjs()}</script>{documents}" + "".join(f"<script>{_own(name)}</script>" for name in ("plots.js", "table.js"))
+    return f'<!DOCTYPE html>\n<html lang="en"><head>{head}</head><body>{body}{scripts}</body></html>\n'
+
+
+def _own(name):
+    return resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
+
+
+def _header(results, links):
+    items = "".join(tag("li", tag("a", text(name), href=target, download=True) + text(f" ({rows:,} rows)")) for name, target, rows in links)
+    subjects = ", ".join(str(arm) for arm in results.arms)
+    return tag(
+        "header",
+        tag("h1", "opbench report") + tag("p", text(f"Measured: {subjects}.")) + tag("p", "The rows behind every number:") + tag("ul", items, class_="files"),
+    )
+
+
+def _contents(charts):
+    places = [("summary", "Summary"), *chart_section.links(charts), ("environment", "Environment"), ("validity", "Validity"), ("table", "All numbers")]
+    return tag("nav", tag("ul", "".join(tag("li", tag("a", text(title), href=f"#{place}")) for place, title in places)), aria_label="Contents")
+
+
+def _toggles(charts):
+    """A box for each series: what is off is hidden in every plot."""
+    names = _names(charts)
+    boxes = "".join(
+        tag("label", f'<input type="checkbox" checked data-arm="{text(name)}">' + _swatch(subject) + tag("span", text(name))) for name, subject in names.items()
+    )
+    return tag("fieldset", tag("legend", "Shown in the plots") + tag("div", boxes, class_="boxes"), id="toggles")
+
+
+def _names(charts):
+    return {chart.name_of(series.arm): series.arm.subject for chart in charts for panel in chart.panels for series in panel.series}
+
+
+def _looks(charts):
+    return {
+        name: {"light": own.light, "dark": own.dark, "symbol": own.plotly_symbol, "dash": own.dash}
+        for name, subject in _names(charts).items()
+        for own in [look(subject)]
+    }
+
+
+_SHAPES = {
+    "circle": '<circle cx="8" cy="8" r="5"/>',
+    "square": '<rect x="3" y="3" width="10" height="10"/>',
+    "diamond": '<path d="M8 2 14 8 8 14 2 8Z"/>',
+    "triangle-up": '<path d="M8 3 14 13H2Z"/>',
+    "triangle-down": '<path d="M8 13 2 3H14Z"/>',
+    "triangle-left": '<path d="M3 8 13 2V14Z"/>',
+    "triangle-right": '<path d="M13 8 3 2V14Z"/>',
+    "cross": '<path d="M6 2h4v4h4v4h-4v4H6v-4H2V6h4Z"/>',
+    "x": '<path d="M4 2 8 6 12 2 14 4 10 8 14 12 12 14 8 10 4 14 2 12 6 8 2 4Z"/>',
+    "line-ew-open": '<path d="M2 7h12v2H2Z"/>',
+    "star": '<path d="M8 1l2 5h5l-4 3 2 6-5-4-5 4 2-6-4-3h5Z"/>',
+    "hexagon": '<path d="M8 2l5 3v6l-5 3-5-3V5Z"/>',
+    "pentagon": '<path d="M8 2l6 5-2 7H4L2 7Z"/>',
+}
+
+
+def _swatch(subject):
+    """The mark of a subject as the plots draw it."""
+    own = look(subject)
+    shape = _SHAPES.get(own.symbol, _SHAPES["circle"])
+    style = f"--light:{own.light};--dark:{own.dark}"
+    return f'<svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true" class="swatch{" hollow" if own.hollow else ""}" style="{style}">{shape}</svg>'
+
+
+def _copies(results, folder):
+    """(name, relative address, rows) of each CSV, which lies beside the page together with its environment."""
+    links, taken = [], set()
+    for source in results.sources:
+        name = source.name
+        while name in taken:
+            name = "other-" + name
+        taken.add(name)
+        target = os.path.join(folder, name)
+        if not (os.path.exists(target) and os.path.samefile(target, source.path)):
+            replace(target, source.raw)
+            if source.record is not None:
+                with open(path_beside(source.path), "rb") as file:
+                    replace(os.path.join(folder, path_beside(name)), file.read())
+        links.append((name, _address(name), source.rows))
+    return links
+
+
+def _address(name):
+    """A file's name as a relative address, also where it has characters with a meaning in one."""
+    return "./" + quote(name)

@@ -1,0 +1,52 @@
+"""What the numbers depend on beside the code."""
+
+from .html import details, tag, text
+
+_WORDS = (
+    ("started_at", "started"),
+    ("commit", "commit"),
+    ("toolchain", "toolchain"),
+    ("optimisation", "build"),
+    ("allocator", "allocator"),
+    ("counting_allocator", "counting allocator"),
+    ("cpu_model", "CPU"),
+    ("cpus_online", "CPUs online"),
+    ("cpus_allowed", "CPUs allowed"),
+    ("cpu_quota", "CPU quota"),
+    ("kernel", "kernel"),
+    ("governor", "frequency governor"),
+    ("aslr", "address space randomisation"),
+    ("load_average_at_start", "load average at the start"),
+    ("seed", "seed"),
+    ("run_id", "run"),
+)
+
+
+def section(results):
+    parts = [tag("h2", "Environment", id="environment-title")]
+    for source in results.sources:
+        if len(results.sources) > 1:
+            parts.append(tag("h3", text(source.name)))
+        parts.append(_one(source))
+    return tag("section", "".join(parts), id="environment", aria_labelledby="environment-title")
+
+
+def _one(source):
+    record = source.record
+    if record is None:
+        return tag("p", f"{text(source.name)} has no .env.json beside it: the machine, excluded blocks and failures are not known.")
+    pairs = [(words, record[key]) for key, words in _WORDS if record.get(key) is not None]
+    pairs = [(words, f"{value} (with changes that are not committed)" if words == "commit" and record.get("dirty") else value) for words, value in pairs]
+    effort = record.get("effort")
+    if isinstance(effort, dict):
+        pairs.append(("effort", ", ".join(f"{key} {value}" for key, value in sorted(effort.items()))))
+    peers = record.get("peers")
+    if isinstance(peers, dict):
+        pairs += [(f"peer {name}", version) for name, version in sorted(peers.items())]
+    content = tag("dl", "".join(tag("div", tag("dt", text(words)) + tag("dd", text(value))) for words, value in pairs))
+    arguments = record.get("arguments")
+    if isinstance(arguments, list):
+        # Where the program lay says nothing about the numbers.
+        command = " ".join(["opbench", *map(str, arguments[1:])])
+        content += details("Command", tag("pre", text(command), tabindex="0"))
+    return content

@@ -1,0 +1,169 @@
+// Draws the charts of the page from their data, again when the colours of the system change or a subject is switched off.
+"use strict";
+
+(() => {
+  const read = (id) => JSON.parse(document.getElementById(id).textContent);
+  const plots = read("plots");
+  const looks = read("looks");
+  const dark = window.matchMedia("(prefers-color-scheme: dark)");
+  const coarse = window.matchMedia("(pointer: coarse)").matches;
+  const off = new Set();
+
+  const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  // Plotly reads a little HTML in texts; what comes from the results is to be read as it is.
+  const plain = (text) => String(text).replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
+  const place = (axis, value) => (axis.log ? Math.log10(value) : value);
+
+  /** Breaks a long line for the label that stands beside the pointer. */
+  function wrapped(text) {
+    const lines = [""];
+    for (const word of text.split(" ")) {
+      if (lines.at(-1).length + word.length > 38 && lines.at(-1)) lines.push("");
+      lines.push(`${lines.pop()} ${word}`.trim());
+    }
+    return lines.map(plain).join("<br>");
+  }
+
+  const [X, Y, X_LOW, X_HIGH, Y_LOW, Y_HIGH, LABEL, DETAIL] = [0, 1, 2, 3, 4, 5, 6, 7];
+
+  /** The bars of an interval, as Plotly wants them; a mark without one has none. */
+  function bars(marks, value, low, high, colour) {
+    if (marks.every((mark) => mark[low] === null)) return { visible: false };
+    const size = (mark, end) => (mark[low] === null ? 0 : Math.abs(mark[end] - mark[value]));
+    return {
+      type: "data", symmetric: false, color: colour, thickness: 1.2, width: 3,
+      array: marks.map((mark) => size(mark, high)), arrayminus: marks.map((mark) => size(mark, low)),
+    };
+  }
+
+  function trace(series, marks, title, extra) {
+    const look = looks[series.arm];
+    const colour = dark.matches ? look.dark : look.light;
+    return {
+      type: "scatter", name: series.arm, showlegend: false, visible: !off.has(series.arm), meta: series.arm,
+      x: marks.map((mark) => mark[X]), y: marks.map((mark) => mark[Y]),
+      marker: { color: colour, symbol: look.symbol, size: 9, line: { color: colour, width: 1.5 } },
+      line: { color: colour, dash: look.dash, width: 1.6 },
+      text: marks.map((mark) => plain(mark[LABEL])),
+      customdata: marks.map((mark) => wrapped(mark[DETAIL])),
+      hovertemplate: `<b>${plain(series.arm)}</b> ${plain(title)}<br>%{customdata}<extra></extra>`,
+      error_x: bars(marks, X, X_LOW, X_HIGH, colour), error_y: bars(marks, Y, Y_LOW, Y_HIGH, colour),
+      ...extra,
+    };
+  }
+
+  function axis(own, extra) {
+    return {
+      type: own.log ? "log" : "linear", range: [place(own, own.low), place(own, own.high)],
+      tickvals: own.ticks.map((tick) => tick[0]), ticktext: own.ticks.map((tick) => plain(tick[1])),
+      title: { text: plain(own.label), standoff: 6, font: { size: 12 } }, gridcolor: style("--line"), zeroline: false, linecolor: style("--soft"),
+      tickcolor: style("--soft"), ticks: "outside", ticklen: 4, ...extra,
+    };
+  }
+
+  function layout(height, extra) {
+    return {
+      height, autosize: true, paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", hovermode: "closest",
+      font: { family: getComputedStyle(document.body).fontFamily, size: 12, color: style("--ink") },
+      // A finger that moves over a plot moves the page.
+      dragmode: coarse ? false : "zoom", showlegend: false,
+      hoverlabel: { bgcolor: style("--band"), bordercolor: style("--soft"), font: { color: style("--ink"), size: 13 }, align: "left" },
+      ...extra,
+    };
+  }
+
+  const line = (points) => ({ type: "line", line: { color: style("--soft"), width: 1.2, dash: "dash" }, layer: "below", ...points });
+  const note = (text, points) => ({ text: plain(text), showarrow: false, font: { size: 11, color: style("--soft") }, ...points });
+
+  /** Bands one below the other, in each a row per subject, with the number at the right of its mark. */
+  function dots(plot) {
+    const HEAD = 24, ROW = 19;
+    const shapes = [], annotations = [], traces = new Map();
+    let top = 0;
+    for (const band of plot.bands) {
+      annotations.push({ text: `<b>${plain(band.title)}</b>`, showarrow: false, xref: "paper", x: 0, xanchor: "left", yref: "y", y: top + HEAD / 2 + 1, font: { size: 12.5, color: style("--ink") } });
+      const bottom = top + HEAD + ROW * band.series.length;
+      band.series.forEach((series, row) => {
+        for (const mark of series.marks) {
+          const moved = [...mark];
+          moved[Y] = top + HEAD + ROW * (row + 0.5);
+          moved[DETAIL] = `${band.title}: ${mark[DETAIL]}`;
+          if (!traces.has(series.arm)) traces.set(series.arm, { series, marks: [] });
+          traces.get(series.arm).marks.push(moved);
+        }
+      });
+      for (const [kind, at, label] of band.guides) {
+        if (kind !== "x") continue;
+        shapes.push(line({ xref: "x", x0: at, x1: at, yref: "y", y0: top + HEAD - 4, y1: bottom }));
+        annotations.push(note(label, { xref: "x", x: place(plot.x, at), xanchor: "center", yref: "y", y: top + HEAD - 9, bgcolor: style("--paper") }));
+      }
+      shapes.push({ type: "line", xref: "paper", x0: 0, x1: 1, yref: "y", y0: bottom + 3, y1: bottom + 3, line: { color: style("--line"), width: 1 }, layer: "below" });
+      top = bottom + 8;
+    }
+    const [low, high] = [place(plot.x, plot.x.low), place(plot.x, plot.x.high)];
+    const data = [...traces.values()].map(({ series, marks }) =>
+      trace(series, marks, "", { mode: "markers+text", textposition: "middle right", textfont: { size: 11, color: style("--ink") }, cliponaxis: false }));
+    // The texts follow the end of the interval, not the mark, which they would hide.
+    for (const one of data) one.text = one.text.map((text) => `  ${text}`);
+    return {
+      data,
+      layout: layout(top + 52, {
+        margin: { l: 8, r: 8, t: 4, b: 48 }, shapes, annotations,
+        xaxis: axis(plot.x, { range: [low, high + (high - low) * (window.innerWidth < 640 ? 0.62 : 0.3)] }),
+        yaxis: { range: [top, 0], visible: false, fixedrange: true },
+      }),
+    };
+  }
+
+  function plane(plot) {
+    const shapes = [], annotations = [];
+    for (const [kind, at, label] of plot.guides) {
+      if (kind === "y") {
+        shapes.push(line({ xref: "paper", x0: 0, x1: 1, yref: "y", y0: at, y1: at }));
+        annotations.push(note(label, { xref: "paper", x: 0, xanchor: "left", yref: "y", y: place(plot.y, at), yanchor: "bottom" }));
+      } else if (kind === "diagonal") {
+        const [from, to] = [Math.max(plot.x.low, plot.y.low / at), Math.min(plot.x.high, plot.y.high / at)];
+        shapes.push(line({ xref: "x", yref: "y", x0: from, x1: to, y0: from * at, y1: to * at }));
+        annotations.push(note(label, { xref: "x", yref: "y", x: place(plot.x, to), y: place(plot.y, to * at), xanchor: "right", yanchor: at > 1 ? "bottom" : "top" }));
+      }
+    }
+    const mode = plot.form === "lines" ? "lines+markers" : "markers";
+    const data = plot.series.flatMap((series) => {
+      // A mark with a number of its own, such as METG, stands out from the curve.
+      const curve = series.marks.filter((mark) => !mark[LABEL]);
+      const special = series.marks.filter((mark) => mark[LABEL]);
+      const own = trace(series, curve, "", { mode });
+      if (!special.length) return [own];
+      const marked = trace(series, special, "", { mode: "markers+text", textposition: "bottom right", textfont: { size: 11, color: style("--ink") } });
+      marked.marker = { ...marked.marker, size: 15, symbol: `${looks[series.arm].symbol.replace("-open", "")}-open`, line: { ...marked.marker.line, width: 2.5 } };
+      return [own, marked];
+    });
+    return {
+      data,
+      layout: layout(plots.length && plot.series.length ? 290 : 120, {
+        margin: { l: 66, r: 14, t: 8, b: 48 }, shapes, annotations, xaxis: axis(plot.x), yaxis: axis(plot.y),
+      }),
+    };
+  }
+
+  const config = { responsive: true, displaylogo: false, modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d"] };
+
+  function draw() {
+    return Promise.all(plots.map((plot, index) => {
+      const drawn = plot.form === "dots" ? dots(plot) : plane(plot);
+      return Plotly.react(`plot-${index}`, drawn.data, drawn.layout, config);
+    }));
+  }
+
+  for (const box of document.querySelectorAll("#toggles input")) {
+    box.addEventListener("change", () => {
+      if (box.checked) off.delete(box.dataset.arm);
+      else off.add(box.dataset.arm);
+      draw();
+    });
+    // A browser may remember what was off when the page is opened again.
+    if (!box.checked) off.add(box.dataset.arm);
+  }
+  dark.addEventListener("change", draw);
+  draw().then(() => { document.documentElement.dataset.drawn = plots.length; });
+})();

@@ -1,0 +1,54 @@
+"""A panel with a row per subject: a mark, its interval, and the number with its ratio at the right."""
+
+from ..charts.ticks import limits, ticks
+from .style import FAINT, INK, error_style, marker_style, title_size
+
+# What the numbers at the right have of the panel's width, in inches.
+_NUMBERS = 0.85
+
+
+def draw_dots(axes, panel, chart, arms, with_names, with_axis, with_label):
+    values = _values([one for one in chart.panels if (one.x.label, one.x.unit) == (panel.x.label, panel.x.unit)], panel.x.log)
+    low, high = limits(values, panel.x.log)
+    width = axes.figure.get_size_inches()[0] * axes.get_position().width
+    room = _NUMBERS / (width - _NUMBERS)
+    axes.set_ylim(len(arms) - 0.4, -0.6)
+    if panel.x.log:
+        axes.set_xscale("log")
+        axes.set_xlim(low, high * (high / low) ** room)
+    else:
+        axes.set_xlim(low, high + (high - low) * room)
+    marks = ticks(low, high, panel.x.log, panel.x.unit, most=4)
+    axes.set_xticks([place for place, _ in marks], [text for _, text in marks] if with_axis else [])
+    axes.minorticks_off()
+    axes.grid(axis="x")
+    for guide in panel.guides:
+        if guide.kind == "x":
+            axes.axvline(guide.at, color=INK, linewidth=0.8, linestyle=(0, (4, 2)) if guide.at != 1 else "-", zorder=1)
+    axes.set_yticks(range(len(arms)), [str(arm) for arm in arms] if with_names else [])
+    axes.tick_params(axis="y", length=0)
+    for side in ("top", "right", "left"):
+        axes.spines[side].set_visible(False)
+    axes.set_title(panel.title, loc="left", pad=3, fontsize=title_size(panel.title, width))
+    if with_label:
+        axes.set_xlabel(panel.x.label, labelpad=2)
+
+    found = {series.arm: series.marks for series in panel.series}
+    for row, arm in enumerate(arms):
+        axes.axhline(row, color=FAINT, linewidth=0.4, zorder=0)
+        text = "–"
+        for mark in found.get(arm, []):
+            error = None if mark.x_low is None else [[mark.x - mark.x_low], [mark.x_high - mark.x]]
+            axes.errorbar(mark.x, row, xerr=error, linestyle="none", zorder=3, **marker_style(arm.subject), **error_style(arm.subject))
+            text = mark.label
+        behind = {"facecolor": "white", "edgecolor": "none", "pad": 1}
+        axes.text(1, row, text, transform=axes.get_yaxis_transform(), ha="right", va="center_baseline", fontsize=6.3, color=INK, bbox=behind)
+
+
+def _values(panels, log):
+    values = [guide.at for panel in panels for guide in panel.guides if guide.kind == "x"]
+    for panel in panels:
+        for series in panel.series:
+            for mark in series.marks:
+                values += [value for value in (mark.x, mark.x_low, mark.x_high) if value is not None and (value > 0 or not log)]
+    return values

@@ -1,0 +1,93 @@
+"""From a chart to a figure, and from there to two files."""
+
+import io
+import math
+import os
+
+from ..files import replace
+from ..subjects import look
+from .dots import draw_dots
+from .lines import draw_panel
+from .style import INK, PARAMETERS, WIDTH, marker_style, pyplot
+
+_COLUMNS = 3
+# So many panels are set smaller.
+_MANY = 9
+
+
+def render(chart, folder, source):
+    """Writes `<name>.svg` and `<name>.png`; `source` goes into the SVG's metadata. Returns the two names."""
+    with pyplot.rc_context(PARAMETERS):
+        figure = _dots_figure(chart) if chart.form == "dots" else _grid_figure(chart)
+        try:
+            names = [f"{chart.name}.svg", f"{chart.name}.png"]
+            metadata = {"Title": chart.title, "Source": source, "Creator": "opbench", "Date": None}
+            png = {"Title": chart.title, "Source": source, "Software": "opbench"}
+            for name, form, about in zip(names, ("svg", "png"), (metadata, png)):
+                content = io.BytesIO()
+                figure.savefig(content, format=form, metadata=about)
+                replace(os.path.join(folder, name), content.getvalue())
+        finally:
+            pyplot.close(figure)
+    return names
+
+
+def _dots_figure(chart):
+    """Small multiples: a panel per benchmark, in each a row per subject, in the same order everywhere."""
+    arms = chart.arms
+    columns = min(_COLUMNS, len(chart.panels))
+    rows = math.ceil(len(chart.panels) / columns)
+    margin = 0.16 + 0.062 * max(len(str(arm)) for arm in arms)
+    shared = len({(panel.x.label, panel.x.unit) for panel in chart.panels}) == 1
+    body, gap = 0.17 * len(arms) + 0.1, 0.36 if shared else 0.62
+    top, bottom = 0.52, 0.5
+    height = top + rows * body + (rows - 1) * gap + bottom
+    figure = pyplot.figure(figsize=(WIDTH, height))
+    width = (WIDTH - margin - 0.12 - 0.2 * (columns - 1)) / columns
+    for place, panel in enumerate(chart.panels):
+        row, column = divmod(place, columns)
+        left = margin + column * (width + 0.2)
+        base = height - top - row * (body + gap) - body
+        axes = figure.add_axes([left / WIDTH, base / height, width / WIDTH, body / height])
+        last = place + columns >= len(chart.panels)
+        draw_dots(axes, panel, chart, arms, with_names=column == 0, with_axis=last or not shared, with_label=not shared)
+    if shared:
+        figure.text((margin / WIDTH + 1) / 2, 0.08 / height, chart.panels[0].x.label, ha="center", va="bottom", color=INK)
+    _title(figure, chart, height)
+    return figure
+
+
+def _grid_figure(chart):
+    """Panels with two axes, and one legend for all."""
+    columns = min(_COLUMNS + (len(chart.panels) > _MANY), len(chart.panels))
+    rows = math.ceil(len(chart.panels) / columns)
+    panel_height = {1: 3.0, _COLUMNS + 1: 1.75}.get(columns, 2.1)
+    legend_rows = math.ceil(len(chart.arms) / 6)
+    top = 0.45 + 0.2 * legend_rows
+    height = top + rows * panel_height + 0.1
+    figure, grid = pyplot.subplots(rows, columns, figsize=(WIDTH, height), squeeze=False)
+    for axes, panel in zip(grid.flat, chart.panels):
+        draw_panel(axes, panel, connected=chart.form == "lines")
+    for axes in grid.flat[len(chart.panels) :]:
+        axes.remove()
+    figure.legend(
+        handles=[_handle(arm, chart.name_of(arm), chart.form == "lines") for arm in chart.arms],
+        loc="upper center",
+        bbox_to_anchor=(0.5, 1 - 0.3 / height),
+        ncols=min(6, len(chart.arms)),
+        frameon=False,
+        handlelength=3.2,
+        columnspacing=1.4,
+    )
+    figure.tight_layout(rect=(0, 0, 1, 1 - (top - 0.05) / height), h_pad=1.2, w_pad=1.2)
+    _title(figure, chart, height)
+    return figure
+
+
+def _handle(arm, name, connected):
+    style = marker_style(arm.subject)
+    return pyplot.Line2D([], [], linestyle=look(arm.subject).matplotlib_dash if connected else "none", linewidth=1.1, label=name, **style)
+
+
+def _title(figure, chart, height):
+    figure.text(0.012, 1 - 0.1 / height, chart.title, ha="left", va="top", fontsize=9.5, fontweight="bold", color=INK)

@@ -1,0 +1,96 @@
+"""A panel with two axes: curves, or marks that stand for themselves."""
+
+from ..charts.ticks import limits, ticks
+from ..subjects import look
+from .style import INK, error_style, marker_style, title_size
+
+
+def draw_panel(axes, panel, connected):
+    _scale(axes, panel, "x")
+    _scale(axes, panel, "y")
+    axes.minorticks_off()
+    axes.grid(True)
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+    width = axes.figure.get_size_inches()[0] * axes.get_position().width
+    axes.set_title(panel.title, loc="left", pad=4, fontsize=title_size(panel.title, width))
+    for guide in panel.guides:
+        _guide(axes, guide)
+    for series in panel.series:
+        _series(axes, series, connected)
+
+
+def _series(axes, series, connected):
+    subject = series.arm.subject
+    plain = [mark for mark in series.marks if not mark.label]
+    for mark in series.marks:
+        style = marker_style(subject, 4 if connected else 3.6)
+        # A mark with a number of its own, such as METG, stands out from the curve.
+        if mark.label:
+            style |= {"markersize": 7.5, "markerfacecolor": "white", "markeredgewidth": 1.4}
+        error = error_style(subject) if connected else error_style(subject) | {"elinewidth": 0.5, "capsize": 0}
+        axes.errorbar(
+            mark.x,
+            mark.y,
+            xerr=_error(mark.x, mark.x_low, mark.x_high),
+            yerr=_error(mark.y, mark.y_low, mark.y_high),
+            linestyle="none",
+            zorder=4 if mark.label else 3,
+            **style,
+            **error,
+        )
+    if connected:
+        own = look(subject)
+        axes.plot([mark.x for mark in plain], [mark.y for mark in plain], color=own.light, linewidth=1.1, linestyle=own.matplotlib_dash, zorder=2)
+    labelled = [mark for mark in series.marks if mark.label]
+    if labelled:
+        _legend_line(axes, series, labelled[0].label)
+
+
+def _legend_line(axes, series, label):
+    """A mark's number in the panel's own legend."""
+    handles = getattr(axes, "opbench_handles", [])
+    handles.append(axes.plot([], [], linestyle="none", label=f"{label}  {series.arm}", **marker_style(series.arm.subject))[0])
+    axes.opbench_handles = handles
+    axes.legend(handles=handles, title="METG(50 %)", loc="lower right", frameon=True, framealpha=0.9, edgecolor="none", fontsize=6.5, title_fontsize=6.5)
+
+
+def _error(value, low, high):
+    return None if low is None else [[value - low], [high - value]]
+
+
+def _scale(axes, panel, which):
+    axis = getattr(panel, which)
+    log = axis.log
+    values = [guide.at for guide in panel.guides if guide.kind == which]
+    for series in panel.series:
+        for mark in series.marks:
+            for name in (which, f"{which}_low", f"{which}_high"):
+                value = getattr(mark, name)
+                if value is not None and (value > 0 or not log):
+                    values.append(value)
+    low, high = limits(values, log)
+    if axis.names and not log:
+        step = max(values) - min(values) or 1
+        low, high = min(values) - 0.08 * step, max(values) + 0.08 * step
+    getattr(axes, f"set_{which}scale")("log" if log else "linear")
+    getattr(axes, f"set_{which}lim")(low, high)
+    marks = axis.names or ticks(low, high, log, axis.unit)
+    getattr(axes, f"set_{which}ticks")([place for place, _ in marks], [text for _, text in marks])
+    getattr(axes, f"set_{which}label")(axis.label, labelpad=2)
+
+
+def _guide(axes, guide):
+    style = {"color": INK, "linewidth": 0.7, "linestyle": (0, (4, 2)), "zorder": 1}
+    if guide.kind == "y":
+        axes.axhline(guide.at, **style)
+        axes.text(0.01, guide.at, guide.label, transform=axes.get_yaxis_transform(), va="bottom", ha="left", fontsize=6, color=INK)
+    elif guide.kind == "x":
+        axes.axvline(guide.at, **style)
+    else:
+        (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
+        axes.plot([left, right], [left * guide.at, right * guide.at], **style)
+        # Beside the line, a little after it enters the panel, on the side away from the other line.
+        x = max(left, bottom / guide.at) * (min(right, top / guide.at) / max(left, bottom / guide.at)) ** 0.62
+        above = guide.at > 1
+        axes.annotate(guide.label, (x, x * guide.at), xytext=(-3, 1) if above else (3, -1), textcoords="offset points", ha="right" if above else "left", va="bottom" if above else "top", fontsize=6, color=INK)

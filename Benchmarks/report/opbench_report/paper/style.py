@@ -1,0 +1,71 @@
+"""One look for all figures."""
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+from matplotlib import pyplot  # noqa: E402  (the backend is chosen first)
+
+from ..subjects import look  # noqa: E402
+
+INK = "#222222"
+FAINT = "#d5d5d5"
+WIDTH = 7.4
+
+PARAMETERS = {
+    "font.family": "DejaVu Sans",
+    "font.size": 7.5,
+    "axes.titlesize": 7.5,
+    "axes.titleweight": "bold",
+    "axes.labelsize": 7.5,
+    "axes.edgecolor": "#888888",
+    "axes.linewidth": 0.6,
+    "axes.labelcolor": INK,
+    "axes.titlecolor": INK,
+    "axes.axisbelow": True,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "xtick.labelsize": 6.8,
+    "ytick.labelsize": 6.8,
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6,
+    "xtick.major.size": 2.5,
+    "ytick.major.size": 2.5,
+    "xtick.minor.size": 0,
+    "ytick.minor.size": 0,
+    "grid.color": FAINT,
+    "grid.linewidth": 0.5,
+    "figure.facecolor": "white",
+    "savefig.facecolor": "white",
+    "savefig.dpi": 200,
+    # Outlines instead of text: the same everywhere, whatever fonts there are.
+    "svg.fonttype": "path",
+    # The same picture gets the same bytes.
+    "svg.hashsalt": "opbench",
+}
+
+
+def marker_style(subject, size=4.6):
+    """Keywords of a marker: hollow for a backend without operations."""
+    own = look(subject)
+    return {
+        "marker": own.marker,
+        "markersize": size,
+        "color": own.light,
+        "markeredgecolor": own.light,
+        "markeredgewidth": 1.0,
+        "markerfacecolor": "white" if own.hollow else own.light,
+    }
+
+
+def error_style(subject):
+    """Keywords of an interval."""
+    return {"ecolor": look(subject).light, "elinewidth": 1.0, "capsize": 1.8, "capthick": 0.8}
+
+
+def title_size(text, width):
+    """Long titles are set smaller; `width` is what they have, in inches."""
+    return min(7.5, max(5, 7.5 * width / (0.066 * max(1, len(text)))))
+
+
+__all__ = ["FAINT", "INK", "PARAMETERS", "WIDTH", "error_style", "marker_style", "pyplot", "title_size"]
