@@ -26,6 +26,7 @@ extension GraphWorkload {
   private func trial(_ graph: TaskGraph, _ setting: Setting, run: @escaping (inout GraphTiming) throws -> Void) -> Trial
   {
     let bound = graph.lowerBound(workers: setting.workers)
+    let graham = graph.grahamBound(workers: setting.workers)
     let edges = graph.edges
     return Trial(operationsPerRepeat: graph.count) { repeats in
       var timing = GraphTiming()
@@ -33,7 +34,10 @@ extension GraphWorkload {
       let makespan = Double(timing.makespan) / Double(repeats)
       var readings = timing.elapsed.readings(operations: graph.count * repeats, edges: edges * repeats)
       readings.append(Reading(.makespan, makespan, count: repeats))
-      if bound > 0 { readings.append(Reading(.efficiency, bound / makespan, count: repeats)) }
+      if bound > 0 {
+        readings.append(Reading(.efficiency, bound / makespan, count: repeats))
+        readings.append(Reading(.grahamEfficiency, bound / graham, count: repeats))
+      }
       return Value(readings.filter { metrics.contains($0.metric) })
     }
   }

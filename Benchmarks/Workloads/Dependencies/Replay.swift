@@ -10,7 +10,7 @@ import Harness
 struct Replay: GraphWorkload {
   let name = BenchmarkName("dependencies", "replay")
   let summary = "a workflow from --graph, or a generated one, with scaled runtimes"
-  let metrics = [Metric.efficiency, .makespan, .nsPerOp, .cpuNsPerOp] + Metric.allocation
+  let metrics = [Metric.efficiency, .grahamEfficiency, .makespan, .nsPerOp, .cpuNsPerOp] + Metric.allocation
   let headlines = [Metric.efficiency, .makespan]
   let repeats = RepeatPolicy.calibrated(seconds: Self.idealNanoseconds / 1e9)
   private let workflows: [Workflow]
@@ -70,6 +70,11 @@ struct Replay: GraphWorkload {
     }
     return workflow.graph(scale: try setting.number("scale"))
   }
+}
+
+extension Metric {
+  /// The efficiency of a schedule that is as long as Graham's bound: what any greedy one reaches.
+  static let grahamEfficiency = Metric("graham_efficiency", unit: "ratio")
 }
 
 extension Double {
