@@ -8,7 +8,8 @@ struct Opbench: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "opbench",
     abstract: "Measures operation queues: our backends beside Foundation's OperationQueue and raw Dispatch.",
-    subcommands: [Run.self, List.self, Compare.self, Validate.self, Measure.self], defaultSubcommand: Run.self)
+    subcommands: [Run.self, List.self, Compare.self, Validate.self, Report.self, Measure.self],
+    defaultSubcommand: Run.self)
 
   static func main() {
     do {

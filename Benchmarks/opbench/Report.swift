@@ -1,0 +1,57 @@
+import ArgumentParser
+import Glibc
+import Harness
+
+/// `opbench report`: the pictures and the page of results, which Python draws.
+struct Report: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Pictures (SVG and PNG) and one HTML page that needs no network.",
+    discussion: """
+      Hands over to scripts/plot of the checkout, which makes itself a Python environment the first time. The page says which \
+      backend is for which work and how sure that is, has every number with its interval, and what was left out and why. A \
+      figure whose data is in none of the files is skipped, with a line that says what run would give it.
+      """)
+
+  @Argument(help: "Results of opbench run, each with its .env.json beside it.", completion: .file(extensions: ["csv"]))
+  var files: [String]
+
+  @Option(help: "The folder to write report.html and the pictures to.", completion: .directory)
+  var output: String
+
+  @Option(
+    help: "A report of opbench validate (default: validate.txt beside the first file).",
+    completion: .file(extensions: ["txt"]))
+  var validation: String?
+
+  func run() throws {
+    var words = [try Self.script(), "--output", output]
+    if let validation { words += ["--validation", validation] }
+    // What follows the two dashes is a file, however it begins.
+    words += ["--"] + files
+    let arguments = words.map { strdup($0) } + [nil]
+    execv(words[0], arguments)
+    throw Complaint(.unavailable, "\(words[0]) could not be started: \(String(cString: strerror(errno)))")
+  }
+
+  /// In the checkout that this program was built from, or in the one that it lies in now.
+  static func script(source: String = #filePath, program: String = "/proc/self/exe") throws -> String {
+    let own = realpath(program, nil).map { path in
+      defer { free(path) }
+      return String(cString: path)
+    }
+    // Benchmarks/opbench/Report.swift lies three levels below the root, .build/<target>/<configuration>/opbench four.
+    let roots = [folder(source, above: 3)] + (own.map { [folder($0, above: 4)] } ?? [])
+    let places = roots.map { root -> String in "\(root)/scripts/plot" }
+    guard let found = places.first(where: { access($0, X_OK) == 0 }) else {
+      throw Complaint(
+        .unavailable,
+        "the pictures need scripts/plot of the checkout that opbench was built from, and \(roots[0]) has none; call "
+          + "scripts/plot FILE.csv --output DIR in a checkout instead")
+    }
+    return found
+  }
+
+  private static func folder(_ path: String, above levels: Int) -> String {
+    path.split(separator: "/", omittingEmptySubsequences: false).dropLast(levels).joined(separator: "/")
+  }
+}

@@ -1,0 +1,38 @@
+import FoundationEssentials
+import Testing
+
+@testable import Harness
+@testable import opbench
+
+/// `opbench report` hands over to `scripts/plot`, whose own tests are in Tests/ReportTests.
+struct ReportCommandTests {
+  @Test func usage() {
+    let line = CommandLineTests()
+    line.expectComplaint(64, ["--output"], ["report", "a.csv"])
+    line.expectComplaint(64, ["files"], ["report", "--output", "/tmp"])
+    line.expectComplaint(64, ["--nonsense"], ["report", "a.csv", "--output", "/tmp", "--nonsense"])
+  }
+
+  @Test func findsTheScriptOfItsCheckout() throws {
+    #expect(try Report.script() == Checkout.path("scripts/plot"))
+    // A checkout that was moved after the build: the program still lies in it.
+    let moved = try TemporaryFolder()
+    let program = "\(moved.path)/.build/x86_64/debug/opbench"
+    let script = "\(moved.path)/scripts/plot"
+    for file in [program, script] {
+      let folder = file.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
+      try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+      _ = FileManager.default.createFile(atPath: file, contents: nil, attributes: [.posixPermissions: 0o755])
+    }
+    #expect(try Report.script(source: "/gone/Benchmarks/opbench/Report.swift", program: program) == script)
+  }
+
+  @Test func withoutACheckoutItSaysWhatToDo() {
+    #expect {
+      try Report.script(source: "/gone/Benchmarks/opbench/Report.swift", program: "/bin/sh")
+    } throws: { error in
+      let complaint = error as? Complaint
+      return complaint?.code == .unavailable && complaint?.description.contains("/gone has none") == true
+    }
+  }
+}
