@@ -4,16 +4,16 @@ from dataclasses import dataclass
 
 from .data.comparison import compare
 from .data.geometric_mean import geometric_mean
-from .data.metrics import quantity, ratio, words
+from .data.metrics import quantity_with_interval, ratio
 from .data.results import REFERENCE, paired_logarithms
 from .subjects import is_ours
 
 # What the interval of the ratio that decides leaves open.
 SURE, SAME, HINT, COUNTED = "sure", "no difference shown", "a hint only", "counted"
 MEANING = {
-    SURE: "the 95 % interval of the ratio leaves out 1",
+    SURE: "the 95 % interval of the ratio leaves out 1, or the intervals of the numbers are apart",
     SAME: "the 95 % interval of the ratio holds 1",
-    HINT: "below six blocks there is no interval",
+    HINT: "without intervals that tell the numbers apart; they need six blocks",
     COUNTED: "not a time but a count, made once per cell",
 }
 
@@ -78,10 +78,12 @@ def _judge(results, topic, what, lines):
     if not ours:
         return None
     others = [arm for arm in arms if arm not in ours]
+    if len(lines) == 1 and any(cell.estimate.median == 0 for cell in lines[0].cells.values()):
+        return _without_ratio(topic, what, lines[0], ours)
     best, rivals = _rank(lines, ours)
     means = {other: mean for other in rivals + others if (mean := relative(lines, best, other)) is not None}
     if not means:
-        return _alone(topic, what, lines, best)
+        return _without_ratio(topic, what, next(line for line in lines if best in line.cells), [best])
     counted = all(line.metric.startswith("allocations") for line in lines)
     parts, choice, sure = [], [best], None
     if rivals:
@@ -131,7 +133,7 @@ def _rank(lines, ours):
 def _beside(best, against, mean, what):
     if certainty(mean) == SAME:
         return f"{best.subject} and {against.subject} cannot be told apart by their {what} ({_times(mean)} the other's)"
-    return f"{best.subject} has {_times(mean)} the {what} of {against.subject}"
+    return f"{best.subject} has {_times(mean)} {against.subject}'s {what}"
 
 
 def _times(mean):
@@ -148,18 +150,19 @@ def _basis(mean):
     return f"{ratio(mean)} ({benchmarks}, {blocks})"
 
 
-def _alone(topic, what, lines, arm):
-    """Numbers that have no ratio, such as a rank error of zero, or a run without anything beside."""
-    line = next(line for line in lines if arm in line.cells)
-    least = min(cell.estimate.median for cell in line.cells.values())
-    even = [other.subject for other, cell in line.cells.items() if is_ours(other.subject) and cell.estimate.median == least]
-    own = line.cells[arm].estimate
-    others = [
-        f"{other.subject} {quantity(line.unit, cell.estimate.median)}" for other, cell in line.cells.items() if other != arm
-    ]
-    sentence = f"{arm.subject} has {quantity(line.unit, own.median)} ({words(line.metric)}, {line.benchmark})"
-    sentence += f", beside {', '.join(others)}." if others else "; nothing was measured beside it."
-    return Finding(topic, " or ".join(even) or arm.subject, _capital(sentence), f"n = {own.count}, without a paired ratio.", HINT)
+def _without_ratio(topic, what, line, ours):
+    """Numbers that have no ratio, such as a rank error of zero, or a run without anything beside: told apart by their intervals."""
+    ours = sorted((arm for arm in ours if arm in line.cells), key=lambda arm: line.cells[arm].estimate.median)
+    least = line.cells[ours[0]].estimate
+    even = [arm for arm in ours if line.cells[arm].estimate.median == least.median]
+    rest = [(arm, cell.estimate) for arm, cell in line.cells.items() if arm not in even]
+    numbers = [f"{arm.subject} {quantity_with_interval(line.unit, own)}" for arm, own in rest]
+    sentence = f"{' and '.join(arm.subject for arm in even)} {'has' if len(even) == 1 else 'have'} a {what} of "
+    sentence += f"{quantity_with_interval(line.unit, least)} ({line.benchmark}), "
+    sentence += f"beside {', '.join(numbers)}." if numbers else "and nothing else was measured beside it."
+    apart = rest and least.has_interval and all(own.has_interval and least.high < own.low for _, own in rest)
+    evidence = f"n = {least.count}, without a paired ratio; the intervals {'are apart' if apart else 'are not shown to be apart'}."
+    return Finding(topic, " or ".join(arm.subject for arm in even), _capital(sentence), evidence, SURE if apart else HINT)
 
 
 def losses(results):

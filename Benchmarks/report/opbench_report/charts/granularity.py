@@ -30,7 +30,7 @@ def build(results):
         return Missing(NAME, "there is no METG", "opbench run --backend all --benchmark dependencies/metg --output X.csv")
     caption = (
         "Efficiency (useful work over what all CPUs can do) against the average task granularity (time × cores / tasks), both medians over "
-        "processes, with 95 % intervals. Where a curve falls below 50 % stands METG(50 %), in the legend of each panel: smaller is better."
+        "processes, with 95 % intervals. The large hollow marks stand at METG(50 %), the smallest granularity that still reaches 50 %: further left is better."
     )
     return Chart(NAME, "dependencies", "Efficiency against granularity", caption, "lines", panels)
 

@@ -4,6 +4,7 @@ The generator is the harness's (SplitMix64) and draws as Swift's `Int.random(in:
 `opbench compare` prints, not one like it.
 """
 
+import functools
 import math
 from dataclasses import dataclass
 
@@ -109,6 +110,7 @@ def _start(seed, purpose):
     return _mix(seed ^ digest)
 
 
+@functools.cache
 def _draws(count, bound, state):
     """Numbers in 0..<bound by Lemire's method, as Swift's RandomNumberGenerator.next(upperBound:) draws them."""
     threshold = ((1 << 64) - bound) % bound

@@ -21,7 +21,7 @@ def sections(charts):
     for family, title in _FAMILIES:
         own = [chart for chart in charts if chart.family == family]
         if own:
-            content = "".join(_chart(chart, plots) for chart in own)
+            content = "".join(_chart(chart, plots, title) for chart in own)
             parts.append(tag("section", tag("h2", text(title), id=f"{family}-title") + content, id=family, aria_labelledby=f"{family}-title"))
     return "".join(parts), plots
 
@@ -32,8 +32,10 @@ def links(charts):
     return [(family, title) for family, title in _FAMILIES if family in present]
 
 
-def _chart(chart, plots):
+def _chart(chart, plots, family):
     groups = _rows(chart) if chart.form == "dots" else [_plane(chart, panel) for panel in chart.panels]
+    for document in groups:
+        document["alone"] = len(groups) == 1
     figures = []
     for document in groups:
         label = f"{chart.title}, {document['title']}. The numbers are in the table below the pictures."
@@ -47,7 +49,8 @@ def _chart(chart, plots):
     wide = " wide" if chart.form == "dots" or len(groups) == 1 else ""
     return tag(
         "section",
-        tag("h3", text(chart.title))
+        # Not the same heading twice.
+        ("" if chart.title == family else tag("h3", text(chart.title)))
         + tag("p", text(chart.caption), class_="note")
         + tag("div", "".join(figures), class_="plots" + wide)
         + details("Numbers", table(("panel", "subject", "numbers"), numbers, chart.title, row_heads=2)),
@@ -71,7 +74,7 @@ def _axis(axis, values):
         span = (max(values) - min(values)) or 1
         low, high = min(values) - 0.08 * span, max(values) + 0.08 * span
     places = axis.names or ticks(low, high, axis.log, axis.unit)
-    return {"label": axis.label, "log": axis.log, "low": low, "high": high, "ticks": [list(pair) for pair in places]}
+    return {"label": axis.label, "log": axis.log, "low": low, "high": high, "named": bool(axis.names), "ticks": [list(pair) for pair in places]}
 
 
 def _guides(panel):

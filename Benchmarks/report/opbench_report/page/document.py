@@ -8,7 +8,7 @@ from plotly.offline import get_plotlyjs
 
 from ..data.environment import path_beside
 from ..files import replace
-from ..subjects import look
+from ..subjects import look, order
 from . import chart_section, environment_section, summary_section, table_section, validity_section
 from .html import data, tag, text
 
@@ -82,7 +82,8 @@ def _toggles(charts):
 
 
 def _names(charts):
-    return {chart.name_of(series.arm): series.arm.subject for chart in charts for panel in chart.panels for series in panel.series}
+    names = {chart.name_of(series.arm): series.arm for chart in charts for panel in chart.panels for series in panel.series}
+    return {name: arm.subject for name, arm in sorted(names.items(), key=lambda pair: order(*pair[1]))}
 
 
 def _looks(charts):

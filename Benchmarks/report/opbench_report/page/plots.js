@@ -7,6 +7,7 @@
   const looks = read("looks");
   const dark = window.matchMedia("(prefers-color-scheme: dark)");
   const coarse = window.matchMedia("(pointer: coarse)").matches;
+  const narrow = window.innerWidth < 640;
   const off = new Set();
 
   const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
@@ -53,9 +54,11 @@
   }
 
   function axis(own, extra) {
+    const every = narrow && own.ticks.length > 4 && !own.named ? 2 : 1;
+    const ticks = own.ticks.filter((_, index) => index % every === 0);
     return {
       type: own.log ? "log" : "linear", range: [place(own, own.low), place(own, own.high)],
-      tickvals: own.ticks.map((tick) => tick[0]), ticktext: own.ticks.map((tick) => plain(tick[1])),
+      tickvals: ticks.map((tick) => tick[0]), ticktext: ticks.map((tick) => plain(tick[1])), tickangle: 0,
       title: { text: plain(own.label), standoff: 6, font: { size: 12 } }, gridcolor: style("--line"), zeroline: false, linecolor: style("--soft"),
       tickcolor: style("--soft"), ticks: "outside", ticklen: 4, ...extra,
     };
@@ -79,7 +82,7 @@
   function dots(plot) {
     const HEAD = 24, ROW = 19;
     const shapes = [], annotations = [], traces = new Map();
-    let top = 0;
+    let top = 0, said = null;
     for (const band of plot.bands) {
       annotations.push({ text: `<b>${plain(band.title)}</b>`, showarrow: false, xref: "paper", x: 0, xanchor: "left", yref: "y", y: top + HEAD / 2 + 1, font: { size: 12.5, color: style("--ink") } });
       const bottom = top + HEAD + ROW * band.series.length;
@@ -95,21 +98,27 @@
       for (const [kind, at, label] of band.guides) {
         if (kind !== "x") continue;
         shapes.push(line({ xref: "x", x0: at, x1: at, yref: "y", y0: top + HEAD - 4, y1: bottom }));
-        annotations.push(note(label, { xref: "x", x: place(plot.x, at), xanchor: "center", yref: "y", y: top + HEAD - 9, bgcolor: style("--paper") }));
+        // Said once where all bands have the same.
+        if (label !== said) annotations.push(note(label, { xref: "x", x: place(plot.x, at), xanchor: at >= 1 ? "left" : "right", yref: "y", y: top + HEAD - 10, bgcolor: style("--paper") }));
+        if (band.guides.length === 1) said = label;
       }
       shapes.push({ type: "line", xref: "paper", x0: 0, x1: 1, yref: "y", y0: bottom + 3, y1: bottom + 3, line: { color: style("--line"), width: 1 }, layer: "below" });
       top = bottom + 8;
     }
     const [low, high] = [place(plot.x, plot.x.low), place(plot.x, plot.x.high)];
-    const data = [...traces.values()].map(({ series, marks }) =>
-      trace(series, marks, "", { mode: "markers+text", textposition: "middle right", textfont: { size: 11, color: style("--ink") }, cliponaxis: false }));
-    // The texts follow the end of the interval, not the mark, which they would hide.
-    for (const one of data) one.text = one.text.map((text) => `  ${text}`);
+    const data = [...traces.values()].flatMap(({ series, marks }) => [
+      trace(series, marks, "", { mode: "markers", cliponaxis: false }),
+      // The numbers follow the end of the interval, which they would hide beside the mark.
+      trace(series, marks, "", {
+        mode: "text", x: marks.map((mark) => mark[X_HIGH] ?? mark[X]), textposition: "middle right", textfont: { size: 11, color: style("--ink") },
+        text: marks.map((mark) => `\u00a0\u00a0\u00a0${plain(mark[LABEL])}`), error_x: { visible: false }, error_y: { visible: false }, hoverinfo: "skip", hovertemplate: null, cliponaxis: false,
+      }),
+    ]);
     return {
       data,
       layout: layout(top + 52, {
         margin: { l: 8, r: 8, t: 4, b: 48 }, shapes, annotations,
-        xaxis: axis(plot.x, { range: [low, high + (high - low) * (window.innerWidth < 640 ? 0.62 : 0.3)] }),
+        xaxis: axis(plot.x, { range: [low, high + (high - low) * (narrow ? 0.62 : 0.3)] }),
         yaxis: { range: [top, 0], visible: false, fixedrange: true },
       }),
     };
@@ -124,7 +133,8 @@
       } else if (kind === "diagonal") {
         const [from, to] = [Math.max(plot.x.low, plot.y.low / at), Math.min(plot.x.high, plot.y.high / at)];
         shapes.push(line({ xref: "x", yref: "y", x0: from, x1: to, y0: from * at, y1: to * at }));
-        annotations.push(note(label, { xref: "x", yref: "y", x: place(plot.x, to), y: place(plot.y, to * at), xanchor: "right", yanchor: at > 1 ? "bottom" : "top" }));
+        const middle = from * (to / from) ** 0.6;
+        annotations.push(note(label, { xref: "x", yref: "y", x: place(plot.x, middle), y: place(plot.y, middle * at), xanchor: at > 1 ? "right" : "left", yanchor: at > 1 ? "bottom" : "top" }));
       }
     }
     const mode = plot.form === "lines" ? "lines+markers" : "markers";
@@ -140,13 +150,14 @@
     });
     return {
       data,
-      layout: layout(plots.length && plot.series.length ? 290 : 120, {
+      layout: layout(plot.alone && !narrow ? 400 : 290, {
         margin: { l: 66, r: 14, t: 8, b: 48 }, shapes, annotations, xaxis: axis(plot.x), yaxis: axis(plot.y),
       }),
     };
   }
 
-  const config = { responsive: true, displaylogo: false, modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d"] };
+  // Without Plotly's own bar: it covers marks, cannot be reached by keyboard, and has a button that leads off the page.
+  const config = { responsive: true, displayModeBar: false };
 
   function draw() {
     return Promise.all(plots.map((plot, index) => {

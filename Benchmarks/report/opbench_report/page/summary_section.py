@@ -1,6 +1,7 @@
 """Which backend for which work, with the evidence and how sure it is."""
 
 from ..data.metrics import ratio
+from ..subjects import is_ours
 from ..findings import MEANING, findings, losses
 from .html import details, tag, text
 
@@ -10,7 +11,10 @@ def section(results):
     if not found:
         content = tag("p", "No backend of this library is among the results, so there is nothing to choose between.")
     else:
-        content = tag("ul", "".join(_item(one) for one in found), class_="findings")
+        ours = [arm.subject for arm in results.main_arms if is_ours(arm.subject)]
+        only = f"Only one backend, {ours[0]}, is among these results: they say how it stands to what was measured beside it, not which backend is best."
+        content = tag("p", text(only)) if len(ours) == 1 else ""
+        content += tag("ul", "".join(_item(one) for one in found), class_="findings")
     content += _losses(results)
     return tag("section", tag("h2", "Which backend for which work", id="summary-title") + content, id="summary", aria_labelledby="summary-title")
 

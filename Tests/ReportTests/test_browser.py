@@ -1,0 +1,179 @@
+"""The page in a real browser, headless: it draws, filters, sorts and toggles, fits a phone, follows the dark mode, and stays at home."""
+
+import json
+import shutil
+import time
+
+import pytest
+
+from opbench_report.command import main
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+DRIVER = shutil.which("chromedriver")
+
+pytestmark = pytest.mark.skipif(
+    not (CHROMIUM and DRIVER), reason="no chromium here: the page was not tried in a browser (apt-get install chromium chromium-driver)"
+)
+
+
+class Browser:
+    """A headless window on the page, which waits until everything is drawn."""
+
+    def __init__(self, address, width, height, dark=False):
+        from selenium import webdriver
+        from selenium.webdriver.chrome.service import Service
+
+        options = webdriver.ChromeOptions()
+        options.binary_location = CHROMIUM
+        for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", f"--window-size={width},{height}"):
+            options.add_argument(argument)
+        options.add_experimental_option("mobileEmulation", {"deviceMetrics": {"width": width, "height": height, "pixelRatio": 1, "touch": width < 600}})
+        options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+        self.driver = webdriver.Chrome(options=options, service=Service(DRIVER))
+        self.driver.execute_cdp_cmd("Network.enable", {})
+        if dark:
+            self.dark(True)
+        self.driver.get(address)
+        self.wait("document.documentElement.dataset.drawn")
+
+    def dark(self, on):
+        feature = {"name": "prefers-color-scheme", "value": "dark" if on else "light"}
+        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [feature]})
+
+    def ask(self, script, *arguments):
+        return self.driver.execute_script(f"return {script}", *arguments)
+
+    def wait(self, condition):
+        for _ in range(300):
+            if self.ask(condition):
+                return
+            time.sleep(0.05)
+        raise AssertionError(f"never came true: {condition}")
+
+    def keys(self, *keys):
+        from selenium.webdriver import ActionChains
+
+        ActionChains(self.driver).send_keys(*keys).perform()
+
+
+@pytest.fixture(scope="module")
+def address(csv, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("browser")
+    assert main([csv, "--output", str(folder), "--no-pictures"]) == 0
+    return (folder / "report.html").as_uri()
+
+
+def opened(*arguments, **options):
+    browser = Browser(*arguments, **options)
+    yield browser
+    browser.driver.quit()
+
+
+@pytest.fixture(scope="module")
+def desktop(address):
+    yield from opened(address, 1280, 900)
+
+
+@pytest.fixture(scope="module")
+def phone(address):
+    yield from opened(address, 375, 812)
+
+
+def test_no_error_and_no_request(desktop, address):
+    assert [entry for entry in desktop.driver.get_log("browser") if entry["level"] in ("SEVERE", "WARNING")] == []
+    requests = [json.loads(entry["message"])["message"] for entry in desktop.driver.get_log("performance")]
+    asked = [one["params"]["request"]["url"] for one in requests if one["method"] == "Network.requestWillBeSent"]
+    assert {url for url in asked if not url.startswith(("data:", "blob:"))} <= {address}
+    # Nothing that the hostile text of the results asks for has happened.
+    assert desktop.ask("document.querySelectorAll('img').length") == 0
+
+
+def test_every_plot_has_marks(desktop, built):
+    marks = desktop.ask("[...document.querySelectorAll('.plot')].map(p => p.querySelectorAll('svg .points path, svg .point').length)")
+    assert len(marks) > 20 and min(marks) > 0
+    assert desktop.ask("document.querySelectorAll('.plot svg .errorbar').length") > 100
+    assert desktop.ask("document.querySelectorAll('section.chart').length") == len(built[0])
+
+
+def test_a_mark_says_its_numbers(desktop):
+    texts = desktop.ask("document.querySelector('.plot').data.filter(t => t.customdata).flatMap(t => t.customdata)")
+    assert any("[" in text and "foundation" in text for text in texts)
+
+
+def test_subjects_can_be_switched_off_by_keyboard(desktop):
+    shown = "[...document.querySelectorAll('.plot')].flatMap(p => p.data).filter(t => t.meta === 'stealing@2' && t.visible).length"
+    before = desktop.ask(shown)
+    desktop.ask("document.querySelector('#toggles input[data-arm=\"stealing@2\"]').focus()")
+    desktop.keys(" ")
+    desktop.wait(f"({shown}) === 0")
+    desktop.keys(" ")
+    desktop.wait(f"({shown}) === {before}")
+    assert before > 10
+
+
+def test_focus_can_be_seen(desktop):
+    desktop.ask("document.querySelector('#cells thead button').focus()")
+    desktop.keys("\ue004")  # Tab
+    outline = desktop.ask("getComputedStyle(document.activeElement).outlineStyle + ' ' + getComputedStyle(document.activeElement).outlineWidth")
+    assert outline == "solid 3px"
+
+
+def column(browser, place):
+    return browser.ask(f"[...document.querySelectorAll('#cells tbody tr')].map(r => r.cells[{place}].textContent)")
+
+
+def test_the_table_filters_and_sorts_by_keyboard(desktop):
+    total = int(desktop.ask("document.getElementById('table-count').textContent").split()[2])
+    desktop.ask("document.getElementById('filter-words').focus()")
+    desktop.keys("forkjoin ns_per_op @2")
+    desktop.wait("document.getElementById('table-count').textContent.startsWith('12 of')")
+    assert set(column(desktop, 0)) == {"forkjoin/fib"} and total > 300
+    desktop.ask("document.querySelector('#cells button[data-column=\"9\"]').focus()")
+    desktop.keys("\ue007")  # Enter
+    ratios = [float(one) for one in column(desktop, 9) if one]
+    assert ratios == sorted(ratios) and len(ratios) == 10
+    assert desktop.ask("document.querySelectorAll('#cells th')[9].getAttribute('aria-sort')") == "ascending"
+    desktop.keys(" ")
+    down = [float(one) for one in column(desktop, 9) if one]
+    assert down == ratios[::-1] and column(desktop, 9)[-1] == ""
+    assert desktop.ask("document.querySelectorAll('#cells th')[9].getAttribute('aria-sort')") == "descending"
+    desktop.ask("(document.getElementById('filter-words').value = '', document.getElementById('filter-subject').value = 'rayon', document.getElementById('filter-subject').dispatchEvent(new Event('input', {bubbles: true})))")
+    assert set(column(desktop, 3)) == {"rayon"}
+
+
+def test_more_rows_on_demand(desktop):
+    desktop.ask("(document.getElementById('filter-subject').value = '', document.getElementById('filter-words').value = '', document.getElementById('filter-words').dispatchEvent(new Event('input')))")
+    assert len(column(desktop, 0)) == 100
+    desktop.ask("document.getElementById('table-more').click()")
+    assert len(column(desktop, 0)) == 200
+
+
+def test_controls_have_names(desktop):
+    nameless = desktop.ask(
+        "[...document.querySelectorAll('button, input, select, a, [role=img], [role=region]')].filter(e => !(e.getAttribute('aria-label')"
+        " || e.getAttribute('aria-labelledby') || e.textContent.trim() || (e.labels && e.labels.length && e.labels[0].textContent.trim()))).length"
+    )
+    assert nameless == 0
+
+
+def test_a_phone_needs_no_sideways_scroll(phone):
+    assert phone.ask("innerWidth") == 375
+    phone.ask("document.querySelectorAll('details').forEach(d => d.open = true)")
+    assert phone.ask("document.documentElement.scrollWidth") == 375
+    wide = phone.ask(
+        "[...document.querySelectorAll('main *')].filter(e => !e.closest('.scroll, pre, .boxes, svg') && e.getBoundingClientRect().right > 376)"
+        ".map(e => e.tagName + '.' + e.className).slice(0, 5)"
+    )
+    assert wide == []
+    assert [entry for entry in phone.driver.get_log("browser") if entry["level"] == "SEVERE"] == []
+
+
+def test_dark_mode_changes_page_and_plots(desktop):
+    colours = "[getComputedStyle(document.body).backgroundColor, document.querySelector('.plot').layout.font.color, document.querySelector('.plot').data[0].marker.color]"
+    light = desktop.ask(colours)
+    desktop.dark(True)
+    desktop.wait("document.querySelector('.plot').layout.font.color !== '%s'" % light[1])
+    dark = desktop.ask(colours)
+    assert all(one != other for one, other in zip(light, dark)) and dark[0] == "rgb(20, 23, 27)"
+    desktop.dark(False)
+    desktop.wait("document.querySelector('.plot').layout.font.color === '%s'" % light[1])

@@ -1,0 +1,104 @@
+"""Charts show the numbers of their cells, and say what is missing."""
+
+import itertools
+import math
+
+import pytest
+import synthetic
+
+from opbench_report import charts, subjects
+from opbench_report.charts.ticks import limits, ticks
+from opbench_report.data import results as result_files
+
+
+def chart(built, name):
+    return next(one for one in built[0] if one.name == name)
+
+
+def test_a_whole_result_gives_every_chart(built):
+    assert [one.name for one in built[0]] == [
+        "overview", "overhead", "cost-curves", "cpu-cost", "footprint", "scaling", "dependencies", "granularity",
+        "replay", "rank-error", "wait-by-level", "cancellation", "latency", "forkjoin", "blocking",
+    ]
+    assert built[1] == []
+
+
+def test_overhead_shows_medians_intervals_and_ratios(built, results):
+    panel = next(panel for panel in chart(built, "overhead").panels if panel.title == "external-add")
+    line = results.line("overhead/external-add", "ops=10000", "ns_per_op")
+    assert [series.arm.subject for series in panel.series] == ["stealing", "threadpool", "stealing-bare", "foundation", "raw-dispatch", "rayon"]
+    for series in panel.series:
+        cell = line.cells[series.arm]
+        (mark,) = series.marks
+        assert (mark.x, mark.x_low, mark.x_high) == (cell.estimate.median, cell.estimate.low, cell.estimate.high)
+        assert ("x" in mark.label) == (series.arm.subject != "foundation")
+
+
+def test_metg_lies_on_the_curve(built, results):
+    (panel,) = chart(built, "granularity").panels
+    for series in panel.series:
+        metg = results.select("dependencies/metg", "metg50_ns")[0].cells[series.arm].estimate.median
+        (special,) = [mark for mark in series.marks if mark.label]
+        curve = [mark for mark in series.marks if not mark.label]
+        assert special.x == metg and special.y == 0.5 and len(curve) == 14
+        # By the definition of the synthetic sweep: granularity g has efficiency g / (g + overhead), METG is twice the overhead.
+        for mark in curve:
+            assert mark.y == pytest.approx((mark.x - metg / 2) / mark.x, abs=0.05)
+
+
+def test_replay_has_both_bounds(built):
+    (panel,) = chart(built, "replay").panels
+    assert [guide.at for guide in panel.guides] == [1, pytest.approx(0.55, rel=0.1)]
+
+
+def test_scaling_has_a_mark_per_number_of_workers(built):
+    (panel,) = chart(built, "scaling").panels
+    assert {series.arm.subject for series in panel.series} == {"stealing", "threadpool"}
+    assert all([mark.x for mark in series.marks] == [1, 2] for series in panel.series)
+
+
+def test_missing_data_names_the_run_that_gives_it(tmp_path):
+    def little(writer):
+        writer.cell("overhead/external-add", "ops=1", [("stealing", 2), ("foundation", 2)], [("ns_per_op", "ns", lambda d, w: 5.0 * d)])
+
+    path = synthetic.write(tmp_path / "little.csv", filling=little, outcome={"excluded_blocks": [], "failures": []})
+    made, missing = charts.build_all(result_files.read([str(path)]))
+    assert [one.name for one in made] == ["overview", "overhead"]
+    for one in missing:
+        assert "opbench run" in one.command and "\n" not in str(one) and one.lacks in str(one)
+
+
+def test_looks_differ_without_colour():
+    names = [name for name in subjects._NAMES]
+    looks = {name: subjects.look(name) for name in names}
+    for one, other in itertools.combinations(names, 2):
+        a, b = looks[one], looks[other]
+        assert (a.marker, a.hollow) != (b.marker, b.hollow), (one, other)
+    assert subjects.look("brand-new") == subjects.look("brand-new")
+
+
+def test_colours_stand_out_from_the_paper():
+    def luminance(colour):
+        parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+        linear = [part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    def contrast(one, other):
+        light, dark = sorted((luminance(one), luminance(other)), reverse=True)
+        return (light + 0.05) / (dark + 0.05)
+
+    for name in subjects._NAMES:
+        own = subjects.look(name)
+        # What WCAG 2.1 asks of graphics.
+        assert contrast(own.light, "#ffffff") >= 3, name
+        assert contrast(own.dark, "#14171b") >= 3, name
+
+
+@pytest.mark.parametrize("low, high, log", [(3, 9000, True), (100, 130, True), (0, 1, False), (0, 0, False), (-2, 5, False), (1e-5, 1e9, True), (7, 7, True)])
+def test_ticks(low, high, log):
+    ends = limits([low, high], log)
+    assert ends[0] <= low and ends[1] >= high and ends[0] < ends[1]
+    found = ticks(*ends, log, "ns")
+    assert 1 <= len(found) <= 7 and all(ends[0] <= place <= ends[1] for place, _ in found)
+    assert len({text for _, text in found}) == len(found)
+    assert all(math.isfinite(place) for place, _ in found)

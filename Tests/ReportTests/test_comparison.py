@@ -1,0 +1,90 @@
+"""Every number equals that of `opbench compare`, in both of its formats."""
+
+import csv as csv_module
+import io
+import json
+import subprocess
+
+import pytest
+import synthetic
+
+from opbench_report.data import results as result_files
+from opbench_report.data.comparison import compare
+
+EXACT = {"rel": 1e-12}
+
+
+def run(opbench, *arguments):
+    return subprocess.run([opbench, "compare", *arguments], capture_output=True, text=True, check=True, timeout=120).stdout
+
+
+def by_key(comparison):
+    return {(one.benchmark, one.params, one.metric, str(one.arm)): one for one in comparison.lines}
+
+
+def optional(value):
+    return pytest.approx(value, **EXACT) if value not in (None, "") else None
+
+
+@pytest.mark.parametrize("reference", ["foundation", "stealing", "raw-dispatch"])
+def test_json(opbench, csv, results, reference):
+    document = json.loads(run(opbench, "--format", "json", "--reference", reference, csv))
+    ours = compare(results, reference)
+    mine = by_key(ours)
+    assert document["comparisons"] == max(1, ours.widening.comparisons)
+    assert document["confidence"] == pytest.approx(ours.widening.confidence)
+    assert len(document["lines"]) == len(mine) > 20
+    for line in document["lines"]:
+        one = mine[line["benchmark"], line["params"], line["metric"], f"{line['backend']}@{line['workers']}"]
+        assert (str(one.against), one.ratio.count, one.verdict) == (line["against"], line["n"], line["verdict"])
+        assert (one.a, one.b, one.ratio.median) == pytest.approx((line["a"], line["b"], line["ratio"]), **EXACT)
+        assert (one.ratio.low, one.ratio.high) == (optional(line.get("lower")), optional(line.get("upper")))
+    means = {str(arm): (str(against), mean) for arm, against, mean in ours.means}
+    assert len(document["geometric_means"]) == len(means) > 2
+    for line in document["geometric_means"]:
+        against, mean = means[f"{line['backend']}@{line['workers']}"]
+        assert (against, mean.benchmarks, mean.blocks) == (line["against"], line["benchmarks"], line["blocks"])
+        # The interval too: the bootstrap draws the same blocks.
+        assert (mean.ratio, mean.low, mean.high) == pytest.approx((line["ratio"], line["lower"], line["upper"]), **EXACT)
+
+
+def test_csv_with_other_metrics(opbench, csv, results):
+    text = run(opbench, "--format", "csv", "--metric", "latency_.*|cpu_ns_per_op|rank_error_.*|wait_.*", csv)
+    lines = results.select()
+    wanted = [line for line in lines if line.metric.startswith(("latency_", "rank_error_", "wait_")) or line.metric == "cpu_ns_per_op"]
+    mine = by_key(compare(results, "foundation", wanted))
+    records = [one for one in csv_module.DictReader(io.StringIO(text)) if one["family"] != "all"]
+    assert len(records) == len(mine) > 20
+    for line in records:
+        one = mine[f"{line['family']}/{line['benchmark']}", line["params"], line["metric"], f"{line['backend']}@{line['workers']}"]
+        assert one.ratio.count == int(line["n"]) and one.verdict == line["verdict"]
+        assert (one.a, one.b, one.ratio.median) == pytest.approx((float(line["a"]), float(line["b"]), float(line["ratio"])), **EXACT)
+        assert (one.ratio.low, one.ratio.high) == tuple(optional(float(line[end]) if line[end] else None) for end in ("lower", "upper"))
+
+
+def test_few_blocks_have_no_interval(opbench, tmp_path):
+    path = str(synthetic.write(tmp_path / "few.csv", blocks=4, outcome={"excluded_blocks": [], "failures": []}))
+    document = json.loads(run(opbench, "--format", "json", path))
+    ours = compare(result_files.read([path]), "foundation")
+    assert all("lower" not in line and line["verdict"] == "too few blocks" for line in document["lines"])
+    assert all(one.ratio.low is None and one.verdict == "too few blocks" for one in ours.lines)
+    assert [mean.low for _, _, mean in ours.means] == [None] * len(document["geometric_means"])
+
+
+def test_excluded_blocks_and_failures_do_not_count(results):
+    line = results.line("overhead/external-add", "ops=10000", "ns_per_op")
+    assert {cell.estimate.count for cell in line.cells.values()} == {9}
+    levels = results.select("priority/wait-by-level", "wait_p50_ns")
+    assert {cell.estimate.count for line in levels for cell in line.cells.values()} == {9}
+    late = results.line("cancellation/late-starts", "links=none;ops=256;work_ns=1000", "late_starts")
+    assert {arm.subject for arm in late.cells} == {"stealing", "threadpool"}
+
+
+def test_several_files_pair_within_their_run(tmp_path):
+    nothing = {"excluded_blocks": [], "failures": []}
+    paths = [str(synthetic.write(tmp_path / f"{seed}.csv", blocks=6, seed=seed, run=f"run-{seed}", outcome=nothing)) for seed in (1, 2)]
+    both, one = result_files.read(paths), result_files.read(paths[:1])
+    cell = lambda results: next(cell for arm, cell in results.line("forkjoin/fib", "join=counter;n=15", "ns_per_op").cells.items() if arm.subject == "stealing")
+    assert cell(both).estimate.count == 12 and cell(one).estimate.count == 6
+    assert cell(both).ratio.count == 12
+    assert {run for run, _ in cell(both).processes} == {"run-1", "run-2"}

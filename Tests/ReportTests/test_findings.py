@@ -1,0 +1,67 @@
+"""The sentences follow from the numbers by rules, whichever way the numbers go."""
+
+import re
+
+import pytest
+import synthetic
+
+from opbench_report import findings
+from opbench_report.data import results as result_files
+
+NOTHING = {"excluded_blocks": [], "failures": []}
+
+
+def found(tmp_path, filling, blocks=10):
+    path = synthetic.write(tmp_path / "some.csv", blocks=blocks, filling=filling, outcome=NOTHING)
+    results = result_files.read([str(path)])
+    return {one.topic: one for one in findings.findings(results)}, results
+
+
+def fib(**dearness):
+    def fill(writer):
+        for name, factor in dearness.items():
+            arms = [(name.replace("_", "-"), 2)]
+            writer.cell("forkjoin/fib", "n=15", arms, [("ns_per_op", "ns", lambda d, w, factor=factor: 100 * factor)])
+
+    return fill
+
+
+@pytest.mark.parametrize("ahead, behind", [("stealing", "threadpool"), ("threadpool", "stealing")])
+def test_the_best_is_named_with_its_ratio(tmp_path, ahead, behind):
+    one = found(tmp_path, fib(**{ahead: 1, behind: 2, "foundation": 10}))[0]["Fork and join"]
+    assert (one.choice, one.certainty) == (ahead, findings.SURE)
+    assert one.sentence.startswith(f"{ahead.capitalize()} has the least time of the 2 backends measured, ")
+    assert float(re.search(r"measured, ([0-9.]+)", one.sentence).group(1)) == pytest.approx(0.5, rel=0.1)
+    assert f"that of {behind}" in one.sentence and "foundation's time" in one.sentence
+    assert "1 benchmark, 10 blocks" in one.evidence
+
+
+def test_equals_are_not_told_apart(tmp_path):
+    one = found(tmp_path, fib(stealing=1, threadpool=1, foundation=10))[0]["Fork and join"]
+    assert set(one.choice.split(" or ")) == {"stealing", "threadpool"} and one.certainty == findings.SAME
+    assert "cannot be told apart" in one.sentence
+
+
+def test_few_blocks_are_a_hint(tmp_path):
+    one = found(tmp_path, fib(stealing=1, threadpool=3), blocks=4)[0]["Fork and join"]
+    assert one.choice == "stealing" and one.certainty == findings.HINT and "too few blocks to be sure" in one.sentence
+
+
+def test_what_is_quicker_still_is_said(tmp_path):
+    one, results = found(tmp_path, fib(stealing=2, foundation=10, raw_dispatch=1))
+    assert "raw-dispatch needs less still" in one["Fork and join"].sentence
+    ((arm, against, slower, count),) = findings.losses(results)
+    assert (arm.subject, against.subject, len(slower), count) == ("stealing", "raw-dispatch", 1, 1)
+
+
+def test_ties_at_zero_have_no_ratio_but_a_number(tmp_path):
+    def fill(writer):
+        for name, error in (("stealing", 7), ("threadpool", 0), ("foundation", 90)):
+            writer.cell("priority/rank-error", "ops=9", [(name, 2)], [("rank_error_mean", "operations", lambda d, w, error=error: error)])
+
+    one = found(tmp_path, fill)[0]["Strict priority"]
+    assert (one.choice, one.certainty) == ("threadpool", findings.SURE) and "mean rank error of 0" in one.sentence
+
+
+def test_no_backend_of_ours(tmp_path):
+    assert found(tmp_path, fib(foundation=1, raw_dispatch=2))[0] == {}

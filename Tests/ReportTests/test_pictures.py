@@ -1,0 +1,48 @@
+"""The pictures are whole files, the same every time, and carry what they were made from."""
+
+import os
+import struct
+import xml.etree.ElementTree
+
+import pytest
+
+from opbench_report import paper
+from opbench_report.command import main, source_line
+
+
+@pytest.fixture(scope="module")
+def folder(csv, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("pictures")
+    assert main([csv, "--output", str(folder), "--no-page"]) == 0
+    return folder
+
+
+def test_every_chart_has_two_files(folder, built):
+    wanted = sorted(f"{one.name}.{kind}" for one in built[0] for kind in ("png", "svg"))
+    assert sorted(os.listdir(folder)) == wanted
+
+
+def test_svg_is_well_formed_and_names_its_source(folder, results):
+    for name in os.listdir(folder):
+        if name.endswith(".svg"):
+            content = (folder / name).read_text()
+            assert xml.etree.ElementTree.fromstring(content).tag.endswith("svg")
+            assert results.sources[0].digest in content
+            assert "http" not in content.replace("http://www.w3.org", "").replace("http://purl.org", "").replace("http://creativecommons.org", "").replace("https://matplotlib.org", "")
+
+
+def test_png_is_large_enough_to_print(folder):
+    for name in os.listdir(folder):
+        if name.endswith(".png"):
+            content = (folder / name).read_bytes()
+            width, _ = struct.unpack(">II", content[16:24])
+            assert content.startswith(b"\x89PNG") and width >= 1400
+
+
+def test_the_same_result_gives_the_same_bytes(folder, built, results, tmp_path):
+    for chart in built[0]:
+        if chart.name in ("overhead", "latency", "granularity"):
+            paper.render(chart, tmp_path, source_line(results))
+    assert len(os.listdir(tmp_path)) == 6
+    for name in os.listdir(tmp_path):
+        assert (tmp_path / name).read_bytes() == (folder / name).read_bytes(), name
