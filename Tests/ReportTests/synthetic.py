@@ -1,11 +1,14 @@
-"""Writes a small result of schema 1 with invented numbers, for the tests only: everything a report can show, from a seed."""
+"""Writes a small result of schema 1 with invented numbers, for the tests only: everything a report can show, from a
+seed."""
 
 import csv
 import json
 import math
 import random
 
-HEADER = "schema,run_id,block,process,value_index,family,benchmark,params,backend,workers,metric,unit,value,n".split(",")
+HEADER = "schema,run_id,block,process,value_index,family,benchmark,params,backend,workers,metric,unit,value,n".split(
+    ","
+)
 
 # How dear each subject is, times some base; what it can do.
 SUBJECTS = {
@@ -43,7 +46,22 @@ class Writer:
 
     def add(self, benchmark, params, arm, reading, block, index, count=1000):
         name, unit, number = reading
-        self.rows.append([1, self.run, block, self.process, index, *benchmark.split("/"), params, *arm, name, unit, repr(float(number)), count])
+        self.rows.append(
+            [
+                1,
+                self.run,
+                block,
+                self.process,
+                index,
+                *benchmark.split("/"),
+                params,
+                *arm,
+                name,
+                unit,
+                repr(float(number)),
+                count,
+            ]
+        )
 
     def sweep(self, params, arms):
         """The rows of METG: efficiency = g / (g + overhead) at each granularity g."""
@@ -55,14 +73,26 @@ class Writer:
                     for step in range(14):
                         work = 64_000 / math.sqrt(2) ** step * SUBJECTS[arm[0]][0]
                         # Different rounding in the last digit, as the repeated division of a real sweep has.
-                        self.add("dependencies/metg", f"{params};work_ns={work * (1 + 1e-15 * block)!r}", arm, ("efficiency", "ratio", work / (work + overhead)), block, index)
+                        self.add(
+                            "dependencies/metg",
+                            f"{params};work_ns={work * (1 + 1e-15 * block)!r}",
+                            arm,
+                            ("efficiency", "ratio", work / (work + overhead)),
+                            block,
+                            index,
+                        )
                     self.add("dependencies/metg", params, arm, ("metg50_ns", "ns", 2 * overhead), block, index)
         self.cells += [f"dependencies/metg on {subject}@{workers} ({params})" for subject, workers in arms]
 
 
 def arms_of(capability, workers=(2,), subjects=SUBJECTS):
     wanted = ("operations",) if capability == "operations" else ("operations", "closures")
-    return [(name, count) for name in subjects if SUBJECTS[name][1] in wanted for count in (workers if name in ("stealing", "threadpool") else (2,))]
+    return [
+        (name, count)
+        for name in subjects
+        if SUBJECTS[name][1] in wanted
+        for count in (workers if name in ("stealing", "threadpool") else (2,))
+    ]
 
 
 def time(base):
@@ -78,26 +108,72 @@ def fill(writer):
         writer.cell("overhead/contended-add", f"ops=10000;producers={producers}", everyone, cost(400 + 60 * producers))
     writer.cell("overhead/with-priority", "ops=10000", queues, cost(600))
     for benchmark in ("external-add", "with-priority"):
-        writer.cell(f"overhead/{benchmark}", "ops=10000", queues, [("allocations_per_op", "allocations", lambda d, w: 1 + d), ("bytes_per_op", "bytes", lambda d, w: 200 * d)], once=True)
+        writer.cell(
+            f"overhead/{benchmark}",
+            "ops=10000",
+            queues,
+            [
+                ("allocations_per_op", "allocations", lambda d, w: 1 + d),
+                ("bytes_per_op", "bytes", lambda d, w: 200 * d),
+            ],
+            once=True,
+        )
     for length in (100, 1000):
         writer.cell("dependencies/chain", f"length={length}", everyone, cost(800 + length / 10))
     writer.cell("dependencies/graph", "imbalance=0;pattern=stencil_1d;steps=32;width=16;work_ns=0", everyone, cost(900))
     writer.cell("dependencies/graph", "imbalance=0;pattern=tree;steps=32;width=16;work_ns=0", everyone, cost(700))
     writer.sweep("imbalance=0;pattern=stencil_1d;steps=16;width=8", arms_of("closures"))
-    efficiency = [("efficiency", "ratio", lambda d, w: 1 / (1 + 0.03 * d)), ("makespan_ns", "ns", lambda d, w: 1e8 * (1 + 0.03 * d)), ("graham_efficiency", "ratio", lambda d, w: 0.55)]
+    efficiency = [
+        ("efficiency", "ratio", lambda d, w: 1 / (1 + 0.03 * d)),
+        ("makespan_ns", "ns", lambda d, w: 1e8 * (1 + 0.03 * d)),
+        ("graham_efficiency", "ratio", lambda d, w: 0.55),
+    ]
     writer.cell("dependencies/replay", f"graph={HOSTILE.replace('=', '_')};scale=4e-05", everyone, efficiency)
-    ranks = [(f"rank_error_{name}", "operations", lambda d, w, factor=factor: (d - 1) * factor) for name, factor in (("mean", 3), ("p99", 20), ("max", 50))]
+    ranks = [
+        (f"rank_error_{name}", "operations", lambda d, w, factor=factor: (d - 1) * factor)
+        for name, factor in (("mean", 3), ("p99", 20), ("max", 50))
+    ]
     writer.cell("priority/rank-error", "ops=2000;work_ns=2000", queues, ranks)
     for place, level in enumerate(("veryLow", "low", "normal", "high", "veryHigh")):
-        waits = [(f"wait_{name}_ns", "ns", lambda d, w, factor=factor: 1e6 * (5 - place) * factor + 1e5 * d) for name, factor in (("p50", 1), ("p99", 3), ("max", 5))]
-        writer.cell("priority/wait-by-level", "ops=2000;work_ns=2000", queues, waits, detail=f"level={level};ops=2000;work_ns=2000")
-    writer.cell("cancellation/cancel-all-pending", "held=suspension;pending=1000", queues, [("ns_per_cancel", "ns", time(300))])
-    writer.cell("cancellation/late-starts", "links=none;ops=256;work_ns=1000", queues, [("late_starts", "operations", lambda d, w: 0)])
-    percentiles = [(f"latency_{name}_ns", "ns", lambda d, w, factor=factor: 4000 * factor * math.sqrt(d)) for name, factor in (("p50", 1), ("p90", 2), ("p99", 9), ("max", 60))]
+        waits = [
+            (f"wait_{name}_ns", "ns", lambda d, w, factor=factor: 1e6 * (5 - place) * factor + 1e5 * d)
+            for name, factor in (("p50", 1), ("p99", 3), ("max", 5))
+        ]
+        writer.cell(
+            "priority/wait-by-level",
+            "ops=2000;work_ns=2000",
+            queues,
+            waits,
+            detail=f"level={level};ops=2000;work_ns=2000",
+        )
+    writer.cell(
+        "cancellation/cancel-all-pending", "held=suspension;pending=1000", queues, [("ns_per_cancel", "ns", time(300))]
+    )
+    writer.cell(
+        "cancellation/late-starts",
+        "links=none;ops=256;work_ns=1000",
+        queues,
+        [("late_starts", "operations", lambda d, w: 0)],
+    )
+    percentiles = [
+        (f"latency_{name}_ns", "ns", lambda d, w, factor=factor: 4000 * factor * math.sqrt(d))
+        for name, factor in (("p50", 1), ("p90", 2), ("p99", 9), ("max", 60))
+    ]
     for load in (30, 60):
-        writer.cell("latency/open-loop", f"arrivals=exponential;load={load};samples=10000;work_ns=1000", everyone, percentiles)
+        writer.cell(
+            "latency/open-loop", f"arrivals=exponential;load={load};samples=10000;work_ns=1000", everyone, percentiles
+        )
     writer.cell("forkjoin/fib", "join=counter;n=15", everyone, cost(300))
-    writer.cell("blocking/sleepers", "bodies=16;sleep_ms=50", queues, [("efficiency", "ratio", lambda d, w: 0.9 / math.sqrt(d)), ("makespan_ns", "ns", time(6e7)), ("threads_created", "threads", lambda d, w: 16)])
+    writer.cell(
+        "blocking/sleepers",
+        "bodies=16;sleep_ms=50",
+        queues,
+        [
+            ("efficiency", "ratio", lambda d, w: 0.9 / math.sqrt(d)),
+            ("makespan_ns", "ns", time(6e7)),
+            ("threads_created", "threads", lambda d, w: 16),
+        ],
+    )
     writer.cell("idle/cpu", "ops=50;period_ms=10", queues, [("idle_cpu_percent", "percent", lambda d, w: 1.2 + d / 20)])
 
 
@@ -139,7 +215,9 @@ def environment(writer, outcome):
     }
 
 
-def write(path, blocks=10, values=2, seed=7, run="20260101T000000Z-1", filling=fill, outcome=None, with_environment=True):
+def write(
+    path, blocks=10, values=2, seed=7, run="20260101T000000Z-1", filling=fill, outcome=None, with_environment=True
+):
     """Writes `path` and its environment; returns the path."""
     writer = Writer(blocks, values, seed, run)
     filling(writer)

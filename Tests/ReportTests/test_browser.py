@@ -1,4 +1,5 @@
-"""The page in a real browser, headless: it draws, filters, sorts and toggles, fits a phone, follows the dark mode, and stays at home."""
+"""The page in a real browser, headless: it draws, filters, sorts and toggles, fits a phone, follows the dark mode, and
+stays at home."""
 
 import json
 import shutil
@@ -12,7 +13,8 @@ CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shuti
 DRIVER = shutil.which("chromedriver")
 
 pytestmark = pytest.mark.skipif(
-    not (CHROMIUM and DRIVER), reason="no chromium here: the page was not tried in a browser (apt-get install chromium chromium-driver)"
+    not (CHROMIUM and DRIVER),
+    reason="no chromium here: the page was not tried in a browser (apt-get install chromium chromium-driver)",
 )
 
 
@@ -25,9 +27,18 @@ class Browser:
 
         options = webdriver.ChromeOptions()
         options.binary_location = CHROMIUM
-        for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", f"--window-size={width},{height}"):
+        for argument in (
+            "--headless=new",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-dev-shm-usage",
+            f"--window-size={width},{height}",
+        ):
             options.add_argument(argument)
-        options.add_experimental_option("mobileEmulation", {"deviceMetrics": {"width": width, "height": height, "pixelRatio": 1, "touch": width < 600}})
+        options.add_experimental_option(
+            "mobileEmulation",
+            {"deviceMetrics": {"width": width, "height": height, "pixelRatio": 1, "touch": width < 600}},
+        )
         options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
         self.driver = webdriver.Chrome(options=options, service=Service(DRIVER))
         self.driver.execute_cdp_cmd("Network.enable", {})
@@ -89,7 +100,9 @@ def test_no_error_and_no_request(desktop, address):
 
 
 def test_every_plot_has_marks(desktop, built):
-    marks = desktop.ask("[...document.querySelectorAll('.plot')].map(p => p.querySelectorAll('svg .points path, svg .point').length)")
+    marks = desktop.ask(
+        "[...document.querySelectorAll('.plot')].map(p => p.querySelectorAll('svg .points path, svg .point').length)"
+    )
     assert len(marks) > 20 and min(marks) > 0
     assert desktop.ask("document.querySelectorAll('.plot svg .errorbar').length") > 100
     assert desktop.ask("document.querySelectorAll('section.chart').length") == len(built[0])
@@ -101,7 +114,10 @@ def test_a_mark_says_its_numbers(desktop):
 
 
 def test_subjects_can_be_switched_off_by_keyboard(desktop):
-    shown = "[...document.querySelectorAll('.plot')].flatMap(p => p.data).filter(t => t.meta === 'stealing@2' && t.visible).length"
+    shown = (
+        "[...document.querySelectorAll('.plot')].flatMap(p => p.data).filter(t => t.meta === 'stealing@2' &&"
+        " t.visible).length"
+    )
     before = desktop.ask(shown)
     desktop.ask("document.querySelector('#toggles input[data-arm=\"stealing@2\"]').focus()")
     desktop.keys(" ")
@@ -114,7 +130,10 @@ def test_subjects_can_be_switched_off_by_keyboard(desktop):
 def test_focus_can_be_seen(desktop):
     desktop.ask("document.querySelector('#cells thead button').focus()")
     desktop.keys("\ue004")  # Tab
-    outline = desktop.ask("getComputedStyle(document.activeElement).outlineStyle + ' ' + getComputedStyle(document.activeElement).outlineWidth")
+    outline = desktop.ask(
+        "getComputedStyle(document.activeElement).outlineStyle + ' ' +"
+        " getComputedStyle(document.activeElement).outlineWidth"
+    )
     assert outline == "solid 3px"
 
 
@@ -137,12 +156,18 @@ def test_the_table_filters_and_sorts_by_keyboard(desktop):
     down = [float(one) for one in column(desktop, 9) if one]
     assert down == ratios[::-1] and column(desktop, 9)[-1] == ""
     assert desktop.ask("document.querySelectorAll('#cells th')[9].getAttribute('aria-sort')") == "descending"
-    desktop.ask("(document.getElementById('filter-words').value = '', document.getElementById('filter-subject').value = 'rayon', document.getElementById('filter-subject').dispatchEvent(new Event('input', {bubbles: true})))")
+    desktop.ask(
+        "(document.getElementById('filter-words').value = '', document.getElementById('filter-subject').value ="
+        " 'rayon', document.getElementById('filter-subject').dispatchEvent(new Event('input', {bubbles: true})))"
+    )
     assert set(column(desktop, 3)) == {"rayon"}
 
 
 def test_more_rows_on_demand(desktop):
-    desktop.ask("(document.getElementById('filter-subject').value = '', document.getElementById('filter-words').value = '', document.getElementById('filter-words').dispatchEvent(new Event('input')))")
+    desktop.ask(
+        "(document.getElementById('filter-subject').value = '', document.getElementById('filter-words').value = '',"
+        " document.getElementById('filter-words').dispatchEvent(new Event('input')))"
+    )
     assert len(column(desktop, 0)) == 100
     desktop.ask("document.getElementById('table-more').click()")
     assert len(column(desktop, 0)) == 200
@@ -150,8 +175,9 @@ def test_more_rows_on_demand(desktop):
 
 def test_controls_have_names(desktop):
     nameless = desktop.ask(
-        "[...document.querySelectorAll('button, input, select, a, [role=img], [role=region]')].filter(e => !(e.getAttribute('aria-label')"
-        " || e.getAttribute('aria-labelledby') || e.textContent.trim() || (e.labels && e.labels.length && e.labels[0].textContent.trim()))).length"
+        "[...document.querySelectorAll('button, input, select, a, [role=img], [role=region]')].filter(e =>"
+        " !(e.getAttribute('aria-label') || e.getAttribute('aria-labelledby') || e.textContent.trim() || (e.labels &&"
+        " e.labels.length && e.labels[0].textContent.trim()))).length"
     )
     assert nameless == 0
 
@@ -161,15 +187,18 @@ def test_a_phone_needs_no_sideways_scroll(phone):
     phone.ask("document.querySelectorAll('details').forEach(d => d.open = true)")
     assert phone.ask("document.documentElement.scrollWidth") == 375
     wide = phone.ask(
-        "[...document.querySelectorAll('main *')].filter(e => !e.closest('.scroll, pre, .boxes, svg') && e.getBoundingClientRect().right > 376)"
-        ".map(e => e.tagName + '.' + e.className).slice(0, 5)"
+        "[...document.querySelectorAll('main *')].filter(e => !e.closest('.scroll, pre, .boxes, svg') &&"
+        " e.getBoundingClientRect().right > 376).map(e => e.tagName + '.' + e.className).slice(0, 5)"
     )
     assert wide == []
     assert [entry for entry in phone.driver.get_log("browser") if entry["level"] == "SEVERE"] == []
 
 
 def test_dark_mode_changes_page_and_plots(desktop):
-    colours = "[getComputedStyle(document.body).backgroundColor, document.querySelector('.plot').layout.font.color, document.querySelector('.plot').data[0].marker.color]"
+    colours = (
+        "[getComputedStyle(document.body).backgroundColor, document.querySelector('.plot').layout.font.color,"
+        " document.querySelector('.plot').data[0].marker.color]"
+    )
     light = desktop.ask(colours)
     desktop.dark(True)
     desktop.wait("document.querySelector('.plot').layout.font.color !== '%s'" % light[1])

@@ -17,8 +17,21 @@ def chart(built, name):
 
 def test_a_whole_result_gives_every_chart(built):
     assert [one.name for one in built[0]] == [
-        "overview", "overhead", "cost-curves", "cpu-cost", "footprint", "scaling", "dependencies", "granularity",
-        "replay", "rank-error", "wait-by-level", "cancellation", "latency", "forkjoin", "blocking",
+        "overview",
+        "overhead",
+        "cost-curves",
+        "cpu-cost",
+        "footprint",
+        "scaling",
+        "dependencies",
+        "granularity",
+        "replay",
+        "rank-error",
+        "wait-by-level",
+        "cancellation",
+        "latency",
+        "forkjoin",
+        "blocking",
     ]
     assert built[1] == []
 
@@ -26,7 +39,14 @@ def test_a_whole_result_gives_every_chart(built):
 def test_overhead_shows_medians_intervals_and_ratios(built, results):
     panel = next(panel for panel in chart(built, "overhead").panels if panel.title == "external-add")
     line = results.line("overhead/external-add", "ops=10000", "ns_per_op")
-    assert [series.arm.subject for series in panel.series] == ["stealing", "threadpool", "stealing-bare", "foundation", "raw-dispatch", "rayon"]
+    assert [series.arm.subject for series in panel.series] == [
+        "stealing",
+        "threadpool",
+        "stealing-bare",
+        "foundation",
+        "raw-dispatch",
+        "rayon",
+    ]
     for series in panel.series:
         cell = line.cells[series.arm]
         (mark,) = series.marks
@@ -41,7 +61,8 @@ def test_metg_lies_on_the_curve(built, results):
         (special,) = [mark for mark in series.marks if mark.label]
         curve = [mark for mark in series.marks if not mark.label]
         assert special.x == metg and special.y == 0.5 and len(curve) == 14
-        # By the definition of the synthetic sweep: granularity g has efficiency g / (g + overhead), METG is twice the overhead.
+        # By the definition of the synthetic sweep: granularity g has efficiency g / (g + overhead), METG is twice the
+        # overhead.
         for mark in curve:
             assert mark.y == pytest.approx((mark.x - metg / 2) / mark.x, abs=0.05)
 
@@ -59,7 +80,12 @@ def test_scaling_has_a_mark_per_number_of_workers(built):
 
 def test_missing_data_names_the_run_that_gives_it(tmp_path):
     def little(writer):
-        writer.cell("overhead/external-add", "ops=1", [("stealing", 2), ("foundation", 2)], [("ns_per_op", "ns", lambda d, w: 5.0 * d)])
+        writer.cell(
+            "overhead/external-add",
+            "ops=1",
+            [("stealing", 2), ("foundation", 2)],
+            [("ns_per_op", "ns", lambda d, w: 5.0 * d)],
+        )
 
     path = synthetic.write(tmp_path / "little.csv", filling=little, outcome={"excluded_blocks": [], "failures": []})
     made, missing = charts.build_all(result_files.read([str(path)]))
@@ -94,7 +120,10 @@ def test_colours_stand_out_from_the_paper():
         assert contrast(own.dark, "#14171b") >= 3, name
 
 
-@pytest.mark.parametrize("low, high, log", [(3, 9000, True), (100, 130, True), (0, 1, False), (0, 0, False), (-2, 5, False), (1e-5, 1e9, True), (7, 7, True)])
+@pytest.mark.parametrize(
+    "low, high, log",
+    [(3, 9000, True), (100, 130, True), (0, 1, False), (0, 0, False), (-2, 5, False), (1e-5, 1e9, True), (7, 7, True)],
+)
 def test_ticks(low, high, log):
     ends = limits([low, high], log)
     assert ends[0] <= low and ends[1] >= high and ends[0] < ends[1]

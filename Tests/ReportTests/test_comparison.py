@@ -15,7 +15,9 @@ EXACT = {"rel": 1e-12}
 
 
 def run(opbench, *arguments):
-    return subprocess.run([opbench, "compare", *arguments], capture_output=True, text=True, check=True, timeout=120).stdout
+    return subprocess.run(
+        [opbench, "compare", *arguments], capture_output=True, text=True, check=True, timeout=120
+    ).stdout
 
 
 def by_key(comparison):
@@ -45,21 +47,36 @@ def test_json(opbench, csv, results, reference):
         against, mean = means[f"{line['backend']}@{line['workers']}"]
         assert (against, mean.benchmarks, mean.blocks) == (line["against"], line["benchmarks"], line["blocks"])
         # The interval too: the bootstrap draws the same blocks.
-        assert (mean.ratio, mean.low, mean.high) == pytest.approx((line["ratio"], line["lower"], line["upper"]), **EXACT)
+        assert (mean.ratio, mean.low, mean.high) == pytest.approx(
+            (line["ratio"], line["lower"], line["upper"]), **EXACT
+        )
 
 
 def test_csv_with_other_metrics(opbench, csv, results):
     text = run(opbench, "--format", "csv", "--metric", "latency_.*|cpu_ns_per_op|rank_error_.*|wait_.*", csv)
     lines = results.select()
-    wanted = [line for line in lines if line.metric.startswith(("latency_", "rank_error_", "wait_")) or line.metric == "cpu_ns_per_op"]
+    wanted = [
+        line
+        for line in lines
+        if line.metric.startswith(("latency_", "rank_error_", "wait_")) or line.metric == "cpu_ns_per_op"
+    ]
     mine = by_key(compare(results, "foundation", wanted))
     records = [one for one in csv_module.DictReader(io.StringIO(text)) if one["family"] != "all"]
     assert len(records) == len(mine) > 20
     for line in records:
-        one = mine[f"{line['family']}/{line['benchmark']}", line["params"], line["metric"], f"{line['backend']}@{line['workers']}"]
+        one = mine[
+            f"{line['family']}/{line['benchmark']}",
+            line["params"],
+            line["metric"],
+            f"{line['backend']}@{line['workers']}",
+        ]
         assert one.ratio.count == int(line["n"]) and one.verdict == line["verdict"]
-        assert (one.a, one.b, one.ratio.median) == pytest.approx((float(line["a"]), float(line["b"]), float(line["ratio"])), **EXACT)
-        assert (one.ratio.low, one.ratio.high) == tuple(optional(float(line[end]) if line[end] else None) for end in ("lower", "upper"))
+        assert (one.a, one.b, one.ratio.median) == pytest.approx(
+            (float(line["a"]), float(line["b"]), float(line["ratio"])), **EXACT
+        )
+        assert (one.ratio.low, one.ratio.high) == tuple(
+            optional(float(line[end]) if line[end] else None) for end in ("lower", "upper")
+        )
 
 
 def test_few_blocks_have_no_interval(opbench, tmp_path):
@@ -82,9 +99,16 @@ def test_excluded_blocks_and_failures_do_not_count(results):
 
 def test_several_files_pair_within_their_run(tmp_path):
     nothing = {"excluded_blocks": [], "failures": []}
-    paths = [str(synthetic.write(tmp_path / f"{seed}.csv", blocks=6, seed=seed, run=f"run-{seed}", outcome=nothing)) for seed in (1, 2)]
+    paths = [
+        str(synthetic.write(tmp_path / f"{seed}.csv", blocks=6, seed=seed, run=f"run-{seed}", outcome=nothing))
+        for seed in (1, 2)
+    ]
     both, one = result_files.read(paths), result_files.read(paths[:1])
-    cell = lambda results: next(cell for arm, cell in results.line("forkjoin/fib", "join=counter;n=15", "ns_per_op").cells.items() if arm.subject == "stealing")
+    cell = lambda results: next(
+        cell
+        for arm, cell in results.line("forkjoin/fib", "join=counter;n=15", "ns_per_op").cells.items()
+        if arm.subject == "stealing"
+    )
     assert cell(both).estimate.count == 12 and cell(one).estimate.count == 6
     assert cell(both).ratio.count == 12
     assert {run for run, _ in cell(both).processes} == {"run-1", "run-2"}

@@ -57,7 +57,12 @@ def test_what_is_quicker_still_is_said(tmp_path):
 def test_ties_at_zero_have_no_ratio_but_a_number(tmp_path):
     def fill(writer):
         for name, error in (("stealing", 7), ("threadpool", 0), ("foundation", 90)):
-            writer.cell("priority/rank-error", "ops=9", [(name, 2)], [("rank_error_mean", "operations", lambda d, w, error=error: error)])
+            writer.cell(
+                "priority/rank-error",
+                "ops=9",
+                [(name, 2)],
+                [("rank_error_mean", "operations", lambda d, w, error=error: error)],
+            )
 
     one = found(tmp_path, fill)[0]["Strict priority"]
     assert (one.choice, one.certainty) == ("threadpool", findings.SURE) and "mean rank error of 0" in one.sentence

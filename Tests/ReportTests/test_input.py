@@ -89,7 +89,9 @@ def test_nothing_that_counts(capsys, tmp_path):
         writer.cell("overhead/external-add", "ops=1", [("stealing", 2)], [("ns_per_op", "ns", lambda d, w: 1.0)])
 
     excluded = [{"benchmark": "overhead/external-add", "block": block, "params": "ops=1"} for block in range(1, 3)]
-    path = synthetic.write(tmp_path / "lost.csv", blocks=2, filling=one_cell, outcome={"excluded_blocks": excluded, "failures": []})
+    path = synthetic.write(
+        tmp_path / "lost.csv", blocks=2, filling=one_cell, outcome={"excluded_blocks": excluded, "failures": []}
+    )
     complaint(capsys, 65, ["no row counts"], path, "--output", tmp_path / "out")
 
 
@@ -107,9 +109,13 @@ def test_the_same_run_twice(capsys, tmp_path, csv, whole):
 
 
 def test_bad_validation(capsys, tmp_path, csv):
-    complaint(capsys, 66, ["validate.txt"], csv, "--validation", tmp_path / "validate.txt", "--output", tmp_path / "out")
+    complaint(
+        capsys, 66, ["validate.txt"], csv, "--validation", tmp_path / "validate.txt", "--output", tmp_path / "out"
+    )
     other = make(tmp_path, "something else", "validate.txt")
-    complaint(capsys, 65, ["not the report of opbench validate"], csv, "--validation", other, "--output", tmp_path / "out")
+    complaint(
+        capsys, 65, ["not the report of opbench validate"], csv, "--validation", other, "--output", tmp_path / "out"
+    )
 
 
 def test_output_that_cannot_be(capsys, tmp_path, csv):

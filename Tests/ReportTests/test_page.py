@@ -90,7 +90,13 @@ def test_the_data_is_json(outline, results):
 
 
 def test_it_says_what_does_not_count(page):
-    for words in ("2 of ", "blocks", "killed by signal 11", "No report of <code>opbench validate</code>", "half their interval"):
+    for words in (
+        "2 of ",
+        "blocks",
+        "killed by signal 11",
+        "No report of <code>opbench validate</code>",
+        "half their interval",
+    ):
         assert words in page
     assert "/somewhere/" not in page
 

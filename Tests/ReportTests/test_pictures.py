@@ -28,7 +28,9 @@ def test_svg_is_well_formed_and_names_its_source(folder, results):
             content = (folder / name).read_text()
             assert xml.etree.ElementTree.fromstring(content).tag.endswith("svg")
             assert results.sources[0].digest in content
-            assert "http" not in content.replace("http://www.w3.org", "").replace("http://purl.org", "").replace("http://creativecommons.org", "").replace("https://matplotlib.org", "")
+            assert "http" not in content.replace("http://www.w3.org", "").replace("http://purl.org", "").replace(
+                "http://creativecommons.org", ""
+            ).replace("https://matplotlib.org", "")
 
 
 def test_png_is_large_enough_to_print(folder):

@@ -22,7 +22,10 @@ def test_medians_and_ranks(expected):
         if one["ranks"] is None:
             assert not estimate.has_interval and len(ordered) < 6
         else:
-            assert (estimate.low, estimate.high) == (ordered[one["ranks"]["lower"] - 1], ordered[one["ranks"]["upper"] - 1])
+            assert (estimate.low, estimate.high) == (
+                ordered[one["ranks"]["lower"] - 1],
+                ordered[one["ranks"]["upper"] - 1],
+            )
 
 
 def test_paired_ratios(expected):

@@ -16,10 +16,23 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _parser():
-    parser = _Parser(prog="scripts/plot", description="Pictures (SVG and PNG) and one HTML page from results of opbench.")
-    parser.add_argument("files", nargs="+", metavar="FILE.csv", help="results of opbench run, each with its .env.json beside it")
-    parser.add_argument("--output", required=True, metavar="DIR", help="the folder for the pictures and report.html; made where it is missing")
-    parser.add_argument("--validation", metavar="validate.txt", help="the report of opbench validate (default: validate.txt beside the first result)")
+    parser = _Parser(
+        prog="scripts/plot", description="Pictures (SVG and PNG) and one HTML page from results of opbench."
+    )
+    parser.add_argument(
+        "files", nargs="+", metavar="FILE.csv", help="results of opbench run, each with its .env.json beside it"
+    )
+    parser.add_argument(
+        "--output",
+        required=True,
+        metavar="DIR",
+        help="the folder for the pictures and report.html; made where it is missing",
+    )
+    parser.add_argument(
+        "--validation",
+        metavar="validate.txt",
+        help="the report of opbench validate (default: validate.txt beside the first result)",
+    )
     parser.add_argument("--no-page", action="store_true", help="pictures only")
     parser.add_argument("--no-pictures", action="store_true", help="the page only")
     return parser

@@ -1,4 +1,5 @@
-"""Which backend for which work: sentences that rules make from the numbers, each with its evidence and how sure it is."""
+"""Which backend for which work: sentences that rules make from the numbers, each with its evidence and how sure it
+is."""
 
 from dataclasses import dataclass
 
@@ -56,6 +57,17 @@ def findings(results):
     return [one for topic, what, lines in kinds if lines and (one := _judge(results, topic, what, lines)) is not None]
 
 
+def only_one(results):
+    """What is to be said when there was nothing to choose between; None otherwise."""
+    ours = [arm.subject for arm in results.main_arms if is_ours(arm.subject)]
+    if len(ours) != 1:
+        return None
+    return (
+        f"Only one backend, {ours[0]}, is among these results: they say how it stands to what was measured beside it,"
+        " not which backend is best."
+    )
+
+
 def relative(lines, arm, base):
     """The geometric mean of one arm's numbers to another's, over the lines that have both; None without any."""
     series = []
@@ -102,25 +114,37 @@ def _judge(results, topic, what, lines):
         sure = COUNTED
     sentence = "; ".join(parts or [_beside(best, other, mean, what) for other, mean in list(means.items())[:1]])
     evidence = "; ".join(f"{best} to {other}: {_basis(mean)}" for other, mean in means.items())
-    return Finding(topic, " or ".join(arm.subject for arm in choice), _capital(sentence) + ".", evidence + ".", sure or certainty(next(iter(means.values()))))
+    return Finding(
+        topic,
+        " or ".join(arm.subject for arm in choice),
+        _capital(sentence) + ".",
+        evidence + ".",
+        sure or certainty(next(iter(means.values()))),
+    )
 
 
 def _among_ours(choice, rival, mean, count, what, counted):
     best, verdict = choice[0], certainty(mean)
     if verdict == SAME:
         names = f"{', '.join(arm.subject for arm in choice[:-1])} and {choice[-1].subject}"
-        return f"{names} cannot be told apart by their {what} ({best.subject} has {_times(mean)} that of {rival.subject})"
-    first = f"{best.subject} has the least {what} of the {count} backends measured, {_times(mean)} that of {rival.subject}"
+        return (
+            f"{names} cannot be told apart by their {what} ({best.subject} has {_times(mean)} that of {rival.subject})"
+        )
+    first = (
+        f"{best.subject} has the least {what} of the {count} backends measured, {_times(mean)} that of {rival.subject}"
+    )
     return first if verdict == SURE or counted else f"{first}, the next, but on too few blocks to be sure"
 
 
 def _is_better(other, mean):
-    """Whether something beside is surely ahead of our best; a loop without a scheduler and a backend without operations are no choice."""
+    """Whether something beside is surely ahead of our best; a loop without a scheduler and a backend without operations
+    are no choice."""
     return mean.low is not None and mean.low > 1 and other.subject != "serial" and not other.subject.endswith("-bare")
 
 
 def _rank(lines, ours):
-    """The one with the least geometric mean to the others, and the rest from near to far; each pair on what both can do."""
+    """The one with the least geometric mean to the others, and the rest from near to far; each pair on what both can
+    do."""
     score = {}
     for arm in ours:
         means = [mean.ratio for other in ours if other != arm and (mean := relative(lines, arm, other)) is not None]
@@ -151,7 +175,8 @@ def _basis(mean):
 
 
 def _without_ratio(topic, what, line, ours):
-    """Numbers that have no ratio, such as a rank error of zero, or a run without anything beside: told apart by their intervals."""
+    """Numbers that have no ratio, such as a rank error of zero, or a run without anything beside: told apart by their
+    intervals."""
     ours = sorted((arm for arm in ours if arm in line.cells), key=lambda arm: line.cells[arm].estimate.median)
     least = line.cells[ours[0]].estimate
     even = [arm for arm in ours if line.cells[arm].estimate.median == least.median]
@@ -161,12 +186,18 @@ def _without_ratio(topic, what, line, ours):
     sentence += f"{quantity_with_interval(line.unit, least)} ({line.benchmark}), "
     sentence += f"beside {', '.join(numbers)}." if numbers else "and nothing else was measured beside it."
     apart = rest and least.has_interval and all(own.has_interval and least.high < own.low for _, own in rest)
-    evidence = f"n = {least.count}, without a paired ratio; the intervals {'are apart' if apart else 'are not shown to be apart'}."
-    return Finding(topic, " or ".join(arm.subject for arm in even), _capital(sentence), evidence, SURE if apart else HINT)
+    evidence = (
+        f"n = {least.count}, without a paired ratio; the intervals"
+        f" {'are apart' if apart else 'are not shown to be apart'}."
+    )
+    return Finding(
+        topic, " or ".join(arm.subject for arm in even), _capital(sentence), evidence, SURE if apart else HINT
+    )
 
 
 def losses(results):
-    """Where one of ours is surely slower than something beside it: (arm, against, the compared lines from worst to least)."""
+    """Where one of ours is surely slower than something beside it: (arm, against, the compared lines from worst to
+    least)."""
     found = []
     for against in [arm for arm in results.main_arms if not is_ours(arm.subject)]:
         if against.subject == "serial":

@@ -1,7 +1,7 @@
 """How each subject looks, everywhere: one colour (for light and for dark paper), one marker, one line style, one hatch.
 
-Colours are from the palettes of Okabe and Ito and of Tol, which the colour-blind can tell apart; what is printed grey is told apart by
-marker and line style. A backend without operations wears the colour of its queue, hollow and dashed.
+Colours are from the palettes of Okabe and Ito and of Tol, which the colour-blind can tell apart; what is printed grey
+is told apart by marker and line style. A backend without operations wears the colour of its queue, hollow and dashed.
 """
 
 import zlib

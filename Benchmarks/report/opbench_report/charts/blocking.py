@@ -10,18 +10,29 @@ def build(results):
     lines = results.select(family="blocking", metric="efficiency")
     shared = shared_keys(lines)
     for line in lines:
-        panel = dots_panel(line, results.main_arms, f"{title_of(line, shared[line.benchmark])}: efficiency", Axis("efficiency", "ratio"))
+        panel = dots_panel(
+            line,
+            results.main_arms,
+            f"{title_of(line, shared[line.benchmark])}: efficiency",
+            Axis("efficiency", "ratio"),
+        )
         panel.guides.append(Guide("x", 1, "ideal"))
         panels.append(panel)
     for line in results.select(metric="threads_created", family="blocking"):
         panels.append(dots_panel(line, results.main_arms, f"{line.short}: threads created", Axis("threads", "threads")))
     for line in results.select(family="idle", metric="idle_cpu_percent"):
-        panels.append(dots_panel(line, results.main_arms, "idle: CPU at an operation every 10 ms", Axis("CPU", "percent")))
+        panels.append(
+            dots_panel(line, results.main_arms, "idle: CPU at an operation every 10 ms", Axis("CPU", "percent"))
+        )
     panels = [panel for panel in panels if panel.series]
     if not panels:
-        return Missing(NAME, "nothing blocked and nothing idled", "opbench run --backend all --benchmark 'blocking/|idle/' --output X.csv")
+        return Missing(
+            NAME,
+            "nothing blocked and nothing idled",
+            "opbench run --backend all --benchmark 'blocking/|idle/' --output X.csv",
+        )
     caption = (
-        "Efficiency of bodies that block (the ideal makespan over the measured one), the threads it took, and the CPU time of a queue that is nearly "
-        "idle, over the wall-clock time; medians over processes with 95 % intervals."
+        "Efficiency of bodies that block (the ideal makespan over the measured one), the threads it took, and the CPU"
+        " time of a queue that is nearly idle, over the wall-clock time; medians over processes with 95 % intervals."
     )
     return Chart(NAME, "blocking", "Blocking and idle", caption, "dots", panels)

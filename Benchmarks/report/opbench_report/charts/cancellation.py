@@ -20,9 +20,12 @@ def build(results):
             if panel.series:
                 panels.append(panel)
     if not panels:
-        return Missing(NAME, "nothing was cancelled", "opbench run --backend all --benchmark cancellation/ --output X.csv")
+        return Missing(
+            NAME, "nothing was cancelled", "opbench run --backend all --benchmark cancellation/ --output X.csv"
+        )
     caption = (
-        "Time per cancelled operation, time from cancel() to the flag seen in a running body, and bodies begun after cancelAllOperations had returned, "
-        "of which there must be none; medians over processes with 95 % intervals, x is the paired ratio to Foundation's queue."
+        "Time per cancelled operation, time from cancel() to the flag seen in a running body, and bodies begun after"
+        " cancelAllOperations had returned, of which there must be none; medians over processes with 95 % intervals, x"
+        " is the paired ratio to Foundation's queue."
     )
     return Chart(NAME, "cancellation", "Cancellation", caption, "dots", panels)

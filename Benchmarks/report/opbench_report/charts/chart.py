@@ -1,4 +1,5 @@
-"""A chart as data: panels of series of marks with intervals. `paper` draws it for print, the page's script on the screen."""
+"""A chart as data: panels of series of marks with intervals. `paper` draws it for print, the page's script on the
+screen."""
 
 from dataclasses import dataclass, field
 

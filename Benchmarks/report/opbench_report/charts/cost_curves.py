@@ -13,7 +13,9 @@ def build(results):
     for family in _FAMILIES:
         for benchmark in dict.fromkeys(line.benchmark for line in results.primary_lines(family)):
             if benchmark != "dependencies/metg":
-                panels += _panels(results, [line for line in results.primary_lines(family) if line.benchmark == benchmark])
+                panels += _panels(
+                    results, [line for line in results.primary_lines(family) if line.benchmark == benchmark]
+                )
     if not panels:
         return Missing(
             NAME,
@@ -39,7 +41,12 @@ def _panels(results, lines):
             places = {parameters.number(line.parameters, key) for line in group}
             if len(places) < 2:
                 continue
-            panel = _panel(results, key, rest if len(groups) > 1 else "", sorted(group, key=lambda line: parameters.number(line.parameters, key)))
+            panel = _panel(
+                results,
+                key,
+                rest if len(groups) > 1 else "",
+                sorted(group, key=lambda line: parameters.number(line.parameters, key)),
+            )
             if panel.series:
                 panels.append(panel)
     return panels
@@ -50,9 +57,15 @@ def _panel(results, key, rest, lines):
     values = [cell.estimate.median for line in lines for cell in line.cells.values()]
     series = []
     for arm in results.main_arms:
-        marks = [y_mark(place, line, arm, line.cells[arm], f"{key}={place:g}: ") for place, line in zip(places, lines) if arm in line.cells]
+        marks = [
+            y_mark(place, line, arm, line.cells[arm], f"{key}={place:g}: ")
+            for place, line in zip(places, lines)
+            if arm in line.cells
+        ]
         if len(marks) > 1:
             series.append(Series(arm, marks))
-    x = Axis(key.replace("_", " "), log=is_wide(places, 5), names=[(place, f"{place:g}") for place in sorted(set(places))])
+    x = Axis(
+        key.replace("_", " "), log=is_wide(places, 5), names=[(place, f"{place:g}") for place in sorted(set(places))]
+    )
     y = Axis(words(lines[0].metric), lines[0].unit, is_wide(values))
     return Panel(" ".join(filter(None, [lines[0].short, rest.replace(";", " ")])), series, x, y)

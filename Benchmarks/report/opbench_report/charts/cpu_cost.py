@@ -10,10 +10,12 @@ _FAMILIES = ("overhead", "dependencies", "forkjoin", "cancellation")
 def build(results):
     panels = [panel for family in _FAMILIES if (panel := _panel(results, family)) is not None]
     if not panels:
-        return Missing(NAME, "no row has cpu_ns_per_op", "opbench run --backend all --benchmark overhead/ --output X.csv")
+        return Missing(
+            NAME, "no row has cpu_ns_per_op", "opbench run --backend all --benchmark overhead/ --output X.csv"
+        )
     caption = (
-        "Each mark is a benchmark: wall-clock time per operation against CPU time per operation, with 95 % intervals. On the line "
-        "1 CPU the process kept one CPU busy all the time; above it, more than one; below it, it waited."
+        "Each mark is a benchmark: wall-clock time per operation against CPU time per operation, with 95 % intervals."
+        " On the line 1 CPU the process kept one CPU busy all the time; above it, more than one; below it, it waited."
     )
     return Chart(NAME, "overhead", "CPU cost beside speed", caption, "scatter", panels)
 
@@ -30,8 +32,8 @@ def _panel(results, family):
             if wall.median <= 0 or cpu.median <= 0:
                 continue
             detail = (
-                f"{line.benchmark} {line.params}: time {quantity_with_interval('ns', wall)}, CPU time {quantity_with_interval('ns', cpu)} "
-                f"per operation, {significant(cpu.median / wall.median)} CPUs busy"
+                f"{line.benchmark} {line.params}: time {quantity_with_interval('ns', wall)}, CPU time"
+                f" {quantity_with_interval('ns', cpu)} per operation, {significant(cpu.median / wall.median)} CPUs busy"
             )
             marks.append(Mark(wall.median, cpu.median, wall.low, wall.high, cpu.low, cpu.high, detail=detail))
         if marks:
@@ -40,4 +42,6 @@ def _panel(results, family):
         return None
     widest = max(arm.workers for arm in results.main_arms)
     guides = [Guide("diagonal", 1, "1 CPU")] + ([Guide("diagonal", widest, f"{widest} CPUs")] if widest > 1 else [])
-    return Panel(family, series, Axis("time per operation", "ns", True), Axis("CPU time per operation", "ns", True), guides)
+    return Panel(
+        family, series, Axis("time per operation", "ns", True), Axis("CPU time per operation", "ns", True), guides
+    )

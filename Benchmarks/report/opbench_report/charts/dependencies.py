@@ -13,9 +13,13 @@ def build(results):
         if line.benchmark != "dependencies/replay" and not parameters.number(line.parameters, "work_ns")
     ]
     if not lines:
-        return Missing(NAME, "there is no graph without work", "opbench run --backend all --benchmark dependencies/ --output X.csv")
+        return Missing(
+            NAME, "there is no graph without work", "opbench run --backend all --benchmark dependencies/ --output X.csv"
+        )
     caption = (
-        "Time per operation of building, running and releasing a graph whose tasks do nothing; medians over processes with 95 % intervals, "
-        "x is the paired ratio to Foundation's queue."
+        "Time per operation of building, running and releasing a graph whose tasks do nothing; medians over processes"
+        " with 95 % intervals, x is the paired ratio to Foundation's queue."
     )
-    return dots_chart(lines, results.main_arms, NAME, "dependencies", "Cost of dependencies", caption, "time per operation")
+    return dots_chart(
+        lines, results.main_arms, NAME, "dependencies", "Cost of dependencies", caption, "time per operation"
+    )

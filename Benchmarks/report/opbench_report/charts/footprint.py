@@ -3,7 +3,11 @@
 from .chart import Axis, Chart, Missing, dots_panel, is_wide, shared_keys, title_of
 
 NAME = "footprint"
-_METRICS = (("allocations_per_op", "allocations per operation"), ("bytes_per_op", "bytes per operation"), ("pending_bytes_per_op", "bytes per waiting operation"))
+_METRICS = (
+    ("allocations_per_op", "allocations per operation"),
+    ("bytes_per_op", "bytes per operation"),
+    ("pending_bytes_per_op", "bytes per waiting operation"),
+)
 
 
 def build(results):
@@ -17,9 +21,13 @@ def build(results):
         axis = Axis(label, lines[0].unit, is_wide(values))
         panels += [dots_panel(line, results.main_arms, title_of(line, shared[line.benchmark]), axis) for line in lines]
     if not panels:
-        return Missing(NAME, "allocations were not counted", "opbench run --backend all --benchmark overhead/ --output X.csv (with libjemalloc-dev installed)")
+        return Missing(
+            NAME,
+            "allocations were not counted",
+            "opbench run --backend all --benchmark overhead/ --output X.csv (with libjemalloc-dev installed)",
+        )
     caption = (
-        "Allocations and bytes per operation, counted with jemalloc in processes that take no times; x is the ratio to Foundation's queue. "
-        "They are counted once per cell, so there is no interval."
+        "Allocations and bytes per operation, counted with jemalloc in processes that take no times; x is the ratio to"
+        " Foundation's queue. They are counted once per cell, so there is no interval."
     )
     return Chart(NAME, "overhead", "Memory per operation", caption, "dots", panels)

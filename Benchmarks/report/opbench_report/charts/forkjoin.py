@@ -8,6 +8,13 @@ NAME = "forkjoin"
 def build(results):
     lines = results.primary_lines("forkjoin")
     if not lines:
-        return Missing(NAME, "there is no benchmark of the family forkjoin", "opbench run --backend all --benchmark forkjoin/ --output X.csv")
-    caption = "Time per task of trees that add up to a known number; medians over processes with 95 % intervals, x is the paired ratio to Foundation's queue."
+        return Missing(
+            NAME,
+            "there is no benchmark of the family forkjoin",
+            "opbench run --backend all --benchmark forkjoin/ --output X.csv",
+        )
+    caption = (
+        "Time per task of trees that add up to a known number; medians over processes with 95 % intervals, x is the"
+        " paired ratio to Foundation's queue."
+    )
     return dots_chart(lines, results.main_arms, NAME, "forkjoin", "Fork and join", caption, "time per task")

@@ -15,22 +15,31 @@ def build(results):
     rows = results.rows[results.rows.name == _BENCHMARK]
     panels = []
     for line in results.select(_BENCHMARK, "metg50_ns"):
-        own = [(one, parameters.number(one.parameters, "work_ns")) for one in results.select(_BENCHMARK, "efficiency") if line.parameters.items() <= one.parameters.items()]
+        own = [
+            (one, parameters.number(one.parameters, "work_ns"))
+            for one in results.select(_BENCHMARK, "efficiency")
+            if line.parameters.items() <= one.parameters.items()
+        ]
         work = {one.params: nanoseconds for one, nanoseconds in own if nanoseconds}
         subset = rows[rows.params.isin([*work, line.params])]
         series = []
         for arm in results.main_arms:
             if arm in line.cells:
-                curve = _curve(subset[(subset.backend == arm.subject) & (subset.workers == arm.workers)], work, line.params)
+                curve = _curve(
+                    subset[(subset.backend == arm.subject) & (subset.workers == arm.workers)], work, line.params
+                )
                 if curve:
                     series.append(Series(arm, curve))
         if series:
             panels.append(_panel(results, line, series))
     if not panels:
-        return Missing(NAME, "there is no METG", "opbench run --backend all --benchmark dependencies/metg --output X.csv")
+        return Missing(
+            NAME, "there is no METG", "opbench run --backend all --benchmark dependencies/metg --output X.csv"
+        )
     caption = (
-        "Efficiency (useful work over what all CPUs can do) against the average task granularity (time × cores / tasks), both medians over "
-        "processes, with 95 % intervals. The large hollow marks stand at METG(50 %), the smallest granularity that still reaches 50 %: further left is better."
+        "Efficiency (useful work over what all CPUs can do) against the average task granularity (time × cores /"
+        " tasks), both medians over processes, with 95 % intervals. The large hollow marks stand at METG(50 %), the"
+        " smallest granularity that still reaches 50 %: further left is better."
     )
     return Chart(NAME, "dependencies", "Efficiency against granularity", caption, "lines", panels)
 
@@ -51,18 +60,28 @@ def _panel(results, line, series):
             )
         )
         one.marks.sort(key=lambda mark: mark.x)
-    title = " ".join(f"{key}={value}" if key != "pattern" else value for key, value in sorted(line.parameters.items(), key=lambda pair: pair[0] != "pattern"))
+    title = " ".join(
+        f"{key}={value}" if key != "pattern" else value
+        for key, value in sorted(line.parameters.items(), key=lambda pair: pair[0] != "pattern")
+    )
     return Panel(title, series, Axis("task granularity", "ns", True), Axis("efficiency"), guides)
 
 
 def _curve(rows, work, metg_params):
-    """Marks by nominal work. The CSV has METG and the efficiencies; the granularity of a run is work / efficiency times a factor
+    """Marks by nominal work. The CSV has METG and the efficiencies; the granularity of a run is work / efficiency times
+    a factor
     of the process, its share of work per task over the peak, and METG says which."""
     by_work = {}
     for _, process in rows.groupby(["run_id", "process"]):
         points = {}
         for _, value in process.groupby("value_index"):
-            sweep = [(work[params], efficiency) for params, efficiency in value[value.metric == "efficiency"][["params", "value"]].itertuples(index=False) if params in work and efficiency > 0]
+            sweep = [
+                (work[params], efficiency)
+                for params, efficiency in value[value.metric == "efficiency"][["params", "value"]].itertuples(
+                    index=False
+                )
+                if params in work and efficiency > 0
+            ]
             metg = value[(value.metric == "metg50_ns") & (value.params == metg_params)].value
             factor = _factor(sweep, metg.iloc[0]) if len(metg) else None
             if factor is None:
@@ -70,7 +89,9 @@ def _curve(rows, work, metg_params):
             for nominal, efficiency in sweep:
                 points.setdefault(nominal, []).append((factor * nominal / efficiency, efficiency))
         for nominal, pairs in points.items():
-            by_work.setdefault(nominal, []).append((median([one for one, _ in pairs]), median([one for _, one in pairs])))
+            by_work.setdefault(nominal, []).append(
+                (median([one for one, _ in pairs]), median([one for _, one in pairs]))
+            )
     processes = max((len(pairs) for pairs in by_work.values()), default=0)
     marks = []
     for nominal, pairs in sorted(by_work.items()):
@@ -79,8 +100,21 @@ def _curve(rows, work, metg_params):
             continue
         granularity = estimate([one for one, _ in pairs])
         efficiency = estimate([one for _, one in pairs])
-        detail = f"tasks of {quantity('ns', nominal)}: granularity {quantity_with_interval('ns', granularity)}, efficiency {quantity_with_interval('', efficiency)}, n = {len(pairs)}"
-        marks.append(Mark(granularity.median, efficiency.median, granularity.low, granularity.high, efficiency.low, efficiency.high, detail=detail))
+        detail = (
+            f"tasks of {quantity('ns', nominal)}: granularity {quantity_with_interval('ns', granularity)}, efficiency"
+            f" {quantity_with_interval('', efficiency)}, n = {len(pairs)}"
+        )
+        marks.append(
+            Mark(
+                granularity.median,
+                efficiency.median,
+                granularity.low,
+                granularity.high,
+                efficiency.low,
+                efficiency.high,
+                detail=detail,
+            )
+        )
     return marks
 
 

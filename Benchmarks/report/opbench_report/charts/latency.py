@@ -11,8 +11,9 @@ def build(results):
     if not panels:
         return Missing(NAME, "there is no latency", "opbench run --backend all --benchmark latency/ --output X.csv")
     caption = (
-        "From the intended start of an operation to the begin of its body, by percentile; medians over processes with 95 % intervals. "
-        "A percentile is missing where there are too few samples for it (p99 needs 10,000 in a process, p99.9 100,000)."
+        "From the intended start of an operation to the begin of its body, by percentile; medians over processes with"
+        " 95 % intervals. A percentile is missing where there are too few samples for it (p99 needs 10,000 in a"
+        " process, p99.9 100,000)."
     )
     return Chart(NAME, "latency", "Latency percentiles", caption, "lines", panels)
 
@@ -29,11 +30,20 @@ def percentile_panels(results, lines):
     for (benchmark, _), group in by_scenario.items():
         series = []
         for arm in results.main_arms:
-            marks = [y_mark(place, line, arm, line.cells[arm]) for place, line in sorted(group.items()) if arm in line.cells]
+            marks = [
+                y_mark(place, line, arm, line.cells[arm]) for place, line in sorted(group.items()) if arm in line.cells
+            ]
             if marks:
                 series.append(Series(arm, marks))
         if series:
             values = [mark.y for one in series for mark in one.marks]
             names = [(place, _PERCENTILES[place][1]) for place in sorted(group)]
-            panels.append(Panel(title_of(next(iter(group.values())), shared[benchmark]), series, Axis("percentile", names=names), Axis("latency", "ns", is_wide(values))))
+            panels.append(
+                Panel(
+                    title_of(next(iter(group.values())), shared[benchmark]),
+                    series,
+                    Axis("percentile", names=names),
+                    Axis("latency", "ns", is_wide(values)),
+                )
+            )
     return panels

@@ -8,9 +8,15 @@ NAME = "overhead"
 def build(results):
     lines = [line for line in results.primary_lines("overhead")]
     if not lines:
-        return Missing(NAME, "there is no benchmark of the family overhead", "opbench run --backend all --benchmark overhead/ --output X.csv")
+        return Missing(
+            NAME,
+            "there is no benchmark of the family overhead",
+            "opbench run --backend all --benchmark overhead/ --output X.csv",
+        )
     caption = (
-        "Median time per operation over processes, with 95 % order-statistic intervals; x is the paired ratio to Foundation's queue. "
-        "A missing row is something the subject cannot do, or a cell that failed."
+        "Median time per operation over processes, with 95 % order-statistic intervals; x is the paired ratio to"
+        " Foundation's queue. A missing row is something the subject cannot do, or a cell that failed."
     )
-    return dots_chart(lines, results.main_arms, NAME, "overhead", "Overhead of an operation", caption, "time per operation")
+    return dots_chart(
+        lines, results.main_arms, NAME, "overhead", "Overhead of an operation", caption, "time per operation"
+    )

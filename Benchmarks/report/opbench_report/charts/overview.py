@@ -13,11 +13,15 @@ def build(results):
     lines = [line for line in results.primary_lines()]
     comparison = compare(results, REFERENCE, lines)
     if not comparison.lines:
-        return Missing(NAME, f"nothing was measured beside {REFERENCE}", "opbench run --backend stealing --output X.csv")
+        return Missing(
+            NAME, f"nothing was measured beside {REFERENCE}", "opbench run --backend stealing --output X.csv"
+        )
     axis = Axis(f"time relative to {REFERENCE}", "ratio", True)
     families = list(dict.fromkeys(one.benchmark.split("/")[0] for one in comparison.lines))
     groups = [("all benchmarks", comparison.lines)] if len(families) > 1 else []
-    groups += [(family, [one for one in comparison.lines if one.benchmark.startswith(family + "/")]) for family in families]
+    groups += [
+        (family, [one for one in comparison.lines if one.benchmark.startswith(family + "/")]) for family in families
+    ]
     panels = []
     for title, compared in groups:
         series = []
@@ -43,8 +47,8 @@ def build(results):
         if series:
             panels.append(Panel(title, series, axis, guides=[Guide("x", 1, REFERENCE)]))
     caption = (
-        "Geometric mean of the paired time ratios, one vote per benchmark by the one time that stands for it; "
-        "bars are bootstrap intervals over blocks (95 %), from six blocks on. Subjects that lack a capability have fewer "
-        "benchmarks in their mean."
+        "Geometric mean of the paired time ratios, one vote per benchmark by the one time that stands for it; bars are"
+        " bootstrap intervals over blocks (95 %), from six blocks on. Subjects that lack a capability have fewer"
+        " benchmarks in their mean."
     )
     return Chart(NAME, "overview", f"Time relative to {REFERENCE}", caption, "dots", panels)

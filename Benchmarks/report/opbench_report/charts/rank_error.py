@@ -23,9 +23,14 @@ def build(results):
             if panel.series:
                 panels.append(panel)
     if not panels:
-        return Missing(NAME, "there is no rank error", "opbench run --backend all --benchmark 'priority/(rank-error|inversion)' --output X.csv")
+        return Missing(
+            NAME,
+            "there is no rank error",
+            "opbench run --backend all --benchmark 'priority/(rank-error|inversion)' --output X.csv",
+        )
     caption = (
-        "Rank error: operations of higher priority that were ready when one started. Delay: lower ones that started while one was ready. "
-        "Inversion: how long one was ready while a lower one ran that had started later. Medians over processes with 95 % intervals; less is better."
+        "Rank error: operations of higher priority that were ready when one started. Delay: lower ones that started"
+        " while one was ready. Inversion: how long one was ready while a lower one ran that had started later. Medians"
+        " over processes with 95 % intervals; less is better."
     )
     return Chart(NAME, "priority", "Rank error", caption, "dots", panels)

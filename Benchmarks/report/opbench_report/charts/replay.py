@@ -9,7 +9,11 @@ _BENCHMARK = "dependencies/replay"
 def build(results):
     lines = results.select(_BENCHMARK, "efficiency")
     if not lines:
-        return Missing(NAME, "there is no replay", "opbench run --backend all --benchmark dependencies/replay --graph WORKFLOW.json --output X.csv")
+        return Missing(
+            NAME,
+            "there is no replay",
+            "opbench run --backend all --benchmark dependencies/replay --graph WORKFLOW.json --output X.csv",
+        )
     axis = Axis("efficiency: max(T1/P, T∞) / makespan", "ratio")
     panels, lacking = [], False
     for line in lines:
@@ -24,8 +28,9 @@ def build(results):
         if panel.series:
             panels.append(panel)
     caption = (
-        "Replayed workflows, runtimes scaled and spun; medians over processes with 95 % intervals. No schedule on P workers ends before "
-        "max(T1/P, T∞), which is efficiency 1; one that never idles while a task is ready is not below Graham's bound."
+        "Replayed workflows, runtimes scaled and spun; medians over processes with 95 % intervals. No schedule on P"
+        " workers ends before max(T1/P, T∞), which is efficiency 1; one that never idles while a task is ready is not"
+        " below Graham's bound."
     )
     if lacking:
         caption += " Results without graham_efficiency, which earlier versions did not write, show no Graham's bound."

@@ -9,21 +9,35 @@ NAME = "scaling"
 def build(results):
     lines = [line for line in results.primary_lines() if any(len(one) > 1 for one in _by_subject(line).values())]
     if not lines:
-        return Missing(NAME, "no subject was measured with two numbers of workers", "opbench run --backend stealing --workers 1,2 --output X.csv")
+        return Missing(
+            NAME,
+            "no subject was measured with two numbers of workers",
+            "opbench run --backend stealing --workers 1,2 --output X.csv",
+        )
     shared = shared_keys(lines)
     panels = []
     for line in lines:
         subjects = _by_subject(line)
         counts = sorted({arm.workers for arms in subjects.values() for arm in arms})
         series = [
-            Series(max(arms), [y_mark(arm.workers, line, arm, line.cells[arm], f"{arm.workers} workers: ") for arm in sorted(arms)])
+            Series(
+                max(arms),
+                [y_mark(arm.workers, line, arm, line.cells[arm], f"{arm.workers} workers: ") for arm in sorted(arms)],
+            )
             for arms in subjects.values()
             if len(arms) > 1
         ]
         values = [mark.y for one in series for mark in one.marks]
         x = Axis("workers", log=is_wide(counts), names=[(count, str(count)) for count in counts])
-        panels.append(Panel(title_of(line, shared[line.benchmark]), series, x, Axis(words(line.metric), line.unit, is_wide(values))))
-    caption = "Time by number of workers, for the subjects whose number can be set; medians over processes with 95 % intervals."
+        panels.append(
+            Panel(
+                title_of(line, shared[line.benchmark]), series, x, Axis(words(line.metric), line.unit, is_wide(values))
+            )
+        )
+    caption = (
+        "Time by number of workers, for the subjects whose number can be set; medians over processes with 95 %"
+        " intervals."
+    )
     return Chart(NAME, "overhead", "Scaling with workers", caption, "lines", panels, by_workers=True)
 
 

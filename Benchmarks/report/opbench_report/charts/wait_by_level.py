@@ -18,13 +18,26 @@ def build(results):
         lines.sort(key=lambda line: _LEVELS.index(line.parameters["level"]))
         series = []
         for arm in results.main_arms:
-            marks = [y_mark(_LEVELS.index(line.parameters["level"]), line, arm, line.cells[arm], f"{line.parameters['level']}: ") for line in lines if arm in line.cells]
+            marks = [
+                y_mark(
+                    _LEVELS.index(line.parameters["level"]), line, arm, line.cells[arm], f"{line.parameters['level']}: "
+                )
+                for line in lines
+                if arm in line.cells
+            ]
             if marks:
                 series.append(Series(arm, marks))
         values = [mark.y for one in series for mark in one.marks]
         x = Axis("priority level", names=list(enumerate(_LEVELS)))
         panels.append(Panel(words(metric), series, x, Axis("wait", "ns", is_wide(values))))
     if not panels:
-        return Missing(NAME, "there are no waits by level", "opbench run --backend all --benchmark priority/wait-by-level --output X.csv")
-    caption = "From being ready to starting, of operations of five priorities that wait together; medians over processes with 95 % intervals. A strict queue falls steeply from left to right."
+        return Missing(
+            NAME,
+            "there are no waits by level",
+            "opbench run --backend all --benchmark priority/wait-by-level --output X.csv",
+        )
+    caption = (
+        "From being ready to starting, of operations of five priorities that wait together; medians over processes with"
+        " 95 % intervals. A strict queue falls steeply from left to right."
+    )
     return Chart(NAME, "priority", "Wait by priority level", caption, "lines", panels)

@@ -1,4 +1,5 @@
-"""Reads a result of schema 1 as strictly as opbench does: a file that is cut off or of another kind is refused, by line."""
+"""Reads a result of schema 1 as strictly as opbench does: a file that is cut off or of another kind is refused, by
+line."""
 
 import csv
 import gzip
@@ -10,8 +11,8 @@ from ..complaint import BAD_INPUT, NO_INPUT, Complaint
 from . import parameters
 
 SCHEMA = "1"
-HEADER = (
-    "schema,run_id,block,process,value_index,family,benchmark,params,backend,workers,metric,unit,value,n".split(",")
+HEADER = "schema,run_id,block,process,value_index,family,benchmark,params,backend,workers,metric,unit,value,n".split(
+    ","
 )
 _COUNTS = (2, 3, 4, 9, 13)
 
@@ -51,7 +52,9 @@ def rows(content, source):
         _check_header(next(reader), source)
         # How opbench tells a file that was cut off from a whole one.
         if not text.endswith("\n"):
-            raise Complaint(BAD_INPUT, f"{source}, line {text.count(chr(10)) + 1}: the file is cut off in the middle of this row")
+            raise Complaint(
+                BAD_INPUT, f"{source}, line {text.count(chr(10)) + 1}: the file is cut off in the middle of this row"
+            )
         for fields in reader:
             records.append(_record(fields, f"{source}, line {reader.line_num}"))
     except csv.Error as error:

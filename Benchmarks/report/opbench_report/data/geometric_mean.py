@@ -31,7 +31,8 @@ class GeometricMean:
 
 
 def geometric_mean(series, seed=1):
-    """From (benchmark, {place: logarithm}) pairs; a benchmark has one vote however many series it has. None without any."""
+    """From (benchmark, {place: logarithm}) pairs; a benchmark has one vote however many series it has. None without
+    any."""
     used = [(name, logs) for name, logs in series if logs]
     if not used:
         return None

@@ -51,7 +51,13 @@ def words(metric):
     """The metric in words."""
     if metric in _WORDS:
         return _WORDS[metric]
-    for suffix, meaning in (("_p50_ns", "p50"), ("_p90_ns", "p90"), ("_p99_ns", "p99"), ("_p999_ns", "p99.9"), ("_max_ns", "maximum")):
+    for suffix, meaning in (
+        ("_p50_ns", "p50"),
+        ("_p90_ns", "p90"),
+        ("_p99_ns", "p99"),
+        ("_p999_ns", "p99.9"),
+        ("_max_ns", "maximum"),
+    ):
         if metric.endswith(suffix):
             return f"{metric.removesuffix(suffix).replace('_', ' ')}, {meaning}"
     return metric.removesuffix("_ns").replace("_", " ")

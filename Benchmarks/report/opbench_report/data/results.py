@@ -1,4 +1,5 @@
-"""From files to the numbers of every cell, as `opbench run` prints them: a process is the median of its values, a cell the
+"""From files to the numbers of every cell, as `opbench run` prints them: a process is the median of its values, a cell
+the
 median of its processes, a ratio the median of paired ratios."""
 
 import hashlib
@@ -106,7 +107,9 @@ class Results:
         self.rows = rows
         self.primary = _primary_times(rows)
         self.lines = _lines(rows)
-        self.arms = sorted({arm for line in self.lines for arm in line.cells}, key=lambda arm: order(arm.subject, arm.workers))
+        self.arms = sorted(
+            {arm for line in self.lines for arm in line.cells}, key=lambda arm: order(arm.subject, arm.workers)
+        )
         widest = {}
         for arm in self.arms:
             widest[arm.subject] = max(widest.get(arm.subject, 0), arm.workers)
@@ -165,7 +168,9 @@ def _check(sources):
     for source in sources:
         for run in source.runs:
             if run in seen:
-                raise Complaint(BAD_INPUT, f"{source.path} holds the run {run} that {seen[run]} holds as well; give one of them")
+                raise Complaint(
+                    BAD_INPUT, f"{source.path} holds the run {run} that {seen[run]} holds as well; give one of them"
+                )
             seen[run] = source.path
     known = [source for source in sources if source.allocator]
     for source in known[1:]:
@@ -189,7 +194,8 @@ def _frame(records):
 
 
 def _canonical(name, params):
-    """Sorted; the granularities of a sweep without the rounding in their last digits, which differs between processes."""
+    """Sorted; the granularities of a sweep without the rounding in their last digits, which differs between
+    processes."""
     pairs = parameters.parse(params)
     work = parameters.number(pairs, "work_ns") if name == "dependencies/metg" else None
     if work is not None:

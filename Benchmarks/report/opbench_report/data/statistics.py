@@ -36,7 +36,8 @@ def median(values):
 
 
 def median_ranks(count, confidence=0.95):
-    """(k, n + 1 - k, coverage): the narrowest ranks, from one, that hold the median; None when the extremes do not reach."""
+    """(k, n + 1 - k, coverage): the narrowest ranks, from one, that hold the median; None when the extremes do not
+    reach."""
     tail = 0.0
     best = None
     for rank in range(1, max(1, count // 2 + 1)):

@@ -22,7 +22,14 @@ def sections(charts):
         own = [chart for chart in charts if chart.family == family]
         if own:
             content = "".join(_chart(chart, plots, title) for chart in own)
-            parts.append(tag("section", tag("h2", text(title), id=f"{family}-title") + content, id=family, aria_labelledby=f"{family}-title"))
+            parts.append(
+                tag(
+                    "section",
+                    tag("h2", text(title), id=f"{family}-title") + content,
+                    id=family,
+                    aria_labelledby=f"{family}-title",
+                )
+            )
     return "".join(parts), plots
 
 
@@ -44,7 +51,10 @@ def _chart(chart, plots, family):
         figures.append(tag("figure", heading + plot))
         plots.append(document)
     numbers = [
-        (panel.title, chart.name_of(series.arm), mark.detail) for panel in chart.panels for series in panel.series for mark in series.marks
+        (panel.title, chart.name_of(series.arm), mark.detail)
+        for panel in chart.panels
+        for series in panel.series
+        for mark in series.marks
     ]
     wide = " wide" if chart.form == "dots" or len(groups) == 1 else ""
     return tag(
@@ -64,7 +74,11 @@ def _mark(mark):
 
 
 def _series(chart, series):
-    return {"arm": chart.name_of(series.arm), "subject": series.arm.subject, "marks": [_mark(mark) for mark in series.marks]}
+    return {
+        "arm": chart.name_of(series.arm),
+        "subject": series.arm.subject,
+        "marks": [_mark(mark) for mark in series.marks],
+    }
 
 
 def _axis(axis, values):
@@ -74,7 +88,14 @@ def _axis(axis, values):
         span = (max(values) - min(values)) or 1
         low, high = min(values) - 0.08 * span, max(values) + 0.08 * span
     places = axis.names or ticks(low, high, axis.log, axis.unit)
-    return {"label": axis.label, "log": axis.log, "low": low, "high": high, "named": bool(axis.names), "ticks": [list(pair) for pair in places]}
+    return {
+        "label": axis.label,
+        "log": axis.log,
+        "low": low,
+        "high": high,
+        "named": bool(axis.names),
+        "ticks": [list(pair) for pair in places],
+    }
 
 
 def _guides(panel):
@@ -82,7 +103,8 @@ def _guides(panel):
 
 
 def _rows(chart):
-    """Panels with the same axis share a plot, each as one band of it: that is read more easily on a screen, and on a phone."""
+    """Panels with the same axis share a plot, each as one band of it: that is read more easily on a screen, and on a
+    phone."""
     groups = {}
     for panel in chart.panels:
         groups.setdefault((panel.x.label, panel.x.unit), []).append(panel)
@@ -94,7 +116,14 @@ def _rows(chart):
         log = all(panel.x.log for panel in panels)
         axis = panels[0].x
         axis.log = log
-        bands = [{"title": panel.title, "series": [_series(chart, series) for series in panel.series], "guides": _guides(panel)} for panel in panels]
+        bands = [
+            {
+                "title": panel.title,
+                "series": [_series(chart, series) for series in panel.series],
+                "guides": _guides(panel),
+            }
+            for panel in panels
+        ]
         title = label[:1].upper() + label[1:] if len(groups) > 1 else ""
         documents.append({"form": "dots", "title": title, "x": _axis(axis, values), "bands": bands})
     return documents
@@ -102,8 +131,12 @@ def _rows(chart):
 
 def _plane(chart, panel):
     marks = [mark for series in panel.series for mark in series.marks]
-    x = [value for mark in marks for value in (mark.x, mark.x_low, mark.x_high)] + [guide.at for guide in panel.guides if guide.kind == "x"]
-    y = [value for mark in marks for value in (mark.y, mark.y_low, mark.y_high)] + [guide.at for guide in panel.guides if guide.kind == "y"]
+    x = [value for mark in marks for value in (mark.x, mark.x_low, mark.x_high)] + [
+        guide.at for guide in panel.guides if guide.kind == "x"
+    ]
+    y = [value for mark in marks for value in (mark.y, mark.y_low, mark.y_high)] + [
+        guide.at for guide in panel.guides if guide.kind == "y"
+    ]
     return {
         "form": chart.form,
         "title": panel.title,

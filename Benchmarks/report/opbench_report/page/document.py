@@ -43,14 +43,15 @@ def document(results, charts, missing, validation, links):
     )
     documents = data("plots", plots) + data("looks", _looks(charts)) + data("rows", table_section.rows(results))
     head = (
-        '<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
-        f'<meta name="color-scheme" content="light dark"><meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
+        '<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta'
+        f' name="color-scheme" content="light dark"><meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
         + tag("title", text(title))
         # An icon that is here already, since browsers ask for one.
-        + '<link rel="icon" href="data:,">'
-        + f"<style>{_own('style.css')}</style>"
+        + '<link rel="icon" href="data:,">' + f"<style>{_own('style.css')}</style>"
     )
-    scripts = f"<script>{get_plotlyjs()}</script>{documents}" + "".join(f"<script>{_own(name)}</script>" for name in ("plots.js", "table.js"))
+    scripts = f"<script>{get_plotlyjs()}</script>{documents}" + "".join(
+        f"<script>{_own(name)}</script>" for name in ("plots.js", "table.js")
+    )
     return f'<!DOCTYPE html>\n<html lang="en"><head>{head}</head><body>{body}{scripts}</body></html>\n'
 
 
@@ -59,30 +60,52 @@ def _own(name):
 
 
 def _header(results, links):
-    items = "".join(tag("li", tag("a", text(name), href=target, download=True) + text(f" ({rows:,} rows)")) for name, target, rows in links)
+    items = "".join(
+        tag("li", tag("a", text(name), href=target, download=True) + text(f" ({rows:,} rows)"))
+        for name, target, rows in links
+    )
     subjects = ", ".join(str(arm) for arm in results.arms)
     return tag(
         "header",
-        tag("h1", "opbench report") + tag("p", text(f"Measured: {subjects}.")) + tag("p", "The rows behind every number:") + tag("ul", items, class_="files"),
+        tag("h1", "opbench report")
+        + tag("p", text(f"Measured: {subjects}."))
+        + tag("p", "The rows behind every number:")
+        + tag("ul", items, class_="files"),
     )
 
 
 def _contents(charts):
-    places = [("summary", "Summary"), *chart_section.links(charts), ("environment", "Environment"), ("validity", "Validity"), ("table", "All numbers")]
-    return tag("nav", tag("ul", "".join(tag("li", tag("a", text(title), href=f"#{place}")) for place, title in places)), aria_label="Contents")
+    places = [
+        ("summary", "Summary"),
+        *chart_section.links(charts),
+        ("environment", "Environment"),
+        ("validity", "Validity"),
+        ("table", "All numbers"),
+    ]
+    return tag(
+        "nav",
+        tag("ul", "".join(tag("li", tag("a", text(title), href=f"#{place}")) for place, title in places)),
+        aria_label="Contents",
+    )
 
 
 def _toggles(charts):
     """A box for each series: what is off is hidden in every plot."""
     names = _names(charts)
     boxes = "".join(
-        tag("label", f'<input type="checkbox" checked data-arm="{text(name)}">' + _swatch(subject) + tag("span", text(name))) for name, subject in names.items()
+        tag(
+            "label",
+            f'<input type="checkbox" checked data-arm="{text(name)}">' + _swatch(subject) + tag("span", text(name)),
+        )
+        for name, subject in names.items()
     )
     return tag("fieldset", tag("legend", "Shown in the plots") + tag("div", boxes, class_="boxes"), id="toggles")
 
 
 def _names(charts):
-    names = {chart.name_of(series.arm): series.arm for chart in charts for panel in chart.panels for series in panel.series}
+    names = {
+        chart.name_of(series.arm): series.arm for chart in charts for panel in chart.panels for series in panel.series
+    }
     return {name: arm.subject for name, arm in sorted(names.items(), key=lambda pair: order(*pair[1]))}
 
 
@@ -116,7 +139,10 @@ def _swatch(subject):
     own = look(subject)
     shape = _SHAPES.get(own.symbol, _SHAPES["circle"])
     style = f"--light:{own.light};--dark:{own.dark}"
-    return f'<svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true" class="swatch{" hollow" if own.hollow else ""}" style="{style}">{shape}</svg>'
+    return (
+        '<svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true"'
+        f' class="swatch{" hollow" if own.hollow else ""}" style="{style}">{shape}</svg>'
+    )
 
 
 def _copies(results, folder):

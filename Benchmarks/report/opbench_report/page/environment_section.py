@@ -34,9 +34,18 @@ def section(results):
 def _one(source):
     record = source.record
     if record is None:
-        return tag("p", f"{text(source.name)} has no .env.json beside it: the machine, excluded blocks and failures are not known.")
+        return tag(
+            "p",
+            f"{text(source.name)} has no .env.json beside it: the machine, excluded blocks and failures are not known.",
+        )
     pairs = [(words, record[key]) for key, words in _WORDS if record.get(key) is not None]
-    pairs = [(words, f"{value} (with changes that are not committed)" if words == "commit" and record.get("dirty") else value) for words, value in pairs]
+    pairs = [
+        (
+            words,
+            f"{value} (with changes that are not committed)" if words == "commit" and record.get("dirty") else value,
+        )
+        for words, value in pairs
+    ]
     effort = record.get("effort")
     if isinstance(effort, dict):
         pairs.append(("effort", ", ".join(f"{key} {value}" for key, value in sorted(effort.items()))))

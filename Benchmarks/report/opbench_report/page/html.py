@@ -11,7 +11,9 @@ def text(value):
 
 def tag(name, content="", **attributes):
     """An element; `content` is HTML already. A trailing underscore lets an attribute be called `class` or `for`."""
-    own = "".join(_attribute(key, value) for key, value in attributes.items() if value is not None and value is not False)
+    own = "".join(
+        _attribute(key, value) for key, value in attributes.items() if value is not None and value is not False
+    )
     return f"<{name}{own}>{content}</{name}>"
 
 

@@ -1,8 +1,7 @@
 """Which backend for which work, with the evidence and how sure it is."""
 
 from ..data.metrics import ratio
-from ..subjects import is_ours
-from ..findings import MEANING, findings, losses
+from ..findings import MEANING, findings, losses, only_one
 from .html import details, tag, text
 
 
@@ -11,18 +10,26 @@ def section(results):
     if not found:
         content = tag("p", "No backend of this library is among the results, so there is nothing to choose between.")
     else:
-        ours = [arm.subject for arm in results.main_arms if is_ours(arm.subject)]
-        only = f"Only one backend, {ours[0]}, is among these results: they say how it stands to what was measured beside it, not which backend is best."
-        content = tag("p", text(only)) if len(ours) == 1 else ""
+        only = only_one(results)
+        content = tag("p", text(only)) if only else ""
         content += tag("ul", "".join(_item(one) for one in found), class_="findings")
     content += _losses(results)
-    return tag("section", tag("h2", "Which backend for which work", id="summary-title") + content, id="summary", aria_labelledby="summary-title")
+    return tag(
+        "section",
+        tag("h2", "Which backend for which work", id="summary-title") + content,
+        id="summary",
+        aria_labelledby="summary-title",
+    )
 
 
 def _item(one):
-    badge = tag("span", text(one.certainty), class_="badge " + one.certainty.split(" ")[0], title=MEANING[one.certainty])
+    badge = tag(
+        "span", text(one.certainty), class_="badge " + one.certainty.split(" ")[0], title=MEANING[one.certainty]
+    )
     head = tag("h3", f"{text(one.topic)}: {tag('span', text(one.choice), class_='choice')} {badge}")
-    why = tag("p", text(f"Ratios of paired blocks: {one.evidence} {one.certainty.capitalize()}: {MEANING[one.certainty]}."))
+    why = tag(
+        "p", text(f"Ratios of paired blocks: {one.evidence} {one.certainty.capitalize()}: {MEANING[one.certainty]}.")
+    )
     return tag("li", head + tag("p", text(one.sentence)) + details("Evidence", why))
 
 
@@ -31,10 +38,18 @@ def _losses(results):
     for arm, against, slower, count in losses(results):
         worst = slower[0]
         name = f"{worst.benchmark} {worst.params}".strip()
-        sentence = f"{arm} is slower than {against} in {len(slower)} of {count} comparisons, most in {name}: {ratio(worst.ratio)}."
+        sentence = (
+            f"{arm} is slower than {against} in {len(slower)} of {count} comparisons, most in {name}:"
+            f" {ratio(worst.ratio)}."
+        )
         rows = "".join(tag("li", text(f"{one.benchmark} {one.params}: {ratio(one.ratio)}")) for one in slower)
         items.append(tag("li", tag("p", text(sentence)) + details("All of them", tag("ul", rows))))
     if not items:
         return ""
-    note = tag("p", "Intervals here are widened for the number of comparisons, so that all hold together at 95 % where the blocks suffice.", class_="note")
+    note = tag(
+        "p",
+        "Intervals here are widened for the number of comparisons, so that all hold together at 95 % where the blocks"
+        " suffice.",
+        class_="note",
+    )
     return tag("h3", "Where a backend is surely slower than something beside it") + tag("ul", "".join(items)) + note

@@ -29,7 +29,19 @@ def rows(results):
             numbers = [own.median, own.low, own.high]
             shown = [None if value is None else quantity(line.unit, value) for value in numbers]
             ratios = [ratio.median, ratio.low, ratio.high] if ratio else [None, None, None]
-            records.append([line.benchmark, line.params, line.metric, arm.subject, arm.workers, own.count, *numbers, *ratios, *shown])
+            records.append(
+                [
+                    line.benchmark,
+                    line.params,
+                    line.metric,
+                    arm.subject,
+                    arm.workers,
+                    own.count,
+                    *numbers,
+                    *ratios,
+                    *shown,
+                ]
+            )
     return records
 
 
@@ -37,19 +49,34 @@ def section(results):
     heads = "".join(
         tag(
             "th",
-            tag("button", text(name) + tag("span", "", class_="arrow", aria_hidden="true"), type="button", data_column=place),
+            tag(
+                "button",
+                text(name) + tag("span", "", class_="arrow", aria_hidden="true"),
+                type="button",
+                data_column=place,
+            ),
             scope="col",
             aria_sort="none",
             class_="number" if is_number else None,
         )
         for place, (name, is_number) in enumerate(COLUMNS)
     )
-    choices = _choice("family", [line.family for line in results.lines]) + _choice("metric", [line.metric for line in results.lines])
+    choices = _choice("family", [line.family for line in results.lines]) + _choice(
+        "metric", [line.metric for line in results.lines]
+    )
     choices += _choice("subject", [arm.subject for arm in results.arms])
-    words = tag("label", "Filter (all words) " + tag("input", type="search", id="filter-words", autocomplete="off").removesuffix("</input>"))
+    words = tag(
+        "label",
+        "Filter (all words) "
+        + tag("input", type="search", id="filter-words", autocomplete="off").removesuffix("</input>"),
+    )
     grid = tag(
         "table",
-        tag("caption", "Medians over processes with 95 % intervals, and the paired ratio to foundation", class_="hidden") + tag("thead", tag("tr", heads)) + tag("tbody"),
+        tag(
+            "caption", "Medians over processes with 95 % intervals, and the paired ratio to foundation", class_="hidden"
+        )
+        + tag("thead", tag("tr", heads))
+        + tag("tbody"),
         id="cells",
     )
     return tag(
@@ -65,5 +92,7 @@ def section(results):
 
 
 def _choice(name, values):
-    options = tag("option", "all", value="") + "".join(tag("option", text(value), value=value) for value in dict.fromkeys(sorted(values)))
+    options = tag("option", "all", value="") + "".join(
+        tag("option", text(value), value=value) for value in dict.fromkeys(sorted(values))
+    )
     return tag("label", f"{name.capitalize()} " + tag("select", options, id=f"filter-{name}"))

@@ -24,8 +24,8 @@ class Validation:
             return "Its report has no comparison of equals."
         verdict = {True: "passed", False: "failed", None: "has no verdict on"}[self.passed]
         return (
-            f"A/A: the same backend under two names was called different in {self.flagged} of {self.comparisons} comparisons; "
-            f"the laboratory {verdict} its own test of that."
+            f"A/A: the same backend under two names was called different in {self.flagged} of {self.comparisons}"
+            f" comparisons; the laboratory {verdict} its own test of that."
         )
 
 
@@ -47,12 +47,16 @@ def _read(path):
         with open(path, encoding="utf-8") as file:
             text = file.read()
     except FileNotFoundError:
-        raise Complaint(NO_INPUT, f"{path}: there is no such file; opbench validate --output DIR writes validate.txt") from None
+        raise Complaint(
+            NO_INPUT, f"{path}: there is no such file; opbench validate --output DIR writes validate.txt"
+        ) from None
     except (OSError, UnicodeDecodeError):
         raise Complaint(BAD_INPUT, f"{path}: cannot be read as the report of opbench validate") from None
     if not text.startswith(_OPENING):
         raise Complaint(BAD_INPUT, f"{path}: not the report of opbench validate, which begins '{_OPENING}'")
-    equals = re.search(r"^\(a\).*?, (\d+) comparisons.*?flagged different: (\d+)(.*?)^\(b\)", text, re.MULTILINE | re.DOTALL)
+    equals = re.search(
+        r"^\(a\).*?, (\d+) comparisons.*?flagged different: (\d+)(.*?)^\(b\)", text, re.MULTILINE | re.DOTALL
+    )
     if not equals:
         return Validation(os.path.basename(path), text, None, None, None)
     verdict = re.search(r"stated level:.*?: (passed|FAILED)", equals.group(3))

@@ -17,10 +17,13 @@ def _laboratory(validation):
     if validation is None:
         return tag(
             "p",
-            "No report of <code>opbench validate</code> was given or found beside the results, so this page cannot say whether "
-            "the laboratory tells equals apart on this machine; <code>opbench validate --output DIR</code> takes four minutes.",
+            "No report of <code>opbench validate</code> was given or found beside the results, so this page cannot say"
+            " whether the laboratory tells equals apart on this machine; <code>opbench validate --output DIR</code>"
+            " takes four minutes.",
         )
-    return tag("p", text(validation.sentence)) + details(f"The whole report ({validation.name})", tag("pre", text(validation.text), tabindex="0"))
+    return tag("p", text(validation.sentence)) + details(
+        f"The whole report ({validation.name})", tag("pre", text(validation.text), tabindex="0")
+    )
 
 
 def _source(source, is_named):
@@ -33,10 +36,16 @@ def _source(source, is_named):
     of_all = f" of {total}" if total else ""
     share = f" ({len(disturbed) / total:.0%})" if total else ""
     if disturbed:
-        fate = f"{len(excluded)} are left out, all subjects alike" if excluded else "all are kept, since no other is left"
-        lines.append(f"{len(disturbed)}{of_all} blocks{share} lost over 1 % of CPU time to other guests of the host; {fate}.")
+        fate = (
+            f"{len(excluded)} are left out, all subjects alike" if excluded else "all are kept, since no other is left"
+        )
+        lines.append(
+            f"{len(disturbed)}{of_all} blocks{share} lost over 1 % of CPU time to other guests of the host; {fate}."
+        )
         if total and len(disturbed) / total > 0.25:
-            lines.append("That is more than a quarter: the run is unstable, and only large differences in it are to be believed.")
+            lines.append(
+                "That is more than a quarter: the run is unstable, and only large differences in it are to be believed."
+            )
     else:
         lines.append("No block lost over 1 % of CPU time to other guests of the host.")
     steal = outcome.get("steal_share")
@@ -51,7 +60,10 @@ def _source(source, is_named):
     content = tag("p", text(prefix + " ".join(lines)))
     if excluded:
         rows = [(block["benchmark"], block["params"], block["block"]) for block in excluded]
-        content += details(f"The {len(excluded)} blocks left out", table(("benchmark", "parameters", "block"), rows, f"{prefix}blocks left out"))
+        content += details(
+            f"The {len(excluded)} blocks left out",
+            table(("benchmark", "parameters", "block"), rows, f"{prefix}blocks left out"),
+        )
     return content
 
 
@@ -70,13 +82,31 @@ def _unstable(results):
         return ""
     without = [one for one in cells if not one[2].estimate.has_interval]
     unstable = [one for one in cells if one[2].estimate.is_unstable]
-    content = tag("p", text(f"{len(unstable)} of {len(cells)} times are unstable: half their interval is wider than 5 %. {len(without)} have no interval, for want of six processes."))
+    content = tag(
+        "p",
+        text(
+            f"{len(unstable)} of {len(cells)} times are unstable: half their interval is wider than 5 %. {len(without)}"
+            " have no interval, for want of six processes."
+        ),
+    )
     if unstable:
         rows = [
-            (line.benchmark, line.params, arm, f"{(cell.estimate.high - cell.estimate.low) / 2 / abs(cell.estimate.median):.0%}" if cell.estimate.median else "–")
+            (
+                line.benchmark,
+                line.params,
+                arm,
+                (
+                    f"{(cell.estimate.high - cell.estimate.low) / 2 / abs(cell.estimate.median):.0%}"
+                    if cell.estimate.median
+                    else "–"
+                ),
+            )
             for line, arm, cell in unstable
         ]
-        content += details(f"The {len(unstable)} unstable times", table(("benchmark", "parameters", "subject", "half-width"), rows, "Unstable times"))
+        content += details(
+            f"The {len(unstable)} unstable times",
+            table(("benchmark", "parameters", "subject", "half-width"), rows, "Unstable times"),
+        )
     return content
 
 
@@ -84,7 +114,10 @@ def _mixture(results):
     """Several runs together are less than one run of everything."""
     if len({run for source in results.sources for run in source.runs}) < 2:
         return ""
-    sentence = "These results are of more than one run. Ratios pair blocks of the same run only; numbers of different runs stand beside one another unpaired."
+    sentence = (
+        "These results are of more than one run. Ratios pair blocks of the same run only; numbers of different runs"
+        " stand beside one another unpaired."
+    )
     commits = {(source.record or {}).get("commit") for source in results.sources}
     if len(commits) > 1:
         sentence += " The runs are of different commits."
@@ -95,7 +128,10 @@ def _failures(results):
     failures = results.failures
     if not failures:
         return tag("p", "No cell failed.") if all(source.record for source in results.sources) else ""
-    rows = [(cell["benchmark"], cell["params"], f"{cell['backend']}@{cell['workers']}", cell["reason"]) for _, cell in failures]
+    rows = [
+        (cell["benchmark"], cell["params"], f"{cell['backend']}@{cell['workers']}", cell["reason"])
+        for _, cell in failures
+    ]
     count = f"{len(failures)} {'cell has' if len(failures) == 1 else 'cells have'} no number:"
     return tag("p", count) + table(("benchmark", "parameters", "subject", "reason"), rows, "Cells that failed")
 
@@ -103,5 +139,7 @@ def _failures(results):
 def _missing(missing):
     if not missing:
         return ""
-    items = "".join(tag("li", f"{text(one.name)}: {text(one.lacks)}. {tag('code', text(one.command))}") for one in missing)
+    items = "".join(
+        tag("li", f"{text(one.name)}: {text(one.lacks)}. {tag('code', text(one.command))}") for one in missing
+    )
     return details(f"{len(missing)} figures without data, and what would give it", tag("ul", items))

@@ -8,7 +8,9 @@ _NUMBERS = 0.85
 
 
 def draw_dots(axes, panel, chart, arms, with_names, with_axis, with_label):
-    values = _values([one for one in chart.panels if (one.x.label, one.x.unit) == (panel.x.label, panel.x.unit)], panel.x.log)
+    values = _values(
+        [one for one in chart.panels if (one.x.label, one.x.unit) == (panel.x.label, panel.x.unit)], panel.x.log
+    )
     low, high = limits(values, panel.x.log)
     width = axes.figure.get_size_inches()[0] * axes.get_position().width
     room = _NUMBERS / (width - _NUMBERS)
@@ -39,10 +41,28 @@ def draw_dots(axes, panel, chart, arms, with_names, with_axis, with_label):
         text = "–"
         for mark in found.get(arm, []):
             error = None if mark.x_low is None else [[mark.x - mark.x_low], [mark.x_high - mark.x]]
-            axes.errorbar(mark.x, row, xerr=error, linestyle="none", zorder=3, **marker_style(arm.subject), **error_style(arm.subject))
+            axes.errorbar(
+                mark.x,
+                row,
+                xerr=error,
+                linestyle="none",
+                zorder=3,
+                **marker_style(arm.subject),
+                **error_style(arm.subject)
+            )
             text = mark.label
         behind = {"facecolor": "white", "edgecolor": "none", "pad": 1}
-        axes.text(1, row, text, transform=axes.get_yaxis_transform(), ha="right", va="center_baseline", fontsize=6.3, color=INK, bbox=behind)
+        axes.text(
+            1,
+            row,
+            text,
+            transform=axes.get_yaxis_transform(),
+            ha="right",
+            va="center_baseline",
+            fontsize=6.3,
+            color=INK,
+            bbox=behind,
+        )
 
 
 def _values(panels, log):
@@ -50,5 +70,7 @@ def _values(panels, log):
     for panel in panels:
         for series in panel.series:
             for mark in series.marks:
-                values += [value for value in (mark.x, mark.x_low, mark.x_high) if value is not None and (value > 0 or not log)]
+                values += [
+                    value for value in (mark.x, mark.x_low, mark.x_high) if value is not None and (value > 0 or not log)
+                ]
     return values

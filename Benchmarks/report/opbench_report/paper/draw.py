@@ -15,21 +15,21 @@ _COLUMNS = 3
 _MANY = 9
 
 
-def render(chart, folder, source):
-    """Writes `<name>.svg` and `<name>.png`; `source` goes into the SVG's metadata. Returns the two names."""
+def render(chart, folder, source, kinds=("svg", "png")):
+    """Writes `<name>.svg` and `<name>.png`; `source` goes into their metadata."""
     with pyplot.rc_context(PARAMETERS):
         figure = _dots_figure(chart) if chart.form == "dots" else _grid_figure(chart)
         try:
-            names = [f"{chart.name}.svg", f"{chart.name}.png"]
-            metadata = {"Title": chart.title, "Source": source, "Creator": "opbench", "Date": None}
-            png = {"Title": chart.title, "Source": source, "Software": "opbench"}
-            for name, form, about in zip(names, ("svg", "png"), (metadata, png)):
+            about = {
+                "svg": {"Title": chart.title, "Source": source, "Creator": "opbench", "Date": None},
+                "png": {"Title": chart.title, "Source": source, "Software": "opbench"},
+            }
+            for kind in kinds:
                 content = io.BytesIO()
-                figure.savefig(content, format=form, metadata=about)
-                replace(os.path.join(folder, name), content.getvalue())
+                figure.savefig(content, format=kind, metadata=about[kind])
+                replace(os.path.join(folder, f"{chart.name}.{kind}"), content.getvalue())
         finally:
             pyplot.close(figure)
-    return names
 
 
 def _dots_figure(chart):
@@ -52,7 +52,9 @@ def _dots_figure(chart):
         last = place + columns >= len(chart.panels)
         draw_dots(axes, panel, chart, arms, with_names=column == 0, with_axis=last or not shared, with_label=not shared)
     if shared:
-        figure.text((margin / WIDTH + 1) / 2, 0.08 / height, chart.panels[0].x.label, ha="center", va="bottom", color=INK)
+        figure.text(
+            (margin / WIDTH + 1) / 2, 0.08 / height, chart.panels[0].x.label, ha="center", va="bottom", color=INK
+        )
     _title(figure, chart, height)
     return figure
 
@@ -86,7 +88,9 @@ def _grid_figure(chart):
 
 def _handle(arm, name, connected):
     style = marker_style(arm.subject)
-    return pyplot.Line2D([], [], linestyle=look(arm.subject).matplotlib_dash if connected else "none", linewidth=1.1, label=name, **style)
+    return pyplot.Line2D(
+        [], [], linestyle=look(arm.subject).matplotlib_dash if connected else "none", linewidth=1.1, label=name, **style
+    )
 
 
 def _title(figure, chart, height):

@@ -41,7 +41,14 @@ def _series(axes, series, connected):
         )
     if connected:
         own = look(subject)
-        axes.plot([mark.x for mark in plain], [mark.y for mark in plain], color=own.light, linewidth=1.1, linestyle=own.matplotlib_dash, zorder=2)
+        axes.plot(
+            [mark.x for mark in plain],
+            [mark.y for mark in plain],
+            color=own.light,
+            linewidth=1.1,
+            linestyle=own.matplotlib_dash,
+            zorder=2,
+        )
     labelled = [mark for mark in series.marks if mark.label]
     if labelled:
         _legend_line(axes, series, labelled[0].label)
@@ -50,9 +57,20 @@ def _series(axes, series, connected):
 def _legend_line(axes, series, label):
     """A mark's number in the panel's own legend."""
     handles = getattr(axes, "opbench_handles", [])
-    handles.append(axes.plot([], [], linestyle="none", label=f"{label}  {series.arm}", **marker_style(series.arm.subject))[0])
+    handles.append(
+        axes.plot([], [], linestyle="none", label=f"{label}  {series.arm}", **marker_style(series.arm.subject))[0]
+    )
     axes.opbench_handles = handles
-    axes.legend(handles=handles, title="METG(50 %)", loc="lower right", frameon=True, framealpha=0.9, edgecolor="none", fontsize=6.5, title_fontsize=6.5)
+    axes.legend(
+        handles=handles,
+        title="METG(50 %)",
+        loc="lower right",
+        frameon=True,
+        framealpha=0.9,
+        edgecolor="none",
+        fontsize=6.5,
+        title_fontsize=6.5,
+    )
 
 
 def _error(value, low, high):
@@ -84,7 +102,16 @@ def _guide(axes, guide):
     style = {"color": INK, "linewidth": 0.7, "linestyle": (0, (4, 2)), "zorder": 1}
     if guide.kind == "y":
         axes.axhline(guide.at, **style)
-        axes.text(0.01, guide.at, guide.label, transform=axes.get_yaxis_transform(), va="bottom", ha="left", fontsize=6, color=INK)
+        axes.text(
+            0.01,
+            guide.at,
+            guide.label,
+            transform=axes.get_yaxis_transform(),
+            va="bottom",
+            ha="left",
+            fontsize=6,
+            color=INK,
+        )
     elif guide.kind == "x":
         axes.axvline(guide.at, **style)
     else:
@@ -93,4 +120,13 @@ def _guide(axes, guide):
         # Beside the line, a little after it enters the panel, on the side away from the other line.
         x = max(left, bottom / guide.at) * (min(right, top / guide.at) / max(left, bottom / guide.at)) ** 0.62
         above = guide.at > 1
-        axes.annotate(guide.label, (x, x * guide.at), xytext=(-3, 1) if above else (3, -1), textcoords="offset points", ha="right" if above else "left", va="bottom" if above else "top", fontsize=6, color=INK)
+        axes.annotate(
+            guide.label,
+            (x, x * guide.at),
+            xytext=(-3, 1) if above else (3, -1),
+            textcoords="offset points",
+            ha="right" if above else "left",
+            va="bottom" if above else "top",
+            fontsize=6,
+            color=INK,
+        )

@@ -1,0 +1,56 @@
+"""Whether README.md, the summary and the figures say what the CSV in `results/` says."""
+
+import os
+
+from ..charts import build_all
+from ..complaint import Complaint
+from ..data import results as result_files
+from . import texts
+
+_AGAIN = "scripts/check-results --write makes it again"
+
+
+def disagreements(root):
+    """A line for each; none where all agree."""
+    folder = os.path.join(root, "results")
+    readme = _text(os.path.join(root, "README.md"))
+    shown = texts.between(readme) if readme is not None else None
+    if shown is None:
+        return [f"README.md has no lines {texts.BEGIN} and {texts.END}"]
+    if not os.path.exists(os.path.join(folder, texts.CSV)):
+        return [f"README.md shows results, but there is no results/{texts.CSV}"] if shown else []
+    results = result_files.read([os.path.join(folder, texts.CSV)])
+    charts, _ = build_all(results)
+    found = []
+    if shown != texts.block(results, charts, "results"):
+        found.append(
+            f"README.md does not show what results/{texts.CSV} says:"
+            f" {_first_difference(shown, texts.block(results, charts, 'results'))}; {_AGAIN}"
+        )
+    if _text(os.path.join(folder, "SUMMARY.md")) != texts.summary(results, charts):
+        found.append(f"results/SUMMARY.md is not the summary of results/{texts.CSV}; {_AGAIN}")
+    for name in texts.FIGURES:
+        if any(chart.name == name for chart in charts):
+            picture = _text(os.path.join(folder, "figures", f"{name}.svg"))
+            if picture is None:
+                found.append(f"results/figures/{name}.svg is missing; {_AGAIN}")
+            elif results.sources[0].digest not in picture:
+                found.append(f"results/figures/{name}.svg was made from another CSV than results/{texts.CSV}; {_AGAIN}")
+    return found
+
+
+def _first_difference(shown, wanted):
+    for one, other in zip(shown.splitlines() + [""], wanted.splitlines() + [""]):
+        if one != other:
+            return f"'{one[:60]}' where '{other[:60]}' belongs"
+    return "it is shorter or longer"
+
+
+def _text(path):
+    try:
+        with open(path, encoding="utf-8") as file:
+            return file.read()
+    except FileNotFoundError:
+        return None
+    except (OSError, UnicodeDecodeError) as error:
+        raise Complaint(65, f"{path}: {error}") from None

@@ -1,0 +1,71 @@
+"""Ten lines that stand for a result: one for each kind of work, and the mean over all."""
+
+from ..data.comparison import compare
+from ..data.metrics import quantity, significant
+from ..data.results import REFERENCE
+from ..subjects import OURS, PEERS, is_ours
+
+# (benchmark, parameters that pick one of its scenarios, metric, words)
+_LINES = (
+    ("overhead/external-add", {}, "ns_per_op", "time per operation"),
+    ("overhead/local-add", {}, "ns_per_op", "time per operation"),
+    ("overhead/external-add", {}, "allocations_per_op", "allocations per operation"),
+    ("dependencies/chain", {"length": "1000"}, "ns_per_op", "time per operation"),
+    ("dependencies/metg", {"pattern": "stencil_1d", "imbalance": "0"}, "metg50_ns", "METG(50 %) of stencil_1d"),
+    ("priority/rank-error", {}, "rank_error_mean", "mean rank error"),
+    ("cancellation/cancel-all-pending", {"held": "dependency"}, "ns_per_cancel", "time per cancelled operation"),
+    ("latency/open-loop", {"load": "60"}, "latency_p50_ns", "median latency at 60 % load"),
+    ("forkjoin/skynet", {"join": "counter", "leaves": "1000"}, "ns_per_op", "time per task"),
+)
+
+
+def columns(results):
+    """The arms that the table shows: ours, the standing references and other languages, as many as were measured."""
+    wanted = (*OURS, REFERENCE, "raw-dispatch", *PEERS)
+    return [arm for arm in results.main_arms if arm.subject in wanted or is_ours(arm.subject)]
+
+
+def table(results):
+    """Markdown; a line that nothing was measured on is left out."""
+    arms = columns(results)
+    rows = [["benchmark"] + [arm.subject for arm in arms], ["---"] + ["--:"] * len(arms)]
+    for benchmark, wanted, metric, words in _LINES:
+        line = next(
+            (one for one in results.select(benchmark, metric) if wanted.items() <= one.parameters.items()), None
+        )
+        if line is not None:
+            rows.append([f"`{benchmark}`, {words}"] + [_cell(results, line, arm) for arm in arms])
+    rows.append(_means(results, arms))
+    return "\n".join("| " + " | ".join(row) + " |" for row in rows)
+
+
+def _cell(results, line, arm):
+    cell = line.cells.get(arm)
+    if cell is None:
+        return "failed" if _failed(results, line, arm) else "-"
+    text = quantity(line.unit, cell.estimate.median)
+    if cell.estimate.is_unstable:
+        text += "~"
+    return f"{text} (x{significant(cell.ratio.median)})" if cell.ratio else text
+
+
+def _failed(results, line, arm):
+    return any(
+        cell["benchmark"] == line.benchmark
+        and (cell["backend"], cell["workers"]) == arm
+        and cell["params"] in line.params
+        for _, cell in results.failures
+    )
+
+
+def _means(results, arms):
+    means = {str(arm): mean for arm, _, mean in compare(results, REFERENCE).means}
+    row = ["geometric mean of all times"]
+    for arm in arms:
+        mean = means.get(str(arm))
+        if mean is None:
+            row.append("1" if arm.subject == REFERENCE else "-")
+        else:
+            interval = f" [{significant(mean.low)}, {significant(mean.high)}]" if mean.has_interval else ""
+            row.append(f"x{significant(mean.ratio)}{interval} of {mean.benchmarks}")
+    return row

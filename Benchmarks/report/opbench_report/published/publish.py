@@ -1,0 +1,83 @@
+"""Puts a result into `results/`: packed, with its environment, the summary, the figures, and the part of README.md."""
+
+import gzip
+import json
+import os
+
+from .. import paper
+from ..charts import build_all
+from ..command import source_line
+from ..complaint import BAD_INPUT, CANNOT_CREATE, Complaint
+from ..data import results as result_files
+from ..data.environment import path_beside
+from ..files import replace
+from ..page import validation
+from . import texts
+
+
+def publish(csv, report, root):
+    """`report` is a validate.txt, or None."""
+    results = result_files.read([csv])
+    source = results.sources[0]
+    if source.record is None:
+        raise Complaint(
+            BAD_INPUT, f"{csv} has no {os.path.basename(path_beside(csv))} beside it, without which nobody can judge it"
+        )
+    if report:
+        # Refuses anything else before something is written.
+        text = validation.find(report, csv).text
+    folder = os.path.join(root, "results")
+    try:
+        os.makedirs(folder, exist_ok=True)
+        rows = gzip.decompress(source.raw) if csv.endswith(".gz") else source.raw
+        # Without a time stamp: the same rows give the same file.
+        replace(os.path.join(folder, texts.CSV), gzip.compress(rows, mtime=0))
+        replace(
+            path_beside(os.path.join(folder, texts.CSV)),
+            json.dumps(_without_places(source.record), indent=2, sort_keys=True) + "\n",
+        )
+        if report:
+            replace(os.path.join(folder, "validate.txt"), text)
+        write_texts(root)
+    except OSError as error:
+        raise Complaint(CANNOT_CREATE, f"cannot write into {folder}: {error.strerror or error}") from None
+
+
+def write_texts(root):
+    """Everything that follows from the CSV in `results/`."""
+    folder = os.path.join(root, "results")
+    results = result_files.read([os.path.join(folder, texts.CSV)])
+    charts, _ = build_all(results)
+    os.makedirs(os.path.join(folder, "figures"), exist_ok=True)
+    for chart in charts:
+        if chart.name in texts.FIGURES:
+            paper.render(chart, os.path.join(folder, "figures"), source_line(results), kinds=("svg",))
+    replace(os.path.join(folder, "SUMMARY.md"), texts.summary(results, charts))
+    readme = os.path.join(root, "README.md")
+    with open(readme, encoding="utf-8") as file:
+        changed = texts.replaced(file.read(), texts.block(results, charts, "results"))
+    if changed is None:
+        raise Complaint(BAD_INPUT, f"{readme} has no lines {texts.BEGIN} and {texts.END} to put the results between")
+    replace(readme, changed)
+
+
+def _without_places(record):
+    """Where files lay on the machine that measured is nobody's business, and would tell apart what is alike."""
+    own = dict(record)
+    for key in ("arguments", "graphs"):
+        if isinstance(own.get(key), list):
+            own[key] = [
+                (
+                    os.path.basename(str(one))
+                    if "/" in str(one) and not str(one).startswith("-") and not _is_pattern(own[key], one)
+                    else one
+                )
+                for one in own[key]
+            ]
+    return own
+
+
+def _is_pattern(arguments, one):
+    """The value of --benchmark has slashes too, and is no path."""
+    place = arguments.index(one)
+    return place > 0 and arguments[place - 1] in ("--benchmark", "--metric")
