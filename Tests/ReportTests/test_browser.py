@@ -115,11 +115,11 @@ def test_a_mark_says_its_numbers(desktop):
 
 def test_subjects_can_be_switched_off_by_keyboard(desktop):
     shown = (
-        "[...document.querySelectorAll('.plot')].flatMap(p => p.data).filter(t => t.meta === 'stealing@2' &&"
+        "[...document.querySelectorAll('.plot')].flatMap(p => p.data).filter(t => t.meta === 'stealing' &&"
         " t.visible).length"
     )
     before = desktop.ask(shown)
-    desktop.ask("document.querySelector('#toggles input[data-arm=\"stealing@2\"]').focus()")
+    desktop.ask("document.querySelector('#toggles input[data-subject=\"stealing\"]').focus()")
     desktop.keys(" ")
     desktop.wait(f"({shown}) === 0")
     desktop.keys(" ")

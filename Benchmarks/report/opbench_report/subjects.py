@@ -1,4 +1,4 @@
-"""How each subject looks, everywhere: one colour (for light and for dark paper), one marker, one line style, one hatch.
+"""How each subject looks, everywhere: one colour (for light and for dark paper), one marker, one line style.
 
 Colours are from the palettes of Okabe and Ito and of Tol, which the colour-blind can tell apart; what is printed grey
 is told apart by marker and line style. A backend without operations wears the colour of its queue, hollow and dashed.
@@ -17,7 +17,6 @@ class Look:
     symbol: str
     dash: str
     hollow: bool = False
-    hatch: str = ""
 
     @property
     def plotly_symbol(self):
@@ -30,21 +29,21 @@ class Look:
 
 _LOOKS = {
     "stealing": Look("#0072b2", "#4db1ee", "o", "circle", "solid"),
-    "threadpool": Look("#00805c", "#2fc79a", "s", "square", "solid", hatch="///"),
-    "dispatch": Look("#d55e00", "#ff8a3d", "^", "triangle-up", "solid", hatch="\\\\\\"),
-    "deterministic": Look("#aa4499", "#e087d3", "p", "pentagon", "solid", hatch="+++"),
-    "stealing-bare": Look("#0072b2", "#4db1ee", "o", "circle", "dash", True, "ooo"),
-    "threadpool-bare": Look("#00805c", "#2fc79a", "s", "square", "dash", True, "xxx"),
-    "dispatch-bare": Look("#d55e00", "#ff8a3d", "^", "triangle-up", "dash", True, "---"),
-    "foundation": Look("#1a1a1a", "#f2f2f2", "D", "diamond", "dash", hatch="..."),
-    "raw-dispatch": Look("#a86f00", "#f0b93a", "v", "triangle-down", "dot", hatch="|||"),
-    "task-group": Look("#b0508a", "#eb9cc9", "P", "cross", "dashdot", hatch="***"),
-    "nio": Look("#2384b8", "#8ed0f5", "X", "x", "dashdot", hatch="//"),
-    "serial": Look("#6b6b6b", "#b3b3b3", "_", "line-ew-open", "dot", True, "--"),
-    "threads": Look("#882255", "#e07ba9", "*", "star", "dot", hatch="\\\\"),
-    "tbb": Look("#332288", "#a99cf2", "<", "triangle-left", "dashdot", hatch="++"),
-    "rayon": Look("#7a7a1f", "#d0d05a", ">", "triangle-right", "dashdot", hatch="xx"),
-    "go": Look("#117a75", "#5fd3cc", "h", "hexagon", "dashdot", hatch="oo"),
+    "threadpool": Look("#00805c", "#2fc79a", "s", "square", "solid"),
+    "dispatch": Look("#d55e00", "#ff8a3d", "^", "triangle-up", "solid"),
+    "deterministic": Look("#aa4499", "#e087d3", "p", "pentagon", "solid"),
+    "stealing-bare": Look("#0072b2", "#4db1ee", "o", "circle", "dash", True),
+    "threadpool-bare": Look("#00805c", "#2fc79a", "s", "square", "dash", True),
+    "dispatch-bare": Look("#d55e00", "#ff8a3d", "^", "triangle-up", "dash", True),
+    "foundation": Look("#1a1a1a", "#f2f2f2", "D", "diamond", "dash"),
+    "raw-dispatch": Look("#a86f00", "#f0b93a", "v", "triangle-down", "dot"),
+    "task-group": Look("#b0508a", "#eb9cc9", "P", "cross", "dashdot"),
+    "nio": Look("#2384b8", "#8ed0f5", "X", "x", "dashdot"),
+    "serial": Look("#6b6b6b", "#b3b3b3", "_", "line-ew-open", "dot", True),
+    "threads": Look("#882255", "#e07ba9", "*", "star", "dot"),
+    "tbb": Look("#332288", "#a99cf2", "<", "triangle-left", "dashdot"),
+    "rayon": Look("#7a7a1f", "#d0d05a", ">", "triangle-right", "dashdot"),
+    "go": Look("#117a75", "#5fd3cc", "h", "hexagon", "dashdot"),
 }
 _NAMES = list(_LOOKS)
 # For a backend that is added later: always the same of these.

@@ -133,8 +133,8 @@ def y_mark(x, line, arm, cell, prefix=""):
 def title_of(line, shared):
     """The benchmark with the parameters in which it differs from its neighbours."""
     own = [
-        # Patterns are known by their names.
-        value if key == "pattern" else f"{key}={value}"
+        # Patterns and ways to join are known by their names.
+        value if key in ("pattern", "join") else f"{key}={value}"
         for key, value in sorted(line.parameters.items(), key=lambda pair: (pair[0] != "pattern", pair))
         if key not in shared
     ]

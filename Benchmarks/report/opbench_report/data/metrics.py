@@ -96,6 +96,11 @@ def scale(unit, value):
     return 1, ""
 
 
+def percent(share):
+    """Such as `2.5 %`, with a digit after the point below ten."""
+    return f"{share * 100:.{0 if share >= 0.1 or share == 0 else 1}f} %"
+
+
 def quantity(unit, value):
     """Such as `1.23 µs`."""
     divisor, suffix = scale(unit, value)

@@ -90,30 +90,27 @@ def _contents(charts):
 
 
 def _toggles(charts):
-    """A box for each series: what is off is hidden in every plot."""
-    names = _names(charts)
+    """A box for each subject: what is off is hidden in every plot."""
     boxes = "".join(
         tag(
             "label",
-            f'<input type="checkbox" checked data-arm="{text(name)}">' + _swatch(subject) + tag("span", text(name)),
+            f'<input type="checkbox" checked data-subject="{text(name)}">' + _swatch(name) + tag("span", text(name)),
         )
-        for name, subject in names.items()
+        for name in _subjects(charts)
     )
     return tag("fieldset", tag("legend", "Shown in the plots") + tag("div", boxes, class_="boxes"), id="toggles")
 
 
-def _names(charts):
-    names = {
-        chart.name_of(series.arm): series.arm for chart in charts for panel in chart.panels for series in panel.series
-    }
-    return {name: arm.subject for name, arm in sorted(names.items(), key=lambda pair: order(*pair[1]))}
+def _subjects(charts):
+    names = {series.arm.subject for chart in charts for panel in chart.panels for series in panel.series}
+    return sorted(names, key=order)
 
 
 def _looks(charts):
     return {
         name: {"light": own.light, "dark": own.dark, "symbol": own.plotly_symbol, "dash": own.dash}
-        for name, subject in _names(charts).items()
-        for own in [look(subject)]
+        for name in _subjects(charts)
+        for own in [look(name)]
     }
 
 

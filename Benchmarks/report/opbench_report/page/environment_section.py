@@ -15,7 +15,7 @@ _WORDS = (
     ("cpu_quota", "CPU quota"),
     ("kernel", "kernel"),
     ("governor", "frequency governor"),
-    ("aslr", "address space randomisation"),
+    ("aslr", "ASLR"),
     ("load_average_at_start", "load average at the start"),
     ("seed", "seed"),
     ("run_id", "run"),
@@ -46,9 +46,8 @@ def _one(source):
         )
         for words, value in pairs
     ]
-    effort = record.get("effort")
-    if isinstance(effort, dict):
-        pairs.append(("effort", ", ".join(f"{key} {value}" for key, value in sorted(effort.items()))))
+    if effort := _effort(record.get("effort")):
+        pairs.append(("effort", effort))
     peers = record.get("peers")
     if isinstance(peers, dict):
         pairs += [(f"peer {name}", version) for name, version in sorted(peers.items())]
@@ -59,3 +58,15 @@ def _one(source):
         command = " ".join(["opbench", *map(str, arguments[1:])])
         content += details("Command", tag("pre", text(command), tabindex="0"))
     return content
+
+
+def _effort(effort):
+    """In words, where the record has what they need."""
+    try:
+        milliseconds = effort["target"] / 1e6
+        return (
+            f"{effort['blocks']} blocks, in each a process per cell with {effort['values']} values of at least "
+            f"{milliseconds:g} ms after {effort['warmups']} to warm up"
+        )
+    except (KeyError, TypeError):
+        return None

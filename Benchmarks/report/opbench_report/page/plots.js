@@ -38,10 +38,10 @@
   }
 
   function trace(series, marks, title, extra) {
-    const look = looks[series.arm];
+    const look = looks[series.subject];
     const colour = dark.matches ? look.dark : look.light;
     return {
-      type: "scatter", name: series.arm, showlegend: false, visible: !off.has(series.arm), meta: series.arm,
+      type: "scatter", name: series.arm, showlegend: false, visible: !off.has(series.subject), meta: series.subject,
       x: marks.map((mark) => mark[X]), y: marks.map((mark) => mark[Y]),
       marker: { color: colour, symbol: look.symbol, size: 9, line: { color: colour, width: 1.5 } },
       line: { color: colour, dash: look.dash, width: 1.6 },
@@ -145,7 +145,7 @@
       const own = trace(series, curve, "", { mode });
       if (!special.length) return [own];
       const marked = trace(series, special, "", { mode: "markers+text", textposition: "bottom right", textfont: { size: 11, color: style("--ink") } });
-      marked.marker = { ...marked.marker, size: 15, symbol: `${looks[series.arm].symbol.replace("-open", "")}-open`, line: { ...marked.marker.line, width: 2.5 } };
+      marked.marker = { ...marked.marker, size: 15, symbol: `${looks[series.subject].symbol.replace("-open", "")}-open`, line: { ...marked.marker.line, width: 2.5 } };
       return [own, marked];
     });
     return {
@@ -168,12 +168,12 @@
 
   for (const box of document.querySelectorAll("#toggles input")) {
     box.addEventListener("change", () => {
-      if (box.checked) off.delete(box.dataset.arm);
-      else off.add(box.dataset.arm);
+      if (box.checked) off.delete(box.dataset.subject);
+      else off.add(box.dataset.subject);
       draw();
     });
     // A browser may remember what was off when the page is opened again.
-    if (!box.checked) off.add(box.dataset.arm);
+    if (!box.checked) off.add(box.dataset.subject);
   }
   dark.addEventListener("change", draw);
   draw().then(() => { document.documentElement.dataset.drawn = plots.length; });

@@ -2,6 +2,7 @@
 
 import re
 
+from ..data.metrics import percent
 from .html import details, table, tag, text
 
 
@@ -34,7 +35,7 @@ def _source(source, is_named):
     disturbed, excluded = outcome.get("disturbed_blocks", []), outcome.get("excluded_blocks", [])
     total = _blocks(source.record)
     of_all = f" of {total}" if total else ""
-    share = f" ({len(disturbed) / total:.0%})" if total else ""
+    share = f" ({percent(len(disturbed) / total)})" if total else ""
     if disturbed:
         fate = (
             f"{len(excluded)} are left out, all subjects alike" if excluded else "all are kept, since no other is left"
@@ -50,7 +51,7 @@ def _source(source, is_named):
         lines.append("No block lost over 1 % of CPU time to other guests of the host.")
     steal = outcome.get("steal_share")
     if isinstance(steal, (int, float)):
-        lines.append(f"Over the whole run they took {steal:.1%} of the CPU time.")
+        lines.append(f"Over the whole run they took {percent(steal)} of the CPU time.")
     if outcome.get("swapped_pages"):
         lines.append(f"The machine swapped {outcome['swapped_pages']} pages during the run.")
     if outcome.get("was_interrupted"):
@@ -96,7 +97,7 @@ def _unstable(results):
                 line.params,
                 arm,
                 (
-                    f"{(cell.estimate.high - cell.estimate.low) / 2 / abs(cell.estimate.median):.0%}"
+                    percent((cell.estimate.high - cell.estimate.low) / 2 / abs(cell.estimate.median))
                     if cell.estimate.median
                     else "–"
                 ),

@@ -31,7 +31,8 @@ def draw_dots(axes, panel, chart, arms, with_names, with_axis, with_label):
     axes.tick_params(axis="y", length=0)
     for side in ("top", "right", "left"):
         axes.spines[side].set_visible(False)
-    axes.set_title(panel.title, loc="left", pad=3, fontsize=title_size(panel.title, width))
+    title = panel.title + "".join(f" (dashed: {guide.label})" for guide in panel.guides if guide.at != 1)
+    axes.set_title(title, loc="left", pad=3, fontsize=title_size(title, width))
     if with_label:
         axes.set_xlabel(panel.x.label, labelpad=2)
 
@@ -48,7 +49,7 @@ def draw_dots(axes, panel, chart, arms, with_names, with_axis, with_label):
                 linestyle="none",
                 zorder=3,
                 **marker_style(arm.subject),
-                **error_style(arm.subject)
+                **error_style(arm.subject),
             )
             text = mark.label
         behind = {"facecolor": "white", "edgecolor": "none", "pad": 1}

@@ -64,7 +64,10 @@ def _grid_figure(chart):
     columns = min(_COLUMNS + (len(chart.panels) > _MANY), len(chart.panels))
     rows = math.ceil(len(chart.panels) / columns)
     panel_height = {1: 3.0, _COLUMNS + 1: 1.75}.get(columns, 2.1)
-    legend_rows = math.ceil(len(chart.arms) / 6)
+    names = [chart.name_of(arm) for arm in chart.arms]
+    # What a column of the legend takes of the width, in inches.
+    legend_columns = min(len(names), int(WIDTH / (0.75 + 0.066 * max(map(len, names)))))
+    legend_rows = math.ceil(len(names) / legend_columns)
     top = 0.45 + 0.2 * legend_rows
     height = top + rows * panel_height + 0.1
     figure, grid = pyplot.subplots(rows, columns, figsize=(WIDTH, height), squeeze=False)
@@ -76,7 +79,7 @@ def _grid_figure(chart):
         handles=[_handle(arm, chart.name_of(arm), chart.form == "lines") for arm in chart.arms],
         loc="upper center",
         bbox_to_anchor=(0.5, 1 - 0.3 / height),
-        ncols=min(6, len(chart.arms)),
+        ncols=legend_columns,
         frameon=False,
         handlelength=3.2,
         columnspacing=1.4,

@@ -65,7 +65,7 @@ def error_style(subject):
 
 def title_size(text, width):
     """Long titles are set smaller; `width` is what they have, in inches."""
-    return min(7.5, max(5, 7.5 * width / (0.066 * max(1, len(text)))))
+    return min(7.5, max(5, 7.5 * width / (0.073 * max(1, len(text)))))
 
 
 __all__ = ["FAINT", "INK", "PARAMETERS", "WIDTH", "error_style", "marker_style", "pyplot", "title_size"]

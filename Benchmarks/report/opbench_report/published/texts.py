@@ -1,5 +1,6 @@
 """The summary of reference results, and the part of README.md that shows them: both follow from the CSV alone."""
 
+from ..data.metrics import percent
 from ..findings import findings, only_one
 from .headline import table
 
@@ -26,7 +27,7 @@ def provenance(results):
     steal = outcome.get("steal_share")
     if isinstance(steal, (int, float)):
         sentence += (
-            f" Other guests of the host took {steal:.1%} of the CPU time; {excluded} blocks are left out for it."
+            f" Other guests of the host took {percent(steal)} of the CPU time; {excluded} blocks are left out for it."
         )
     cells = [cell for line in results.primary_lines() for cell in line.cells.values()]
     unstable = sum(cell.estimate.is_unstable for cell in cells)
