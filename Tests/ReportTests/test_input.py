@@ -53,6 +53,7 @@ def test_missing_file(capsys, tmp_path):
         (lambda text: text + "1,2,3\n", ["3 columns instead of 14"]),
         (lambda text: text.replace(",2,ns_per_op,", ",two,ns_per_op,"), ["workers is 'two'"]),
         (lambda text: _with_value(text, "nan"), ["value is not a number"]),
+        (lambda text: _with_value(text, "1e308"), ["line 2", "1e+308"]),
         (lambda text: text.replace("ops=10000", "ops"), ["params is 'ops"]),
     ],
 )

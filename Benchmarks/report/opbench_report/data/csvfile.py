@@ -15,6 +15,7 @@ HEADER = "schema,run_id,block,process,value_index,family,benchmark,params,backen
     ","
 )
 _COUNTS = (2, 3, 4, 9, 13)
+_LEAST, _MOST = 1e-100, 1e100
 
 
 def read_bytes(path):
@@ -91,6 +92,9 @@ def _record(fields, place):
         fields[12] = math.nan
     if not math.isfinite(fields[12]):
         raise Complaint(BAD_INPUT, f"{place}: value is not a number")
+    # Beyond these, ratios and axes overflow; no clock, counter or share comes near them.
+    if fields[12] and not _LEAST < abs(fields[12]) < _MOST:
+        raise Complaint(BAD_INPUT, f"{place}: value is {fields[12]:g}, which nothing can have measured")
     if parameters.parse(fields[7]) is None:
         raise Complaint(BAD_INPUT, f"{place}: params is '{fields[7][:40]}', not key=value;…")
     return fields
