@@ -63,10 +63,10 @@ def run(options):
             say(f"{source.path} has no .env.json beside it: excluded blocks, failures and the machine are not known")
     # Read before anything is written, so that a wrong one leaves no half of a report.
     validation = page.validation.find(options.validation, options.files[0]) if not options.no_page else None
+    _prepare(options.output)
     charts, missing = build_all(results)
     for one in missing:
         say(one)
-    _prepare(options.output)
     try:
         if not options.no_pictures:
             for chart in charts:

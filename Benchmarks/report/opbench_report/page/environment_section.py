@@ -1,5 +1,7 @@
 """What the numbers depend on beside the code."""
 
+import shlex
+
 from .html import details, tag, text
 
 _WORDS = (
@@ -55,7 +57,7 @@ def _one(source):
     arguments = record.get("arguments")
     if isinstance(arguments, list):
         # Where the program lay says nothing about the numbers.
-        command = " ".join(["opbench", *map(str, arguments[1:])])
+        command = shlex.join(["opbench", *map(str, arguments[1:])])
         content += details("Command", tag("pre", text(command), tabindex="0"))
     return content
 

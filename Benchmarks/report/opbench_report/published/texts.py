@@ -1,5 +1,7 @@
 """The summary of reference results, and the part of README.md that shows them: both follow from the CSV alone."""
 
+import shlex
+
 from ..data.metrics import percent
 from ..findings import findings, only_one
 from .headline import table
@@ -17,7 +19,7 @@ def provenance(results):
     if record is None:
         return "The environment of this run is not known."
     outcome, effort = record.get("outcome", {}), record.get("effort", {})
-    command = " ".join(["opbench", *map(str, record.get("arguments", [])[1:])])
+    command = shlex.join(["opbench", *map(str, record.get("arguments", [])[1:])])
     when = str(record.get("started_at", ""))[:10]
     words = [f"Made by `{command}` on {when}, commit {str(record.get('commit') or 'unknown')[:7]}"]
     words += [str(record[key]) for key in ("toolchain", "cpu_model", "allocator") if record.get(key)]
@@ -31,7 +33,9 @@ def provenance(results):
         )
     cells = [cell for line in results.primary_lines() for cell in line.cells.values()]
     unstable = sum(cell.estimate.is_unstable for cell in cells)
-    return sentence + f" {unstable} of {len(cells)} times are unstable (`~`: half the interval is wider than 5 %)."
+    without = sum(not cell.estimate.has_interval for cell in cells)
+    sentence += f" {unstable} of {len(cells)} times are unstable (`~`: half the interval is wider than 5 %)"
+    return sentence + (f", {without} have no interval, for want of six processes." if without else ".")
 
 
 def block(results, charts, folder):
