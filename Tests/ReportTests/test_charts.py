@@ -124,10 +124,13 @@ def test_colours_stand_out_from_the_paper():
     "low, high, log",
     [(3, 9000, True), (100, 130, True), (0, 1, False), (0, 0, False), (-2, 5, False), (1e-5, 1e9, True), (7, 7, True)],
 )
-def test_ticks(low, high, log):
+@pytest.mark.parametrize("unit", ["ns", "bytes", "ratio", "percent"])
+def test_ticks(low, high, log, unit):
     ends = limits([low, high], log)
     assert ends[0] <= low and ends[1] >= high and ends[0] < ends[1]
-    found = ticks(*ends, log, "ns")
+    found = ticks(*ends, log, unit)
+    # What stands side by side must be short: round numbers, in a unit that suits them.
+    assert all(len(text) <= 10 for _, text in found), found
     assert 1 <= len(found) <= 7 and all(ends[0] <= place <= ends[1] for place, _ in found)
     assert len({text for _, text in found}) == len(found)
     assert all(math.isfinite(place) for place, _ in found)

@@ -87,7 +87,7 @@ def scale(unit, value):
                 return divisor, suffix
         return 1, " ns"
     if unit == "bytes":
-        for divisor, suffix in ((2**30, " GiB"), (2**20, " MiB"), (2**10, " KiB")):
+        for divisor, suffix in ((1e9, " GB"), (1e6, " MB"), (1e3, " kB")):
             if size >= divisor:
                 return divisor, suffix
         return 1, " B"
