@@ -138,7 +138,8 @@ struct TraceTests {
     #expect(dry.lines.last?.contains(" trace)") == true, "\(dry.lines)")
     #expect(folder.contents.isEmpty)
     let traced = ProcessRunner.run(
-      "sh", ["-c", "OPERATIONS_TRACE=x.json \"$0\" \"$@\" 2>&1", CommandLineTests.program] + run, timeout: 60)
+      "sh", ["-c", "OPERATIONS_TRACE=\(folder.path)/x.json \"$0\" \"$@\" 2>&1", CommandLineTests.program] + run,
+      timeout: 60)
     #expect(traced.ending == .exited(64) && traced.lines.count == 1, "\(traced.lines)")
   }
 }
