@@ -7,7 +7,9 @@ let settings: [SwiftSetting] = [.enableUpcomingFeature("ExistentialAny")]
 let package = Package(
   name: "opbench",
   products: [
-    .library(name: "Operations", targets: ["Operations"])
+    .library(name: "Operations", targets: ["Operations"]),
+    // For benchmarks of one's own, held by the same gate.
+    .library(name: "Laboratory", targets: ["Laboratory"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
@@ -52,10 +54,14 @@ let package = Package(
       path: "Benchmarks/Subjects", swiftSettings: settings),
     .target(
       name: "Workloads", dependencies: ["Harness", "Subjects"], path: "Benchmarks/Workloads", swiftSettings: settings),
+    .target(
+      name: "Laboratory",
+      dependencies: ["Harness", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+      path: "Benchmarks/Laboratory", swiftSettings: settings),
     .executableTarget(
       name: "opbench",
       dependencies: [
-        "Harness", "Operations", "Subjects", "Workloads",
+        "Harness", "Operations", "Subjects", "Workloads", "Laboratory",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Benchmarks/opbench", swiftSettings: settings),
@@ -83,7 +89,8 @@ let package = Package(
       name: "StressTests", dependencies: ["StressEngine", "TestSupport"], path: "Tests/StressTests",
       swiftSettings: settings),
     .testTarget(
-      name: "HarnessTests", dependencies: ["Harness", "Subjects", "TestSupport", "Workloads", "opbench"],
+      name: "HarnessTests",
+      dependencies: ["Harness", "Subjects", "TestSupport", "Workloads", "Laboratory", "opbench"],
       path: "Tests/HarnessTests",
       exclude: ["Fixtures"], swiftSettings: settings),
     // The contract: one suite, every backend.

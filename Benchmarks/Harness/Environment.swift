@@ -51,8 +51,7 @@ public struct Environment: Encodable, Sendable {
     case .jemalloc: allocator = "\(Allocator.jemalloc) (\(jemalloc ?? "not found"))"
     }
     countingAllocator = jemalloc
-    cpuModel = SystemFile.read("/proc/cpuinfo")?.split(separator: "\n").first { $0.hasPrefix("model name") }
-      .flatMap { $0.split(separator: ":").last.map { String($0.drop { $0 == " " }) } }
+    cpuModel = Self.cpuModelName
     cpusOnline = CPUs.online
     cpusAllowed = CPUs.affinity
     cpuQuota = CPUs.quota
@@ -82,6 +81,22 @@ public struct Environment: Encodable, Sendable {
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
     encoder.keyEncodingStrategy = .convertToSnakeCase
     return String(decoding: try encoder.encode(self), as: UTF8.self) + "\n"
+  }
+
+  /// The time of day and this process: no two runs have the same.
+  public static func newRunID() -> String {
+    var now = time(nil)
+    var parts = tm()
+    gmtime_r(&now, &parts)
+    var text = [CChar](repeating: 0, count: 32)
+    let length = strftime(&text, text.count, "%Y%m%dT%H%M%SZ", &parts)
+    return String(decoding: text[..<length].map { UInt8(bitPattern: $0) }, as: UTF8.self) + "-\(getpid())"
+  }
+
+  /// As the kernel names it.
+  static var cpuModelName: String? {
+    SystemFile.read("/proc/cpuinfo")?.split(separator: "\n").first { $0.hasPrefix("model name") }
+      .flatMap { $0.split(separator: ":").last.map { String($0.drop { $0 == " " }) } }
   }
 
   /// Such as "glibc 2.39".

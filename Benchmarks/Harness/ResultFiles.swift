@@ -58,6 +58,15 @@ public final class ResultFiles {
     guard rename(fresh, name) == 0 else { throw complaint(.inputOutput, name) }
   }
 
+  /// Throws when a file could not be written whole, before the work whose result it is to hold.
+  public static func checkWritable(_ name: String) throws {
+    let fresh = name + ".new"
+    let file = open(fresh, O_WRONLY | O_CREAT | O_CLOEXEC, 0o644)
+    guard file >= 0 else { throw complaint(.cannotCreate, name) }
+    close(file)
+    unlink(fresh)
+  }
+
   /// Puts both files in their places.
   public func publish(environment json: String) throws {
     guard fsync(descriptor) == 0, close(descriptor) == 0 else { throw Self.complaint(.inputOutput, csv) }

@@ -255,7 +255,7 @@ public struct RunSession {
     timeLeft.finished(step, seconds: Double(outcome.nanoseconds) / 1e9)
     result.note(step, outcome, estimate: plan.estimate(step))
     let lines = outcome.lines.compactMap(ResultLine.init)
-    guard let failure = Self.failure(outcome, lines) else { return lines }
+    guard let failure = outcome.failure(lines) else { return lines }
     if case .trace = step {
       // The cell has its numbers.
       world.say("no trace of \(step.cell): \(failure)")
@@ -271,13 +271,6 @@ public struct RunSession {
   private func padding() -> [String: String] {
     var random = SeededGenerator(seed: plan.seed &+ UInt64(processes), purpose: "environment-padding")
     return ["OPBENCH_PADDING": String(repeating: "x", count: Int.random(in: 0..<4_096, using: &random))]
-  }
-
-  private static func failure(_ outcome: ProcessOutcome, _ lines: [ResultLine]) -> String? {
-    for case .failure(let message) in lines { return message }
-    if outcome.ending == .exited(0), lines.contains(.end) { return nil }
-    let words = outcome.lastWords.map { ", its last words: \($0)" } ?? ""
-    return "the process \(outcome.ending.description)\(words)"
   }
 }
 

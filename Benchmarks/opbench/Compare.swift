@@ -14,6 +14,7 @@ struct Compare: ParsableCommand {
 
   enum Format: String, CaseIterable, ExpressibleByArgument {
     case table, csv, json, go
+    case githubActionBenchmark = "github-action-benchmark"
   }
 
   @Argument(help: "One or two results of opbench run.", completion: .file(extensions: ["csv"]))
@@ -33,7 +34,7 @@ struct Compare: ParsableCommand {
     help: "Metrics that match this regular expression, wholly (default: the one time that stands for each benchmark).")
   var metric: String?
 
-  @Option(help: "table, csv, json, or go for benchstat.")
+  @Option(help: "table, csv, json, go for benchstat, or github-action-benchmark.")
   var format: Format = .table
 
   @Option(help: "The seed of the bootstrap.")
@@ -52,6 +53,14 @@ struct Compare: ParsableCommand {
       try ResultFiles.write(GoFormat.text(sets), to: STDOUT_FILENO, name: "standard output")
       return
     }
+    if format == .githubActionBenchmark {
+      guard sets.count == 1 else {
+        throw Complaint(
+          .usage, "github-action-benchmark takes one CSV file; it compares the results of several runs itself")
+      }
+      let text = try GitHubBenchmark.text(sets[0])
+      return try ResultFiles.write(text, to: STDOUT_FILENO, name: "standard output")
+    }
     let comparison =
       sets.count == 1
       ? try Comparison(sets[0], reference: reference, metrics: try metrics(), seed: seed)
@@ -68,7 +77,7 @@ struct Compare: ParsableCommand {
       switch format {
       case .csv: report.csv()
       case .json: try report.json()
-      case .table, .go: report.table(heading: heading)
+      case .table, .go, .githubActionBenchmark: report.table(heading: heading)
       }
     try ResultFiles.write(text, to: STDOUT_FILENO, name: "standard output")
     for set in sets where set.record == nil {

@@ -44,7 +44,7 @@ struct RunJob {
         .unavailable, "--allocator jemalloc needs it installed: apt-get install libjemalloc-dev pkg-config")
     }
     earlier = resume ? try EarlierRun(csv: output ?? "", plan: plan, graphs: graphs) : EarlierRun()
-    runID = earlier.runID ?? Self.newRunID()
+    runID = earlier.runID ?? Environment.newRunID()
     if let output {
       destination = .files(try ResultFiles(csv: output, keeping: earlier.rows), name: output)
     } else if isatty(STDOUT_FILENO) == 1 {
@@ -226,14 +226,5 @@ struct RunJob {
     outcome.cpuPressureSeconds = now.pressureSeconds(since: start)
     outcome.swappedPages = now.swappedPages(since: start)
     return outcome
-  }
-
-  static func newRunID() -> String {
-    var now = time(nil)
-    var parts = tm()
-    gmtime_r(&now, &parts)
-    var text = [CChar](repeating: 0, count: 32)
-    let length = strftime(&text, text.count, "%Y%m%dT%H%M%SZ", &parts)
-    return String(decoding: text[..<length].map { UInt8(bitPattern: $0) }, as: UTF8.self) + "-\(getpid())"
   }
 }

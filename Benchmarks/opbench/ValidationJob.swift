@@ -60,7 +60,7 @@ struct ValidationJob {
     let began = Clock.now()
     let spin = Spin.calibrated()
     var environment = Environment(
-      runID: RunJob.newRunID(), plan: plan, spin: spin, graphs: [], arguments: CommandLine.arguments,
+      runID: Environment.newRunID(), plan: plan, spin: spin, graphs: [], arguments: CommandLine.arguments,
       jemalloc: jemalloc, source: #filePath)
     for warning in MachineWarnings.before() { progress.say(warning) }
     progress.say("\(plan.steps.count) processes, about \(Progress.duration(plan.estimatedSeconds))")

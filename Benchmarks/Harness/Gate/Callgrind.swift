@@ -1,0 +1,48 @@
+import FoundationEssentials
+import Glibc
+
+/// Counts instructions with valgrind: they hardly vary, whatever else the machine does.
+public final class Callgrind {
+  private let folder: String
+  /// valgrind may not read a compiler's newest debug information, so it gets a copy without any.
+  private var stripped: [String: String] = [:]
+
+  /// Nil where valgrind or strip is missing.
+  public init?() {
+    for tool in ["valgrind", "strip"] {
+      guard ProcessRunner.run(tool, ["--version"], timeout: 20).ending == .exited(0) else { return nil }
+    }
+    let temporary = FileManager.default.temporaryDirectory.path
+    folder =
+      (temporary.hasSuffix("/") ? String(temporary.dropLast()) : temporary) + "/opbench-gate-\(UUID().uuidString)"
+    guard mkdir(folder, 0o700) == 0 else { return nil }
+  }
+
+  deinit { try? FileManager.default.removeItem(atPath: folder) }
+
+  /// Runs a request under valgrind. Among its lines is one with how many instructions it took. Nil for what is no
+  /// program of its own, such as a script.
+  public func run(_ arm: GateArm, _ request: MeasureRequest) -> ProcessOutcome? {
+    let copy = stripped[arm.program] ?? "\(folder)/\(stripped.count)"
+    if stripped[arm.program] == nil {
+      let outcome = ProcessRunner.run("strip", ["-g", "-o", copy, arm.program], timeout: 60)
+      guard outcome.ending == .exited(0) else { return nil }
+      stripped[arm.program] = copy
+    }
+    return ProcessRunner.run(
+      "valgrind",
+      [
+        "--tool=callgrind", "--callgrind-out-file=/dev/null", "--log-fd=1", "--fair-sched=yes", copy, "measure",
+        (try? request.encoded()) ?? "",
+      ], environment: arm.environment.merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 }, timeout: 120)
+  }
+
+  /// The total that callgrind says when a process ends: "==123== Collected : 4567".
+  public static func collected(_ lines: [String]) -> Double? {
+    for line in lines where line.hasPrefix("==") {
+      let words = line.split(separator: " ")
+      if words.count == 4, words[1] == "Collected", words[2] == ":" { return Double(words[3]) }
+    }
+    return nil
+  }
+}

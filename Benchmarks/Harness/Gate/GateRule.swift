@@ -1,0 +1,117 @@
+import Glibc
+
+/// One block of one measure: the head against the base, and the base again against the base.
+///
+/// An effect is the logarithm of a ratio, or for counts near zero a difference (`GateScale`). Positive is worse.
+public struct PairedBlock: Hashable, Sendable {
+  public let effect: Double
+  /// The null control: what the same comparison gives for two equals.
+  public let null: Double
+  /// The machine was disturbed meanwhile: it does not count.
+  public let isExcluded: Bool
+
+  public init(effect: Double, null: Double, isExcluded: Bool = false) {
+    self.effect = effect
+    self.null = null
+    self.isExcluded = isExcluded
+  }
+}
+
+/// When a measure has moved: pure arithmetic on blocks, in two stages.
+///
+/// The first stage looks at everything in five blocks and finds suspects; the second looks at those alone, in ten fresh
+/// blocks, so that what made them suspects by accident does not condemn them too.
+public struct GateRule: Sendable {
+  public static let firstBlocks = 5
+  public static let secondBlocks = 10
+  /// So many of the blocks of the second stage must agree on the direction.
+  public static let agreeing = 9
+  public static let largestExcludedShare = 0.25
+
+  /// The smallest effect that counts.
+  public let tolerance: Double
+
+  public init(tolerance: Double) { self.tolerance = tolerance }
+
+  /// How many blocks may be run for so many that count: no more than a quarter may be excluded.
+  public static func mostBlocks(for counted: Int) -> Int {
+    Int(Double(counted) / (1 - largestExcludedShare))
+  }
+
+  public enum FirstLook: Hashable, Sendable {
+    case clear
+    /// Looks changed.
+    case suspect
+    /// Cannot be cleared by these blocks; the second stage shall tell.
+    case unclear(String)
+  }
+
+  public func firstLook(_ blocks: [PairedBlock]) -> FirstLook {
+    if let reason = notEnough(blocks, needed: Self.firstBlocks) { return .unclear(reason) }
+    if abs(Self.median(blocks, \.effect)) >= tolerance { return .suspect }
+    if let reason = unrest(blocks) { return .unclear(reason) }
+    return .clear
+  }
+
+  public struct Decision: Hashable, Sendable {
+    public let verdict: GateVerdict
+    /// Why, where the numbers alone do not say.
+    public let reason: String?
+
+    public init(_ verdict: GateVerdict, _ reason: String? = nil) {
+      self.verdict = verdict
+      self.reason = reason
+    }
+  }
+
+  public func decide(_ blocks: [PairedBlock]) -> Decision {
+    if let reason = notEnough(blocks, needed: Self.secondBlocks) ?? unrest(blocks) {
+      return Decision(.inconclusive, reason)
+    }
+    let counted = blocks.filter { !$0.isExcluded }
+    let median = Self.median(blocks, \.effect)
+    guard abs(median) >= tolerance else { return Decision(.pass, "not confirmed by fresh blocks") }
+    let agreeing = counted.count { ($0.effect > 0) == (median > 0) && $0.effect != 0 }
+    // Nine of ten, and the same share of more.
+    guard agreeing * Self.secondBlocks >= counted.count * Self.agreeing else {
+      return Decision(.inconclusive, "only \(agreeing) of \(counted.count) blocks agree")
+    }
+    return Decision(median > 0 ? .regression : .improvement)
+  }
+
+  private func notEnough(_ blocks: [PairedBlock], needed: Int) -> String? {
+    let excluded = blocks.count(where: \.isExcluded)
+    if Double(excluded) > Double(blocks.count) * Self.largestExcludedShare {
+      return "\(excluded) of \(blocks.count) blocks lost CPU time to other guests"
+    }
+    let counted = blocks.count - excluded
+    return counted < needed ? "\(counted) blocks instead of \(needed)" : nil
+  }
+
+  /// Why the null control is not quiet; nil when it is.
+  ///
+  /// Its median must stay below half the tolerance. That alone would let symmetric noise through, whose median is near
+  /// zero by luck: so its typical size must stay below the tolerance too.
+  private func unrest(_ blocks: [PairedBlock]) -> String? {
+    let median = Self.median(blocks, \.null)
+    if abs(median) >= tolerance / 2 { return "the base differs from itself by as much as half the threshold" }
+    let size = Statistics.median(blocks.filter { !$0.isExcluded }.map { abs($0.null) })
+    if size >= tolerance { return "half of the blocks find the base different from itself by the threshold" }
+    return nil
+  }
+
+  /// Of the blocks that count. There is one: `notEnough` comes first.
+  private static func median(_ blocks: [PairedBlock], _ value: KeyPath<PairedBlock, Double>) -> Double {
+    Statistics.median(blocks.filter { !$0.isExcluded }.map { $0[keyPath: value] })
+  }
+
+  /// How likely chance alone puts at least so many of so many blocks on the side on which they are, either side.
+  public static func chance(agreeing: Int, of count: Int) -> Double {
+    guard count > 0, agreeing * 2 > count else { return 1 }
+    let tail = (agreeing...count).reduce(0.0) { sum, k in
+      let ways = lgamma(Double(count) + 1) - lgamma(Double(k) + 1) - lgamma(Double(count - k) + 1)
+      return sum + exp(ways - Double(count) * M_LN2)
+    }
+    return min(1, 2 * tail)
+  }
+}

@@ -1,0 +1,233 @@
+/// A whole gate: what the tiers find, from the first process to the last. Processes are started by the session alone, so
+/// tests run it without any.
+public struct GateRun {
+  /// What head and base are held against, and with what.
+  public struct Means: Sendable {
+    public var tiers: Set<GatedMetric.Tier> = Set(GatedMetric.Tier.allCases)
+    public var thresholds = GateThresholds()
+    public var record: AllocationRecord?
+    /// How the head was built, which the record tells apart.
+    public var build = "release"
+    /// The subject whose record and thresholds hold for what is measured; nil: its own.
+    public var recordedSubject: String?
+    /// What the counting processes find in their environment, or nil when nothing can count.
+    public var countingEnvironment: [String: String]?
+
+    public init() {}
+  }
+
+  private let cells: [GatedCell]
+  private let means: Means
+  private let hasBase: Bool
+  private var session: GateSession
+  /// The instructions of one measuring process, or nil when nothing can count them.
+  private let instructions: ((GateArm, MeasureRequest) -> ProcessOutcome?)?
+  private(set) public var notes: [String] = []
+  private var findings: [GateFinding] = []
+
+  public init(
+    _ cells: [GatedCell], _ means: Means, session: GateSession, hasBase: Bool,
+    instructions: ((GateArm, MeasureRequest) -> ProcessOutcome?)? = nil
+  ) {
+    self.cells = cells
+    self.means = means
+    self.session = session
+    self.hasBase = hasBase
+    self.instructions = instructions
+  }
+
+  public static let selfCheck = Metric("self_check", unit: "")
+
+  /// Throws one line when the base is no program that could be compared with.
+  public mutating func run() throws -> [GateFinding] {
+    if means.tiers.contains(.deterministic) { checkAndCount() }
+    if hasBase { try compare() }
+    return findings
+  }
+
+  // MARK: Tier 0
+
+  private mutating func checkAndCount() {
+    let narrow = cells.filter(\.countsAllocations)
+    if means.countingEnvironment == nil, !narrow.isEmpty { notes.append(Jemalloc.advice) }
+    var unrecorded: [String] = []
+    for gated in narrow {
+      switch Self.counts(gated, &session, session.head, means.countingEnvironment) {
+      case .failure(let failure): noteSelfCheck(gated.cell, failure)
+      case .success(let counts):
+        findings.append(GateFinding(tier: .deterministic, gated.cell, Self.selfCheck, .pass))
+        guard let counts else { continue }
+        guard let recorded = means.record?.entry(recorded(gated.cell), build: means.build) else {
+          unrecorded.append("\(gated.cell.scenario)")
+          continue
+        }
+        findings += recorded.verdicts(counts).map {
+          .count(gated.cell, $0.metric, now: $0.now, then: $0.then, slack: $0.slack, $0.4)
+        }
+      }
+    }
+    if !unrecorded.isEmpty {
+      notes.append(
+        "no record of the allocations of a \(means.build) build for \(unrecorded.joined(separator: ", ")); "
+          + "opbench gate --record makes one")
+    }
+  }
+
+  /// One process that checks itself and counts its threads, and one that counts allocations; nil counts where nothing
+  /// can count them.
+  public static func counts(
+    _ gated: GatedCell, _ session: inout GateSession, _ arm: GateArm, _ environment: [String: String]?
+  ) -> Result<AllocationCounts?, GateSession.Failure> {
+    do throws(GateSession.Failure) {
+      let mode = MeasureRequest.Mode.time(repeats: 1, values: 1, warmups: 1)
+      let timed = GateSession.medians(try session.run(arm, gated.cell, mode, isBase: false))
+      guard let environment else { return .success(nil) }
+      let counted = GateSession.medians(
+        try session.run(arm, gated.cell, .count(values: 3), environment, isBase: false))
+      guard let allocations = counted[.allocationsPerOp], let bytes = counted[.bytesPerOp] else {
+        throw GateSession.Failure(isBase: false, reason: "\(arm.name): no allocations were counted")
+      }
+      return .success(
+        AllocationCounts(allocations: allocations, bytes: bytes, threads: timed[.threadsCreated] ?? 0))
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  /// A head that fails its own checks, crashes or hangs: nothing is worse.
+  private mutating func noteSelfCheck(_ cell: CellKey, _ failure: GateSession.Failure) {
+    let verdict = failure.isBase ? GateVerdict.inconclusive : .regression
+    findings.append(
+      GateFinding(tier: .deterministic, cell, Self.selfCheck, verdict, reason: failure.reason))
+  }
+
+  // MARK: Tiers 1 and 2
+
+  private struct Measure: Hashable {
+    let cell: CellKey
+    let metric: GatedMetric
+  }
+
+  private mutating func compare() throws {
+    let timed = cells.compactMap { $0.only(means.tiers) }
+    if means.tiers.contains(.steady) { countInstructions() }
+    let first = session.blocks(of: timed, counted: GateRule.firstBlocks, reversed: false)
+    let failures = first.values.compactMap { result in
+      if case .failure(let failure) = result, failure.isBase { failure } else { nil }
+    }
+    if let failure = failures.first, failures.count == timed.count {
+      throw Complaint(.unavailable, "the base cannot be measured: \(failure.reason)")
+    }
+    var decided: [Measure: GateFinding] = [:]
+    var open: [Measure: String?] = [:]
+    for gated in timed {
+      guard let triples = triples(gated.cell, first) else { continue }
+      for metric in gated.metrics {
+        let threshold = threshold(gated.cell, metric)
+        switch look(metric, triples, threshold) {
+        case nil: notes.append("\(gated.cell) gives no \(metric.metric.name)")
+        case .clear:
+          decided[Measure(cell: gated.cell, metric: metric)] = GateFinding(
+            gated.cell, metric, triples, GateRule.Decision(.pass), threshold: threshold, stage: 1)
+        case .suspect: open[Measure(cell: gated.cell, metric: metric)] = .some(nil)
+        case .unclear(let reason): open[Measure(cell: gated.cell, metric: metric)] = reason
+        }
+      }
+    }
+    decide(open, timed, &decided)
+    findings += timed.flatMap { gated in
+      gated.metrics.compactMap { decided[Measure(cell: gated.cell, metric: $0)] }
+    }.sorted { $0.tier < $1.tier }
+    let missing = uncalibrated(timed)
+    if !missing.isEmpty {
+      notes.append(
+        "not calibrated, so x\(GatedMetric(.nsPerOp, .wallClock).defaultThreshold) for times: "
+          + "\(missing.joined(separator: ", ")); opbench gate --calibrate \(GateThresholds.fewestMedians) finds thresholds"
+      )
+    }
+  }
+
+  /// The second stage: suspects, and what could not be cleared.
+  private mutating func decide(
+    _ open: [Measure: String?], _ timed: [GatedCell], _ decided: inout [Measure: GateFinding]
+  ) {
+    let suspects = timed.compactMap { gated -> GatedCell? in
+      let metrics = gated.metrics.filter { open.keys.contains(Measure(cell: gated.cell, metric: $0)) }
+      return metrics.isEmpty ? nil : GatedCell(gated.cell, metrics)
+    }
+    let second = session.blocks(of: suspects, counted: GateRule.secondBlocks, reversed: true)
+    for gated in suspects {
+      guard let triples = triples(gated.cell, second) else { continue }
+      for metric in gated.metrics {
+        let threshold = threshold(gated.cell, metric)
+        let pairs = triples.compactMap { $0.paired(metric.metric) }
+        let rule = GateRule(tolerance: GateScale(metric.metric).tolerance(threshold))
+        decided[Measure(cell: gated.cell, metric: metric)] = GateFinding(
+          gated.cell, metric, triples, rule.decide(pairs), threshold: threshold, stage: 2)
+      }
+    }
+  }
+
+  /// The blocks of a cell; nil, and a finding, when one of its processes failed.
+  private mutating func triples(
+    _ cell: CellKey, _ found: [CellKey: Result<[GateSession.Triple], GateSession.Failure>]
+  ) -> [GateSession.Triple]? {
+    switch found[cell] {
+    case .success(let triples): return triples
+    case .failure(let failure) where failure.isBase && failure.reason.contains("there is no \(cell.scenario.name)"):
+      notes.append("\(cell.scenario.name) is new: the base has no such benchmark")
+    case .failure(let failure): noteSelfCheck(cell, failure)
+    // Interrupted before its first block.
+    case nil: break
+    }
+    return nil
+  }
+
+  /// Nil when the metric is not reported.
+  private func look(_ metric: GatedMetric, _ triples: [GateSession.Triple], _ threshold: Double) -> GateRule.FirstLook?
+  {
+    let pairs = triples.compactMap { $0.paired(metric.metric) }
+    guard !pairs.isEmpty else { return nil }
+    return GateRule(tolerance: GateScale(metric.metric).tolerance(threshold)).firstLook(pairs)
+  }
+
+  private func threshold(_ cell: CellKey, _ metric: GatedMetric) -> Double {
+    means.thresholds.entry(recorded(cell), metric.metric)?.threshold ?? metric.defaultThreshold
+  }
+
+  /// Under which name the committed files know a cell.
+  private func recorded(_ cell: CellKey) -> CellKey {
+    CellKey(cell.scenario, Arm(subject: means.recordedSubject ?? cell.arm.subject, workers: cell.arm.workers))
+  }
+
+  private func uncalibrated(_ timed: [GatedCell]) -> [String] {
+    timed.flatMap { gated in
+      gated.metrics.filter { means.thresholds.entry(recorded(gated.cell), $0.metric) == nil }.map {
+        "\(gated.cell.scenario.name)@\(gated.cell.arm.workers) \($0.metric.name)"
+      }
+    }
+  }
+
+  // MARK: Instructions
+
+  private mutating func countInstructions() {
+    let single = cells.filter(\.countsInstructions)
+    guard !single.isEmpty else { return }
+    guard let instructions else {
+      notes.append("instructions are not counted; to have them: apt-get install valgrind binutils")
+      return
+    }
+    for gated in single {
+      let metric = GatedMetric(.instructionsPerOp, .steady)
+      let count = InstructionCount(gated.cell, seed: session.seed, spin: session.spin, instructions)
+      switch count.compare(base: session.base, head: session.head) {
+      case nil:
+        notes.append("the instructions of \(gated.cell.scenario.name) are not counted: strip cannot read the program")
+      case .failure(let failure): noteSelfCheck(gated.cell, failure)
+      case .success(let triple):
+        let threshold = means.thresholds.entry(recorded(gated.cell), metric.metric)?.threshold ?? metric.leastThreshold
+        findings.append(InstructionCount.finding(gated.cell, metric, triple, threshold: threshold))
+      }
+    }
+  }
+}

@@ -1,0 +1,185 @@
+/// One side of a comparison: a program, and what it finds in its environment.
+public struct GateArm: Hashable, Sendable {
+  public let name: String
+  public let program: String
+  public let environment: [String: String]
+
+  public init(_ name: String, program: String, environment: [String: String] = [:]) {
+    self.name = name
+    self.program = program
+    self.environment = environment
+  }
+
+  public func named(_ name: String) -> GateArm { GateArm(name, program: program, environment: environment) }
+}
+
+/// How long one process of the gate measures.
+public struct GateEffort: Hashable, Sendable {
+  /// Processes per arm and block, whose median counts: processes of the same program differ more from one another, by
+  /// where their memory and threads happen to lie, than values within one.
+  public var processes = 3
+  public var values = 3
+  public var warmups = 1
+  /// What a value takes on the base, in nanoseconds.
+  public var target: UInt64 = 20_000_000
+  /// After so many seconds a process counts as hung.
+  public var timeout = 20.0
+
+  public init() {}
+}
+
+/// Runs blocks of base, head, and base again: the gate's hands. What the numbers mean is for `GateRule`.
+public struct GateSession {
+  /// Where the session meets the world; tests put something else here.
+  public struct World {
+    public var launch: (GateArm, MeasureRequest, [String: String], Double) -> ProcessOutcome
+    /// Begins to watch the machine; what it gives tells the share of CPU time that was stolen since.
+    public var watchSteal: () -> () -> Double
+    public var showProgress: (_ done: Int, _ total: Int, _ what: String) -> Void
+    public var isInterrupted: () -> Bool
+
+    public init(
+      launch: @escaping (GateArm, MeasureRequest, [String: String], Double) -> ProcessOutcome,
+      watchSteal: @escaping () -> () -> Double, showProgress: @escaping (Int, Int, String) -> Void,
+      isInterrupted: @escaping () -> Bool
+    ) {
+      self.launch = launch
+      self.watchSteal = watchSteal
+      self.showProgress = showProgress
+      self.isInterrupted = isInterrupted
+    }
+  }
+
+  /// A process that gave no number, on either side.
+  public struct Failure: Error, Hashable, Sendable {
+    public let isBase: Bool
+    public let reason: String
+  }
+
+  /// Base, head and base again, and whether the machine was disturbed meanwhile.
+  public struct Triple: Sendable {
+    public let base: [Metric: Double]
+    public let head: [Metric: Double]
+    public let again: [Metric: Double]
+    public let isExcluded: Bool
+
+    /// Nil where one of the three lacks the number.
+    public func paired(_ metric: Metric) -> PairedBlock? {
+      let scale = GateScale(metric)
+      guard let base = base[metric], let head = head[metric], let again = again[metric],
+        let effect = scale.effect(head, base), let null = scale.effect(again, base)
+      else { return nil }
+      return PairedBlock(effect: effect, null: null, isExcluded: isExcluded)
+    }
+  }
+
+  public let base: GateArm
+  public let head: GateArm
+  private let effort: GateEffort
+  let seed: UInt64
+  let spin: Spin
+  private let world: World
+  private var repeats: [CellKey: Int] = [:]
+  private var processes = 0
+
+  public init(base: GateArm, head: GateArm, effort: GateEffort, seed: UInt64, spin: Spin, world: World) {
+    self.base = base
+    self.head = head
+    self.effort = effort
+    self.seed = seed
+    self.spin = spin
+    self.world = world
+  }
+
+  /// How often more than 1 % of the CPU time must have been lost to exclude a block, as everywhere in the laboratory.
+  public static let stolenShare = 0.01
+
+  /// Runs blocks of the cells until `counted` of each count, or more than a quarter had to be excluded. `reversed` runs
+  /// the arms of each block in the opposite order.
+  public mutating func blocks(
+    of cells: [GatedCell], counted: Int, reversed: Bool
+  ) -> [CellKey: Result<[Triple], Failure>] {
+    var found: [CellKey: Result<[Triple], Failure>] = [:]
+    let most = GateRule.mostBlocks(for: counted)
+    var done = 0
+    for block in 0..<most {
+      var random = SeededGenerator(seed: seed, purpose: "gate-order-\(reversed)-\(block)")
+      for cell in cells.map(\.cell).shuffled(using: &random) where !world.isInterrupted() {
+        let sofar: [Triple]
+        switch found[cell] {
+        case nil: sofar = []
+        case .success(let triples): sofar = triples
+        case .failure: continue
+        }
+        guard sofar.count(where: { !$0.isExcluded }) < counted else { continue }
+        world.showProgress(done, max(done + 1, cells.count * counted), "block \(block + 1): \(cell)")
+        done += 1
+        found[cell] = triple(cell, block: block, reversed: reversed).map { sofar + [$0] }
+      }
+    }
+    return found
+  }
+
+  private mutating func triple(_ cell: CellKey, block: Int, reversed: Bool) -> Result<Triple, Failure> {
+    let arms = [base, head, base.named("\(base.name) again")]
+    let square = LatinSquare(size: arms.count, seed: seed).order(block: block)
+    do throws(Failure) {
+      let repeats = try repeats(cell)
+      let stolen = world.watchSteal()
+      var numbers: [[[Metric: Double]]] = arms.map { _ in [] }
+      let mode = MeasureRequest.Mode.time(repeats: repeats, values: effort.values, warmups: effort.warmups)
+      for _ in 0..<effort.processes {
+        for index in reversed ? square.reversed() : square {
+          numbers[index].append(Self.medians(try run(arms[index], cell, mode, isBase: index != 1)))
+        }
+      }
+      let middle = numbers.map(Self.medians)
+      return .success(
+        Triple(base: middle[0], head: middle[1], again: middle[2], isExcluded: stolen() > Self.stolenShare))
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  /// The base decides, once: both sides do the same work in both stages.
+  private mutating func repeats(_ cell: CellKey) throws(Failure) -> Int {
+    if let known = repeats[cell] { return known }
+    let lines = try run(base, cell, .calibrate(target: effort.target, limit: .max), isBase: true)
+    for case .repeats(let count) in lines {
+      repeats[cell] = count
+      return count
+    }
+    throw Failure(isBase: true, reason: "the base does not say how often it is to repeat")
+  }
+
+  /// What one process says; throws why it failed.
+  public mutating func run(
+    _ arm: GateArm, _ cell: CellKey, _ mode: MeasureRequest.Mode, _ environment: [String: String] = [:], isBase: Bool
+  ) throws(Failure) -> [ResultLine] {
+    let request = MeasureRequest(cell: cell, mode: mode, seed: seed, spin: spin, graphs: [])
+    // Moves the stack about, whose alignment would otherwise be the same accident in every process of an arm.
+    processes += 1
+    var random = SeededGenerator(seed: seed &+ UInt64(processes), purpose: "environment-padding")
+    let padding = ["OPBENCH_PADDING": String(repeating: "x", count: Int.random(in: 0..<4_096, using: &random))]
+    let outcome = world.launch(arm, request, environment.merging(padding) { $1 }, effort.timeout)
+    let lines = outcome.lines.compactMap(ResultLine.init)
+    guard let failure = outcome.failure(lines) else { return lines }
+    throw Failure(isBase: isBase, reason: "\(arm.name): \(failure)")
+  }
+
+  /// The median of each number over the values of a process.
+  public static func medians(_ lines: [ResultLine]) -> [Metric: Double] {
+    var values: [Metric: [Double]] = [:]
+    for case .reading(_, let reading) in lines { values[reading.metric, default: []].append(reading.value) }
+    return values.mapValues(Statistics.median)
+  }
+
+  /// The median of each number over processes.
+  private static func medians(_ processes: [[Metric: Double]]) -> [Metric: Double] {
+    var values: [Metric: [Double]] = [:]
+    for process in processes {
+      for (metric, value) in process { values[metric, default: []].append(value) }
+    }
+    return values.mapValues(Statistics.median)
+  }
+}

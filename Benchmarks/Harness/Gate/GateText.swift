@@ -1,0 +1,41 @@
+/// The report as the terminal shows it.
+public struct GateText {
+  private let report: GateReport
+
+  public init(_ report: GateReport) { self.report = report }
+
+  public var text: String {
+    var lines = [report.base.map { "gate: \(report.head) against \($0)" } ?? "gate: \(report.head)"]
+    for tier in GatedMetric.Tier.allCases {
+      let all = report.findings.filter { $0.tier == tier.rawValue }
+      guard !all.isEmpty else { continue }
+      lines += ["", Self.title(tier)]
+      // What is the same every time need not be read while it is the same.
+      let findings = tier == .deterministic ? all.filter { $0.verdict != .pass } : all
+      if findings.count < all.count {
+        lines.append("  \(all.count - findings.count) of \(all.count) checks and counts as recorded")
+      }
+      guard !findings.isEmpty else { continue }
+      let header = ["  benchmark", "metric", "base -> head", "change", "threshold", "verdict", "how sure"]
+      let rows = findings.map { finding in
+        [
+          "  \(finding.name)@\(finding.workers)", finding.metric, finding.numbers, finding.change,
+          finding.thresholdText, finding.verdict == .pass ? "pass" : finding.verdict.rawValue.uppercased(),
+          finding.certainty + (finding.reason.map { "; \($0)" } ?? ""),
+        ]
+      }
+      lines += Table.aligned([header] + rows)
+    }
+    if !report.notes.isEmpty { lines += [""] + report.notes.map { "note: \($0)" } }
+    lines += ["", "\(Progress.duration(report.seconds)); \(report.headline)"]
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  static func title(_ tier: GatedMetric.Tier) -> String {
+    switch tier {
+    case .deterministic: "tier 0, deterministic, against the record (at one worker)"
+    case .steady: "tier 1, low noise, head against base"
+    case .wallClock: "tier 2, wall clock, head against base"
+    }
+  }
+}

@@ -1,0 +1,105 @@
+import FoundationEssentials
+import Glibc
+
+/// From which effect on each measure counts as moved, found by comparing equals: a committed file.
+public struct GateThresholds: Codable, Sendable {
+  /// One measure of one cell.
+  public struct Entry: Codable, Hashable, Sendable {
+    public let benchmark: String
+    public let params: String
+    public let backend: String
+    public let workers: Int
+    public let metric: String
+    /// The medians of comparisons of the base with itself, five blocks each: logarithms of ratios, or differences.
+    public let medians: [Double]
+    /// Their spread, as a standard deviation.
+    public let spread: Double
+    /// A ratio, or for counts a difference.
+    public let threshold: Double
+  }
+
+  /// What one calibration found, where and when.
+  public struct Calibration: Codable, Sendable {
+    public let provenance: Provenance
+    public var entries: [Entry]
+  }
+
+  public let schema: Int
+  public private(set) var calibrations: [Calibration]
+
+  public init() {
+    schema = 1
+    calibrations = []
+  }
+
+  /// Fewer say too little about how far equals stray.
+  public static let fewestMedians = 30
+
+  /// Equals stray beyond three standard deviations once in 370 medians.
+  ///
+  /// The spread is that of medians around zero, where those of equals belong, and robust: one disturbed median of thirty
+  /// does not widen the threshold.
+  public static func entry(_ cell: CellKey, _ metric: GatedMetric, medians: [Double]) -> Entry {
+    let spread = 1.4826 * Statistics.median(medians.map(abs))
+    let scale = GateScale(metric.metric)
+    let threshold = max(metric.leastThreshold, scale.shown(3 * spread))
+    return Entry(
+      benchmark: "\(cell.scenario.name)", params: "\(cell.scenario.parameters)", backend: cell.arm.subject,
+      workers: cell.arm.workers, metric: metric.metric.name, medians: medians.map { round($0, digits: 5) },
+      spread: round(spread, digits: 5), threshold: round(threshold, digits: 4))
+  }
+
+  private static func round(_ value: Double, digits: Int) -> Double {
+    let power = pow(10, Double(digits))
+    return (value * power).rounded() / power
+  }
+
+  /// Takes the place of what was there for the same measures.
+  public mutating func add(_ entries: [Entry], from provenance: Provenance) {
+    for index in calibrations.indices {
+      calibrations[index].entries.removeAll { old in entries.contains { $0.isSameMeasure(as: old) } }
+    }
+    calibrations.removeAll { $0.entries.isEmpty }
+    calibrations.append(Calibration(provenance: provenance, entries: entries))
+  }
+
+  public func entry(_ cell: CellKey, _ metric: Metric) -> Entry? {
+    calibrations.lazy.flatMap(\.entries).first {
+      $0.benchmark == "\(cell.scenario.name)" && $0.params == "\(cell.scenario.parameters)"
+        && $0.backend == cell.arm.subject && $0.workers == cell.arm.workers && $0.metric == metric.name
+    }
+  }
+
+  public static func read(_ path: String) throws -> GateThresholds {
+    let what = "a file of thresholds; opbench gate --calibrate \(fewestMedians) --output FILE makes one"
+    let found = try GateFile.read(path, as: GateThresholds.self, what: what)
+    guard found.schema == 1 else {
+      throw Complaint(.badInput, "\(path) has schema \(found.schema); this program reads thresholds of schema 1")
+    }
+    for entry in found.calibrations.flatMap(\.entries) {
+      let isRatio = entry.metric.hasSuffix("_ns") || entry.metric.contains("ns_per")
+      guard entry.threshold.isFinite, entry.threshold > (isRatio ? 1 : 0) else {
+        throw Complaint(
+          .badInput,
+          "\(path): the threshold of \(entry.benchmark) \(entry.metric), \(entry.threshold), is not "
+            + (isRatio ? "a ratio above 1" : "a difference above 0"))
+      }
+      guard entry.medians.count >= fewestMedians else {
+        throw Complaint(
+          .badInput,
+          "\(path): \(entry.benchmark) \(entry.metric) rests on \(entry.medians.count) medians; "
+            + "at least \(fewestMedians) are needed")
+      }
+    }
+    return found
+  }
+
+  public func text() throws -> String { try GateFile.text(self) }
+}
+
+extension GateThresholds.Entry {
+  func isSameMeasure(as other: GateThresholds.Entry) -> Bool {
+    (benchmark, params, backend, workers) == (other.benchmark, other.params, other.backend, other.workers)
+      && metric == other.metric
+  }
+}

@@ -1,0 +1,78 @@
+/// A finding in words, the same on the terminal and in a pull request.
+extension GateFinding {
+  /// Such as "x1.21 [1.17, 1.26]" or "+1.000".
+  public var change: String {
+    guard let effect, let scale else { return "-" }
+    let interval =
+      if let lower, let upper { " [\(Self.shown(lower, scale)), \(Self.shown(upper, scale))]" } else { "" }
+    return (scale == .ratio ? "x" : "") + Self.shown(effect, scale) + interval
+  }
+
+  private static func shown(_ value: Double, _ scale: GateScale) -> String {
+    switch scale {
+    case .ratio: fixed(value, 3)
+    case .difference: (value < 0 ? "-" : "+") + fixed(abs(value), 3)
+    }
+  }
+
+  /// Fixed decimals, so that a column can be read downwards.
+  fileprivate static func fixed(_ value: Double, _ digits: Int) -> String {
+    let power = (0..<digits).reduce(1) { factor, _ in factor * 10 }
+    let scaled = Int((value * Double(power)).rounded())
+    let fraction = "\(scaled % power)"
+    return "\(scaled / power)." + String(repeating: "0", count: digits - fraction.count) + fraction
+  }
+
+  /// From what to what.
+  public var numbers: String {
+    guard let base, let head else { return "-" }
+    let scale = Scale(unit, max(abs(base), abs(head)))
+    let suffix = scale.suffix.isEmpty ? "" : scale.suffix
+    return "\(scale.format(base)) -> \(scale.format(head))\(suffix)"
+  }
+
+  /// How sure: the blocks that agree, and how easily chance does that.
+  public var certainty: String {
+    if tier == GatedMetric.Tier.deterministic.rawValue, effect != nil { return "the same every time" }
+    guard let blocks, let worse, blocks > 0, let effect, let scale else { return "-" }
+    let isWorse = effect > (scale == .ratio ? 1 : 0)
+    let agreeing = isWorse ? worse : blocks - worse
+    let chance = GateRule.chance(agreeing: agreeing, of: blocks)
+    let left = excluded.map { $0 > 0 ? ", \($0) left out" : "" } ?? ""
+    return "\(isWorse ? "worse" : "better") in \(agreeing) of \(blocks) blocks, "
+      + (chance > 0.5 ? "as chance has it" : "by chance 1 in \(Int((1 / chance).rounded()))") + left
+  }
+
+  public var thresholdText: String {
+    guard let threshold, let scale else { return "-" }
+    if scale == .ratio { return "x\(Self.fixed(threshold, 3))" }
+    return "+\(Self.fixed(threshold, 3))"
+  }
+}
+
+extension GateReport {
+  /// One line: what happened.
+  public var headline: String {
+    func names(_ verdict: GateVerdict) -> [GateFinding] { findings.filter { $0.verdict == verdict } }
+    switch verdict {
+    case .pass: return "pass: nothing moved beyond its threshold"
+    case .regression:
+      let moved = names(.regression)
+      return "regression: " + moved.prefix(3).map { "\($0.name) \($0.metric) \($0.change)" }.joined(separator: "; ")
+        + (moved.count > 3 ? "; and \(moved.count - 3) more" : "")
+    case .improvement:
+      let moved = names(.improvement)
+      return "improvement: " + moved.prefix(3).map { "\($0.name) \($0.metric) \($0.change)" }.joined(separator: "; ")
+        + (moved.count > 3 ? "; and \(moved.count - 3) more" : "")
+    case .inconclusive:
+      if findings.isEmpty { return "inconclusive: nothing was measured" }
+      let open = names(.inconclusive)
+      return "inconclusive: \(open.count) of \(findings.count) measures cannot be judged; the machine was too unsteady"
+    }
+  }
+}
+
+extension GateFinding {
+  /// A share in per cent with one decimal.
+  static func percent(_ share: Double) -> String { fixed(max(0, share) * 100, 1) }
+}

@@ -1,0 +1,55 @@
+import FoundationEssentials
+
+/// Where the numbers of a committed file come from.
+public struct Provenance: Codable, Hashable, Sendable {
+  public let date: String
+  public let cpu: String
+  public let cpus: Int
+  public let kernel: String
+  public let commit: String
+  public let command: String
+
+  public init(date: String, cpu: String, cpus: Int, kernel: String, commit: String, command: String) {
+    self.date = date
+    self.cpu = cpu
+    self.cpus = cpus
+    self.kernel = kernel
+    self.commit = commit
+    self.command = command
+  }
+
+  /// This machine, now. `commit` is that of the program measured, as far as anybody knows.
+  public static func here(commit: String?, command: [String]) -> Provenance {
+    Provenance(
+      date: Date().formatted(.iso8601), cpu: Environment.cpuModelName ?? "unknown", cpus: CPUs.available,
+      kernel: SystemFile.read("/proc/sys/kernel/osrelease") ?? "unknown", commit: commit ?? "unknown",
+      command: command.enumerated().map { $0 == 0 ? String($1.split(separator: "/").last ?? "") : $1 }
+        .joined(separator: " "))
+  }
+
+  /// In what this machine differs from the one described; nil when it is of the same kind.
+  public var difference: String? {
+    let cpu = Environment.cpuModelName ?? "unknown"
+    guard (cpu, CPUs.available) != (self.cpu, cpus) else { return nil }
+    return "on \(cpus) CPUs of \(self.cpu), not \(CPUs.available) of \(cpu)"
+  }
+}
+
+/// Reading and writing the gate's committed files.
+enum GateFile {
+  static func read<Content: Decodable>(_ path: String, as type: Content.Type, what: String) throws -> Content {
+    let data = try ResultSet.bytes(path)
+    let decoder = JSONDecoder()
+    decoder.keyDecodingStrategy = .convertFromSnakeCase
+    do { return try decoder.decode(type, from: data) } catch {
+      throw Complaint(.badInput, "\(path) is not \(what)")
+    }
+  }
+
+  static func text(_ content: some Encodable) throws -> String {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+    encoder.keyEncodingStrategy = .convertToSnakeCase
+    return String(decoding: try encoder.encode(content), as: UTF8.self) + "\n"
+  }
+}

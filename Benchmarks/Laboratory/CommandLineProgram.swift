@@ -1,0 +1,27 @@
+import ArgumentParser
+import Glibc
+import Harness
+
+/// Runs a command line: complaints become one line and an exit code of sysexits.h.
+public enum CommandLineProgram {
+  public static func run(_ root: (some ParsableCommand).Type, named name: String) {
+    do {
+      var command = try root.parseAsRoot()
+      try command.run()
+    } catch let complaint as Complaint {
+      fail(name, complaint.description, code: complaint.code.rawValue)
+    } catch let code as ExitCode {
+      Glibc.exit(code.rawValue)
+    } catch {
+      // Asking for help is no mistake, and its text is long; anything else gets one line.
+      if root.exitCode(for: error) == .success { root.exit(withError: error) }
+      fail(name, root.message(for: error), code: Complaint.Code.usage.rawValue)
+    }
+  }
+
+  private static func fail(_ name: String, _ message: String, code: Int32) -> Never {
+    let line = message.split(whereSeparator: \.isNewline).joined(separator: " ")
+    try? ResultFiles.write("\(name): \(line)\n", to: STDERR_FILENO, name: "standard error")
+    Glibc.exit(code)
+  }
+}

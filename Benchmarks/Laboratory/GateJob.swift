@@ -1,0 +1,207 @@
+import ArgumentParser
+import FoundationEssentials
+import Glibc
+import Harness
+
+/// A gate from its options to its exit code: the harness's parts put together.
+public struct GateJob {
+  /// What a program adds to the options that all have.
+  public struct Setting {
+    /// Where thresholds and the record lie when no option says so.
+    public var folder: String?
+    /// What an opbench without a suite of its own is measured on; nil: such a program cannot be measured.
+    public var standard: (() -> [GatedCell])?
+    /// Measures another subject than the suite names.
+    public var subject: String?
+
+    public init(folder: String? = nil, subject: String? = nil, standard: (() -> [GatedCell])? = nil) {
+      self.folder = folder
+      self.subject = subject
+      self.standard = standard
+    }
+  }
+
+  private let options: GateOptions
+  private let setting: Setting
+  private let progress = Progress()
+
+  public init(_ options: GateOptions, _ setting: Setting) throws {
+    try options.check()
+    self.options = options
+    self.setting = setting
+    signal(SIGXFSZ, SIG_IGN)
+    signal(SIGPIPE, SIG_IGN)
+  }
+
+  /// Throws the exit code of the verdict unless it is a pass.
+  public func run() throws {
+    Interrupt.install()
+    let head = try GateProgram(options.head ?? GateProgram.own, option: "--head")
+    let base = try options.base.map { try GateProgram($0, option: "--base") }
+    if let base, base.build != head.build {
+      throw Complaint(
+        .badInput, "the base is a \(base.build) build and the head a \(head.build) build: build both the same way")
+    }
+    let cells = try options.chosen(try suite(head, base))
+    for place in [options.json, options.markdown, options.output, options.record] {
+      if let place { try ResultFiles.checkWritable(place) }
+    }
+    var means = try Self.means(options, folder: setting.folder)
+    means.build = head.build
+    if let count = options.calibrate, let output = options.output {
+      return try calibrate(head, cells, medians: count, output: output)
+    }
+    if let record = options.record { return try self.record(head, cells, to: record) }
+    warn()
+    let report = try Self.report(
+      base: base?.arm("base"), head: head.arm("head"), cells, means, seed: options.seed, progress,
+      names: (options.baseName ?? options.base, options.headName ?? options.head ?? "this program"))
+    try publish(report)
+    if report.verdict != .pass { throw ExitCode(report.verdict.exitCode) }
+  }
+
+  private func warn() {
+    for warning in MachineWarnings.before() { progress.say(warning) }
+  }
+
+  private func suite(_ head: GateProgram, _ base: GateProgram?) throws -> [GatedCell] {
+    guard let cells = head.suite?.cells ?? base?.suite?.cells ?? setting.standard?() else {
+      throw Complaint(.badInput, "--head: \(head.path) does not say what it offers to the gate")
+    }
+    return setting.subject.map { subject in cells.map { $0.on(subject: subject) } } ?? cells
+  }
+
+  /// Runs all tiers and puts the report together. `inject` adds to the environment of processes, for the self-test.
+  public static func report(
+    base: GateArm?, head: GateArm, _ cells: [GatedCell], _ means: GateRun.Means, seed: UInt64, _ progress: Progress,
+    names: (base: String?, head: String),
+    inject: @escaping (GateArm, MeasureRequest) -> [String: String] = { _, _ in [:] }
+  ) throws -> GateReport {
+    let began = Clock.now()
+    let load = SystemLoad.read()
+    let callgrind = means.tiers.contains(.steady) && cells.contains(where: \.countsInstructions) ? Callgrind() : nil
+    let session = session(base: base ?? head, head: head, seed: seed, progress, inject)
+    var run = GateRun(cells, means, session: session, hasBase: base != nil, instructions: callgrind.map { $0.run })
+    let outcome = Result { try run.run() }
+    progress.clear()
+    // What an interrupted process leaves looks like a failure.
+    if Interrupt.isRequested {
+      progress.say("interrupted: nothing is concluded")
+      throw ExitCode(128 + SIGINT)
+    }
+    let findings = try outcome.get()
+    var notes = run.notes
+    if let difference = means.thresholds.calibrations.last?.provenance.difference, means.tiers != [.deterministic] {
+      notes.append("the thresholds were found \(difference): calibrate on the kind of machine that the gate runs on")
+    }
+    return GateReport(
+      base: names.base, head: names.head, provenance: .here(commit: commit(), command: CommandLine.arguments),
+      seconds: Double(Clock.now() - began) / 1e9, stealShare: SystemLoad.read().stealShare(since: load),
+      findings: findings, notes: notes)
+  }
+
+  private static func session(
+    base: GateArm, head: GateArm, seed: UInt64, _ progress: Progress,
+    _ inject: @escaping (GateArm, MeasureRequest) -> [String: String] = { _, _ in [:] }
+  ) -> GateSession {
+    var began: UInt64 = 0
+    let world = GateSession.World(
+      launch: { arm, request, environment, timeout in
+        let additions = [arm.environment, environment, inject(arm, request), ["SWIFT_BACKTRACE": "enable=no"]]
+        return ProcessRunner.run(
+          arm.program, ["measure", (try? request.encoded()) ?? ""],
+          environment: additions.reduce([:]) { $0.merging($1) { $1 } }, timeout: timeout)
+      },
+      watchSteal: {
+        let start = SystemLoad.read()
+        return { SystemLoad.read().stealShare(since: start) }
+      },
+      showProgress: { done, total, what in
+        let now = Clock.now()
+        if done == 0 { began = now }
+        // The first block says nothing about how long one takes.
+        let each = done > 0 ? Double(now - began) / 1e9 / Double(done) : 1
+        progress.show(done: done, total: total, what: what, secondsLeft: each * Double(total - done))
+      }, isInterrupted: { Interrupt.isRequested })
+    return GateSession(
+      base: base, head: head, effort: GateEffort(), seed: seed, spin: Spin.calibrated(), world: world)
+  }
+
+  /// What is read from files: those that options name, or else those of the folder that are there.
+  public static func means(_ options: GateOptions, folder: String?) throws -> GateRun.Means {
+    func present(_ name: String) -> String? {
+      folder.map { "\($0)/\(name)" }.flatMap { FileManager.default.fileExists(atPath: $0) ? $0 : nil }
+    }
+    var means = GateRun.Means()
+    means.tiers = try options.chosenTiers()
+    if let path = options.thresholds ?? present("thresholds.json") { means.thresholds = try GateThresholds.read(path) }
+    if let path = options.allocations ?? present("allocations.json") { means.record = try AllocationRecord.read(path) }
+    means.countingEnvironment = Jemalloc.library().map(Jemalloc.environment)
+    return means
+  }
+
+  private func publish(_ report: GateReport) throws {
+    if let json = options.json { try ResultFiles.replace(json, with: try report.json()) }
+    if let markdown = options.markdown { try ResultFiles.replace(markdown, with: GateMarkdown(report).text) }
+    try ResultFiles.write(GateText(report).text, to: STDOUT_FILENO, name: "standard output")
+  }
+
+  private func calibrate(_ head: GateProgram, _ cells: [GatedCell], medians: Int, output: String) throws {
+    var file =
+      FileManager.default.fileExists(atPath: output) ? try GateThresholds.read(output) : GateThresholds()
+    warn()
+    var session = Self.session(base: head.arm("base"), head: head.arm("head"), seed: options.seed, progress)
+    let outcome = Result { try GateCalibration.entries(cells, medians: medians, session: &session) }
+    progress.clear()
+    if Interrupt.isRequested {
+      progress.say("interrupted: \(output) is as it was")
+      throw ExitCode(128 + SIGINT)
+    }
+    let entries = try outcome.get()
+    file.add(entries, from: .here(commit: Self.commit(), command: CommandLine.arguments))
+    try ResultFiles.replace(output, with: try file.text())
+    let rows = entries.map { entry in
+      ["\(entry.benchmark)@\(entry.workers)", entry.metric, "\(entry.spread)", "\(entry.threshold)"]
+    }
+    let table = Table.aligned([["benchmark", "metric", "spread", "threshold"]] + rows)
+    try ResultFiles.write(table.joined(separator: "\n") + "\n", to: STDOUT_FILENO, name: "standard output")
+    progress.say("wrote \(output)")
+  }
+
+  private func record(_ head: GateProgram, _ cells: [GatedCell], to output: String) throws {
+    guard let library = Jemalloc.library() else { throw Complaint(.unavailable, Jemalloc.advice) }
+    var file =
+      FileManager.default.fileExists(atPath: output) ? try AllocationRecord.read(output) : AllocationRecord()
+    warn()
+    var session = Self.session(base: head.arm("base"), head: head.arm("head"), seed: options.seed, progress)
+    let entries = try cells.filter(\.countsAllocations).map { gated in
+      let processes = try (0..<AllocationCounts.recordedProcesses).map { _ in
+        switch GateRun.counts(gated, &session, session.head, Jemalloc.environment(library: library)) {
+        case .failure(let failure): throw Complaint(.software, "no count for \(gated.cell): \(failure.reason)")
+        case .success(let counts?): return counts
+        case .success(nil): throw Complaint(.unavailable, Jemalloc.advice)
+        }
+      }
+      return AllocationRecord.Entry(gated.cell, processes)
+    }
+    file.add(entries, build: head.build, from: .here(commit: Self.commit(), command: CommandLine.arguments))
+    try ResultFiles.replace(output, with: try file.text())
+    func shown(_ range: [Double]) -> String { Set(range).sorted().map(Scale.significant).joined(separator: " - ") }
+    let rows = entries.map {
+      ["\($0.benchmark) \($0.params)", shown($0.allocationsPerOp), shown($0.bytesPerOp), shown($0.threadsCreated)]
+    }
+    let table = Table.aligned([["benchmark", "allocations/op", "bytes/op", "threads"]] + rows)
+    try ResultFiles.write(table.joined(separator: "\n") + "\n", to: STDOUT_FILENO, name: "standard output")
+    progress.say("wrote \(output)")
+  }
+
+  /// Of the checkout in which the command is given; nil outside of any.
+  private static func commit() -> String? {
+    func git(_ arguments: String...) -> [String]? {
+      let outcome = ProcessRunner.run("git", arguments, timeout: 20)
+      return outcome.ending == .exited(0) ? outcome.lines : nil
+    }
+    guard let commit = git("rev-parse", "--verify", "HEAD")?.first else { return nil }
+    return commit + (git("status", "--porcelain", "--untracked-files=no")?.isEmpty == false ? " with changes" : "")
+  }
+}

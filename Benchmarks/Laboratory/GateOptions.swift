@@ -1,0 +1,111 @@
+import ArgumentParser
+import Glibc
+import Harness
+
+/// The options of `gate`, the same in opbench and in programs made with `Laboratory`.
+public struct GateOptions: ParsableArguments {
+  @Option(help: "The program to compare with: a build of what is there now.", completion: .file())
+  public var base: String?
+
+  @Option(help: "The program to judge (default: this one).", completion: .file())
+  public var head: String?
+
+  @Option(help: "What the report calls the base (default: its path).")
+  public var baseName: String?
+
+  @Option(help: "What the report calls the head (default: its path).")
+  public var headName: String?
+
+  @Option(help: "Which tiers, with commas: 0 deterministic, 1 low noise, 2 wall clock. 0 alone needs no base.")
+  public var tiers: String = "0,1,2"
+
+  @Option(help: "Only gated benchmarks whose family/name matches this regular expression.")
+  public var benchmark: String?
+
+  @Option(help: "The file of thresholds.", completion: .file(extensions: ["json"]))
+  public var thresholds: String?
+
+  @Option(help: "The record of allocations and threads.", completion: .file(extensions: ["json"]))
+  public var allocations: String?
+
+  @Option(help: "Where to write the report as JSON.", completion: .file(extensions: ["json"]))
+  public var json: String?
+
+  @Option(help: "Where to write the report as Markdown, for a pull request.", completion: .file(extensions: ["md"]))
+  public var markdown: String?
+
+  @Option(help: "Find thresholds from so many medians of the head against itself; at least 30. Needs --output.")
+  public var calibrate: Int?
+
+  @Option(
+    help: "Where --calibrate writes its thresholds; those of other benchmarks in the file stay.",
+    completion: .file(extensions: ["json"]))
+  public var output: String?
+
+  @Option(
+    help: "Write what the head allocates to this record, and stop; what else is in it stays.",
+    completion: .file(extensions: ["json"]))
+  public var record: String?
+
+  @Option(help: "The seed of every random choice.")
+  public var seed: UInt64 = 1
+
+  public init() {}
+
+  /// The tiers asked for.
+  func chosenTiers() throws -> Set<GatedMetric.Tier> {
+    let chosen = tiers.split(separator: ",", omittingEmptySubsequences: false).map {
+      Int($0).flatMap(GatedMetric.Tier.init)
+    }
+    guard !chosen.contains(nil) else {
+      throw Complaint(.usage, "--tiers takes 0, 1 and 2 with commas, such as 0,1; not '\(tiers)'")
+    }
+    return Set(chosen.compactMap { $0 })
+  }
+
+  func check() throws {
+    let tiers = try chosenTiers()
+    if let calibrate {
+      guard calibrate >= GateThresholds.fewestMedians, calibrate <= 1_000 else {
+        throw Complaint(
+          .usage,
+          "--calibrate takes a count of medians from \(GateThresholds.fewestMedians) to 1000, not \(calibrate)")
+      }
+      guard output != nil else {
+        throw Complaint(.usage, "--calibrate needs --output: the file of thresholds to write")
+      }
+    } else if output != nil {
+      throw Complaint(.usage, "--output goes with --calibrate; the report goes to --json and --markdown")
+    }
+    if calibrate != nil, record != nil {
+      throw Complaint(.usage, "--calibrate and --record are two tasks: leave one out")
+    }
+    let isTask = calibrate != nil || record != nil
+    if isTask, base != nil || json != nil || markdown != nil {
+      let option = base != nil ? "--base" : json != nil ? "--json" : "--markdown"
+      throw Complaint(
+        .usage, "\(calibrate != nil ? "--calibrate" : "--record") looks at the head alone; leave \(option) out")
+    }
+    if base == nil, !isTask, tiers != [.deterministic] {
+      throw Complaint(
+        .usage, "gate needs --base: the program to compare with (or --tiers 0, which compares with a record)")
+    }
+    if let benchmark, (try? Regex(benchmark)) == nil {
+      throw Complaint(.usage, "--benchmark '\(benchmark)' is not a regular expression")
+    }
+  }
+
+  /// Those of a suite that `--benchmark` asks for.
+  func chosen(_ cells: [GatedCell]) throws -> [GatedCell] {
+    guard let benchmark, let expression = try? Regex(benchmark) else { return cells }
+    let kept = cells.filter { "\($0.cell.scenario.name)".contains(expression) }
+    guard !kept.isEmpty else {
+      var names: [String] = []
+      for cell in cells where !names.contains("\(cell.cell.scenario.name)") {
+        names.append("\(cell.cell.scenario.name)")
+      }
+      throw Complaint(.usage, "no gated benchmark matches '\(benchmark)'; there are \(names.joined(separator: ", "))")
+    }
+    return kept
+  }
+}

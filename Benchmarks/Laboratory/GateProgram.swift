@@ -1,0 +1,51 @@
+import FoundationEssentials
+import Glibc
+import Harness
+
+/// A program that speaks the protocol of measuring processes: `PROGRAM measure REQUEST`.
+public struct GateProgram: Sendable {
+  public let path: String
+  /// What it offers; nil for an opbench from before there was a gate.
+  public let suite: GateSuite?
+
+  /// Asks the program what it offers; throws one line when there is none, or it is something else.
+  public init(_ name: String, option: String) throws {
+    // Without a slash it would be looked up on the path.
+    let path = name.contains("/") ? name : "./\(name)"
+    self.path = path
+    guard access(path, F_OK) == 0 else { throw Complaint(.noInput, "\(option): there is no program \(name)") }
+    var status = stat()
+    guard access(path, X_OK) == 0, stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+      throw Complaint(.noInput, "\(option): \(name) cannot be executed")
+    }
+    let outcome = ProcessRunner.run(
+      path, ["measure", GateSuite.request], environment: ["SWIFT_BACKTRACE": "enable=no"], timeout: 10)
+    if outcome.ending == .interrupted { throw Complaint(.software, "interrupted: nothing is concluded") }
+    if outcome.ending == .exited(0), let suite = GateSuite(outcome.lines) {
+      self.suite = suite
+      return
+    }
+    guard outcome.ending == .exited(64), outcome.lastWords?.contains("measure takes the request") == true else {
+      let words = outcome.lastWords.map { ", its last words: \($0.prefix(200))" } ?? ""
+      throw Complaint(
+        .badInput,
+        "\(option): \(name) is neither opbench nor a program made with Laboratory: asked what it offers to the gate, "
+          + "it \(outcome.ending.description)\(words)")
+    }
+    suite = nil
+  }
+
+  /// The path of this program. Not `/proc/self/exe`: other programs, such as valgrind, would find themselves there.
+  public static let own: String = {
+    let link = "/proc/self/exe"
+    let path = try? FileManager.default.destinationOfSymbolicLink(atPath: link)
+    return path.flatMap { FileManager.default.isExecutableFile(atPath: $0) ? $0 : nil } ?? link
+  }()
+
+  public var build: String { suite?.build ?? "release" }
+
+  /// As a base or a head that is started with additions to its environment.
+  public func arm(_ name: String, _ environment: [String: String] = [:]) -> GateArm {
+    GateArm(name, program: path, environment: environment)
+  }
+}

@@ -1,0 +1,99 @@
+import ArgumentParser
+import Glibc
+import Harness
+import Laboratory
+import Subjects
+
+/// `opbench gate`: has a change made anything slower?
+struct Gate: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Hold one build against another: pass, regression, inconclusive or improvement.",
+    discussion: """
+      Tier 0 checks what is the same every time: self-checks, allocations, bytes and threads, against a record. Tier 1 \
+      compares what hardly varies: instructions, CPU time and context switches at one worker. Tier 2 compares wall-clock \
+      times in blocks of base, head and base again; what looks changed is measured afresh before it counts. Exit code 0 \
+      pass, 2 regression, 3 inconclusive, 4 improvement. scripts/gate BASE HEAD builds two git revisions first.
+      """)
+
+  @OptionGroup var options: GateOptions
+
+  @Option(help: "Which of our backends to measure (default: stealing).", completion: .list(Self.backends))
+  var backend: String?
+
+  @Flag(help: "Put the gate to itself: equals, a known slowdown, an allocation, noise. Exit code 0 when it is right.")
+  var selfTest = false
+
+  @Flag(help: "With --self-test: all gated benchmarks instead of two at one worker.")
+  var whole = false
+
+  @Option(
+    help: "With --self-test: so many runs of each case, for the rates of false alarms and detection. Needs --log.")
+  var runs: Int?
+
+  @Option(help: "With --runs: the file that each run appends a line to, and that the same command goes on with.")
+  var log: String?
+
+  @Option(help: "With --runs: begin no run that would not end within so many minutes.")
+  var minutes: Double?
+
+  static let backends = SubjectRegistry.inProcess.filter { $0.capability == .operations }.map(\.name)
+
+  /// results/gate of the checkout that this program was built from.
+  static let folder =
+    #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3).joined(separator: "/")
+    + "/results/gate"
+
+  func run() throws {
+    if let backend, !Self.backends.contains(backend) {
+      throw Complaint(
+        .usage, "the gate has no backend '\(backend)'; there are \(Self.backends.joined(separator: ", "))")
+    }
+    if selfTest { return try runSelfTest() }
+    for (option, isGiven) in [
+      ("--whole", whole), ("--runs", runs != nil), ("--log", log != nil), ("--minutes", minutes != nil),
+    ] where isGiven {
+      throw Complaint(.usage, "\(option) goes with --self-test")
+    }
+    let subject = backend ?? GateSuite.defaultSubject
+    try GateJob(
+      options,
+      GateJob.Setting(
+        folder: Self.folder, subject: backend,
+        standard: { GateSuite.standard(subject: subject, workers: CPUs.available) })
+    ).run()
+  }
+}
+
+extension Gate {
+  private func runSelfTest() throws {
+    let others: [(String, Bool)] = [
+      ("--base", options.base != nil), ("--head", options.head != nil), ("--backend", backend != nil),
+      ("--benchmark", options.benchmark != nil), ("--json", options.json != nil),
+      ("--markdown", options.markdown != nil), ("--calibrate", options.calibrate != nil),
+      ("--output", options.output != nil), ("--record", options.record != nil),
+    ]
+    if let (option, _) = others.first(where: \.1) {
+      throw Complaint(.usage, "--self-test takes no \(option): it is this program against itself")
+    }
+    let job = SelfTestJob(means: try GateJob.means(options, folder: Self.folder), whole: whole, seed: options.seed)
+    guard let runs else {
+      guard log == nil, minutes == nil else {
+        throw Complaint(.usage, "\(log != nil ? "--log" : "--minutes") goes with --runs")
+      }
+      return try job.check()
+    }
+    guard 1...10_000 ~= runs else { throw Complaint(.usage, "--runs takes a count from 1 to 10000, not \(runs)") }
+    guard let log else { throw Complaint(.usage, "--runs needs --log: the file to append each run to") }
+    if let minutes, !(minutes > 0) { throw Complaint(.usage, "--minutes takes a time above 0, not \(minutes)") }
+    try job.runs(runs, log: log, minutes: minutes ?? .infinity)
+  }
+}
+
+extension GateSuite {
+  static let defaultSubject = "stealing"
+
+  /// What this program offers.
+  static var own: GateSuite {
+    GateSuite(build: ownBuild, cells: standard(subject: defaultSubject, workers: CPUs.available))
+  }
+}

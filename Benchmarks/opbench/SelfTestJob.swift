@@ -1,0 +1,162 @@
+import ArgumentParser
+import FoundationEssentials
+import Glibc
+import Harness
+import Laboratory
+import Subjects
+
+/// The gate put to itself: equals, a known slowdown, a known allocation and known noise, all of them the one control
+/// subject of this program with other numbers in its environment.
+struct SelfTestJob {
+  private let cells: [GatedCell]
+  private let means: GateRun.Means
+  private let seed: UInt64
+  private let progress = Progress()
+  private let spin = Spin.calibrated()
+  private let program = GateProgram.own
+
+  /// Benchmarks in which adding and running do not overlap, so that a delay of the one is a delay of the whole.
+  private static let short = [
+    Scenario(BenchmarkName("overhead", "local-add"), ["ops": "10000"]),
+    Scenario(BenchmarkName("dependencies", "chain"), ["length": "1000"]),
+  ]
+
+  /// `whole` takes all gated benchmarks and their thresholds instead of two at one worker.
+  init(means: GateRun.Means, whole: Bool, seed: UInt64) {
+    self.seed = seed
+    var means = means
+    means.recordedSubject = GateSuite.defaultSubject
+    means.build = GateSuite.ownBuild
+    self.means = means
+    cells =
+      whole
+      ? GateSuite.standard(subject: ControlSubject.name, workers: CPUs.available)
+      : Self.short.map {
+        GatedCell(
+          CellKey($0, Arm(subject: ControlSubject.name, workers: 1)), [GatedMetric(.nsPerOp, .wallClock)],
+          countsAllocations: true)
+      }
+    signal(SIGXFSZ, SIG_IGN)
+    signal(SIGPIPE, SIG_IGN)
+    Interrupt.install()
+  }
+
+  /// Each case once, and once more where the machine did not let the gate say anything. Exit code 0 when all verdicts are
+  /// right, 3 when some stay open, 70 when one is wrong.
+  func check() throws {
+    for warning in MachineWarnings.before() { progress.say(warning) }
+    var rows = [["case", "expected", "verdict", "took", "because"]]
+    var worst = SelfTestCase.Outcome.right
+    for test in SelfTestCase.allCases where !isImpossible(test) {
+      var report = try report(test, attempt: 0)
+      if case .undecided = test.outcome(report.verdict) { report = try self.report(test, attempt: 1) }
+      let outcome = test.outcome(report.verdict)
+      rows.append([
+        test.words, test.expected.rawValue, report.verdict.rawValue, Progress.duration(report.seconds), report.headline,
+      ])
+      switch (outcome, worst) {
+      case (.wrong, _): worst = .wrong
+      case (.undecided, .right): worst = .undecided
+      default: break
+      }
+    }
+    progress.clear()
+    let text = Table.aligned(rows).joined(separator: "\n") + "\n"
+    try ResultFiles.write(text, to: STDOUT_FILENO, name: "standard output")
+    switch worst {
+    case .right: progress.say("self-test passed")
+    case .undecided:
+      progress.say("self-test inconclusive: this machine is too unsteady just now; nothing wrong was said")
+      throw ExitCode(GateVerdict.inconclusive.exitCode)
+    case .wrong: throw Complaint(.software, "the gate's self-test failed: a verdict above is not the expected one")
+    }
+  }
+
+  /// Cases in turn, each run a line of the log, until there are so many of each or the time is over; the same command
+  /// goes on.
+  func runs(_ count: Int, log: String, minutes: Double) throws {
+    let began = Clock.now()
+    var runs = FileManager.default.fileExists(atPath: log) ? try SelfTestRun.read(log) : []
+    let file = open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o644)
+    guard file >= 0 else {
+      throw Complaint(.cannotCreate, "cannot write \(log): \(String(cString: strerror(errno)))")
+    }
+    defer { close(file) }
+    var longest: [SelfTestCase: Double] = [:]
+    while let test = SelfTestRates(runs).next(of: count, among: possible) {
+      let passed = Double(Clock.now() - began) / 1e9
+      // One that would not end in time is not begun.
+      guard passed + (longest[test] ?? 0) < minutes * 60 else { break }
+      let report = try report(test, attempt: runs.count)
+      longest[test] = max(longest[test] ?? 0, report.seconds)
+      let run = SelfTestRun(test, report)
+      runs.append(run)
+      try ResultFiles.write(try run.line(), to: file, name: log)
+    }
+    progress.clear()
+    let rates = SelfTestRates(runs)
+    try ResultFiles.write(rates.text, to: STDOUT_FILENO, name: "standard output")
+    if rates.next(of: count, among: possible) != nil {
+      progress.say("not all \(count) runs of each case are done; the same command goes on with \(log)")
+    }
+  }
+
+  private var possible: [SelfTestCase] { SelfTestCase.allCases.filter { !isImpossible($0) } }
+
+  private func isImpossible(_ test: SelfTestCase) -> Bool { test == .allocation && means.countingEnvironment == nil }
+
+  private func report(_ test: SelfTestCase, attempt: Int) throws -> GateReport {
+    var means = means
+    means.tiers = test == .allocation ? [.deterministic] : [.steady, .wallClock]
+    let injection = Injection(test, spin: spin, program: program)
+    let control = GateArm("base", program: program)
+    return try GateJob.report(
+      base: control, head: control.named("head"), cells, means, seed: seed &+ UInt64(attempt), progress,
+      names: ("control", test.words), inject: injection.environment)
+  }
+}
+
+/// What a case puts into the environment of the control subject.
+private final class Injection {
+  private let test: SelfTestCase
+  private let spin: Spin
+  private let program: String
+  /// Nanoseconds per operation of the control without a delay: what a delay is a share of.
+  private var baselines: [String: Double] = [:]
+
+  init(_ test: SelfTestCase, spin: Spin, program: String) {
+    self.test = test
+    self.spin = spin
+    self.program = program
+  }
+
+  func environment(_ arm: GateArm, _ request: MeasureRequest) -> [String: String] {
+    let isHead = arm.name == "head"
+    switch test {
+    case .equal: return [:]
+    case .allocation: return isHead ? [ControlChoice.allocationsVariable: "1"] : [:]
+    case .slower: return isHead ? delay(request, ControlChoice.delayVariable, SelfTestCase.slowdown) : [:]
+    case .noise: return delay(request, ControlChoice.noiseVariable, SelfTestCase.noiseShare)
+    }
+  }
+
+  private func delay(_ request: MeasureRequest, _ variable: String, _ share: Double) -> [String: String] {
+    guard case .time(let repeats, _, _) = request.mode else { return [:] }
+    let nanoseconds = share * baseline(request, repeats: repeats)
+    return [variable: "\(spin.rounds(nanoseconds: nanoseconds))"]
+  }
+
+  /// The median of a few processes, measured when it is first needed.
+  private func baseline(_ request: MeasureRequest, repeats: Int) -> Double {
+    let key = "\(request.name) \(request.parameters) \(request.workers)"
+    if let known = baselines[key] { return known }
+    let processes = (0..<5).compactMap { _ -> Double? in
+      let lines = ProcessRunner.run(program, ["measure", (try? request.encoded()) ?? ""], timeout: 20).lines
+      let numbers = GateSession.medians(lines.compactMap(ResultLine.init))
+      return numbers[.nsPerOp] ?? numbers[.nsPerCancel]
+    }
+    let value = processes.isEmpty ? 0 : Statistics.median(processes)
+    baselines[key] = value
+    return value
+  }
+}

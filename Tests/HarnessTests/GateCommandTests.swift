@@ -1,0 +1,179 @@
+import FoundationEssentials
+import Glibc
+import Testing
+
+@testable import Harness
+@testable import Laboratory
+
+/// `opbench gate` as a user meets it.
+struct GateCommandTests {
+  static let program = CommandLineTests.program
+
+  func expectComplaint(_ code: Int32, _ words: [String], _ arguments: String...) {
+    CommandLineTests().expectComplaint(code, words, ["gate"] + arguments)
+  }
+
+  @Test func everyOptionRefusesWhatMakesNoSense() throws {
+    let own = Self.program
+    let folder = try TemporaryFolder()
+    expectComplaint(64, ["--base"])
+    expectComplaint(64, ["--tiers", "'3'"], "--tiers", "3", "--base", own)
+    expectComplaint(64, ["--tiers", "0, 1 and 2"], "--tiers", "", "--base", own)
+    expectComplaint(64, ["'['", "regular expression"], "--base", own, "--benchmark", "[")
+    expectComplaint(64, ["'nothing'", "overhead/external-add"], "--base", own, "--benchmark", "nothing")
+    expectComplaint(64, ["'fast'", "stealing"], "--base", own, "--backend", "fast")
+    expectComplaint(64, ["30 to 1000", "5"], "--calibrate", "5", "--output", "\(folder.path)/t.json")
+    expectComplaint(64, ["--output"], "--calibrate", "30")
+    expectComplaint(64, ["--calibrate"], "--base", own, "--output", "\(folder.path)/t.json")
+    expectComplaint(64, ["--base"], "--calibrate", "30", "--output", "\(folder.path)/t.json", "--base", own)
+    expectComplaint(64, ["--markdown"], "--record", "\(folder.path)/a.json", "--markdown", "\(folder.path)/m.md")
+    expectComplaint(
+      64, ["leave one out"], "--record", "\(folder.path)/a.json", "--calibrate", "30", "--output",
+      "\(folder.path)/t.json")
+    expectComplaint(64, ["--seed"], "--base", own, "--seed", "x")
+    for option in [["--whole"], ["--runs", "3"], ["--log", "l"], ["--minutes", "1"]] {
+      CommandLineTests().expectComplaint(64, [option[0], "--self-test"], ["gate", "--base", own] + option)
+    }
+    expectComplaint(64, ["--self-test"], "--self-test", "--base", own)
+    expectComplaint(64, ["--self-test"], "--self-test", "--json", "\(folder.path)/j.json")
+    expectComplaint(64, ["--runs", "1 to"], "--self-test", "--runs", "0", "--log", "\(folder.path)/l")
+    expectComplaint(64, ["--log"], "--self-test", "--runs", "1")
+    expectComplaint(64, ["--minutes"], "--self-test", "--runs", "1", "--log", "\(folder.path)/l", "--minutes", "0")
+    expectComplaint(64, ["--runs"], "--self-test", "--minutes", "1")
+    expectComplaint(73, ["/no/such/folder/l"], "--self-test", "--runs", "1", "--log", "/no/such/folder/l")
+    #expect(folder.contents == [])
+  }
+
+  @Test func filesThatAreMissingOrWrong() throws {
+    let folder = try TemporaryFolder()
+    let wrong = folder.write("{}", to: "wrong.json")
+    let arguments = ["--base", Self.program]
+    for option in ["--thresholds", "--allocations"] {
+      CommandLineTests().expectComplaint(
+        66, ["no.json", "no such file"], ["gate", option, "\(folder.path)/no.json", "--tiers", "0"])
+      CommandLineTests().expectComplaint(65, ["wrong.json"], ["gate", option, wrong] + arguments)
+    }
+    expectComplaint(65, ["wrong.json"], "--calibrate", "30", "--output", wrong)
+    expectComplaint(65, ["wrong.json"], "--record", wrong)
+    // The report has no place to go: said before anything is measured.
+    expectComplaint(73, ["/no/such/r.json"], "--tiers", "0", "--json", "/no/such/r.json")
+    expectComplaint(73, ["/no/such/r.md"], "--tiers", "0", "--markdown", "/no/such/r.md")
+    expectComplaint(73, ["/no/such/t.json"], "--calibrate", "30", "--output", "/no/such/t.json")
+    expectComplaint(73, ["/no/such/a.json"], "--record", "/no/such/a.json")
+    #expect(folder.read("wrong.json") == "{}")
+  }
+
+  func script(_ text: String, in folder: TemporaryFolder) -> String {
+    let path = folder.write("#!/bin/sh\n" + text + "\n", to: "program")
+    chmod(path, 0o755)
+    return path
+  }
+
+  @Test func programsThatAreNone() throws {
+    let folder = try TemporaryFolder()
+    expectComplaint(66, ["--base", "no program"], "--base", "\(folder.path)/none")
+    expectComplaint(66, ["--head", "no program"], "--head", "\(folder.path)/none", "--tiers", "0")
+    expectComplaint(66, ["cannot be executed"], "--base", folder.write("text", to: "text"))
+    expectComplaint(66, ["cannot be executed"], "--base", folder.path)
+    expectComplaint(65, ["neither opbench nor", "exit code 0"], "--base", script("echo hello", in: folder))
+    expectComplaint(
+      65, ["exit code 3", "its last words: broken"], "--base", script("echo broken >&2; exit 3", in: folder))
+    expectComplaint(65, ["killed by signal 11"], "--base", script("kill -SEGV $$", in: folder))
+    expectComplaint(65, ["did not finish in time"], "--base", script("sleep 100", in: folder))
+  }
+
+  /// It says what it offers as the real one does, and fails when it is to measure.
+  @Test func aBaseThatBreaksLaterCostsALine() throws {
+    let folder = try TemporaryFolder()
+    for (failure, words) in [
+      ("exit 9", "exit code 9"), ("kill -KILL $$", "signal 9"), ("echo nonsense", "exit code 0"),
+    ] {
+      let broken = script("[ \"$2\" != suite ] || exec \(Self.program) measure suite\n\(failure)", in: folder)
+      let outcome = ProcessRunner.run(
+        Self.program, ["gate", "--base", broken, "--tiers", "2", "--benchmark", "local-add"], timeout: 120)
+      #expect(outcome.ending == .exited(69))
+      #expect(outcome.lastWords?.contains("the base cannot be measured") == true, "\(outcome.lastWords ?? "")")
+      #expect(outcome.lastWords?.contains(words) == true, "\(outcome.lastWords ?? "")")
+    }
+  }
+
+  @Test func aDebugBuildIsNotComparedWithAReleaseBuild() throws {
+    let folder = try TemporaryFolder()
+    let other = GateSuite.ownBuild == "debug" ? "release" : "debug"
+    let suite = GateSuite(build: other, cells: []).lines.joined(separator: "\\n")
+    expectComplaint(65, ["debug build", "release build"], "--base", script("printf '\(suite)\\n'", in: folder))
+  }
+
+  /// The whole way from a record to a verdict and its files, on what does not depend on the machine's mood.
+  @Test(.enabled(if: Jemalloc.library() != nil))
+  func tierZero() throws {
+    let folder = try TemporaryFolder()
+    let record = "\(folder.path)/allocations.json"
+    let select = ["--benchmark", "local-add|with-priority"]
+    let made = ProcessRunner.run(Self.program, ["gate", "--record", record] + select, timeout: 120)
+    #expect(made.ending == .exited(0), "\(made.lastWords ?? "")")
+
+    let gate = [
+      "gate", "--tiers", "0", "--allocations", record, "--json", "\(folder.path)/r.json", "--markdown",
+      "\(folder.path)/r.md",
+    ]
+    let same = ProcessRunner.run(Self.program, gate + select, timeout: 120)
+    #expect(same.ending == .exited(0), "\(same.lines)")
+    #expect(folder.contents == ["allocations.json", "r.json", "r.md"])
+    #expect(folder.read("r.md")?.contains("Gate: pass") == true)
+
+    // The record of a program that allocated less.
+    let text = try #require(folder.read("allocations.json"))
+    let fewer = try #require(try? Regex("\"allocations_per_op\" : \\[[^\\]]*\\]"))
+    _ = folder.write(text.replacing(fewer, with: "\"allocations_per_op\" : [0, 0.5]"), to: "allocations.json")
+    let more = ProcessRunner.run(Self.program, gate + select, timeout: 120)
+    #expect(more.ending == .exited(2), "\(more.lines)")
+    #expect(
+      more.lines.last?.contains("regression: ") == true && more.lines.last?.contains("allocations_per_op") == true)
+    #expect(folder.read("r.json")?.contains("\"verdict\" : \"regression\"") == true)
+  }
+
+  @Test func theControlAllocatesOnDemand() throws {
+    guard let library = Jemalloc.library() else { return }
+    func allocations(_ environment: [String: String]) throws -> Double {
+      let cell = CellKey(
+        Scenario(BenchmarkName("overhead", "local-add"), ["ops": "10000"]), Arm(subject: "control", workers: 1))
+      let request = MeasureRequest(
+        cell: cell, mode: .count(values: 1), seed: 1, spin: Spin(roundsPerMicrosecond: 1), graphs: [])
+      let outcome = ProcessRunner.run(
+        Self.program, ["measure", try request.encoded()],
+        environment: Jemalloc.environment(library: library).merging(environment) { $1 }, timeout: 60)
+      return try #require(GateSession.medians(outcome.lines.compactMap(ResultLine.init))[.allocationsPerOp])
+    }
+    let more = try allocations(["OPBENCH_CONTROL_ALLOCATIONS": "2"]) - allocations([:])
+    #expect(abs(more - 2) < 0.2, "\(more)")
+  }
+}
+
+/// Benchmarks of one's own.
+struct LaboratoryTests {
+  enum Sample: BenchmarkProgram {
+    static let benchmarks = [
+      Benchmark("a/plain", operations: 10, isSingleThreaded: true) {},
+      Benchmark(
+        "a/checked", setUp: { 7 }, measure: { number in guard number == 7 else { throw CheckFailed("not 7") } }),
+      Benchmark("a/wrong") { throw CheckFailed("wrong") },
+    ]
+  }
+
+  @Test func aSuiteOfClosures() throws {
+    let suite = Sample.suite
+    #expect(GateSuite(suite.lines) == suite)
+    #expect(suite.cells.map { "\($0.cell.scenario)" } == ["a/plain", "a/checked", "a/wrong"])
+    #expect(suite.cells.map(\.countsInstructions) == [true, false, false])
+    #expect(suite.cells.allSatisfy { $0.cell.arm == Arm(subject: "Sample", workers: 1) && $0.countsAllocations })
+  }
+
+  @Test func aTrialOfAClosure() throws {
+    let plain = try Sample.benchmarks[0].trial()
+    let value = try plain.measure(3)
+    #expect(value.readings.map(\.metric) == Metric.cost && value.readings.allSatisfy { $0.count == 30 })
+    _ = try Sample.benchmarks[1].trial().measure(2)
+    #expect(throws: CheckFailed.self) { try Sample.benchmarks[2].trial().measure(1) }
+  }
+}

@@ -1,0 +1,139 @@
+import Glibc
+import Testing
+
+@testable import Harness
+
+/// The gate's committed files, and the suite that programs print.
+struct GateFilesTests {
+  static let provenance = Provenance(
+    date: "2026-01-02T03:04:05Z", cpu: "a CPU", cpus: 2, kernel: "6", commit: "abc", command: "opbench gate")
+
+  func entry(_ medians: [Double], _ metric: GatedMetric = GatedMetric(.nsPerOp, .wallClock)) -> GateThresholds.Entry {
+    GateThresholds.entry(FakeGate.cell, metric, medians: medians)
+  }
+
+  @Test func thresholdsFromMedians() {
+    // Three standard deviations of medians around zero, and never less than five per cent.
+    #expect(entry(Array(repeating: 0, count: 30)).threshold == 1.05)
+    let wide = entry((0..<30).map { $0.isMultiple(of: 2) ? 0.04 : -0.04 })
+    #expect(abs(wide.spread - 1.4826 * 0.04) < 1e-4 && abs(wide.threshold - exp(3 * 1.4826 * 0.04)) < 1e-3)
+    // One disturbed median does not widen it.
+    #expect(entry(Array(repeating: 0.001, count: 29) + [3]).threshold == 1.05)
+    #expect(entry(Array(repeating: 0, count: 30), GatedMetric(.cpuNsPerOp, .steady)).threshold == 1.03)
+    #expect(entry(Array(repeating: 0, count: 30), GatedMetric(.voluntarySwitchesPerOp, .steady)).threshold == 0.03)
+    #expect(
+      abs(entry(Array(repeating: 0.1, count: 30), GatedMetric(.voluntarySwitchesPerOp, .steady)).threshold - 0.4448)
+        < 1e-3)
+  }
+
+  @Test func thresholdsAreReadBackAndReplaced() throws {
+    let folder = try TemporaryFolder()
+    var file = GateThresholds()
+    file.add([entry(Array(repeating: 0, count: 30))], from: Self.provenance)
+    file.add([entry(Array(repeating: 0.1, count: 30))], from: Self.provenance)
+    let path = folder.write(try file.text(), to: "t.json")
+    let read = try GateThresholds.read(path)
+    #expect(read.calibrations.count == 1, "the newer one takes the place of the older")
+    #expect(read.calibrations[0].provenance == Self.provenance)
+    #expect(try #require(read.entry(FakeGate.cell, .nsPerOp)).threshold > 1.5)
+    #expect(read.entry(FakeGate.cell, .cpuNsPerOp) == nil)
+    #expect(read.entry(CellKey(FakeGate.cell.scenario, Arm(subject: "stealing", workers: 2)), .nsPerOp) == nil)
+  }
+
+  func expect(_ code: Complaint.Code, _ words: [String], _ action: () throws -> Void) {
+    do {
+      try action()
+      Issue.record("no complaint with \(words)")
+    } catch {
+      #expect((error as? Complaint)?.code == code, "\(error)")
+      for word in words { #expect("\(error)".contains(word), "\(word) is not in: \(error)") }
+    }
+  }
+
+  @Test func wrongThresholdsGetOneLine() throws {
+    let folder = try TemporaryFolder()
+    expect(.noInput, ["no.json", "no such file"]) { _ = try GateThresholds.read("\(folder.path)/no.json") }
+    let other = folder.write("{}", to: "other.json")
+    expect(.badInput, ["other.json", "--calibrate 30"]) { _ = try GateThresholds.read(other) }
+    var file = GateThresholds()
+    file.add([entry(Array(repeating: 0, count: 30))], from: Self.provenance)
+    let text = try file.text()
+    func write(_ from: String, _ to: String) -> String {
+      let parts = text.split(separator: from, maxSplits: 1, omittingEmptySubsequences: false)
+      #expect(parts.count == 2, "\(from) is not in the file")
+      return folder.write(parts.joined(separator: to), to: "wrong.json")
+    }
+    let low = write("\"threshold\" : 1.05", "\"threshold\" : 0.9")
+    expect(.badInput, ["0.9", "above 1", "overhead/external-add"]) { _ = try GateThresholds.read(low) }
+    let newer = write("\"schema\" : 1", "\"schema\" : 2")
+    expect(.badInput, ["schema 2"]) { _ = try GateThresholds.read(newer) }
+    var few = GateThresholds()
+    few.add([entry(Array(repeating: 0, count: 29))], from: Self.provenance)
+    let path = folder.write(try few.text(), to: "few.json")
+    expect(.badInput, ["29 medians", "30"]) { _ = try GateThresholds.read(path) }
+  }
+
+  @Test func recordsOfAllocations() throws {
+    func counts(_ allocations: Double, bytes: Double = 64, threads: Double = 1) -> AllocationCounts {
+      AllocationCounts(allocations: allocations, bytes: bytes, threads: threads)
+    }
+    let entry = AllocationRecord.Entry(FakeGate.cell, [counts(2), counts(2.1, bytes: 66, threads: 2)])
+    func verdicts(_ now: AllocationCounts) -> [GateVerdict] { entry.verdicts(now).map { $0.4 } }
+    #expect(verdicts(counts(2.05)) == [.pass, .pass, .pass])
+    #expect(verdicts(counts(2.14, bytes: 68.6, threads: 3)) == [.pass, .pass, .pass])
+    #expect(verdicts(counts(3, bytes: 96, threads: 4)) == [.regression, .regression, .regression])
+    #expect(verdicts(counts(1, bytes: 32, threads: 0)) == [.improvement, .improvement, .pass])
+
+    let folder = try TemporaryFolder()
+    var record = AllocationRecord()
+    record.add([entry], build: "release", from: Self.provenance)
+    record.add([entry], build: "debug", from: Self.provenance)
+    let replaced = AllocationRecord.Entry(FakeGate.cell, [counts(5)])
+    record.add([replaced], build: "debug", from: Self.provenance)
+    let read = try AllocationRecord.read(folder.write(try record.text(), to: "a.json"))
+    #expect(read.builds.count == 2)
+    #expect(read.entry(FakeGate.cell, build: "release") == entry)
+    #expect(read.entry(FakeGate.cell, build: "debug") == replaced)
+    expect(.badInput, ["--record"]) { _ = try AllocationRecord.read(folder.write("[]", to: "b.json")) }
+    let upside = try record.text().split(separator: "2.1").joined(separator: "1")
+    expect(.badInput, ["[lowest, highest]"]) { _ = try AllocationRecord.read(folder.write(upside, to: "c.json")) }
+  }
+
+  @Test func suitesAreReadAsTheyAreWritten() throws {
+    let suite = GateSuite(build: "release", cells: GateSuite.standard(subject: "stealing", workers: 2))
+    #expect(GateSuite(suite.lines) == suite)
+    let walls = suite.cells.filter { $0.metrics.contains { $0.tier == .wallClock } }
+    #expect(6...10 ~= walls.count && walls.allSatisfy { $0.cell.arm.workers == 2 })
+    // On one CPU wide and narrow cells are the same.
+    let narrow = GateSuite.standard(subject: "stealing", workers: 1)
+    #expect(narrow.count == walls.count && Set(narrow.map(\.cell)).count == narrow.count)
+    for lines in [
+      [], ["end"], ["suite\t1\trelease"], ["suite\t2\trelease", "end"], ["suite\t1\trelease", "nonsense", "end"],
+      ["suite\t1\trelease", "gated\ta\tb\t\ts\t0\tns_per_op ns 2\t", "end"],
+      ["suite\t1\trelease", "gated\ta\tb\t\ts\t1\tns_per_op ns 7\t", "end"],
+    ] { #expect(GateSuite(lines) == nil, "\(lines)") }
+  }
+
+  @Test func callgrindsTotal() {
+    #expect(Callgrind.collected(["end", "==12== ", "==12== Collected : 4567", "==12== I   refs: 4,567"]) == 4_567)
+    #expect(Callgrind.collected(["Collected : 1", "==12== Events    : Ir"]) == nil)
+  }
+
+  @Test func selfTestLogsGoOn() throws {
+    let folder = try TemporaryFolder()
+    let report = GateReport(
+      base: "a", head: "b", provenance: Self.provenance, seconds: 1.26, stealShare: 0, findings: [], notes: [])
+    let lines = try SelfTestCase.allCases.map { try SelfTestRun($0, report).line() }
+    // A run that was killed left half a line.
+    let path = folder.write(lines.dropLast().joined() + lines[3].dropLast(9), to: "log.jsonl")
+    let runs = try SelfTestRun.read(path)
+    #expect(runs.map(\.test) == [.equal, .slower, .allocation])
+    #expect(SelfTestRates(runs).next(of: 1) == .noise && SelfTestRates([]).next(of: 1) == .equal)
+    #expect(SelfTestRates(runs).next(of: 1, among: [.equal, .slower]) == nil)
+    #expect(SelfTestRates(runs).text.contains("false alarms: 0 of 1"))
+    expect(.badInput, ["line 1", "--runs"]) { _ = try SelfTestRun.read(folder.write("x\n", to: "bad.jsonl")) }
+    #expect(SelfTestCase.equal.outcome(.pass) == .right && SelfTestCase.equal.outcome(.inconclusive) == .undecided)
+    #expect(SelfTestCase.equal.outcome(.regression) == .wrong && SelfTestCase.noise.outcome(.pass) == .wrong)
+    #expect(SelfTestCase.slower.outcome(.pass) == .wrong && SelfTestCase.noise.outcome(.inconclusive) == .right)
+  }
+}

@@ -1,0 +1,105 @@
+import FoundationEssentials
+import Testing
+
+@testable import Harness
+
+/// What the gate prints and writes.
+struct GateReportTests {
+  static let finding: GateFinding = {
+    var finding = GateFinding(tier: .wallClock, FakeGate.cell, .nsPerOp, .regression)
+    finding.base = 512
+    finding.head = 620
+    finding.scale = .ratio
+    finding.effect = 1.21
+    finding.lower = 1.17
+    finding.upper = 1.26
+    finding.confidence = 0.9785
+    finding.null = 1.001
+    finding.threshold = 1.07
+    finding.stage = 2
+    finding.blocks = 10
+    finding.worse = 10
+    finding.excluded = 1
+    return finding
+  }()
+
+  func report(_ findings: [GateFinding], notes: [String] = []) -> GateReport {
+    GateReport(
+      base: "main (abc)", head: "pull|request", provenance: GateFilesTests.provenance, seconds: 75, stealShare: 0.0123,
+      findings: findings, notes: notes)
+  }
+
+  @Test func theTerminal() {
+    let text = GateText(report([Self.finding], notes: ["something"])).text
+    for part in [
+      "gate: pull|request against main (abc)", "tier 2, wall clock", "overhead/external-add ops=10@1",
+      "512 -> 620 ns", "x1.210 [1.170, 1.260]", "x1.070", "REGRESSION",
+      "worse in 10 of 10 blocks, by chance 1 in 512, 1 left out", "note: something",
+      "1m 15s; regression: overhead/external-add ops=10 ns_per_op x1.210 [1.170, 1.260]",
+    ] { #expect(text.contains(part), "\(part) is not in \(text)") }
+    #expect(text.split(separator: "\n").allSatisfy { $0.last != " " })
+  }
+
+  @Test func countsThatAreAsRecordedAreOneLine() {
+    let still = GateFinding.count(FakeGate.cell, .allocationsPerOp, now: 1, then: 1, slack: 0.03, .pass)
+    let moved = GateFinding.count(FakeGate.cell, .allocationsPerOp, now: 2.5, then: 1, slack: 0.03, .regression)
+    let text = GateText(report([still, still, moved])).text
+    #expect(text.contains("2 of 3 checks and counts as recorded") && text.contains("+1.500"))
+    #expect(text.contains("the same every time"))
+  }
+
+  @Test func headlines() {
+    func headline(_ verdicts: [GateVerdict]) -> String {
+      report(
+        verdicts.map {
+          var finding = Self.finding
+          finding.verdict = $0
+          return finding
+        }
+      ).headline
+    }
+    #expect(headline([.pass]) == "pass: nothing moved beyond its threshold")
+    #expect(headline([]) == "inconclusive: nothing was measured")
+    #expect(headline([.pass, .inconclusive]).hasPrefix("inconclusive: 1 of 2 measures"))
+    #expect(headline([.improvement]).hasPrefix("improvement: overhead/external-add"))
+    #expect(headline(Array(repeating: .regression, count: 5)).hasSuffix("; and 2 more"))
+  }
+
+  @Test func markdown() {
+    var still = Self.finding
+    still.verdict = .pass
+    still.effect = 0.99
+    still.worse = 4
+    still.reason = "a | b <script>"
+    let text = GateMarkdown(report([Self.finding, still], notes: ["<b>"])).text
+    let lines = text.split(separator: "\n").map(String.init)
+    #expect(lines.first == GateMarkdown.marker && lines[1].hasPrefix("### ❌ Gate: regression: "))
+    let rows = lines.filter { $0.hasPrefix("| ") && !$0.hasPrefix("| |") }
+    #expect(rows.count == 2)
+    // Every row has as many cells as the header: a bar inside one is escaped.
+    for row in rows { #expect(row.replacing("\\|", with: "").count { $0 == "|" } == 8, "\(row)") }
+    #expect(text.contains("a \\| b &lt;script>") && text.contains("* &lt;b>") && !text.contains("<script>"))
+    #expect(text.contains("<details><summary>1 measures did not move</summary>"))
+    #expect(text.contains("better in 6 of 10 blocks, as chance has it") == (GateRule.chance(agreeing: 6, of: 10) > 0.5))
+    #expect(text.contains("1.2 % of CPU time went to other guests"))
+  }
+
+  @Test func jsonHoldsEverything() throws {
+    let text = try report([Self.finding], notes: ["n"]).json()
+    let decoder = JSONDecoder()
+    decoder.keyDecodingStrategy = .convertFromSnakeCase
+    let read = try decoder.decode(GateReport.self, from: Data(text.utf8))
+    #expect(read.verdict == .regression && read.findings == [Self.finding] && read.notes == ["n"])
+    #expect(read.provenance == GateFilesTests.provenance && read.schema == 1)
+    for key in ["steal_share", "\"verdict\" : \"regression\"", "\"lower\" : 1.17"] { #expect(text.contains(key)) }
+  }
+
+  @Test func differencesShowTheirSign() {
+    var finding = Self.finding
+    finding.scale = .difference
+    finding.effect = -0.25
+    finding.lower = -0.5
+    finding.upper = 0
+    #expect(finding.change == "-0.250 [-0.500, +0.000]")
+  }
+}

@@ -1,0 +1,246 @@
+import Testing
+
+@testable import Harness
+
+/// Processes that only exist here: each arm has its times, allocations and failures.
+final class FakeGate {
+  static let base = GateArm("base", program: "old")
+  static let head = GateArm("head", program: "new")
+  static let cell = CellKey(
+    Scenario(BenchmarkName("overhead", "external-add"), ["ops": "10"]), Arm(subject: "stealing", workers: 1))
+  static let gated = GatedCell(
+    cell, [GatedMetric(.nsPerOp, .wallClock), GatedMetric(.voluntarySwitchesPerOp, .steady)], countsAllocations: true)
+
+  /// Nanoseconds of a process, by its arm and how many ran before it.
+  var time: (GateArm, Int) -> Double = { _, _ in 100 }
+  var switches: (GateArm) -> Double = { _ in 0.001 }
+  var allocations: (GateArm) -> Double = { _ in 1 }
+  var failure: (GateArm, MeasureRequest) -> ProcessOutcome? = { _, _ in nil }
+  /// The share of CPU time stolen in each stretch that is watched, then none.
+  var stolen: [Double] = []
+  var launched: [(arm: String, request: MeasureRequest)] = []
+
+  func session(seed: UInt64 = 1) -> GateSession {
+    GateSession(
+      base: Self.base, head: Self.head, effort: GateEffort(), seed: seed, spin: Spin(roundsPerMicrosecond: 1),
+      world: GateSession.World(
+        launch: { arm, request, _, _ in self.answer(arm, request) },
+        watchSteal: { { self.stolen.isEmpty ? 0 : self.stolen.removeFirst() } },
+        showProgress: { #expect($0 < $1, "\($2)") },
+        isInterrupted: { false }))
+  }
+
+  private func answer(_ arm: GateArm, _ request: MeasureRequest) -> ProcessOutcome {
+    defer { launched.append((arm.name, request)) }
+    if let failure = failure(arm, request) { return failure }
+    switch request.mode {
+    case .calibrate: return FakeWorld.outcome(.exited(0), [.repeats(7), .end])
+    case .count:
+      return FakeWorld.outcome(
+        .exited(0),
+        [
+          .reading(valueIndex: 1, Reading(.allocationsPerOp, allocations(arm), count: 10)),
+          .reading(valueIndex: 1, Reading(.bytesPerOp, 32 * allocations(arm), count: 10)), .end,
+        ])
+    case .time:
+      return FakeWorld.outcome(
+        .exited(0),
+        [
+          .reading(valueIndex: 1, Reading(.nsPerOp, time(arm, launched.count), count: 10)),
+          .reading(valueIndex: 1, Reading(.voluntarySwitchesPerOp, switches(arm), count: 10)),
+          .reading(valueIndex: 0, Reading(.threadsCreated, 1, count: 10)), .end,
+        ])
+    }
+  }
+
+  var means: GateRun.Means = {
+    var means = GateRun.Means()
+    means.countingEnvironment = [:]
+    var record = AllocationRecord()
+    record.add(
+      [AllocationRecord.Entry(cell, [AllocationCounts(allocations: 1, bytes: 32, threads: 1)])], build: "release",
+      from: GateFilesTests.provenance)
+    means.record = record
+    return means
+  }()
+
+  func run(_ cells: [GatedCell] = [gated], hasBase: Bool = true) throws -> (findings: [GateFinding], notes: [String]) {
+    var run = GateRun(cells, means, session: session(), hasBase: hasBase)
+    return (try run.run(), run.notes)
+  }
+
+  func verdict(of metric: Metric) throws -> GateVerdict? {
+    try run().findings.first { $0.metric == metric.name }?.verdict
+  }
+}
+
+struct GateRunTests {
+  @Test func equalsPassInTheFirstStage() throws {
+    let gate = FakeGate()
+    let findings = try gate.run().findings
+    #expect(GateVerdict.combined(findings.map(\.verdict)) == .pass)
+    let time = try #require(findings.first { $0.metric == "ns_per_op" })
+    #expect(time.stage == 1 && time.blocks == 5 && time.effect == 1 && time.null == 1 && time.lower == nil)
+    // Five blocks of three arms of three processes, a calibration, a self-check and a count.
+    #expect(gate.launched.count == 48)
+    let timed = gate.launched.dropFirst(2).filter { if case .time = $0.request.mode { true } else { false } }
+    #expect(timed.allSatisfy { $0.request.mode == .time(repeats: 7, values: 3, warmups: 1) })
+    #expect(timed.count { $0.arm == "base" } == 15 && timed.count { $0.arm == "base again" } == 15)
+  }
+
+  @Test func aSlowerHeadIsFoundInFreshBlocksInReversedOrder() throws {
+    let gate = FakeGate()
+    gate.time = { arm, _ in arm.name == "head" ? 121 : 100 }
+    let time = try #require(try gate.run().findings.first { $0.metric == "ns_per_op" })
+    #expect(time.verdict == .regression && time.stage == 2 && time.blocks == 10 && time.worse == 10)
+    #expect(abs((time.effect ?? 0) - 1.21) < 1e-9 && time.base == 100 && time.head == 121)
+    #expect(time.lower != nil && time.upper != nil && abs((time.confidence ?? 0) - 0.978515625) < 1e-9)
+    let arms = gate.launched.filter { if case .time(7, _, _) = $0.request.mode { true } else { false } }.map(\.arm)
+    #expect(arms.count == 45 + 90)
+    #expect(Array(arms[0..<3]) == Array(arms[45..<48].reversed()))
+    // The switches did not move, and are not measured afresh in vain.
+    #expect(try gate.verdict(of: .voluntarySwitchesPerOp) == .pass)
+  }
+
+  @Test func aFasterHeadIsAnImprovement() throws {
+    let gate = FakeGate()
+    gate.time = { arm, _ in arm.name == "head" ? 80 : 100 }
+    #expect(try gate.verdict(of: .nsPerOp) == .improvement)
+  }
+
+  @Test func switchesAreComparedByTheirDifference() throws {
+    let gate = FakeGate()
+    // Ten times as many of next to none is nothing.
+    gate.switches = { $0.name == "head" ? 0.01 : 0.001 }
+    #expect(try gate.verdict(of: .voluntarySwitchesPerOp) == .pass)
+    gate.switches = { $0.name == "head" ? 1 : 0 }
+    #expect(try gate.verdict(of: .voluntarySwitchesPerOp) == .regression)
+  }
+
+  @Test func noiseIsInconclusive() throws {
+    let gate = FakeGate()
+    gate.time = { _, index in 100 + 400 * SeededGenerator.uniform(UInt64(index), 5) }
+    #expect(try gate.verdict(of: .nsPerOp) == .inconclusive)
+  }
+
+  @Test func disturbedBlocksAreRunAgainButNotForEver() throws {
+    let gate = FakeGate()
+    gate.means.tiers = [.wallClock]
+    gate.stolen = [0.02]
+    let once = try #require(try gate.run().findings.first)
+    #expect(once.verdict == .pass && once.stage == 1 && once.blocks == 5 && once.excluded == 1)
+
+    gate.stolen = Array(repeating: 0.02, count: 6)
+    let first = try #require(try gate.run().findings.first)
+    #expect(first.verdict == .pass && first.stage == 2, "what the first stage cannot clear, the second can")
+
+    gate.stolen = Array(repeating: 0.02, count: 100)
+    let all = try #require(try gate.run().findings.first)
+    #expect(all.verdict == .inconclusive && all.excluded == 13 && all.blocks == 0)
+    #expect(all.reason?.contains("13 of 13") == true)
+  }
+
+  @Test func anAllocationMoreFailsAndOneLessIsWelcome() throws {
+    let gate = FakeGate()
+    gate.allocations = { $0.name == "head" ? 2 : 1 }
+    #expect(try gate.verdict(of: .allocationsPerOp) == .regression)
+    #expect(try gate.verdict(of: .bytesPerOp) == .regression)
+    gate.allocations = { _ in 0 }
+    #expect(try gate.verdict(of: .allocationsPerOp) == .improvement)
+    gate.allocations = { _ in 1.025 }
+    #expect(try gate.verdict(of: .allocationsPerOp) == .pass)
+  }
+
+  @Test func tierZeroNeedsNoBase() throws {
+    let gate = FakeGate()
+    gate.means.tiers = [.deterministic]
+    let findings = try gate.run(hasBase: false).findings
+    #expect(findings.count == 4 && findings.allSatisfy { $0.tier == 0 && $0.verdict == .pass })
+    #expect(gate.launched.count == 2 && gate.launched.allSatisfy { $0.arm == "head" })
+
+    gate.means.build = "debug"
+    let other = try gate.run(hasBase: false)
+    #expect(other.findings.map(\.metric) == ["self_check"] && other.notes.contains { $0.contains("debug build") })
+    gate.means.countingEnvironment = nil
+    #expect(try gate.run(hasBase: false).notes == [Jemalloc.advice])
+  }
+
+  @Test func aHeadThatFailsIsARegressionAndABaseThatFailsNothing() throws {
+    let gate = FakeGate()
+    let crash = ProcessOutcome(ending: .signalled(11), lines: [], lastWords: "trap", nanoseconds: 0)
+    gate.failure = { arm, request in
+      if case .time(7, _, _) = request.mode { arm.name == "head" ? crash : nil } else { nil }
+    }
+    let head = try #require(try gate.run().findings.last)
+    #expect(
+      head.verdict == .regression && head.reason == "head: the process was killed by signal 11, its last words: trap")
+
+    // One of two benchmarks cannot be measured on the base.
+    let other = GatedCell(
+      CellKey(Scenario(BenchmarkName("a", "b"), [:]), FakeGate.cell.arm), [GatedMetric(.nsPerOp, .wallClock)])
+    gate.failure = { arm, request in arm.name != "head" && request.benchmark == "b" ? crash : nil }
+    let base = try #require(try gate.run([FakeGate.gated, other]).findings.first { $0.benchmark == "a/b" })
+    #expect(base.verdict == .inconclusive && base.reason?.hasPrefix("base: the process was killed") == true)
+
+    // All of them.
+    #expect { try gate.run([other]) } throws: {
+      ($0 as? Complaint)?.code == .unavailable && "\($0)".contains("the base cannot be measured")
+    }
+  }
+
+  @Test func aBenchmarkThatTheBaseDoesNotHaveIsANote() throws {
+    let gate = FakeGate()
+    let new = GatedCell(
+      CellKey(Scenario(BenchmarkName("a", "new"), [:]), FakeGate.cell.arm), [GatedMetric(.nsPerOp, .wallClock)])
+    gate.failure = { arm, request in
+      guard arm.name != "head", request.benchmark == "new" else { return nil }
+      return ProcessOutcome(
+        ending: .exited(64), lines: [], lastWords: "opbench: there is no a/new on stealing", nanoseconds: 0)
+    }
+    let (findings, notes) = try gate.run([FakeGate.gated, new])
+    #expect(findings.allSatisfy { $0.verdict == .pass } && notes.contains { $0.contains("a/new is new") })
+  }
+
+  @Test func instructionsOfTwoRunsWithoutWhatStartingCosts() throws {
+    let gate = FakeGate()
+    gate.means.tiers = [.steady]
+    var perOperation: [String: Double] = ["old": 500, "new": 500]
+    let counted = GatedCell(FakeGate.cell, [GatedMetric(.cpuNsPerOp, .wallClock)], countsInstructions: true)
+    func verdict() throws -> GateVerdict? {
+      var run = GateRun([counted], gate.means, session: gate.session(), hasBase: true) { arm, request in
+        guard case .time(let repeats, _, _) = request.mode, let each = perOperation[arm.program] else { return nil }
+        let total = Int(1e8 + each * Double(repeats * 10))
+        let lines = [
+          ResultLine.reading(valueIndex: 1, Reading(.nsPerOp, 1, count: repeats * 10)).text, "end",
+          "==1== Collected : \(total)", "==1== I   refs:      \(total)",
+        ]
+        return ProcessOutcome(ending: .exited(0), lines: lines, lastWords: nil, nanoseconds: 0)
+      }
+      let finding = try run.run().first { $0.metric == "instructions_per_op" }
+      if let finding { #expect(finding.base == 500) }
+      return finding?.verdict
+    }
+    #expect(try verdict() == .pass)
+    perOperation["new"] = 514
+    #expect(try verdict() == .pass, "2.8 %")
+    perOperation["new"] = 516
+    #expect(try verdict() == .regression, "3.2 %")
+    perOperation["new"] = nil
+    #expect(try verdict() == nil, "a script cannot be counted")
+  }
+
+  @Test func calibrationFindsHowFarEqualsStray() throws {
+    let gate = FakeGate()
+    gate.time = { _, index in 100 + 4 * SeededGenerator.uniform(UInt64(index), 3) }
+    var session = gate.session()
+    let entries = try GateCalibration.entries([FakeGate.gated], medians: 30, session: &session)
+    #expect(entries.map(\.metric) == ["ns_per_op", "voluntary_switches_per_op"])
+    #expect(entries[0].medians.count == 30 && entries[0].spread > 0 && entries[0].threshold == 1.05)
+    #expect(entries[1].spread == 0 && entries[1].threshold == 0.03)
+    gate.stolen = Array(repeating: 1, count: 1_000)
+    var disturbed = gate.session()
+    #expect(throws: Complaint.self) {
+      try GateCalibration.entries([FakeGate.gated], medians: 30, session: &disturbed)
+    }
+  }
+}
