@@ -125,6 +125,7 @@ public struct MeasuringProcess {
     if let pend = trial.pend { write(.reading(valueIndex: 1, try pendingBytes(pend, counter))) }
     _ = try trial.measure(1)
     let operations = trial.operationsPerRepeat * Self.countedRepeats
+    let before = counter.bytesInUse()
     for index in 1...values {
       let start = counter.read()
       _ = try trial.measure(Self.countedRepeats)
@@ -134,5 +135,7 @@ public struct MeasuringProcess {
       write(.reading(valueIndex: index, Reading(.allocationsPerOp, requests, count: operations)))
       write(.reading(valueIndex: index, Reading(.bytesPerOp, bytes, count: operations)))
     }
+    let retained = Double(counter.bytesInUse() - before) / Double(operations * values)
+    write(.reading(valueIndex: 0, Reading(.retainedBytesPerOp, retained, count: operations * values)))
   }
 }

@@ -19,6 +19,8 @@ public struct Metric: Hashable, Sendable {
   public static let bytesPerOp = Metric("bytes_per_op", unit: "bytes")
   /// What operations hold while they wait in a suspended queue.
   public static let pendingBytesPerOp = Metric("pending_bytes_per_op", unit: "bytes")
+  /// How much more is in use after counted operations than before them: what a leak leaves behind.
+  public static let retainedBytesPerOp = Metric("retained_bytes_per_op", unit: "bytes")
   public static let nsPerCancel = Metric("ns_per_cancel", unit: "ns")
   public static let lateStarts = Metric("late_starts", unit: "operations")
   /// Operations whose body ran, and those that were cancelled before it did, of one repeat.
@@ -50,6 +52,9 @@ public struct Metric: Hashable, Sendable {
 
   /// What every timed process reports once, whatever it measures; see `ProcessCost` and `PerfCount`.
   public static let process = [threadsCreated, peakRSS, runDelayNsPerOp] + PerfEvent.all.map(\.metric)
+
+  /// What every counting process reports once, whatever it measures.
+  public static let counting = [retainedBytesPerOp]
 
   /// `prefix_mean`, `prefix_p99` and `prefix_max`, counted in operations.
   public static func distribution(_ prefix: String) -> [Metric] {

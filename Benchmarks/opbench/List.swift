@@ -28,7 +28,9 @@ struct List: ParsableCommand {
       lines += Self.empty(workload)
     }
     let process = Metric.process.map { "\($0.name) (\($0.unit))" }.joined(separator: ", ")
+    let counting = Metric.counting.map { "\($0.name) (\($0.unit))" }.joined(separator: ", ")
     lines += ["", "every benchmark, once per process, where the machine allows: " + process]
+    lines += ["every benchmark whose allocations are counted, once: " + counting]
     try ResultFiles.write(lines.joined(separator: "\n") + "\n", to: STDOUT_FILENO, name: "standard output")
   }
 

@@ -15,6 +15,8 @@ final class FakeGate {
   var time: (GateArm, Int) -> Double = { _, _ in 100 }
   var switches: (GateArm) -> Double = { _ in 0.001 }
   var allocations: (GateArm) -> Double = { _ in 1 }
+  var retained = 0.0
+  var lateStarts = 0.0
   var failure: (GateArm, MeasureRequest) -> ProcessOutcome? = { _, _ in nil }
   /// The share of CPU time stolen in each stretch that is watched, then none.
   var stolen: [Double] = []
@@ -40,7 +42,8 @@ final class FakeGate {
         .exited(0),
         [
           .reading(valueIndex: 1, Reading(.allocationsPerOp, allocations(arm), count: 10)),
-          .reading(valueIndex: 1, Reading(.bytesPerOp, 32 * allocations(arm), count: 10)), .end,
+          .reading(valueIndex: 1, Reading(.bytesPerOp, 32 * allocations(arm), count: 10)),
+          .reading(valueIndex: 0, Reading(.retainedBytesPerOp, retained, count: 10)), .end,
         ])
     case .time:
       return FakeWorld.outcome(
@@ -48,6 +51,7 @@ final class FakeGate {
         [
           .reading(valueIndex: 1, Reading(.nsPerOp, time(arm, launched.count), count: 10)),
           .reading(valueIndex: 1, Reading(.voluntarySwitchesPerOp, switches(arm), count: 10)),
+          .reading(valueIndex: 1, Reading(.lateStarts, lateStarts, count: 10)),
           .reading(valueIndex: 0, Reading(.threadsCreated, 1, count: 10)), .end,
         ])
     }
@@ -84,7 +88,7 @@ struct GateRunTests {
     // Five blocks of three arms of three processes, a calibration, a self-check and a count.
     #expect(gate.launched.count == 48)
     let timed = gate.launched.dropFirst(2).filter { if case .time = $0.request.mode { true } else { false } }
-    #expect(timed.allSatisfy { $0.request.mode == .time(repeats: 7, values: 3, warmups: 1) })
+    #expect(timed.allSatisfy { $0.request.mode == .time(repeats: 7, values: 2, warmups: 1) })
     #expect(timed.count { $0.arm == "base" } == 15 && timed.count { $0.arm == "base again" } == 15)
   }
 
@@ -151,16 +155,29 @@ struct GateRunTests {
     #expect(try gate.verdict(of: .allocationsPerOp) == .pass)
   }
 
+  @Test func leaksAndLateStartsFail() throws {
+    let gate = FakeGate()
+    gate.retained = 7
+    #expect(try gate.verdict(of: .retainedBytesPerOp) == .pass)
+    gate.retained = 16
+    #expect(try gate.verdict(of: .retainedBytesPerOp) == .regression)
+    let zero = GatedCell(FakeGate.cell, [GatedMetric(.lateStarts, .deterministic)])
+    #expect(try gate.run([zero]).findings.map(\.verdict) == [.pass])
+    gate.lateStarts = 1
+    #expect(try gate.run([zero], hasBase: false).findings.map(\.verdict) == [.regression])
+  }
+
   @Test func tierZeroNeedsNoBase() throws {
     let gate = FakeGate()
     gate.means.tiers = [.deterministic]
     let findings = try gate.run(hasBase: false).findings
-    #expect(findings.count == 4 && findings.allSatisfy { $0.tier == 0 && $0.verdict == .pass })
+    #expect(findings.count == 5 && findings.allSatisfy { $0.tier == 0 && $0.verdict == .pass })
     #expect(gate.launched.count == 2 && gate.launched.allSatisfy { $0.arm == "head" })
 
     gate.means.build = "debug"
     let other = try gate.run(hasBase: false)
-    #expect(other.findings.map(\.metric) == ["self_check"] && other.notes.contains { $0.contains("debug build") })
+    #expect(other.findings.map(\.metric) == ["self_check", "retained_bytes_per_op"])
+    #expect(other.notes.contains { $0.contains("debug build") })
     gate.means.countingEnvironment = nil
     #expect(try gate.run(hasBase: false).notes == [Jemalloc.advice])
   }
@@ -237,6 +254,7 @@ struct GateRunTests {
     #expect(entries.map(\.metric) == ["ns_per_op", "voluntary_switches_per_op"])
     #expect(entries[0].medians.count == 30 && entries[0].spread > 0 && entries[0].threshold == 1.05)
     #expect(entries[1].spread == 0 && entries[1].threshold == 0.03)
+    #expect(!gate.launched.contains { $0.arm == "base again" }, "equals are two")
     gate.stolen = Array(repeating: 1, count: 1_000)
     var disturbed = gate.session()
     #expect(throws: Complaint.self) {

@@ -103,12 +103,18 @@ public struct AllocationCounts: Hashable, Sendable {
   public let allocations: Double
   public let bytes: Double
   public let threads: Double
+  /// Bytes that are in use after the operations and were not before; nil where a program does not say.
+  public let retained: Double?
 
-  public init(allocations: Double, bytes: Double, threads: Double) {
+  public init(allocations: Double, bytes: Double, threads: Double, retained: Double? = nil) {
     self.allocations = allocations
     self.bytes = bytes
     self.threads = threads
+    self.retained = retained
   }
+
+  /// A leak of the smallest object in every other operation leaves more behind than this.
+  public static let mostRetained = 8.0
 
   /// How many processes a record is made from.
   public static let recordedProcesses = 5

@@ -5,8 +5,9 @@ public enum GateCalibration {
   public static func entries(
     _ cells: [GatedCell], medians count: Int, session: inout GateSession
   ) throws -> [GateThresholds.Entry] {
-    let timed = cells.filter { !$0.metrics.isEmpty }
-    let found = session.blocks(of: timed, counted: count * GateRule.firstBlocks, reversed: false)
+    let timed = cells.compactMap { $0.only([.steady, .wallClock]) }
+    let found = session.blocks(
+      of: timed, counted: count * GateRule.firstBlocks, reversed: false, withNull: false)
     return try timed.flatMap { gated in
       let triples: [GateSession.Triple]
       switch found[gated.cell] {

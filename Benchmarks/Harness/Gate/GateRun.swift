@@ -57,6 +57,12 @@ public struct GateRun {
       case .success(let counts):
         findings.append(GateFinding(tier: .deterministic, gated.cell, Self.selfCheck, .pass))
         guard let counts else { continue }
+        if let retained = counts.retained {
+          findings.append(
+            .count(
+              gated.cell, .retainedBytesPerOp, now: retained, then: 0, slack: AllocationCounts.mostRetained,
+              retained > AllocationCounts.mostRetained ? .regression : .pass))
+        }
         guard let recorded = means.record?.entry(recorded(gated.cell), build: means.build) else {
           unrecorded.append("\(gated.cell.scenario)")
           continue
@@ -66,10 +72,29 @@ public struct GateRun {
         }
       }
     }
+    for gated in cells {
+      for metric in gated.metrics where metric.tier == .deterministic { countWhatMustBeZero(gated.cell, metric.metric) }
+    }
     if !unrecorded.isEmpty {
       notes.append(
         "no record of the allocations of a \(means.build) build for \(unrecorded.joined(separator: ", ")); "
           + "opbench gate --record makes one")
+    }
+  }
+
+  /// How often a benchmark that must find nothing looks for it.
+  private static let zeroRepeats = 50
+
+  private mutating func countWhatMustBeZero(_ cell: CellKey, _ metric: Metric) {
+    do throws(GateSession.Failure) {
+      let mode = MeasureRequest.Mode.time(repeats: Self.zeroRepeats, values: 1, warmups: 0)
+      let found = GateSession.medians(try session.run(session.head, cell, mode, isBase: false))[metric]
+      guard let found else {
+        return notes.append("\(cell) gives no \(metric.name)")
+      }
+      findings.append(.count(cell, metric, now: found, then: 0, slack: 0, found > 0 ? .regression : .pass))
+    } catch {
+      noteSelfCheck(cell, error)
     }
   }
 
@@ -88,7 +113,9 @@ public struct GateRun {
         throw GateSession.Failure(isBase: false, reason: "\(arm.name): no allocations were counted")
       }
       return .success(
-        AllocationCounts(allocations: allocations, bytes: bytes, threads: timed[.threadsCreated] ?? 0))
+        AllocationCounts(
+          allocations: allocations, bytes: bytes, threads: timed[.threadsCreated] ?? 0,
+          retained: counted[.retainedBytesPerOp]))
     } catch {
       return .failure(error)
     }
@@ -109,7 +136,7 @@ public struct GateRun {
   }
 
   private mutating func compare() throws {
-    let timed = cells.compactMap { $0.only(means.tiers) }
+    let timed = cells.compactMap { $0.only(means.tiers.subtracting([.deterministic])) }
     if means.tiers.contains(.steady) { countInstructions() }
     let first = session.blocks(of: timed, counted: GateRule.firstBlocks, reversed: false)
     let failures = first.values.compactMap { result in

@@ -18,10 +18,10 @@ public struct GateEffort: Hashable, Sendable {
   /// Processes per arm and block, whose median counts: processes of the same program differ more from one another, by
   /// where their memory and threads happen to lie, than values within one.
   public var processes = 3
-  public var values = 3
+  public var values = 2
   public var warmups = 1
   /// What a value takes on the base, in nanoseconds.
-  public var target: UInt64 = 20_000_000
+  public var target: UInt64 = 15_000_000
   /// After so many seconds a process counts as hung.
   public var timeout = 20.0
 
@@ -95,9 +95,10 @@ public struct GateSession {
   public static let stolenShare = 0.01
 
   /// Runs blocks of the cells until `counted` of each count, or more than a quarter had to be excluded. `reversed` runs
-  /// the arms of each block in the opposite order.
+  /// the arms of each block in the opposite order; without `withNull` there is no second base, whose numbers are then
+  /// the first one's.
   public mutating func blocks(
-    of cells: [GatedCell], counted: Int, reversed: Bool
+    of cells: [GatedCell], counted: Int, reversed: Bool, withNull: Bool = true
   ) -> [CellKey: Result<[Triple], Failure>] {
     var found: [CellKey: Result<[Triple], Failure>] = [:]
     let most = GateRule.mostBlocks(for: counted)
@@ -114,14 +115,16 @@ public struct GateSession {
         guard sofar.count(where: { !$0.isExcluded }) < counted else { continue }
         world.showProgress(done, max(done + 1, cells.count * counted), "block \(block + 1): \(cell)")
         done += 1
-        found[cell] = triple(cell, block: block, reversed: reversed).map { sofar + [$0] }
+        found[cell] = triple(cell, block: block, reversed: reversed, withNull).map { sofar + [$0] }
       }
     }
     return found
   }
 
-  private mutating func triple(_ cell: CellKey, block: Int, reversed: Bool) -> Result<Triple, Failure> {
-    let arms = [base, head, base.named("\(base.name) again")]
+  private mutating func triple(
+    _ cell: CellKey, block: Int, reversed: Bool, _ withNull: Bool
+  ) -> Result<Triple, Failure> {
+    let arms = [base, head] + (withNull ? [base.named("\(base.name) again")] : [])
     let square = LatinSquare(size: arms.count, seed: seed).order(block: block)
     do throws(Failure) {
       let repeats = try repeats(cell)
@@ -135,7 +138,9 @@ public struct GateSession {
       }
       let middle = numbers.map(Self.medians)
       return .success(
-        Triple(base: middle[0], head: middle[1], again: middle[2], isExcluded: stolen() > Self.stolenShare))
+        Triple(
+          base: middle[0], head: middle[1], again: withNull ? middle[2] : middle[0],
+          isExcluded: stolen() > Self.stolenShare))
     } catch {
       return .failure(error)
     }

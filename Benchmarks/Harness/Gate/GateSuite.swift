@@ -100,7 +100,13 @@ extension GateSuite {
         isSteady ? [GatedMetric(.cpuNsPerOp, .steady), GatedMetric(.voluntarySwitchesPerOp, .steady)] : [],
         countsAllocations: true, countsInstructions: counted.contains(scenario.name.benchmark))
     }
-    return merged(wide + narrow)
+    // What is cancelled must not begin.
+    let late = GatedCell(
+      CellKey(
+        Scenario(
+          BenchmarkName("cancellation", "late-starts"), ["ops": "256", "work_ns": "1000", "links": "chain"]),
+        Arm(subject: subject, workers: workers)), [GatedMetric(.lateStarts, .deterministic)])
+    return merged(wide + narrow) + [late]
   }
 
   /// On a machine with one CPU the wide cells are the narrow ones.

@@ -1,7 +1,7 @@
 /// A number that is held against its threshold, and how steady it is by nature.
 public struct GatedMetric: Hashable, Sendable {
   public enum Tier: Int, Codable, Sendable, CaseIterable {
-    /// The same every time.
+    /// The same every time. A metric of this tier must be zero.
     case deterministic = 0
     /// Nearly.
     case steady = 1
