@@ -54,5 +54,7 @@ public struct CellKey: Hashable, Sendable, CustomStringConvertible {
     self.arm = arm
   }
 
-  public var description: String { "\(scenario.name) on \(arm) (\(scenario.parameters))" }
+  public var description: String {
+    scenario.parameters.isEmpty ? "\(scenario.name) on \(arm)" : "\(scenario.name) on \(arm) (\(scenario.parameters))"
+  }
 }

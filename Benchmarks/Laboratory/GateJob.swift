@@ -186,7 +186,10 @@ public struct GateJob {
     }
     file.add(entries, build: head.build, from: .here(commit: Self.commit(), command: CommandLine.arguments))
     try ResultFiles.replace(output, with: try file.text())
-    func shown(_ range: [Double]) -> String { Set(range).sorted().map(Scale.significant).joined(separator: " - ") }
+    func shown(_ range: [Double]) -> String {
+      let ends = range.map(Scale.significant)
+      return Set(ends).count == 1 ? ends[0] : ends.joined(separator: " - ")
+    }
     let rows = entries.map {
       ["\($0.benchmark) \($0.params)", shown($0.allocationsPerOp), shown($0.bytesPerOp), shown($0.threadsCreated)]
     }

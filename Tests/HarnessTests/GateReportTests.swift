@@ -19,6 +19,7 @@ struct GateReportTests {
     finding.stage = 2
     finding.blocks = 10
     finding.worse = 10
+    finding.better = 0
     finding.excluded = 1
     return finding
   }()
@@ -70,6 +71,7 @@ struct GateReportTests {
     still.verdict = .pass
     still.effect = 0.99
     still.worse = 4
+    still.better = 6
     still.reason = "a | b <script>"
     let text = GateMarkdown(report([Self.finding, still], notes: ["<b>"])).text
     let lines = text.split(separator: "\n").map(String.init)
@@ -92,6 +94,19 @@ struct GateReportTests {
     #expect(read.verdict == .regression && read.findings == [Self.finding] && read.notes == ["n"])
     #expect(read.provenance == GateFilesTests.provenance && read.schema == 1)
     for key in ["steal_share", "\"verdict\" : \"regression\"", "\"lower\" : 1.17"] { #expect(text.contains(key)) }
+  }
+
+  @Test func howSure() {
+    func certainty(worse: Int, better: Int) -> String {
+      var finding = Self.finding
+      finding.excluded = 0
+      finding.worse = worse
+      finding.better = better
+      return finding.certainty
+    }
+    #expect(certainty(worse: 0, better: 0) == "the same in 10 of 10 blocks")
+    #expect(certainty(worse: 0, better: 9) == "better in 9 of 10 blocks, by chance 1 in 47")
+    #expect(certainty(worse: 5, better: 5) == "worse in 5 of 10 blocks, as chance has it")
   }
 
   @Test func differencesShowTheirSign() {

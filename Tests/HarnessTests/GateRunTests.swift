@@ -16,6 +16,7 @@ final class FakeGate {
   var switches: (GateArm) -> Double = { _ in 0.001 }
   var allocations: (GateArm) -> Double = { _ in 1 }
   var retained = 0.0
+  var retainedOperations = 90_000
   var lateStarts = 0.0
   var failure: (GateArm, MeasureRequest) -> ProcessOutcome? = { _, _ in nil }
   /// The share of CPU time stolen in each stretch that is watched, then none.
@@ -43,7 +44,7 @@ final class FakeGate {
         [
           .reading(valueIndex: 1, Reading(.allocationsPerOp, allocations(arm), count: 10)),
           .reading(valueIndex: 1, Reading(.bytesPerOp, 32 * allocations(arm), count: 10)),
-          .reading(valueIndex: 0, Reading(.retainedBytesPerOp, retained, count: 10)), .end,
+          .reading(valueIndex: 0, Reading(.retainedBytesPerOp, retained, count: retainedOperations)), .end,
         ])
     case .time:
       return FakeWorld.outcome(
@@ -157,10 +158,13 @@ struct GateRunTests {
 
   @Test func leaksAndLateStartsFail() throws {
     let gate = FakeGate()
-    gate.retained = 7
+    gate.retained = 15
     #expect(try gate.verdict(of: .retainedBytesPerOp) == .pass)
-    gate.retained = 16
+    gate.retained = 32
     #expect(try gate.verdict(of: .retainedBytesPerOp) == .regression)
+    // A few kilobytes are kept for the next time, however few operations there were.
+    gate.retainedOperations = 900
+    #expect(try gate.verdict(of: .retainedBytesPerOp) == .pass)
     let zero = GatedCell(FakeGate.cell, [GatedMetric(.lateStarts, .deterministic)])
     #expect(try gate.run([zero]).findings.map(\.verdict) == [.pass])
     gate.lateStarts = 1

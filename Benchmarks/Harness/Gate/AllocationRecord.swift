@@ -103,18 +103,32 @@ public struct AllocationCounts: Hashable, Sendable {
   public let allocations: Double
   public let bytes: Double
   public let threads: Double
-  /// Bytes that are in use after the operations and were not before; nil where a program does not say.
-  public let retained: Double?
+  /// What is in use after the operations and was not before; nil where a program does not say.
+  public let retained: Retained?
 
-  public init(allocations: Double, bytes: Double, threads: Double, retained: Double? = nil) {
+  public struct Retained: Hashable, Sendable {
+    public let bytesPerOp: Double
+    public let operations: Int
+
+    public init(bytesPerOp: Double, operations: Int) {
+      self.bytesPerOp = bytesPerOp
+      self.operations = operations
+    }
+
+    /// A leak of one object per operation leaves more behind than this; a queue that was never longer before, less.
+    public static let mostPerOp = 16.0
+    /// What is kept for the next time, whatever the number of operations.
+    public static let mostBytes = 65_536.0
+
+    public var isLeak: Bool { bytesPerOp > Self.mostPerOp && bytesPerOp * Double(operations) > Self.mostBytes }
+  }
+
+  public init(allocations: Double, bytes: Double, threads: Double, retained: Retained? = nil) {
     self.allocations = allocations
     self.bytes = bytes
     self.threads = threads
     self.retained = retained
   }
-
-  /// A leak of the smallest object in every other operation leaves more behind than this.
-  public static let mostRetained = 8.0
 
   /// How many processes a record is made from.
   public static let recordedProcesses = 5

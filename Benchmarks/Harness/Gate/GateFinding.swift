@@ -29,9 +29,10 @@ public struct GateFinding: Codable, Hashable, Sendable {
   public var threshold: Double?
   /// The stage that decided.
   public var stage: Int?
-  /// Blocks that count, those of them in which the head was worse, and those that were left out.
+  /// Blocks that count, those of them in which the head was worse and better, and those that were left out.
   public var blocks: Int?
   public var worse: Int?
+  public var better: Int?
   public var excluded: Int?
 
   public init(tier: GatedMetric.Tier, _ cell: CellKey, _ metric: Metric, _ verdict: GateVerdict, reason: String? = nil)
@@ -62,6 +63,7 @@ public struct GateFinding: Codable, Hashable, Sendable {
     let pairs = counted.compactMap { $0.paired(metric.metric) }
     blocks = pairs.count
     worse = pairs.count { $0.effect > 0 }
+    better = pairs.count { $0.effect < 0 }
     guard !pairs.isEmpty else { return }
     base = Statistics.median(counted.compactMap { $0.base[metric.metric] })
     head = Statistics.median(counted.compactMap { $0.head[metric.metric] })

@@ -60,8 +60,8 @@ public struct GateRun {
         if let retained = counts.retained {
           findings.append(
             .count(
-              gated.cell, .retainedBytesPerOp, now: retained, then: 0, slack: AllocationCounts.mostRetained,
-              retained > AllocationCounts.mostRetained ? .regression : .pass))
+              gated.cell, .retainedBytesPerOp, now: retained.bytesPerOp, then: 0,
+              slack: AllocationCounts.Retained.mostPerOp, retained.isLeak ? .regression : .pass))
         }
         guard let recorded = means.record?.entry(recorded(gated.cell), build: means.build) else {
           unrecorded.append("\(gated.cell.scenario)")
@@ -107,15 +107,19 @@ public struct GateRun {
       let mode = MeasureRequest.Mode.time(repeats: 1, values: 1, warmups: 1)
       let timed = GateSession.medians(try session.run(arm, gated.cell, mode, isBase: false))
       guard let environment else { return .success(nil) }
-      let counted = GateSession.medians(
-        try session.run(arm, gated.cell, .count(values: 3), environment, isBase: false))
+      let lines = try session.run(arm, gated.cell, .count(values: 3), environment, isBase: false)
+      let counted = GateSession.medians(lines)
+      var retained: AllocationCounts.Retained?
+      for case .reading(_, let reading) in lines where reading.metric == .retainedBytesPerOp {
+        retained = AllocationCounts.Retained(bytesPerOp: reading.value, operations: reading.count)
+      }
       guard let allocations = counted[.allocationsPerOp], let bytes = counted[.bytesPerOp] else {
         throw GateSession.Failure(isBase: false, reason: "\(arm.name): no allocations were counted")
       }
       return .success(
         AllocationCounts(
           allocations: allocations, bytes: bytes, threads: timed[.threadsCreated] ?? 0,
-          retained: counted[.retainedBytesPerOp]))
+          retained: retained))
     } catch {
       return .failure(error)
     }
@@ -167,10 +171,10 @@ public struct GateRun {
     }.sorted { $0.tier < $1.tier }
     let missing = uncalibrated(timed)
     if !missing.isEmpty {
+      let metric = GatedMetric(.nsPerOp, .wallClock)
       notes.append(
-        "not calibrated, so x\(GatedMetric(.nsPerOp, .wallClock).defaultThreshold) for times: "
-          + "\(missing.joined(separator: ", ")); opbench gate --calibrate \(GateThresholds.fewestMedians) finds thresholds"
-      )
+        "not calibrated, so the threshold is x\(metric.defaultThreshold) for times: \(missing.joined(separator: ", ")); "
+          + "gate --calibrate \(GateThresholds.fewestMedians) finds thresholds")
     }
   }
 
@@ -227,12 +231,11 @@ public struct GateRun {
     CellKey(cell.scenario, Arm(subject: means.recordedSubject ?? cell.arm.subject, workers: cell.arm.workers))
   }
 
+  /// Cells of which some measure has no calibrated threshold.
   private func uncalibrated(_ timed: [GatedCell]) -> [String] {
-    timed.flatMap { gated in
-      gated.metrics.filter { means.thresholds.entry(recorded(gated.cell), $0.metric) == nil }.map {
-        "\(gated.cell.scenario.name)@\(gated.cell.arm.workers) \($0.metric.name)"
-      }
-    }
+    timed.filter { gated in
+      gated.metrics.contains { means.thresholds.entry(recorded(gated.cell), $0.metric) == nil }
+    }.map { "\($0.cell.scenario.name)@\($0.cell.arm.workers)" }
   }
 
   // MARK: Instructions

@@ -34,9 +34,10 @@ extension GateFinding {
   /// How sure: the blocks that agree, and how easily chance does that.
   public var certainty: String {
     if tier == GatedMetric.Tier.deterministic.rawValue, effect != nil { return "the same every time" }
-    guard let blocks, let worse, blocks > 0, let effect, let scale else { return "-" }
-    let isWorse = effect > (scale == .ratio ? 1 : 0)
-    let agreeing = isWorse ? worse : blocks - worse
+    guard let blocks, let worse, let better, blocks > 0 else { return "-" }
+    if worse == 0, better == 0 { return "the same in \(blocks) of \(blocks) blocks" }
+    let isWorse = worse >= better
+    let agreeing = max(worse, better)
     let chance = GateRule.chance(agreeing: agreeing, of: blocks)
     let left = excluded.map { $0 > 0 ? ", \($0) left out" : "" } ?? ""
     return "\(isWorse ? "worse" : "better") in \(agreeing) of \(blocks) blocks, "

@@ -76,6 +76,7 @@ struct InstructionCount {
     var finding = GateFinding(cell, metric, [triple], decision, threshold: threshold, stage: 1)
     finding.blocks = nil
     finding.worse = nil
+    finding.better = nil
     finding.excluded = nil
     return finding
   }
