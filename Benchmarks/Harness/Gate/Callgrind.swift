@@ -34,8 +34,11 @@ public final class Callgrind {
       [
         "--tool=callgrind", "--callgrind-out-file=/dev/null", "--log-fd=1", "--fair-sched=yes", copy, "measure",
         (try? request.encoded()) ?? "",
-      ], environment: arm.environment.merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 }, timeout: 120)
+      ], environment: arm.environment.merging(Self.environment) { $1 }, timeout: 120)
   }
+
+  /// Hash tables that are laid out by chance take as many instructions as chance has it.
+  private static let environment = ["SWIFT_BACKTRACE": "enable=no", "SWIFT_DETERMINISTIC_HASHING": "1"]
 
   /// The total that callgrind says when a process ends: "==123== Collected : 4567".
   public static func collected(_ lines: [String]) -> Double? {
