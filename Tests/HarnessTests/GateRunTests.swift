@@ -46,7 +46,7 @@ final class FakeGate {
           .reading(valueIndex: 1, Reading(.bytesPerOp, 32 * allocations(arm), count: 10)),
           .reading(valueIndex: 0, Reading(.retainedBytesPerOp, retained, count: retainedOperations)), .end,
         ])
-    case .time:
+    case .time, .trace:
       return FakeWorld.outcome(
         .exited(0),
         [
