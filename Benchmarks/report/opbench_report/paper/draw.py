@@ -8,7 +8,7 @@ from ..files import replace
 from ..subjects import look
 from .dots import draw_dots
 from .lines import draw_panel
-from .style import INK, PARAMETERS, WIDTH, marker_style, pyplot
+from .style import INK, PARAMETERS, WIDTH, marker_style, pyplot, with_fallback_fonts
 
 _COLUMNS = 3
 # So many panels are set smaller.
@@ -27,7 +27,10 @@ def render(chart, folder, source, kinds=("svg", "png")):
             for kind in kinds:
                 content = io.BytesIO()
                 figure.savefig(content, format=kind, metadata=about[kind])
-                replace(os.path.join(folder, f"{chart.name}.{kind}"), content.getvalue())
+                drawn = content.getvalue()
+                replace(
+                    os.path.join(folder, f"{chart.name}.{kind}"), with_fallback_fonts(drawn) if kind == "svg" else drawn
+                )
         finally:
             pyplot.close(figure)
 
