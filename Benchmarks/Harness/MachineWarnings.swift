@@ -1,9 +1,9 @@
 /// In plain words what is wrong with the machine for measuring, and what would help.
 public enum MachineWarnings {
-  /// What can be seen before a run.
-  public static func before() -> [String] {
+  /// What can be seen before a run of this program, or of another that says how it was built.
+  public static func before(isOptimised: Bool = Environment.isOptimised) -> [String] {
     warnings(
-      load: SystemLoad.average, isOptimised: Environment.isOptimised,
+      load: SystemLoad.average, isOptimised: isOptimised,
       governor: SystemFile.read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
       // Zero where turbo is switched off (Intel's driver), one where it is not.
       boost: SystemFile.read("/sys/devices/system/cpu/cpufreq/boost")

@@ -52,7 +52,7 @@ public struct GateJob {
       return try calibrate(head, cells, medians: count, output: output)
     }
     if let record = options.record { return try self.record(head, cells, to: record) }
-    warn()
+    warn(head)
     let report = try Self.report(
       base: base?.arm("base"), head: head.arm("head"), cells, means, seed: options.seed, progress,
       names: (options.baseName ?? options.base, options.headName ?? options.head ?? "this program"))
@@ -60,8 +60,8 @@ public struct GateJob {
     if report.verdict != .pass { throw ExitCode(report.verdict.exitCode) }
   }
 
-  private func warn() {
-    for warning in MachineWarnings.before() { progress.say(warning) }
+  private func warn(_ head: GateProgram) {
+    for warning in MachineWarnings.before(isOptimised: head.build != "debug") { progress.say(warning) }
   }
 
   private func suite(_ head: GateProgram, _ base: GateProgram?) throws -> [GatedCell] {
@@ -149,7 +149,7 @@ public struct GateJob {
   private func calibrate(_ head: GateProgram, _ cells: [GatedCell], medians: Int, output: String) throws {
     var file =
       FileManager.default.fileExists(atPath: output) ? try GateThresholds.read(output) : GateThresholds()
-    warn()
+    warn(head)
     var session = Self.session(base: head.arm("base"), head: head.arm("head"), seed: options.seed, progress)
     let outcome = Result { try GateCalibration.entries(cells, medians: medians, session: &session) }
     progress.clear()
@@ -172,18 +172,9 @@ public struct GateJob {
     guard let library = Jemalloc.library() else { throw Complaint(.unavailable, Jemalloc.advice) }
     var file =
       FileManager.default.fileExists(atPath: output) ? try AllocationRecord.read(output) : AllocationRecord()
-    warn()
+    warn(head)
     var session = Self.session(base: head.arm("base"), head: head.arm("head"), seed: options.seed, progress)
-    let entries = try cells.filter(\.countsAllocations).map { gated in
-      let processes = try (0..<AllocationCounts.recordedProcesses).map { _ in
-        switch GateRun.counts(gated, &session, session.head, Jemalloc.environment(library: library)) {
-        case .failure(let failure): throw Complaint(.software, "no count for \(gated.cell): \(failure.reason)")
-        case .success(let counts?): return counts
-        case .success(nil): throw Complaint(.unavailable, Jemalloc.advice)
-        }
-      }
-      return AllocationRecord.Entry(gated.cell, processes)
-    }
+    let entries = try Self.counted(head.arm("head"), cells, Jemalloc.environment(library: library), &session)
     file.add(entries, build: head.build, from: .here(commit: Self.commit(), command: CommandLine.arguments))
     try ResultFiles.replace(output, with: try file.text())
     func shown(_ range: [Double]) -> String {
@@ -196,6 +187,35 @@ public struct GateJob {
     let table = Table.aligned([["benchmark", "allocations/op", "bytes/op", "threads"]] + rows)
     try ResultFiles.write(table.joined(separator: "\n") + "\n", to: STDOUT_FILENO, name: "standard output")
     progress.say("wrote \(output)")
+  }
+
+  /// What a program allocates, counted in a few processes.
+  private static func counted(
+    _ arm: GateArm, _ cells: [GatedCell], _ environment: [String: String], _ session: inout GateSession
+  ) throws -> [AllocationRecord.Entry] {
+    try cells.filter(\.countsAllocations).map { gated in
+      let processes = try (0..<AllocationCounts.recordedProcesses).map { _ in
+        switch GateRun.counts(gated, &session, arm, environment) {
+        case .failure(let failure): throw Complaint(.software, "no count for \(gated.cell): \(failure.reason)")
+        case .success(let counts?): return counts
+        case .success(nil): throw Complaint(.unavailable, Jemalloc.advice)
+        }
+      }
+      return AllocationRecord.Entry(gated.cell, processes)
+    }
+  }
+
+  /// A record of this moment, under the names and the build that `means` looks for.
+  public static func recorded(
+    _ arm: GateArm, _ cells: [GatedCell], as means: GateRun.Means, seed: UInt64, _ progress: Progress
+  ) throws -> AllocationRecord {
+    var session = session(base: arm, head: arm, seed: seed, progress)
+    let entries = try counted(arm, cells, means.countingEnvironment ?? [:], &session)
+    var record = AllocationRecord()
+    record.add(
+      entries.map { $0.on(backend: means.recordedSubject) }, build: means.build,
+      from: .here(commit: commit(), command: CommandLine.arguments))
+    return record
   }
 
   /// Of the checkout in which the command is given; nil outside of any.

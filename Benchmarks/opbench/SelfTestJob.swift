@@ -33,8 +33,8 @@ struct SelfTestJob {
       ? GateSuite.standard(subject: ControlSubject.name, workers: CPUs.available)
       : Self.short.map {
         GatedCell(
-          CellKey($0, Arm(subject: ControlSubject.name, workers: 1)), [GatedMetric(.nsPerOp, .wallClock)],
-          countsAllocations: true)
+          CellKey($0, Arm(subject: ControlSubject.name, workers: 1)),
+          [GatedMetric(.nsPerOp, .wallClock), GatedMetric(.cpuNsPerOp, .steady)], countsAllocations: true)
       }
     signal(SIGXFSZ, SIG_IGN)
     signal(SIGPIPE, SIG_IGN)
@@ -110,6 +110,7 @@ struct SelfTestJob {
     means.tiers = test == .allocation ? [.deterministic] : [.steady, .wallClock]
     let injection = Injection(test, spin: spin, program: program)
     let control = GateArm("base", program: program)
+    if test == .allocation { means.record = try GateJob.recorded(control, cells, as: means, seed: seed, progress) }
     return try GateJob.report(
       base: control, head: control.named("head"), cells, means, seed: seed &+ UInt64(attempt), progress,
       names: ("control", test.words), inject: injection.environment)
@@ -121,8 +122,8 @@ private final class Injection {
   private let test: SelfTestCase
   private let spin: Spin
   private let program: String
-  /// Nanoseconds per operation of the control without a delay: what a delay is a share of.
-  private var baselines: [String: Double] = [:]
+  /// What has been found out, by benchmark.
+  private var rounds: [String: Int] = [:]
 
   init(_ test: SelfTestCase, spin: Spin, program: String) {
     self.test = test
@@ -140,23 +141,34 @@ private final class Injection {
     }
   }
 
+  /// Rounds of spinning that make an operation longer by that share.
   private func delay(_ request: MeasureRequest, _ variable: String, _ share: Double) -> [String: String] {
-    guard case .time(let repeats, _, _) = request.mode else { return [:] }
-    let nanoseconds = share * baseline(request, repeats: repeats)
-    return [variable: "\(spin.rounds(nanoseconds: nanoseconds))"]
+    guard case .time = request.mode else { return [:] }
+    let key = "\(request.name) \(request.parameters) \(request.workers)"
+    let rounds = rounds[key] ?? calibrated(request, share)
+    self.rounds[key] = rounds
+    return [variable: "\(rounds)"]
   }
 
-  /// The median of a few processes, measured when it is first needed.
-  private func baseline(_ request: MeasureRequest, repeats: Int) -> Double {
-    let key = "\(request.name) \(request.parameters) \(request.workers)"
-    if let known = baselines[key] { return known }
-    let processes = (0..<5).compactMap { _ -> Double? in
-      let lines = ProcessRunner.run(program, ["measure", (try? request.encoded()) ?? ""], timeout: 20).lines
+  /// The CPU hides a part of a short delay behind other work, so what a delay of that length really costs is measured,
+  /// and the delay corrected by it.
+  private func calibrated(_ request: MeasureRequest, _ share: Double) -> Int {
+    let plain = nanoseconds(request, [:])
+    let first = spin.rounds(nanoseconds: share * plain)
+    let slowed = nanoseconds(request, [ControlChoice.delayVariable: "\(first)"])
+    let real = plain > 0 ? slowed / plain - 1 : 0
+    let correction = real > 0 ? min(max(share / real, 0.5), 2) : 2
+    return Int((Double(first) * correction).rounded())
+  }
+
+  /// What an operation of the control takes: the median of a few processes.
+  private func nanoseconds(_ request: MeasureRequest, _ environment: [String: String]) -> Double {
+    let processes = (0..<7).compactMap { _ -> Double? in
+      let arguments = ["measure", (try? request.encoded()) ?? ""]
+      let lines = ProcessRunner.run(program, arguments, environment: environment, timeout: 20).lines
       let numbers = GateSession.medians(lines.compactMap(ResultLine.init))
       return numbers[.nsPerOp] ?? numbers[.nsPerCancel]
     }
-    let value = processes.isEmpty ? 0 : Statistics.median(processes)
-    baselines[key] = value
-    return value
+    return processes.isEmpty ? 0 : Statistics.median(processes)
   }
 }

@@ -250,12 +250,13 @@ public struct GateRun {
     for gated in single {
       let metric = GatedMetric(.instructionsPerOp, .steady)
       let count = InstructionCount(gated.cell, seed: session.seed, spin: session.spin, instructions)
-      switch count.compare(base: session.base, head: session.head) {
+      let threshold = means.thresholds.entry(recorded(gated.cell), metric.metric)?.threshold ?? metric.leastThreshold
+      let tolerance = GateScale(metric.metric).tolerance(threshold)
+      switch count.compare(base: session.base, head: session.head, tolerance: tolerance) {
       case nil:
         notes.append("the instructions of \(gated.cell.scenario.name) are not counted: strip cannot read the program")
       case .failure(let failure): noteSelfCheck(gated.cell, failure)
       case .success(let triple):
-        let threshold = means.thresholds.entry(recorded(gated.cell), metric.metric)?.threshold ?? metric.leastThreshold
         findings.append(InstructionCount.finding(gated.cell, metric, triple, threshold: threshold))
       }
     }

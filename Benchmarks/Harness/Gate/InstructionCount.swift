@@ -19,28 +19,58 @@ struct InstructionCount {
     }
   }
 
+  /// Threads that wait for one another by spinning add to a count, never take from it: where the two counts of the base
+  /// disagree, all are repeated, and the lowest of each is kept.
+  static let mostRounds = 3
+
   /// Base, head and base again; nil where one of them cannot be counted.
-  func compare(base: GateArm, head: GateArm) -> Result<GateSession.Triple, GateSession.Failure>? {
+  func compare(
+    base: GateArm, head: GateArm, tolerance: Double
+  ) -> Result<GateSession.Triple, GateSession.Failure>? {
     do throws(GateSession.Failure) {
-      guard let first = try perOperation(base, isBase: true), let second = try perOperation(head, isBase: false),
-        let third = try perOperation(base, isBase: true)
-      else { return nil }
-      func numbers(_ count: Double) -> [Metric: Double] { [.instructionsPerOp: count] }
+      var lowest = [Totals(), Totals(), Totals()]
+      for _ in 0..<Self.mostRounds {
+        for (index, arm) in [base, head, base].enumerated() {
+          for repeats in [Self.fewRepeats, Self.manyRepeats] {
+            guard let total = try total(arm, repeats, isBase: index != 1) else { return nil }
+            lowest[index].add(total, isMany: repeats == Self.manyRepeats)
+          }
+        }
+        if let null = GateScale.ratio.effect(lowest[2].perOperation, lowest[0].perOperation), abs(null) < tolerance / 2
+        {
+          break
+        }
+      }
+      for (total, arm) in zip(lowest, [base, head]) where !(total.perOperation > 0) {
+        throw GateSession.Failure(
+          isBase: arm == base, reason: "\(arm.name): more repeats took no more instructions")
+      }
+      func numbers(_ totals: Totals) -> [Metric: Double] { [.instructionsPerOp: totals.perOperation] }
       return .success(
-        GateSession.Triple(base: numbers(first), head: numbers(second), again: numbers(third), isExcluded: false))
+        GateSession.Triple(
+          base: numbers(lowest[0]), head: numbers(lowest[1]), again: numbers(lowest[2]), isExcluded: false))
     } catch {
       return .failure(error)
     }
   }
 
-  func perOperation(_ arm: GateArm, isBase: Bool) throws(GateSession.Failure) -> Double? {
-    guard let few = try total(arm, Self.fewRepeats, isBase: isBase),
-      let many = try total(arm, Self.manyRepeats, isBase: isBase)
-    else { return nil }
-    guard many.operations > few.operations, many.instructions > few.instructions else {
-      throw GateSession.Failure(isBase: isBase, reason: "\(arm.name): more repeats took no more instructions")
+  /// The fewest instructions that few and many repeats took.
+  private struct Totals {
+    private var few = (instructions: Double.infinity, operations: 0)
+    private var many = (instructions: Double.infinity, operations: 0)
+
+    mutating func add(_ total: (instructions: Double, operations: Int), isMany: Bool) {
+      if isMany {
+        if total.instructions < many.instructions { many = total }
+      } else if total.instructions < few.instructions {
+        few = total
+      }
     }
-    return (many.instructions - few.instructions) / Double(many.operations - few.operations)
+
+    var perOperation: Double {
+      many.operations > few.operations
+        ? (many.instructions - few.instructions) / Double(many.operations - few.operations) : 0
+    }
   }
 
   private func total(
