@@ -26,7 +26,7 @@ import Testing
     func takeNumbers(_ count: Int) -> (first: Int, isControlled: Bool) { registry.takeNumbers(count) }
     func setControlled(_ controlled: Bool) -> Int { registry.setControlled(controlled) }
     func isCancelled(_ sequence: Int) -> Bool { registry.isCancelled(sequence: sequence) }
-    func cancelAllSoFar() -> Int { registry.cancelAllSoFar() }
+    func cancelAll(below bound: Int) { registry.cancelAll(below: bound) }
 
     func pending(below bound: Int = .max) -> [Operation] {
       var found: [Operation] = []
@@ -111,14 +111,16 @@ import Testing
     #expect(shared.counts.added == 7)
   }
 
-  @Test func `cancelling all concerns the numbers taken so far, and never fewer than before`() {
+  @Test func `cancelling all concerns the numbers below the bound, and never fewer than before`() {
     let shared = Shared()
     #expect(!shared.isCancelled(0))
     _ = shared.takeNumbers(4)
-    #expect(shared.cancelAllSoFar() == 4)
+    shared.cancelAll(below: 4)
     _ = shared.takeNumbers(1)
     #expect((0..<5).map { shared.isCancelled($0) } == [true, true, true, true, false])
-    #expect(shared.cancelAllSoFar() == 5)
+    shared.cancelAll(below: 2)
+    #expect(shared.isCancelled(3) && !shared.isCancelled(4))
+    shared.cancelAll(below: 5)
     #expect(shared.isCancelled(4))
   }
 

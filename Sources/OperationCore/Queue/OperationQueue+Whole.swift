@@ -10,14 +10,15 @@ extension OperationQueue {
   }
 
   final func cancelAll() {
-    // The instant: from here on whoever claims one of them skips it. Then the flag on each, so that none starts after
-    // this has returned; and only then the overridable cancel(), which releases what waits for dependencies.
-    let bound = registry.cancelAllSoFar()
+    // First the list: whoever claims one of them after the instant skips it, and it may be gone before its cancel() was
+    // called, were it not held here.
+    let bound = registry.addedCount
     var concerned: [Operation] = []
-    registry.visitPending(below: bound, waitForStores: true) { operation in
-      operation.flagCancelled()
-      concerned.append(operation)
-    }
+    registry.visitPending(below: bound, waitForStores: true) { concerned.append($0) }
+    // The instant. Then the flag on each, so that none starts after this has returned; and only then the overridable
+    // cancel(), which releases what waits for dependencies.
+    registry.cancelAll(below: bound)
+    for operation in concerned { operation.flagCancelled() }
     for operation in concerned { operation.cancel() }
   }
 

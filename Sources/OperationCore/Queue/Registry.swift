@@ -126,12 +126,9 @@ struct Registry: ~Copyable, @unchecked Sendable {
   @inline(__always)
   borrowing func isCancelled(sequence: Int) -> Bool { sequence < cancelledBefore.load(ordering: .acquiring) }
 
-  /// From this instant every operation added so far counts as cancelled when it is claimed.
-  /// - Returns: the first sequence number that is not concerned.
-  borrowing func cancelAllSoFar() -> Int {
-    let bound = addedCount
+  /// From this instant every operation with a sequence number below `bound` counts as cancelled when it is claimed.
+  borrowing func cancelAll(below bound: Int) {
     _ = cancelledBefore.max(bound, ordering: .sequentiallyConsistent)
-    return bound
   }
 
   // MARK: - Control
