@@ -276,9 +276,13 @@ extension Operation {
   }
 
   /// Releases operations without recursion: one whose last reference this is hands over its own dependencies first.
+  /// Under its lock, though nobody else can take it: the look at the count does not acquire what others did before they
+  /// let go, the lock does.
   private static func releaseIteratively(_ taken: inout [Operation]) {
     while var last = taken.popLast() {
-      if isKnownUniquelyReferenced(&last) { last.takeDependencies(into: &taken) }
+      if isKnownUniquelyReferenced(&last) {
+        last.lock.withLock { last.takeDependencies(into: &taken) }
+      }
     }
   }
 }
