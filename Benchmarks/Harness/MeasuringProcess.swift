@@ -80,7 +80,7 @@ public struct MeasuringProcess {
   }
 
   private func calibrate(target: UInt64, limit: Int) throws -> Int {
-    let run = trial.saturate ?? { _ = try trial.measure($0) }
+    let run = trial.calibrate ?? { _ = try trial.measure($0) }
     try run(1)
     var repeats = 1
     while true {

@@ -198,7 +198,7 @@ public struct RunSession {
     guard result.rows.count > rowsBefore else { return }
     let place = ScenarioBlock(planned.scenario, block: block)
     result.blocksRun.insert(place)
-    if SystemLoad.read().stealShare(since: before) > 0.01 { result.disturbed.insert(place) }
+    if SystemLoad.read().stealShare(since: before) > SystemLoad.largestStolenShare { result.disturbed.insert(place) }
     world.checkpoint(result)
   }
 
@@ -250,7 +250,8 @@ public struct RunSession {
     let request = MeasureRequest(
       cell: step.cell, mode: mode, seed: plan.seed, spin: spin, graphs: graphs, serviceTime: serviceTime(step),
       allocator: plan.allocator)
-    let outcome = world.launch(request, environment.merging(padding()) { $1 }, plan.timeout(step))
+    let padding = EnvironmentPadding.variables(process: processes, seed: plan.seed)
+    let outcome = world.launch(request, environment.merging(padding) { $1 }, plan.timeout(step))
     guard outcome.ending != .interrupted else { return [] }
     timeLeft.finished(step, seconds: Double(outcome.nanoseconds) / 1e9)
     result.note(step, outcome, estimate: plan.estimate(step))
@@ -264,13 +265,6 @@ public struct RunSession {
     result.failures[step.cell] = failure
     world.say("no number for \(step.cell): \(failure)")
     return []
-  }
-
-  /// The environment lies at the bottom of the stack: padding it at random moves the stack about, whose alignment
-  /// would otherwise be the same accident in every process.
-  private func padding() -> [String: String] {
-    var random = SeededGenerator(seed: plan.seed &+ UInt64(processes), purpose: "environment-padding")
-    return ["OPBENCH_PADDING": String(repeating: "x", count: Int.random(in: 0..<4_096, using: &random))]
   }
 }
 

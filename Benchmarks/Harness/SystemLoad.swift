@@ -1,5 +1,8 @@
 /// What the rest of the machine took from this run, up to one moment.
 public struct SystemLoad: Sendable {
+  /// A block during which more than this share of CPU time was stolen does not count.
+  static let largestStolenShare = 0.01
+
   /// Clock ticks of all CPUs, idle ones included, and those a hypervisor gave to others.
   let ticks: Double
   let stolen: Double

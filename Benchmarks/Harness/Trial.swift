@@ -9,16 +9,16 @@ public struct Trial {
   /// counting process. Nil where nothing can be made to wait.
   public var pend: ((_ whilePending: () -> Void) throws -> Int)?
 
-  /// Runs so many operations as fast as the subject takes them: what the pace of an open loop is derived from. Nil for
-  /// benchmarks that set no pace.
-  public let saturate: ((_ operations: Int) throws -> Void)?
+  /// What calibration times instead of `measure`: for an open loop so many operations as fast as the subject takes them,
+  /// which its pace is derived from; for others so many repeats, where `measure` does more than the repeats.
+  public let calibrate: ((_ count: Int) throws -> Void)?
 
   public init(
-    operationsPerRepeat: Int, saturate: ((_ operations: Int) throws -> Void)? = nil,
+    operationsPerRepeat: Int, calibrate: ((_ count: Int) throws -> Void)? = nil,
     measure: @escaping (_ repeats: Int) throws -> Value
   ) {
     self.operationsPerRepeat = operationsPerRepeat
-    self.saturate = saturate
+    self.calibrate = calibrate
     self.measure = measure
   }
 }

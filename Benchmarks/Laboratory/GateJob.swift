@@ -107,10 +107,9 @@ public struct GateJob {
     var began: UInt64 = 0
     let world = GateSession.World(
       launch: { arm, request, environment, timeout in
-        let additions = [arm.environment, environment, inject(arm, request), ["SWIFT_BACKTRACE": "enable=no"]]
-        return ProcessRunner.run(
-          arm.program, ["measure", (try? request.encoded()) ?? ""],
-          environment: additions.reduce([:]) { $0.merging($1) { $1 } }, timeout: timeout)
+        let additions = [arm.environment, environment, inject(arm, request)]
+        return ProcessRunner.measure(
+          request, program: arm.program, environment: additions.reduce([:]) { $0.merging($1) { $1 } }, timeout: timeout)
       },
       watchSteal: {
         let start = SystemLoad.read()

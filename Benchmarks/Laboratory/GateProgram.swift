@@ -19,7 +19,7 @@ public struct GateProgram: Sendable {
       throw Complaint(.noInput, "\(option): \(name) cannot be executed")
     }
     let outcome = ProcessRunner.run(
-      path, ["measure", GateSuite.request], environment: ["SWIFT_BACKTRACE": "enable=no"], timeout: 10)
+      path, ["measure", GateSuite.request], environment: ProcessRunner.withoutBacktrace, timeout: 10)
     if outcome.ending == .interrupted { throw Complaint(.software, "interrupted: nothing is concluded") }
     if outcome.ending == .exited(0), let suite = GateSuite(outcome.lines) {
       self.suite = suite

@@ -75,11 +75,7 @@ struct ProgramRun<Program: BenchmarkProgram>: ParsableCommand {
       jemalloc: jemalloc, source: "./source")
     var writing: (any Error)?
     let world = RunSession.World(
-      launch: { request, environment, timeout in
-        ProcessRunner.run(
-          "/proc/self/exe", ["measure", (try? request.encoded()) ?? ""],
-          environment: environment.merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 }, timeout: timeout)
-      },
+      launch: { ProcessRunner.measure($0, environment: $1, timeout: $2) },
       showProgress: progress.show, say: progress.say,
       record: { rows in
         guard writing == nil else { return }

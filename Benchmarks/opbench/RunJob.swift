@@ -83,7 +83,7 @@ struct RunJob {
     let world = RunSession.World(
       launch: { request, environment, timeout in
         launcher.launch(request, environment: environment, timeout: timeout)
-          ?? Self.launch(request, environment, timeout)
+          ?? ProcessRunner.measure(request, environment: environment, timeout: timeout)
       },
       showProgress: progress.show, say: progress.say,
       record: { rows in attempt { try write(rows.map(CSV.line).joined()) } },
@@ -111,18 +111,12 @@ struct RunJob {
     try finish(result, environment)
   }
 
-  /// Starts `opbench measure` for a request and waits for it.
-  static func launch(_ request: MeasureRequest, _ environment: [String: String], _ timeout: Double) -> ProcessOutcome {
-    ProcessRunner.run(
-      thisProgram, ["measure", (try? request.encoded()) ?? ""],
-      environment: environment.merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 }, timeout: timeout)
-  }
-
   /// What starting a measuring process takes on this machine, in seconds: the median of a few that measure nothing.
   static func startupSeconds() -> Double {
     Statistics.median(
       (0..<5).map { _ in
-        Double(ProcessRunner.run(thisProgram, ["measure", Measure.nothing], timeout: 10).nanoseconds) / 1e9
+        Double(ProcessRunner.run(ProcessRunner.thisProgram, ["measure", Measure.nothing], timeout: 10).nanoseconds)
+          / 1e9
       })
   }
 
@@ -179,7 +173,6 @@ struct RunJob {
   }
 
   static let reference = "foundation"
-  private static let thisProgram = "/proc/self/exe"
 
   private func write(_ text: String) throws {
     switch destination {

@@ -119,7 +119,7 @@ struct ValidationJob {
       let cell = CellKey(scenario, Arm(subject: EmptySubject.name, workers: 1))
       func readings(_ mode: MeasureRequest.Mode, _ environment: [String: String] = [:]) throws -> [ResultLine] {
         let request = MeasureRequest(cell: cell, mode: mode, seed: plan.seed, spin: spin, graphs: [])
-        let outcome = RunJob.launch(request, environment, 60)
+        let outcome = ProcessRunner.measure(request, environment: environment, timeout: 60)
         let lines = outcome.lines.compactMap(ResultLine.init)
         guard outcome.ending == .exited(0), lines.contains(.end) else {
           throw Complaint(.software, "no number for \(cell): the process \(outcome.ending.description)")
@@ -164,7 +164,7 @@ private final class ControlLauncher {
       let nanoseconds = delay * baseline(control, repeats, timeout)
       environment[ControlChoice.delayVariable] = "\(spin.rounds(nanoseconds: nanoseconds))"
     }
-    return RunJob.launch(control, environment, timeout)
+    return ProcessRunner.measure(control, environment: environment, timeout: timeout)
   }
 
   /// The median of a few processes, measured when it is first needed.
@@ -172,10 +172,11 @@ private final class ControlLauncher {
     let scenario = Scenario(request.name, Parameters(request.parameters) ?? [:])
     if let known = baselines[scenario] { return known }
     let processes = (0..<5).compactMap { _ -> Double? in
-      let values = RunJob.launch(request, [:], timeout).lines.compactMap(ResultLine.init).compactMap {
-        line -> Double? in
-        if case .reading(_, let reading) = line, reading.metric == .nsPerOp { reading.value } else { nil }
-      }
+      let values = ProcessRunner.measure(request, environment: [:], timeout: timeout).lines.compactMap(ResultLine.init)
+        .compactMap {
+          line -> Double? in
+          if case .reading(_, let reading) = line, reading.metric == .nsPerOp { reading.value } else { nil }
+        }
       return values.isEmpty ? nil : Statistics.median(values)
     }
     let value = processes.isEmpty ? 0 : Statistics.median(processes)

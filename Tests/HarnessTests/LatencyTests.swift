@@ -88,8 +88,8 @@ struct LatencyTests {
     let parameters: Parameters = ["load": "50", "arrivals": "fixed", "work_ns": "0"]
     let setting = Setting(parameters: parameters, workers: 1, seed: 1, spin: Spin(roundsPerMicrosecond: 10))
     let trial = try OpenLoop().prepare(operations: StealingSubject.self, setting)
-    try trial.saturate?(1_500)
-    #expect(trial.saturate != nil)
+    try trial.calibrate?(1_500)
+    #expect(trial.calibrate != nil)
     #expect(throws: CheckFailed.self) { try trial.measure(10) }
     let wrong = Setting(
       parameters: parameters.merging(["arrivals": "often"]), workers: 1, seed: 1, spin: Spin(roundsPerMicrosecond: 10))

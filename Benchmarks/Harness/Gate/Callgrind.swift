@@ -38,7 +38,7 @@ public final class Callgrind {
   }
 
   /// Hash tables that are laid out by chance take as many instructions as chance has it.
-  private static let environment = ["SWIFT_BACKTRACE": "enable=no", "SWIFT_DETERMINISTIC_HASHING": "1"]
+  private static let environment = ProcessRunner.withoutBacktrace.merging(["SWIFT_DETERMINISTIC_HASHING": "1"]) { $1 }
 
   /// The total that callgrind says when a process ends: "==123== Collected : 4567".
   public static func collected(_ lines: [String]) -> Double? {

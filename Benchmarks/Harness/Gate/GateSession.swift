@@ -91,9 +91,6 @@ public struct GateSession {
     self.world = world
   }
 
-  /// How often more than 1 % of the CPU time must have been lost to exclude a block, as everywhere in the laboratory.
-  public static let stolenShare = 0.01
-
   /// Runs blocks of the cells until `counted` of each count, or more than a quarter had to be excluded. `reversed` runs
   /// the arms of each block in the opposite order; without `withNull` there is no second base, whose numbers are then
   /// the first one's.
@@ -140,7 +137,7 @@ public struct GateSession {
       return .success(
         Triple(
           base: middle[0], head: middle[1], again: withNull ? middle[2] : middle[0],
-          isExcluded: stolen() > Self.stolenShare))
+          isExcluded: stolen() > SystemLoad.largestStolenShare))
     } catch {
       return .failure(error)
     }
@@ -162,10 +159,8 @@ public struct GateSession {
     _ arm: GateArm, _ cell: CellKey, _ mode: MeasureRequest.Mode, _ environment: [String: String] = [:], isBase: Bool
   ) throws(Failure) -> [ResultLine] {
     let request = MeasureRequest(cell: cell, mode: mode, seed: seed, spin: spin, graphs: [])
-    // Moves the stack about, whose alignment would otherwise be the same accident in every process of an arm.
     processes += 1
-    var random = SeededGenerator(seed: seed &+ UInt64(processes), purpose: "environment-padding")
-    let padding = ["OPBENCH_PADDING": String(repeating: "x", count: Int.random(in: 0..<4_096, using: &random))]
+    let padding = EnvironmentPadding.variables(process: processes, seed: seed)
     let outcome = world.launch(arm, request, environment.merging(padding) { $1 }, effort.timeout)
     let lines = outcome.lines.compactMap(ResultLine.init)
     guard let failure = outcome.failure(lines) else { return lines }

@@ -146,10 +146,8 @@ struct ForkJoinTrial<Tree: ForkJoinTree> {
   }
 
   private func trial(_ solve: @escaping () -> Int, check: @escaping () throws -> Void) -> Trial {
-    Trial(operationsPerRepeat: tasks) { repeats in
+    func run(_ repeats: Int) throws -> Elapsed {
       var elapsed = Elapsed()
-      // Before and after: the speed of a machine drifts, and the ratio is of times that lie together.
-      let before = try Self.serialTime(tree)
       for _ in 0..<repeats {
         let start = Counters.read()
         let found = solve()
@@ -157,23 +155,32 @@ struct ForkJoinTrial<Tree: ForkJoinTree> {
         try Self.check(found, tree.expected)
         try check()
       }
+      return elapsed
+    }
+    func repeatOnly(_ repeats: Int) throws { _ = try run(repeats) }
+    return Trial(operationsPerRepeat: tasks, calibrate: repeatOnly) { repeats in
+      // Before and after: the speed of a machine drifts, and the ratio is of times that lie together.
+      let before = try Self.serialTime(tree)
+      let elapsed = try run(repeats)
       let serial = (before + (try Self.serialTime(tree))) / 2
       let speedup = Reading(.speedup, serial * Double(repeats) / Double(elapsed.wall), count: repeats)
       return Value(elapsed.readings(operations: tasks * repeats) + [speedup])
     }
   }
 
-  /// What the recursion takes on one thread, in nanoseconds: the median of runs that together take two milliseconds.
+  /// What the recursion takes on one thread, in nanoseconds: the mean over two milliseconds, as that of the run is one.
+  /// It allocates nothing, for it is part of what the counting process counts.
   private static func serialTime(_ tree: Tree) throws -> Double {
-    var times: [Double] = []
+    var runs = 0
     let begin = Clock.now()
-    while times.isEmpty || Clock.now() - begin < 2_000_000 {
-      let start = Clock.now()
+    var took: UInt64 = 0
+    while took < 2_000_000 {
       let found = tree.serial(opaque(tree.root))
-      times.append(Double(Clock.now() - start))
       try check(found, tree.expected)
+      runs += 1
+      took = Clock.now() - begin
     }
-    return Statistics.median(times)
+    return Double(took) / Double(runs)
   }
 
   private static func check(_ found: Int, _ expected: Int) throws {

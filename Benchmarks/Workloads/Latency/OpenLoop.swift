@@ -75,7 +75,7 @@ struct OpenLoop: Workload {
     }
 
     var values: UInt64 = 0
-    return Trial(operationsPerRepeat: 1, saturate: saturate) { requests in
+    return Trial(operationsPerRepeat: 1, calibrate: saturate) { requests in
       guard let serviceTime = setting.serviceTime, load > 0 else {
         throw CheckFailed("nobody has found out the pace of the open loop")
       }
