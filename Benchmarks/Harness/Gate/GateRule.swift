@@ -20,12 +20,15 @@ public struct PairedBlock: Hashable, Sendable {
 /// When a measure has moved: pure arithmetic on blocks, in two stages.
 ///
 /// The first stage looks at everything in five blocks and finds suspects; the second looks at those alone, in ten fresh
-/// blocks, so that what made them suspects by accident does not condemn them too.
+/// blocks, so that what made them suspects by accident does not condemn them too. What ten blocks leave open, and more
+/// may tell, gets ten more, and once more.
 public struct GateRule: Sendable {
   public static let firstBlocks = 5
   public static let secondBlocks = 10
-  /// So many of the blocks of the second stage must agree on the direction.
+  /// So many of the first ten blocks of the second stage must agree on the direction.
   public static let agreeing = 9
+  /// The second stage counts at most so many blocks.
+  public static let mostSecondBlocks = 30
   public static let largestExcludedShare = 0.25
 
   /// The smallest effect that counts.
@@ -57,24 +60,34 @@ public struct GateRule: Sendable {
     public let verdict: GateVerdict
     /// Why, where the numbers alone do not say.
     public let reason: String?
+    /// It is open because there are few blocks, not because every one of them is noise.
+    public let isOpenForMore: Bool
 
-    public init(_ verdict: GateVerdict, _ reason: String? = nil) {
+    public init(_ verdict: GateVerdict, _ reason: String? = nil, isOpenForMore: Bool = false) {
       self.verdict = verdict
       self.reason = reason
+      self.isOpenForMore = isOpenForMore
     }
   }
 
+  /// All blocks of the second stage so far.
   public func decide(_ blocks: [PairedBlock]) -> Decision {
-    if let reason = notEnough(blocks, needed: Self.secondBlocks) ?? unrest(blocks) {
-      return Decision(.inconclusive, reason)
-    }
     let counted = blocks.filter { !$0.isExcluded }
+    let hasMore =
+      counted.count < Self.mostSecondBlocks
+      && blocks.count + Self.secondBlocks <= Self.mostBlocks(for: Self.mostSecondBlocks)
+    if let reason = notEnough(blocks, needed: Self.secondBlocks) {
+      return Decision(.inconclusive, reason, isOpenForMore: hasMore)
+    }
+    if let reason = noise(blocks) { return Decision(.inconclusive, reason) }
+    if let reason = bias(blocks) { return Decision(.inconclusive, reason, isOpenForMore: hasMore) }
     let median = Self.median(blocks, \.effect)
     guard abs(median) >= tolerance else { return Decision(.pass, "not confirmed by fresh blocks") }
     let agreeing = counted.count { ($0.effect > 0) == (median > 0) && $0.effect != 0 }
-    // Nine of ten, and the same share of more.
-    guard agreeing * Self.secondBlocks >= counted.count * Self.agreeing else {
-      return Decision(.inconclusive, "only \(agreeing) of \(counted.count) blocks agree")
+    // Of more blocks so many that chance alone does it no more often than nine of ten.
+    let chance = Self.chance(agreeing: agreeing, of: counted.count)
+    guard chance <= Self.chance(agreeing: Self.agreeing, of: Self.secondBlocks) else {
+      return Decision(.inconclusive, "only \(agreeing) of \(counted.count) blocks agree", isOpenForMore: hasMore)
     }
     return Decision(median > 0 ? .regression : .improvement)
   }
@@ -92,12 +105,16 @@ public struct GateRule: Sendable {
   ///
   /// Its median must stay below half the tolerance. That alone would let symmetric noise through, whose median is near
   /// zero by luck: so its typical size must stay below the tolerance too.
-  private func unrest(_ blocks: [PairedBlock]) -> String? {
-    let median = Self.median(blocks, \.null)
-    if abs(median) >= tolerance / 2 { return "the base differs from itself by as much as half the threshold" }
+  private func unrest(_ blocks: [PairedBlock]) -> String? { bias(blocks) ?? noise(blocks) }
+
+  private func bias(_ blocks: [PairedBlock]) -> String? {
+    abs(Self.median(blocks, \.null)) < tolerance / 2
+      ? nil : "the base differs from itself by as much as half the threshold"
+  }
+
+  private func noise(_ blocks: [PairedBlock]) -> String? {
     let size = Statistics.median(blocks.filter { !$0.isExcluded }.map { abs($0.null) })
-    if size >= tolerance { return "half of the blocks find the base different from itself by the threshold" }
-    return nil
+    return size < tolerance ? nil : "half of the blocks find the base different from itself by the threshold"
   }
 
   /// Of the blocks that count. There is one: `notEnough` comes first.

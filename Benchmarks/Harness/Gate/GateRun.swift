@@ -178,23 +178,32 @@ public struct GateRun {
     }
   }
 
-  /// The second stage: suspects, and what could not be cleared.
+  /// The second stage: suspects, and what could not be cleared. What its blocks leave open gets as many again.
   private mutating func decide(
     _ open: [Measure: String?], _ timed: [GatedCell], _ decided: inout [Measure: GateFinding]
   ) {
-    let suspects = timed.compactMap { gated -> GatedCell? in
-      let metrics = gated.metrics.filter { open.keys.contains(Measure(cell: gated.cell, metric: $0)) }
-      return metrics.isEmpty ? nil : GatedCell(gated.cell, metrics)
-    }
-    let second = session.blocks(of: suspects, counted: GateRule.secondBlocks, reversed: true)
-    for gated in suspects {
-      guard let triples = triples(gated.cell, second) else { continue }
-      for metric in gated.metrics {
-        let threshold = threshold(gated.cell, metric)
-        let pairs = triples.compactMap { $0.paired(metric.metric) }
-        let rule = GateRule(tolerance: GateScale(metric.metric).tolerance(threshold))
-        decided[Measure(cell: gated.cell, metric: metric)] = GateFinding(
-          gated.cell, metric, triples, rule.decide(pairs), threshold: threshold, stage: 2)
+    var open = Set(open.keys)
+    var sofar: [CellKey: [GateSession.Triple]] = [:]
+    while !open.isEmpty {
+      let suspects = timed.compactMap { gated -> GatedCell? in
+        let metrics = gated.metrics.filter { open.contains(Measure(cell: gated.cell, metric: $0)) }
+        return metrics.isEmpty ? nil : GatedCell(gated.cell, metrics)
+      }
+      let fresh = session.blocks(
+        of: suspects, counted: GateRule.secondBlocks, reversed: true, after: sofar.values.map(\.count).max() ?? 0)
+      open = []
+      for gated in suspects {
+        guard let more = triples(gated.cell, fresh) else { continue }
+        let triples = sofar[gated.cell, default: []] + more
+        sofar[gated.cell] = triples
+        for metric in gated.metrics {
+          let threshold = threshold(gated.cell, metric)
+          let pairs = triples.compactMap { $0.paired(metric.metric) }
+          let decision = GateRule(tolerance: GateScale(metric.metric).tolerance(threshold)).decide(pairs)
+          let measure = Measure(cell: gated.cell, metric: metric)
+          decided[measure] = GateFinding(gated.cell, metric, triples, decision, threshold: threshold, stage: 2)
+          if decision.isOpenForMore { open.insert(measure) }
+        }
       }
     }
   }

@@ -93,14 +93,14 @@ public struct GateSession {
 
   /// Runs blocks of the cells until `counted` of each count, or more than a quarter had to be excluded. `reversed` runs
   /// the arms of each block in the opposite order; without `withNull` there is no second base, whose numbers are then
-  /// the first one's.
+  /// the first one's. `after` blocks went before these, whose orders go on.
   public mutating func blocks(
-    of cells: [GatedCell], counted: Int, reversed: Bool, withNull: Bool = true
+    of cells: [GatedCell], counted: Int, reversed: Bool, withNull: Bool = true, after before: Int = 0
   ) -> [CellKey: Result<[Triple], Failure>] {
     var found: [CellKey: Result<[Triple], Failure>] = [:]
     let most = GateRule.mostBlocks(for: counted)
     var done = 0
-    for block in 0..<most {
+    for block in before..<(before + most) {
       var random = SeededGenerator(seed: seed, purpose: "gate-order-\(reversed)-\(block)")
       for cell in cells.map(\.cell).shuffled(using: &random) where !world.isInterrupted() {
         let sofar: [Triple]
