@@ -62,6 +62,7 @@ struct GateReportTests {
     #expect(headline([.pass]) == "pass: nothing moved beyond its threshold")
     #expect(headline([]) == "inconclusive: nothing was measured")
     #expect(headline([.pass, .inconclusive]).hasPrefix("inconclusive: 1 of 2 measures"))
+    #expect(headline([.pass, .inconclusive]).contains("unsteady: overhead/external-add"))
     #expect(headline([.improvement]).hasPrefix("improvement: overhead/external-add"))
     #expect(headline(Array(repeating: .regression, count: 5)).hasSuffix("; and 2 more"))
   }

@@ -89,7 +89,7 @@ struct GateRunTests {
     // Five blocks of three arms of three processes, a calibration, a self-check and a count.
     #expect(gate.launched.count == 48)
     let timed = gate.launched.dropFirst(2).filter { if case .time = $0.request.mode { true } else { false } }
-    #expect(timed.allSatisfy { $0.request.mode == .time(repeats: 7, values: 2, warmups: 1) })
+    #expect(timed.allSatisfy { $0.request.mode == .time(repeats: 7, values: 8, warmups: 1) })
     #expect(timed.count { $0.arm == "base" } == 15 && timed.count { $0.arm == "base again" } == 15)
   }
 

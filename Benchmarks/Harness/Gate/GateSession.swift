@@ -15,13 +15,15 @@ public struct GateArm: Hashable, Sendable {
 
 /// How long one process of the gate measures.
 public struct GateEffort: Hashable, Sendable {
-  /// Processes per arm and block, whose median counts: processes of the same program differ more from one another, by
-  /// where their memory and threads happen to lie, than values within one.
+  /// Processes per arm and block: processes of the same program differ from one another by where their memory and
+  /// threads happen to lie.
   public var processes = 3
-  public var values = 2
+  /// Many short values rather than few long ones: what a value loses to another guest of the host then does not touch
+  /// the median of all of them.
+  public var values = 8
   public var warmups = 1
   /// What a value takes on the base, in nanoseconds.
-  public var target: UInt64 = 15_000_000
+  public var target: UInt64 = 5_000_000
   /// After so many seconds a process counts as hung.
   public var timeout = 20.0
 
@@ -126,14 +128,14 @@ public struct GateSession {
     do throws(Failure) {
       let repeats = try repeats(cell)
       let stolen = world.watchSteal()
-      var numbers: [[[Metric: Double]]] = arms.map { _ in [] }
+      var lines: [[ResultLine]] = arms.map { _ in [] }
       let mode = MeasureRequest.Mode.time(repeats: repeats, values: effort.values, warmups: effort.warmups)
       for _ in 0..<effort.processes {
         for index in reversed ? square.reversed() : square {
-          numbers[index].append(Self.medians(try run(arms[index], cell, mode, isBase: index != 1)))
+          lines[index] += try run(arms[index], cell, mode, isBase: index != 1)
         }
       }
-      let middle = numbers.map(Self.medians)
+      let middle = lines.map(Self.medians)
       return .success(
         Triple(
           base: middle[0], head: middle[1], again: withNull ? middle[2] : middle[0],
@@ -167,19 +169,10 @@ public struct GateSession {
     throw Failure(isBase: isBase, reason: "\(arm.name): \(failure)")
   }
 
-  /// The median of each number over the values of a process.
+  /// The median of each number over all values, of one process or several.
   public static func medians(_ lines: [ResultLine]) -> [Metric: Double] {
     var values: [Metric: [Double]] = [:]
     for case .reading(_, let reading) in lines { values[reading.metric, default: []].append(reading.value) }
-    return values.mapValues(Statistics.median)
-  }
-
-  /// The median of each number over processes.
-  private static func medians(_ processes: [[Metric: Double]]) -> [Metric: Double] {
-    var values: [Metric: [Double]] = [:]
-    for process in processes {
-      for (metric, value) in process { values[metric, default: []].append(value) }
-    }
     return values.mapValues(Statistics.median)
   }
 }

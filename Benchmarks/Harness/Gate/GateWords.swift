@@ -55,20 +55,19 @@ extension GateReport {
   /// One line: what happened.
   public var headline: String {
     func names(_ verdict: GateVerdict) -> [GateFinding] { findings.filter { $0.verdict == verdict } }
+    func list(_ some: [GateFinding], _ words: (GateFinding) -> String) -> String {
+      some.prefix(3).map(words).joined(separator: "; ") + (some.count > 3 ? "; and \(some.count - 3) more" : "")
+    }
     switch verdict {
     case .pass: return "pass: nothing moved beyond its threshold"
-    case .regression:
-      let moved = names(.regression)
-      return "regression: " + moved.prefix(3).map { "\($0.name) \($0.metric) \($0.change)" }.joined(separator: "; ")
-        + (moved.count > 3 ? "; and \(moved.count - 3) more" : "")
-    case .improvement:
-      let moved = names(.improvement)
-      return "improvement: " + moved.prefix(3).map { "\($0.name) \($0.metric) \($0.change)" }.joined(separator: "; ")
-        + (moved.count > 3 ? "; and \(moved.count - 3) more" : "")
+    case .regression, .improvement:
+      return "\(verdict.rawValue): " + list(names(verdict)) { "\($0.name) \($0.metric) \($0.change)" }
     case .inconclusive:
       if findings.isEmpty { return "inconclusive: nothing was measured" }
       let open = names(.inconclusive)
-      return "inconclusive: \(open.count) of \(findings.count) measures cannot be judged; the machine was too unsteady"
+      return "inconclusive: \(open.count) of \(findings.count) measures cannot be judged; "
+        + "the machine was too unsteady: "
+        + list(open) { "\($0.name) \($0.metric)" + ($0.reason.map { ": \($0)" } ?? "") }
     }
   }
 }
