@@ -87,7 +87,7 @@ public enum METG {
   public static func readings(_ makespans: [(work: Double, makespan: Double)], _ sweep: Sweep) throws -> [Reading] {
     let points = makespans.map { sweep.point(work: $0.work, makespan: $0.makespan) }
     var readings = zip(makespans, points).map { run, point in
-      Reading(.efficiency, point.efficiency, count: sweep.tasks, detail: ["work_ns": CSV.number(run.work)])
+      Reading(.efficiency, point.efficiency, count: sweep.tasks, detail: ["work_ns": workText(run.work)])
     }
     for level in levels {
       switch try find(Double(level) / 100, points) {
@@ -113,6 +113,9 @@ public enum METG {
         return (work, reading.value)
       }, sweep)
   }
+
+  /// The same step of the ladder has the same name in every process, wherever its sweep began.
+  private static func workText(_ nanoseconds: Double) -> String { CSV.number((nanoseconds * 1_000).rounded() / 1_000) }
 
   private static func percent(_ share: Double) -> String { "\((share * 1_000).rounded() / 10) %" }
 }

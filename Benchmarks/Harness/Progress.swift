@@ -7,6 +7,9 @@ public final class Progress {
   private var lastLine: UInt64 = 0
   private var isLineOpen = false
 
+  /// What lines begin with: programs of one's own use this too.
+  private static let program = CommandLine.arguments[0].split(separator: "/").last.map(String.init) ?? "opbench"
+
   public init() {}
 
   public func show(done: Int, total: Int, what: String, secondsLeft: Double) {
@@ -25,7 +28,7 @@ public final class Progress {
   /// A line of its own that stays.
   public func say(_ line: String) {
     clear()
-    Self.write("opbench: \(line)\n")
+    Self.write("\(Self.program): \(line)\n")
   }
 
   public func clear() {

@@ -151,24 +151,27 @@ private final class Injection {
   }
 
   /// The CPU hides a part of a short delay behind other work, so what a delay of that length really costs is measured,
-  /// and the delay corrected by it.
+  /// pair by pair because the machine's speed drifts, and the delay corrected by it.
   private func calibrated(_ request: MeasureRequest, _ share: Double) -> Int {
-    let plain = nanoseconds(request, [:])
+    let plain = nanoseconds(request, [:]) ?? 0
     let first = spin.rounds(nanoseconds: share * plain)
-    let slowed = nanoseconds(request, [ControlChoice.delayVariable: "\(first)"])
-    let real = plain > 0 ? slowed / plain - 1 : 0
+    let costs = (0..<Self.pairs).compactMap { _ -> Double? in
+      guard let plain = nanoseconds(request, [:]),
+        let slowed = nanoseconds(request, [ControlChoice.delayVariable: "\(first)"])
+      else { return nil }
+      return slowed / plain - 1
+    }
+    let real = costs.isEmpty ? 0 : Statistics.median(costs)
     let correction = real > 0 ? min(max(share / real, 0.5), 2) : 2
     return Int((Double(first) * correction).rounded())
   }
 
-  /// What an operation of the control takes: the median of a few processes.
-  private func nanoseconds(_ request: MeasureRequest, _ environment: [String: String]) -> Double {
-    let processes = (0..<7).compactMap { _ -> Double? in
-      let arguments = ["measure", (try? request.encoded()) ?? ""]
-      let lines = ProcessRunner.run(program, arguments, environment: environment, timeout: 20).lines
-      let numbers = GateSession.medians(lines.compactMap(ResultLine.init))
-      return numbers[.nsPerOp] ?? numbers[.nsPerCancel]
-    }
-    return processes.isEmpty ? 0 : Statistics.median(processes)
+  private static let pairs = 15
+
+  /// What an operation of the control takes in one process.
+  private func nanoseconds(_ request: MeasureRequest, _ environment: [String: String]) -> Double? {
+    let lines = ProcessRunner.measure(request, program: program, environment: environment, timeout: 20).lines
+    let numbers = GateSession.medians(lines.compactMap(ResultLine.init))
+    return numbers[.nsPerOp] ?? numbers[.nsPerCancel]
   }
 }

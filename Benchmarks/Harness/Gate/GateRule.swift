@@ -79,7 +79,10 @@ public struct GateRule: Sendable {
     if let reason = notEnough(blocks, needed: Self.secondBlocks) {
       return Decision(.inconclusive, reason, isOpenForMore: hasMore)
     }
-    if let reason = noise(blocks) { return Decision(.inconclusive, reason) }
+    if let loudness = noise(blocks) {
+      let isHopeless = loudness.size >= allowedNoise(blocks: Self.mostSecondBlocks)
+      return Decision(.inconclusive, loudness.reason, isOpenForMore: hasMore && !isHopeless)
+    }
     if let reason = bias(blocks) { return Decision(.inconclusive, reason, isOpenForMore: hasMore) }
     let median = Self.median(blocks, \.effect)
     guard abs(median) >= tolerance else { return Decision(.pass, "not confirmed by fresh blocks") }
@@ -104,17 +107,27 @@ public struct GateRule: Sendable {
   /// Why the null control is not quiet; nil when it is.
   ///
   /// Its median must stay below half the tolerance. That alone would let symmetric noise through, whose median is near
-  /// zero by luck: so its typical size must stay below the tolerance too.
-  private func unrest(_ blocks: [PairedBlock]) -> String? { bias(blocks) ?? noise(blocks) }
+  /// zero by luck: so its typical size is limited too.
+  private func unrest(_ blocks: [PairedBlock]) -> String? { bias(blocks) ?? noise(blocks)?.reason }
 
   private func bias(_ blocks: [PairedBlock]) -> String? {
     abs(Self.median(blocks, \.null)) < tolerance / 2
       ? nil : "the base differs from itself by as much as half the threshold"
   }
 
-  private func noise(_ blocks: [PairedBlock]) -> String? {
-    let size = Statistics.median(blocks.filter { !$0.isExcluded }.map { abs($0.null) })
-    return size < tolerance ? nil : "half of the blocks find the base different from itself by the threshold"
+  /// The typical size of the null control, when it is too large.
+  private func noise(_ blocks: [PairedBlock]) -> (size: Double, reason: String)? {
+    let counted = blocks.filter { !$0.isExcluded }
+    let size = Statistics.median(counted.map { abs($0.null) })
+    guard size >= allowedNoise(blocks: counted.count) else { return nil }
+    let times = (size / tolerance * 10).rounded() / 10
+    return (size, "noise: half of the blocks find the base different from itself by \(times) times the threshold")
+  }
+
+  /// The median of ten blocks that stray by the tolerance is sure enough; the median of more is as sure when they
+  /// stray by more, with the root of their number.
+  private func allowedNoise(blocks: Int) -> Double {
+    tolerance * max(1, Double(blocks) / Double(Self.secondBlocks)).squareRoot()
   }
 
   /// Of the blocks that count. There is one: `notEnough` comes first.

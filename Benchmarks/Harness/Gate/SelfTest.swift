@@ -22,7 +22,7 @@ public enum SelfTestCase: String, Codable, CaseIterable, Sendable {
   /// How much slower `slower` is: the smallest slowdown that must be caught.
   public static let slowdown = 0.2
   /// What `noise` adds at most, as a multiple of what an operation takes.
-  public static let noiseShare = 1.0
+  public static let noiseShare = 2.0
 
   public var words: String {
     switch self {
