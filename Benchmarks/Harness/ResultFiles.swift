@@ -55,11 +55,19 @@ public final class ResultFiles {
       unlink(fresh)
       throw error
     }
-    guard rename(fresh, name) == 0 else { throw complaint(.inputOutput, name) }
+    guard rename(fresh, name) == 0 else {
+      let failure = complaint(.inputOutput, name)
+      unlink(fresh)
+      throw failure
+    }
   }
 
   /// Throws when a file could not be written whole, before the work whose result it is to hold.
   public static func checkWritable(_ name: String) throws {
+    var status = stat()
+    if stat(name, &status) == 0, status.st_mode & S_IFMT == S_IFDIR {
+      throw Complaint(.cannotCreate, "cannot write \(name): it is a folder")
+    }
     let fresh = name + ".new"
     let file = open(fresh, O_WRONLY | O_CREAT | O_CLOEXEC, 0o644)
     guard file >= 0 else { throw complaint(.cannotCreate, name) }

@@ -43,6 +43,9 @@ public struct GateJob {
         .badInput, "the base is a \(base.build) build and the head a \(head.build) build: build both the same way")
     }
     let cells = try options.chosen(try suite(head, base))
+    if let json = options.json, json == options.markdown {
+      throw Complaint(.usage, "--json and --markdown name the same file: give each its own")
+    }
     for place in [options.json, options.markdown, options.output, options.record] {
       if let place { try ResultFiles.checkWritable(place) }
     }
@@ -84,14 +87,10 @@ public struct GateJob {
     var run = GateRun(cells, means, session: session, hasBase: base != nil, instructions: callgrind.map { $0.run })
     let outcome = Result { try run.run() }
     progress.clear()
-    // What an interrupted process leaves looks like a failure.
-    if Interrupt.isRequested {
-      progress.say("interrupted: nothing is concluded")
-      throw ExitCode(128 + SIGINT)
-    }
+    try stopIfInterrupted()
     let findings = try outcome.get()
     var notes = run.notes
-    if let difference = means.thresholds.calibrations.last?.provenance.difference, means.tiers != [.deterministic] {
+    if let difference = means.thresholds.difference(cells), means.tiers != [.deterministic] {
       notes.append("the thresholds were found \(difference): calibrate on the kind of machine that the gate runs on")
     }
     return GateReport(
@@ -140,9 +139,13 @@ public struct GateJob {
   }
 
   private func publish(_ report: GateReport) throws {
-    if let json = options.json { try ResultFiles.replace(json, with: try report.json()) }
-    if let markdown = options.markdown { try ResultFiles.replace(markdown, with: GateMarkdown(report).text) }
-    try ResultFiles.write(GateText(report).text, to: STDOUT_FILENO, name: "standard output")
+    // What cannot be written to one place shall not be lost to the others.
+    let outcomes = [
+      Result { try ResultFiles.write(GateText(report).text, to: STDOUT_FILENO, name: "standard output") },
+      Result { if let json = options.json { try ResultFiles.replace(json, with: try report.json()) } },
+      Result { if let file = options.markdown { try ResultFiles.replace(file, with: GateMarkdown(report).text) } },
+    ]
+    for outcome in outcomes { try outcome.get() }
   }
 
   private func calibrate(_ head: GateProgram, _ cells: [GatedCell], medians: Int, output: String) throws {
@@ -168,12 +171,21 @@ public struct GateJob {
   }
 
   private func record(_ head: GateProgram, _ cells: [GatedCell], to output: String) throws {
-    guard let library = Jemalloc.library() else { throw Complaint(.unavailable, Jemalloc.advice) }
+    let library = Jemalloc.library()
+    try Self.stopIfInterrupted()
+    guard let library else { throw Complaint(.unavailable, Jemalloc.advice) }
     var file =
       FileManager.default.fileExists(atPath: output) ? try AllocationRecord.read(output) : AllocationRecord()
     warn(head)
     var session = Self.session(base: head.arm("base"), head: head.arm("head"), seed: options.seed, progress)
-    let entries = try Self.counted(head.arm("head"), cells, Jemalloc.environment(library: library), &session)
+    let outcome = Result {
+      try Self.counted(head.arm("head"), cells, Jemalloc.environment(library: library), &session)
+    }
+    if Interrupt.isRequested {
+      progress.say("interrupted: \(output) is as it was")
+      throw ExitCode(128 + SIGINT)
+    }
+    let entries = try outcome.get()
     file.add(entries, build: head.build, from: .here(commit: Self.commit(), command: CommandLine.arguments))
     try ResultFiles.replace(output, with: try file.text())
     func shown(_ range: [Double]) -> String {
@@ -209,12 +221,21 @@ public struct GateJob {
     _ arm: GateArm, _ cells: [GatedCell], as means: GateRun.Means, seed: UInt64, _ progress: Progress
   ) throws -> AllocationRecord {
     var session = session(base: arm, head: arm, seed: seed, progress)
-    let entries = try counted(arm, cells, means.countingEnvironment ?? [:], &session)
+    let outcome = Result { try counted(arm, cells, means.countingEnvironment ?? [:], &session) }
+    try stopIfInterrupted()
+    let entries = try outcome.get()
     var record = AllocationRecord()
     record.add(
       entries.map { $0.on(backend: means.recordedSubject) }, build: means.build,
       from: .here(commit: commit(), command: CommandLine.arguments))
     return record
+  }
+
+  /// What an interrupted process leaves looks like a failure, and is none.
+  static func stopIfInterrupted() throws {
+    guard Interrupt.isRequested else { return }
+    Progress().say("interrupted: nothing is concluded")
+    throw ExitCode(128 + SIGINT)
   }
 
   /// Of the checkout in which the command is given; nil outside of any.

@@ -16,8 +16,9 @@ public struct GateOptions: ParsableArguments {
   @Option(help: "What the report calls the head (default: its path).")
   public var headName: String?
 
-  @Option(help: "Which tiers, with commas: 0 deterministic, 1 low noise, 2 wall clock. 0 alone needs no base.")
-  public var tiers: String = "0,1,2"
+  @Option(
+    help: "Which tiers, with commas: 0 deterministic, 1 low noise, 2 wall clock (default: all). 0 alone needs no base.")
+  public var tiers: String?
 
   @Option(help: "Only gated benchmarks whose family/name matches this regular expression.")
   public var benchmark: String?
@@ -54,6 +55,7 @@ public struct GateOptions: ParsableArguments {
 
   /// The tiers asked for.
   func chosenTiers() throws -> Set<GatedMetric.Tier> {
+    guard let tiers else { return Set(GatedMetric.Tier.allCases) }
     let chosen = tiers.split(separator: ",", omittingEmptySubsequences: false).map {
       Int($0).flatMap(GatedMetric.Tier.init)
     }
@@ -81,8 +83,7 @@ public struct GateOptions: ParsableArguments {
       throw Complaint(.usage, "--calibrate and --record are two tasks: leave one out")
     }
     let isTask = calibrate != nil || record != nil
-    if isTask, base != nil || json != nil || markdown != nil {
-      let option = base != nil ? "--base" : json != nil ? "--json" : "--markdown"
+    if isTask, let option = given(beyond: ["--head"]) {
       throw Complaint(
         .usage, "\(calibrate != nil ? "--calibrate" : "--record") looks at the head alone; leave \(option) out")
     }
@@ -93,6 +94,16 @@ public struct GateOptions: ParsableArguments {
     if let benchmark, (try? Regex(benchmark)) == nil {
       throw Complaint(.usage, "--benchmark '\(benchmark)' is not a regular expression")
     }
+  }
+
+  /// The first of the options that say what is compared, how, and where the report goes, beyond some of them.
+  public func given(beyond taken: Set<String> = []) -> String? {
+    let options: [(name: String, isGiven: Bool)] = [
+      ("--base", base != nil), ("--head", head != nil), ("--base-name", baseName != nil),
+      ("--head-name", headName != nil), ("--tiers", self.tiers != nil), ("--thresholds", thresholds != nil),
+      ("--allocations", allocations != nil), ("--json", json != nil), ("--markdown", markdown != nil),
+    ]
+    return options.first { $0.isGiven && !taken.contains($0.name) }?.name
   }
 
   /// Those of a suite that `--benchmark` asks for.

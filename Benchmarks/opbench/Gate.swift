@@ -67,12 +67,12 @@ struct Gate: ParsableCommand {
 extension Gate {
   private func runSelfTest() throws {
     let others: [(String, Bool)] = [
-      ("--base", options.base != nil), ("--head", options.head != nil), ("--backend", backend != nil),
-      ("--benchmark", options.benchmark != nil), ("--json", options.json != nil),
-      ("--markdown", options.markdown != nil), ("--calibrate", options.calibrate != nil),
-      ("--output", options.output != nil), ("--record", options.record != nil),
+      ("--backend", backend != nil), ("--benchmark", options.benchmark != nil),
+      ("--calibrate", options.calibrate != nil), ("--output", options.output != nil),
+      ("--record", options.record != nil),
     ]
-    if let (option, _) = others.first(where: \.1) {
+    // The thresholds hold for the gated benchmarks, which --whole takes.
+    if let option = options.given(beyond: whole ? ["--thresholds"] : []) ?? others.first(where: \.1)?.0 {
       throw Complaint(.usage, "--self-test takes no \(option): it is this program against itself")
     }
     let job = SelfTestJob(means: try GateJob.means(options, folder: Self.folder), whole: whole, seed: options.seed)

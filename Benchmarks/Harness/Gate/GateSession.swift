@@ -24,7 +24,10 @@ public struct GateEffort: Hashable, Sendable {
   public var warmups = 1
   /// What a value takes on the base, in nanoseconds.
   public var target: UInt64 = 5_000_000
-  /// After so many seconds a process counts as hung.
+  /// After so many seconds the first process of a cell counts as hung.
+  public var firstTimeout = 120.0
+  /// A later one counts as hung after so many times what the first took, and not before so many seconds.
+  public var timeoutFactor = 30.0
   public var timeout = 20.0
 
   public init() {}
@@ -56,6 +59,9 @@ public struct GateSession {
   public struct Failure: Error, Hashable, Sendable {
     public let isBase: Bool
     public let reason: String
+
+    /// The base says that it has no such benchmark, in the words of `Measure`.
+    func isNew(_ cell: CellKey) -> Bool { isBase && reason.contains("there is no \(cell.scenario.name) on ") }
   }
 
   /// Base, head and base again, and whether the machine was disturbed meanwhile.
@@ -82,6 +88,8 @@ public struct GateSession {
   let spin: Spin
   private let world: World
   private var repeats: [CellKey: Int] = [:]
+  /// After how many seconds a process of a cell counts as hung, once one has ended.
+  private var timeouts: [CellKey: Double] = [:]
   private var processes = 0
 
   public init(base: GateArm, head: GateArm, effort: GateEffort, seed: UInt64, spin: Spin, world: World) {
@@ -163,9 +171,14 @@ public struct GateSession {
     let request = MeasureRequest(cell: cell, mode: mode, seed: seed, spin: spin, graphs: [])
     processes += 1
     let padding = EnvironmentPadding.variables(process: processes, seed: seed)
-    let outcome = world.launch(arm, request, environment.merging(padding) { $1 }, effort.timeout)
+    let timeout = timeouts[cell] ?? effort.firstTimeout
+    let outcome = world.launch(arm, request, environment.merging(padding) { $1 }, timeout)
     let lines = outcome.lines.compactMap(ResultLine.init)
-    guard let failure = outcome.failure(lines) else { return lines }
+    guard let failure = outcome.failure(lines) else {
+      let own = max(effort.timeout, effort.timeoutFactor * Double(outcome.nanoseconds) / 1e9)
+      timeouts[cell] = timeouts[cell] ?? own
+      return lines
+    }
     throw Failure(isBase: isBase, reason: "\(arm.name): \(failure)")
   }
 

@@ -32,6 +32,9 @@ public struct GateThresholds: Codable, Sendable {
     calibrations = []
   }
 
+  /// Nothing would ever move beyond a larger one.
+  static let largestThreshold = 1_000.0
+
   /// Fewer say too little about how far equals stray.
   public static let fewestMedians = 30
 
@@ -70,6 +73,13 @@ public struct GateThresholds: Codable, Sendable {
     }
   }
 
+  /// In words, when what holds for these cells was found on another kind of machine than this one.
+  public func difference(_ cells: [GatedCell]) -> String? {
+    let names = Set(cells.map { "\($0.cell.scenario.name)" })
+    return calibrations.lazy.filter { $0.entries.contains { names.contains($0.benchmark) } }
+      .compactMap(\.provenance.difference).first
+  }
+
   public static func read(_ path: String) throws -> GateThresholds {
     let what = "a file of thresholds; opbench gate --calibrate \(fewestMedians) --output FILE makes one"
     let found = try GateFile.read(path, as: GateThresholds.self, what: what)
@@ -78,11 +88,11 @@ public struct GateThresholds: Codable, Sendable {
     }
     for entry in found.calibrations.flatMap(\.entries) {
       let isRatio = entry.metric.hasSuffix("_ns") || entry.metric.contains("ns_per")
-      guard entry.threshold.isFinite, entry.threshold > (isRatio ? 1 : 0) else {
+      guard entry.threshold > (isRatio ? 1 : 0), entry.threshold < Self.largestThreshold else {
         throw Complaint(
           .badInput,
           "\(path): the threshold of \(entry.benchmark) \(entry.metric), \(entry.threshold), is not "
-            + (isRatio ? "a ratio above 1" : "a difference above 0"))
+            + (isRatio ? "a ratio above 1 and below 1000" : "a difference above 0 and below 1000"))
       }
       guard entry.medians.count >= fewestMedians else {
         throw Complaint(

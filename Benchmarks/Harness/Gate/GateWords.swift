@@ -17,6 +17,7 @@ extension GateFinding {
 
   /// Fixed decimals, so that a column can be read downwards.
   fileprivate static func fixed(_ value: Double, _ digits: Int) -> String {
+    guard value.isFinite, abs(value) < 1e12 else { return "\(value)" }
     let power = (0..<digits).reduce(1) { factor, _ in factor * 10 }
     let scaled = Int((value * Double(power)).rounded())
     let fraction = "\(scaled % power)"

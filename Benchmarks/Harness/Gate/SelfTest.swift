@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Glibc
 
 /// What the gate is put to by its self-test, and what it must answer.
 public enum SelfTestCase: String, Codable, CaseIterable, Sendable {
@@ -69,6 +70,14 @@ public struct SelfTestRun: Codable, Sendable {
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     encoder.keyEncodingStrategy = .convertToSnakeCase
     return String(decoding: try encoder.encode(self), as: UTF8.self) + "\n"
+  }
+
+  /// Takes a last line off a log that was cut off when it was written.
+  public static func cutBack(_ path: String) throws {
+    let bytes = try ResultSet.bytes(path)
+    let whole = bytes.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
+    guard whole < bytes.count, truncate(path, whole) != 0 else { return }
+    throw Complaint(.inputOutput, "cannot write \(path): \(String(cString: strerror(errno)))")
   }
 
   /// Reads a log; a last line that was cut off is left out.
