@@ -116,10 +116,9 @@ public struct Comparison: Sendable {
     let numbers = Dictionary(uniqueKeysWithValues: zip(all, 1...))
     let lines = pairs.compactMap { pair -> ComparedLine? in
       let values = pair.places.map { (numerator: pair.a[$0]!, denominator: pair.b[$0]!) }
-      let kept = values.count { Statistics.logRatio($0.numerator, $0.denominator) != nil }
       guard
         let ratio = Statistics.pairedRatio(
-          values, confidence: widening.confidence(of: kept) ?? Widening.familyConfidence)
+          values, confidence: widening.confidence(of: values.count) ?? Widening.familyConfidence)
       else { return nil }
       let logarithms = pair.places.reduce(into: [Int: Double]()) { logs, place in
         logs[numbers[place]!] = Statistics.logRatio(pair.a[place]!, pair.b[place]!)

@@ -61,13 +61,13 @@ public enum Statistics {
   }
 
   /// `numerator / denominator` from pairs measured in the same block: the exponential of the median of the
-  /// logarithms, with the interval of the sign test. Pairs with a value that is not positive have no ratio and are
-  /// left out; nil when none remains.
+  /// logarithms, with the interval of the sign test. Nil without pairs, and when one has a value that is not positive:
+  /// it has no ratio, and that of the others alone would hide it.
   public static func pairedRatio(
     _ pairs: [(numerator: Double, denominator: Double)], confidence: Double = 0.95
   ) -> Estimate? {
     let logarithms = pairs.compactMap { logRatio($0.numerator, $0.denominator) }
-    guard !logarithms.isEmpty else { return nil }
+    guard !pairs.isEmpty, logarithms.count == pairs.count else { return nil }
     let estimate = estimate(logarithms, confidence: confidence)
     return Estimate(
       median: exp(estimate.median), interval: estimate.interval.map { exp($0.lowerBound)...exp($0.upperBound) },

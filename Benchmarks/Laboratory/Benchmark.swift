@@ -18,9 +18,11 @@ public struct Benchmark: Sendable {
   /// - Parameters:
   ///   - name: `family/benchmark`.
   ///   - operations: how many operations one call of the body does; all numbers are per operation.
-  ///   - isSingleThreaded: whether the body keeps to one thread.
+  ///   - isSingleThreaded: whether the body keeps to one thread. One that takes over 100 ms takes too long under
+  ///     valgrind, and had better say no.
   ///   - body: what is timed. It is called as often as it takes, so it must leave things as it found them. It throws,
-  ///     for instance `CheckFailed`, when the result is wrong: then there is no number.
+  ///     for instance `CheckFailed`, when the result is wrong: then there is no number. Milliseconds are best; one that
+  ///     takes more than ten seconds counts as hung.
   public init(
     _ name: String, operations: Int = 1, isSingleThreaded: Bool = false,
     _ body: @escaping @Sendable () throws -> Void

@@ -16,10 +16,14 @@ struct SelfTestJob {
   private let program = GateProgram.own
 
   /// Benchmarks in which adding and running do not overlap, so that a delay of the one is a delay of the whole.
-  private static let short = [
-    Scenario(BenchmarkName("overhead", "local-add"), ["ops": "10000"]),
-    Scenario(BenchmarkName("dependencies", "chain"), ["length": "1000"]),
-  ]
+  private static let short = {
+    // A debug build takes about ten times as long for an operation.
+    let scale = GateSuite.ownBuild == "debug" ? 1 : 10
+    return [
+      Scenario(BenchmarkName("overhead", "local-add"), ["ops": "\(1_000 * scale)"]),
+      Scenario(BenchmarkName("dependencies", "chain"), ["length": "\(100 * scale)"]),
+    ]
+  }()
 
   /// `whole` takes all gated benchmarks and their thresholds instead of two at one worker.
   init(means: GateRun.Means, whole: Bool, seed: UInt64) {
@@ -43,8 +47,8 @@ struct SelfTestJob {
     Interrupt.install()
   }
 
-  /// Each case once, and once more where the machine did not let the gate say anything. Exit code 0 when all verdicts are
-  /// right, 3 when some stay open, 70 when one is wrong.
+  /// Each case once. Exit code 0 when all verdicts are right, 3 when some stay open, 70 when one is wrong. A gate is
+  /// wrong now and then, by its rates; one that does not work is wrong every time, so a wrong verdict is asked for again.
   func check() throws {
     for warning in MachineWarnings.before() { progress.say(warning) }
     var rows = [["case", "expected", "verdict", "took", "because"]]
@@ -55,12 +59,16 @@ struct SelfTestJob {
         if case .right = worst { worst = .undecided }
         continue
       }
-      var report = try report(test, attempt: 0)
-      if case .undecided = test.outcome(report.verdict) { report = try self.report(test, attempt: 1) }
-      let outcome = test.outcome(report.verdict)
-      rows.append([
-        test.words, test.expected.rawValue, report.verdict.rawValue, Progress.duration(report.seconds), report.headline,
-      ])
+      var outcome = SelfTestCase.Outcome.wrong
+      for attempt in 0..<2 {
+        guard case .wrong = outcome else { break }
+        let report = try report(test, attempt: attempt)
+        outcome = test.outcome(report.verdict)
+        rows.append([
+          test.words, test.expected.rawValue, report.verdict.rawValue, Progress.duration(report.seconds),
+          report.headline,
+        ])
+      }
       switch (outcome, worst) {
       case (.wrong, _): worst = .wrong
       case (.undecided, .right): worst = .undecided

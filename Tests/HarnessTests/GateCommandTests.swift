@@ -30,6 +30,12 @@ struct GateCommandTests {
     expectComplaint(
       64, ["leave one out"], "--record", "\(folder.path)/a.json", "--calibrate", "30", "--output",
       "\(folder.path)/t.json")
+    expectComplaint(64, ["--tiers"], "--record", "\(folder.path)/a.json", "--tiers", "0")
+    expectComplaint(64, ["--thresholds"], "--calibrate", "30", "--output", "\(folder.path)/t.json", "--thresholds", "x")
+    expectComplaint(
+      64, ["same file"], "--base", own, "--json", "\(folder.path)/r", "--markdown", "\(folder.path)/r")
+    expectComplaint(64, ["--self-test", "--tiers"], "--self-test", "--tiers", "0")
+    expectComplaint(64, ["--self-test", "--thresholds"], "--self-test", "--thresholds", "x")
     expectComplaint(64, ["--seed"], "--base", own, "--seed", "x")
     for option in [["--whole"], ["--runs", "3"], ["--log", "l"], ["--minutes", "1"]] {
       CommandLineTests().expectComplaint(64, [option[0], "--self-test"], ["gate", "--base", own] + option)
@@ -57,10 +63,11 @@ struct GateCommandTests {
     expectComplaint(65, ["wrong.json"], "--record", wrong)
     // The report has no place to go: said before anything is measured.
     expectComplaint(73, ["/no/such/r.json"], "--tiers", "0", "--json", "/no/such/r.json")
+    expectComplaint(73, ["is a folder"], "--tiers", "0", "--json", folder.path)
     expectComplaint(73, ["/no/such/r.md"], "--tiers", "0", "--markdown", "/no/such/r.md")
     expectComplaint(73, ["/no/such/t.json"], "--calibrate", "30", "--output", "/no/such/t.json")
     expectComplaint(73, ["/no/such/a.json"], "--record", "/no/such/a.json")
-    #expect(folder.read("wrong.json") == "{}")
+    #expect(folder.read("wrong.json") == "{}" && folder.contents == ["wrong.json"])
   }
 
   func script(_ text: String, in folder: TemporaryFolder) -> String {

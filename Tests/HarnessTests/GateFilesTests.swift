@@ -65,6 +65,8 @@ struct GateFilesTests {
     }
     let low = write("\"threshold\" : 1.05", "\"threshold\" : 0.9")
     expect(.badInput, ["0.9", "above 1", "overhead/external-add"]) { _ = try GateThresholds.read(low) }
+    let endless = write("\"threshold\" : 1.05", "\"threshold\" : 1e17")
+    expect(.badInput, ["below 1000"]) { _ = try GateThresholds.read(endless) }
     let newer = write("\"schema\" : 1", "\"schema\" : 2")
     expect(.badInput, ["schema 2"]) { _ = try GateThresholds.read(newer) }
     var few = GateThresholds()
@@ -128,6 +130,9 @@ struct GateFilesTests {
     let path = folder.write(lines.dropLast().joined() + lines[3].dropLast(9), to: "log.jsonl")
     let runs = try SelfTestRun.read(path)
     #expect(runs.map(\.test) == [.equal, .slower, .allocation])
+    // The next line is not glued to it.
+    for _ in 1...2 { try SelfTestRun.cutBack(path) }
+    #expect(folder.read("log.jsonl") == lines.dropLast().joined())
     #expect(SelfTestRates(runs).next(of: 1) == .noise && SelfTestRates([]).next(of: 1) == .equal)
     #expect(SelfTestRates(runs).next(of: 1, among: [.equal, .slower]) == nil)
     #expect(SelfTestRates(runs).text.contains("false alarms: 0 of 1"))

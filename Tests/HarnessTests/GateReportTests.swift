@@ -117,5 +117,9 @@ struct GateReportTests {
     finding.lower = -0.5
     finding.upper = 0
     #expect(finding.change == "-0.250 [-0.500, +0.000]")
+    // What a program says of itself may be anything.
+    finding.effect = .infinity
+    finding.lower = -1e300
+    #expect(finding.change == "+inf [-1e+300, +0.000]")
   }
 }

@@ -22,14 +22,25 @@ final class FakeGate {
   /// The share of CPU time stolen in each stretch that is watched, then none.
   var stolen: [Double] = []
   var launched: [(arm: String, request: MeasureRequest)] = []
+  /// How long the processes were given, and what each takes, in seconds.
+  var timeouts: [Double] = []
+  var seconds = 0.001
+  /// What was said of the progress: how much is done, of how much.
+  var progress: [(done: Int, total: Int)] = []
 
   func session(seed: UInt64 = 1) -> GateSession {
     GateSession(
       base: Self.base, head: Self.head, effort: GateEffort(), seed: seed, spin: Spin(roundsPerMicrosecond: 1),
       world: GateSession.World(
-        launch: { arm, request, _, _ in self.answer(arm, request) },
+        launch: { arm, request, _, timeout in
+          self.timeouts.append(timeout)
+          let answer = self.answer(arm, request)
+          return ProcessOutcome(
+            ending: answer.ending, lines: answer.lines, lastWords: answer.lastWords,
+            nanoseconds: UInt64(self.seconds * 1e9))
+        },
         watchSteal: { { self.stolen.isEmpty ? 0 : self.stolen.removeFirst() } },
-        showProgress: { #expect($0 < $1, "\($2)") },
+        showProgress: { done, total, _ in self.progress.append((done, total)) },
         isInterrupted: { false }))
   }
 
@@ -91,6 +102,26 @@ struct GateRunTests {
     let timed = gate.launched.dropFirst(2).filter { if case .time = $0.request.mode { true } else { false } }
     #expect(timed.allSatisfy { $0.request.mode == .time(repeats: 7, values: 8, warmups: 1) })
     #expect(timed.count { $0.arm == "base" } == 15 && timed.count { $0.arm == "base again" } == 15)
+    #expect(gate.progress.map(\.done) == [0, 1, 2, 3, 4] && gate.progress.allSatisfy { $0.total == 5 })
+  }
+
+  @Test func slowBodiesGetTheirTime() throws {
+    let gate = FakeGate()
+    _ = try gate.run()
+    #expect(gate.timeouts.first == 120 && gate.timeouts.dropFirst().allSatisfy { $0 == 20 })
+    gate.timeouts = []
+    gate.seconds = 6
+    _ = try gate.run()
+    #expect(gate.timeouts.first == 120 && gate.timeouts.dropFirst().allSatisfy { $0 == 180 })
+  }
+
+  @Test func aNumberThatStaysAwayEndsTheSecondStage() throws {
+    let gate = FakeGate()
+    gate.means.tiers = [.wallClock]
+    // No logarithm of nothing: the second stage has not one pair.
+    gate.time = { arm, index in arm.name == "head" ? (index > 45 ? 0 : 200) : 100 }
+    let time = try #require(try gate.run().findings.first)
+    #expect(time.verdict == .inconclusive && gate.launched.count < 1_000)
   }
 
   @Test func aSlowerHeadIsFoundInFreshBlocksInReversedOrder() throws {
@@ -236,6 +267,11 @@ struct GateRunTests {
     }
     let (findings, notes) = try gate.run([FakeGate.gated, new])
     #expect(findings.allSatisfy { $0.verdict == .pass } && notes.contains { $0.contains("a/new is new") })
+    // Nothing but new ones, and their instructions are to be counted too.
+    let counted = GatedCell(new.cell, new.metrics, countsInstructions: true)
+    var run = GateRun([counted], gate.means, session: gate.session(), hasBase: true) { gate.failure($0, $1) }
+    #expect(try run.run().allSatisfy { $0.verdict == .pass })
+    #expect(run.notes.contains { $0.contains("a/new is new") })
   }
 
   @Test func instructionsOfTwoRunsWithoutWhatStartingCosts() throws {

@@ -15,10 +15,11 @@ struct GateScriptTests {
         --package-path) package=$2; shift ;;
         --scratch-path) scratch=$2; shift ;;
         --show-bin-path) show=1 ;;
+        --version) echo "compiler ${COMPILER:-1}"; exit ;;
       esac
       shift
     done
-    [ -z "$show" ] || { echo "$scratch/bin"; exit; }
+    [ -z "$show" ] || { echo "$scratch/bin"; exit "${SHOW_CODE:-0}"; }
     echo built >>"$COUNTER"
     [ ! -f "$package/broken" ] || { echo "a.swift:1:1: error: it is broken"; exit 1; }
     mkdir -p "$scratch/bin"
@@ -53,11 +54,14 @@ struct GateScriptTests {
       return ProcessRunner.run("sh", inside + arguments, environment: environment, timeout: 60)
     }
 
-    func gate(_ arguments: String..., code: String = "0") -> ProcessOutcome {
+    func gate(_ arguments: String..., environment: [String: String] = [:]) -> ProcessOutcome {
+      run("scripts/gate", arguments, own.merging(environment) { $1 })
+    }
+
+    /// Where the compiler is found, and counts.
+    var own: [String: String] {
       let path = getenv("PATH").map { String(cString: $0) } ?? ""
-      return run(
-        "scripts/gate", arguments,
-        ["PATH": "\(self.path)/tools:\(path)", "COUNTER": "\(self.path)/counter", "GATE_CODE": code])
+      return ["PATH": "\(self.path)/tools:\(path)", "COUNTER": "\(self.path)/counter"]
     }
 
     /// How often something was built, or tried to be.
@@ -71,7 +75,7 @@ struct GateScriptTests {
     #expect(first.ending == .exited(0), "\(first.lastWords ?? "")")
     // The program of the checkout, as it lies there, is started with those of the two commits.
     let line = try #require(first.lines.last)
-    #expect(line.hasPrefix("mine: gate --base ") || first.lines.contains { $0.hasPrefix("version two") })
+    #expect(line.hasPrefix("mine: gate --base ") && first.lines.dropLast().last == "version two")
     #expect(line.contains("--base-name one (") && line.contains("--head-name two (") && line.hasSuffix("--tiers 2"))
     #expect(repository.builds == 3)
     // Nothing is left but the programs and the logs.
@@ -82,12 +86,38 @@ struct GateScriptTests {
 
     let second = repository.gate("one", "two")
     #expect(second.ending == .exited(0) && repository.builds == 4, "only the gate's own program is built again")
+    let third = repository.gate("one", "two", environment: ["COMPILER": "2"])
+    #expect(third.ending == .exited(0) && repository.builds == 7, "another compiler makes other programs")
+  }
+
+  @Test func aProgramThatCannotBeKeptIsNotTakenForOne() throws {
+    let repository = try Repository()
+    let silent = repository.gate("one", "two", environment: ["SHOW_CODE": "1"])
+    #expect(silent.ending == .exited(70), "\(silent.lines)")
+    #expect(silent.lastWords?.contains("'one' does not say where its program is") == true)
+    // A copy that fails half way, as on a full disk.
+    let folder = "\(repository.path)/tools"
+    let copy = """
+      #!/bin/sh
+      for last; do :; done
+      case $last in *opbench.new) echo half >"$last"; chmod +x "$last"; exit 1 ;; esac
+      exec /bin/cp "$@"
+      """
+    _ = repository.folder.write(copy, to: "tools/cp")
+    chmod("\(folder)/cp", 0o755)
+    for _ in 1...2 {
+      let half = repository.gate("one", "two")
+      #expect(half.ending == .exited(73), "\(half.lines)")
+      #expect(half.lastWords?.contains("cannot keep the program of 'one'") == true)
+    }
+    unlink("\(folder)/cp")
+    #expect(repository.gate("one", "two").ending == .exited(0))
   }
 
   @Test(arguments: ["2", "3", "4"])
   func theVerdictIsTheExitCode(code: String) throws {
     let repository = try Repository()
-    #expect(repository.gate("one", ".", code: code).ending == .exited(Int32(code)!))
+    #expect(repository.gate("one", ".", environment: ["GATE_CODE": code]).ending == .exited(Int32(code)!))
   }
 
   @Test func whatCannotBeBuiltCostsALine() throws {
@@ -97,7 +127,7 @@ struct GateScriptTests {
       (["one"], 64, "usage"), ([], 64, "usage"), (["--tiers", "0"], 64, "usage"),
     ] {
       let outcome = repository.run(
-        "sh", ["-c", "scripts/gate \"$@\" 2>&1", "sh"] + arguments, ["COUNTER": "\(repository.path)/counter"])
+        "sh", ["-c", "scripts/gate \"$@\" 2>&1", "sh"] + arguments, repository.own)
       #expect(outcome.ending == .exited(code) && outcome.lines.count == 1, "\(outcome.lines)")
       #expect(outcome.lines.first?.contains(words) == true, "\(outcome.lines)")
     }
