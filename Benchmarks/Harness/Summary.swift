@@ -71,8 +71,10 @@ public struct Summary: Sendable {
         let others = processes[base] ?? [:]
         ratio = Statistics.pairedRatio(
           numbers.sorted { $0.key < $1.key }.compactMap { block, value in others[block].map { (value, $0) } })
-        logRatios = numbers.reduce(into: [:]) { logs, one in
-          if let other = others[one.key] { logs[one.key] = Statistics.logRatio(one.value, other) }
+        if ratio != nil {
+          logRatios = numbers.reduce(into: [:]) { logs, one in
+            if let other = others[one.key] { logs[one.key] = Statistics.logRatio(one.value, other) }
+          }
         }
       }
       cells[arm] = SummaryCell(

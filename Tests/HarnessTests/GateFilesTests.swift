@@ -116,6 +116,11 @@ struct GateFilesTests {
     ] { #expect(GateSuite(lines) == nil, "\(lines)") }
   }
 
+  @Test func provenanceNamesNoFolderOfTheMachine() {
+    let here = Provenance.here(commit: nil, command: ["/a/b/opbench", "gate", "--log", "/c/d.jsonl", "--base", "e/f"])
+    #expect(here.command == "opbench gate --log d.jsonl --base e/f")
+  }
+
   @Test func callgrindsTotal() {
     #expect(Callgrind.collected(["end", "==12== ", "==12== Collected : 4567", "==12== I   refs: 4,567"]) == 4_567)
     #expect(Callgrind.collected(["Collected : 1", "==12== Events    : Ir"]) == nil)

@@ -140,7 +140,7 @@ struct StatisticsTests {
     #expect(GeometricMean([RatioSeries(benchmark: "a", logarithms: [:])], seed: 1) == nil)
   }
 
-  @Test func pairsWithoutALogarithmAreLeftOut() {
+  @Test func aPairWithoutALogarithmLeavesNoRatio() {
     #expect(Statistics.pairedRatio([(0, 1), (1, 0)]) == nil)
     #expect(Statistics.pairedRatio([(0, 1), (3, 1)]) == nil && Statistics.pairedRatio([]) == nil)
   }

@@ -6,7 +6,7 @@ import math
 import pytest
 import synthetic
 
-from opbench_report import charts, subjects
+from opbench_report import charts, findings, subjects
 from opbench_report.charts.ticks import limits, ticks
 from opbench_report.data import results as result_files
 
@@ -92,6 +92,49 @@ def test_missing_data_names_the_run_that_gives_it(tmp_path):
     assert [one.name for one in made] == ["overview", "overhead"]
     for one in missing:
         assert "opbench run" in one.command and "\n" not in str(one) and one.lacks in str(one)
+
+
+def test_results_with_different_workers_keep_all_their_subjects(tmp_path):
+    """The widest arm is chosen on each line: a subject that had fewer workers in one of two runs is still there."""
+
+    def run(name, workers, benchmark):
+        def fill(writer):
+            arms = [(subject, workers) for subject in ("stealing", "threadpool", "foundation")]
+            for size in (10, 20):
+                writer.cell(benchmark, f"n={size}", arms, [("ns_per_op", "ns", lambda d, w: 100 * d)])
+
+        nothing = {"excluded_blocks": [], "failures": []}
+        return str(synthetic.write(tmp_path / f"{name}.csv", run=name, filling=fill, outcome=nothing))
+
+    paths = [run("wide", 4, "overhead/external-add"), run("narrow", 2, "forkjoin/fib")]
+    results = result_files.read(paths)
+    made = {one.name: one for one in charts.build_all(results)[0]}
+    subjects_of = lambda name, panel: [str(series.arm) for series in made[name].panels[panel].series]
+    for name, workers, panels in (("overhead", 4, 2), ("forkjoin", 2, 2)):
+        wanted = [f"{subject}@{workers}" for subject in ("stealing", "threadpool", "foundation")]
+        assert [subjects_of(name, panel) for panel in range(panels)] == [wanted] * panels
+    assert [subjects_of("cost-curves", panel)[0] for panel in (0, 1)] == ["stealing@4", "stealing@2"]
+    assert subjects_of("overview", 0) == ["stealing@2", "stealing@4", "threadpool@2", "threadpool@4"]
+    topics = {one.topic: one for one in findings.findings(results)}
+    assert topics["Fork and join"].choice == topics["Many small operations"].choice == "stealing"
+
+
+def test_panels_that_share_ticks_share_their_scale(built, tmp_path):
+    def fill(writer):
+        for subject, mean, most in (("stealing", 2, 60), ("foundation", 200, 300)):
+            readings = [(name, "operations", lambda d, w, at=at: at) for name, at in _errors(mean, most)]
+            writer.cell("priority/rank-error", "ops=9", [(subject, 2)], readings)
+
+    path = synthetic.write(tmp_path / "errors.csv", filling=fill, outcome={"excluded_blocks": [], "failures": []})
+    errors = charts.build_all(result_files.read([str(path)]))
+    assert [panel.x.log for panel in chart(errors, "rank-error").panels] == [True, True]
+    for one in (one for one in errors[0] + built[0] if one.form == "dots"):
+        scales = {(panel.x.label, panel.x.unit, panel.x.log) for panel in one.panels}
+        assert len(scales) == len({scale[:2] for scale in scales}), one.name
+
+
+def _errors(mean, most):
+    return (("rank_error_mean", mean), ("rank_error_max", most))
 
 
 def test_looks_differ_without_colour():

@@ -88,6 +88,25 @@ def test_few_blocks_have_no_interval(opbench, tmp_path):
     assert [mean.low for _, _, mean in ours.means] == [None] * len(document["geometric_means"])
 
 
+def test_one_zero_takes_the_ratio(opbench, tmp_path):
+    """Of seven, with nothing in one block, there is no ratio; of the other there is."""
+
+    def fill(writer):
+        for name, numbers in (("stealing", [7.0] * 9 + [0.0]), ("threadpool", [3.0] * 10), ("foundation", [9.0] * 10)):
+            writer.process += 1
+            for block, number in enumerate(numbers, start=1):
+                reading = ("rank_error_mean", "operations", number)
+                writer.add("priority/rank-error", "ops=9", (name, 2), reading, block, 1)
+
+    path = str(synthetic.write(tmp_path / "zero.csv", filling=fill, outcome={"excluded_blocks": [], "failures": []}))
+    document = json.loads(run(opbench, "--format", "json", "--metric", "rank_error_mean", path))
+    results = result_files.read([path])
+    ours = compare(results, "foundation", results.select(metric="rank_error_mean"))
+    assert [str(one.arm) for one in ours.lines] == ["threadpool@2"]
+    assert [f"{line['backend']}@{line['workers']}" for line in document["lines"]] == ["threadpool@2"]
+    assert document["comparisons"] == ours.widening.comparisons == 2
+
+
 def test_excluded_blocks_and_failures_do_not_count(results):
     line = results.line("overhead/external-add", "ops=10000", "ns_per_op")
     assert {cell.estimate.count for cell in line.cells.values()} == {9}

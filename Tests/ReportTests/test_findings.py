@@ -68,5 +68,41 @@ def test_ties_at_zero_have_no_ratio_but_a_number(tmp_path):
     assert (one.choice, one.certainty) == ("threadpool", findings.SURE) and "mean rank error of 0" in one.sentence
 
 
+def rank_errors(**numbers):
+    """Rank errors in two scenarios; of each subject the number of every block, or one for all."""
+
+    def fill(writer):
+        for ops in (9, 99):
+            for name, own in numbers.items():
+                writer.process += 1
+                for block in range(1, writer.blocks + 1):
+                    value = own[block - 1] if isinstance(own, list) else own
+                    reading = ("rank_error_mean", "operations", value)
+                    writer.add("priority/rank-error", f"ops={ops}", (name, 2), reading, block, 1)
+
+    return fill
+
+
+def test_zero_wins_in_several_scenarios(tmp_path):
+    one = found(tmp_path, rank_errors(stealing=7, threadpool=0, foundation=90))[0]["Strict priority"]
+    assert (one.choice, one.certainty) == ("threadpool", findings.SURE)
+    assert "in 2 of 2 scenarios, such as 0 " in one.sentence and "beside stealing 7.00" in one.sentence
+
+
+def test_one_block_that_is_not_zero_makes_no_ratio(tmp_path):
+    """The median of threadpool is 0, of which nothing is a multiple; one block alone would make it the worst."""
+    almost = [0.0] * 9 + [1000.0]
+    topics, results = found(tmp_path, rank_errors(stealing=7, threadpool=almost, foundation=90))
+    assert topics["Strict priority"].choice == "threadpool" and "times" not in topics["Strict priority"].sentence
+    for line in results.lines:
+        ratios = {arm.subject: cell.ratio for arm, cell in line.cells.items()}
+        assert ratios["threadpool"] is None and ratios["stealing"].median == pytest.approx(7 / 90)
+
+
+def test_one_zero_among_the_blocks_makes_no_ratio(tmp_path):
+    one = found(tmp_path, rank_errors(stealing=90, threadpool=[7.0] * 9 + [0.0]))[0]["Strict priority"]
+    assert (one.choice, one.certainty) == ("threadpool", findings.SURE) and "times" not in one.sentence
+
+
 def test_no_backend_of_ours(tmp_path):
     assert found(tmp_path, fib(foundation=1, raw_dispatch=2))[0] == {}

@@ -1,12 +1,14 @@
 """Bad input gets one line that says what was wrong, an exit code, and leaves what was there alone."""
 
 import gzip
+import json
 import os
 
 import pytest
 import synthetic
 
 from opbench_report.command import main
+from opbench_report.published.__main__ import main as published
 
 
 @pytest.fixture(scope="module")
@@ -52,6 +54,9 @@ def test_missing_file(capsys, tmp_path):
         (lambda text: text.replace("\n1,", "\n2,"), ["line 2", "schema '2'"]),
         (lambda text: text + "1,2,3\n", ["3 columns instead of 14"]),
         (lambda text: text.replace(",2,ns_per_op,", ",two,ns_per_op,"), ["workers is 'two'"]),
+        # More digits than Python converts, and one more than 64 bits hold.
+        (lambda text: text.replace(",2,ns_per_op,", f",{'9' * 5000},ns_per_op,"), ["workers is '999", "not a count"]),
+        (lambda text: text.replace(",2,ns_per_op,", f",{1 << 63},ns_per_op,"), ["workers is '922", "not a count"]),
         (lambda text: _with_value(text, "nan"), ["value is not a number"]),
         (lambda text: _with_value(text, "1e308"), ["line 2", "1e+308"]),
         (lambda text: text.replace("ops=10000", "ops"), ["params is 'ops"]),
@@ -83,6 +88,36 @@ def test_bad_environment(capsys, tmp_path, whole):
     complaint(capsys, 65, ["bad.env.json"], path, "--output", tmp_path / "out")
     make(tmp_path, "not json", "bad.env.json")
     complaint(capsys, 65, ["bad.env.json"], path, "--output", tmp_path / "out")
+    make(tmp_path, "[" * 100_000, "bad.env.json")
+    complaint(capsys, 65, ["bad.env.json"], path, "--output", tmp_path / "out")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda record: record["outcome"]["excluded_blocks"][0].update(params=5),
+        lambda record: record["outcome"]["failures"][0].update(params=5),
+        lambda record: record["outcome"]["failures"][0].update(params="ops"),
+        lambda record: record["outcome"]["failures"][0].update(workers="2"),
+        lambda record: record["outcome"]["disturbed_blocks"][0].update(block=float("inf")),
+        lambda record: record["outcome"].update(failures=None),
+        lambda record: record["outcome"].update(excluded_blocks={}),
+        lambda record: record.update(outcome=[]),
+        lambda record: record.update(effort=None),
+        lambda record: record.update(arguments=None),
+        lambda record: record.update(cpu_model="\ud800"),
+    ],
+)
+def test_environment_of_the_wrong_kind(capsys, tmp_path, csv, whole, change):
+    path = make(tmp_path, whole)
+    with open(csv.removesuffix(".csv") + ".env.json", encoding="utf-8") as file:
+        record = json.load(file)
+    change(record)
+    make(tmp_path, json.dumps(record), "bad.env.json")
+    complaint(capsys, 65, ["bad.env.json", "not the environment"], path, "--output", tmp_path / "out")
+    assert published(["--root", str(tmp_path), "publish", str(path)]) == 65
+    assert len(capsys.readouterr().err.splitlines()) == 1
+    assert not (tmp_path / "out").exists() and not (tmp_path / "results").exists()
 
 
 def test_nothing_that_counts(capsys, tmp_path):

@@ -1,5 +1,6 @@
 """The page is one whole document that fetches nothing and shows hostile text as text."""
 
+import gzip
 import html.parser
 import json
 import os
@@ -117,3 +118,85 @@ def test_beside_the_result_itself(tmp_path, csv):
     assert main([str(copy), "--output", str(tmp_path), "--no-pictures"]) == 0
     assert sorted(os.listdir(tmp_path)) == ["report.html", "run.csv"]
     assert copy.read_bytes() == open(csv, "rb").read()
+
+
+def measured(folder, run, seed=7, name="run.csv", **options):
+    """A result in a folder of its own."""
+
+    def fill(writer):
+        arms = [("stealing", 2), ("foundation", 2)]
+        writer.cell("overhead/external-add", "ops=1", arms, [("ns_per_op", "ns", lambda d, w: 100 * d)])
+
+    folder.mkdir(exist_ok=True)
+    nothing = {"excluded_blocks": [], "failures": []}
+    return synthetic.write(folder / name, blocks=2, seed=seed, run=run, filling=fill, outcome=nothing, **options)
+
+
+def contents(folder):
+    return {name: (folder / name).read_bytes() for name in os.listdir(folder)}
+
+
+def report(*arguments):
+    return main([*map(str, arguments), "--no-pictures"])
+
+
+def test_results_of_one_name_stand_side_by_side(tmp_path):
+    """The folder of one result is that of the report: it stays, and the other gets another name beside it."""
+    one, other = measured(tmp_path / "a", "a"), measured(tmp_path / "b", "b", seed=8)
+    before = contents(tmp_path / "b")
+    assert report(one, other, "--output", tmp_path / "b") == 0
+    after = contents(tmp_path / "b")
+    assert sorted(after) == ["other-run.csv", "other-run.env.json", "report.html", "run.csv", "run.env.json"]
+    assert {name: after[name] for name in before} == before
+    assert {name.removeprefix("other-"): after[name] for name in after if "other-" in name} == contents(tmp_path / "a")
+
+
+def test_a_packed_result_has_an_environment_of_its_own(tmp_path):
+    one, other = measured(tmp_path / "a", "a"), measured(tmp_path / "b", "b", seed=8)
+    packed = tmp_path / "b/run.csv.gz"
+    packed.write_bytes(gzip.compress(other.read_bytes()))
+    assert report(one, packed, "--output", tmp_path / "out") == 0
+    after = contents(tmp_path / "out")
+    assert after["run.env.json"] == (tmp_path / "a/run.env.json").read_bytes()
+    assert after["other-run.env.json"] == (tmp_path / "b/run.env.json").read_bytes()
+
+
+def refused(capsys, folder, words, *arguments):
+    before = contents(folder)
+    # What has been said before.
+    capsys.readouterr()
+    assert report(*arguments, "--output", folder) == 73
+    lines = [line for line in capsys.readouterr().err.splitlines() if "no .env.json" not in line]
+    assert len(lines) == 1 and words in lines[0]
+    assert contents(folder) == before
+
+
+def test_measured_data_is_not_replaced(tmp_path, capsys):
+    one, other = measured(tmp_path / "a", "a"), measured(tmp_path / "b", "b", seed=8)
+    refused(capsys, tmp_path / "b", "run.csv is there already and no copy of", one)
+    # Nor when a report lies beside it, which did not put it there.
+    assert report(other, "--output", tmp_path / "b") == 0
+    refused(capsys, tmp_path / "b", "run.csv is there already and no copy of", one)
+    (tmp_path / "b/run.csv").unlink()
+    refused(capsys, tmp_path / "b", "run.env.json is there already and no copy of", one)
+    # It would be taken for the environment of that result.
+    (tmp_path / "a/run.env.json").unlink()
+    refused(capsys, tmp_path / "b", "run.env.json is there already and no copy of", one)
+
+
+def test_a_result_is_not_replaced_by_the_page(tmp_path, capsys):
+    one = measured(tmp_path / "a", "a", name="report.html", with_environment=False)
+    refused(capsys, tmp_path / "a", "would be written over", one)
+
+
+def test_an_earlier_copy_is_replaced(tmp_path, capsys):
+    out = tmp_path / "out"
+    for seed in (7, 8, 9):
+        one = measured(tmp_path / "a", "a", seed=seed)
+        assert report(one, "--output", out) == 0
+        assert {name: content for name, content in contents(out).items() if name != "report.html"} == contents(
+            tmp_path / "a"
+        )
+    # Somebody else's file in its place is none.
+    measured(out, "b", seed=10)
+    refused(capsys, out, "run.csv is there already", one)

@@ -9,7 +9,8 @@ import shutil
 import pytest
 import synthetic
 
-from opbench_report.published import texts
+from opbench_report.data import results as result_files
+from opbench_report.published import headline, texts
 from opbench_report.published.__main__ import main
 
 README = f"# opbench\n\nBefore.\n\n{texts.BEGIN}\n{texts.END}\n\nAfter.\n"
@@ -123,3 +124,43 @@ def test_what_cannot_be_published(checkout, capsys, csv, tmp_path):
     assert main(["--root", str(checkout), "publish"]) == 64
     assert len(capsys.readouterr().err.splitlines()) == 3
     assert not (checkout / "results").exists() and (checkout / "README.md").read_text() == README
+
+
+def test_a_readme_without_a_place_leaves_everything_as_it_was(published, capsys, csv, tmp_path_factory):
+    other = synthetic.write(tmp_path_factory.mktemp("other") / "other.csv", seed=8)
+    readme = published / "README.md"
+    for text in (readme.read_text().replace(texts.END, ""), f"{texts.END}\n{texts.BEGIN}\n", None):
+        readme.unlink() if text is None else readme.write_text(text)
+        before = {path: path.read_bytes() for path in published.rglob("*") if path.is_file()}
+        assert main(["--root", str(published), "publish", str(other)]) == 65
+        assert main(["--root", str(published), "check", "--write"]) == 65
+        assert [("README.md" in line) for line in capsys.readouterr().err.splitlines()] == [True, True]
+        assert {path: path.read_bytes() for path in published.rglob("*") if path.is_file()} == before
+
+
+def test_a_validation_goes_with_its_results(published, csv, root, tmp_path_factory):
+    validation = published / "results/validate.txt"
+    shutil.copy(root / "results/validate.txt", validation)
+    # The same rows once more are the results that it belongs to, and others are not.
+    packed = tmp_path_factory.mktemp("packed") / "packed.csv.gz"
+    packed.write_bytes(gzip.compress(open(csv, "rb").read()))
+    shutil.copy(csv.removesuffix(".csv") + ".env.json", packed.parent / "packed.env.json")
+    assert main(["--root", str(published), "publish", str(packed)]) == 0 and validation.exists()
+    other = str(synthetic.write(tmp_path_factory.mktemp("other") / "other.csv", seed=8))
+    again = ["--root", str(published), "publish", other]
+    assert main([*again, "--validation", str(validation)]) == 0 and validation.exists()
+    assert main(["--root", str(published), "publish", csv]) == 0 and not validation.exists()
+
+
+@pytest.mark.parametrize("params, shown", [("ops=1000", "-"), ("ops=10000", "failed"), ("", "failed")])
+def test_only_the_cell_that_failed_is_called_so(tmp_path, params, shown):
+    def fill(writer):
+        times = [("ns_per_op", "ns", lambda d, w: 100 * d)]
+        writer.cell("overhead/external-add", "ops=10000", [("stealing", 2)], times)
+        writer.cell("forkjoin/skynet", "join=counter;leaves=1000", [("stealing", 2), ("foundation", 2)], times)
+
+    failure = {"benchmark": "overhead/external-add", "params": params, "backend": "foundation", "workers": 2}
+    outcome = {"excluded_blocks": [], "failures": [{**failure, "reason": "no reason"}]}
+    results = result_files.read([str(synthetic.write(tmp_path / "some.csv", filling=fill, outcome=outcome))])
+    row = next(line for line in headline.table(results).splitlines() if "external-add" in line)
+    assert row.endswith(f"| {shown} |")

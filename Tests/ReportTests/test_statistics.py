@@ -6,7 +6,9 @@ import math
 import pytest
 
 from opbench_report.data import statistics
-from opbench_report.data.geometric_mean import _start, _student_quantile, _tail, geometric_mean
+from opbench_report.data.geometric_mean import _draws, _start, _student_quantile, _tail, geometric_mean
+from opbench_report.data.metrics import significant
+from opbench_report.data.results import paired_logarithms
 
 
 @pytest.fixture(scope="module")
@@ -59,10 +61,56 @@ def test_bootstrap(expected):
 
 
 def test_generator_is_the_harness():
-    # FNV-1a of the purpose, mixed with the seed: another start would be another bootstrap.
-    assert _start(1, "bootstrap") != _start(2, "bootstrap") != _start(1, "order")
+    """Numbers of programs in C, made from the definitions: another start, or another draw, is another bootstrap."""
+    # The first outputs of Vigna's splitmix64.c for this seed, as in the tests of the harness; the upper 63 bits of each.
+    outputs = [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423]
+    assert _draws(3, 1 << 63, 1_234_567).tolist() == [one >> 1 for one in outputs]
+    # FNV-1a of the purpose and the seed, mixed.
+    assert _start(1, "bootstrap") == 16_503_450_032_587_828_778
+    assert _start(2, "bootstrap") == 16_813_973_636_651_095_525
+    assert _draws(10, 10, _start(1, "bootstrap")).tolist() == [3, 6, 5, 2, 4, 2, 8, 6, 7, 4]
+
+
+def test_draws_are_without_bias():
+    """Of a bound that does not divide 2^64, Lemire's method rejects: of these, the fourth, the fifth and another."""
+    assert _draws(8, 3 << 61, 1).tolist() == [
+        3_919_206_142_200_308_424,
+        5_158_966_954_149_910_694,
+        6_716_939_733_856_083_971,
+        3_073_213_963_922_613_285,
+        6_069_085_008_053_950_141,
+        3_618_332_400_025_522_699,
+        5_492_494_567_517_488_856,
+        2_795_665_185_698_766_276,
+    ]
 
 
 def test_values_without_a_ratio_are_left_out():
     assert statistics.log_ratio(0, 1) is None and statistics.log_ratio(1, -1) is None
     assert statistics.paired_ratio([]) is None and geometric_mean([("a", {})]) is None
+
+
+def test_one_zero_takes_the_ratio_of_all_blocks():
+    """The blocks that are left would be those that happen not to be zero."""
+    theirs = {("run", block): 100.0 for block in range(1, 8)}
+    assert len(paired_logarithms({("run", block): 2.0 for block in range(1, 7)}, theirs)) == 6
+    assert paired_logarithms({("run", block): 2.0 if block == 5 else 0.0 for block in range(1, 7)}, theirs) == {}
+    assert paired_logarithms({("run", 8): 2.0}, theirs) == {}
+
+
+@pytest.mark.parametrize(
+    "value, text",
+    [
+        (1234.5, "1234"),
+        (12.34, "12.3"),
+        (1, "1.00"),
+        (0.001234, "0.00123"),
+        (0.00071449, "0.000714"),
+        (-0.0000715, "-7.15e-5"),
+        (7.14e-7, "7.14e-7"),
+        (0, "0"),
+        (-0.0, "0"),
+    ],
+)
+def test_three_digits_however_small(value, text):
+    assert significant(value) == text

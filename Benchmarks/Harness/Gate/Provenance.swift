@@ -23,7 +23,8 @@ public struct Provenance: Codable, Hashable, Sendable {
     Provenance(
       date: Date().formatted(.iso8601), cpu: Environment.cpuModelName ?? "unknown", cpus: CPUs.available,
       kernel: SystemFile.read("/proc/sys/kernel/osrelease") ?? "unknown", commit: commit ?? "unknown",
-      command: command.enumerated().map { $0 == 0 ? String($1.split(separator: "/").last ?? "") : $1 }
+      // Without the folders of this machine.
+      command: command.map { $0.hasPrefix("/") ? String($0.split(separator: "/").last ?? "") : $0 }
         .joined(separator: " "))
   }
 

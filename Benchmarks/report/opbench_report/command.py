@@ -8,6 +8,7 @@ from . import page, paper
 from .charts import build_all
 from .complaint import CANNOT_CREATE, USAGE, Complaint
 from .data import results as result_files
+from .data.environment import path_beside
 
 
 class _Parser(argparse.ArgumentParser):
@@ -65,6 +66,9 @@ def run(options):
     validation = page.validation.find(options.validation, options.files[0]) if not options.no_page else None
     _prepare(options.output)
     charts, missing = build_all(results)
+    pictures = [] if options.no_pictures else [f"{chart.name}.{kind}" for chart in charts for kind in paper.KINDS]
+    _spare_sources(results, options.output, pictures + ([] if options.no_page else [page.copies.PAGE]))
+    copies = page.copies.plan(results, options.output) if not options.no_page else None
     for one in missing:
         say(one)
     try:
@@ -72,7 +76,7 @@ def run(options):
             for chart in charts:
                 paper.render(chart, options.output, source_line(results))
         if not options.no_page:
-            page.write(results, charts, missing, validation, options.output)
+            page.write(results, charts, missing, validation, copies, options.output)
     except OSError as error:
         raise Complaint(CANNOT_CREATE, f"cannot write into {options.output}: {error.strerror or error}") from None
     made = [] if options.no_pictures else [f"{len(charts)} pictures as SVG and PNG"]
@@ -83,6 +87,15 @@ def run(options):
 def source_line(results):
     """What a picture was made from."""
     return ", ".join(f"{source.name} sha256:{source.digest}" for source in results.sources)
+
+
+def _spare_sources(results, folder, names):
+    """What was measured is never written over, whatever it is called."""
+    for source in results.sources:
+        for path in (source.path, path_beside(source.path)):
+            for target in (os.path.join(folder, name) for name in names):
+                if os.path.exists(path) and os.path.exists(target) and os.path.samefile(path, target):
+                    raise Complaint(CANNOT_CREATE, f"{path} would be written over; take another --output")
 
 
 def _prepare(folder):

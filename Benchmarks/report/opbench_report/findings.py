@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from .data.comparison import compare
 from .data.geometric_mean import geometric_mean
 from .data.metrics import quantity_with_interval, ratio
-from .data.results import REFERENCE, paired_logarithms
+from .data.results import REFERENCE, paired_logarithms, widest
 from .subjects import is_ours
 
 # What the interval of the ratio that decides leaves open.
@@ -54,12 +54,12 @@ def findings(results):
         (topic, what, [line for line in results.select(metric=metric) if line.benchmark.startswith(prefix)])
         for prefix, metric, topic, what in _MEASURES
     ]
-    return [one for topic, what, lines in kinds if lines and (one := _judge(results, topic, what, lines)) is not None]
+    return [one for topic, what, lines in kinds if lines and (one := _judge(topic, what, lines)) is not None]
 
 
 def only_one(results):
     """What is to be said when there was nothing to choose between; None otherwise."""
-    ours = [arm.subject for arm in results.main_arms if is_ours(arm.subject)]
+    ours = [arm.subject for arm in widest(results.arms) if is_ours(arm.subject)]
     if len(ours) != 1:
         return None
     return (
@@ -84,19 +84,21 @@ def certainty(mean):
     return SAME if mean.low <= 1 <= mean.high else SURE
 
 
-def _judge(results, topic, what, lines):
-    arms = [arm for arm in results.main_arms if any(arm in line.cells for line in lines)]
+def _judge(topic, what, lines):
+    arms = widest(arm for line in lines for arm in line.cells)
     ours = [arm for arm in arms if is_ours(arm.subject)]
     if not ours:
         return None
     others = [arm for arm in arms if arm not in ours]
-    if len(lines) == 1 and any(cell.estimate.median == 0 for cell in lines[0].cells.values()):
-        return _without_ratio(topic, what, lines[0], ours)
+    counted = all(line.metric.startswith("allocations") for line in lines)
+    judged = [arm for arm in arms if not _is_no_choice(arm)]
+    # Zeros have no ratio, and without them a mean would hold of a subject only where it is worst.
+    if len(judged) > 1 and any(_has_zero(line, judged) for line in lines):
+        return _without_ratio(topic, what, lines, ours, counted)
     best, rivals = _rank(lines, ours)
     means = {other: mean for other in rivals + others if (mean := relative(lines, best, other)) is not None}
     if not means:
-        return _without_ratio(topic, what, next(line for line in lines if best in line.cells), [best])
-    counted = all(line.metric.startswith("allocations") for line in lines)
+        return _without_ratio(topic, what, [next(line for line in lines if best in line.cells)], [best], counted)
     parts, choice, sure = [], [best], None
     if rivals:
         sure = certainty(means[rivals[0]])
@@ -137,9 +139,18 @@ def _among_ours(choice, rival, mean, count, what, counted):
 
 
 def _is_better(other, mean):
-    """Whether something beside is surely ahead of our best; a loop without a scheduler and a backend without operations
-    are no choice."""
-    return mean.low is not None and mean.low > 1 and other.subject != "serial" and not other.subject.endswith("-bare")
+    """Whether something beside is surely ahead of our best."""
+    return mean.low is not None and mean.low > 1 and not _is_no_choice(other)
+
+
+def _is_no_choice(arm):
+    """A loop without a scheduler and a backend without operations are measured to compare with, and no choice."""
+    return arm.subject in ("serial", "empty") or arm.subject.endswith("-bare")
+
+
+def _has_zero(line, arms):
+    """Whether a process of these gave a number that has no ratio."""
+    return any(value <= 0 for arm in arms if arm in line.cells for value in line.cells[arm].processes.values())
 
 
 def _rank(lines, ours):
@@ -174,25 +185,47 @@ def _basis(mean):
     return f"{ratio(mean)} ({benchmarks}, {blocks})"
 
 
-def _without_ratio(topic, what, line, ours):
-    """Numbers that have no ratio, such as a rank error of zero, or a run without anything beside: told apart by their
-    intervals."""
-    ours = sorted((arm for arm in ours if arm in line.cells), key=lambda arm: line.cells[arm].estimate.median)
-    least = line.cells[ours[0]].estimate
-    even = [arm for arm in ours if line.cells[arm].estimate.median == least.median]
-    rest = [(arm, cell.estimate) for arm, cell in line.cells.items() if arm not in even]
-    numbers = [f"{arm.subject} {quantity_with_interval(line.unit, own)}" for arm, own in rest]
-    sentence = f"{' and '.join(arm.subject for arm in even)} {'has' if len(even) == 1 else 'have'} a {what} of "
-    sentence += f"{quantity_with_interval(line.unit, least)} ({line.benchmark}), "
+def _without_ratio(topic, what, lines, ours, counted):
+    """Numbers that have no ratio, such as a rank error of zero, or a run without anything beside: whichever of ours has
+    the least on most lines, told apart by intervals."""
+    lines = [line for line in lines if any(arm in line.cells for arm in ours)]
+    least = [_least(line, ours) for line in lines]
+    ahead = {arm: sum(arm in one for one in least) for arm in ours}
+    best = [arm for arm in ours if ahead[arm] == max(ahead.values())]
+    line, even = next((line, one) for line, one in zip(lines, least) if best[0] in one)
+    shown = line.cells[best[0]].estimate
+    numbers = [
+        f"{arm.subject} {quantity_with_interval(line.unit, line.cells[arm].estimate)}"
+        for arm in line.main_arms
+        if arm not in even
+    ]
+    names, verb = " and ".join(arm.subject for arm in best), "has" if len(best) == 1 else "have"
+    sentence = f"{names} {verb} a {what} of "
+    if len(lines) > 1 and len(ours) > 1:
+        most = f"{ahead[best[0]]} of {len(lines)} scenarios"
+        sentence = f"{names} {verb} the least {what} of the {len(ours)} backends measured in {most}, such as "
+    sentence += f"{quantity_with_interval(line.unit, shown)} ({line.benchmark}), "
     sentence += f"beside {', '.join(numbers)}." if numbers else "and nothing else was measured beside it."
-    apart = rest and least.has_interval and all(own.has_interval and least.high < own.low for _, own in rest)
+    apart = all(one == best and _are_apart(line, one) for line, one in zip(lines, least))
     evidence = (
-        f"n = {least.count}, without a paired ratio; the intervals"
+        f"n = {shown.count}, without a paired ratio; the intervals"
         f" {'are apart' if apart else 'are not shown to be apart'}."
     )
-    return Finding(
-        topic, " or ".join(arm.subject for arm in even), _capital(sentence), evidence, SURE if apart else HINT
-    )
+    certainty = COUNTED if counted else SURE if apart else HINT
+    return Finding(topic, " or ".join(arm.subject for arm in best), _capital(sentence), evidence, certainty)
+
+
+def _least(line, arms):
+    """Those that have the least number on a line."""
+    medians = {arm: line.cells[arm].estimate.median for arm in arms if arm in line.cells}
+    return [arm for arm, median in medians.items() if median == min(medians.values())]
+
+
+def _are_apart(line, least):
+    """Whether the intervals of these end before those of everything else on the line begin."""
+    ends = [line.cells[arm].estimate.high for arm in least]
+    rest = [line.cells[arm].estimate for arm in line.main_arms if arm not in least]
+    return bool(rest) and None not in ends and all(own.has_interval and max(ends) < own.low for own in rest)
 
 
 def losses(results):
@@ -204,7 +237,8 @@ def losses(results):
             continue
         comparison = compare(results, str(against))
         for arm in [arm for arm in results.main_arms if is_ours(arm.subject)]:
-            own = [one for one in comparison.lines if one.arm == arm and one.against == against]
+            pairs = [one for one in comparison.lines if one.arm == arm and one.against == against]
+            own = [one for one in pairs if results.is_main(one)]
             slower = sorted((one for one in own if one.verdict == "slower"), key=lambda one: -one.ratio.median)
             if slower:
                 found.append((arm, against, slower, len(own)))

@@ -16,9 +16,7 @@ def build(results):
         for line in lines:
             label = "bodies begun too late" if metric == "late_starts" else words(metric)
             title = title_of(line, shared[line.benchmark])
-            panel = dots_panel(line, results.main_arms, title, Axis(label, line.unit, is_wide(values)))
-            if panel.series:
-                panels.append(panel)
+            panels.append(dots_panel(line, title, Axis(label, line.unit, is_wide(values))))
     if not panels:
         return Missing(
             NAME, "nothing was cancelled", "opbench run --backend all --benchmark cancellation/ --output X.csv"

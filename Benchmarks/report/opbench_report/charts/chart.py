@@ -4,6 +4,7 @@ screen."""
 from dataclasses import dataclass, field
 
 from ..data.metrics import quantity, quantity_with_interval, ratio, words
+from ..subjects import order
 
 
 @dataclass
@@ -73,7 +74,9 @@ class Chart:
 
     @property
     def arms(self):
-        return list(dict.fromkeys(series.arm for panel in self.panels for series in panel.series))
+        """One for each name, in the order of subjects whichever panel has them first."""
+        by_name = {self.name_of(series.arm): series.arm for panel in self.panels for series in panel.series}
+        return sorted(by_name.values(), key=lambda arm: order(arm.subject, arm.workers))
 
 
 @dataclass(frozen=True)
@@ -103,16 +106,14 @@ def describe(line, arm, cell):
     return text
 
 
-def dots_panel(line, arms, title, axis, with_ratio=True):
-    """A panel that has a row for each arm with a number on the line."""
+def dots_panel(line, title, axis):
+    """A panel that has a row for each subject with a number on the line."""
     series = []
-    for arm in arms:
-        cell = line.cells.get(arm)
-        if cell is None:
-            continue
+    for arm in line.main_arms:
+        cell = line.cells[arm]
         own = cell.estimate
         label = quantity(line.unit, own.median)
-        if with_ratio and cell.ratio:
+        if cell.ratio:
             label += f"  x{_short(cell.ratio.median)}"
         mark = Mark(own.median, x_low=own.low, x_high=own.high, label=label, detail=describe(line, arm, cell))
         series.append(Series(arm, [mark]))
@@ -152,11 +153,10 @@ def shared_keys(lines):
     }
 
 
-def dots_chart(lines, arms, name, family, title, caption, label):
+def dots_chart(lines, name, family, title, caption, label):
     """Panels of a row per arm, a panel per line, on one axis for all."""
-    lines = [line for line in lines if any(arm in line.cells for arm in arms)]
-    values = [cell.estimate.median for line in lines for arm, cell in line.cells.items() if arm in arms]
+    values = [line.cells[arm].estimate.median for line in lines for arm in line.main_arms]
     shared = shared_keys(lines)
     axis = Axis(label, lines[0].unit, is_wide(values))
-    panels = [dots_panel(line, arms, title_of(line, shared[line.benchmark]), axis) for line in lines]
+    panels = [dots_panel(line, title_of(line, shared[line.benchmark]), axis) for line in lines]
     return Chart(name, family, title, caption, "dots", panels)

@@ -2,6 +2,7 @@
 
 from ..data import parameters
 from ..data.metrics import words
+from ..data.results import widest
 from .chart import Axis, Chart, Missing, Panel, Series, is_wide, y_mark
 
 NAME = "cost-curves"
@@ -13,9 +14,7 @@ def build(results):
     for family in _FAMILIES:
         for benchmark in dict.fromkeys(line.benchmark for line in results.primary_lines(family)):
             if benchmark != "dependencies/metg":
-                panels += _panels(
-                    results, [line for line in results.primary_lines(family) if line.benchmark == benchmark]
-                )
+                panels += _panels([line for line in results.primary_lines(family) if line.benchmark == benchmark])
     if not panels:
         return Missing(
             NAME,
@@ -26,7 +25,7 @@ def build(results):
     return Chart(NAME, "overhead", "Cost curves", caption, "lines", panels)
 
 
-def _panels(results, lines):
+def _panels(lines):
     """A panel for each numeric parameter that varies while the others stay."""
     panels = []
     keys = sorted({key for line in lines for key in line.parameters})
@@ -42,7 +41,6 @@ def _panels(results, lines):
             if len(places) < 2:
                 continue
             panel = _panel(
-                results,
                 key,
                 rest if len(groups) > 1 else "",
                 sorted(group, key=lambda line: parameters.number(line.parameters, key)),
@@ -52,18 +50,15 @@ def _panels(results, lines):
     return panels
 
 
-def _panel(results, key, rest, lines):
+def _panel(key, rest, lines):
     places = [parameters.number(line.parameters, key) for line in lines]
     values = [cell.estimate.median for line in lines for cell in line.cells.values()]
-    series = []
-    for arm in results.main_arms:
-        marks = [
-            y_mark(place, line, arm, line.cells[arm], f"{key}={place:g}: ")
-            for place, line in zip(places, lines)
-            if arm in line.cells
-        ]
-        if len(marks) > 1:
-            series.append(Series(arm, marks))
+    curves = {}
+    for place, line in zip(places, lines):
+        for arm, cell in line.cells.items():
+            curves.setdefault(arm, []).append(y_mark(place, line, arm, cell, f"{key}={place:g}: "))
+    # A curve joins marks of one number of workers.
+    series = [Series(arm, curves[arm]) for arm in widest(arm for arm, marks in curves.items() if len(marks) > 1)]
     x = Axis(
         key.replace("_", " "), log=is_wide(places, 5), names=[(place, f"{place:g}") for place in sorted(set(places))]
     )

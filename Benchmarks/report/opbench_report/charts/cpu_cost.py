@@ -26,7 +26,7 @@ def _panel(results, family):
         marks = []
         for line in results.select(family=family, metric="ns_per_op"):
             other = results.line(line.benchmark, line.params, "cpu_ns_per_op")
-            if other is None or arm not in line.cells or arm not in other.cells:
+            if other is None or arm not in line.main_arms or arm not in other.cells:
                 continue
             wall, cpu = line.cells[arm].estimate, other.cells[arm].estimate
             if wall.median <= 0 or cpu.median <= 0:

@@ -20,6 +20,4 @@ def build(results):
         "Time per operation of building, running and releasing a graph whose tasks do nothing; medians over processes"
         " with 95 % intervals, x is the paired ratio to Foundation's queue."
     )
-    return dots_chart(
-        lines, results.main_arms, NAME, "dependencies", "Cost of dependencies", caption, "time per operation"
-    )
+    return dots_chart(lines, NAME, "dependencies", "Cost of dependencies", caption, "time per operation")

@@ -19,7 +19,7 @@ def build(results):
         if not lines:
             continue
         axis = Axis(label, lines[0].unit, is_wide(values))
-        panels += [dots_panel(line, results.main_arms, title_of(line, shared[line.benchmark]), axis) for line in lines]
+        panels += [dots_panel(line, title_of(line, shared[line.benchmark]), axis) for line in lines]
     if not panels:
         return Missing(
             NAME,

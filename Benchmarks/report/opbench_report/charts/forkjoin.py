@@ -17,4 +17,4 @@ def build(results):
         "Time per task of trees that add up to a known number; medians over processes with 95 % intervals, x is the"
         " paired ratio to Foundation's queue."
     )
-    return dots_chart(lines, results.main_arms, NAME, "forkjoin", "Fork and join", caption, "time per task")
+    return dots_chart(lines, NAME, "forkjoin", "Fork and join", caption, "time per task")

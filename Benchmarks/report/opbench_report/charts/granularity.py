@@ -23,13 +23,10 @@ def build(results):
         work = {one.params: nanoseconds for one, nanoseconds in own if nanoseconds}
         subset = rows[rows.params.isin([*work, line.params])]
         series = []
-        for arm in results.main_arms:
-            if arm in line.cells:
-                curve = _curve(
-                    subset[(subset.backend == arm.subject) & (subset.workers == arm.workers)], work, line.params
-                )
-                if curve:
-                    series.append(Series(arm, curve))
+        for arm in line.main_arms:
+            curve = _curve(subset[(subset.backend == arm.subject) & (subset.workers == arm.workers)], work, line.params)
+            if curve:
+                series.append(Series(arm, curve))
         if series:
             panels.append(_panel(results, line, series))
     if not panels:

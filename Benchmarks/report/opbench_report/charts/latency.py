@@ -1,5 +1,6 @@
 """Latency percentiles, from the intended start of an operation to the begin of its body."""
 
+from ..data.results import widest
 from .chart import Axis, Chart, Missing, Panel, Series, is_wide, shared_keys, title_of, y_mark
 
 NAME = "latency"
@@ -7,7 +8,7 @@ _PERCENTILES = (("p50", "p50"), ("p90", "p90"), ("p99", "p99"), ("p999", "p99.9"
 
 
 def build(results):
-    panels = percentile_panels(results, [line for line in results.select(family="latency")])
+    panels = percentile_panels(results.select(family="latency"))
     if not panels:
         return Missing(NAME, "there is no latency", "opbench run --backend all --benchmark latency/ --output X.csv")
     caption = (
@@ -18,7 +19,7 @@ def build(results):
     return Chart(NAME, "latency", "Latency percentiles", caption, "lines", panels)
 
 
-def percentile_panels(results, lines):
+def percentile_panels(lines):
     """A panel per scenario with `latency_…` metrics."""
     by_scenario = {}
     for line in lines:
@@ -29,21 +30,19 @@ def percentile_panels(results, lines):
     panels = []
     for (benchmark, _), group in by_scenario.items():
         series = []
-        for arm in results.main_arms:
+        for arm in widest(arm for line in group.values() for arm in line.cells):
             marks = [
                 y_mark(place, line, arm, line.cells[arm]) for place, line in sorted(group.items()) if arm in line.cells
             ]
-            if marks:
-                series.append(Series(arm, marks))
-        if series:
-            values = [mark.y for one in series for mark in one.marks]
-            names = [(place, _PERCENTILES[place][1]) for place in sorted(group)]
-            panels.append(
-                Panel(
-                    title_of(next(iter(group.values())), shared[benchmark]),
-                    series,
-                    Axis("percentile", names=names),
-                    Axis("latency", "ns", is_wide(values)),
-                )
+            series.append(Series(arm, marks))
+        values = [mark.y for one in series for mark in one.marks]
+        names = [(place, _PERCENTILES[place][1]) for place in sorted(group)]
+        panels.append(
+            Panel(
+                title_of(next(iter(group.values())), shared[benchmark]),
+                series,
+                Axis("percentile", names=names),
+                Axis("latency", "ns", is_wide(values)),
             )
+        )
     return panels

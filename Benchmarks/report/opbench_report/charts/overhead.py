@@ -15,8 +15,7 @@ def build(results):
         )
     caption = (
         "Median time per operation over processes, with 95 % order-statistic intervals; x is the paired ratio to"
-        " Foundation's queue. A missing row is something the subject cannot do, or a cell that failed."
+        " Foundation's queue. A missing row is something the subject cannot do, a cell that failed, or one"
+        " that was not measured."
     )
-    return dots_chart(
-        lines, results.main_arms, NAME, "overhead", "Overhead of an operation", caption, "time per operation"
-    )
+    return dots_chart(lines, NAME, "overhead", "Overhead of an operation", caption, "time per operation")

@@ -26,7 +26,8 @@ def build(results):
     for title, compared in groups:
         series = []
         for arm in results.main_arms:
-            mean = geometric_mean([(one.benchmark, one.logarithms) for one in compared if one.arm == arm])
+            own = [one for one in compared if one.arm == arm and results.is_main(one)]
+            mean = geometric_mean([(one.benchmark, one.logarithms) for one in own])
             if mean is None:
                 continue
             count = f"{mean.benchmarks} benchmark{'s' if mean.benchmarks > 1 else ''}, {mean.blocks} blocks"

@@ -14,14 +14,16 @@ _METRICS = (
 
 
 def build(results):
-    panels = []
-    for benchmark, metric, title in _METRICS:
-        for line in results.select(benchmark, metric):
-            values = [cell.estimate.median for cell in line.cells.values()]
-            label = "mean inversion" if line.unit == "ns" else "operations"
-            panel = dots_panel(line, results.main_arms, title, Axis(label, line.unit, is_wide(values)))
-            if panel.series:
-                panels.append(panel)
+    found = [(title, line) for benchmark, metric, title in _METRICS for line in results.select(benchmark, metric)]
+    values = {}
+    for _, line in found:
+        values.setdefault(line.unit, []).extend(cell.estimate.median for cell in line.cells.values())
+    # Panels of one unit share their ticks, so that all are logarithmic or none is.
+    axes = {
+        unit: Axis("mean inversion" if unit == "ns" else "operations", unit, is_wide(own))
+        for unit, own in values.items()
+    }
+    panels = [dots_panel(line, title, axes[line.unit]) for title, line in found]
     if not panels:
         return Missing(
             NAME,

@@ -17,7 +17,7 @@ def build(results):
     axis = Axis("efficiency: max(T1/P, T∞) / makespan", "ratio")
     panels, lacking = [], False
     for line in lines:
-        panel = dots_panel(line, results.main_arms, line.parameters.get("graph", line.params), axis)
+        panel = dots_panel(line, line.parameters.get("graph", line.params), axis)
         panel.guides.append(Guide("x", 1, "no schedule is better"))
         graham = results.line(_BENCHMARK, line.params, "graham_efficiency")
         if graham is None:
@@ -25,8 +25,7 @@ def build(results):
         else:
             bound = min(cell.estimate.median for cell in graham.cells.values())
             panel.guides.append(Guide("x", bound, f"Graham's bound {bound:.2f}"))
-        if panel.series:
-            panels.append(panel)
+        panels.append(panel)
     caption = (
         "Replayed workflows, runtimes scaled and spun; medians over processes with 95 % intervals. No schedule on P"
         " workers ends before max(T1/P, T∞), which is efficiency 1; one that never idles while a task is ready is not"

@@ -1,6 +1,7 @@
 """How long operations wait, level by level."""
 
 from ..data.metrics import words
+from ..data.results import widest
 from .chart import Axis, Chart, Missing, Panel, Series, is_wide, y_mark
 
 NAME = "wait-by-level"
@@ -17,7 +18,7 @@ def build(results):
             continue
         lines.sort(key=lambda line: _LEVELS.index(line.parameters["level"]))
         series = []
-        for arm in results.main_arms:
+        for arm in widest(arm for line in lines for arm in line.cells):
             marks = [
                 y_mark(
                     _LEVELS.index(line.parameters["level"]), line, arm, line.cells[arm], f"{line.parameters['level']}: "
@@ -25,8 +26,7 @@ def build(results):
                 for line in lines
                 if arm in line.cells
             ]
-            if marks:
-                series.append(Series(arm, marks))
+            series.append(Series(arm, marks))
         values = [mark.y for one in series for mark in one.marks]
         x = Axis("priority level", names=list(enumerate(_LEVELS)))
         panels.append(Panel(words(metric), series, x, Axis("wait", "ns", is_wide(values))))

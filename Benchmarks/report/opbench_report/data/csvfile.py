@@ -16,6 +16,8 @@ HEADER = "schema,run_id,block,process,value_index,family,benchmark,params,backen
 )
 _COUNTS = (2, 3, 4, 9, 13)
 _LEAST, _MOST = 1e-100, 1e100
+# Of a 64-bit integer, which opbench reads it into. Python refuses to convert some thousands of digits at all.
+_MOST_COUNT, _COUNT_DIGITS = (1 << 63) - 1, 19
 
 
 def read_bytes(path):
@@ -77,13 +79,17 @@ def _check_header(first, source):
     raise Complaint(BAD_INPUT, f"{source}, line 1: not a result of schema {SCHEMA}: {what}")
 
 
+def _is_count(text):
+    return text.isascii() and text.isdigit() and len(text) <= _COUNT_DIGITS and int(text) <= _MOST_COUNT
+
+
 def _record(fields, place):
     if len(fields) != len(HEADER):
         raise Complaint(BAD_INPUT, f"{place}: {len(fields)} columns instead of {len(HEADER)}")
     if fields[0] != SCHEMA:
         raise Complaint(BAD_INPUT, f"{place}: schema '{fields[0]}'; this program reads schema {SCHEMA}")
     for column in _COUNTS:
-        if not (fields[column].isascii() and fields[column].isdigit()):
+        if not _is_count(fields[column]):
             raise Complaint(BAD_INPUT, f"{place}: {HEADER[column]} is '{fields[column][:40]}', not a count")
         fields[column] = int(fields[column])
     try:

@@ -1,8 +1,6 @@
-"""What a metric is: the time that stands for a benchmark, its direction, and how its numbers are written."""
+"""What a metric is: the time that stands for a benchmark, and how its numbers are written."""
 
 _PRIMARY = ("ns_per_op", "ns_per_task", "ns_per_cancel", "makespan_ns", "metg50_ns")
-# Everything else counts a cost, of which less is better.
-_MORE_IS_BETTER = {"efficiency", "speedup", "jain", "min_share", "graham_efficiency"}
 _WORDS = {
     "ns_per_op": "time per operation",
     "cpu_ns_per_op": "CPU time per operation",
@@ -38,15 +36,6 @@ def primary_time(units):
     return min((name for name in times if name.endswith("_p50_ns")), default=None)
 
 
-def is_difference(metric):
-    """Differences of two times: where the interval holds zero, only the bound is known."""
-    return metric.endswith("_overhead_ns")
-
-
-def more_is_better(metric):
-    return metric in _MORE_IS_BETTER
-
-
 def words(metric):
     """The metric in words."""
     if metric in _WORDS:
@@ -64,18 +53,19 @@ def words(metric):
 
 
 def significant(value):
-    """Three significant digits, or all those before the point, as opbench's table writes them."""
+    """Three significant digits, or all those before the point, as opbench's table writes them; from a ten-thousandth
+    down with an exponent."""
     size = abs(value)
     if size >= 100 or value == 0:
         digits = 0
-    elif size >= 10:
-        digits = 1
     elif size >= 1:
-        digits = 2
+        digits = 1 if size >= 10 else 2
+    elif size >= 1e-4:
+        digits = 3 if size >= 0.1 else 4 if size >= 0.01 else 5 if size >= 0.001 else 6
     else:
-        digits = 3 if size >= 0.1 else 4 if size >= 0.01 else 5
-    text = f"{value:.{digits}f}"
-    return text.removeprefix("-") if float(text) == 0 else text
+        mantissa, exponent = f"{value:.2e}".split("e")
+        return f"{mantissa}e{int(exponent)}"
+    return f"{abs(value) if value == 0 else value:.{digits}f}"
 
 
 def scale(unit, value):

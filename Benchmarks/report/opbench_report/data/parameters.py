@@ -24,17 +24,6 @@ def contains(all_of, few):
     return (parse(few) or {}).items() <= (parse(all_of) or {}).items()
 
 
-def common(texts):
-    """The pairs that all have alike, as a dictionary."""
-    sets = [set((parse(one) or {}).items()) for one in texts]
-    return dict(set.intersection(*sets)) if sets else {}
-
-
-def without(one, pairs):
-    """The text of the parameters less some pairs."""
-    return text({key: value for key, value in (parse(one) or {}).items() if pairs.get(key) != value})
-
-
 def number(pairs, key):
     """A parameter as a number, or None."""
     try:

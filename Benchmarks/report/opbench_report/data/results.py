@@ -1,6 +1,5 @@
 """From files to the numbers of every cell, as `opbench run` prints them: a process is the median of its values, a cell
-the
-median of its processes, a ratio the median of paired ratios."""
+the median of its processes, a ratio the median of paired ratios."""
 
 import hashlib
 import os
@@ -33,6 +32,14 @@ def reference_arm(name, arm, among):
     candidates = [one for one in among if name in (one.subject, str(one))]
     same = [one for one in candidates if one.workers == arm.workers]
     return same[0] if same else max(candidates, key=lambda one: one.workers, default=None)
+
+
+def widest(arms):
+    """Of each subject the arm with the most workers: what pictures show unless they are about workers."""
+    most = {}
+    for arm in arms:
+        most[arm.subject] = max(most.get(arm.subject, arm), arm)
+    return sorted(most.values(), key=lambda arm: order(arm.subject))
 
 
 @dataclass(frozen=True)
@@ -69,6 +76,12 @@ class Line:
     def parameters(self):
         return parameters.parse(self.params)
 
+    @property
+    def main_arms(self):
+        """Of each subject that has a number here the widest arm: results of several runs need not have the same
+        workers."""
+        return widest(self.cells)
+
 
 @dataclass(frozen=True)
 class Source:
@@ -77,6 +90,8 @@ class Source:
     path: str
     # As the file has them, packed or not.
     raw: bytes
+    # The environment beside it, as the file has it and as it was read; None where there is none.
+    environment: bytes | None
     record: dict | None
     rows: int
     excluded_rows: int
@@ -110,16 +125,18 @@ class Results:
         self.arms = sorted(
             {arm for line in self.lines for arm in line.cells}, key=lambda arm: order(arm.subject, arm.workers)
         )
-        widest = {}
-        for arm in self.arms:
-            widest[arm.subject] = max(widest.get(arm.subject, 0), arm.workers)
-        # Of each subject the arm with the most workers: what pictures show unless they are about workers.
-        self.main_arms = [arm for arm in self.arms if arm.workers == widest[arm.subject]]
+        main = {arm for line in self.lines for arm in line.main_arms}
+        # Those that stand for their subject on some line.
+        self.main_arms = [arm for arm in self.arms if arm in main]
         self._by_key = {(line.benchmark, line.params, line.metric): line for line in self.lines}
 
     def line(self, benchmark, params, metric):
         """A line, or None."""
         return self._by_key.get((benchmark, params, metric))
+
+    def is_main(self, compared):
+        """Whether a compared line is of an arm that stands for its subject there."""
+        return compared.arm in self.line(compared.benchmark, compared.params, compared.metric).main_arms
 
     def select(self, benchmark=None, metric=None, family=None):
         """Lines by exact benchmark, metric and family, in the order of their parameters."""
@@ -150,10 +167,10 @@ def read(paths):
     for path in paths:
         raw = csvfile.read_bytes(path)
         frame = _frame(csvfile.rows(csvfile.unpacked(raw, path), path))
-        record = environment.read(environment.path_beside(path))
+        beside, record = environment.read(environment.path_beside(path))
         kept = frame[_counts(frame, (record or {}).get("outcome", {}))]
         runs = tuple(frame.run_id.unique())
-        sources.append(Source(path, raw, record, len(frame), len(frame) - len(kept), runs))
+        sources.append(Source(path, raw, beside, record, len(frame), len(frame) - len(kept), runs))
         frames.append(kept)
     _check(sources)
     rows = pandas.concat(frames, ignore_index=True)
@@ -249,9 +266,10 @@ def _cell(arm, arms):
 
 
 def paired_logarithms(ours, theirs):
-    """The logarithm of the ratio in each (run, block) in which both have a positive number."""
+    """The logarithm of the ratio in each (run, block) in which both were measured; none at all where a number is not
+    positive, since the blocks that are left would be those that happen not to be zero."""
     logs = {place: log_ratio(value, theirs[place]) for place, value in ours.items() if place in theirs}
-    return {place: value for place, value in logs.items() if value is not None}
+    return {} if None in logs.values() else logs
 
 
 def _sort_key(params):

@@ -1,6 +1,6 @@
 """The report: one HTML file that opens without a network, with the CSV beside it."""
 
-from . import validation
+from . import copies, validation
 from .document import write
 
-__all__ = ["validation", "write"]
+__all__ = ["copies", "validation", "write"]

@@ -1,34 +1,34 @@
-"""Puts the page together and writes it, with copies of the CSV files it links to."""
+"""Puts the page together and writes it, after the copies of the CSV files that it links to."""
 
 import os
 from importlib import resources
-from urllib.parse import quote
 
 from plotly.offline import get_plotlyjs
 
-from ..data.environment import path_beside
 from ..files import replace
 from ..subjects import look, order
 from . import chart_section, environment_section, summary_section, table_section, validity_section
+from .copies import PAGE
 from .html import data, tag, text
 
 # Nothing is fetched and nothing is sent: the browser is told to refuse, too.
 _POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
 
 
-def write(results, charts, missing, validation, folder):
-    """Writes `report.html` and the CSV files beside it."""
-    links = _copies(results, folder)
-    replace(os.path.join(folder, "report.html"), document(results, charts, missing, validation, links))
+def write(results, charts, missing, validation, copies, folder):
+    """Writes `report.html` and what is to lie beside it."""
+    for path, content in copies.files:
+        replace(path, content)
+    replace(os.path.join(folder, PAGE), document(results, charts, missing, validation, copies))
 
 
-def document(results, charts, missing, validation, links):
+def document(results, charts, missing, validation, copies):
     """The page as a text."""
     plots_html, plots = chart_section.sections(charts)
     title = "opbench: " + ", ".join(source.name for source in results.sources)
     body = (
         tag("a", "Skip to the summary", href="#summary", class_="skip")
-        + _header(results, links)
+        + _header(results, copies.links)
         + _contents(charts)
         + tag(
             "main",
@@ -45,6 +45,7 @@ def document(results, charts, missing, validation, links):
     head = (
         '<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta'
         f' name="color-scheme" content="light dark"><meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
+        + copies.mark
         + tag("title", text(title))
         # An icon that is here already, since browsers ask for one.
         + '<link rel="icon" href="data:,">' + f"<style>{_own('style.css')}</style>"
@@ -140,26 +141,3 @@ def _swatch(subject):
         '<svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true"'
         f' class="swatch{" hollow" if own.hollow else ""}" style="{style}">{shape}</svg>'
     )
-
-
-def _copies(results, folder):
-    """(name, relative address, rows) of each CSV, which lies beside the page together with its environment."""
-    links, taken = [], set()
-    for source in results.sources:
-        name = source.name
-        while name in taken:
-            name = "other-" + name
-        taken.add(name)
-        target = os.path.join(folder, name)
-        if not (os.path.exists(target) and os.path.samefile(target, source.path)):
-            replace(target, source.raw)
-            if source.record is not None:
-                with open(path_beside(source.path), "rb") as file:
-                    replace(os.path.join(folder, path_beside(name)), file.read())
-        links.append((name, _address(name), source.rows))
-    return links
-
-
-def _address(name):
-    """A file's name as a relative address, also where it has characters with a meaning in one."""
-    return "./" + quote(name)

@@ -70,5 +70,5 @@ def _effort(effort):
             f"{effort['blocks']} blocks, in each a process per cell with {effort['values']} values of at least "
             f"{milliseconds:g} ms after {effort['warmups']} to warm up"
         )
-    except (KeyError, TypeError):
+    except (KeyError, TypeError, OverflowError):
         return None

@@ -119,7 +119,7 @@ def _mixture(results):
         "These results are of more than one run. Ratios pair blocks of the same run only; numbers of different runs"
         " stand beside one another unpaired."
     )
-    commits = {(source.record or {}).get("commit") for source in results.sources}
+    commits = {str((source.record or {}).get("commit")) for source in results.sources}
     if len(commits) > 1:
         sentence += " The runs are of different commits."
     return tag("p", text(sentence))

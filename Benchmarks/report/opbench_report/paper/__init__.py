@@ -1,5 +1,5 @@
 """Charts in print: SVG and PNG that stay legible when printed grey."""
 
-from .draw import render
+from .draw import KINDS, render
 
-__all__ = ["render"]
+__all__ = ["KINDS", "render"]

@@ -11,11 +11,12 @@ from .lines import draw_panel
 from .style import INK, PARAMETERS, WIDTH, marker_style, pyplot, with_fallback_fonts
 
 _COLUMNS = 3
+KINDS = ("svg", "png")
 # So many panels are set smaller.
 _MANY = 9
 
 
-def render(chart, folder, source, kinds=("svg", "png")):
+def render(chart, folder, source, kinds=KINDS):
     """Writes `<name>.svg` and `<name>.png`; `source` goes into their metadata."""
     with pyplot.rc_context(PARAMETERS):
         figure = _dots_figure(chart) if chart.form == "dots" else _grid_figure(chart)

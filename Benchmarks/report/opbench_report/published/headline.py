@@ -2,7 +2,8 @@
 
 from ..data.comparison import compare
 from ..data.metrics import quantity, significant
-from ..data.results import REFERENCE
+from ..data.parameters import contains
+from ..data.results import REFERENCE, widest
 from ..subjects import OURS, PEERS, is_ours
 
 # (benchmark, parameters that pick one of its scenarios, metric, words)
@@ -22,7 +23,7 @@ _LINES = (
 def columns(results):
     """The arms that the table shows: ours, the standing references and other languages, as many as were measured."""
     wanted = (*OURS, REFERENCE, "raw-dispatch", *PEERS)
-    return [arm for arm in results.main_arms if arm.subject in wanted or is_ours(arm.subject)]
+    return [arm for arm in widest(results.arms) if arm.subject in wanted or is_ours(arm.subject)]
 
 
 def table(results):
@@ -53,7 +54,7 @@ def _failed(results, line, arm):
     return any(
         cell["benchmark"] == line.benchmark
         and (cell["backend"], cell["workers"]) == arm
-        and cell["params"] in line.params
+        and contains(line.params, cell["params"])
         for _, cell in results.failures
     )
 

@@ -8,6 +8,7 @@ from .. import paper
 from ..charts import build_all
 from ..command import source_line
 from ..complaint import BAD_INPUT, CANNOT_CREATE, Complaint
+from ..data import csvfile
 from ..data import results as result_files
 from ..data.environment import path_beside
 from ..files import replace
@@ -26,18 +27,23 @@ def publish(csv, report, root):
     if report:
         # Refuses anything else before something is written.
         text = validation.find(report, csv).text
+    _readme(root)
     folder = os.path.join(root, "results")
+    published, rows = os.path.join(folder, texts.CSV), csvfile.unpacked(source.raw, csv)
+    are_new = _rows(published) != rows
     try:
         os.makedirs(folder, exist_ok=True)
-        rows = gzip.decompress(source.raw) if csv.endswith(".gz") else source.raw
         # Without a time stamp: the same rows give the same file.
-        replace(os.path.join(folder, texts.CSV), gzip.compress(rows, mtime=0))
+        replace(published, gzip.compress(rows, mtime=0))
         replace(
-            path_beside(os.path.join(folder, texts.CSV)),
+            path_beside(published),
             json.dumps(_without_places(source.record), indent=2, sort_keys=True) + "\n",
         )
         if report:
             replace(os.path.join(folder, "validate.txt"), text)
+        elif are_new and os.path.exists(os.path.join(folder, "validate.txt")):
+            # It says of other numbers whether they are to be believed.
+            os.remove(os.path.join(folder, "validate.txt"))
         write_texts(root)
     except OSError as error:
         raise Complaint(CANNOT_CREATE, f"cannot write into {folder}: {error.strerror or error}") from None
@@ -45,6 +51,7 @@ def publish(csv, report, root):
 
 def write_texts(root):
     """Everything that follows from the CSV in `results/`."""
+    readme = _readme(root)
     folder = os.path.join(root, "results")
     results = result_files.read([os.path.join(folder, texts.CSV)])
     charts, _ = build_all(results)
@@ -53,12 +60,28 @@ def write_texts(root):
         if chart.name in texts.FIGURES:
             paper.render(chart, os.path.join(folder, "figures"), source_line(results), kinds=("svg",))
     replace(os.path.join(folder, "SUMMARY.md"), texts.summary(results, charts))
-    readme = os.path.join(root, "README.md")
-    with open(readme, encoding="utf-8") as file:
-        changed = texts.replaced(file.read(), texts.block(results, charts, "results"))
-    if changed is None:
-        raise Complaint(BAD_INPUT, f"{readme} has no lines {texts.BEGIN} and {texts.END} to put the results between")
-    replace(readme, changed)
+    replace(os.path.join(root, "README.md"), texts.replaced(readme, texts.block(results, charts, "results")))
+
+
+def _readme(root):
+    """README.md, which must have a place for results: asked for before anything is written."""
+    path = os.path.join(root, "README.md")
+    try:
+        with open(path, encoding="utf-8") as file:
+            readme = file.read()
+    except (OSError, UnicodeDecodeError) as error:
+        raise Complaint(BAD_INPUT, f"{path}: {error}") from None
+    if texts.between(readme) is None:
+        raise Complaint(BAD_INPUT, f"{path} has no lines {texts.BEGIN} and {texts.END} to put the results between")
+    return readme
+
+
+def _rows(path):
+    """The rows that are published already; None where there are none that can be read."""
+    try:
+        return csvfile.unpacked(csvfile.read_bytes(path), path)
+    except Complaint:
+        return None
 
 
 def _without_places(record):

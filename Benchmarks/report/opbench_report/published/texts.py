@@ -80,15 +80,14 @@ def summary(results, charts):
 
 
 def replaced(readme, content):
-    """README.md with other content between the marks; None where it has no marks."""
-    before, begin, rest = readme.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not begin or not end:
-        return None
+    """README.md, which has the marks, with other content between them."""
+    before, _, rest = readme.partition(BEGIN)
+    _, _, after = rest.partition(END)
     return before + BEGIN + "\n" + (content + "\n" if content else "") + END + after
 
 
 def between(readme):
     """What stands between the marks; None where there are none."""
-    begin, end = readme.find(BEGIN), readme.find(END)
-    return readme[begin + len(BEGIN) : end].strip("\n") if 0 <= begin < end else None
+    _, begin, rest = readme.partition(BEGIN)
+    shown, end, _ = rest.partition(END)
+    return shown.strip("\n") if begin and end else None

@@ -1,0 +1,97 @@
+"""The CSV files beside the page, which it links to. Measured data may lie in the folder already: of what is there, only
+what an earlier page has put there is replaced."""
+
+import hashlib
+import os
+import re
+from dataclasses import dataclass
+from urllib.parse import quote
+
+from ..complaint import CANNOT_CREATE, Complaint
+from ..data.environment import path_beside
+
+PAGE = "report.html"
+# The element in which a page says what it has put beside itself, by the digests of the files.
+_MARK = "opbench-copies"
+
+
+@dataclass(frozen=True)
+class Copies:
+    # (name, relative address, rows) of each CSV.
+    links: list
+    # (path, bytes) of what has to be written, each CSV with its environment.
+    files: list
+    # Of what this page or an earlier one has put there, and a later one may replace.
+    digests: set
+
+    @property
+    def mark(self):
+        return f'<meta name="{_MARK}" content="{" ".join(sorted(self.digests))}">'
+
+
+def plan(results, folder):
+    """What is to lie beside the page; refuses, before anything is written, what would replace something else."""
+    at_home = [one for one in results.sources if _is_same(os.path.dirname(one.path) or ".", folder)]
+    taken = {PAGE}.union(*(_names(one.name) for one in at_home))
+    earlier = _put_by_earlier_page(os.path.join(folder, PAGE))
+    links, files = [], []
+    for source in results.sources:
+        name = source.name
+        if source not in at_home:
+            while not taken.isdisjoint(_names(name)):
+                name = "other-" + name
+            taken |= _names(name)
+            for place, origin, content in (
+                (name, source.path, source.raw),
+                (path_beside(name), path_beside(source.path), source.environment),
+            ):
+                target = os.path.join(folder, place)
+                if _is_to_be_written(target, origin, content, earlier):
+                    files.append((target, content))
+        # As an address, a name may have characters with a meaning.
+        links.append((name, "./" + quote(name), source.rows))
+    return Copies(links, files, earlier | {_digest(content) for _, content in files})
+
+
+def _is_to_be_written(target, origin, content, earlier):
+    if not os.path.lexists(target):
+        return content is not None
+    if _is_same(target, origin):
+        return False
+    try:
+        with open(target, "rb") as file:
+            found = file.read()
+    except OSError as error:
+        raise Complaint(CANNOT_CREATE, f"{target} is in the way: {error.strerror}") from None
+    if found == content:
+        return False
+    if content is None or _digest(found) not in earlier:
+        raise Complaint(
+            CANNOT_CREATE, f"{target} is there already and no copy of {origin}; move it away or take another --output"
+        )
+    return True
+
+
+def _names(csv):
+    """What a CSV and its environment are called: `X.csv` and `X.csv.gz` share the latter."""
+    return {csv, path_beside(csv)}
+
+
+def _put_by_earlier_page(path):
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            found = re.search(rf'<meta name="{_MARK}" content="([0-9a-f ]*)">', file.read())
+    except OSError:
+        return set()
+    return set(found.group(1).split()) if found else set()
+
+
+def _digest(content):
+    return hashlib.sha256(content).hexdigest()
+
+
+def _is_same(one, other):
+    try:
+        return os.path.samefile(one, other)
+    except OSError:
+        return False
