@@ -184,7 +184,8 @@ static void watch_fork_for_trace(void) { pthread_atfork(NULL, NULL, end_tracing_
 void cplatform_set_tracing(bool on) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   if (on) pthread_once(&once, watch_fork_for_trace);
-  __atomic_store_n(&cplatform_tracing, on, __ATOMIC_RELAXED);
+  // After everything that was stored for the recording: see the fence in `TraceSession.ownBuffer`.
+  __atomic_store_n(&cplatform_tracing, on, __ATOMIC_RELEASE);
 }
 
 void cplatform_program_name(char *name, size_t size) {
@@ -201,14 +202,23 @@ static void write_trace_at_exit(void) {
   if (getpid() == traced_process && operations_write_trace) operations_write_trace(trace_path);
 }
 
-/// Replaces each "%p" by the process's number, so that a program and those it starts do not write one file.
+/// Replaces each "%p" by the process's number, so that a program and those it starts do not write one file. A relative name is
+/// meant in the present folder, wherever the program goes before it ends.
 static bool expand_trace_path(const char *pattern) {
   size_t used = 0;
+  if (*pattern != '/') {
+    if (!getcwd(trace_path, sizeof trace_path - 1)) return false;
+    used = strlen(trace_path);
+    trace_path[used++] = '/';
+  }
   for (const char *c = pattern; *c; c++) {
     size_t room = sizeof trace_path - used;
     int length = c[0] == '%' && c[1] == 'p' ? snprintf(trace_path + used, room, "%d", (int)traced_process)
                                             : snprintf(trace_path + used, room, "%c", *c);
-    if (length < 0 || (size_t)length >= room) return false;
+    if (length < 0 || (size_t)length >= room) {
+      errno = ENAMETOOLONG;
+      return false;
+    }
     if (c[0] == '%' && c[1] == 'p') c++;
     used += (size_t)length;
   }
@@ -217,7 +227,6 @@ static bool expand_trace_path(const char *pattern) {
 
 static bool may_write_trace(void) {
   const char *slash = strrchr(trace_path, '/');
-  if (!slash) return access(".", W_OK | X_OK) == 0;
   char folder[PATH_MAX];
   size_t length = slash == trace_path ? 1 : (size_t)(slash - trace_path);
   memcpy(folder, trace_path, length);
@@ -230,7 +239,6 @@ __attribute__((constructor)) static void trace_from_environment(void) {
   const char *pattern = secure_getenv("OPERATIONS_TRACE");
   if (!pattern || !*pattern) return;
   traced_process = getpid();
-  errno = ENAMETOOLONG;
   if (!expand_trace_path(pattern) || !may_write_trace()) {
     char message[256 + PATH_MAX];
     snprintf(message, sizeof message, "Operations: OPERATIONS_TRACE: cannot write %s: %s; nothing is traced", pattern,

@@ -120,6 +120,26 @@ struct TraceTimelineTests {
     #expect(timeline.counts.last.map { [Int($0.time), $0.ready, $0.running] } == [30, 0, 0])
   }
 
+  @Test func nothingBehindTheEndIsShown() {
+    // Ended while one ran, which returned later; and a thread that was copied late has more to tell.
+    let timeline = TraceTimeline(
+      recording(
+        added(64, at: 10) + [begins(64, at: 20), TraceEvent(.returns, at: 40, 64)],
+        ran(96, from: 24) + [TraceEvent(.finishes, at: 31, 64)] + ran(128, from: 50), ended: 30))
+    #expect(timeline.ended == 31 && timeline.executed == 2 && timeline.operations.count == 2)
+    #expect(timeline.operations[0].isCut && timeline.operations[0].sliceEnd == 31)
+    #expect(timeline.operations[0].finished == nil && !timeline.operations[0].isAsynchronous)
+    // What happened in the last nanosecond is inside, and nothing is missing for want of room.
+    #expect(timeline.operations[1].finished == 30 && timeline.notShown == 0 && timeline.instants.isEmpty)
+  }
+
+  @Test func aCoarseClock() {
+    // All at the instant of the end: their order moves them behind it.
+    let timeline = TraceTimeline(
+      recording(added(64, at: 30) + [begins(64, at: 30), TraceEvent(.finishesHere, at: 30, 64)], ended: 30))
+    #expect(timeline.operations[0].finished == 32 && !timeline.operations[0].isCut && timeline.ended == 33)
+  }
+
   @Test func noMoreOperationsThanAskedFor() {
     var events: [TraceEvent] = []
     for index: UInt64 in 1...9 { events += ran(UInt(index) * 16, from: 10 * index) }

@@ -8,7 +8,7 @@ enum TraceScenarios {
   static let all: [String: @Sendable () -> Void] = {
     var all: [String: @Sendable () -> Void] = [
       "trace-full": { full() }, "trace-while-running": { whileRunning() }, "trace-part": { part() },
-      "trace-fork": { fork() }, "trace-api": { api() },
+      "trace-fork": { fork() }, "trace-api": { api() }, "trace-moves": { moves() },
     ]
     for backend in allBackends {
       all["trace-program-\(backend)"] = { attempt { try backend.withBackend(workers: 2) { try program(on: $0) } } }
@@ -156,25 +156,36 @@ enum TraceScenarios {
   private static func part() {
     attempt {
       let queue = OperationQueue(backend: .stealing(workers: 2))
-      let gates = (Gate(), Gate())
-      let early = operation("early") { _ = gates.0.pass() }
+      let (early, cut, byHand) = (GatedOperation(), GatedOperation(), GatedOperation())
       queue.addOperation(early)
       let waiting = operation("waiting since before")
       waiting.addDependency(early)
       queue.addOperation(waiting)
-      try eventually("the early one to run") { early.isExecuting }
+      try early.started.wait("the early one to run")
       OperationTrace.start()
-      gates.0.open()
+      early.release.open()
       try waiting.finishInTime()
-      let cut = operation("cut") { _ = gates.1.pass() }
+      cut.name = "cut"
       queue.addOperation(cut)
       let never = operation("never shown as run")
       never.addDependency(cut)
       queue.addOperation(never)
-      try eventually("the cut one to run") { cut.isExecuting }
-      try OperationTrace.stop().write(to: file)
-      gates.1.open()
+      try cut.started.wait("the cut one to run")
+      byHand.name = "by hand"
+      let hasReturned = Gate()
+      startThread {
+        byHand.start()
+        hasReturned.open()
+      }
+      try byHand.started.wait("the one by hand to run")
+      let trace = OperationTrace.stop()
+      try trace.write(to: file)
+      cut.release.open()
+      byHand.release.open()
       try queue.drainInTime()
+      try hasReturned.wait("the one by hand to return")
+      // What was cut has ended since, behind the recording.
+      if OperationTrace.stop().json != trace.json { throw Wrong("a second stop gives something else") }
     }
   }
 
@@ -196,13 +207,15 @@ enum TraceScenarios {
           adders.with { $0 += 1 }
         }
       }
+      var executed = 0
       for round in 0..<40 {
         OperationTrace.start(eventLimit: round % 4 == 0 ? 500 : 4_000)
         usleep(2_000)
         if round % 3 == 0 { try check(OperationTrace.snapshot(), "a snapshot") }
         // Every other round is ended by the next one's beginning.
-        if round % 2 == 0 { try check(OperationTrace.stop(), "a trace") }
+        if round % 2 == 0 { executed += try check(OperationTrace.stop(), "a trace") }
       }
+      if executed == 0 { throw Wrong("none of the traces shows an operation") }
       isOver.with { $0 = true }
       _ = adders.wait { $0 == 4 }
       for queue in queues { try queue.drainInTime() }
@@ -210,13 +223,20 @@ enum TraceScenarios {
     }
   }
 
-  private static func check(_ trace: OperationTrace, _ what: String) throws {
-    let problems = CheckedTrace(trace.json).problems
+  /// - Returns: how many operations it shows.
+  @discardableResult
+  private static func check(_ trace: OperationTrace, _ what: String) throws -> Int {
+    let checked = CheckedTrace(trace.json)
+    let problems = checked.problems
     if let first = problems.first { throw Wrong("\(what) has \(problems.count) problems, such as: \(first)") }
+    return checked.slices.reduce(0) { $0 + ($1.category == "operation" ? 1 : 0) }
   }
 
   /// A forked child that ends normally leaves the file to its parent.
   private static func fork() {
+    guard let path = getenv("OPERATIONS_TRACE") else { exit(1) }
+    // Nor does it write one where there is none: an earlier one would hide that.
+    unlink(path)
     let queue = OperationQueue()
     queue.addOperations([operation("of the parent")], waitUntilFinished: true)
     // Swift does not let one call fork.
@@ -230,6 +250,23 @@ enum TraceScenarios {
       print("tracing was on in the child")
       exit(1)
     }
+    if access(path, F_OK) == 0 {
+      print("the child wrote the file")
+      exit(1)
+    }
+  }
+
+  /// Goes elsewhere before it ends, from a folder in which it was begun with a relative name.
+  private static func moves() {
+    guard getenv("OPERATIONS_TRACE") != nil else {
+      chdir(file)
+      setenv("OPERATIONS_TRACE", "trace.json", 1)
+      execv("/proc/self/exe", [strdup("TrapScenarios"), strdup("trace-moves"), nil])
+      exit(1)
+    }
+    mkdir("elsewhere", 0o755)
+    chdir("elsewhere")
+    OperationQueue().addOperations([operation("moved")], waitUntilFinished: true)
   }
 
   private struct Wrong: Error, CustomStringConvertible {

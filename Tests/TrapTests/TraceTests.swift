@@ -6,7 +6,7 @@ import Testing
 struct TraceTests {
   /// What the executable must have.
   static let scenarios =
-    ["trace-api", "trace-part", "trace-full", "trace-while-running", "trace-fork"]
+    ["trace-api", "trace-part", "trace-full", "trace-while-running", "trace-fork", "trace-moves"]
     + allBackends.map { "trace-program-\($0)" } + compensatingBackends.map { "trace-spare-\($0)" }
 
   /// Runs a scenario with a file name in a variable, and reads that file.
@@ -103,7 +103,10 @@ struct TraceTests {
     let (trace, _) = try trace("trace-part", in: "TRACE_FILE")
     // It was added before the trace: its class is all that is known.
     #expect(trace.operations(named: "BlockOperation").count == 1)
-    #expect(trace.operations(named: "cut").map { $0.arguments["unfinished"] as? Bool } == [true])
+    for name in ["cut", "by hand"] {
+      #expect(trace.operations(named: name).map { $0.arguments["unfinished"] as? Bool } == [true], "\(name)")
+    }
+    #expect(trace.asynchronous.isEmpty)
     #expect(trace.operations(named: "never shown as run").isEmpty)
   }
 
@@ -125,6 +128,18 @@ struct TraceTests {
   @Test func theChildOfAFork() throws {
     let (trace, _) = try trace("trace-fork")
     #expect(trace.operations(named: "of the parent").count == 1)
+  }
+
+  @Test func aProgramThatGoesElsewhere() throws {
+    let folder = FileManager.default.temporaryDirectory.path + "/trace-\(UUID().uuidString)"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let run = try Scenario("trace-moves", variables: ["TRACE_FILE=\(folder)"])
+    #expect(run.exitCode == 0 && run.output.isEmpty, "\(run.output)")
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder).sorted() == ["elsewhere", "trace.json"])
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder + "/elsewhere").isEmpty)
+    let trace = CheckedTrace(try String(contentsOfFile: folder + "/trace.json", encoding: .utf8))
+    #expect(trace.problems.isEmpty && trace.operations(named: "moved").count == 1)
   }
 
   @Test func placesThatCannotBeWritten() throws {

@@ -9,7 +9,7 @@ import CPlatform
 /// try OperationTrace.stop().write(to: "trace.json")
 /// ```
 /// Without a change to the program, `OPERATIONS_TRACE=FILE.json` in its environment traces it from the beginning and writes the
-/// file at its normal exit (`%p` in the name stands for the process's number).
+/// file at its normal exit (`%p` in the name stands for the process's number; a relative name is meant where the program began).
 ///
 /// In the file: a row per thread; a slice per operation that ran, from its start to its finish (of an asynchronous
 /// operation, to the return of its `start()`, and the whole in a row of its own), with queue, priority and the times it
@@ -81,7 +81,8 @@ public struct OperationTrace: Sendable {
     to path: String, process: Int32, name: String, operationLimit: Int
   ) throws -> (operations: Int, dropped: Int) {
     let timeline = TraceTimeline(recording, operationLimit: operationLimit)
-    try TraceFile.replace(path) { text in
+    // Nobody else writes there; and whoever asked for it knows what to remove if this process is killed.
+    try TraceFile.replace(path, beside: path + ".partial") { text in
       // Arrows of different processes must not share numbers.
       try TraceDocument(timeline, process: process, name: name, firstID: Int(process) << 24 + 1).write(into: &text)
     }

@@ -35,6 +35,8 @@ final class TraceBuffer: @unchecked Sendable {
   let session = Atomic<UInt>(0)
   /// Events for which there was no room.
   let dropped = Atomic<Int>(0)
+  /// When the first of them was dropped; `.max` for never. Here, so that it belongs to the buffer's session.
+  let fullAt = Atomic<UInt64>(.max)
   /// The thread is gone.
   let isEnded = Atomic<Bool>(false)
   private let first = Atomic<UInt>(0)
@@ -75,8 +77,9 @@ final class TraceBuffer: @unchecked Sendable {
   }
 
   private func drop(at time: UInt64) {
-    dropped.store(dropped.load(ordering: .relaxed) + 1, ordering: .relaxed)
-    TraceSession.becomeFull(at: time)
+    let before = dropped.load(ordering: .relaxed)
+    if before == 0 { fullAt.store(time, ordering: .relaxed) }
+    dropped.store(before + 1, ordering: .relaxed)
   }
 
   /// - Returns: false when there is no room.
@@ -96,7 +99,7 @@ final class TraceBuffer: @unchecked Sendable {
     // Once something was dropped, what comes later would have a gap before it.
     guard dropped.load(ordering: .relaxed) == 0 else { return nil }
     let wanted = current.map { min(Self.largestCapacity, 2 * $0.pointee.capacity) } ?? Self.firstCapacity
-    let capacity = TraceSession.takeRoom(atMost: wanted)
+    let capacity = TraceSession.takeRoom(atMost: wanted, for: session.load(ordering: .relaxed))
     guard capacity > 0 else { return nil }
     let chunk = ChunkPointer.allocate(capacity: 1)
     chunk.initialize(to: Chunk(capacity: capacity))
@@ -114,6 +117,7 @@ final class TraceBuffer: @unchecked Sendable {
   func begin(session number: UInt) {
     freeChunks()
     dropped.store(0, ordering: .relaxed)
+    fullAt.store(.max, ordering: .relaxed)
     queue = 0
     queueName = nil
     finishedHere = 0

@@ -1,24 +1,30 @@
+import CPlatform
 import Glibc
 
 /// Writes a file beside its place and renames it.
 enum TraceFile {
-  static func replace(_ path: String, _ body: (inout TraceText) throws -> Void) throws {
-    let fresh = path + ".partial"
+  /// - Parameter fresh: where it is written first; unless told otherwise a name of this thread's own, since other processes and
+  ///   threads may be writing the same file: the last one to finish is kept, whole.
+  static func replace(
+    _ path: String, beside fresh: String? = nil, _ body: (inout TraceText) throws -> Void
+  ) throws {
+    let fresh = fresh ?? "\(path).\(cplatform_process_id()).\(cplatform_thread_id()).partial"
     let file = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
     guard file >= 0 else { throw failure(path) }
     do {
-      defer { close(file) }
-      var text = TraceText { try write($0, to: file, path: path) }
-      try body(&text)
-      try text.finish()
+      do {
+        var text = TraceText { try write($0, to: file, path: path) }
+        try body(&text)
+        try text.finish()
+      } catch {
+        close(file)
+        throw error
+      }
+      // Some file systems say only now what they could not keep.
+      guard close(file) == 0, rename(fresh, path) == 0 else { throw failure(path) }
     } catch {
       unlink(fresh)
       throw error
-    }
-    guard rename(fresh, path) == 0 else {
-      let failure = failure(path)
-      unlink(fresh)
-      throw failure
     }
   }
 

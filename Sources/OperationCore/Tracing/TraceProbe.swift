@@ -90,6 +90,8 @@ package enum TraceProbe {
   }
 
   private static func returned(_ operation: UInt) {
+    // A recording that has ended meanwhile has ended the slice too.
+    guard cplatform_is_tracing() else { return }
     let buffer = TraceSession.ownBuffer()
     if buffer.finishedHere != operation { buffer.append(TraceEvent(.returns, at: cplatform_now_ns(), operation)) }
     buffer.finishedHere = 0
@@ -111,7 +113,7 @@ package enum TraceProbe {
   static func waiting(for operation: UInt, _ sleep: () -> Void) {
     record(.waits, operation)
     sleep()
-    record(.waited, operation)
+    if cplatform_is_tracing() { record(.waited, operation) }
   }
 
   // MARK: - Backends

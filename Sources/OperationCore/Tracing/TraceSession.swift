@@ -8,9 +8,7 @@ enum TraceSession {
   /// anything in Swift.
   private static let number = Atomic<UInt>(1)
   /// Slots that chunks may still take.
-  private static let room = Atomic<Int>(OperationTrace.usualEventLimit)
-  /// When the first event was dropped: nothing later is shown, since something may be missing there.
-  private static let fullAt = Atomic<UInt64>(.max)
+  private static let room = TraceRoom(slots: OperationTrace.usualEventLimit, for: 1)
 
   private static let lock = FutexLock()
 
@@ -32,10 +30,10 @@ enum TraceSession {
       cplatform_set_tracing(false)
       // Those of threads that are gone. Those of others belong to their threads, which see the new number.
       shared.buffers.pointee.removeAll { $0.isEnded.load(ordering: .acquiring) }
-      room.store(eventLimit, ordering: .relaxed)
-      fullAt.store(.max, ordering: .relaxed)
+      let next = number.load(ordering: .relaxed) + 1
+      room.fill(slots: eventLimit, for: next)
       shared.times.pointee = (cplatform_now_ns(), 0)
-      number.wrappingAdd(1, ordering: .releasing)
+      number.store(next, ordering: .releasing)
       cplatform_set_tracing(true)
     }
   }
@@ -52,16 +50,19 @@ enum TraceSession {
   static func collect() -> TraceRecording {
     lock.withLock {
       let times = shared.times.pointee
+      // The end is read before any event: what is copied and not shown is later than all that a copy may lack.
       var recording = TraceRecording(began: times.began, ended: times.ended == 0 ? cplatform_now_ns() : times.ended)
       let current = number.load(ordering: .relaxed)
       for buffer in shared.buffers.pointee where buffer.session.load(ordering: .acquiring) == current {
         recording.threads.append(
           TraceRecording.Thread(
             id: buffer.threadID, name: buffer.threadName, isMain: buffer.isMainThread, events: buffer.events()))
-        recording.dropped += buffer.dropped.load(ordering: .relaxed)
       }
-      // After the events: whatever was dropped before one of them is known.
-      recording.fullAt = fullAt.load(ordering: .relaxed)
+      // After all events: whatever was dropped before one of them is known.
+      for buffer in shared.buffers.pointee where buffer.session.load(ordering: .acquiring) == current {
+        recording.dropped += buffer.dropped.load(ordering: .relaxed)
+        recording.fullAt = min(recording.fullAt, buffer.fullAt.load(ordering: .relaxed))
+      }
       return recording
     }
   }
@@ -71,6 +72,8 @@ enum TraceSession {
   /// The calling thread's buffer, in the present session.
   @inline(__always)
   static func ownBuffer() -> TraceBuffer {
+    // With the flag's store: whoever is here because of a recording sees its number, or a later one.
+    atomicMemoryFence(ordering: .acquiring)
     guard let pointer = cplatform_thread_words_address().pointee.trace_buffer else { return register() }
     let buffer = Unmanaged<TraceBuffer>.fromOpaque(pointer).takeUnretainedValue()
     let current = number.load(ordering: .acquiring)
@@ -96,21 +99,8 @@ enum TraceSession {
     Unmanaged<TraceBuffer>.fromOpaque(pointer).takeUnretainedValue().isEnded.store(true, ordering: .releasing)
   }
 
-  /// - Returns: how many slots the caller may make; 0 when the limit is reached.
-  static func takeRoom(atMost wanted: Int) -> Int {
-    var left = room.load(ordering: .relaxed)
-    while left > 0 {
-      let taken = min(left, wanted)
-      let result = room.compareExchange(expected: left, desired: left - taken, ordering: .relaxed)
-      if result.exchanged { return taken }
-      left = result.original
-    }
-    return 0
-  }
-
-  static func becomeFull(at time: UInt64) {
-    if time < fullAt.load(ordering: .relaxed) { fullAt.min(time, ordering: .relaxed) }
-  }
+  /// - Returns: how many slots the caller may make; 0 when the limit is reached, or the session is over.
+  static func takeRoom(atMost wanted: Int, for session: UInt) -> Int { room.take(atMost: wanted, for: session) }
 }
 
 /// The raw events of a session, copied.
@@ -124,9 +114,10 @@ struct TraceRecording: Sendable {
 
   /// 0 when the environment began it: then the first event is the beginning.
   var began: UInt64
+  /// Of a snapshot, when it was begun: later events are copied too, and not shown.
   var ended: UInt64
   var threads: [Thread] = []
   var dropped = 0
-  /// Events from here on are not shown; `.max` when nothing was dropped.
+  /// When the first event was dropped: from here on nothing is shown, since something may be missing; `.max` for never.
   var fullAt = UInt64.max
 }

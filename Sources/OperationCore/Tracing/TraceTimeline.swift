@@ -94,7 +94,7 @@ struct TraceTimeline {
   private(set) var slices: [Slice] = []
   private(set) var instants: [Instant] = []
   private(set) var counts: [Count] = []
-  /// Events that found no room, or came after what is shown.
+  /// Events of the recording that found no room, or came after what is shown.
   private(set) var notShown: Int
 
   private var latest: [UInt: Int] = [:]
@@ -110,7 +110,7 @@ struct TraceTimeline {
     notShown = recording.dropped
     for (index, thread) in recording.threads.enumerated() {
       threads.append(Thread(id: thread.id, name: thread.name, isMain: thread.isMain))
-      moments += Self.moments(of: thread.events, thread: index)
+      moments += Self.moments(of: thread.events, until: recording.ended, thread: index)
     }
     moments.sort()
     let known = moments.first.map { min($0.time, recording.began == 0 ? .max : recording.began) } ?? recording.began
@@ -118,7 +118,6 @@ struct TraceTimeline {
     let end = Self.end(of: moments, recording, operationLimit: operationLimit)
     ended = max(end, known)
     for moment in moments {
-      // Whatever began when the recording had ended belongs to it only up to there.
       guard moment.time < end else {
         notShown += 1
         continue
@@ -148,11 +147,13 @@ struct TraceTimeline {
   }
 
   /// A thread's events, each later than the one before; those that were recorded together stay together.
-  private static func moments(of events: [TraceEvent], thread: Int) -> [Moment] {
+  /// - Parameter ended: what was recorded later is not part of the recording. Of threads that were copied late there is more of
+  ///   it than of others; and what ran when the recording ended must not be shown as longer each time it is asked for.
+  private static func moments(of events: [TraceEvent], until ended: UInt64, thread: Int) -> [Moment] {
     var moments: [Moment] = []
     moments.reserveCapacity(events.count)
     var last: UInt64 = 0
-    for (index, event) in events.enumerated() where event.kind != .text {
+    for (index, event) in events.enumerated() where event.kind != .text && event.time <= ended {
       switch event.kind {
       case .queue, .added, .edge: last = max(last, event.time)
       default: last = max(last + 1, event.time)
@@ -174,7 +175,7 @@ struct TraceTimeline {
 
   /// From when on nothing is shown.
   private static func end(of moments: [Moment], _ recording: TraceRecording, operationLimit: Int) -> UInt64 {
-    // One later, so that what happened in the last nanosecond is inside.
+    // One later, so that what happened in the last nanosecond is inside; and so is what the order of a thread moved behind it.
     var end = min(max(recording.ended, moments.last?.time ?? 0) + 1, recording.fullAt)
     guard operationLimit < .max else { return end }
     var added = 0
