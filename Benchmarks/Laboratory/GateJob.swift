@@ -155,10 +155,7 @@ public struct GateJob {
     var session = Self.session(base: head.arm("base"), head: head.arm("head"), seed: options.seed, progress)
     let outcome = Result { try GateCalibration.entries(cells, medians: medians, session: &session) }
     progress.clear()
-    if Interrupt.isRequested {
-      progress.say("interrupted: \(output) is as it was")
-      throw ExitCode(128 + SIGINT)
-    }
+    try Self.stopIfInterrupted("\(output) is as it was")
     let entries = try outcome.get()
     file.add(entries, from: .here(commit: Self.commit(), command: CommandLine.arguments))
     try ResultFiles.replace(output, with: try file.text())
@@ -181,10 +178,7 @@ public struct GateJob {
     let outcome = Result {
       try Self.counted(head.arm("head"), cells, Jemalloc.environment(library: library), &session)
     }
-    if Interrupt.isRequested {
-      progress.say("interrupted: \(output) is as it was")
-      throw ExitCode(128 + SIGINT)
-    }
+    try Self.stopIfInterrupted("\(output) is as it was")
     let entries = try outcome.get()
     file.add(entries, build: head.build, from: .here(commit: Self.commit(), command: CommandLine.arguments))
     try ResultFiles.replace(output, with: try file.text())
@@ -232,9 +226,9 @@ public struct GateJob {
   }
 
   /// What an interrupted process leaves looks like a failure, and is none.
-  static func stopIfInterrupted() throws {
+  static func stopIfInterrupted(_ consequence: String = "nothing is concluded") throws {
     guard Interrupt.isRequested else { return }
-    Progress().say("interrupted: nothing is concluded")
+    Progress().say("interrupted: \(consequence)")
     throw ExitCode(128 + SIGINT)
   }
 
