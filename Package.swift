@@ -1,4 +1,4 @@
-// swift-tools-version: 6.2
+// swift-tools-version: 6.3
 import PackageDescription
 
 /// One list for every target: Swift 6 language mode comes from the package; `any` is always spelled out.
@@ -22,14 +22,14 @@ let package = Package(
     .target(name: "Primitives", dependencies: ["CPlatform"], path: "Sources/Primitives", swiftSettings: settings),
     .target(
       name: "OperationCore", dependencies: ["Primitives", "CPlatform"], path: "Sources/OperationCore",
-      exclude: ["Lifecycle/README.md", "Tracing/README.md"], swiftSettings: settings),
+      exclude: ["CONTRACT.md", "Lifecycle/README.md", "Tracing/README.md"], swiftSettings: settings),
     .target(
       name: "DispatchBackend", dependencies: ["OperationCore", "Primitives", "CPlatform"],
       path: "Sources/DispatchBackend",
       swiftSettings: settings),
     .target(
       name: "ThreadPoolBackend", dependencies: ["OperationCore", "Primitives", "CPlatform"],
-      path: "Sources/ThreadPoolBackend",
+      path: "Sources/ThreadPoolBackend", exclude: ["README.md"],
       swiftSettings: settings),
     .target(
       name: "StealingBackend", dependencies: ["OperationCore", "Primitives", "CPlatform"],
@@ -76,7 +76,8 @@ let package = Package(
       dependencies: ["OperationCore", "Operations", "Primitives", "CPlatform", "TestSupport"],
       path: "Tests/OperationCoreTests", swiftSettings: settings),
     .testTarget(
-      name: "StealingBackendTests", dependencies: ["StealingBackend"], path: "Tests/StealingBackendTests",
+      name: "StealingBackendTests", dependencies: ["StealingBackend", "TestSupport"],
+      path: "Tests/StealingBackendTests",
       swiftSettings: settings),
     // Seeded stress: an engine that a test and a small program (for memory checkers) share.
     .target(
@@ -88,22 +89,50 @@ let package = Package(
     .testTarget(
       name: "StressTests", dependencies: ["StressEngine", "TestSupport"], path: "Tests/StressTests",
       swiftSettings: settings),
+    // Random programs against a sequential reference model: an engine that a test and a small program share.
+    .target(
+      name: "DifferentialEngine", dependencies: ["Operations", "TestSupport"], path: "Tests/DifferentialEngine",
+      exclude: ["README.md"], swiftSettings: settings),
+    .executableTarget(
+      name: "DifferentialRunner", dependencies: ["DifferentialEngine", "TestSupport"], path: "Tests/DifferentialRunner",
+      swiftSettings: settings),
+    .testTarget(
+      name: "DifferentialTests", dependencies: ["DifferentialEngine", "TestSupport"], path: "Tests/DifferentialTests",
+      exclude: ["Corpus"], swiftSettings: settings),
     .testTarget(
       name: "HarnessTests",
       dependencies: ["Harness", "Subjects", "TestSupport", "Workloads", "Laboratory", "opbench"],
       path: "Tests/HarnessTests",
       exclude: ["Fixtures"], swiftSettings: settings),
+    // Fuzzing of what reads files and other processes' output: an engine that tests and a program for libFuzzer share.
+    .target(
+      name: "ReaderFuzzing", dependencies: ["Harness", "Workloads", "TestSupport"], path: "Tests/ReaderFuzzing",
+      exclude: ["Corpus"], swiftSettings: settings),
+    .executableTarget(
+      name: "ReaderFuzzer", dependencies: ["ReaderFuzzing"], path: "Tests/ReaderFuzzer", swiftSettings: settings),
+    .testTarget(
+      name: "ReaderFuzzingTests",
+      dependencies: [
+        "ReaderFuzzing", "TestSupport", "Harness", "opbench",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      path: "Tests/ReaderFuzzingTests", swiftSettings: settings),
     // The contract: one suite, every backend.
     .testTarget(
       name: "BackendConformanceTests", dependencies: ["Operations", "TestSupport"],
       path: "Tests/BackendConformanceTests", swiftSettings: settings),
     // Misuse traps, and the main queue needs a main thread: both in processes of their own.
     .executableTarget(
-      name: "TrapScenarios", dependencies: ["Operations", "TestSupport"], path: "Tests/TrapScenarios",
+      name: "TrapScenarios",
+      dependencies: ["Operations", "TestSupport", "StealingBackend", "ThreadPoolBackend", "DispatchBackend"],
+      path: "Tests/TrapScenarios",
       swiftSettings: settings),
     .testTarget(
-      name: "TrapTests", dependencies: ["TrapScenarios", "TestSupport"], path: "Tests/TrapTests",
+      name: "TrapTests", dependencies: ["TrapScenarios", "ReadmeSample", "TestSupport"], path: "Tests/TrapTests",
       swiftSettings: settings),
+    // The program that README.md shows first.
+    .executableTarget(
+      name: "ReadmeSample", dependencies: ["Operations"], path: "Tests/ReadmeSample", swiftSettings: settings),
     // The same sources (a symbolic link) compiled against Foundation and against Operations.
     .testTarget(
       name: "FoundationSourceTests", dependencies: ["TestSupport"], path: "Tests/SourceCompatibilityTests/Foundation",

@@ -105,6 +105,9 @@ extension CSV {
     return rows
   }
 
+  /// Sums, ratios and logarithms of such numbers are numbers.
+  private static let measurable = 1e-30...1e30
+
   private static func row(_ record: CSVReader.Record, source: String) throws -> Row {
     let fields = record.fields
     func complaint(_ what: String) -> Complaint {
@@ -124,6 +127,9 @@ extension CSV {
     }
     guard let value = Double(fields[12]), value.isFinite else {
       throw complaint("value is '\(fields[12])', not a number")
+    }
+    guard value == 0 || measurable.contains(abs(value)) else {
+      throw complaint("value is '\(fields[12])', beyond anything that is measured")
     }
     guard let parameters = Parameters(fields[7]) else { throw complaint("params is '\(fields[7])', not key=value;…") }
     let scenario = Scenario(BenchmarkName(fields[5], fields[6]), parameters)

@@ -27,14 +27,21 @@ public struct RunRecord: Decodable, Sendable {
 
   /// Nil when there is no such file.
   public static func read(path: String) throws -> RunRecord? {
-    guard let data = FileManager.default.contents(atPath: path) else { return nil }
+    try FileManager.default.contents(atPath: path).map { try parse($0, path: path) }
+  }
+
+  package static func parse(_ data: Data, path: String) throws -> RunRecord {
     let decoder = JSONDecoder()
     decoder.keyDecodingStrategy = .convertFromSnakeCase
-    do {
-      return try decoder.decode(RunRecord.self, from: data)
-    } catch {
+    guard let record = try? decoder.decode(RunRecord.self, from: data), record.isMeasurable else {
       throw Complaint(.badInput, "\(path): not the environment that this opbench writes beside a result")
     }
+    return record
+  }
+
+  /// Whether a run can go on with these numbers: a spin that no CPU has, or no repeat at all, would crash its processes.
+  private var isMeasurable: Bool {
+    (1e-3...1e9).contains(spin.roundsPerMicrosecond) && outcome.repeats.values.allSatisfy { $0 > 0 }
   }
 
   /// Where the environment of a CSV lies.

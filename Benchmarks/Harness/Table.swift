@@ -138,6 +138,8 @@ public struct Scale: Sendable {
   }
 
   private static func fixed(_ value: Double, digits: Int) -> String {
+    // More digits than a double has; and no integer has room for them.
+    guard abs(value) < 1e15 else { return "\(value)" }
     let power = (0..<digits).reduce(1.0) { factor, _ in factor * 10 }
     let scaled = Int64((abs(value) * power).rounded())
     let whole = "\(scaled / Int64(power))"

@@ -1,4 +1,4 @@
-// swift-tools-version: 6.2
+// swift-tools-version: 6.3
 import PackageDescription
 
 /// What a change that makes things slower would be: `SLOWER=1 swift build` builds the library with it.

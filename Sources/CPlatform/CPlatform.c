@@ -7,6 +7,7 @@
 #include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,6 +41,12 @@ void cplatform_yield(void) { sched_yield(); }
 uint64_t cplatform_now_ns(void) {
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+uint64_t cplatform_coarse_now_ns(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
   return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
@@ -94,10 +101,13 @@ int cplatform_thread_start(void (*body)(void *), void *context, size_t stack_byt
   pthread_attr_init(&attributes);
   pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
   pthread_attr_setstacksize(&attributes, stack_bytes);
-  // Signals belong to the program's own threads, not to the pool's.
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  // Signals belong to the program's own threads, not to the pool's. A fault is the thread's own: were its signal blocked, the
+  // kernel would end the program without a word, past every handler.
+  static const int faults[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT, SIGSYS};
+  sigset_t others, before;
+  sigfillset(&others);
+  for (size_t index = 0; index < sizeof faults / sizeof *faults; index++) sigdelset(&others, faults[index]);
+  pthread_sigmask(SIG_SETMASK, &others, &before);
   pthread_t thread;
   int result = pthread_create(&thread, &attributes, enter, start);
   pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -116,6 +126,34 @@ bool cplatform_is_main_thread(void) {
   return known;
 }
 
+// Asked once per thread. The main thread's stack grows up to a limit, which the call knows as well.
+static _Thread_local size_t stack_bytes = 0;
+static _Thread_local uintptr_t stack_low = 0;
+
+static void find_stack(void) {
+  pthread_attr_t attributes;
+  void *low = NULL;
+  size_t bytes = 0;
+  if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
+    if (pthread_attr_getstack(&attributes, &low, &bytes) != 0) bytes = 0;
+    pthread_attr_destroy(&attributes);
+  }
+  stack_bytes = bytes > 0 ? bytes : SIZE_MAX / 2;
+  stack_low = bytes > 0 ? (uintptr_t)low : 0;
+}
+
+size_t cplatform_stack_size(void) {
+  if (stack_bytes == 0) find_stack();
+  return stack_bytes;
+}
+
+size_t cplatform_stack_left(void) {
+  if (stack_bytes == 0) find_stack();
+  if (stack_low == 0) return stack_bytes;
+  uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+  return here > stack_low ? here - stack_low : 0;
+}
+
 void cplatform_thread_set_name(const char *name) {
   char short_name[16];
   strncpy(short_name, name, sizeof short_name - 1);
@@ -127,19 +165,37 @@ void cplatform_thread_get_name(char name[16]) {
   if (pthread_getname_np(pthread_self(), name, 16) != 0) name[0] = 0;
 }
 
-bool cplatform_thread_is_blocked(int32_t thread_id) {
-  char path[64], text[512];
-  snprintf(path, sizeof path, "/proc/self/task/%d/stat", thread_id);
+/// Reads a small file of the thread's folder in /proc; the text ends with a zero. Returns its length, 0 for none.
+static size_t read_thread_file(int32_t thread_id, const char *name, char *text, size_t size) {
+  char path[64];
+  snprintf(path, sizeof path, "/proc/self/task/%d/%s", thread_id, name);
   int file = open(path, O_RDONLY | O_CLOEXEC);
-  if (file < 0) return false;
-  ssize_t length = read(file, text, sizeof text - 1);
+  if (file < 0) return 0;
+  ssize_t length = read(file, text, size - 1);
   close(file);
-  if (length <= 0) return false;
+  if (length <= 0) return 0;
   text[length] = 0;
+  return (size_t)length;
+}
+
+/// The letter of the thread's state; '?' when it has ended.
+static char thread_state(int32_t thread_id) {
+  char text[512];
+  if (read_thread_file(thread_id, "stat", text, sizeof text) == 0) return '?';
   // "tid (name) S ...": the name may itself contain brackets, so search from the end.
   const char *bracket = strrchr(text, ')');
-  if (!bracket || bracket[1] != ' ') return false;
-  return bracket[2] == 'S' || bracket[2] == 'D';
+  return bracket && bracket[1] == ' ' ? bracket[2] : '?';
+}
+
+bool cplatform_thread_is_blocked(int32_t thread_id) {
+  char state = thread_state(thread_id);
+  return state == 'S' || state == 'D';
+}
+
+void cplatform_thread_kernel_word(int32_t thread_id, char *word, size_t size) {
+  size_t length = read_thread_file(thread_id, "wchan", word, size);
+  if (length > 0 && strcmp(word, "0") != 0) return;
+  snprintf(word, size, "state %c", thread_state(thread_id));
 }
 
 int32_t cplatform_thread_nice(void) { return getpriority(PRIO_PROCESS, (id_t)cplatform_thread_id()); }
@@ -247,6 +303,34 @@ __attribute__((constructor)) static void trace_from_environment(void) {
     return;
   }
   if (atexit(write_trace_at_exit) == 0) cplatform_set_tracing(true);
+}
+
+// OPERATIONS_DUMP: the handler only posts; a thread of the library's writes.
+
+static sem_t dump_requests;
+static bool dump_wanted = false;
+static void request_dump(int signal) {
+  (void)signal;
+  sem_post(&dump_requests);
+}
+
+static void find_dump_wanted(void) {
+  const char *value = secure_getenv("OPERATIONS_DUMP");
+  if (!value || !*value) return;
+  sem_init(&dump_requests, 0, 0);
+  struct sigaction action = {.sa_handler = request_dump, .sa_flags = SA_RESTART};
+  dump_wanted = sigaction(SIGUSR1, &action, NULL) == 0;
+}
+
+bool cplatform_dump_wanted(void) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, find_dump_wanted);
+  return dump_wanted;
+}
+
+void cplatform_dump_wait(void) {
+  while (sem_wait(&dump_requests) != 0 && errno == EINTR) {
+  }
 }
 
 void cplatform_print_error(const char *message) {

@@ -6,8 +6,10 @@ import Synchronization
 
 /// The ready jobs, and the callouts that drain them. Kept alive by its callouts.
 ///
-/// A callout is *out* from when it is handed to Dispatch until it finds nothing to run. At most `width` are out, plus one
-/// for each job that said it blocks. Everything is under `lock`.
+/// A callout is *out* from when it is handed over until it finds nothing to run. At most `allowed` are out: `width`, one for
+/// each blocked one (its job said so, or the monitor marked it), and the monitor's bonus. On a private queue the first `width`
+/// are handed to Dispatch, which has a thread for each CPU and adds one a second; the others get threads of our own. Everything
+/// is under `lock`. `ThreadPoolBackend/README.md` has the protocol.
 final class CalloutLists: @unchecked Sendable {
   // Sendable: `state` is touched under `lock`.
 
@@ -15,22 +17,30 @@ final class CalloutLists: @unchecked Sendable {
     var queues = InlineArray<5, JobFIFO> { _ in JobFIFO() }
     var queued = 0
     var out = 0
+    /// Of those, handed to Dispatch and not ended.
+    var onQueue = 0
+    /// Of those, not begun yet.
+    var pending = 0
+    /// Callouts whose place was given to a thread of our own, because Dispatch had none for them: they end when they begin.
+    var replaced = 0
     var blocked = 0
-    /// Added by the monitor, for bodies that block without saying so.
-    var extra = 0
-    /// Threads that run a callout now, for the monitor.
-    var threads: [Int32] = []
+    var bonus = BlockingMonitor.Bonus()
+    /// Those that have begun.
+    var callouts: [Callout] = []
+    /// How many began until the monitor's last look.
+    var begun = 0
+    var begunAtLook = 0
   }
 
   private let queue: DispatchQueue
   /// Nobody else uses the queue, so jobs may also run on threads that are not its own.
   private let isPrivate: Bool
   private let width: Int
+  private let threadLimit: Int
   private let lock = FutexLock()
   private let state = UnsafeMutablePointer<State>.allocate(capacity: 1)
-  private let monitor: BlockingMonitor
-  /// Jobs begun, for the monitor.
-  private let progress = Atomic<Int>(0)
+  private let monitor = BlockingMonitor(name: "dispatch-watch")
+  private let shortage = ThreadShortage(poolName: "dispatch backend's")
   /// `queued`, for callouts that look without the lock.
   private let queuedHint = Atomic<Int>(0)
 
@@ -40,12 +50,13 @@ final class CalloutLists: @unchecked Sendable {
   private static let spinRounds = 20
   private static let pausesPerRound = 8
 
-  init(queue: DispatchQueue, isPrivate: Bool, width: Int) {
+  init(queue: DispatchQueue, isPrivate: Bool, width: Int, threadLimit: Int = ThreadShortage.threadLimit) {
     self.queue = queue
     self.isPrivate = isPrivate
     self.width = width
-    monitor = BlockingMonitor(name: "dispatch-watch", workerCount: width)
+    self.threadLimit = max(width, threadLimit)
     state.initialize(to: State())
+    cplatform_watch_fork()
   }
 
   deinit {
@@ -54,7 +65,10 @@ final class CalloutLists: @unchecked Sendable {
     state.deallocate()
   }
 
+  // MARK: - Submitting
+
   func submit(_ job: Job) {
+    checkNotForked()
     lock.lock()
     state.pointee.queues[job.level].append(job.word)
     state.pointee.queued += 1
@@ -62,6 +76,7 @@ final class CalloutLists: @unchecked Sendable {
   }
 
   func submit(_ jobs: consuming JobFIFO) {
+    checkNotForked()
     lock.lock()
     let count = jobs.count
     while case let job = jobs.popFirst(), job != 0 { state.pointee.queues[Job(word: job).level].append(job) }
@@ -69,127 +84,243 @@ final class CalloutLists: @unchecked Sendable {
     unlockAndCallOut(atMost: count)
   }
 
-  /// As many callouts as there are jobs and places for.
-  private func unlockAndCallOut(atMost count: Int) {
-    let places = allowed - state.pointee.out
-    let new = max(0, min(count, places, state.pointee.queued))
-    state.pointee.out += new
-    queuedHint.store(state.pointee.queued, ordering: .relaxed)
-    let full = new == 0 && count > 0
-    lock.unlock()
-    for _ in 0..<new { callOut() }
-    if full, !monitor.isArmed { armMonitor() }
-  }
-
-  private var allowed: Int { width + state.pointee.blocked + state.pointee.extra }
-
-  /// When no job begins for a while although callouts are out, more are handed to Dispatch: whether it has threads for
-  /// them, it decides.
-  private func armMonitor() {
-    monitor.arm(
-      sample: { [weak self] in self?.sample() },
-      addSpares: { [weak self] in self?.addCallouts($0) })
-  }
-
-  private func sample() -> BlockingMonitor.Sample {
-    let (queued, out, threads) = lock.withLock {
-      (state.pointee.queued, state.pointee.out, state.pointee.threads)
+  /// Before the lock, which another thread of the parent may have held at the fork.
+  private func checkNotForked() {
+    if cplatform_is_forked_child() {
+      fatalError(
+        "Operations: a dispatch backend was used in a forked child without exec: its threads are in the parent")
     }
-    let blocked = threads.reduce(0) { $0 + (cplatform_thread_is_blocked($1) ? 1 : 0) }
-    // Callouts that Dispatch has no thread for are no reason to hand it more.
-    return BlockingMonitor.Sample(
-      queued: queued, progress: progress.load(ordering: .relaxed), busy: threads.count, blocked: blocked, live: out)
   }
 
-  private func addCallouts(_ count: Int) {
-    if count > 0, cplatform_is_tracing() { TraceProbe.addsSpares(count) }
-    lock.lock()
-    state.pointee.extra = count == 0 ? 0 : state.pointee.extra + count
-    unlockAndCallOut(atMost: count)
+  private var allowed: Int { width + state.pointee.blocked + state.pointee.bonus.places }
+
+  /// Under `lock`, which it gives up: as many callouts as there are jobs and places for; for more, the monitor sees whether
+  /// those out block.
+  private func unlockAndCallOut(atMost count: Int) {
+    let wanted = min(count, state.pointee.queued)
+    let places = min(allowed, isPrivate ? threadLimit : .max) - state.pointee.out
+    let new = max(0, min(wanted, places))
+    let toDispatch = isPrivate ? max(0, min(new, width - state.pointee.onQueue)) : new
+    state.pointee.out += new
+    state.pointee.onQueue += toDispatch
+    state.pointee.pending += toDispatch
+    let isFull = new < wanted && isPrivate && state.pointee.out >= threadLimit
+    queuedHint.store(state.pointee.queued, ordering: .relaxed)
+    lock.unlock()
+    for _ in 0..<toDispatch { callOut() }
+    for _ in toDispatch..<new { startThread() }
+    if isFull { shortage.reachLimit(threadLimit) }
+    if wanted > places { armMonitor() }
   }
 
   private func callOut() {
-    queue.async { OwedReferences.allowed { self.drain(onQueue: true) } }
+    queue.async { OwedReferences.allowed { self.drainOnQueue() } }
   }
 
-  /// - Parameter onQueue: on one of the dispatch queue's threads, rather than one that stands in for a blocked one.
+  /// A thread of our own for a callout that is counted as out. Where the system has none, Dispatch gets it: it tries until it
+  /// has a thread.
+  private func startThread() {
+    if PlatformThread.start(name: "dispatch-spare", { OwedReferences.allowed { self.drain(onQueue: false) } }) {
+      shortage.end()
+      return
+    }
+    shortage.begin { false }
+    lock.withLock {
+      state.pointee.onQueue += 1
+      state.pointee.pending += 1
+    }
+    callOut()
+  }
+
+  // MARK: - Callouts
+
+  /// Dispatch has a thread for a callout.
+  private func drainOnQueue() {
+    let isReplaced = lock.withLock {
+      guard state.pointee.replaced == 0 else {
+        state.pointee.replaced -= 1
+        return true
+      }
+      state.pointee.pending -= 1
+      return false
+    }
+    if !isReplaced { drain(onQueue: true) }
+  }
+
+  /// - Parameter onQueue: on one of the dispatch queue's threads, rather than on one of our own.
   private func drain(onQueue: Bool) {
-    let thread = cplatform_thread_id()
-    lock.withLock { state.pointee.threads.append(thread) }
+    let callout = Callout()
+    callout.watched.begin()
+    lock.withLock {
+      state.pointee.callouts.append(callout)
+      state.pointee.begun += 1
+    }
     if cplatform_is_tracing() { TraceProbe.calloutBegins() }
-    defer {
-      if cplatform_is_tracing() { TraceProbe.calloutEnds() }
-      lock.withLock {
-        if let index = state.pointee.threads.firstIndex(of: thread) { state.pointee.threads.remove(at: index) }
+    WorkerLocal.become(callout, of: self) {
+      var left = Self.calloutLength
+      while let job = next(callout, onQueue: onQueue) {
+        left = run(job, on: callout, left: left)
+        if left <= 0, onQueue, !isPrivate {
+          // Let the queue's other users have a turn; this callout stays out.
+          lock.withLock {
+            forget(callout)
+            state.pointee.pending += 1
+          }
+          callOut()
+          break
+        }
       }
     }
-    var left = Self.calloutLength
-    while true {
-      guard let job = next() else { return }
-      left = run(job, left: left)
-      if left <= 0, onQueue, !isPrivate {
-        // Let the queue's other users have a turn; this callout stays out.
-        callOut()
-        return
-      }
+    if cplatform_is_tracing() { TraceProbe.calloutEnds() }
+  }
+
+  /// Under `lock`.
+  private func forget(_ callout: Callout) {
+    takeMark(of: callout)
+    if let index = state.pointee.callouts.firstIndex(where: { $0 === callout }) {
+      state.pointee.callouts.remove(at: index)
     }
   }
 
-  private func run(_ first: Job, left: Int) -> Int {
+  /// Under `lock`: a callout without a job is not blocked.
+  private func takeMark(of callout: Callout) {
+    if callout.watched.takeMark() { state.pointee.blocked -= 1 }
+  }
+
+  private func run(_ first: Job, on callout: Callout, left: Int) -> Int {
     var left = left
     var next: Job? = first
+    callout.watched.becomeBusy(true)
     while let job = next {
-      progress.wrappingAdd(1, ordering: .relaxed)
+      callout.watched.beginJob()
       next = job.run()
+      if callout.watched.takeMark() { lock.withLock { state.pointee.blocked -= 1 } }
       left -= 1
-      if let following = next, left <= 0 {
+      if let following = next, left <= 0 || isOutranked(following) {
         submit(following)
         break
       }
     }
+    callout.watched.becomeBusy(false)
     return isPrivate && left <= 0 ? Self.calloutLength : left
   }
 
+  /// A job handed on by the last one gives way to a more urgent one.
+  private func isOutranked(_ job: Job) -> Bool {
+    guard queuedHint.load(ordering: .relaxed) > 0 else { return false }
+    return lock.withLock {
+      for level in stride(from: 4, to: job.level, by: -1) where !state.pointee.queues[level].isEmpty { return true }
+      return false
+    }
+  }
+
   /// The most urgent job; nil when there is none, or too many callouts are out: then this one is not out any more.
-  private func next() -> Job? {
+  private func next(_ callout: Callout, onQueue: Bool) -> Job? {
     for _ in 0..<Self.spinRounds {
       if queuedHint.load(ordering: .relaxed) > 0 { break }
       OwedReferences.settle()
       Spin.pause(Self.pausesPerRound)
     }
-    return lock.withLock {
-      if state.pointee.out <= allowed {
-        for level in stride(from: 4, through: 0, by: -1) {
-          let word = state.pointee.queues[level].popFirst()
-          if word != 0 {
-            state.pointee.queued -= 1
-            queuedHint.store(state.pointee.queued, ordering: .relaxed)
-            return Job(word: word)
-          }
-        }
-      }
-      state.pointee.out -= 1
-      return nil
+    lock.lock()
+    takeMark(of: callout)
+    if state.pointee.out <= allowed, let job = pop() {
+      lock.unlock()
+      return job
     }
+    forget(callout)
+    state.pointee.out -= 1
+    if onQueue { state.pointee.onQueue -= 1 }
+    let isNeeded = state.pointee.queued > 0
+    lock.unlock()
+    shortage.leaveLimit()
+    // It may have been called out for one of these jobs, and leaves it: the callouts that are out may block.
+    if isNeeded { armMonitor() }
+    return nil
   }
 
-  /// Gives the place of the calling job to another callout; on a private queue to a thread of our own, because Dispatch
-  /// may have none to spare.
-  func whileBlocked(_ body: () -> Void) {
-    lock.lock()
-    state.pointee.blocked += 1
-    let standIn = state.pointee.queued > 0 && state.pointee.out < allowed
-    if standIn { state.pointee.out += 1 }
-    lock.unlock()
-    if standIn {
-      if cplatform_is_tracing() { TraceProbe.addsSpares(1) }
-      if !isPrivate
-        || !PlatformThread.start(name: "dispatch-spare", { OwedReferences.allowed { self.drain(onQueue: false) } })
-      {
-        callOut()
+  /// Under `lock`.
+  private func pop() -> Job? {
+    for level in stride(from: 4, through: 0, by: -1) {
+      let word = state.pointee.queues[level].popFirst()
+      if word != 0 {
+        state.pointee.queued -= 1
+        queuedHint.store(state.pointee.queued, ordering: .relaxed)
+        return Job(word: word)
       }
     }
+    return nil
+  }
+
+  // MARK: - Blocking
+
+  /// Gives the place of the calling job to another callout.
+  func whileBlocked(_ body: () -> Void) {
+    guard let callout = WorkerLocal.current(of: self, as: Callout.self)?.takeUnretainedValue(),
+      callout.watched.announce()
+    else { return body() }
+    lock.lock()
+    takeMark(of: callout)
+    state.pointee.blocked += 1
+    unlockAndCallOut(atMost: state.pointee.queued)
     body()
     lock.withLock { state.pointee.blocked -= 1 }
+    callout.watched.retract()
+  }
+
+  private func armMonitor() {
+    if !monitor.isArmed { monitor.arm { [weak self] recheck in self?.look(recheck: recheck) } }
+  }
+
+  /// The monitor's look: gives away the places of callouts that block without saying so, and those of callouts that Dispatch has
+  /// no thread for.
+  private func look(recheck: Bool) -> BlockingMonitor.Look {
+    let now = cplatform_now_ns()
+    lock.lock()
+    let before = allowed
+    for callout in state.pointee.callouts {
+      switch callout.watched.look(now: now, atFirstSight: state.pointee.bonus.isAllBlocked, recheck: recheck) {
+      case .none: break
+      case .blocked:
+        state.pointee.blocked += 1
+        callout.watched.mark()
+      case .resumed: state.pointee.blocked -= 1
+      }
+    }
+    let isNeeded = state.pointee.queued > 0
+    let late = lateCallouts(isNeeded: isNeeded)
+    state.pointee.bonus.look(
+      computing: state.pointee.out - state.pointee.blocked, isNeeded: isNeeded, workerCount: width)
+    let added = allowed - before
+    if added > 0, cplatform_is_tracing() { TraceProbe.addsSpares(added) }
+    unlockAndCallOut(atMost: isNeeded ? state.pointee.queued : 0)
+    for _ in 0..<late { startThread() }
+    return BlockingMonitor.Look(isNeeded: isNeeded, hasChanged: added != 0 || late > 0)
+  }
+
+  /// Under `lock`: callouts that Dispatch has had since the last look without beginning one, because its threads block in other
+  /// work. Their places go to threads of our own.
+  private func lateCallouts(isNeeded: Bool) -> Int {
+    defer { state.pointee.begunAtLook = state.pointee.begun }
+    guard isPrivate, isNeeded, state.pointee.begun == state.pointee.begunAtLook else { return 0 }
+    let late = min(state.pointee.pending, state.pointee.queued)
+    state.pointee.pending -= late
+    state.pointee.onQueue -= late
+    state.pointee.replaced += late
+    return late
+  }
+
+  // MARK: - Supervision
+
+  var isFull: Bool { shortage.isFull }
+
+  var report: BackendReport {
+    lock.withLock {
+      var report = BackendReport()
+      report.queued = state.pointee.queued
+      report.threads = state.pointee.callouts.map { $0.watched.report }
+      report.isRefused = shortage.isRefused
+      report.isFull = shortage.isFull
+      return report
+    }
   }
 }

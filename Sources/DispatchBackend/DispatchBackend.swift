@@ -5,21 +5,24 @@ import Primitives
 /// Operations on Dispatch: the jobs stand in this backend's own lists, most urgent first, and at most one callout per
 /// CPU is on its way to a dispatch queue to run them; so Dispatch's cost is shared by many jobs, and priority holds.
 ///
-/// On Linux, Dispatch runs one thread per CPU and adds one per second while they block. A wait inside an operation on the
-/// private queue does not depend on that: another thread drains the lists meanwhile.
+/// On Linux, Dispatch runs one thread per CPU and adds one per second while they block. On the private queue nothing depends on
+/// that: where operations block, or Dispatch is busy with other work, threads of the backend's own drain the lists.
 public final class DispatchBackend: Backend {
   public let name = "dispatch"
   public let workerCount: Int
   private let lists: CalloutLists
 
   /// On a private concurrent queue.
-  /// - Parameter workers: jobs that run at the same time; by default the CPUs that this process may use.
-  public init(workers: Int? = nil) {
-    precondition(workers.map { $0 > 0 } ?? true, "a backend needs at least one worker")
-    workerCount = workers ?? CPUCount.available()
+  /// - Parameter workers: jobs that run at the same time; by default the CPUs that this process may use. Traps when it is not
+  ///   positive.
+  public convenience init(workers: Int? = nil) { self.init(workers: workers, threadLimit: ThreadShortage.threadLimit) }
+
+  /// - Parameter threadLimit: callouts that may be out, those included that block.
+  package init(workers: Int?, threadLimit: Int) {
+    workerCount = checkedWorkerCount(workers)
     lists = CalloutLists(
       queue: DispatchQueue(label: "operations.dispatch-backend", attributes: .concurrent), isPrivate: true,
-      width: workerCount)
+      width: workerCount, threadLimit: threadLimit)
   }
 
   /// On a dispatch queue of yours: its target, quality of service and seriality apply, and every job runs on it.
@@ -36,6 +39,11 @@ public final class DispatchBackend: Backend {
   public func submit(contentsOf jobs: consuming JobList) { lists.submit(jobs.takeAll()) }
 
   public func whileBlocked(_ body: () -> Void) { lists.whileBlocked(body) }
+}
+
+extension DispatchBackend: SupervisedBackend {
+  package var isFull: Bool { lists.isFull }
+  package var report: BackendReport { lists.report }
 }
 
 extension Backend where Self == DispatchBackend {

@@ -14,11 +14,13 @@ public final class StealingBackend: Backend {
   private let pool: StealingPool
 
   /// - Parameter workers: threads that run jobs at the same time; by default the CPUs that this process may use (affinity
-  ///   mask and cgroup quota).
-  public init(workers: Int? = nil) {
-    precondition(workers.map { $0 > 0 } ?? true, "a pool needs at least one worker")
-    workerCount = workers ?? CPUCount.available()
-    pool = StealingPool(workerCount: workerCount)
+  ///   mask and cgroup quota). Traps when it is not positive.
+  public convenience init(workers: Int? = nil) { self.init(workers: workers, threadLimit: ThreadShortage.threadLimit) }
+
+  /// - Parameter threadLimit: threads that the pool may have, those included that block.
+  package init(workers: Int?, threadLimit: Int) {
+    workerCount = checkedWorkerCount(workers)
+    pool = StealingPool(workerCount: workerCount, threadLimit: threadLimit)
   }
 
   deinit { pool.stop() }
@@ -38,10 +40,15 @@ public final class StealingBackend: Backend {
   /// Refuses further jobs from outside (submitting one traps), runs what is queued and what that adds, and returns when
   /// every thread has ended. Traps on the shared pool and inside one of the pool's jobs.
   public func shutdown() {
-    precondition(self !== Self.shared, "the shared pool cannot be shut down")
+    if self === Self.shared { fatalError("Operations: the shared pool cannot be shut down") }
     pool.stop()
     pool.join()
   }
+}
+
+extension StealingBackend: SupervisedBackend {
+  package var isFull: Bool { pool.shortage.isFull }
+  package var report: BackendReport { pool.report }
 }
 
 extension Backend where Self == StealingBackend {

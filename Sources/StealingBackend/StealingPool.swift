@@ -17,28 +17,31 @@ final class StealingPool: @unchecked Sendable {
   let levelHint = PaddedPointer(Atomic<UInt32>(0))
   /// Threads and what they do.
   let sleepWord = PaddedPointer(Atomic<UInt64>(0))
-  /// At most this many threads are active: the workers, and what the monitor added.
+  /// At most this many threads are active: the workers, and the monitor's bonus.
   let activeLimit: Atomic<Int>
 
   let sleepLock = FutexLock()
   let sleepers = UnsafeMutablePointer<Sleepers>.allocate(capacity: 1)
 
-  static let workerCapacity = 4096
-  let workers = UnsafeMutablePointer<Unmanaged<Worker>>.allocate(capacity: StealingPool.workerCapacity)
+  /// More threads than this are not started, whatever blocks.
+  let threadLimit: Int
+  let workers: UnsafeMutablePointer<Unmanaged<Worker>>
   let workersMade = Atomic<Int>(0)
 
   let created = Atomic<Int>(0)
   let stopping = Atomic<Bool>(false)
   /// Live threads, as a futex for `join`.
   let liveWord = Atomic<UInt32>(0)
-  let monitor: BlockingMonitor
+  let monitor = BlockingMonitor(name: "steal-monitor")
+  let shortage = ThreadShortage(poolName: "work-stealing")
 
-  init(workerCount: Int) {
+  init(workerCount: Int, threadLimit: Int) {
     self.workerCount = workerCount
+    self.threadLimit = max(workerCount, threadLimit)
+    workers = .allocate(capacity: self.threadLimit)
     for level in 0..<Job.levels { (injectors + level).initialize(to: PaddedPointer(JobInjector())) }
     activeLimit = Atomic(workerCount)
     sleepers.initialize(to: Sleepers())
-    monitor = BlockingMonitor(name: "steal-monitor", workerCount: workerCount)
     cplatform_watch_fork()
   }
 
@@ -71,7 +74,8 @@ final class StealingPool: @unchecked Sendable {
       atomicMemoryFence(ordering: .sequentiallyConsistent)
       hint(level)
     } else {
-      checkOpen()
+      if stopping.load(ordering: .relaxed), isRefused(job) { return }
+      checkNotForked()
       injectors[level].pointer.pointee.push(job.word)
       hint(level)
     }
@@ -89,7 +93,7 @@ final class StealingPool: @unchecked Sendable {
       }
       atomicMemoryFence(ordering: .sequentiallyConsistent)
     } else {
-      checkOpen()
+      checkNotForked()
       inject(jobs)
     }
     react()
@@ -100,6 +104,7 @@ final class StealingPool: @unchecked Sendable {
     var run = JobFIFO()
     var runLevel = -1
     while case let job = jobs.popFirst(), job != 0 {
+      if stopping.load(ordering: .relaxed), isRefused(Job(word: job)) { continue }
       let level = Job(word: job).level
       if level != runLevel, runLevel >= 0 {
         push(run, level: runLevel)
@@ -131,14 +136,18 @@ final class StealingPool: @unchecked Sendable {
     switch sleepNow.reaction(limit: limit) {
     case .nothing: return
     case .activate: activate()
-    case .busy: if !monitor.isArmed { armMonitor() }
+    case .busy: armMonitor()
     }
   }
 
-  private func checkOpen() {
-    if stopping.load(ordering: .relaxed) {
-      fatalError("Operations: a job was submitted to a work-stealing pool after shutdown()")
-    }
+  /// After `shutdown()`: traps, unless the job has nothing to do.
+  @inline(never)
+  private func isRefused(_ job: Job) -> Bool {
+    if job.dropIfVoid() { return true }
+    fatalError("Operations: a job was submitted to a work-stealing pool after shutdown()")
+  }
+
+  private func checkNotForked() {
     if cplatform_is_forked_child() {
       fatalError(
         "Operations: a work-stealing pool was used in a forked child without exec: its threads are in the parent")

@@ -7,7 +7,8 @@ import Synchronization
 ///
 /// Everything is under `lock`. A thread is *active* from when it is started or woken until it goes to sleep; the waker
 /// counts it, so a burst of submits wakes each sleeper once. At most `allowed` threads are active: the workers, one for
-/// each thread that said it blocks, and what the monitor added. A surplus thread sleeps as soon as it has finished a job.
+/// each blocked thread (it said so, or the monitor marked it), and the monitor's bonus. A surplus thread sleeps as soon as it
+/// has finished a job. `README.md` has the protocol, and why no job is left lying.
 final class ThreadPool: @unchecked Sendable {
   // Sendable: `state` is touched under `lock`.
 
@@ -15,10 +16,9 @@ final class ThreadPool: @unchecked Sendable {
     var queues = InlineArray<5, JobFIFO> { _ in JobFIFO() }
     var active = 0
     var live = 0
-    /// Threads inside `whileBlocked`.
+    /// Threads inside `whileBlocked`, and those that the monitor marked.
     var blocked = 0
-    /// Added by the monitor.
-    var extra = 0
+    var bonus = BlockingMonitor.Bonus()
     /// Sleeping threads, the latest last.
     var sleeping: [PoolThread] = []
     var threads: [PoolThread] = []
@@ -26,6 +26,8 @@ final class ThreadPool: @unchecked Sendable {
   }
 
   private let workerCount: Int
+  /// More threads than this are not started, whatever blocks.
+  private let threadLimit: Int
   private let lock = FutexLock()
   private let state = UnsafeMutablePointer<State>.allocate(capacity: 1)
   /// Jobs in all queues, for spinning threads.
@@ -33,18 +35,17 @@ final class ThreadPool: @unchecked Sendable {
   private let created = Atomic<Int>(0)
   /// Live threads, as a futex for `join`.
   private let liveWord = Atomic<UInt32>(0)
-  private let monitor: BlockingMonitor
+  private let monitor = BlockingMonitor(name: "pool-monitor")
+  private let shortage = ThreadShortage(poolName: "thread")
 
   /// How long a surplus thread sleeps before it ends.
   private static let surplusLifetime: Int64 = 1_000_000_000
-  /// More threads than this are not started, whatever blocks.
-  private static let threadLimit = 4096
   /// Jobs that a thread runs one from another before it looks at the queues.
   private static let runLength = 61
 
-  init(workerCount: Int) {
+  init(workerCount: Int, threadLimit: Int) {
     self.workerCount = workerCount
-    monitor = BlockingMonitor(name: "pool-monitor", workerCount: workerCount)
+    self.threadLimit = max(workerCount, threadLimit)
     state.initialize(to: State())
     cplatform_watch_fork()
   }
@@ -62,26 +63,28 @@ final class ThreadPool: @unchecked Sendable {
   // MARK: - Submitting
 
   func submit(_ job: UInt) {
-    checkNotForked()
-    lock.lock()
-    checkOpen()
-    state.pointee.queues[Job(word: job).level].append(job)
-    queued.store(queued.load(ordering: .relaxed) + 1, ordering: .relaxed)
-    unlockAndActivate(1)
+    var one = JobFIFO()
+    one.append(job)
+    submit(one)
   }
 
   func submit(_ jobs: consuming JobFIFO) {
     checkNotForked()
     lock.lock()
-    checkOpen()
+    if state.pointee.stopping, !isCurrentWorker {
+      lock.unlock()
+      return refuse(jobs)
+    }
     let count = jobs.count
     while case let job = jobs.popFirst(), job != 0 { state.pointee.queues[Job(word: job).level].append(job) }
     queued.store(queued.load(ordering: .relaxed) + count, ordering: .relaxed)
     unlockAndActivate(count)
   }
 
-  private func checkOpen() {
-    if state.pointee.stopping, !isCurrentWorker {
+  /// After `shutdown()`: traps, unless the jobs have nothing to do.
+  private func refuse(_ jobs: consuming JobFIFO) {
+    while case let job = jobs.popFirst(), job != 0 {
+      if Job(word: job).dropIfVoid() { continue }
       fatalError("Operations: a job was submitted to a thread pool after shutdown()")
     }
   }
@@ -93,15 +96,18 @@ final class ThreadPool: @unchecked Sendable {
     }
   }
 
-  private var allowed: Int { workerCount + state.pointee.blocked + state.pointee.extra }
+  private var allowed: Int { workerCount + state.pointee.blocked + state.pointee.bonus.places }
 
-  /// Wakes or starts up to `count` threads, as many as are allowed; for more, the monitor sees whether those block.
-  private func unlockAndActivate(_ count: Int) {
+  /// Under `lock`, which it gives up: wakes or starts up to `count` threads, as many as are allowed; for more, the monitor sees
+  /// whether those block.
+  /// - Parameter mayInsist: wait a little for a thread that nobody else would try to start again.
+  private func unlockAndActivate(_ count: Int, mayInsist: Bool = true) {
     let places = allowed - state.pointee.active
-    defer { if count > places, count > 0, !monitor.isArmed { armMonitor() } }
+    let lacksPlaces = count > places
     var wanted = min(count, places)
-    if wanted <= 0 {
+    guard wanted > 0 else {
       lock.unlock()
+      if count > 0 { armMonitor() }
       return
     }
     var woken: [PoolThread] = []
@@ -109,31 +115,57 @@ final class ThreadPool: @unchecked Sendable {
       woken.append(thread)
       wanted -= 1
     }
-    let starting = min(wanted, Self.threadLimit - state.pointee.live)
-    state.pointee.active += woken.count + max(0, starting)
-    state.pointee.live += max(0, starting)
+    let starting = max(0, min(wanted, threadLimit - state.pointee.live))
+    state.pointee.active += woken.count + starting
+    state.pointee.live += starting
     lock.unlock()
     for thread in woken {
-      if cplatform_is_tracing() { TraceProbe.wakes(thread.threadID) }
+      if cplatform_is_tracing() { TraceProbe.wakes(thread.watched.threadID) }
       thread.parker.unpark()
     }
-    for _ in 0..<max(0, starting) { startThread() }
+    var refused = 0
+    for _ in 0..<starting where !startThread() { refused += 1 }
+    if starting < wanted { shortage.reachLimit(threadLimit) }
+    // Whatever stands in the way, the monitor looks again.
+    let isWatched = lacksPlaces || starting < wanted || refused > 0 ? armMonitor() : true
+    guard refused > 0, !isWatched, mayInsist, liveWord.load(ordering: .relaxed) == 0 else { return }
+    ThreadShortage.insist { retryThreads(mayInsist: false) }
   }
 
-  private func startThread() {
+  /// A thread, which its starter counted as live and active.
+  /// - Returns: false when the system has none; then it is not counted any more.
+  private func startThread() -> Bool {
     liveWord.wrappingAdd(1, ordering: .relaxed)
     created.wrappingAdd(1, ordering: .relaxed)
     let thread = PoolThread(self)
-    guard PlatformThread.start(name: "pool-worker", { thread.run() }) else {
-      created.wrappingSubtract(1, ordering: .relaxed)
-      lock.withLock {
-        state.pointee.active -= 1
-        state.pointee.live -= 1
-      }
-      threadEnded()
-      return
+    if PlatformThread.start(name: "pool-worker", { thread.run() }) {
+      shortage.end()
+      return true
     }
+    created.wrappingSubtract(1, ordering: .relaxed)
+    lock.withLock {
+      state.pointee.active -= 1
+      state.pointee.live -= 1
+    }
+    threadEnded()
+    shortage.begin { [weak self] in self.map { !$0.retryThreads(mayInsist: false) } ?? false }
+    return false
   }
+
+  /// Starts the threads that the queued jobs call for.
+  /// - Returns: whether there is none that the system refuses.
+  private func retryThreads(mayInsist: Bool) -> Bool {
+    let count = queued.load(ordering: .relaxed)
+    guard count > 0 else {
+      shortage.end()
+      return true
+    }
+    lock.lock()
+    unlockAndActivate(count, mayInsist: mayInsist)
+    return !shortage.isRefused
+  }
+
+  var isFull: Bool { shortage.isFull }
 
   // MARK: - A thread's life
 
@@ -144,7 +176,7 @@ final class ThreadPool: @unchecked Sendable {
     }
     if cplatform_is_tracing() { TraceProbe.threadBegins(isSpare: isSpare) }
     while true {
-      let job = nextJob()
+      let job = nextJob(thread)
       if job != 0 {
         run(job, on: thread)
       } else if !sleep(thread) {
@@ -155,10 +187,11 @@ final class ThreadPool: @unchecked Sendable {
   }
 
   /// The most urgent job; 0 when there is none, or too many threads are active. Spins a little before it gives up.
-  private func nextJob() -> UInt {
+  private func nextJob(_ thread: PoolThread) -> UInt {
     for round in 0...Self.spinRounds {
       if queued.load(ordering: .relaxed) > 0 {
         lock.lock()
+        takeMark(of: thread)
         let job = state.pointee.active > allowed ? 0 : pop()
         lock.unlock()
         if job != 0 { return job }
@@ -187,9 +220,11 @@ final class ThreadPool: @unchecked Sendable {
   private func run(_ job: UInt, on thread: PoolThread) {
     var next: Job? = Job(word: job)
     var left = Self.runLength
+    thread.watched.becomeBusy(true)
     while let job = next {
-      thread.begin()
+      thread.watched.beginJob()
       next = job.run()
+      if thread.watched.takeMark() { lock.withLock { state.pointee.blocked -= 1 } }
       left -= 1
       // After a run of jobs the others have a turn, if there are others.
       if left == 0, queued.load(ordering: .relaxed) == 0 { left = Self.runLength }
@@ -198,7 +233,12 @@ final class ThreadPool: @unchecked Sendable {
         break
       }
     }
-    thread.end()
+    thread.watched.becomeBusy(false)
+  }
+
+  /// Under `lock`: a thread without a job is not blocked.
+  private func takeMark(of thread: PoolThread) {
+    if thread.watched.takeMark() { state.pointee.blocked -= 1 }
   }
 
   /// A job handed on by the last one gives way to a more urgent one.
@@ -213,19 +253,24 @@ final class ThreadPool: @unchecked Sendable {
   /// - Returns: false when the thread must end.
   private func sleep(_ thread: PoolThread) -> Bool {
     lock.lock()
+    takeMark(of: thread)
     let surplus = state.pointee.active > allowed
-    if queued.load(ordering: .relaxed) > 0, !surplus {
+    let isNeeded = queued.load(ordering: .relaxed) > 0
+    if isNeeded, !surplus {
       lock.unlock()
       return true
     }
     state.pointee.active -= 1
-    if state.pointee.stopping, surplus || queued.load(ordering: .relaxed) == 0 {
+    if state.pointee.stopping, surplus || !isNeeded {
       end(thread)
       return false
     }
     state.pointee.sleeping.append(thread)
     let mayEnd = state.pointee.live > workerCount
     lock.unlock()
+    shortage.leaveLimit()
+    // It may have been woken for one of these jobs, and leaves it: who has the places may block.
+    if isNeeded { armMonitor() }
     if cplatform_is_tracing() { TraceProbe.parks() }
     while true {
       if thread.parker.park(timeoutNanoseconds: mayEnd ? Self.surplusLifetime : -1) {
@@ -259,36 +304,60 @@ final class ThreadPool: @unchecked Sendable {
   // MARK: - Blocking
 
   func whileBlocked(_ body: () -> Void) {
-    guard isCurrentWorker else { return body() }
+    guard let thread = WorkerLocal.current(of: self, as: PoolThread.self)?.takeUnretainedValue(),
+      thread.watched.announce()
+    else { return body() }
     lock.lock()
+    takeMark(of: thread)
     state.pointee.blocked += 1
     unlockAndActivate(queued.load(ordering: .relaxed))
     body()
     lock.withLock { state.pointee.blocked -= 1 }
+    thread.watched.retract()
   }
 
-  private func armMonitor() {
-    monitor.arm(
-      sample: { [weak self] in self?.sample() },
-      addSpares: { [weak self] in self?.addSpares($0) })
+  /// - Returns: false when nobody will look.
+  @discardableResult
+  private func armMonitor() -> Bool {
+    monitor.isArmed || monitor.arm { [weak self] recheck in self?.look(recheck: recheck) }
   }
 
-  private func sample() -> BlockingMonitor.Sample {
-    lock.withLock {
-      var sample = BlockingMonitor.Sample(
-        queued: queued.load(ordering: .relaxed), progress: 0, busy: 0, blocked: 0,
-        live: state.pointee.live - state.pointee.sleeping.count)
-      for thread in state.pointee.threads { thread.add(to: &sample) }
-      sample.progress &+= created.load(ordering: .relaxed)
-      return sample
-    }
-  }
-
-  private func addSpares(_ count: Int) {
-    if count > 0, cplatform_is_tracing() { TraceProbe.addsSpares(count) }
+  /// The monitor's look: gives away the places of threads that block without saying so.
+  private func look(recheck: Bool) -> BlockingMonitor.Look {
+    let now = cplatform_now_ns()
     lock.lock()
-    state.pointee.extra = count == 0 ? 0 : state.pointee.extra + count
-    unlockAndActivate(count)
+    let before = allowed
+    for thread in state.pointee.threads {
+      switch thread.watched.look(now: now, atFirstSight: state.pointee.bonus.isAllBlocked, recheck: recheck) {
+      case .none: break
+      case .blocked:
+        state.pointee.blocked += 1
+        thread.watched.mark()
+      case .resumed: state.pointee.blocked -= 1
+      }
+    }
+    let count = queued.load(ordering: .relaxed)
+    state.pointee.bonus.look(
+      computing: state.pointee.active - state.pointee.blocked, isNeeded: count > 0, workerCount: workerCount)
+    let added = allowed - before
+    if added > 0, cplatform_is_tracing() { TraceProbe.addsSpares(added) }
+    guard count > 0 else {
+      lock.unlock()
+      return BlockingMonitor.Look(isNeeded: false, hasChanged: false)
+    }
+    unlockAndActivate(count, mayInsist: false)
+    return BlockingMonitor.Look(isNeeded: true, hasChanged: added != 0)
+  }
+
+  var report: BackendReport {
+    lock.withLock {
+      var report = BackendReport()
+      report.queued = queued.load(ordering: .relaxed)
+      report.threads = state.pointee.threads.map { $0.watched.report }
+      report.isRefused = shortage.isRefused
+      report.isFull = shortage.isFull
+      return report
+    }
   }
 
   // MARK: - The end
@@ -306,7 +375,7 @@ final class ThreadPool: @unchecked Sendable {
   }
 
   func join() {
-    precondition(!isCurrentWorker, "shutdown() inside a job of the pool would wait for itself")
+    if isCurrentWorker { fatalError("Operations: shutdown() inside a job of the pool would wait for itself") }
     while case let live = liveWord.load(ordering: .acquiring), live > 0 { liveWord.futexWait(while: live) }
   }
 }

@@ -11,11 +11,13 @@ public final class ThreadPoolBackend: Backend {
   private let pool: ThreadPool
 
   /// - Parameter workers: threads that run jobs at the same time; by default the CPUs that this process may use (affinity
-  ///   mask and cgroup quota).
-  public init(workers: Int? = nil) {
-    precondition(workers.map { $0 > 0 } ?? true, "a pool needs at least one worker")
-    workerCount = workers ?? CPUCount.available()
-    pool = ThreadPool(workerCount: workerCount)
+  ///   mask and cgroup quota). Traps when it is not positive.
+  public convenience init(workers: Int? = nil) { self.init(workers: workers, threadLimit: ThreadShortage.threadLimit) }
+
+  /// - Parameter threadLimit: threads that the pool may have, those included that block.
+  package init(workers: Int?, threadLimit: Int) {
+    workerCount = checkedWorkerCount(workers)
+    pool = ThreadPool(workerCount: workerCount, threadLimit: threadLimit)
   }
 
   deinit { pool.stop() }
@@ -35,10 +37,15 @@ public final class ThreadPoolBackend: Backend {
   /// Refuses further jobs from outside (submitting one traps), runs what is queued and what that adds, and returns when
   /// every thread has ended. Traps on the shared pool and inside one of the pool's jobs.
   public func shutdown() {
-    precondition(self !== Self.shared, "the shared pool cannot be shut down")
+    if self === Self.shared { fatalError("Operations: the shared pool cannot be shut down") }
     pool.stop()
     pool.join()
   }
+}
+
+extension ThreadPoolBackend: SupervisedBackend {
+  package var isFull: Bool { pool.isFull }
+  package var report: BackendReport { pool.report }
 }
 
 extension Backend where Self == ThreadPoolBackend {

@@ -2,7 +2,7 @@ import Operations
 import TestSupport
 import Testing
 
-/// The ready-made asynchronous base class and its closure form; rows 7, 8, 10, 25 and 38 as they apply to it.
+/// Row 50: the ready-made asynchronous base class and its closure form; rows 7, 8 and 12 as they apply to it.
 @Suite("Asynchronous operations")
 struct AsynchronousOperationTests {
   private final class Download: AsynchronousOperation, @unchecked Sendable {
@@ -10,7 +10,7 @@ struct AsynchronousOperationTests {
     override func main() { started.open() }
   }
 
-  @Test("a subclass overrides main() and finishes from another thread", arguments: allBackends)
+  @Test("row 50: a subclass overrides main() and finishes from another thread", arguments: allBackends)
   func subclass(backend: TestBackend) throws {
     try backend.withQueue { queue in
       let download = Download()
@@ -27,7 +27,7 @@ struct AsynchronousOperationTests {
     }
   }
 
-  @Test("the closure gets the operation and may finish it at once or later", arguments: allBackends)
+  @Test("row 50: the closure gets the operation and may finish it at once or later", arguments: allBackends)
   func closure(backend: TestBackend) throws {
     try backend.withQueue { queue in
       let operations = (0..<200).map { index in
@@ -41,7 +41,7 @@ struct AsynchronousOperationTests {
     }
   }
 
-  @Test("started by hand", arguments: allBackends)
+  @Test("row 50: started by hand", arguments: allBackends)
   func byHand(backend: TestBackend) throws {
     let download = Download()
     try backend.onWorker { download.start() }
@@ -51,7 +51,7 @@ struct AsynchronousOperationTests {
     #expect(download.isFinished)
   }
 
-  @Test("finish() races with the return of main()", arguments: allBackends)
+  @Test("row 50: finish() races with the return of main()", arguments: allBackends)
   func finishRacesWithMain(backend: TestBackend) throws {
     try backend.withQueue { queue in
       for limit in [1, -1] {
@@ -86,7 +86,7 @@ struct AsynchronousOperationTests {
     }
   }
 
-  @Test("row 7: cancelled before it starts, it skips main() and finishes by itself", arguments: allBackends)
+  @Test("rows 7 and 50: cancelled before it starts, it skips main() and finishes by itself", arguments: allBackends)
   func cancelledBefore(backend: TestBackend) throws {
     try backend.withQueue { queue in
       let download = Download()
@@ -104,7 +104,7 @@ struct AsynchronousOperationTests {
     }
   }
 
-  @Test("row 8: cancelled while it runs, it goes on until finish()", arguments: allBackends)
+  @Test("rows 8 and 50: cancelled while it runs, it goes on until finish()", arguments: allBackends)
   func cancelledWhileRunning(backend: TestBackend) throws {
     try backend.withQueue { queue in
       let download = Download()
@@ -121,7 +121,7 @@ struct AsynchronousOperationTests {
     }
   }
 
-  @Test("nobody but the queue and the closure holds it", arguments: allBackends)
+  @Test("rows 12 and 50: nobody but the queue and the closure holds it", arguments: allBackends)
   func lifetime(backend: TestBackend) throws {
     final class Tracked: AsynchronousOperation, @unchecked Sendable {
       let token: LifetimeTracker.Token
@@ -147,7 +147,7 @@ struct AsynchronousOperationTests {
     }
   }
 
-  @Test("row 12: captured by its own closure and kept, it does not leak", arguments: allBackends)
+  @Test("rows 12 and 50: captured by its own closure and kept, it does not leak", arguments: allBackends)
   func selfCapture(backend: TestBackend) throws {
     try backend.withQueue { queue in
       let tracker = LifetimeTracker()

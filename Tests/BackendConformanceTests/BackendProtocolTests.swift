@@ -2,7 +2,7 @@ import Operations
 import TestSupport
 import Testing
 
-/// The `Backend` protocol itself, without operations, and what the pools add to it.
+/// Row 53: the `Backend` protocol itself, without operations, and what the pools add to it; row 28 as to their threads.
 @Suite("The backend protocol")
 struct BackendProtocolTests {
   /// A backend as a user might write it to watch another: implements every requirement.
@@ -40,7 +40,7 @@ struct BackendProtocolTests {
     }
   }
 
-  @Test("a submitted job runs exactly once", arguments: allBackends)
+  @Test("row 53: a submitted job runs exactly once", arguments: allBackends)
   func jobs(backend: TestBackend) throws {
     try backend.withBackend { backend in
       #expect(!backend.name.isEmpty && backend.workerCount >= 1)
@@ -56,7 +56,7 @@ struct BackendProtocolTests {
     }
   }
 
-  @Test("a job may submit others, and releases what it captured", arguments: allBackends)
+  @Test("row 53: a job may submit others, and releases what it captured", arguments: allBackends)
   func jobsSubmitJobs(backend: TestBackend) throws {
     try backend.withBackend(workers: 1) { backend in
       let tracker = LifetimeTracker()
@@ -74,7 +74,7 @@ struct BackendProtocolTests {
     }
   }
 
-  @Test("a job keeps its priority; run() of a bare job returns no other")
+  @Test("row 53: a job keeps its priority; run() of a bare job returns no other")
   func jobProperties() {
     let ran = Counter()
     #expect(Job({}).priority == .normal)
@@ -84,7 +84,7 @@ struct BackendProtocolTests {
     #expect(ran.value == 1)
   }
 
-  @Test("a job runs on a thread of the backend, not on the submitter's", arguments: allBackends)
+  @Test("row 53: a job runs on a thread of the backend, not on the submitter's", arguments: allBackends)
   func threadsOfItsOwn(backend: TestBackend) throws {
     try backend.withBackend { backend in
       let threads = EventLog<UInt>()
@@ -94,7 +94,7 @@ struct BackendProtocolTests {
     }
   }
 
-  @Test("a backend that wraps another serves queues, batches and waits", arguments: allBackends)
+  @Test("row 53: a backend that wraps another serves queues, batches and waits", arguments: allBackends)
   func wrapped(backend: TestBackend) throws {
     try backend.withBackend(workers: 1) { base in
       let watching = WatchingBackend(base)
@@ -122,7 +122,7 @@ struct BackendProtocolTests {
     }
   }
 
-  @Test("the default queue uses the shared stealing backend; the factories name what they make")
+  @Test("row 53: the default queue uses the shared stealing backend; the factories name what they make")
   func defaults() throws {
     #expect(OperationQueue().backend === StealingBackend.shared)
     #expect(OperationQueue(backend: .stealing).backend === StealingBackend.shared)
@@ -142,7 +142,7 @@ struct BackendProtocolTests {
     #expect(ran.value == 3)
   }
 
-  @Test("the pools start no more threads than workers for bodies that do not block")
+  @Test("row 53: the pools start no more threads than workers for bodies that do not block")
   func threadsCreated() throws {
     let stealing = StealingBackend(workers: 2)
     let threadPool = ThreadPoolBackend(workers: 2)
@@ -160,7 +160,7 @@ struct BackendProtocolTests {
     }
   }
 
-  @Test("shutdown drains what was submitted and returns", arguments: [TestBackend.stealing, .threadPool])
+  @Test("row 53: shutdown drains what was submitted and returns", arguments: [TestBackend.stealing, .threadPool])
   func shutdownDrains(backend: TestBackend) throws {
     for _ in 0..<20 {
       let ran = Counter()
@@ -173,7 +173,7 @@ struct BackendProtocolTests {
   }
 
   @Test(
-    "waits inside operations start spare threads, not one for each wait for ever",
+    "row 28: waits inside operations start spare threads, not one for each wait for ever",
     arguments: [TestBackend.stealing, .threadPool])
   func sparesAreReused(backend: TestBackend) throws {
     try backend.withQueue { queue in

@@ -2,7 +2,7 @@ import Operations
 import TestSupport
 import Testing
 
-/// Row 22: `addOperations`.
+/// Rows 20 and 22: `addOperations`.
 @Suite("Batches")
 struct BatchTests {
   @Test("row 22: nothing of a batch starts before all of it is listed", arguments: allBackends, [-1, 2])
@@ -117,6 +117,47 @@ struct BatchTests {
       #expect(queue.operations == [first] + batch + [last])
       queue.isSuspended = false
       try queue.drainInTime()
+    }
+  }
+
+  /// Appends its number; the library asks a subclass whether it is ready, but not a plain operation.
+  private final class Asked: Operation, @unchecked Sendable {
+    // Invariant: constant.
+    private let body: @Sendable () -> Void
+    init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+    override func main() { body() }
+  }
+
+  /// Subclasses and plain operations by turns.
+  private func mixed(_ log: EventLog<Int>) -> [Operation] {
+    (0..<8).map { index in
+      index.isMultiple(of: 2) ? Asked { log.append(index) } : BlockOperation { log.append(index) }
+    }
+  }
+
+  @Test("rows 20 and 22: in the order of adding within a level, whatever their classes", arguments: allBackends)
+  func mixedClasses(backend: TestBackend) throws {
+    try backend.withQueue { queue in
+      queue.maxConcurrentOperationCount = 1
+      let log = EventLog<Int>()
+      queue.addOperations(mixed(log), waitUntilFinished: false)
+      try queue.drainInTime()
+      #expect(log.events == Array(0..<8))
+    }
+  }
+
+  @Test("row 20: dependents of one operation in the order of adding, whatever their classes", arguments: allBackends)
+  func mixedDependents(backend: TestBackend) throws {
+    try backend.withQueue { queue in
+      queue.maxConcurrentOperationCount = 1
+      let log = EventLog<Int>()
+      let first = GatedOperation()
+      let operations = mixed(log)
+      for operation in operations { operation.addDependency(first) }
+      queue.addOperations([first] + operations, waitUntilFinished: false)
+      first.release.open()
+      try queue.drainInTime()
+      #expect(log.events == Array(0..<8))
     }
   }
 }

@@ -2,7 +2,7 @@ import Operations
 import TestSupport
 import Testing
 
-/// Row 10: when the completion block runs, and what it may do.
+/// Rows 10 and 11: when the completion block runs, what it may do, and who does not wait for it.
 @Suite("Completion blocks")
 struct CompletionBlockTests {
   @Test("row 10: once, after isFinished, waiters, dependents and the queue have been served", arguments: allBackends)

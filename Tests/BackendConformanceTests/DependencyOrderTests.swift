@@ -2,7 +2,7 @@ import Operations
 import TestSupport
 import Testing
 
-/// Shapes of dependency graphs, within a queue and across queues and backends (row 18).
+/// Row 18: shapes of dependency graphs, within a queue and across queues and backends.
 @Suite("Dependency order")
 struct DependencyOrderTests {
   /// Runs a graph in which each operation checks that everything it depends on has run before.
@@ -31,7 +31,7 @@ struct DependencyOrderTests {
     #expect(operations.allSatisfy { $0.mains.value == 1 && $0.starts.value == 1 })
   }
 
-  @Test("rows 9 and 17: a dependent sees what its dependencies wrote", arguments: allBackends)
+  @Test("row 18: a dependent sees what its dependencies wrote", arguments: allBackends)
   func dependenciesPublish(backend: TestBackend) throws {
     /// Written by one operation, read by the next: no lock on purpose, the dependency is what orders them.
     final class Unsynchronised: @unchecked Sendable { var value = 0 }
@@ -49,7 +49,7 @@ struct DependencyOrderTests {
     }
   }
 
-  @Test("row 17: chain, tree, diamonds and a random graph, added backwards", arguments: allBackends)
+  @Test("row 18: chain, tree, diamonds and a random graph, added backwards", arguments: allBackends)
   func shapes(backend: TestBackend) throws {
     try backend.withQueue { queue in
       try check([queue], count: 300) { $0 == 0 ? [] : [$0 - 1] }
@@ -63,7 +63,7 @@ struct DependencyOrderTests {
     }
   }
 
-  @Test("row 17: fan-in and fan-out", arguments: allBackends)
+  @Test("row 18: fan-in and fan-out", arguments: allBackends)
   func fans(backend: TestBackend) throws {
     try backend.withQueue { queue in
       try check([queue], count: 1_001) { $0 == 1_000 ? Array(0..<1_000) : [] }

@@ -2,7 +2,7 @@ import Operations
 import TestSupport
 import Testing
 
-/// Rows 13 and 15 to 18: dependencies.
+/// Rows 13 and 15 to 17: dependencies.
 @Suite("Dependencies")
 struct DependencyTests {
   @Test(

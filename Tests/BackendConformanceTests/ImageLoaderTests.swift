@@ -2,7 +2,7 @@ import Operations
 import TestSupport
 import Testing
 
-/// The image loader of the contract's last section, on every backend.
+/// Row 54: the image loader of the tutorials, on every backend.
 @Suite("Tutorial: image loader")
 struct ImageLoaderTests {
   private func withLoader(
@@ -16,7 +16,7 @@ struct ImageLoaderTests {
     }
   }
 
-  @Test("tutorial: at most six downloads at a time, each image delivered", arguments: allBackends)
+  @Test("row 54: at most six downloads at a time, each image delivered", arguments: allBackends)
   func atMostSix(backend: TestBackend) throws {
     try withLoader(backend) { loader, server, log in
       for index in 0..<40 { loader.load("\(index)") { log.append($0 ?? "failed") } }
@@ -30,7 +30,7 @@ struct ImageLoaderTests {
     }
   }
 
-  @Test("tutorial: a second request joins the first, a third comes from memory", arguments: allBackends)
+  @Test("row 54: a second request joins the first, a third comes from memory", arguments: allBackends)
   func joins(backend: TestBackend) throws {
     try withLoader(backend) { loader, server, log in
       let first = loader.load("a") { log.append("first \($0 ?? "failed")") }
@@ -44,7 +44,7 @@ struct ImageLoaderTests {
     }
   }
 
-  @Test("tutorial: a failed download can be retried", arguments: allBackends)
+  @Test("row 54: a failed download can be retried", arguments: allBackends)
   func retries(backend: TestBackend) throws {
     try withLoader(backend) { loader, server, log in
       server.gate.open()
@@ -59,13 +59,13 @@ struct ImageLoaderTests {
     }
   }
 
-  @Test("tutorial: what scrolled away is cancelled, running or not; the rest arrives", arguments: allBackends)
+  @Test("row 54: what scrolled away is cancelled, running or not; the rest arrives", arguments: allBackends)
   func scrolling(backend: TestBackend) throws {
     try withLoader(backend) { loader, server, log in
       let operations = (0..<20).map { index in loader.load("\(index)") { log.append($0 ?? "failed \(index)") } }
       try eventually("six downloads") { server.meter.current == 6 }
       for operation in operations.prefix(10) { operation?.cancel() }
-      try eventually("six others to take the places") { server.requests.value.count >= 12 }
+      try eventually("six others to take the places") { server.requests.with { $0.count } >= 12 }
       server.gate.open()
       try log.wait(count: 20, "all handlers")
       let expected = (0..<10).map { "failed \($0)" } + (10..<20).map { "image of \($0)" }
@@ -75,7 +75,7 @@ struct ImageLoaderTests {
     }
   }
 
-  @Test("tutorial: what is on screen now overtakes what waits", arguments: allBackends)
+  @Test("row 54: what is on screen now overtakes what waits", arguments: allBackends)
   func urgency(backend: TestBackend) throws {
     try withLoader(backend) { loader, server, log in
       loader.queue.maxConcurrentOperationCount = 1
@@ -92,7 +92,7 @@ struct ImageLoaderTests {
   }
 
   @Test(
-    "tutorial: a memory warning drops the cache and cancels everything; the disk cache remains",
+    "row 54: a memory warning drops the cache and cancels everything; the disk cache remains",
     arguments: allBackends)
   func memoryWarning(backend: TestBackend) throws {
     try withLoader(backend) { loader, server, log in

@@ -2,7 +2,7 @@ import Operations
 import TestSupport
 import Testing
 
-/// Target, method and argument, with a typed result.
+/// Row 51: target, method and argument, with a typed result.
 @Suite("Invocation operations")
 struct InvocationOperationTests {
   private struct BadInput: Error, Equatable {
@@ -20,7 +20,7 @@ struct InvocationOperationTests {
     func touch() { calls.increment() }
   }
 
-  @Test("the result is what the method returned", arguments: allBackends)
+  @Test("row 51: the result is what the method returned", arguments: allBackends)
   func result(backend: TestBackend) throws {
     try backend.withQueue { queue in
       let calculator = Calculator()
@@ -38,7 +38,7 @@ struct InvocationOperationTests {
     }
   }
 
-  @Test("the error is what the method threw, and the operation has finished", arguments: allBackends)
+  @Test("row 51: the error is what the method threw, and the operation has finished", arguments: allBackends)
   func thrownError(backend: TestBackend) throws {
     try backend.withQueue { queue in
       let operation = InvocationOperation(target: Calculator(), method: Calculator.square, argument: -3)
@@ -51,7 +51,8 @@ struct InvocationOperationTests {
     }
   }
 
-  @Test("the result before the end is .notFinished, of a cancelled operation .cancelled", arguments: allBackends)
+  @Test(
+    "row 51: the result before the end is .notFinished, of a cancelled operation .cancelled", arguments: allBackends)
   func noResult(backend: TestBackend) throws {
     try backend.withQueue { queue in
       let calculator = Calculator()
@@ -70,7 +71,7 @@ struct InvocationOperationTests {
     }
   }
 
-  @Test("target and argument are released with the operation", arguments: allBackends)
+  @Test("row 51: target and argument are released with the operation", arguments: allBackends)
   func lifetime(backend: TestBackend) throws {
     final class Target: Sendable {
       let token: LifetimeTracker.Token

@@ -2,7 +2,7 @@ import Operations
 import TestSupport
 import Testing
 
-/// Row 14 and section 6 of the contract: a million operations, on threads with small stacks. Nothing may recurse.
+/// Row 14: a million operations, on threads with small stacks. Nothing may recurse.
 @Suite("Large graphs", .serialized)
 struct LargeGraphTests {
   private static let million = 1_000_000
@@ -74,7 +74,7 @@ struct LargeGraphTests {
     }
   }
 
-  @Test("row 14: cancelling the head of a chain runs the rest", arguments: allBackends)
+  @Test("rows 9 and 14: cancelling the head of a chain runs the rest", arguments: allBackends)
   func cancelHead(backend: TestBackend) throws {
     try backend.withQueue { queue in
       let chain = Self.chain(min(100_000, backend.manyReady))
@@ -86,7 +86,7 @@ struct LargeGraphTests {
     }
   }
 
-  @Test("row 17: a fan-in and a fan-out of 1,000,000", arguments: allBackends)
+  @Test("rows 14 and 18: a fan-in and a fan-out of 1,000,000", arguments: allBackends)
   func fans(backend: TestBackend) throws {
     try backend.withQueue { queue in
       let count = min(Self.million, backend.manyReady)

@@ -73,7 +73,7 @@ struct LifetimeTests {
     }
   }
 
-  @Test("a block given to addOperation is released after it ran; so is a barrier", arguments: allBackends)
+  @Test("row 12: a block given to addOperation is released after it ran; so is a barrier", arguments: allBackends)
   func plainBlocks(backend: TestBackend) throws {
     try backend.withQueue { queue in
       let tracker = LifetimeTracker()
@@ -87,7 +87,7 @@ struct LifetimeTests {
     }
   }
 
-  @Test("finished, cancelled, dependent and unstarted operations are released", arguments: allBackends)
+  @Test("row 12: finished, cancelled, dependent and unstarted operations are released", arguments: allBackends)
   func operationsAreReleased(backend: TestBackend) throws {
     try backend.withQueue { queue in
       let tracker = LifetimeTracker()

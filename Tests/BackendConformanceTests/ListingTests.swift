@@ -2,7 +2,7 @@ import Operations
 import TestSupport
 import Testing
 
-/// Row 39: `operations` and `operationCount`.
+/// Rows 39 and 52: `operations` and `operationCount`, and what distinguishes operations.
 @Suite("Listing")
 struct ListingTests {
   @Test("row 39: a snapshot in add order of what has not finished", arguments: allBackends, [1, -1])
@@ -109,7 +109,7 @@ struct ListingTests {
     }
   }
 
-  @Test("names and descriptions of operations and queues", arguments: allBackends)
+  @Test("row 52: names and descriptions of operations and queues", arguments: allBackends)
   func names(backend: TestBackend) throws {
     try backend.withQueue { queue in
       let operation = BlockOperation {}
@@ -126,7 +126,7 @@ struct ListingTests {
     }
   }
 
-  @Test("operations and queues are equal to themselves only", arguments: allBackends)
+  @Test("row 52: operations and queues are equal to themselves only", arguments: allBackends)
   func identity(backend: TestBackend) throws {
     try backend.withQueues { first, second in
       let (one, other) = (Operation(), Operation())

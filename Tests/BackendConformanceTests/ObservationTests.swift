@@ -2,7 +2,7 @@ import Operations
 import TestSupport
 import Testing
 
-/// Observation instead of KVO: what operations and queues report.
+/// Row 49: observation instead of KVO: what operations and queues report.
 @Suite("Observation")
 struct ObservationTests {
   @Test("observe isFinished and isExecuting through a queue", arguments: allBackends)

@@ -279,7 +279,8 @@ struct PriorityTests {
   }
 
   @Test(
-    "operations that add operations do not keep one from outside waiting", arguments: allBackends.filter(\.isOrdered))
+    "row 20: operations that add operations do not keep one from outside waiting",
+    arguments: allBackends.filter(\.isOrdered))
   func outsideBesideWorkThatFeedsItself(backend: TestBackend) throws {
     try backend.withQueue(workers: 1) { queue in
       for _ in 0..<20 {

@@ -2,12 +2,12 @@ import Operations
 import TestSupport
 import Testing
 
-/// A queue uses the objects again that `addOperation(_ block:)` makes. Nobody may be able to tell.
+/// Row 52: a queue uses the objects again that `addOperation(_ block:)` makes. Nobody may be able to tell.
 @Suite("Operations used again")
 struct ReuseTests {
   private static let rounds = 2_000
 
-  @Test("row 12: an operation that somebody holds keeps its state", arguments: allBackends)
+  @Test("row 52: an operation that somebody holds keeps its state", arguments: allBackends)
   func held(backend: TestBackend) throws {
     try backend.withQueue { queue in
       let ran = Counter()
@@ -28,7 +28,7 @@ struct ReuseTests {
     }
   }
 
-  @Test("row 12: a weak reference to a finished operation becomes nil", arguments: allBackends)
+  @Test("row 52: a weak reference to a finished operation becomes nil", arguments: allBackends)
   func weakly(backend: TestBackend) throws {
     try backend.withQueue { queue in
       for _ in 0..<200 {
@@ -46,7 +46,7 @@ struct ReuseTests {
     }
   }
 
-  @Test("row 12: what was done to an operation is not found in the next one", arguments: allBackends)
+  @Test("row 52: what was done to an operation is not found in the next one", arguments: allBackends)
   func startsNew(backend: TestBackend) throws {
     try backend.withQueue { queue in
       let completed = Counter()
@@ -77,7 +77,7 @@ struct ReuseTests {
     }
   }
 
-  @Test("row 12: each block runs once, whoever adds and whoever looks", arguments: allBackends)
+  @Test("row 52: each block runs once, whoever adds and whoever looks", arguments: allBackends)
   func manyThreads(backend: TestBackend) throws {
     try backend.withQueue { queue in
       let ran = Counter()

@@ -2,7 +2,7 @@ import Operations
 import TestSupport
 import Testing
 
-/// What the published tutorials on operations build, built here. The image loader has a file of its own.
+/// Row 54: what the published tutorials on operations build, built here. The image loader has a file of its own.
 @Suite("Tutorials")
 struct TutorialTests {
   /// The base class most tutorials begin with: state as an enumeration whose cases name the key to post.
@@ -55,7 +55,7 @@ struct TutorialTests {
     }
   }
 
-  @Test("tutorial: the state-enum asynchronous subclass", arguments: allBackends)
+  @Test("row 54: the state-enum asynchronous subclass", arguments: allBackends)
   func stateEnumeration(backend: TestBackend) throws {
     try backend.withQueue { queue in
       for limit in [1, 3, -1] {
@@ -74,7 +74,7 @@ struct TutorialTests {
     }
   }
 
-  @Test("tutorial: two downloads and a step that composes them", arguments: allBackends)
+  @Test("row 54: two downloads and a step that composes them", arguments: allBackends)
   func compose(backend: TestBackend) throws {
     try backend.withQueue { queue in
       let (left, right) = (Download("left"), Download("right"))
@@ -93,7 +93,7 @@ struct TutorialTests {
     }
   }
 
-  @Test("tutorial: the composing step still runs, and sees it, when one download was cancelled", arguments: allBackends)
+  @Test("row 54: the composing step still runs, and sees it, when one download was cancelled", arguments: allBackends)
   func composeWithCancelledDownload(backend: TestBackend) throws {
     try backend.withQueue { queue in
       let (left, right) = (Download("left"), Download("right"))
@@ -127,7 +127,7 @@ struct TutorialTests {
     return false
   }
 
-  @Test("tutorial: performOperation, the manual runner without a queue", arguments: allBackends)
+  @Test("row 54: performOperation, the manual runner without a queue", arguments: allBackends)
   func manualRunner(backend: TestBackend) throws {
     let callers = EventLog<UInt>()
     let done = try backend.onWorker {
@@ -154,7 +154,7 @@ struct TutorialTests {
     #expect(done == (1, 0, 1, "contents of page", true))
   }
 
-  @Test("tutorial: suspend, resume and cancel a running queue", arguments: allBackends)
+  @Test("row 54: suspend, resume and cancel a running queue", arguments: allBackends)
   func controls(backend: TestBackend) throws {
     try backend.withQueue { queue in
       queue.maxConcurrentOperationCount = 1
@@ -180,7 +180,7 @@ struct TutorialTests {
     }
   }
 
-  @Test("tutorial: a group that is one operation with a queue of its own", arguments: allBackends)
+  @Test("row 54: a group that is one operation with a queue of its own", arguments: allBackends)
   func group(backend: TestBackend) throws {
     final class Group: AsynchronousOperation, @unchecked Sendable {
       // Invariant: constant.

@@ -2,7 +2,7 @@ import Operations
 import TestSupport
 import Testing
 
-/// Rows 28 and 29: waiting for operations and queues, from outside and from inside operations.
+/// Row 28: waiting for operations and queues, from inside operations.
 @Suite("Waiting")
 struct WaitingTests {
   @Test(

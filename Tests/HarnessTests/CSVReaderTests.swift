@@ -69,6 +69,10 @@ struct CSVReaderTests {
     #expect(changed(0, "2") == "a.csv, line 2: schema '2'; this opbench reads schema 1")
     #expect(changed(2, "x") == "a.csv, line 2: block is 'x', not a count")
     #expect(changed(12, "nan") == "a.csv, line 2: value is 'nan', not a number")
+    for value in ["1e308", "-1e31", "1e-320"] {
+      #expect(changed(12, value) == "a.csv, line 2: value is '\(value)', beyond anything that is measured")
+    }
+    for value in ["0", "-0", "-12.5", "1e-30", "1e30"] { #expect(changed(12, value) == nil) }
     for (column, value) in [(9, "-1"), (13, ""), (7, "novalue"), (12, "1,5")] {
       #expect(changed(column, value)?.hasPrefix("a.csv, line 2: ") == true)
     }

@@ -111,7 +111,15 @@ struct ResumeTests {
     #expect(complaint()?.code == .noInput)
     _ = folder.write("{}", to: "a.env.json")
     #expect(complaint()?.code == .badInput)
-    _ = folder.write(try Self.environment(Self.plan(), RunResult()), to: "a.env.json")
+    let environment = try Self.environment(Self.plan(), RunResult())
+    // A spin that no CPU has, and no repeat at all, would crash the processes that go on with them.
+    for (found, odd) in [(": 12.5", ": 1e300"), (": 12.5", ": -1"), ("\"repeats\" : {", "\"repeats\" : {\"a/b\": 0")] {
+      let changed = environment.replacing(found, with: odd)
+      #expect(changed != environment)
+      _ = folder.write(changed, to: "a.env.json")
+      #expect(complaint()?.code == .badInput, "\(odd)")
+    }
+    _ = folder.write(environment, to: "a.env.json")
     #expect(complaint() == nil)
     var longer = Self.effort
     longer.blocks = 4

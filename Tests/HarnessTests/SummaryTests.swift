@@ -29,6 +29,16 @@ enum Sample {
 }
 
 struct SummaryTests {
+  @Test func numbersOfAnySizeCanBeShown() {
+    #expect(Scale.significant(999_999_999_999_999) == "999999999999999")
+    #expect(Scale.significant(1e15) == "1000000000000000.0")
+    #expect(Scale.significant(-9.3e18) == "-9.3e+18")
+    #expect(Scale.significant(.infinity) == "inf")
+    #expect(Scale.significant(.nan) == "nan")
+    #expect(Scale("ns", 1e30).format(1e30) == "1e+21")
+    #expect(Scale.significant(1e-300) == "0.00000")
+  }
+
   @Test func aProcessIsTheMedianOfItsValues() {
     let rows = Sample.rows(Sample.ours, block: 1, [1, 100, 2]) + Sample.rows(Sample.ours, block: 2, [4, 5, 6, 7])
     #expect(Summary.processNumbers(rows) == [1: 2, 2: 5.5])

@@ -100,6 +100,22 @@ struct WfFormatTests {
     #expect(try WfFormat.read(path: file).name == "my graph")
   }
 
+  @Test func runtimesThatCannotBeScaled() throws {
+    let folder = try TemporaryFolder()
+    for (seconds, shown) in [
+      (1e308, "inf"), (1e13, "10000000000000.0"), (1e-10, "1e-10"), (Double.leastNonzeroMagnitude, "5e-324"),
+    ] {
+      let tasks = shown == "inf" ? [("a", seconds), ("b", seconds)] : [("a", seconds)]
+      let file = folder.write(document(tasks.map { ($0.0, [], []) }, runtimes: tasks), to: "odd.json")
+      #expect(
+        throws: Complaint(
+          .badInput, "\(file): all tasks together take \(shown) s; a replay takes from 1e-09 to 1000000000000.0 s")
+      ) { try Replay(graphs: [file], seed: 1) }
+    }
+    let file = folder.write(document([("a", [], [])], runtimes: [("a", 1e-9)]), to: "short.json")
+    #expect(try Replay(graphs: [file], seed: 1).parameterSets().map { $0["scale"] } == ["100000000.0"])
+  }
+
   @Test func theGeneratedWorkflowSaysSo() throws {
     let workflow = try Workflow.generated(seed: 3)
     #expect(workflow.name == "generated-3")

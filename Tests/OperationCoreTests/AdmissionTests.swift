@@ -6,10 +6,14 @@ import Testing
 @Suite struct AdmissionTests {
   private let pool = EntryPool()
 
-  /// Tickets without a bound of their own.
-  private func takeTickets(_ admission: inout Admission) -> (count: Int, level: Int) {
-    admission.takeTickets(atMost: .max)
+  /// New tickets by level, from very low to very high.
+  private func takeTickets(_ admission: inout Admission, atMost most: Int = .max) -> [Int] {
+    var new = Self.none
+    while let level = admission.takeTicket(atMost: most) { new[level] += 1 }
+    return new
   }
+
+  private static let none = [0, 0, 0, 0, 0]
 
   /// Starts everything that may start, and gives the sequence numbers.
   private func startAll(_ admission: inout Admission) -> [Int] {
@@ -71,10 +75,10 @@ import Testing
     var admission = Admission()
     admission.limit = 0
     insert([0, 1], into: &admission)
-    #expect(takeTickets(&admission).count == 0)
+    #expect(takeTickets(&admission) == Self.none)
     #expect(startAll(&admission) == [])
     admission.limit = .max
-    #expect(takeTickets(&admission).count == 2)
+    #expect(takeTickets(&admission) == [0, 0, 2, 0, 0])
     #expect(startAll(&admission) == [0, 1])
   }
 
@@ -153,37 +157,57 @@ import Testing
     var admission = Admission()
     admission.limit = 3
     insert([0], level: 1, into: &admission)
-    #expect(takeTickets(&admission) == (1, 1))
+    #expect(takeTickets(&admission) == [0, 1, 0, 0, 0])
+    // The ticket that is on its way is less urgent than these: each of the three places gets a more urgent one.
     insert([1, 2, 3, 4], level: 4, into: &admission)
-    #expect(takeTickets(&admission) == (2, 4))
-    #expect(takeTickets(&admission).count == 0)
-    admission.useTicket()
+    #expect(takeTickets(&admission) == [0, 0, 0, 0, 3])
+    #expect(takeTickets(&admission) == Self.none)
+    admission.useTicket(level: 4)
     let first = admission.next()
     #expect(pool.sequence(first) == 1)
     admission.start()
-    #expect(takeTickets(&admission).count == 0)
+    #expect(takeTickets(&admission) == Self.none)
     admission.isSuspended = true
-    admission.useTicket()
+    admission.useTicket(level: 4)
     let second = admission.next()
     #expect(second == nil)
-    #expect(takeTickets(&admission).count == 0)
+    #expect(takeTickets(&admission) == Self.none)
     admission.isSuspended = false
-    #expect(takeTickets(&admission).count == 1)
+    #expect(takeTickets(&admission) == [0, 0, 0, 0, 1])
     let out = admission.tickets
-    #expect(out == 2)
+    #expect(out.indices.map { out[$0] } == [0, 1, 0, 0, 2])
+  }
+
+  @Test func `a ticket that was overtaken finds nothing, and counts again for what comes later`() {
+    var admission = Admission()
+    admission.limit = 1
+    insert([0], level: 0, into: &admission)
+    #expect(takeTickets(&admission) == [1, 0, 0, 0, 0])
+    insert([1], level: 4, into: &admission)
+    #expect(takeTickets(&admission) == [0, 0, 0, 0, 1])
+    admission.useTicket(level: 4)
+    let first = admission.next()
+    #expect(pool.sequence(first) == 1)
+    admission.start()
+    // The other ticket is still on its way when the place comes free: no further one for what is no more urgent.
+    admission.finish(sequence: 1, wasRunning: true)
+    #expect(takeTickets(&admission) == Self.none)
+    admission.useTicket(level: 0)
+    let second = admission.next()
+    #expect(pool.sequence(second) == 0)
   }
 
   @Test func `never more tickets on their way than asked for`() {
     var admission = Admission()
     insert(Array(0..<100), into: &admission)
-    #expect(admission.takeTickets(atMost: 4) == (4, 2))
-    #expect(admission.takeTickets(atMost: 4).count == 0)
+    #expect(takeTickets(&admission, atMost: 4) == [0, 0, 4, 0, 0])
+    #expect(takeTickets(&admission, atMost: 4) == Self.none)
     for _ in 0..<100 {
-      admission.useTicket()
+      admission.useTicket(level: 2)
       _ = admission.next()
       admission.start()
-      _ = admission.takeTickets(atMost: 4)
-      let out = admission.tickets
+      _ = takeTickets(&admission, atMost: 4)
+      let out = admission.tickets[2]
       #expect(out <= 4)
     }
     let running = admission.running
@@ -200,12 +224,16 @@ import Testing
       step(&admission, &model, &random)
       let running = admission.running
       #expect(running == model.running)
-      let (count, level) = takeTickets(&admission)
+      let new = takeTickets(&admission)
       let startable = model.startable
       let places = model.limit == .max ? Int.max : max(0, model.limit - model.running)
-      let out = admission.tickets
-      #expect(out >= min(startable.count, places))
-      if count > 0 { #expect(level == startable.map(\.level).max()) }
+      let tickets = admission.tickets
+      for level in 0..<5 {
+        let urgent = startable.count { $0.level >= level }
+        let out = (level..<5).reduce(0) { $0 + tickets[$1] }
+        #expect(out >= min(urgent, places))
+        if new[level] > 0 { #expect(out == min(urgent, places)) }
+      }
     }
   }
 
@@ -227,7 +255,10 @@ import Testing
       admission.insert(entry: pool.entry(member.sequence), level: member.level, sequence: member.sequence)
       model.becomeReady(member.sequence)
     case 12..<17:
-      if admission.tickets > 0 { admission.useTicket() }
+      let tickets = admission.tickets
+      if let level = (0..<5).filter({ tickets[$0] > 0 }).randomElement(using: &random) {
+        admission.useTicket(level: level)
+      }
       let entry = admission.next()
       let next = pool.sequence(entry)
       #expect(next == model.next)

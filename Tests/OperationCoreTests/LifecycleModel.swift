@@ -5,8 +5,6 @@
 struct LifecycleModel: Hashable {
   enum Running: Hashable {
     case nobody, byLink, other
-    /// A waiter has claimed it and asks whether its queue was cancelled as a whole.
-    case waiterAsks
     /// It finished the long way; its launch has the link to give back.
     case returning
   }
@@ -16,7 +14,7 @@ struct LifecycleModel: Hashable {
 
   enum Step: Hashable, CaseIterable {
     case releaseEdge, releaseOwnCount, cancel, changePriority, addDependency, engage, post, examine, waiterClaims
-    case waiterGoesOn, takeLink, takeMoved, takeStale, finish, returnLink, finishEarly
+    case takeLink, takeMoved, takeStale, finish, returnLink, finishEarly
   }
 
   /// What the outside world may still do: bounds the search.
@@ -73,7 +71,6 @@ struct LifecycleModel: Hashable {
     case .post: return spend(\.posts) && post()
     case .examine: return examine()
     case .waiterClaims: return spend(\.waiters) && claimForWaiter()
-    case .waiterGoesOn: return goOnAsWaiter()
     case .takeLink: return takeLink()
     case .takeMoved: return takeMoved()
     case .takeStale:
@@ -157,14 +154,7 @@ struct LifecycleModel: Hashable {
   private mutating func claimForWaiter() -> Bool {
     guard let next = word.claimingForWaiter() else { return true }
     bits = next.bits
-    begin(.waiterAsks, skipped: false)
-    return true
-  }
-
-  private mutating func goOnAsWaiter() -> Bool {
-    guard running == .waiterAsks else { return false }
-    running = .other
-    bits &= ~StateWord.skipped
+    begin(.other, skipped: false)
     return true
   }
 
@@ -208,7 +198,7 @@ struct LifecycleModel: Hashable {
 
   private mutating func finish() -> Bool {
     switch running {
-    case .nobody, .returning, .waiterAsks: return false
+    case .nobody, .returning: return false
     case .other:
       running = .nobody
       return finishTheLongWay()

@@ -26,7 +26,6 @@ import Testing
     switch step {
     case .cancel, .changePriority, .addDependency, .engage, .post, .waiterClaims, .finishEarly: false
     case .releaseEdge, .releaseOwnCount, .examine, .takeLink, .takeMoved, .takeStale, .finish, .returnLink: true
-    case .waiterGoesOn: true
     }
   }
 
@@ -36,16 +35,14 @@ import Testing
     let holdsLink = state.link != .none || state.running == .byLink || state.running == .returning
     let isWaiting = !word.has(StateWord.started) && !word.has(StateWord.finished)
     let current = word.has(StateWord.moved) ? state.moved : state.link
-    let isAsking = state.running == .waiterAsks
     let rules: [(String, isBroken: Bool)] = [
       ("left its queue twice", state.leaves > 1),
       ("started twice", state.starts > 1),
       ("left too early, or nobody let it leave", (state.leaves == 1) != word.mayLeave),
       ("miscounted dependencies", word.dependencyCount != UInt64(state.edges + (state.hasOwnCount ? 1 : 0))),
       ("the link's flag and its use differ", word.has(StateWord.linked) != holdsLink),
-      ("skipped differs from what happened", !isAsking && word.has(StateWord.skipped) != (state.skips == 1)),
-      ("skipped without being cancelled", !isAsking && word.has(StateWord.skipped) && !word.has(StateWord.cancelled)),
-      ("executing before it is known whether it is cancelled", isAsking && word.isExecuting),
+      ("skipped differs from what happened", word.has(StateWord.skipped) != (state.skips == 1)),
+      ("skipped without being cancelled", word.has(StateWord.skipped) && !word.has(StateWord.cancelled)),
       ("executing by nobody", word.isExecuting && state.running == .nobody),
       ("scheduled, and no entry stands for it", isWaiting && word.has(StateWord.scheduled) && current == .none),
       ("ready, and nobody scheduled it", isWaiting && word.isReady && !word.has(StateWord.scheduled)),

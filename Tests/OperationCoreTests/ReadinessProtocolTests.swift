@@ -38,19 +38,17 @@ import Testing
     }
   }
 
-  @Test func `held back until a post, which one job answers`() {
+  @Test func `held back until a post, which the examiner answers`() throws {
     let operation = Conditional()
     queue.addOperation(operation)
     #expect(operation.asked.value == 1)
     #expect(backend.count == 0)
     #expect(operation.stateNow.has(StateWord.heldBack))
     operation.didChangeValue(forKey: "isReady")
-    operation.didChangeValue(forKey: "ready")
-    // The second post joins the examination that the first requested.
-    #expect(backend.count == 1)
-    backend.runAll()
-    #expect(operation.runs.value == 0)
+    try operation.asked.wait(for: 2, "the question after a post")
+    #expect(backend.count == 0)
     operation.open()
+    try eventually("the operation to be handed over") { backend.count == 1 }
     backend.runAll()
     #expect(operation.runs.value == 1)
     #expect(operation.isFinished)
@@ -58,9 +56,24 @@ import Testing
     #expect(operation.queueWord.load(ordering: .relaxed) == 0)
   }
 
-  @Test func `a condition that becomes true while it is read is not missed`() {
+  @Test func `a post joins the examination that another has requested`() throws {
+    let operation = Conditional()
+    queue.addOperation(operation)
+    // As after a post whose examination has not begun.
+    operation.raise(StateWord.examinePending)
+    for _ in 0..<10 { operation.open() }
+    giveOthersAChance()
+    #expect(operation.asked.value == 1)
+    operation.examine()
+    #expect(operation.asked.value == 2)
+    backend.runAll()
+    #expect(operation.runs.value == 1)
+  }
+
+  @Test func `a condition that becomes true while it is read is not missed`() throws {
     let operation = Conditional(opensWhenAsked: true)
     queue.addOperation(operation)
+    try eventually("the operation to be handed over") { backend.count == 1 }
     backend.runAll()
     #expect(operation.runs.value == 1)
   }
@@ -89,13 +102,13 @@ import Testing
     let operation = Conditional()
     operation.isOpen.store(true, ordering: .relaxed)
     queue.addOperation(operation)
-    operation.didChangeValue(forKey: "isFinished")
-    #expect(backend.count == 2)
-    backend.run()
+    // As after a post whose examination has not begun.
+    operation.raise(StateWord.examinePending)
+    backend.runAll()
     #expect(operation.isFinished)
     #expect(queue.operations == [])
     #expect(operation.queueWord.load(ordering: .relaxed) != 0)
-    backend.run()
+    operation.examine()
     #expect(operation.queueWord.load(ordering: .relaxed) == 0)
   }
 }

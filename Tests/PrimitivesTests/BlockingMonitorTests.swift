@@ -1,123 +1,175 @@
 import Primitives
-import Synchronization
 import TestSupport
 import Testing
 
-/// The decision, as a pure function.
-@Suite struct BlockingMonitorVerdictTests {
-  private func sample(
-    queued: Int = 5, progress: Int = 10, busy: Int = 2, blocked: Int = 2, live: Int = 2
-  ) -> BlockingMonitor.Sample {
-    BlockingMonitor.Sample(queued: queued, progress: progress, busy: busy, blocked: blocked, live: live)
+/// The decisions, as pure functions.
+@Suite struct BlockingMonitorDecisionTests {
+  /// Places after each look at a pool with two workers.
+  private func places(_ looks: [(computing: Int, isNeeded: Bool)]) -> [Int] {
+    var bonus = BlockingMonitor.Bonus()
+    return looks.map { look in
+      bonus.look(computing: look.computing, isNeeded: look.isNeeded, workerCount: 2)
+      return bonus.places
+    }
   }
 
-  private func verdict(
-    _ now: BlockingMonitor.Sample, before: BlockingMonitor.Sample? = nil, workers: Int = 2, lastAdded: Int = 0
-  ) -> BlockingMonitor.Verdict {
-    BlockingMonitor.verdict(now: now, before: before ?? now, workerCount: workers, lastAdded: lastAdded)
+  @Test func `no bonus while a thread computes, or while nothing is queued`() {
+    #expect(places([(1, true), (2, true), (0, false)]) == [0, 0, 0])
   }
 
-  @Test func `nothing queued: no more looks`() { #expect(verdict(sample(queued: 0)) == .disarm) }
-
-  @Test func `progress: nobody is stuck`() {
-    #expect(verdict(sample(progress: 11), before: sample(progress: 10)) == .wait)
+  @Test func `all blocked again and again: twice as many each time`() {
+    #expect(places(Array(repeating: (0, true), count: 5)) == [0, 2, 6, 14, 30])
   }
 
-  @Test func `an idle worker will take the work`() { #expect(verdict(sample(busy: 1, blocked: 1)) == .wait) }
-
-  @Test func `workers that compute fill the processors`() { #expect(verdict(sample(blocked: 0)) == .wait) }
-
-  @Test func `one worker for each processor that nobody uses`() {
-    #expect(verdict(sample(blocked: 1)) == .addSpares(1))
-    #expect(verdict(sample(busy: 8, blocked: 5, live: 8), workers: 4) == .addSpares(1))
+  @Test func `the bonus ends when a thread computes`() {
+    #expect(places([(0, true), (0, true), (1, true), (0, true), (0, true)]) == [0, 2, 0, 0, 2])
   }
 
-  @Test func `all blocked: at least as many as workers, then twice as many each time, at most what is queued`() {
-    #expect(verdict(sample(queued: 100)) == .addSpares(2))
-    #expect(verdict(sample(queued: 100), lastAdded: 2) == .addSpares(4))
-    #expect(verdict(sample(queued: 100), lastAdded: 40) == .addSpares(80))
-    #expect(verdict(sample(queued: 3), lastAdded: 40) == .addSpares(3))
-    #expect(verdict(sample(queued: 1)) == .addSpares(1))
+  @Test func `the bonus stays finite`() {
+    #expect(places(Array(repeating: (0, true), count: 100)).max() == 2 * 2047)
+  }
+
+  @Test func `looks come less and less often while they change nothing`() {
+    var interval = BlockingMonitor.firstInterval
+    var seen = [interval]
+    for _ in 0..<6 {
+      interval = BlockingMonitor.interval(after: interval, hasChanged: false)
+      seen.append(interval)
+    }
+    #expect(seen.map { $0 / BlockingMonitor.firstInterval } == [1, 2, 4, 8, 16, 16, 16])
+    #expect(BlockingMonitor.interval(after: interval, hasChanged: true) == BlockingMonitor.firstInterval)
+    #expect(!BlockingMonitor.rechecks(at: BlockingMonitor.firstInterval) && BlockingMonitor.rechecks(at: interval))
   }
 }
 
 /// The thread around it.
 @Suite struct BlockingMonitorTests {
-  /// A pool whose workers are stuck until it was given `spares`.
-  private final class StuckPool: Sendable {
-    let spares = Counter()
-    let toldSurplus = Gate()
+  /// A pool that needs a number of looks.
+  private final class Needy: Sendable {
     let looks = Counter()
-    let needed: Int
+    private let needed: Int
 
-    init(needed: Int) { self.needed = needed }
+    init(looks needed: Int) { self.needed = needed }
 
-    func arm(_ monitor: BlockingMonitor) {
-      monitor.arm(
-        sample: {
-          self.looks.increment()
-          let isStuck = self.spares.value < self.needed
-          return BlockingMonitor.Sample(queued: isStuck ? 1 : 0, progress: 0, busy: 2, blocked: 2, live: 2)
-        },
-        addSpares: { count in
-          if count == 0 { self.toldSurplus.open() }
-          for _ in 0..<count { self.spares.increment() }
-        })
+    func look() -> BlockingMonitor.Look {
+      BlockingMonitor.Look(isNeeded: looks.increment() < needed, hasChanged: true)
     }
   }
 
-  @Test func `adds spares while jobs are stuck, then says that they are surplus and looks no more`() throws {
-    let monitor = BlockingMonitor(name: "monitor", workerCount: 2)
-    let pool = StuckPool(needed: 3)
-    pool.arm(monitor)
-    try pool.spares.wait(for: 3, "three spares")
-    try pool.toldSurplus.wait("the end of the need")
+  @Test func `looks while it is needed, and no more`() throws {
+    let monitor = BlockingMonitor(name: "monitor")
+    let pool = Needy(looks: 5)
+    #expect(monitor.arm { _ in pool.look() })
+    try pool.looks.wait(for: 5, "five looks")
     try eventually("the monitor to be disarmed") { !monitor.isArmed }
     let looks = pool.looks.value
     giveOthersAChance()
     giveOthersAChance()
     #expect(pool.looks.value == looks, "it looks although it is disarmed")
-    #expect(pool.spares.value == 3)
     monitor.stop()
   }
 
   @Test func `can be armed again`() throws {
-    let monitor = BlockingMonitor(name: "monitor", workerCount: 2)
+    let monitor = BlockingMonitor(name: "monitor")
+    // Only the first call starts the thread, which keeps its function; the pool behind it may change.
+    let current = Monitor<Needy?>(nil)
     for round in 1...3 {
-      let pool = StuckPool(needed: round)
-      // Only the first call starts the thread, which keeps its functions; the pool behind them may change.
+      let pool = Needy(looks: round + 2)
       current.with { $0 = pool }
-      monitor.arm(sample: { self.sampleOfCurrent() }, addSpares: { self.addToCurrent($0) })
-      try pool.spares.wait(for: round, "spares of round \(round)")
+      monitor.arm { _ in current.value?.look() }
+      try pool.looks.wait(for: round + 2, "the looks of round \(round)")
       try eventually("the monitor to be disarmed") { !monitor.isArmed }
     }
     monitor.stop()
   }
 
-  private let current = Monitor<StuckPool?>(nil)
-
-  private func sampleOfCurrent() -> BlockingMonitor.Sample? {
-    guard let pool = current.value else { return nil }
-    let isStuck = pool.spares.value < pool.needed
-    return BlockingMonitor.Sample(queued: isStuck ? 1 : 0, progress: 0, busy: 2, blocked: 2, live: 2)
-  }
-
-  private func addToCurrent(_ count: Int) {
-    for _ in 0..<count { current.value?.spares.increment() }
-  }
-
-  @Test func `lets go of its functions when it is stopped`() throws {
+  @Test func `lets go of its function when it is stopped`() throws {
     let tracker = LifetimeTracker()
     do {
-      let monitor = BlockingMonitor(name: "monitor", workerCount: 1)
+      let monitor = BlockingMonitor(name: "monitor")
       let token = tracker.token()
-      monitor.arm(
-        sample: {
-          withExtendedLifetime(token) {}
-          return BlockingMonitor.Sample(queued: 0, progress: 0, busy: 0, blocked: 0, live: 1)
-        }, addSpares: { _ in })
+      monitor.arm { _ in
+        withExtendedLifetime(token) {}
+        return BlockingMonitor.Look(isNeeded: false, hasChanged: false)
+      }
       monitor.stop()
     }
-    try tracker.waitUntilAllReleased("the monitor's functions")
+    try tracker.waitUntilAllReleased("the monitor's function")
+  }
+}
+
+/// What a monitor sees of a thread.
+@Suite struct WatchedThreadTests {
+  /// A thread that does what it is told, and what is known of it.
+  private final class Subject: Sendable {
+    let watched = WatchedThread()
+    func look(now: UInt64, atFirstSight: Bool, recheck: Bool) -> WatchedThread.Change {
+      let change = watched.look(now: now, atFirstSight: atFirstSight, recheck: recheck)
+      if change == .blocked { watched.mark() }
+      return change
+    }
+    func takeMark() -> Bool { watched.takeMark() }
+    func announce() -> Bool { watched.announce() }
+    func retract() { watched.retract() }
+    let (ready, release, resumed, end) = (Gate(), Gate(), SpinFlag(), Gate())
+  }
+
+  /// In one job: first asleep in the kernel, then computing.
+  private func start() throws -> Subject {
+    let subject = Subject()
+    startThread {
+      subject.watched.begin()
+      subject.watched.becomeBusy(true)
+      subject.watched.beginJob()
+      subject.ready.open()
+      subject.release.pass()
+      subject.resumed.spin()
+      subject.end.open()
+    }
+    try subject.ready.wait("the thread")
+    return subject
+  }
+
+  @Test func `one that sleeps in the same job at two looks is blocked, once`() throws {
+    let subject = try start()
+    try eventually("the thread to sleep") { subject.watched.report.isBlocked }
+    #expect(subject.look(now: 1, atFirstSight: false, recheck: true) == .none)
+    #expect(subject.look(now: 2, atFirstSight: false, recheck: true) == .blocked)
+    #expect(subject.look(now: 3, atFirstSight: false, recheck: true) == .none)
+    #expect(subject.watched.report.since == 1)
+    subject.release.open()
+    try eventually("the thread to run") { !subject.watched.report.isBlocked }
+    #expect(subject.look(now: 4, atFirstSight: false, recheck: false) == .none)
+    #expect(subject.look(now: 5, atFirstSight: false, recheck: true) == .resumed)
+    #expect(!subject.takeMark())
+    subject.resumed.set()
+    try subject.end.wait("the thread's end")
+  }
+
+  @Test func `at first sight when asked for, and the thread takes the mark back`() throws {
+    let subject = try start()
+    try eventually("the thread to sleep") { subject.watched.report.isBlocked }
+    #expect(subject.look(now: 1, atFirstSight: true, recheck: true) == .blocked)
+    #expect(subject.takeMark())
+    #expect(!subject.takeMark())
+    subject.release.open()
+    subject.resumed.set()
+    try subject.end.wait("the thread's end")
+  }
+
+  @Test func `one that says so, or runs no job, is not marked`() throws {
+    let subject = try start()
+    try eventually("the thread to sleep") { subject.watched.report.isBlocked }
+    #expect(subject.announce())
+    #expect(!subject.announce())
+    #expect(subject.look(now: 1, atFirstSight: true, recheck: true) == .none)
+    subject.retract()
+    #expect(subject.announce())
+    subject.retract()
+    subject.watched.becomeBusy(false)
+    #expect(subject.look(now: 2, atFirstSight: true, recheck: true) == .none)
+    subject.release.open()
+    subject.resumed.set()
+    try subject.end.wait("the thread's end")
   }
 }

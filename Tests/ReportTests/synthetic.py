@@ -184,7 +184,7 @@ def environment(writer, outcome):
         "started_at": "2026-01-01T00:00:00Z",
         "commit": "0123456789abcdef0123456789abcdef01234567",
         "dirty": False,
-        "toolchain": "Swift version 6.2",
+        "toolchain": "Swift version 6.3",
         "optimisation": "release",
         "allocator": "system (glibc 2.36)",
         "cpu_model": "Invented CPU <b>",

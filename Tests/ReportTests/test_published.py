@@ -6,14 +6,17 @@ import os
 import re
 import shutil
 
+import pandas
 import pytest
 import synthetic
 
 from opbench_report.data import results as result_files
-from opbench_report.published import headline, texts
+from opbench_report.data.statistics import Estimate
+from opbench_report.published import glance, headline, texts
 from opbench_report.published.__main__ import main
 
-README = f"# opbench\n\nBefore.\n\n{texts.BEGIN}\n{texts.END}\n\nAfter.\n"
+(GLANCE, GLANCE_END), (BEGIN, END) = texts.marks("glance"), texts.marks("results")
+README = f"# opbench\n\nBefore.\n\n{GLANCE}\n{GLANCE_END}\n\nBetween.\n\n{BEGIN}\n{END}\n\nAfter.\n"
 
 
 @pytest.fixture()
@@ -62,11 +65,55 @@ def test_the_machine_paths_stay_at_home(published):
 def test_readme_has_the_table_and_two_figures(published):
     readme = (published / "README.md").read_text()
     assert readme.startswith("# opbench\n\nBefore.\n") and readme.endswith("\n\nAfter.\n")
-    shown = texts.between(readme)
+    assert "\n\nBetween.\n\n" in readme
+    shown = texts.between(readme, "results")
     rows = [line for line in shown.splitlines() if line.startswith("|")]
     assert len(rows) == 2 + 7 and rows[-1].startswith("| geometric mean of all times | x0.")
-    assert shown.count("](results/figures/") == 2 and shown.count("scripts/plot results/reference.csv.gz") == 2
     assert all(row.count("|") == rows[0].count("|") for row in rows)
+    assert "](results/figures/overhead.svg)" in shown
+    assert "](results/figures/overview.svg)" in texts.between(readme, "glance")
+    assert readme.count("](results/figures/") == 2 and readme.count("scripts/plot results/reference.csv.gz") == 2
+
+
+def test_readme_begins_with_three_ratios_that_the_csv_says(published, csv):
+    """Worked out anew from the rows: the ratio of the medians of each block, and the median over blocks."""
+    text = texts.between((published / "README.md").read_text(), "glance").splitlines()[0]
+    said = re.findall(r"(\S+) \[(\S+), (\S+)\] times less time", text)
+    assert len(said) == 3
+    frame = pandas.read_csv(csv)
+    frame["cell"] = frame.family + "/" + frame.benchmark
+    for numbers, cell, params in zip(
+        said, ("overhead/external-add", "dependencies/chain"), ("ops=10000", "length=1000")
+    ):
+        rows = frame[(frame.cell == cell) & (frame.params == params) & (frame.metric == "ns_per_op")]
+        medians = rows[rows.workers == 2].groupby(["backend", "block"]).value.median()
+        ratio = (medians["foundation"] / medians["stealing"]).median()
+        low, middle, high = (float(numbers[place]) for place in (1, 0, 2))
+        assert middle == pytest.approx(ratio, rel=0.01) and low < middle < high
+        assert f"`{cell}`" in text
+    means = [line for line in text.split(". ") if "geometric mean" in line]
+    assert len(means) == 1 and means[0].startswith("All ")
+
+
+@pytest.mark.parametrize(
+    "ratio, words",
+    [
+        (Estimate(0.05, 0.04, 0.0625, 6), "20.0 [16.0, 25.0] times less time than with Foundation's queue"),
+        (Estimate(0.05, None, None, 5), "20.0 times less time than with Foundation's queue"),
+        (Estimate(1.5, 1.25, 2, 6), "1.50 [1.25, 2.00] times the time that Foundation's queue takes"),
+        (Estimate(0.9, 0.8, 1.1, 6), "as much time as with Foundation's queue, as far as can be told"),
+    ],
+)
+def test_a_ratio_in_words(ratio, words):
+    assert glance._times(ratio, ratio.median) == words
+
+
+def test_no_ratio_is_claimed_that_was_not_measured(tmp_path):
+    def fill(writer):
+        writer.cell("overhead/external-add", "ops=10000", [("stealing", 2)], [("ns_per_op", "ns", lambda d, w: 100)])
+
+    results = result_files.read([str(synthetic.write(tmp_path / "some.csv", filling=fill))])
+    assert glance.sentences(results, "results") == ""
 
 
 def test_agreement(published, capsys):
@@ -84,7 +131,9 @@ def test_nothing_yet(checkout, capsys):
             "README.md",
             lambda text: text.replace("| geometric mean of all times | x0.", "| geometric mean of all times | x9."),
         ),
-        ("README.md", lambda text: text.replace(texts.END, "")),
+        ("README.md", lambda text: text.replace(END, "")),
+        ("README.md", lambda text: text.replace(GLANCE, "")),
+        ("README.md", lambda text: re.sub(r"takes [0-9]", "takes 9", text, count=1)),
         ("results/SUMMARY.md", lambda text: text + "And more.\n"),
         ("results/figures/overhead.svg", lambda text: re.sub("sha256:[0-9a-f]{64}", "sha256:" + 64 * "0", text)),
         ("results/figures/overview.svg", lambda text: "<svg/>"),
@@ -129,7 +178,8 @@ def test_what_cannot_be_published(checkout, capsys, csv, tmp_path):
 def test_a_readme_without_a_place_leaves_everything_as_it_was(published, capsys, csv, tmp_path_factory):
     other = synthetic.write(tmp_path_factory.mktemp("other") / "other.csv", seed=8)
     readme = published / "README.md"
-    for text in (readme.read_text().replace(texts.END, ""), f"{texts.END}\n{texts.BEGIN}\n", None):
+    reversed_marks = f"{GLANCE}\n{GLANCE_END}\n{END}\n{BEGIN}\n"
+    for text in (readme.read_text().replace(END, ""), readme.read_text().replace(GLANCE_END, ""), reversed_marks, None):
         readme.unlink() if text is None else readme.write_text(text)
         before = {path: path.read_bytes() for path in published.rglob("*") if path.is_file()}
         assert main(["--root", str(published), "publish", str(other)]) == 65

@@ -23,7 +23,7 @@ def checkout(tmp_path, root):
     program(environment / "bin/python", f'exec "{sys.executable}" "$@"')
     shutil.copy(root / "Benchmarks/report/requirements.txt", environment / "made-from")
     program(checkout / "scripts/bench", 'echo "$*" >>told; exit 130')
-    (checkout / "README.md").write_text(f"{texts.BEGIN}\n{texts.END}\n")
+    (checkout / "README.md").write_text("".join(f"{line}\n" for part in texts.PARTS for line in texts.marks(part)))
     return checkout
 
 

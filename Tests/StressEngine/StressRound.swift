@@ -32,6 +32,8 @@ struct StressRound {
       throw StressHang(reason: error.description, state: stateDescription(context))
     }
     history.operations = context.records.map(\.entry)
+    // A record holds its observation, whose handler holds the record.
+    for record in context.records { record.token = nil }
     return Outcome(violations: context.violations.all + history.violations(), history: history)
   }
 

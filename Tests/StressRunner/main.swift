@@ -2,22 +2,45 @@ import Glibc
 import StressEngine
 import TestSupport
 
-// Stresses every backend, or those named as arguments, as long as OPBENCH_STRESS_SECONDS says; exits with 1 on a failure.
+// StressRunner [--minutes N] [backend …]: stresses every backend, or those named; exits with 1 on a failure. Each in turn as long
+// as OPBENCH_STRESS_SECONDS says; or again and again for n minutes, after which memory and threads must be what they were.
 // A small program on its own, because memory checkers see too much of a test bundle that is not ours.
 
 let settings = StressSettings.fromEnvironment
-let names = CommandLine.arguments.dropFirst()
+var names = Array(CommandLine.arguments.dropFirst())
+var minutes: Double?
+if names.first == "--minutes" {
+  guard names.count > 1, let number = Double(names[1]), number.isFinite, number > 0 else {
+    print("--minutes takes how many minutes to go on, such as 30")
+    exit(64)
+  }
+  minutes = number
+  names.removeFirst(2)
+}
 if let unknown = names.first(where: { name in !allBackends.contains { $0.name == name } }) {
   print("there is no backend \"\(unknown)\"; there are \(allBackends.map(\.name).joined(separator: ", "))")
   exit(64)
 }
-print("seed \(settings.seed), \(settings.seconds) s for each backend")
+let backends = allBackends.filter { names.isEmpty || names.contains($0.name) }
 var failed = false
-for backend in allBackends where names.isEmpty || names.contains(backend.name) {
-  let report = StressRun.run(backend, settings)
-  print(report)
-  for failure in report.failures { print("FAILED: \(failure)") }
-  fflush(nil)
-  if !report.failures.isEmpty { failed = true }
+if let minutes {
+  print("seed \(settings.seed), \(minutes) minutes, turns of \(Soak.secondsPerTurn) s")
+  var soak = Soak(backends, seconds: minutes * 60, seed: settings.seed) {
+    print($0)
+    fflush(nil)
+  }
+  for failure in soak.run() {
+    print("FAILED: \(failure)")
+    failed = true
+  }
+} else {
+  print("seed \(settings.seed), \(settings.seconds) s for each backend")
+  for backend in backends {
+    let report = StressRun.run(backend, settings)
+    print(report)
+    for failure in report.failures { print("FAILED: \(failure)") }
+    fflush(nil)
+    if !report.failures.isEmpty { failed = true }
+  }
 }
 exit(failed ? 1 : 0)

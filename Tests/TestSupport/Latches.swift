@@ -1,3 +1,5 @@
+import Synchronization
+
 /// Closed until somebody opens it, then open for good.
 public final class Gate: Sendable {
   private let monitor = Monitor(false)
@@ -30,10 +32,14 @@ public final class CountdownLatch: Sendable {
 
   public func countDown() { monitor.with { $0 -= 1 } }
 
+  /// For threads, which cannot throw: waits, and gives up in the end.
+  @discardableResult
+  public func pass(seconds: Double = patience) -> Bool { monitor.wait(seconds: seconds) { $0 <= 0 } }
+
   public func wait(
     _ what: String, seconds: Double = patience, file: StaticString = #fileID, line: Int = #line
   ) throws {
-    guard monitor.wait(seconds: seconds, until: { $0 <= 0 }) else {
+    guard pass(seconds: seconds) else {
       throw TimedOut("\(what): \(remaining) are missing", seconds: seconds, file: file, line: line)
     }
   }
@@ -53,5 +59,20 @@ public final class Rendezvous: Sendable {
   public func arrive(seconds: Double = patience) -> Bool {
     monitor.with { $0 += 1 }
     return monitor.wait(seconds: seconds) { $0 >= parties }
+  }
+}
+
+/// Keeps threads computing until it is set: for what must not depend on a thread that comes free.
+public final class SpinFlag: Sendable {
+  private let isSet = Atomic<Bool>(false)
+
+  public init() {}
+
+  public func set() { isSet.store(true, ordering: .releasing) }
+
+  /// Never sleeps, so no pool can take the thread for a blocked one. Ends by itself after the patience of a test.
+  public func spin() {
+    let deadline = ContinuousClock.now + .seconds(patience)
+    while !isSet.load(ordering: .acquiring), ContinuousClock.now < deadline {}
   }
 }

@@ -65,4 +65,9 @@ public struct TimedOut: Error, CustomStringConvertible {
   public init(_ what: String, seconds: Double, file: StaticString, line: Int) {
     description = "gave up after \(Int(seconds)) s waiting for \(what) (\(file):\(line))"
   }
+
+  private init(description: String) { self.description = description }
+
+  /// The same with a diagnosis.
+  func explained(by diagnosis: String) -> TimedOut { TimedOut(description: "\(description)\n\(diagnosis)") }
 }

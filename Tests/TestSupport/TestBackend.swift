@@ -23,6 +23,9 @@ public struct TestBackend: Sendable, CustomStringConvertible {
     return result
   }
 
+  /// A fresh backend that nobody shuts down: for a process that ends by itself.
+  public func leftRunning() -> any Backend { make(2) }
+
   /// A queue on a fresh backend.
   public func withQueue<Result>(workers: Int = 2, _ body: (OperationQueue) throws -> Result) throws -> Result {
     try withBackend(workers: workers) { backend in try body(OperationQueue(backend: backend)) }
@@ -76,20 +79,28 @@ public let allBackends: [TestBackend] = [.stealing, .threadPool, .dispatch, .sam
 public let compensatingBackends = allBackends.filter(\.compensatesBlockedBodies)
 
 extension Operation {
-  /// `waitUntilFinished`, but a hang fails the test.
+  /// `waitUntilFinished`, but a hang fails the test, and says why the operation does not start.
   public func finishInTime(
     _ what: String? = nil, seconds: Double = patience, file: StaticString = #fileID, line: Int = #line
   ) throws {
     let what = what ?? "\(self) to finish"
-    try inTime(what, seconds: seconds, file: file, line: line) { self.waitUntilFinished() }
+    do {
+      try inTime(what, seconds: seconds, file: file, line: line) { self.waitUntilFinished() }
+    } catch let error as TimedOut {
+      throw error.explained(by: whyNotStarted().description)
+    }
   }
 }
 
 extension OperationQueue {
-  /// `waitUntilAllOperationsAreFinished`, but a hang fails the test.
+  /// `waitUntilAllOperationsAreFinished`, but a hang fails the test, and says what keeps the queue.
   public func drainInTime(
     _ what: String = "the queue to drain", seconds: Double = patience, file: StaticString = #fileID, line: Int = #line
   ) throws {
-    try inTime(what, seconds: seconds, file: file, line: line) { self.waitUntilAllOperationsAreFinished() }
+    do {
+      try inTime(what, seconds: seconds, file: file, line: line) { self.waitUntilAllOperationsAreFinished() }
+    } catch let error as TimedOut {
+      throw error.explained(by: diagnosis().description)
+    }
   }
 }

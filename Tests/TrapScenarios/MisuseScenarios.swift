@@ -11,7 +11,7 @@ enum MisuseScenarios {
       operation.start()
     },
     "start-while-executing-in-a-queue": {
-      let queue = OperationQueue()
+      let queue = newQueue()
       let operation = running(in: queue)
       operation.start()
     },
@@ -27,7 +27,7 @@ enum MisuseScenarios {
       operation.start()
     },
     "start-of-a-queues-operation": {
-      let queue = OperationQueue()
+      let queue = newQueue()
       queue.isSuspended = true
       let operation = named(BlockOperation {})
       queue.addOperation(operation)
@@ -56,22 +56,22 @@ enum MisuseScenarios {
     "add-finished": {
       let operation = named(BlockOperation {})
       operation.start()
-      OperationQueue().addOperation(operation)
+      newQueue().addOperation(operation)
     },
     "add-finished-again": {
-      let queue = OperationQueue()
+      let queue = newQueue()
       let operation = named(BlockOperation {})
       queue.addOperation(operation)
       operation.waitUntilFinished()
       queue.addOperation(operation)
     },
     "add-executing": {
-      OperationQueue().addOperation(running())
+      newQueue().addOperation(running())
     },
     "add-executing-asynchronously": {
       let operation = named(AsynchronousOperation { _ in })
       operation.start()
-      OperationQueue().addOperation(operation)
+      newQueue().addOperation(operation)
     },
     "depend-on-itself": {
       let operation = named(BlockOperation {})
@@ -86,11 +86,11 @@ enum MisuseScenarios {
       let box = Monitor<BlockOperation?>(nil)
       let operation = named(BlockOperation { box.value?.addExecutionBlock {} })
       box.with { $0 = operation }
-      OperationQueue().addOperation(operation)
+      newQueue().addOperation(operation)
       operation.waitUntilFinished()
     },
     "negative-limit": {
-      let queue = OperationQueue()
+      let queue = newQueue()
       queue.name = "culprit"
       queue.maxConcurrentOperationCount = -2
     },
@@ -108,7 +108,7 @@ enum MisuseScenarios {
     },
     "finish-twice-in-a-queue": {
       let operation = named(AsynchronousOperation { $0.finish() })
-      OperationQueue().addOperation(operation)
+      newQueue().addOperation(operation)
       operation.waitUntilFinished()
       operation.finish()
     },
@@ -119,21 +119,21 @@ enum MisuseScenarios {
     "batch-with-finished-operation": {
       let operation = named(BlockOperation {})
       operation.start()
-      OperationQueue().addOperations([Operation(), operation], waitUntilFinished: false)
+      newQueue().addOperations([Operation(), operation], waitUntilFinished: false)
     },
     "batch-with-enqueued-operation": {
       let operation = named(BlockOperation {})
       suspendedQueue().addOperation(operation)
-      OperationQueue().addOperations([operation, Operation()], waitUntilFinished: false)
+      newQueue().addOperations([operation, Operation()], waitUntilFinished: false)
     },
     "batch-with-executing-operation": {
-      OperationQueue().addOperations([running(), Operation()], waitUntilFinished: false)
+      newQueue().addOperations([running(), Operation()], waitUntilFinished: false)
     },
     "wait-for-itself": {
       let box = Monitor<Operation?>(nil)
       let operation = named(BlockOperation { box.value?.waitUntilFinished() })
       box.with { $0 = operation }
-      OperationQueue().addOperation(operation)
+      newQueue().addOperation(operation)
       sleepForGood()
     },
     "wait-for-itself-started-by-hand": {
@@ -143,13 +143,23 @@ enum MisuseScenarios {
       operation.start()
     },
     "wait-for-the-own-queue": {
-      let queue = OperationQueue()
+      let queue = newQueue()
       queue.name = "culprit"
       queue.addOperation { queue.waitUntilAllOperationsAreFinished() }
       sleepForGood()
     },
     "submit-after-fork-stealing": { submitAfterFork(.stealing) },
     "submit-after-fork-threadpool": { submitAfterFork(.threadPool) },
+    "submit-after-fork-dispatch": { submitAfterFork(.dispatch) },
+    "wait-in-own-observer": {
+      let operation = named(BlockOperation {})
+      let token = operation.observe(\.isExecuting, options: [.new]) { operation, change in
+        if change.newValue == true { operation.waitUntilFinished() }
+      }
+      OperationQueue().addOperation(operation)
+      sleepForGood()
+      token.invalidate()
+    },
     "early-finish": { earlyFinish() },
     "threads-that-end": { threadsThatEnd() },
     "shutdown-after-waiting-stealing": {
@@ -173,8 +183,15 @@ enum MisuseScenarios {
     return operation
   }
 
+  /// A queue on the backend that the environment names; without a name, on the default one.
+  private static func newQueue() -> OperationQueue {
+    guard let wanted = getenv("SCENARIO_BACKEND").map({ String(cString: $0) }) else { return OperationQueue() }
+    guard let backend = allBackends.first(where: { $0.name == wanted }) else { exit(64) }
+    return OperationQueue(on: backend.leftRunning())
+  }
+
   private static func suspendedQueue() -> OperationQueue {
-    let queue = OperationQueue()
+    let queue = newQueue()
     queue.isSuspended = true
     return queue
   }

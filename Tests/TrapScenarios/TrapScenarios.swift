@@ -1,13 +1,14 @@
 import Glibc
 
-/// Runs one scenario, named by the argument, in a process of its own: misuse that must trap, what needs the main thread, and what
-/// is traced, since a trace shows everything that a process does.
+/// Runs one scenario, named by the argument, in a process of its own: misuse that must trap, what needs the main thread, what is
+/// traced, since a trace shows everything that a process does, and faults that end a process or need one of their own.
 ///
 /// `TrapScenarios NAME` exits with 0 when the scenario returned; `TrapScenarios` alone lists the names.
 @main
 struct TrapScenarios {
   static let all = MisuseScenarios.all.merging(MainQueueScenarios.all) { first, _ in first }
-    .merging(TraceScenarios.all) { first, _ in first }
+    .merging(TraceScenarios.all) { first, _ in first }.merging(FaultScenarios.all) { first, _ in first }
+    .merging(ThreadScenarios.all) { first, _ in first }
 
   static func main() {
     guard CommandLine.arguments.count == 2, let scenario = all[CommandLine.arguments[1]] else {

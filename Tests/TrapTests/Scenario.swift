@@ -1,7 +1,7 @@
 import Glibc
 import TestSupport
 
-/// One run of the executable `TrapScenarios`.
+/// One run of the executable `TrapScenarios`, or of another one that is built beside the tests.
 struct Scenario {
   /// The signal that ended it, if one did.
   let signal: Int32?
@@ -18,9 +18,13 @@ struct Scenario {
 
   /// - Parameter variables: "NAME=value", added to the environment.
   init(_ name: String, variables: [String] = []) throws {
-    let path = try Self.executable()
+    try self.init(running: "TrapScenarios", name, variables: variables)
+  }
+
+  init(running executable: String, _ argument: String = "", variables: [String] = []) throws {
+    let path = try Self.path(of: executable)
     let (process, reader) = try Self.spawning.with { _ in
-      try Self.spawn(path, argument: name, variables: variables)
+      try Self.spawn(path, argument: argument, variables: variables)
     }
     output = Self.readAll(reader, from: process)
     close(reader)
@@ -71,7 +75,7 @@ struct Scenario {
   }
 
   /// Next to the test executable: SwiftPM puts both into the directory of the build configuration.
-  private static func executable() throws -> String {
+  private static func path(of executable: String) throws -> String {
     var folders: [String] = []
     var buffer = [CChar](repeating: 0, count: 4096)
     let length = readlink("/proc/self/exe", &buffer, buffer.count - 1)
@@ -79,10 +83,10 @@ struct Scenario {
     // Where a helper loads the tests, its own path leads elsewhere, but an argument names the test bundle.
     folders += CommandLine.arguments.filter { $0.contains("/") }.map(folder)
     for folder in folders {
-      let path = folder + "/TrapScenarios"
+      let path = "\(folder)/\(executable)"
       if access(path, X_OK) == 0 { return path }
     }
-    throw NotFound(description: "TrapScenarios is in none of \(folders)")
+    throw NotFound(description: "\(executable) is in none of \(folders)")
   }
 
   private static func folder(of path: String) -> String {

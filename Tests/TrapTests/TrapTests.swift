@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 /// Misuse ends the process with a message that names who was misused, and how.
@@ -43,22 +44,25 @@ struct TrapTests {
     Expectation("27", "add-block-while-executing", "after the operation has started executing or finished"),
     Expectation("28", "wait-for-itself", "waits for itself"),
     Expectation("28", "wait-for-itself-started-by-hand", "waits for itself"),
+    Expectation("28", "wait-in-own-observer", "waits for itself"),
     Expectation("29", "wait-for-the-own-queue", "wait for itself"),
     Expectation("32", "underlying-queue-while-busy", "cannot be changed"),
-    Expectation("41", "finish-twice", "already finished"),
-    Expectation("41", "finish-twice-in-a-queue", "already finished"),
+    Expectation("50", "finish-twice", "already finished"),
+    Expectation("50", "finish-twice-in-a-queue", "already finished"),
   ]
 
-  @Test("traps, and the message names the culprit and the reason", arguments: expectations)
-  func traps(expectation: Expectation) throws {
-    let run = try Scenario(expectation.scenario)
+  @Test("traps, and the message names the culprit and the reason", arguments: expectations, allBackends)
+  func traps(expectation: Expectation, backend: TestBackend) throws {
+    let run = try Scenario(expectation.scenario, variables: ["SCENARIO_BACKEND=\(backend)"])
     #expect(run.trapped, "ended by signal \(run.signal ?? 0), exit code \(run.exitCode ?? 0)")
     #expect(run.output.contains("Operations: "))
     #expect(run.output.contains("culprit"))
     #expect(run.output.contains(expectation.reason))
   }
 
-  @Test("using a pool after fork without exec traps with a message", arguments: ["stealing", "threadpool"])
+  @Test(
+    "row 48: using a pool after fork without exec traps with a message",
+    arguments: ["stealing", "threadpool", "dispatch"])
   func fork(backend: String) throws {
     let run = try Scenario("submit-after-fork-\(backend)")
     #expect(run.trapped, "ended by signal \(run.signal ?? 0), exit code \(run.exitCode ?? 0)")
@@ -79,7 +83,8 @@ struct TrapTests {
   func nothingIsForgotten() throws {
     let run = try Scenario("")
     let expected = Set(
-      Self.expectations.map(\.scenario) + Self.others + MainQueueTests.scenarios.map(\.name) + TraceTests.scenarios)
+      Self.expectations.map(\.scenario) + Self.others + MainQueueTests.scenarios.map(\.name) + TraceTests.scenarios
+        + FaultTests.scenarios + ThreadTests.scenarios)
     #expect(Set(run.output.split(separator: "\n").map(String.init)) == expected)
   }
 
@@ -98,7 +103,8 @@ struct TrapTests {
   }
 
   static let others = [
-    "submit-after-fork-stealing", "submit-after-fork-threadpool", "early-finish", "threads-that-end",
+    "submit-after-fork-stealing", "submit-after-fork-threadpool", "submit-after-fork-dispatch", "early-finish",
+    "threads-that-end",
     "shutdown-after-waiting-stealing", "shutdown-after-waiting-threadpool",
   ]
 }

@@ -81,8 +81,12 @@ public struct AllocationRecord: Codable, Sendable {
   }
 
   public static func read(_ path: String) throws -> AllocationRecord {
+    try parse(try ResultSet.bytes(path), path: path)
+  }
+
+  package static func parse(_ data: Data, path: String) throws -> AllocationRecord {
     let what = "a record of allocations; opbench gate --record FILE --head PROGRAM makes one"
-    let found = try GateFile.read(path, as: AllocationRecord.self, what: what)
+    let found = try GateFile.content(data, path, as: AllocationRecord.self, what: what)
     guard found.schema == 1 else {
       throw Complaint(.badInput, "\(path) has schema \(found.schema); this program reads records of schema 1")
     }

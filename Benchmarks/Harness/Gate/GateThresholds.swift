@@ -81,8 +81,12 @@ public struct GateThresholds: Codable, Sendable {
   }
 
   public static func read(_ path: String) throws -> GateThresholds {
+    try parse(try ResultSet.bytes(path), path: path)
+  }
+
+  package static func parse(_ data: Data, path: String) throws -> GateThresholds {
     let what = "a file of thresholds; opbench gate --calibrate \(fewestMedians) --output FILE makes one"
-    let found = try GateFile.read(path, as: GateThresholds.self, what: what)
+    let found = try GateFile.content(data, path, as: GateThresholds.self, what: what)
     guard found.schema == 1 else {
       throw Complaint(.badInput, "\(path) has schema \(found.schema); this program reads thresholds of schema 1")
     }

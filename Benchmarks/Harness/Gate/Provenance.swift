@@ -38,8 +38,10 @@ public struct Provenance: Codable, Hashable, Sendable {
 
 /// Reading and writing the gate's committed files.
 enum GateFile {
-  static func read<Content: Decodable>(_ path: String, as type: Content.Type, what: String) throws -> Content {
-    let data = try ResultSet.bytes(path)
+  /// `path` is what complaints call the file.
+  static func content<Content: Decodable>(
+    _ data: Data, _ path: String, as type: Content.Type, what: String
+  ) throws -> Content {
     let decoder = JSONDecoder()
     decoder.keyDecodingStrategy = .convertFromSnakeCase
     do { return try decoder.decode(type, from: data) } catch {

@@ -82,9 +82,13 @@ public struct SelfTestRun: Codable, Sendable {
 
   /// Reads a log; a last line that was cut off is left out.
   public static func read(_ path: String) throws -> [SelfTestRun] {
+    try parse(try ResultSet.bytes(path), path: path)
+  }
+
+  package static func parse(_ bytes: some Sequence<UInt8>, path: String) throws -> [SelfTestRun] {
     let decoder = JSONDecoder()
     decoder.keyDecodingStrategy = .convertFromSnakeCase
-    let text = String(decoding: try ResultSet.bytes(path), as: UTF8.self)
+    let text = String(decoding: Array(bytes), as: UTF8.self)
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
     return try lines.dropLast().enumerated().map { index, line in
       guard let run = try? decoder.decode(SelfTestRun.self, from: Data(line.utf8)) else {

@@ -29,9 +29,24 @@ struct Replay: GraphWorkload {
         throw Complaint(
           .usage, "\(graphs[twin]) and \(graphs[index]) would have the same name in the results; rename one")
       }
-      guard workflow.totalSeconds > 0 else {
-        throw Complaint(.badInput, "\(graphs[index]): no task takes any time, so there is nothing to replay")
-      }
+      try Self.check(workflow, source: graphs[index])
+    }
+  }
+
+  /// From a nanosecond to thirty thousand years: what can be scaled to something one can wait for.
+  private static let scalable = 1e-9...1e12
+
+  /// Throws when there is nothing to replay.
+  fileprivate static func check(_ workflow: Workflow, source: String) throws {
+    let seconds = workflow.totalSeconds
+    guard seconds > 0 else {
+      throw Complaint(.badInput, "\(source): no task takes any time, so there is nothing to replay")
+    }
+    guard scalable.contains(seconds) else {
+      throw Complaint(
+        .badInput,
+        "\(source): all tasks together take \(seconds) s; a replay takes from \(scalable.lowerBound) to "
+          + "\(scalable.upperBound) s")
     }
   }
 
@@ -48,6 +63,10 @@ struct Replay: GraphWorkload {
 
   func notes(_ parameters: Parameters, workers: Int) -> [String] {
     guard let workflow = workflow(parameters), let scale = parameters.number("scale") else { return [] }
+    return Self.notes(workflow, scale: scale, workers: workers)
+  }
+
+  fileprivate static func notes(_ workflow: Workflow, scale: Double, workers: Int) -> [String] {
     let graph = workflow.graph(scale: scale)
     func ms(_ nanoseconds: Double) -> String { "\((nanoseconds / 1e4).rounded() / 100) ms" }
     let lower = graph.lowerBound(workers: workers)
@@ -75,6 +94,14 @@ struct Replay: GraphWorkload {
 extension Metric {
   /// The efficiency of a schedule that is as long as Graham's bound: what any greedy one reaches.
   static let grahamEfficiency = Metric("graham_efficiency", unit: "ratio")
+}
+
+extension Workflow {
+  /// What is planned and said of a workflow that was read; throws when there is nothing to replay.
+  package func replayNotes(source: String, workers: Int) throws -> [String] {
+    try Replay.check(self, source: source)
+    return Replay.notes(self, scale: Replay.scale(self, workers: workers), workers: workers)
+  }
 }
 
 extension Double {

@@ -45,7 +45,7 @@ public enum WfFormat {
     return try parse(data, name: file.hasSuffix(".json") ? String(file.dropLast(5)) : file, source: path)
   }
 
-  static func parse(_ data: Data, name: String, source: String) throws -> Workflow {
+  package static func parse(_ data: Data, name: String, source: String) throws -> Workflow {
     let body = try decode(data, source: source)
     let specified = body.specification.tasks
     var position: [String: Int] = [:]

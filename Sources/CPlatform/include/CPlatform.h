@@ -29,22 +29,32 @@ static inline void cplatform_pause(void) {
 void cplatform_yield(void);
 /// CLOCK_MONOTONIC in nanoseconds.
 uint64_t cplatform_now_ns(void);
+/// The same clock as of its last tick, some milliseconds ago: a few nanoseconds to read.
+uint64_t cplatform_coarse_now_ns(void);
 /// Number of CPUs in this process's affinity mask; at least 1.
 int32_t cplatform_affinity_count(void);
 
 // --- threads -------------------------------------------------------------------------------------------------------
 
-/// Starts a detached thread with all signals blocked. Returns 0 or an errno value.
+/// Starts a detached thread. All signals are blocked on it, save those that a fault of its own raises (SIGSEGV, SIGBUS, SIGILL,
+/// SIGFPE, SIGTRAP, SIGABRT, SIGSYS): the program's crash handlers run there too. Returns 0 or an errno value.
 int cplatform_thread_start(void (*body)(void *_Nullable), void *_Nullable context, size_t stack_bytes);
 int32_t cplatform_thread_id(void);
 int32_t cplatform_process_id(void);
 bool cplatform_is_main_thread(void);
+/// Bytes of the calling thread's stack, and how many of them are still free; a large number for both where the system does
+/// not tell.
+size_t cplatform_stack_size(void);
+size_t cplatform_stack_left(void);
 /// Names the calling thread; the kernel keeps 15 bytes.
 void cplatform_thread_set_name(const char *name);
 /// Writes the calling thread's name, at most 15 bytes and a zero, into `name`.
 void cplatform_thread_get_name(char name[_Nonnull 16]);
 /// Whether the thread sleeps in the kernel (state S or D), as opposed to running or waiting for a CPU.
 bool cplatform_thread_is_blocked(int32_t thread_id);
+/// What the kernel says the thread waits in: the name of a function of its, or else the letter of the thread's state. Writes at
+/// most `size` bytes with the zero.
+void cplatform_thread_kernel_word(int32_t thread_id, char *word, size_t size);
 /// Scheduling priority (nice) of the calling thread.
 int32_t cplatform_thread_nice(void);
 /// Sets it; false when the system does not permit.
@@ -58,6 +68,7 @@ bool cplatform_may_restore_nice(void);
 typedef struct {
   void *_Nullable worker;  ///< the pool worker that owns this thread, if any (set by a backend)
   void *_Nullable frame;   ///< the innermost operation launch on this thread (set by the operation core)
+  void *_Nullable pending_batch;  ///< what a wait on this thread hands over first (see `ReadyBatch`)
   void *_Nullable owed_queue;  ///< the queue to which this thread owes references (see `OwedReferences`)
   uintptr_t spares;       ///< this thread's magazine of operations to use again (see `SpareOperations`)
   uintptr_t full_spares;  ///< a full one behind it, or 0
@@ -86,6 +97,8 @@ static inline void *_Nullable cplatform_worker(void) { return cplatform_words.wo
 static inline void cplatform_set_worker(void *_Nullable worker) { cplatform_words.worker = worker; }
 static inline void *_Nullable cplatform_frame(void) { return cplatform_words.frame; }
 static inline void cplatform_set_frame(void *_Nullable frame) { cplatform_words.frame = frame; }
+static inline void *_Nullable cplatform_pending_batch(void) { return cplatform_words.pending_batch; }
+static inline void cplatform_set_pending_batch(void *_Nullable batch) { cplatform_words.pending_batch = batch; }
 
 /// While an operation has changed the calling thread's nice value: threads started meanwhile get `nice` instead.
 static inline void cplatform_set_base_nice(int32_t nice) {
@@ -125,6 +138,13 @@ void cplatform_set_tracing(bool on);
 extern void operations_write_trace(const char *path) __attribute__((weak));
 /// Fills `name` with this program's name, at most `size` bytes with the zero.
 void cplatform_program_name(char *name, size_t size);
+
+// --- dumps ---------------------------------------------------------------------------------------------------------
+
+/// Whether OPERATIONS_DUMP is set. Then the first call has SIGUSR1 let `cplatform_dump_wait` return.
+bool cplatform_dump_wanted(void);
+/// Blocks until the next SIGUSR1.
+void cplatform_dump_wait(void);
 
 // --- misuse --------------------------------------------------------------------------------------------------------
 

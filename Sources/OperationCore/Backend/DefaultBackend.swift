@@ -16,6 +16,9 @@ enum DefaultBackend {
 package final class BackendBox: Sendable {
   package let backend: any Backend
 
+  /// The same object, when it is one of this library's own.
+  package let supervised: (any SupervisedBackend)?
+
   /// The same for every box of the same backend, different for any two backends alive at the same time; never 0.
   let identity: UInt32
   /// Asked once: the property is a user's, and is needed under a lock.
@@ -23,6 +26,7 @@ package final class BackendBox: Sendable {
 
   package init(_ backend: any Backend) {
     self.backend = backend
+    supervised = backend as? any SupervisedBackend
     identity = BackendIdentities.shared.take(for: backend)
     workerCount = max(1, backend.workerCount)
   }

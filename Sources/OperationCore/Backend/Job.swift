@@ -35,6 +35,16 @@ public struct Job: @unchecked Sendable {
     return outcome > 3 ? Job(word: outcome & ~3) : nil
   }
 
+  /// For a backend that takes no more jobs: gets rid of one that has nothing to do. An entry may still be on its way when its
+  /// operation was started by another, a ticket when nothing is left to start; and whoever waited for the operations may shut
+  /// the backend down then.
+  /// - Returns: false when the job has something to do, and was left as it is.
+  package func dropIfVoid() -> Bool {
+    guard object._withUnsafeGuaranteedRef({ $0.isVoid }) else { return false }
+    _ = run()
+    return true
+  }
+
   /// How many levels `level` knows.
   package static let levels = 5
 }
@@ -60,6 +70,9 @@ open class JobObject {
 
   /// For what stands in a controller's lists: claims the operation, which the controller lets start now.
   func claimAdmitted() -> AdmittedClaim { fatalError("only operations and their entries stand in a queue's lists") }
+
+  /// Whether running it would start nothing, now and for good.
+  var isVoid: Bool { false }
 
   /// A void entry, taken out of a controller's list, gives back what it held; called without locks.
   func discard() {}

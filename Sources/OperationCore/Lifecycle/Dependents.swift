@@ -38,6 +38,48 @@ enum EdgeWord {
   }
 }
 
+/// Edges in the order of linking, linked through themselves.
+struct EdgeList {
+  private var first: UInt = 0
+  private var last: UInt = 0
+
+  init() {}
+
+  /// - Parameter stack: the newest of a stack of edges, or 0.
+  @inline(__always)
+  init(stack: UInt) {
+    last = stack
+    first = stack
+    if stack != 0, EdgeWord.next(of: stack) != 0 { reverse() }
+  }
+
+  private mutating func reverse() {
+    var edge = last
+    first = 0
+    while edge != 0 {
+      let older = EdgeWord.next(of: edge)
+      EdgeWord.setNext(of: edge, to: first)
+      first = edge
+      edge = older
+    }
+  }
+
+  var isEmpty: Bool { first == 0 }
+
+  /// The edge's link is read here: its memory may go with its operation.
+  mutating func popFirst() -> UInt? {
+    guard first != 0 else { return nil }
+    let edge = first
+    first = edge == last ? 0 : EdgeWord.next(of: edge)
+    return edge
+  }
+
+  mutating func append(_ edge: UInt) {
+    if first == 0 { first = edge } else { EdgeWord.setNext(of: last, to: edge) }
+    last = edge
+  }
+}
+
 extension Operation {
   enum PushResult {
     case linked
@@ -49,6 +91,8 @@ extension Operation {
 
   /// Links an edge of another operation to this one, its dependency.
   final func push(edge: UInt) -> PushResult {
+    // One that finished without dependents has left its stack open: what is added later must not go through it.
+    if stateNow.has(StateWord.finished) { return .finished }
     var head = dependents.load(ordering: .acquiring)
     while true {
       if head == EdgeWord.sealed { return .finished }
@@ -62,74 +106,82 @@ extension Operation {
     return raise(StateWord.hasDependents).has(StateWord.finished) ? .mustRelease : .linked
   }
 
-  /// Seals the stack and releases every operation in it, in the order of linking.
+  /// Seals the stack and releases every operation in it, in the order of linking; behind them those whose readiness is observed.
   /// - Parameters:
   ///   - frame: where the next job of this thread goes, when it may run one.
-  ///   - mayRunUserCode: whether a dependent's overridden `isReady` may be asked on this thread.
-  final func releaseDependents(frame: UnsafeMutablePointer<LaunchFrame>?, mayRunUserCode: Bool = false) {
-    var edge = dependents.exchange(EdgeWord.sealed, ordering: .acquiringAndReleasing)
-    guard edge != EdgeWord.sealed else { return }
-    var batch = ReadyBatch(home: frame?.pointee.home ?? 0, mayRunUserCode: mayRunUserCode)
-    if edge != 0, EdgeWord.next(of: edge) != 0 {
-      var reversed: UInt = 0
-      while edge != 0 {
-        let older = EdgeWord.next(of: edge)
-        EdgeWord.setNext(of: edge, to: reversed)
-        reversed = edge
-        edge = older
-      }
-      edge = reversed
-    }
-    while edge != 0 {
-      // Read before the release: the edge's memory may go with its operation.
-      let next = EdgeWord.next(of: edge)
-      Operation.unmanaged(EdgeWord.dependent(of: edge))._withUnsafeGuaranteedRef {
-        $0.release(by: word, into: &batch)
-      }
-      edge = next
-    }
-    if let frame, frame.pointee.successor == 0 { frame.pointee.successor = batch.takeSuccessor() }
+  ///   - asks: where a dependent's overridden `isReady` may be asked.
+  ///   - place: a queue whose controller gives a place away when the dependents are in its lists; held by the caller.
+  ///   - isFinish: the completion block may have its turn behind the last step that is not a user's.
+  final func releaseDependents(
+    frame: UnsafeMutablePointer<LaunchFrame>? = nil, asks: ReadyBatch.Asks = .elsewhere,
+    place: Unmanaged<OperationQueue>? = nil, isFinish: Bool = false
+  ) {
+    let top = dependents.exchange(EdgeWord.sealed, ordering: .acquiringAndReleasing)
+    var batch = ReadyBatch(home: frame?.pointee.home ?? 0, asks: asks, mayNotify: false, place: place)
+    var edges = EdgeList(stack: top == EdgeWord.sealed ? 0 : top)
+    var observed = EdgeList()
+    if isFinish, asks == .here { departed.store(Self.epilogueMayRun, ordering: .releasing) }
+    release(&edges, into: &batch, putOff: &observed)
+    // Observers may run for long: no job may wait for this thread.
+    batch.flush(frame: observed.isEmpty ? frame : nil)
+    if isFinish, asks == .elsewhere { departed.store(Self.epilogueMayRun, ordering: .releasing) }
+    if observed.isEmpty { return }
+    batch.mayNotify = true
+    var none = EdgeList()
+    release(&observed, into: &batch, putOff: &none)
     batch.submit()
+  }
+
+  private final func release(_ edges: inout EdgeList, into batch: inout ReadyBatch, putOff: inout EdgeList) {
+    while let edge = edges.popFirst() {
+      let dependent: Unmanaged<Operation> = Operation.unmanaged(EdgeWord.dependent(of: edge))
+      // A release that is put off leaves the count as it is, which keeps the dependent and its edge.
+      if !dependent._withUnsafeGuaranteedRef({ $0.release(by: word, into: &batch) }) { putOff.append(edge) }
+    }
   }
 
   /// One dependency (or, with `dependency` nil, the queue's own count) less to wait for.
   /// - Parameter dependency: its word, only to be compared.
-  final func release(by dependency: UInt?, into batch: inout ReadyBatch) {
+  /// - Returns: false when nothing was done, because observers have to be told, who may not be called in this batch yet.
+  @discardableResult
+  final func release(by dependency: UInt?, into batch: inout ReadyBatch) -> Bool {
     var old = stateNow
     // With no dependency left and nobody responsible for the start yet, a concurrent cancel() may start it and let it go;
     // with its link in use elsewhere, so may an older entry.
     let hold = old.has(StateWord.asksReady) || old.has(StateWord.linked) ? Operation.retained(word) : nil
     defer { withExtendedLifetime(hold) {} }
     while true {
-      if let dependency, old.has(StateWord.edgesRemoved), forgetRemoved(dependency) { return }
+      if let dependency, old.has(StateWord.edgesRemoved), forgetRemoved(dependency) { return true }
       let (next, action) = old.releasingOne()
+      if batch.putsOff(action, of: self, old) { return false }
       let result = state.compareExchange(
         expected: old.bits, desired: next.bits, successOrdering: .acquiringAndReleasing, failureOrdering: .acquiring)
       if result.exchanged {
         // After `.nothing` the operation may be gone.
         switch action {
-        case .nothing: return
+        case .nothing: break
         case .schedule(let useLink):
-          if next.has(StateWord.observed) {
-            batch.flush()
-            notify(.isReady)
-          }
-          return batch.add(self, useLink: useLink)
+          if next.has(StateWord.observed) { tellOfReadiness(&batch) }
+          batch.add(self, useLink: useLink)
         case .askReady:
-          guard batch.mayRunUserCode else {
-            raise(StateWord.heldBack)
-            return requestExamination()
-          }
-          batch.flush()
-          if next.has(StateWord.observed) { notify(.isReady) }
-          return askReady(into: &batch)
+          if next.has(StateWord.observed) { tellOfReadiness(&batch) }
+          if batch.asks == .here { askReady(into: &batch) } else { batch.collect(self) }
         case .leave:
           _ = leaveQueue()
-          return Unmanaged.passUnretained(self).release()
+          Unmanaged.passUnretained(self).release()
         }
+        return true
       }
       old = StateWord(bits: result.original)
     }
+  }
+
+  /// Also where the batch may not notify: an observer that came in the last instant is told, or it would never be.
+  @inline(never)
+  private final func tellOfReadiness(_ batch: inout ReadyBatch) {
+    guard isReadinessObserved else { return }
+    batch.flush(frame: nil)
+    notify(.isReady)
   }
 
   /// The edge that fired belongs to a dependency that was removed: it keeps the operation alive, and does not count.
@@ -145,7 +197,7 @@ extension Operation {
     while true {
       let before = StateWord(bits: state.bitwiseAnd(~StateWord.askAgain, ordering: .sequentiallyConsistent).newValue)
       guard canBeScheduled(before) else { return }
-      let ready = before.has(StateWord.cancelled) || isReady
+      let ready = before.has(StateWord.cancelled) || batch.asking { isReady }
       let now = stateNow
       guard canBeScheduled(now) else { return }
       var next = now

@@ -15,6 +15,8 @@ final class MovedEntry: JobObject {
 
   var isCurrent: Bool { operation.lock.withLock { operation.extras.moveGeneration == generation } }
 
+  override var isVoid: Bool { operation.isVoid || !isCurrent }
+
   override func runJob() -> UInt {
     guard isCurrent else { return 1 }
     let outcome = operation.runEntry(byLink: false)

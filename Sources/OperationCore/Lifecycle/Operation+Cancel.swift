@@ -9,7 +9,7 @@ extension Operation {
         guard schedule else { return }
         // The entry made here keeps the queue until it is handed over; the batch keeps the backend.
         let queue = retainedQueue()
-        var batch = ReadyBatch(home: 0)
+        var batch = ReadyBatch()
         batch.add(self, useLink: useLink)
         batch.submit()
         withExtendedLifetime(queue) {}

@@ -1,54 +1,56 @@
 import Primitives
 import Synchronization
 
-// Overridden properties: a subclass posts that one may have changed; a job on the backend reads it. Never the posting
-// thread itself, which may hold the lock that the property takes.
+// Overridden properties: a subclass posts that one may have changed. Its observers are told at once, on the posting thread; the
+// queue's own look is a job of the examiner's. Never the posting thread itself: it may hold the lock that the property takes.
 
 extension Operation {
   final func posted(_ key: ObservableKey?, isPrior: Bool) {
     let now = stateNow
-    if now.has(StateWord.finished) && !now.has(StateWord.observed) { return }
+    let isObserved = now.has(StateWord.observed)
+    if key == nil || key == .isExecuting, !now.has(StateWord.postsExecuting) { raise(StateWord.postsExecuting) }
     if isPrior {
-      // From here the subclass reports the property: an examination that is on its way must not report it as well.
-      if now.has(StateWord.observed) { lock.withLock { extras.observers.willPost(key) } }
+      // From here the subclass reports the property, the base class does not.
+      if isObserved { for observer in lock.withLock({ extras.observers.post(key) }) { observer.willChange(self) } }
       return
     }
-    if now.has(StateWord.observed) { lock.withLock { extras.observers.post(key) } }
-    var examine = now.has(StateWord.observed) || key == nil || key == .isFinished
-    if key == nil || key == .isReady { examine = raise(StateWord.askAgain).has(StateWord.heldBack) || examine }
-    if examine { requestExamination() }
+    // First the queue's look: an observer that waits for this operation waits for that.
+    if !stateNow.has(StateWord.finished) {
+      var examine = key == nil || key == .isFinished
+      if key == nil || key == .isReady { examine = raise(StateWord.askAgain).has(StateWord.heldBack) || examine }
+      if examine { requestExamination() }
+    }
+    if isObserved {
+      for observer in lock.withLock({ extras.observers.post(key) }) {
+        observer.didChange(self, onlyIfDifferent: key == nil)
+      }
+    }
   }
 
-  final func requestExamination() {
+  private final func requestExamination() {
     var old = stateNow
     while !old.has(StateWord.examinePending), !old.has(StateWord.finished) {
       if replaceState(old, with: StateWord(bits: old.bits | StateWord.examinePending)) {
-        // The flag keeps the operation in its queue, so the queue may be followed.
-        let backend = (old.has(StateWord.listed) ? retainedQueue()?.backend : nil) ?? DefaultBackend.backend
-        backend.submit(Job(priority: explicitPriority) { self.examine() })
-        return
+        return Examiner.submit { self.examine() }
       }
       old = stateNow
     }
-    if old.has(StateWord.finished), old.has(StateWord.observed) {
-      DefaultBackend.backend.submit(Job { self.notifyPosted() })
-    }
   }
 
-  private final func examine() {
-    // Taken back before the reading: what is posted from now on makes a new job. Until this job is done the operation
-    // stays in its queue through a count of its own.
+  /// Reads the properties. Called once for each time that `examinePending` was set.
+  final func examine() {
+    // The flag is taken back before the reading: what is posted from now on makes a new job. These references keep the
+    // operation and its queue until this job is done.
     let queue = retainedQueue()
     let before = state.bitwiseAnd(~StateWord.examinePending, ordering: .sequentiallyConsistent)
     if before.newValue & StateWord.finished == 0 {
       if isFinished { finishByWord() }
       if stateNow.has(StateWord.heldBack) {
-        var batch = ReadyBatch(home: 0, mayRunUserCode: true)
+        var batch = ReadyBatch(asks: .here)
         askReady(into: &batch)
         batch.submit()
       }
     }
-    if stateNow.has(StateWord.observed) { notifyPosted() }
     if StateWord(bits: before.oldValue).has(StateWord.examinePending), StateWord(bits: before.newValue).mayLeave {
       _ = leaveQueue()
       Unmanaged.passUnretained(self).release()
@@ -60,6 +62,7 @@ extension Operation {
   private final func finishByWord() {
     let now = stateNow
     if !now.has(StateWord.started), now.has(StateWord.enqueued) { warnFinishedBeforeStart() }
+    raise(StateWord.postsFinished)
     finishNow()
   }
 

@@ -21,7 +21,8 @@ extension Operation {
           frame.pointee.left = true
           // Held by this launch until it gives the references back.
           OperationQueue.unmanaged(queueWord.load(ordering: .relaxed))._withUnsafeGuaranteedRef {
-            settle(old, queue: $0, frame: frame)
+            // Whoever calls finish() inside of its body may hold locks of its own.
+            settle(old, queue: $0, frame: frame, asks: finishesItself ? .elsewhere : .here)
           }
           return
         }
@@ -52,7 +53,11 @@ extension Operation {
       // Before anybody learns of the finish: who has waited for it may shut the backend down.
       handOffEpilogue(queue: queue)
     }
-    if let queue { settle(old, queue: queue, frame: nil) } else { serve(old, frame: nil, mayRunUserCode: false) }
+    if let queue {
+      settle(old, queue: queue, frame: nil, asks: frame == nil || finishesItself ? .elsewhere : .here)
+    } else {
+      serve(old, frame: nil, asks: .elsewhere)
+    }
     if leave {
       _ = leaveQueue()
       Unmanaged.passUnretained(self).release()
@@ -64,47 +69,52 @@ extension Operation {
   ///
   /// Two functions, and the queue not optional in the first: the optimizer takes a reference to an optional's payload, and
   /// the queue's reference count is a cache line that every worker would write for every operation.
-  private final func settle(_ old: StateWord, queue: OperationQueue, frame: UnsafeMutablePointer<LaunchFrame>?) {
+  private final func settle(
+    _ old: StateWord, queue: OperationQueue, frame: UnsafeMutablePointer<LaunchFrame>?, asks: ReadyBatch.Asks
+  ) {
     // No job may wait for this thread while user code runs on it: an overridden start() may go on for long after
     // super.start(), and observers are about to be told.
-    let ownThread = frame != nil
     let frame = old.has(StateWord.asksReady) || old.has(StateWord.observed) || queue.isObserved ? nil : frame
-    var old = old
+    var place: Unmanaged<OperationQueue>?
     if old.has(StateWord.tracked) {
-      // Before its place is given to another: its dependents may be the more urgent ones.
-      if old.has(StateWord.hasDependents) {
-        releaseDependents(frame: frame, mayRunUserCode: ownThread)
-        old.bits &= ~StateWord.hasDependents
-      }
-      queue.controller.didFinish(self, of: queue, frame: frame)
+      // A place that dependents may be the most urgent ones for is given away when they have been released.
+      let isKept = old.has(StateWord.hasDependents)
+      queue.controller.didFinish(self, of: queue, frame: frame, handsOut: !isKept)
+      if isKept { place = Unmanaged.passUnretained(queue) }
     }
     queue.registry.remove(self)
     let tell = queue.isObserved
-    serve(old, frame: frame, mayRunUserCode: ownThread)
+    serve(old, frame: frame, asks: asks, place: place)
     if tell { queue.notifyListChanged() }
   }
 
   /// - Parameters:
   ///   - old: the state before `finished` was set.
   ///   - frame: where the next job of this thread may be put; nil when the finish has no such thread.
-  ///   - mayRunUserCode: the operation has returned from its code on this thread.
+  ///   - asks: `here` when the operation has returned from its code on this thread.
+  ///   - place: as for `releaseDependents`.
   private final func serve(
-    _ old: StateWord, frame: UnsafeMutablePointer<LaunchFrame>?, mayRunUserCode: Bool
+    _ old: StateWord, frame: UnsafeMutablePointer<LaunchFrame>?, asks: ReadyBatch.Asks,
+    place: Unmanaged<OperationQueue>? = nil
   ) {
     departed.store(Self.waitersMayGo, ordering: .releasing)
     if old.has(StateWord.hasWaiters) { wakeWaiters() }
-    if old.has(StateWord.hasDependents) { releaseDependents(frame: frame, mayRunUserCode: mayRunUserCode) }
-    departed.store(Self.epilogueMayRun, ordering: .releasing)
-    if old.has(StateWord.observed) { notifyFinished(executing: !old.has(StateWord.skipped)) }
+    if old.has(StateWord.hasDependents) {
+      releaseDependents(frame: frame, asks: asks, place: place, isFinish: true)
+    } else {
+      departed.store(Self.epilogueMayRun, ordering: .releasing)
+    }
+    if old.has(StateWord.observed) { notifyFinished(old) }
   }
 
   /// Values of `departed`.
   private static var waitersMayGo: UInt8 { 1 }
-  private static var epilogueMayRun: UInt8 { 2 }
+  static var epilogueMayRun: UInt8 { 2 }
 
-  private final func notifyFinished(executing: Bool) {
-    if executing { notify(.isExecuting) }
-    notify(.isFinished)
+  /// What the class posts itself, it has posted.
+  private final func notifyFinished(_ old: StateWord) {
+    if old.isExecuting, !old.has(StateWord.postsExecuting) { notify(.isExecuting) }
+    if !old.has(StateWord.postsFinished) { notify(.isFinished) }
   }
 
   // MARK: - Epilogue
@@ -143,7 +153,7 @@ extension Operation {
     let backend = queue?.backend ?? DefaultBackend.backend
     backend.submit(
       Job(priority: explicitPriority) {
-        // The finishing thread is serving waiters and dependents: it runs nobody's code.
+        // The finishing thread is serving waiters and dependents. It runs nobody's code before it lets this one go on.
         Spin.until { self.departed.load(ordering: .acquiring) == Self.epilogueMayRun }
         guard let block = self.takeCompletionBlock() else { return self.releaseDependencies() }
         self.runEpilogue(block, queue: queue.map { UInt(bitPattern: Unmanaged.passUnretained($0).toOpaque()) } ?? 0)

@@ -68,7 +68,6 @@ extension Operation {
 
   /// Runs `start()` in a frame, and afterwards what belongs after the finish.
   final func launch(ownsLink: Bool, claimed: StateWord, before: StateWord) -> UInt {
-    if claimed.has(StateWord.observed) { launchObserved(claimed: claimed, before: before) }
     OwedReferences.settle(except: queueWord.load(ordering: .relaxed))
     let outer = LaunchFrame.current
     // Without the link the operation may leave its queue before start() returns.
@@ -78,7 +77,10 @@ extension Operation {
       LaunchFrame(
         operation: word, queue: queueWord.load(ordering: .relaxed), home: home.load(ordering: .relaxed),
         ownsLink: ownsLink, previous: outer, depth: (outer?.pointee.depth ?? 0) + 1)
-    ) { if _slowPath(cplatform_is_tracing()) { TraceProbe.start(self) } else { start() } }
+    ) {
+      if claimed.has(StateWord.observed) { tellOfLaunch(claimed: claimed, before: before) }
+      if _slowPath(cplatform_is_tracing()) { TraceProbe.start(self) } else { start() }
+    }
     if frame.left {
       // Nobody else may touch it any more on behalf of the queue; the caller gives the reference back.
       if stateNow.has(StateWord.hasEpilogue) { epilogue(queue: frame.queue, successor: &frame.successor) }
@@ -94,12 +96,21 @@ extension Operation {
     return after.mayLeave ? frame.successor | leaveQueue() : frame.successor
   }
 
-  private final func launchObserved(claimed: StateWord, before: StateWord) {
+  /// In the frame of the launch, so that an observer which waits for the operation is told of its mistake; `entered`
+  /// meanwhile, so that one which starts the operation is, too.
+  private final func tellOfLaunch(claimed: StateWord, before: StateWord) {
+    let frame = LaunchFrame.current
+    let entered = frame?.pointee.entered ?? false
+    frame?.pointee.entered = true
     if claimed.has(StateWord.skipped) {
       if !before.has(StateWord.cancelled) { notify(.isCancelled) }
-    } else {
+    } else if !claimed.has(StateWord.postsExecuting), isExecuting {
       notify(.isExecuting)
+    } else {
+      // The class has a property of its own, which changes later or never.
+      raise(StateWord.postsExecuting)
     }
+    frame?.pointee.entered = entered
   }
 
   /// Gives the operation's reference to its queue back.
@@ -111,7 +122,13 @@ extension Operation {
     return 1
   }
 
-  /// Its queue for a thread that has no other hold on the operation's membership; nil when it has left.
+  /// Its queue for a thread that only holds the operation; nil when it is in none, or has finished.
+  final var owner: OperationQueue? {
+    // Before the finish: from now on the operation leaves the long way, under the lock.
+    raise(StateWord.queueWanted).has(StateWord.finished) ? nil : lockedQueue
+  }
+
+  /// Its queue where the operation cannot have left, or leaves the long way only; nil when it has left.
   final var lockedQueue: OperationQueue? { lock.withLock { retainedQueue() } }
 
   // MARK: - start()
@@ -130,7 +147,9 @@ extension Operation {
   private final func perform() {
     let now = stateNow
     if now.has(StateWord.finished) { return }
-    if now.has(StateWord.skipped) {
+    // Cancelled since it was claimed: looked at as late as it costs nothing. One that others finish decides for itself: its
+    // `cancel()` may call `finish()`.
+    if now.has(StateWord.skipped) || now.has(StateWord.cancelled) && !finishesItself {
       releaseUnrunBlocks()
       finishNow()
       return
@@ -158,12 +177,14 @@ extension Operation {
       if replaceState(old, with: next) {
         // No queue, no entry: the caller holds the operation.
         let outer = LaunchFrame.current
-        if next.has(StateWord.observed) { launchObserved(claimed: next, before: old) }
         _ = LaunchFrame.enter(
           LaunchFrame(
             operation: word, queue: 0, home: outer?.pointee.home ?? 0, ownsLink: false, previous: outer,
             depth: (outer?.pointee.depth ?? 0) + 1, entered: true)
-        ) { if cplatform_is_tracing() { TraceProbe.startByHand(self, perform) } else { perform() } }
+        ) {
+          if next.has(StateWord.observed) { tellOfLaunch(claimed: next, before: old) }
+          if cplatform_is_tracing() { TraceProbe.startByHand(self, perform) } else { perform() }
+        }
         return
       }
       old = stateNow

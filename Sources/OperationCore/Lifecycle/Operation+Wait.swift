@@ -14,44 +14,77 @@ extension Operation {
 
   final func waitHere() {
     if hasDeparted { return }
+    ReadyBatch.handOverPending()
     guard let frame = LaunchFrame.current else { return sleepUntilDeparted() }
     if LaunchFrame.isRunning(self) { misuse(self, "the operation waits for itself and would never finish") }
     let home = frame.pointee.home
-    if home != 0, frame.pointee.depth < Self.helpDepth {
-      while !hasDeparted, helpOnce(home: home) {}
+    while !hasDeparted {
+      if home != 0, Self.mayHelp(frame) {
+        while !hasDeparted, helpOnce(home: home) {}
+      }
+      if hasDeparted { return }
+      LaunchFrame.whileBlocked {
+        // The backend knows now that this thread blocks. If it has no thread to put in its place, and there is something that
+        // this one may run after all, that comes first.
+        if home == 0 || !LaunchFrame.isBackendFull || !Self.mayHelp(frame) || !canHelp(home: home) {
+          sleepUntilDeparted()
+        }
+      }
     }
-    if hasDeparted { return }
-    LaunchFrame.whileBlocked { sleepUntilDeparted() }
+  }
+
+  /// Whether the stack has room for another operation's body. How much a body takes, nobody knows: half of the stack is left to
+  /// it, and less where nobody else could run the operation.
+  private static func mayHelp(_ frame: UnsafeMutablePointer<LaunchFrame>) -> Bool {
+    let size = Int(cplatform_stack_size())
+    let left = Int(cplatform_stack_left())
+    if left >= size / 2, frame.pointee.depth < helpDepth { return true }
+    return left >= size / 8 && LaunchFrame.isBackendFull
   }
 
   /// Runs this operation, or something unstarted that it waits for, on the calling thread.
   /// - Returns: false when nothing could be run.
   private final func helpOnce(home: UInt32) -> Bool {
-    var target = self
-    for _ in 0..<Self.helpReach {
-      let now = target.stateNow
-      if target.home.load(ordering: .relaxed) == home, let next = now.claimingForWaiter() {
-        guard target.replaceState(now, with: next) else { continue }
-        return target.runForWaiter(claimed: next, before: now)
-      }
-      if now.has(StateWord.started) || now.dependencyCount == 0 { return false }
-      guard let further = target.firstUnfinishedDependency() else { return false }
-      target = further
+    while let (target, claim) = findHelp(home: home) {
+      guard target.replaceState(claim.before, with: claim.after) else { continue }
+      // No successor comes back: without the entry's link the finish hands everything to the backend.
+      _ = target.launch(ownsLink: false, claimed: claim.after, before: claim.before)
+      return true
     }
     return false
   }
 
-  private final func runForWaiter(claimed: StateWord, before: StateWord) -> Bool {
-    var claimed = claimed
-    if queueCancelledThis {
-      raise(StateWord.cancelled)
-    } else {
-      claimed = StateWord(
-        bits: state.bitwiseAnd(~StateWord.skipped, ordering: .sequentiallyConsistent).newValue)
+  private final func canHelp(home: UInt32) -> Bool { findHelp(home: home) != nil }
+
+  /// This operation or the first unstarted one that it waits for, if a waiter may run that: its word now and when claimed.
+  private final func findHelp(
+    home: UInt32
+  ) -> (target: Operation, claim: (before: StateWord, after: StateWord))? {
+    var target = self
+    for _ in 0..<Self.helpReach {
+      if target.home.load(ordering: .relaxed) == home, let claim = target.claimForWaiter() { return (target, claim) }
+      let now = target.stateNow
+      if now.has(StateWord.started) || now.dependencyCount == 0 { return nil }
+      guard let further = target.firstUnfinishedDependency() else { return nil }
+      target = further
     }
-    // No successor comes back: without the entry's link the finish hands everything to the backend.
-    _ = launch(ownsLink: false, claimed: claimed, before: before)
-    return true
+    return nil
+  }
+
+  /// The word as a claim of a waiter would leave it; nil when a waiter may not run the operation.
+  private final func claimForWaiter() -> (before: StateWord, after: StateWord)? {
+    guard stateNow.claimingForWaiter() != nil, endsWithItsStart, let owner else { return nil }
+    // As any claim: the word, then the queue's bound, then the compare-exchange, which fails if the flag came in between.
+    let before = stateNow
+    guard let after = before.claimingForWaiter(),
+      !owner.registry.isCancelled(sequence: sequence.load(ordering: .relaxed))
+    else { return nil }
+    return (before, after)
+  }
+
+  /// Whether `start()` returns when the operation finishes, and not before or long after: the waiter gets its thread back then.
+  private final var endsWithItsStart: Bool {
+    !finishesItself && (!stateNow.has(StateWord.asksReady) || !isAsynchronous)
   }
 
   final func sleepUntilDeparted() {
@@ -67,15 +100,17 @@ extension Operation {
         return Spin.until { hasDeparted }
       }
       let low = UInt32(truncatingIfNeeded: stateNow.bits)
-      if low & UInt32(StateWord.finished) == 0 { sleep(while: low) }
+      guard low & UInt32(StateWord.finished) == 0 else { continue }
+      sleep(while: low, timeout: RefusedPools.shared.retryInterval)
+      RefusedPools.shared.retry()
     }
   }
 
-  private final func sleep(while low: UInt32) {
+  private final func sleep(while low: UInt32, timeout: Int64) {
     withUnsafePointer(to: state) { pointer in
       // The low half comes first in memory: Swift runs on little-endian Linux only.
       _ = cplatform_futex_wait(
-        UnsafeMutableRawPointer(mutating: UnsafeRawPointer(pointer)).assumingMemoryBound(to: UInt32.self), low, -1)
+        UnsafeMutableRawPointer(mutating: UnsafeRawPointer(pointer)).assumingMemoryBound(to: UInt32.self), low, timeout)
     }
   }
 
@@ -88,15 +123,18 @@ extension Operation {
 }
 
 extension LaunchFrame {
-  /// The backend of the innermost operation with a queue on this thread.
-  static var currentBackend: (any Backend)? {
+  /// The queue of the innermost operation with one on this thread.
+  static var currentQueue: OperationQueue? {
     var frame = current
     while let here = frame, here.pointee.queue == 0 { frame = here.pointee.previous }
-    return frame.map { OperationQueue.unmanaged($0.pointee.queue)._withUnsafeGuaranteedRef { $0.backend } }
+    return frame.map { OperationQueue.retained($0.pointee.queue) }
   }
+
+  /// Nobody would take this thread's place while it blocks.
+  static var isBackendFull: Bool { currentQueue?.supervisedBackend?.isFull ?? false }
 
   /// Runs `body`, which blocks, telling the backend whose thread this is (if any) that its place is free meanwhile.
   static func whileBlocked(_ body: () -> Void) {
-    if let backend = currentBackend { backend.whileBlocked(body) } else { body() }
+    if let backend = currentQueue?.backend { backend.whileBlocked(body) } else { body() }
   }
 }

@@ -1,52 +1,102 @@
 import CPlatform
 import Primitives
 
-/// Operations that became ready at one moment, on their way to their backends: those of the first backend as one list.
+/// Operations that became ready at one moment, on their way: those of the first backend as one list, and those of a queue
+/// with a controller as another, so that the controller orders them together.
+///
+/// Lives on one thread's stack, and hands over what it holds when it is submitted. While an overridden `isReady` is asked in
+/// between, the batch is *pending* on its thread: a wait of that user code hands it over first.
 struct ReadyBatch: ~Copyable {
+  /// Where a class that may override `isReady` is asked.
+  enum Asks {
+    /// On a thread that holds no lock of a user's.
+    case elsewhere
+    case here
+  }
+
+  let asks: Asks
+  /// Whether observers of `isReady` may be called here; if not, the release is put off, to be tried again when they may.
+  var mayNotify: Bool
+  /// Operations without unfinished dependencies, to be asked elsewhere.
+  private var collected: [Operation]?
+
   private var list = JobFIFO()
   /// Identity of the backend that `list` is for; 0 while it is empty.
-  private var listHome: UInt32
+  private var listHome: UInt32 = 0
   /// The first operation that `list` got: its link is in use here, so it cannot leave its queue.
   private var listOperation: UInt = 0
   /// The backend on whose thread this is; its next job may be taken from the list.
   private let home: UInt32
 
-  /// Whether user code may run here: overridden `isReady`, observers. Not on a thread of the user's, who may hold locks.
-  let mayRunUserCode: Bool
+  /// Entries for the controller of one queue, by link: so each holds its queue.
+  private var admitted = JobFIFO()
+  private var admittedQueue: UInt = 0
+  /// A queue whose controller has a place to give away once these entries are in its lists; held by the caller.
+  private var place: Unmanaged<OperationQueue>?
 
-  init(home: UInt32, mayRunUserCode: Bool = false) {
+  init(
+    home: UInt32 = 0, asks: Asks = .elsewhere, mayNotify: Bool = true, place: Unmanaged<OperationQueue>? = nil
+  ) {
     self.home = home
-    self.mayRunUserCode = mayRunUserCode
-    listHome = 0
+    self.asks = asks
+    self.mayNotify = mayNotify
+    self.place = place
+  }
+
+  /// Whether this release has to wait until observers may be called.
+  @inline(__always)
+  func putsOff(_ action: StateWord.Release, of operation: Operation, _ state: StateWord) -> Bool {
+    guard state.has(StateWord.observed), !mayNotify else { return false }
+    switch action {
+    case .askReady, .schedule: return operation.isReadinessObserved
+    case .nothing, .leave: return false
+    }
+  }
+
+  /// - Parameter operation: has no unfinished dependency; nobody is responsible for its start yet.
+  mutating func collect(_ operation: Operation) {
+    if collected == nil { collected = [operation] } else { collected?.append(operation) }
   }
 
   /// - Parameter operation: scheduled by the caller, who therefore holds its queue.
   mutating func add(_ operation: Operation, useLink: Bool) {
     if _slowPath(cplatform_is_tracing()) { TraceProbe.isReady(operation.word) }
-    let entry = useLink ? operation.word : operation.makeMovedEntry()
+    guard useLink else { return addMoved(operation) }
     if operation.stateNow.has(StateWord.tracked) {
-      if let queue = operation.retainedQueue() { queue.controller.admitLater(operation, entry: entry, of: queue) }
+      let queue = operation.queueWord.load(ordering: .acquiring)
+      if admittedQueue != queue { flushAdmitted(frame: nil, handsOut: true) }
+      admittedQueue = queue
+      admitted.append(operation.word)
       return
     }
     let operationHome = operation.home.load(ordering: .relaxed)
-    if listHome == 0, useLink {
+    if listHome == 0 {
       listHome = operationHome
       listOperation = operation.word
     }
-    if listHome == operationHome, useLink {
-      list.append(entry)
+    if listHome == operationHome {
+      list.append(operation.word)
+    } else if let queue = operation.retainedQueue() {
+      queue.backend.submit(Job(word: operation.word))
+    }
+  }
+
+  /// Its link is in use elsewhere: another object stands for it, alone.
+  private func addMoved(_ operation: Operation) {
+    let entry = operation.makeMovedEntry()
+    guard let queue = operation.lockedQueue else {
+      // It has finished and left meanwhile.
+      return JobObject.unmanaged(entry)._withUnsafeGuaranteedRef { $0.discard() }
+    }
+    if operation.stateNow.has(StateWord.tracked) {
+      queue.controller.admitLater(operation, entry: entry, of: queue)
     } else {
-      if let queue = operation.retainedQueue() {
-        queue.backend.submit(Job(word: entry))
-      } else if !useLink {
-        // It has finished and left meanwhile.
-        JobObject.unmanaged(entry)._withUnsafeGuaranteedRef { $0.discard() }
-      }
+      queue.backend.submit(Job(word: entry))
     }
   }
 
   /// The most urgent entry, first of its level, for the thread itself to run; 0 when there is none of its backend.
-  mutating func takeSuccessor() -> UInt {
+  private mutating func takeSuccessor() -> UInt {
     guard home != 0, listHome == home, !list.isEmpty else { return 0 }
     if list.count == 1 { return list.popFirst() }
     var best = -1
@@ -70,12 +120,41 @@ struct ReadyBatch: ~Copyable {
     return chosen
   }
 
-  consuming func submit() { flush() }
+  consuming func submit() { flush(frame: nil) }
 
-  /// Hands over what is there: nothing may wait here while user code runs.
-  mutating func flush() {
-    // The first operation's entry is still here, unless this thread runs it next: either way it is in its queue.
-    guard !list.isEmpty,
+  /// Hands over what is there, the place and the questions included.
+  /// - Parameter frame: where the next job of this thread goes, when it may run one.
+  @inline(__always)
+  mutating func flush(frame: UnsafeMutablePointer<LaunchFrame>?) {
+    if let frame, frame.pointee.successor == 0 { frame.pointee.successor = takeSuccessor() }
+    if !list.isEmpty { flushList() }
+    listHome = 0
+    if admittedQueue != 0 || place != nil || collected != nil { flushRest(frame: frame) }
+  }
+
+  @inline(never)
+  private mutating func flushRest(frame: UnsafeMutablePointer<LaunchFrame>?) {
+    guard let asked = collected else {
+      flushAdmitted(frame: frame, handsOut: true)
+      if let place {
+        self.place = nil
+        place._withUnsafeGuaranteedRef { $0.controller.handOut(for: $0, frame: frame) }
+      }
+      return
+    }
+    // Who is asked elsewhere may be the most urgent one: the place is given away there, after the answers.
+    let queue = place?.takeUnretainedValue() ?? (admittedQueue == 0 ? nil : OperationQueue.retained(admittedQueue))
+    let isSame = queue.map { admittedQueue == UInt(bitPattern: Unmanaged.passUnretained($0).toOpaque()) } ?? false
+    flushAdmitted(frame: nil, handsOut: !isSame)
+    place = nil
+    collected = nil
+    Examiner.ask(asked, place: queue)
+  }
+
+  @inline(never)
+  private mutating func flushList() {
+    // The first operation's entry is still here, or this thread runs it next: either way it is in its queue.
+    guard
       let backend = Operation.unmanaged(listOperation)._withUnsafeGuaranteedRef({
         $0.retainedQueue()?.backend
       })
@@ -87,6 +166,39 @@ struct ReadyBatch: ~Copyable {
       all.append(contentsOf: &list)
       backend.submit(contentsOf: JobList(all))
     }
-    listHome = 0
+  }
+
+  private mutating func flushAdmitted(frame: UnsafeMutablePointer<LaunchFrame>?, handsOut: Bool) {
+    guard admittedQueue != 0 else { return }
+    // A reference, taken while the entries hold the queue: once the controller has them they may run and leave.
+    let queue = OperationQueue.retained(admittedQueue)
+    var all = JobFIFO()
+    all.append(contentsOf: &admitted)
+    if handsOut, place?.toOpaque() == Unmanaged.passUnretained(queue).toOpaque() { place = nil }
+    admittedQueue = 0
+    queue.controller.admit(all, to: queue, frame: frame, handsOut: handsOut)
+  }
+}
+
+// MARK: - Pending on a thread
+
+extension ReadyBatch {
+  /// Asks a subclass something. What the batch holds stays here meanwhile, to be ordered together with the answer; a wait
+  /// inside `question` hands it over.
+  mutating func asking(_ question: () -> Bool) -> Bool {
+    // At most one is pending: an outer one is handed over before user code runs inside of user code.
+    Self.handOverPending()
+    return withUnsafeMutablePointer(to: &self) { batch in
+      cplatform_set_pending_batch(batch)
+      defer { cplatform_set_pending_batch(nil) }
+      return question()
+    }
+  }
+
+  /// The calling thread is about to block in user code: nothing may wait for it.
+  static func handOverPending() {
+    guard let batch = cplatform_pending_batch() else { return }
+    cplatform_set_pending_batch(nil)
+    batch.assumingMemoryBound(to: ReadyBatch.self).pointee.flush(frame: nil)
   }
 }

@@ -58,6 +58,14 @@ struct StateWord: Equatable, Sendable {
   /// A job that reads the overridden properties is on its way; set only before the finish. Taken back by that job.
   static let examinePending: UInt64 = 1 << 18
 
+  /// Somebody who holds the operation looks for its queue: so it leaves the queue the long way, under its lock.
+  static let queueWanted: UInt64 = 1 << 19
+
+  /// Its class posts `isExecuting` itself.
+  static let postsExecuting: UInt64 = 1 << 20
+  /// Its class posts `isFinished` itself: the examiner found it true.
+  static let postsFinished: UInt64 = 1 << 21
+
   @usableFromInline func has(_ flag: UInt64) -> Bool { bits & flag != 0 }
   var dependencyCount: UInt64 { bits >> 32 }
 
@@ -150,19 +158,20 @@ extension StateWord {
   /// The one-step finish of an operation whose link the finishing thread owns: nobody else can let it leave. Nil when the
   /// longer way is needed.
   func finishingAndLeaving() -> StateWord? {
-    guard bits & (Self.linked | Self.examinePending | Self.finished) == Self.linked, dependencyCount == 0 else {
+    guard bits & (Self.linked | Self.examinePending | Self.finished | Self.queueWanted) == Self.linked,
+      dependencyCount == 0
+    else {
       return nil
     }
     return StateWord(bits: bits & ~Self.linked | Self.finished)
   }
 
-  /// A thread that waits for this operation runs it itself, leaving its entry (now void) where it is. `skipped` until that
-  /// thread knows that its queue was not cancelled as a whole: only then is it executing.
+  /// A thread that waits for this operation runs it itself, leaving its entry (now void) where it is.
   func claimingForWaiter() -> StateWord? {
     let wanted = Self.listed | Self.scheduled
     let excluded = Self.started | Self.tracked | Self.cancelled | Self.finished | Self.moved
     guard bits & (wanted | excluded) == wanted, dependencyCount == 0 else { return nil }
-    return StateWord(bits: bits | Self.started | Self.skipped)
+    return StateWord(bits: bits | Self.started)
   }
 
   /// Its effective priority changed. True when its place in a list must change too.

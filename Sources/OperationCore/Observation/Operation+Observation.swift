@@ -6,8 +6,11 @@ public protocol OperationObserving: AnyObject {}
 extension Operation: OperationObserving {}
 
 extension OperationObserving where Self: Operation {
-  /// Calls `changeHandler` when the property changes: on the thread that changes it, outside of all locks; for a property
-  /// that a subclass computes and posts, on a thread of the backend after the post.
+  /// Calls `changeHandler` when the property changes, on the thread that changes it, outside of all locks of this library. A
+  /// property that a subclass computes changes when the subclass says so: the handler is called in `didChangeValue` (with
+  /// option `.prior` also in `willChangeValue`), on the posting thread, in the order of posting, each change once. So a
+  /// subclass that posts under a lock of its own has the handler called under that lock; the property is read then only with
+  /// option `.new` or `.old`.
   ///
   /// Observable are `isCancelled`, `isAsynchronous`, `isConcurrent`, `isExecuting`, `isFinished`, `isReady`,
   /// `dependencies`, `queuePriority` and `completionBlock`; another key path traps. An operation that nobody observes pays
@@ -101,13 +104,4 @@ extension Operation {
   }
 
   final var isReadinessObserved: Bool { lock.withLock { extrasIfAny?.observers.forKey(.isReady).isEmpty == false } }
-
-  /// Reports what the subclass posted.
-  final func notifyPosted() {
-    for (key, onlyIfChanged) in lock.withLock({ extras.observers.takePending() }) {
-      for observer in lock.withLock({ extras.observers.forKey(key) }) {
-        observer.notify(self, onlyIfChanged: onlyIfChanged)
-      }
-    }
-  }
 }

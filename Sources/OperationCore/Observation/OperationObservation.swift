@@ -39,52 +39,77 @@ public final class OperationObservation: Sendable {
 
 /// One registered handler, its types erased.
 ///
-/// Sendable: `last` is touched under `lock`; the handler is called without it.
+/// Sendable: `active` is touched under `lock`, `last` under a lock of its own; the handler is called without either.
 final class Observer: @unchecked Sendable {
+  /// When a handler is called.
+  private enum Moment {
+    case initial, prior
+    case changed(onlyIfDifferent: Bool)
+  }
+
   private let lock = FutexLock()
-  private let call: (AnyObject, _ onlyIfChanged: Bool) -> Void
-  private let tellInitial: (AnyObject) -> Void
+  private let call: (AnyObject, Moment) -> Void
+  private let isPriorWanted: Bool
   private var active = true
 
-  /// - Parameter read: the property's value now.
+  /// - Parameter read: the property's value now. Called only for options that need it: a subclass may hold the lock that
+  ///   its property takes while it posts.
   init<Subject: AnyObject, Value>(
     of subject: Subject, options: OperationObservingOptions, read: @escaping (Subject) -> Value,
     handler: @escaping @Sendable (Subject, OperationObservedChange<Value>) -> Void
   ) {
     let lastLock = FutexLock()
-    nonisolated(unsafe) var last = read(subject)
-    call = { object, onlyIfChanged in
+    let wantsNew = options.contains(.new)
+    let wantsOld = options.contains(.old)
+    isPriorWanted = options.contains(.prior)
+    nonisolated(unsafe) var last = wantsOld ? read(subject) : nil
+    call = { object, moment in
       guard let subject = object as? Subject else { return }
-      let value = read(subject)
-      let old = lastLock.withLock {
-        defer { last = value }
-        return last
+      switch moment {
+      case .initial:
+        guard options.contains(.initial) else { return }
+        handler(
+          subject, OperationObservedChange(newValue: wantsNew ? read(subject) : nil, oldValue: nil, isPrior: false))
+      case .prior:
+        let old = lastLock.withLock { last }
+        handler(subject, OperationObservedChange(newValue: nil, oldValue: old, isPrior: true))
+      case .changed(let onlyIfDifferent):
+        var value: Value?
+        var old: Value?
+        if wantsNew || wantsOld || onlyIfDifferent {
+          let now = read(subject)
+          value = now
+          old = lastLock.withLock { exchange(&last, with: now) }
+          if onlyIfDifferent, let now = now as? Bool, let before = old as? Bool, now == before { return }
+        }
+        handler(
+          subject,
+          OperationObservedChange(newValue: wantsNew ? value : nil, oldValue: wantsOld ? old : nil, isPrior: false))
       }
-      if onlyIfChanged, let now = value as? Bool, let before = old as? Bool, now == before { return }
-      let shown = options.contains(.old) ? old : nil
-      if options.contains(.prior) {
-        handler(subject, OperationObservedChange(newValue: nil, oldValue: shown, isPrior: true))
-      }
-      handler(
-        subject,
-        OperationObservedChange(newValue: options.contains(.new) ? value : nil, oldValue: shown, isPrior: false))
-    }
-    tellInitial = { object in
-      guard options.contains(.initial), let subject = object as? Subject else { return }
-      handler(
-        subject,
-        OperationObservedChange(
-          newValue: options.contains(.new) ? read(subject) : nil, oldValue: nil, isPrior: false))
     }
   }
 
   /// For option `.initial`; when the observer is registered, so that no change falls in between.
-  func begin(_ subject: AnyObject) { tellInitial(subject) }
+  func begin(_ subject: AnyObject) { call(subject, .initial) }
 
-  /// - Parameter onlyIfChanged: a flag that has the value told last is not told again: for a post that does not say what changed.
-  func notify(_ subject: AnyObject, onlyIfChanged: Bool = false) {
-    if lock.withLock({ active }) { call(subject, onlyIfChanged) }
+  /// A change that its maker does not announce: the handler with option `.prior` is called twice.
+  func notify(_ subject: AnyObject) {
+    willChange(subject)
+    didChange(subject)
   }
+
+  /// A subclass is about to change the property.
+  func willChange(_ subject: AnyObject) {
+    if isPriorWanted, isActive { call(subject, .prior) }
+  }
+
+  /// - Parameter onlyIfDifferent: a flag that has the value told last is not told again: for a post that does not say what
+  ///   changed.
+  func didChange(_ subject: AnyObject, onlyIfDifferent: Bool = false) {
+    if isActive { call(subject, .changed(onlyIfDifferent: onlyIfDifferent)) }
+  }
+
+  private var isActive: Bool { lock.withLock { active } }
 
   func deactivate() { lock.withLock { active = false } }
 }
@@ -94,10 +119,6 @@ struct ObserverList {
   private var observers: [(key: ObservableKey, observer: Observer)] = []
   /// Keys that the subclass posts: the base class does not report them as well.
   private var ownPosts: Set<ObservableKey> = []
-  /// Posted, and not yet reported.
-  private var pending: Set<ObservableKey> = []
-  /// Something was posted that may be any of these.
-  private var pendingAny = false
   private static let stateKeys: [ObservableKey] = [.isExecuting, .isFinished, .isReady]
 
   mutating func add(_ observer: Observer, for key: ObservableKey) { observers.append((key, observer)) }
@@ -106,20 +127,11 @@ struct ObserverList {
   func forKey(_ key: ObservableKey) -> [Observer] { observers.compactMap { $0.key == key ? $0.observer : nil } }
   func isOwnPost(_ key: ObservableKey) -> Bool { ownPosts.contains(key) }
 
-  mutating func willPost(_ key: ObservableKey?) { ownPosts.formUnion(key.map { [$0] } ?? Self.stateKeys) }
-
-  /// - Parameter key: nil: unknown, which means any of the state.
-  mutating func post(_ key: ObservableKey?) {
-    willPost(key)
-    if let key { pending.insert(key) } else { pendingAny = true }
-  }
-
-  /// The keys whose observers are to be told, and whether only of a change.
-  mutating func takePending() -> [(key: ObservableKey, onlyIfChanged: Bool)] {
-    let any = pendingAny ? Self.stateKeys.filter { !pending.contains($0) } : []
-    let named = ObservableKey.allCases.filter(pending.contains)
-    pending = []
-    pendingAny = false
-    return named.map { ($0, false) } + any.map { ($0, true) }
+  /// The subclass posts a key; nil: unknown, which means any of the state.
+  /// - Returns: whom to tell.
+  mutating func post(_ key: ObservableKey?) -> [Observer] {
+    let keys = key.map { [$0] } ?? Self.stateKeys
+    ownPosts.formUnion(keys)
+    return keys.flatMap(forKey)
   }
 }

@@ -131,7 +131,7 @@ private final class BlockGroup: @unchecked Sendable {
   }
 
   func run(beside first: (@Sendable () -> Void)?) {
-    let backend = LaunchFrame.currentBackend ?? DefaultBackend.backend
+    let backend = LaunchFrame.currentQueue?.backend ?? DefaultBackend.backend
     let frame = LaunchFrame.current?.pointee
     let (operation, queue, home) = (frame?.operation ?? 0, frame?.queue ?? 0, frame?.home ?? 0)
     for _ in 0..<count {

@@ -30,8 +30,9 @@ extension Operation {
     var result: PushResult?
     let changed = lock.withLock {
       guard !contains(dependency) else { return false }
-      // Before the look at `listed`: enqueueing, which looks the other way round, sees one or the other.
-      raise(StateWord.hasEpilogue)
+      // Before the look at `listed`: enqueueing, which looks the other way round, sees one or the other. A finish that comes
+      // later lets the dependency go again.
+      if raise(StateWord.hasEpilogue).has(StateWord.finished) { return false }
       if extrasIfAny?.removed.contains(dependency.word) == true, countOneMore() {
         // Removed before, with its edge still linked: that edge counts again.
         extras.removed.remove(dependency.word)
@@ -54,7 +55,7 @@ extension Operation {
     guard changed else { return }
     switch result {
     case .none, .linked: break
-    case .mustRelease: dependency.releaseDependents(frame: nil)
+    case .mustRelease: dependency.releaseDependents()
     case .finished: releaseOwnCount()
     }
     if stateNow.has(StateWord.observed) {
@@ -164,14 +165,15 @@ extension Operation {
   private final func releaseOwnCount() {
     // Until the count is gone the operation cannot leave its queue; afterwards this reference keeps the queue.
     let queue = retainedQueue()
-    var batch = ReadyBatch(home: 0)
+    var batch = ReadyBatch()
     release(by: nil, into: &batch)
     batch.submit()
     withExtendedLifetime(queue) {}
   }
 
   /// Links every dependency of an operation that has just been listed, and takes the queue's own count away.
-  final func linkDependencies(into batch: inout ReadyBatch) {
+  /// - Returns: false when that count is still there: its release takes user code that may not run in this batch.
+  final func linkDependencies(into batch: inout ReadyBatch) -> Bool {
     guard stateNow.has(StateWord.hasEpilogue) else { return release(by: nil, into: &batch) }
     let finished = dependenciesThatSayFinished()
     var unseen: [Operation] = []
@@ -191,8 +193,8 @@ extension Operation {
         linkList(of: extras, except: finished, unseen: &unseen)
       }
     }
-    for dependency in unseen { dependency.releaseDependents(frame: nil) }
-    if !ownCountUsed { release(by: nil, into: &batch) }
+    for dependency in unseen { dependency.releaseDependents() }
+    return ownCountUsed || release(by: nil, into: &batch)
   }
 
   /// Under `lock`.

@@ -19,7 +19,7 @@ open class Operation: JobObject, @unchecked Sendable {
   let state: Atomic<UInt64>
   /// Top of the stack of edges to operations that wait for this one; see `Dependents.swift`.
   let dependents = Atomic<UInt>(0)
-  /// Link of the edge inside this operation, used by its only dependency.
+  /// Link of the edge inside this operation, used by its only dependency until that has finished; then see `noteStart`.
   let edgeNext = Atomic<UInt>(0)
   /// The owning queue, with one reference, from enqueueing until the queue's reference to the operation goes.
   let queueWord = Atomic<UInt>(0)
@@ -67,7 +67,7 @@ open class Operation: JobObject, @unchecked Sendable {
     }
     // Never finished, and nobody waits for it any more: whoever does holds it. The edges left belong to operations that
     // removed it from their dependencies, or that finished as cancelled; they get back what the edges hold.
-    if dependents.load(ordering: .relaxed) > EdgeWord.sealed { releaseDependents(frame: nil) }
+    if dependents.load(ordering: .relaxed) > EdgeWord.sealed { releaseDependents() }
   }
 
   // MARK: - Overridable
@@ -108,17 +108,18 @@ open class Operation: JobObject, @unchecked Sendable {
   /// The old name of `isAsynchronous`.
   open var isConcurrent: Bool { isAsynchronous }
 
-  /// Called before a property of this operation that a subclass computes changes its value, with the property's name,
-  /// with or without "is".
+  /// A subclass calls this before a property that it computes changes its value, with the property's name, with or without
+  /// "is". Calls observers with option `.prior`.
   open func willChangeValue(forKey key: String) { posted(ObservableKey(name: key), isPrior: true) }
 
-  /// Called after a property of this operation that a subclass computes changed its value. The queue then reads
-  /// `isFinished`, `isExecuting` or `isReady` on a thread of its backend, so the caller may hold its own locks.
+  /// A subclass calls this after a property that it computes changed its value. Calls the property's observers, on this
+  /// thread. The queue reads `isFinished` or `isReady` on another thread and soon, however much work is queued: so the
+  /// caller may hold its own locks.
   open func didChangeValue(forKey key: String) { posted(ObservableKey(name: key), isPrior: false) }
 
   /// Makes this operation wait for `operation`; adding the same twice counts once.
   ///
-  /// Takes effect until the operation starts; later it is only listed. The dependency may be in another queue, on another
+  /// Takes effect until the operation starts; later it is only listed, and ignored once the operation has finished. The dependency may be in another queue, on another
   /// backend, or in none. Traps when it is the operation itself. O(1).
   open func addDependency(_ operation: Operation) { insertDependency(operation) }
 
@@ -188,6 +189,8 @@ open class Operation: JobObject, @unchecked Sendable {
   /// A job that is an operation: its own entry, taken from a backend.
   override final func runJob() -> UInt { runEntry(byLink: true) }
 
+  override final var isVoid: Bool { stateNow.has(StateWord.started) }
+
   override final func claimAdmitted() -> AdmittedClaim { claimAdmitted(byLink: true, entry: word) }
 
   override final func discard() {
@@ -197,6 +200,22 @@ open class Operation: JobObject, @unchecked Sendable {
 }
 
 extension Operation {
+  /// Notes for a diagnosis when it started, by the monotonic clock; 0: not known. Only where the word is free: it has started, and
+  /// no edge of a removed dependency may still use it.
+  final func noteStart(at time: UInt64, _ state: StateWord) {
+    guard state.dependencyCount == 0, !state.has(StateWord.edgesRemoved) else { return }
+    edgeNext.store(UInt(time), ordering: .relaxed)
+  }
+
+  /// What `noteStart` noted of an operation of a queue with a limit.
+  final func startNoted(_ state: StateWord) -> UInt64? {
+    guard state.has(StateWord.started), state.has(StateWord.tracked), state.dependencyCount == 0,
+      !state.has(StateWord.edgesRemoved), admission.load(ordering: .relaxed) != 0
+    else { return nil }
+    let time = edgeNext.load(ordering: .relaxed)
+    return time == 0 ? nil : UInt64(time)
+  }
+
   final var stateNow: StateWord { StateWord(bits: state.load(ordering: .acquiring)) }
 
   /// Compare-exchange of the whole word.

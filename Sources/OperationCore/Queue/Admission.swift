@@ -29,8 +29,9 @@ struct Admission: ~Copyable {
   var limit = Int.max
   var isSuspended = false
   private(set) var running = 0
-  /// Tickets on their way to a worker, each of which will start one operation.
-  private(set) var tickets = 0
+  /// Tickets on their way to a worker, by the level that they have in the backend. Each will start one operation, the most
+  /// urgent one then, or nothing: one that is less urgent than what became ready later is left to run out.
+  private(set) var tickets = InlineArray<5, Int>(repeating: 0)
   /// In order; at least one. Index 0 is the first that is not over.
   private var phases: [UnsafeMutablePointer<Phase>]
   private var head = 0
@@ -56,6 +57,9 @@ struct Admission: ~Copyable {
 
   var first: UnsafeMutablePointer<Phase> { phases[head] }
   var hasBarrier: Bool { phases.count - head > 1 }
+
+  /// Their sequence numbers, in order.
+  var barriers: [Int] { phases[head...].map { $0.pointee.end }.filter { $0 != Int.max } }
 
   /// Whether anything needs the controller: without it every ready operation goes straight to the backend.
   var isNeeded: Bool { limit != Int.max || isSuspended || hasBarrier }
@@ -85,30 +89,59 @@ struct Admission: ~Copyable {
     }
   }
 
-  /// How many more tickets the backend should get, and how urgent the first is.
-  /// - Parameter most: on their way at the same time.
-  mutating func takeTickets(atMost most: Int) -> (count: Int, level: Int) {
-    let places = limit == Int.max ? Int.max : limit - running
-    let count = max(0, min(startable, places, most) - tickets)
-    tickets += count
-    return (count, count == 0 ? 2 : firstLevel)
+  /// The level of one more ticket that the backend should get, the most urgent first; nil when there are enough: for every level
+  /// as many are on their way at it or above as there are operations at it or above that could start.
+  /// - Parameter most: on their way at the same time, those aside that are overtaken.
+  mutating func takeTicket(atMost most: Int) -> Int? {
+    guard !isSuspended, running < limit else { return nil }
+    let phase = first
+    let count = phase.pointee.readyCount
+    if count == 0 { return takeBarriersTicket(phase) }
+    let wanted = min(count, limit - running, most)
+    var ready = 0
+    var onTheirWay = 0
+    var level = 4
+    while true {
+      ready += phase.pointee.ready[level].count
+      onTheirWay += tickets[level]
+      if ready > onTheirWay, wanted > onTheirWay {
+        tickets[level] += 1
+        return level
+      }
+      if ready >= wanted || level == 0 { return nil }
+      level -= 1
+    }
   }
 
+  private mutating func takeBarriersTicket(_ phase: UnsafeMutablePointer<Phase>) -> Int? {
+    guard phase.pointee.isComplete, !phase.pointee.barrierEntries.isEmpty else { return nil }
+    for level in Self.barrierLevel...4 where tickets[level] > 0 { return nil }
+    tickets[Self.barrierLevel] += 1
+    return Self.barrierLevel
+  }
+
+  /// How urgent a barrier's ticket is.
+  private static var barrierLevel: Int { 2 }
+
   /// A ticket arrived at a worker.
-  mutating func useTicket() { tickets -= 1 }
+  mutating func useTicket(level: Int) { tickets[level] -= 1 }
 
   /// The next entry to try: highest level first, first in first out within; nil when nothing may start. The caller
   /// confirms with `start` or forgets a void entry.
-  mutating func next() -> UInt? {
+  /// - Parameter lowest: nothing of a lower level: the backend may have something more urgent.
+  mutating func next(atLeast lowest: Int = 0) -> UInt? {
     guard !isSuspended, running < limit else { return nil }
     let phase = first
     if phase.pointee.readyCount > 0 {
-      phase.pointee.readyCount -= 1
-      for level in stride(from: 4, through: 0, by: -1) where !phase.pointee.ready[level].isEmpty {
+      for level in stride(from: 4, through: lowest, by: -1) where !phase.pointee.ready[level].isEmpty {
+        phase.pointee.readyCount -= 1
         return phase.pointee.ready[level].popFirst()
       }
+      return nil
     }
-    guard phase.pointee.isComplete, !phase.pointee.barrierEntries.isEmpty else { return nil }
+    guard Self.barrierLevel >= lowest, phase.pointee.isComplete, !phase.pointee.barrierEntries.isEmpty else {
+      return nil
+    }
     return phase.pointee.barrierEntries.popFirst()
   }
 
@@ -132,19 +165,6 @@ struct Admission: ~Copyable {
       phases.removeFirst(head)
       head = 0
     }
-  }
-
-  /// Entries that could start now if the limit allowed.
-  private var startable: Int {
-    if isSuspended { return 0 }
-    let phase = first
-    if phase.pointee.readyCount > 0 { return phase.pointee.readyCount }
-    return phase.pointee.isComplete && !phase.pointee.barrierEntries.isEmpty ? 1 : 0
-  }
-
-  private var firstLevel: Int {
-    for level in stride(from: 4, through: 0, by: -1) where !first.pointee.ready[level].isEmpty { return level }
-    return 2
   }
 
   private func phase(of sequence: Int) -> UnsafeMutablePointer<Phase> {

@@ -1,3 +1,4 @@
+import CPlatform
 import Primitives
 import Synchronization
 
@@ -61,8 +62,8 @@ struct Controller: ~Copyable, @unchecked Sendable {
     lock.unlock()
     barrier.list(
       in: queue, ticket: queue.registry.ticket(sequence: sequence, isControlled: true))
-    var batch = ReadyBatch(home: 0)
-    barrier.becomeStartable(into: &batch)
+    var batch = ReadyBatch(asks: .here)
+    _ = barrier.becomeStartable(into: &batch)
     batch.submit()
     withExtendedLifetime(visited) {}
   }
@@ -103,11 +104,15 @@ struct Controller: ~Copyable, @unchecked Sendable {
       unfinished += 1
       if old.has(StateWord.started) {
         running += 1
+        operation.noteStart(at: 0, old)
         operation.admission.store(flags | Self.admitted, ordering: .relaxed)
       }
     }
     admission.pointee.engage(bound: bound, unfinished: unfinished, running: running)
   }
+
+  /// Sequence numbers of the barriers that are not over, in order.
+  var barriers: [Int] { lock.withLock { admission.pointee.barriers } }
 
   // MARK: - Operations
 
@@ -119,9 +124,27 @@ struct Controller: ~Copyable, @unchecked Sendable {
     unlockAndSubmitTickets(for: queue)
   }
 
+  /// Operations that became ready together, each by its link.
+  /// - Parameters:
+  ///   - frame: the launch on this thread whose next job may be a ticket; nil when there is none.
+  ///   - handsOut: false: `handOut` follows, when it is known whether there is a more urgent one.
+  borrowing func admit(
+    _ entries: consuming JobFIFO, to queue: OperationQueue, frame: UnsafeMutablePointer<LaunchFrame>?, handsOut: Bool
+  ) {
+    lock.lock()
+    while case let entry = entries.popFirst(), entry != 0 {
+      let (level, sequence) = Operation.unmanaged(entry)._withUnsafeGuaranteedRef {
+        ($0.level, $0.sequence.load(ordering: .relaxed))
+      }
+      admission.pointee.insert(entry: entry, level: level, sequence: sequence)
+    }
+    if handsOut { unlockAndSubmitTickets(for: queue, frame: frame) } else { lock.unlock() }
+  }
+
   /// A marked operation has finished; its place is free.
+  /// - Parameter handsOut: false: `handOut` follows, when those are in the lists whom the finish makes ready.
   borrowing func didFinish(
-    _ operation: Operation, of queue: OperationQueue, frame: UnsafeMutablePointer<LaunchFrame>?
+    _ operation: Operation, of queue: OperationQueue, frame: UnsafeMutablePointer<LaunchFrame>?, handsOut: Bool
   ) {
     lock.lock()
     let flags = operation.admission.load(ordering: .relaxed)
@@ -129,6 +152,12 @@ struct Controller: ~Copyable, @unchecked Sendable {
     admission.pointee.finish(
       sequence: operation.sequence.load(ordering: .relaxed), wasRunning: flags & Self.admitted != 0)
     if engaged.pointee, !admission.pointee.isNeeded { disengage(queue) }
+    if handsOut { unlockAndSubmitTickets(for: queue, frame: frame) } else { lock.unlock() }
+  }
+
+  /// Gives free places away.
+  borrowing func handOut(for queue: OperationQueue, frame: UnsafeMutablePointer<LaunchFrame>?) {
+    lock.lock()
     unlockAndSubmitTickets(for: queue, frame: frame)
   }
 
@@ -138,15 +167,13 @@ struct Controller: ~Copyable, @unchecked Sendable {
   private borrowing func unlockAndSubmitTickets(
     for queue: OperationQueue, frame: UnsafeMutablePointer<LaunchFrame>? = nil
   ) {
-    let (count, level) = admission.pointee.takeTickets(
-      atMost: Self.ticketsPerWorker * queue.backendWorkerCount)
+    let most = Self.ticketsPerWorker * queue.backendWorkerCount
     var list = JobFIFO()
-    for _ in 0..<count {
-      let spare = spareTickets.pointee.popFirst()
-      list.append(QueueTicket.prepare(spare, for: queue, level: level))
+    while let level = admission.pointee.takeTicket(atMost: most) {
+      list.append(QueueTicket.prepare(spareTickets.pointee.popFirst(), for: queue, level: level))
     }
     lock.unlock()
-    guard count > 0 else { return }
+    guard !list.isEmpty else { return }
     if let frame, frame.pointee.successor == 0, frame.pointee.home == queue.home {
       // The place goes from one operation to the next on the same thread, without the backend.
       frame.pointee.successor = list.popFirst()
@@ -160,21 +187,22 @@ struct Controller: ~Copyable, @unchecked Sendable {
     }
   }
 
-  /// A ticket's turn: takes the most urgent operation that may start, takes the ticket back, and hands out others for what
-  /// may start beside it.
+  /// A ticket's turn: takes the most urgent operation that may start, unless that is less urgent than the ticket (entries may be
+  /// void), takes the ticket back, and hands out others for what may start beside it.
   /// - Parameter voided: receives the entries that turned out void, to be discarded without the lock.
   borrowing func takeNext(returning ticket: UInt, of queue: OperationQueue, voided: inout [UInt]) -> ClaimedEntry? {
+    let level = Job(word: ticket).level
     lock.lock()
     spareTickets.pointee.append(ticket)
-    admission.pointee.useTicket()
-    let next = claimNext(&voided)
+    admission.pointee.useTicket(level: level)
+    let next = claimNext(atLeast: level, &voided)
     unlockAndSubmitTickets(for: queue)
     return next
   }
 
   /// Under `lock`.
-  private borrowing func claimNext(_ voided: inout [UInt]) -> ClaimedEntry? {
-    while let entry = admission.pointee.next() {
+  private borrowing func claimNext(atLeast level: Int, _ voided: inout [UInt]) -> ClaimedEntry? {
+    while let entry = admission.pointee.next(atLeast: level) {
       switch JobObject.unmanaged(entry)._withUnsafeGuaranteedRef({ $0.claimAdmitted() }) {
       case .void(let discard):
         if discard { voided.append(entry) }
@@ -182,6 +210,7 @@ struct Controller: ~Copyable, @unchecked Sendable {
         admission.pointee.start()
         let operation = claimed.operation
         let flags = operation.admission.load(ordering: .relaxed)
+        operation.noteStart(at: cplatform_coarse_now_ns(), claimed.after)
         operation.admission.store(flags | Self.admitted, ordering: .relaxed)
         return claimed
       }

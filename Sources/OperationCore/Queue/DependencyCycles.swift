@@ -10,9 +10,9 @@ public struct DependencyCycleError: Error, CustomStringConvertible {
 }
 
 extension OperationQueue {
-  /// Pending operations of this queue that wait for one another, directly or through operations elsewhere: one array per
-  /// strongly connected component of the dependency graph. They stay until one of them is cancelled.
-  /// O(operations + dependencies); Tarjan's algorithm, iterative.
+  /// Pending operations of this queue that wait for one another, directly, through operations elsewhere, or through barriers:
+  /// one array per strongly connected component of the graph. They stay until one of them is cancelled that waits for a
+  /// dependency. O(operations + dependencies); Tarjan's algorithm, iterative.
   public final func dependencyCycles() -> [[Operation]] { DependencyGraph.cycles(from: snapshot()) }
 
   /// Adds them all in one step, as `addOperations(_:waitUntilFinished:)`, unless some depend on one another in a cycle.
@@ -43,6 +43,7 @@ enum DependencyGraph {
     var isOpen: Set<ObjectIdentifier> = []
     var found: [[Operation]] = []
     var path: [Visit] = []
+    var barriers = BarrierOrder()
 
     func begin(_ operation: Operation) {
       let id = ObjectIdentifier(operation)
@@ -52,8 +53,9 @@ enum DependencyGraph {
       isOpen.insert(id)
       // A started or cancelled operation waits for nothing, whatever it lists.
       let waits = !operation.stateNow.has(StateWord.started) && !operation.isCancelled
-      path.append(
-        Visit(operation: operation, dependencies: waits ? operation.dependencies.filter { !$0.isFinished } : []))
+      var dependencies = waits ? operation.dependencies.filter { !$0.isFinished } : []
+      dependencies += barriers.predecessors(of: operation)
+      path.append(Visit(operation: operation, dependencies: dependencies))
     }
 
     for root in roots where index[ObjectIdentifier(root)] == nil {
@@ -88,5 +90,43 @@ enum DependencyGraph {
       }
     }
     return found
+  }
+}
+
+/// What barriers add to the graph: one waits for all before it, and all behind it wait for it.
+struct BarrierOrder {
+  /// The pending operations of a queue with barriers, by sequence number, and which of those numbers are barriers.
+  private struct Queue {
+    var pending: [(sequence: Int, operation: Operation)] = []
+    var barriers: [Int] = []
+  }
+
+  private var queues: [UInt: Queue] = [:]
+
+  /// What an operation that has not started waits for because of barriers; also when it was cancelled. Those before a barrier
+  /// that the last one before them holds back are left out.
+  mutating func predecessors(of operation: Operation) -> [Operation] {
+    let now = operation.stateNow
+    guard now.has(StateWord.tracked), !now.has(StateWord.started), let owner = operation.owner else { return [] }
+    let queue = look(at: owner)
+    guard !queue.barriers.isEmpty else { return [] }
+    let own = operation.sequence.load(ordering: .relaxed)
+    let previous = queue.barriers.last { $0 < own } ?? -1
+    let from = queue.barriers.contains(own) ? previous : previous - 1
+    let end = queue.barriers.contains(own) ? own : previous + 1
+    return queue.pending.filter { $0.sequence > from && $0.sequence < end || $0.sequence == previous }.map(\.operation)
+      .filter { $0 !== operation && !$0.isFinished }
+  }
+
+  private mutating func look(at owner: OperationQueue) -> Queue {
+    let id = UInt(bitPattern: Unmanaged.passUnretained(owner).toOpaque())
+    if let known = queues[id] { return known }
+    var queue = Queue()
+    queue.barriers = owner.controller.barriers
+    if !queue.barriers.isEmpty {
+      owner.registry.visitPending { queue.pending.append(($0.sequence.load(ordering: .relaxed), $0)) }
+    }
+    queues[id] = queue
+    return queue
   }
 }

@@ -6,8 +6,9 @@ extension OperationQueue {
     operation.claimForQueue()
     let (sequence, isControlled) = registry.takeNumbers(1)
     operation.list(in: self, ticket: registry.ticket(sequence: sequence, isControlled: isControlled))
-    var batch = ReadyBatch(home: 0, mayRunUserCode: true)
-    operation.becomeStartable(into: &batch)
+    // On the adding thread, which may hold locks only if the class's isReady does not want them.
+    var batch = ReadyBatch(asks: .here)
+    _ = operation.becomeStartable(into: &batch)
     batch.submit()
     if isObserved { notifyListChanged() }
   }
@@ -46,10 +47,19 @@ extension OperationQueue {
     for (offset, operation) in operations.enumerated() {
       operation.list(in: self, ticket: registry.ticket(sequence: first + offset, isControlled: isControlled))
     }
-    var batch = ReadyBatch(home: 0, mayRunUserCode: true)
-    for operation in operations { operation.becomeStartable(into: &batch) }
-    batch.submit()
+    startable(operations)
     if isObserved { notifyListChanged() }
+  }
+
+  /// All of them in one batch, in their order; behind them those whose readiness is observed, since observers may run for long.
+  private final func startable(_ operations: [Operation]) {
+    var batch = ReadyBatch(asks: .here, mayNotify: false)
+    var observed: [Operation] = []
+    for operation in operations where !operation.becomeStartable(into: &batch) { observed.append(operation) }
+    batch.flush(frame: nil)
+    batch.mayNotify = true
+    for operation in observed { operation.release(by: nil, into: &batch) }
+    batch.submit()
   }
 
   final func addBarrier(_ operation: Operation) {

@@ -26,6 +26,7 @@ extension OperationQueue {
     if LaunchFrame.isRunning(operationOf: self) {
       misuse(self, "waitUntilAllOperationsAreFinished() in an operation of the same queue would wait for itself")
     }
+    ReadyBatch.handOverPending()
     if LaunchFrame.current != nil { helpWithAll() } else { sleepThroughAll() }
   }
 

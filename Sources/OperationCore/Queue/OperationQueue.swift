@@ -26,11 +26,13 @@ open class OperationQueue: @unchecked Sendable {
   /// A queue on the default backend, the shared work-stealing pool.
   public init() {
     boxWord = Atomic(UInt(bitPattern: Unmanaged.passRetained(DefaultBackend.box).toOpaque()))
+    QueueDump.remember(self)
   }
 
   /// A queue on a backend that other queues may use too.
   public init(on backend: any Backend) {
     boxWord = Atomic(UInt(bitPattern: Unmanaged.passRetained(BackendBox(backend)).toOpaque()))
+    QueueDump.remember(self)
   }
 
   /// A queue on a backend: `OperationQueue(backend: .stealing)`.
@@ -71,8 +73,10 @@ open class OperationQueue: @unchecked Sendable {
 
   // MARK: - Controlling
 
-  /// Cancels every operation added before the call, at one instant: none of them starts `main()` after the call has
-  /// returned, also not because another of them was moved out of the way. Later ones are untouched. O(pending).
+  /// Cancels every operation added before the call, at one instant: none of them starts after the call has returned, also not
+  /// because another of them was moved out of the way. Started means that `isExecuting` is true when the call returns: a
+  /// body may still begin a moment later, and one that looks at `isCancelled` then finds it true. Later operations are
+  /// untouched. O(pending).
   open func cancelAllOperations() { cancelAll() }
 
   /// Blocks until nothing is left, including what is added meanwhile, and barriers. Traps inside an operation of this
@@ -89,7 +93,8 @@ open class OperationQueue: @unchecked Sendable {
   }
 
   /// While true, no operation starts; those running go on, cancelled ones stay. When the setter has returned, nothing
-  /// that had not started will. O(1), and O(pending) when it ends or begins a state without limit.
+  /// that had not started will. Started means that `isExecuting` is true when the setter returns: its body may begin a moment
+  /// later. O(1), and O(pending) when it ends or begins a state without limit.
   open var isSuspended: Bool {
     get { suspended.load(ordering: .relaxed) }
     set { setSuspended(newValue) }
@@ -124,6 +129,11 @@ extension OperationQueue {
     Self.unmanagedBox(boxWord.load(ordering: .acquiring))._withUnsafeGuaranteedRef { $0.backend }
   }
 
+  /// The backend, when it is one of this library's own.
+  final var supervisedBackend: (any SupervisedBackend)? {
+    Self.unmanagedBox(boxWord.load(ordering: .acquiring))._withUnsafeGuaranteedRef { $0.supervised }
+  }
+
   /// The backend for the length of a call, without a reference of its own: the queue must outlive the call.
   @inline(__always)
   final func withBackend<Result>(_ body: (any Backend) -> Result) -> Result {
@@ -140,6 +150,9 @@ extension OperationQueue {
     Self.unmanagedBox(boxWord.load(ordering: .acquiring))._withUnsafeGuaranteedRef { $0.workerCount }
   }
 
+  /// The limit, whatever a subclass makes of the property.
+  final var maximumNow: Int { limit.load(ordering: .relaxed) }
+
   final var qualityOfServiceNow: QualityOfService {
     QualityOfService(index: qualityOfServiceIndex.load(ordering: .relaxed))
   }
@@ -150,6 +163,11 @@ extension OperationQueue {
   static func unmanaged(_ word: UInt) -> Unmanaged<OperationQueue> {
     Unmanaged.fromOpaque(UnsafeRawPointer(bitPattern: word).unsafelyUnwrapped)
   }
+
+  /// A reference to the queue of a word that something else keeps alive at this moment; never inlined, as
+  /// `Operation.retained`.
+  @inline(never)
+  static func retained(_ word: UInt) -> OperationQueue { unmanaged(word).takeUnretainedValue() }
 
   private static func unmanagedBox(_ word: UInt) -> Unmanaged<BackendBox> {
     Unmanaged.fromOpaque(UnsafeRawPointer(bitPattern: word).unsafelyUnwrapped)

@@ -53,6 +53,13 @@ final class QueueTicket: JobObject, @unchecked Sendable {
     return word
   }
 
+  /// A queue without operations starts nothing. Were one added, it would need the backend itself.
+  override var isVoid: Bool {
+    OperationQueue.unmanaged(queueWord.load(ordering: .relaxed))._withUnsafeGuaranteedRef {
+      $0.registry.pendingCount == 0
+    }
+  }
+
   override func runJob() -> UInt {
     let retained = Unmanaged<OperationQueue>.fromOpaque(
       UnsafeRawPointer(bitPattern: queueWord.load(ordering: .relaxed)).unsafelyUnwrapped)

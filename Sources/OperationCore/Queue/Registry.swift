@@ -94,6 +94,8 @@ struct Registry: ~Copyable, @unchecked Sendable {
   private borrowing func findOrMakeSegment(_ sequence: Int) -> Segment {
     lock.lock()
     defer { lock.unlock() }
+    // A copy of the pointer: optimised, the sanitizer takes the access below for a write to the registry itself.
+    let directory = directory
     let segment = directory.pointee.findOrMake(covering: sequence)
     tail.store(directory.pointee.last.word, ordering: .releasing)
     return segment

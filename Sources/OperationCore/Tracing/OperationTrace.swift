@@ -28,7 +28,7 @@ public struct OperationTrace: Sendable {
   /// - Parameter eventLimit: at most so many events, of all threads together. What happens after the first that finds no
   ///   room is not shown; the file says how much that was.
   public static func start(eventLimit: Int = usualEventLimit) {
-    precondition(eventLimit > 0, "a trace needs room for at least one event")
+    if eventLimit < 1 { fatalError("Operations: a trace needs room for at least one event, not \(eventLimit)") }
     TraceSession.start(eventLimit: eventLimit)
   }
 

@@ -1,90 +1,81 @@
 import CPlatform
 import Synchronization
 
-/// Notices that a pool's workers block in their jobs while work is queued, and has it add spare workers.
+/// Looks at a pool while jobs are queued that no thread is on its way to: because every place is taken, perhaps by bodies that
+/// block, or because the system refused a thread.
 ///
-/// A thread that exists from the first `arm` on, and sleeps unless armed. A pool arms it when a job arrives and every
-/// worker is busy. It looks every 10 ms, and disarms itself as soon as a look finds nothing queued.
+/// A thread that exists from the first `arm` on, and sleeps unless armed. The first look comes after a millisecond; while
+/// looks change nothing, each waits twice as long as the last, up to 16 ms. It disarms itself when a look finds nothing queued.
 package final class BlockingMonitor: Sendable {
-  /// What a pool's workers are doing.
-  package struct Sample: Sendable, Equatable {
-    /// Jobs that wait for a worker; more than 0 if any does, not necessarily exact.
-    package var queued: Int
-    /// Jobs begun by all workers since the pool was made.
-    package var progress: Int
-    /// Workers that are running a job.
-    package var busy: Int
-    /// Those of them that sleep in the kernel. Only looked at when there was no progress.
-    package var blocked: Int
-    /// Workers that are not asleep for want of a job.
-    package var live: Int
+  /// What a look found and did.
+  package struct Look: Sendable, Equatable {
+    /// Whether jobs wait for a thread.
+    package var isNeeded: Bool
+    /// Whether the pool has more or fewer places now.
+    package var hasChanged: Bool
 
-    package init(queued: Int, progress: Int, busy: Int, blocked: Int, live: Int) {
-      self.queued = queued
-      self.progress = progress
-      self.busy = busy
-      self.blocked = blocked
-      self.live = live
+    package init(isNeeded: Bool, hasChanged: Bool) {
+      self.isNeeded = isNeeded
+      self.hasChanged = hasChanged
     }
   }
 
-  /// What to do after a look.
-  package enum Verdict: Equatable, Sendable {
-    case disarm
-    case wait
-    case addSpares(Int)
+  /// How many places a pool has beyond its workers and one for each blocked thread. While every look finds all threads blocked
+  /// and jobs queued, the threads that the last look added blocked as well: twice as many are added next time. Pure.
+  package struct Bonus: Sendable, Equatable {
+    private var streak = 0
+    package private(set) var places = 0
+
+    package init() {}
+
+    /// Whether the last look found everything blocked.
+    package var isAllBlocked: Bool { streak > 0 }
+
+    /// - Parameters:
+    ///   - computing: threads that are awake and not blocked.
+    ///   - isNeeded: jobs are queued.
+    package mutating func look(computing: Int, isNeeded: Bool, workerCount: Int) {
+      streak = isNeeded && computing <= 0 ? min(streak + 1, 12) : 0
+      places = streak > 0 ? workerCount * (1 << (streak - 1) - 1) : 0
+    }
   }
 
-  package static let interval: Int64 = 10_000_000
+  package static let firstInterval: Int64 = 1_000_000
+  private static let longestInterval: Int64 = 16_000_000
+
+  /// Pure: when to look next.
+  package static func interval(after last: Int64, hasChanged: Bool) -> Int64 {
+    hasChanged ? firstInterval : min(2 * last, longestInterval)
+  }
+
+  /// Whether looks come slowly enough to see whether blocked bodies run again, which costs a system call for each.
+  package static func rechecks(at interval: Int64) -> Bool { interval >= 8 * firstInterval }
 
   private let armed = Atomic<Bool>(false)
   private let started = Atomic<Bool>(false)
   private let stopped = Atomic<Bool>(false)
   private let parker = Parker()
   private let name: String
-  private let workerCount: Int
 
-  package init(name: String, workerCount: Int) {
-    self.name = name
-    self.workerCount = workerCount
-  }
-
-  /// Pure: what a look means. Spares are added when nobody made progress, every worker is in a job, and fewer of them
-  /// compute than the pool has CPUs for: enough to fill up, and twice as many as last time while all of them block. That
-  /// the spares added last time began a job is no progress when they block as well.
-  package static func verdict(now: Sample, before: Sample, workerCount: Int, lastAdded: Int) -> Verdict {
-    if now.queued == 0 { return .disarm }
-    let computing = now.busy - now.blocked
-    let progress = now.progress &- before.progress
-    // A spare counts twice: its thread was made, and it began a job.
-    let stuck = progress == 0 || computing <= 0 && progress <= 2 * lastAdded
-    guard stuck, now.busy >= now.live else {
-      // Spares that compute instead of blocking are too many.
-      return lastAdded > 0 && computing > workerCount ? .addSpares(0) : .wait
-    }
-    guard computing < workerCount else { return .wait }
-    let wanted = computing <= 0 ? max(workerCount, 2 * lastAdded) : workerCount - computing
-    return .addSpares(min(wanted, now.queued))
-  }
+  package init(name: String) { self.name = name }
 
   @inline(__always)
   package var isArmed: Bool { armed.load(ordering: .relaxed) }
 
   /// Starts the looks. Cheap when they are going on already.
-  /// - Parameters:
-  ///   - sample: called on the monitor's thread.
-  ///   - addSpares: called there with how many workers to add; 0 tells that those added are surplus again.
-  package func arm(sample: @escaping @Sendable () -> Sample?, addSpares: @escaping @Sendable (Int) -> Void) {
-    if armed.exchange(true, ordering: .sequentiallyConsistent) { return }
+  /// - Parameter look: called on the monitor's thread, with whether to look at blocked bodies again; nil when the pool is gone.
+  /// - Returns: false when the monitor has no thread, because the system refused one: nobody looks.
+  @discardableResult
+  package func arm(look: @escaping @Sendable (_ recheck: Bool) -> Look?) -> Bool {
+    if armed.exchange(true, ordering: .sequentiallyConsistent) { return true }
     if started.exchange(true, ordering: .acquiringAndReleasing) {
       parker.unpark()
-    } else {
-      let began = PlatformThread.start(name: name) { self.watch(sample: sample, addSpares: addSpares) }
-      if !began {
-        started.store(false, ordering: .releasing)
-        armed.store(false, ordering: .releasing)
-      }
+      return true
     }
+    if PlatformThread.start(name: name, { self.watch(look) }) { return true }
+    started.store(false, ordering: .releasing)
+    armed.store(false, ordering: .sequentiallyConsistent)
+    return false
   }
 
   package func stop() {
@@ -92,38 +83,31 @@ package final class BlockingMonitor: Sendable {
     parker.unpark()
   }
 
-  private func watch(sample: @Sendable () -> Sample?, addSpares: @Sendable (Int) -> Void) {
+  private func watch(_ look: @Sendable (Bool) -> Look?) {
     while !stopped.load(ordering: .acquiring) {
       guard armed.load(ordering: .acquiring) else {
         parker.park()
         continue
       }
-      guard look(sample: sample, addSpares: addSpares) else { return }
+      guard lookWhileNeeded(look) else { return }
     }
   }
 
   /// One armed period.
   /// - Returns: false when the pool is gone.
-  private func look(sample: @Sendable () -> Sample?, addSpares: @Sendable (Int) -> Void) -> Bool {
-    guard var before = sample() else { return false }
-    var lastAdded = 0
+  private func lookWhileNeeded(_ look: @Sendable (Bool) -> Look?) -> Bool {
+    // At once, to know who is in which job now.
+    guard look(false) != nil else { return false }
+    var interval = Self.firstInterval
     while !stopped.load(ordering: .acquiring) {
-      parker.park(timeoutNanoseconds: Self.interval)
-      guard let now = sample() else { return false }
-      switch Self.verdict(now: now, before: before, workerCount: workerCount, lastAdded: lastAdded) {
-      case .wait: break
-      case .addSpares(let count):
-        addSpares(count)
-        lastAdded = count
-      case .disarm:
-        if lastAdded > 0 { addSpares(0) }
-        armed.store(false, ordering: .sequentiallyConsistent)
-        // A job that came in between saw the monitor armed: look again.
-        guard let again = sample() else { return false }
-        if again.queued > 0, !armed.exchange(true, ordering: .sequentiallyConsistent) { break }
-        return true
-      }
-      before = now
+      parker.park(timeoutNanoseconds: interval)
+      guard let found = look(Self.rechecks(at: interval)) else { return false }
+      interval = Self.interval(after: interval, hasChanged: found.hasChanged)
+      if found.isNeeded { continue }
+      armed.store(false, ordering: .sequentiallyConsistent)
+      // A job that came in between saw the monitor armed: look again.
+      guard let again = look(false) else { return false }
+      guard again.isNeeded, !armed.exchange(true, ordering: .sequentiallyConsistent) else { return true }
     }
     return true
   }

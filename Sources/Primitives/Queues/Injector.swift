@@ -25,7 +25,7 @@ package struct Injector<Node: IntrusiveNode>: ~Copyable, @unchecked Sendable {
     ready.deallocate()
   }
 
-  /// Whether there was nothing to take at some instant during the call.
+  /// Whether everything that was pushed before the call has been taken. What is pushed meanwhile may be missed.
   @inlinable package var isEmpty: Bool {
     incoming.load(ordering: .sequentiallyConsistent) == 0 && available.load(ordering: .sequentiallyConsistent) == 0
   }

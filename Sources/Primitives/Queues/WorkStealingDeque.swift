@@ -47,7 +47,7 @@ package struct WorkStealingDeque: @unchecked Sendable {
 
   /// - Parameter capacity: of the first buffer; a power of two.
   package init(capacity: Int = 256) {
-    precondition(capacity > 0 && capacity & (capacity - 1) == 0, "the capacity must be a power of two")
+    if capacity < 1 || capacity & (capacity - 1) != 0 { fatalError("Operations: \(capacity) is no power of two") }
     buffers = PaddedPointer(Buffers(Buffer.allocate(capacity: capacity)))
     retired.initialize(to: [])
   }

@@ -62,3 +62,10 @@ package enum CPUCount {
     return String(decoding: bytes[..<length], as: UTF8.self)
   }
 }
+
+/// How many workers a pool has: as many as asked for, or else one for each CPU. Traps when it is asked for less than one.
+package func checkedWorkerCount(_ workers: Int?) -> Int {
+  guard let workers else { return CPUCount.available() }
+  if workers < 1 { fatalError("Operations: a backend needs at least one worker, not \(workers)") }
+  return workers
+}

@@ -1,6 +1,6 @@
 import CPlatform
 
-/// Starting a thread: detached, named, all signals blocked.
+/// Starting a thread: detached, named, all signals blocked but those of its own faults.
 package enum PlatformThread {
   /// Eight megabytes of address space, the usual main-thread size; memory is used as it is touched.
   package static let stackBytes = 8 << 20

@@ -18,11 +18,12 @@ package struct WorkerLocal {
 
   /// Runs `body` with the calling thread as `member` of `pool`.
   package static func become(_ member: AnyObject, of pool: AnyObject, _ body: () -> Void) {
+    let outer = cplatform_worker()
     var local = WorkerLocal(pool: identity(pool), member: Unmanaged.passUnretained(member).toOpaque())
     withUnsafeMutablePointer(to: &local) { pointer in
       cplatform_set_worker(pointer)
       body()
-      cplatform_set_worker(nil)
+      cplatform_set_worker(outer)
     }
   }
 

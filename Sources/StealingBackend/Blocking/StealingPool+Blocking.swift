@@ -7,45 +7,69 @@ import Synchronization
 
 extension StealingPool {
   func whileBlocked(_ body: () -> Void) {
-    guard currentWorker != nil else { return body() }
+    guard let worker = currentWorker?.takeUnretainedValue(), worker.watched.announce() else { return body() }
+    if worker.watched.takeMark() { count(0 &- SleepWord.oneBlocked) }
     let now = count(SleepWord.oneBlocked)
     // What waits in this worker's deques must not wait for its wake-up. Later submits see a free place by themselves.
     if now.searching == 0, hasVisibleWork { activate() }
     body()
     count(0 &- SleepWord.oneBlocked)
+    worker.watched.retract()
   }
 
-  func armMonitor() {
-    monitor.arm(
-      sample: { [weak self] in self?.sample() },
-      addSpares: { [weak self] in self?.addSpares($0) })
+  /// - Returns: false when nobody will look.
+  @discardableResult
+  func armMonitor() -> Bool {
+    monitor.isArmed || monitor.arm { [weak self] recheck in self?.look(recheck: recheck) }
   }
 
-  private func sample() -> BlockingMonitor.Sample {
-    var sample = BlockingMonitor.Sample(
-      queued: 0, progress: created.load(ordering: .relaxed), busy: 0, blocked: 0,
-      live: sleepNow.live - sleepNow.sleeping)
-    for level in 0..<Job.levels where !injectors[level].pointer.pointee.isEmpty {
-      sample.queued += max(1, injectors[level].pointer.pointee.approximateCount)
-    }
-    for index in 0..<workersMade.load(ordering: .acquiring) {
-      workers[index]._withUnsafeGuaranteedRef {
-        $0.add(to: &sample)
-        sample.queued += $0.queuedCount
+  /// The monitor's look: gives away the places of threads that block without saying so.
+  private func look(recheck: Bool) -> BlockingMonitor.Look {
+    let now = cplatform_now_ns()
+    let isNeeded = hasVisibleWork
+    sleepLock.lock()
+    var marks = 0
+    for index in 0..<workersMade.load(ordering: .relaxed) {
+      workers[index]._withUnsafeGuaranteedRef { worker in
+        switch worker.watched.look(now: now, atFirstSight: sleepers.pointee.bonus.isAllBlocked, recheck: recheck) {
+        case .none: break
+        case .blocked:
+          count(SleepWord.oneBlocked)
+          worker.watched.mark()
+          marks += 1
+        case .resumed:
+          count(0 &- SleepWord.oneBlocked)
+          marks -= 1
+        }
       }
     }
-    return sample
+    let before = sleepers.pointee.bonus.places
+    sleepers.pointee.bonus.look(computing: sleepNow.active, isNeeded: isNeeded, workerCount: workerCount)
+    let bonus = sleepers.pointee.bonus.places
+    activeLimit.store(workerCount + bonus, ordering: .relaxed)
+    sleepLock.unlock()
+    let added = marks + bonus - before
+    if added > 0, cplatform_is_tracing() { TraceProbe.addsSpares(added) }
+    // Each one that finds work passes the search on, so that as many start as there is work for.
+    if isNeeded, sleepNow.reaction(limit: activeLimit.load(ordering: .relaxed)) == .activate {
+      activate(mayInsist: false)
+    }
+    return BlockingMonitor.Look(isNeeded: isNeeded, hasChanged: added != 0)
   }
 
-  /// - Parameter count: 0: the ones added are surplus again, and sleep when they find nothing.
-  private func addSpares(_ count: Int) {
-    if count == 0 {
-      activeLimit.store(workerCount, ordering: .relaxed)
-      return
+  var report: BackendReport {
+    var report = BackendReport()
+    for level in 0..<Job.levels where !injectors[level].pointer.pointee.isEmpty {
+      report.queued += max(1, injectors[level].pointer.pointee.approximateCount)
     }
-    if cplatform_is_tracing() { TraceProbe.addsSpares(count) }
-    activeLimit.wrappingAdd(count, ordering: .relaxed)
-    // Each one that finds work passes the search on, so that as many start as there is work for.
-    activate()
+    for index in 0..<workersMade.load(ordering: .acquiring) {
+      workers[index]._withUnsafeGuaranteedRef { worker in
+        report.queued += worker.queuedCount
+        if worker.watched.threadID != 0 { report.threads.append(worker.watched.report) }
+      }
+    }
+    report.isRefused = shortage.isRefused
+    report.isFull = shortage.isFull
+    return report
   }
 }

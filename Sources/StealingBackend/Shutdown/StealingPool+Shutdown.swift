@@ -22,7 +22,7 @@ extension StealingPool {
 
   /// Returns when every thread has ended.
   func join() {
-    precondition(currentWorker == nil, "shutdown() inside a job of the pool would wait for itself")
+    if currentWorker != nil { fatalError("Operations: shutdown() inside a job of the pool would wait for itself") }
     while case let live = liveWord.load(ordering: .acquiring), live > 0 { liveWord.futexWait(while: live) }
   }
 }

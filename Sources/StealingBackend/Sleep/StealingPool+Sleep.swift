@@ -11,6 +11,7 @@ struct Sleepers: ~Copyable {
   var stack: [Worker] = []
   /// Workers whose thread has ended.
   var retired: [Worker] = []
+  var bonus = BlockingMonitor.Bonus()
 }
 
 extension StealingPool {
@@ -44,60 +45,91 @@ extension StealingPool {
   }
 
   /// One more active thread, unless somebody is searching by now: the latest sleeper, or a new one.
-  func activate() {
+  /// - Parameter mayInsist: wait a little for a thread that nobody else would try to start again.
+  func activate(mayInsist: Bool = true) {
     sleepLock.lock()
     let now = sleepNow
-    guard now.reaction(limit: activeLimit.load(ordering: .relaxed)) == .activate else {
+    switch now.reaction(limit: activeLimit.load(ordering: .relaxed)) {
+    case .activate: break
+    case .nothing: return sleepLock.unlock()
+    case .busy:
+      // Since the caller looked, a blocked thread has come back and taken the place. It may block again, unnoticed.
       sleepLock.unlock()
+      armMonitor()
       return
     }
     if let worker = sleepers.pointee.stack.popLast() {
       // Counted here, not by the sleeper: the next submits see that somebody searches.
       count(SleepWord.oneSearching &- SleepWord.oneSleeping)
       sleepLock.unlock()
-      if cplatform_is_tracing() { TraceProbe.wakes(worker.threadID) }
+      if cplatform_is_tracing() { TraceProbe.wakes(worker.watched.threadID) }
       worker.parker.unpark()
       return
     }
     guard let worker = newWorker() else {
       sleepLock.unlock()
+      shortage.reachLimit(threadLimit)
+      armMonitor()
       return
     }
     count(SleepWord.oneSearching &+ SleepWord.oneLive)
     sleepLock.unlock()
-    startThread(worker)
+    if startThread(worker) { return }
+    // Submits that came meanwhile saw somebody searching: the monitor looks for their jobs as well.
+    guard !armMonitor(), mayInsist, liveWord.load(ordering: .relaxed) == 0 else { return }
+    ThreadShortage.insist { retryThreads(mayInsist: false) }
   }
 
   /// Under `sleepLock`: one whose thread has ended, or a new one; nil at the limit of threads.
   private func newWorker() -> Worker? {
     if let worker = sleepers.pointee.retired.popLast() { return worker }
     let index = workersMade.load(ordering: .relaxed)
-    guard index < Self.workerCapacity else { return nil }
+    guard index < threadLimit else { return nil }
     let worker = Worker(index: index)
     (workers + index).initialize(to: Unmanaged.passRetained(worker))
     workersMade.store(index + 1, ordering: .releasing)
     return worker
   }
 
-  private func startThread(_ worker: Worker) {
+  /// A thread for a worker, which its starter counted as live and searching.
+  /// - Returns: false when the system has none; then it is not counted any more.
+  private func startThread(_ worker: Worker) -> Bool {
     liveWord.wrappingAdd(1, ordering: .relaxed)
     created.wrappingAdd(1, ordering: .relaxed)
     let started = PlatformThread.start(name: "steal-\(worker.index)") {
       WorkerLocal.become(worker, of: self) { OwedReferences.allowed { self.work(worker) } }
       self.threadEnded()
     }
-    if started { return }
+    if started {
+      shortage.end()
+      return true
+    }
     created.wrappingSubtract(1, ordering: .relaxed)
     sleepLock.withLock {
       count(0 &- SleepWord.oneSearching &- SleepWord.oneLive)
       sleepers.pointee.retired.append(worker)
     }
     threadEnded()
+    shortage.begin { [weak self] in self.map { !$0.retryThreads(mayInsist: false) } ?? false }
+    return false
+  }
+
+  /// Starts a thread if the queued jobs call for one.
+  /// - Returns: whether there is none that the system refuses.
+  private func retryThreads(mayInsist: Bool) -> Bool {
+    guard hasVisibleWork else {
+      shortage.end()
+      return true
+    }
+    activate(mayInsist: mayInsist)
+    return !shortage.isRefused
   }
 
   /// A worker found nothing: to sleep, after one more look if it was the last that searched.
   func sleep(_ worker: Worker, searching: Bool) -> WokenOrEnded {
     sleepLock.lock()
+    // A thread without a job is not blocked.
+    if worker.watched.takeMark() { count(0 &- SleepWord.oneBlocked) }
     let change = SleepWord.oneSleeping &- (searching ? SleepWord.oneSearching : 0)
     let now = count(change)
     if stopping.load(ordering: .relaxed), !hasVisibleWork {
@@ -106,11 +138,12 @@ extension StealingPool {
     sleepers.pointee.stack.append(worker)
     let surplus = now.hasSurplus(workerCount: workerCount)
     sleepLock.unlock()
+    shortage.leaveLimit()
     if now.searching == 0, hasVisibleWork {
       switch now.reaction(limit: activeLimit.load(ordering: .relaxed)) {
       case .nothing: break
       case .activate: if wakeSelf(worker) { return .woken }
-      case .busy: if !monitor.isArmed { armMonitor() }
+      case .busy: armMonitor()
       }
     }
     if cplatform_is_tracing() { TraceProbe.parks() }

@@ -96,7 +96,7 @@ extension StealingPool {
       let job = workers[index]._withUnsafeGuaranteedRef { $0.steal(level: level) }
       if job != 0 {
         if _slowPath(cplatform_is_tracing()) {
-          TraceProbe.steals(job, from: workers[index]._withUnsafeGuaranteedRef { $0.threadID })
+          TraceProbe.steals(job, from: workers[index]._withUnsafeGuaranteedRef { $0.watched.threadID })
         }
         return job
       }

@@ -11,7 +11,7 @@ extension StealingPool {
 
   /// The body of a thread; its starter counted it as live and searching.
   func work(_ worker: Worker) {
-    worker.threadBegan()
+    worker.watched.begin()
     if cplatform_is_tracing() { TraceProbe.threadBegins(isSpare: sleepNow.live > workerCount) }
     var searching = true
     while true {
@@ -39,12 +39,13 @@ extension StealingPool {
   }
 
   private func run(_ job: UInt, on worker: Worker) {
-    worker.becomeBusy(true)
+    worker.watched.becomeBusy(true)
     var next: Job? = Job(word: job)
     var left = Self.runLength
     while let job = next {
-      worker.begin()
+      worker.watched.beginJob()
       next = job.run()
+      if worker.watched.takeMark() { count(0 &- SleepWord.oneBlocked) }
       guard let following = next else { break }
       left -= 1
       let hints = levelHint.pointer.pointee.load(ordering: .relaxed)
@@ -55,6 +56,6 @@ extension StealingPool {
         break
       }
     }
-    worker.becomeBusy(false)
+    worker.watched.becomeBusy(false)
   }
 }

@@ -13,7 +13,7 @@ final class Worker: @unchecked Sendable {
   /// A deque per level, made on first use by the owner, published by a releasing store; 0 until then.
   private let deques: UnsafeMutablePointer<Atomic<UInt>>
   private let owned: PaddedPointer<Owned>
-  private let shown: PaddedPointer<Shown>
+  private let shown: PaddedPointer<WatchedThread>
 
   /// The owner's alone.
   private struct Owned {
@@ -25,20 +25,12 @@ final class Worker: @unchecked Sendable {
     var random: UInt64
   }
 
-  /// Written by the owner, read by the monitor.
-  private struct Shown: ~Copyable {
-    /// Jobs begun.
-    let progress = Atomic<Int>(0)
-    let busy = Atomic<Bool>(false)
-    let threadID = Atomic<Int32>(0)
-  }
-
   init(index: Int) {
     self.index = index
     deques = .allocate(capacity: Job.levels)
     for level in 0..<Job.levels { (deques + level).initialize(to: Atomic(0)) }
     owned = PaddedPointer(Owned(random: 0x9E37_79B9_7F4A_7C15 &* UInt64(index + 1)))
-    shown = PaddedPointer(Shown())
+    shown = PaddedPointer(WatchedThread())
   }
 
   deinit {
@@ -59,10 +51,6 @@ final class Worker: @unchecked Sendable {
   }
 
   // MARK: - Owner
-
-  func threadBegan() {
-    shown.pointer.pointee.threadID.store(cplatform_thread_id(), ordering: .relaxed)
-  }
 
   @inline(__always)
   func push(_ job: UInt, level: Int) {
@@ -131,18 +119,13 @@ final class Worker: @unchecked Sendable {
     return Int((x &* 0x2545_F491_4F6C_DD1D >> 32) % UInt64(bound))
   }
 
-  @inline(__always)
-  func begin() {
-    let progress = shown.pointer.pointee.progress.load(ordering: .relaxed)
-    shown.pointer.pointee.progress.store(progress &+ 1, ordering: .relaxed)
-  }
-
-  func becomeBusy(_ busy: Bool) { shown.pointer.pointee.busy.store(busy, ordering: .relaxed) }
-
   // MARK: - Everybody
 
-  /// Of the thread that is this worker now, or was last.
-  var threadID: Int32 { shown.pointer.pointee.threadID.load(ordering: .relaxed) }
+  /// The thread that is this worker now, or was last.
+  @inline(__always)
+  var watched: WatchedThread {
+    @inline(__always) _read { yield shown.pointer.pointee }
+  }
 
   /// The oldest job of a level, taken from another worker; 0 when there is none.
   func steal(level: Int) -> UInt {
@@ -160,12 +143,4 @@ final class Worker: @unchecked Sendable {
 
   /// Jobs in all deques at some instant.
   var queuedCount: Int { (0..<Job.levels).reduce(0) { $0 + (box($1)?.pointee.count ?? 0) } }
-
-  /// For the monitor; reads the thread's state from the system only while it is busy.
-  func add(to sample: inout BlockingMonitor.Sample) {
-    sample.progress &+= shown.pointer.pointee.progress.load(ordering: .relaxed)
-    guard shown.pointer.pointee.busy.load(ordering: .relaxed) else { return }
-    sample.busy += 1
-    if cplatform_thread_is_blocked(shown.pointer.pointee.threadID.load(ordering: .relaxed)) { sample.blocked += 1 }
-  }
 }

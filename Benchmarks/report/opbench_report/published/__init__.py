@@ -1,1 +1,1 @@
-"""Reference results: what `results/` holds, the summary made from it, and the part of README.md that shows it."""
+"""Reference results: what `results/` holds, the summary made from it, and the parts of README.md that show it."""

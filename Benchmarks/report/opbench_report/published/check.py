@@ -14,18 +14,20 @@ def disagreements(root):
     """A line for each; none where all agree."""
     folder = os.path.join(root, "results")
     readme = _text(os.path.join(root, "README.md"))
-    shown = texts.between(readme) if readme is not None else None
-    if shown is None:
-        return [f"README.md has no lines {texts.BEGIN} and {texts.END}"]
+    if lacking := "is missing" if readme is None else texts.lacking(readme):
+        return [f"README.md {lacking}"]
+    shown = {part: texts.between(readme, part) for part in texts.PARTS}
     if not os.path.exists(os.path.join(folder, texts.CSV)):
-        return [f"README.md shows results, but there is no results/{texts.CSV}"] if shown else []
+        return [f"README.md shows results, but there is no results/{texts.CSV}"] if any(shown.values()) else []
     results = result_files.read([os.path.join(folder, texts.CSV)])
     charts, _ = build_all(results)
     found = []
-    if shown != texts.block(results, charts, "results"):
+    wanted = texts.parts(results, charts, "results")
+    if shown != wanted:
+        part = next(part for part in wanted if shown[part] != wanted[part])
         found.append(
             f"README.md does not show what results/{texts.CSV} says:"
-            f" {_first_difference(shown, texts.block(results, charts, 'results'))}; {_AGAIN}"
+            f" {_first_difference(shown[part], wanted[part])}; {_AGAIN}"
         )
     if _text(os.path.join(folder, "SUMMARY.md")) != texts.summary(results, charts):
         found.append(f"results/SUMMARY.md is not the summary of results/{texts.CSV}; {_AGAIN}")

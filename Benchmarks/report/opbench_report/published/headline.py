@@ -31,13 +31,16 @@ def table(results):
     arms = columns(results)
     rows = [["benchmark"] + [arm.subject for arm in arms], ["---"] + ["--:"] * len(arms)]
     for benchmark, wanted, metric, words in _LINES:
-        line = next(
-            (one for one in results.select(benchmark, metric) if wanted.items() <= one.parameters.items()), None
-        )
+        line = line_of(results, benchmark, wanted, metric)
         if line is not None:
             rows.append([f"`{benchmark}`, {words}"] + [_cell(results, line, arm) for arm in arms])
     rows.append(_means(results, arms))
     return "\n".join("| " + " | ".join(row) + " |" for row in rows)
+
+
+def line_of(results, benchmark, wanted, metric):
+    """The first line of a benchmark that has the wanted parameters, or None."""
+    return next((one for one in results.select(benchmark, metric) if wanted.items() <= one.parameters.items()), None)
 
 
 def _cell(results, line, arm):

@@ -1,4 +1,4 @@
-"""Puts a result into `results/`: packed, with its environment, the summary, the figures, and the part of README.md."""
+"""Puts a result into `results/`: packed, with its environment, the summary, the figures, and the parts of README.md."""
 
 import gzip
 import json
@@ -60,7 +60,7 @@ def write_texts(root):
         if chart.name in texts.FIGURES:
             paper.render(chart, os.path.join(folder, "figures"), source_line(results), kinds=("svg",))
     replace(os.path.join(folder, "SUMMARY.md"), texts.summary(results, charts))
-    replace(os.path.join(root, "README.md"), texts.replaced(readme, texts.block(results, charts, "results")))
+    replace(os.path.join(root, "README.md"), texts.replaced(readme, texts.parts(results, charts, "results")))
 
 
 def _readme(root):
@@ -71,8 +71,8 @@ def _readme(root):
             readme = file.read()
     except (OSError, UnicodeDecodeError) as error:
         raise Complaint(BAD_INPUT, f"{path}: {error}") from None
-    if texts.between(readme) is None:
-        raise Complaint(BAD_INPUT, f"{path} has no lines {texts.BEGIN} and {texts.END} to put the results between")
+    if lacking := texts.lacking(readme):
+        raise Complaint(BAD_INPUT, f"{path} {lacking} to put the results between")
     return readme
 
 

@@ -1,0 +1,20 @@
+import Primitives
+
+/// What this library's own backends tell beyond `Backend`: for waits and for diagnoses.
+package protocol SupervisedBackend: Backend {
+  /// There are as many threads as there may be: nobody takes the place of one that blocks.
+  var isFull: Bool { get }
+  /// What its threads do.
+  var report: BackendReport { get }
+}
+
+/// What a backend's threads do, at some instant.
+package struct BackendReport: Sendable {
+  /// Jobs that wait for a thread; for a lock-free pool not necessarily exact.
+  package var queued = 0
+  package var threads: [WatchedThread.Report] = []
+  package var isRefused = false
+  package var isFull = false
+
+  package init() {}
+}

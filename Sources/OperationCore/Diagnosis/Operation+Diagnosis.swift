@@ -1,0 +1,106 @@
+import CPlatform
+import Primitives
+import Synchronization
+
+// Looking from outside, at any time, without running code of a user's: nothing here waits for anything but short locks.
+
+extension Operation {
+  /// Why the operation has not started: a suspended queue, a limit and who holds its places, unfinished dependencies and where
+  /// each of them is, a cycle, a barrier, an overridden `isReady`, or a backend whose threads are all taken, and by what.
+  ///
+  /// A snapshot, for people and logs; any thread, never blocks for long, runs no code of yours. O(pending operations).
+  public final func whyNotStarted() -> OperationDiagnosis {
+    let now = stateNow
+    if now.has(StateWord.finished) { return diagnosis(queue: nil, [.finished]) }
+    let queue = owner
+    if now.has(StateWord.started), !now.has(StateWord.skipped) {
+      return diagnosis(queue: queue, [.executing(since: executingFor(now))])
+    }
+    guard let queue else { return diagnosis(queue: nil, [.notInAQueue] + dependencyReasons(now)) }
+    var reasons: [OperationDiagnosis.Reason] = []
+    if queue.isSuspended { reasons.append(.suspended) }
+    reasons += dependencyReasons(now) + barrierReasons(in: queue)
+    if now.has(StateWord.heldBack), now.isReady { reasons.append(.heldBackByIsReady) }
+    if reasons.isEmpty { reasons = now.has(StateWord.tracked) ? limitReasons(in: queue) : [] }
+    if reasons.isEmpty { reasons = [.waitsForThread(backend: queue.backendSummary)] }
+    return diagnosis(queue: queue, reasons)
+  }
+
+  private final func diagnosis(
+    queue: OperationQueue?, _ reasons: [OperationDiagnosis.Reason]
+  ) -> OperationDiagnosis {
+    OperationDiagnosis(operation: label, queue: queue?.label, reasons: reasons)
+  }
+
+  /// Class, address and name. Not the open `description`, which may take locks of a user's.
+  final var label: String {
+    let address = String(word, radix: 16)
+    let name = lock.withLock { extrasIfAny?.name }.map { " \"\($0)\"" } ?? ""
+    return "<\(type(of: self)) 0x\(address)\(name)>"
+  }
+
+  /// For how long it has been executing, in nanoseconds; nil where nobody noted the start.
+  final func executingFor(_ now: StateWord) -> UInt64? { startNoted(now).map { cplatform_now_ns() &- $0 } }
+
+  private final func dependencyReasons(_ now: StateWord) -> [OperationDiagnosis.Reason] {
+    if now.has(StateWord.cancelled) { return [] }
+    let unfinished = dependencySnapshot().filter { !$0.stateNow.has(StateWord.finished) }
+    guard !unfinished.isEmpty else { return [] }
+    var reasons: [OperationDiagnosis.Reason] = [
+      .dependencies(unfinished.map { OperationDiagnosis.Dependency(operation: $0.label, state: $0.stateInWords) })
+    ]
+    if let cycle = DependencyGraph.cycles(from: [self]).first(where: { $0.contains { $0 === self } }) {
+      reasons.append(.cycle(cycle.map(\.label)))
+    }
+    return reasons
+  }
+
+  private final func barrierReasons(in queue: OperationQueue) -> [OperationDiagnosis.Reason] {
+    var order = BarrierOrder()
+    let before = order.predecessors(of: self)
+    guard !before.isEmpty else { return [] }
+    if order.isBarrier(self) {
+      return [.barrierWaitsFor(count: before.count, first: before.prefix(DiagnosisLimits.named).map(\.label))]
+    }
+    return before.map { .behindBarrier($0.label) }
+  }
+
+  private final func limitReasons(in queue: OperationQueue) -> [OperationDiagnosis.Reason] {
+    let limit = queue.maximumNow
+    guard limit >= 0 else { return [] }
+    let holders = queue.snapshot().filter { $0 !== self && $0.stateNow.isExecuting }
+    guard holders.count >= limit else { return [] }
+    return [
+      .limitReached(
+        limit: limit,
+        holders: holders.map { OperationDiagnosis.Holder(operation: $0.label, since: $0.executingFor($0.stateNow)) })
+    ]
+  }
+
+  /// In a few words, as another operation's dependency.
+  final var stateInWords: String {
+    let now = stateNow
+    if now.has(StateWord.finished) { return "finished" }
+    let since = executingFor(now).map { " for \(milliseconds($0))" } ?? ""
+    let place = owner.map { " in \($0.label)" }
+    if now.has(StateWord.started) { return "executing\(since)\(place ?? ", started by hand")" }
+    guard let place else { return "in no queue, and not started" }
+    if !now.has(StateWord.listed) { return "being added\(place)" }
+    if now.has(StateWord.cancelled) { return "cancelled, waits for a thread\(place)" }
+    if now.dependencyCount > 0 { return "waits for dependencies\(place)" }
+    if now.has(StateWord.heldBack) { return "held back by its own isReady\(place)" }
+    return "ready\(place)"
+  }
+}
+
+extension Operation: CustomDebugStringConvertible {
+  /// What `whyNotStarted()` says.
+  public final var debugDescription: String { whyNotStarted().description }
+}
+
+extension BarrierOrder {
+  mutating func isBarrier(_ operation: Operation) -> Bool {
+    guard let owner = operation.owner else { return false }
+    return owner.controller.barriers.contains(operation.sequence.load(ordering: .relaxed))
+  }
+}

@@ -1,0 +1,100 @@
+/// Why an operation has not started, at some instant.
+public struct OperationDiagnosis: Sendable, CustomStringConvertible {
+  /// One thing that stands between an operation and its start, or the fact that nothing does.
+  public enum Reason: Sendable, Equatable {
+    /// No queue has it; it starts when `start()` is called.
+    case notInAQueue
+    /// It has started. `since`: for how long, in nanoseconds, where it is known: in queues with a limit.
+    case executing(since: UInt64?)
+    case finished
+    /// Its queue is suspended.
+    case suspended
+    /// It waits for operations that have not finished; each with what becomes of it.
+    case dependencies([Dependency])
+    /// It waits for itself, through others: the members, in no particular order.
+    case cycle([String])
+    /// A barrier before it has not finished.
+    case behindBarrier(String)
+    /// It is a barrier, and waits for those before it: how many, and the first few.
+    case barrierWaitsFor(count: Int, first: [String])
+    /// Its class overrides `isReady`, which said no when it was last asked.
+    case heldBackByIsReady
+    /// Its queue runs as many operations as it may; who holds the places.
+    case limitReached(limit: Int, holders: [Holder])
+    /// It is ready, and waits for a thread of its backend; what that backend's threads do.
+    case waitsForThread(backend: String)
+  }
+
+  /// An operation that another one waits for.
+  public struct Dependency: Sendable, Equatable {
+    public let operation: String
+    /// "executing", "waits for a dependency in <queue>", "in no queue", …
+    public let state: String
+  }
+
+  /// An operation that holds a place in a queue with a limit.
+  public struct Holder: Sendable, Equatable {
+    public let operation: String
+    /// For how long it has been executing, in nanoseconds; nil where it started before the queue had a limit.
+    public let since: UInt64?
+  }
+
+  /// Class, address and name of the operation.
+  public let operation: String
+  /// Its queue, if it is in one.
+  public let queue: String?
+  /// What stands between it and its start.
+  public let reasons: [Reason]
+
+  /// One line for the operation, then one for each reason.
+  public var description: String {
+    let place = queue.map { " in \($0)" } ?? ""
+    return (["\(operation)\(place)"] + reasons.flatMap { $0.lines.map { "  " + $0 } }).joined(separator: "\n")
+  }
+}
+
+extension OperationDiagnosis.Reason: CustomStringConvertible {
+  public var description: String { lines.joined(separator: "\n") }
+
+  fileprivate var lines: [String] {
+    switch self {
+    case .notInAQueue: ["is in no queue: it starts when it is added to one, or by start()"]
+    case .executing(let since): ["is executing" + (since.map { ", for \(milliseconds($0))" } ?? "")]
+    case .finished: ["has finished"]
+    case .suspended: ["its queue is suspended"]
+    case .dependencies(let all):
+      ["waits for \(all.count) unfinished \(all.count == 1 ? "dependency" : "dependencies"):"]
+        + all.prefix(DiagnosisLimits.named).map { "  \($0.operation): \($0.state)" }
+        + DiagnosisLimits.rest(all.count)
+    case .cycle(let members):
+      [
+        "waits for itself, in a cycle of \(members.count): "
+          + members.prefix(DiagnosisLimits.named).joined(separator: ", ")
+      ]
+    case .behindBarrier(let barrier): ["is behind the barrier \(barrier)"]
+    case .barrierWaitsFor(let count, let first):
+      ["is a barrier, and waits for \(count) before it:"] + first.map { "  " + $0 } + DiagnosisLimits.rest(count)
+    case .heldBackByIsReady: ["its own isReady says no, and has not posted a change"]
+    case .limitReached(let limit, let holders):
+      limit == 0
+        ? ["its queue's limit is 0: nothing starts"]
+        : ["its queue's limit is \(limit), and held by:"]
+          + holders.prefix(DiagnosisLimits.named).map { holder in
+            "  \(holder.operation)" + (holder.since.map { ", executing for \(milliseconds($0))" } ?? ", executing")
+          } + DiagnosisLimits.rest(holders.count)
+    case .waitsForThread(let backend): ["is ready, and waits for a thread of its backend:", "  " + backend]
+    }
+  }
+}
+
+/// Nanoseconds for people.
+func milliseconds(_ nanoseconds: UInt64) -> String {
+  nanoseconds < 10_000_000_000 ? "\(nanoseconds / 1_000_000) ms" : "\(nanoseconds / 1_000_000_000) s"
+}
+
+enum DiagnosisLimits {
+  /// Operations named in one list.
+  static let named = 8
+
+  static func rest(_ count: Int) -> [String] { count > named ? ["  and \(count - named) more"] : [] }
+}

@@ -1,0 +1,105 @@
+import CPlatform
+import Primitives
+
+/// What keeps a queue from going on, at some instant.
+public struct QueueDiagnosis: Sendable, CustomStringConvertible {
+  /// Class, address, name and backend of the queue.
+  public let queue: String
+  /// Unfinished operations.
+  public let pendingCount: Int
+  /// Operations that are executing, and for how long, where that is known.
+  public let executing: [OperationDiagnosis.Holder]
+  /// Why the first operations that have not started have not; at most 16.
+  public let waiting: [OperationDiagnosis]
+  /// Operations that wait for one another in a cycle, by description: one array per cycle.
+  public let cycles: [[String]]
+  /// What the backend's threads do.
+  public let backend: String
+
+  /// Several lines for people.
+  public var description: String {
+    var lines = ["\(queue): \(pendingCount) unfinished, \(executing.count) executing"]
+    lines += executing.prefix(DiagnosisLimits.named).map { holder in
+      "  executing: \(holder.operation)" + (holder.since.map { ", for \(milliseconds($0))" } ?? "")
+    }
+    lines += DiagnosisLimits.rest(executing.count)
+    for cycle in cycles { lines.append("  cycle: " + cycle.joined(separator: ", ")) }
+    for one in waiting { lines += one.description.split(separator: "\n").map { "  \($0)" } }
+    let left = pendingCount - executing.count - waiting.count
+    if left > 0 { lines.append("  and \(left) more that have not started") }
+    lines.append("  backend: \(backend)")
+    return lines.joined(separator: "\n")
+  }
+}
+
+extension OperationQueue {
+  /// Why nothing, or not everything, of the queue runs: what executes and for how long, what keeps each of the first operations
+  /// from starting, cycles, and what the backend's threads do (compute, wait inside the library, block and in which call of the
+  /// kernel's).
+  ///
+  /// A snapshot, for people and logs; any thread, never blocks for long, runs no code of yours. O(pending operations).
+  public final func diagnosis() -> QueueDiagnosis {
+    let pending = snapshot()
+    // Each looked at once: the queue goes on meanwhile.
+    var executing: [Operation] = []
+    var waiting: [Operation] = []
+    for operation in pending {
+      let now = operation.stateNow
+      if now.isExecuting {
+        executing.append(operation)
+      } else if !now.has(StateWord.started), waiting.count < Self.explained {
+        waiting.append(operation)
+      }
+    }
+    return QueueDiagnosis(
+      queue: label, pendingCount: registry.pendingCount,
+      executing: executing.map {
+        OperationDiagnosis.Holder(operation: $0.label, since: $0.executingFor($0.stateNow))
+      },
+      waiting: waiting.map { $0.whyNotStarted() },
+      cycles: DependencyGraph.cycles(from: pending).map { $0.map(\.label) }, backend: backendSummary)
+  }
+
+  /// Operations that a diagnosis explains.
+  private static var explained: Int { 16 }
+
+  /// Class, address and name. Not the open `name`, which may take locks of a user's.
+  final var label: String {
+    let address = String(UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()), radix: 16)
+    let name = lock.withLock { extras.name }.map { " \"\($0)\"" } ?? ""
+    return "<\(type(of: self)) 0x\(address)\(name)>"
+  }
+
+  /// What the backend's threads do, in one line or a few.
+  final var backendSummary: String {
+    guard let supervised = supervisedBackend else { return "\(backend.name), which tells nothing of its threads" }
+    return supervised.report.summary(name: supervised.name, workerCount: supervised.workerCount)
+  }
+}
+
+extension OperationQueue: CustomDebugStringConvertible {
+  /// What `diagnosis()` says.
+  public final var debugDescription: String { diagnosis().description }
+}
+
+extension BackendReport {
+  func summary(name: String, workerCount: Int) -> String {
+    var text = "\(name), \(workerCount) \(workerCount == 1 ? "worker" : "workers"), \(threads.count) threads: "
+    let busy = threads.filter(\.isBusy)
+    let waiting = busy.filter(\.isWaiting)
+    let blocked = busy.filter { $0.isBlocked && !$0.isWaiting }
+    let computing = busy.count - waiting.count - blocked.count
+    text +=
+      "\(computing) computing, \(blocked.count) blocked in their bodies, \(waiting.count) waiting for operations, "
+    text += "\(threads.count - busy.count) idle; \(queued) jobs queued"
+    if isRefused { text += "; the system refuses further threads" }
+    if isFull { text += "; there are as many threads as there may be" }
+    let now = cplatform_now_ns()
+    for thread in (blocked + waiting).prefix(DiagnosisLimits.named) {
+      let since = thread.since.map { ", in the same job for at least \(milliseconds(now &- $0))" } ?? ""
+      text += "\n    thread \(thread.threadID) \(thread.isWaiting ? "waits for an operation" : "blocks")"
+      text += " (kernel: \(thread.kernelWord))\(since)"
+    }
+    return text
+  }
+}

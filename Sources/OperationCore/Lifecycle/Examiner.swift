@@ -1,0 +1,179 @@
+import CPlatform
+import Primitives
+
+/// Threads of its own for the questions that must not wait behind work: what a subclass posted, and whether the dependents
+/// of an asynchronous operation are ready.
+///
+/// One thread *leads*: it runs the questions in order. A question runs a user's code, which may block; so while questions
+/// wait behind a running one, a second thread *watches*, and takes over the lead when the leader has been at one question
+/// for a millisecond. A thread that lost the lead goes idle when it comes back. Idle threads end after a second.
+final class Examiner: @unchecked Sendable {
+  // Sendable: `state` is touched under `lock`.
+
+  private final class Member: Sendable {
+    let parker = Parker()
+  }
+
+  private enum Part { case leader, watcher }
+
+  private struct State: ~Copyable {
+    var questions = JobFIFO()
+    /// Whose turn it is; nil while nobody leads.
+    var leader: Member?
+    /// When the leader began its present question, in nanoseconds.
+    var began: UInt64 = 0
+    var watcher: Member?
+    /// The latest last.
+    var idle: [Member] = []
+    var threads = 0
+  }
+
+  private static let shared = Examiner()
+
+  private let lock = FutexLock()
+  private let state = UnsafeMutablePointer<State>.allocate(capacity: 1)
+
+  private static let patience: UInt64 = 1_000_000
+  private static let idleLifetime: Int64 = 1_000_000_000
+  /// Beyond this nobody watches any more: as many questions block, all of them in code of the user's.
+  private static let threadLimit = 256
+
+  private init() {
+    state.initialize(to: State())
+    cplatform_watch_fork()
+  }
+
+  // MARK: - Asking
+
+  /// Runs `question` soon, on a thread that holds no lock of a user's. Any thread.
+  static func submit(_ question: @escaping @Sendable () -> Void) { shared.submit(Job(question)) }
+
+  /// Asks operations, which have no unfinished dependency, whether they are ready, and hands over all that are together.
+  /// - Parameter place: a queue whose controller gives a place away when it has them.
+  static func ask(_ operations: [Operation], place: OperationQueue?) {
+    submit {
+      var batch = ReadyBatch(asks: .here, place: place.map { Unmanaged.passUnretained($0) })
+      for operation in operations { operation.askReady(into: &batch) }
+      batch.submit()
+      withExtendedLifetime(place) {}
+    }
+  }
+
+  private func submit(_ question: Job) {
+    if cplatform_is_forked_child() {
+      fatalError("Operations: an operation was used in a forked child without exec: the threads are in the parent")
+    }
+    lock.lock()
+    state.pointee.questions.append(question.word)
+    if state.pointee.leader == nil {
+      appoint(.leader)
+    } else if state.pointee.watcher == nil {
+      appoint(.watcher)
+    } else {
+      lock.unlock()
+    }
+  }
+
+  /// Under `lock`, which it gives up: an idle or a new thread gets a free part.
+  private func appoint(_ part: Part) {
+    if let member = state.pointee.idle.popLast() {
+      take(part, member)
+      lock.unlock()
+      return member.parker.unpark()
+    }
+    guard state.pointee.threads < Self.threadLimit else { return lock.unlock() }
+    let member = Member()
+    take(part, member)
+    state.pointee.threads += 1
+    lock.unlock()
+    if PlatformThread.start(name: "op-examiner", { self.work(member) }) { return }
+    lock.lock()
+    state.pointee.threads -= 1
+    if state.pointee.watcher === member { state.pointee.watcher = nil }
+    let mustGoElsewhere = state.pointee.leader === member
+    var left = JobFIFO()
+    if mustGoElsewhere {
+      state.pointee.leader = nil
+      left.append(contentsOf: &state.pointee.questions)
+    }
+    lock.unlock()
+    // Without a thread of its own a question waits its turn with other work, which is tried again until there is a thread.
+    while case let question = left.popFirst(), question != 0 { DefaultBackend.backend.submit(Job(word: question)) }
+  }
+
+  private func take(_ part: Part, _ member: Member) {
+    switch part {
+    case .leader:
+      state.pointee.leader = member
+      state.pointee.began = cplatform_now_ns()
+    case .watcher: state.pointee.watcher = member
+    }
+  }
+
+  // MARK: - A thread's life
+
+  private func work(_ member: Member) {
+    while true {
+      lock.lock()
+      if state.pointee.leader === member {
+        lead(member)
+      } else if state.pointee.watcher === member {
+        watch(member)
+      } else if !rest(member) {
+        return
+      }
+    }
+  }
+
+  /// Under `lock`, which it gives up: one question, or the end of the lead.
+  private func lead(_ member: Member) {
+    let question = state.pointee.questions.popFirst()
+    if question == 0 {
+      state.pointee.leader = nil
+      return lock.unlock()
+    }
+    state.pointee.began = cplatform_now_ns()
+    if !state.pointee.questions.isEmpty, state.pointee.watcher == nil {
+      appoint(.watcher)
+    } else {
+      lock.unlock()
+    }
+    _ = Job(word: question).run()
+  }
+
+  /// Under `lock`, which it gives up: one look at the leader.
+  private func watch(_ member: Member) {
+    let isBehind = cplatform_now_ns() &- state.pointee.began >= Self.patience
+    if state.pointee.leader == nil || isBehind && !state.pointee.questions.isEmpty {
+      // Who loses the lead finds out when its question has been answered.
+      state.pointee.watcher = nil
+      state.pointee.leader = member
+      state.pointee.began = cplatform_now_ns()
+      return lock.unlock()
+    }
+    if state.pointee.questions.isEmpty {
+      state.pointee.watcher = nil
+      return lock.unlock()
+    }
+    lock.unlock()
+    member.parker.park(timeoutNanoseconds: Int64(Self.patience))
+  }
+
+  /// Under `lock`, which it gives up. Returns false when the thread must end.
+  private func rest(_ member: Member) -> Bool {
+    state.pointee.idle.append(member)
+    lock.unlock()
+    while !member.parker.park(timeoutNanoseconds: Self.idleLifetime) {
+      lock.lock()
+      if let index = state.pointee.idle.firstIndex(where: { $0 === member }) {
+        state.pointee.idle.remove(at: index)
+        state.pointee.threads -= 1
+        lock.unlock()
+        return false
+      }
+      // Appointed just now: the token is on its way.
+      lock.unlock()
+    }
+    return true
+  }
+}

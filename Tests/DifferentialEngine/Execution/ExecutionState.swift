@@ -1,0 +1,169 @@
+import Operations
+import TestSupport
+
+/// The objects of one program, shared by the controlling thread, the bodies and the observers.
+final class ExecutionState: Sendable {
+  struct Objects {
+    /// Nil: a closure, or given up.
+    var operations: [Operation?]
+    var queues: [OperationQueue?]
+    /// Somebody adds it, or starts it by hand.
+    var taken: Set<Int> = []
+    var added: Set<Int> = []
+    var began: Set<Int> = []
+    var finishing: Set<Int> = []
+    var isOver = false
+  }
+
+  let program: Program
+  let journal = Journal()
+  let objects: Monitor<Objects>
+  let gates: [Gate]
+  let helper: Helper
+  private let queueNumbers: [ObjectIdentifier: Int]
+  let queueCount: Int
+
+  init(_ program: Program, backends: [any Backend], helper: Helper) {
+    self.program = program
+    self.helper = helper
+    gates = (0..<Program.gateCount).map { _ in Gate() }
+    let queues = program.queues.map { spec in
+      let queue = OperationQueue(on: backends[spec.backend])
+      if spec.limit >= 0 { queue.maxConcurrentOperationCount = spec.limit }
+      if spec.isSuspended { queue.isSuspended = true }
+      return queue
+    }
+    queueCount = queues.count
+    queueNumbers = Dictionary(
+      uniqueKeysWithValues: queues.enumerated().map { (ObjectIdentifier($0.element), $0.offset) })
+    objects = Monitor(Objects(operations: [], queues: queues))
+    let operations = program.operations.indices.map(makeOperation)
+    objects.with { $0.operations = operations }
+  }
+
+  func operation(_ index: Int) -> Operation? { objects.with { $0.operations[index] } }
+  func queue(_ index: Int) -> OperationQueue? { objects.with { $0.queues[index] } }
+
+  /// The number of the current queue; -1 for none, -2 for one that is not of this program.
+  var current: Int {
+    guard let queue = OperationQueue.current else { return -1 }
+    return queueNumbers[ObjectIdentifier(queue)] ?? -2
+  }
+
+  func isAdded(_ index: Int) -> Bool { objects.with { $0.added.contains(index) } }
+
+  /// Each may be added or started once.
+  func take(_ index: Int) -> Bool { objects.with { !$0.isOver && $0.taken.insert(index).inserted } }
+
+  /// Each may be finished once, after its body has begun.
+  func takeFinish(_ index: Int) -> Bool {
+    guard program.operations[index].kind.endsLater else { return false }
+    return objects.with { $0.began.contains(index) && $0.finishing.insert(index).inserted }
+  }
+
+  private func makeOperation(_ index: Int) -> Operation? {
+    switch program.operations[index].kind {
+    case .blocks(let count):
+      let operation = BlockOperation { [self] in run(index, block: 0) }
+      for block in 1..<max(1, count) { operation.addExecutionBlock { [self] in run(index, block: block) } }
+      return operation
+    case .closure: return nil
+    case .main: return PlainProgramOperation(self, index)
+    case .conditional: return ConditionalProgramOperation(self, index)
+    case .asynchronous: return AsynchronousOperation { [self] _ in run(index, block: 0) }
+    case .handWritten: return HandWrittenProgramOperation(self, index)
+    }
+  }
+
+  // MARK: - Bodies
+
+  func run(_ index: Int, block: Int) {
+    journal.append(.bodyBegins(index, block: block, current: current))
+    objects.with { _ = $0.began.insert(index) }
+    if block == 0 { for action in program.operations[index].actions { perform(action, in: index) } }
+    journal.append(.bodyEnds(index, block: block))
+  }
+
+  private func perform(_ action: BodyAction, in index: Int) {
+    switch action {
+    case .wait(let other):
+      guard program.mayWait(index, for: other), let operation = operation(other) else { return }
+      journal.append(.waitBegins(index, on: other))
+      operation.waitUntilFinished()
+      journal.append(.waitEnded(index, on: other))
+    case .pass(let gate):
+      journal.append(.passBegins(index, gate: gate))
+      gates[gate].pass()
+      journal.append(.passEnded(index, gate: gate))
+    case .open(let gate): open(gate)
+    case .add(let other, let queue):
+      guard let place = self.queue(queue), take(other) else { return }
+      add([other], to: place, number: queue)
+    case .cancel(let other): cancel(other)
+    case .finish(let other): if takeFinish(other) { finish(other) }
+    case .flip(let other): flip(other)
+    case .finishByHelper:
+      guard takeFinish(index) else { return }
+      journal.append(.helperAsked(index))
+      helper.post { [self] in finish(index) }
+    }
+  }
+
+  // MARK: - What both bodies and the controlling thread do
+
+  func open(_ gate: Int) {
+    journal.append(.gateOpens(gate))
+    gates[gate].open()
+  }
+
+  /// One operation, which the caller has taken.
+  func add(_ indices: [Int], to queue: OperationQueue, number: Int) {
+    journal.append(.addBegins(indices, queue: number, isBarrier: false))
+    if let operation = operation(indices[0]) {
+      queue.addOperation(operation)
+    } else {
+      queue.addOperation(closure(indices[0]))
+    }
+    journal.append(.addEnded(indices, queue: number))
+    objects.with { $0.added.formUnion(indices) }
+  }
+
+  /// The body of an operation that nobody has; it says when it is released.
+  func closure(_ index: Int) -> @Sendable () -> Void {
+    let mark = ReleaseMark { [journal] in journal.append(.closureReleased(index)) }
+    return { [self] in withExtendedLifetime(mark) { run(index, block: 0) } }
+  }
+
+  func cancel(_ index: Int) {
+    guard let operation = operation(index) else { return }
+    journal.append(.cancelBegins(index))
+    operation.cancel()
+    journal.append(.cancelEnded(index, seenStarted: operation.isExecuting || operation.isFinished))
+  }
+
+  func finish(_ index: Int) {
+    let operation = operation(index)
+    journal.append(.finishBegins(index))
+    (operation as? AsynchronousOperation)?.finish()
+    (operation as? HandWrittenProgramOperation)?.end()
+    journal.append(.finishEnded(index))
+  }
+
+  func flip(_ index: Int) {
+    guard let operation = operation(index) as? ConditionalProgramOperation else { return }
+    journal.append(.flipBegins(index))
+    operation.satisfy()
+    journal.append(.flipEnded(index))
+  }
+}
+
+/// Says when it is released.
+private final class ReleaseMark: Sendable {
+  private let tell: @Sendable () -> Void
+  init(_ tell: @escaping @Sendable () -> Void) { self.tell = tell }
+  deinit { tell() }
+}
+
+extension Program {
+  static let gateCount = 3
+}

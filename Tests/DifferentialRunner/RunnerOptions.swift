@@ -1,0 +1,64 @@
+import DifferentialEngine
+import TestSupport
+
+/// The command line.
+struct RunnerOptions {
+  var settings = DifferentialSettings()
+  var backends: [String] = []
+  var replayed: String?
+  var times = 100
+  var showsJournal = false
+  var features = "all"
+  /// No process of its own for each backend.
+  var isInProcess = false
+  /// Exits with 3 when a replay fails in this category.
+  var expected: String?
+
+  static let usage = """
+    DifferentialRunner [--backend NAME]... [--programs N] [--seed S] [--seconds T] [--features LIST] [--slow MS]
+      [--failures N] [--patience T] [--no-shrink] [--journal] [--in-process] [--replay FILE [--times N]]
+    LIST: all, none, or names with commas, a minus before what is left out: \
+    \(Features.names.map(\.name).joined(separator: " "))
+    """
+
+  struct Misuse: Error {
+    let text: String
+  }
+
+  init(_ words: [String]) throws {
+    var words = words[...]
+    func value<Value>(_ option: String, _ read: (String) -> Value?) throws -> Value {
+      guard let word = words.popFirst(), let value = read(word) else { throw Misuse(text: "\(option) needs a value") }
+      return value
+    }
+    while let option = words.popFirst() {
+      switch option {
+      case "--backend": backends.append(try value(option) { $0 })
+      case "--programs": settings.programs = try value(option) { Int($0) }
+      case "--seed": settings.seed = try value(option) { UInt64($0) }
+      case "--seconds": settings.seconds = try value(option) { Double($0) }
+      case "--features":
+        features = try value(option) { $0 }
+        guard let chosen = Features(features) else {
+          throw Misuse(text: "no such features: \(features)\n\(Self.usage)")
+        }
+        settings.features = chosen
+      case "--in-process": isInProcess = true
+      case "--expect": expected = try value(option) { $0 }
+      case "--mark": settings.mark = try value(option) { SeedMark($0) }
+      case "--slow": settings.slowLimit = try value(option) { Double($0) } / 1_000
+      case "--failures": settings.mostFailures = try value(option) { Int($0) }
+      case "--patience": settings.patience = try value(option) { Double($0) }
+      case "--replay": replayed = try value(option) { $0 }
+      case "--times": times = try value(option) { Int($0) }
+      case "--no-shrink": settings.shrinks = false
+      case "--journal": showsJournal = true
+      default: throw Misuse(text: "unknown option \(option)\n\(Self.usage)")
+      }
+    }
+    if let unknown = backends.first(where: { name in !allBackends.contains { $0.name == name } }) {
+      let names = allBackends.map(\.name).joined(separator: ", ")
+      throw Misuse(text: "there is no backend \"\(unknown)\"; there are \(names)")
+    }
+  }
+}

@@ -1,0 +1,63 @@
+import DifferentialEngine
+import Glibc
+import TestSupport
+
+// Random programs against the model, or one program from a file; exits with 1 on a failure. `--help` lists the options.
+
+func show(_ failure: ProgramFailure, withJournal: Bool) {
+  print("  \(failure)")
+  if withJournal { for (index, event) in failure.journal.enumerated() { print("    \(index + 1) \(event)") } }
+}
+
+func replay(_ path: String, on backend: TestBackend, _ options: RunnerOptions) throws -> Bool {
+  let program = try Program(file: path)
+  let failure = DifferentialRun.replay(program, on: backend, times: options.times, options.settings)
+  print("\(backend.name): \(path) \(failure == nil ? "passed \(options.times) times" : "FAILED")")
+  if let failure { show(failure, withJournal: options.showsJournal) }
+  if let failure, failure.category == options.expected { exit(3) }
+  return failure == nil
+}
+
+func fuzz(_ backend: TestBackend, _ options: RunnerOptions) -> Bool {
+  var settings = options.settings
+  settings.shrinks = false
+  settings.isSlowAgain = { ChildShrinker(backend: backend, options: options).isSlowAgain($0) }
+  let report = DifferentialRun.run(backend, settings)
+  print(report.summary)
+  for found in report.failures {
+    print("FAILED: seed \(found.seed), program \(found.after) of this run, on \(backend.name)")
+    show(found.failure, withJournal: options.showsJournal)
+    fflush(nil)
+    print(ChildShrinker(backend: backend, options: options).shrink(found.program, category: found.failure.category))
+  }
+  return report.failures.isEmpty
+}
+
+extension [String] {
+  /// Without the options that name backends.
+  var withoutBackends: [String] {
+    indices.filter { self[$0] != "--backend" && ($0 == 0 || self[$0 - 1] != "--backend") }.map { self[$0] }
+  }
+}
+
+do {
+  let words = Array(CommandLine.arguments.dropFirst())
+  let options = try RunnerOptions(words)
+  var passed = true
+  for backend in allBackends where options.backends.isEmpty || options.backends.contains(backend.name) {
+    if let path = options.replayed {
+      passed = try replay(path, on: backend, options) && passed
+    } else if !options.isInProcess {
+      passed = CrashSearch(backend: backend, options: options).run(words.withoutBackends) && passed
+    } else {
+      passed = fuzz(backend, options) && passed
+    }
+    fflush(nil)
+  }
+  exit(passed ? 0 : 1)
+} catch let misuse as RunnerOptions.Misuse {
+  print(misuse.text)
+} catch {
+  print(error)
+}
+exit(64)

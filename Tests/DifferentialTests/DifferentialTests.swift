@@ -1,0 +1,31 @@
+import DifferentialEngine
+import TestSupport
+import Testing
+
+/// Random programs against the reference model. One at a time: each uses all processors.
+@Suite(.serialized) struct DifferentialTests {
+  /// Fresh programs in every part of the code, the same on every run.
+  @Test(arguments: allBackends)
+  func `random programs do what the model says`(backend: TestBackend) {
+    var settings = DifferentialSettings()
+    settings.programs = 1_000
+    settings.seconds = 60
+    let report = DifferentialRun.run(backend, settings)
+    print(report.summary)
+    #expect(report.programs > 0 && report.ran > 0)
+    for found in report.failures {
+      Issue.record("seed \(found.seed): \(found.failure)\n\(found.shrunk ?? found.program)")
+    }
+  }
+
+  /// Every program that ever failed, on every backend.
+  @Test(arguments: allBackends)
+  func `programs that failed once pass`(backend: TestBackend) throws {
+    let programs = try Corpus.programs()
+    #expect(!programs.isEmpty)
+    for (name, program) in programs {
+      let failure = DifferentialRun.replay(program, on: backend, times: 30, DifferentialSettings())
+      #expect(failure == nil, "\(name) on \(backend): \(failure.map { "\($0)" } ?? "")")
+    }
+  }
+}

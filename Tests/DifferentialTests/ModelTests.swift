@@ -1,0 +1,129 @@
+import Testing
+
+@testable import DifferentialEngine
+
+/// The model objects to what the contract does not allow, and to nothing else.
+@Suite struct ModelTests {
+  /// Three plain operations and a closure; a queue with a limit of 1 and one without.
+  private static let program = """
+    backend 2
+    queue 0 1
+    queue 0 -1
+    op main
+    op main
+    op main
+    op closure
+    op conditional
+    """
+
+  private static func violations(_ events: [Event]) throws -> [String] {
+    var model = Model(try Program(text: program), features: .all, isOrdered: true)
+    for event in events { model.take(event) }
+    return model.violations.map(\.category)
+  }
+
+  private static func added(_ index: Int, _ queue: Int) -> [Event] {
+    [.addBegins([index], queue: queue, isBarrier: false), .addEnded([index], queue: queue)]
+  }
+
+  private static func begins(_ index: Int, _ queue: Int) -> Event { .bodyBegins(index, block: 0, current: queue) }
+  private static func ends(_ index: Int) -> Event { .bodyEnds(index, block: 0) }
+  private static let suspended: [Event] = [.suspendEnded(queue: 0, seenStarted: [])]
+
+  @Test func `what is allowed`() throws {
+    let events =
+      Self.added(0, 0) + Self.added(1, 0)
+      + [Self.begins(0, 0), Self.ends(0), Self.begins(1, 0), Self.ends(1), .completed(0, inOrder: true, current: -1)]
+    #expect(try Self.violations(events).isEmpty)
+  }
+
+  @Test func `a start in a suspended queue`() throws {
+    #expect(try Self.violations(Self.suspended + Self.added(0, 0) + [Self.begins(0, 0)]) == ["start"])
+    let claimed: [Event] = [.suspendEnded(queue: 0, seenStarted: [0])]
+    #expect(try Self.violations(Self.added(0, 0) + claimed + [Self.begins(0, 0)]).isEmpty)
+  }
+
+  @Test func `a start beyond the limit`() throws {
+    #expect(
+      try Self.violations(Self.added(0, 0) + Self.added(1, 0) + [Self.begins(0, 0), Self.begins(1, 0)]) == ["start"])
+    #expect(try Self.violations(Self.added(0, 1) + Self.added(1, 1) + [Self.begins(0, 1), Self.begins(1, 1)]).isEmpty)
+  }
+
+  @Test func `a start before a dependency, or before the condition holds`() throws {
+    let depends: [Event] = [.dependBegins(0, on: 1), .dependEnded(0, on: 1, seenStarted: false)]
+    #expect(try Self.violations(depends + Self.added(1, 1) + Self.added(0, 1) + [Self.begins(0, 1)]) == ["start"])
+    let removed: [Event] = [.undependBegins(0, on: 1), .undependEnded(0, on: 1)]
+    #expect(try Self.violations(depends + removed + Self.added(0, 1) + [Self.begins(0, 1)]).isEmpty)
+    #expect(try Self.violations(Self.added(4, 1) + [Self.begins(4, 1)]) == ["start"])
+  }
+
+  @Test func `a start after the cancellation, and a second start`() throws {
+    let cancelled: [Event] = [.cancelBegins(0), .cancelEnded(0, seenStarted: false)]
+    #expect(try Self.violations(cancelled + Self.added(0, 1) + [Self.begins(0, 1)]) == ["cancel"])
+    let all: [Event] = [.cancelAllBegins(queue: 1), .cancelAllEnded(queue: 1, seenStarted: [])]
+    #expect(try Self.violations(Self.added(0, 1) + all + [Self.begins(0, 1)]) == ["cancel"])
+    #expect(
+      try Self.violations(Self.added(0, 1) + [Self.begins(0, 1), Self.ends(0), Self.begins(0, 1)]) == ["once", "once"])
+  }
+
+  @Test func `a step that runs because the step before was cancelled with it`() throws {
+    let depends: [Event] = [.dependBegins(0, on: 1), .dependEnded(0, on: 1, seenStarted: false)]
+    let added = depends + Self.added(1, 1) + Self.added(0, 1)
+    #expect(try Self.violations(added + [.cancelAllBegins(queue: 1), Self.begins(0, 1)]) == ["cancel"])
+    let alone: [Event] = [.cancelBegins(1), .cancelEnded(1, seenStarted: false), .cancelBegins(0), Self.begins(0, 1)]
+    #expect(try Self.violations(added + alone).isEmpty)
+  }
+
+  @Test func `a start across a barrier`() throws {
+    let barrier: [Event] = [.addBegins([3], queue: 1, isBarrier: true), .addEnded([3], queue: 1)]
+    #expect(try Self.violations(Self.added(0, 1) + barrier + [Self.begins(3, 1)]) == ["start"])
+    #expect(try Self.violations(barrier + Self.added(0, 1) + [Self.begins(0, 1)]) == ["start"])
+    let inOrder: [Event] = [Self.begins(3, 1), Self.ends(3), Self.begins(0, 1)]
+    #expect(try Self.violations(barrier + Self.added(0, 1) + inOrder).isEmpty)
+  }
+
+  @Test func `a start before a more urgent one, and before an earlier one`() throws {
+    let urgent: [Event] = [.priorityBegins(2, level: 4), .priorityEnded(2)]
+    let held = Self.suspended + urgent + Self.added(0, 0) + Self.added(1, 0) + Self.added(2, 0)
+    let resumed: [Event] = [.resumeBegins(queue: 0)]
+    #expect(try Self.violations(held + resumed + [Self.begins(0, 0)]) == ["order"])
+    #expect(try Self.violations(held + resumed + [Self.begins(2, 0), Self.ends(2), Self.begins(1, 0)]) == ["order"])
+    let inOrder = [Self.begins(2, 0), Self.ends(2), Self.begins(0, 0), Self.ends(0), Self.begins(1, 0)]
+    #expect(try Self.violations(held + resumed + inOrder).isEmpty)
+  }
+
+  @Test func `a batch out of order`() throws {
+    let urgent: [Event] = [.priorityBegins(2, level: 4), .priorityEnded(2)]
+    let batch: [Event] = [.addBegins([0, 2], queue: 0, isBarrier: false), Self.begins(0, 0)]
+    #expect(try Self.violations(urgent + batch) == ["order"])
+  }
+
+  @Test func `completion blocks`() throws {
+    let early = Self.added(0, 1) + [Self.begins(0, 1), .completed(0, inOrder: true, current: -1)]
+    #expect(try Self.violations(early) == ["completion"])
+    let done = Self.added(0, 1) + [Self.begins(0, 1), Self.ends(0)]
+    let once: [Event] = [.completed(0, inOrder: true, current: -1)]
+    #expect(try Self.violations(done + once).isEmpty)
+    #expect(try Self.violations(done + once + once) == ["completion"])
+    #expect(try Self.violations(done + [.completed(0, inOrder: false, current: -1)]) == ["completion"])
+    #expect(try Self.violations(done + [.completed(0, inOrder: true, current: 1)]) == ["current"])
+  }
+
+  @Test func `waits that return too early`() throws {
+    #expect(try Self.violations(Self.added(0, 1) + [.waited(0, isFinished: true)]) == ["wait"])
+    #expect(try Self.violations(Self.added(0, 1) + [Self.begins(0, 1), .waitEnded(1, on: 0)]) == ["wait"])
+  }
+
+  @Test func `what must still happen, and what is to be seen then`() throws {
+    var model = Model(try Program(text: Self.program), features: .all, isOrdered: true)
+    for event in Self.added(0, 0) + Self.added(1, 0) { model.take(event) }
+    #expect(model.pendingMoves == ["0 must start", "1 must start"])
+    model.take(Self.begins(0, 0))
+    #expect(model.pendingMoves == ["the body of 0 must go on"])
+    model.take(Self.ends(0))
+    model.take(.suspendEnded(queue: 0, seenStarted: []))
+    #expect(model.pendingMoves.isEmpty)
+    #expect(model.facts(of: 0).isFinished && !model.facts(of: 1).isFinished)
+    #expect(model.listed(in: 0).operations == [1])
+  }
+}

@@ -1,0 +1,133 @@
+import FoundationEssentials
+import Harness
+import Workloads
+
+extension Reader {
+  /// Every reader of files and of other processes' output.
+  public static let all: [Reader] = [
+    workflow, records, rows, comparison, environment, thresholds, allocations, selfTest, resultLine, callgrind, request,
+  ]
+
+  private static let json = [
+    "null", "true", "[]", "{}", "\"\"", "-1", "0", "1e308", "1e-320", "9223372036854775808", "\\u0000",
+  ]
+
+  /// A workflow in WfFormat, and what a replay takes from it.
+  static let workflow = Reader(
+    "workflow",
+    tokens: json + [
+      "\"workflow\":", "\"specification\":", "\"execution\":", "\"tasks\":", "\"id\":", "\"parents\":", "\"children\":",
+      "\"runtimeInSeconds\":", "\"name\":",
+    ]
+  ) { bytes in
+    let workflow = try WfFormat.parse(Data(bytes), name: "input", source: "input.json")
+    precondition(workflow.widestLevel <= workflow.tasks.count && workflow.depth <= workflow.tasks.count)
+    for workers in [1, 64] { _ = try workflow.replayNotes(source: "input.json", workers: workers) }
+  }
+
+  private static let separators = [",", "\"", "\"\"", "\r\n", "\n", "\r", "\u{0}", "é"]
+
+  /// Comma-separated values of any kind.
+  static let records = Reader("records", tokens: separators) { bytes in
+    var reader = CSVReader(bytes, source: "input.csv")
+    while let record = try reader.next() { precondition(!record.fields.isEmpty && record.line > 0) }
+  }
+
+  private static let columns =
+    separators + CSV.header + [
+      "1,", "0,", "-1,", "1e308", "1e-320", "nan", "inf", "a=b;c=d", "foundation", "stealing", "ns", "ns_per_op",
+    ]
+
+  /// A result of schema 1.
+  static let rows = Reader("rows", tokens: columns) { bytes in
+    for row in try CSV.rows(bytes, source: "input.csv") { precondition(!CSV.line(row).isEmpty) }
+  }
+
+  /// What `compare` does with a result, in each of its formats.
+  static let comparison = Reader("comparison", tokens: columns) { bytes in
+    let set = ResultSet(name: "input.csv", rows: try CSV.rows(bytes, source: "input.csv"), record: nil)
+    _ = GoFormat.text([set])
+    _ = try GitHubBenchmark.text(set)
+    let comparisons = [
+      try Comparison(set, reference: "foundation", metrics: .matching { _ in true }, seed: 1),
+      try Comparison(set, set, metrics: .primary, seed: 1),
+    ]
+    for comparison in comparisons {
+      let report = ComparisonReport(comparison)
+      _ = report.table(heading: "input.csv")
+      _ = report.csv()
+      _ = try report.json()
+    }
+  }
+
+  /// The environment beside a result.
+  static let environment = Reader(
+    "environment",
+    tokens: json + [
+      "\"schema\":", "\"run_id\":", "\"commit\":", "\"allocator\":", "\"seed\":", "\"effort\":", "\"spin\":",
+      "\"rounds_per_microsecond\":", "\"graphs\":", "\"cells\":", "\"outcome\":", "\"repeats\":", "\"failures\":",
+      "\"disturbed_blocks\":", "\"excluded_blocks\":", "\"blocks\":", "\"values\":",
+    ]
+  ) { bytes in
+    let record = try RunRecord.parse(Data(bytes), path: "input.env.json")
+    precondition(ResultSet(name: "input.csv", rows: [], record: record).rows.isEmpty)
+    // What processes of a resumed run would do, for 1,000 s at most.
+    precondition(record.spin.rounds(nanoseconds: 1e12) >= 0)
+    precondition(record.outcome.repeats.values.allSatisfy { $0 > 0 })
+  }
+
+  static let thresholds = Reader(
+    "thresholds",
+    tokens: json + [
+      "\"schema\":", "\"calibrations\":", "\"provenance\":", "\"entries\":", "\"medians\":", "\"threshold\":",
+      "\"metric\":", "\"spread\":",
+    ]
+  ) { bytes in
+    _ = try GateThresholds.parse(Data(bytes), path: "input.json").text()
+  }
+
+  static let allocations = Reader(
+    "allocations",
+    tokens: json + [
+      "\"schema\":", "\"builds\":", "\"build\":", "\"provenance\":", "\"entries\":", "\"allocations_per_op\":",
+      "\"bytes_per_op\":", "\"threads_created\":",
+    ]
+  ) { bytes in
+    _ = try AllocationRecord.parse(Data(bytes), path: "input.json").text()
+  }
+
+  /// The log of the gate's test of itself, and the table made of it.
+  static let selfTest = Reader(
+    "self-test",
+    tokens: json + [
+      "\n", "\"test\":", "\"verdict\":", "\"equal\"", "\"slower\"", "\"pass\"", "\"regression\"", "\"seconds\":",
+    ]
+  ) { bytes in
+    let rates = SelfTestRates(try SelfTestRun.parse(bytes, path: "input.jsonl"))
+    precondition(!rates.text.isEmpty && rates.next(of: 1_000) != nil)
+  }
+
+  /// What measuring processes print, peers among them.
+  static let resultLine = Reader(
+    "result-line", tokens: ["\t", "reading", "repeats", "traced", "failure", "end", "1", "-1", "nan", "a=b", ";", "="]
+  ) { bytes in
+    guard let line = ResultLine(String(decoding: bytes, as: UTF8.self)) else { return }
+    guard ResultLine(line.text) != nil else { throw Complaint(.software, "\(line.text) does not read back") }
+  }
+
+  static let callgrind = Reader("callgrind", tokens: ["==1== ", "Collected", " : ", "1", "\n", "inf"]) { bytes in
+    let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init)
+    _ = Callgrind.collected(lines)
+  }
+
+  /// The argument of `measure`.
+  static let request = Reader(
+    "request",
+    tokens: json + [
+      "\"family\":", "\"benchmark\":", "\"parameters\":", "\"subject\":", "\"workers\":", "\"mode\":", "\"time\":",
+      "\"repeats\":", "\"values\":", "\"warmups\":", "\"spin\":", "\"graphs\":", "\"allocator\":",
+    ]
+  ) { bytes in
+    _ = try MeasureRequest(encoded: String(decoding: bytes, as: UTF8.self)).encoded()
+  }
+}

@@ -1,0 +1,200 @@
+import DispatchBackend
+import Glibc
+import Operations
+import StealingBackend
+import TestSupport
+import ThreadPoolBackend
+
+/// What happens on the pools' own threads when threads, stack or luck run out.
+enum ThreadScenarios {
+  static let all: [String: @Sendable () -> Void] = {
+    var all: [String: @Sendable () -> Void] = [:]
+    for backend in [TestBackend.stealing, .threadPool, .dispatch] {
+      all["refused-threads-\(backend)"] = { refusedThreads(backend, waits: true) }
+      all["refused-threads-silent-\(backend)"] = { refusedThreads(backend, waits: false) }
+      all["crash-handlers-\(backend)"] = { crashHandlers(backend) }
+      all["fault-\(backend)"] = { fault(backend) }
+      all["deep-help-\(backend)"] = { deepHelp(backend) }
+      all["thread-limit-\(backend)"] = { threadLimit(backend.name) }
+      all["help-at-the-limit-\(backend)"] = { helpAtTheLimit(backend.name) }
+    }
+    all["dump"] = { dump() }
+    all["shutdown-in-a-job-stealing"] = { shutDownInAJob(StealingBackend(workers: 1)) { $0.shutdown() } }
+    all["shutdown-in-a-job-threadpool"] = { shutDownInAJob(ThreadPoolBackend(workers: 1)) { $0.shutdown() } }
+    all["shutdown-of-the-shared-stealing"] = { StealingBackend.shared.shutdown() }
+    all["shutdown-of-the-shared-threadpool"] = { ThreadPoolBackend.shared.shutdown() }
+    return all
+  }()
+
+  private static func onQueue(_ backend: TestBackend, workers: Int = 2, _ body: (OperationQueue) throws -> Void) {
+    do { try backend.withQueue(workers: workers, body) } catch {
+      print("\(error)")
+      exit(1)
+    }
+  }
+
+  // MARK: - Refused
+
+  /// No room for another thread's stack, until the limit is raised 20 ms later.
+  private static func refusedThreads(_ backend: TestBackend, waits: Bool) {
+    let refused = Gate()
+    startThread {
+      refused.pass()
+      usleep(20_000)
+      limitAddressSpace(to: nil)
+    }
+    giveOthersAChance()
+    onQueue(backend) { queue in
+      limitAddressSpace(to: addressSpace() + 4 << 20)
+      refused.open()
+      let done = Gate()
+      queue.addOperation { done.open() }
+      if waits { queue.waitUntilAllOperationsAreFinished() }
+      try done.wait("the operation, once there is a thread")
+      print("ran")
+    }
+  }
+
+  private static func addressSpace() -> UInt {
+    guard let file = fopen("/proc/self/statm", "r") else { return 0 }
+    defer { fclose(file) }
+    var line = [CChar](repeating: 0, count: 128)
+    guard fgets(&line, 128, file) != nil else { return 0 }
+    let fields = String(decoding: line.prefix { $0 != 0 }.map(UInt8.init), as: UTF8.self).split(separator: " ")
+    return (UInt(fields[0]) ?? 0) * UInt(getpagesize())
+  }
+
+  private static func limitAddressSpace(to bytes: UInt?) {
+    var limit = rlimit()
+    getrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit)
+    limit.rlim_cur = bytes ?? limit.rlim_max
+    setrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit)
+  }
+
+  // MARK: - Crashes
+
+  private static let signals = [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT, SIGSYS]
+
+  /// Every signal that a fault raises reaches the program's handler on a pool's thread; others stay away from there.
+  private static func crashHandlers(_ backend: TestBackend) {
+    for signal in signals { Glibc.signal(signal) { number in ThreadScenarios.write("handled \(number)\n") } }
+    onQueue(backend) { queue in
+      queue.addOperation { for signal in signals { pthread_kill(pthread_self(), signal) } }
+      queue.waitUntilAllOperationsAreFinished()
+    }
+  }
+
+  /// A real fault in a body: the program's handler has the last word.
+  private static func fault(_ backend: TestBackend) {
+    Glibc.signal(SIGSEGV) { _ in
+      ThreadScenarios.write("the handler ran\n")
+      _exit(7)
+    }
+    onQueue(backend) { queue in
+      queue.addOperation {
+        let address = Int(getpid()) & 0x8
+        UnsafeMutablePointer<Int>(bitPattern: address | 0x10)!.pointee = 1
+      }
+      queue.waitUntilAllOperationsAreFinished()
+    }
+  }
+
+  private static func write(_ text: String) {
+    var bytes = Array(text.utf8)
+    _ = Glibc.write(STDOUT_FILENO, &bytes, bytes.count)
+  }
+
+  // MARK: - Stack and threads
+
+  /// 150 bodies, each of which takes 96 KB of stack, adds the next one and waits for it.
+  private static func deepHelp(_ backend: TestBackend) {
+    onQueue(backend) { queue in
+      nest(150, frame: 96 * 1024, on: queue)
+      try queue.drainInTime("nested operations with large frames")
+      print("returned")
+    }
+  }
+
+  private static func nest(_ depth: Int, frame: Int, on queue: OperationQueue) {
+    guard depth > 0 else { return }
+    queue.addOperation {
+      withUnsafeTemporaryAllocation(byteCount: max(1, frame), alignment: 16) { memory in
+        memory[0] = 1
+        memory[memory.count - 1] = 1
+        let inner = BlockOperation { nest(depth - 1, frame: frame, on: queue) }
+        queue.addOperation(inner)
+        inner.waitUntilFinished()
+        // The frame lives until here.
+        withExtendedLifetime(memory[0] + memory[memory.count - 1]) {}
+      }
+    }
+  }
+
+  private static func small(_ name: String, limit: Int) -> any Backend {
+    switch name {
+    case "stealing": StealingBackend(workers: 2, threadLimit: limit)
+    case "threadpool": ThreadPoolBackend(workers: 2, threadLimit: limit)
+    default: DispatchBackend(workers: 2, threadLimit: limit)
+    }
+  }
+
+  /// More bodies block silently than there may be threads: one line says so, and everything runs when one comes back.
+  private static func threadLimit(_ name: String) {
+    let queue = OperationQueue(on: small(name, limit: 6))
+    let release = Gate()
+    let entered = Counter()
+    for _ in 0..<20 {
+      queue.addOperation {
+        entered.increment()
+        release.pass()
+      }
+    }
+    guard (try? entered.wait(for: 6, "as many bodies as there may be threads")) != nil else { exit(1) }
+    giveOthersAChance()
+    print("entered \(entered.value)")
+    release.open()
+    queue.waitUntilAllOperationsAreFinished()
+    print("ran \(entered.value)")
+  }
+
+  /// Each operation adds one and waits for it, far deeper than helping goes by itself: at the limit of threads it goes on.
+  private static func helpAtTheLimit(_ name: String) {
+    let queue = OperationQueue(on: small(name, limit: 3))
+    let ran = Counter()
+    @Sendable func nest(_ depth: Int) {
+      ran.increment()
+      guard depth > 1 else { return }
+      let inner = BlockOperation { nest(depth - 1) }
+      queue.addOperation(inner)
+      inner.waitUntilFinished()
+    }
+    queue.addOperation { nest(600) }
+    queue.waitUntilAllOperationsAreFinished()
+    print("ran \(ran.value)")
+  }
+
+  /// Two queues that do not go on, and a signal that asks why.
+  private static func dump() {
+    let (first, second) = (OperationQueue(backend: .stealing), OperationQueue(backend: .threadPool))
+    first.name = "first"
+    first.isSuspended = true
+    first.addOperation {}
+    second.name = "second"
+    let (one, other) = (BlockOperation {}, BlockOperation {})
+    one.addDependency(other)
+    other.addDependency(one)
+    second.addOperations([one, other], waitUntilFinished: false)
+    kill(getpid(), SIGUSR1)
+    // Written on a thread of the library's; nobody tells when.
+    usleep(500_000)
+    print("goes on")
+  }
+
+  // MARK: - Shutdown
+
+  private static func shutDownInAJob<Pool: Backend>(_ pool: Pool, _ shutDown: @escaping @Sendable (Pool) -> Void) {
+    let queue = OperationQueue(backend: pool)
+    queue.addOperation { shutDown(pool) }
+    queue.waitUntilAllOperationsAreFinished()
+  }
+}

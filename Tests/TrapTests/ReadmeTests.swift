@@ -1,0 +1,30 @@
+import Foundation
+import Testing
+
+/// The program that README.md shows first: the copy that is compiled here is the same, and it prints everything every time.
+struct ReadmeTests {
+  private func text(_ path: String) throws -> String {
+    let repository = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent()
+    return try String(contentsOf: repository.appendingPathComponent(path), encoding: .utf8)
+  }
+
+  /// What stands between the first "```swift" and the next "```".
+  private func firstSample(_ readme: String) throws -> String {
+    let begin = try #require(readme.range(of: "```swift\n")).upperBound
+    let end = try #require(readme.range(of: "```", range: begin..<readme.endIndex)).lowerBound
+    return String(readme[begin..<end])
+  }
+
+  @Test func theSampleIsWhatIsCompiled() throws {
+    #expect(try firstSample(text("README.md")) == text("Tests/ReadmeSample/main.swift"))
+  }
+
+  @Test func theSamplePrintsItsLastLineEveryTime() throws {
+    for run in 1...50 {
+      let program = try Scenario(running: "ReadmeSample")
+      #expect(program.exitCode == 0)
+      #expect(program.output == "load\nparse\nrender\nshown\n", "run \(run)")
+    }
+  }
+}
