@@ -11,15 +11,21 @@ struct RunnerOptions {
   var features = "all"
   /// No process of its own for each backend.
   var isInProcess = false
+  /// The programs are printed, not run.
+  var prints = false
   /// Exits with 3 when a replay fails in this category.
   var expected: String?
 
   static let usage = """
     DifferentialRunner [--backend NAME]... [--programs N] [--seed S] [--seconds T] [--features LIST] [--slow MS]
-      [--failures N] [--patience T] [--no-shrink] [--journal] [--in-process] [--replay FILE [--times N]]
+      [--failures N] [--patience T] [--no-shrink] [--journal] [--in-process] [--print]
+      [--replay FILE [--times N]]
     LIST: all, none, or names with commas, a minus before what is left out: \
     \(Features.names.map(\.name).joined(separator: " "))
     """
+
+  /// `--help` was asked for.
+  struct Help: Error {}
 
   struct Misuse: Error {
     let text: String
@@ -43,6 +49,7 @@ struct RunnerOptions {
           throw Misuse(text: "no such features: \(features)\n\(Self.usage)")
         }
         settings.features = chosen
+      case "--print": prints = true
       case "--in-process": isInProcess = true
       case "--expect": expected = try value(option) { $0 }
       case "--mark": settings.mark = try value(option) { SeedMark($0) }
@@ -53,6 +60,7 @@ struct RunnerOptions {
       case "--times": times = try value(option) { Int($0) }
       case "--no-shrink": settings.shrinks = false
       case "--journal": showsJournal = true
+      case "--help": throw Help()
       default: throw Misuse(text: "unknown option \(option)\n\(Self.usage)")
       }
     }

@@ -45,7 +45,9 @@ do {
   let options = try RunnerOptions(words)
   var passed = true
   for backend in allBackends where options.backends.isEmpty || options.backends.contains(backend.name) {
-    if let path = options.replayed {
+    if options.prints {
+      for program in DifferentialRun.programs(for: backend, options.settings) { print(program) }
+    } else if let path = options.replayed {
       passed = try replay(path, on: backend, options) && passed
     } else if !options.isInProcess {
       passed = CrashSearch(backend: backend, options: options).run(words.withoutBackends) && passed
@@ -55,6 +57,9 @@ do {
     fflush(nil)
   }
   exit(passed ? 0 : 1)
+} catch is RunnerOptions.Help {
+  print(RunnerOptions.usage)
+  exit(0)
 } catch let misuse as RunnerOptions.Misuse {
   print(misuse.text)
 } catch {

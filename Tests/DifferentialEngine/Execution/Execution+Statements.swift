@@ -72,8 +72,9 @@ extension Execution {
       queue.cancelAllOperations()
       journal.append(.cancelAllEnded(queue: number, seenStarted: started(in: number)))
     case .queueQuality(_, let level):
+      journal.append(.queueQualityBegins(queue: number))
       queue.qualityOfService = Self.qualities[level]
-      journal.append(.queueQuality(queue: number, level: level))
+      journal.append(.queueQualityEnded(queue: number, level: level))
     case .limit(_, let limit):
       journal.append(.limitBegins(queue: number, limit))
       queue.maxConcurrentOperationCount = limit
@@ -84,6 +85,7 @@ extension Execution {
     case .resume:
       journal.append(.resumeBegins(queue: number))
       queue.isSuspended = false
+      journal.append(.resumeEnded(queue: number))
     case .observeQueue:
       guard observed.insert("queue \(number)").inserted else { return }
       tokens.append(

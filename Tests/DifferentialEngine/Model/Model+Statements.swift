@@ -11,7 +11,9 @@ extension Model {
         operations[index].position = position
         operations[index].isBarrier = isBarrier
         operations[index].queueQuality = queues[queue].qualityLevel
+        operations[index].queueQualityIsUnsure = queues[queue].isChangingQuality
         setLevel(of: index)
+        if operations[index].levelIsUnsure { operations[index].levelSure = nil }
         if queues[queue].isCancellingAll, operations[index].cancelBegan == nil {
           // Added while everything is cancelled: it may be among that.
           operations[index].cancelBegan = now
@@ -63,21 +65,32 @@ extension Model {
     case .qualityBegins(let index, let level):
       operations[index].quality = level
       beginLevel(of: index)
-    case .priorityEnded(let index): operations[index].levelSure = now
+    case .priorityEnded(let index): operations[index].levelSure = operations[index].levelIsUnsure ? nil : now
     default: takeQueueStatement(event)
     }
   }
 
   private mutating func takeQueueStatement(_ event: Event) {
     switch event {
-    case .queueQuality(let queue, let level): queues[queue].qualityLevel = level
+    case .queueQualityBegins(let queue):
+      queues[queue].isChangingQuality = true
+      // Those that are being added may get either quality.
+      for index in members(of: queue) where operations[index].addEnded == nil {
+        operations[index].queueQualityIsUnsure = true
+        if operations[index].levelIsUnsure { operations[index].levelSure = nil }
+      }
+    case .queueQualityEnded(let queue, let level):
+      queues[queue].isChangingQuality = false
+      queues[queue].qualityLevel = level
     case .limitBegins(let queue, let limit):
+      queues[queue].isOpening = true
       let new = limit < 0 ? Int.max : limit
       if new > queues[queue].limit {
         if runningCount(in: queue) >= queues[queue].limit { queues[queue].openedAt = now }
         queues[queue].limit = new
       }
     case .limitEnded(let queue, let limit, let seenStarted):
+      endOpening(of: queue)
       forgetPlacement(in: queue)
       let new = limit < 0 ? Int.max : limit
       guard new < queues[queue].limit else { return }
@@ -89,13 +102,20 @@ extension Model {
       holdBackAll(in: queue, seenStarted: seenStarted)
       queues[queue].isSuspended = true
     case .resumeBegins(let queue):
+      queues[queue].isOpening = true
       if queues[queue].isSuspended { queues[queue].openedAt = now }
       queues[queue].isSuspended = false
+    case .resumeEnded(let queue): endOpening(of: queue)
     case .released(let queue): queues[queue].isReleased = true
     case .flipBegins(let index): operations[index].conditionBegan = true
     case .flipEnded(let index): if operations[index].queue == nil { operations[index].conditionSure = true }
     default: break
     }
+  }
+
+  private mutating func endOpening(of queue: Int) {
+    queues[queue].isOpening = false
+    queues[queue].openedSure = now
   }
 
   // MARK: - What is held back from now on

@@ -70,6 +70,9 @@ struct ModelOperation {
   var explicitLevel: Int?
   var quality = 2
   var queueQuality = 2
+  /// It was being added while the quality of its queue changed.
+  var queueQualityIsUnsure = false
+  var levelIsUnsure: Bool { queueQualityIsUnsure && explicitLevel == nil && quality == 2 }
   var readyMin: Int?
   /// The earliest moment of its place among those of its level: one that is held back again may keep its place.
   var placeMin: Int?
@@ -119,8 +122,13 @@ struct ModelQueue {
   var isReleased = false
   var isCancellingAll = false
   var qualityLevel = 2
+  var isChangingQuality = false
   /// The last moment before which no place was free, or nothing could start for another reason.
   var openedAt = 0
+  /// A call that lets more start is under way.
+  var isOpening = false
+  /// The end of the last such call: all that it lets start has been handed over.
+  var openedSure = 0
 
   init(_ spec: Program.QueueSpec) {
     backend = spec.backend

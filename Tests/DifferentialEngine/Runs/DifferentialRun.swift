@@ -71,8 +71,7 @@ public enum DifferentialRun {
       let seeds = (first..<last).map { settings.seed &+ UInt64($0) }
       let outcome = ProgramRunner(backend, settings).run(seconds: left, count: seeds.count) {
         settings.mark?.set(seeds[$0])
-        return ProgramGenerator.program(
-          seed: seeds[$0], features: settings.features, mayStarve: backend.compensatesBlockedBodies)
+        return program(seed: seeds[$0], for: backend, settings)
       }
       report.add(outcome)
       if let (program, failure) = outcome.failure {
@@ -87,6 +86,16 @@ public enum DifferentialRun {
     }
     report.seconds = elapsed()
     return report
+  }
+
+  private static func program(seed: UInt64, for backend: TestBackend, _ settings: DifferentialSettings) -> Program {
+    ProgramGenerator.program(
+      seed: seed, features: settings.features, mayStarve: backend.compensatesBlockedBodies)
+  }
+
+  /// What a run with these settings runs.
+  public static func programs(for backend: TestBackend, _ settings: DifferentialSettings) -> [Program] {
+    (0..<settings.programs).map { program(seed: settings.seed &+ UInt64($0), for: backend, settings) }
   }
 
   /// One program, again and again on fresh backends.
