@@ -158,6 +158,8 @@ struct PostedObservationTests {
       defer { end.set() }
       held.become()
       try held.asked.wait("isReady to be asked while every worker computes")
+      end.set()
+      try queue.drainInTime()
     }
   }
 }

@@ -95,7 +95,8 @@ import Testing
     for (sequence, operation) in operations.enumerated() {
       shared.list(operation, at: shared.registry.ticket(sequence: sequence, isControlled: false))
     }
-    try done.wait("the visit to end")
+    // The visitor looks at them.
+    try withExtendedLifetime(operations) { try done.wait("the visit to end") }
     #expect(seen.value == count)
   }
 
