@@ -36,16 +36,32 @@ enum FaultScenarios {
 
   // MARK: - Memory
 
+  /// The runtime builds its message "failed to allocate" in memory that it asks for, and reads address 0 when that is refused
+  /// as well: then the message comes from here.
+  private static func reportBadAccessWithoutMemory() {
+    signal(SIGSEGV) { _ in
+      if malloc(64) == nil || malloc(256) == nil || malloc(4_096) == nil {
+        let message: StaticString = "failed to allocate, nor a message that says so\n"
+        _ = write(STDERR_FILENO, message.utf8Start, message.utf8CodeUnitCount)
+      }
+      // Back to the access, which ends the process now.
+      signal(SIGSEGV, SIG_DFL)
+    }
+  }
+
   /// The address space may grow by 64 MB; a million operations that all wait need more.
   private static func withoutMemory(_ backend: TestBackend, pending: Bool) {
     attempt {
       try backend.withQueue { queue in
         // The threads and what else is made once.
+        queue.isSuspended = true
+        queue.isSuspended = false
         for _ in 0..<1_000 { queue.addOperation {} }
         try queue.drainInTime()
         let space = ProcessFootprint.addressSpaceBytes + 64 << 20
         var limit = rlimit(rlim_cur: rlim_t(space), rlim_max: rlim_t(space))
         expect(setrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit) == 0, "no limit: error \(errno)")
+        reportBadAccessWithoutMemory()
         queue.isSuspended = pending
         for _ in 0..<(pending ? 1_000_000 : backend.manyReady) { queue.addOperation(BlockOperation {}) }
         queue.isSuspended = false

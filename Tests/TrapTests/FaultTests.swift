@@ -11,7 +11,7 @@ struct FaultTests {
     #expect(run.output.isEmpty, "\(run.output)")
   }
 
-  /// After its message the runtime prints where it was, which needs memory too: the signal may be that of a bad access.
+  /// The message and what the runtime prints after it need memory too: the signal may be that of a bad access.
   private func diedForWantOfMemory(_ run: Scenario) -> Bool {
     (run.trapped || run.signal == SIGSEGV) && run.output.contains("failed to allocate")
   }
