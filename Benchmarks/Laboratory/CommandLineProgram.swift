@@ -3,8 +3,8 @@ import Glibc
 import Harness
 
 /// Runs a command line: complaints become one line and an exit code of sysexits.h.
-public enum CommandLineProgram {
-  public static func run(_ root: (some ParsableCommand).Type, named name: String) {
+package enum CommandLineProgram {
+  package static func run(_ root: (some ParsableCommand).Type, named name: String) {
     do {
       var command = try root.parseAsRoot()
       try command.run()

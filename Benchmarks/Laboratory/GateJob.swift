@@ -4,17 +4,17 @@ import Glibc
 import Harness
 
 /// A gate from its options to its exit code: the harness's parts put together.
-public struct GateJob {
+package struct GateJob {
   /// What a program adds to the options that all have.
-  public struct Setting {
+  package struct Setting {
     /// Where thresholds and the record lie when no option says so.
-    public var folder: String?
+    package var folder: String?
     /// What an opbench without a suite of its own is measured on; nil: such a program cannot be measured.
-    public var standard: (() -> [GatedCell])?
+    package var standard: (() -> [GatedCell])?
     /// Measures another subject than the suite names.
-    public var subject: String?
+    package var subject: String?
 
-    public init(folder: String? = nil, subject: String? = nil, standard: (() -> [GatedCell])? = nil) {
+    package init(folder: String? = nil, subject: String? = nil, standard: (() -> [GatedCell])? = nil) {
       self.folder = folder
       self.subject = subject
       self.standard = standard
@@ -25,7 +25,7 @@ public struct GateJob {
   private let setting: Setting
   private let progress = Progress()
 
-  public init(_ options: GateOptions, _ setting: Setting) throws {
+  package init(_ options: GateOptions, _ setting: Setting) throws {
     try options.check()
     self.options = options
     self.setting = setting
@@ -34,7 +34,7 @@ public struct GateJob {
   }
 
   /// Throws the exit code of the verdict unless it is a pass.
-  public func run() throws {
+  package func run() throws {
     Interrupt.install()
     let head = try GateProgram(options.head ?? GateProgram.own, option: "--head")
     let base = try options.base.map { try GateProgram($0, option: "--base") }
@@ -75,7 +75,7 @@ public struct GateJob {
   }
 
   /// Runs all tiers and puts the report together. `inject` adds to the environment of processes, for the self-test.
-  public static func report(
+  package static func report(
     base: GateArm?, head: GateArm, _ cells: [GatedCell], _ means: GateRun.Means, seed: UInt64, _ progress: Progress,
     names: (base: String?, head: String),
     inject: @escaping (GateArm, MeasureRequest) -> [String: String] = { _, _ in [:] }
@@ -126,7 +126,7 @@ public struct GateJob {
   }
 
   /// What is read from files: those that options name, or else those of the folder that are there.
-  public static func means(_ options: GateOptions, folder: String?) throws -> GateRun.Means {
+  package static func means(_ options: GateOptions, folder: String?) throws -> GateRun.Means {
     func present(_ name: String) -> String? {
       folder.map { "\($0)/\(name)" }.flatMap { FileManager.default.fileExists(atPath: $0) ? $0 : nil }
     }
@@ -211,7 +211,7 @@ public struct GateJob {
   }
 
   /// A record of this moment, under the names and the build that `means` looks for.
-  public static func recorded(
+  package static func recorded(
     _ arm: GateArm, _ cells: [GatedCell], as means: GateRun.Means, seed: UInt64, _ progress: Progress
   ) throws -> AllocationRecord {
     var session = session(base: arm, head: arm, seed: seed, progress)

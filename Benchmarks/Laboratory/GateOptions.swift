@@ -3,55 +3,55 @@ import Glibc
 import Harness
 
 /// The options of `gate`, the same in opbench and in programs made with `Laboratory`.
-public struct GateOptions: ParsableArguments {
+package struct GateOptions: ParsableArguments {
   @Option(help: "The program to compare with: a build of what is there now.", completion: .file())
-  public var base: String?
+  package var base: String?
 
   @Option(help: "The program to judge (default: this one).", completion: .file())
-  public var head: String?
+  package var head: String?
 
   @Option(help: "What the report calls the base (default: its path).")
-  public var baseName: String?
+  package var baseName: String?
 
   @Option(help: "What the report calls the head (default: its path).")
-  public var headName: String?
+  package var headName: String?
 
   @Option(
     help: "Which tiers, with commas: 0 deterministic, 1 low noise, 2 wall clock (default: all). 0 alone needs no base.")
-  public var tiers: String?
+  package var tiers: String?
 
   @Option(help: "Only gated benchmarks whose family/name matches this regular expression.")
-  public var benchmark: String?
+  package var benchmark: String?
 
   @Option(help: "The file of thresholds.", completion: .file(extensions: ["json"]))
-  public var thresholds: String?
+  package var thresholds: String?
 
   @Option(help: "The record of allocations and threads.", completion: .file(extensions: ["json"]))
-  public var allocations: String?
+  package var allocations: String?
 
   @Option(help: "Where to write the report as JSON.", completion: .file(extensions: ["json"]))
-  public var json: String?
+  package var json: String?
 
   @Option(help: "Where to write the report as Markdown, for a pull request.", completion: .file(extensions: ["md"]))
-  public var markdown: String?
+  package var markdown: String?
 
   @Option(help: "Find thresholds from so many medians of the head against itself; at least 30. Needs --output.")
-  public var calibrate: Int?
+  package var calibrate: Int?
 
   @Option(
     help: "Where --calibrate writes its thresholds; those of other benchmarks in the file stay.",
     completion: .file(extensions: ["json"]))
-  public var output: String?
+  package var output: String?
 
   @Option(
     help: "Write what the head allocates to this record, and stop; what else is in it stays.",
     completion: .file(extensions: ["json"]))
-  public var record: String?
+  package var record: String?
 
   @Option(help: "The seed of every random choice.")
-  public var seed: UInt64 = 1
+  package var seed: UInt64 = 1
 
-  public init() {}
+  package init() {}
 
   /// The tiers asked for.
   func chosenTiers() throws -> Set<GatedMetric.Tier> {
@@ -97,7 +97,7 @@ public struct GateOptions: ParsableArguments {
   }
 
   /// The first of the options that say what is compared, how, and where the report goes, beyond some of them.
-  public func given(beyond taken: Set<String> = []) -> String? {
+  package func given(beyond taken: Set<String> = []) -> String? {
     let options: [(name: String, isGiven: Bool)] = [
       ("--base", base != nil), ("--head", head != nil), ("--base-name", baseName != nil),
       ("--head-name", headName != nil), ("--tiers", self.tiers != nil), ("--thresholds", thresholds != nil),

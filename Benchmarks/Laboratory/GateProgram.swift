@@ -3,13 +3,13 @@ import Glibc
 import Harness
 
 /// A program that speaks the protocol of measuring processes: `PROGRAM measure REQUEST`.
-public struct GateProgram: Sendable {
-  public let path: String
+package struct GateProgram: Sendable {
+  package let path: String
   /// What it offers; nil for an opbench from before there was a gate.
-  public let suite: GateSuite?
+  package let suite: GateSuite?
 
   /// Asks the program what it offers; throws one line when there is none, or it is something else.
-  public init(_ name: String, option: String) throws {
+  package init(_ name: String, option: String) throws {
     // Without a slash it would be looked up on the path.
     let path = name.contains("/") ? name : "./\(name)"
     self.path = path
@@ -36,16 +36,16 @@ public struct GateProgram: Sendable {
   }
 
   /// The path of this program. Not `/proc/self/exe`: other programs, such as valgrind, would find themselves there.
-  public static let own: String = {
+  package static let own: String = {
     let link = "/proc/self/exe"
     let path = try? FileManager.default.destinationOfSymbolicLink(atPath: link)
     return path.flatMap { FileManager.default.isExecutableFile(atPath: $0) ? $0 : nil } ?? link
   }()
 
-  public var build: String { suite?.build ?? "release" }
+  package var build: String { suite?.build ?? "release" }
 
   /// As a base or a head that is started with additions to its environment.
-  public func arm(_ name: String, _ environment: [String: String] = [:]) -> GateArm {
+  package func arm(_ name: String, _ environment: [String: String] = [:]) -> GateArm {
     GateArm(name, program: path, environment: environment)
   }
 }

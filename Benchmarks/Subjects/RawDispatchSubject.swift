@@ -3,20 +3,20 @@ import Dispatch
 /// `DispatchQueue.async` on a private concurrent queue, without an operation layer. It has no priorities within a
 /// queue, no dependencies and no cancellation of a whole queue: those cells stay empty. One piece of work can be
 /// cancelled (`DispatchWorkItem`), and a join is a group's `notify`.
-public final class RawDispatchSubject: CancellableSubject {
-  public static var name: String { "raw-dispatch" }
-  public static var summary: String { "DispatchQueue.async on a concurrent queue" }
-  public static var role: SubjectRole { .standingReference }
-  public static var workersAreAdjustable: Bool { false }
+package final class RawDispatchSubject: CancellableSubject {
+  package static var name: String { "raw-dispatch" }
+  package static var summary: String { "DispatchQueue.async on a concurrent queue" }
+  package static var role: SubjectRole { .standingReference }
+  package static var workersAreAdjustable: Bool { false }
 
   @usableFromInline let queue = DispatchQueue(label: "opbench.raw-dispatch", attributes: .concurrent)
 
-  public init(workers: Int) {}
+  package init(workers: Int) {}
 
-  @inlinable public func submit(_ body: @escaping @Sendable () -> Void) { queue.async(execute: body) }
+  @inlinable package func submit(_ body: @escaping @Sendable () -> Void) { queue.async(execute: body) }
 
   @inlinable
-  public func submit(_ count: Int, _ body: @escaping @Sendable (Int) -> Void, then join: @escaping @Sendable () -> Void)
+  package func submit(_ count: Int, _ body: @escaping @Sendable (Int) -> Void, then join: @escaping @Sendable () -> Void)
   {
     let group = DispatchGroup()
     for index in 0..<count { queue.async(group: group) { body(index) } }
@@ -24,22 +24,22 @@ public final class RawDispatchSubject: CancellableSubject {
   }
 
   /// A barrier runs after everything that was submitted before it.
-  @inlinable public func drain() { queue.sync(flags: .barrier) {} }
+  @inlinable package func drain() { queue.sync(flags: .barrier) {} }
 
-  @inlinable public static var hasBarriers: Bool { true }
+  @inlinable package static var hasBarriers: Bool { true }
   @inlinable
-  public func submitBarrier(_ body: @escaping @Sendable () -> Void) { queue.async(flags: .barrier, execute: body) }
+  package func submitBarrier(_ body: @escaping @Sendable () -> Void) { queue.async(flags: .barrier, execute: body) }
 
-  @inlinable public static var canSuspend: Bool { true }
-  @inlinable public func setSuspended(_ suspended: Bool) { if suspended { queue.suspend() } else { queue.resume() } }
+  @inlinable package static var canSuspend: Bool { true }
+  @inlinable package func setSuspended(_ suspended: Bool) { if suspended { queue.suspend() } else { queue.resume() } }
 
   /// A work item that its own body can see.
-  public final class Cancellable: @unchecked Sendable {
+  package final class Cancellable: @unchecked Sendable {
     // Set once, before the item is handed to the queue; never written again.
     fileprivate var item: DispatchWorkItem?
   }
 
-  public func submitCancellable(_ body: @escaping @Sendable (Cancellable) -> Void) -> Cancellable {
+  package func submitCancellable(_ body: @escaping @Sendable (Cancellable) -> Void) -> Cancellable {
     let work = Cancellable()
     // Weak, since the work holds the item and the item its body; whoever cancels keeps the work until then.
     let item = DispatchWorkItem { [weak work] in
@@ -50,6 +50,6 @@ public final class RawDispatchSubject: CancellableSubject {
     return work
   }
 
-  public static func cancel(_ work: Cancellable) { work.item?.cancel() }
-  public static func isCancelled(_ work: Cancellable) -> Bool { work.item?.isCancelled ?? false }
+  package static func cancel(_ work: Cancellable) { work.item?.cancel() }
+  package static func isCancelled(_ work: Cancellable) -> Bool { work.item?.isCancelled ?? false }
 }

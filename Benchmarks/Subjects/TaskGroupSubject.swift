@@ -7,18 +7,18 @@ import Synchronization
 ///   because a child cannot add to the group it belongs to.
 ///
 /// The width is the pool's: a thread per CPU. Bodies that block take that thread away.
-public final class TaskGroupSubject: CancellableSubject {
-  public static var name: String { "task-group" }
-  public static var summary: String { "Swift concurrency: task groups and tasks" }
-  public static var role: SubjectRole { .reference }
-  public static var workersAreAdjustable: Bool { false }
+package final class TaskGroupSubject: CancellableSubject {
+  package static var name: String { "task-group" }
+  package static var summary: String { "Swift concurrency: task groups and tasks" }
+  package static var role: SubjectRole { .reference }
+  package static var workersAreAdjustable: Bool { false }
 
   @usableFromInline let outstanding = Outstanding()
 
-  public init(workers: Int) {}
+  package init(workers: Int) {}
 
   @inlinable
-  public func submit(_ body: @escaping @Sendable () -> Void) {
+  package func submit(_ body: @escaping @Sendable () -> Void) {
     let outstanding = outstanding
     outstanding.enter()
     Task.detached {
@@ -28,21 +28,21 @@ public final class TaskGroupSubject: CancellableSubject {
   }
 
   /// Adds children to the group in whose task it is used.
-  public struct Adder: WorkAdder {
+  package struct Adder: WorkAdder {
     @usableFromInline let group: DiscardingTaskGroup
 
     @usableFromInline
     init(_ group: DiscardingTaskGroup) { self.group = group }
 
     @inlinable
-    public func submit(_ body: @escaping @Sendable () -> Void) {
+    package func submit(_ body: @escaping @Sendable () -> Void) {
       var group = group
       group.addTask { body() }
     }
   }
 
   @inlinable
-  public func addAll(_ produce: @escaping @Sendable (Adder) -> Void) {
+  package func addAll(_ produce: @escaping @Sendable (Adder) -> Void) {
     let outstanding = outstanding
     outstanding.enter()
     Task.detached {
@@ -54,7 +54,7 @@ public final class TaskGroupSubject: CancellableSubject {
   }
 
   @inlinable
-  public func submit(_ count: Int, _ body: @escaping @Sendable (Int) -> Void, then join: @escaping @Sendable () -> Void)
+  package func submit(_ count: Int, _ body: @escaping @Sendable (Int) -> Void, then join: @escaping @Sendable () -> Void)
   {
     let outstanding = outstanding
     outstanding.enter()
@@ -68,14 +68,14 @@ public final class TaskGroupSubject: CancellableSubject {
   }
 
   /// A task alone has run when its value is there, but what it submitted has not: hence the count.
-  @inlinable public func drain() { outstanding.wait() }
+  @inlinable package func drain() { outstanding.wait() }
 
   /// A task that its own body can see.
-  public final class Cancellable: Sendable {
+  package final class Cancellable: Sendable {
     fileprivate let task = Mutex<Task<Void, Never>?>(nil)
   }
 
-  public func submitCancellable(_ body: @escaping @Sendable (Cancellable) -> Void) -> Cancellable {
+  package func submitCancellable(_ body: @escaping @Sendable (Cancellable) -> Void) -> Cancellable {
     let outstanding = outstanding
     outstanding.enter()
     let work = Cancellable()
@@ -87,8 +87,8 @@ public final class TaskGroupSubject: CancellableSubject {
     return work
   }
 
-  public static func cancel(_ work: Cancellable) { work.task.withLock { $0 }?.cancel() }
+  package static func cancel(_ work: Cancellable) { work.task.withLock { $0 }?.cancel() }
 
   /// Asked by the body itself, as everywhere in Swift concurrency.
-  public static func isCancelled(_ work: Cancellable) -> Bool { Task.isCancelled }
+  package static func isCancelled(_ work: Cancellable) -> Bool { Task.isCancelled }
 }

@@ -1,9 +1,9 @@
 /// Every benchmark: one line each, in the order in which they are shown.
-public struct Catalogue: Sendable {
-  public let workloads: [any Workload]
+package struct Catalogue: Sendable {
+  package let workloads: [any Workload]
 
   /// `graphs` are the files that `dependencies/replay` replays; without any it generates one from the seed.
-  public init(graphs: [String], seed: UInt64) throws {
+  package init(graphs: [String], seed: UInt64) throws {
     workloads = [
       Construct(),
       ManualStart(),

@@ -3,7 +3,7 @@ import Subjects
 
 extension Workload {
   /// Why a subject has an empty cell here; nil when it can run.
-  public func obstacle(_ subject: SubjectInfo, _ parameters: Parameters = [:]) -> String? {
+  package func obstacle(_ subject: SubjectInfo, _ parameters: Parameters = [:]) -> String? {
     let requirement = requirement(parameters)
     if let benchmarks = subject.benchmarks, !benchmarks.contains("\(name)") {
       return "its program has no such benchmark"
@@ -16,7 +16,7 @@ extension Workload {
 }
 
 extension Capability {
-  public var words: String {
+  package var words: String {
     switch self {
     case .closures: "closures"
     case .cancellation: "closures that can be cancelled"

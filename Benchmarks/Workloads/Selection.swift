@@ -2,22 +2,22 @@ import Harness
 import Subjects
 
 /// What the user asked for, checked, and made into a plan.
-public struct Selection: Sendable {
-  public var backends: [String]
-  public var benchmark: String?
+package struct Selection: Sendable {
+  package var backends: [String]
+  package var benchmark: String?
   /// Nil: one worker per CPU this process may use.
-  public var workers: [Int]?
-  public var effort: Effort
-  public var seed: UInt64
+  package var workers: [Int]?
+  package var effort: Effort
+  package var seed: UInt64
   /// What the timed processes run on.
-  public var allocator = Allocator.system
+  package var allocator = Allocator.system
   /// What starting a process takes, in seconds.
-  public var startup = Plan.usualStartup
+  package var startup = Plan.usualStartup
   /// What the run may take by the estimate, in seconds for every three arms; nil: as long as the effort takes.
-  public var budget: Double?
-  public var peers: PeerPrograms
+  package var budget: Double?
+  package var peers: PeerPrograms
 
-  public init(
+  package init(
     backends: [String], benchmark: String?, workers: [Int]?, effort: Effort, seed: UInt64,
     peers: PeerPrograms = .found()
   ) {
@@ -29,7 +29,7 @@ public struct Selection: Sendable {
     self.seed = seed
   }
 
-  public func plan(_ catalogue: Catalogue) throws -> Plan {
+  package func plan(_ catalogue: Catalogue) throws -> Plan {
     let subjects = try subjects()
     let arms = try arms(subjects)
     let scenarios = try chosen(catalogue).flatMap { workload, parameterSets in
@@ -77,7 +77,7 @@ public struct Selection: Sendable {
   }
 
   /// The peers that were asked for and are not built: their cells stay empty.
-  public func missingPeers() throws -> [String] { try subjects().filter(isMissing).map(\.name) }
+  package func missingPeers() throws -> [String] { try subjects().filter(isMissing).map(\.name) }
 
   private func isMissing(_ subject: SubjectInfo) -> Bool {
     subject.role == .peer && peers.program(subject.name) == nil

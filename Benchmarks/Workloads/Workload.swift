@@ -6,7 +6,7 @@ import Subjects
 ///
 /// A benchmark implements `prepare` for the least capable kind of subject on which it means something, and for a more
 /// capable one where that kind has its own way. What `prepare` returns is specialised for the subject.
-public protocol Workload: Sendable {
+package protocol Workload: Sendable {
   var name: BenchmarkName { get }
   /// One line for `list`.
   var summary: String { get }
@@ -50,16 +50,16 @@ public protocol Workload: Sendable {
 }
 
 /// What a benchmark is prepared with.
-public struct Setting: Sendable {
-  public let parameters: Parameters
-  public let workers: Int
-  public let seed: UInt64
-  public let spin: Spin
+package struct Setting: Sendable {
+  package let parameters: Parameters
+  package let workers: Int
+  package let seed: UInt64
+  package let spin: Spin
   /// The time in which the slowest subject completes one operation of an open loop, in nanoseconds; unknown while it
   /// is being found out, and to every other benchmark.
-  public let serviceTime: Double?
+  package let serviceTime: Double?
 
-  public init(parameters: Parameters, workers: Int, seed: UInt64, spin: Spin, serviceTime: Double? = nil) {
+  package init(parameters: Parameters, workers: Int, seed: UInt64, spin: Spin, serviceTime: Double? = nil) {
     self.parameters = parameters
     self.workers = workers
     self.seed = seed
@@ -84,32 +84,32 @@ public struct Setting: Sendable {
 }
 
 extension Workload {
-  public func peerInput(_ setting: Setting) throws -> PeerInput { PeerInput() }
-  public var needsThreads: Bool { false }
-  public var needsBarriers: Bool { false }
-  public var countsAllocations: Bool { false }
-  public var headlines: [Metric] { metrics }
-  public var timeLimit: Double? { nil }
-  public func requirement(_ parameters: Parameters) -> Capability { requirement }
-  public func repeats(_ parameters: Parameters) -> RepeatPolicy { repeats }
-  public func extendedParameterSets() -> [Parameters] { [] }
-  public func notes(_ parameters: Parameters, workers: Int) -> [String] { [] }
+  package func peerInput(_ setting: Setting) throws -> PeerInput { PeerInput() }
+  package var needsThreads: Bool { false }
+  package var needsBarriers: Bool { false }
+  package var countsAllocations: Bool { false }
+  package var headlines: [Metric] { metrics }
+  package var timeLimit: Double? { nil }
+  package func requirement(_ parameters: Parameters) -> Capability { requirement }
+  package func repeats(_ parameters: Parameters) -> RepeatPolicy { repeats }
+  package func extendedParameterSets() -> [Parameters] { [] }
+  package func notes(_ parameters: Parameters, workers: Int) -> [String] { [] }
 
-  public func prepare<S: ClosureSubject>(closures subject: S.Type, _ setting: Setting) throws -> Trial {
+  package func prepare<S: ClosureSubject>(closures subject: S.Type, _ setting: Setting) throws -> Trial {
     throw CheckFailed("\(name) means nothing on \(S.name)")
   }
 
-  public func prepare<S: CancellableSubject>(cancellable subject: S.Type, _ setting: Setting) throws -> Trial {
+  package func prepare<S: CancellableSubject>(cancellable subject: S.Type, _ setting: Setting) throws -> Trial {
     try prepare(closures: subject, setting)
   }
 
-  public func prepare<S: OperationSubject>(operations subject: S.Type, _ setting: Setting) throws -> Trial {
+  package func prepare<S: OperationSubject>(operations subject: S.Type, _ setting: Setting) throws -> Trial {
     try prepare(cancellable: subject, setting)
   }
 
   /// In each workload's own conformance `Self` is known, so the whole path from here to the timed loop is
   /// specialised.
-  public func prepare(subject: String, _ setting: Setting) throws -> Trial? {
+  package func prepare(subject: String, _ setting: Setting) throws -> Trial? {
     var selection = SubjectSelection(workload: self, subject: subject, setting: setting)
     SubjectRegistry.visitAll(&selection)
     return try selection.trial?.get()

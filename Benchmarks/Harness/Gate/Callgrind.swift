@@ -2,13 +2,13 @@ import FoundationEssentials
 import Glibc
 
 /// Counts instructions with valgrind: they hardly vary, whatever else the machine does.
-public final class Callgrind {
+package final class Callgrind {
   private let folder: String
   /// valgrind may not read a compiler's newest debug information, so it gets a copy without any.
   private var stripped: [String: String] = [:]
 
   /// Nil where valgrind or strip is missing.
-  public init?() {
+  package init?() {
     for tool in ["valgrind", "strip"] {
       guard ProcessRunner.run(tool, ["--version"], timeout: 20).ending == .exited(0) else { return nil }
     }
@@ -22,7 +22,7 @@ public final class Callgrind {
 
   /// Runs a request under valgrind. Among its lines is one with how many instructions it took. Nil for what is no
   /// program of its own, such as a script.
-  public func run(_ arm: GateArm, _ request: MeasureRequest) -> ProcessOutcome? {
+  package func run(_ arm: GateArm, _ request: MeasureRequest) -> ProcessOutcome? {
     let copy = stripped[arm.program] ?? "\(folder)/\(stripped.count)"
     if stripped[arm.program] == nil {
       let outcome = ProcessRunner.run("strip", ["-g", "-o", copy, arm.program], timeout: 60)
@@ -41,7 +41,7 @@ public final class Callgrind {
   private static let environment = ProcessRunner.withoutBacktrace.merging(["SWIFT_DETERMINISTIC_HASHING": "1"]) { $1 }
 
   /// The total that callgrind says when a process ends: "==123== Collected : 4567".
-  public static func collected(_ lines: [String]) -> Double? {
+  package static func collected(_ lines: [String]) -> Double? {
     for line in lines where line.hasPrefix("==") {
       let words = line.split(separator: " ")
       if words.count == 4, words[1] == "Collected", words[2] == ":" { return Double(words[3]) }

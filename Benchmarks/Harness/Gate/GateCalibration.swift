@@ -1,8 +1,8 @@
 /// Finds thresholds: compares a program with itself, as the first stage of the gate would, thirty times and more.
-public enum GateCalibration {
+package enum GateCalibration {
   /// Medians of five blocks each, for every metric of every cell; throws when the machine is too disturbed for that, or
   /// the program fails.
-  public static func entries(
+  package static func entries(
     _ cells: [GatedCell], medians count: Int, session: inout GateSession
   ) throws -> [GateThresholds.Entry] {
     let timed = cells.compactMap { $0.only([.steady, .wallClock]) }

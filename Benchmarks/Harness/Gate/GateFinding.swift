@@ -1,41 +1,39 @@
-import Glibc
-
 /// What the gate says of one measure, with everything that a reader needs to believe it.
-public struct GateFinding: Codable, Hashable, Sendable {
-  public var tier: Int
-  public var benchmark: String
-  public var params: String
-  public var backend: String
-  public var workers: Int
-  public var metric: String
-  public var unit: String
-  public var verdict: GateVerdict
+package struct GateFinding: Codable, Hashable, Sendable {
+  package var tier: Int
+  package var benchmark: String
+  package var params: String
+  package var backend: String
+  package var workers: Int
+  package var metric: String
+  package var unit: String
+  package var verdict: GateVerdict
   /// Why, where the numbers alone do not say.
-  public var reason: String?
+  package var reason: String?
 
   /// Medians over processes; for recorded counts, the record and what was counted.
-  public var base: Double?
-  public var head: Double?
-  public var scale: GateScale?
+  package var base: Double?
+  package var head: Double?
+  package var scale: GateScale?
   /// The ratio of head to base, or their difference: the median over blocks.
-  public var effect: Double?
+  package var effect: Double?
   /// Its interval from the ranks of a sign test, from six blocks on.
-  public var lower: Double?
-  public var upper: Double?
+  package var lower: Double?
+  package var upper: Double?
   /// How often such an interval holds the truth.
-  public var confidence: Double?
+  package var confidence: Double?
   /// What the base gives against itself.
-  public var null: Double?
-  public var threshold: Double?
+  package var null: Double?
+  package var threshold: Double?
   /// The stage that decided.
-  public var stage: Int?
+  package var stage: Int?
   /// Blocks that count, those of them in which the head was worse and better, and those that were left out.
-  public var blocks: Int?
-  public var worse: Int?
-  public var better: Int?
-  public var excluded: Int?
+  package var blocks: Int?
+  package var worse: Int?
+  package var better: Int?
+  package var excluded: Int?
 
-  public init(tier: GatedMetric.Tier, _ cell: CellKey, _ metric: Metric, _ verdict: GateVerdict, reason: String? = nil)
+  package init(tier: GatedMetric.Tier, _ cell: CellKey, _ metric: Metric, _ verdict: GateVerdict, reason: String? = nil)
   {
     self.tier = tier.rawValue
     benchmark = "\(cell.scenario.name)"
@@ -49,7 +47,7 @@ public struct GateFinding: Codable, Hashable, Sendable {
   }
 
   /// A decision on blocks.
-  public init(
+  package init(
     _ cell: CellKey, _ metric: GatedMetric, _ triples: [GateSession.Triple], _ decision: GateRule.Decision,
     threshold: Double, stage: Int
   ) {
@@ -78,7 +76,7 @@ public struct GateFinding: Codable, Hashable, Sendable {
   }
 
   /// One count against the record.
-  public static func count(
+  package static func count(
     _ cell: CellKey, _ metric: Metric, now: Double, then: Double, slack: Double, _ verdict: GateVerdict
   ) -> GateFinding {
     var finding = GateFinding(tier: .deterministic, cell, metric, verdict)
@@ -90,35 +88,5 @@ public struct GateFinding: Codable, Hashable, Sendable {
     return finding
   }
 
-  public var name: String { params.isEmpty ? benchmark : "\(benchmark) \(params)" }
-}
-
-/// A whole gate: what was compared, what was found, and what that means.
-public struct GateReport: Codable, Sendable {
-  public var schema = 1
-  public var verdict: GateVerdict
-  public var base: String?
-  public var head: String
-  public var provenance: Provenance
-  public var seconds: Double
-  public var stealShare: Double
-  public var findings: [GateFinding]
-  /// What was not looked at, and why; what a reader should know of the machine.
-  public var notes: [String]
-
-  public init(
-    base: String?, head: String, provenance: Provenance, seconds: Double, stealShare: Double, findings: [GateFinding],
-    notes: [String]
-  ) {
-    verdict = GateVerdict.combined(findings.map(\.verdict))
-    self.base = base
-    self.head = head
-    self.provenance = provenance
-    self.seconds = seconds
-    self.stealShare = stealShare
-    self.findings = findings
-    self.notes = notes
-  }
-
-  public func json() throws -> String { try GateFile.text(self) }
+  package var name: String { params.isEmpty ? benchmark : "\(benchmark) \(params)" }
 }

@@ -1,13 +1,13 @@
 /// The report for a pull request.
-public struct GateMarkdown {
+package struct GateMarkdown {
   private let report: GateReport
 
-  public init(_ report: GateReport) { self.report = report }
+  package init(_ report: GateReport) { self.report = report }
 
   /// By which a later run finds the comment of an earlier one.
-  public static let marker = "<!-- opbench gate -->"
+  package static let marker = "<!-- opbench gate -->"
 
-  public var text: String {
+  package var text: String {
     var lines = [
       Self.marker, "### \(Self.sign(report.verdict)) Gate: \(Self.escaped(report.headline))", "",
       report.base.map { "`\(report.head)` against `\($0)`, \(Progress.duration(report.seconds))." }

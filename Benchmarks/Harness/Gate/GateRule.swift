@@ -1,47 +1,30 @@
 import Glibc
 
-/// One block of one measure: the head against the base, and the base again against the base.
-///
-/// An effect is the logarithm of a ratio, or for counts near zero a difference (`GateScale`). Positive is worse.
-public struct PairedBlock: Hashable, Sendable {
-  public let effect: Double
-  /// The null control: what the same comparison gives for two equals.
-  public let null: Double
-  /// The machine was disturbed meanwhile: it does not count.
-  public let isExcluded: Bool
-
-  public init(effect: Double, null: Double, isExcluded: Bool = false) {
-    self.effect = effect
-    self.null = null
-    self.isExcluded = isExcluded
-  }
-}
-
 /// When a measure has moved: pure arithmetic on blocks, in two stages.
 ///
 /// The first stage looks at everything in five blocks and finds suspects; the second looks at those alone, in ten fresh
 /// blocks, so that what made them suspects by accident does not condemn them too. What ten blocks leave open, and more
 /// may tell, gets ten more, and once more.
-public struct GateRule: Sendable {
-  public static let firstBlocks = 5
-  public static let secondBlocks = 10
+package struct GateRule: Sendable {
+  package static let firstBlocks = 5
+  package static let secondBlocks = 10
   /// So many of the first ten blocks of the second stage must agree on the direction.
-  public static let agreeing = 9
+  package static let agreeing = 9
   /// The second stage counts at most so many blocks.
-  public static let mostSecondBlocks = 30
-  public static let largestExcludedShare = 0.25
+  package static let mostSecondBlocks = 30
+  package static let largestExcludedShare = 0.25
 
   /// The smallest effect that counts.
-  public let tolerance: Double
+  package let tolerance: Double
 
-  public init(tolerance: Double) { self.tolerance = tolerance }
+  package init(tolerance: Double) { self.tolerance = tolerance }
 
   /// How many blocks may be run for so many that count: no more than a quarter may be excluded.
-  public static func mostBlocks(for counted: Int) -> Int {
+  package static func mostBlocks(for counted: Int) -> Int {
     Int(Double(counted) / (1 - largestExcludedShare))
   }
 
-  public enum FirstLook: Hashable, Sendable {
+  package enum FirstLook: Hashable, Sendable {
     case clear
     /// Looks changed.
     case suspect
@@ -49,21 +32,21 @@ public struct GateRule: Sendable {
     case unclear(String)
   }
 
-  public func firstLook(_ blocks: [PairedBlock]) -> FirstLook {
+  package func firstLook(_ blocks: [PairedBlock]) -> FirstLook {
     if let reason = notEnough(blocks, needed: Self.firstBlocks) { return .unclear(reason) }
     if abs(Self.median(blocks, \.effect)) >= tolerance { return .suspect }
     if let reason = unrest(blocks) { return .unclear(reason) }
     return .clear
   }
 
-  public struct Decision: Hashable, Sendable {
-    public let verdict: GateVerdict
+  package struct Decision: Hashable, Sendable {
+    package let verdict: GateVerdict
     /// Why, where the numbers alone do not say.
-    public let reason: String?
+    package let reason: String?
     /// It is open because there are few blocks, not because every one of them is noise.
-    public let isOpenForMore: Bool
+    package let isOpenForMore: Bool
 
-    public init(_ verdict: GateVerdict, _ reason: String? = nil, isOpenForMore: Bool = false) {
+    package init(_ verdict: GateVerdict, _ reason: String? = nil, isOpenForMore: Bool = false) {
       self.verdict = verdict
       self.reason = reason
       self.isOpenForMore = isOpenForMore
@@ -71,7 +54,7 @@ public struct GateRule: Sendable {
   }
 
   /// All blocks of the second stage so far.
-  public func decide(_ blocks: [PairedBlock]) -> Decision {
+  package func decide(_ blocks: [PairedBlock]) -> Decision {
     let counted = blocks.filter { !$0.isExcluded }
     let hasMore =
       counted.count < Self.mostSecondBlocks
@@ -136,7 +119,7 @@ public struct GateRule: Sendable {
   }
 
   /// How likely chance alone puts at least so many of so many blocks on the side on which they are, either side.
-  public static func chance(agreeing: Int, of count: Int) -> Double {
+  package static func chance(agreeing: Int, of count: Int) -> Double {
     guard count > 0, agreeing * 2 > count else { return 1 }
     let tail = (agreeing...count).reduce(0.0) { sum, k in
       let ways = lgamma(Double(count) + 1) - lgamma(Double(k) + 1) - lgamma(Double(count - k) + 1)

@@ -1,19 +1,19 @@
 /// A whole gate: what the tiers find, from the first process to the last. Processes are started by the session alone, so
 /// tests run it without any.
-public struct GateRun {
+package struct GateRun {
   /// What head and base are held against, and with what.
-  public struct Means: Sendable {
-    public var tiers: Set<GatedMetric.Tier> = Set(GatedMetric.Tier.allCases)
-    public var thresholds = GateThresholds()
-    public var record: AllocationRecord?
+  package struct Means: Sendable {
+    package var tiers: Set<GatedMetric.Tier> = Set(GatedMetric.Tier.allCases)
+    package var thresholds = GateThresholds()
+    package var record: AllocationRecord?
     /// How the head was built, which the record tells apart.
-    public var build = "release"
+    package var build = "release"
     /// The subject whose record and thresholds hold for what is measured; nil: its own.
-    public var recordedSubject: String?
+    package var recordedSubject: String?
     /// What the counting processes find in their environment, or nil when nothing can count.
-    public var countingEnvironment: [String: String]?
+    package var countingEnvironment: [String: String]?
 
-    public init() {}
+    package init() {}
   }
 
   private let cells: [GatedCell]
@@ -22,10 +22,10 @@ public struct GateRun {
   private var session: GateSession
   /// The instructions of one measuring process, or nil when nothing can count them.
   private let instructions: ((GateArm, MeasureRequest) -> ProcessOutcome?)?
-  private(set) public var notes: [String] = []
+  private(set) package var notes: [String] = []
   private var findings: [GateFinding] = []
 
-  public init(
+  package init(
     _ cells: [GatedCell], _ means: Means, session: GateSession, hasBase: Bool,
     instructions: ((GateArm, MeasureRequest) -> ProcessOutcome?)? = nil
   ) {
@@ -36,10 +36,10 @@ public struct GateRun {
     self.instructions = instructions
   }
 
-  public static let selfCheck = Metric("self_check", unit: "")
+  package static let selfCheck = Metric("self_check", unit: "")
 
   /// Throws one line when the base is no program that could be compared with.
-  public mutating func run() throws -> [GateFinding] {
+  package mutating func run() throws -> [GateFinding] {
     if means.tiers.contains(.deterministic) { checkAndCount() }
     if hasBase { try compare() }
     return findings
@@ -100,7 +100,7 @@ public struct GateRun {
 
   /// One process that checks itself and counts its threads, and one that counts allocations; nil counts where nothing
   /// can count them.
-  public static func counts(
+  package static func counts(
     _ gated: GatedCell, _ session: inout GateSession, _ arm: GateArm, _ environment: [String: String]?
   ) -> Result<AllocationCounts?, GateSession.Failure> {
     do throws(GateSession.Failure) {

@@ -1,18 +1,18 @@
 import Glibc
 
 /// How two numbers of a metric are compared.
-public enum GateScale: String, Codable, Sendable {
+package enum GateScale: String, Codable, Sendable {
   /// By the logarithm of their ratio.
   case ratio
   /// By their difference: counts near zero have ratios that mean nothing.
   case difference
 
-  public init(_ metric: Metric) {
+  package init(_ metric: Metric) {
     self = metric.unit == Metric.voluntarySwitchesPerOp.unit ? .difference : .ratio
   }
 
   /// Positive where `number` is larger, which in everything that is gated is worse; nil without a ratio.
-  public func effect(_ number: Double, _ base: Double) -> Double? {
+  package func effect(_ number: Double, _ base: Double) -> Double? {
     switch self {
     case .ratio: Statistics.logRatio(number, base)
     case .difference: number - base
@@ -20,8 +20,8 @@ public enum GateScale: String, Codable, Sendable {
   }
 
   /// What a reader is shown: the ratio itself, or the difference.
-  public func shown(_ effect: Double) -> Double { self == .ratio ? exp(effect) : effect }
+  package func shown(_ effect: Double) -> Double { self == .ratio ? exp(effect) : effect }
 
   /// The effect that a threshold as shown stands for.
-  public func tolerance(_ threshold: Double) -> Double { self == .ratio ? log(threshold) : threshold }
+  package func tolerance(_ threshold: Double) -> Double { self == .ratio ? log(threshold) : threshold }
 }

@@ -1,49 +1,14 @@
-/// One side of a comparison: a program, and what it finds in its environment.
-public struct GateArm: Hashable, Sendable {
-  public let name: String
-  public let program: String
-  public let environment: [String: String]
-
-  public init(_ name: String, program: String, environment: [String: String] = [:]) {
-    self.name = name
-    self.program = program
-    self.environment = environment
-  }
-
-  public func named(_ name: String) -> GateArm { GateArm(name, program: program, environment: environment) }
-}
-
-/// How long one process of the gate measures.
-public struct GateEffort: Hashable, Sendable {
-  /// Processes per arm and block: processes of the same program differ from one another by where their memory and
-  /// threads happen to lie.
-  public var processes = 3
-  /// Many short values rather than few long ones: what a value loses to another guest of the host then does not touch
-  /// the median of all of them.
-  public var values = 8
-  public var warmups = 1
-  /// What a value takes on the base, in nanoseconds.
-  public var target: UInt64 = 5_000_000
-  /// After so many seconds the first process of a cell counts as hung.
-  public var firstTimeout = 120.0
-  /// A later one counts as hung after so many times what the first took, and not before so many seconds.
-  public var timeoutFactor = 30.0
-  public var timeout = 20.0
-
-  public init() {}
-}
-
 /// Runs blocks of base, head, and base again: the gate's hands. What the numbers mean is for `GateRule`.
-public struct GateSession {
+package struct GateSession {
   /// Where the session meets the world; tests put something else here.
-  public struct World {
-    public var launch: (GateArm, MeasureRequest, [String: String], Double) -> ProcessOutcome
+  package struct World {
+    package var launch: (GateArm, MeasureRequest, [String: String], Double) -> ProcessOutcome
     /// Begins to watch the machine; what it gives tells the share of CPU time that was stolen since.
-    public var watchSteal: () -> () -> Double
-    public var showProgress: (_ done: Int, _ total: Int, _ what: String) -> Void
-    public var isInterrupted: () -> Bool
+    package var watchSteal: () -> () -> Double
+    package var showProgress: (_ done: Int, _ total: Int, _ what: String) -> Void
+    package var isInterrupted: () -> Bool
 
-    public init(
+    package init(
       launch: @escaping (GateArm, MeasureRequest, [String: String], Double) -> ProcessOutcome,
       watchSteal: @escaping () -> () -> Double, showProgress: @escaping (Int, Int, String) -> Void,
       isInterrupted: @escaping () -> Bool
@@ -56,23 +21,23 @@ public struct GateSession {
   }
 
   /// A process that gave no number, on either side.
-  public struct Failure: Error, Hashable, Sendable {
-    public let isBase: Bool
-    public let reason: String
+  package struct Failure: Error, Hashable, Sendable {
+    package let isBase: Bool
+    package let reason: String
 
     /// The base says that it has no such benchmark, in the words of `Measure`.
     func isNew(_ cell: CellKey) -> Bool { isBase && reason.contains("there is no \(cell.scenario.name) on ") }
   }
 
   /// Base, head and base again, and whether the machine was disturbed meanwhile.
-  public struct Triple: Sendable {
-    public let base: [Metric: Double]
-    public let head: [Metric: Double]
-    public let again: [Metric: Double]
-    public let isExcluded: Bool
+  package struct Triple: Sendable {
+    package let base: [Metric: Double]
+    package let head: [Metric: Double]
+    package let again: [Metric: Double]
+    package let isExcluded: Bool
 
     /// Nil where one of the three lacks the number.
-    public func paired(_ metric: Metric) -> PairedBlock? {
+    package func paired(_ metric: Metric) -> PairedBlock? {
       let scale = GateScale(metric)
       guard let base = base[metric], let head = head[metric], let again = again[metric],
         let effect = scale.effect(head, base), let null = scale.effect(again, base)
@@ -81,8 +46,8 @@ public struct GateSession {
     }
   }
 
-  public let base: GateArm
-  public let head: GateArm
+  package let base: GateArm
+  package let head: GateArm
   private let effort: GateEffort
   let seed: UInt64
   let spin: Spin
@@ -92,7 +57,7 @@ public struct GateSession {
   private var timeouts: [CellKey: Double] = [:]
   private var processes = 0
 
-  public init(base: GateArm, head: GateArm, effort: GateEffort, seed: UInt64, spin: Spin, world: World) {
+  package init(base: GateArm, head: GateArm, effort: GateEffort, seed: UInt64, spin: Spin, world: World) {
     self.base = base
     self.head = head
     self.effort = effort
@@ -104,7 +69,7 @@ public struct GateSession {
   /// Runs blocks of the cells until `counted` of each count, or more than a quarter had to be excluded. `reversed` runs
   /// the arms of each block in the opposite order; without `withNull` there is no second base, whose numbers are then
   /// the first one's. `after` blocks went before these, whose orders go on.
-  public mutating func blocks(
+  package mutating func blocks(
     of cells: [GatedCell], counted: Int, reversed: Bool, withNull: Bool = true, after before: Int = 0
   ) -> [CellKey: Result<[Triple], Failure>] {
     var found: [CellKey: Result<[Triple], Failure>] = [:]
@@ -165,7 +130,7 @@ public struct GateSession {
   }
 
   /// What one process says; throws why it failed.
-  public mutating func run(
+  package mutating func run(
     _ arm: GateArm, _ cell: CellKey, _ mode: MeasureRequest.Mode, _ environment: [String: String] = [:], isBase: Bool
   ) throws(Failure) -> [ResultLine] {
     let request = MeasureRequest(cell: cell, mode: mode, seed: seed, spin: spin, graphs: [])
@@ -183,7 +148,7 @@ public struct GateSession {
   }
 
   /// The median of each number over all values, of one process or several.
-  public static func medians(_ lines: [ResultLine]) -> [Metric: Double] {
+  package static func medians(_ lines: [ResultLine]) -> [Metric: Double] {
     var values: [Metric: [Double]] = [:]
     for case .reading(_, let reading) in lines { values[reading.metric, default: []].append(reading.value) }
     return values.mapValues(Statistics.median)

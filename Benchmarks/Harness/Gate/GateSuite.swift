@@ -1,21 +1,21 @@
 /// What a program offers to the gate: its gated benchmarks, and how it was built. `PROGRAM measure suite` prints it.
-public struct GateSuite: Hashable, Sendable {
+package struct GateSuite: Hashable, Sendable {
   /// "release" or "debug": what a program allocates depends on it.
-  public let build: String
-  public let cells: [GatedCell]
+  package let build: String
+  package let cells: [GatedCell]
 
-  public init(build: String, cells: [GatedCell]) {
+  package init(build: String, cells: [GatedCell]) {
     self.build = build
     self.cells = cells
   }
 
   /// The request that asks for it, in the place of a measurement.
-  public static let request = "suite"
+  package static let request = "suite"
 
   /// How this program was built.
-  public static var ownBuild: String { Environment.isOptimised ? "release" : "debug" }
+  package static var ownBuild: String { Environment.isOptimised ? "release" : "debug" }
 
-  public var lines: [String] {
+  package var lines: [String] {
     ["suite\t1\t\(build)"]
       + cells.map { gated in
         let metrics = gated.metrics.map { "\($0.metric.name) \($0.metric.unit) \($0.tier.rawValue)" }
@@ -30,7 +30,7 @@ public struct GateSuite: Hashable, Sendable {
   }
 
   /// Nil for anything that `lines` does not write.
-  public init?(_ lines: [String]) {
+  package init?(_ lines: [String]) {
     guard lines.last == "end", let first = lines.first?.split(separator: "\t").map(String.init), first.count == 3,
       first[0] == "suite", first[1] == "1"
     else { return nil }
@@ -68,7 +68,7 @@ extension GatedCell {
 extension GateSuite {
   /// The gated benchmarks of opbench: each path through the library once, at the width of this machine for wall-clock
   /// time, and the plainest of them at one worker for what hardly varies.
-  public static func standard(subject: String, workers: Int) -> [GatedCell] {
+  package static func standard(subject: String, workers: Int) -> [GatedCell] {
     let nine: [(Scenario, Metric)] = [
       (Scenario(BenchmarkName("overhead", "external-add"), ["ops": "10000"]), .nsPerOp),
       (Scenario(BenchmarkName("overhead", "local-add"), ["ops": "10000"]), .nsPerOp),

@@ -1,10 +1,10 @@
 /// The report as the terminal shows it.
-public struct GateText {
+package struct GateText {
   private let report: GateReport
 
-  public init(_ report: GateReport) { self.report = report }
+  package init(_ report: GateReport) { self.report = report }
 
-  public var text: String {
+  package var text: String {
     var lines = [report.base.map { "gate: \(report.head) against \($0)" } ?? "gate: \(report.head)"]
     for tier in GatedMetric.Tier.allCases {
       let all = report.findings.filter { $0.tier == tier.rawValue }

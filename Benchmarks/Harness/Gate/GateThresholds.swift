@@ -2,32 +2,32 @@ import FoundationEssentials
 import Glibc
 
 /// From which effect on each measure counts as moved, found by comparing equals: a committed file.
-public struct GateThresholds: Codable, Sendable {
+package struct GateThresholds: Codable, Sendable {
   /// One measure of one cell.
-  public struct Entry: Codable, Hashable, Sendable {
-    public let benchmark: String
-    public let params: String
-    public let backend: String
-    public let workers: Int
-    public let metric: String
+  package struct Entry: Codable, Hashable, Sendable {
+    package let benchmark: String
+    package let params: String
+    package let backend: String
+    package let workers: Int
+    package let metric: String
     /// The medians of comparisons of the base with itself, five blocks each: logarithms of ratios, or differences.
-    public let medians: [Double]
+    package let medians: [Double]
     /// Their spread, as a standard deviation.
-    public let spread: Double
+    package let spread: Double
     /// A ratio, or for counts a difference.
-    public let threshold: Double
+    package let threshold: Double
   }
 
   /// What one calibration found, where and when.
-  public struct Calibration: Codable, Sendable {
-    public let provenance: Provenance
-    public var entries: [Entry]
+  package struct Calibration: Codable, Sendable {
+    package let provenance: Provenance
+    package var entries: [Entry]
   }
 
-  public let schema: Int
-  public private(set) var calibrations: [Calibration]
+  package let schema: Int
+  package private(set) var calibrations: [Calibration]
 
-  public init() {
+  package init() {
     schema = 1
     calibrations = []
   }
@@ -36,13 +36,13 @@ public struct GateThresholds: Codable, Sendable {
   static let largestThreshold = 1_000.0
 
   /// Fewer say too little about how far equals stray.
-  public static let fewestMedians = 30
+  package static let fewestMedians = 30
 
   /// Equals stray beyond three standard deviations once in 370 medians.
   ///
   /// The spread is that of medians around zero, where those of equals belong, and robust: one disturbed median of thirty
   /// does not widen the threshold.
-  public static func entry(_ cell: CellKey, _ metric: GatedMetric, medians: [Double]) -> Entry {
+  package static func entry(_ cell: CellKey, _ metric: GatedMetric, medians: [Double]) -> Entry {
     let spread = 1.4826 * Statistics.median(medians.map(abs))
     let scale = GateScale(metric.metric)
     let threshold = max(metric.leastThreshold, scale.shown(3 * spread))
@@ -58,7 +58,7 @@ public struct GateThresholds: Codable, Sendable {
   }
 
   /// Takes the place of what was there for the same measures.
-  public mutating func add(_ entries: [Entry], from provenance: Provenance) {
+  package mutating func add(_ entries: [Entry], from provenance: Provenance) {
     for index in calibrations.indices {
       calibrations[index].entries.removeAll { old in entries.contains { $0.isSameMeasure(as: old) } }
     }
@@ -66,7 +66,7 @@ public struct GateThresholds: Codable, Sendable {
     calibrations.append(Calibration(provenance: provenance, entries: entries))
   }
 
-  public func entry(_ cell: CellKey, _ metric: Metric) -> Entry? {
+  package func entry(_ cell: CellKey, _ metric: Metric) -> Entry? {
     calibrations.lazy.flatMap(\.entries).first {
       $0.benchmark == "\(cell.scenario.name)" && $0.params == "\(cell.scenario.parameters)"
         && $0.backend == cell.arm.subject && $0.workers == cell.arm.workers && $0.metric == metric.name
@@ -74,13 +74,13 @@ public struct GateThresholds: Codable, Sendable {
   }
 
   /// In words, when what holds for these cells was found on another kind of machine than this one.
-  public func difference(_ cells: [GatedCell]) -> String? {
+  package func difference(_ cells: [GatedCell]) -> String? {
     let names = Set(cells.map { "\($0.cell.scenario.name)" })
     return calibrations.lazy.filter { $0.entries.contains { names.contains($0.benchmark) } }
       .compactMap(\.provenance.difference).first
   }
 
-  public static func read(_ path: String) throws -> GateThresholds {
+  package static func read(_ path: String) throws -> GateThresholds {
     try parse(try ResultSet.bytes(path), path: path)
   }
 
@@ -108,7 +108,7 @@ public struct GateThresholds: Codable, Sendable {
     return found
   }
 
-  public func text() throws -> String { try GateFile.text(self) }
+  package func text() throws -> String { try GateFile.text(self) }
 }
 
 extension GateThresholds.Entry {

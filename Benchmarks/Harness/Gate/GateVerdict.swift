@@ -1,9 +1,9 @@
 /// What the gate says, of one measure or of a whole run.
-public enum GateVerdict: String, Codable, CaseIterable, Sendable {
+package enum GateVerdict: String, Codable, CaseIterable, Sendable {
   case pass, regression, inconclusive, improvement
 
   /// What `opbench gate` ends with.
-  public var exitCode: Int32 {
+  package var exitCode: Int32 {
     switch self {
     case .pass: 0
     case .regression: 2
@@ -14,7 +14,7 @@ public enum GateVerdict: String, Codable, CaseIterable, Sendable {
 
   /// One regression is a regression whatever else was found; as long as something could not be told, nothing better than
   /// that is announced. Nothing measured is nothing told.
-  public static func combined(_ verdicts: some Collection<GateVerdict>) -> GateVerdict {
+  package static func combined(_ verdicts: some Collection<GateVerdict>) -> GateVerdict {
     guard !verdicts.isEmpty else { return .inconclusive }
     for worst in [GateVerdict.regression, .inconclusive, .improvement] where verdicts.contains(worst) { return worst }
     return .pass

@@ -1,7 +1,7 @@
 /// A finding in words, the same on the terminal and in a pull request.
 extension GateFinding {
   /// Such as "x1.21 [1.17, 1.26]" or "+1.000".
-  public var change: String {
+  package var change: String {
     guard let effect, let scale else { return "-" }
     let interval =
       if let lower, let upper { " [\(Self.shown(lower, scale)), \(Self.shown(upper, scale))]" } else { "" }
@@ -25,7 +25,7 @@ extension GateFinding {
   }
 
   /// From what to what.
-  public var numbers: String {
+  package var numbers: String {
     guard let base, let head else { return "-" }
     let scale = Scale(unit, max(abs(base), abs(head)))
     let suffix = scale.suffix.isEmpty ? "" : scale.suffix
@@ -33,7 +33,7 @@ extension GateFinding {
   }
 
   /// How sure: the blocks that agree, and how easily chance does that.
-  public var certainty: String {
+  package var certainty: String {
     if tier == GatedMetric.Tier.deterministic.rawValue, effect != nil { return "the same every time" }
     guard let blocks, let worse, let better, blocks > 0 else { return "-" }
     if worse == 0, better == 0 { return "the same in \(blocks) of \(blocks) blocks" }
@@ -45,7 +45,7 @@ extension GateFinding {
       + (chance > 0.5 ? "as chance has it" : "by chance 1 in \(Int((1 / chance).rounded()))") + left
   }
 
-  public var thresholdText: String {
+  package var thresholdText: String {
     guard let threshold, let scale else { return "-" }
     if scale == .ratio { return "x\(Self.fixed(threshold, 3))" }
     return "+\(Self.fixed(threshold, 3))"
@@ -54,7 +54,7 @@ extension GateFinding {
 
 extension GateReport {
   /// One line: what happened.
-  public var headline: String {
+  package var headline: String {
     func names(_ verdict: GateVerdict) -> [GateFinding] { findings.filter { $0.verdict == verdict } }
     func list(_ some: [GateFinding], _ words: (GateFinding) -> String) -> String {
       some.prefix(3).map(words).joined(separator: "; ") + (some.count > 3 ? "; and \(some.count - 3) more" : "")

@@ -1,15 +1,15 @@
 import FoundationEssentials
 
 /// Where the numbers of a committed file come from.
-public struct Provenance: Codable, Hashable, Sendable {
-  public let date: String
-  public let cpu: String
-  public let cpus: Int
-  public let kernel: String
-  public let commit: String
-  public let command: String
+package struct Provenance: Codable, Hashable, Sendable {
+  package let date: String
+  package let cpu: String
+  package let cpus: Int
+  package let kernel: String
+  package let commit: String
+  package let command: String
 
-  public init(date: String, cpu: String, cpus: Int, kernel: String, commit: String, command: String) {
+  package init(date: String, cpu: String, cpus: Int, kernel: String, commit: String, command: String) {
     self.date = date
     self.cpu = cpu
     self.cpus = cpus
@@ -19,7 +19,7 @@ public struct Provenance: Codable, Hashable, Sendable {
   }
 
   /// This machine, now. `commit` is that of the program measured, as far as anybody knows.
-  public static func here(commit: String?, command: [String]) -> Provenance {
+  package static func here(commit: String?, command: [String]) -> Provenance {
     Provenance(
       date: Date().formatted(.iso8601), cpu: Environment.cpuModelName ?? "unknown", cpus: CPUs.available,
       kernel: SystemFile.read("/proc/sys/kernel/osrelease") ?? "unknown", commit: commit ?? "unknown",
@@ -29,7 +29,7 @@ public struct Provenance: Codable, Hashable, Sendable {
   }
 
   /// In what this machine differs from the one described; nil when it is of the same kind.
-  public var difference: String? {
+  package var difference: String? {
     let cpu = Environment.cpuModelName ?? "unknown"
     guard (cpu, CPUs.available) != (self.cpu, cpus) else { return nil }
     return "on \(cpus) CPUs of \(self.cpu), not \(CPUs.available) of \(cpu)"

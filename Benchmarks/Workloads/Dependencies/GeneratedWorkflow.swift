@@ -4,7 +4,7 @@ extension Workflow {
   /// A workflow for runs without a graph file: the shape many scientific ones share (split, a wide level of uneven
   /// tasks, pairwise combination, one join, a second wide level, a final collection), with runtimes from the seed. It
   /// is no record of anything that ran, and its name says so.
-  public static func generated(seed: UInt64) throws -> Workflow {
+  package static func generated(seed: UInt64) throws -> Workflow {
     let width = 48
     var random = SeededGenerator(seed: seed, purpose: "generated-workflow")
     var tasks: [Task] = []

@@ -3,7 +3,7 @@ import Harness
 
 /// Reads WfFormat 1.5 (wfcommons.org): `workflow.specification.tasks` has the graph, `workflow.execution.tasks` the
 /// runtimes, and the id joins them. Only what a replay needs is read.
-public enum WfFormat {
+package enum WfFormat {
   private struct Document: Decodable {
     let workflow: Body
   }
@@ -33,7 +33,7 @@ public enum WfFormat {
   }
 
   /// Throws one `Complaint` that names the file and, where there is one, the task.
-  public static func read(path: String) throws -> Workflow {
+  package static func read(path: String) throws -> Workflow {
     var isFolder = false
     guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
       throw Complaint(.noInput, "\(path): there is no such graph file")

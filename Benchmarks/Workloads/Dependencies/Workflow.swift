@@ -1,16 +1,16 @@
 import Harness
 
 /// A workflow of named tasks with runtimes, in an order in which every task stands after its parents.
-public struct Workflow: Sendable {
+package struct Workflow: Sendable {
   /// Names the workflow in `params`.
-  public let name: String
-  public let tasks: [Task]
+  package let name: String
+  package let tasks: [Task]
 
-  public struct Task: Sendable, Hashable {
-    public let id: String
-    public let seconds: Double
+  package struct Task: Sendable, Hashable {
+    package let id: String
+    package let seconds: Double
     /// Positions in `tasks` of what this one waits for, ascending, each once.
-    public let parents: [Int]
+    package let parents: [Int]
   }
 
   /// Sorts the tasks so that parents come first, and otherwise keeps their order. Throws when the graph has a cycle,
@@ -63,17 +63,17 @@ public struct Workflow: Sendable {
 }
 
 extension Workflow {
-  public var edges: Int { tasks.reduce(0) { $0 + $1.parents.count } }
-  public var maximalFanIn: Int { tasks.map(\.parents.count).max() ?? 0 }
+  package var edges: Int { tasks.reduce(0) { $0 + $1.parents.count } }
+  package var maximalFanIn: Int { tasks.map(\.parents.count).max() ?? 0 }
 
-  public var maximalFanOut: Int {
+  package var maximalFanOut: Int {
     var children = [Int](repeating: 0, count: tasks.count)
     for task in tasks { for parent in task.parents { children[parent] += 1 } }
     return children.max() ?? 0
   }
 
   /// How many tasks stand on each level; a task's level is one more than its highest parent's.
-  public var levels: [Int] {
+  package var levels: [Int] {
     var level = [Int](repeating: 0, count: tasks.count)
     var widths: [Int] = []
     for (index, task) in tasks.enumerated() {
@@ -84,12 +84,12 @@ extension Workflow {
     return widths
   }
 
-  public var depth: Int { levels.count }
-  public var widestLevel: Int { levels.max() ?? 0 }
+  package var depth: Int { levels.count }
+  package var widestLevel: Int { levels.max() ?? 0 }
   /// T1: all runtimes together, in seconds.
-  public var totalSeconds: Double { graph(scale: 1).totalWork / 1e9 }
+  package var totalSeconds: Double { graph(scale: 1).totalWork / 1e9 }
   /// T-infinity: the longest path, in seconds.
-  public var criticalPathSeconds: Double { graph(scale: 1).criticalPath / 1e9 }
+  package var criticalPathSeconds: Double { graph(scale: 1).criticalPath / 1e9 }
 
   /// The tasks with runtimes scaled down to something one can wait for.
   func graph(scale: Double) -> TaskGraph {

@@ -1,7 +1,7 @@
 import Harness
 
 /// What a peer's program needs beyond the parameters to run a benchmark, so that it does the very same work.
-public struct PeerInput: Sendable {
+package struct PeerInput: Sendable {
   /// Further `key=value` arguments.
   var fields: [(key: String, value: String)] = []
   /// The graph that the other subjects run.
@@ -20,7 +20,7 @@ extension PeerInput {
 }
 
 extension GraphWorkload {
-  public func peerInput(_ setting: Setting) throws -> PeerInput {
+  package func peerInput(_ setting: Setting) throws -> PeerInput {
     let graph = try graph(setting)
     return PeerInput(
       fields: [(key: "bound_ns", value: "\(graph.lowerBound(workers: setting.workers))")], graph: graph)

@@ -2,13 +2,13 @@ import Glibc
 import Harness
 
 /// Runs a request in the program of a peer.
-public struct PeerLauncher: Sendable {
+package struct PeerLauncher: Sendable {
   private let programs: PeerPrograms
 
-  public init(_ programs: PeerPrograms) { self.programs = programs }
+  package init(_ programs: PeerPrograms) { self.programs = programs }
 
   /// Nil when the subject is not a peer that is built.
-  public func launch(_ request: MeasureRequest, environment: [String: String], timeout: Double) -> ProcessOutcome? {
+  package func launch(_ request: MeasureRequest, environment: [String: String], timeout: Double) -> ProcessOutcome? {
     guard let program = programs.program(request.subject) else { return nil }
     do {
       let translated = try PeerRequest(request)

@@ -3,16 +3,16 @@ import Harness
 import Subjects
 
 /// Where the programs of the peers are, as `scripts/peers` builds them.
-public struct PeerPrograms: Sendable {
+package struct PeerPrograms: Sendable {
   /// Not a default argument of `found`, which would be the file of the caller.
   private static let source = #filePath
 
   let folders: [String]
 
-  public init(folders: [String]) { self.folders = folders }
+  package init(folders: [String]) { self.folders = folders }
 
   /// `.build/peers`, seen from the build folder that this program lies in, or from the checkout it was built from.
-  public static func found() -> PeerPrograms {
+  package static func found() -> PeerPrograms {
     let ancestors = sequence(first: ownPath, next: parent).dropFirst().prefix(4)
     // Benchmarks/Workloads/Peers/PeerPrograms.swift lies four levels below the checkout.
     let checkout = Array(sequence(first: source, next: parent).prefix(5)).last ?? ""
@@ -20,19 +20,19 @@ public struct PeerPrograms: Sendable {
   }
 
   /// The program of a peer; nil when it is not built.
-  public func program(_ peer: String) -> String? {
+  package func program(_ peer: String) -> String? {
     folders.lazy.map { "\($0)/\(peer)" }.first { access($0, X_OK) == 0 }
   }
 
   /// What a built peer says of its own compiler and library.
-  public func version(_ peer: String) -> String? {
+  package func version(_ peer: String) -> String? {
     guard let program = program(peer) else { return nil }
     let outcome = ProcessRunner.run(program, ["version"], timeout: 20)
     return outcome.ending == .exited(0) ? outcome.lines.first : nil
   }
 
   /// How to get one that is not built.
-  public static func advice(_ name: String) -> String {
+  package static func advice(_ name: String) -> String {
     let needs = Peer.all.first { $0.name == name }.map { ", which needs \($0.packages)" } ?? ""
     return "\(name) is not built: run scripts/peers \(name)\(needs)"
   }

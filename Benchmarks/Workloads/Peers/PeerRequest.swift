@@ -2,13 +2,13 @@ import Harness
 
 /// A request as a peer's program takes it: `key=value` arguments, which need no library to read, and for benchmarks on
 /// graphs a file with the very graph that the other subjects run.
-public struct PeerRequest {
-  public let arguments: [String]
+package struct PeerRequest {
+  package let arguments: [String]
   /// A line per task: its nanoseconds, and the indices of the tasks it depends on, all of which stand before it.
-  public let graph: String?
+  package let graph: String?
   private let derive: (@Sendable ([Reading]) throws -> [Reading])?
 
-  public init(_ request: MeasureRequest) throws {
+  package init(_ request: MeasureRequest) throws {
     let catalogue = try Catalogue(graphs: request.graphs, seed: request.seed)
     guard let parameters = Parameters(request.parameters),
       let workload = catalogue.workloads.first(where: { $0.name == request.name })

@@ -1,4 +1,4 @@
-"""The geometric mean of ratios across benchmarks, with the very bootstrap of `Benchmarks/Harness/GeometricMean.swift`.
+"""The geometric mean of ratios across benchmarks, with the very bootstrap of `Benchmarks/Harness/Statistics/GeometricMean.swift`.
 
 The generator is the harness's (SplitMix64) and draws as Swift's `Int.random(in:)` does, so the interval is the one that
 `opbench compare` prints, not one like it.

@@ -1,4 +1,4 @@
-"""The statistics of `Benchmarks/Harness/Statistics.swift` and `Widening.swift`: medians, ranks and signs."""
+"""The statistics of `Benchmarks/Harness/Statistics/Statistics.swift` and `Widening.swift`: medians, ranks and signs."""
 
 import math
 from dataclasses import dataclass

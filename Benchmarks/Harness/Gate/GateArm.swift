@@ -1,0 +1,14 @@
+/// One side of a comparison: a program, and what it finds in its environment.
+package struct GateArm: Hashable, Sendable {
+  package let name: String
+  package let program: String
+  package let environment: [String: String]
+
+  package init(_ name: String, program: String, environment: [String: String] = [:]) {
+    self.name = name
+    self.program = program
+    self.environment = environment
+  }
+
+  package func named(_ name: String) -> GateArm { GateArm(name, program: program, environment: environment) }
+}

@@ -1,0 +1,29 @@
+/// A whole gate: what was compared, what was found, and what that means.
+package struct GateReport: Codable, Sendable {
+  package var schema = 1
+  package var verdict: GateVerdict
+  package var base: String?
+  package var head: String
+  package var provenance: Provenance
+  package var seconds: Double
+  package var stealShare: Double
+  package var findings: [GateFinding]
+  /// What was not looked at, and why; what a reader should know of the machine.
+  package var notes: [String]
+
+  package init(
+    base: String?, head: String, provenance: Provenance, seconds: Double, stealShare: Double, findings: [GateFinding],
+    notes: [String]
+  ) {
+    verdict = GateVerdict.combined(findings.map(\.verdict))
+    self.base = base
+    self.head = head
+    self.provenance = provenance
+    self.seconds = seconds
+    self.stealShare = stealShare
+    self.findings = findings
+    self.notes = notes
+  }
+
+  package func json() throws -> String { try GateFile.text(self) }
+}

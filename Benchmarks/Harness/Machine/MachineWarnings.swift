@@ -1,0 +1,57 @@
+/// In plain words what is wrong with the machine for measuring, and what would help.
+package enum MachineWarnings {
+  /// What can be seen before a run of this program, or of another that says how it was built.
+  package static func before(isOptimised: Bool = Environment.isOptimised) -> [String] {
+    warnings(
+      load: SystemLoad.average, isOptimised: isOptimised,
+      governor: SystemFile.read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
+      // Zero where turbo is switched off (Intel's driver), one where it is not.
+      boost: SystemFile.read("/sys/devices/system/cpu/cpufreq/boost")
+        ?? SystemFile.read("/sys/devices/system/cpu/intel_pstate/no_turbo").map { $0 == "1" ? "0" : "1" })
+  }
+
+  static func warnings(load: Double?, isOptimised: Bool, governor: String?, boost: String?) -> [String] {
+    var lines: [String] = []
+    if let load, load > 0.5 {
+      lines.append(
+        "other programs are busy (load average \(load)): the numbers will be steadier once they have stopped")
+    }
+    if !isOptimised { lines.append("this is a debug build, its numbers mean nothing: build with -c release") }
+    switch (governor, boost) {
+    case (nil, nil):
+      lines.append("the CPU's frequency governor and turbo are not visible here: its speed may change during the run")
+    case (let governor?, _) where governor != "performance":
+      lines.append(
+        "the CPU's governor is '\(governor)': its speed changes with the load; cpupower frequency-set -g performance helps"
+      )
+    case (_, "1"):
+      lines.append("turbo is on: the CPU's speed depends on its heat; switching it off gives steadier numbers")
+    default: break
+    }
+    return lines
+  }
+
+  /// What the run itself has shown.
+  package static func after(_ result: RunResult, _ outcome: RunOutcome) -> [String] {
+    var lines: [String] = []
+    if let pages = outcome.swappedPages, pages > 0 {
+      lines.append("the machine swapped \(pages) pages during the run: free some memory and repeat it")
+    }
+    let share = Double(result.disturbed.count) / Double(max(result.blocksRun.count, 1))
+    guard share > 0 else { return lines }
+    let percent = Int((share * 100).rounded(.up))
+    let fate = result.excluded.isEmpty ? "all are kept, since no other is left" : "they do not count"
+    lines.append(
+      "\(result.disturbed.count) of \(result.blocksRun.count) blocks (\(percent) %) lost over 1 % CPU to other guests; "
+        + fate)
+    if share > 0.25 { lines.append("the run is unstable: repeat it when the host is quieter, or with more --blocks") }
+    let lost = Set(result.blocksRun.map(\.scenario)).filter { scenario in
+      !result.excluded.isEmpty
+        && result.blocksRun.filter { $0.scenario == scenario }.allSatisfy(result.excluded.contains)
+    }
+    if !lost.isEmpty {
+      lines.append("no number for \(lost.map(\.description).sorted().joined(separator: ", ")): no block of it counts")
+    }
+    return lines
+  }
+}

@@ -1,0 +1,17 @@
+/// How many repeats fill the time of a value: the decision after each attempt, apart from the clock.
+package enum Calibration {
+  package enum Step: Hashable, Sendable {
+    case enough(Int)
+    case tryAgain(Int)
+  }
+
+  /// Grows at most tenfold per attempt, since the first ones are cold, and stops at `limit`, the answer of a slower
+  /// subject.
+  package static func step(repeats: Int, took: UInt64, target: UInt64, limit: Int) -> Step {
+    let perRepeat = Double(max(took, 1)) / Double(repeats)
+    let needed = max(1, Int((Double(target) / perRepeat).rounded(.up)))
+    if took >= target { return .enough(min(needed, limit)) }
+    if repeats >= limit { return .enough(limit) }
+    return .tryAgain(min(max(needed, repeats + 1), repeats * 10, limit))
+  }
+}

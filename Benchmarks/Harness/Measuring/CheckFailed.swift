@@ -1,0 +1,6 @@
+/// The benchmark's check of its own result failed: there is no number.
+public struct CheckFailed: Error, CustomStringConvertible {
+  public let description: String
+
+  public init(_ description: String) { self.description = description }
+}

@@ -1,0 +1,141 @@
+/// What a measuring process does with its trial, and how it says so, one line at a time.
+package struct MeasuringProcess {
+  private let trial: Trial
+  private let allocator: Allocator
+  private let tracer: Tracer?
+  private let write: (ResultLine) -> Void
+
+  package init(
+    _ trial: Trial, allocator: Allocator = .system, tracer: Tracer? = nil, write: @escaping (ResultLine) -> Void
+  ) {
+    self.trial = trial
+    self.allocator = allocator
+    self.tracer = tracer
+    self.write = write
+  }
+
+  /// Warming up ends after this time even when fewer values were run than asked for.
+  static let longestWarmup: UInt64 = 500_000_000
+
+  package func run(_ mode: MeasureRequest.Mode) {
+    do {
+      if let tracer, tracer.isOn() {
+        throw CheckFailed("nothing is measured while operations are traced: unset OPERATIONS_TRACE")
+      }
+      switch mode {
+      case .calibrate(let target, let limit): write(.repeats(try calibrate(target: target, limit: limit)))
+      case .time(let repeats, let values, let warmups):
+        try checkAllocator()
+        try time(repeats: repeats, values: values, warmups: warmups)
+      case .count(let values): try count(values: values)
+      case .trace(let request): try trace(request)
+      }
+      write(.end)
+    } catch {
+      write(.failure("\(error)"))
+    }
+  }
+
+  /// Times are taken on the allocator that was asked for.
+  private func checkAllocator() throws {
+    let isJemalloc = AllocationCounter() != nil
+    guard isJemalloc == (allocator == .jemalloc) else {
+      throw CheckFailed(
+        isJemalloc
+          ? "times are not taken on jemalloc unless --allocator asks for it: unset LD_PRELOAD"
+          : "jemalloc was asked for and could not be preloaded")
+    }
+  }
+
+  private func time(repeats: Int, values: Int, warmups: Int) throws {
+    let start = Clock.now()
+    for _ in 0..<warmups where Clock.now() - start < Self.longestWarmup { _ = try trial.measure(repeats) }
+    var samples: [SampleSeries] = []
+    var reported: Set<Metric> = []
+    let cost = ProcessCost()
+    for index in 1...values {
+      let value = try trial.measure(repeats)
+      for reading in value.readings { write(.reading(valueIndex: index, reading)) }
+      reported.formUnion(value.readings.map(\.metric))
+      samples += value.samples
+    }
+    // A benchmark that is about one of these has its own number for it.
+    for reading in cost.readings(operations: trial.operationsPerRepeat * repeats * values)
+    where !reported.contains(reading.metric) {
+      write(.reading(valueIndex: 0, reading))
+    }
+    for series in SampleSeries.merged(samples) {
+      for reading in series.readings() { write(.reading(valueIndex: 0, reading)) }
+    }
+    try countEvents(repeats: max(1, repeats / 4))
+  }
+
+  /// One more value, whose time nobody takes: a thread that is being counted pays for it at every context switch.
+  private func countEvents(repeats: Int) throws {
+    guard let count = PerfCount() else { return }
+    _ = try trial.measure(repeats)
+    for reading in count.readings(operations: trial.operationsPerRepeat * repeats) {
+      write(.reading(valueIndex: 0, reading))
+    }
+  }
+
+  private func calibrate(target: UInt64, limit: Int) throws -> Int {
+    let run = trial.calibrate ?? { _ = try trial.measure($0) }
+    try run(1)
+    var repeats = 1
+    while true {
+      let start = Clock.now()
+      try run(repeats)
+      switch Calibration.step(repeats: repeats, took: Clock.now() - start, target: target, limit: limit) {
+      case .enough(let answer): return answer
+      case .tryAgain(let next): repeats = next
+      }
+    }
+  }
+
+  /// One repeat that nobody sees, so that threads have been started and memory has been used; then a few that are shown.
+  private func trace(_ request: TraceRequest) throws {
+    guard let tracer else { throw CheckFailed("this program cannot trace") }
+    _ = try trial.measure(1)
+    tracer.start()
+    _ = try trial.measure(request.repeats(of: trial))
+    tracer.stop()
+    let (operations, notShown) = try tracer.write(request)
+    write(.traced(operations: operations, notShown: notShown))
+  }
+
+  /// Counted before the subject has run anything: one that keeps the memory of operations that are gone, to use it
+  /// again, would seem to need none for those that wait.
+  private func pendingBytes(
+    _ pend: (_ whilePending: () -> Void) throws -> Int, _ counter: AllocationCounter
+  ) throws -> Reading {
+    let empty = counter.bytesInUse()
+    var full = empty
+    let pending = try pend { full = counter.bytesInUse() }
+    return Reading(.pendingBytesPerOp, Double(full - empty) / Double(pending), count: pending)
+  }
+
+  /// Several repeats at once, so that what a call of `measure` allocates for its own readings does not show.
+  private static let countedRepeats = 3
+
+  private func count(values: Int) throws {
+    guard let counter = AllocationCounter() else {
+      throw CheckFailed("the process that counts allocations has no jemalloc")
+    }
+    if let pend = trial.pend { write(.reading(valueIndex: 1, try pendingBytes(pend, counter))) }
+    _ = try trial.measure(1)
+    let operations = trial.operationsPerRepeat * Self.countedRepeats
+    let before = counter.bytesInUse()
+    for index in 1...values {
+      let start = counter.read()
+      _ = try trial.measure(Self.countedRepeats)
+      let end = counter.read()
+      let requests = Double(end.requests - start.requests) / Double(operations)
+      let bytes = Double(end.bytes - start.bytes) / Double(operations)
+      write(.reading(valueIndex: index, Reading(.allocationsPerOp, requests, count: operations)))
+      write(.reading(valueIndex: index, Reading(.bytesPerOp, bytes, count: operations)))
+    }
+    let retained = Double(counter.bytesInUse() - before) / Double(operations * values)
+    write(.reading(valueIndex: 0, Reading(.retainedBytesPerOp, retained, count: operations * values)))
+  }
+}

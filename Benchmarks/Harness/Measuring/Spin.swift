@@ -1,0 +1,35 @@
+/// Work that takes a known time and touches no memory: a dependent chain of multiplications, counted in rounds.
+///
+/// The rate is calibrated once per run and handed to every process, so that all subjects do the same work; a loop
+/// against the clock would do less whenever its thread is preempted.
+package struct Spin: Sendable, Codable, Hashable {
+  package let roundsPerMicrosecond: Double
+
+  package init(roundsPerMicrosecond: Double) { self.roundsPerMicrosecond = roundsPerMicrosecond }
+
+  /// The fastest of many short stretches: the rate of this CPU when nothing disturbs it.
+  package static func calibrated() -> Spin {
+    let rounds = 100_000
+    var best = UInt64.max
+    for _ in 0..<100 {
+      let start = Clock.now()
+      run(rounds: rounds)
+      best = min(best, Clock.now() - start)
+    }
+    return Spin(roundsPerMicrosecond: Double(rounds) * 1_000 / Double(max(best, 1)))
+  }
+
+  package func rounds(nanoseconds: Double) -> Int { Int((nanoseconds * roundsPerMicrosecond / 1_000).rounded()) }
+
+  package static func run(rounds: Int) {
+    var state = opaque(0x9e37_79b9_7f4a_7c15)
+    for _ in 0..<max(0, rounds) { state = (state ^ (state >> 29)) &* 0xbf58_476d_1ce4_e5b9 }
+    _ = opaque(state)
+  }
+
+  /// The optimiser knows neither what this gives nor whether it matters; without it, it would compute the loop once
+  /// or not at all.
+  @inline(never)
+  @_optimize(none)
+  private static func opaque(_ value: UInt64) -> UInt64 { value }
+}

@@ -1,0 +1,68 @@
+import FoundationEssentials
+
+/// What the parent asks of one process, as the single argument of the hidden subcommand `measure`.
+package struct MeasureRequest: Codable, Hashable, Sendable {
+  package enum Mode: Codable, Hashable, Sendable {
+    /// Find how many repeats fill `target` nanoseconds; more than `limit` need not be found.
+    case calibrate(target: UInt64, limit: Int)
+    case time(repeats: Int, values: Int, warmups: Int)
+    /// Count allocations: the process runs on an allocator that can.
+    case count(values: Int)
+    /// Record a timeline of a few repeats.
+    case trace(TraceRequest)
+  }
+
+  package let family: String
+  package let benchmark: String
+  package let parameters: String
+  package private(set) var subject: String
+  package let workers: Int
+  package let mode: Mode
+  package let seed: UInt64
+  package let spin: Spin
+  package let graphs: [String]
+  /// The time in which the slowest subject completes one operation of an open loop, in nanoseconds.
+  package let serviceTime: Double?
+  /// What a process that takes times must find itself on.
+  package let allocator: Allocator
+
+  package init(
+    cell: CellKey, mode: Mode, seed: UInt64, spin: Spin, graphs: [String], serviceTime: Double? = nil,
+    allocator: Allocator = .system
+  ) {
+    family = cell.scenario.name.family
+    benchmark = cell.scenario.name.benchmark
+    parameters = cell.scenario.parameters.description
+    subject = cell.arm.subject
+    workers = cell.arm.workers
+    self.mode = mode
+    self.seed = seed
+    self.spin = spin
+    self.graphs = graphs
+    self.serviceTime = serviceTime
+    self.allocator = allocator
+  }
+
+  /// The same of another subject.
+  package func on(subject: String) -> MeasureRequest {
+    var copy = self
+    copy.subject = subject
+    return copy
+  }
+
+  package var name: BenchmarkName { BenchmarkName(family, benchmark) }
+
+  package func encoded() throws -> String {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys]
+    return String(decoding: try encoder.encode(self), as: UTF8.self)
+  }
+
+  package init(encoded text: String) throws {
+    do {
+      self = try JSONDecoder().decode(MeasureRequest.self, from: Data(text.utf8))
+    } catch {
+      throw Complaint(.usage, "measure takes the request that run writes; this is not one")
+    }
+  }
+}

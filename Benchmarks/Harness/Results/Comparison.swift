@@ -1,0 +1,175 @@
+/// Ratios of what two results, or two subjects of one, have in common.
+package struct Comparison: Sendable {
+  package let lines: [ComparedLine]
+  /// Per arm (and in one file against the reference).
+  package let means: [(arm: Arm, against: String, mean: GeometricMean)]
+  /// A sentence that says how A and B were paired.
+  package let pairing: String
+  package let widening: Widening
+
+  /// The processes of one arm on one line: the median of each, by block.
+  typealias Processes = [PairKey: Double]
+
+  struct PairKey: Hashable, Comparable {
+    let run: String
+    let block: Int
+
+    static func < (left: PairKey, right: PairKey) -> Bool { (left.run, left.block) < (right.run, right.block) }
+  }
+
+  private struct LineKey: Hashable {
+    let scenario: Scenario
+    let metric: Metric
+  }
+
+  /// Which metrics are compared: the primary time of each benchmark, or those that pass a test.
+  package enum Metrics: Sendable {
+    case primary
+    case matching(@Sendable (String) -> Bool)
+  }
+
+  /// Every other arm of one result against the reference.
+  package init(_ set: ResultSet, reference: String, metrics: Metrics, seed: UInt64) throws {
+    let cells = Self.cells(set.rows, metrics, matchRuns: true)
+    guard set.rows.contains(where: { Arm.reference(reference, for: $0.cell.arm, among: [$0.cell.arm]) != nil }) else {
+      let names = Set(set.rows.map(\.cell.arm.subject)).sorted().joined(separator: ", ")
+      throw Complaint(.usage, "\(set.name) has no '\(reference)' to compare with; --reference takes one of \(names)")
+    }
+    let pairs = cells.order.flatMap { key, arms in
+      arms.order.compactMap { arm -> Pair? in
+        guard let base = Arm.reference(reference, for: arm, among: arms.order), base != arm else { return nil }
+        return Pair(key: key, arm: arm, against: "\(base)", a: arms[arm], b: arms[base])
+      }
+    }
+    self.init(pairs, primary: Self.primaryTimes(set.rows), pairing: "paired by block within the run", seed: seed)
+  }
+
+  /// The same cells of two results.
+  package init(_ a: ResultSet, _ b: ResultSet, metrics: Metrics, seed: UInt64) throws {
+    let runs = Set(a.rows.map(\.runID))
+    let isOneRun = runs == Set(b.rows.map(\.runID))
+    let left = Self.cells(a.rows, metrics, matchRuns: isOneRun)
+    let right = Self.cells(b.rows, metrics, matchRuns: isOneRun)
+    let pairs = left.order.flatMap { key, arms in
+      arms.order.compactMap { arm -> Pair? in
+        guard let others = right.index[key].map({ right.order[$0].1 }), others.contains(arm) else { return nil }
+        return Pair(key: key, arm: arm, against: b.name, a: arms[arm], b: others[arm])
+      }
+    }
+    guard !pairs.isEmpty else {
+      throw Complaint(.badInput, "\(a.name) and \(b.name) have no cell in common that --metric asks for")
+    }
+    let pairing =
+      isOneRun
+      ? "paired by block of one run"
+      : "paired by block number; the runs were made at different times, and what changed between them is in the ratios"
+    self.init(pairs, primary: Self.primaryTimes(a.rows), pairing: pairing, seed: seed)
+  }
+
+  private struct Pair {
+    let key: LineKey
+    let arm: Arm
+    let against: String
+    let a: Processes
+    let b: Processes
+
+    var places: [PairKey] { a.keys.filter { b[$0] != nil }.sorted() }
+  }
+
+  private init(_ pairs: [Pair], primary: [BenchmarkName: Metric], pairing: String, seed: UInt64) {
+    self.pairing = pairing
+    let widening = Widening(
+      comparisons: pairs.count { Statistics.medianRanks($0.places.count) != nil })
+    self.widening = widening
+    // Places of pairs across all lines, so that the bootstrap draws the same blocks for all.
+    let all = Set(pairs.flatMap(\.places)).sorted()
+    let numbers = Dictionary(uniqueKeysWithValues: zip(all, 1...))
+    let lines = pairs.compactMap { pair -> ComparedLine? in
+      let values = pair.places.map { (numerator: pair.a[$0]!, denominator: pair.b[$0]!) }
+      guard
+        let ratio = Statistics.pairedRatio(
+          values, confidence: widening.confidence(of: values.count) ?? Widening.familyConfidence)
+      else { return nil }
+      let logarithms = pair.places.reduce(into: [Int: Double]()) { logs, place in
+        logs[numbers[place]!] = Statistics.logRatio(pair.a[place]!, pair.b[place]!)
+      }
+      return ComparedLine(
+        scenario: pair.key.scenario, metric: pair.key.metric, arm: pair.arm, against: pair.against,
+        a: Statistics.median(values.map(\.numerator)), b: Statistics.median(values.map(\.denominator)), ratio: ratio,
+        logarithms: logarithms)
+    }
+    self.lines = lines
+    var arms: [Arm] = []
+    for line in lines where !arms.contains(line.arm) { arms.append(line.arm) }
+    means = arms.compactMap { arm in
+      let used = lines.filter { $0.arm == arm && primary[$0.scenario.name] == $0.metric }
+      return GeometricMean(
+        used.map { RatioSeries(benchmark: "\($0.scenario.name)", logarithms: $0.logarithms) }, seed: seed
+      ).map { (arm, used[0].against, $0) }
+    }
+  }
+
+  /// Values with keys, in order of first appearance.
+  private struct Ordered<Key: Hashable, Value> {
+    private(set) var order: [(Key, Value)] = []
+    private(set) var index: [Key: Int] = [:]
+
+    mutating func update(_ key: Key, _ initial: Value, _ change: (inout Value) -> Void) {
+      let place = index[key] ?? order.count
+      if place == order.count {
+        index[key] = place
+        order.append((key, initial))
+      }
+      change(&order[place].1)
+    }
+
+    /// Keeps the order of equals.
+    mutating func sort(by isBefore: (Key, Key) -> Bool) {
+      order = order.enumerated().sorted {
+        isBefore($0.element.0, $1.element.0)
+          || (!isBefore($1.element.0, $0.element.0) && $0.offset < $1.offset)
+      }.map(\.element)
+      index = Dictionary(uniqueKeysWithValues: order.enumerated().map { ($1.0, $0) })
+    }
+  }
+
+  /// The arms of one line, in order of first appearance.
+  private struct Arms {
+    private(set) var order: [Arm] = []
+    private var values: [Arm: [PairKey: [Double]]] = [:]
+
+    mutating func add(_ row: Row, _ key: PairKey) {
+      if values[row.cell.arm] == nil { order.append(row.cell.arm) }
+      values[row.cell.arm, default: [:]][key, default: []].append(row.reading.value)
+    }
+
+    func contains(_ arm: Arm) -> Bool { values[arm] != nil }
+    subscript(arm: Arm) -> Processes { (values[arm] ?? [:]).mapValues(Statistics.median) }
+  }
+
+  private static func primaryTimes(_ rows: [Row]) -> [BenchmarkName: Metric] {
+    rows.reduce(into: [BenchmarkName: Set<Metric>]()) {
+      $0[$1.cell.scenario.name, default: []].insert($1.reading.metric)
+    }
+    .compactMapValues(Metric.primaryTime)
+  }
+
+  private static func cells(_ rows: [Row], _ metrics: Metrics, matchRuns: Bool) -> Ordered<LineKey, Arms> {
+    let primary = primaryTimes(rows)
+    let asked: Set<String> =
+      if case .matching(let passes) = metrics { Set(rows.map(\.reading.metric.name)).filter(passes) } else { [] }
+    var cells = Ordered<LineKey, Arms>()
+    for row in rows {
+      switch metrics {
+      case .primary: guard primary[row.cell.scenario.name] == row.reading.metric else { continue }
+      case .matching: guard asked.contains(row.reading.metric.name) else { continue }
+      }
+      cells.update(LineKey(scenario: row.cell.scenario, metric: row.reading.metric), Arms()) {
+        $0.add(row, PairKey(run: matchRuns ? row.runID : "", block: row.block))
+      }
+    }
+    // Blocks shuffle the order of benchmarks.
+    cells.sort { "\($0.scenario)" < "\($1.scenario)" }
+    return cells
+  }
+}

@@ -1,0 +1,139 @@
+import FoundationEssentials
+
+/// A comparison in the formats that `opbench compare` writes.
+package struct ComparisonReport {
+  private let comparison: Comparison
+
+  package init(_ comparison: Comparison) { self.comparison = comparison }
+
+  // MARK: Table
+
+  /// `heading` names A and B.
+  package func table(heading: String) -> String {
+    var rows = [["benchmark", "metric", "subject", "A", "B", "A/B", "n", ""]]
+    for line in comparison.lines {
+      let scale = Scale(line.metric.unit, line.a)
+      let other = Scale(line.metric.unit, line.b)
+      rows.append([
+        "\(line.scenario)", line.metric.name, "\(line.arm)", scale.format(line.a) + scale.suffix,
+        other.format(line.b) + other.suffix, ratio(line.ratio.median, line.ratio.interval), "\(line.ratio.count)",
+        line.verdict.rawValue,
+      ])
+    }
+    var parts = ["\(heading)\n\(comparison.pairing)", Table.aligned(rows).joined(separator: "\n")]
+    if !comparison.means.isEmpty {
+      let means = comparison.means.map { arm, against, mean in
+        ["\(arm)", "against \(against)", ratio(mean.ratio, mean.interval), mean.basis]
+      }
+      parts.append((["geometric mean of the times"] + Table.aligned(means).map { "  \($0)" }).joined(separator: "\n"))
+    }
+    return (parts + [legend]).joined(separator: "\n\n") + "\n"
+  }
+
+  private func ratio(_ ratio: Double, _ interval: ClosedRange<Double>?) -> String {
+    "x\(Scale.significant(ratio))" + (interval.map { " [\(Scale.range($0))]" } ?? "")
+  }
+
+  /// What the intervals promise.
+  private var legend: String {
+    let widening = comparison.widening
+    let counts = comparison.lines.map(\.ratio.count).filter { $0 >= 6 }
+    guard let fewest = counts.min(), let together = widening.together(fewest) else {
+      return "x: median of the paired ratios A/B. Below six blocks there is no interval."
+    }
+    let promise =
+      together >= Widening.familyConfidence - 1e-9
+      ? "so wide that all \(widening.comparisons) together hold at 95 %"
+      : "from the lowest to the highest block, the widest there is: of \(widening.comparisons) comparisons all together "
+        + "hold at \(Scale.significant(together * 100)) %, and \(widening.processesNeeded) blocks would reach 95 %"
+    return "x: median of the paired ratios A/B [interval of the sign test, \(promise)]."
+  }
+
+  // MARK: CSV and JSON
+
+  private static let columns = [
+    "family", "benchmark", "params", "metric", "unit", "backend", "workers", "against", "n", "a", "b", "ratio", "lower",
+    "upper", "verdict",
+  ]
+
+  /// One record per line; the geometric means have `all` for their family.
+  package func csv() -> String {
+    func optional(_ number: Double?) -> String { number.map(CSV.number) ?? "" }
+    let lines = comparison.lines.map { line in
+      CSV.line([
+        line.scenario.name.family, line.scenario.name.benchmark, "\(line.scenario.parameters)", line.metric.name,
+        line.metric.unit, line.arm.subject, "\(line.arm.workers)", line.against, "\(line.ratio.count)",
+        CSV.number(line.a), CSV.number(line.b), CSV.number(line.ratio.median),
+        optional(line.ratio.interval?.lowerBound), optional(line.ratio.interval?.upperBound), line.verdict.rawValue,
+      ])
+    }
+    let means = comparison.means.map { arm, against, mean in
+      CSV.line([
+        "all", "geometric-mean", "", "time", "ratio", arm.subject, "\(arm.workers)", against, "\(mean.blocks)", "", "",
+        CSV.number(mean.ratio), optional(mean.interval?.lowerBound), optional(mean.interval?.upperBound), "",
+      ])
+    }
+    return ([CSV.line(Self.columns)] + lines + means).joined()
+  }
+
+  private struct Document: Encodable {
+    struct Line: Encodable {
+      let benchmark: String
+      let params: String
+      let metric: String
+      let unit: String
+      let backend: String
+      let workers: Int
+      let against: String
+      let n: Int
+      let a: Double
+      let b: Double
+      let ratio: Double
+      let lower: Double?
+      let upper: Double?
+      let verdict: String
+    }
+
+    struct Mean: Encodable {
+      let backend: String
+      let workers: Int
+      let against: String
+      let ratio: Double
+      let lower: Double?
+      let upper: Double?
+      let benchmarks: Int
+      let blocks: Int
+    }
+
+    let schema: Int
+    let pairing: String
+    let comparisons: Int
+    /// Of each interval, where there are blocks enough.
+    let confidence: Double
+    let lines: [Line]
+    let geometricMeans: [Mean]
+  }
+
+  package func json() throws -> String {
+    let document = Document(
+      schema: CSV.schema, pairing: comparison.pairing, comparisons: comparison.widening.comparisons,
+      confidence: comparison.widening.confidence,
+      lines: comparison.lines.map { line in
+        Document.Line(
+          benchmark: "\(line.scenario.name)", params: "\(line.scenario.parameters)", metric: line.metric.name,
+          unit: line.metric.unit, backend: line.arm.subject, workers: line.arm.workers, against: line.against,
+          n: line.ratio.count, a: line.a, b: line.b, ratio: line.ratio.median, lower: line.ratio.interval?.lowerBound,
+          upper: line.ratio.interval?.upperBound, verdict: line.verdict.rawValue)
+      },
+      geometricMeans: comparison.means.map { arm, against, mean in
+        Document.Mean(
+          backend: arm.subject, workers: arm.workers, against: against, ratio: mean.ratio,
+          lower: mean.interval?.lowerBound, upper: mean.interval?.upperBound, benchmarks: mean.benchmarks,
+          blocks: mean.blocks)
+      })
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+    encoder.keyEncodingStrategy = .convertToSnakeCase
+    return String(decoding: try encoder.encode(document), as: UTF8.self) + "\n"
+  }
+}

@@ -1,0 +1,20 @@
+/// What went wrong in one line, said to the user, with the exit code of sysexits.h that a script can act on.
+package struct Complaint: Error, Equatable, CustomStringConvertible {
+  package enum Code: Int32, Sendable {
+    case usage = 64
+    case badInput = 65
+    case noInput = 66
+    case unavailable = 69
+    case software = 70
+    case cannotCreate = 73
+    case inputOutput = 74
+  }
+
+  package let code: Code
+  package let description: String
+
+  package init(_ code: Code, _ message: String) {
+    self.code = code
+    description = message.split(whereSeparator: \.isNewline).joined(separator: " ")
+  }
+}

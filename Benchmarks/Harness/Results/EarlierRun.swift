@@ -1,0 +1,90 @@
+import FoundationEssentials
+
+/// What an interrupted run has left, as far as a plan still has a use for it.
+///
+/// A run that was killed leaves `X.csv.partial` and `X.env.json.partial`; one that was interrupted has put both in
+/// their places. The unfinished one is the newer of the two.
+package struct EarlierRun: Sendable {
+  package var rows: [Row] = []
+  package var repeats: [Scenario: Int] = [:]
+  package var failures: [CellKey: String] = [:]
+  package var disturbed: Set<ScenarioBlock> = []
+  /// Nil when there was none.
+  package var runID: String?
+  package var spin: Spin?
+
+  /// Nothing to resume.
+  package init() {}
+
+  /// Reads what lies at and beside `csv`; throws one line when there is nothing, or something else than the plan asks
+  /// for.
+  package init(csv: String, plan: Plan, graphs: [String]) throws {
+    let isUnfinished = FileManager.default.fileExists(atPath: csv + ResultFiles.unfinished)
+    let suffix = isUnfinished ? ResultFiles.unfinished : ""
+    guard isUnfinished || FileManager.default.fileExists(atPath: csv) else {
+      throw Complaint(.noInput, "nothing to resume: there is neither \(csv) nor \(csv)\(ResultFiles.unfinished)")
+    }
+    let environment = RunRecord.path(csv: csv) + suffix
+    guard let record = try RunRecord.read(path: environment) else {
+      throw Complaint(.noInput, "\(csv) cannot be resumed without \(environment), which is missing")
+    }
+    try record.check(plan, graphs: graphs, file: csv)
+    let source = csv + suffix
+    var bytes = Array(try ResultSet.bytes(source))
+    // A killed run may have left half a row, and then half a process before it.
+    let isTorn = isUnfinished && bytes.last != UInt8(ascii: "\n")
+    if isTorn { bytes.removeSubrange((bytes.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0)...) }
+    var found = bytes.isEmpty ? [] : try CSV.rows(bytes, source: source)
+    if isTorn, let last = found.last { found.removeAll { $0.process == last.process } }
+    try self.init(found, record, plan, source: source)
+  }
+
+  init(_ found: [Row], _ record: RunRecord, _ plan: Plan, source: String) throws {
+    runID = record.runID
+    spin = record.spin
+    let planned = Planned(plan)
+    rows = try found.map { row in
+      guard let cell = planned.cell(row), (0...plan.effort.blocks).contains(row.block) else {
+        throw Complaint(.badInput, "\(source): block \(row.block) of \(row.cell) is not in the plan of this command")
+      }
+      return Row(
+        runID: row.runID, block: row.block, process: row.process, valueIndex: row.valueIndex, cell: cell,
+        reading: Reading(
+          row.reading.metric, row.reading.value, count: row.reading.count,
+          detail: row.parameters.without(cell.scenario.parameters)))
+    }
+    let scenarios = Dictionary(plan.scenarios.map { ("\($0.scenario)", $0.scenario) }) { first, _ in first }
+    for (name, count) in record.outcome.repeats { if let known = scenarios[name] { repeats[known] = count } }
+    for block in record.outcome.disturbedBlocks {
+      if let known = scenarios[Self.name(block.benchmark, block.params)] {
+        disturbed.insert(ScenarioBlock(known, block: block.block))
+      }
+    }
+    for cell in record.outcome.failures {
+      if let known = scenarios[Self.name(cell.benchmark, cell.params)] {
+        failures[CellKey(known, Arm(subject: cell.backend, workers: cell.workers))] = cell.reason
+      }
+    }
+  }
+
+  private static func name(_ benchmark: String, _ params: String) -> String {
+    params.isEmpty ? benchmark : "\(benchmark) \(params)"
+  }
+
+  /// Finds the planned cell of a row that was read, whose parameters include those of its readings.
+  private struct Planned {
+    private let byName: [BenchmarkName: [PlannedScenario]]
+
+    init(_ plan: Plan) { byName = Dictionary(grouping: plan.scenarios) { $0.scenario.name } }
+
+    /// The one with the most parameters in common, where one scenario's are part of another's.
+    func cell(_ row: Row) -> CellKey? {
+      let fitting = (byName[row.cell.scenario.name] ?? []).filter {
+        $0.arms.contains(row.cell.arm) && row.parameters.contains("\($0.scenario.parameters)")
+      }
+      return fitting.max { "\($0.scenario.parameters)".count < "\($1.scenario.parameters)".count }.map {
+        CellKey($0.scenario, row.cell.arm)
+      }
+    }
+  }
+}

@@ -1,0 +1,117 @@
+import FoundationEssentials
+import Glibc
+
+/// What a number depends on beside the code, for `X.env.json`.
+package struct Environment: Encodable, Sendable {
+  let schema: Int
+  package let runID: String
+  let startedAt: String
+  let commit: String?
+  let dirty: Bool?
+  let toolchain: String?
+  let optimisation: String
+  /// What the timed processes run on.
+  let allocator: String
+  let countingAllocator: String?
+  let cpuModel: String?
+  let cpusOnline: Int
+  let cpusAllowed: Int
+  let cpuQuota: Double?
+  let kernel: String
+  let governor: String
+  let aslr: String
+  let loadAverageAtStart: Double?
+  let performanceEvents: PerfAvailability
+  let seed: UInt64
+  let effort: Effort
+  let spin: Spin
+  let arguments: [String]
+  let graphs: [String]
+  /// Every cell of the plan: what a resumed run must agree with.
+  let cells: [String]
+  /// What only the end of the run knows.
+  package var outcome = RunOutcome()
+  /// The compiler and library of each peer that took part.
+  package var peers: [String: String] = [:]
+
+  /// Looks around. `source` is a file of the checkout that this program was built from.
+  package init(
+    runID: String, plan: Plan, spin: Spin, graphs: [String], arguments: [String], jemalloc: String?, source: String
+  ) {
+    schema = CSV.schema
+    self.runID = runID
+    startedAt = Date().formatted(.iso8601)
+    let folder = source.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
+    commit = Self.output("git", ["-C", folder, "rev-parse", "--verify", "HEAD"])
+    dirty = commit == nil ? nil : Self.output("git", ["-C", folder, "status", "--porcelain"]) != nil
+    toolchain = Self.output("swift", ["--version"])
+    optimisation = Self.isOptimised ? "release" : "debug"
+    switch plan.allocator {
+    case .system: allocator = "\(Allocator.system) (\(Self.libraryVersion))"
+    case .jemalloc: allocator = "\(Allocator.jemalloc) (\(jemalloc ?? "not found"))"
+    }
+    countingAllocator = jemalloc
+    cpuModel = Self.cpuModelName
+    cpusOnline = CPUs.online
+    cpusAllowed = CPUs.affinity
+    cpuQuota = CPUs.quota
+    kernel = SystemFile.read("/proc/sys/kernel/osrelease") ?? "not visible"
+    governor = SystemFile.read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor") ?? "not visible"
+    aslr = SystemFile.read("/proc/sys/kernel/randomize_va_space") ?? "not visible"
+    loadAverageAtStart = SystemLoad.average
+    performanceEvents = PerfAvailability()
+    seed = plan.seed
+    effort = plan.effort
+    self.spin = spin
+    self.arguments = arguments
+    self.graphs = graphs
+    cells = RunRecord.cells(of: plan)
+  }
+
+  package static var isOptimised: Bool {
+    #if DEBUG
+      false
+    #else
+      true
+    #endif
+  }
+
+  package func json() throws -> String {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+    encoder.keyEncodingStrategy = .convertToSnakeCase
+    return String(decoding: try encoder.encode(self), as: UTF8.self) + "\n"
+  }
+
+  /// The time of day and this process: no two runs have the same.
+  package static func newRunID() -> String {
+    var now = time(nil)
+    var parts = tm()
+    gmtime_r(&now, &parts)
+    var text = [CChar](repeating: 0, count: 32)
+    let length = strftime(&text, text.count, "%Y%m%dT%H%M%SZ", &parts)
+    return String(decoding: text[..<length].map { UInt8(bitPattern: $0) }, as: UTF8.self) + "-\(getpid())"
+  }
+
+  /// As the kernel names it.
+  static var cpuModelName: String? {
+    SystemFile.read("/proc/cpuinfo")?.split(separator: "\n").first { $0.hasPrefix("model name") }
+      .flatMap { $0.split(separator: ":").last.map { String($0.drop { $0 == " " }) } }
+  }
+
+  /// Such as "glibc 2.39".
+  private static var libraryVersion: String {
+    var text = [UInt8](repeating: 0, count: 64)
+    let length = text.withUnsafeMutableBytes {
+      confstr(Int32(_CS_GNU_LIBC_VERSION), $0.baseAddress!.assumingMemoryBound(to: CChar.self), $0.count)
+    }
+    return length > 1
+      ? String(decoding: text[..<min(length - 1, text.count)], as: UTF8.self) : "libc of unknown version"
+  }
+
+  /// The first line a tool prints; nil when it is absent, fails or prints nothing.
+  private static func output(_ tool: String, _ arguments: [String]) -> String? {
+    let outcome = ProcessRunner.run(tool, arguments, timeout: 20)
+    return outcome.ending == .exited(0) ? outcome.lines.first : nil
+  }
+}

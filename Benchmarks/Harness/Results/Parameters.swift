@@ -1,0 +1,66 @@
+/// The parameters of a cell: `key=value;key=value`, sorted by key, which is also their identity.
+package struct Parameters: Hashable, Sendable, CustomStringConvertible, ExpressibleByDictionaryLiteral {
+  private var values: [String: String]
+
+  package init(dictionaryLiteral elements: (String, String)...) {
+    values = [:]
+    for (key, value) in elements { self[key] = value }
+  }
+
+  /// Reads what `description` wrote; nil when a pair has no `=`.
+  package init?(_ text: String) {
+    values = [:]
+    for pair in text.split(separator: ";") {
+      guard let equals = pair.firstIndex(of: "=") else { return nil }
+      values[String(pair[..<equals])] = String(pair[pair.index(after: equals)...])
+    }
+  }
+
+  /// Keys and values lose the two characters that separate them.
+  package subscript(key: String) -> String? {
+    get { values[key] }
+    set { values[Self.clean(key)] = newValue.map(Self.clean) }
+  }
+
+  package func integer(_ key: String) -> Int? { values[key].flatMap { Int($0) } }
+  package func number(_ key: String) -> Double? { values[key].flatMap { Double($0) } }
+
+  package func merging(_ other: Parameters) -> Parameters {
+    var result = self
+    result.values.merge(other.values) { $1 }
+    return result
+  }
+
+  /// The pairs that both have.
+  package func intersection(_ other: Parameters) -> Parameters {
+    var result = self
+    result.values = values.filter { other.values[$0.key] == $0.value }
+    return result
+  }
+
+  /// The pairs that `other` does not have.
+  package func without(_ other: Parameters) -> Parameters {
+    var result = self
+    result.values = values.filter { other.values[$0.key] != $0.value }
+    return result
+  }
+
+  /// Whether all pairs of the text are among these.
+  package func contains(_ text: String) -> Bool {
+    guard let other = Parameters(text) else { return false }
+    return other.values.allSatisfy { values[$0.key] == $0.value }
+  }
+
+  /// Sorted by key.
+  package var pairs: [(key: String, value: String)] { values.sorted { $0.key < $1.key } }
+
+  package var isEmpty: Bool { values.isEmpty }
+
+  package var description: String {
+    pairs.map { "\($0.key)=\($0.value)" }.joined(separator: ";")
+  }
+
+  private static func clean(_ text: String) -> String {
+    String(text.map { $0 == ";" || $0 == "=" || $0.isNewline ? "_" : $0 })
+  }
+}

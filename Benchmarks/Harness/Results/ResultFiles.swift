@@ -1,0 +1,113 @@
+import Glibc
+
+/// `X.csv` and `X.env.json`, written beside their places as `….partial` and renamed when they are complete, so that
+/// earlier results are never half overwritten. What a run that was killed leaves there is what `--resume` goes on
+/// with; a run without it starts over.
+package final class ResultFiles {
+  private let csv: String
+  private let environment: String
+  private var descriptor: Int32
+
+  /// What unfinished files are called beyond their names.
+  package static let unfinished = ".partial"
+
+  /// Opens the file to write to, and begins it with rows that an earlier run has left; throws when the place cannot
+  /// be written.
+  package init(csv: String, keeping rows: [Row] = []) throws {
+    guard csv.hasSuffix(".csv"), !csv.hasSuffix("/.csv"), csv != ".csv" else {
+      throw Complaint(.usage, "--output takes the name of a file that ends in .csv, not '\(csv)'")
+    }
+    self.csv = csv
+    environment = RunRecord.path(csv: csv)
+    // Under a third name until the earlier rows are in it, so that they are not lost when the disk is full.
+    let fresh = csv + Self.unfinished + ".new"
+    descriptor = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+    guard descriptor >= 0 else { throw Self.complaint(.cannotCreate, csv) }
+    do {
+      try append(CSV.line(CSV.header) + rows.map(CSV.line).joined())
+      guard rename(fresh, csv + Self.unfinished) == 0 else { throw Self.complaint(.cannotCreate, csv) }
+    } catch {
+      unlink(fresh)
+      throw error
+    }
+  }
+
+  deinit { if descriptor >= 0 { close(descriptor) } }
+
+  package func append(_ text: String) throws {
+    try Self.write(text, to: descriptor, name: csv)
+  }
+
+  /// Keeps the environment of the run so far beside its rows, for `--resume` should the run be killed.
+  package func checkpoint(environment json: String) throws {
+    try Self.replace(environment + Self.unfinished, with: json)
+  }
+
+  /// Writes a whole file, or leaves it as it was.
+  package static func replace(_ name: String, with text: String) throws {
+    let fresh = name + ".new"
+    let file = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+    guard file >= 0 else { throw complaint(.cannotCreate, name) }
+    do {
+      defer { close(file) }
+      try write(text, to: file, name: name)
+    } catch {
+      unlink(fresh)
+      throw error
+    }
+    guard rename(fresh, name) == 0 else {
+      let failure = complaint(.inputOutput, name)
+      unlink(fresh)
+      throw failure
+    }
+  }
+
+  /// Throws when a file could not be written whole, before the work whose result it is to hold.
+  package static func checkWritable(_ name: String) throws {
+    var status = stat()
+    if stat(name, &status) == 0, status.st_mode & S_IFMT == S_IFDIR {
+      throw Complaint(.cannotCreate, "cannot write \(name): it is a folder")
+    }
+    let fresh = name + ".new"
+    let file = open(fresh, O_WRONLY | O_CREAT | O_CLOEXEC, 0o644)
+    guard file >= 0 else { throw complaint(.cannotCreate, name) }
+    close(file)
+    unlink(fresh)
+  }
+
+  /// Puts both files in their places.
+  package func publish(environment json: String) throws {
+    guard fsync(descriptor) == 0, close(descriptor) == 0 else { throw Self.complaint(.inputOutput, csv) }
+    descriptor = -1
+    try checkpoint(environment: json)
+    for name in [environment, csv] {
+      guard rename(name + Self.unfinished, name) == 0 else { throw Self.complaint(.inputOutput, name) }
+    }
+  }
+
+  /// Leaves everything as it was before.
+  package func discard() {
+    close(descriptor)
+    descriptor = -1
+    unlink(csv + Self.unfinished)
+    unlink(environment + Self.unfinished)
+  }
+
+  /// Writes all of a text, and says so when it cannot.
+  package static func write(_ text: String, to descriptor: Int32, name: String) throws {
+    var text = text
+    try text.withUTF8 { bytes in
+      var written = 0
+      while written < bytes.count {
+        let count = Glibc.write(descriptor, bytes.baseAddress! + written, bytes.count - written)
+        if count < 0 && errno == EINTR { continue }
+        guard count > 0 else { throw complaint(.inputOutput, name) }
+        written += count
+      }
+    }
+  }
+
+  private static func complaint(_ code: Complaint.Code, _ name: String) -> Complaint {
+    Complaint(code, "cannot write \(name): \(String(cString: strerror(errno)))")
+  }
+}

@@ -1,0 +1,43 @@
+import FoundationEssentials
+
+/// A result file as later commands read it: its rows, and what its environment says does not count.
+package struct ResultSet: Sendable {
+  package let name: String
+  /// Without excluded blocks and failed cells.
+  package let rows: [Row]
+  package let record: RunRecord?
+  package let excludedRows: Int
+
+  package init(name: String, rows: [Row], record: RunRecord?) {
+    self.name = name
+    self.record = record
+    let outcome = record?.outcome ?? RunOutcome()
+    let blocks = Dictionary(grouping: outcome.excludedBlocks) { "\($0.benchmark) \($0.block)" }
+    let failures = Dictionary(grouping: outcome.failures) { "\($0.benchmark) \($0.backend)@\($0.workers)" }
+    self.rows = rows.filter { row in
+      let name = row.cell.scenario.name
+      // The row's parameters are the scenario's and perhaps the reading's own.
+      let isExcluded = blocks["\(name) \(row.block)"]?.contains { row.parameters.contains($0.params) } ?? false
+      let hasFailed = failures["\(name) \(row.cell.arm)"]?.contains { row.parameters.contains($0.params) } ?? false
+      return !isExcluded && !hasFailed
+    }
+    excludedRows = rows.count - self.rows.count
+  }
+
+  /// Reads `X.csv` and, where it is there, `X.env.json`.
+  package static func read(path: String) throws -> ResultSet {
+    ResultSet(
+      name: path, rows: try CSV.rows(try bytes(path), source: path),
+      record: try RunRecord.read(path: RunRecord.path(csv: path)))
+  }
+
+  static func bytes(_ path: String) throws -> Data {
+    guard FileManager.default.fileExists(atPath: path) else {
+      throw Complaint(.noInput, "\(path): there is no such file")
+    }
+    guard let data = FileManager.default.contents(atPath: path) else {
+      throw Complaint(.noInput, "\(path): cannot be read as a file")
+    }
+    return data
+  }
+}

@@ -1,0 +1,22 @@
+/// One row of schema 1.
+package struct Row: Hashable, Sendable {
+  package let runID: String
+  /// From one; 0 for processes outside the interleaved blocks, such as those that count allocations.
+  package let block: Int
+  package let process: Int
+  package let valueIndex: Int
+  package let cell: CellKey
+  package let reading: Reading
+
+  package init(runID: String, block: Int, process: Int, valueIndex: Int, cell: CellKey, reading: Reading) {
+    self.runID = runID
+    self.block = block
+    self.process = process
+    self.valueIndex = valueIndex
+    self.cell = cell
+    self.reading = reading
+  }
+
+  /// The cell's parameters and the reading's own.
+  package var parameters: Parameters { cell.scenario.parameters.merging(reading.detail) }
+}

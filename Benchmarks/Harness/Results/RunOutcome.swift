@@ -1,0 +1,54 @@
+/// What a run came to: the part of `X.env.json` that only its end knows.
+package struct RunOutcome: Codable, Hashable, Sendable {
+  /// A scenario in one block, for readers of the CSV: its rows have these parameters among theirs.
+  package struct Block: Codable, Hashable, Sendable {
+    package let benchmark: String
+    package let params: String
+    package let block: Int
+  }
+
+  /// A cell without a number. Rows of it that were written before it failed do not count.
+  package struct FailedCell: Codable, Hashable, Sendable {
+    package let benchmark: String
+    package let params: String
+    package let backend: String
+    package let workers: Int
+    package let reason: String
+  }
+
+  package var seconds = 0.0
+  package var stealShare = 0.0
+  package var cpuPressureSeconds: Double?
+  package var swappedPages: Int?
+  package var repeats: [String: Int] = [:]
+  /// Blocks that lost more than 1 % of CPU time to other guests.
+  package var disturbedBlocks: [Block] = []
+  /// Those of them whose rows the table and `compare` leave out: all, unless no other was left.
+  package var excludedBlocks: [Block] = []
+  package var failures: [FailedCell] = []
+  package var wasInterrupted = false
+  /// Where the time went, and what was expected; of a resumed run, the last part.
+  package var spent: [String: RunResult.Spent] = [:]
+
+  package init() {}
+
+  /// What is known of a run so far.
+  package init(_ result: RunResult) {
+    for (scenario, count) in result.repeats { repeats["\(scenario)"] = count }
+    disturbedBlocks = Self.blocks(result.disturbed)
+    excludedBlocks = Self.blocks(result.excluded)
+    failures = result.failures.map { cell, reason in
+      FailedCell(
+        benchmark: "\(cell.scenario.name)", params: "\(cell.scenario.parameters)", backend: cell.arm.subject,
+        workers: cell.arm.workers, reason: reason)
+    }.sorted { ($0.benchmark, $0.params, $0.backend) < ($1.benchmark, $1.params, $1.backend) }
+    wasInterrupted = result.wasInterrupted
+    spent = result.spent
+  }
+
+  private static func blocks(_ places: Set<ScenarioBlock>) -> [Block] {
+    places.map {
+      Block(benchmark: "\($0.scenario.name)", params: "\($0.scenario.parameters)", block: $0.block)
+    }.sorted { ($0.benchmark, $0.params, $0.block) < ($1.benchmark, $1.params, $1.block) }
+  }
+}

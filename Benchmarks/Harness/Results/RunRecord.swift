@@ -1,0 +1,71 @@
+import FoundationEssentials
+
+/// What `X.env.json` says that a later command needs: `--resume` to go on with the same work, `compare` to leave out
+/// what does not count.
+package struct RunRecord: Decodable, Sendable {
+  package let schema: Int
+  package let runID: String
+  package let commit: String?
+  package let allocator: String
+  package let seed: UInt64
+  package let effort: Effort
+  package let spin: Spin
+  package let graphs: [String]
+  package let cells: [String]
+  package let outcome: RunOutcome
+
+  private enum CodingKeys: String, CodingKey {
+    // As the snake-case strategy spells run_id.
+    case runID = "runId"
+    case schema, commit, allocator, seed, effort, spin, graphs, cells, outcome
+  }
+
+  /// The name of the allocator, without its version.
+  package var allocatorName: String { String(allocator.prefix { $0 != " " }) }
+
+  package static func cells(of plan: Plan) -> [String] { plan.scenarios.flatMap(\.cells).map(\.description) }
+
+  /// Nil when there is no such file.
+  package static func read(path: String) throws -> RunRecord? {
+    try FileManager.default.contents(atPath: path).map { try parse($0, path: path) }
+  }
+
+  package static func parse(_ data: Data, path: String) throws -> RunRecord {
+    let decoder = JSONDecoder()
+    decoder.keyDecodingStrategy = .convertFromSnakeCase
+    guard let record = try? decoder.decode(RunRecord.self, from: data), record.isMeasurable else {
+      throw Complaint(.badInput, "\(path): not the environment that this opbench writes beside a result")
+    }
+    return record
+  }
+
+  /// Whether a run can go on with these numbers: a spin that no CPU has, or no repeat at all, would crash its processes.
+  private var isMeasurable: Bool {
+    (1e-3...1e9).contains(spin.roundsPerMicrosecond) && outcome.repeats.values.allSatisfy { $0 > 0 }
+  }
+
+  /// Where the environment of a CSV lies.
+  package static func path(csv: String) -> String {
+    (csv.hasSuffix(".csv") ? String(csv.dropLast(".csv".count)) : csv) + ".env.json"
+  }
+
+  /// Throws one line that says in what a plan differs from the run that this is the record of.
+  package func check(_ plan: Plan, graphs: [String], file: String) throws {
+    func refuse(_ what: String, _ then: String, _ now: String) -> Complaint {
+      Complaint(
+        .badInput,
+        "\(file) cannot be resumed: it was begun with \(what) \(then), this command has \(now); "
+          + "repeat the command it was begun with, plus --resume")
+    }
+    if seed != plan.seed { throw refuse("seed", "\(seed)", "\(plan.seed)") }
+    if effort != plan.effort { throw refuse("effort", effort.description, plan.effort.description) }
+    if allocatorName != plan.allocator.rawValue { throw refuse("allocator", allocatorName, "\(plan.allocator)") }
+    if self.graphs != graphs {
+      throw refuse("graphs", self.graphs.joined(separator: " "), graphs.joined(separator: " "))
+    }
+    let now = Self.cells(of: plan)
+    guard Set(cells) != Set(now) else { return }
+    if let missing = cells.first(where: { !now.contains($0) }) { throw refuse("the cell", missing, "no such cell") }
+    throw refuse("\(cells.count) cells", "", "\(now.count)")
+  }
+}

@@ -1,0 +1,240 @@
+/// Carries out a plan: calibrates, runs the blocks, counts allocations. Each step is a process of its own; one that
+/// fails costs its own cell, which does not run again.
+package struct RunSession {
+  /// Where the session meets the world; tests put something else here.
+  package struct World {
+    /// Starts a process for a request, with additions to its environment, and waits for it so many seconds.
+    package var launch: (MeasureRequest, [String: String], Double) -> ProcessOutcome
+    package var showProgress: (_ done: Int, _ total: Int, _ what: String, _ secondsLeft: Double) -> Void
+    package var say: (String) -> Void
+    /// Keeps the rows of a process for good as soon as it has ended.
+    package var record: ([Row]) -> Void
+    /// Keeps what is known of the run so far, beside its rows.
+    package var checkpoint: (RunResult) -> Void
+    package var isInterrupted: () -> Bool
+    /// What the counting processes find in their environment, or nil when nothing can count.
+    package var countingEnvironment: [String: String]?
+    /// What the timed processes find in theirs.
+    package var timingEnvironment: [String: String]
+    /// Where a traced process writes its events, by its number.
+    package var tracePiece: (Int32) -> String
+    /// Takes them over: how many operations they show, and how many events not.
+    package var keepTrace: (TraceRequest, _ operations: Int, _ notShown: Int) -> Void
+
+    package init(
+      launch: @escaping (MeasureRequest, [String: String], Double) -> ProcessOutcome,
+      showProgress: @escaping (Int, Int, String, Double) -> Void, say: @escaping (String) -> Void,
+      record: @escaping ([Row]) -> Void, checkpoint: @escaping (RunResult) -> Void = { _ in },
+      isInterrupted: @escaping () -> Bool, countingEnvironment: [String: String]?,
+      timingEnvironment: [String: String] = [:], tracePiece: @escaping (Int32) -> String = { "trace.\($0)" },
+      keepTrace: @escaping (TraceRequest, Int, Int) -> Void = { _, _, _ in }
+    ) {
+      self.launch = launch
+      self.showProgress = showProgress
+      self.say = say
+      self.record = record
+      self.checkpoint = checkpoint
+      self.timingEnvironment = timingEnvironment
+      self.tracePiece = tracePiece
+      self.keepTrace = keepTrace
+      self.isInterrupted = isInterrupted
+      self.countingEnvironment = countingEnvironment
+    }
+  }
+
+  private let plan: Plan
+  private let runID: String
+  private let spin: Spin
+  private let graphs: [String]
+  private let world: World
+  private var remaining: [Plan.Step]
+  private var timeLeft: TimeLeft
+  private var result = RunResult()
+  private var processes = 0
+  private let total: Int
+  /// Cells and blocks that an earlier run has measured; block 0 is the count of allocations.
+  private let done: Set<Done>
+
+  private struct Done: Hashable {
+    let cell: CellKey
+    let block: Int
+  }
+
+  /// `earlier` is what a run that is being resumed has left; only what it lacks runs.
+  package init(
+    _ plan: Plan, runID: String, spin: Spin, graphs: [String], world: World, earlier: EarlierRun = EarlierRun()
+  ) {
+    self.plan = plan
+    self.runID = runID
+    self.spin = spin
+    self.graphs = graphs
+    self.world = world
+    timeLeft = TimeLeft(plan)
+    let done = Set(earlier.rows.map { Done(cell: $0.cell, block: $0.block) })
+    self.done = done
+    remaining = plan.steps.filter { step in
+      switch step {
+      case .calibrate(let cell): earlier.repeats[cell.scenario] == nil
+      case .time(let cell, let block): !done.contains(Done(cell: cell, block: block))
+      case .count(let cell): world.countingEnvironment != nil && !done.contains(Done(cell: cell, block: 0))
+      // The rows of an earlier run are numbers; its trace is not among them.
+      case .trace: true
+      }
+    }.reversed()
+    total = remaining.count
+    result.rows = earlier.rows
+    result.repeats = earlier.repeats
+    result.failures = earlier.failures
+    result.disturbed = earlier.disturbed
+    result.blocksRun = Set(
+      earlier.rows.filter { $0.block > 0 }.map { ScenarioBlock($0.cell.scenario, block: $0.block) })
+    processes = earlier.rows.map(\.process).max() ?? 0
+  }
+
+  package mutating func run() -> RunResult {
+    for planned in plan.scenarios {
+      calibrate(planned)
+      world.checkpoint(result)
+    }
+    for block in 1...plan.effort.blocks {
+      for (planned, order) in plan.block(block) { time(planned, order, block: block) }
+    }
+    if let environment = world.countingEnvironment { count(environment) }
+    trace()
+    result.wasInterrupted = world.isInterrupted()
+    return result
+  }
+
+  /// The slowest arm decides: it needs the fewest repeats.
+  private mutating func calibrate(_ planned: PlannedScenario) {
+    switch planned.repeats {
+    case .perProcess(let repeats, _): result.repeats[planned.scenario] = share(repeats)
+    case .calibrated, .paced:
+      // The repeats of a resumed run are those it began with.
+      guard result.repeats[planned.scenario] == nil else { return }
+      var fewest = Int.max
+      for cell in planned.cells {
+        let mode = MeasureRequest.Mode.calibrate(target: plan.effort.target, limit: fewest)
+        for line in launch(.calibrate(cell), mode, world.timingEnvironment) {
+          if case .repeats(let count) = line { fewest = min(fewest, count) }
+        }
+      }
+      // An interrupted calibration may have missed the slowest.
+      if fewest < .max, !world.isInterrupted() { result.repeats[planned.scenario] = fewest }
+    }
+  }
+
+  /// What of a process's samples falls to one value.
+  private func share(_ samples: Int) -> Int { (samples + plan.effort.values - 1) / plan.effort.values }
+
+  /// The pace of an open loop: the same for every arm, from the slowest one's calibration.
+  private func serviceTime(_ step: Plan.Step) -> Double? {
+    switch step {
+    case .calibrate, .count: return nil
+    case .time, .trace: break
+    }
+    guard case .paced = plan.repeats(step.cell.scenario), let operations = result.repeats[step.cell.scenario]
+    else { return nil }
+    return Double(plan.effort.target) / Double(operations)
+  }
+
+  /// For one value.
+  private func repeats(_ planned: PlannedScenario) -> Int {
+    if case .paced(let samples, _) = planned.repeats { return share(samples) }
+    return result.repeats[planned.scenario] ?? 1
+  }
+
+  private mutating func time(_ planned: PlannedScenario, _ order: [Arm], block: Int) {
+    let mode = MeasureRequest.Mode.time(
+      repeats: repeats(planned), values: plan.effort.values, warmups: plan.effort.warmups)
+    let before = SystemLoad.read()
+    let rowsBefore = result.rows.count
+    for arm in order {
+      let cell = CellKey(planned.scenario, arm)
+      guard !done.contains(Done(cell: cell, block: block)) else { continue }
+      keep(launch(.time(cell, block: block), mode, world.timingEnvironment), of: cell, block: block)
+    }
+    guard result.rows.count > rowsBefore else { return }
+    let place = ScenarioBlock(planned.scenario, block: block)
+    result.blocksRun.insert(place)
+    if SystemLoad.read().stealShare(since: before) > SystemLoad.largestStolenShare { result.disturbed.insert(place) }
+    world.checkpoint(result)
+  }
+
+  private mutating func count(_ environment: [String: String]) {
+    for step in plan.countings where !done.contains(Done(cell: step.cell, block: 0)) {
+      keep(launch(step, .count(values: plan.effort.countedValues), environment), of: step.cell, block: 0)
+    }
+  }
+
+  private mutating func trace() {
+    let limit = TraceRequest.operationLimit(cells: plan.tracings.count)
+    var number: Int32 = 0
+    for planned in plan.scenarios {
+      for cell in planned.cells where plan.traced.contains(cell.arm.subject) {
+        number += 1
+        let request = TraceRequest(
+          file: world.tracePiece(number), name: "\(cell.scenario) \(cell.arm)", process: number,
+          repeats: repeats(planned), operationLimit: limit)
+        for case .traced(let operations, let notShown) in launch(
+          .trace(cell), .trace(request), world.timingEnvironment)
+        {
+          world.keepTrace(request, operations, notShown)
+        }
+      }
+    }
+  }
+
+  private mutating func keep(_ lines: [ResultLine], of cell: CellKey, block: Int) {
+    var rows: [Row] = []
+    for case .reading(let index, let reading) in lines {
+      rows.append(
+        Row(runID: runID, block: block, process: processes, valueIndex: index, cell: cell, reading: reading))
+    }
+    guard !rows.isEmpty else { return }
+    result.rows += rows
+    world.record(rows)
+  }
+
+  /// Runs one process and gives its lines; none when it failed, or when the cell has failed before.
+  private mutating func launch(
+    _ step: Plan.Step, _ mode: MeasureRequest.Mode, _ environment: [String: String] = [:]
+  ) -> [ResultLine] {
+    guard !world.isInterrupted() else { return [] }
+    remaining.removeLast()
+    guard result.failures[step.cell] == nil else { return [] }
+    world.showProgress(
+      total - remaining.count - 1, total, "\(step)", timeLeft.seconds([step]) + timeLeft.seconds(remaining))
+    processes += 1
+    let request = MeasureRequest(
+      cell: step.cell, mode: mode, seed: plan.seed, spin: spin, graphs: graphs, serviceTime: serviceTime(step),
+      allocator: plan.allocator)
+    let padding = EnvironmentPadding.variables(process: processes, seed: plan.seed)
+    let outcome = world.launch(request, environment.merging(padding) { $1 }, plan.timeout(step))
+    guard outcome.ending != .interrupted else { return [] }
+    timeLeft.finished(step, seconds: Double(outcome.nanoseconds) / 1e9)
+    result.note(step, outcome, estimate: plan.estimate(step))
+    let lines = outcome.lines.compactMap(ResultLine.init)
+    guard let failure = outcome.failure(lines) else { return lines }
+    if case .trace = step {
+      // The cell has its numbers.
+      world.say("no trace of \(step.cell): \(failure)")
+      return []
+    }
+    result.failures[step.cell] = failure
+    world.say("no number for \(step.cell): \(failure)")
+    return []
+  }
+}
+
+extension Plan.Step: CustomStringConvertible {
+  /// What the progress line says.
+  package var description: String {
+    switch self {
+    case .calibrate(let cell): "calibrating \(cell)"
+    case .time(let cell, let block): "block \(block): \(cell)"
+    case .count(let cell): "counting allocations: \(cell)"
+    case .trace(let cell): "tracing \(cell)"
+    }
+  }
+}

@@ -1,0 +1,80 @@
+/// From rows to the lines of the table: a process is the median of its values, a cell the median of its processes.
+package struct Summary: Sendable {
+  package let lines: [SummaryLine]
+  /// The lines of the one time that stands for each benchmark, whether the table shows it or not.
+  private let primaryLines: [SummaryLine]
+
+  /// `excluded` blocks count for no arm, and a cell that failed in one block has no number from the others either.
+  package init(
+    _ rows: [Row], plan: Plan, reference: String, excluding excluded: Set<ScenarioBlock> = [],
+    failures: [CellKey: String] = [:]
+  ) {
+    let used = rows.filter {
+      !excluded.contains(ScenarioBlock($0.cell.scenario, block: $0.block)) && failures[$0.cell] == nil
+    }
+    let byScenario = Dictionary(grouping: used) { $0.cell.scenario }
+    lines = plan.scenarios.flatMap { planned in
+      Self.lines(byScenario[planned.scenario] ?? [], planned, planned.headlines, reference: reference)
+    }
+    let metrics = used.reduce(into: [BenchmarkName: Set<Metric>]()) {
+      $0[$1.cell.scenario.name, default: []].insert($1.reading.metric)
+    }
+    primaryLines = plan.scenarios.flatMap { planned -> [SummaryLine] in
+      guard let primary = Metric.primaryTime(of: metrics[planned.scenario.name] ?? []) else { return [] }
+      return Self.lines(byScenario[planned.scenario] ?? [], planned, [primary], reference: reference)
+    }
+  }
+
+  private static func lines(
+    _ rows: [Row], _ planned: PlannedScenario, _ metrics: [Metric], reference: String
+  ) -> [SummaryLine] {
+    var order: [Parameters] = []
+    for row in rows where !order.contains(row.parameters) { order.append(row.parameters) }
+    return order.flatMap { parameters in
+      metrics.compactMap { metric in
+        let cells = cells(
+          rows.filter { $0.parameters == parameters && $0.reading.metric == metric }, reference: reference)
+        // A count that nobody could make is an empty line; any other metric without rows does not belong to these
+        // parameters.
+        let isMissingCount = planned.countsAllocations && Metric.allocation.contains(metric)
+        guard !cells.isEmpty || isMissingCount else { return nil }
+        return SummaryLine(scenario: planned.scenario, parameters: parameters, metric: metric, cells: cells)
+      }
+    }
+  }
+
+  private static func cells(_ rows: [Row], reference: String) -> [Arm: SummaryCell] {
+    let processes = Dictionary(grouping: rows) { $0.cell.arm }.mapValues(processNumbers)
+    return processes.reduce(into: [:]) { cells, entry in
+      let (arm, numbers) = entry
+      var ratio: Estimate?
+      var logRatios: [Int: Double] = [:]
+      if let base = Arm.reference(reference, for: arm, among: processes.keys), base != arm {
+        let others = processes[base] ?? [:]
+        ratio = Statistics.pairedRatio(
+          numbers.sorted { $0.key < $1.key }.compactMap { block, value in others[block].map { (value, $0) } })
+        if ratio != nil {
+          logRatios = numbers.reduce(into: [:]) { logs, one in
+            if let other = others[one.key] { logs[one.key] = Statistics.logRatio(one.value, other) }
+          }
+        }
+      }
+      cells[arm] = SummaryCell(
+        estimate: Statistics.estimate(Array(numbers.values)), ratio: ratio, logRatios: logRatios)
+    }
+  }
+
+  /// The geometric mean of an arm's times against the reference's, over all benchmarks that have such a ratio; each
+  /// benchmark by its primary time.
+  package func geometricMean(_ arm: Arm, seed: UInt64) -> GeometricMean? {
+    GeometricMean(
+      primaryLines.compactMap { line in
+        line.cells[arm].map { RatioSeries(benchmark: "\(line.scenario.name)", logarithms: $0.logRatios) }
+      }, seed: seed)
+  }
+
+  /// By block; an arm has one process in each.
+  static func processNumbers(_ rows: [Row]) -> [Int: Double] {
+    Dictionary(grouping: rows, by: \.block).mapValues { Statistics.median($0.map(\.reading.value)) }
+  }
+}

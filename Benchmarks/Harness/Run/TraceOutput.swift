@@ -1,0 +1,81 @@
+import FoundationEssentials
+import Glibc
+
+/// The file of `--trace`, in Chrome's trace format: put together from the pieces of the traced processes beside its place, and renamed
+/// when it is complete.
+package final class TraceOutput {
+  package let path: String
+  private var descriptor: Int32
+  /// How many pieces there are, and what they hold.
+  package private(set) var pieces = 0
+  private var places: [String] = []
+  package private(set) var operations = 0
+  package private(set) var notShown = 0
+
+  /// Opens it; throws when the place cannot be written.
+  package init(_ path: String) throws {
+    guard path.hasSuffix(".json"), !path.hasSuffix("/.json"), path != ".json" else {
+      throw Complaint(.usage, "--trace takes the name of a file that ends in .json, not '\(path)'")
+    }
+    self.path = path
+    descriptor = open(path + ResultFiles.unfinished, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+    guard descriptor >= 0 else { throw complaint(.cannotCreate) }
+    try append("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n")
+  }
+
+  deinit { if descriptor >= 0 { discard() } }
+
+  /// Where a process writes its piece.
+  package func piece(_ process: Int32) -> String {
+    let place = "\(path)\(ResultFiles.unfinished).\(process)"
+    places.append(place)
+    return place
+  }
+
+  /// Takes a piece over.
+  package func add(_ request: TraceRequest, operations: Int, notShown: Int) throws {
+    defer { unlink(request.file) }
+    guard let text = FileManager.default.contents(atPath: request.file) else {
+      throw Complaint(.inputOutput, "cannot read \(request.file), which a traced process has written")
+    }
+    if pieces > 0 { try append(",\n") }
+    try append(String(decoding: text, as: UTF8.self))
+    pieces += 1
+    self.operations += operations
+    self.notShown += notShown
+  }
+
+  /// Puts the file in its place.
+  /// - Parameter facts: what a reader may want to know of the run.
+  package func publish(_ facts: [String: String]) throws {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys]
+    try append("\n],\"otherData\":\(String(decoding: try encoder.encode(facts), as: UTF8.self))}\n")
+    let closed = close(descriptor) == 0
+    descriptor = -1
+    removePieces()
+    guard closed, rename(path + ResultFiles.unfinished, path) == 0 else { throw complaint(.inputOutput) }
+  }
+
+  /// Leaves everything as it was before.
+  package func discard() {
+    close(descriptor)
+    descriptor = -1
+    unlink(path + ResultFiles.unfinished)
+    removePieces()
+  }
+
+  /// Those of processes that failed, which may have died while they wrote.
+  private func removePieces() {
+    for place in places {
+      unlink(place)
+      unlink(place + ResultFiles.unfinished)
+    }
+  }
+
+  private func append(_ text: String) throws { try ResultFiles.write(text, to: descriptor, name: path) }
+
+  private func complaint(_ code: Complaint.Code) -> Complaint {
+    Complaint(code, "cannot write \(path): \(String(cString: strerror(errno)))")
+  }
+}

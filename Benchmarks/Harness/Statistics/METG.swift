@@ -1,0 +1,121 @@
+import Glibc
+
+/// The minimum effective task granularity, METG(e), as Slaughter et al. define it (Task Bench, SC'20): the smallest
+/// average granularity (wall-clock time * cores / tasks) at which a graph still runs with efficiency e of the peak.
+///
+/// Pure functions of what was measured: a process that runs the sweep itself and one that only has the makespans of
+/// another program come to the same numbers.
+package enum METG {
+  /// A run of the graph.
+  package struct Point: Hashable, Sendable {
+    /// Wall-clock time * cores / tasks, in nanoseconds.
+    package let granularity: Double
+    /// Useful work per time and core, over that of the peak.
+    package let efficiency: Double
+
+    package init(granularity: Double, efficiency: Double) {
+      self.granularity = granularity
+      self.efficiency = efficiency
+    }
+  }
+
+  /// What does not change while the granularity does.
+  package struct Sweep: Sendable {
+    package let tasks: Int
+    package let cores: Int
+    /// The work of all tasks over the nominal work of one.
+    package let load: Double
+    /// The nominal work a core does in a nanosecond when all spin.
+    package let peak: Double
+
+    package init(tasks: Int, cores: Int, load: Double, peak: Double) {
+      self.tasks = tasks
+      self.cores = cores
+      self.load = load
+      self.peak = peak
+    }
+
+    /// One run with so much nominal work in a task.
+    package func point(work: Double, makespan: Double) -> Point {
+      Point(
+        granularity: makespan * Double(cores) / Double(tasks),
+        efficiency: work * load / (makespan * Double(cores)) / peak)
+    }
+  }
+
+  package enum Outcome: Hashable, Sendable {
+    /// The granularity, in nanoseconds, and how often the curve passes the level in either direction.
+    case crosses(at: Double, times: Int)
+    /// No run reaches the level; the best efficiency.
+    case neverReached(best: Double)
+    /// All runs reach it, the smallest granularity too.
+    case neverLost(smallest: Double)
+  }
+
+  /// No efficiency above this is believed: the peak must have been measured too low.
+  package static let mostEfficient = 1.5
+
+  /// The largest granularity below which the curve falls under `level`, interpolated in (log granularity, efficiency).
+  /// A curve that crosses more than once says so.
+  package static func find(_ level: Double, _ points: [Point]) throws -> Outcome {
+    if let wrong = points.first(where: { !($0.efficiency <= mostEfficient) || $0.granularity <= 0 }) {
+      throw CheckFailed(
+        "an efficiency of \(percent(wrong.efficiency)) at a granularity of \(Int(max(0, wrong.granularity))) ns: "
+          + "above \(percent(mostEfficient)) the peak was measured too low")
+    }
+    let falling = points.sorted { $0.granularity > $1.granularity }
+    guard let best = falling.map(\.efficiency).max(), best >= level else {
+      return .neverReached(best: points.map(\.efficiency).max() ?? 0)
+    }
+    var times = 0
+    var largest: Double?
+    for (coarse, fine) in zip(falling, falling.dropFirst())
+    where (coarse.efficiency >= level) != (fine.efficiency >= level) {
+      times += 1
+      guard largest == nil, coarse.efficiency >= level else { continue }
+      let share = (level - fine.efficiency) / (coarse.efficiency - fine.efficiency)
+      largest = exp(log(fine.granularity) + share * (log(coarse.granularity) - log(fine.granularity)))
+    }
+    return largest.map { .crosses(at: $0, times: times) } ?? .neverLost(smallest: falling.last!.granularity)
+  }
+
+  /// The levels that are reported, in per cent.
+  package static let levels = [50, 95]
+
+  /// From makespans by nominal work to what is reported: the efficiency of each run, and METG at each level. Throws
+  /// when the curve does not pass 50 %; a higher level that it never reaches has no number.
+  package static func readings(_ makespans: [(work: Double, makespan: Double)], _ sweep: Sweep) throws -> [Reading] {
+    let points = makespans.map { sweep.point(work: $0.work, makespan: $0.makespan) }
+    var readings = zip(makespans, points).map { run, point in
+      Reading(.efficiency, point.efficiency, count: sweep.tasks, detail: ["work_ns": workText(run.work)])
+    }
+    for level in levels {
+      switch try find(Double(level) / 100, points) {
+      case .crosses(let granularity, let times):
+        readings.append(Reading(.metg(level), granularity, count: points.count))
+        readings.append(Reading(.crossings, Double(times), count: points.count, detail: ["level": "\(level)"]))
+      case .neverReached(let best):
+        guard level > levels[0] else {
+          throw CheckFailed("no task granularity reaches \(level) % of the peak; the best is \(percent(best))")
+        }
+      case .neverLost(let smallest):
+        throw CheckFailed("even at a granularity of \(Int(smallest)) ns the efficiency is above \(level) %")
+      }
+    }
+    return readings
+  }
+
+  /// The same for a program that gives only its makespans, each with its `work_ns`.
+  package static func readings(_ readings: [Reading], _ sweep: Sweep) throws -> [Reading] {
+    try self.readings(
+      readings.compactMap { reading in
+        guard reading.metric == .makespan, let work = reading.detail.number("work_ns") else { return nil }
+        return (work, reading.value)
+      }, sweep)
+  }
+
+  /// The same step of the ladder has the same name in every process, wherever its sweep began.
+  private static func workText(_ nanoseconds: Double) -> String { CSV.number((nanoseconds * 1_000).rounded() / 1_000) }
+
+  private static func percent(_ share: Double) -> String { "\((share * 1_000).rounded() / 10) %" }
+}

@@ -1,0 +1,67 @@
+import Glibc
+
+/// Statistics without assumptions about distributions: medians, ranks and signs.
+package enum Statistics {
+  /// The middle value, or the mean of the two middle ones. `values` must not be empty.
+  package static func median(_ values: [Double]) -> Double {
+    precondition(!values.isEmpty, "the median of nothing")
+    let sorted = values.sorted()
+    let middle = sorted.count / 2
+    return sorted.count.isMultiple(of: 2) ? (sorted[middle - 1] + sorted[middle]) / 2 : sorted[middle]
+  }
+
+  /// The index, from zero, of the smallest sorted value that at least `fraction` of `count` values do not exceed.
+  package static func nearestRank(_ fraction: Double, of count: Int) -> Int {
+    // A fraction such as 0.99 is a little more than its decimal value; the slack keeps 0.99 of 100 at rank 99.
+    let rank = Int((fraction * Double(count) - 1e-9 * Double(count)).rounded(.up))
+    return min(max(rank, 1), count) - 1
+  }
+
+  /// Ranks, from one, between which the true median lies with at least `confidence`, and the exact confidence: the
+  /// widest-in ranks `k` and `n + 1 - k` of a binomial with one half. Nil when even the extremes do not reach it (n <
+  /// 6 at 95 %).
+  package static func medianRanks(
+    _ count: Int, confidence: Double = 0.95
+  ) -> (lower: Int, upper: Int, coverage: Double)? {
+    var tail = 0.0
+    var best: (lower: Int, upper: Int, coverage: Double)?
+    for rank in 1..<max(1, count / 2 + 1) {
+      tail += binomialHalf(count, rank - 1)
+      let coverage = 1 - 2 * tail
+      guard coverage >= confidence else { break }
+      best = (rank, count + 1 - rank, coverage)
+    }
+    return best
+  }
+
+  /// The median of values that are independent of one another (one per process), with its interval.
+  package static func estimate(_ values: [Double], confidence: Double = 0.95) -> Estimate {
+    let sorted = values.sorted()
+    let interval = medianRanks(sorted.count, confidence: confidence).map { sorted[$0.lower - 1]...sorted[$0.upper - 1] }
+    return Estimate(median: median(sorted), interval: interval, count: sorted.count)
+  }
+
+  /// `numerator / denominator` from pairs measured in the same block: the exponential of the median of the
+  /// logarithms, with the interval of the sign test. Nil without pairs, and when one has a value that is not positive:
+  /// it has no ratio, and that of the others alone would hide it.
+  package static func pairedRatio(
+    _ pairs: [(numerator: Double, denominator: Double)], confidence: Double = 0.95
+  ) -> Estimate? {
+    let logarithms = pairs.compactMap { logRatio($0.numerator, $0.denominator) }
+    guard !pairs.isEmpty, logarithms.count == pairs.count else { return nil }
+    let estimate = estimate(logarithms, confidence: confidence)
+    return Estimate(
+      median: exp(estimate.median), interval: estimate.interval.map { exp($0.lowerBound)...exp($0.upperBound) },
+      count: estimate.count)
+  }
+
+  /// `ln(numerator / denominator)`; nil when either is not positive.
+  static func logRatio(_ numerator: Double, _ denominator: Double) -> Double? {
+    numerator > 0 && denominator > 0 ? log(numerator / denominator) : nil
+  }
+
+  /// P(X = k) of a binomial with n trials of probability one half.
+  private static func binomialHalf(_ n: Int, _ k: Int) -> Double {
+    exp(lgamma(Double(n) + 1) - lgamma(Double(k) + 1) - lgamma(Double(n - k) + 1) - Double(n) * M_LN2)
+  }
+}
