@@ -12,8 +12,9 @@ package final class EmptySubject: ClosureSubject {
   @inlinable package func submit(_ body: @escaping @Sendable () -> Void) { body() }
 
   @inlinable
-  package func submit(_ count: Int, _ body: @escaping @Sendable (Int) -> Void, then join: @escaping @Sendable () -> Void)
-  {
+  package func submit(
+    _ count: Int, _ body: @escaping @Sendable (Int) -> Void, then join: @escaping @Sendable () -> Void
+  ) {
     for index in 0..<count { body(index) }
     join()
   }

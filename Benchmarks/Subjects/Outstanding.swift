@@ -78,8 +78,9 @@ final class Countdown: Sendable {
 extension ClosureSubject {
   /// For a subject without a join of its own.
   @inlinable
-  package func submit(_ count: Int, _ body: @escaping @Sendable (Int) -> Void, then join: @escaping @Sendable () -> Void)
-  {
+  package func submit(
+    _ count: Int, _ body: @escaping @Sendable (Int) -> Void, then join: @escaping @Sendable () -> Void
+  ) {
     guard count > 0 else { return submit(join) }
     let countdown = Countdown(count)
     for index in 0..<count {

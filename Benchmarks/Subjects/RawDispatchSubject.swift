@@ -16,8 +16,9 @@ package final class RawDispatchSubject: CancellableSubject {
   @inlinable package func submit(_ body: @escaping @Sendable () -> Void) { queue.async(execute: body) }
 
   @inlinable
-  package func submit(_ count: Int, _ body: @escaping @Sendable (Int) -> Void, then join: @escaping @Sendable () -> Void)
-  {
+  package func submit(
+    _ count: Int, _ body: @escaping @Sendable (Int) -> Void, then join: @escaping @Sendable () -> Void
+  ) {
     let group = DispatchGroup()
     for index in 0..<count { queue.async(group: group) { body(index) } }
     group.notify(queue: queue, execute: join)

@@ -49,7 +49,9 @@ extension ClosureSubject {
   @inlinable package static var canSuspend: Bool { false }
 
   /// Benchmarks ask first.
-  package func submitBarrier(_ body: @escaping @Sendable () -> Void) { preconditionFailure("\(Self.name): no barriers") }
+  package func submitBarrier(_ body: @escaping @Sendable () -> Void) {
+    preconditionFailure("\(Self.name): no barriers")
+  }
   package func setSuspended(_ suspended: Bool) { preconditionFailure("\(Self.name) cannot be suspended") }
 }
 
@@ -132,8 +134,9 @@ extension OperationSubject {
   @inlinable package static var canSuspend: Bool { true }
 
   @inlinable
-  package func submit(_ count: Int, _ body: @escaping @Sendable (Int) -> Void, then join: @escaping @Sendable () -> Void)
-  {
+  package func submit(
+    _ count: Int, _ body: @escaping @Sendable (Int) -> Void, then join: @escaping @Sendable () -> Void
+  ) {
     let last = Self.makeOperation(join)
     var items: [Item] = []
     items.reserveCapacity(count + 1)

@@ -54,8 +54,9 @@ package final class TaskGroupSubject: CancellableSubject {
   }
 
   @inlinable
-  package func submit(_ count: Int, _ body: @escaping @Sendable (Int) -> Void, then join: @escaping @Sendable () -> Void)
-  {
+  package func submit(
+    _ count: Int, _ body: @escaping @Sendable (Int) -> Void, then join: @escaping @Sendable () -> Void
+  ) {
     let outstanding = outstanding
     outstanding.enter()
     Task.detached {
