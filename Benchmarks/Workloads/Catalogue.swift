@@ -1,10 +1,23 @@
+import Harness
+
 /// Every benchmark: one line each, in the order in which they are shown.
 package struct Catalogue: Sendable {
   package let workloads: [any Workload]
 
-  /// `graphs` are the files that `dependencies/replay` replays; without any it generates one from the seed.
+  /// Everything. `graphs` are the files that `dependencies/replay` replays; without any it generates one from the seed.
   package init(graphs: [String], seed: UInt64) throws {
-    workloads = [
+    workloads = Self.made(try Replay(graphs: graphs, seed: seed))
+  }
+
+  /// One benchmark, in the process that measures it: nothing is read or generated for others. Nil when there is none.
+  package static func workload(_ name: BenchmarkName, context: String, seed: UInt64) throws -> (any Workload)? {
+    let replay = name == Replay.name ? try Replay(graphs: RunContext(context).graphs, seed: seed) : nil
+    return made(replay).first { $0.name == name }
+  }
+
+  private static func made(_ replay: Replay?) -> [any Workload] {
+    let replays: [any Workload] = replay.map { [$0] } ?? []
+    return [
       Construct(),
       ManualStart(),
       ExternalAdd(),
@@ -23,7 +36,7 @@ package struct Catalogue: Sendable {
       GraphPatterns(),
       RandomDAG(),
       MinimumGranularity(),
-      try Replay(graphs: graphs, seed: seed),
+    ] + replays + [
       RankError(),
       Inversion(),
       WaitByLevel(),

@@ -54,13 +54,7 @@ struct Gate: ParsableCommand {
     ] where isGiven {
       throw Complaint(.usage, "\(option) goes with --self-test")
     }
-    let subject = backend ?? GateSuite.defaultSubject
-    try GateJob(
-      options,
-      GateJob.Setting(
-        folder: Self.folder, subject: backend,
-        standard: { GateSuite.standard(subject: subject, workers: CPUs.available) })
-    ).run()
+    try GateJob(options, folder: Self.folder, subject: backend).run()
   }
 }
 
@@ -75,7 +69,8 @@ extension Gate {
     if let option = options.given(beyond: whole ? ["--thresholds"] : []) ?? others.first(where: \.1)?.0 {
       throw Complaint(.usage, "--self-test takes no \(option): it is this program against itself")
     }
-    let job = SelfTestJob(means: try GateJob.means(options, folder: Self.folder), whole: whole, seed: options.seed)
+    let job = SelfTestJob(
+      resources: try GateJob.resources(options, folder: Self.folder), whole: whole, seed: options.seed)
     guard let runs else {
       guard log == nil, minutes == nil else {
         throw Complaint(.usage, "\(log != nil ? "--log" : "--minutes") goes with --runs")
@@ -86,14 +81,5 @@ extension Gate {
     guard let log else { throw Complaint(.usage, "--runs needs --log: the file to append each run to") }
     if let minutes, !(minutes > 0) { throw Complaint(.usage, "--minutes takes a time above 0, not \(minutes)") }
     try job.runs(runs, log: log, minutes: minutes ?? .infinity)
-  }
-}
-
-extension GateSuite {
-  static let defaultSubject = "stealing"
-
-  /// What this program offers.
-  static var own: GateSuite {
-    GateSuite(build: ownBuild, cells: standard(subject: defaultSubject, workers: CPUs.available))
   }
 }

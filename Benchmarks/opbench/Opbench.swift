@@ -7,7 +7,10 @@ struct Opbench: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "opbench",
     abstract: "Measures operation queues: our backends beside Foundation's OperationQueue and raw Dispatch.",
-    subcommands: [Run.self, List.self, Compare.self, Report.self, Gate.self, Validate.self, Measure.self],
+    subcommands: [
+      Run.self, List.self, CompareCommand<OpbenchProgram>.self, ReportCommand.self, Gate.self,
+      ValidateCommand<OpbenchProgram>.self, MeasureCommand<OpbenchProgram>.self,
+    ],
     defaultSubcommand: Run.self)
 
   static func main() { CommandLineProgram.run(Self.self, named: "opbench") }

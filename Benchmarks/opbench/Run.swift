@@ -1,6 +1,7 @@
 import ArgumentParser
 import Glibc
 import Harness
+import Laboratory
 import Subjects
 import Workloads
 
@@ -16,44 +17,22 @@ struct Run: ParsableCommand {
   @Option(
     help:
       "What to measure, as often as needed or with commas; 'all' for everything. The references always run beside it.",
-    completion: .custom(Completions.backends))
+    completion: .custom { SuiteCompletions.subjects(OpbenchSuite(), prefix: $2, withAll: true) })
   var backend: [String] = ["stealing"]
 
   @Option(
     help:
       "Only benchmarks whose family/name, or family/name and parameters as list prints them, match this regular expression: 'metg .*pattern=fft'.",
-    completion: .custom(Completions.benchmarks))
+    completion: .custom { _, _, _ in SuiteCompletions.benchmarks(OpbenchSuite()) })
   var benchmark: String?
 
   @Option(help: "Worker counts for our backends, with commas (default: the CPUs this process may use).")
   var workers: String?
 
-  @Option(help: "Blocks: fresh processes per cell (default: \(Effort.full.blocks), quick: \(Effort.quick.blocks)).")
-  var blocks: Int?
-
-  @Option(help: "Values per process (default: \(Effort.full.values), quick: \(Effort.quick.values)).")
-  var values: Int?
-
-  @Flag(
-    help: "A look at everything in under two minutes (per backend beside the references); too few blocks for intervals."
-  )
-  var quick = false
-
-  @Option(help: "The seed of every random choice.")
-  var seed: UInt64 = 1
-
   @Option(
     help: "A WfFormat 1.5 workflow for dependencies/replay, as often as needed.",
     completion: .file(extensions: ["json"]))
   var graph: [String] = []
-
-  @Option(
-    help: "What the timed processes allocate from: \(Allocator.allCases.map(\.rawValue).joined(separator: " or ")).",
-    completion: .list(Allocator.allCases.map(\.rawValue)))
-  var allocator: String = Allocator.system.rawValue
-
-  @Option(help: "Where to write the CSV.", completion: .file(extensions: ["csv"]))
-  var output: String?
 
   @Option(
     help: ArgumentHelp(
@@ -62,18 +41,11 @@ struct Run: ParsableCommand {
     completion: .file(extensions: ["json"]))
   var trace: String?
 
-  @Flag(help: "Go on with the interrupted run of --output; the other options must be those it was begun with.")
-  var resume = false
-
-  @Flag(help: "Say what would run and for how long, and stop.")
-  var dryRun = false
+  @OptionGroup var options: RunOptions
 
   func run() throws {
-    if resume, output == nil {
-      throw Complaint(.usage, "--resume needs --output: the CSV of the run to go on with")
-    }
-    if resume, dryRun { throw Complaint(.usage, "--resume and --dry-run contradict each other: leave one out") }
-    let catalogue = try Catalogue(graphs: graph, seed: seed)
+    try options.check()
+    let catalogue = try Catalogue(graphs: graph, seed: options.seed)
     let selection = try selection()
     var plan = try selection.plan(catalogue)
     if trace != nil { plan.traced = try tracedSubjects(of: plan) }
@@ -81,11 +53,7 @@ struct Run: ParsableCommand {
       try ResultFiles.write(
         "opbench: \(PeerPrograms.advice(peer)); its cells stay empty\n", to: STDERR_FILENO, name: "standard error")
     }
-    if dryRun {
-      try ResultFiles.write(DryRun(plan).text, to: STDOUT_FILENO, name: "standard output")
-      return
-    }
-    try RunJob(plan, graphs: graph, output: output, peers: selection.peers, trace: trace, resume: resume).run()
+    try options.run(OpbenchSuite(), plan, context: RunContext(graphs: graph).text, trace: trace)
   }
 
   /// Only our queues can be traced.
@@ -100,20 +68,13 @@ struct Run: ParsableCommand {
   }
 
   private func selection() throws -> Selection {
-    var effort = quick ? Effort.quick : Effort.full
-    if let blocks { effort.blocks = try checked(blocks, "--blocks", 1...1_000) }
-    if let values { effort.values = try checked(values, "--values", 1...1_000) }
-    guard let allocator = Allocator(rawValue: allocator) else {
-      let names = Allocator.allCases.map(\.rawValue).joined(separator: " or ")
-      throw Complaint(.usage, "there is no allocator '\(allocator)'; --allocator takes \(names)")
-    }
     var selection = Selection(
-      backends: backend, benchmark: benchmark, workers: try workers.map(workerCounts), effort: effort,
-      seed: seed)
-    selection.allocator = allocator
-    selection.startup = RunJob.startupSeconds()
+      backends: backend, benchmark: benchmark, workers: try workers.map(workerCounts),
+      effort: try options.effort(full: .full, quick: .quick), seed: options.seed)
+    selection.allocator = try options.chosenAllocator()
+    selection.startup = Execution.startupSeconds()
     // Whoever names an effort gets it.
-    if blocks == nil, values == nil { selection.budget = quick ? Effort.quickBudget : Effort.fullBudget }
+    if options.leavesEffortOpen { selection.budget = options.quick ? Effort.quickBudget : Effort.fullBudget }
     return selection
   }
 
@@ -124,12 +85,5 @@ struct Run: ParsableCommand {
       }
       return count
     }
-  }
-
-  private func checked(_ value: Int, _ option: String, _ range: ClosedRange<Int>) throws -> Int {
-    guard range.contains(value) else {
-      throw Complaint(.usage, "\(option) takes a count from \(range.lowerBound) to \(range.upperBound), not \(value)")
-    }
-    return value
   }
 }

@@ -9,7 +9,7 @@ import Subjects
 /// subject of this program with other numbers in its environment.
 struct SelfTestJob {
   private let cells: [GatedCell]
-  private let means: GateRun.Means
+  private let resources: GateRun.Resources
   private let seed: UInt64
   private let progress = Progress()
   private let spin = Spin.calibrated()
@@ -26,17 +26,17 @@ struct SelfTestJob {
   }()
 
   /// `whole` takes all gated benchmarks and their thresholds instead of two at one worker.
-  init(means: GateRun.Means, whole: Bool, seed: UInt64) {
+  init(resources: GateRun.Resources, whole: Bool, seed: UInt64) {
     self.seed = seed
-    var means = means
-    means.recordedSubject = GateSuite.defaultSubject
-    means.build = GateSuite.ownBuild
+    var resources = resources
+    resources.recordedSubject = GatedBenchmarks.defaultSubject
+    resources.build = GateSuite.ownBuild
     // Half of the slowdown that must be caught is the threshold of what is not calibrated.
-    if !whole { means.thresholds = GateThresholds() }
-    self.means = means
+    if !whole { resources.thresholds = GateThresholds() }
+    self.resources = resources
     cells =
       whole
-      ? GateSuite.standard(subject: ControlSubject.name, workers: CPUs.available)
+      ? GatedBenchmarks.cells(subject: ControlSubject.name, workers: CPUs.available)
       : Self.short.map {
         GatedCell(
           CellKey($0, Arm(subject: ControlSubject.name, workers: 1)),
@@ -121,32 +121,34 @@ struct SelfTestJob {
 
   private var possible: [SelfTestCase] { SelfTestCase.allCases.filter { !isImpossible($0) } }
 
-  private func isImpossible(_ test: SelfTestCase) -> Bool { test == .allocation && means.countingEnvironment == nil }
+  private func isImpossible(_ test: SelfTestCase) -> Bool {
+    test == .allocation && resources.countingEnvironment == nil
+  }
 
   private func report(_ test: SelfTestCase, attempt: Int) throws -> GateReport {
-    var means = means
-    means.tiers = test == .allocation ? [.deterministic] : [.steady, .wallClock]
+    var resources = resources
+    resources.tiers = test == .allocation ? [.deterministic] : [.steady, .wallClock]
     let injection = Injection(test, spin: spin, program: program)
     let control = GateArm("base", program: program)
-    if test == .allocation { means.record = try GateJob.recorded(control, cells, as: means, seed: seed, progress) }
+    if test == .allocation {
+      resources.record = try GateJob.recorded(control, cells, as: resources, seed: seed, progress)
+    }
     return try GateJob.report(
-      base: control, head: control.named("head"), cells, means, seed: seed &+ UInt64(attempt), progress,
+      base: control, head: control.named("head"), cells, resources, seed: seed &+ UInt64(attempt), progress,
       names: ("control", test.words), inject: injection.environment)
   }
 }
 
 /// What a case puts into the environment of the control subject.
-private final class Injection {
+private struct Injection {
   private let test: SelfTestCase
-  private let spin: Spin
-  private let program: String
-  /// What has been found out, by benchmark.
-  private var rounds: [String: Int] = [:]
+  private let delay: InjectedDelay
 
   init(_ test: SelfTestCase, spin: Spin, program: String) {
     self.test = test
-    self.spin = spin
-    self.program = program
+    delay = InjectedDelay(
+      spin: spin, delay: { [ControlChoice.delayVariable: "\($0)"] },
+      launch: { ProcessRunner.measure($0, program: program, environment: $1, timeout: 20) })
   }
 
   func environment(_ arm: GateArm, _ request: MeasureRequest) -> [String: String] {
@@ -154,42 +156,13 @@ private final class Injection {
     switch test {
     case .equal: return [:]
     case .allocation: return isHead ? [ControlChoice.allocationsVariable: "1"] : [:]
-    case .slower: return isHead ? delay(request, ControlChoice.delayVariable, SelfTestCase.slowdown) : [:]
-    case .noise: return delay(request, ControlChoice.noiseVariable, SelfTestCase.noiseShare)
+    case .slower: return isHead ? longer(request, ControlChoice.delayVariable, SelfTestCase.slowdown) : [:]
+    case .noise: return longer(request, ControlChoice.noiseVariable, SelfTestCase.noiseShare)
     }
   }
 
-  /// Rounds of spinning that make an operation longer by that share.
-  private func delay(_ request: MeasureRequest, _ variable: String, _ share: Double) -> [String: String] {
-    guard case .time = request.mode else { return [:] }
-    let key = "\(request.name) \(request.parameters) \(request.workers)"
-    let rounds = rounds[key] ?? calibrated(request, share)
-    self.rounds[key] = rounds
-    return [variable: "\(rounds)"]
-  }
-
-  /// The CPU hides a part of a short delay behind other work, so what a delay of that length really costs is measured,
-  /// pair by pair because the machine's speed drifts, and the delay corrected by it.
-  private func calibrated(_ request: MeasureRequest, _ share: Double) -> Int {
-    let plain = nanoseconds(request, [:]) ?? 0
-    let first = spin.rounds(nanoseconds: share * plain)
-    let costs = (0..<Self.pairs).compactMap { _ -> Double? in
-      guard let plain = nanoseconds(request, [:]),
-        let slowed = nanoseconds(request, [ControlChoice.delayVariable: "\(first)"])
-      else { return nil }
-      return slowed / plain - 1
-    }
-    let real = costs.isEmpty ? 0 : Statistics.median(costs)
-    let correction = real > 0 ? min(max(share / real, 0.5), 2) : 2
-    return Int((Double(first) * correction).rounded())
-  }
-
-  private static let pairs = 15
-
-  /// What an operation of the control takes in one process.
-  private func nanoseconds(_ request: MeasureRequest, _ environment: [String: String]) -> Double? {
-    let lines = ProcessRunner.measure(request, program: program, environment: environment, timeout: 20).lines
-    let numbers = GateSession.medians(lines.compactMap(ResultLine.init))
-    return numbers[.nsPerOp] ?? numbers[.nsPerCancel]
+  private func longer(_ request: MeasureRequest, _ variable: String, _ share: Double) -> [String: String] {
+    let rounds = delay.rounds(request, share: share)
+    return rounds > 0 ? [variable: "\(rounds)"] : [:]
   }
 }

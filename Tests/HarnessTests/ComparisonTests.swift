@@ -3,6 +3,7 @@ import Glibc
 import Testing
 
 @testable import Harness
+@testable import Laboratory
 @testable import opbench
 
 struct ComparisonTests {
@@ -26,7 +27,7 @@ struct ComparisonTests {
 
   static func record(_ allocator: String, _ outcome: RunOutcome) -> RunRecord {
     let fields = """
-      {"schema":1,"run_id":"r","allocator":"\(allocator)","seed":1,"graphs":[],"cells":[],
+      {"schema":1,"run_id":"r","allocator":"\(allocator)","seed":1,"context":"","cells":[],
        "effort":{"blocks":2,"values":3,"warmups":1,"target":1000},"spin":{"rounds_per_microsecond":1.5},"outcome":
       """
     let encoder = JSONEncoder()
@@ -118,9 +119,9 @@ struct ComparisonTests {
 
   @Test func timesOnDifferentAllocatorsAreRefused() {
     let pair = [set(share: 1), set("b.csv", share: 1, allocator: "jemalloc (/x)")]
-    #expect(Compare.allocatorsDiffer(pair)?.description.contains("--across-allocators") == true)
-    #expect(Compare.allocatorsDiffer([pair[0], pair[0]]) == nil)
-    #expect(Compare.allocatorsDiffer([pair[0]]) == nil)
+    #expect(CompareCommand<OpbenchProgram>.allocatorsDiffer(pair)?.description.contains("--across-allocators") == true)
+    #expect(CompareCommand<OpbenchProgram>.allocatorsDiffer([pair[0], pair[0]]) == nil)
+    #expect(CompareCommand<OpbenchProgram>.allocatorsDiffer([pair[0]]) == nil)
   }
 
   @Test func goFormat() {

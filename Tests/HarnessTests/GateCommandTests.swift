@@ -83,6 +83,12 @@ struct GateCommandTests {
     expectComplaint(66, ["cannot be executed"], "--base", folder.write("text", to: "text"))
     expectComplaint(66, ["cannot be executed"], "--base", folder.path)
     expectComplaint(65, ["neither opbench nor", "exit code 0"], "--base", script("echo hello", in: folder))
+    // Programs that speak another protocol of measuring processes.
+    for (answer, words) in [
+      (#"printf 'suite\t1\trelease\nend\n'"#, ["protocol 1", "older", "build it"]),
+      (#"printf 'suite\t9\trelease\nend\n'"#, ["protocol 9", "newer"]),
+      ("echo measure takes the request that run writes >&2; exit 64", ["protocol 0", "older"]),
+    ] { expectComplaint(65, words, "--base", script(answer, in: folder)) }
     expectComplaint(
       65, ["exit code 3", "its last words: broken"], "--base", script("echo broken >&2; exit 3", in: folder))
     expectComplaint(65, ["killed by signal 11"], "--base", script("kill -SEGV $$", in: folder))
@@ -146,7 +152,7 @@ struct GateCommandTests {
       let cell = CellKey(
         Scenario(BenchmarkName("overhead", "local-add"), ["ops": "10000"]), Arm(subject: "control", workers: 1))
       let request = MeasureRequest(
-        cell: cell, mode: .count(values: 1), seed: 1, spin: Spin(roundsPerMicrosecond: 1), graphs: [])
+        cell: cell, mode: .count(values: 1), seed: 1, spin: Spin(roundsPerMicrosecond: 1))
       let outcome = ProcessRunner.run(
         Self.program, ["measure", try request.encoded()],
         environment: Jemalloc.environment(library: library).merging(environment) { $1 }, timeout: 60)
@@ -169,7 +175,7 @@ struct LaboratoryTests {
   }
 
   @Test func aSuiteOfClosures() throws {
-    let suite = Sample.suite
+    let suite = GateSuite(build: "release", cells: ProgramSuite<Sample>.suite.gated)
     #expect(GateSuite(suite.lines) == suite)
     #expect(suite.cells.map { "\($0.cell.scenario)" } == ["a/plain", "a/checked", "a/wrong"])
     #expect(suite.cells.map(\.countsInstructions) == [true, false, false])

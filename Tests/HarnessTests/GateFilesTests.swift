@@ -2,6 +2,7 @@ import Glibc
 import Testing
 
 @testable import Harness
+@testable import opbench
 
 /// The gate's committed files, and the suite that programs print.
 struct GateFilesTests {
@@ -102,17 +103,18 @@ struct GateFilesTests {
   }
 
   @Test func suitesAreReadAsTheyAreWritten() throws {
-    let suite = GateSuite(build: "release", cells: GateSuite.standard(subject: "stealing", workers: 2))
+    let suite = GateSuite(build: "release", cells: GatedBenchmarks.cells(subject: "stealing", workers: 2))
     #expect(GateSuite(suite.lines) == suite)
     let walls = suite.cells.filter { $0.metrics.contains { $0.tier == .wallClock } }
     #expect(6...10 ~= walls.count && walls.allSatisfy { $0.cell.arm.workers == 2 })
     // On one CPU wide and narrow cells are the same.
-    let narrow = GateSuite.standard(subject: "stealing", workers: 1)
+    let narrow = GatedBenchmarks.cells(subject: "stealing", workers: 1)
     #expect(narrow.count == walls.count + 1 && Set(narrow.map(\.cell)).count == narrow.count)
     for lines in [
-      [], ["end"], ["suite\t1\trelease"], ["suite\t2\trelease", "end"], ["suite\t1\trelease", "nonsense", "end"],
-      ["suite\t1\trelease", "gated\ta\tb\t\ts\t0\tns_per_op ns 2\t", "end"],
-      ["suite\t1\trelease", "gated\ta\tb\t\ts\t1\tns_per_op ns 7\t", "end"],
+      [], ["end"], ["suite\t2\trelease"], ["suite\t1\trelease", "end"], ["suite\t3\trelease", "end"],
+      ["suite\t2\trelease", "nonsense", "end"],
+      ["suite\t2\trelease", "gated\ta\tb\t\ts\t0\tns_per_op ns 2\t", "end"],
+      ["suite\t2\trelease", "gated\ta\tb\t\ts\t1\tns_per_op ns 7\t", "end"],
     ] { #expect(GateSuite(lines) == nil, "\(lines)") }
   }
 

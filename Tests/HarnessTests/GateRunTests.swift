@@ -69,19 +69,19 @@ final class FakeGate {
     }
   }
 
-  var means: GateRun.Means = {
-    var means = GateRun.Means()
-    means.countingEnvironment = [:]
+  var resources: GateRun.Resources = {
+    var resources = GateRun.Resources()
+    resources.countingEnvironment = [:]
     var record = AllocationRecord()
     record.add(
       [AllocationRecord.Entry(cell, [AllocationCounts(allocations: 1, bytes: 32, threads: 1)])], build: "release",
       from: GateFilesTests.provenance)
-    means.record = record
-    return means
+    resources.record = record
+    return resources
   }()
 
   func run(_ cells: [GatedCell] = [gated], hasBase: Bool = true) throws -> (findings: [GateFinding], notes: [String]) {
-    var run = GateRun(cells, means, session: session(), hasBase: hasBase)
+    var run = GateRun(cells, resources, session: session(), hasBase: hasBase)
     return (try run.run(), run.notes)
   }
 
@@ -117,7 +117,7 @@ struct GateRunTests {
 
   @Test func aNumberThatStaysAwayEndsTheSecondStage() throws {
     let gate = FakeGate()
-    gate.means.tiers = [.wallClock]
+    gate.resources.tiers = [.wallClock]
     // No logarithm of nothing: the second stage has not one pair.
     gate.time = { arm, index in arm.name == "head" ? (index > 45 ? 0 : 200) : 100 }
     let time = try #require(try gate.run().findings.first)
@@ -161,7 +161,7 @@ struct GateRunTests {
 
   @Test func whatTenBlocksLeaveOpenGetsMore() throws {
     let gate = FakeGate()
-    gate.means.tiers = [.wallClock]
+    gate.resources.tiers = [.wallClock]
     // The head is a fifth slower, but for two blocks of the first ten: eight of ten, then eighteen of twenty.
     gate.time = { arm, index in arm.name == "head" && !(60..<78).contains(index) ? 120 : 100 }
     let mended = try #require(try gate.run().findings.first)
@@ -177,7 +177,7 @@ struct GateRunTests {
 
   @Test func disturbedBlocksAreRunAgainButNotForEver() throws {
     let gate = FakeGate()
-    gate.means.tiers = [.wallClock]
+    gate.resources.tiers = [.wallClock]
     gate.stolen = [0.02]
     let once = try #require(try gate.run().findings.first)
     #expect(once.verdict == .pass && once.stage == 1 && once.blocks == 5 && once.excluded == 1)
@@ -220,16 +220,16 @@ struct GateRunTests {
 
   @Test func tierZeroNeedsNoBase() throws {
     let gate = FakeGate()
-    gate.means.tiers = [.deterministic]
+    gate.resources.tiers = [.deterministic]
     let findings = try gate.run(hasBase: false).findings
     #expect(findings.count == 5 && findings.allSatisfy { $0.tier == 0 && $0.verdict == .pass })
     #expect(gate.launched.count == 2 && gate.launched.allSatisfy { $0.arm == "head" })
 
-    gate.means.build = "debug"
+    gate.resources.build = "debug"
     let other = try gate.run(hasBase: false)
     #expect(other.findings.map(\.metric) == ["self_check", "retained_bytes_per_op"])
     #expect(other.notes.contains { $0.contains("debug build") })
-    gate.means.countingEnvironment = nil
+    gate.resources.countingEnvironment = nil
     #expect(try gate.run(hasBase: false).notes == [Jemalloc.advice])
   }
 
@@ -263,27 +263,27 @@ struct GateRunTests {
     gate.failure = { arm, request in
       guard arm.name != "head", request.benchmark == "new" else { return nil }
       return ProcessOutcome(
-        ending: .exited(64), lines: [], lastWords: "opbench: there is no a/new on stealing", nanoseconds: 0)
+        ending: .exited(0), lines: [ResultLine.absent.text], lastWords: nil, nanoseconds: 0)
     }
     let (findings, notes) = try gate.run([FakeGate.gated, new])
     #expect(findings.allSatisfy { $0.verdict == .pass } && notes.contains { $0.contains("a/new is new") })
     // Nothing but new ones, and their instructions are to be counted too.
     let counted = GatedCell(new.cell, new.metrics, countsInstructions: true)
-    var run = GateRun([counted], gate.means, session: gate.session(), hasBase: true) { gate.failure($0, $1) }
+    var run = GateRun([counted], gate.resources, session: gate.session(), hasBase: true) { gate.failure($0, $1) }
     #expect(try run.run().allSatisfy { $0.verdict == .pass })
     #expect(run.notes.contains { $0.contains("a/new is new") })
   }
 
   @Test func instructionsOfTwoRunsWithoutWhatStartingCosts() throws {
     let gate = FakeGate()
-    gate.means.tiers = [.steady]
+    gate.resources.tiers = [.steady]
     var perOperation: [String: Double] = ["old": 500, "new": 500]
     let counted = GatedCell(FakeGate.cell, [GatedMetric(.cpuNsPerOp, .wallClock)], countsInstructions: true)
     /// Which of the processes since the verdict was asked for are disturbed.
     var disturbed: Set<Int> = []
     func verdict() throws -> GateVerdict? {
       var counts = 0
-      var run = GateRun([counted], gate.means, session: gate.session(), hasBase: true) { arm, request in
+      var run = GateRun([counted], gate.resources, session: gate.session(), hasBase: true) { arm, request in
         guard case .time(let repeats, _, _) = request.mode, let each = perOperation[arm.program] else { return nil }
         counts += 1
         let total = Int(1e8 + each * (disturbed.contains(counts) ? 1.1 : 1) * Double(repeats * 10))

@@ -14,7 +14,7 @@ struct PeerTests {
   ) -> MeasureRequest {
     MeasureRequest(
       cell: CellKey(Scenario(name, parameters), Arm(subject: subject, workers: 2)), mode: mode, seed: 7,
-      spin: Spin(roundsPerMicrosecond: 12.5), graphs: [])
+      spin: Spin(roundsPerMicrosecond: 12.5))
   }
 
   @Test func aRequestBecomesWords() throws {

@@ -2,6 +2,7 @@ import FoundationEssentials
 import Testing
 
 @testable import Harness
+@testable import Laboratory
 @testable import opbench
 
 /// `opbench report` hands over to `scripts/plot`, whose own tests are in Tests/ReportTests.
@@ -14,7 +15,7 @@ struct ReportCommandTests {
   }
 
   @Test func findsTheScriptOfItsCheckout() throws {
-    #expect(try Report.script() == Checkout.path("scripts/plot"))
+    #expect(try ReportCommand.script() == Checkout.path("scripts/plot"))
     // A checkout that was moved after the build: the program still lies in it.
     let moved = try TemporaryFolder()
     let program = "\(moved.path)/.build/x86_64/debug/opbench"
@@ -24,12 +25,14 @@ struct ReportCommandTests {
       try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
       _ = FileManager.default.createFile(atPath: file, contents: nil, attributes: [.posixPermissions: 0o755])
     }
-    #expect(try Report.script(source: "/gone/Benchmarks/opbench/Report.swift", program: program) == script)
+    #expect(
+      try ReportCommand.script(source: "/gone/Benchmarks/Laboratory/Compare/ReportCommand.swift", program: program)
+        == script)
   }
 
   @Test func withoutACheckoutItSaysWhatToDo() {
     #expect {
-      try Report.script(source: "/gone/Benchmarks/opbench/Report.swift", program: "/bin/sh")
+      try ReportCommand.script(source: "/gone/Benchmarks/Laboratory/Compare/ReportCommand.swift", program: "/bin/sh")
     } throws: { error in
       let complaint = error as? Complaint
       return complaint?.code == .unavailable && complaint?.description.contains("/gone has none") == true

@@ -18,7 +18,7 @@ struct ResumeTests {
 
   static func environment(_ plan: Plan, _ result: RunResult) throws -> String {
     var environment = Environment(
-      runID: "run", plan: plan, spin: Spin(roundsPerMicrosecond: 12.5), graphs: ["g.json"], arguments: [],
+      runID: "run", plan: plan, spin: Spin(roundsPerMicrosecond: 12.5), context: "g.json", arguments: [],
       jemalloc: nil, source: "/")
     environment.outcome = RunOutcome(result)
     return try environment.json()
@@ -32,7 +32,7 @@ struct ResumeTests {
     _ = folder.write(text, to: "a.csv\(suffix)")
     let known = killed ? world.checkpoints.last ?? RunResult() : result
     _ = folder.write(try Self.environment(Self.plan(), known), to: "a.env.json\(suffix)")
-    return try EarlierRun(csv: "\(folder.path)/a.csv", plan: Self.plan(), graphs: ["g.json"])
+    return try EarlierRun(csv: "\(folder.path)/a.csv", plan: Self.plan(), context: "g.json")
   }
 
   struct Place: Hashable {
@@ -100,9 +100,9 @@ struct ResumeTests {
   @Test func anotherPlanIsRefusedInOneLine() throws {
     let folder = try TemporaryFolder()
     let csv = "\(folder.path)/a.csv"
-    func complaint(_ plan: Plan = Self.plan(), graphs: [String] = ["g.json"]) -> Complaint? {
+    func complaint(_ plan: Plan = Self.plan(), context: String = "g.json") -> Complaint? {
       do {
-        _ = try EarlierRun(csv: csv, plan: plan, graphs: graphs)
+        _ = try EarlierRun(csv: csv, plan: plan, context: context)
         return nil
       } catch { return error as? Complaint }
     }
@@ -125,7 +125,7 @@ struct ResumeTests {
     longer.blocks = 4
     for (other, word) in [
       (complaint(Self.plan(seed: 2)), "seed 1"), (complaint(Self.plan(effort: longer)), "4 blocks"),
-      (complaint(Self.plan(allocator: .jemalloc)), "allocator"), (complaint(graphs: []), "graphs"),
+      (complaint(Self.plan(allocator: .jemalloc)), "allocator"), (complaint(context: ""), "the input g.json"),
       (complaint(Sample.plan(effort: Self.effort)), "cell"),
     ] {
       #expect(other?.code == .badInput && other?.description.contains(word) == true, "\(String(describing: other))")

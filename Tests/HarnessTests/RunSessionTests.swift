@@ -39,7 +39,7 @@ final class FakeWorld {
       record: { self.rows += $0 }, checkpoint: { self.checkpoints.append($0) }, isInterrupted: { self.isInterrupted },
       countingEnvironment: counting)
     var session = RunSession(
-      plan, runID: "run", spin: Spin(roundsPerMicrosecond: 1), graphs: ["g.json"], world: world,
+      plan, runID: "run", spin: Spin(roundsPerMicrosecond: 1), context: "g.json", world: world,
       earlier: earlier)
     return session.run()
   }
@@ -56,7 +56,7 @@ struct RunSessionTests {
     #expect(result.repeats == [Sample.scenario: 3])
     #expect(world.timed.count == 4)
     #expect(world.timed.allSatisfy { $0.mode == .time(repeats: 3, values: 3, warmups: 1) })
-    #expect(world.timed.allSatisfy { $0.graphs == ["g.json"] && $0.seed == 1 })
+    #expect(world.timed.allSatisfy { $0.context == "g.json" && $0.seed == 1 })
     #expect(result.rows.count == 4 && world.rows == result.rows)
     #expect(Set(result.rows.map(\.process)).count == 4)
     #expect(result.rows.map(\.block).sorted() == [1, 1, 2, 2])

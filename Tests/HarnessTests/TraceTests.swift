@@ -47,7 +47,7 @@ struct TraceTests {
     let mode = MeasureRequest.Mode.trace(
       TraceRequest(file: "a.json", name: "a b", process: 3, repeats: 2, operationLimit: 9))
     let request = MeasureRequest(
-      cell: CellKey(Sample.scenario, Sample.ours), mode: mode, seed: 1, spin: Spin(roundsPerMicrosecond: 1), graphs: [])
+      cell: CellKey(Sample.scenario, Sample.ours), mode: mode, seed: 1, spin: Spin(roundsPerMicrosecond: 1))
     #expect(try MeasureRequest(encoded: request.encoded()) == request)
     let line = ResultLine.traced(operations: 5, notShown: 2)
     #expect(ResultLine(line.text) == line)

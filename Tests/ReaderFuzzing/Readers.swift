@@ -65,7 +65,7 @@ extension Reader {
     "environment",
     tokens: json + [
       "\"schema\":", "\"run_id\":", "\"commit\":", "\"allocator\":", "\"seed\":", "\"effort\":", "\"spin\":",
-      "\"rounds_per_microsecond\":", "\"graphs\":", "\"cells\":", "\"outcome\":", "\"repeats\":", "\"failures\":",
+      "\"rounds_per_microsecond\":", "\"context\":", "\"cells\":", "\"outcome\":", "\"repeats\":", "\"failures\":",
       "\"disturbed_blocks\":", "\"excluded_blocks\":", "\"blocks\":", "\"values\":",
     ]
   ) { bytes in
@@ -125,7 +125,7 @@ extension Reader {
     "request",
     tokens: json + [
       "\"family\":", "\"benchmark\":", "\"parameters\":", "\"subject\":", "\"workers\":", "\"mode\":", "\"time\":",
-      "\"repeats\":", "\"values\":", "\"warmups\":", "\"spin\":", "\"graphs\":", "\"allocator\":",
+      "\"repeats\":", "\"values\":", "\"warmups\":", "\"spin\":", "\"context\":", "\"allocator\":",
     ]
   ) { bytes in
     _ = try MeasureRequest(encoded: String(decoding: bytes, as: UTF8.self)).encoded()

@@ -2,7 +2,7 @@
 /// tests run it without any.
 package struct GateRun {
   /// What head and base are held against, and with what.
-  package struct Means: Sendable {
+  package struct Resources: Sendable {
     package var tiers: Set<GatedMetric.Tier> = Set(GatedMetric.Tier.allCases)
     package var thresholds = GateThresholds()
     package var record: AllocationRecord?
@@ -17,7 +17,7 @@ package struct GateRun {
   }
 
   private let cells: [GatedCell]
-  private let means: Means
+  private let resources: Resources
   private let hasBase: Bool
   private var session: GateSession
   /// The instructions of one measuring process, or nil when nothing can count them.
@@ -26,11 +26,11 @@ package struct GateRun {
   private var findings: [GateFinding] = []
 
   package init(
-    _ cells: [GatedCell], _ means: Means, session: GateSession, hasBase: Bool,
+    _ cells: [GatedCell], _ resources: Resources, session: GateSession, hasBase: Bool,
     instructions: ((GateArm, MeasureRequest) -> ProcessOutcome?)? = nil
   ) {
     self.cells = cells
-    self.means = means
+    self.resources = resources
     self.session = session
     self.hasBase = hasBase
     self.instructions = instructions
@@ -40,7 +40,7 @@ package struct GateRun {
 
   /// Throws one line when the base is no program that could be compared with.
   package mutating func run() throws -> [GateFinding] {
-    if means.tiers.contains(.deterministic) { checkAndCount() }
+    if resources.tiers.contains(.deterministic) { checkAndCount() }
     if hasBase { try compare() }
     return findings
   }
@@ -49,10 +49,10 @@ package struct GateRun {
 
   private mutating func checkAndCount() {
     let narrow = cells.filter(\.countsAllocations)
-    if means.countingEnvironment == nil, !narrow.isEmpty { notes.append(Jemalloc.advice) }
+    if resources.countingEnvironment == nil, !narrow.isEmpty { notes.append(Jemalloc.advice) }
     var unrecorded: [String] = []
     for gated in narrow {
-      switch Self.counts(gated, &session, session.head, means.countingEnvironment) {
+      switch Self.counts(gated, &session, session.head, resources.countingEnvironment) {
       case .failure(let failure): noteSelfCheck(gated.cell, failure)
       case .success(let counts):
         findings.append(GateFinding(tier: .deterministic, gated.cell, Self.selfCheck, .pass))
@@ -63,7 +63,7 @@ package struct GateRun {
               gated.cell, .retainedBytesPerOp, now: retained.bytesPerOp, then: 0,
               slack: AllocationCounts.Retained.mostPerOp, retained.isLeak ? .regression : .pass))
         }
-        guard let recorded = means.record?.entry(recorded(gated.cell), build: means.build) else {
+        guard let recorded = resources.record?.entry(recorded(gated.cell), build: resources.build) else {
           unrecorded.append("\(gated.cell.scenario)")
           continue
         }
@@ -77,7 +77,7 @@ package struct GateRun {
     }
     if !unrecorded.isEmpty {
       notes.append(
-        "no record of the allocations of a \(means.build) build for \(unrecorded.joined(separator: ", ")); "
+        "no record of the allocations of a \(resources.build) build for \(unrecorded.joined(separator: ", ")); "
           + "opbench gate --record makes one")
     }
   }
@@ -140,11 +140,11 @@ package struct GateRun {
   }
 
   private mutating func compare() throws {
-    let timed = cells.compactMap { $0.only(means.tiers.subtracting([.deterministic])) }
-    if means.tiers.contains(.steady) { countInstructions() }
+    let timed = cells.compactMap { $0.only(resources.tiers.subtracting([.deterministic])) }
+    if resources.tiers.contains(.steady) { countInstructions() }
     let first = session.blocks(of: timed, counted: GateRule.firstBlocks, reversed: false)
     let failures = first.compactMap { cell, result in
-      if case .failure(let failure) = result, failure.isBase, !failure.isNew(cell) { failure } else { nil }
+      if case .failure(let failure) = result, failure.isBase, !failure.isNew { failure } else { nil }
     }
     if let failure = failures.first, failures.count == timed.count {
       throw Complaint(.unavailable, "the base cannot be measured: \(failure.reason)")
@@ -217,7 +217,7 @@ package struct GateRun {
   ) -> [GateSession.Triple]? {
     switch found[cell] {
     case .success(let triples): return triples
-    case .failure(let failure) where failure.isNew(cell):
+    case .failure(let failure) where failure.isNew:
       notes.append("\(cell.scenario.name) is new: the base has no such benchmark")
     case .failure(let failure): noteSelfCheck(cell, failure)
     // Interrupted before its first block.
@@ -235,18 +235,18 @@ package struct GateRun {
   }
 
   private func threshold(_ cell: CellKey, _ metric: GatedMetric) -> Double {
-    means.thresholds.entry(recorded(cell), metric.metric)?.threshold ?? metric.defaultThreshold
+    resources.thresholds.entry(recorded(cell), metric.metric)?.threshold ?? metric.defaultThreshold
   }
 
   /// Under which name the committed files know a cell.
   private func recorded(_ cell: CellKey) -> CellKey {
-    CellKey(cell.scenario, Arm(subject: means.recordedSubject ?? cell.arm.subject, workers: cell.arm.workers))
+    CellKey(cell.scenario, Arm(subject: resources.recordedSubject ?? cell.arm.subject, workers: cell.arm.workers))
   }
 
   /// Cells of which some measure has no calibrated threshold.
   private func uncalibrated(_ timed: [GatedCell]) -> [String] {
     timed.filter { gated in
-      gated.metrics.contains { means.thresholds.entry(recorded(gated.cell), $0.metric) == nil }
+      gated.metrics.contains { resources.thresholds.entry(recorded(gated.cell), $0.metric) == nil }
     }.map { "\($0.cell.scenario.name)@\($0.cell.arm.workers)" }
   }
 
@@ -262,13 +262,14 @@ package struct GateRun {
     for gated in single {
       let metric = GatedMetric(.instructionsPerOp, .steady)
       let count = InstructionCount(gated.cell, seed: session.seed, spin: session.spin, instructions)
-      let threshold = means.thresholds.entry(recorded(gated.cell), metric.metric)?.threshold ?? metric.leastThreshold
+      let threshold =
+        resources.thresholds.entry(recorded(gated.cell), metric.metric)?.threshold ?? metric.leastThreshold
       let tolerance = GateScale(metric.metric).tolerance(threshold)
       switch count.compare(base: session.base, head: session.head, tolerance: tolerance) {
       case nil:
         notes.append("the instructions of \(gated.cell.scenario.name) are not counted: strip cannot read the program")
       // The blocks say so too, once.
-      case .failure(let failure) where failure.isNew(gated.cell): continue
+      case .failure(let failure) where failure.isNew: continue
       case .failure(let failure): noteSelfCheck(gated.cell, failure)
       case .success(let triple):
         findings.append(InstructionCount.finding(gated.cell, metric, triple, threshold: threshold))

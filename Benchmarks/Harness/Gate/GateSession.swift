@@ -23,10 +23,18 @@ package struct GateSession {
   /// A process that gave no number, on either side.
   package struct Failure: Error, Hashable, Sendable {
     package let isBase: Bool
+    /// The program answered that it has no such cell.
+    package let isAbsent: Bool
     package let reason: String
 
-    /// The base says that it has no such benchmark, in the words of `Measure`.
-    func isNew(_ cell: CellKey) -> Bool { isBase && reason.contains("there is no \(cell.scenario.name) on ") }
+    package init(isBase: Bool, isAbsent: Bool = false, reason: String) {
+      self.isBase = isBase
+      self.isAbsent = isAbsent
+      self.reason = reason
+    }
+
+    /// The head has the benchmark and the base does not.
+    var isNew: Bool { isBase && isAbsent }
   }
 
   /// Base, head and base again, and whether the machine was disturbed meanwhile.
@@ -133,7 +141,7 @@ package struct GateSession {
   package mutating func run(
     _ arm: GateArm, _ cell: CellKey, _ mode: MeasureRequest.Mode, _ environment: [String: String] = [:], isBase: Bool
   ) throws(Failure) -> [ResultLine] {
-    let request = MeasureRequest(cell: cell, mode: mode, seed: seed, spin: spin, graphs: [])
+    let request = MeasureRequest(cell: cell, mode: mode, seed: seed, spin: spin)
     processes += 1
     let padding = EnvironmentPadding.variables(process: processes, seed: seed)
     let timeout = timeouts[cell] ?? effort.firstTimeout
@@ -144,7 +152,7 @@ package struct GateSession {
       timeouts[cell] = timeouts[cell] ?? own
       return lines
     }
-    throw Failure(isBase: isBase, reason: "\(arm.name): \(failure)")
+    throw Failure(isBase: isBase, isAbsent: lines.contains(.absent), reason: "\(arm.name): \(failure)")
   }
 
   /// The median of each number over all values, of one process or several.

@@ -15,7 +15,7 @@ struct InstructionCount {
     self.launch = launch
     request = {
       MeasureRequest(
-        cell: cell, mode: .time(repeats: $0, values: 1, warmups: 0), seed: seed, spin: spin, graphs: [])
+        cell: cell, mode: .time(repeats: $0, values: 1, warmups: 0), seed: seed, spin: spin)
     }
   }
 
@@ -79,7 +79,8 @@ struct InstructionCount {
     guard let outcome = launch(arm, request(repeats)) else { return nil }
     let lines = outcome.lines.compactMap(ResultLine.init)
     if let failure = outcome.failure(lines) {
-      throw GateSession.Failure(isBase: isBase, reason: "\(arm.name) under valgrind: \(failure)")
+      throw GateSession.Failure(
+        isBase: isBase, isAbsent: lines.contains(.absent), reason: "\(arm.name) under valgrind: \(failure)")
     }
     var operations = 0
     for case .reading(1, let reading) in lines { operations = max(operations, reading.count) }

@@ -12,6 +12,9 @@ package struct MeasureRequest: Codable, Hashable, Sendable {
     case trace(TraceRequest)
   }
 
+  /// Stands in the place of a request and measures nothing: what such a process takes is what starting one takes.
+  package static let nothing = "nothing"
+
   package let family: String
   package let benchmark: String
   package let parameters: String
@@ -20,14 +23,15 @@ package struct MeasureRequest: Codable, Hashable, Sendable {
   package let mode: Mode
   package let seed: UInt64
   package let spin: Spin
-  package let graphs: [String]
+  /// What the program was given beside the cell, such as files to replay: the suite that wrote it alone knows its meaning.
+  package let context: String
   /// The time in which the slowest subject completes one operation of an open loop, in nanoseconds.
   package let serviceTime: Double?
   /// What a process that takes times must find itself on.
   package let allocator: Allocator
 
   package init(
-    cell: CellKey, mode: Mode, seed: UInt64, spin: Spin, graphs: [String], serviceTime: Double? = nil,
+    cell: CellKey, mode: Mode, seed: UInt64, spin: Spin, context: String = "", serviceTime: Double? = nil,
     allocator: Allocator = .system
   ) {
     family = cell.scenario.name.family
@@ -38,7 +42,7 @@ package struct MeasureRequest: Codable, Hashable, Sendable {
     self.mode = mode
     self.seed = seed
     self.spin = spin
-    self.graphs = graphs
+    self.context = context
     self.serviceTime = serviceTime
     self.allocator = allocator
   }

@@ -44,6 +44,7 @@ package struct ProcessOutcome: Sendable {
   /// Why a measuring process that wrote these lines has failed; nil when it has not.
   func failure(_ lines: [ResultLine]) -> String? {
     for case .failure(let message) in lines { return message }
+    if lines.contains(.absent) { return "the program has no such benchmark" }
     if ending == .exited(0), lines.contains(.end) { return nil }
     let words = lastWords.map { ", its last words: \($0)" } ?? ""
     return "the process \(ending.description)\(words)"

@@ -6,6 +6,8 @@ package enum ResultLine: Hashable, Sendable {
   /// A trace was written.
   case traced(operations: Int, notShown: Int)
   case failure(String)
+  /// The program has no such cell.
+  case absent
   case end
 
   package var text: String {
@@ -19,6 +21,7 @@ package enum ResultLine: Hashable, Sendable {
     case .repeats(let count): return "repeats\t\(count)"
     case .traced(let operations, let notShown): return "traced\t\(operations)\t\(notShown)"
     case .failure(let message): return "failure\t" + message.split(whereSeparator: \.isNewline).joined(separator: " ")
+    case .absent: return "absent"
     case .end: return "end"
     }
   }
@@ -40,6 +43,7 @@ package enum ResultLine: Hashable, Sendable {
       guard let operations = Int(fields[1]), let notShown = Int(fields[2]) else { return nil }
       self = .traced(operations: operations, notShown: notShown)
     case ("failure", 2): self = .failure(fields[1])
+    case ("absent", 1): self = .absent
     case ("end", 1): self = .end
     default: return nil
     }

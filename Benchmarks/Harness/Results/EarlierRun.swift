@@ -18,7 +18,7 @@ package struct EarlierRun: Sendable {
 
   /// Reads what lies at and beside `csv`; throws one line when there is nothing, or something else than the plan asks
   /// for.
-  package init(csv: String, plan: Plan, graphs: [String]) throws {
+  package init(csv: String, plan: Plan, context: String) throws {
     let isUnfinished = FileManager.default.fileExists(atPath: csv + ResultFiles.unfinished)
     let suffix = isUnfinished ? ResultFiles.unfinished : ""
     guard isUnfinished || FileManager.default.fileExists(atPath: csv) else {
@@ -28,7 +28,7 @@ package struct EarlierRun: Sendable {
     guard let record = try RunRecord.read(path: environment) else {
       throw Complaint(.noInput, "\(csv) cannot be resumed without \(environment), which is missing")
     }
-    try record.check(plan, graphs: graphs, file: csv)
+    try record.check(plan, context: context, file: csv)
     let source = csv + suffix
     var bytes = Array(try ResultSet.bytes(source))
     // A killed run may have left half a row, and then half a process before it.

@@ -26,7 +26,8 @@ package struct Environment: Encodable, Sendable {
   let effort: Effort
   let spin: Spin
   let arguments: [String]
-  let graphs: [String]
+  /// What the measuring processes were given beside their cells.
+  let context: String
   /// Every cell of the plan: what a resumed run must agree with.
   let cells: [String]
   /// What only the end of the run knows.
@@ -36,7 +37,7 @@ package struct Environment: Encodable, Sendable {
 
   /// Looks around. `source` is a file of the checkout that this program was built from.
   package init(
-    runID: String, plan: Plan, spin: Spin, graphs: [String], arguments: [String], jemalloc: String?, source: String
+    runID: String, plan: Plan, spin: Spin, context: String = "", arguments: [String], jemalloc: String?, source: String
   ) {
     schema = CSV.schema
     self.runID = runID
@@ -64,7 +65,7 @@ package struct Environment: Encodable, Sendable {
     effort = plan.effort
     self.spin = spin
     self.arguments = arguments
-    self.graphs = graphs
+    self.context = context
     cells = RunRecord.cells(of: plan)
   }
 

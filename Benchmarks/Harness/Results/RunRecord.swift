@@ -10,14 +10,15 @@ package struct RunRecord: Decodable, Sendable {
   package let seed: UInt64
   package let effort: Effort
   package let spin: Spin
-  package let graphs: [String]
+  /// Nil in a record from before there was one.
+  package let context: String?
   package let cells: [String]
   package let outcome: RunOutcome
 
   private enum CodingKeys: String, CodingKey {
     // As the snake-case strategy spells run_id.
     case runID = "runId"
-    case schema, commit, allocator, seed, effort, spin, graphs, cells, outcome
+    case schema, commit, allocator, seed, effort, spin, context, cells, outcome
   }
 
   /// The name of the allocator, without its version.
@@ -50,7 +51,7 @@ package struct RunRecord: Decodable, Sendable {
   }
 
   /// Throws one line that says in what a plan differs from the run that this is the record of.
-  package func check(_ plan: Plan, graphs: [String], file: String) throws {
+  package func check(_ plan: Plan, context: String, file: String) throws {
     func refuse(_ what: String, _ then: String, _ now: String) -> Complaint {
       Complaint(
         .badInput,
@@ -60,8 +61,11 @@ package struct RunRecord: Decodable, Sendable {
     if seed != plan.seed { throw refuse("seed", "\(seed)", "\(plan.seed)") }
     if effort != plan.effort { throw refuse("effort", effort.description, plan.effort.description) }
     if allocatorName != plan.allocator.rawValue { throw refuse("allocator", allocatorName, "\(plan.allocator)") }
-    if self.graphs != graphs {
-      throw refuse("graphs", self.graphs.joined(separator: " "), graphs.joined(separator: " "))
+    if let then = self.context, then != context {
+      func shown(_ context: String) -> String {
+        context.isEmpty ? "nothing" : context.split(whereSeparator: \.isNewline).joined(separator: " ")
+      }
+      throw refuse("the input", shown(then), shown(context))
     }
     let now = Self.cells(of: plan)
     guard Set(cells) != Set(now) else { return }

@@ -45,7 +45,7 @@ package struct RunSession {
   private let plan: Plan
   private let runID: String
   private let spin: Spin
-  private let graphs: [String]
+  private let context: String
   private let world: World
   private var remaining: [Plan.Step]
   private var timeLeft: TimeLeft
@@ -62,12 +62,12 @@ package struct RunSession {
 
   /// `earlier` is what a run that is being resumed has left; only what it lacks runs.
   package init(
-    _ plan: Plan, runID: String, spin: Spin, graphs: [String], world: World, earlier: EarlierRun = EarlierRun()
+    _ plan: Plan, runID: String, spin: Spin, context: String = "", world: World, earlier: EarlierRun = EarlierRun()
   ) {
     self.plan = plan
     self.runID = runID
     self.spin = spin
-    self.graphs = graphs
+    self.context = context
     self.world = world
     timeLeft = TimeLeft(plan)
     let done = Set(earlier.rows.map { Done(cell: $0.cell, block: $0.block) })
@@ -207,7 +207,7 @@ package struct RunSession {
       total - remaining.count - 1, total, "\(step)", timeLeft.seconds([step]) + timeLeft.seconds(remaining))
     processes += 1
     let request = MeasureRequest(
-      cell: step.cell, mode: mode, seed: plan.seed, spin: spin, graphs: graphs, serviceTime: serviceTime(step),
+      cell: step.cell, mode: mode, seed: plan.seed, spin: spin, context: context, serviceTime: serviceTime(step),
       allocator: plan.allocator)
     let padding = EnvironmentPadding.variables(process: processes, seed: plan.seed)
     let outcome = world.launch(request, environment.merging(padding) { $1 }, plan.timeout(step))

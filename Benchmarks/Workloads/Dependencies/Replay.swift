@@ -8,7 +8,8 @@ import Harness
 /// Graham's bound, which the table shows. Building the graph is not in it. Subjects that have only closures count
 /// unfinished inputs by hand.
 struct Replay: GraphWorkload {
-  let name = BenchmarkName("dependencies", "replay")
+  static let name = BenchmarkName("dependencies", "replay")
+  var name: BenchmarkName { Self.name }
   let summary = "a workflow from --graph, or a generated one, with scaled runtimes"
   let metrics = [Metric.efficiency, .grahamEfficiency, .makespan, .nsPerOp, .cpuNsPerOp] + Metric.allocation
   let headlines = [Metric.efficiency, .makespan]

@@ -9,9 +9,8 @@ package struct PeerRequest {
   private let derive: (@Sendable ([Reading]) throws -> [Reading])?
 
   package init(_ request: MeasureRequest) throws {
-    let catalogue = try Catalogue(graphs: request.graphs, seed: request.seed)
     guard let parameters = Parameters(request.parameters),
-      let workload = catalogue.workloads.first(where: { $0.name == request.name })
+      let workload = try Catalogue.workload(request.name, context: request.context, seed: request.seed)
     else { throw Complaint(.usage, "there is no \(request.name) with '\(request.parameters)'") }
     var fields = [
       ("benchmark", "\(request.name)"), ("workers", "\(request.workers)"),

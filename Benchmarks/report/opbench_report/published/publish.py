@@ -87,7 +87,7 @@ def _rows(path):
 def _without_places(record):
     """Where files lay on the machine that measured is nobody's business, and would tell apart what is alike."""
     own = dict(record)
-    for key in ("arguments", "graphs"):
+    for key in ("arguments", "graphs"):  # "graphs" in results of before "context"
         if isinstance(own.get(key), list):
             own[key] = [
                 (

@@ -2,15 +2,18 @@ import ArgumentParser
 import Glibc
 import Harness
 
-/// `opbench compare`: one result, subject by subject, or two results, cell by cell.
-struct Compare: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    abstract: "Ratios with intervals: the subjects of one result, or two results.",
-    discussion: """
-      With one file every subject is compared with --reference, with two every cell of A with the same cell of B. Blocks \
-      that the run excluded and cells that failed are left out, as the .env.json beside each file says. A ratio is the \
-      median over paired blocks; its interval is that of the sign test, widened for the number of comparisons.
-      """)
+/// `compare`: one result, subject by subject, or two results, cell by cell.
+package struct CompareCommand<Program: SuiteProgram>: ParsableCommand {
+  package static var configuration: CommandConfiguration {
+    CommandConfiguration(
+      commandName: "compare",
+      abstract: "Ratios with intervals: the subjects of one result, or two results.",
+      discussion: """
+        With one file every subject is compared with --reference, with two every cell of A with the same cell of B. Blocks \
+        that the run excluded and cells that failed are left out, as the .env.json beside each file says. A ratio is the \
+        median over paired blocks; its interval is that of the sign test, widened for the number of comparisons.
+        """)
+  }
 
   enum Format: String, CaseIterable, ExpressibleByArgument {
     case table, csv, json, go
@@ -22,12 +25,12 @@ struct Compare: ParsableCommand {
 
   @Option(
     help: "With one file: the subject to compare with, such as foundation or stealing@2.",
-    completion: .custom(Completions.backends))
-  var reference: String = RunJob.reference
+    completion: .custom { SuiteCompletions.subjects(Program.suite, prefix: $2) })
+  var reference: String?
 
   @Option(
     help: "Only benchmarks whose family/name matches this regular expression.",
-    completion: .custom(Completions.benchmarks))
+    completion: .custom { _, _, _ in SuiteCompletions.benchmarks(Program.suite) })
   var benchmark: String?
 
   @Option(
@@ -43,7 +46,10 @@ struct Compare: ParsableCommand {
   @Flag(help: "Compare times although they were taken on different allocators.")
   var acrossAllocators = false
 
-  func run() throws {
+  package init() {}
+
+  package func run() throws {
+    let reference = reference ?? Program.suite.reference
     guard 1...2 ~= files.count else {
       throw Complaint(.usage, "compare takes one or two CSV files, not \(files.count)")
     }

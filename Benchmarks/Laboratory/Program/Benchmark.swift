@@ -1,3 +1,4 @@
+import Glibc
 import Harness
 
 /// A benchmark of one's own: a name, and a closure that does what is to be timed.
@@ -48,7 +49,10 @@ public struct Benchmark: Sendable {
       return Trial(operationsPerRepeat: operations) { repeats in
         var elapsed = Elapsed()
         let start = Counters.read()
-        for _ in 0..<repeats { try body(state) }
+        for _ in 0..<repeats {
+          if Self.delay > 0 { Spin.run(rounds: Self.delay * operations) }
+          try body(state)
+        }
         elapsed.add(since: start)
         return Value(elapsed.readings(operations: operations * repeats))
       }
@@ -56,6 +60,13 @@ public struct Benchmark: Sendable {
   }
 
   func trial() throws -> Trial { try prepared() }
+
+  /// The variable that holds how many rounds of spinning `validate` puts in front of every operation.
+  static let delayVariable = "OPBENCH_BENCHMARK_ROUNDS"
+  private static let delay = getenv(delayVariable).flatMap { Int(String(cString: $0)) } ?? 0
+
+  /// What the measuring loop itself costs: a call that does nothing stands for many operations.
+  static let nothing = Benchmark("laboratory/nothing", operations: 1_000) {}
 
   /// What the gate holds of it.
   func gated(subject: String) -> GatedCell {

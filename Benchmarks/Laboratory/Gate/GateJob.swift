@@ -5,32 +5,19 @@ import Harness
 
 /// A gate from its options to its exit code: the harness's parts put together.
 package struct GateJob {
-  /// What a program adds to the options that all have.
-  package struct Setting {
-    /// Where thresholds and the record lie when no option says so.
-    package var folder: String?
-    /// What an opbench without a suite of its own is measured on; nil: such a program cannot be measured.
-    package var standard: (() -> [GatedCell])?
-    /// Measures another subject than the suite names.
-    package var subject: String?
-
-    package init(folder: String? = nil, subject: String? = nil, standard: (() -> [GatedCell])? = nil) {
-      self.folder = folder
-      self.subject = subject
-      self.standard = standard
-    }
-  }
-
   private let options: GateOptions
-  private let setting: Setting
+  /// Where thresholds and the record lie when no option says so.
+  private let folder: String?
+  /// Measures another subject than the suite names.
+  private let subject: String?
   private let progress = Progress()
 
-  package init(_ options: GateOptions, _ setting: Setting) throws {
+  package init(_ options: GateOptions, folder: String? = nil, subject: String? = nil) throws {
     try options.check()
     self.options = options
-    self.setting = setting
-    signal(SIGXFSZ, SIG_IGN)
-    signal(SIGPIPE, SIG_IGN)
+    self.folder = folder
+    self.subject = subject
+    Execution.ignoreWriteSignals()
   }
 
   /// Throws the exit code of the verdict unless it is a pass.
@@ -42,22 +29,23 @@ package struct GateJob {
       throw Complaint(
         .badInput, "the base is a \(base.build) build and the head a \(head.build) build: build both the same way")
     }
-    let cells = try options.chosen(try suite(head, base))
+    let offered = subject.map { subject in head.suite.cells.map { $0.on(subject: subject) } } ?? head.suite.cells
+    let cells = try options.chosen(offered)
     if let json = options.json, json == options.markdown {
       throw Complaint(.usage, "--json and --markdown name the same file: give each its own")
     }
     for place in [options.json, options.markdown, options.output, options.record] {
       if let place { try ResultFiles.checkWritable(place) }
     }
-    var means = try Self.means(options, folder: setting.folder)
-    means.build = head.build
+    var resources = try Self.resources(options, folder: folder)
+    resources.build = head.build
     if let count = options.calibrate, let output = options.output {
       return try calibrate(head, cells, medians: count, output: output)
     }
     if let record = options.record { return try self.record(head, cells, to: record) }
     warn(head)
     let report = try Self.report(
-      base: base?.arm("base"), head: head.arm("head"), cells, means, seed: options.seed, progress,
+      base: base?.arm("base"), head: head.arm("head"), cells, resources, seed: options.seed, progress,
       names: (options.baseName ?? options.base, options.headName ?? options.head ?? "this program"))
     try publish(report)
     if report.verdict != .pass { throw ExitCode(report.verdict.exitCode) }
@@ -67,30 +55,24 @@ package struct GateJob {
     for warning in MachineWarnings.before(isOptimised: head.build != "debug") { progress.say(warning) }
   }
 
-  private func suite(_ head: GateProgram, _ base: GateProgram?) throws -> [GatedCell] {
-    guard let cells = head.suite?.cells ?? base?.suite?.cells ?? setting.standard?() else {
-      throw Complaint(.badInput, "--head: \(head.path) does not say what it offers to the gate")
-    }
-    return setting.subject.map { subject in cells.map { $0.on(subject: subject) } } ?? cells
-  }
-
   /// Runs all tiers and puts the report together. `inject` adds to the environment of processes, for the self-test.
   package static func report(
-    base: GateArm?, head: GateArm, _ cells: [GatedCell], _ means: GateRun.Means, seed: UInt64, _ progress: Progress,
+    base: GateArm?, head: GateArm, _ cells: [GatedCell], _ resources: GateRun.Resources, seed: UInt64,
+    _ progress: Progress,
     names: (base: String?, head: String),
     inject: @escaping (GateArm, MeasureRequest) -> [String: String] = { _, _ in [:] }
   ) throws -> GateReport {
     let began = Clock.now()
     let load = SystemLoad.read()
-    let callgrind = means.tiers.contains(.steady) && cells.contains(where: \.countsInstructions) ? Callgrind() : nil
+    let callgrind = resources.tiers.contains(.steady) && cells.contains(where: \.countsInstructions) ? Callgrind() : nil
     let session = session(base: base ?? head, head: head, seed: seed, progress, inject)
-    var run = GateRun(cells, means, session: session, hasBase: base != nil, instructions: callgrind.map { $0.run })
+    var run = GateRun(cells, resources, session: session, hasBase: base != nil, instructions: callgrind.map { $0.run })
     let outcome = Result { try run.run() }
     progress.clear()
     try stopIfInterrupted()
     let findings = try outcome.get()
     var notes = run.notes
-    if let difference = means.thresholds.difference(cells), means.tiers != [.deterministic] {
+    if let difference = resources.thresholds.difference(cells), resources.tiers != [.deterministic] {
       notes.append("the thresholds were found \(difference): calibrate on the kind of machine that the gate runs on")
     }
     return GateReport(
@@ -126,16 +108,20 @@ package struct GateJob {
   }
 
   /// What is read from files: those that options name, or else those of the folder that are there.
-  package static func means(_ options: GateOptions, folder: String?) throws -> GateRun.Means {
+  package static func resources(_ options: GateOptions, folder: String?) throws -> GateRun.Resources {
     func present(_ name: String) -> String? {
       folder.map { "\($0)/\(name)" }.flatMap { FileManager.default.fileExists(atPath: $0) ? $0 : nil }
     }
-    var means = GateRun.Means()
-    means.tiers = try options.chosenTiers()
-    if let path = options.thresholds ?? present("thresholds.json") { means.thresholds = try GateThresholds.read(path) }
-    if let path = options.allocations ?? present("allocations.json") { means.record = try AllocationRecord.read(path) }
-    means.countingEnvironment = Jemalloc.library().map(Jemalloc.environment)
-    return means
+    var resources = GateRun.Resources()
+    resources.tiers = try options.chosenTiers()
+    if let path = options.thresholds ?? present("thresholds.json") {
+      resources.thresholds = try GateThresholds.read(path)
+    }
+    if let path = options.allocations ?? present("allocations.json") {
+      resources.record = try AllocationRecord.read(path)
+    }
+    resources.countingEnvironment = Jemalloc.library().map(Jemalloc.environment)
+    return resources
   }
 
   private func publish(_ report: GateReport) throws {
@@ -210,17 +196,17 @@ package struct GateJob {
     }
   }
 
-  /// A record of this moment, under the names and the build that `means` looks for.
+  /// A record of this moment, under the names and the build that `resources` looks for.
   package static func recorded(
-    _ arm: GateArm, _ cells: [GatedCell], as means: GateRun.Means, seed: UInt64, _ progress: Progress
+    _ arm: GateArm, _ cells: [GatedCell], as resources: GateRun.Resources, seed: UInt64, _ progress: Progress
   ) throws -> AllocationRecord {
     var session = session(base: arm, head: arm, seed: seed, progress)
-    let outcome = Result { try counted(arm, cells, means.countingEnvironment ?? [:], &session) }
+    let outcome = Result { try counted(arm, cells, resources.countingEnvironment ?? [:], &session) }
     try stopIfInterrupted()
     let entries = try outcome.get()
     var record = AllocationRecord()
     record.add(
-      entries.map { $0.on(backend: means.recordedSubject) }, build: means.build,
+      entries.map { $0.on(backend: resources.recordedSubject) }, build: resources.build,
       from: .here(commit: commit(), command: CommandLine.arguments))
     return record
   }

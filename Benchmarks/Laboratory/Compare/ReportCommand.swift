@@ -2,9 +2,10 @@ import ArgumentParser
 import Glibc
 import Harness
 
-/// `opbench report`: the pictures and the page of results, which Python draws.
-struct Report: ParsableCommand {
-  static let configuration = CommandConfiguration(
+/// `report`: the pictures and the page of results, which Python draws.
+package struct ReportCommand: ParsableCommand {
+  package static let configuration = CommandConfiguration(
+    commandName: "report",
     abstract: "Pictures (SVG and PNG) and one HTML page that needs no network.",
     discussion: """
       Hands over to scripts/plot of the checkout, which makes itself a Python environment the first time. The page says which \
@@ -23,7 +24,9 @@ struct Report: ParsableCommand {
     completion: .file(extensions: ["txt"]))
   var validation: String?
 
-  func run() throws {
+  package init() {}
+
+  package func run() throws {
     var words = [try Self.script(), "--output", output]
     if let validation { words += ["--validation", validation] }
     // What follows the two dashes is a file, however it begins.
@@ -34,13 +37,14 @@ struct Report: ParsableCommand {
   }
 
   /// In the checkout that this program was built from, or in the one that it lies in now.
-  static func script(source: String = #filePath, program: String = "/proc/self/exe") throws -> String {
+  package static func script(source: String = #filePath, program: String = "/proc/self/exe") throws -> String {
     let own = realpath(program, nil).map { path in
       defer { free(path) }
       return String(cString: path)
     }
-    // Benchmarks/opbench/Report.swift lies three levels below the root, .build/<target>/<configuration>/opbench four.
-    let roots = [folder(source, above: 3)] + (own.map { [folder($0, above: 4)] } ?? [])
+    // Benchmarks/Laboratory/Compare/ReportCommand.swift lies four levels below the root, and so does
+    // .build/<target>/<configuration>/opbench.
+    let roots = [folder(source, above: 4)] + (own.map { [folder($0, above: 4)] } ?? [])
     let places = roots.map { root -> String in "\(root)/scripts/plot" }
     guard let found = places.first(where: { access($0, X_OK) == 0 }) else {
       throw Complaint(

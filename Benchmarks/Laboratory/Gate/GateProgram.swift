@@ -5,8 +5,8 @@ import Harness
 /// A program that speaks the protocol of measuring processes: `PROGRAM measure REQUEST`.
 package struct GateProgram: Sendable {
   package let path: String
-  /// What it offers; nil for an opbench from before there was a gate.
-  package let suite: GateSuite?
+  /// What it offers.
+  package let suite: GateSuite
 
   /// Asks the program what it offers; throws one line when there is none, or it is something else.
   package init(_ name: String, option: String) throws {
@@ -25,14 +25,32 @@ package struct GateProgram: Sendable {
       self.suite = suite
       return
     }
-    guard outcome.ending == .exited(64), outcome.lastWords?.contains("measure takes the request") == true else {
-      let words = outcome.lastWords.map { ", its last words: \($0.prefix(200))" } ?? ""
+    if let number = Self.protocolNumber(outcome) {
+      let (age, advice) =
+        number < GateSuite.protocolNumber
+        ? ("older", "build it from a revision that speaks \(GateSuite.protocolNumber) too")
+        : ("newer", "use the gate of the newer program")
       throw Complaint(
         .badInput,
-        "\(option): \(name) is neither opbench nor a program made with Laboratory: asked what it offers to the gate, "
-          + "it \(outcome.ending.description)\(words)")
+        "\(option): \(name) speaks protocol \(number) of measuring processes, which is \(age) than this gate's "
+          + "\(GateSuite.protocolNumber): \(advice)")
     }
-    suite = nil
+    let words = outcome.lastWords.map { ", its last words: \($0.prefix(200))" } ?? ""
+    throw Complaint(
+      .badInput,
+      "\(option): \(name) is neither opbench nor a program made with Laboratory: asked what it offers to the gate, "
+        + "it \(outcome.ending.description)\(words)")
+  }
+
+  /// What a program speaks that is not understood here; nil when it is no such program.
+  private static func protocolNumber(_ outcome: ProcessOutcome) -> Int? {
+    if outcome.ending == .exited(0), let number = GateSuite.protocolNumber(of: outcome.lines),
+      number != GateSuite.protocolNumber
+    {
+      return number
+    }
+    // So answers an opbench from before it could say what it offers.
+    return outcome.ending == .exited(64) && outcome.lastWords?.contains("measure takes the request") == true ? 0 : nil
   }
 
   /// The path of this program. Not `/proc/self/exe`: other programs, such as valgrind, would find themselves there.
@@ -42,7 +60,7 @@ package struct GateProgram: Sendable {
     return path.flatMap { FileManager.default.isExecutableFile(atPath: $0) ? $0 : nil } ?? link
   }()
 
-  package var build: String { suite?.build ?? "release" }
+  package var build: String { suite.build }
 
   /// As a base or a head that is started with additions to its environment.
   package func arm(_ name: String, _ environment: [String: String] = [:]) -> GateArm {

@@ -3,6 +3,8 @@ import Harness
 /// The report of `opbench validate`.
 struct ValidationText {
   private let validation: Validation
+  /// What the control is.
+  private let control: String
   private let costs: [HarnessCost]
   private let lockNanoseconds: Double
   private let baselines: [Scenario: Double]
@@ -10,10 +12,12 @@ struct ValidationText {
   private let conditions: String
 
   init(
-    _ validation: Validation, costs: [HarnessCost], lockNanoseconds: Double, baselines: [Scenario: Double],
+    _ validation: Validation, control: String, costs: [HarnessCost], lockNanoseconds: Double,
+    baselines: [Scenario: Double],
     seconds: Double, conditions: String
   ) {
     self.validation = validation
+    self.control = control
     self.costs = costs
     self.lockNanoseconds = lockNanoseconds
     self.baselines = baselines
@@ -27,7 +31,7 @@ struct ValidationText {
     }
     let parts = [
       "validation of the laboratory, \(Progress.duration(seconds)); \(conditions)",
-      (["the control: the stealing backend with one worker, at"] + operations).joined(separator: "\n"), equals, delays,
+      (["the control: \(control), at"] + operations).joined(separator: "\n"), equals, delays,
       harness,
     ]
     return parts.joined(separator: "\n\n") + "\n"
@@ -36,7 +40,7 @@ struct ValidationText {
   private var equals: String {
     let found = validation.findings.filter { $0.level == Validation.again }.map { finding in
       """
-      (a) the same backend twice under two names, \(finding.comparisons) comparisons of \(Validation.blocksPerComparison) blocks
+      (a) the same subject twice under two names, \(finding.comparisons) comparisons of \(Validation.blocksPerComparison) blocks
         flagged different: \(finding.flagged) (\(percent(finding.share)) %); \
       \(finding.flaggedWidened) with intervals widened for all
         stated level: at most \(percent(Validation.statedLevel)) %: \(validation.equalsPass ? "passed" : "FAILED")

@@ -1,0 +1,56 @@
+import ArgumentParser
+import Glibc
+import Harness
+
+/// A program of benchmarks: its `main` lists them, measures each in processes of its own, compares results, shows that its
+/// numbers can be believed, and holds one build of itself against another.
+///
+/// ```swift
+/// @main struct MyBenchmarks: BenchmarkProgram {
+///   static let benchmarks = [Benchmark("words/count") { … }]
+/// }
+/// ```
+public protocol BenchmarkProgram: SendableMetatype {
+  static var benchmarks: [Benchmark] { get }
+  /// What results are filed under: the same in every build. By default the name of the type.
+  static var name: String { get }
+}
+
+extension BenchmarkProgram {
+  public static var name: String { "\(Self.self)" }
+
+  public static func main() { CommandLineProgram.run(ProgramCommand<Self>.self, named: name) }
+}
+
+struct ProgramCommand<Program: BenchmarkProgram>: ParsableCommand {
+  static var configuration: CommandConfiguration {
+    CommandConfiguration(
+      commandName: Program.name, abstract: "Measures its benchmarks, and holds one build against another.",
+      subcommands: [
+        ProgramList<Program>.self, ProgramRun<Program>.self, CompareCommand<ProgramSuite<Program>>.self,
+        ReportCommand.self, ProgramGate.self, ValidateCommand<ProgramSuite<Program>>.self,
+        MeasureCommand<ProgramSuite<Program>>.self,
+      ])
+  }
+}
+
+struct ProgramList<Program: BenchmarkProgram>: ParsableCommand {
+  static var configuration: CommandConfiguration {
+    CommandConfiguration(commandName: "list", abstract: "Name the benchmarks.")
+  }
+
+  func run() throws {
+    let text = Program.benchmarks.map { "\($0.name)\n" }.joined()
+    try ResultFiles.write(text, to: STDOUT_FILENO, name: "standard output")
+  }
+}
+
+struct ProgramGate: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "gate", abstract: "Hold one build of this program against another.",
+    discussion: "Exit code 0 pass, 2 regression, 3 inconclusive, 4 improvement; as opbench gate, which explains more.")
+
+  @OptionGroup var options: GateOptions
+
+  func run() throws { try GateJob(options).run() }
+}

@@ -1,0 +1,54 @@
+import ArgumentParser
+import Harness
+
+/// `run`: each benchmark in many processes, with intervals.
+struct ProgramRun<Program: BenchmarkProgram>: ParsableCommand {
+  static var configuration: CommandConfiguration {
+    CommandConfiguration(
+      commandName: "run", abstract: "Measure the benchmarks: medians over processes, with intervals.",
+      discussion: """
+        Every benchmark of every block runs in a process of its own. The CSV goes to --output (with its environment beside it as \
+        .env.json), to standard output when that is not a terminal, and otherwise to local-results/.
+        """)
+  }
+
+  @Option(
+    help: "Only benchmarks whose family/name matches this regular expression.",
+    completion: .custom { _, _, _ in SuiteCompletions.benchmarks(ProgramSuite<Program>.suite) })
+  var benchmark: String?
+
+  @OptionGroup var options: RunOptions
+
+  func run() throws {
+    try options.check()
+    let effort = try options.effort(full: .program, quick: .programQuick)
+    let arm = Arm(subject: Program.name, workers: 1)
+    let plan = Plan(
+      scenarios: try chosen().map { chosen in
+        PlannedScenario(
+          scenario: Scenario(chosen.name, [:]), arms: [arm], incapable: [], repeats: .calibrated(),
+          headlines: Metric.cost + Metric.allocation, countsAllocations: true, notes: [])
+      }, effort: effort, seed: options.seed, allocator: try options.chosenAllocator(),
+      startup: Execution.startupSeconds())
+    try options.run(ProgramSuite<Program>.suite, plan)
+  }
+
+  private func chosen() throws -> [Benchmark] {
+    guard let benchmark else { return Program.benchmarks }
+    guard let expression = try? Regex(benchmark) else {
+      throw Complaint(.usage, "--benchmark '\(benchmark)' is not a regular expression")
+    }
+    let chosen = Program.benchmarks.filter { "\($0.name)".contains(expression) }
+    guard !chosen.isEmpty else {
+      let names = Program.benchmarks.map { "\($0.name)" }.joined(separator: ", ")
+      throw Complaint(.usage, "no benchmark matches '\(benchmark)'; there are \(names)")
+    }
+    return chosen
+  }
+}
+
+extension Effort {
+  /// What a program's run measures of each benchmark: there is one arm, so more blocks fit.
+  fileprivate static let program = Effort(blocks: 10, values: 3, warmups: 1, target: 20_000_000)
+  fileprivate static let programQuick = Effort(blocks: 3, values: 2, warmups: 1, target: 10_000_000)
+}

@@ -1,0 +1,27 @@
+import Harness
+
+/// Benchmarks of one's own, as the laboratory asks for them: one subject, which is the program itself.
+struct ProgramSuite<Program: BenchmarkProgram>: Suite, SuiteProgram {
+  static var suite: any Suite { ProgramSuite() }
+
+  var name: String { Program.name }
+  var reference: String { Program.name }
+  var subjects: [SuiteSubject] { [SuiteSubject(Program.name, summary: "this program")] }
+  var benchmarkNames: [BenchmarkName] { Program.benchmarks.map(\.name) }
+  var gated: [GatedCell] { Program.benchmarks.map { $0.gated(subject: Program.name) } }
+  // The checkout that is asked for its commit is the one in which the command is given.
+  var source: String { "./source" }
+
+  var experiment: Experiment {
+    let arm = Arm(subject: Program.name, workers: 1)
+    return Experiment(
+      scenarios: benchmarkNames.map { Scenario($0, [:]) }, control: arm, controlSummary: "this program",
+      bare: [CellKey(Scenario(Benchmark.nothing.name, [:]), arm)],
+      delay: { [Benchmark.delayVariable: "\($0)"] })
+  }
+
+  func trial(_ request: MeasureRequest) throws -> Trial? {
+    guard request.subject == Program.name else { return nil }
+    return try (Program.benchmarks + [Benchmark.nothing]).first { $0.name == request.name }?.trial()
+  }
+}

@@ -1,0 +1,144 @@
+import ArgumentParser
+import Glibc
+import Harness
+
+/// A run from the first look at the machine to the last line.
+package struct RunJob {
+  private let execution: Execution
+  private let progress: Progress
+
+  private var suite: any Suite { execution.suite }
+  private var plan: Plan { execution.plan }
+  private var trace: TraceOutput? { execution.trace }
+
+  /// Opens the output first: a run whose result has no place to go does not start. With `resume` it goes on with what
+  /// lies there.
+  package init(
+    _ suite: any Suite, _ plan: Plan, context: String = "", output: String?, trace: String? = nil,
+    resume: Bool = false
+  ) throws {
+    if getenv("OPERATIONS_TRACE") != nil {
+      throw Complaint(
+        .usage, "nothing is measured while operations are traced: unset OPERATIONS_TRACE; a run has --trace FILE.json")
+    }
+    Execution.ignoreWriteSignals()
+    // First: where it cannot be written, what an earlier run has left stays as it is.
+    let trace = try trace.map(TraceOutput.init)
+    let jemalloc = Jemalloc.library()
+    if plan.allocator == .jemalloc, jemalloc == nil {
+      throw Complaint(
+        .unavailable, "--allocator jemalloc needs it installed: apt-get install libjemalloc-dev pkg-config")
+    }
+    let earlier = resume ? try EarlierRun(csv: output ?? "", plan: plan, context: context) : EarlierRun()
+    let runID = earlier.runID ?? Environment.newRunID()
+    let destination: Destination
+    if let output {
+      destination = .files(try ResultFiles(csv: output, keeping: earlier.rows), name: output)
+    } else if isatty(STDOUT_FILENO) == 1 {
+      let folder = "local-results"
+      guard mkdir(folder, 0o755) == 0 || errno == EEXIST else {
+        throw Complaint(.cannotCreate, "cannot create the folder \(folder): \(String(cString: strerror(errno)))")
+      }
+      let name = "\(folder)/\(runID).csv"
+      destination = .files(try ResultFiles(csv: name), name: name)
+    } else {
+      destination = .standardOutput
+    }
+    progress = Progress()
+    execution = Execution(
+      suite, plan, context: context, destination: destination, progress: progress, jemalloc: jemalloc,
+      runID: runID, earlier: earlier, trace: trace)
+  }
+
+  package func run() throws {
+    announce()
+    let (result, environment) = try execution.run()
+    try publishTrace()
+    try finish(result, environment)
+  }
+
+  /// Also of an interrupted run, as far as it came.
+  private func publishTrace() throws {
+    guard let trace else { return }
+    guard trace.pieces > 0 else {
+      trace.discard()
+      return progress.say("no trace: no cell came to be traced; \(trace.path) is as it was")
+    }
+    try trace.publish([
+      "producer": suite.name, "run": execution.runID,
+      "command": CommandLine.arguments.dropFirst().joined(separator: " "),
+      "clock": "CLOCK_MONOTONIC, from the beginning of each process's recording",
+      "operations shown": "\(trace.operations)", "events not shown for want of room": "\(trace.notShown)",
+    ])
+    let cut = trace.notShown > 0 ? ", \(trace.notShown) events beyond the limit left out" : ""
+    progress.say(
+      "wrote \(trace.path): \(trace.operations) operations of \(trace.pieces) cells\(cut); "
+        + "open it at https://ui.perfetto.dev or in chrome://tracing")
+  }
+
+  /// Publishes what there is, prints the table, and says with its exit code whether all went well.
+  private func finish(_ result: RunResult, _ environment: Environment) throws {
+    let destination = execution.destination
+    if result.rows.isEmpty {
+      destination.discard()
+      if result.wasInterrupted { throw ExitCode(128 + SIGINT) }
+      throw Complaint(.software, "no cell gave a number; nothing was written")
+    }
+    try destination.publish { try environment.json() }
+    let summary = Summary(
+      result.rows, plan: plan, reference: suite.reference, excluding: result.excluded, failures: result.failures)
+    let table = Table(summary, plan: plan, failures: result.failures).text(
+      reference: suite.reference, subjects: columns)
+    if case .files(_, let name) = destination {
+      try ResultFiles.write("\n" + table, to: STDOUT_FILENO, name: "standard output")
+      progress.say("wrote \(name) and its .env.json")
+    } else {
+      try ResultFiles.write("\n" + table, to: STDERR_FILENO, name: "standard error")
+    }
+    warn(result, environment.outcome)
+    if result.wasInterrupted { throw ExitCode(128 + SIGINT) }
+    // A reference that fails is worth a line, which has been printed; the run is about the others.
+    let references = Set(suite.subjects.filter(\.isReference).map(\.name))
+    let failed = result.failures.keys.filter { !references.contains($0.arm.subject) }.count
+    if failed > 0 {
+      throw Complaint(
+        .software, "\(failed) \(failed == 1 ? "cell has" : "cells have") no number; the lines above say why")
+    }
+  }
+
+  /// What each column is.
+  private var columns: [(name: String, summary: String)] {
+    let shown = Set(plan.scenarios.flatMap(\.arms).map(\.subject))
+    return suite.subjects.filter { shown.contains($0.name) }.map { ($0.name, $0.summary) }
+  }
+
+  private func announce() {
+    for warning in MachineWarnings.before() { progress.say(warning) }
+    if let advice = PerfAvailability().advice { progress.say(advice) }
+    if execution.jemalloc == nil, !plan.countings.isEmpty { progress.say(Jemalloc.advice) }
+    if !execution.earlier.rows.isEmpty {
+      progress.say("going on with \(execution.earlier.rows.count) rows of run \(execution.runID)")
+    }
+    let processes = plan.steps.count - (execution.jemalloc == nil ? plan.countings.count : 0)
+    if let trace { announce(trace) }
+    let rest = execution.earlier.rows.isEmpty ? "" : " in all, less what is finished"
+    progress.say(
+      "\(plan.effort) a process: \(processes) processes, about \(Progress.duration(plan.estimatedSeconds))\(rest)")
+  }
+
+  private func announce(_ trace: TraceOutput) {
+    let limit = TraceRequest.operationLimit(cells: plan.tracings.count)
+    let others = Set(plan.scenarios.flatMap(\.arms).map(\.subject)).subtracting(plan.traced).sorted()
+    let without = others.isEmpty ? "" : "; of \(others.joined(separator: ", ")), which are not ours, there is none"
+    progress.say(
+      "a trace of \(plan.tracings.count) cells, each at most \(limit) operations, goes to \(trace.path)\(without)")
+  }
+
+  /// In plain words what disturbed the run, and what would help.
+  private func warn(_ result: RunResult, _ outcome: RunOutcome) {
+    if result.wasInterrupted {
+      progress.say("interrupted: the table and the CSV hold what was finished; the same command with --resume goes on")
+    }
+    for warning in MachineWarnings.after(result, outcome) { progress.say(warning) }
+  }
+}

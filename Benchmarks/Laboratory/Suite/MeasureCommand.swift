@@ -1,0 +1,36 @@
+import ArgumentParser
+import Glibc
+import Harness
+
+/// The hidden subcommand that every measuring process is started with: one request in, lines of results out.
+package struct MeasureCommand<Program: SuiteProgram>: ParsableCommand {
+  package static var configuration: CommandConfiguration {
+    CommandConfiguration(commandName: "measure", abstract: "Measure one cell in this process.", shouldDisplay: false)
+  }
+
+  @Argument(help: "The request, as run, validate and gate write it.")
+  var request: String
+
+  package init() {}
+
+  package func run() throws {
+    let suite = Program.suite
+    if request == MeasureRequest.nothing { return }
+    if request == GateSuite.request {
+      let lines = GateSuite(build: GateSuite.ownBuild, cells: suite.gated).lines
+      return try ResultFiles.write(
+        lines.joined(separator: "\n") + "\n", to: STDOUT_FILENO, name: "the suite")
+    }
+    let request = try MeasureRequest(encoded: request)
+    func write(_ line: ResultLine) {
+      try? ResultFiles.write(line.text + "\n", to: STDOUT_FILENO, name: "the result")
+    }
+    if let trial = try suite.trial(request) {
+      MeasuringProcess(trial, allocator: request.allocator, tracer: suite.tracer, write: write).run(request.mode)
+    } else {
+      write(.absent)
+    }
+    // Not `exit`: workers may still be running, and what they use must not be taken down under them.
+    _exit(0)
+  }
+}

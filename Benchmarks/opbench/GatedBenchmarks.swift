@@ -1,0 +1,67 @@
+import Harness
+
+/// What the gate holds of opbench.
+enum GatedBenchmarks {
+  static let defaultSubject = "stealing"
+
+  /// Each path through the library once, at the width of this machine for wall-clock
+  /// time, and the plainest of them at one worker for what hardly varies.
+  static func cells(subject: String, workers: Int) -> [GatedCell] {
+    let nine: [(Scenario, Metric)] = [
+      (Scenario(BenchmarkName("overhead", "external-add"), ["ops": "10000"]), .nsPerOp),
+      (Scenario(BenchmarkName("overhead", "local-add"), ["ops": "10000"]), .nsPerOp),
+      (Scenario(BenchmarkName("overhead", "with-priority"), ["ops": "10000"]), .nsPerOp),
+      (Scenario(BenchmarkName("overhead", "limited"), ["ops": "10000", "max": "1"]), .nsPerOp),
+      (Scenario(BenchmarkName("dependencies", "chain"), ["length": "1000"]), .nsPerOp),
+      (Scenario(BenchmarkName("dependencies", "fan-out"), ["width": "1000"]), .nsPerOp),
+      (Scenario(BenchmarkName("dependencies", "fan-in"), ["width": "1000"]), .nsPerOp),
+      (
+        Scenario(
+          BenchmarkName("dependencies", "graph"),
+          ["pattern": "stencil_1d", "width": "16", "steps": "32", "work_ns": "0", "imbalance": "0"]), .nsPerOp
+      ),
+      (
+        Scenario(BenchmarkName("cancellation", "cancel-all-pending"), ["held": "dependency", "pending": "1000"]),
+        .nsPerCancel
+      ),
+    ]
+    let steady: Set<String> = ["external-add", "local-add", "limited", "chain"]
+    // One thread adds and the same one runs; one adds a batch and one runs it.
+    let counted: Set<String> = ["local-add", "chain"]
+    let wide = nine.map { scenario, metric in
+      GatedCell(CellKey(scenario, Arm(subject: subject, workers: workers)), [GatedMetric(metric, .wallClock)])
+    }
+    let narrow = nine.map { scenario, _ in
+      let isSteady = steady.contains(scenario.name.benchmark)
+      return GatedCell(
+        CellKey(scenario, Arm(subject: subject, workers: 1)),
+        isSteady ? [GatedMetric(.cpuNsPerOp, .steady), GatedMetric(.voluntarySwitchesPerOp, .steady)] : [],
+        countsAllocations: true, countsInstructions: counted.contains(scenario.name.benchmark))
+    }
+    // What is cancelled must not begin.
+    let late = GatedCell(
+      CellKey(
+        Scenario(
+          BenchmarkName("cancellation", "late-starts"), ["ops": "256", "work_ns": "1000", "links": "chain"]),
+        Arm(subject: subject, workers: workers)), [GatedMetric(.lateStarts, .deterministic)])
+    return merged(wide + narrow) + [late]
+  }
+
+  /// On a machine with one CPU the wide cells are the narrow ones.
+  private static func merged(_ cells: [GatedCell]) -> [GatedCell] {
+    var order: [CellKey] = []
+    var found: [CellKey: GatedCell] = [:]
+    for cell in cells {
+      guard let earlier = found[cell.cell] else {
+        order.append(cell.cell)
+        found[cell.cell] = cell
+        continue
+      }
+      found[cell.cell] = GatedCell(
+        cell.cell, earlier.metrics + cell.metrics,
+        countsAllocations: earlier.countsAllocations || cell.countsAllocations,
+        countsInstructions: earlier.countsInstructions || cell.countsInstructions)
+    }
+    return order.compactMap { found[$0] }
+  }
+}

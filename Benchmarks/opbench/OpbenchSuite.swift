@@ -1,0 +1,74 @@
+import Harness
+import Laboratory
+import Subjects
+import Workloads
+
+/// opbench's benchmarks and subjects, as the laboratory asks for them.
+struct OpbenchSuite: Suite {
+  let name = "opbench"
+  let reference = "foundation"
+  let source = #filePath
+  private let peers = PeerPrograms.found()
+
+  var subjects: [SuiteSubject] {
+    SubjectRegistry.all.map {
+      SuiteSubject(
+        $0.name, summary: "\($0.role.words): \($0.summary)",
+        isReference: SubjectRegistry.references.contains($0.name))
+    }
+  }
+
+  var benchmarkNames: [BenchmarkName] { (try? Catalogue(graphs: [], seed: 1).workloads.map(\.name)) ?? [] }
+
+  var gated: [GatedCell] {
+    GatedBenchmarks.cells(subject: GatedBenchmarks.defaultSubject, workers: CPUs.available)
+  }
+
+  var tracer: Tracer? { LibraryTracer.tracer }
+
+  func trial(_ request: MeasureRequest) throws -> Trial? {
+    guard let parameters = Parameters(request.parameters),
+      let workload = try Catalogue.workload(request.name, context: request.context, seed: request.seed)
+    else { return nil }
+    return try workload.prepare(
+      subject: request.subject,
+      Setting(
+        parameters: parameters, workers: request.workers, seed: request.seed, spin: request.spin,
+        serviceTime: request.serviceTime))
+  }
+
+  func launch(_ request: MeasureRequest, environment: [String: String], timeout: Double) -> ProcessOutcome {
+    PeerLauncher(peers).launch(request, environment: environment, timeout: timeout)
+      ?? ProcessRunner.measure(request, environment: environment, timeout: timeout)
+  }
+
+  func versions(of subjects: Set<String>) -> [String: String] {
+    var versions: [String: String] = [:]
+    for name in subjects { versions[name] = peers.version(name) }
+    return versions
+  }
+
+  /// Benchmarks in which adding and running do not overlap, so that a delay in one is a delay of the whole.
+  var experiment: Experiment {
+    func scenario(_ family: String, _ benchmark: String, _ parameter: String, _ count: Int) -> Scenario {
+      Scenario(BenchmarkName(family, benchmark), [parameter: "\(count)"])
+    }
+    let bare = [
+      scenario("overhead", "external-add", "ops", 10_000), scenario("overhead", "local-add", "ops", 10_000),
+      scenario("dependencies", "fan-in", "width", 1_000),
+    ]
+    return Experiment(
+      scenarios: [
+        scenario("overhead", "local-add", "ops", 1_000), scenario("overhead", "local-add", "ops", 10_000),
+        scenario("dependencies", "chain", "length", 100), scenario("dependencies", "chain", "length", 1_000),
+        scenario("dependencies", "fan-in", "width", 100), scenario("dependencies", "fan-in", "width", 1_000),
+      ], control: Arm(subject: ControlSubject.name, workers: 1),
+      controlSummary: "the stealing backend with one worker",
+      bare: bare.map { CellKey($0, Arm(subject: EmptySubject.name, workers: 1)) },
+      delay: { [ControlChoice.delayVariable: "\($0)"] })
+  }
+}
+
+enum OpbenchProgram: SuiteProgram {
+  static var suite: any Suite { OpbenchSuite() }
+}
