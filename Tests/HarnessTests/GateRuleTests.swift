@@ -63,6 +63,8 @@ struct GateRuleTests {
     let slower = Array(repeating: 0.15, count: 8)
     #expect(isOpen(slower + [-0.5, -0.5]), "eight of ten")
     #expect(isOpen(slower + [0.15, 0.15], excluded: 4), "a disturbed host")
+    // Blocks that lack the number were run all the same.
+    #expect(rule.decide([], of: 30).isOpenForMore && !rule.decide([], of: 31).isOpenForMore)
     #expect(isOpen([], excluded: 13) && isOpen([], excluded: 26) && !isOpen([], excluded: 39))
     #expect(isOpen(slower + slower, null: Array(repeating: 0.06, count: 16)), "the base looks slower than itself")
     #expect(!isOpen(slower + [0.15, 0.15]) && !isOpen(Array(repeating: 0, count: 10)), "decided")

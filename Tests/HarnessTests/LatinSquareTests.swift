@@ -56,18 +56,3 @@ struct CalibrationTests {
     #expect(Calibration.step(repeats: 7, took: 50, target: 50, limit: 3) == .enough(3))
   }
 }
-
-struct CPUsTests {
-  @Test func cgroupQuota() {
-    #expect(CPUs.quota(version2: "max 100000") == nil)
-    #expect(CPUs.quota(version2: "150000 100000") == 1.5)
-    #expect(CPUs.quota(version2: "nonsense") == nil)
-  }
-
-  @Test func affinityMask() {
-    #expect(CPUs.allowed(mask: "\t3") == 2)
-    #expect(CPUs.allowed(mask: " ff,00000001") == 9)
-    #expect(CPUs.allowed(mask: "") == nil)
-    #expect(CPUs.available >= 1 && CPUs.available <= CPUs.online)
-  }
-}

@@ -3,22 +3,22 @@ import Primitives
 import Testing
 
 @Suite struct CPUCountTests {
-  private static let cpuMaxTexts: [(String, Int?)] = [
-    ("max 100000\n", nil), ("100000 100000\n", 1), ("150000 100000", 2), ("200000 100000\n", 2),
-    ("50000 100000\n", 1), ("1 100000\n", 1), ("1600000 50000\n", 32), ("", nil), ("max", nil), ("100000", nil),
+  private static let cpuMaxTexts: [(String, Double?)] = [
+    ("max 100000\n", nil), ("100000 100000\n", 1), ("150000 100000", 1.5), ("200000 100000\n", 2),
+    ("50000 100000\n", 0.5), ("1 100000\n", 0.000_01), ("1600000 50000\n", 32), ("", nil), ("max", nil), ("100000", nil),
     ("0 100000", nil), ("-1 100000", nil), ("100000 0", nil), ("nonsense 100000", nil),
   ]
 
   @Test(arguments: cpuMaxTexts)
-  func `cpu.max of cgroup 2`(text: String, quota: Int?) { #expect(CPUCount.quota(cpuMax: text) == quota) }
+  func `cpu.max of cgroup 2`(text: String, quota: Double?) { #expect(CPUCount.quota(cpuMax: text) == quota) }
 
-  private static let periods: [(Int, Int, Int?)] = [
-    (-1, 100_000, nil), (0, 100_000, nil), (100_000, 0, nil), (100_000, 100_000, 1), (100_001, 100_000, 2),
-    (10_000, 100_000, 1), (400_000, 100_000, 4),
+  private static let periods: [(Int, Int, Double?)] = [
+    (-1, 100_000, nil), (0, 100_000, nil), (100_000, 0, nil), (100_000, 100_000, 1), (150_000, 100_000, 1.5),
+    (10_000, 100_000, 0.1), (400_000, 100_000, 4),
   ]
 
   @Test(arguments: periods)
-  func `quota and period of cgroup 1`(microseconds: Int, period: Int, quota: Int?) {
+  func `quota and period of cgroup 1`(microseconds: Int, period: Int, quota: Double?) {
     #expect(CPUCount.quota(microseconds: microseconds, period: period) == quota)
   }
 

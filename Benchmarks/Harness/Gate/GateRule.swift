@@ -54,11 +54,14 @@ package struct GateRule: Sendable {
   }
 
   /// All blocks of the second stage so far.
-  package func decide(_ blocks: [PairedBlock]) -> Decision {
+  ///
+  /// - Parameter run: how many were run; more than there are pairs where a block lacks the number. They too must end some
+  ///   time.
+  package func decide(_ blocks: [PairedBlock], of run: Int? = nil) -> Decision {
     let counted = blocks.filter { !$0.isExcluded }
     let hasMore =
       counted.count < Self.mostSecondBlocks
-      && blocks.count + Self.secondBlocks <= Self.mostBlocks(for: Self.mostSecondBlocks)
+      && (run ?? blocks.count) + Self.secondBlocks <= Self.mostBlocks(for: Self.mostSecondBlocks)
     if let reason = notEnough(blocks, needed: Self.secondBlocks) {
       return Decision(.inconclusive, reason, isOpenForMore: hasMore)
     }

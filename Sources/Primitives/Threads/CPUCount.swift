@@ -5,22 +5,25 @@ import Glibc
 package enum CPUCount {
   /// At least 1; a quota of 1.5 CPUs counts as 2. Read once per call: three small files.
   package static func available() -> Int {
-    let affinity = Int(cplatform_affinity_count())
-    guard let quota = cgroupQuota() else { return affinity }
-    return max(1, min(affinity, quota))
+    let affinity = affinity()
+    guard let quota = quota() else { return affinity }
+    return max(1, Int(min(Double(affinity), quota.rounded(.up))))
   }
 
-  /// CPUs that `cpu.max` of cgroup 2 ("max 100000", "150000 100000") grants, rounded up; nil for no limit or no sense.
-  package static func quota(cpuMax text: String) -> Int? {
+  /// How many CPUs the affinity mask of the calling thread has.
+  package static func affinity() -> Int { Int(cplatform_affinity_count()) }
+
+  /// CPUs that `cpu.max` of cgroup 2 ("max 100000", "150000 100000") grants; nil for no limit or no sense.
+  package static func quota(cpuMax text: String) -> Double? {
     let fields = text.split(whereSeparator: { $0 == " " || $0 == "\n" })
     guard fields.count >= 2, let granted = Int(fields[0]), let period = Int(fields[1]) else { return nil }
     return quota(microseconds: granted, period: period)
   }
 
   /// The same from the two numbers of cgroup 1 (`cpu.cfs_quota_us`, -1 for none, and `cpu.cfs_period_us`).
-  package static func quota(microseconds quota: Int, period: Int) -> Int? {
+  package static func quota(microseconds quota: Int, period: Int) -> Double? {
     guard quota > 0, period > 0 else { return nil }
-    return max(1, (quota + period - 1) / period)
+    return Double(quota) / Double(period)
   }
 
   /// The path of this process in the cgroup-2 hierarchy, from the text of /proc/self/cgroup ("0::/user.slice/…").
@@ -29,9 +32,9 @@ package enum CPUCount {
     return nil
   }
 
-  /// The tightest quota on the way from this process's cgroup up to the root.
-  private static func cgroupQuota() -> Int? {
-    var tightest: Int?
+  /// CPUs that the tightest quota on the way from this process's cgroup up to the root grants; nil for no limit.
+  package static func quota() -> Double? {
+    var tightest: Double?
     var path = readText("/proc/self/cgroup").flatMap(cgroupPath) ?? "/"
     while true {
       let folder = path == "/" ? "" : path
