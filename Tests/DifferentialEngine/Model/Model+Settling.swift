@@ -10,9 +10,10 @@ extension Model {
     }
   }
 
-  /// What the object of an unclear operation says, when no statement is under way.
+  /// What the object of an unclear operation says, when no statement is under way and nothing has happened since it was asked. The
+  /// `cancel()` of a body may be under way.
   mutating func learn(_ index: Int, isFinished: Bool, isExecuting: Bool, isCancelled: Bool) {
-    if operations[index].cancelIsUnsure {
+    if operations[index].cancelIsUnsure, isCancelled || operations[index].cancels == 0 {
       operations[index].cancelIsUnsure = false
       operations[index].cancelIsSure = isCancelled
       if !isCancelled { operations[index].cancelBegan = nil }

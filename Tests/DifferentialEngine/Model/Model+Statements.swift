@@ -46,12 +46,18 @@ extension Model {
       operations[index].removals += 1
       if operations[index].began != nil || operations[index].isDone { operations[index].dependenciesUnsure = true }
     case .undependEnded(let index, _): operations[index].removals = max(0, operations[index].removals - 1)
-    case .cancelBegins(let index): beginCancel(index)
-    case .cancelEnded(let index, let seenStarted): endCancel(index, seenStarted: seenStarted)
+    case .cancelBegins(let index):
+      operations[index].cancels += 1
+      beginCancel(index)
+    case .cancelEnded(let index, let seenStarted):
+      operations[index].cancels -= 1
+      endCancel(index, seenStarted: seenStarted)
     case .cancelAllBegins(let queue):
       queues[queue].isCancellingAll = true
       for index in members(of: queue) {
-        if operations[index].addEnded == nil { operations[index].cancelIsUnsure = operations[index].cancelBegan == nil }
+        if operations[index].addEnded == nil, operations[index].cancelBegan == nil {
+          operations[index].cancelIsUnsure = true
+        }
         beginCancel(index)
       }
     case .cancelAllEnded(let queue, let seenStarted):

@@ -33,6 +33,8 @@ struct ModelOperation {
   // Cancelling.
   var cancelBegan: Int?
   var cancelIsSure = false
+  /// Calls of `cancel()` that are under way: until they have returned, nothing shows whether they took effect.
+  var cancels = 0
   /// The cancellation met the finish: either may have been first.
   var cancelIsUnsure = false
   /// It was cancelled before its start: its body must not begin.
