@@ -23,12 +23,13 @@ extension Model {
     case .addEnded(let added, _):
       for index in added { operations[index].addEnded = now }
     case .dependBegins(let index, let other):
+      operations[index].additions += 1
       guard !operations[index].dependencies.contains(where: { $0.operation == other }) else { return }
       operations[index].dependencies.append((other, false))
       operations[index].hadDependencies = true
-      // Also one that is about to finish may hold it back for a moment.
       operations[index].forgetReadiness()
     case .dependEnded(let index, let other, let seenStarted):
+      operations[index].additions -= 1
       guard let position = operations[index].dependencies.firstIndex(where: { $0.operation == other }) else { return }
       if seenStarted || mayBeDone(index) { operations[index].dependenciesUnsure = true }
       if operations[index].queue == nil, !operations[index].byHand {

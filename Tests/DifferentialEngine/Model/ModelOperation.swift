@@ -29,6 +29,8 @@ struct ModelOperation {
   }
   /// Removals of dependencies that are under way.
   var removals = 0
+  /// Additions that are under way: even one that has finished may hold it back until the call has returned.
+  var additions = 0
 
   // Cancelling.
   var cancelBegan: Int?
