@@ -113,7 +113,7 @@ extension Model {
       guard other != index, rival.isPending, rival.cancelBegan == nil, rival.level > starter.level,
         let place = rival.queue, queues[place].backend == backend, let level = rival.levelSure, level <= bound,
         !rival.isAskedLater, !rival.isReadinessObserved, let ready = rival.readySure, ready < bound,
-        queues[place].openedAt < bound, !queues[place].isOpening, queues[place].openedSure < bound,
+        queues[place].openedAt < bound, !queues[place].isChanging, queues[place].changedSure < bound,
         obstacle(to: other, strictly: true) == nil
       else { return false }
       return true

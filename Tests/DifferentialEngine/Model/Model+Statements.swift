@@ -90,29 +90,31 @@ extension Model {
       queues[queue].isChangingQuality = false
       queues[queue].qualityLevel = level
     case .limitBegins(let queue, let limit):
-      queues[queue].isOpening = true
+      queues[queue].isChanging = true
       let new = limit < 0 ? Int.max : limit
       if new > queues[queue].limit {
         if runningCount(in: queue) >= queues[queue].limit { queues[queue].openedAt = now }
         queues[queue].limit = new
       }
     case .limitEnded(let queue, let limit, let seenStarted):
-      endOpening(of: queue)
+      endChange(of: queue)
       forgetPlacement(in: queue)
       let new = limit < 0 ? Int.max : limit
       guard new < queues[queue].limit else { return }
       holdBackAll(in: queue, seenStarted: seenStarted)
       queues[queue].limit = new
       queues[queue].openedAt = now
+    case .suspendBegins(let queue): queues[queue].isChanging = true
     case .suspendEnded(let queue, let seenStarted):
+      endChange(of: queue)
       forgetPlacement(in: queue)
       holdBackAll(in: queue, seenStarted: seenStarted)
       queues[queue].isSuspended = true
     case .resumeBegins(let queue):
-      queues[queue].isOpening = true
+      queues[queue].isChanging = true
       if queues[queue].isSuspended { queues[queue].openedAt = now }
       queues[queue].isSuspended = false
-    case .resumeEnded(let queue): endOpening(of: queue)
+    case .resumeEnded(let queue): endChange(of: queue)
     case .released(let queue): queues[queue].isReleased = true
     case .flipBegins(let index): operations[index].conditionBegan = true
     case .flipEnded(let index): if operations[index].queue == nil { operations[index].conditionSure = true }
@@ -120,9 +122,9 @@ extension Model {
     }
   }
 
-  private mutating func endOpening(of queue: Int) {
-    queues[queue].isOpening = false
-    queues[queue].openedSure = now
+  private mutating func endChange(of queue: Int) {
+    queues[queue].isChanging = false
+    queues[queue].changedSure = now
   }
 
   // MARK: - What is held back from now on

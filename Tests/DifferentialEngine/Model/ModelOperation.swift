@@ -129,10 +129,10 @@ struct ModelQueue {
   var isChangingQuality = false
   /// The last moment before which no place was free, or nothing could start for another reason.
   var openedAt = 0
-  /// A call that lets more start is under way.
-  var isOpening = false
+  /// A call that lets more or fewer start is under way.
+  var isChanging = false
   /// The end of the last such call: all that it lets start has been handed over.
-  var openedSure = 0
+  var changedSure = 0
 
   init(_ spec: Program.QueueSpec) {
     backend = spec.backend
