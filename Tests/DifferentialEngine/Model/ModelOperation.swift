@@ -33,10 +33,10 @@ struct ModelOperation {
   var additions = 0
 
   // Cancelling.
-  var cancelBegan: Int?
-  var cancelIsSure = false
   /// Calls of `cancel()` that are under way: until they have returned, nothing shows whether they took effect.
   var cancels = 0
+  var cancelBegan: Int?
+  var cancelIsSure = false
   /// The cancellation met the finish: either may have been first.
   var cancelIsUnsure = false
   /// It was cancelled before its start: its body must not begin.
