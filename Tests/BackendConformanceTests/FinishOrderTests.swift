@@ -2,7 +2,7 @@ import Operations
 import TestSupport
 import Testing
 
-/// Rows 10, 11 and 25: whom a finish serves first, and that nobody's code stands in the way.
+/// Rows 8, 10, 11, 25, 35 and 40: whom a finish serves first, and that nobody's code stands in the way.
 @Suite("Order of a finish")
 struct FinishOrderTests {
   /// Limits of a queue: without one the controller takes no part.
@@ -50,6 +50,42 @@ struct FinishOrderTests {
       queue.addOperations([dependent, dependency], waitUntilFinished: false)
       try queue.drainInTime()
     }
+  }
+
+  @Test("rows 11 and 35: an overridden isReady may wait for what was added with it", arguments: allBackends, limits)
+  func overriddenIsReadyWaitsInABatch(backend: TestBackend, limit: Int) throws {
+    try backend.withQueue { queue in
+      queue.maxConcurrentOperationCount = limit
+      // What is ready already is on its way in the same batch when the other one is asked.
+      let first = BlockOperation {}
+      let second = WaitingInIsReady(first)
+      try inTime("the call that adds an operation whose isReady waits for the one before it") {
+        queue.addOperations([first, second], waitUntilFinished: false)
+      }
+      try Self.drain(queue)
+    }
+  }
+
+  @Test(
+    "rows 11 and 35: an overridden isReady may wait for what the same finish released", arguments: allBackends, limits)
+  func overriddenIsReadyWaitsAmongDependents(backend: TestBackend, limit: Int) throws {
+    try backend.withQueue { queue in
+      queue.maxConcurrentOperationCount = limit
+      let dependency = GatedOperation()
+      // Both are of a class that is asked: their answers belong to one batch.
+      let first = CountingOperation()
+      let second = WaitingInIsReady(first)
+      for dependent in [first, second] { dependent.addDependency(dependency) }
+      queue.addOperations([first, second, dependency], waitUntilFinished: false)
+      dependency.release.open()
+      try Self.drain(queue)
+      #expect(first.mains.value == 1)
+    }
+  }
+
+  /// Without the diagnosis of `drainInTime`, which would ask the `isReady` that waits.
+  private static func drain(_ queue: OperationQueue) throws {
+    try inTime("the queue to drain") { queue.waitUntilAllOperationsAreFinished() }
   }
 
   @Test("row 11: a waiter returns while an observer of a dependent still runs", arguments: allBackends, limits)

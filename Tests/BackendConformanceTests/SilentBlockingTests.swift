@@ -69,6 +69,29 @@ struct SilentBlockingTests {
     }
   }
 
+  @Test("row 28: what is added beside operations that wait already finds a thread", arguments: allBackends)
+  func addedBesideManyThatWait(backend: TestBackend) throws {
+    try backend.withQueue { queue in
+      let started = Gate()
+      let awaited = AsynchronousOperation { _ in started.open() }
+      queue.addOperation(awaited)
+      try started.wait("the operation that all wait for")
+      defer { awaited.finish() }
+      // All of them wait until the end, so each further one needs a further thread. Twice as many as a test has seconds: a
+      // backend that gets one more thread a second, as Dispatch does by itself, is not done in time.
+      try inTime("operations added one by one, each beside those that wait") {
+        for _ in 0..<2 * Int(patience) {
+          let waiting = Gate()
+          queue.addOperation {
+            waiting.open()
+            awaited.waitUntilFinished()
+          }
+          try waiting.wait("the next operation that waits")
+        }
+      }
+    }
+  }
+
   @Test("row 28: workers that all wait make room for what comes later", arguments: allBackends)
   func everyWorkerWaits(backend: TestBackend) throws {
     try backend.withQueue { queue in

@@ -4,7 +4,7 @@ import Testing
 
 /// The model objects to what the contract does not allow, and to nothing else.
 @Suite struct ModelTests {
-  /// Three plain operations and a closure; a queue with a limit of 1 and one without.
+  /// Three plain operations, a closure and one of each other kind; a queue with a limit of 1 and one without.
   private static let program = """
     backend 2
     queue 0 1
@@ -14,12 +14,18 @@ import Testing
     op main
     op closure
     op conditional
+    op hand-written
+    op blocks:1
     """
 
-  private static func violations(_ events: [Event]) throws -> [String] {
-    var model = Model(try Program(text: program), features: .all, isOrdered: true)
+  private static func model(after events: [Event], of text: String = program) throws -> Model {
+    var model = Model(try Program(text: text), features: .all, isOrdered: true)
     for event in events { model.take(event) }
-    return model.violations.map(\.category)
+    return model
+  }
+
+  private static func violations(_ events: [Event], of text: String = program) throws -> [String] {
+    try model(after: events, of: text).violations.map(\.category)
   }
 
   private static func added(_ index: Int, _ queue: Int) -> [Event] {
@@ -125,5 +131,56 @@ import Testing
     #expect(model.pendingMoves.isEmpty)
     #expect(model.facts(of: 0).isFinished && !model.facts(of: 1).isFinished)
     #expect(model.listed(in: 0).operations == [1])
+  }
+  // MARK: - While a call is under way
+
+  @Test func `a cancellation that is under way may still take effect`() throws {
+    var model = try Self.model(after: Self.added(5, 0) + [.cancelBegins(5)])
+    model.learn(5, isFinished: false, isExecuting: false, isCancelled: false)
+    for event in [.cancelEnded(5, seenStarted: false), .startSkipped(5)] as [Event] { model.take(event) }
+    #expect(model.violations.isEmpty)
+  }
+
+  @Test func `cancelled when it had finished, and again with a queue to which it is still being added`() throws {
+    let model = try Self.model(after: [
+      .addBegins([5], queue: 0, isBarrier: false), Self.begins(5, 0), .finishBegins(5), .finishEnded(5),
+      .cancelBegins(5), .cancelEnded(5, seenStarted: true), .cancelAllBegins(queue: 0),
+      .cancelAllEnded(queue: 0, seenStarted: [5]),
+    ])
+    #expect(model.facts(of: 5).isCancelled == nil)
+  }
+
+  @Test func `one of a barrier and of what is added beside it must start`() throws {
+    let beside: [Event] = [
+      .addBegins([3], queue: 1, isBarrier: true), .addBegins([0], queue: 1, isBarrier: false),
+      .addEnded([0], queue: 1), .addEnded([3], queue: 1),
+    ]
+    #expect(try Self.model(after: beside).pendingMoves == ["one of [0, 3] must start, or be moved out of the way"])
+    let started = beside + [Self.begins(0, 1)]
+    #expect(try Self.model(after: started).pendingMoves == ["the body of 0 must go on"])
+    #expect(try Self.model(after: started + [Self.ends(0)]).pendingMoves == ["3 must start"])
+    let held: [Event] = [.dependBegins(0, on: 1), .dependEnded(0, on: 1, seenStarted: false)]
+    #expect(try Self.model(after: held + beside).pendingMoves.isEmpty, "the earlier one may be the one that waits")
+  }
+
+  @Test func `what is being given a dependency is not ready for certain`() throws {
+    let urgent: [Event] = [2, 6].flatMap { [.priorityBegins($0, level: 4), .priorityEnded($0)] }
+    let finished = Self.added(1, 0) + [Self.begins(1, 0), Self.ends(1), .settled]
+    let held = urgent + Self.added(2, 0) + Self.added(6, 0) + Self.added(0, 0)
+    let resumed: [Event] = [.resumeBegins(queue: 0), .resumeEnded(queue: 0)]
+    let running = finished + Self.suspended + held + resumed + [Self.begins(2, 0)]
+    let next = [Self.ends(2), Self.begins(0, 0)]
+    #expect(try Self.violations(running + [.dependBegins(6, on: 1)] + next).isEmpty)
+    let depends: [Event] = [.dependBegins(6, on: 1), .dependEnded(6, on: 1, seenStarted: false)]
+    #expect(try Self.violations(running + depends + next) == ["order"])
+  }
+
+  @Test func `what is in a queue that is being suspended is not ready for certain`() throws {
+    let program = "backend 1\nqueue 0 -1\nqueue 0 -1\nop main\nop main\nop main"
+    let urgent: [Event] = [.priorityBegins(1, level: 4), .priorityEnded(1)]
+    let running = urgent + Self.added(2, 0) + [Self.begins(2, 0)] + Self.added(0, 0) + Self.added(1, 1)
+    let next = [Self.ends(2), Self.begins(0, 0)]
+    #expect(try Self.violations(running + next, of: program) == ["worker-order"])
+    #expect(try Self.violations(running + [.suspendBegins(queue: 1)] + next, of: program).isEmpty)
   }
 }

@@ -19,6 +19,7 @@ enum Event: Sendable, Equatable {
   case queueQualityEnded(queue: Int, level: Int)
   case limitBegins(queue: Int, Int)
   case limitEnded(queue: Int, Int, seenStarted: [Int])
+  case suspendBegins(queue: Int)
   case suspendEnded(queue: Int, seenStarted: [Int])
   case resumeBegins(queue: Int)
   case resumeEnded(queue: Int)

@@ -80,6 +80,7 @@ extension Execution {
       queue.maxConcurrentOperationCount = limit
       journal.append(.limitEnded(queue: number, limit, seenStarted: started(in: number)))
     case .suspend:
+      journal.append(.suspendBegins(queue: number))
       queue.isSuspended = true
       journal.append(.suspendEnded(queue: number, seenStarted: started(in: number)))
     case .resume:

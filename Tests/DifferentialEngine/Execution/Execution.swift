@@ -104,13 +104,13 @@ final class Execution {
   }
 
   private func askAboutUnclear() {
+    for event in journal.events(from: model.now) { model.take(event) }
     let answers = model.unclear.compactMap { index in
       state.operation(index).map { (index, $0.isFinished, $0.isExecuting, $0.isCancelled) }
     }
-    guard !answers.isEmpty else { return }
-    // What was appended before the answers were given is taken first.
-    for event in journal.events(from: model.now) { model.take(event) }
-    for (index, isFinished, isExecuting, isCancelled) in answers where model.unclear.contains(index) {
+    // An answer may be older than what happened meanwhile: the next round asks again.
+    guard journal.events(from: model.now).isEmpty else { return }
+    for (index, isFinished, isExecuting, isCancelled) in answers {
       model.learn(index, isFinished: isFinished, isExecuting: isExecuting, isCancelled: isCancelled)
     }
   }

@@ -25,7 +25,7 @@ extension Model {
       }
       let isStill =
         operation.addEnded != nil && operation.levelSure != nil && operation.removals == 0
-        && !operation.placementUnknown
+        && operation.additions == 0 && !operation.placementUnknown
         && (operation.kind != .conditional || operation.conditionSure)
         && (features.contains(.askedOrder) || !operation.isAskedLater) && !operation.isReadinessObserved
       guard isStill else { continue }
@@ -51,7 +51,7 @@ extension Model {
       let isSure = operation.dependencies.allSatisfy { operations[$0.operation].finishSure != nil }
       return isSure ? .batch(now) : nil
     }
-    guard operation.addEnded != nil, operation.removals == 0 else { return nil }
+    guard operation.addEnded != nil, operation.removals == 0, operation.additions == 0 else { return nil }
     let causes = operation.dependencies.filter { operations[$0.operation].finishSure == nil }
     guard causes.count == 1, operations[causes[0].operation].ended == now else { return nil }
     return .release(now)
@@ -113,7 +113,7 @@ extension Model {
       guard other != index, rival.isPending, rival.cancelBegan == nil, rival.level > starter.level,
         let place = rival.queue, queues[place].backend == backend, let level = rival.levelSure, level <= bound,
         !rival.isAskedLater, !rival.isReadinessObserved, let ready = rival.readySure, ready < bound,
-        queues[place].openedAt < bound, !queues[place].isOpening, queues[place].openedSure < bound,
+        queues[place].openedAt < bound, !queues[place].isChanging, queues[place].changedSure < bound,
         obstacle(to: other, strictly: true) == nil
       else { return false }
       return true

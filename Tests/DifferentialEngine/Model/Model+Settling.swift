@@ -10,9 +10,10 @@ extension Model {
     }
   }
 
-  /// What the object of an unclear operation says, when no statement is under way.
+  /// What the object of an unclear operation says, when no statement is under way and nothing has happened since it was asked. The
+  /// `cancel()` of a body may be under way.
   mutating func learn(_ index: Int, isFinished: Bool, isExecuting: Bool, isCancelled: Bool) {
-    if operations[index].cancelIsUnsure {
+    if operations[index].cancelIsUnsure, isCancelled || operations[index].cancels == 0 {
       operations[index].cancelIsUnsure = false
       operations[index].cancelIsSure = isCancelled
       if !isCancelled { operations[index].cancelBegan = nil }
@@ -24,7 +25,41 @@ extension Model {
   }
 
   /// What must still happen by itself.
-  var pendingMoves: [String] { operations.indices.compactMap(pendingMove) + observations.pendingMoves(of: self) }
+  var pendingMoves: [String] {
+    operations.indices.compactMap(pendingMove) + tiedMoves + observations.pendingMoves(of: self)
+  }
+
+  /// A barrier and what was added at the same time wait for each other as far as the model knows. One of them was the earlier
+  /// one: where nothing else holds them back, that one must start.
+  private var tiedMoves: [String] {
+    guard operations.contains(where: { $0.isBarrier && $0.isPending }) else { return [] }
+    var seen: Set<Int> = []
+    return operations.indices.compactMap { index in
+      guard operations[index].isBarrier, operations[index].isPending, !seen.contains(index) else { return nil }
+      let tied = tied(with: index)
+      seen.formUnion(tied)
+      guard tied.count > 1,
+        tied.allSatisfy({ operations[$0].isPending && obstacle(to: $0, strictly: true, ignoringTies: true) == nil })
+      else { return nil }
+      return "one of \(tied) must start, or be moved out of the way"
+    }
+  }
+
+  /// It and those of which nobody knows whether they come before it, and so on; sorted.
+  private func tied(with index: Int) -> [Int] {
+    guard let queue = operations[index].queue else { return [] }
+    var found: Set<Int> = [index]
+    var open = [index]
+    while let next = open.popLast() {
+      for other in members(of: queue) where other != next && !operations[other].isDone {
+        let isTie =
+          (operations[other].isBarrier || operations[next].isBarrier) && !isEarlier(other, than: next)
+          && !isEarlier(next, than: other)
+        if isTie, found.insert(other).inserted { open.append(other) }
+      }
+    }
+    return found.sorted()
+  }
 
   private func pendingMove(of index: Int) -> String? {
     let operation = operations[index]

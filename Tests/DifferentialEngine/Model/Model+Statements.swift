@@ -23,12 +23,13 @@ extension Model {
     case .addEnded(let added, _):
       for index in added { operations[index].addEnded = now }
     case .dependBegins(let index, let other):
+      operations[index].additions += 1
       guard !operations[index].dependencies.contains(where: { $0.operation == other }) else { return }
       operations[index].dependencies.append((other, false))
       operations[index].hadDependencies = true
-      // Also one that is about to finish may hold it back for a moment.
       operations[index].forgetReadiness()
     case .dependEnded(let index, let other, let seenStarted):
+      operations[index].additions -= 1
       guard let position = operations[index].dependencies.firstIndex(where: { $0.operation == other }) else { return }
       if seenStarted || mayBeDone(index) { operations[index].dependenciesUnsure = true }
       if operations[index].queue == nil, !operations[index].byHand {
@@ -46,12 +47,18 @@ extension Model {
       operations[index].removals += 1
       if operations[index].began != nil || operations[index].isDone { operations[index].dependenciesUnsure = true }
     case .undependEnded(let index, _): operations[index].removals = max(0, operations[index].removals - 1)
-    case .cancelBegins(let index): beginCancel(index)
-    case .cancelEnded(let index, let seenStarted): endCancel(index, seenStarted: seenStarted)
+    case .cancelBegins(let index):
+      operations[index].cancels += 1
+      beginCancel(index)
+    case .cancelEnded(let index, let seenStarted):
+      operations[index].cancels -= 1
+      endCancel(index, seenStarted: seenStarted)
     case .cancelAllBegins(let queue):
       queues[queue].isCancellingAll = true
       for index in members(of: queue) {
-        if operations[index].addEnded == nil { operations[index].cancelIsUnsure = operations[index].cancelBegan == nil }
+        if operations[index].addEnded == nil, operations[index].cancelBegan == nil {
+          operations[index].cancelIsUnsure = true
+        }
         beginCancel(index)
       }
     case .cancelAllEnded(let queue, let seenStarted):
@@ -83,29 +90,31 @@ extension Model {
       queues[queue].isChangingQuality = false
       queues[queue].qualityLevel = level
     case .limitBegins(let queue, let limit):
-      queues[queue].isOpening = true
+      queues[queue].isChanging = true
       let new = limit < 0 ? Int.max : limit
       if new > queues[queue].limit {
         if runningCount(in: queue) >= queues[queue].limit { queues[queue].openedAt = now }
         queues[queue].limit = new
       }
     case .limitEnded(let queue, let limit, let seenStarted):
-      endOpening(of: queue)
+      endChange(of: queue)
       forgetPlacement(in: queue)
       let new = limit < 0 ? Int.max : limit
       guard new < queues[queue].limit else { return }
       holdBackAll(in: queue, seenStarted: seenStarted)
       queues[queue].limit = new
       queues[queue].openedAt = now
+    case .suspendBegins(let queue): queues[queue].isChanging = true
     case .suspendEnded(let queue, let seenStarted):
+      endChange(of: queue)
       forgetPlacement(in: queue)
       holdBackAll(in: queue, seenStarted: seenStarted)
       queues[queue].isSuspended = true
     case .resumeBegins(let queue):
-      queues[queue].isOpening = true
+      queues[queue].isChanging = true
       if queues[queue].isSuspended { queues[queue].openedAt = now }
       queues[queue].isSuspended = false
-    case .resumeEnded(let queue): endOpening(of: queue)
+    case .resumeEnded(let queue): endChange(of: queue)
     case .released(let queue): queues[queue].isReleased = true
     case .flipBegins(let index): operations[index].conditionBegan = true
     case .flipEnded(let index): if operations[index].queue == nil { operations[index].conditionSure = true }
@@ -113,9 +122,9 @@ extension Model {
     }
   }
 
-  private mutating func endOpening(of queue: Int) {
-    queues[queue].isOpening = false
-    queues[queue].openedSure = now
+  private mutating func endChange(of queue: Int) {
+    queues[queue].isChanging = false
+    queues[queue].changedSure = now
   }
 
   // MARK: - What is held back from now on

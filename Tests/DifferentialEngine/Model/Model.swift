@@ -62,8 +62,12 @@ struct Model {
   }
 
   /// Why it cannot start now; nil when it can.
-  /// - Parameter strictly: as one who says that it must start sees it; otherwise as one who says that it may have.
-  func obstacle(to index: Int, strictly: Bool, ignoringPlaces: Bool = false) -> String? {
+  /// - Parameters:
+  ///   - strictly: as one who says that it must start sees it; otherwise as one who says that it may have.
+  ///   - ignoringTies: what was added at the same time is no obstacle, whichever of both was the earlier one.
+  func obstacle(
+    to index: Int, strictly: Bool, ignoringPlaces: Bool = false, ignoringTies: Bool = false
+  ) -> String? {
     let operation = operations[index]
     func isDone(_ other: Int) -> Bool { strictly ? operations[other].isDone : mayBeDone(other) }
     if operation.byHand { return nil }
@@ -77,7 +81,7 @@ struct Model {
     if waits, operation.kind == .conditional, !operation.conditionBegan { return "its isReady is false" }
     for other in members(of: place) where other != index && !isDone(other) {
       // Of two that are added at the same time, either may be the earlier one.
-      let isBefore = strictly ? !isEarlier(index, than: other) : isEarlier(other, than: index)
+      let isBefore = strictly && !ignoringTies ? !isEarlier(index, than: other) : isEarlier(other, than: index)
       if operations[other].isBarrier, isBefore { return "the barrier \(other) was added before it" }
       if operation.isBarrier, isBefore { return "it is a barrier, and \(other) was added before it" }
     }

@@ -29,8 +29,12 @@ struct ModelOperation {
   }
   /// Removals of dependencies that are under way.
   var removals = 0
+  /// Additions that are under way: even one that has finished may hold it back until the call has returned.
+  var additions = 0
 
   // Cancelling.
+  /// Calls of `cancel()` that are under way: until they have returned, nothing shows whether they took effect.
+  var cancels = 0
   var cancelBegan: Int?
   var cancelIsSure = false
   /// The cancellation met the finish: either may have been first.
@@ -125,10 +129,10 @@ struct ModelQueue {
   var isChangingQuality = false
   /// The last moment before which no place was free, or nothing could start for another reason.
   var openedAt = 0
-  /// A call that lets more start is under way.
-  var isOpening = false
+  /// A call that lets more or fewer start is under way.
+  var isChanging = false
   /// The end of the last such call: all that it lets start has been handed over.
-  var openedSure = 0
+  var changedSure = 0
 
   init(_ spec: Program.QueueSpec) {
     backend = spec.backend
