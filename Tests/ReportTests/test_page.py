@@ -96,7 +96,7 @@ def test_it_says_what_does_not_count(page):
         "blocks",
         "killed by signal 11",
         "No report of <code>opbench validate</code>",
-        "half their interval",
+        "interval wider than ±5 % (~)",
     ):
         assert words in page
     assert "/somewhere/" not in page

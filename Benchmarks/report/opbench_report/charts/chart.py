@@ -3,7 +3,7 @@ screen."""
 
 from dataclasses import dataclass, field
 
-from ..data.metrics import quantity, quantity_with_interval, ratio, words
+from ..data.metrics import marked_ratio, quantity, quantity_with_interval, words
 from ..subjects import order
 
 
@@ -97,13 +97,10 @@ def is_wide(values, factor=8):
 
 
 def describe(line, arm, cell):
-    """A cell in words: its number, interval, processes and ratio."""
+    """A cell in words: its ratio first, which a quiet and a busy machine give alike, then number, interval and
+    processes."""
     text = f"{words(line.metric)} {quantity_with_interval(line.unit, cell.estimate)}, n = {cell.estimate.count}"
-    if cell.estimate.is_unstable:
-        text += ", unstable"
-    if cell.ratio:
-        text += f"; {ratio(cell.ratio)} to {cell.against}"
-    return text
+    return f"{marked_ratio(cell.ratio)} to {cell.against}; {text}" if cell.ratio else text
 
 
 def dots_panel(line, title, axis):
@@ -114,7 +111,7 @@ def dots_panel(line, title, axis):
         own = cell.estimate
         label = quantity(line.unit, own.median)
         if cell.ratio:
-            label += f"  x{_short(cell.ratio.median)}"
+            label = f"x{_short(cell.ratio.median)}  {label}"
         mark = Mark(own.median, x_low=own.low, x_high=own.high, label=label, detail=describe(line, arm, cell))
         series.append(Series(arm, [mark]))
     return Panel(title, series, axis)

@@ -1,5 +1,7 @@
 """What a metric is: the time that stands for a benchmark, and how its numbers are written."""
 
+from .statistics import is_rough
+
 _PRIMARY = ("ns_per_op", "ns_per_task", "ns_per_cancel", "makespan_ns", "metg50_ns")
 _WORDS = {
     "ns_per_op": "time per operation",
@@ -113,3 +115,8 @@ def ratio(estimate):
     if estimate.low is not None:
         text += f" [{significant(estimate.low)}, {significant(estimate.high)}]"
     return text
+
+
+def marked_ratio(estimate):
+    """The same for a table, with `~` behind a ratio whose interval is wider than ±5 %."""
+    return ratio(estimate) + ("~" if is_rough(estimate) else "")
