@@ -38,6 +38,19 @@ def primary_time(units):
     return min((name for name in times if name.endswith("_p50_ns")), default=None)
 
 
+# What is a share of the best there can be.
+_MORE = ("efficiency", "speedup", "min_share", "jain")
+_LESS_UNITS = ("ns", "bytes", "allocations", "percent", "switches", "migrations", "faults")
+_LESS = ("rank_error", "delay", "late_starts")
+
+
+def better(metric, unit):
+    """Which side is better, `less` or `more`; empty for what is neither."""
+    if metric in _MORE:
+        return "more"
+    return "less" if unit in _LESS_UNITS or metric.startswith(_LESS) else ""
+
+
 def words(metric):
     """The metric in words."""
     if metric in _WORDS:

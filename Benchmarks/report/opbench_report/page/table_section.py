@@ -43,7 +43,7 @@ def rows(results):
     return records
 
 
-def section(results):
+def section(results, files):
     heads = "".join(
         tag(
             "th",
@@ -82,6 +82,7 @@ def section(results):
     return tag(
         "section",
         tag("h2", "All numbers", id="table-title")
+        + files
         + tag("p", _NOTE, class_="note")
         + tag("div", words + choices, class_="filters", role="search", aria_label="Filter the table")
         + tag("p", "", id="table-count", aria_live="polite", class_="note")

@@ -4,10 +4,10 @@ from ..charts.ticks import limits, ticks
 from .style import FAINT, INK, error_style, marker_style, title_size
 
 # What the numbers at the right have of the panel's width, in inches.
-_NUMBERS = 0.85
+_NUMBERS = 0.88
 
 
-def draw_dots(axes, panel, chart, arms, with_names, with_axis, with_label):
+def draw_dots(axes, panel, chart, arms, with_names, with_label):
     values = _values(
         [one for one in chart.panels if (one.x.label, one.x.unit) == (panel.x.label, panel.x.unit)], panel.x.log
     )
@@ -20,8 +20,8 @@ def draw_dots(axes, panel, chart, arms, with_names, with_axis, with_label):
         axes.set_xlim(low, high * (high / low) ** room)
     else:
         axes.set_xlim(low, high + (high - low) * room)
-    marks = ticks(low, high, panel.x.log, panel.x.unit, most=4)
-    axes.set_xticks([place for place, _ in marks], [text for _, text in marks] if with_axis else [])
+    marks = ticks(low, high, panel.x.log, panel.x.unit, most=3 if panel.x.log else 4)
+    axes.set_xticks([place for place, _ in marks], [text for _, text in marks])
     axes.minorticks_off()
     axes.grid(axis="x")
     for guide in panel.guides:
@@ -34,7 +34,7 @@ def draw_dots(axes, panel, chart, arms, with_names, with_axis, with_label):
     title = panel.title + "".join(f" (dashed: {guide.label})" for guide in panel.guides if guide.at != 1)
     axes.set_title(title, loc="left", pad=3, fontsize=title_size(title, width))
     if with_label:
-        axes.set_xlabel(panel.x.label, labelpad=2)
+        axes.set_xlabel("\n".join(filter(None, [panel.x.label, panel.x.note])), labelpad=2)
 
     found = {series.arm: series.marks for series in panel.series}
     for row, arm in enumerate(arms):

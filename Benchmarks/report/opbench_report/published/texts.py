@@ -79,7 +79,7 @@ def _joined(paragraphs):
 
 def summary(results, charts):
     """SUMMARY.md, which lies beside the results."""
-    lines = [f"* **{one.topic}: {one.choice}** ({one.certainty}). {one.sentence}" for one in findings(results)]
+    lines = [f"* {_topic(one)} {one.sentence}" for one in findings(results)]
     shown = parts(results, charts, "results")
     paragraphs = [
         "# Reference results",
@@ -97,6 +97,11 @@ def summary(results, charts):
     ]
     paragraphs += ["## Cells without a number", "\n".join(failures)] if failures else []
     return _joined(paragraphs) + "\n"
+
+
+def _topic(finding):
+    """What the work is, and where there was a choice, how sure it is."""
+    return f"**{finding.topic}: {finding.choice}** ({finding.certainty})." if finding.is_choice else f"**{finding.topic}.**"
 
 
 def marks(part):
