@@ -50,10 +50,16 @@ def test_svg_follows_the_dark_mode(folder):
 
 def test_every_panel_has_tick_labels(built):
     for chart in built[0]:
-        figure = _dots_figure(chart) if chart.form == "dots" else _grid_figure(chart)
+        with pyplot.rc_context(PARAMETERS):
+            figure = _dots_figure(chart) if chart.form == "dots" else _grid_figure(chart)
+            figure.canvas.draw()
         assert len(figure.axes) == len(chart.panels)
         for axes in figure.axes:
-            assert [label for label in axes.get_xticklabels() if label.get_text()], chart.name
+            labels = [label for label in axes.get_xticklabels() if label.get_text()]
+            assert labels, chart.name
+            if chart.form == "dots":
+                boxes = [label.get_window_extent() for label in labels]
+                assert all(a.x1 < b.x0 for a, b in zip(boxes, boxes[1:])), (chart.name, axes.get_title(loc="left"))
         pyplot.close(figure)
 
 

@@ -53,7 +53,9 @@
         const cell = document.createElement(column === 0 ? "th" : "td");
         if (column === 0) cell.scope = "row";
         // As text, never as HTML: it comes from a file.
-        cell.textContent = text(column in SHOWN ? row[SHOWN[column]] : row[column]);
+        const shown = text(column in SHOWN ? row[SHOWN[column]] : row[column]);
+        // Parameters break between one and the next.
+        shown.split(/(?<=;)/).forEach((part, place) => cell.append(...(place ? [document.createElement("wbr")] : []), part));
         if (head.classList.contains("number")) cell.className = "number";
         line.append(cell);
       });
