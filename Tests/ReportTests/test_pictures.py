@@ -1,5 +1,6 @@
 """The pictures are whole files, the same every time, and carry what they were made from."""
 
+import dataclasses
 import os
 import re
 import struct
@@ -8,6 +9,7 @@ import xml.etree.ElementTree
 import pytest
 
 from opbench_report import paper
+from opbench_report.charts.chart import Mark, Series
 from opbench_report.command import main, source_line
 from opbench_report.paper.draw import _dots_figure, _grid_figure
 from opbench_report.paper.style import PARAMETERS, pyplot
@@ -63,14 +65,21 @@ def test_every_panel_has_tick_labels(built):
         pyplot.close(figure)
 
 
-def test_the_legend_of_metg_has_a_place_of_its_own(built):
+@pytest.mark.parametrize("panels", [1, 2, 4])
+def test_the_legend_of_metg_has_a_place_of_its_own(built, panels):
+    """Also beside a curve that goes far to the right and stays low."""
     (chart,) = [one for one in built[0] if one.name == "granularity"]
+    (panel,) = chart.panels
+    end = max(mark.x for one in panel.series for mark in one.marks)
+    low = Series(panel.series[0].arm, [Mark(end * (1 - step / 20), 0.02 + step / 40) for step in range(10)])
+    panel = dataclasses.replace(panel, series=[*panel.series, low])
+    chart = dataclasses.replace(chart, panels=[panel] * panels)
     with pyplot.rc_context(PARAMETERS):
         figure = _grid_figure(chart)
         figure.canvas.draw()
         for axes in figure.axes:
             place = axes.get_legend().get_window_extent()
-            marks = [axes.transData.transform((mark.x, mark.y)) for one in chart.panels[0].series for mark in one.marks]
+            marks = [axes.transData.transform((mark.x, mark.y)) for one in panel.series for mark in one.marks]
             assert marks and not [mark for mark in marks if place.contains(*mark)]
         pyplot.close(figure)
 

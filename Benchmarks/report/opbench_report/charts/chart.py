@@ -76,7 +76,7 @@ class Chart:
     panels: list
     # A chart over numbers of workers has one series for all arms of a subject.
     by_workers: bool = False
-    # How many panels stand side by side in print, of rows of subjects.
+    # How many panels stand side by side in print.
     columns: int = 3
 
     def name_of(self, arm):

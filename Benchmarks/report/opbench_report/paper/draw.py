@@ -10,7 +10,6 @@ from .dots import draw_dots
 from .lines import draw_panel
 from .style import INK, PARAMETERS, WIDTH, for_the_web, marker_style, pyplot
 
-_COLUMNS = 3
 KINDS = ("svg", "png")
 # So many panels are set smaller.
 _MANY = 9
@@ -67,9 +66,9 @@ def _label(axis):
 
 def _grid_figure(chart):
     """Panels with two axes, and one legend for all."""
-    columns = min(_COLUMNS + (len(chart.panels) > _MANY), len(chart.panels))
+    columns = min(chart.columns + (len(chart.panels) > _MANY), len(chart.panels))
     rows = math.ceil(len(chart.panels) / columns)
-    panel_height = {1: 3.0, _COLUMNS + 1: 1.75}.get(columns, 2.1)
+    panel_height = {1: 3.0, 2: 2.5, 3: 2.1}.get(columns, 1.75)
     names = [chart.name_of(arm) for arm in chart.arms]
     # What a column of the legend takes of the width, in inches.
     legend_columns = min(len(names), int(WIDTH / (0.75 + 0.066 * max(map(len, names)))))

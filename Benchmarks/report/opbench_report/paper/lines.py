@@ -5,8 +5,8 @@ from ..subjects import look
 from .style import INK, error_style, marker_style, title_size
 
 
-# What a panel's own legend takes of its width, beside the marks.
-_LEGEND_ROOM = 0.3
+# What a character of a panel's own legend has of the width, in inches, and what its mark and its edges have.
+_CHARACTER, _MARK = 0.05, 0.42
 
 
 def draw_panel(axes, panel):
@@ -94,12 +94,20 @@ def _scale(axes, panel, which):
     getattr(axes, f"set_{which}scale")("log" if log else "linear")
     if which == "x" and log and any(mark.label for series in panel.series for mark in series.marks):
         # At the right there is room for the panel's own legend, which would hide marks.
-        getattr(axes, f"set_{which}lim")(low, high * (high / low) ** _LEGEND_ROOM)
+        axes.set_xlim(low, high * (high / low) ** _legend_room(axes, panel))
     else:
         getattr(axes, f"set_{which}lim")(low, high)
     marks = axis.names or ticks(low, high, log, axis.unit)
     getattr(axes, f"set_{which}ticks")([place for place, _ in marks], [text for _, text in marks])
     getattr(axes, f"set_{which}label")("\n".join(filter(None, [axis.label, axis.note])), labelpad=2)
+
+
+def _legend_room(axes, panel):
+    """What a panel's own legend takes, as a share of what is left for the marks."""
+    width = 0.9 * axes.figure.get_size_inches()[0] * axes.get_position().width
+    named = [f"{mark.label}  {series.arm}" for series in panel.series for mark in series.marks if mark.label]
+    legend = min(_MARK + _CHARACTER * max(map(len, named)), 0.6 * width)
+    return legend / (width - legend)
 
 
 def _guide(axes, guide, is_below):
