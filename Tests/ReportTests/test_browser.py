@@ -1,6 +1,7 @@
 """The page in a real browser, headless: it draws, filters, sorts and toggles, fits a phone, follows the dark mode, and
 stays at home."""
 
+import itertools
 import json
 import shutil
 import time
@@ -87,7 +88,7 @@ def desktop(address):
 
 @pytest.fixture(scope="module")
 def phone(address):
-    yield from opened(address, 375, 812)
+    yield from opened(address, 390, 844)
 
 
 def test_no_error_and_no_request(desktop, address):
@@ -147,20 +148,25 @@ def test_the_table_filters_and_sorts_by_keyboard(desktop):
     desktop.keys("forkjoin ns_per_op @2")
     desktop.wait("document.getElementById('table-count').textContent.startsWith('12 of')")
     assert set(column(desktop, 0)) == {"forkjoin/fib"} and total > 300
-    desktop.ask("document.querySelector('#cells button[data-column=\"9\"]').focus()")
+    desktop.ask("document.querySelector('#cells button[data-column=\"4\"]').focus()")
     desktop.keys("\ue007")  # Enter
-    ratios = [float(one) for one in column(desktop, 9) if one]
+    numbers = lambda: [float(one.split(" ")[0].removeprefix("x")) for one in column(desktop, 4) if one]
+    ratios = numbers()
     assert ratios == sorted(ratios) and len(ratios) == 10
-    assert desktop.ask("document.querySelectorAll('#cells th')[9].getAttribute('aria-sort')") == "ascending"
+    assert desktop.ask("document.querySelectorAll('#cells th')[4].getAttribute('aria-sort')") == "ascending"
     desktop.keys(" ")
-    down = [float(one) for one in column(desktop, 9) if one]
-    assert down == ratios[::-1] and column(desktop, 9)[-1] == ""
-    assert desktop.ask("document.querySelectorAll('#cells th')[9].getAttribute('aria-sort')") == "descending"
+    assert numbers() == ratios[::-1] and column(desktop, 4)[-1] == ""
+    assert desktop.ask("document.querySelectorAll('#cells th')[4].getAttribute('aria-sort')") == "descending"
     desktop.ask(
         "(document.getElementById('filter-words').value = '', document.getElementById('filter-subject').value ="
         " 'rayon', document.getElementById('filter-subject').dispatchEvent(new Event('input', {bubbles: true})))"
     )
-    assert set(column(desktop, 3)) == {"rayon"}
+    assert set(column(desktop, 3)) == {"rayon@2"}
+
+
+def test_no_column_of_the_table_is_clipped(desktop):
+    """At this width, with the texts of the table's first hundred rows."""
+    assert desktop.ask("(e => e.scrollWidth <= e.clientWidth)(document.getElementById('cells').parentElement)")
 
 
 def test_more_rows_on_demand(desktop):
@@ -183,15 +189,77 @@ def test_controls_have_names(desktop):
 
 
 def test_a_phone_needs_no_sideways_scroll(phone):
-    assert phone.ask("innerWidth") == 375
+    assert phone.ask("innerWidth") == 390
     phone.ask("document.querySelectorAll('details').forEach(d => d.open = true)")
-    assert phone.ask("document.documentElement.scrollWidth") == 375
+    assert phone.ask("document.documentElement.scrollWidth") == 390
     wide = phone.ask(
-        "[...document.querySelectorAll('main *')].filter(e => !e.closest('.scroll, pre, .boxes, svg') &&"
-        " e.getBoundingClientRect().right > 376).map(e => e.tagName + '.' + e.className).slice(0, 5)"
+        "[...document.querySelectorAll('main *')].filter(e => !e.closest('.scroll, pre, svg') &&"
+        " e.getBoundingClientRect().right > 391).map(e => e.tagName + '.' + e.className).slice(0, 5)"
     )
     assert wide == []
     assert [entry for entry in phone.driver.get_log("browser") if entry["level"] == "SEVERE"] == []
+
+
+def test_the_first_screen_has_a_picture(desktop, phone):
+    for browser, share in ((desktop, 0.5), (phone, 0.7)):
+        top = browser.ask("document.querySelector('.plot').getBoundingClientRect().top + scrollY")
+        assert top < share * browser.ask("innerHeight")
+    # Beside it are the sentences, where there is room.
+    tops = "['.plot', '#in-short'].map(one => document.querySelector(one).getBoundingClientRect().top)"
+    assert abs(desktop.ask(f"(([a, b]) => a - b)({tops})")) < 200
+
+
+@pytest.mark.parametrize("name", ["desktop", "phone"])
+def test_the_legend_shows_all_and_lets_nothing_through(request, name):
+    browser = request.getfixturevalue(name)
+    browser.ask("document.getElementById('latency').scrollIntoView()")
+    browser.wait("document.getElementById('toggles').getBoundingClientRect().top === 0")
+    bar = "document.getElementById('toggles')"
+    assert browser.ask(f"{bar}.scrollWidth <= {bar}.clientWidth && {bar}.scrollHeight <= {bar}.clientHeight")
+    cut = (
+        f"[...{bar}.querySelectorAll('label')].filter(one => one.getBoundingClientRect().right > innerWidth ||"
+        f" one.getBoundingClientRect().bottom > {bar}.getBoundingClientRect().bottom).length"
+    )
+    assert browser.ask(cut) == 0
+    assert browser.ask(f"getComputedStyle({bar}).backgroundColor") == "rgb(255, 255, 255)"
+    # Whatever lies on top within its rectangle, from edge to edge, is the bar.
+    through = (
+        f"(r => [...Array(60).keys()].flatMap(x => [...Array(10).keys()].map(y => document.elementFromPoint(r.left + 1"
+        f" + (r.width - 2) * x / 59, r.top + 1 + (r.height - 2) * y / 9))).filter(e => !e.closest('#toggles')).length)"
+        f"({bar}.getBoundingClientRect())"
+    )
+    assert browser.ask(through) == 0
+    # And what was jumped to lies below it.
+    below = f"document.getElementById('latency').getBoundingClientRect().top - {bar}.getBoundingClientRect().bottom"
+    assert browser.ask(below) >= 0
+    browser.ask("scrollTo(0, 0)")
+
+
+@pytest.mark.parametrize("name", ["desktop", "phone"])
+def test_numbers_of_metg_do_not_overprint(request, name):
+    browser = request.getfixturevalue(name)
+    boxes = browser.ask(
+        "[...document.querySelectorAll('#chart-granularity .annotation-text')].map(e => [e.textContent,"
+        " e.getBoundingClientRect()]).map(([t, r]) => [t, r.left, r.top, r.right, r.bottom])"
+    )
+    assert len([one for one in boxes if "@2" in one[0]]) == 6
+    for one, other in itertools.combinations(boxes, 2):
+        apart = one[3] <= other[1] or other[3] <= one[1] or one[4] <= other[2] + 2 or other[4] <= one[2] + 2
+        assert apart, (one, other)
+    marks = browser.ask(
+        "[...document.querySelectorAll('#chart-granularity .points path')].map(e => e.getBoundingClientRect()).map(r =>"
+        " [r.left + r.width / 2, r.top + r.height / 2])"
+    )
+    named = [one for one in boxes if "@2" in one[0]]
+    hidden = [(x, y) for x, y in marks for _, left, top, right, bottom in named if left < x < right and top < y < bottom]
+    assert len(marks) > 50 and hidden == []
+
+
+def test_axes_say_their_scale(desktop):
+    titles = desktop.ask("[...document.querySelectorAll('.plot')].map(p => p.layout.xaxis.title.text)")
+    assert "log scale, ← less is better" in titles[0]
+    # A tall picture has its numbers above as well.
+    assert desktop.ask("document.querySelectorAll('#plot-0 .x2tick text').length") > 2
 
 
 def test_dark_mode_changes_page_and_plots(desktop):

@@ -2,12 +2,14 @@
 
 import itertools
 import math
+import re
 
 import pytest
 import synthetic
 
 from opbench_report import charts, findings, subjects
-from opbench_report.charts.ticks import limits, ticks
+from opbench_report.charts.chart import Guide
+from opbench_report.charts.ticks import is_crowded, limits, ticks
 from opbench_report.data import results as result_files
 
 
@@ -78,6 +80,45 @@ def test_scaling_has_a_mark_per_number_of_workers(built):
     assert all([mark.x for mark in series.marks] == [1, 2] for series in panel.series)
 
 
+def test_cpu_cost_is_a_row_for_each_subject(built, results):
+    """As many marks as subjects, however many benchmarks, and each the mean of the family."""
+    own = chart(built, "cpu-cost")
+    assert [panel.title for panel in own.panels][:2] == ["overhead: time", "overhead: CPU time"]
+    for panel in own.panels:
+        assert all(len(series.marks) == 1 for series in panel.series)
+        assert len({series.arm.subject for series in panel.series}) == len(panel.series) > 1
+    lines = results.select(family="forkjoin", metric="cpu_ns_per_op")
+    (line,), panel = lines, next(panel for panel in own.panels if panel.title == "forkjoin: CPU time")
+    for series in panel.series:
+        ratio, (mark,) = line.cells[series.arm].ratio, series.marks
+        assert mark.x == pytest.approx(ratio.median) and mark.x_low < mark.x < mark.x_high
+        busy = float(re.search(r"([0-9.]+) CPUs busy", mark.detail).group(1))
+        # As the synthetic times have it.
+        assert busy == pytest.approx(1.6, rel=0.05)
+
+
+def test_without_foundation_there_is_no_cpu_cost(tmp_path):
+    def fill(writer):
+        times = [("ns_per_op", "ns", lambda d, w: 100 * d), ("cpu_ns_per_op", "ns", lambda d, w: 160 * d)]
+        writer.cell("forkjoin/fib", "n=15", [("stealing", 2), ("threadpool", 2)], times)
+
+    path = synthetic.write(tmp_path / "alone.csv", filling=fill, outcome={"excluded_blocks": [], "failures": []})
+    missing = charts.build_all(result_files.read([str(path)]))[1]
+    assert any(one.name == "cpu-cost" and "beside foundation" in one.lacks for one in missing)
+
+
+def test_axes_say_their_scale_and_their_better_side(built):
+    axes = {one.name: one.panels[0].x if one.form == "dots" else one.panels[0].y for one in built[0]}
+    assert axes["overview"].note == axes["overhead"].note == "log scale, ← less is better"
+    assert axes["granularity"].note == axes["replay"].note == "more is better →"
+    assert chart(built, "granularity").panels[0].x.note == "log scale, ← less is better"
+    # Low priorities ought to wait.
+    assert "better" not in axes["wait-by-level"].note
+    for one in built[0]:
+        for axis in (axis for panel in one.panels for axis in (panel.x, panel.y) if axis is not None):
+            assert axis.log == ("log scale" in axis.note)
+
+
 def test_missing_data_names_the_run_that_gives_it(tmp_path):
     def little(writer):
         writer.cell(
@@ -146,6 +187,31 @@ def test_looks_differ_without_colour():
     assert subjects.look("brand-new") == subjects.look("brand-new")
 
 
+def test_what_stands_side_by_side_looks_different():
+    """The one that this came from, by all that tells them apart; and the others by their colour."""
+    one, other = subjects.look("raw-dispatch"), subjects.look("rayon")
+    assert one.dash != other.dash and {one.marker, other.marker} != {"v", ">"}
+    usual = (*subjects.OURS, "foundation", "raw-dispatch", *subjects.PEERS)
+    for a, b in itertools.combinations(usual, 2):
+        for paper in ("light", "dark"):
+            least = 40 if {a, b} == {"raw-dispatch", "rayon"} else 18
+            colours = [_lab(getattr(subjects.look(name), paper)) for name in (a, b)]
+            assert math.dist(*colours) >= least, (a, b, paper)
+
+
+def _lab(colour):
+    """CIE L*a*b*, in which distances are as large as they look."""
+    parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    r, g, b = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    x, y, z = (
+        (0.4124 * r + 0.3576 * g + 0.1805 * b) / 0.9505,
+        0.2126 * r + 0.7152 * g + 0.0722 * b,
+        (0.0193 * r + 0.1192 * g + 0.9505 * b) / 1.089,
+    )
+    x, y, z = (one ** (1 / 3) if one > 0.008856 else 7.787 * one + 16 / 116 for one in (x, y, z))
+    return 116 * y - 16, 500 * (x - y), 200 * (y - z)
+
+
 def test_colours_stand_out_from_the_paper():
     def luminance(colour):
         parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
@@ -161,6 +227,11 @@ def test_colours_stand_out_from_the_paper():
         # What WCAG 2.1 asks of graphics.
         assert contrast(own.light, "#ffffff") >= 3, name
         assert contrast(own.dark, "#14171b") >= 3, name
+
+
+def test_a_guide_below_another_has_its_label_below():
+    guides = [Guide("y", at, "") for at in (0.5, 0.95, 1)]
+    assert [is_crowded(one, guides, (0, 1.05)) for one in guides] == [False, True, False]
 
 
 @pytest.mark.parametrize(

@@ -104,5 +104,21 @@ def test_one_zero_among_the_blocks_makes_no_ratio(tmp_path):
     assert (one.choice, one.certainty) == ("threadpool", findings.SURE) and "times" not in one.sentence
 
 
+def test_one_backend_is_no_choice(tmp_path):
+    """How sure it is that it is quicker than Foundation's says nothing of a choice."""
+    alone = found(tmp_path, fib(stealing=1, foundation=10, raw_dispatch=2))[0]
+    assert [one.is_choice for one in alone.values()] == [False, False]
+    several = found(tmp_path, fib(stealing=1, threadpool=2, foundation=10))[0]
+    assert [one.is_choice for one in several.values()] == [True, True]
+    assert not found(tmp_path, rank_errors(stealing=7, foundation=0))[0]["Strict priority"].is_choice
+
+
+def test_in_short_there_is_one_ratio_with_its_interval(tmp_path):
+    one = found(tmp_path, fib(stealing=1, threadpool=2, foundation=10))[0]["Fork and join"]
+    assert re.fullmatch(r"Stealing needs x0\.[0-9]+ \[0\.[0-9]+, 0\.[0-9]+\] of foundation's time\.", one.short)
+    one = found(tmp_path, fib(stealing=1, threadpool=2))[0]["Fork and join"]
+    assert re.fullmatch(r"Stealing needs x0\.5[0-9]* \[.*\] of threadpool's time\.|Stealing needs x0\.4.*", one.short)
+
+
 def test_no_backend_of_ours(tmp_path):
     assert found(tmp_path, fib(foundation=1, raw_dispatch=2))[0] == {}

@@ -90,13 +90,39 @@ def test_the_data_is_json(outline, results):
     assert len(json.loads(outline.scripts["plots"])) == sum(1 for one in outline.ids if one.startswith("plot-"))
 
 
+def test_it_begins_with_the_picture_and_a_sentence_each(page):
+    body = page[page.index("<body") :]
+    places = [body.index(one) for one in ('class="lead"', 'id="toggles"', 'id="plot-0"', 'id="in-short"', 'id="plot-1"')]
+    places += [body.index(one) for one in ('id="summary"', 'id="environment"', 'id="table"')]
+    assert places == sorted(places)
+    lead = re.search(r'<p class="lead">(.*?)</p>', body).group(1)
+    assert lead.count("x0.") == 1 and "of foundation&#x27;s time." in lead
+    # Of the caption there is one sentence before the picture, the rest is asked for.
+    notes = re.findall(r'</h[23]><p class="note">([^<]*)</p>', body)
+    assert len(notes) > 10 and all(re.search(r"\. [A-Z]", one) is None for one in notes)
+
+
+def test_labels_of_pictures_are_whole_sentences(page):
+    labels = re.findall(r'aria-label="([^"]*)"', page)
+    assert len(labels) > 30 and not [one for one in labels if ", ." in one or ",." in one or one.endswith(",")]
+
+
+def test_one_backend_has_no_badge(tmp_path, page):
+    """Nothing was there to choose, so nothing is sure; where something was, it is said."""
+    one = measured(tmp_path / "a", "a")
+    assert report(one, "--output", tmp_path / "out") == 0
+    alone = (tmp_path / "out/report.html").read_text()
+    assert '<span class="badge' not in alone and "Only one backend, stealing," in alone
+    assert page.count('<span class="badge') > 4
+
+
 def test_it_says_what_does_not_count(page):
     for words in (
         "2 of ",
         "blocks",
         "killed by signal 11",
         "No report of <code>opbench validate</code>",
-        "half their interval",
+        "interval wider than ±5 % (~)",
     ):
         assert words in page
     assert "/somewhere/" not in page

@@ -1,13 +1,18 @@
 """The pictures are whole files, the same every time, and carry what they were made from."""
 
+import dataclasses
 import os
+import re
 import struct
 import xml.etree.ElementTree
 
 import pytest
 
 from opbench_report import paper
+from opbench_report.charts.chart import Mark, Series
 from opbench_report.command import main, source_line
+from opbench_report.paper.draw import _dots_figure, _grid_figure
+from opbench_report.paper.style import PARAMETERS, pyplot
 
 
 @pytest.fixture(scope="module")
@@ -31,6 +36,52 @@ def test_svg_is_well_formed_and_names_its_source(folder, results):
             assert "http" not in content.replace("http://www.w3.org", "").replace("http://purl.org", "").replace(
                 "http://creativecommons.org", ""
             ).replace("https://matplotlib.org", "")
+
+
+def test_svg_follows_the_dark_mode(folder):
+    """Every colour on it has a rule, so that nothing stays dark on dark."""
+    for name in os.listdir(folder):
+        if name.endswith(".svg"):
+            content = (folder / name).read_text()
+            (rules,) = re.findall(r"@media \(prefers-color-scheme: dark\)\{(.*?)\}</style>", content)
+            used = set(re.findall(r"(?:fill|stroke): #[0-9a-f]{6}", content.replace(rules, "")))
+            assert len(used) > 5 and used == set(re.findall(r'\[style\*="([^"]*)"\]', rules)), name
+            # Black is what a text has that names no colour.
+            assert not re.search(r'<text(?![^>]*fill: #)', content), name
+
+
+def test_every_panel_has_tick_labels(built):
+    for chart in built[0]:
+        with pyplot.rc_context(PARAMETERS):
+            figure = _dots_figure(chart) if chart.form == "dots" else _grid_figure(chart)
+            figure.canvas.draw()
+        assert len(figure.axes) == len(chart.panels)
+        for axes in figure.axes:
+            labels = [label for label in axes.get_xticklabels() if label.get_text()]
+            assert labels, chart.name
+            if chart.form == "dots":
+                boxes = [label.get_window_extent() for label in labels]
+                assert all(a.x1 < b.x0 for a, b in zip(boxes, boxes[1:])), (chart.name, axes.get_title(loc="left"))
+        pyplot.close(figure)
+
+
+@pytest.mark.parametrize("panels", [1, 2, 4])
+def test_the_legend_of_metg_has_a_place_of_its_own(built, panels):
+    """Also beside a curve that goes far to the right and stays low."""
+    (chart,) = [one for one in built[0] if one.name == "granularity"]
+    (panel,) = chart.panels
+    end = max(mark.x for one in panel.series for mark in one.marks)
+    low = Series(panel.series[0].arm, [Mark(end * (1 - step / 20), 0.02 + step / 40) for step in range(10)])
+    panel = dataclasses.replace(panel, series=[*panel.series, low])
+    chart = dataclasses.replace(chart, panels=[panel] * panels)
+    with pyplot.rc_context(PARAMETERS):
+        figure = _grid_figure(chart)
+        figure.canvas.draw()
+        for axes in figure.axes:
+            place = axes.get_legend().get_window_extent()
+            marks = [axes.transData.transform((mark.x, mark.y)) for one in panel.series for mark in one.marks]
+            assert marks and not [mark for mark in marks if place.contains(*mark)]
+        pyplot.close(figure)
 
 
 def test_png_is_large_enough_to_print(folder):

@@ -70,6 +70,13 @@ def test_readme_has_the_table_and_two_figures(published):
     rows = [line for line in shown.splitlines() if line.startswith("|")]
     assert len(rows) == 2 + 7 and rows[-1].startswith("| geometric mean of all times | x0.")
     assert all(row.count("|") == rows[0].count("|") for row in rows)
+    # The ratio with its interval first, the time as context; the mark is the ratio's.
+    cells = [cell.strip() for row in rows[2:-1] for cell in row.split("|")[2:-1]]
+    number = r"[0-9.]+(e-[0-9]+)?"
+    ratios = [one for one in cells if re.fullmatch(rf"x{number}( \[{number}, {number}\]~?)? \({number}( [nµm]?s)?\)", one)]
+    others = [one for one in cells if one not in ratios]
+    assert len(ratios) > 10 and any("]~ (" in one for one in ratios) and any("] (" in one for one in ratios)
+    assert all(re.fullmatch(rf"-|failed|{number}( [nµm]?s)?", one) for one in others), others
     assert "](results/figures/overhead.svg)" in shown
     assert "](results/figures/overview.svg)" in texts.between(readme, "glance")
     assert readme.count("](results/figures/") == 2 and readme.count("scripts/plot results/reference.csv.gz") == 2

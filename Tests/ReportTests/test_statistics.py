@@ -7,7 +7,7 @@ import pytest
 
 from opbench_report.data import statistics
 from opbench_report.data.geometric_mean import _draws, _start, _student_quantile, _tail, geometric_mean
-from opbench_report.data.metrics import significant
+from opbench_report.data.metrics import marked_ratio, significant
 from opbench_report.data.results import paired_logarithms
 
 
@@ -96,6 +96,20 @@ def test_one_zero_takes_the_ratio_of_all_blocks():
     assert len(paired_logarithms({("run", block): 2.0 for block in range(1, 7)}, theirs)) == 6
     assert paired_logarithms({("run", block): 2.0 if block == 5 else 0.0 for block in range(1, 7)}, theirs) == {}
     assert paired_logarithms({("run", 8): 2.0}, theirs) == {}
+
+
+@pytest.mark.parametrize(
+    "low, high, shown",
+    [
+        (0.36, 0.39, "x0.370 [0.360, 0.390]"),
+        # Six per cent to either side, wherever the median stands, and four on one with ten on the other.
+        (0.94 * 0.37, 1.06 * 0.37, "x0.370 [0.348, 0.392]~"),
+        (0.96 * 0.37, 1.10 * 0.37, "x0.370 [0.355, 0.407]~"),
+        (None, None, "x0.370"),
+    ],
+)
+def test_a_wide_interval_marks_the_ratio(low, high, shown):
+    assert marked_ratio(statistics.Estimate(0.37, low, high, 6)) == shown
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,10 @@ class Finding:
     sentence: str
     evidence: str
     certainty: str
+    # The ratio that says most of it, in one sentence.
+    short: str
+    # Whether there was more than one to choose from; how sure a choice is says nothing where there was none.
+    is_choice: bool
 
 
 # What the work is, and the lines that judge it.
@@ -99,6 +103,7 @@ def _judge(topic, what, lines):
     means = {other: mean for other in rivals + others if (mean := relative(lines, best, other)) is not None}
     if not means:
         return _without_ratio(topic, what, [next(line for line in lines if best in line.cells)], [best], counted)
+    nearest = rivals[0] if rivals else next(iter(means))
     parts, choice, sure = [], [best], None
     if rivals:
         sure = certainty(means[rivals[0]])
@@ -122,7 +127,13 @@ def _judge(topic, what, lines):
         _capital(sentence) + ".",
         evidence + ".",
         sure or certainty(next(iter(means.values()))),
+        _in_short(best, against or nearest, means[against or nearest], what),
+        bool(rivals),
     )
+
+
+def _in_short(best, other, mean, what):
+    return f"{_capital(best.subject)} needs {ratio(mean)} of {other.subject}'s {what}."
 
 
 def _among_ours(choice, rival, mean, count, what, counted):
@@ -212,7 +223,8 @@ def _without_ratio(topic, what, lines, ours, counted):
         f" {'are apart' if apart else 'are not shown to be apart'}."
     )
     certainty = COUNTED if counted else SURE if apart else HINT
-    return Finding(topic, " or ".join(arm.subject for arm in best), _capital(sentence), evidence, certainty)
+    choice = " or ".join(arm.subject for arm in best)
+    return Finding(topic, choice, _capital(sentence), evidence, certainty, _capital(sentence), len(ours) > 1)
 
 
 def _least(line, arms):

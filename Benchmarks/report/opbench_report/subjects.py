@@ -24,7 +24,7 @@ class Look:
 
     @property
     def matplotlib_dash(self):
-        return {"solid": "-", "dash": "--", "dot": ":", "dashdot": "-."}[self.dash]
+        return {"solid": "-", "dash": "--", "dot": ":", "dashdot": "-.", "longdash": (0, (9, 3))}[self.dash]
 
 
 _LOOKS = {
@@ -40,9 +40,9 @@ _LOOKS = {
     "task-group": Look("#b0508a", "#eb9cc9", "P", "cross", "dashdot"),
     "nio": Look("#2384b8", "#8ed0f5", "X", "x", "dashdot"),
     "serial": Look("#6b6b6b", "#b3b3b3", "_", "line-ew-open", "dot", True),
-    "threads": Look("#882255", "#e07ba9", "*", "star", "dot"),
+    "threads": Look("#882255", "#e07ba9", ">", "triangle-right", "dot"),
     "tbb": Look("#332288", "#a99cf2", "<", "triangle-left", "dashdot"),
-    "rayon": Look("#7a7a1f", "#d0d05a", ">", "triangle-right", "dashdot"),
+    "rayon": Look("#c2104c", "#ff6b81", "*", "star", "longdash"),
     "go": Look("#117a75", "#5fd3cc", "h", "hexagon", "dashdot"),
 }
 _NAMES = list(_LOOKS)
@@ -59,6 +59,11 @@ PEERS = ("tbb", "rayon", "go")
 
 def look(subject):
     return _LOOKS.get(subject) or _SPARE[zlib.crc32(subject.encode()) % len(_SPARE)]
+
+
+def dark_colours():
+    """The colour on dark paper for each on light paper."""
+    return {one.light: one.dark for one in (*_LOOKS.values(), *_SPARE)}
 
 
 def order(subject, workers=0):

@@ -11,14 +11,14 @@ def build(results):
     shared = shared_keys(lines)
     for line in lines:
         panel = dots_panel(
-            line, f"{title_of(line, shared[line.benchmark])}: efficiency", Axis("efficiency", "ratio")
+            line, f"{title_of(line, shared[line.benchmark])}: efficiency", Axis("efficiency", "ratio", better="more")
         )
         panel.guides.append(Guide("x", 1, "ideal"))
         panels.append(panel)
     for line in results.select(metric="threads_created", family="blocking"):
         panels.append(dots_panel(line, f"{line.short}: threads created", Axis("threads", "threads")))
     for line in results.select(family="idle", metric="idle_cpu_percent"):
-        panels.append(dots_panel(line, "idle: CPU at an operation every 10 ms", Axis("CPU", "percent")))
+        panels.append(dots_panel(line, "idle: CPU at an operation every 10 ms", Axis("CPU", "percent", better="less")))
     if not panels:
         return Missing(
             NAME,

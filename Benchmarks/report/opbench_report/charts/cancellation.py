@@ -1,6 +1,6 @@
 """What cancelling costs, and whether it holds."""
 
-from ..data.metrics import words
+from ..data.metrics import better, words
 from .chart import Axis, Chart, Missing, dots_panel, is_wide, shared_keys, title_of
 
 NAME = "cancellation"
@@ -16,7 +16,8 @@ def build(results):
         for line in lines:
             label = "bodies begun too late" if metric == "late_starts" else words(metric)
             title = title_of(line, shared[line.benchmark])
-            panels.append(dots_panel(line, title, Axis(label, line.unit, is_wide(values))))
+            axis = Axis(label, line.unit, is_wide(values), better=better(metric, line.unit))
+            panels.append(dots_panel(line, title, axis))
     if not panels:
         return Missing(
             NAME, "nothing was cancelled", "opbench run --backend all --benchmark cancellation/ --output X.csv"

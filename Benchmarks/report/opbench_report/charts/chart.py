@@ -3,7 +3,7 @@ screen."""
 
 from dataclasses import dataclass, field
 
-from ..data.metrics import quantity, quantity_with_interval, ratio, words
+from ..data.metrics import better, marked_ratio, quantity, quantity_with_interval, words
 from ..subjects import order
 
 
@@ -35,11 +35,20 @@ class Axis:
     log: bool = False
     # (place, text) where the places have names.
     names: list = field(default_factory=list)
+    # `less` or `more`, where one side is better.
+    better: str = ""
+
+    @property
+    def note(self):
+        """How to read it: its scale and its better side. A reader turns the arrow with the label: on a y axis left is
+        down."""
+        sides = {"less": "← less is better", "more": "more is better →", "": ""}
+        return ", ".join(filter(None, ["log scale" if self.log else "", sides[self.better]]))
 
 
 @dataclass
 class Guide:
-    """A line to read marks against: at an x or a y, or (`diagonal`) where y is so many times x."""
+    """A line to read marks against, at an x or a y."""
 
     kind: str
     at: float
@@ -57,7 +66,7 @@ class Panel:
 
 @dataclass
 class Chart:
-    """`form` is `dots` (a row per subject, the value along x), `lines` or `scatter`."""
+    """`form` is `dots` (a row per subject, the value along x) or `lines`."""
 
     name: str
     family: str
@@ -67,6 +76,8 @@ class Chart:
     panels: list
     # A chart over numbers of workers has one series for all arms of a subject.
     by_workers: bool = False
+    # How many panels stand side by side in print.
+    columns: int = 3
 
     def name_of(self, arm):
         """What a series is called."""
@@ -97,13 +108,10 @@ def is_wide(values, factor=8):
 
 
 def describe(line, arm, cell):
-    """A cell in words: its number, interval, processes and ratio."""
+    """A cell in words: its ratio first, which a quiet and a busy machine give alike, then number, interval and
+    processes."""
     text = f"{words(line.metric)} {quantity_with_interval(line.unit, cell.estimate)}, n = {cell.estimate.count}"
-    if cell.estimate.is_unstable:
-        text += ", unstable"
-    if cell.ratio:
-        text += f"; {ratio(cell.ratio)} to {cell.against}"
-    return text
+    return f"{marked_ratio(cell.ratio)} to {cell.against}; {text}" if cell.ratio else text
 
 
 def dots_panel(line, title, axis):
@@ -114,7 +122,7 @@ def dots_panel(line, title, axis):
         own = cell.estimate
         label = quantity(line.unit, own.median)
         if cell.ratio:
-            label += f"  x{_short(cell.ratio.median)}"
+            label = f"x{_short(cell.ratio.median)} ({label})"
         mark = Mark(own.median, x_low=own.low, x_high=own.high, label=label, detail=describe(line, arm, cell))
         series.append(Series(arm, [mark]))
     return Panel(title, series, axis)
@@ -157,6 +165,6 @@ def dots_chart(lines, name, family, title, caption, label):
     """Panels of a row per arm, a panel per line, on one axis for all."""
     values = [line.cells[arm].estimate.median for line in lines for arm in line.main_arms]
     shared = shared_keys(lines)
-    axis = Axis(label, lines[0].unit, is_wide(values))
+    axis = Axis(label, lines[0].unit, is_wide(values), better=better(lines[0].metric, lines[0].unit))
     panels = [dots_panel(line, title_of(line, shared[line.benchmark]), axis) for line in lines]
     return Chart(name, family, title, caption, "dots", panels)

@@ -1,7 +1,7 @@
 """How a cost grows with a size or another numeric parameter."""
 
 from ..data import parameters
-from ..data.metrics import words
+from ..data.metrics import better, words
 from ..data.results import widest
 from .chart import Axis, Chart, Missing, Panel, Series, is_wide, y_mark
 
@@ -62,5 +62,6 @@ def _panel(key, rest, lines):
     x = Axis(
         key.replace("_", " "), log=is_wide(places, 5), names=[(place, f"{place:g}") for place in sorted(set(places))]
     )
-    y = Axis(words(lines[0].metric), lines[0].unit, is_wide(values))
+    metric, unit = lines[0].metric, lines[0].unit
+    y = Axis(words(metric), unit, is_wide(values), better=better(metric, unit))
     return Panel(" ".join(filter(None, [lines[0].short, rest.replace(";", " ")])), series, x, y)

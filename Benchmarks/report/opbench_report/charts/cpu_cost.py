@@ -1,47 +1,73 @@
 """Speed beside what it costs in CPU time: a queue that spins is quick and dear."""
 
+import math
+
+from ..data.comparison import compare
+from ..data.geometric_mean import geometric_mean
+from ..data.metrics import marked_ratio, significant
+from ..data.results import REFERENCE
 from .chart import Axis, Chart, Guide, Mark, Missing, Panel, Series
-from ..data.metrics import quantity_with_interval, significant
 
 NAME = "cpu-cost"
 _FAMILIES = ("overhead", "dependencies", "forkjoin", "cancellation")
+_TIME, _CPU = "ns_per_op", "cpu_ns_per_op"
 
 
 def build(results):
-    panels = [panel for family in _FAMILIES if (panel := _panel(results, family)) is not None]
-    if not panels:
+    if not results.select(metric=_CPU):
         return Missing(
             NAME, "no row has cpu_ns_per_op", "opbench run --backend all --benchmark overhead/ --output X.csv"
         )
+    panels = [panel for family in _FAMILIES for panel in _panels(results, family)]
+    if not panels:
+        return Missing(
+            NAME, f"nothing was measured beside {REFERENCE}", "opbench run --backend stealing --output X.csv"
+        )
     caption = (
-        "Each mark is a benchmark: wall-clock time per operation against CPU time per operation, with 95 % intervals."
-        " On the line 1 CPU the process kept one CPU busy all the time; above it, more than one; below it, it waited."
+        f"Time and CPU time relative to {REFERENCE}, geometric means over the benchmarks of a family, with 95 % bootstrap"
+        f" intervals. A subject whose CPU time is further right than its time keeps more CPUs busy than {REFERENCE} does."
+        " Subjects that lack a capability have fewer benchmarks in their mean."
     )
-    return Chart(NAME, "overhead", "CPU cost beside speed", caption, "scatter", panels)
+    return Chart(NAME, "overhead", "CPU cost beside speed", caption, "dots", panels, columns=2)
 
 
-def _panel(results, family):
-    series = []
-    for arm in results.main_arms:
-        marks = []
-        for line in results.select(family=family, metric="ns_per_op"):
-            other = results.line(line.benchmark, line.params, "cpu_ns_per_op")
-            if other is None or arm not in line.main_arms or arm not in other.cells:
-                continue
-            wall, cpu = line.cells[arm].estimate, other.cells[arm].estimate
-            if wall.median <= 0 or cpu.median <= 0:
-                continue
-            detail = (
-                f"{line.benchmark} {line.params}: time {quantity_with_interval('ns', wall)}, CPU time"
-                f" {quantity_with_interval('ns', cpu)} per operation, {significant(cpu.median / wall.median)} CPUs busy"
-            )
-            marks.append(Mark(wall.median, cpu.median, wall.low, wall.high, cpu.low, cpu.high, detail=detail))
-        if marks:
-            series.append(Series(arm, marks))
-    if not series:
-        return None
-    widest = max(arm.workers for arm in results.main_arms)
-    guides = [Guide("diagonal", 1, "1 CPU")] + ([Guide("diagonal", widest, f"{widest} CPUs")] if widest > 1 else [])
-    return Panel(
-        family, series, Axis("time per operation", "ns", True), Axis("CPU time per operation", "ns", True), guides
-    )
+def _panels(results, family):
+    """Time above CPU time, in each a row for each subject: a mark for each benchmark would hide the others."""
+    pairs = [
+        (line, other)
+        for line in results.select(family=family, metric=_TIME)
+        if (other := results.line(line.benchmark, line.params, _CPU)) is not None
+    ]
+    wall, cpu = (compare(results, REFERENCE, [pair[place] for pair in pairs]).lines for place in (0, 1))
+    cpu = {(one.benchmark, one.params, one.arm): one for one in cpu}
+    # Both means are of the same benchmarks.
+    both = [
+        (one, cpu[key])
+        for one in wall
+        if results.is_main(one) and (key := (one.benchmark, one.params, one.arm)) in cpu
+    ]
+    axis = Axis(f"relative to {REFERENCE}", "ratio", True, better="less")
+    panels = []
+    for place, what in enumerate(("time", "CPU time")):
+        series = [
+            Series(arm, [_mark(own, place, what)])
+            for arm in results.main_arms
+            if (own := [pair for pair in both if pair[0].arm == arm])
+        ]
+        if series:
+            panels.append(Panel(f"{family}: {what}", series, axis, guides=[Guide("x", 1, REFERENCE)]))
+    return panels
+
+
+def _mark(own, place, what):
+    mean = geometric_mean([(pair[place].benchmark, pair[place].logarithms) for pair in own])
+    count = f"{mean.benchmarks} benchmark{'s' if mean.benchmarks > 1 else ''}, {mean.blocks} blocks"
+    busy = _busy([(one.a, other.a) for one, other in own])
+    detail = f"{marked_ratio(mean)} of {REFERENCE}'s {what}, {busy}, {count}"
+    return Mark(mean.ratio, x_low=mean.low, x_high=mean.high, label=f"x{significant(mean.ratio)}", detail=detail)
+
+
+def _busy(times):
+    """How many CPUs were busy, on geometric average."""
+    logs = [math.log(cpu / wall) for wall, cpu in times if wall > 0 and cpu > 0]
+    return f"{significant(math.exp(sum(logs) / len(logs)))} CPUs busy" if logs else "CPUs busy not known"

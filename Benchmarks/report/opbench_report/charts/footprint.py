@@ -18,7 +18,7 @@ def build(results):
         shared = shared_keys(lines)
         if not lines:
             continue
-        axis = Axis(label, lines[0].unit, is_wide(values))
+        axis = Axis(label, lines[0].unit, is_wide(values), better="less")
         panels += [dots_panel(line, title_of(line, shared[line.benchmark]), axis) for line in lines]
     if not panels:
         return Missing(

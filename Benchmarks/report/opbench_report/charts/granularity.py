@@ -38,7 +38,7 @@ def build(results):
         " tasks), both medians over processes, with 95 % intervals. The large hollow marks stand at METG(50 %), the"
         " smallest granularity that still reaches 50 %: further left is better."
     )
-    return Chart(NAME, "dependencies", "Efficiency against granularity", caption, "lines", panels)
+    return Chart(NAME, "dependencies", "Efficiency against granularity", caption, "lines", panels, columns=2)
 
 
 def _panel(results, line, series):
@@ -61,7 +61,7 @@ def _panel(results, line, series):
         f"{key}={value}" if key != "pattern" else value
         for key, value in sorted(line.parameters.items(), key=lambda pair: pair[0] != "pattern")
     )
-    return Panel(title, series, Axis("task granularity", "ns", True), Axis("efficiency"), guides)
+    return Panel(title, series, Axis("task granularity", "ns", True, better="less"), Axis("efficiency", better="more"), guides)
 
 
 def _curve(rows, work, metg_params):

@@ -42,7 +42,7 @@ def percentile_panels(lines):
                 title_of(next(iter(group.values())), shared[benchmark]),
                 series,
                 Axis("percentile", names=names),
-                Axis("latency", "ns", is_wide(values)),
+                Axis("latency", "ns", is_wide(values), better="less"),
             )
         )
     return panels

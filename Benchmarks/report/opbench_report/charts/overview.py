@@ -16,7 +16,7 @@ def build(results):
         return Missing(
             NAME, f"nothing was measured beside {REFERENCE}", "opbench run --backend stealing --output X.csv"
         )
-    axis = Axis(f"time relative to {REFERENCE}", "ratio", True)
+    axis = Axis(f"time relative to {REFERENCE}", "ratio", True, better="less")
     families = list(dict.fromkeys(one.benchmark.split("/")[0] for one in comparison.lines))
     groups = [("all benchmarks", comparison.lines)] if len(families) > 1 else []
     groups += [
@@ -48,7 +48,7 @@ def build(results):
         if series:
             panels.append(Panel(title, series, axis, guides=[Guide("x", 1, REFERENCE)]))
     caption = (
-        "Geometric mean of the paired time ratios, one vote per benchmark by the one time that stands for it; bars are"
+        "Geometric mean of the paired time ratios, one vote per benchmark by the one time that stands for it. Bars are"
         " bootstrap intervals over blocks (95 %), from six blocks on. Subjects that lack a capability have fewer"
         " benchmarks in their mean."
     )

@@ -20,7 +20,7 @@ def build(results):
         values.setdefault(line.unit, []).extend(cell.estimate.median for cell in line.cells.values())
     # Panels of one unit share their ticks, so that all are logarithmic or none is.
     axes = {
-        unit: Axis("mean inversion" if unit == "ns" else "operations", unit, is_wide(own))
+        unit: Axis("mean inversion" if unit == "ns" else "operations", unit, is_wide(own), better="less")
         for unit, own in values.items()
     }
     panels = [dots_panel(line, title, axes[line.unit]) for title, line in found]

@@ -14,7 +14,7 @@ def build(results):
             "there is no replay",
             "opbench run --backend all --benchmark dependencies/replay --graph WORKFLOW.json --output X.csv",
         )
-    axis = Axis("efficiency: max(T1/P, T∞) / makespan", "ratio")
+    axis = Axis("efficiency: max(T1/P, T∞) / makespan", "ratio", better="more")
     panels, lacking = [], False
     for line in lines:
         panel = dots_panel(line, line.parameters.get("graph", line.params), axis)

@@ -1,6 +1,6 @@
 """How times change with the number of workers."""
 
-from ..data.metrics import words
+from ..data.metrics import better, words
 from .chart import Axis, Chart, Missing, Panel, Series, is_wide, shared_keys, title_of, y_mark
 
 NAME = "scaling"
@@ -29,11 +29,8 @@ def build(results):
         ]
         values = [mark.y for one in series for mark in one.marks]
         x = Axis("workers", log=is_wide(counts), names=[(count, str(count)) for count in counts])
-        panels.append(
-            Panel(
-                title_of(line, shared[line.benchmark]), series, x, Axis(words(line.metric), line.unit, is_wide(values))
-            )
-        )
+        y = Axis(words(line.metric), line.unit, is_wide(values), better=better(line.metric, line.unit))
+        panels.append(Panel(title_of(line, shared[line.benchmark]), series, x, y))
     caption = (
         "Time by number of workers, for the subjects whose number can be set; medians over processes with 95 %"
         " intervals."

@@ -17,6 +17,12 @@ def limits(values, log, room=0.06):
     return low - span * (room if low < 0 else 0.04), high + span * room
 
 
+def is_crowded(guide, guides, ends):
+    """Whether another horizontal guide lies so near above that there is no place for a label between them."""
+    room = 0.1 * (ends[1] - ends[0])
+    return guide.kind == "y" and any(one.kind == "y" and 0 < one.at - guide.at < room for one in guides)
+
+
 def ticks(low, high, log, unit, most=5):
     """(place, text) pairs within the limits."""
     places = _log_places(low, high, most) if log else _linear_places(low, high, most)

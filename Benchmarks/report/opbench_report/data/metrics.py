@@ -1,5 +1,7 @@
 """What a metric is: the time that stands for a benchmark, and how its numbers are written."""
 
+from .statistics import is_rough
+
 _PRIMARY = ("ns_per_op", "ns_per_task", "ns_per_cancel", "makespan_ns", "metg50_ns")
 _WORDS = {
     "ns_per_op": "time per operation",
@@ -34,6 +36,19 @@ def primary_time(units):
         if name in times:
             return name
     return min((name for name in times if name.endswith("_p50_ns")), default=None)
+
+
+# What is a share of the best there can be.
+_MORE = ("efficiency", "speedup", "min_share", "jain")
+_LESS_UNITS = ("ns", "bytes", "allocations", "percent", "switches", "migrations", "faults")
+_LESS = ("rank_error", "delay", "late_starts")
+
+
+def better(metric, unit):
+    """Which side is better, `less` or `more`; empty for what is neither."""
+    if metric in _MORE:
+        return "more"
+    return "less" if unit in _LESS_UNITS or metric.startswith(_LESS) else ""
 
 
 def words(metric):
@@ -113,3 +128,8 @@ def ratio(estimate):
     if estimate.low is not None:
         text += f" [{significant(estimate.low)}, {significant(estimate.high)}]"
     return text
+
+
+def marked_ratio(estimate):
+    """The same for a table, with `~` behind a ratio whose interval is wider than ±5 %."""
+    return ratio(estimate) + ("~" if is_rough(estimate) else "")

@@ -19,11 +19,6 @@ class Estimate:
     def has_interval(self):
         return self.low is not None
 
-    @property
-    def is_unstable(self):
-        """Whether half the interval's width exceeds 5 % of the median."""
-        return self.has_interval and (self.high - self.low) / 2 > 0.05 * abs(self.median)
-
     def holds(self, value):
         return self.has_interval and self.low <= value <= self.high
 
@@ -64,6 +59,17 @@ def estimate(values, confidence=0.95):
 def log_ratio(numerator, denominator):
     """ln(numerator / denominator); None when either is not positive."""
     return math.log(numerator / denominator) if numerator > 0 and denominator > 0 else None
+
+
+def half_width(ratio):
+    """Half the width of a ratio's interval, as a share: of the logarithms, so that x0.5 and x2 are as far apart. None
+    without an interval."""
+    return None if ratio is None or ratio.low is None else math.log(ratio.high / ratio.low) / 2
+
+
+def is_rough(ratio):
+    """Whether that exceeds 5 %, so that `~` marks the ratio."""
+    return (half_width(ratio) or 0) > 0.05
 
 
 def paired_ratio(logarithms, confidence=0.95):

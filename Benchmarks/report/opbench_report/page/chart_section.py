@@ -1,6 +1,8 @@
 """Each family with its charts: a place for each plot, and its numbers in a table for those who do not see or point."""
 
-from ..charts.ticks import limits, ticks
+import re
+
+from ..charts.ticks import is_crowded, limits, ticks
 from .html import details, table, tag, text
 
 _FAMILIES = (
@@ -15,22 +17,25 @@ _FAMILIES = (
 )
 
 
-def sections(charts):
-    """(HTML, documents of the plots in the order of their places)."""
-    parts, plots = [], []
+def sections(charts, beside):
+    """(HTML of the overview, of the other families, documents of the plots in the order of their places). `beside` is
+    HTML that stands beside the overview."""
+    parts, plots = {}, []
     for family, title in _FAMILIES:
         own = [chart for chart in charts if chart.family == family]
         if own:
             content = "".join(_chart(chart, plots, title) for chart in own)
-            parts.append(
-                tag(
-                    "section",
-                    tag("h2", text(title), id=f"{family}-title") + content,
-                    id=family,
-                    aria_labelledby=f"{family}-title",
-                )
+            if family == "overview":
+                content = tag("div", content + beside, class_="first")
+            parts[family] = tag(
+                "section",
+                tag("h2", text(title), id=f"{family}-title") + content,
+                id=family,
+                aria_labelledby=f"{family}-title",
             )
-    return "".join(parts), plots
+    # Where nothing was measured to compare with, the sentences still come first.
+    overview = parts.pop("overview", "") or beside
+    return overview, "".join(parts.values()), plots
 
 
 def links(charts):
@@ -45,7 +50,8 @@ def _chart(chart, plots, family):
         document["alone"] = len(groups) == 1
     figures = []
     for document in groups:
-        label = f"{chart.title}, {document['title']}. The numbers are in the table below the pictures."
+        title = ", ".join(filter(None, [chart.title, document["title"]]))
+        label = f"{title}. The numbers are in the table below the pictures."
         heading = tag("figcaption", text(document["title"])) if document["title"] else ""
         plot = tag("div", class_="plot", id=f"plot-{len(plots)}", role="img", aria_label=label)
         figures.append(tag("figure", heading + plot))
@@ -56,17 +62,25 @@ def _chart(chart, plots, family):
         for series in panel.series
         for mark in series.marks
     ]
+    first, rest = _first_sentence(chart.caption)
     wide = " wide" if chart.form == "dots" or len(groups) == 1 else ""
     return tag(
         "section",
         # Not the same heading twice.
         ("" if chart.title == family else tag("h3", text(chart.title)))
-        + tag("p", text(chart.caption), class_="note")
+        + tag("p", text(first), class_="note")
         + tag("div", "".join(figures), class_="plots" + wide)
+        + (details("How to read it", tag("p", text(rest))) if rest else "")
         + details("Numbers", table(("panel", "subject", "numbers"), numbers, chart.title, row_heads=2)),
         class_="chart",
         id=f"chart-{chart.name}",
     )
+
+
+def _first_sentence(caption):
+    """The picture's sentence, and the rest for those who want to know."""
+    first, _, rest = re.match(r"(.*?[^.]\.)( |$)(?=[A-Z]|$)(.*)", caption, re.DOTALL).groups()
+    return first, rest
 
 
 def _mark(mark):
@@ -90,6 +104,7 @@ def _axis(axis, values):
     places = axis.names or ticks(low, high, axis.log, axis.unit)
     return {
         "label": axis.label,
+        "note": axis.note,
         "log": axis.log,
         "low": low,
         "high": high,
@@ -98,8 +113,8 @@ def _axis(axis, values):
     }
 
 
-def _guides(panel):
-    return [[guide.kind, guide.at, guide.label] for guide in panel.guides]
+def _guides(panel, ends=(0, 0)):
+    return [[guide.kind, guide.at, guide.label, is_crowded(guide, panel.guides, ends)] for guide in panel.guides]
 
 
 def _rows(chart):
@@ -137,11 +152,12 @@ def _plane(chart, panel):
     y = [value for mark in marks for value in (mark.y, mark.y_low, mark.y_high)] + [
         guide.at for guide in panel.guides if guide.kind == "y"
     ]
+    vertical = _axis(panel.y, y)
     return {
         "form": chart.form,
         "title": panel.title,
         "x": _axis(panel.x, x),
-        "y": _axis(panel.y, y),
+        "y": vertical,
         "series": [_series(chart, series) for series in panel.series],
-        "guides": _guides(panel),
+        "guides": _guides(panel, (vertical["low"], vertical["high"])),
     }

@@ -6,6 +6,7 @@ from importlib import resources
 from plotly.offline import get_plotlyjs
 
 from ..files import replace
+from ..findings import findings
 from ..subjects import look, order
 from . import chart_section, environment_section, summary_section, table_section, validity_section
 from .copies import PAGE
@@ -24,20 +25,22 @@ def write(results, charts, missing, validation, copies, folder):
 
 def document(results, charts, missing, validation, copies):
     """The page as a text."""
-    plots_html, plots = chart_section.sections(charts)
+    found = findings(results)
+    overview, plots_html, plots = chart_section.sections(charts, summary_section.in_short(found))
     title = "opbench: " + ", ".join(source.name for source in results.sources)
     body = (
-        tag("a", "Skip to the summary", href="#summary", class_="skip")
-        + _header(results, copies.links)
+        tag("a", "Skip to the pictures", href="#toggles", class_="skip")
+        + _header(results, found)
         + _contents(charts)
         + tag(
             "main",
-            summary_section.section(results)
-            + _toggles(charts)
+            _toggles(charts)
+            + overview
             + plots_html
+            + summary_section.section(results, found)
             + environment_section.section(results)
             + validity_section.section(results, missing, validation)
-            + table_section.section(results),
+            + table_section.section(results, _files(copies.links)),
         )
         + tag("footer", tag("p", "Made by <code>opbench report</code>. This page needs no network."))
     )
@@ -60,25 +63,28 @@ def _own(name):
     return resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
 
 
-def _header(results, links):
+def _files(links):
     items = "".join(
         tag("li", tag("a", text(name), href=target, download=True) + text(f" ({rows:,} rows)"))
         for name, target, rows in links
     )
+    return tag("p", "The rows behind every number:") + tag("ul", items, class_="files")
+
+
+def _header(results, found):
     subjects = ", ".join(str(arm) for arm in results.arms)
     return tag(
         "header",
         tag("h1", "opbench report")
-        + tag("p", text(f"Measured: {subjects}."))
-        + tag("p", "The rows behind every number:")
-        + tag("ul", items, class_="files"),
+        + summary_section.first_sentence(found)
+        + tag("p", text(f"Measured: {subjects}."), class_="note"),
     )
 
 
 def _contents(charts):
     places = [
-        ("summary", "Summary"),
         *chart_section.links(charts),
+        ("summary", "Which backend"),
         ("environment", "Environment"),
         ("validity", "Validity"),
         ("table", "All numbers"),
@@ -99,7 +105,13 @@ def _toggles(charts):
         )
         for name in _subjects(charts)
     )
-    return tag("fieldset", tag("legend", "Shown in the plots") + tag("div", boxes, class_="boxes"), id="toggles")
+    return tag(
+        "div",
+        tag("span", "Shown:", aria_hidden="true") + boxes,
+        id="toggles",
+        role="group",
+        aria_label="Shown in the plots",
+    )
 
 
 def _subjects(charts):

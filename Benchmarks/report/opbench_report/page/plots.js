@@ -59,7 +59,7 @@
     return {
       type: own.log ? "log" : "linear", range: [place(own, own.low), place(own, own.high)],
       tickvals: ticks.map((tick) => tick[0]), ticktext: ticks.map((tick) => plain(tick[1])), tickangle: 0,
-      title: { text: plain(own.label), standoff: 6, font: { size: 12 } }, gridcolor: style("--line"), zeroline: false, linecolor: style("--soft"),
+      title: { text: [plain(own.label), ...(own.note ? [`<span style="font-size:11px">${plain(own.note)}</span>`] : [])].join("<br>"), standoff: 6, font: { size: 12 } }, gridcolor: style("--line"), zeroline: false, linecolor: style("--soft"),
       tickcolor: style("--soft"), ticks: "outside", ticklen: 4, ...extra,
     };
   }
@@ -106,6 +106,8 @@
       top = bottom + 8;
     }
     const [low, high] = [place(plot.x, plot.x.low), place(plot.x, plot.x.high)];
+    const range = [low, high + (high - low) * (narrow ? 0.75 : 0.35)];
+    const tall = plot.bands.length > 2;
     const data = [...traces.values()].flatMap(({ series, marks }) => [
       trace(series, marks, "", { mode: "markers", cliponaxis: false }),
       // The numbers follow the end of the interval, which they would hide beside the mark.
@@ -114,11 +116,15 @@
         text: marks.map((mark) => `\u00a0\u00a0\u00a0${plain(mark[LABEL])}`), error_x: { visible: false }, error_y: { visible: false }, hoverinfo: "skip", hovertemplate: null, cliponaxis: false,
       }),
     ]);
+    // An axis without a trace is not drawn.
+    if (tall) data.push({ type: "scatter", mode: "markers", x: [plot.x.low], y: [0], xaxis: "x2", marker: { opacity: 0 }, hoverinfo: "skip", showlegend: false });
     return {
       data,
-      layout: layout(top + 52, {
-        margin: { l: 8, r: 8, t: 4, b: 48 }, shapes, annotations,
-        xaxis: axis(plot.x, { range: [low, high + (high - low) * (narrow ? 0.62 : 0.3)] }),
+      layout: layout(top + (tall ? 88 : 66), {
+        margin: { l: 8, r: 8, t: tall ? 24 : 4, b: 62 }, shapes, annotations,
+        xaxis: axis(plot.x, { range }),
+        // Above as well, where the axis would be far away.
+        ...(tall ? { xaxis2: axis({ ...plot.x, label: "", note: "" }, { range, overlaying: "x", side: "top", showgrid: false }) } : {}),
         yaxis: { range: [top, 0], visible: false, fixedrange: true },
       }),
     };
@@ -126,32 +132,36 @@
 
   function plane(plot) {
     const shapes = [], annotations = [];
-    for (const [kind, at, label] of plot.guides) {
+    for (const [kind, at, label, isCrowded] of plot.guides) {
       if (kind === "y") {
         shapes.push(line({ xref: "paper", x0: 0, x1: 1, yref: "y", y0: at, y1: at }));
-        annotations.push(note(label, { xref: "paper", x: 0, xanchor: "left", yref: "y", y: place(plot.y, at), yanchor: "bottom" }));
-      } else if (kind === "diagonal") {
-        const [from, to] = [Math.max(plot.x.low, plot.y.low / at), Math.min(plot.x.high, plot.y.high / at)];
-        shapes.push(line({ xref: "x", yref: "y", x0: from, x1: to, y0: from * at, y1: to * at }));
-        const middle = from * (to / from) ** 0.6;
-        annotations.push(note(label, { xref: "x", yref: "y", x: place(plot.x, middle), y: place(plot.y, middle * at), xanchor: at > 1 ? "right" : "left", yanchor: at > 1 ? "bottom" : "top" }));
+        annotations.push(note(label, { xref: "paper", x: 0, xanchor: "left", yref: "y", y: place(plot.y, at), yanchor: isCrowded ? "top" : "bottom" }));
       }
     }
-    const mode = plot.form === "lines" ? "lines+markers" : "markers";
+    // The numbers of such marks stand one below the other in a corner, since the marks stand close together.
+    const named = [];
     const data = plot.series.flatMap((series) => {
       // A mark with a number of its own, such as METG, stands out from the curve.
       const curve = series.marks.filter((mark) => !mark[LABEL]);
       const special = series.marks.filter((mark) => mark[LABEL]);
-      const own = trace(series, curve, "", { mode });
+      const own = trace(series, curve, "", { mode: "lines+markers" });
       if (!special.length) return [own];
-      const marked = trace(series, special, "", { mode: "markers+text", textposition: "bottom right", textfont: { size: 11, color: style("--ink") } });
+      const marked = trace(series, special, "", { mode: "markers" });
+      if (marked.visible) named.push([`${special[0][LABEL]} ${series.arm}`, marked.line.color]);
       marked.marker = { ...marked.marker, size: 15, symbol: `${looks[series.subject].symbol.replace("-open", "")}-open`, line: { ...marked.marker.line, width: 2.5 } };
       return [own, marked];
     });
+    const height = plot.alone && !narrow ? 400 : 300;
+    const [low, high] = [place(plot.x, plot.x.low), place(plot.x, plot.x.high)];
+    // Room for them at the right of the marks.
+    const range = plot.series.some((series) => series.marks.some((mark) => mark[LABEL])) ? [low, high + (high - low) * (narrow || !plot.alone ? 0.6 : 0.25)] : [low, high];
+    [["METG(50 %)", style("--soft")], ...named].forEach(([label, colour], row) => {
+      if (named.length) annotations.push(note(label, { xref: "paper", x: 1, xanchor: "right", yref: "paper", y: 0, yanchor: "bottom", yshift: 4 + 15 * (named.length - row), font: { size: 11, color: colour }, bgcolor: style("--paper"), name: "named" }));
+    });
     return {
       data,
-      layout: layout(plot.alone && !narrow ? 400 : 290, {
-        margin: { l: 66, r: 14, t: 8, b: 48 }, shapes, annotations, xaxis: axis(plot.x), yaxis: axis(plot.y),
+      layout: layout(height, {
+        margin: { l: 78, r: 14, t: 8, b: 62 }, shapes, annotations, xaxis: axis(plot.x, { range }), yaxis: axis(plot.y),
       }),
     };
   }
@@ -176,5 +186,10 @@
     if (!box.checked) off.add(box.dataset.subject);
   }
   dark.addEventListener("change", draw);
+  // What is jumped to must not lie below the bar that stays at the top.
+  const bar = document.getElementById("toggles");
+  const measure = () => document.documentElement.style.setProperty("--toggles", `${bar.offsetHeight}px`);
+  window.addEventListener("resize", measure);
+  measure();
   draw().then(() => { document.documentElement.dataset.drawn = plots.length; });
 })();

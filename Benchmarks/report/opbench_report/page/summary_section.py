@@ -1,12 +1,27 @@
-"""Which backend for which work, with the evidence and how sure it is."""
+"""Which backend for which work: a sentence each beside the first picture, and later how it is known and how sure."""
 
 from ..data.metrics import ratio
 from ..findings import MEANING, findings, losses, only_one
 from .html import details, tag, text
 
 
-def section(results):
-    found = findings(results)
+def in_short(found):
+    """A sentence for each kind of work but the whole, which the page begins with."""
+    items = "".join(tag("li", _sentence(one)) for one in found[1:])
+    return tag("ul", items, class_="short", id="in-short") if items else ""
+
+
+def first_sentence(found):
+    """What is to be said of everything."""
+    return tag("p", _sentence(found[0]), class_="lead") if found else ""
+
+
+def _sentence(one):
+    choice = f": {one.choice}" if one.is_choice else ""
+    return f"{tag('strong', text(f'{one.topic}{choice}.'))} {text(one.short)} {_badge(one)}"
+
+
+def section(results, found):
     if not found:
         content = tag("p", "No backend of this library is among the results, so there is nothing to choose between.")
     else:
@@ -22,15 +37,23 @@ def section(results):
     )
 
 
-def _item(one):
-    badge = tag(
+def _badge(one):
+    """How sure the choice is; nothing where there was none."""
+    if not one.is_choice:
+        return ""
+    return tag(
         "span", text(one.certainty), class_="badge " + one.certainty.split(" ")[0], title=MEANING[one.certainty]
     )
-    head = tag("h3", f"{text(one.topic)}: {tag('span', text(one.choice), class_='choice')} {badge}")
-    why = tag(
-        "p", text(f"Ratios of paired blocks: {one.evidence} {one.certainty.capitalize()}: {MEANING[one.certainty]}.")
+
+
+def _item(one):
+    choice = f": {tag('span', text(one.choice), class_='choice')} {_badge(one)}" if one.is_choice else ""
+    why = f"Ratios of paired blocks: {one.evidence}"
+    if one.is_choice:
+        why += f" {one.certainty.capitalize()}: {MEANING[one.certainty]}."
+    return tag(
+        "li", tag("h3", text(one.topic) + choice) + tag("p", text(one.sentence)) + details("Evidence", tag("p", text(why)))
     )
-    return tag("li", head + tag("p", text(one.sentence)) + details("Evidence", why))
 
 
 def _losses(results):

@@ -11,14 +11,15 @@
   const words = document.getElementById("filter-words");
   const choices = { family: document.getElementById("filter-family"), metric: document.getElementById("filter-metric"), subject: document.getElementById("filter-subject") };
   const STEP = 100;
-  // Where the texts of the median and its interval stand in a record.
-  const SHOWN = { 6: 12, 7: 13, 8: 14 };
+  // Where the texts of ratio and median stand in a record, and the subject without its workers.
+  const SHOWN = { 4: 7, 5: 8 };
+  const SUBJECT = 9;
   let sorted = { column: -1, descending: false };
   let shown = STEP;
   let current = rows;
 
   const text = (value) => (value === null ? "" : typeof value === "number" ? (Number.isInteger(value) ? String(value) : value.toPrecision(3)) : value);
-  const searchable = rows.map((row) => `${row[0]} ${row[1]} ${row[2]} ${row[3]}@${row[4]}`.toLowerCase());
+  const searchable = rows.map((row) => `${row[0]} ${row[1]} ${row[2]} ${row[3]}`.toLowerCase());
 
   function select() {
     const wanted = words.value.toLowerCase().split(/\s+/).filter(Boolean);
@@ -26,7 +27,7 @@
       const row = rows[index];
       return (!choices.family.value || row[0].startsWith(`${choices.family.value}/`))
         && (!choices.metric.value || row[2] === choices.metric.value)
-        && (!choices.subject.value || row[3] === choices.subject.value)
+        && (!choices.subject.value || row[SUBJECT] === choices.subject.value)
         && wanted.every((word) => searchable[index].includes(word));
     });
     current = indices.map((index) => rows[index]);
@@ -52,7 +53,9 @@
         const cell = document.createElement(column === 0 ? "th" : "td");
         if (column === 0) cell.scope = "row";
         // As text, never as HTML: it comes from a file.
-        cell.textContent = text(column in SHOWN ? row[SHOWN[column]] : row[column]);
+        const shown = text(column in SHOWN ? row[SHOWN[column]] : row[column]);
+        // Parameters break between one and the next.
+        shown.split(/(?<=;)/).forEach((part, place) => cell.append(...(place ? [document.createElement("wbr")] : []), part));
         if (head.classList.contains("number")) cell.className = "number";
         line.append(cell);
       });

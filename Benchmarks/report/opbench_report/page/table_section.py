@@ -1,7 +1,12 @@
 """Every cell in a table that the page's script sorts and filters."""
 
-from ..data.metrics import quantity
+from ..data.metrics import marked_ratio, quantity_with_interval
 from .html import tag, text
+
+_NOTE = (
+    "The ratio is to foundation in the same blocks, with its 95 % interval; ~ marks an interval wider than ±5 %."
+    " The median holds for this machine."
+)
 
 # (heading, is a number)
 COLUMNS = (
@@ -9,43 +14,36 @@ COLUMNS = (
     ("parameters", False),
     ("metric", False),
     ("subject", False),
-    ("workers", True),
-    ("n", True),
-    ("median", True),
-    ("low", True),
-    ("high", True),
     ("ratio", True),
-    ("ratio low", True),
-    ("ratio high", True),
+    ("median", True),
+    ("n", True),
 )
 
 
 def rows(results):
-    """A record per cell: what is sorted by, and for quantities what is shown."""
+    """A record per cell: what each column is sorted by, and for ratio and median what is shown."""
     records = []
     for line in results.lines:
         for arm, cell in line.cells.items():
             own, ratio = cell.estimate, cell.ratio
-            numbers = [own.median, own.low, own.high]
-            shown = [None if value is None else quantity(line.unit, value) for value in numbers]
-            ratios = [ratio.median, ratio.low, ratio.high] if ratio else [None, None, None]
             records.append(
                 [
                     line.benchmark,
                     line.params,
                     line.metric,
-                    arm.subject,
-                    arm.workers,
+                    str(arm),
+                    ratio.median if ratio else None,
+                    own.median,
                     own.count,
-                    *numbers,
-                    *ratios,
-                    *shown,
+                    marked_ratio(ratio) if ratio else "",
+                    quantity_with_interval(line.unit, own),
+                    arm.subject,
                 ]
             )
     return records
 
 
-def section(results):
+def section(results, files):
     heads = "".join(
         tag(
             "th",
@@ -73,7 +71,9 @@ def section(results):
     grid = tag(
         "table",
         tag(
-            "caption", "Medians over processes with 95 % intervals, and the paired ratio to foundation", class_="hidden"
+            "caption",
+            "Paired ratios to foundation and medians over processes, both with 95 % intervals",
+            class_="hidden",
         )
         + tag("thead", tag("tr", heads))
         + tag("tbody"),
@@ -82,6 +82,8 @@ def section(results):
     return tag(
         "section",
         tag("h2", "All numbers", id="table-title")
+        + files
+        + tag("p", _NOTE, class_="note")
         + tag("div", words + choices, class_="filters", role="search", aria_label="Filter the table")
         + tag("p", "", id="table-count", aria_live="polite", class_="note")
         + tag("div", grid, class_="scroll", tabindex="0", role="region", aria_labelledby="table-title")

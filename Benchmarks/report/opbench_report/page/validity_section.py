@@ -1,8 +1,9 @@
-"""Whether it is to be believed: the laboratory's own test, what was left out, what is unstable, what failed."""
+"""Whether it is to be believed: the laboratory's own test, what was left out, which ratios are rough, what failed."""
 
 import re
 
-from ..data.metrics import percent
+from ..data.metrics import percent, ratio
+from ..data.statistics import half_width, is_rough
 from .html import details, table, tag, text
 
 
@@ -10,7 +11,7 @@ def section(results, missing, validation):
     parts = [tag("h2", "Validity", id="validity-title"), _laboratory(validation)]
     for source in results.sources:
         parts.append(_source(source, len(results.sources) > 1))
-    parts += [_unstable(results), _mixture(results), _failures(results), _missing(missing)]
+    parts += [_rough(results), _mixture(results), _failures(results), _missing(missing)]
     return tag("section", "".join(parts), id="validity", aria_labelledby="validity-title")
 
 
@@ -77,37 +78,26 @@ def _blocks(record):
     return len(scenarios) * effort["blocks"] or None
 
 
-def _unstable(results):
-    cells = [(line, arm, cell) for line in results.primary_lines() for arm, cell in line.cells.items()]
+def _rough(results):
+    """Which ratios are not to be leaned on: their differences of a few per cent are those of the machine."""
+    cells = [
+        (line, arm, cell.ratio) for line in results.primary_lines() for arm, cell in line.cells.items() if cell.ratio
+    ]
     if not cells:
         return ""
-    without = [one for one in cells if not one[2].estimate.has_interval]
-    unstable = [one for one in cells if one[2].estimate.is_unstable]
-    content = tag(
-        "p",
-        text(
-            f"{len(unstable)} of {len(cells)} times are unstable: half their interval is wider than 5 %. {len(without)}"
-            " have no interval, for want of six processes."
-        ),
-    )
-    if unstable:
+    without = [one for one in cells if not one[2].has_interval]
+    rough = [one for one in cells if is_rough(one[2])]
+    sentence = f"{len(rough)} of {len(cells)} ratios of times have an interval wider than ±5 % (~)."
+    if without:
+        sentence += f" {len(without)} have no interval, for want of six blocks."
+    content = tag("p", text(sentence))
+    if rough:
         rows = [
-            (
-                line.benchmark,
-                line.params,
-                arm,
-                (
-                    percent((cell.estimate.high - cell.estimate.low) / 2 / abs(cell.estimate.median))
-                    if cell.estimate.median
-                    else "–"
-                ),
-            )
-            for line, arm, cell in unstable
+            (line.benchmark, line.params, arm, ratio(own), percent(half_width(own)))
+            for line, arm, own in sorted(rough, key=lambda one: -half_width(one[2]))
         ]
-        content += details(
-            f"The {len(unstable)} unstable times",
-            table(("benchmark", "parameters", "subject", "half-width"), rows, "Unstable times"),
-        )
+        head = ("benchmark", "parameters", "subject", "ratio", "half-width")
+        content += details(f"The {len(rough)} rough ratios, the roughest first", table(head, rows, "Rough ratios"))
     return content
 
 

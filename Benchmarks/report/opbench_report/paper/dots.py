@@ -1,27 +1,32 @@
 """A panel with a row per subject: a mark, its interval, and the number with its ratio at the right."""
 
+import math
+
 from ..charts.ticks import limits, ticks
 from .style import FAINT, INK, error_style, marker_style, title_size
 
-# What the numbers at the right have of the panel's width, in inches.
-_NUMBERS = 0.85
+# What a character of the numbers at the right and of a tick label has of the panel's width, in inches.
+_CHARACTER = 0.046
+_TICK_CHARACTER = 0.058
 
 
-def draw_dots(axes, panel, chart, arms, with_names, with_axis, with_label):
+def draw_dots(axes, panel, chart, arms, with_names, with_label):
     values = _values(
         [one for one in chart.panels if (one.x.label, one.x.unit) == (panel.x.label, panel.x.unit)], panel.x.log
     )
     low, high = limits(values, panel.x.log)
     width = axes.figure.get_size_inches()[0] * axes.get_position().width
-    room = _NUMBERS / (width - _NUMBERS)
+    labels = [mark.label for one in chart.panels for series in one.series for mark in series.marks]
+    numbers = 0.12 + _CHARACTER * max(map(len, labels))
+    room = numbers / (width - numbers)
     axes.set_ylim(len(arms) - 0.4, -0.6)
     if panel.x.log:
         axes.set_xscale("log")
         axes.set_xlim(low, high * (high / low) ** room)
     else:
         axes.set_xlim(low, high + (high - low) * room)
-    marks = ticks(low, high, panel.x.log, panel.x.unit, most=4)
-    axes.set_xticks([place for place, _ in marks], [text for _, text in marks] if with_axis else [])
+    marks = _apart(panel.x, low, high, width - numbers)
+    axes.set_xticks([place for place, _ in marks], [text for _, text in marks])
     axes.minorticks_off()
     axes.grid(axis="x")
     for guide in panel.guides:
@@ -34,7 +39,7 @@ def draw_dots(axes, panel, chart, arms, with_names, with_axis, with_label):
     title = panel.title + "".join(f" (dashed: {guide.label})" for guide in panel.guides if guide.at != 1)
     axes.set_title(title, loc="left", pad=3, fontsize=title_size(title, width))
     if with_label:
-        axes.set_xlabel(panel.x.label, labelpad=2)
+        axes.set_xlabel("\n".join(filter(None, [panel.x.label, panel.x.note])), labelpad=2)
 
     found = {series.arm: series.marks for series in panel.series}
     for row, arm in enumerate(arms):
@@ -64,6 +69,18 @@ def draw_dots(axes, panel, chart, arms, with_names, with_axis, with_label):
             color=INK,
             bbox=behind,
         )
+
+
+def _apart(axis, low, high, width):
+    """As many ticks as have room side by side, up to four."""
+    place = math.log if axis.log else float
+    for most in (4, 3, 2):
+        marks = ticks(low, high, axis.log, axis.unit, most=most)
+        inches = [width * (place(at) - place(low)) / (place(high) - place(low)) for at, _ in marks]
+        sizes = [_TICK_CHARACTER * (len(text) + 1) for _, text in marks]
+        if all(b - a >= (own + next_) / 2 for a, b, own, next_ in zip(inches, inches[1:], sizes, sizes[1:])):
+            break
+    return marks
 
 
 def _values(panels, log):

@@ -1,11 +1,15 @@
-"""A panel with two axes: curves, or marks that stand for themselves."""
+"""A panel with two axes and curves."""
 
-from ..charts.ticks import limits, ticks
+from ..charts.ticks import is_crowded, limits, ticks
 from ..subjects import look
 from .style import INK, error_style, marker_style, title_size
 
 
-def draw_panel(axes, panel, connected):
+# What a character of a panel's own legend has of the width, in inches, and what its mark and its edges have.
+_CHARACTER, _MARK = 0.05, 0.42
+
+
+def draw_panel(axes, panel):
     _scale(axes, panel, "x")
     _scale(axes, panel, "y")
     axes.minorticks_off()
@@ -15,20 +19,19 @@ def draw_panel(axes, panel, connected):
     width = axes.figure.get_size_inches()[0] * axes.get_position().width
     axes.set_title(panel.title, loc="left", pad=4, fontsize=title_size(panel.title, width))
     for guide in panel.guides:
-        _guide(axes, guide)
+        _guide(axes, guide, is_crowded(guide, panel.guides, axes.get_ylim()))
     for series in panel.series:
-        _series(axes, series, connected)
+        _series(axes, series)
 
 
-def _series(axes, series, connected):
+def _series(axes, series):
     subject = series.arm.subject
     plain = [mark for mark in series.marks if not mark.label]
     for mark in series.marks:
-        style = marker_style(subject, 4 if connected else 3.6)
+        style = marker_style(subject, 4)
         # A mark with a number of its own, such as METG, stands out from the curve.
         if mark.label:
             style |= {"markersize": 7.5, "markerfacecolor": "white", "markeredgewidth": 1.4}
-        error = error_style(subject) if connected else error_style(subject) | {"elinewidth": 0.5, "capsize": 0}
         axes.errorbar(
             mark.x,
             mark.y,
@@ -37,18 +40,17 @@ def _series(axes, series, connected):
             linestyle="none",
             zorder=4 if mark.label else 3,
             **style,
-            **error,
+            **error_style(subject),
         )
-    if connected:
-        own = look(subject)
-        axes.plot(
-            [mark.x for mark in plain],
-            [mark.y for mark in plain],
-            color=own.light,
-            linewidth=1.1,
-            linestyle=own.matplotlib_dash,
-            zorder=2,
-        )
+    own = look(subject)
+    axes.plot(
+        [mark.x for mark in plain],
+        [mark.y for mark in plain],
+        color=own.light,
+        linewidth=1.1,
+        linestyle=own.matplotlib_dash,
+        zorder=2,
+    )
     labelled = [mark for mark in series.marks if mark.label]
     if labelled:
         _legend_line(axes, series, labelled[0].label)
@@ -65,9 +67,7 @@ def _legend_line(axes, series, label):
         handles=handles,
         title="METG(50 %)",
         loc="lower right",
-        frameon=True,
-        framealpha=0.9,
-        edgecolor="none",
+        frameon=False,
         fontsize=6.5,
         title_fontsize=6.5,
     )
@@ -92,13 +92,25 @@ def _scale(axes, panel, which):
         step = max(values) - min(values) or 1
         low, high = min(values) - 0.08 * step, max(values) + 0.08 * step
     getattr(axes, f"set_{which}scale")("log" if log else "linear")
-    getattr(axes, f"set_{which}lim")(low, high)
+    if which == "x" and log and any(mark.label for series in panel.series for mark in series.marks):
+        # At the right there is room for the panel's own legend, which would hide marks.
+        axes.set_xlim(low, high * (high / low) ** _legend_room(axes, panel))
+    else:
+        getattr(axes, f"set_{which}lim")(low, high)
     marks = axis.names or ticks(low, high, log, axis.unit)
     getattr(axes, f"set_{which}ticks")([place for place, _ in marks], [text for _, text in marks])
-    getattr(axes, f"set_{which}label")(axis.label, labelpad=2)
+    getattr(axes, f"set_{which}label")("\n".join(filter(None, [axis.label, axis.note])), labelpad=2)
 
 
-def _guide(axes, guide):
+def _legend_room(axes, panel):
+    """What a panel's own legend takes, as a share of what is left for the marks."""
+    width = 0.9 * axes.figure.get_size_inches()[0] * axes.get_position().width
+    named = [f"{mark.label}  {series.arm}" for series in panel.series for mark in series.marks if mark.label]
+    legend = min(_MARK + _CHARACTER * max(map(len, named)), 0.6 * width)
+    return legend / (width - legend)
+
+
+def _guide(axes, guide, is_below):
     style = {"color": INK, "linewidth": 0.7, "linestyle": (0, (4, 2)), "zorder": 1}
     if guide.kind == "y":
         axes.axhline(guide.at, **style)
@@ -107,26 +119,10 @@ def _guide(axes, guide):
             guide.at,
             guide.label,
             transform=axes.get_yaxis_transform(),
-            va="bottom",
+            va="top" if is_below else "bottom",
             ha="left",
             fontsize=6,
             color=INK,
         )
-    elif guide.kind == "x":
-        axes.axvline(guide.at, **style)
     else:
-        (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
-        axes.plot([left, right], [left * guide.at, right * guide.at], **style)
-        # Beside the line, a little after it enters the panel, on the side away from the other line.
-        x = max(left, bottom / guide.at) * (min(right, top / guide.at) / max(left, bottom / guide.at)) ** 0.62
-        above = guide.at > 1
-        axes.annotate(
-            guide.label,
-            (x, x * guide.at),
-            xytext=(-3, 1) if above else (3, -1),
-            textcoords="offset points",
-            ha="right" if above else "left",
-            va="bottom" if above else "top",
-            fontsize=6,
-            color=INK,
-        )
+        axes.axvline(guide.at, **style)

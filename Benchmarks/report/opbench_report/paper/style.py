@@ -6,7 +6,7 @@ matplotlib.use("Agg")
 
 from matplotlib import pyplot  # noqa: E402  (the backend is chosen first)
 
-from ..subjects import look  # noqa: E402
+from ..subjects import dark_colours, look  # noqa: E402
 
 INK = "#222222"
 FAINT = "#d5d5d5"
@@ -15,6 +15,8 @@ WIDTH = 7.4
 PARAMETERS = {
     "font.family": "DejaVu Sans",
     "font.size": 7.5,
+    # Said in each text, so that the dark mode finds it.
+    "text.color": INK,
     "axes.titlesize": 7.5,
     "axes.titleweight": "bold",
     "axes.labelsize": 7.5,
@@ -45,9 +47,21 @@ PARAMETERS = {
 }
 
 
-def with_fallback_fonts(svg):
-    """Verdana has the widths of DejaVu Sans, on machines that lack it."""
-    return svg.replace(b"'DejaVu Sans'", b"'DejaVu Sans', Verdana, sans-serif")
+# What the colours of paper and ink become where a reader wants it dark.
+_DARK = {"#ffffff": "#14171b", INK: "#e8eaed", FAINT: "#3a424b", "#888888": "#a9b1ba"}
+
+
+def for_the_web(svg):
+    """Verdana has the widths of DejaVu Sans, on machines that lack it; the colours follow the reader's system."""
+    svg = svg.replace(b"'DejaVu Sans'", b"'DejaVu Sans', Verdana, sans-serif")
+    rules = "".join(
+        f'[style*="{kind}: {light}"]{{{kind}:{dark}!important}}'
+        for light, dark in sorted((_DARK | dark_colours()).items())
+        for kind in ("fill", "stroke")
+        if f"{kind}: {light}".encode() in svg
+    )
+    style = f'<style type="text/css">@media (prefers-color-scheme: dark){{{rules}}}</style>\n </defs>'
+    return svg.replace(b"</defs>", style.encode(), 1)
 
 
 def marker_style(subject, size=4.6):
@@ -79,8 +93,8 @@ __all__ = [
     "PARAMETERS",
     "WIDTH",
     "error_style",
+    "for_the_web",
     "marker_style",
     "pyplot",
     "title_size",
-    "with_fallback_fonts",
 ]

@@ -1,7 +1,7 @@
 """Ten lines that stand for a result: one for each kind of work, and the mean over all."""
 
 from ..data.comparison import compare
-from ..data.metrics import quantity, significant
+from ..data.metrics import marked_ratio, quantity
 from ..data.parameters import contains
 from ..data.results import REFERENCE, widest
 from ..subjects import OURS, PEERS, is_ours
@@ -48,9 +48,7 @@ def _cell(results, line, arm):
     if cell is None:
         return "failed" if _failed(results, line, arm) else "-"
     text = quantity(line.unit, cell.estimate.median)
-    if cell.estimate.is_unstable:
-        text += "~"
-    return f"{text} (x{significant(cell.ratio.median)})" if cell.ratio else text
+    return f"{marked_ratio(cell.ratio)} ({text})" if cell.ratio else text
 
 
 def _failed(results, line, arm):
@@ -70,6 +68,5 @@ def _means(results, arms):
         if mean is None:
             row.append("1" if arm.subject == REFERENCE else "-")
         else:
-            interval = f" [{significant(mean.low)}, {significant(mean.high)}]" if mean.has_interval else ""
-            row.append(f"x{significant(mean.ratio)}{interval} of {mean.benchmarks}")
+            row.append(f"{marked_ratio(mean)} of {mean.benchmarks}")
     return row

@@ -3,6 +3,7 @@
 import shlex
 
 from ..data.metrics import percent
+from ..data.statistics import is_rough
 from ..findings import findings, only_one
 from .glance import sentences
 from .headline import table
@@ -32,11 +33,12 @@ def provenance(results):
         sentence += (
             f" Other guests of the host took {percent(steal)} of the CPU time; {excluded} blocks are left out for it."
         )
-    cells = [cell for line in results.primary_lines() for cell in line.cells.values()]
-    unstable = sum(cell.estimate.is_unstable for cell in cells)
-    without = sum(not cell.estimate.has_interval for cell in cells)
-    sentence += f" {unstable} of {len(cells)} times are unstable (`~`: half the interval is wider than 5 %)"
-    return sentence + (f", {without} have no interval, for want of six processes." if without else ".")
+    ratios = [cell.ratio for line in results.primary_lines() for cell in line.cells.values() if cell.ratio]
+    if not ratios:
+        return sentence
+    rough, without = sum(map(is_rough, ratios)), sum(not ratio.has_interval for ratio in ratios)
+    sentence += f" {rough} of {len(ratios)} ratios of times have an interval wider than ±5 % (`~`)"
+    return sentence + (f", {without} have no interval, for want of six blocks." if without else ".")
 
 
 def parts(results, charts, folder):
@@ -51,8 +53,9 @@ def parts(results, charts, folder):
 def _numbers(results, folder):
     return [
         (
-            "Medians over processes, and in parentheses the ratio to Foundation's queue in the same blocks; below 1 is"
-            " less time, memory or disorder."
+            "Ratios to Foundation's queue in the same blocks, with 95 % intervals: below 1 is less time, memory or"
+            " disorder. `~` marks one whose interval is wider than ±5 %. In parentheses are medians over processes, which"
+            " hold for this machine."
         ),
         table(results),
         provenance(results)
@@ -76,7 +79,7 @@ def _joined(paragraphs):
 
 def summary(results, charts):
     """SUMMARY.md, which lies beside the results."""
-    lines = [f"* **{one.topic}: {one.choice}** ({one.certainty}). {one.sentence}" for one in findings(results)]
+    lines = [f"* {_topic(one)} {one.sentence}" for one in findings(results)]
     shown = parts(results, charts, "results")
     paragraphs = [
         "# Reference results",
@@ -94,6 +97,11 @@ def summary(results, charts):
     ]
     paragraphs += ["## Cells without a number", "\n".join(failures)] if failures else []
     return _joined(paragraphs) + "\n"
+
+
+def _topic(finding):
+    """What the work is, and where there was a choice, how sure it is."""
+    return f"**{finding.topic}: {finding.choice}** ({finding.certainty})." if finding.is_choice else f"**{finding.topic}.**"
 
 
 def marks(part):
