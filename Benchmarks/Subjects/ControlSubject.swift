@@ -8,26 +8,26 @@ import Operations
 ///
 /// It is done where the operation is made, on the thread that adds it. Where adding and running do not overlap, as in
 /// all benchmarks that `validate` uses, a delay lengthens the whole by just so much.
-package enum ControlChoice: BackendChoice {
-  package static var name: String { "control" }
-  package static var summary: String { "the stealing backend with a known delay, for validate" }
+public enum ControlChoice: BackendChoice {
+  public static var name: String { "control" }
+  public static var summary: String { "the stealing backend with a known delay, for validate" }
 
-  package static func makeQueue(workers: Int) -> OperationQueue { StealingChoice.makeQueue(workers: workers) }
+  public static func makeQueue(workers: Int) -> OperationQueue { StealingChoice.makeQueue(workers: workers) }
 
   /// The variable that holds the rounds of spinning per operation.
-  package static let delayVariable = "OPBENCH_CONTROL_ROUNDS"
+  public static let delayVariable = "OPBENCH_CONTROL_ROUNDS"
   /// The variable that holds how many rounds a process adds to that at most: it draws its own number, and so is slow
   /// or fast by luck.
-  package static let noiseVariable = "OPBENCH_CONTROL_NOISE_ROUNDS"
+  public static let noiseVariable = "OPBENCH_CONTROL_NOISE_ROUNDS"
   /// The variable that holds how many pieces of memory are allocated, and freed, per operation.
-  package static let allocationsVariable = "OPBENCH_CONTROL_ALLOCATIONS"
+  public static let allocationsVariable = "OPBENCH_CONTROL_ALLOCATIONS"
 
   @usableFromInline static let rounds = number(delayVariable) + Int.random(in: 0...max(0, number(noiseVariable)))
   @usableFromInline static let allocations = number(allocationsVariable)
 
   private static func number(_ variable: String) -> Int { getenv(variable).flatMap { Int(String(cString: $0)) } ?? 0 }
 
-  @inlinable package static func beforeEach() {
+  @inlinable public static func beforeEach() {
     Spin.run(rounds: rounds)
     if allocations > 0 { allocate() }
   }
@@ -43,4 +43,4 @@ package enum ControlChoice: BackendChoice {
   }
 }
 
-package typealias ControlSubject = OperationsSubject<ControlChoice>
+public typealias ControlSubject = OperationsSubject<ControlChoice>

@@ -1,23 +1,23 @@
 /// No queue at all: each body runs where it is submitted. What a benchmark takes on it is what the benchmark itself
 /// costs, which `opbench validate` reports.
-package final class EmptySubject: ClosureSubject {
-  package static var name: String { "empty" }
-  package static var summary: String { "no queue at all, for validate" }
-  package static var role: SubjectRole { .reference }
-  package static var hasThreads: Bool { false }
-  package static var workersAreAdjustable: Bool { false }
+public final class EmptySubject: ClosureSubject {
+  public static var name: String { "empty" }
+  public static var summary: String { "no queue at all, for validate" }
+  public static var role: SubjectRole { .reference }
+  public static var hasThreads: Bool { false }
+  public static var workersAreAdjustable: Bool { false }
 
-  package init(workers: Int) {}
+  public init(workers: Int) {}
 
-  @inlinable package func submit(_ body: @escaping @Sendable () -> Void) { body() }
+  @inlinable public func submit(_ body: @escaping @Sendable () -> Void) { body() }
 
   @inlinable
-  package func submit(
+  public func submit(
     _ count: Int, _ body: @escaping @Sendable (Int) -> Void, then join: @escaping @Sendable () -> Void
   ) {
     for index in 0..<count { body(index) }
     join()
   }
 
-  @inlinable package func drain() {}
+  @inlinable public func drain() {}
 }

@@ -2,21 +2,21 @@ import Foundation
 
 /// Foundation's `OperationQueue` as it comes: its width is the system's to choose. A limit of
 /// `maxConcurrentOperationCount` would change the path it takes, so it is not set unless a benchmark is about limits.
-package final class FoundationSubject: OperationSubject {
-  package static var name: String { "foundation" }
-  package static var summary: String { "Foundation's OperationQueue" }
-  package static var role: SubjectRole { .standingReference }
-  package static var workersAreAdjustable: Bool { false }
+public final class FoundationSubject: OperationSubject {
+  public static var name: String { "foundation" }
+  public static var summary: String { "Foundation's OperationQueue" }
+  public static var role: SubjectRole { .standingReference }
+  public static var workersAreAdjustable: Bool { false }
 
   @usableFromInline let queue = OperationQueue()
 
-  package init(workers: Int) {}
+  public init(workers: Int) {}
 
-  @inlinable package func submit(_ body: @escaping @Sendable () -> Void) { queue.addOperation(body) }
-  @inlinable package func drain() { queue.waitUntilAllOperationsAreFinished() }
+  @inlinable public func submit(_ body: @escaping @Sendable () -> Void) { queue.addOperation(body) }
+  @inlinable public func drain() { queue.waitUntilAllOperationsAreFinished() }
 
   /// An operation that passes itself to its body.
-  package final class Cancellable: Operation, @unchecked Sendable {
+  public final class Cancellable: Operation, @unchecked Sendable {
     // Immutable: safe to share.
     private let body: @Sendable (Cancellable) -> Void
 
@@ -25,25 +25,25 @@ package final class FoundationSubject: OperationSubject {
       super.init()
     }
 
-    package override func main() { body(self) }
+    public override func main() { body(self) }
   }
 
-  package func submitCancellable(_ body: @escaping @Sendable (Cancellable) -> Void) -> Cancellable {
+  public func submitCancellable(_ body: @escaping @Sendable (Cancellable) -> Void) -> Cancellable {
     let operation = Cancellable(body)
     queue.addOperation(operation)
     return operation
   }
 
-  @inlinable package static func cancel(_ work: Cancellable) { work.cancel() }
-  @inlinable package static func isCancelled(_ work: Cancellable) -> Bool { work.isCancelled }
+  @inlinable public static func cancel(_ work: Cancellable) { work.cancel() }
+  @inlinable public static func isCancelled(_ work: Cancellable) -> Bool { work.isCancelled }
 
   @inlinable
-  package static func makeOperation(_ body: @escaping @Sendable () -> Void) -> BlockOperation {
+  public static func makeOperation(_ body: @escaping @Sendable () -> Void) -> BlockOperation {
     BlockOperation(block: body)
   }
 
   @inlinable
-  package static func setPriority(_ level: PriorityLevel, of item: BlockOperation) {
+  public static func setPriority(_ level: PriorityLevel, of item: BlockOperation) {
     switch level {
     case .veryLow: item.queuePriority = .veryLow
     case .low: item.queuePriority = .low
@@ -54,29 +54,29 @@ package final class FoundationSubject: OperationSubject {
   }
 
   @inlinable
-  package static func addDependency(of item: BlockOperation, on dependency: BlockOperation) {
+  public static func addDependency(of item: BlockOperation, on dependency: BlockOperation) {
     item.addDependency(dependency)
   }
 
   @inlinable
-  package static func setCompletion(_ block: @escaping @Sendable () -> Void, of item: BlockOperation) {
+  public static func setCompletion(_ block: @escaping @Sendable () -> Void, of item: BlockOperation) {
     item.completionBlock = block
   }
 
-  @inlinable package static func isExecuting(_ item: BlockOperation) -> Bool { item.isExecuting }
-  @inlinable package static func isFinished(_ item: BlockOperation) -> Bool { item.isFinished }
-  @inlinable package static func isCancelled(_ item: BlockOperation) -> Bool { item.isCancelled }
-  @inlinable package static func cancel(_ item: BlockOperation) { item.cancel() }
-  @inlinable package static func start(_ item: BlockOperation) { item.start() }
-  @inlinable package static func wait(for item: BlockOperation) { item.waitUntilFinished() }
-  @inlinable package func add(_ item: BlockOperation) { queue.addOperation(item) }
+  @inlinable public static func isExecuting(_ item: BlockOperation) -> Bool { item.isExecuting }
+  @inlinable public static func isFinished(_ item: BlockOperation) -> Bool { item.isFinished }
+  @inlinable public static func isCancelled(_ item: BlockOperation) -> Bool { item.isCancelled }
+  @inlinable public static func cancel(_ item: BlockOperation) { item.cancel() }
+  @inlinable public static func start(_ item: BlockOperation) { item.start() }
+  @inlinable public static func wait(for item: BlockOperation) { item.waitUntilFinished() }
+  @inlinable public func add(_ item: BlockOperation) { queue.addOperation(item) }
 
   @inlinable
-  package func add(contentsOf items: [BlockOperation]) { queue.addOperations(items, waitUntilFinished: false) }
+  public func add(contentsOf items: [BlockOperation]) { queue.addOperations(items, waitUntilFinished: false) }
 
-  @inlinable package func submitBarrier(_ body: @escaping @Sendable () -> Void) { queue.addBarrierBlock(body) }
-  @inlinable package func cancelAll() { queue.cancelAllOperations() }
-  @inlinable package func setLimit(_ count: Int) { queue.maxConcurrentOperationCount = count }
-  @inlinable package func setSuspended(_ suspended: Bool) { queue.isSuspended = suspended }
-  @inlinable package var remaining: Int { queue.operationCount }
+  @inlinable public func submitBarrier(_ body: @escaping @Sendable () -> Void) { queue.addBarrierBlock(body) }
+  @inlinable public func cancelAll() { queue.cancelAllOperations() }
+  @inlinable public func setLimit(_ count: Int) { queue.maxConcurrentOperationCount = count }
+  @inlinable public func setSuspended(_ suspended: Bool) { queue.isSuspended = suspended }
+  @inlinable public var remaining: Int { queue.operationCount }
 }

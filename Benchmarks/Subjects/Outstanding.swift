@@ -78,7 +78,7 @@ final class Countdown: Sendable {
 extension ClosureSubject {
   /// For a subject without a join of its own.
   @inlinable
-  package func submit(
+  public func submit(
     _ count: Int, _ body: @escaping @Sendable (Int) -> Void, then join: @escaping @Sendable () -> Void
   ) {
     guard count > 0 else { return submit(join) }

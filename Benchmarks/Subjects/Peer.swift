@@ -1,24 +1,24 @@
 /// A scheduler of another language. Its benchmarks are a program under `Benchmarks/peers/<folder>`, which `scripts/peers`
 /// builds where the toolchain is installed.
-package struct Peer: Hashable, Sendable {
-  package let name: String
-  package let summary: String
+public struct Peer: Hashable, Sendable {
+  public let name: String
+  public let summary: String
   /// What its program needs from Debian, for the line that says how to get it.
-  package let packages: String
+  public let packages: String
 
-  package static let all: [Peer] = [
+  public static let all: [Peer] = [
     Peer(name: "tbb", summary: "C++: oneTBB's task_group", packages: "libtbb-dev and g++"),
     Peer(name: "rayon", summary: "Rust: rayon's scope and join", packages: "librust-rayon-dev and cargo"),
     Peer(name: "go", summary: "Go: goroutines", packages: "golang-go"),
   ]
 
   /// What every peer's program implements.
-  package static let benchmarks: Set<String> = [
+  public static let benchmarks: Set<String> = [
     "overhead/external-add", "overhead/local-add", "dependencies/chain", "dependencies/fan-in", "dependencies/graph",
     "dependencies/metg", "forkjoin/fib", "forkjoin/skynet", "forkjoin/nqueens", "forkjoin/uts",
   ]
 
-  package var info: SubjectInfo {
+  public var info: SubjectInfo {
     SubjectInfo(
       name: name, summary: summary, role: .peer, capability: .closures, workersAreAdjustable: true, hasThreads: true,
       hasBarriers: false, benchmarks: Self.benchmarks)

@@ -3,20 +3,20 @@ import Dispatch
 /// `DispatchQueue.async` on a private concurrent queue, without an operation layer. It has no priorities within a
 /// queue, no dependencies and no cancellation of a whole queue: those cells stay empty. One piece of work can be
 /// cancelled (`DispatchWorkItem`), and a join is a group's `notify`.
-package final class RawDispatchSubject: CancellableSubject {
-  package static var name: String { "raw-dispatch" }
-  package static var summary: String { "DispatchQueue.async on a concurrent queue" }
-  package static var role: SubjectRole { .standingReference }
-  package static var workersAreAdjustable: Bool { false }
+public final class RawDispatchSubject: CancellableSubject {
+  public static var name: String { "raw-dispatch" }
+  public static var summary: String { "DispatchQueue.async on a concurrent queue" }
+  public static var role: SubjectRole { .standingReference }
+  public static var workersAreAdjustable: Bool { false }
 
   @usableFromInline let queue = DispatchQueue(label: "opbench.raw-dispatch", attributes: .concurrent)
 
-  package init(workers: Int) {}
+  public init(workers: Int) {}
 
-  @inlinable package func submit(_ body: @escaping @Sendable () -> Void) { queue.async(execute: body) }
+  @inlinable public func submit(_ body: @escaping @Sendable () -> Void) { queue.async(execute: body) }
 
   @inlinable
-  package func submit(
+  public func submit(
     _ count: Int, _ body: @escaping @Sendable (Int) -> Void, then join: @escaping @Sendable () -> Void
   ) {
     let group = DispatchGroup()
@@ -25,22 +25,22 @@ package final class RawDispatchSubject: CancellableSubject {
   }
 
   /// A barrier runs after everything that was submitted before it.
-  @inlinable package func drain() { queue.sync(flags: .barrier) {} }
+  @inlinable public func drain() { queue.sync(flags: .barrier) {} }
 
-  @inlinable package static var hasBarriers: Bool { true }
+  @inlinable public static var hasBarriers: Bool { true }
   @inlinable
-  package func submitBarrier(_ body: @escaping @Sendable () -> Void) { queue.async(flags: .barrier, execute: body) }
+  public func submitBarrier(_ body: @escaping @Sendable () -> Void) { queue.async(flags: .barrier, execute: body) }
 
-  @inlinable package static var canSuspend: Bool { true }
-  @inlinable package func setSuspended(_ suspended: Bool) { if suspended { queue.suspend() } else { queue.resume() } }
+  @inlinable public static var canSuspend: Bool { true }
+  @inlinable public func setSuspended(_ suspended: Bool) { if suspended { queue.suspend() } else { queue.resume() } }
 
   /// A work item that its own body can see.
-  package final class Cancellable: @unchecked Sendable {
+  public final class Cancellable: @unchecked Sendable {
     // Set once, before the item is handed to the queue; never written again.
     fileprivate var item: DispatchWorkItem?
   }
 
-  package func submitCancellable(_ body: @escaping @Sendable (Cancellable) -> Void) -> Cancellable {
+  public func submitCancellable(_ body: @escaping @Sendable (Cancellable) -> Void) -> Cancellable {
     let work = Cancellable()
     // Weak, since the work holds the item and the item its body; whoever cancels keeps the work until then.
     let item = DispatchWorkItem { [weak work] in
@@ -51,6 +51,6 @@ package final class RawDispatchSubject: CancellableSubject {
     return work
   }
 
-  package static func cancel(_ work: Cancellable) { work.item?.cancel() }
-  package static func isCancelled(_ work: Cancellable) -> Bool { work.item?.isCancelled ?? false }
+  public static func cancel(_ work: Cancellable) { work.item?.cancel() }
+  public static func isCancelled(_ work: Cancellable) -> Bool { work.item?.isCancelled ?? false }
 }

@@ -4,16 +4,16 @@ import Glibc
 /// scheduler. A closure that submits another does not recurse; the other runs when it has returned.
 ///
 /// Each thread is on its own, so nothing is shared and nothing locked.
-package final class SerialSubject: ClosureSubject {
-  package static var name: String { "serial" }
-  package static var summary: String { "a loop on the calling thread, no scheduler" }
-  package static var role: SubjectRole { .reference }
-  package static var workersAreAdjustable: Bool { false }
-  package static var hasThreads: Bool { false }
+public final class SerialSubject: ClosureSubject {
+  public static var name: String { "serial" }
+  public static var summary: String { "a loop on the calling thread, no scheduler" }
+  public static var role: SubjectRole { .reference }
+  public static var workersAreAdjustable: Bool { false }
+  public static var hasThreads: Bool { false }
 
   @usableFromInline let key: pthread_key_t
 
-  package init(workers: Int) {
+  public init(workers: Int) {
     var key = pthread_key_t()
     let status = pthread_key_create(&key) { Unmanaged<Trampoline>.fromOpaque($0!).release() }
     precondition(status == 0, "no thread-specific key is left")
@@ -26,7 +26,7 @@ package final class SerialSubject: ClosureSubject {
   }
 
   @inlinable
-  package func submit(_ body: @escaping @Sendable () -> Void) {
+  public func submit(_ body: @escaping @Sendable () -> Void) {
     if let own = pthread_getspecific(key) {
       Unmanaged<Trampoline>.fromOpaque(own)._withUnsafeGuaranteedRef { $0.run(body) }
     } else {
@@ -35,7 +35,7 @@ package final class SerialSubject: ClosureSubject {
   }
 
   /// What was submitted has run when `submit` returns to a thread that is not inside a closure.
-  @inlinable package func drain() {}
+  @inlinable public func drain() {}
 
   @usableFromInline
   func addTrampoline() -> Trampoline {

@@ -3,7 +3,7 @@
 ///
 /// Everything here is generic and inlinable: a benchmark is specialised for each subject, so that no existential and
 /// no allocation of the harness is timed.
-package protocol ClosureSubject: AnyObject, Sendable, WorkAdder {
+public protocol ClosureSubject: AnyObject, Sendable, WorkAdder {
   static var name: String { get }
   /// One line for `list` and the table: what it is.
   static var summary: String { get }
@@ -44,34 +44,34 @@ package protocol ClosureSubject: AnyObject, Sendable, WorkAdder {
 }
 
 extension ClosureSubject {
-  @inlinable package var unfinished: Int? { nil }
-  @inlinable package static var hasBarriers: Bool { false }
-  @inlinable package static var canSuspend: Bool { false }
+  @inlinable public var unfinished: Int? { nil }
+  @inlinable public static var hasBarriers: Bool { false }
+  @inlinable public static var canSuspend: Bool { false }
 
   /// Benchmarks ask first.
-  package func submitBarrier(_ body: @escaping @Sendable () -> Void) {
+  public func submitBarrier(_ body: @escaping @Sendable () -> Void) {
     preconditionFailure("\(Self.name): no barriers")
   }
-  package func setSuspended(_ suspended: Bool) { preconditionFailure("\(Self.name) cannot be suspended") }
+  public func setSuspended(_ suspended: Bool) { preconditionFailure("\(Self.name) cannot be suspended") }
 }
 
 /// Takes pieces of work.
-package protocol WorkAdder {
+public protocol WorkAdder {
   /// Runs the body some time, on some thread.
   func submit(_ body: @escaping @Sendable () -> Void)
 }
 
 extension ClosureSubject {
-  @inlinable package static var hasThreads: Bool { true }
+  @inlinable public static var hasThreads: Bool { true }
 }
 
 extension ClosureSubject where Adder == Self {
   @inlinable
-  package func addAll(_ produce: @escaping @Sendable (Self) -> Void) { produce(self) }
+  public func addAll(_ produce: @escaping @Sendable (Self) -> Void) { produce(self) }
 }
 
 /// What part a subject plays in a run.
-package enum SubjectRole: Sendable {
+public enum SubjectRole: Sendable {
   /// An operation queue of ours: what runs are about.
   case backend
   /// One of our backends without the operation layer.
@@ -83,7 +83,7 @@ package enum SubjectRole: Sendable {
   /// A scheduler of another language, in a program of its own that runs when it is asked for.
   case peer
 
-  package var words: String {
+  public var words: String {
     switch self {
     case .backend: "backend"
     case .bare: "backend without operations"
@@ -95,7 +95,7 @@ package enum SubjectRole: Sendable {
 }
 
 /// A subject whose work can be cancelled, one piece at a time.
-package protocol CancellableSubject: ClosureSubject {
+public protocol CancellableSubject: ClosureSubject {
   associatedtype Cancellable: AnyObject & Sendable
 
   /// Runs a body that can ask whether it was cancelled.
@@ -106,7 +106,7 @@ package protocol CancellableSubject: ClosureSubject {
 
 /// The operation API: operations with dependencies and priorities in a queue that can be suspended and cancelled as a
 /// whole.
-package protocol OperationSubject: CancellableSubject, Waiting {
+public protocol OperationSubject: CancellableSubject, Waiting {
   static func makeOperation(_ body: @escaping @Sendable () -> Void) -> Item
   static func setPriority(_ level: PriorityLevel, of item: Item)
   static func addDependency(of item: Item, on dependency: Item)
@@ -129,12 +129,12 @@ package protocol OperationSubject: CancellableSubject, Waiting {
 }
 
 extension OperationSubject {
-  @inlinable package var unfinished: Int? { remaining }
-  @inlinable package static var hasBarriers: Bool { true }
-  @inlinable package static var canSuspend: Bool { true }
+  @inlinable public var unfinished: Int? { remaining }
+  @inlinable public static var hasBarriers: Bool { true }
+  @inlinable public static var canSuspend: Bool { true }
 
   @inlinable
-  package func submit(
+  public func submit(
     _ count: Int, _ body: @escaping @Sendable (Int) -> Void, then join: @escaping @Sendable () -> Void
   ) {
     let last = Self.makeOperation(join)
@@ -151,6 +151,6 @@ extension OperationSubject {
 }
 
 /// The five priorities every operation API has, lowest first.
-package enum PriorityLevel: Int, CaseIterable, Sendable {
+public enum PriorityLevel: Int, CaseIterable, Sendable {
   case veryLow, low, normal, high, veryHigh
 }

@@ -1,15 +1,15 @@
 /// Sees each subject under the most capable of the three protocols that it conforms to.
-package protocol SubjectVisitor {
+public protocol SubjectVisitor {
   mutating func visit<S: ClosureSubject>(_ subject: S.Type)
   mutating func visit<S: CancellableSubject>(_ subject: S.Type)
   mutating func visit<S: OperationSubject>(_ subject: S.Type)
 }
 
 /// Everything that can be measured: one line each.
-package enum SubjectRegistry {
+public enum SubjectRegistry {
   /// Inlinable, so that what a visitor does with a subject is compiled for that subject.
   @inlinable
-  package static func visitAll<Visitor: SubjectVisitor>(_ visitor: inout Visitor) {
+  public static func visitAll<Visitor: SubjectVisitor>(_ visitor: inout Visitor) {
     visitor.visit(StealingSubject.self)
     visitor.visit(ThreadPoolSubject.self)
     visitor.visit(DispatchSubject.self)
@@ -27,19 +27,19 @@ package enum SubjectRegistry {
   }
 
   /// Only `opbench validate` measures them; no plan has them.
-  package static let controls = [ControlSubject.name, EmptySubject.name]
+  public static let controls = [ControlSubject.name, EmptySubject.name]
 
   /// What this program measures in processes of its own kind, and after it the peers, which are other programs.
-  package static let all: [SubjectInfo] = inProcess + Peer.all.map(\.info)
+  public static let all: [SubjectInfo] = inProcess + Peer.all.map(\.info)
 
-  package static let inProcess: [SubjectInfo] = {
+  public static let inProcess: [SubjectInfo] = {
     var collector = Collector()
     visitAll(&collector)
     return collector.subjects.filter { !controls.contains($0.name) }
   }()
 
   /// They stand beside whatever backend is measured.
-  package static let references = all.filter { $0.role == .standingReference }.map(\.name)
+  public static let references = all.filter { $0.role == .standingReference }.map(\.name)
 
   private struct Collector: SubjectVisitor {
     var subjects: [SubjectInfo] = []
@@ -59,22 +59,22 @@ package enum SubjectRegistry {
 }
 
 /// What a subject can do; each includes those before it.
-package enum Capability: Int, Comparable, Sendable {
+public enum Capability: Int, Comparable, Sendable {
   case closures, cancellation, operations
 
-  package static func < (left: Capability, right: Capability) -> Bool { left.rawValue < right.rawValue }
+  public static func < (left: Capability, right: Capability) -> Bool { left.rawValue < right.rawValue }
 }
 
 /// What the plan needs to know of a subject without having one.
-package struct SubjectInfo: Hashable, Sendable {
-  package let name: String
+public struct SubjectInfo: Hashable, Sendable {
+  public let name: String
   /// What it is, in one line.
-  package let summary: String
-  package let role: SubjectRole
-  package let capability: Capability
-  package let workersAreAdjustable: Bool
-  package let hasThreads: Bool
-  package let hasBarriers: Bool
+  public let summary: String
+  public let role: SubjectRole
+  public let capability: Capability
+  public let workersAreAdjustable: Bool
+  public let hasThreads: Bool
+  public let hasBarriers: Bool
   /// The benchmarks it has programs for, as `family/benchmark`; nil: all that its capability allows.
-  package let benchmarks: Set<String>?
+  public let benchmarks: Set<String>?
 }

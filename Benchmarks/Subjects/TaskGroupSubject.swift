@@ -7,18 +7,18 @@ import Synchronization
 ///   because a child cannot add to the group it belongs to.
 ///
 /// The width is the pool's: a thread per CPU. Bodies that block take that thread away.
-package final class TaskGroupSubject: CancellableSubject {
-  package static var name: String { "task-group" }
-  package static var summary: String { "Swift concurrency: task groups and tasks" }
-  package static var role: SubjectRole { .reference }
-  package static var workersAreAdjustable: Bool { false }
+public final class TaskGroupSubject: CancellableSubject {
+  public static var name: String { "task-group" }
+  public static var summary: String { "Swift concurrency: task groups and tasks" }
+  public static var role: SubjectRole { .reference }
+  public static var workersAreAdjustable: Bool { false }
 
   @usableFromInline let outstanding = Outstanding()
 
-  package init(workers: Int) {}
+  public init(workers: Int) {}
 
   @inlinable
-  package func submit(_ body: @escaping @Sendable () -> Void) {
+  public func submit(_ body: @escaping @Sendable () -> Void) {
     let outstanding = outstanding
     outstanding.enter()
     Task.detached {
@@ -28,21 +28,21 @@ package final class TaskGroupSubject: CancellableSubject {
   }
 
   /// Adds children to the group in whose task it is used.
-  package struct Adder: WorkAdder {
+  public struct Adder: WorkAdder {
     @usableFromInline let group: DiscardingTaskGroup
 
     @usableFromInline
     init(_ group: DiscardingTaskGroup) { self.group = group }
 
     @inlinable
-    package func submit(_ body: @escaping @Sendable () -> Void) {
+    public func submit(_ body: @escaping @Sendable () -> Void) {
       var group = group
       group.addTask { body() }
     }
   }
 
   @inlinable
-  package func addAll(_ produce: @escaping @Sendable (Adder) -> Void) {
+  public func addAll(_ produce: @escaping @Sendable (Adder) -> Void) {
     let outstanding = outstanding
     outstanding.enter()
     Task.detached {
@@ -54,7 +54,7 @@ package final class TaskGroupSubject: CancellableSubject {
   }
 
   @inlinable
-  package func submit(
+  public func submit(
     _ count: Int, _ body: @escaping @Sendable (Int) -> Void, then join: @escaping @Sendable () -> Void
   ) {
     let outstanding = outstanding
@@ -69,14 +69,14 @@ package final class TaskGroupSubject: CancellableSubject {
   }
 
   /// A task alone has run when its value is there, but what it submitted has not: hence the count.
-  @inlinable package func drain() { outstanding.wait() }
+  @inlinable public func drain() { outstanding.wait() }
 
   /// A task that its own body can see.
-  package final class Cancellable: Sendable {
+  public final class Cancellable: Sendable {
     fileprivate let task = Mutex<Task<Void, Never>?>(nil)
   }
 
-  package func submitCancellable(_ body: @escaping @Sendable (Cancellable) -> Void) -> Cancellable {
+  public func submitCancellable(_ body: @escaping @Sendable (Cancellable) -> Void) -> Cancellable {
     let outstanding = outstanding
     outstanding.enter()
     let work = Cancellable()
@@ -88,8 +88,8 @@ package final class TaskGroupSubject: CancellableSubject {
     return work
   }
 
-  package static func cancel(_ work: Cancellable) { work.task.withLock { $0 }?.cancel() }
+  public static func cancel(_ work: Cancellable) { work.task.withLock { $0 }?.cancel() }
 
   /// Asked by the body itself, as everywhere in Swift concurrency.
-  package static func isCancelled(_ work: Cancellable) -> Bool { Task.isCancelled }
+  public static func isCancelled(_ work: Cancellable) -> Bool { Task.isCancelled }
 }

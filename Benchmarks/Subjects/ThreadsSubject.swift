@@ -4,11 +4,11 @@ import Synchronization
 /// A POSIX thread for every closure, as a program does that has no pool (`std::async`, a thread per request): what the
 /// kernel's scheduler alone can do. At most 256 live at a time, so that the machine survives; beyond that a closure waits
 /// until a thread ends, which then starts the thread of the closure that has waited longest.
-package final class ThreadsSubject: ClosureSubject {
-  package static var name: String { "threads" }
-  package static var summary: String { "a POSIX thread per closure, at most \(mostThreads) at a time" }
-  package static var role: SubjectRole { .reference }
-  package static var workersAreAdjustable: Bool { false }
+public final class ThreadsSubject: ClosureSubject {
+  public static var name: String { "threads" }
+  public static var summary: String { "a POSIX thread per closure, at most \(mostThreads) at a time" }
+  public static var role: SubjectRole { .reference }
+  public static var workersAreAdjustable: Bool { false }
 
   static let mostThreads = 256
   private static let stackBytes = 256 * 1024
@@ -39,9 +39,9 @@ package final class ThreadsSubject: ClosureSubject {
   private let outstanding = Outstanding()
   private let state = Mutex(State())
 
-  package init(workers: Int) {}
+  public init(workers: Int) {}
 
-  package func submit(_ body: @escaping @Sendable () -> Void) {
+  public func submit(_ body: @escaping @Sendable () -> Void) {
     outstanding.enter()
     let startsNow = state.withLock { state in
       if state.live < Self.mostThreads {
@@ -54,7 +54,7 @@ package final class ThreadsSubject: ClosureSubject {
     if startsNow { start(body) }
   }
 
-  package func drain() { outstanding.wait() }
+  public func drain() { outstanding.wait() }
 
   private func start(_ body: @escaping @Sendable () -> Void) {
     var attributes = pthread_attr_t()

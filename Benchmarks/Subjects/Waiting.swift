@@ -1,5 +1,5 @@
 /// Operations that one can wait for one by one, from outside or from inside another operation.
-package protocol Waiting {
+public protocol Waiting {
   associatedtype Item: AnyObject & Sendable
 
   /// Blocks the calling thread until the operation has finished.

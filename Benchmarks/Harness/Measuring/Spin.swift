@@ -2,7 +2,7 @@
 ///
 /// The rate is calibrated once per run and handed to every process, so that all subjects do the same work; a loop
 /// against the clock would do less whenever its thread is preempted.
-package struct Spin: Sendable, Codable, Hashable {
+public struct Spin: Sendable, Codable, Hashable {
   package let roundsPerMicrosecond: Double
 
   package init(roundsPerMicrosecond: Double) { self.roundsPerMicrosecond = roundsPerMicrosecond }
@@ -21,7 +21,7 @@ package struct Spin: Sendable, Codable, Hashable {
 
   package func rounds(nanoseconds: Double) -> Int { Int((nanoseconds * roundsPerMicrosecond / 1_000).rounded()) }
 
-  package static func run(rounds: Int) {
+  public static func run(rounds: Int) {
     var state = opaque(0x9e37_79b9_7f4a_7c15)
     for _ in 0..<max(0, rounds) { state = (state ^ (state >> 29)) &* 0xbf58_476d_1ce4_e5b9 }
     _ = opaque(state)
