@@ -199,7 +199,8 @@ package struct GateRun {
         for metric in gated.metrics {
           let threshold = threshold(gated.cell, metric)
           let pairs = triples.compactMap { $0.paired(metric.metric) }
-          let decision = GateRule(tolerance: GateScale(metric.metric).tolerance(threshold)).decide(pairs, of: triples.count)
+          let decision = GateRule(tolerance: GateScale(metric.metric).tolerance(threshold)).decide(
+            pairs, of: triples.count)
           let measure = Measure(cell: gated.cell, metric: metric)
           decided[measure] = GateFinding(gated.cell, metric, triples, decision, threshold: threshold, stage: 2)
           if decision.isOpenForMore { open.insert(measure) }
