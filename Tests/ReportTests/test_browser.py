@@ -251,7 +251,9 @@ def test_numbers_of_metg_do_not_overprint(request, name):
         " [r.left + r.width / 2, r.top + r.height / 2])"
     )
     named = [one for one in boxes if "@2" in one[0]]
-    hidden = [(x, y) for x, y in marks for _, left, top, right, bottom in named if left < x < right and top < y < bottom]
+    hidden = [
+        (x, y) for x, y in marks for _, left, top, right, bottom in named if left < x < right and top < y < bottom
+    ]
     assert len(marks) > 50 and hidden == []
 
 

@@ -92,7 +92,9 @@ def test_the_data_is_json(outline, results):
 
 def test_it_begins_with_the_picture_and_a_sentence_each(page):
     body = page[page.index("<body") :]
-    places = [body.index(one) for one in ('class="lead"', 'id="toggles"', 'id="plot-0"', 'id="in-short"', 'id="plot-1"')]
+    places = [
+        body.index(one) for one in ('class="lead"', 'id="toggles"', 'id="plot-0"', 'id="in-short"', 'id="plot-1"')
+    ]
     places += [body.index(one) for one in ('id="summary"', 'id="environment"', 'id="table"')]
     assert places == sorted(places)
     lead = re.search(r'<p class="lead">(.*?)</p>', body).group(1)

@@ -47,7 +47,7 @@ def test_svg_follows_the_dark_mode(folder):
             used = set(re.findall(r"(?:fill|stroke): #[0-9a-f]{6}", content.replace(rules, "")))
             assert len(used) > 5 and used == set(re.findall(r'\[style\*="([^"]*)"\]', rules)), name
             # Black is what a text has that names no colour.
-            assert not re.search(r'<text(?![^>]*fill: #)', content), name
+            assert not re.search(r"<text(?![^>]*fill: #)", content), name
 
 
 def test_every_panel_has_tick_labels(built):

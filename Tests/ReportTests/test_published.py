@@ -73,7 +73,9 @@ def test_readme_has_the_table_and_two_figures(published):
     # The ratio with its interval first, the time as context; the mark is the ratio's.
     cells = [cell.strip() for row in rows[2:-1] for cell in row.split("|")[2:-1]]
     number = r"[0-9.]+(e-[0-9]+)?"
-    ratios = [one for one in cells if re.fullmatch(rf"x{number}( \[{number}, {number}\]~?)? \({number}( [nµm]?s)?\)", one)]
+    ratios = [
+        one for one in cells if re.fullmatch(rf"x{number}( \[{number}, {number}\]~?)? \({number}( [nµm]?s)?\)", one)
+    ]
     others = [one for one in cells if one not in ratios]
     assert len(ratios) > 10 and any("]~ (" in one for one in ratios) and any("] (" in one for one in ratios)
     assert all(re.fullmatch(rf"-|failed|{number}( [nµm]?s)?", one) for one in others), others

@@ -42,9 +42,7 @@ def _panels(results, family):
     cpu = {(one.benchmark, one.params, one.arm): one for one in cpu}
     # Both means are of the same benchmarks.
     both = [
-        (one, cpu[key])
-        for one in wall
-        if results.is_main(one) and (key := (one.benchmark, one.params, one.arm)) in cpu
+        (one, cpu[key]) for one in wall if results.is_main(one) and (key := (one.benchmark, one.params, one.arm)) in cpu
     ]
     axis = Axis(f"relative to {REFERENCE}", "ratio", True, better="less")
     panels = []

@@ -61,7 +61,9 @@ def _panel(results, line, series):
         f"{key}={value}" if key != "pattern" else value
         for key, value in sorted(line.parameters.items(), key=lambda pair: pair[0] != "pattern")
     )
-    return Panel(title, series, Axis("task granularity", "ns", True, better="less"), Axis("efficiency", better="more"), guides)
+    return Panel(
+        title, series, Axis("task granularity", "ns", True, better="less"), Axis("efficiency", better="more"), guides
+    )
 
 
 def _curve(rows, work, metg_params):

@@ -41,9 +41,7 @@ def _badge(one):
     """How sure the choice is; nothing where there was none."""
     if not one.is_choice:
         return ""
-    return tag(
-        "span", text(one.certainty), class_="badge " + one.certainty.split(" ")[0], title=MEANING[one.certainty]
-    )
+    return tag("span", text(one.certainty), class_="badge " + one.certainty.split(" ")[0], title=MEANING[one.certainty])
 
 
 def _item(one):
@@ -52,7 +50,8 @@ def _item(one):
     if one.is_choice:
         why += f" {one.certainty.capitalize()}: {MEANING[one.certainty]}."
     return tag(
-        "li", tag("h3", text(one.topic) + choice) + tag("p", text(one.sentence)) + details("Evidence", tag("p", text(why)))
+        "li",
+        tag("h3", text(one.topic) + choice) + tag("p", text(one.sentence)) + details("Evidence", tag("p", text(why))),
     )
 
 

@@ -53,9 +53,7 @@ def _dots_figure(chart):
         draw_dots(axes, panel, chart, arms, with_names=column == 0, with_label=not shared)
     if shared:
         axis = chart.panels[0].x
-        figure.text(
-            (margin / WIDTH + 1) / 2, 0.08 / height, _label(axis), ha="center", va="bottom", color=INK
-        )
+        figure.text((margin / WIDTH + 1) / 2, 0.08 / height, _label(axis), ha="center", va="bottom", color=INK)
     _title(figure, chart, height)
     return figure
 

@@ -4,7 +4,6 @@ from ..charts.ticks import is_crowded, limits, ticks
 from ..subjects import look
 from .style import INK, error_style, marker_style, title_size
 
-
 # What a character of a panel's own legend has of the width, in inches, and what its mark and its edges have.
 _CHARACTER, _MARK = 0.05, 0.42
 

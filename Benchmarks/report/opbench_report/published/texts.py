@@ -101,7 +101,11 @@ def summary(results, charts):
 
 def _topic(finding):
     """What the work is, and where there was a choice, how sure it is."""
-    return f"**{finding.topic}: {finding.choice}** ({finding.certainty})." if finding.is_choice else f"**{finding.topic}.**"
+    return (
+        f"**{finding.topic}: {finding.choice}** ({finding.certainty})."
+        if finding.is_choice
+        else f"**{finding.topic}.**"
+    )
 
 
 def marks(part):
