@@ -88,7 +88,7 @@ package struct RunJob {
     let summary = Summary(
       result.rows, plan: plan, reference: suite.reference, excluding: result.excluded, failures: result.failures)
     let table = Table(summary, plan: plan, failures: result.failures).text(
-      reference: suite.reference, subjects: columns)
+      reference: suite.reference, subjects: columns, width: TextWidth.columns(of: destination.tableDescriptor))
     if case .files(_, let name) = destination {
       try ResultFiles.write("\n" + table, to: STDOUT_FILENO, name: "standard output")
       progress.say("wrote \(name) and its .env.json")
