@@ -164,6 +164,9 @@ struct CommandLineTests {
 
     let piped = ProcessRunner.run(Self.program, arguments, timeout: 300)
     #expect(piped.ending == .exited(0))
+    #expect(toFile.lines.allSatisfy { $0.count <= 120 || $0.contains(folder.path) })
+    #expect(toFile.lines.contains { $0.hasPrefix("overhead: raw-dispatch") && $0.contains("foundation") })
+    #expect(toFile.lines.suffix(6).contains { $0.contains("opbench compare \(folder.path)/a.csv") })
     #expect(piped.lines.first == CSV.header.joined(separator: ",") + "\r")
     #expect(piped.lines.allSatisfy { $0.split(separator: ",", omittingEmptySubsequences: false).count == 14 })
   }
