@@ -32,8 +32,7 @@ package protocol Workload: Sendable {
 
   /// Everything the default run measures; the same for every subject.
   func parameterSets() -> [Parameters]
-  /// What a run measures besides when `--benchmark` asks for benchmarks by name: sizes and variants that the default
-  /// run has no time for.
+  /// What a run measures besides with `--variants`: sizes and shapes that take too long to come unasked.
   func extendedParameterSets() -> [Parameters]
   /// What a reader of the table should know of these parameters, beside the numbers.
   func notes(_ parameters: Parameters, workers: Int) -> [String]

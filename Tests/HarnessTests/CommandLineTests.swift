@@ -149,6 +149,10 @@ struct CommandLineTests {
   @Test func aRunWritesWhatItMeasured() throws {
     let folder = try TemporaryFolder()
     let arguments = [
+    #expect(run.output.contains { $0.contains("variants left out") && $0.contains("--variants") })
+    let whole = opbench("--dry-run", "--benchmark", "external-batch", "--variants")
+    #expect(whole.output.count { $0.hasPrefix("overhead/external-batch") } == 4)
+    #expect(!whole.output.contains { $0.contains("left out") })
       "--quick", "--blocks", "2", "--values", "2", "--backend", "raw-dispatch", "--benchmark", "overhead/local",
     ]
     let toFile = ProcessRunner.run(Self.program, arguments + ["--output", "\(folder.path)/a.csv"], timeout: 300)

@@ -17,6 +17,7 @@ struct DryRun {
     lines.append(
       "\(plan.scenarios.count) scenarios, \(plan.effort) on the slowest subject, seed \(plan.seed), "
         + "\(plan.allocator) allocator")
+    if let leftOut = plan.leftOut { lines.append(leftOut.text) }
     lines.append(
       "\(plan.steps.count) processes (\(plan.calibrations.count) calibrate, "
         + "\(plan.countings.count) count allocations\(traced)), about \(Progress.duration(plan.estimatedSeconds))")

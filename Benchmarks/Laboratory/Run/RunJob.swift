@@ -132,6 +132,7 @@ package struct RunJob {
       progress.say("going on with \(execution.earlier.rows.count) rows of run \(execution.runID)")
     }
     let processes = plan.steps.count - (execution.jemalloc == nil ? plan.countings.count : 0)
+    if let leftOut = plan.leftOut { progress.say(leftOut.text) }
     if let trace { announce(trace) }
     let rest = execution.earlier.rows.isEmpty ? "" : " in all, less what is finished"
     progress.say(
