@@ -138,6 +138,7 @@ struct TableLayoutTests {
     #expect(WrappedText.lines("far [1.0, 2.0]", width: 10) == ["far", "[1.0, 2.0]"])
     #expect(WrappedText.lines("far [so it is]", width: 10) == ["far [so it", "is]"])
     #expect(WrappedText.lines("far [95 % of it]", width: 10) == ["far [95 %", "of it]"])
+    #expect(WrappedText.lines("half of 5 %", width: 9) == ["half of", "5 %"])
     #expect(WrappedText.lines("", width: 10) == [""])
   }
 }

@@ -23,7 +23,7 @@ package enum WrappedText {
     lines(text, width: width, indent: indent, hanging: hanging).joined(separator: "\n")
   }
 
-  /// Each begins with the spaces before it. An interval, `[1.0, 2.0]`, stays whole.
+  /// Each begins with the spaces before it. An interval, `[1.0, 2.0]`, and `5 %` stay whole.
   private static func pieces(_ text: String) -> [String] {
     var pieces: [String] = []
     var piece = ""
@@ -32,7 +32,8 @@ package enum WrappedText {
       let character = text[place]
       if character == "[" { isInInterval = isInterval(text[text.index(after: place)...]) }
       if character == "]" { isInInterval = false }
-      if character == " ", !isInInterval, !piece.allSatisfy({ $0 == " " }) {
+      let isBeforePercent = text[text.index(after: place)...].first == "%"
+      if character == " ", !isInInterval, !isBeforePercent, !piece.allSatisfy({ $0 == " " }) {
         pieces.append(piece)
         piece = " "
         continue
