@@ -4,7 +4,7 @@ package final class EmptySubject: ClosureSubject {
   package static var name: String { "empty" }
   package static var summary: String { "no queue at all, for validate" }
   package static var role: SubjectRole { .reference }
-  package static var hasThreads: Bool { false }
+  package static var abilities: Abilities { [] }
   package static var workersAreAdjustable: Bool { false }
 
   package init(workers: Int) {}

@@ -20,7 +20,7 @@ package struct Peer: Hashable, Sendable {
 
   package var info: SubjectInfo {
     SubjectInfo(
-      name: name, summary: summary, role: .peer, capability: .closures, workersAreAdjustable: true, hasThreads: true,
-      hasBarriers: false, benchmarks: Self.benchmarks)
+      name: name, summary: summary, role: .peer, abilities: .threads, workersAreAdjustable: true,
+      benchmarks: Self.benchmarks)
   }
 }

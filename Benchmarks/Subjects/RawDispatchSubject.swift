@@ -8,6 +8,7 @@ package final class RawDispatchSubject: CancellableSubject {
   package static var summary: String { "DispatchQueue.async on a concurrent queue" }
   package static var role: SubjectRole { .standingReference }
   package static var workersAreAdjustable: Bool { false }
+  package static var abilities: Abilities { [.threads, .cancellation, .barriers, .suspension] }
 
   @usableFromInline let queue = DispatchQueue(label: "opbench.raw-dispatch", attributes: .concurrent)
 
@@ -27,11 +28,9 @@ package final class RawDispatchSubject: CancellableSubject {
   /// A barrier runs after everything that was submitted before it.
   @inlinable package func drain() { queue.sync(flags: .barrier) {} }
 
-  @inlinable package static var hasBarriers: Bool { true }
   @inlinable
   package func submitBarrier(_ body: @escaping @Sendable () -> Void) { queue.async(flags: .barrier, execute: body) }
 
-  @inlinable package static var canSuspend: Bool { true }
   @inlinable package func setSuspended(_ suspended: Bool) { if suspended { queue.suspend() } else { queue.resume() } }
 
   /// A work item that its own body can see.

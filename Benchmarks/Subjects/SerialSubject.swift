@@ -9,7 +9,7 @@ package final class SerialSubject: ClosureSubject {
   package static var summary: String { "a loop on the calling thread, no scheduler" }
   package static var role: SubjectRole { .reference }
   package static var workersAreAdjustable: Bool { false }
-  package static var hasThreads: Bool { false }
+  package static var abilities: Abilities { [] }
 
   @usableFromInline let key: pthread_key_t
 

@@ -43,7 +43,9 @@ struct ListingTests {
   }
 
   @Test func aBackendHasDetailsToo() throws {
-    #expect(ListingDetails(try listing("stealing")).text(width: 100).contains("operations with dependencies"))
+    #expect(
+      ListingDetails(try listing("stealing")).text(width: 100).contains(
+        "operations, cancellation, threads, barriers, suspension"))
     let peer = ListingDetails(try listing("tbb")).text(width: 100)
     #expect(peer.contains("forkjoin/uts") && peer.contains("scripts/peers tbb"))
   }

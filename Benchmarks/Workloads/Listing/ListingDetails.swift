@@ -15,10 +15,8 @@ package struct ListingDetails {
   }
 
   private func subject(_ subject: SubjectInfo, width: Int) -> [String] {
-    var rows = [("takes", subject.capability.words)]
-    if subject.role == .peer { rows = [] }
+    var rows = [("can", (["closures"] + subject.abilities.names).joined(separator: ", "))]
     rows.append(("workers", subject.workersAreAdjustable ? "as --workers says" : "as many as the system gives it"))
-    if !subject.hasThreads { rows.append(("threads", "none of its own")) }
     if let benchmarks = subject.benchmarks {
       rows.append(("benchmarks", benchmarks.sorted().joined(separator: ", ")))
       rows.append(("allocations", "not counted, they are not made through malloc alone"))
@@ -40,6 +38,7 @@ package struct ListingDetails {
       lines += ["  variants, with \(LeftOut.option)"] + sets(choice.variants)
     }
     var rows = [("metrics", Self.words(workload.metrics))]
+    if !workload.needs.isEmpty { rows.append(("needs", workload.needs.names.joined(separator: ", "))) }
     rows += Listing.empty(workload).map { ("empty for", "\($0.names.joined(separator: ", ")): \($0.reason)") }
     return lines + ListingOverview.rows(rows.map { (name: $0.0, text: $0.1) }, width: width)
   }

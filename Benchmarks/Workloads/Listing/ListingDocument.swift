@@ -8,11 +8,9 @@ package struct ListingDocument: Codable, Sendable {
     package let name: String
     package let role: String
     package let summary: String
-    /// Nil for another program: it has benchmarks instead.
-    package let takes: String?
+    package let abilities: [String]
     package let workersAreAdjustable: Bool
-    package let hasThreads: Bool
-    package let hasBarriers: Bool
+    /// Of another program: what it has been written for.
     package let benchmarks: [String]?
     package let program: String?
   }
@@ -32,6 +30,8 @@ package struct ListingDocument: Codable, Sendable {
     /// As in the CSV and for `--benchmark`.
     package let params: String
     package let parameters: [String: String]
+    /// The abilities that a backend must have.
+    package let needs: [String]
     /// Runs with `--variants` alone.
     package let isVariant: Bool
     /// Why a backend has an empty cell, by its name.
@@ -56,9 +56,8 @@ package struct ListingDocument: Codable, Sendable {
     backends = listing.subjects.map { subject in
       Backend(
         name: subject.name, role: "\(subject.role)", summary: subject.summary,
-        takes: subject.role == .peer ? nil : "\(subject.capability)",
-        workersAreAdjustable: subject.workersAreAdjustable, hasThreads: subject.hasThreads,
-        hasBarriers: subject.hasBarriers, benchmarks: subject.benchmarks?.sorted(), program: listing.program(subject))
+        abilities: subject.abilities.names, workersAreAdjustable: subject.workersAreAdjustable,
+        benchmarks: subject.benchmarks?.sorted(), program: listing.program(subject))
     }
     benchmarks = listing.benchmarks.map { choice in
       let workload = choice.workload
@@ -67,7 +66,7 @@ package struct ListingDocument: Codable, Sendable {
         return ParameterSet(
           params: "\(parameters)",
           parameters: Dictionary(uniqueKeysWithValues: parameters.pairs.map { ($0.key, $0.value) }),
-          isVariant: isVariant, empty: Dictionary(uniqueKeysWithValues: empty))
+          needs: workload.needs(parameters).names, isVariant: isVariant, empty: Dictionary(uniqueKeysWithValues: empty))
       }
       return Benchmark(
         name: "\(workload.name)", family: workload.name.family, summary: workload.summary,
