@@ -73,6 +73,14 @@ struct TableLayoutTests {
     for name in Self.names where name != "foundation" { #expect(text.contains("  \(name)@16 ")) }
   }
 
+  /// What does not fit beside the ratio stands below it.
+  @Test func aNarrowComparisonHasItsTimesBelow() throws {
+    let comparison = try Comparison(
+      Self.wide(["stealing", "foundation"]).set, reference: "foundation", metrics: .primary, seed: 1)
+    let text = ComparisonReport(comparison).table(heading: "x", width: 50)
+    #expect(text.contains("x0.037 [0.036, 0.038]  faster\n      A 335 ns, B 9.00 us, n 6\n"), "\(text)")
+  }
+
   @Test func theRatioComesFirst() throws {
     let wide = Self.wide(["stealing", "foundation"])
     let text = wide.table.text(reference: "foundation", width: 100)

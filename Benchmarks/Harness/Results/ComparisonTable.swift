@@ -10,21 +10,28 @@ struct ComparisonTable {
   }
 
   var text: String {
-    let rows = comparison.lines.map { line in
+    let ratios = comparison.lines.map { line in
+      ["\(line.arm)", Scale.ratio(line.ratio.median, line.ratio.interval), line.verdict.rawValue]
+    }
+    let numbers = comparison.lines.map { line in
       [
-        "\(line.arm)", Scale.ratio(line.ratio.median, line.ratio.interval), line.verdict.rawValue,
         Scale(line.metric.unit, line.a).text(line.a), Scale(line.metric.unit, line.b).text(line.b),
         "\(line.ratio.count)",
       ]
     }
-    let aligned = Table.aligned([["subject", "A/B", "", "A", "B", "n"]] + rows)
-    var lines = wrapped(aligned[0])
+    let wide = Table.aligned(
+      [["subject", "A/B", "", "A", "B", "n"]] + zip(ratios, numbers).map { $0 + $1 })
+    let isWide = wide.allSatisfy { $0.count + 2 <= width }
+    let rows = isWide ? wide : Table.aligned([["subject", "A/B", ""]] + ratios)
+    var lines = wrapped(rows[0])
     var previous = ""
-    for (line, row) in zip(comparison.lines, aligned.dropFirst()) {
+    for (index, line) in comparison.lines.enumerated() {
       let heading = "\(line.scenario)  \(line.metric.name)"
       if heading != previous { lines += WrappedText.lines(heading, width: width, hanging: 4) }
       previous = heading
-      lines += wrapped(row)
+      lines += wrapped(rows[index + 1])
+      let number = numbers[index]
+      if !isWide { lines.append("      A \(number[0]), B \(number[1]), n \(number[2])") }
     }
     return lines.joined(separator: "\n")
   }
