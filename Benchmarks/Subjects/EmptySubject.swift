@@ -4,7 +4,7 @@ public final class EmptySubject: ClosureSubject {
   public static var name: String { "empty" }
   public static var summary: String { "no queue at all, for validate" }
   public static var role: SubjectRole { .reference }
-  public static var hasThreads: Bool { false }
+  public static var abilities: Abilities { [] }
   public static var workersAreAdjustable: Bool { false }
 
   public init(workers: Int) {}

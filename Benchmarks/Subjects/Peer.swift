@@ -20,7 +20,7 @@ public struct Peer: Hashable, Sendable {
 
   public var info: SubjectInfo {
     SubjectInfo(
-      name: name, summary: summary, role: .peer, capability: .closures, workersAreAdjustable: true, hasThreads: true,
-      hasBarriers: false, benchmarks: Self.benchmarks)
+      name: name, summary: summary, role: .peer, abilities: .threads, workersAreAdjustable: true,
+      benchmarks: Self.benchmarks)
   }
 }

@@ -8,6 +8,7 @@ public final class RawDispatchSubject: CancellableSubject {
   public static var summary: String { "DispatchQueue.async on a concurrent queue" }
   public static var role: SubjectRole { .standingReference }
   public static var workersAreAdjustable: Bool { false }
+  public static var abilities: Abilities { [.threads, .cancellation, .barriers, .suspension] }
 
   @usableFromInline let queue = DispatchQueue(label: "opbench.raw-dispatch", attributes: .concurrent)
 
@@ -27,11 +28,9 @@ public final class RawDispatchSubject: CancellableSubject {
   /// A barrier runs after everything that was submitted before it.
   @inlinable public func drain() { queue.sync(flags: .barrier) {} }
 
-  @inlinable public static var hasBarriers: Bool { true }
   @inlinable
   public func submitBarrier(_ body: @escaping @Sendable () -> Void) { queue.async(flags: .barrier, execute: body) }
 
-  @inlinable public static var canSuspend: Bool { true }
   @inlinable public func setSuspended(_ suspended: Bool) { if suspended { queue.suspend() } else { queue.resume() } }
 
   /// A work item that its own body can see.

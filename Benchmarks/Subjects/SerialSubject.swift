@@ -9,7 +9,7 @@ public final class SerialSubject: ClosureSubject {
   public static var summary: String { "a loop on the calling thread, no scheduler" }
   public static var role: SubjectRole { .reference }
   public static var workersAreAdjustable: Bool { false }
-  public static var hasThreads: Bool { false }
+  public static var abilities: Abilities { [] }
 
   @usableFromInline let key: pthread_key_t
 

@@ -10,9 +10,8 @@ public protocol ClosureSubject: AnyObject, Sendable, WorkAdder {
   static var role: SubjectRole { get }
   /// False where the system decides how many threads run; the number given to `init` is then ignored.
   static var workersAreAdjustable: Bool { get }
-  /// False when closures run on the thread that submits them: a benchmark whose closures wait for one another cannot
-  /// run on it.
-  static var hasThreads: Bool { get }
+  /// What it can do beyond running closures. The kind of subject says what most can; one that differs says so itself.
+  static var abilities: Abilities { get }
 
   init(workers: Int)
 
@@ -32,23 +31,19 @@ public protocol ClosureSubject: AnyObject, Sendable, WorkAdder {
   /// What has been submitted and has not finished; nil where the subject does not know.
   var unfinished: Int? { get }
 
-  /// Whether `submitBarrier` means something.
-  static var hasBarriers: Bool { get }
-  /// Runs the body alone: after everything that was submitted before it, and before everything submitted later.
+  /// Runs the body alone: after everything that was submitted before it, and before everything submitted later. With
+  /// the ability `barriers`.
   func submitBarrier(_ body: @escaping @Sendable () -> Void)
 
-  /// Whether `setSuspended` means something.
-  static var canSuspend: Bool { get }
-  /// While suspended, what is submitted waits.
+  /// While suspended, what is submitted waits. With the ability `suspension`.
   func setSuspended(_ suspended: Bool)
 }
 
 extension ClosureSubject {
   @inlinable public var unfinished: Int? { nil }
-  @inlinable public static var hasBarriers: Bool { false }
-  @inlinable public static var canSuspend: Bool { false }
+  public static var abilities: Abilities { .threads }
 
-  /// Benchmarks ask first.
+  /// No benchmark is prepared for a subject without the abilities that it needs.
   public func submitBarrier(_ body: @escaping @Sendable () -> Void) {
     preconditionFailure("\(Self.name): no barriers")
   }
@@ -59,10 +54,6 @@ extension ClosureSubject {
 public protocol WorkAdder {
   /// Runs the body some time, on some thread.
   func submit(_ body: @escaping @Sendable () -> Void)
-}
-
-extension ClosureSubject {
-  @inlinable public static var hasThreads: Bool { true }
 }
 
 extension ClosureSubject where Adder == Self {
@@ -104,6 +95,10 @@ public protocol CancellableSubject: ClosureSubject {
   static func isCancelled(_ work: Cancellable) -> Bool
 }
 
+extension CancellableSubject {
+  public static var abilities: Abilities { [.threads, .cancellation] }
+}
+
 /// The operation API: operations with dependencies and priorities in a queue that can be suspended and cancelled as a
 /// whole.
 public protocol OperationSubject: CancellableSubject, Waiting {
@@ -130,8 +125,7 @@ public protocol OperationSubject: CancellableSubject, Waiting {
 
 extension OperationSubject {
   @inlinable public var unfinished: Int? { remaining }
-  @inlinable public static var hasBarriers: Bool { true }
-  @inlinable public static var canSuspend: Bool { true }
+  public static var abilities: Abilities { [.threads, .cancellation, .operations, .barriers, .suspension] }
 
   @inlinable
   public func submit(

@@ -44,25 +44,17 @@ public enum SubjectRegistry {
   private struct Collector: SubjectVisitor {
     var subjects: [SubjectInfo] = []
 
-    mutating func visit<S: ClosureSubject>(_ subject: S.Type) { add(S.self, .closures) }
-    mutating func visit<S: CancellableSubject>(_ subject: S.Type) { add(S.self, .cancellation) }
-    mutating func visit<S: OperationSubject>(_ subject: S.Type) { add(S.self, .operations) }
+    mutating func visit<S: ClosureSubject>(_ subject: S.Type) { add(S.self) }
+    mutating func visit<S: CancellableSubject>(_ subject: S.Type) { add(S.self) }
+    mutating func visit<S: OperationSubject>(_ subject: S.Type) { add(S.self) }
 
-    private mutating func add<S: ClosureSubject>(_ subject: S.Type, _ capability: Capability) {
+    private mutating func add<S: ClosureSubject>(_ subject: S.Type) {
       subjects.append(
         SubjectInfo(
-          name: S.name, summary: S.summary, role: S.role, capability: capability,
-          workersAreAdjustable: S.workersAreAdjustable, hasThreads: S.hasThreads, hasBarriers: S.hasBarriers,
-          benchmarks: nil))
+          name: S.name, summary: S.summary, role: S.role, abilities: S.abilities,
+          workersAreAdjustable: S.workersAreAdjustable, benchmarks: nil))
     }
   }
-}
-
-/// What a subject can do; each includes those before it.
-public enum Capability: Int, Comparable, Sendable {
-  case closures, cancellation, operations
-
-  public static func < (left: Capability, right: Capability) -> Bool { left.rawValue < right.rawValue }
 }
 
 /// What the plan needs to know of a subject without having one.
@@ -71,10 +63,8 @@ public struct SubjectInfo: Hashable, Sendable {
   /// What it is, in one line.
   public let summary: String
   public let role: SubjectRole
-  public let capability: Capability
+  public let abilities: Abilities
   public let workersAreAdjustable: Bool
-  public let hasThreads: Bool
-  public let hasBarriers: Bool
-  /// The benchmarks it has programs for, as `family/benchmark`; nil: all that its capability allows.
+  /// The benchmarks it has programs for, as `family/benchmark`; nil: all that its abilities allow.
   public let benchmarks: Set<String>?
 }

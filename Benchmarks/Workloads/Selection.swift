@@ -5,6 +5,8 @@ import Subjects
 package struct Selection: Sendable {
   package var backends: [String]
   package var benchmark: String?
+  /// Whether the variants of the benchmarks run too: what takes too long to come unasked.
+  package var variants = false
   /// Nil: one worker per CPU this process may use.
   package var workers: [Int]?
   package var effort: Effort
@@ -32,22 +34,33 @@ package struct Selection: Sendable {
   package func plan(_ catalogue: Catalogue) throws -> Plan {
     let subjects = try subjects()
     let arms = try arms(subjects)
-    let scenarios = try chosen(catalogue).flatMap { workload, parameterSets in
-      parameterSets.map { parameters in
-        let capable = arms.filter { workload.obstacle($0.info, parameters) == nil && !isMissing($0.info) }
-        return PlannedScenario(
-          scenario: Scenario(workload.name, parameters), arms: capable.map(\.arm),
-          incapable: arms.map(\.arm).filter { !capable.map(\.arm).contains($0) }, repeats: workload.repeats(parameters),
-          headlines: workload.headlines, countsAllocations: workload.countsAllocations,
-          uncounted: capable.filter { $0.info.role == .peer }.map(\.arm),
-          notes: workload.notes(parameters, workers: capable.first?.arm.workers ?? CPUs.available),
-          timeLimit: workload.timeLimit)
-      }
+    let chosen = try chosen(catalogue)
+    func fitted(_ choices: [BenchmarkChoice]) -> Plan {
+      let plan = Plan(
+        scenarios: choices.flatMap { scenarios($0, arms) }.filter { !$0.arms.isEmpty }, effort: effort, seed: seed,
+        allocator: allocator, startup: startup)
+      return budget.map { plan.fitted(seconds: $0 * max(1, Double(arms.count) / 3)) } ?? plan
     }
-    let plan = Plan(
-      scenarios: scenarios.filter { !$0.arms.isEmpty }, effort: effort, seed: seed,
-      allocator: allocator, startup: startup)
-    return budget.map { plan.fitted(seconds: $0 * max(1, Double(arms.count) / 3)) } ?? plan
+    var plan = fitted(chosen)
+    let whole = fitted(chosen.map(\.withVariants))
+    let planned = Set(plan.scenarios.map(\.scenario))
+    plan.leftOut = LeftOut(
+      whole.scenarios.map(\.scenario).filter { !planned.contains($0) }, seconds: whole.estimatedSeconds)
+    return plan
+  }
+
+  private func scenarios(_ choice: BenchmarkChoice, _ arms: [(info: SubjectInfo, arm: Arm)]) -> [PlannedScenario] {
+    let workload = choice.workload
+    return choice.parameterSets.map { parameters in
+      let capable = arms.filter { workload.obstacle($0.info, parameters) == nil && !isMissing($0.info) }
+      return PlannedScenario(
+        scenario: Scenario(workload.name, parameters), arms: capable.map(\.arm),
+        incapable: arms.map(\.arm).filter { !capable.map(\.arm).contains($0) }, repeats: workload.repeats(parameters),
+        headlines: workload.headlines, countsAllocations: workload.countsAllocations,
+        uncounted: capable.filter { $0.info.role == .peer }.map(\.arm),
+        notes: workload.notes(parameters, workers: capable.first?.arm.workers ?? CPUs.available),
+        timeLimit: workload.timeLimit)
+    }
   }
 
   /// The named subjects in the order given, without repetition, and the references beside them. Names may be
@@ -96,23 +109,15 @@ package struct Selection: Sendable {
     }
   }
 
-  /// The benchmarks whose name matches, with all their parameters; those of which only `name parameters` matches, with
-  /// the parameters that do. Without an expression, everything that the default run measures.
-  private func chosen(_ catalogue: Catalogue) throws -> [(workload: any Workload, parameterSets: [Parameters])] {
-    guard let benchmark else { return catalogue.workloads.map { ($0, $0.parameterSets()) } }
-    guard let expression = try? Regex(benchmark) else {
-      throw Complaint(.usage, "--benchmark '\(benchmark)' is not a regular expression")
-    }
-    let chosen = catalogue.workloads.map { workload in
-      let all = workload.parameterSets() + workload.extendedParameterSets()
-      let matching = all.filter { "\(workload.name) \($0)".contains(expression) }
-      return (workload: workload, parameterSets: "\(workload.name)".contains(expression) ? all : matching)
-    }.filter { !$0.parameterSets.isEmpty }
-    guard !chosen.isEmpty else {
-      let names = catalogue.workloads.map { "\($0.name)" }.joined(separator: ", ")
+  /// What the expression asks for; without one, every benchmark.
+  private func chosen(_ catalogue: Catalogue) throws -> [BenchmarkChoice] {
+    let choices = try BenchmarkChoice.all(catalogue, matching: benchmark, option: "--benchmark")
+      .map { variants ? $0.withVariants : $0 }
+    guard choices.contains(where: { !$0.parameterSets.isEmpty }) else {
+      let names = choices.map { "\($0.workload.name)" }.joined(separator: ", ")
       throw Complaint(
-        .usage, "no benchmark matches '\(benchmark)', neither by name nor by 'name key=value;…'; there are \(names)")
+        .usage, "'\(benchmark ?? "")' matches only variants, of \(names); \(LeftOut.option) runs them")
     }
-    return chosen
+    return choices
   }
 }

@@ -14,14 +14,10 @@ package protocol Workload: Sendable {
   var metrics: [Metric] { get }
   /// What the table shows of it.
   var headlines: [Metric] { get }
-  /// The least a subject must be able to do.
-  var requirement: Capability { get }
-  /// The least for these parameters, where it depends on them.
-  func requirement(_ parameters: Parameters) -> Capability
-  /// Whether closures wait for one another or for the thread that submits, so that a subject needs threads of its own.
-  var needsThreads: Bool { get }
-  /// Whether it submits barriers.
-  var needsBarriers: Bool { get }
+  /// What a subject must be able to do beyond running closures: see `Abilities`.
+  var needs: Abilities { get }
+  /// The needs with these parameters, where they depend on them.
+  func needs(_ parameters: Parameters) -> Abilities
   var repeats: RepeatPolicy { get }
   /// The policy for these parameters, where it depends on them.
   func repeats(_ parameters: Parameters) -> RepeatPolicy
@@ -32,8 +28,7 @@ package protocol Workload: Sendable {
 
   /// Everything the default run measures; the same for every subject.
   func parameterSets() -> [Parameters]
-  /// What a run measures besides when `--benchmark` asks for benchmarks by name: sizes and variants that the default
-  /// run has no time for.
+  /// What a run measures besides with `--variants`: sizes and shapes that take too long to come unasked.
   func extendedParameterSets() -> [Parameters]
   /// What a reader of the table should know of these parameters, beside the numbers.
   func notes(_ parameters: Parameters, workers: Int) -> [String]
@@ -85,12 +80,11 @@ package struct Setting: Sendable {
 
 extension Workload {
   package func peerInput(_ setting: Setting) throws -> PeerInput { PeerInput() }
-  package var needsThreads: Bool { false }
-  package var needsBarriers: Bool { false }
+  package var needs: Abilities { [] }
   package var countsAllocations: Bool { false }
   package var headlines: [Metric] { metrics }
   package var timeLimit: Double? { nil }
-  package func requirement(_ parameters: Parameters) -> Capability { requirement }
+  package func needs(_ parameters: Parameters) -> Abilities { needs }
   package func repeats(_ parameters: Parameters) -> RepeatPolicy { repeats }
   package func extendedParameterSets() -> [Parameters] { [] }
   package func notes(_ parameters: Parameters, workers: Int) -> [String] { [] }
@@ -125,16 +119,31 @@ private struct SubjectSelection<W: Workload>: SubjectVisitor {
 
   mutating func visit<S: ClosureSubject>(_ type: S.Type) {
     guard S.name == subject else { return }
-    trial = Result { try workload.prepare(closures: type, setting) }
+    trial = Result {
+      try check(type)
+      return try workload.prepare(closures: type, setting)
+    }
   }
 
   mutating func visit<S: CancellableSubject>(_ type: S.Type) {
     guard S.name == subject else { return }
-    trial = Result { try workload.prepare(cancellable: type, setting) }
+    trial = Result {
+      try check(type)
+      return try workload.prepare(cancellable: type, setting)
+    }
   }
 
   mutating func visit<S: OperationSubject>(_ type: S.Type) {
     guard S.name == subject else { return }
-    trial = Result { try workload.prepare(operations: type, setting) }
+    trial = Result {
+      try check(type)
+      return try workload.prepare(operations: type, setting)
+    }
+  }
+
+  /// Nothing is prepared for a subject that lacks something: what it would call there is missing, or it would never end.
+  private func check<S: ClosureSubject>(_ type: S.Type) throws {
+    guard let missing = workload.needs(setting.parameters).subtracting(S.abilities).words else { return }
+    throw CheckFailed("\(workload.name) means nothing on \(S.name), which has no \(missing)")
   }
 }

@@ -36,7 +36,7 @@ struct Gate: ParsableCommand {
   @Option(help: "With --runs: begin no run that would not end within so many minutes.")
   var minutes: Double?
 
-  static let backends = SubjectRegistry.inProcess.filter { $0.capability == .operations }.map(\.name)
+  static let backends = SubjectRegistry.inProcess.filter { $0.abilities.contains(.operations) }.map(\.name)
 
   /// results/gate of the checkout that this program was built from.
   static let folder =

@@ -26,6 +26,9 @@ struct Run: ParsableCommand {
     completion: .custom { _, _, _ in SuiteCompletions.benchmarks(OpbenchSuite()) })
   var benchmark: String?
 
+  @Flag(help: "Also the larger sizes and other shapes of these benchmarks; the run says how many there are.")
+  var variants = false
+
   @Option(help: "Worker counts for our backends, with commas (default: the CPUs this process may use).")
   var workers: String?
 
@@ -72,6 +75,7 @@ struct Run: ParsableCommand {
       backends: backend, benchmark: benchmark, workers: try workers.map(workerCounts),
       effort: try options.effort(full: .full, quick: .quick), seed: options.seed)
     selection.allocator = try options.chosenAllocator()
+    selection.variants = variants
     selection.startup = Execution.startupSeconds()
     // Whoever names an effort gets it.
     if options.leavesEffortOpen { selection.budget = options.quick ? Effort.quickBudget : Effort.fullBudget }

@@ -129,9 +129,15 @@ struct CommandLineTests {
   @Test func listAndHelp() {
     let list = opbench("list")
     #expect(list.code == 0)
-    for word in ["stealing", "raw-dispatch", "dependencies/graph", "ns_per_op (ns)"] {
+    for word in ["stealing", "raw-dispatch", "graph", "list overhead"] {
       #expect(list.output.contains { $0.contains(word) }, "\(word)")
     }
+    #expect(list.output.allSatisfy { $0.count <= 120 } && list.output.count <= 60)
+    let narrow = ProcessRunner.run(Self.program, ["list"], environment: ["COLUMNS": "70"], timeout: 60)
+    #expect(narrow.lines.allSatisfy { $0.count <= 70 } && narrow.lines.contains { $0.count > 60 })
+    #expect(opbench("list", "overhead").output.contains { $0.contains("ns_per_op (ns)") })
+    #expect(opbench("list", "--json").output.first == "{")
+    expectComplaint(64, ["'nothing'", "overhead/external-add"], ["list", "nothing"])
     #expect(opbench("--help").code == 0)
   }
 
@@ -143,6 +149,10 @@ struct CommandLineTests {
     #expect(run.output.contains { $0.contains("overhead/external-add ops=10000") && $0.contains("threadpool@") })
     #expect(run.output.contains { $0.contains("late-starts") && $0.contains("empty: ") && $0.contains("raw-dispatch") })
     #expect(run.output.last?.contains("processes") == true)
+    #expect(run.output.contains { $0.contains("variants left out") && $0.contains("--variants") })
+    let whole = opbench("--dry-run", "--benchmark", "external-batch", "--variants")
+    #expect(whole.output.count { $0.hasPrefix("overhead/external-batch") } == 4)
+    #expect(!whole.output.contains { $0.contains("left out") })
   }
 
   /// One small run from end to end, on the subject that needs least.
@@ -154,6 +164,9 @@ struct CommandLineTests {
     let toFile = ProcessRunner.run(Self.program, arguments + ["--output", "\(folder.path)/a.csv"], timeout: 300)
     #expect(toFile.ending == .exited(0), "\(toFile.lastWords ?? "")")
     #expect(toFile.lines.contains { $0.contains("ns_per_op") })
+    #expect(toFile.lines.allSatisfy { $0.count <= 120 || $0.contains(folder.path) })
+    #expect(toFile.lines.contains { $0.hasPrefix("overhead: raw-dispatch") && $0.contains("foundation") })
+    #expect(toFile.lines.suffix(6).contains { $0.contains("opbench compare \(folder.path)/a.csv") })
     #expect(folder.contents == ["a.csv", "a.env.json"])
     let records = parseCSV(try #require(folder.read("a.csv")))
     #expect(records.first == CSV.header)

@@ -6,9 +6,12 @@ import Testing
 
 struct PlanTests {
   func selection(
-    _ backends: [String] = ["stealing"], benchmark: String? = nil, workers: [Int]? = [2], effort: Effort = .full
+    _ backends: [String] = ["stealing"], benchmark: String? = nil, workers: [Int]? = [2], effort: Effort = .full,
+    variants: Bool = false
   ) -> Selection {
-    Selection(backends: backends, benchmark: benchmark, workers: workers, effort: effort, seed: 1)
+    var selection = Selection(backends: backends, benchmark: benchmark, workers: workers, effort: effort, seed: 1)
+    selection.variants = variants
+    return selection
   }
 
   func plan(_ selection: Selection) throws -> Plan { try selection.plan(Catalogue(graphs: [], seed: 1)) }
@@ -38,12 +41,39 @@ struct PlanTests {
   @Test func parametersCanBeChosenToo() throws {
     let one = try plan(selection(benchmark: "metg .*imbalance=0;.*pattern=stencil_1d;")).scenarios.map(\.scenario)
     #expect(one.map { $0.parameters["pattern"] } == ["stencil_1d"])
-    let byName = try plan(selection(benchmark: "dependencies/metg")).scenarios
+    let byName = try plan(selection(benchmark: "dependencies/metg", variants: true)).scenarios
     #expect(byName.count == 2 * GraphPattern.allCases.count)
+    let imbalanced = try plan(selection(benchmark: "metg .*imbalance=1", variants: true)).scenarios
+    #expect(imbalanced.count == GraphPattern.allCases.count)
     let several = try plan(selection(benchmark: "width=1000|external-add$")).scenarios.map(\.scenario)
     #expect(several.contains { $0.name.benchmark == "external-add" })
     #expect(several.contains { $0.name.benchmark == "fan-in" && $0.parameters["width"] == "1000" })
     #expect(!several.contains { $0.parameters["width"].map { $0 != "1000" } ?? false })
+  }
+
+  @Test func variantsRunOnRequestAlone() throws {
+    let narrow = try plan(selection(benchmark: "fan-out|external-batch"))
+    #expect(narrow.scenarios.count == 2)
+    let leftOut = try #require(narrow.leftOut)
+    #expect(Set(leftOut.scenarios.map(\.name.benchmark)) == ["fan-out", "external-batch"])
+    let wide = try plan(selection(benchmark: "fan-out|external-batch", variants: true))
+    #expect(Set(wide.scenarios.map(\.scenario)) == Set(narrow.scenarios.map(\.scenario) + leftOut.scenarios))
+    #expect(wide.leftOut == nil && wide.estimatedSeconds == leftOut.seconds)
+    #expect(
+      leftOut.text == "4 variants left out (overhead/external-batch 3, dependencies/fan-out 1); --variants runs them "
+        + "too, about \(Progress.duration(wide.estimatedSeconds)) in all")
+    // Everything, without and with them.
+    let catalogue = try Catalogue(graphs: [], seed: 1).workloads
+    let all = try plan(selection(variants: true))
+    let sets = catalogue.flatMap { $0.parameterSets() + $0.extendedParameterSets() }
+    #expect(all.scenarios.count == sets.count)
+    #expect(try #require(plan(selection()).leftOut).text.contains("(overhead "))
+  }
+
+  @Test func whoNamesOnlyVariantsIsToldSo() {
+    #expect { try plan(selection(benchmark: "fan-out width=1000")) } throws: {
+      "\($0)".contains("--variants") && "\($0)".contains("dependencies/fan-out")
+    }
   }
 
   @Test func scenariosAreUnique() throws {

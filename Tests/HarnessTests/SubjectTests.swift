@@ -124,6 +124,6 @@ struct SubjectTests {
     #expect(SubjectRegistry.references == ["foundation", "raw-dispatch"])
     #expect(SubjectRegistry.all.filter { $0.role == .peer }.map(\.name) == ["tbb", "rayon", "go"])
     #expect(SubjectRegistry.all.allSatisfy { !$0.summary.isEmpty && !$0.summary.contains("\n") })
-    #expect(SubjectRegistry.all.filter { !$0.hasThreads }.map(\.name) == ["serial"])
+    #expect(SubjectRegistry.all.filter { !$0.abilities.contains(.threads) }.map(\.name) == ["serial"])
   }
 }

@@ -17,7 +17,7 @@ struct WorkloadTests {
   /// What the default run measures, and of the rest what another kind of subject is needed for.
   static func sets(_ workload: any Workload) -> [Parameters] {
     workload.parameterSets()
-      + workload.extendedParameterSets().filter { workload.requirement($0) != workload.requirement }
+      + workload.extendedParameterSets().filter { workload.needs($0) != workload.needs }
   }
 
   /// Sizes that take no time, for benchmarks that would otherwise be long.
@@ -70,7 +70,7 @@ struct WorkloadTests {
   }
 
   /// What it runs is checked, and every run is one of the graph; where the curve of a busy machine lies is not.
-  @Test(.serialized, arguments: SubjectRegistry.inProcess)
+  @Test(.serialized, arguments: SubjectRegistry.inProcess.filter { MinimumGranularity().obstacle($0) == nil })
   func granularitySweeps(_ subject: SubjectInfo) async throws {
     try await onOwnThread { try Self.sweep(subject) }
   }

@@ -8,30 +8,14 @@ package struct ComparisonReport {
 
   // MARK: Table
 
-  /// `heading` names A and B.
-  package func table(heading: String) -> String {
-    var rows = [["benchmark", "metric", "subject", "A", "B", "A/B", "n", ""]]
-    for line in comparison.lines {
-      let scale = Scale(line.metric.unit, line.a)
-      let other = Scale(line.metric.unit, line.b)
-      rows.append([
-        "\(line.scenario)", line.metric.name, "\(line.arm)", scale.format(line.a) + scale.suffix,
-        other.format(line.b) + other.suffix, ratio(line.ratio.median, line.ratio.interval), "\(line.ratio.count)",
-        line.verdict.rawValue,
-      ])
-    }
-    var parts = ["\(heading)\n\(comparison.pairing)", Table.aligned(rows).joined(separator: "\n")]
-    if !comparison.means.isEmpty {
-      let means = comparison.means.map { arm, against, mean in
-        ["\(arm)", "against \(against)", ratio(mean.ratio, mean.interval), mean.basis]
-      }
-      parts.append((["geometric mean of the times"] + Table.aligned(means).map { "  \($0)" }).joined(separator: "\n"))
-    }
-    return (parts + [legend]).joined(separator: "\n\n") + "\n"
-  }
-
-  private func ratio(_ ratio: Double, _ interval: ClosedRange<Double>?) -> String {
-    "x\(Scale.significant(ratio))" + (interval.map { " [\(Scale.range($0))]" } ?? "")
+  /// `heading` names A and B. No line is longer than `width`, but where a single word is.
+  package func table(heading: String, width: Int = TextWidth.file) -> String {
+    let table = ComparisonTable(comparison, width: width)
+    let parts = [
+      [heading, comparison.pairing].map { WrappedText.text($0, width: width, hanging: 4) }.joined(separator: "\n"),
+      table.text, table.means, WrappedText.text(legend, width: width),
+    ]
+    return parts.filter { !$0.isEmpty }.joined(separator: "\n\n") + "\n"
   }
 
   /// What the intervals promise.

@@ -9,6 +9,8 @@ package struct Plan: Sendable {
   package let startup: Double
   /// Whose operations are recorded in processes of their own, behind everything else; no estimate of the effort counts them.
   package var traced: Set<String> = []
+  /// What was asked for by name and does not run.
+  package var leftOut: LeftOut?
 
   package init(
     scenarios: [PlannedScenario], effort: Effort, seed: UInt64, allocator: Allocator = .system,

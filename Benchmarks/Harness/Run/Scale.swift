@@ -1,4 +1,4 @@
-/// Durations in the unit that gives one to three digits before the point; everything else as it is.
+/// Durations and bytes in the unit that gives few digits before the point; everything else as it is.
 package struct Scale: Sendable {
   package let divisor: Double
   package let suffix: String
@@ -9,14 +9,30 @@ package struct Scale: Sendable {
     case ("ns", 1e6...): (divisor, suffix) = (1e6, " ms")
     case ("ns", 1e3...): (divisor, suffix) = (1e3, " us")
     case ("ns", _): (divisor, suffix) = (1, " ns")
+    case ("bytes", 1_073_741_824...): (divisor, suffix) = (1_073_741_824, " GiB")
+    case ("bytes", 1_048_576...): (divisor, suffix) = (1_048_576, " MiB")
+    case ("bytes", 1_024...): (divisor, suffix) = (1_024, " KiB")
+    case ("bytes", _): (divisor, suffix) = (1, " B")
     default: (divisor, suffix) = (1, "")
     }
   }
 
   package func format(_ value: Double) -> String { Self.significant(value / divisor) }
 
-  package static func range(_ interval: ClosedRange<Double>) -> String {
-    "\(significant(interval.lowerBound)), \(significant(interval.upperBound))"
+  /// With the unit.
+  package func text(_ value: Double) -> String { format(value) + suffix }
+
+  /// `x0.037 [0.036, 0.038]`: three significant digits, two where the third is in the fourth place or beyond.
+  package static func ratio(_ ratio: Double, _ interval: ClosedRange<Double>?) -> String {
+    let range = interval.map { " [\(factor($0.lowerBound)), \(factor($0.upperBound))]" } ?? ""
+    return "x\(factor(ratio))\(range)"
+  }
+
+  static func factor(_ value: Double) -> String {
+    guard value > 0, value < 0.1 else { return significant(value) }
+    // A number so small has no room for its digits, as elsewhere here.
+    let digits = value >= 0.01 ? 3 : value >= 0.001 ? 4 : value >= 0.0001 ? 5 : 6
+    return fixed(value, digits: digits)
   }
 
   /// Three significant digits, or all those before the point.
@@ -26,7 +42,7 @@ package struct Scale: Sendable {
     return fixed(value, digits: digits)
   }
 
-  private static func fixed(_ value: Double, digits: Int) -> String {
+  static func fixed(_ value: Double, digits: Int) -> String {
     // More digits than a double has; and no integer has room for them.
     guard abs(value) < 1e15 else { return "\(value)" }
     let power = (0..<digits).reduce(1.0) { factor, _ in factor * 10 }

@@ -65,10 +65,10 @@ package struct Summary: Sendable {
   }
 
   /// The geometric mean of an arm's times against the reference's, over all benchmarks that have such a ratio; each
-  /// benchmark by its primary time.
-  package func geometricMean(_ arm: Arm, seed: UInt64) -> GeometricMean? {
+  /// benchmark by its primary time. With a family, over its benchmarks alone.
+  package func geometricMean(_ arm: Arm, family: String? = nil, seed: UInt64) -> GeometricMean? {
     GeometricMean(
-      primaryLines.compactMap { line in
+      primaryLines.filter { family == nil || $0.scenario.name.family == family }.compactMap { line in
         line.cells[arm].map { RatioSeries(benchmark: "\(line.scenario.name)", logarithms: $0.logRatios) }
       }, seed: seed)
   }

@@ -1,4 +1,5 @@
-/// The table a person reads: a section per benchmark, a line per parameters and metric, a column per arm.
+/// The table a person reads: a section per benchmark, a line per parameters and metric, a column per arm. The ratio to
+/// the reference comes first, since it is what a run is about: times differ from machine to machine.
 package struct Table: Sendable {
   private let summary: Summary
   private let plan: Plan
@@ -10,74 +11,80 @@ package struct Table: Sendable {
     self.failures = failures
   }
 
-  /// `subjects` says of each column what it is.
-  package func text(reference: String, subjects: [(name: String, summary: String)] = []) -> String {
+  /// `subjects` says of each column what it is. No line is longer than `width`.
+  package func text(
+    reference: String, subjects: [(name: String, summary: String)] = [], width: Int = TextWidth.file
+  ) -> String {
     var names: [BenchmarkName] = []
     for planned in plan.scenarios where !names.contains(planned.scenario.name) { names.append(planned.scenario.name) }
-    let sections = names.map(section).filter { !$0.isEmpty }
-    let columns = Self.aligned(subjects.map { [$0.name, $0.summary] }).joined(separator: "\n")
-    let parts = sections + [geometricMeans(reference: reference), columns, legend(reference: reference)]
+    let sections = names.map { section($0, width: width) }.filter { !$0.isEmpty }
+    let longest = subjects.map(\.name.count).max() ?? 0
+    let columns = subjects.flatMap { subject in
+      let name = subject.name + String(repeating: " ", count: longest - subject.name.count)
+      return WrappedText.lines("\(name)  \(subject.summary)", width: width, hanging: longest + 2)
+    }.joined(separator: "\n")
+    let parts =
+      sections + [
+        geometricMeans(reference: reference, width: width), columns, legend(reference: reference, width: width),
+      ]
     return parts.filter { !$0.isEmpty }.joined(separator: "\n\n") + "\n"
   }
 
   /// One line per arm over all benchmarks.
-  private func geometricMeans(reference: String) -> String {
+  private func geometricMeans(reference: String, width: Int) -> String {
     let rows = plan.arms.compactMap { arm in
       summary.geometricMean(arm, seed: plan.seed).map { mean in
-        let interval = mean.interval.map { " [\(Scale.range($0))]" } ?? ""
-        return [
-          "\(arm)", "x\(Scale.significant(mean.ratio))\(interval)",
-          mean.basis,
-        ]
+        ["\(arm)", Scale.ratio(mean.ratio, mean.interval), mean.basis]
       }
     }
     guard !rows.isEmpty else { return "" }
-    return (["geometric mean of the times, ratio to \(reference)"] + Self.aligned(rows).map { "  \($0)" })
-      .joined(separator: "\n")
+    let lines = Self.aligned(rows).flatMap { WrappedText.lines($0, width: width, indent: 2, hanging: 4) }
+    let heading = WrappedText.lines(
+      "geometric mean of the times, ratio to \(reference)", width: width, hanging: 2)
+    return (heading + lines).joined(separator: "\n")
   }
 
-  private func section(_ name: BenchmarkName) -> String {
+  private func section(_ name: BenchmarkName, width: Int) -> String {
     let planned = plan.scenarios.filter { $0.scenario.name == name }
     let lines = summary.lines.filter { $0.scenario.name == name && !$0.isUnremarkable }
     let common = Self.common(lines.map(\.parameters))
     let arms = plan.arms.filter { arm in planned.contains { $0.arms.contains(arm) } }
-    var rows = [["", ""] + arms.map(\.description) + ["n"]]
+    var rows: [TableBlocks.Line] = []
     var previous: String?
     for line in lines {
       let own = line.parameters.without(common).description
-      rows.append([own == previous ? "" : own, line.metric.name] + arms.map { cell(line, $0) } + [count(line)])
+      rows.append(
+        TableBlocks.Line(
+          parameters: own == previous ? "" : own, metric: line.metric.name, count: count(line),
+          cells: arms.map { cell(line, $0) }))
       previous = own
     }
     for missing in planned where !lines.contains(where: { $0.scenario == missing.scenario }) {
       let empty = arms.map { failures[CellKey(missing.scenario, $0)] == nil ? "-" : "failed" }
-      rows.append([missing.scenario.parameters.without(common).description, ""] + empty + ["0"])
+      rows.append(
+        TableBlocks.Line(
+          parameters: missing.scenario.parameters.without(common).description, metric: "", count: "0",
+          cells: empty.map(TableCell.plain)))
     }
     for mean in ScenarioMeans.all(lines) {
+      let means = arms.map { arm in
+        mean.means[arm].map { Scale(mean.metric.unit, $0).text($0) } ?? "-"
+      }
       rows.append(
-        ["geometric mean of \(mean.scenarios)", mean.metric.name]
-          + arms.map { arm in
-            mean.means[arm].map { Scale(mean.metric.unit, $0) }.map { $0.format(mean.means[arm]!) + $0.suffix } ?? "-"
-          } + [""])
+        TableBlocks.Line(
+          parameters: "geometric mean of \(mean.scenarios)", metric: mean.metric.name, count: "",
+          cells: means.map(TableCell.plain)))
     }
-    let notes = planned.flatMap { scenario in scenario.notes.map { "  \($0)" } }
-    let heading = common.isEmpty ? "\(name)" : "\(name)  \(common)"
-    return ([heading] + notes + Self.aligned(rows).map { "  \($0)" }).joined(separator: "\n")
+    let heading = WrappedText.lines(common.isEmpty ? "\(name)" : "\(name)  \(common)", width: width, hanging: 4)
+    let notes = planned.flatMap(\.notes).flatMap { WrappedText.lines($0, width: width, indent: 2, hanging: 4) }
+    let blocks = TableBlocks(arms.map(\.description), rows, width: width - 2).text
+    return (heading + notes + blocks.map { "  \($0)" }).joined(separator: "\n")
   }
 
-  private func cell(_ line: SummaryLine, _ arm: Arm) -> String {
-    if failures[CellKey(line.scenario, arm)] != nil { return "failed" }
-    guard let cell = line.cells[arm] else { return "-" }
-    let scale = Scale(line.metric.unit, cell.estimate.median)
-    var text = scale.format(cell.estimate.median) + scale.suffix
-    if line.metric.isDifference, let interval = cell.estimate.interval, interval.contains(0) {
-      return "< \(scale.format(interval.upperBound))\(scale.suffix)"
-    }
-    if let interval = cell.estimate.interval {
-      text += " [\(scale.format(interval.lowerBound)), \(scale.format(interval.upperBound))]"
-    }
-    if cell.estimate.isUnstable { text += "~" }
-    if let ratio = cell.ratio { text += " x\(Scale.significant(ratio.median))" }
-    return text
+  private func cell(_ line: SummaryLine, _ arm: Arm) -> TableCell {
+    if failures[CellKey(line.scenario, arm)] != nil { return .plain("failed") }
+    let isCompared = line.cells.values.contains { $0.ratio != nil }
+    return line.cells[arm].map { TableCell($0, line.metric, isCompared: isCompared) } ?? .plain("-")
   }
 
   private func count(_ line: SummaryLine) -> String {
@@ -85,12 +92,19 @@ package struct Table: Sendable {
     return counts.count > 1 ? "\(counts[0])-\(counts[counts.count - 1])" : counts.first.map { "\($0)" } ?? "0"
   }
 
-  private func legend(reference: String) -> String {
-    """
-    A cell: median over n processes [95 % interval by order statistics, from 6 processes on] x ratio to \(reference),
-    paired by block. The geometric mean gives each benchmark one vote, with a bootstrap interval over blocks.
-    ~ unstable: half the interval is wider than 5 %.   - no number.   More metrics are in the CSV.
-    """
+  private func legend(reference: String, width: Int) -> String {
+    let isCompared = summary.lines.contains { $0.cells.values.contains { $0.ratio != nil } }
+    let cell =
+      isCompared
+      ? """
+      A cell: x ratio to \(reference), paired by block [95 % interval by order statistics, from 6 blocks on], and the \
+      median over n processes; in a line without ratios, the median with its interval. Less than 1 is better for times, \
+      bytes and counts. ~ unstable: half the ratio's interval is wider than 5 %.
+      """ : "A cell: median over n processes [95 % interval by order statistics, from 6 processes on]."
+    let mean =
+      isCompared
+      ? " The geometric mean gives each benchmark one vote, with a bootstrap interval over blocks." : ""
+    return WrappedText.text("\(cell) - no number.\(mean) More metrics are in the CSV.", width: width)
   }
 
   /// What all have alike.
@@ -99,12 +113,12 @@ package struct Table: Sendable {
     return sets.count > 1 ? sets.dropFirst().reduce(first) { $0.intersection($1) } : first
   }
 
-  package static func aligned(_ rows: [[String]]) -> [String] {
+  package static func aligned(_ rows: [[String]], trimmed: Bool = true) -> [String] {
     let widths = (rows.first ?? []).indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
     return rows.map { row in
       let cells = zip(row, widths).map { $0 + String(repeating: " ", count: $1 - $0.count) }
       let line = cells.joined(separator: "  ")
-      return String(line.reversed().drop { $0 == " " }.reversed())
+      return trimmed ? WrappedText.trimmed(line) : line
     }
   }
 }

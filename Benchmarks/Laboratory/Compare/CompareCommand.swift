@@ -83,7 +83,8 @@ package struct CompareCommand<Program: SuiteProgram>: ParsableCommand {
       switch format {
       case .csv: report.csv()
       case .json: try report.json()
-      case .table, .go, .githubActionBenchmark: report.table(heading: heading)
+      case .table, .go, .githubActionBenchmark:
+        report.table(heading: heading, width: TextWidth.columns(of: STDOUT_FILENO))
       }
     try ResultFiles.write(text, to: STDOUT_FILENO, name: "standard output")
     for set in sets where set.record == nil {

@@ -8,6 +8,11 @@ enum Destination {
   /// Only what is concluded from them is shown.
   case nowhere
 
+  /// Where the table goes: standard output belongs to the rows when they go there.
+  var tableDescriptor: Int32 {
+    if case .standardOutput = self { STDERR_FILENO } else { STDOUT_FILENO }
+  }
+
   func write(_ text: String) throws {
     switch self {
     case .files(let files, _): try files.append(text)

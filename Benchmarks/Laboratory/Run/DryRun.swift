@@ -1,3 +1,4 @@
+import Glibc
 import Harness
 
 /// What `--dry-run` says of a plan.
@@ -17,6 +18,9 @@ struct DryRun {
     lines.append(
       "\(plan.scenarios.count) scenarios, \(plan.effort) on the slowest subject, seed \(plan.seed), "
         + "\(plan.allocator) allocator")
+    if let leftOut = plan.leftOut {
+      lines += WrappedText.lines(leftOut.text, width: TextWidth.columns(of: STDOUT_FILENO), hanging: 4)
+    }
     lines.append(
       "\(plan.steps.count) processes (\(plan.calibrations.count) calibrate, "
         + "\(plan.countings.count) count allocations\(traced)), about \(Progress.duration(plan.estimatedSeconds))")

@@ -88,7 +88,7 @@ package struct RunJob {
     let summary = Summary(
       result.rows, plan: plan, reference: suite.reference, excluding: result.excluded, failures: result.failures)
     let table = Table(summary, plan: plan, failures: result.failures).text(
-      reference: suite.reference, subjects: columns)
+      reference: suite.reference, subjects: columns, width: TextWidth.columns(of: destination.tableDescriptor))
     if case .files(_, let name) = destination {
       try ResultFiles.write("\n" + table, to: STDOUT_FILENO, name: "standard output")
       progress.say("wrote \(name) and its .env.json")
@@ -96,6 +96,7 @@ package struct RunJob {
       try ResultFiles.write("\n" + table, to: STDERR_FILENO, name: "standard error")
     }
     warn(result, environment.outcome)
+    try writeEnding(summary)
     if result.wasInterrupted { throw ExitCode(128 + SIGINT) }
     // A reference that fails is worth a line, which has been printed; the run is about the others.
     let references = Set(suite.subjects.filter(\.isReference).map(\.name))
@@ -104,6 +105,17 @@ package struct RunJob {
       throw Complaint(
         .software, "\(failed) \(failed == 1 ? "cell has" : "cells have") no number; the lines above say why")
     }
+  }
+
+  private func writeEnding(_ summary: Summary) throws {
+    let destination = execution.destination
+    let verdicts = FamilyVerdict.all(
+      summary, plan: plan, reference: suite.reference,
+      besides: suite.subjects.filter(\.isReference).map(\.name))
+    let file: String? = if case .files(_, let name) = destination { name } else { nil }
+    let text = RunEnding(verdicts, program: suite.name, file: file)
+      .text(width: TextWidth.columns(of: destination.tableDescriptor))
+    try ResultFiles.write("\n" + text, to: destination.tableDescriptor, name: "the table")
   }
 
   /// What each column is.
@@ -120,6 +132,7 @@ package struct RunJob {
       progress.say("going on with \(execution.earlier.rows.count) rows of run \(execution.runID)")
     }
     let processes = plan.steps.count - (execution.jemalloc == nil ? plan.countings.count : 0)
+    if let leftOut = plan.leftOut { progress.say(leftOut.text) }
     if let trace { announce(trace) }
     let rest = execution.earlier.rows.isEmpty ? "" : " in all, less what is finished"
     progress.say(

@@ -10,7 +10,7 @@ struct NestedWait: Workload {
   let summary = "operations that add an operation to their own queue and wait for it"
   let metrics = [Metric.efficiency, .makespan]
   let headlines = [Metric.efficiency, .makespan, .threadsCreated]
-  let requirement = Capability.operations
+  let needs = Abilities.operations
   let repeats = RepeatPolicy.calibrated(seconds: 0.02)
   /// A process takes under a second; one that takes so long is in a deadlock.
   let timeLimit: Double? = 15

@@ -11,7 +11,6 @@ struct Sleepers: Workload {
   let summary = "bodies that block, in a queue that may run all at once"
   let metrics = [Metric.efficiency, .makespan]
   let headlines = [Metric.efficiency, .makespan, .threadsCreated]
-  let requirement = Capability.closures
   let repeats = RepeatPolicy.calibrated(seconds: 0.05)
 
   func parameterSets() -> [Parameters] { [["bodies": "16", "sleep_ms": "50"]] }

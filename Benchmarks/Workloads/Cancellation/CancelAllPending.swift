@@ -10,7 +10,7 @@ struct CancelAllPending: Workload {
   let name = BenchmarkName("cancellation", "cancel-all-pending")
   let summary = "cancelAllOperations() on pending operations, until the queue is empty"
   let metrics = [Metric.nsPerCancel]
-  let requirement = Capability.operations
+  let needs = Abilities.operations
   let repeats = RepeatPolicy.calibrated()
 
   func parameterSets() -> [Parameters] {

@@ -102,7 +102,7 @@ protocol HeldGraphWorkload: Workload {
 
 extension HeldGraphWorkload {
   var metrics: [Metric] { [.nsPerCancel, .executed] }
-  var requirement: Capability { .operations }
+  var needs: Abilities { .operations }
   var repeats: RepeatPolicy { .calibrated() }
 
   func prepare<S: OperationSubject>(operations type: S.Type, _ setting: Setting) throws -> Trial {

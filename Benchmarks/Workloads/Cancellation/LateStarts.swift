@@ -22,7 +22,7 @@ struct LateStarts: Workload {
   let name = BenchmarkName("cancellation", "late-starts")
   let summary = "bodies that begin after cancelAllOperations() returned: must be 0"
   let metrics = [Metric.lateStarts]
-  let requirement = Capability.operations
+  let needs = Abilities.operations
   /// An event count: the number of rounds is what matters, not how long they take.
   let repeats = RepeatPolicy.perProcess(250, seconds: 0.5)
 

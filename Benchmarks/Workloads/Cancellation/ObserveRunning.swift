@@ -8,7 +8,7 @@ struct ObserveRunning: Workload {
   let name = BenchmarkName("cancellation", "observe-running")
   let summary = "from cancel() until a running body sees it"
   let metrics = SampleSeries.metrics("latency")
-  let requirement = Capability.cancellation
+  let needs = Abilities.cancellation
   let repeats = RepeatPolicy.perProcess(SampleSeries.samplesForP99, seconds: 0.3)
 
   func parameterSets() -> [Parameters] { [[:]] }

@@ -14,7 +14,7 @@ struct Storm: Workload {
   let summary = "threads that add and cancel at once"
   let metrics = Metric.cost + [.executed, .cancelled]
   let headlines = [Metric.nsPerOp, .executed, .cancelled]
-  let requirement = Capability.operations
+  let needs = Abilities.operations
   let repeats = RepeatPolicy.calibrated()
 
   func parameterSets() -> [Parameters] {

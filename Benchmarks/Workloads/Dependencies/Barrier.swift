@@ -9,8 +9,7 @@ struct Barrier: Workload {
   let name = BenchmarkName("dependencies", "barrier")
   let summary = "batches of operations with a barrier between them"
   let metrics = Metric.cost + Metric.allocation
-  let requirement = Capability.closures
-  let needsBarriers = true
+  let needs = Abilities.barriers
   let repeats = RepeatPolicy.calibrated()
   let countsAllocations = true
 
@@ -20,7 +19,6 @@ struct Barrier: Workload {
   }
 
   func prepare<S: ClosureSubject>(closures type: S.Type, _ setting: Setting) throws -> Trial {
-    guard S.hasBarriers else { throw CheckFailed("\(name) means nothing on \(S.name)") }
     let batches = try setting.integer("batches")
     let width = try setting.integer("width")
     let subject = S(workers: setting.workers)

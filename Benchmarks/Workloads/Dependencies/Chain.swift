@@ -12,7 +12,6 @@ struct Chain: Workload {
   let summary = "operations in a row, each depending on the one before"
   let metrics = Metric.cost + [Metric.nsPerEdge] + Metric.allocation
   let headlines = [Metric.nsPerOp, .voluntarySwitchesPerOp] + Metric.allocation
-  let requirement = Capability.closures
   let repeats = RepeatPolicy.calibrated()
   let countsAllocations = true
 

@@ -11,7 +11,6 @@ struct FanIn: Workload {
   let summary = "one operation that depends on many"
   let metrics = Metric.cost + [Metric.nsPerEdge] + Metric.allocation
   let headlines = [Metric.nsPerOp, .voluntarySwitchesPerOp] + Metric.allocation
-  let requirement = Capability.closures
   let repeats = RepeatPolicy.calibrated()
   let countsAllocations = true
 

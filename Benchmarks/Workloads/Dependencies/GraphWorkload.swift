@@ -8,7 +8,6 @@ protocol GraphWorkload: Workload {
 }
 
 extension GraphWorkload {
-  var requirement: Capability { .closures }
   var countsAllocations: Bool { true }
 
   func prepare<S: ClosureSubject>(closures type: S.Type, _ setting: Setting) throws -> Trial {

@@ -13,9 +13,8 @@ struct MinimumGranularity: Workload {
   let summary = "the smallest task granularity that reaches 50 % and 95 % of the peak"
   let metrics = METG.levels.map { Metric.metg($0) } + [Metric.efficiency, .crossings]
   let headlines = METG.levels.map { Metric.metg($0) } + [Metric.crossings]
-  let requirement = Capability.closures
   /// The calling thread alone cannot reach half of what all CPUs can do.
-  let needsThreads = true
+  let needs = Abilities.threads
   let repeats = RepeatPolicy.perProcess(5, seconds: 1.5)
   /// Where other programs have the CPUs, sweeps are made again and each takes longer.
   let timeLimit: Double? = 60

@@ -7,14 +7,13 @@ struct Fib: Workload {
   let summary = "the n-th Fibonacci number by recursion, every call a task"
   let metrics = ForkJoinTrial<FibTree>.metrics
   let headlines = ForkJoinTrial<FibTree>.headlines
-  let requirement = Capability.closures
   let repeats = RepeatPolicy.calibrated()
 
   func parameterSets() -> [Parameters] { [["n": "15", "join": "counter"]] }
   func extendedParameterSets() -> [Parameters] {
     [["n": "20", "join": "counter"], ["n": "10", "join": "dependency"]]
   }
-  func requirement(_ parameters: Parameters) -> Capability { ForkJoinTrial<FibTree>.requirement(parameters) }
+  func needs(_ parameters: Parameters) -> Abilities { ForkJoinTrial<FibTree>.needs(parameters) }
 
   func peerInput(_ setting: Setting) throws -> PeerInput { .tree(FibTree(n: try setting.integer("n"))) }
 

@@ -119,8 +119,8 @@ struct ForkJoinTrial<Tree: ForkJoinTree> {
   /// `dependency` by an operation that depends on them.
   private static var byDependency: String { "dependency" }
 
-  static func requirement(_ parameters: Parameters) -> Capability {
-    parameters["join"] == byDependency ? .operations : .closures
+  static func needs(_ parameters: Parameters) -> Abilities {
+    parameters["join"] == byDependency ? .operations : []
   }
 
   private let tree: Tree

@@ -8,14 +8,13 @@ struct NQueens: Workload {
   let summary = "the solutions of the n queens problem, every placement a task"
   let metrics = ForkJoinTrial<QueensTree>.metrics
   let headlines = ForkJoinTrial<QueensTree>.headlines
-  let requirement = Capability.closures
   let repeats = RepeatPolicy.calibrated()
 
   func parameterSets() -> [Parameters] { [["n": "8", "join": "counter"]] }
   func extendedParameterSets() -> [Parameters] {
     [["n": "10", "join": "counter"], ["n": "6", "join": "dependency"]]
   }
-  func requirement(_ parameters: Parameters) -> Capability { ForkJoinTrial<QueensTree>.requirement(parameters) }
+  func needs(_ parameters: Parameters) -> Abilities { ForkJoinTrial<QueensTree>.needs(parameters) }
 
   func peerInput(_ setting: Setting) throws -> PeerInput { .tree(try tree(setting)) }
 

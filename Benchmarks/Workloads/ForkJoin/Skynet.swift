@@ -8,7 +8,6 @@ struct Skynet: Workload {
   let summary = "a tree of ten children each that adds up the ordinals of its leaves"
   let metrics = ForkJoinTrial<SkynetTree>.metrics
   let headlines = ForkJoinTrial<SkynetTree>.headlines
-  let requirement = Capability.closures
   let repeats = RepeatPolicy.calibrated()
 
   func parameterSets() -> [Parameters] { [["leaves": "1000", "join": "counter"]] }
@@ -18,7 +17,7 @@ struct Skynet: Workload {
       ["leaves": "100", "join": "dependency"],
     ]
   }
-  func requirement(_ parameters: Parameters) -> Capability { ForkJoinTrial<SkynetTree>.requirement(parameters) }
+  func needs(_ parameters: Parameters) -> Abilities { ForkJoinTrial<SkynetTree>.needs(parameters) }
 
   func peerInput(_ setting: Setting) throws -> PeerInput { .tree(try tree(setting)) }
 

@@ -12,7 +12,6 @@ struct UnbalancedTreeSearch: Workload {
   let summary = "Unbalanced Tree Search: the nodes of tree T1, cut off at a depth"
   let metrics = ForkJoinTrial<GeometricTree>.metrics
   let headlines = ForkJoinTrial<GeometricTree>.headlines
-  let requirement = Capability.closures
   let repeats = RepeatPolicy.calibrated(seconds: 0.045)
 
   func parameterSets() -> [Parameters] { [["tree": "T1", "depth": "7", "cutoff": "4", "join": "counter"]] }
@@ -26,7 +25,7 @@ struct UnbalancedTreeSearch: Workload {
   func repeats(_ parameters: Parameters) -> RepeatPolicy {
     parameters["depth"] == "10" ? .calibrated(seconds: 2.5) : repeats
   }
-  func requirement(_ parameters: Parameters) -> Capability { ForkJoinTrial<GeometricTree>.requirement(parameters) }
+  func needs(_ parameters: Parameters) -> Abilities { ForkJoinTrial<GeometricTree>.needs(parameters) }
 
   func peerInput(_ setting: Setting) throws -> PeerInput { .tree(try tree(setting)) }
 

@@ -9,7 +9,6 @@ struct IdleCPU: Workload {
   let name = BenchmarkName("idle", "cpu")
   let summary = "the CPU share of a process that adds one operation every few milliseconds"
   let metrics = [Metric.idleCPUPercent, .voluntarySwitchesPerOp]
-  let requirement = Capability.closures
   let repeats = RepeatPolicy.perProcess(50, seconds: 0.5)
 
   func parameterSets() -> [Parameters] { [["ops": "50", "period_ms": "10"]] }

@@ -13,8 +13,7 @@ struct OpenLoop: Workload {
   let summary = "from the intended start of requests that arrive at a set pace until the body begins"
   let metrics = SampleSeries.metrics("latency") + [Metric.arrivalInterval]
   let headlines = SampleSeries.metrics("latency")
-  let requirement = Capability.closures
-  let needsThreads = true
+  let needs = Abilities.threads
   let repeats = RepeatPolicy.paced(samples: SampleSeries.samplesForP99, seconds: 0.15)
 
   func parameterSets() -> [Parameters] {

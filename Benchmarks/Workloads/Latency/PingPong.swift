@@ -10,8 +10,7 @@ struct PingPong: Workload {
   let name = BenchmarkName("latency", "ping-pong")
   let summary = "two operations that add each other in turn: a round trip"
   let metrics = SampleSeries.metrics("latency")
-  let requirement = Capability.closures
-  let needsThreads = true
+  let needs = Abilities.threads
   let repeats = RepeatPolicy.perProcess(SampleSeries.samplesForP99, seconds: 0.4)
 
   func parameterSets() -> [Parameters] { [["queues": "2"]] }

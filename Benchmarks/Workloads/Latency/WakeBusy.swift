@@ -13,8 +13,7 @@ struct WakeBusy: Workload {
   let name = BenchmarkName("latency", "wake-busy")
   let summary = "from the intended start of an operation while the workers are busy until its body begins"
   let metrics = SampleSeries.metrics("latency")
-  let requirement = Capability.closures
-  let needsThreads = true
+  let needs = Abilities.threads
   let repeats = RepeatPolicy.perProcess(1_000, seconds: 0.4)
 
   func parameterSets() -> [Parameters] { [parameters(samples: 1_000)] }

@@ -9,8 +9,7 @@ struct WakeIdle: Workload {
   let name = BenchmarkName("latency", "wake-idle")
   let summary = "from adding an operation while all workers sleep until its body begins"
   let metrics = SampleSeries.metrics("latency")
-  let requirement = Capability.closures
-  let needsThreads = true
+  let needs = Abilities.threads
   let repeats = RepeatPolicy.perProcess(1_000, seconds: 0.3)
 
   func parameterSets() -> [Parameters] { [["samples": "1000"]] }

@@ -7,7 +7,7 @@ struct Construct: Workload {
   let name = BenchmarkName("overhead", "construct")
   let summary = "creates and releases operations that never enter a queue"
   let metrics = Metric.cost + Metric.allocation
-  let requirement = Capability.operations
+  let needs = Abilities.operations
   let repeats = RepeatPolicy.calibrated()
   let countsAllocations = true
 

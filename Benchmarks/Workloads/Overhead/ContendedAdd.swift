@@ -9,7 +9,6 @@ struct ContendedAdd: Workload {
   let name = BenchmarkName("overhead", "contended-add")
   let summary = "several outside threads add empty operations at once"
   let metrics = Metric.cost + Metric.allocation
-  let requirement = Capability.closures
   let repeats = RepeatPolicy.calibrated()
   let countsAllocations = true
 

@@ -12,7 +12,6 @@ struct ExternalAdd: Workload {
   let metrics = Metric.cost + Metric.allocation + [Metric.pendingBytesPerOp]
   let headlines =
     Metric.cost + Metric.allocation + [Metric.pendingBytesPerOp, .threadsCreated, .peakRSS]
-  let requirement = Capability.closures
   let repeats = RepeatPolicy.calibrated()
   let countsAllocations = true
 
@@ -31,7 +30,7 @@ struct ExternalAdd: Workload {
       }
     }
     var trial = Trial.rounds(of: operations, flags, on: subject, add: add)
-    if S.canSuspend {
+    if S.abilities.contains(.suspension) {
       trial.pend = { whilePending in
         subject.setSuspended(true)
         add()

@@ -9,7 +9,7 @@ struct ExternalBatch: Workload {
   let name = BenchmarkName("overhead", "external-batch")
   let summary = "one outside thread adds empty operations in batches and waits for all"
   let metrics = Metric.cost + Metric.allocation
-  let requirement = Capability.operations
+  let needs = Abilities.operations
   let repeats = RepeatPolicy.calibrated()
   let countsAllocations = true
 

@@ -8,7 +8,7 @@ struct Limited: Workload {
   let name = BenchmarkName("overhead", "limited")
   let summary = "one outside thread adds empty operations to a queue with maxConcurrentOperationCount"
   let metrics = Metric.cost + Metric.allocation
-  let requirement = Capability.operations
+  let needs = Abilities.operations
   let repeats = RepeatPolicy.calibrated()
   let countsAllocations = true
 

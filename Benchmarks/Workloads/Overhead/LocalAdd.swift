@@ -11,7 +11,6 @@ struct LocalAdd: Workload {
   let name = BenchmarkName("overhead", "local-add")
   let summary = "one operation adds empty operations to its own queue"
   let metrics = Metric.cost + Metric.allocation
-  let requirement = Capability.closures
   let repeats = RepeatPolicy.calibrated()
   let countsAllocations = true
 

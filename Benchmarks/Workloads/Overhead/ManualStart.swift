@@ -9,7 +9,7 @@ struct ManualStart: Workload {
   let name = BenchmarkName("overhead", "manual-start")
   let summary = "starts operations on the calling thread, without a queue"
   let metrics = Metric.cost + Metric.allocation
-  let requirement = Capability.operations
+  let needs = Abilities.operations
   let repeats = RepeatPolicy.calibrated()
   let countsAllocations = true
 

@@ -11,7 +11,7 @@ struct WithCompletion: Workload {
   let name = BenchmarkName("overhead", "with-completion")
   let summary = "one outside thread adds empty operations, each with a completion block"
   let metrics = Metric.cost + Metric.allocation
-  let requirement = Capability.operations
+  let needs = Abilities.operations
   let repeats = RepeatPolicy.calibrated()
   let countsAllocations = true
   /// How long to wait for a completion block before it counts as lost.

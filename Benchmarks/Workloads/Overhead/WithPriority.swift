@@ -6,7 +6,7 @@ struct WithPriority: Workload {
   let name = BenchmarkName("overhead", "with-priority")
   let summary = "one outside thread adds empty operations of mixed priorities"
   let metrics = Metric.cost + Metric.allocation
-  let requirement = Capability.operations
+  let needs = Abilities.operations
   let repeats = RepeatPolicy.calibrated()
   let countsAllocations = true
 

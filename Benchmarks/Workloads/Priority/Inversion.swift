@@ -8,7 +8,7 @@ struct Inversion: Workload {
   let name = BenchmarkName("priority", "inversion")
   let summary = "how long an operation is ready while lower ones run that started later"
   let metrics = [Metric.inversion, .inversionMax]
-  let requirement = Capability.operations
+  let needs = Abilities.operations
   let repeats = RepeatPolicy.calibrated()
 
   func parameterSets() -> [Parameters] { [["ops": "2000", "work_ns": "2000"]] }

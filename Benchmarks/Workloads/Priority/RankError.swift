@@ -8,7 +8,7 @@ struct RankError: Workload {
   let name = BenchmarkName("priority", "rank-error")
   let summary = "higher operations passed over by each start, lower ones started before each"
   let metrics = Metric.distribution("rank_error") + Metric.distribution("delay")
-  let requirement = Capability.operations
+  let needs = Abilities.operations
   let repeats = RepeatPolicy.calibrated()
 
   func parameterSets() -> [Parameters] { [["ops": "2000", "work_ns": "2000"]] }

@@ -13,7 +13,7 @@ struct Starvation: Workload {
   let summary = "waits of the lowest level under a continuous stream of higher operations"
   let metrics = SampleSeries.metrics("wait")
   let headlines = [Metric("wait_p50_ns", unit: "ns"), Metric("wait_max_ns", unit: "ns")]
-  let requirement = Capability.operations
+  let needs = Abilities.operations
   let repeats = RepeatPolicy.perProcess(20, seconds: 0.3)
 
   func parameterSets() -> [Parameters] {

@@ -14,7 +14,6 @@ struct SubmitterFairness: Workload {
   let name = BenchmarkName("priority", "submitter-fairness")
   let summary = "how evenly several submitters are served"
   let metrics = [Metric.jain, .minShare]
-  let requirement = Capability.closures
   let repeats = RepeatPolicy.perProcess(30, seconds: 0.4)
 
   func parameterSets() -> [Parameters] { [parameters("4", from: "outside")] }

@@ -9,7 +9,7 @@ struct WaitByLevel: Workload {
   let name = BenchmarkName("priority", "wait-by-level")
   let summary = "from adding to starting, per priority level"
   let metrics = SampleSeries.metrics("wait")
-  let requirement = Capability.operations
+  let needs = Abilities.operations
   /// Enough for ten thousand samples of each level.
   let repeats = RepeatPolicy.perProcess(30, seconds: 0.5)
 

@@ -19,7 +19,7 @@ def build(results):
         return Missing(
             NAME,
             "no benchmark was measured at two values of a numeric parameter",
-            "opbench run --backend stealing --benchmark 'contended-add|external-batch|chain|fan-in' --output X.csv",
+            "opbench run --backend stealing --benchmark 'contended-add|external-batch' --variants --output X.csv",
         )
     caption = "Cost against a size or parameter, everything else alike; medians over processes with 95 % intervals."
     return Chart(NAME, "overhead", "Cost curves", caption, "lines", panels)

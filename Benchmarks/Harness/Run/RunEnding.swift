@@ -1,0 +1,27 @@
+/// The last lines of a run: what it comes to, family by family, and where there is more.
+package struct RunEnding: Sendable {
+  package let verdicts: [FamilyVerdict]
+  /// Whose commands they are.
+  package let program: String
+  /// Where the rows were written; nil when they went to standard output.
+  package let file: String?
+
+  package init(_ verdicts: [FamilyVerdict], program: String, file: String?) {
+    self.verdicts = verdicts
+    self.program = program
+    self.file = file
+  }
+
+  package func text(width: Int) -> String {
+    let lines = verdicts.flatMap { WrappedText.lines($0.text, width: width, hanging: 4) }
+    let more =
+      file.map {
+        [
+          ["\(program) compare \($0)", "every ratio, with intervals that hold together"],
+          ["\(program) report \($0) --output report", "pictures, and one page about all of it"],
+        ]
+      } ?? [["\(program) run … --output X.csv", "keeps the numbers, for \(program) compare X.csv and report X.csv"]]
+    let commands = Table.aligned(more).flatMap { WrappedText.lines($0, width: width, indent: 2, hanging: 6) }
+    return (lines + (lines.isEmpty ? [] : [""]) + ["to see more:"] + commands).joined(separator: "\n") + "\n"
+  }
+}

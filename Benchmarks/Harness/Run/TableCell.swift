@@ -1,0 +1,56 @@
+/// What one arm has on a line of the table, as text.
+struct TableCell {
+  /// Empty where there is none.
+  let ratio: String
+  /// What the ratio is of, or why there is no number.
+  let number: String
+
+  static func plain(_ text: String) -> TableCell { TableCell(ratio: "", number: text) }
+
+  private init(ratio: String, number: String) {
+    self.ratio = ratio
+    self.number = number
+  }
+
+  /// `isCompared` says that others of the line have a ratio: theirs are then the intervals to look at.
+  init(_ cell: SummaryCell, _ metric: Metric, isCompared: Bool) {
+    let scale = Scale(metric.unit, cell.estimate.median)
+    let median = scale.format(cell.estimate.median) + scale.suffix
+    let interval = cell.estimate.interval
+    if metric.isDifference, let interval, interval.contains(0) {
+      self = .plain("< \(scale.format(interval.upperBound))\(scale.suffix)")
+    } else if let ratio = cell.ratio {
+      self.init(ratio: Scale.ratio(ratio.median, ratio.interval) + (ratio.isUnstable ? "~" : ""), number: median)
+    } else if isCompared {
+      self = .plain(median)
+    } else {
+      let range = interval.map { " [\(scale.format($0.lowerBound)), \(scale.format($0.upperBound))]" } ?? ""
+      self = .plain(median + range)
+    }
+  }
+
+  /// A column of cells: ratios below one another, and the numbers behind them.
+  struct Column {
+    let heading: String
+    private let ratios: Int
+    private let numbers: Int
+    let width: Int
+
+    init(_ heading: String, _ cells: [TableCell]) {
+      self.heading = heading
+      let compared = cells.filter { !$0.ratio.isEmpty }
+      ratios = compared.map(\.ratio.count).max() ?? 0
+      numbers = compared.map(\.number.count).max() ?? 0
+      let both = ratios + (ratios > 0 ? 2 : 0) + numbers
+      width = ([heading.count, both] + cells.map { $0.ratio.isEmpty ? $0.number.count : 0 }).max() ?? 0
+    }
+
+    func text(_ cell: TableCell) -> String {
+      guard !cell.ratio.isEmpty else { return padded(cell.number) }
+      let gap = ratios - cell.ratio.count + 2 + numbers - cell.number.count
+      return padded(cell.ratio + String(repeating: " ", count: gap) + cell.number)
+    }
+
+    func padded(_ text: String) -> String { text + String(repeating: " ", count: max(0, width - text.count)) }
+  }
+}

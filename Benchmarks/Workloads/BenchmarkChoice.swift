@@ -1,0 +1,49 @@
+import Harness
+
+/// A benchmark with those of its parameters that somebody asked for.
+package struct BenchmarkChoice: Sendable {
+  package let workload: any Workload
+  /// What runs.
+  package let parameterSets: [Parameters]
+  /// What runs only on request: larger sizes, other shapes.
+  package let variants: [Parameters]
+
+  init(_ workload: any Workload, parameterSets: [Parameters], variants: [Parameters]) {
+    self.workload = workload
+    self.parameterSets = parameterSets
+    self.variants = variants
+  }
+
+  package var withVariants: BenchmarkChoice {
+    BenchmarkChoice(workload, parameterSets: parameterSets + variants, variants: [])
+  }
+
+  /// The benchmarks whose name matches, with all their parameters; those of which only `name parameters` matches, with
+  /// the parameters that do. Without an expression, everything.
+  package static func all(
+    _ catalogue: Catalogue, matching text: String?, option: String
+  ) throws -> [BenchmarkChoice] {
+    let everything = catalogue.workloads.map {
+      BenchmarkChoice($0, parameterSets: $0.parameterSets(), variants: $0.extendedParameterSets())
+    }
+    guard let text else { return everything }
+    guard let expression = try? Regex(text) else {
+      throw Complaint(.usage, "\(option) '\(text)' is not a regular expression")
+    }
+    let chosen = everything.compactMap { $0.matching(expression) }
+    guard !chosen.isEmpty else {
+      let names = catalogue.workloads.map { "\($0.name)" }.joined(separator: ", ")
+      throw Complaint(
+        .usage, "no benchmark matches '\(text)', neither by name nor by 'name key=value;…'; there are \(names)")
+    }
+    return chosen
+  }
+
+  private func matching(_ expression: Regex<AnyRegexOutput>) -> BenchmarkChoice? {
+    if "\(workload.name)".contains(expression) { return self }
+    func matches(_ parameters: Parameters) -> Bool { "\(workload.name) \(parameters)".contains(expression) }
+    let chosen = BenchmarkChoice(
+      workload, parameterSets: parameterSets.filter(matches), variants: variants.filter(matches))
+    return chosen.parameterSets.isEmpty && chosen.variants.isEmpty ? nil : chosen
+  }
+}

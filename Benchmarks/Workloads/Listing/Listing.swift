@@ -1,0 +1,53 @@
+import Harness
+import Subjects
+
+/// What there is to measure, or the part of it that somebody asked for.
+package struct Listing: Sendable {
+  package let subjects: [SubjectInfo]
+  package let benchmarks: [BenchmarkChoice]
+  let peers: PeerPrograms
+
+  /// Everything.
+  package init(_ catalogue: Catalogue, peers: PeerPrograms = .found()) throws {
+    subjects = SubjectRegistry.all
+    benchmarks = try BenchmarkChoice.all(catalogue, matching: nil, option: "list")
+    self.peers = peers
+  }
+
+  /// The backends of that name, and the benchmarks as `--benchmark` chooses them.
+  package init(_ catalogue: Catalogue, matching text: String, peers: PeerPrograms = .found()) throws {
+    subjects = SubjectRegistry.all.filter { $0.name == text }
+    benchmarks = subjects.isEmpty ? try BenchmarkChoice.all(catalogue, matching: text, option: "list") : []
+    self.peers = peers
+  }
+
+  /// Families in their order.
+  var families: [(name: String, benchmarks: [BenchmarkChoice])] {
+    benchmarks.reduce(into: []) { families, choice in
+      let family = choice.workload.name.family
+      if let index = families.firstIndex(where: { $0.name == family }) {
+        families[index].benchmarks.append(choice)
+      } else {
+        families.append((family, [choice]))
+      }
+    }
+  }
+
+  /// What stands beside the name of a subject that is another program: its version, or how to get it.
+  func program(_ subject: SubjectInfo) -> String? {
+    guard subject.role == .peer else { return nil }
+    return peers.version(subject.name) ?? PeerPrograms.advice(subject.name)
+  }
+
+  /// Which subjects have empty cells with these parameters, by the reason.
+  static func empty(_ workload: any Workload, _ parameters: Parameters = [:]) -> [(reason: String, names: [String])] {
+    SubjectRegistry.all.reduce(into: []) { reasons, subject in
+      guard let reason = workload.obstacle(subject, parameters) else { return }
+      if let index = reasons.firstIndex(where: { $0.reason == reason }) {
+        reasons[index].names.append(subject.name)
+      } else {
+        reasons.append((reason, [subject.name]))
+      }
+    }
+  }
+}

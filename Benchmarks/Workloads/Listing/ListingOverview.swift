@@ -1,0 +1,32 @@
+import Harness
+
+/// What `opbench list` prints: names, in few lines.
+package struct ListingOverview {
+  private let listing: Listing
+
+  package init(_ listing: Listing) { self.listing = listing }
+
+  package func text(width: Int) -> String {
+    var lines = ["backends, for --backend"]
+    lines += Self.rows(listing.subjects.map { ($0.name, "\($0.role.words): \($0.summary)") }, width: width)
+    lines += ["", "benchmarks by family, for --benchmark"]
+    lines += Self.rows(
+      listing.families.map { family in
+        (family.name, family.benchmarks.map(\.workload.name.benchmark).joined(separator: ", "))
+      }, width: width)
+    let more = [
+      ("opbench list overhead", "parameters, metrics and empty cells of a family, a benchmark or an expression"),
+      ("opbench list stealing", "what a backend can do"),
+      ("opbench list --json", "all of it, for programs"),
+    ]
+    return (lines + ["", "to see more:"] + Self.rows(more, width: width)).joined(separator: "\n") + "\n"
+  }
+
+  static func rows(_ rows: [(name: String, text: String)], width: Int) -> [String] {
+    let longest = rows.map(\.name.count).max() ?? 0
+    return rows.flatMap { name, text in
+      let padded = name + String(repeating: " ", count: longest - name.count)
+      return WrappedText.lines("\(padded)  \(text)", width: width, indent: 2, hanging: longest + 4)
+    }
+  }
+}

@@ -1,0 +1,88 @@
+import Testing
+
+@testable import Harness
+
+/// The sentences that a run ends with.
+struct FamilyVerdictTests {
+  /// `factors`: how long the arm takes, in each benchmark, beside the reference.
+  func verdicts(
+    _ factors: [String: [Double]], arms: [Arm] = [Sample.ours], blocks: Int = 6, spread: Double = 0,
+    besides: [String] = ["raw-dispatch", "foundation"]
+  ) -> [String] {
+    let all = arms + [Sample.raw, Sample.reference]
+    let scenarios = factors.keys.sorted().flatMap { family in
+      factors[family]!.indices.map { Scenario(BenchmarkName(family, "b\($0)"), [:]) }
+    }
+    let plan = Plan(
+      scenarios: scenarios.map {
+        PlannedScenario(
+          scenario: $0, arms: all, incapable: [], repeats: .calibrated(), headlines: [.nsPerOp],
+          countsAllocations: false,
+          notes: [])
+      }, effort: .full, seed: 1)
+    let rows = (1...blocks).flatMap { block in
+      scenarios.flatMap { scenario in
+        all.map { arm in
+          let index = Int(scenario.name.benchmark.dropFirst())!
+          let factor = arm == Sample.reference ? 1 : factors[scenario.name.family]![index]
+          let metric = factor.isNaN ? Metric.efficiency : .nsPerOp
+          let noise = arm == Sample.reference ? 1 : 1 + spread * (block.isMultiple(of: 2) ? 1 : -1)
+          return Row(
+            runID: "r", block: block, process: block, valueIndex: 1, cell: CellKey(scenario, arm),
+            reading: Reading(metric, factor.isNaN ? 1 : 100 * factor * noise, count: 1))
+        }
+      }
+    }
+    let summary = Summary(rows, plan: plan, reference: "foundation")
+    return FamilyVerdict.all(summary, plan: plan, reference: "foundation", besides: besides).map(\.text)
+  }
+
+  @Test func oneForEachFamily() {
+    #expect(
+      verdicts(["overhead": [0.5, 0.125], "priority": [1.3]]) == [
+        "overhead: stealing is 4.0 times as fast as foundation [4.0, 4.0] over 2 benchmarks",
+        "priority: stealing takes 1.30 times as long as foundation [1.30, 1.30] over 1 benchmark",
+      ])
+  }
+
+  @Test func anIntervalAroundOneShowsNothing() {
+    let text = verdicts(["overhead": [1]], spread: 0.1)[0]
+    #expect(text.hasPrefix("overhead: stealing and foundation show no difference over 1 benchmark (1.0"), "\(text)")
+    #expect(text.contains("[0.9") && text.contains("1.1"), "\(text)")
+  }
+
+  @Test func fewBlocksAreSaid() {
+    #expect(
+      verdicts(["overhead": [0.5]], blocks: 2) == [
+        "overhead: stealing is 2.0 times as fast as foundation over 1 benchmark, from too few blocks (2) to be sure"
+      ])
+  }
+
+  @Test func severalSubjectsShareTheSentence() {
+    let two = [Sample.ours, Arm(subject: "stealing", workers: 1), Arm(subject: "dispatch", workers: 2)]
+    let text = verdicts(["overhead": [0.5]], arms: two)[0]
+    for name in ["stealing@2 is 2.0", "stealing@1 is 2.0", "; dispatch is 2.0"] {
+      #expect(text.contains(name), "\(text)")
+    }
+    #expect(!text.contains("raw-dispatch"))
+  }
+
+  @Test func withoutOthersItIsAboutTheReferences() {
+    #expect(verdicts(["overhead": [0.5]], arms: []).map { $0.contains("raw-dispatch is 2.0 times") } == [true])
+  }
+
+  @Test func aFamilyWithoutTimesSaysSo() {
+    #expect(verdicts(["idle": [.nan]]) == ["idle: no time to compare with foundation; the table has its numbers"])
+  }
+
+  @Test(arguments: [50, 80, 200])
+  func theEndingFitsAndNamesTheCommands(width: Int) {
+    let mean = GeometricMean([RatioSeries(benchmark: "b", logarithms: [1: -1, 2: -1])], seed: 1)
+    let verdict = FamilyVerdict(
+      family: "overhead", reference: "foundation", means: [("stealing", mean), ("threadpool", mean), ("dispatch", nil)])
+    let text = RunEnding([verdict], program: "opbench", file: "a.csv").text(width: width)
+    #expect(text.split(separator: "\n").allSatisfy { $0.count <= width }, "\(text)")
+    #expect(text.contains("opbench compare a.csv") && text.contains("opbench report a.csv --output report"))
+    #expect(RunEnding([verdict], program: "opbench", file: nil).text(width: width).contains("--output X.csv"))
+  }
+}

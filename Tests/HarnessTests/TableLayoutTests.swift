@@ -1,0 +1,152 @@
+import Glibc
+import Testing
+
+@testable import Harness
+
+/// What stands first in the tables, and that they fit where they are shown.
+struct TableLayoutTests {
+  /// Six blocks in which each arm takes so many times as long as the reference, give or take a share.
+  static func rows(_ arms: [(arm: Arm, factor: Double, spread: Double)], _ scenario: Scenario, metric: Metric) -> [Row]
+  {
+    (1...6).flatMap { block in
+      arms.map { arm, factor, spread in
+        Row(
+          runID: "r", block: block, process: block, valueIndex: 1, cell: CellKey(scenario, arm),
+          reading: Reading(metric, 9_000 * factor * (1 + spread * Double(block - 3)), count: 1))
+      }
+    }
+  }
+
+  /// Every subject there is beside the reference, on benchmarks with few and with many parameters.
+  static func wide(_ names: [String]) -> (table: Table, set: ResultSet) {
+    let arms = names.map { Arm(subject: $0, workers: 16) }
+    let scenarios = [
+      Scenario(BenchmarkName("overhead", "external-add"), ["ops": "10000"]),
+      Scenario(
+        BenchmarkName("dependencies", "metg"),
+        ["imbalance": "0", "pattern": "stencil_1d_periodic", "radix": "5", "steps": "16", "width": "8"]),
+      Scenario(
+        BenchmarkName("dependencies", "metg"),
+        ["imbalance": "1", "pattern": "spread", "radix": "5", "steps": "1600000", "width": "800000000"]),
+    ]
+    let metrics = [Metric.nsPerOp, .involuntarySwitchesPerOp, .bytesPerOp]
+    let plan = Plan(
+      scenarios: scenarios.map {
+        PlannedScenario(
+          scenario: $0, arms: arms, incapable: [], repeats: .calibrated(), headlines: metrics, countsAllocations: false,
+          notes: [
+            "the work of this graph takes at least as long as its critical path of a thousand tasks of 20 us each"
+          ])
+      }, effort: .full, seed: 1)
+    let rows = scenarios.flatMap { scenario in
+      metrics.flatMap { metric in
+        Self.rows(arms.map { $0.subject == "foundation" ? ($0, 1, 0) : ($0, 0.037, 0.01) }, scenario, metric: metric)
+      }
+    }
+    let summary = Summary(rows, plan: plan, reference: "foundation")
+    return (Table(summary, plan: plan, failures: [:]), ResultSet(name: "a.csv", rows: rows, record: nil))
+  }
+
+  static let names = [
+    "stealing", "threadpool", "dispatch", "bare-stealing", "bare-threadpool", "bare-dispatch", "foundation",
+    "raw-dispatch", "task-group",
+  ]
+
+  @Test(arguments: [40, 60, 80, 100, 120, 300])
+  func theTableFits(width: Int) {
+    let subjects = Self.names.map { ($0, "backend: a summary that says in one line what this subject is and does") }
+    let text = Self.wide(Self.names).table.text(reference: "foundation", subjects: subjects, width: width)
+    let longest = text.split(separator: "\n").max { $0.count < $1.count } ?? ""
+    #expect(longest.count <= width, "\(longest)")
+    // All are there: nine subjects, three scenarios, three metrics.
+    #expect(text.split(separator: "x0.037 [").count - 1 >= 8 * 9, "\(text)")
+    for name in Self.names { #expect(text.contains("\(name)@16")) }
+  }
+
+  @Test(arguments: [60, 80, 100, 120])
+  func theComparisonFits(width: Int) throws {
+    let comparison = try Comparison(
+      Self.wide(Self.names).set, reference: "foundation", metrics: .matching { _ in true }, seed: 1)
+    let text = ComparisonReport(comparison).table(heading: "a.csv: A each subject, B foundation", width: width)
+    let longest = text.split(separator: "\n").max { $0.count < $1.count } ?? ""
+    #expect(longest.count <= width, "\(longest)")
+    for name in Self.names where name != "foundation" { #expect(text.contains("  \(name)@16 ")) }
+  }
+
+  /// What does not fit beside the ratio stands below it.
+  @Test func aNarrowComparisonHasItsTimesBelow() throws {
+    let comparison = try Comparison(
+      Self.wide(["stealing", "foundation"]).set, reference: "foundation", metrics: .primary, seed: 1)
+    let text = ComparisonReport(comparison).table(heading: "x", width: 50)
+    #expect(text.contains("x0.037 [0.036, 0.038]  faster\n      A 335 ns, B 9.00 us, n 6\n"), "\(text)")
+  }
+
+  @Test func theRatioComesFirst() throws {
+    let wide = Self.wide(["stealing", "foundation"])
+    let text = wide.table.text(reference: "foundation", width: 100)
+    #expect(text.contains("x0.037 [0.036, 0.038]  335 ns"), "\(text)")
+    #expect(text.contains("  9.00 us\n"))
+    let comparison = try Comparison(wide.set, reference: "foundation", metrics: .primary, seed: 1)
+    let compared = ComparisonReport(comparison).table(heading: "x", width: 100)
+    let line = try #require(compared.split(separator: "\n").first { $0.contains("stealing@16") })
+    #expect(line.contains("stealing@16  x0.037 [0.036, 0.038]  faster"), "\(line)")
+  }
+
+  /// One time may waver with the machine; what counts is the ratio within its blocks.
+  @Test func theTildeIsTheRatios() {
+    func text(_ spread: Double, _ other: Double) -> String {
+      let plan = Sample.plan()
+      let rows = Self.rows(
+        [(Sample.ours, 0.5, spread), (Sample.reference, 1, other)], Sample.scenario, metric: .nsPerOp)
+      return Table(Summary(rows, plan: plan, reference: "foundation"), plan: plan, failures: [:])
+        .text(reference: "foundation")
+    }
+    #expect(text(0.1, 0.1).contains("x0.500 [0.500, 0.500]  "))
+    #expect(!text(0.1, 0.1).contains("]~"))
+    #expect(text(0.1, 0).contains("]~  "))
+  }
+
+  @Test func bytesHaveUnits() {
+    func text(_ bytes: Double) -> String { Scale("bytes", bytes).text(bytes) }
+    #expect(text(96) == "96.0 B" && text(2_048) == "2.00 KiB" && text(3_145_728) == "3.00 MiB")
+    #expect(text(5_368_709_120) == "5.00 GiB")
+    #expect(Self.wide(["stealing", "foundation"]).table.text(reference: "foundation").contains("8.79 KiB"))
+  }
+
+  @Test func ratiosHaveTheDigitsThatTheyNeed() {
+    #expect(Scale.ratio(0.0371, 0.0364...0.0379) == "x0.037 [0.036, 0.038]")
+    #expect(Scale.ratio(0.00304, nil) == "x0.0030")
+    #expect(Scale.ratio(1.024, 0.987...1.06) == "x1.02 [0.987, 1.06]")
+    #expect(Scale.ratio(123.4, nil) == "x123")
+    #expect(Scale.ratio(0, nil) == "x0")
+  }
+
+  @Test func theWidthOfATerminal() throws {
+    var master: Int32 = 0
+    var terminal: Int32 = 0
+    var size = winsize(ws_row: 24, ws_col: 77, ws_xpixel: 0, ws_ypixel: 0)
+    try #require(openpty(&master, &terminal, nil, nil, &size) == 0)
+    defer {
+      close(master)
+      close(terminal)
+    }
+    #expect(TextWidth.columns(of: terminal) == 77)
+    #expect(TextWidth.columns(isTerminal: true, told: 0, asked: "90") == 90)
+    #expect(TextWidth.columns(isTerminal: true, told: 0, asked: nil) == 100)
+    #expect(TextWidth.columns(isTerminal: false, told: 0, asked: nil) == 120)
+    #expect(TextWidth.columns(isTerminal: true, told: 3, asked: nil) == TextWidth.least)
+    for nonsense in ["", "many", "-5", "0"] {
+      #expect(TextWidth.columns(isTerminal: false, told: 0, asked: nonsense) == 120)
+    }
+  }
+
+  @Test func textIsBrokenWhereItMayBe() {
+    #expect(WrappedText.lines("one two three", width: 8, hanging: 2) == ["one two", "  three"])
+    #expect(WrappedText.lines("a=1;b=22;c=3", width: 9, hanging: 2) == ["a=1;b=22;", "  c=3"])
+    #expect(WrappedText.lines("far [1.0, 2.0]", width: 10) == ["far", "[1.0, 2.0]"])
+    #expect(WrappedText.lines("far [so it is]", width: 10) == ["far [so it", "is]"])
+    #expect(WrappedText.lines("far [95 % of it]", width: 10) == ["far [95 %", "of it]"])
+    #expect(WrappedText.lines("half of 5 %", width: 9) == ["half of", "5 %"])
+    #expect(WrappedText.lines("", width: 10) == [""])
+  }
+}
