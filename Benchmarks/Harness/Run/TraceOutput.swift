@@ -5,6 +5,8 @@ import Glibc
 /// when it is complete.
 package final class TraceOutput {
   package let path: String
+  /// Behind symbolic links.
+  private let place: String
   private var descriptor: Int32
   /// How many pieces there are, and what they hold.
   package private(set) var pieces = 0
@@ -18,7 +20,8 @@ package final class TraceOutput {
       throw Complaint(.usage, "--trace takes the name of a file that ends in .json, not '\(path)'")
     }
     self.path = path
-    descriptor = open(path + ResultFiles.unfinished, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+    place = try OutputPlace.regularFile(path)
+    descriptor = open(place + ResultFiles.unfinished, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
     guard descriptor >= 0 else { throw complaint(.cannotCreate) }
     try append("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n")
   }
@@ -27,7 +30,7 @@ package final class TraceOutput {
 
   /// Where a process writes its piece.
   package func piece(_ process: Int32) -> String {
-    let place = "\(path)\(ResultFiles.unfinished).\(process)"
+    let place = "\(self.place)\(ResultFiles.unfinished).\(process)"
     places.append(place)
     return place
   }
@@ -54,14 +57,14 @@ package final class TraceOutput {
     let closed = close(descriptor) == 0
     descriptor = -1
     removePieces()
-    guard closed, rename(path + ResultFiles.unfinished, path) == 0 else { throw complaint(.inputOutput) }
+    guard closed, rename(place + ResultFiles.unfinished, place) == 0 else { throw complaint(.inputOutput) }
   }
 
   /// Leaves everything as it was before.
   package func discard() {
     close(descriptor)
     descriptor = -1
-    unlink(path + ResultFiles.unfinished)
+    unlink(place + ResultFiles.unfinished)
     removePieces()
   }
 
