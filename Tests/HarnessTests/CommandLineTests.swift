@@ -68,6 +68,22 @@ struct CommandLineTests {
     expectComplaint(73, ["/proc/x"], ["validate", "--rounds", "1", "--output", "/proc/x"])
   }
 
+  /// Before any work, and with what is there as it was.
+  @Test func resultsThatAreThereOrBeingWritten() throws {
+    let folder = try TemporaryFolder()
+    let output = folder.write("earlier", to: "a.csv")
+    let run = ["--benchmark", "overhead/local", "--output"]
+    expectComplaint(73, ["a.csv", "finished", "--overwrite", "--resume"], run + [output])
+    expectComplaint(64, ["--resume", "--overwrite"], run + [output, "--resume", "--overwrite"])
+    expectComplaint(64, ["--overwrite", "--output"], ["--overwrite"])
+    _ = folder.write("earlier", to: "validate.txt")
+    expectComplaint(73, ["validate.txt", "--overwrite"], ["validate", "--output", folder.path])
+    let other = try ResultFiles(csv: output, mayReplace: true)
+    expectComplaint(73, ["another run is writing", "a.csv"], run + [output, "--overwrite"])
+    other.discard()
+    #expect(folder.contents == ["a.csv", "validate.txt"] && folder.read("a.csv") == "earlier")
+  }
+
   @Test func badResults() throws {
     let folder = try TemporaryFolder()
     let good = folder.write(CSVReaderTests.text, to: "good.csv")

@@ -21,8 +21,8 @@ package final class TraceOutput {
     }
     self.path = path
     place = try OutputPlace.regularFile(path)
-    descriptor = open(place + ResultFiles.unfinished, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
-    guard descriptor >= 0 else { throw complaint(.cannotCreate) }
+    descriptor = try UnfinishedFile.open(place + ResultFiles.unfinished, of: path)
+    guard ftruncate(descriptor, 0) == 0 else { throw complaint(.cannotCreate) }
     try append("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n")
   }
 
@@ -54,18 +54,20 @@ package final class TraceOutput {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys]
     try append("\n],\"otherData\":\(String(decoding: try encoder.encode(facts), as: UTF8.self))}\n")
-    let closed = close(descriptor) == 0
-    descriptor = -1
     removePieces()
-    guard closed, rename(place + ResultFiles.unfinished, place) == 0 else { throw complaint(.inputOutput) }
+    guard fsync(descriptor) == 0, rename(place + ResultFiles.unfinished, place) == 0 else {
+      throw complaint(.inputOutput)
+    }
+    close(descriptor)
+    descriptor = -1
   }
 
   /// Leaves everything as it was before.
   package func discard() {
-    close(descriptor)
-    descriptor = -1
     unlink(place + ResultFiles.unfinished)
     removePieces()
+    close(descriptor)
+    descriptor = -1
   }
 
   /// Those of processes that failed, which may have died while they wrote.

@@ -17,6 +17,9 @@ package struct ValidateCommand<Program: SuiteProgram>: ParsableCommand {
   @Option(help: "The folder to write validate.csv, validate.txt and validate.env.json to.", completion: .directory)
   var output: String?
 
+  @Flag(help: "Replace the finished validation in --output.")
+  var overwrite = false
+
   @Option(help: "Comparisons per benchmark, of \(Validation.blocksPerComparison) blocks each.")
   var rounds: Int = 5
 
@@ -27,6 +30,6 @@ package struct ValidateCommand<Program: SuiteProgram>: ParsableCommand {
 
   package func run() throws {
     guard 1...100 ~= rounds else { throw Complaint(.usage, "--rounds takes a count from 1 to 100, not \(rounds)") }
-    try ValidationJob(Program.suite, rounds: rounds, seed: seed, output: output).run()
+    try ValidationJob(Program.suite, rounds: rounds, seed: seed, output: output, overwrite: overwrite).run()
   }
 }
