@@ -21,7 +21,9 @@ package struct CompareCommand<Program: SuiteProgram>: ParsableCommand {
     case githubActionBenchmark = "github-action-benchmark"
   }
 
-  @Argument(help: "One result of opbench run, or two: before and after.", completion: .file(extensions: ["csv"]))
+  @Argument(
+    help: "One result of opbench run, or two: before and after; packed with gzip where the name ends in .gz.",
+    completion: .file(extensions: ["csv", "gz"]))
   var files: [String]
 
   @Option(
