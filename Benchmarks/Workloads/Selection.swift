@@ -63,7 +63,9 @@ package struct Selection: Sendable {
         chosen.append(subject)
       } else {
         throw Complaint(
-          .usage, "there is no backend '\(name)'; there are \(known.map(\.name).joined(separator: ", ")), and all")
+          .usage,
+          "there is no backend '\(name)'\(Suggestion.words(for: name, among: known.map(\.name) + ["all"])); there are "
+            + "\(known.map(\.name).joined(separator: ", ")), and all")
       }
     }
     guard !chosen.isEmpty else {

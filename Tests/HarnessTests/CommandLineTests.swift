@@ -64,8 +64,10 @@ struct CommandLineTests {
     expectComplaint(64, ["--workers"], ["--workers", "100000"])
     expectComplaint(64, ["'tcmalloc'", "system or jemalloc"], ["--allocator", "tcmalloc"])
     expectComplaint(64, [".csv", "'a.txt'"], ["--output", "a.txt"])
-    expectComplaint(64, ["--rounds", "1 to 100"], ["validate", "--rounds", "0"])
-    expectComplaint(73, ["/proc/x"], ["validate", "--rounds", "1", "--output", "/proc/x"])
+    for rounds in ["0", "1", "3", "101"] {
+      expectComplaint(64, ["--rounds", "4 to 100", "5 %"], ["validate", "--rounds", rounds])
+    }
+    expectComplaint(73, ["/proc/x"], ["validate", "--rounds", "4", "--output", "/proc/x"])
   }
 
   /// Before any work, and with what is there as it was.
@@ -140,6 +142,38 @@ struct CommandLineTests {
     let preloaded = ProcessRunner.run(
       Self.program, arguments, environment: ["LD_PRELOAD": library], timeout: 300)
     #expect(preloaded.ending == .exited(70))
+  }
+
+  @Test func misspeltNames() {
+    expectComplaint(64, ["no command 'comapre'; did you mean compare?", "validate"], ["comapre", "a.csv", "b.csv"])
+    expectComplaint(64, ["no command 'RUN'; did you mean run?"], ["RUN", "--quick"])
+    expectComplaint(64, ["no command 'nothing'; there are run, list"], ["nothing"])
+    expectComplaint(64, ["no backend 'stealng'; did you mean stealing?", "foundation"], ["--backend", "stealng"])
+    expectComplaint(64, ["no backend 'raw_dispatch'; did you mean raw-dispatch?"], ["--backend", "raw_dispatch"])
+    expectComplaint(64, ["no backend 'fast'; there are"], ["--backend", "fast"])
+  }
+
+  @Test func edits() {
+    for (a, b, count) in [
+      ("", "", 0), ("", "abc", 3), ("run", "run", 0), ("comapre", "compare", 1), ("kitten", "sitting", 3), ("ab", "ba", 1),
+    ] {
+      #expect(Suggestion.edits(Array(a), Array(b)) == count && Suggestion.edits(Array(b), Array(a)) == count)
+    }
+    #expect(Suggestion.closest(to: "", among: ["a"]) == nil && Suggestion.closest(to: "x", among: ["a"]) == nil)
+    #expect(Suggestion.closest(to: "lst", among: ["run", "list"]) == "list")
+  }
+
+  @Test func version() {
+    let version = opbench("--version")
+    #expect(version.code == 0 && version.output.count == 1)
+    #expect(version.output.first?.hasPrefix("opbench 0.") == true && version.output.first?.contains("Swift 6") == true)
+  }
+
+  @Test func theHelpOfRunSaysItsExitCodes() {
+    let help = opbench("run", "--help").output.joined(separator: " ")
+    for code in ["0", "64", "65, 66", "69", "70", "73", "74", "130"] {
+      #expect(help.contains(" \(code): "), "\(code)")
+    }
   }
 
   @Test func listAndHelp() {

@@ -1,0 +1,31 @@
+/// What a misspelt name is likely to mean.
+package enum Suggestion {
+  /// Such as "; did you mean compare?", or nothing when no name is near.
+  package static func words(for word: String, among names: some Sequence<String>) -> String {
+    closest(to: word, among: names).map { "; did you mean \($0)?" } ?? ""
+  }
+
+  /// The nearest name, the first of several; nil when all are further away than one edit in three letters.
+  static func closest(to word: String, among names: some Sequence<String>) -> String? {
+    let word = Array(word.lowercased())
+    let near = names.map { (name: $0, edits: edits(word, Array($0.lowercased()))) }.min { $0.edits < $1.edits }
+    return near.flatMap { $0.edits <= max(1, min(word.count, $0.name.count) / 3) && $0.edits < word.count ? $0.name : nil }
+  }
+
+  /// How many letters must be put in, taken out, replaced or swapped with the next one to make one word of the other.
+  static func edits(_ a: [Character], _ b: [Character]) -> Int {
+    // Rows of the table of prefixes: of one letter less, and of two.
+    var before: [Int] = []
+    var row = Array(0...b.count)
+    for i in 0..<a.count {
+      var next = [i + 1]
+      for j in 0..<b.count {
+        var least = min(row[j + 1] + 1, next[j] + 1, row[j] + (a[i] == b[j] ? 0 : 1))
+        if i > 0, j > 0, a[i] == b[j - 1], a[i - 1] == b[j] { least = min(least, before[j - 1] + 1) }
+        next.append(least)
+      }
+      (before, row) = (row, next)
+    }
+    return row[b.count]
+  }
+}
