@@ -155,7 +155,8 @@ struct CommandLineTests {
 
   @Test func edits() {
     for (a, b, count) in [
-      ("", "", 0), ("", "abc", 3), ("run", "run", 0), ("comapre", "compare", 1), ("kitten", "sitting", 3), ("ab", "ba", 1),
+      ("", "", 0), ("", "abc", 3), ("run", "run", 0), ("comapre", "compare", 1), ("kitten", "sitting", 3),
+      ("ab", "ba", 1),
     ] {
       #expect(Suggestion.edits(Array(a), Array(b)) == count && Suggestion.edits(Array(b), Array(a)) == count)
     }

@@ -129,7 +129,8 @@ struct WfFormatTests {
   @Test func runtimesThatCannotBeScaled() throws {
     let folder = try TemporaryFolder()
     for (seconds, shown) in [
-      (1e308, "inf"), (1e300, "1e+300"), (1e13, "10000000000000.0"), (1e-10, "1e-10"), (Double.leastNonzeroMagnitude, "5e-324"),
+      (1e308, "inf"), (1e300, "1e+300"), (1e13, "10000000000000.0"), (1e-10, "1e-10"),
+      (Double.leastNonzeroMagnitude, "5e-324"),
     ] {
       let tasks = shown == "inf" ? [("a", seconds), ("b", seconds)] : [("a", seconds)]
       let file = folder.write(document(tasks.map { ($0.0, [], []) }, runtimes: tasks), to: "odd.json")

@@ -57,8 +57,8 @@ package struct ComparisonReport {
   // MARK: CSV and JSON
 
   private static let columns = [
-    "family", "benchmark", "params", "metric", "unit", "backend", "workers", "result", "against", "n", "a", "b", "ratio",
-    "lower", "upper", "verdict",
+    "family", "benchmark", "params", "metric", "unit", "backend", "workers", "result", "against", "n", "a", "b",
+    "ratio", "lower", "upper", "verdict",
   ]
 
   /// One record per line; the geometric means have `all` for their family. `a` is of `result`, `b` of `against`.
@@ -125,8 +125,8 @@ package struct ComparisonReport {
 
   package func json() throws -> String {
     let document = Document(
-      schema: CSV.schema, a: comparison.sides.a, b: comparison.sides.b, pairing: comparison.pairing, comparisons: comparison.widening.comparisons,
-      confidence: comparison.widening.confidence,
+      schema: CSV.schema, a: comparison.sides.a, b: comparison.sides.b, pairing: comparison.pairing,
+      comparisons: comparison.widening.comparisons, confidence: comparison.widening.confidence,
       lines: comparison.lines.map { line in
         Document.Line(
           benchmark: "\(line.scenario.name)", params: "\(line.scenario.parameters)", metric: line.metric.name,

@@ -9,7 +9,10 @@ package enum Suggestion {
   static func closest(to word: String, among names: some Sequence<String>) -> String? {
     let word = Array(word.lowercased())
     let near = names.map { (name: $0, edits: edits(word, Array($0.lowercased()))) }.min { $0.edits < $1.edits }
-    return near.flatMap { $0.edits <= max(1, min(word.count, $0.name.count) / 3) && $0.edits < word.count ? $0.name : nil }
+    guard let near, near.edits < word.count, near.edits <= max(1, min(word.count, near.name.count) / 3) else {
+      return nil
+    }
+    return near.name
   }
 
   /// How many letters must be put in, taken out, replaced or swapped with the next one to make one word of the other.
