@@ -148,7 +148,7 @@ struct CommandLineTests {
     expectComplaint(64, ["no command 'comapre'; did you mean compare?", "validate"], ["comapre", "a.csv", "b.csv"])
     expectComplaint(64, ["no command 'RUN'; did you mean run?"], ["RUN", "--quick"])
     expectComplaint(64, ["no command 'nothing'; there are run, list"], ["nothing"])
-    expectComplaint(64, ["no backend 'stealng'; did you mean stealing?", "foundation"], ["--backend", "stealng"])
+    expectComplaint(64, ["'stealng'; did you mean stealing? There are", "foundation"], ["--backend", "stealng"])
     expectComplaint(64, ["no backend 'raw_dispatch'; did you mean raw-dispatch?"], ["--backend", "raw_dispatch"])
     expectComplaint(64, ["no backend 'fast'; there are"], ["--backend", "fast"])
   }

@@ -1,8 +1,9 @@
 /// What a misspelt name is likely to mean.
 package enum Suggestion {
-  /// Such as "; did you mean compare?", or nothing when no name is near.
+  /// What follows "there is no such name": the nearest one, where one is near, and all.
   package static func words(for word: String, among names: some Sequence<String>) -> String {
-    closest(to: word, among: names).map { "; did you mean \($0)?" } ?? ""
+    let all = names.joined(separator: ", ")
+    return closest(to: word, among: names).map { "; did you mean \($0)? There are \(all)" } ?? "; there are \(all)"
   }
 
   /// The nearest name, the first of several; nil when all are further away than one edit in three letters.

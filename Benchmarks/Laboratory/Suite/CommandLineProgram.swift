@@ -29,10 +29,7 @@ package enum CommandLineProgram {
     }
     guard word != "help", !commands.contains(where: { name($0) == word }) else { return }
     let shown = commands.filter { $0.configuration.shouldDisplay }.map(name)
-    throw Complaint(
-      .usage,
-      "there is no command '\(word)'\(Suggestion.words(for: word, among: shown)); there are "
-        + shown.joined(separator: ", "))
+    throw Complaint(.usage, "there is no command '\(word)'\(Suggestion.words(for: word, among: shown))")
   }
 
   private static func fail(_ name: String, _ message: String, code: Int32) -> Never {
