@@ -75,8 +75,8 @@ package struct Selection: Sendable {
       } else if let subject = known.first(where: { $0.name == name }) {
         chosen.append(subject)
       } else {
-        throw Complaint(
-          .usage, "there is no backend '\(name)'; there are \(known.map(\.name).joined(separator: ", ")), and all")
+        let names = known.map(\.name) + ["all"]
+        throw Complaint(.usage, "there is no backend '\(name)'\(Suggestion.words(for: name, among: names))")
       }
     }
     guard !chosen.isEmpty else {

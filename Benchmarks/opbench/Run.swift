@@ -12,6 +12,11 @@ struct Run: ParsableCommand {
     discussion: """
       Every cell of every block runs in a process of its own. The CSV goes to --output (with its environment beside it as \
       .env.json), to standard output when that is not a terminal, and otherwise to local-results/.
+
+      Exit code 0: every cell has a number. 64: the command line is wrong. 65, 66: a file is wrong, or is not there. 69: \
+      something needed is not installed. 70: a cell of what was asked for has no number (it crashed, hung or got a wrong \
+      result); the others are written. 73: the output cannot be written there. 74: writing failed. 130: interrupted; \
+      what was finished is written, and --resume goes on.
       """)
 
   @Option(

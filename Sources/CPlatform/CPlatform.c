@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <time.h>
@@ -248,6 +249,31 @@ void cplatform_program_name(char *name, size_t size) {
   snprintf(name, size, "%s", program_invocation_short_name);
 }
 
+const char *cplatform_place_to_replace(const char *name, char *place, size_t size) {
+  if ((size_t)snprintf(place, size, "%s", name) >= size) return strerror(ENAMETOOLONG);
+  // As many links as the kernel follows.
+  for (int links = 0; links < 40; links++) {
+    struct stat status;
+    if (stat(place, &status) == 0) {
+      if (S_ISDIR(status.st_mode)) return strerror(EISDIR);
+      // A device or a FIFO would be gone; and whoever has the file open that a link in /proc stands for, such as a standard
+      // output, would go on with the replaced one.
+      if (!S_ISREG(status.st_mode) || strncmp(place, "/proc/", 6) == 0 || strncmp(place, "/dev/fd/", 8) == 0) {
+        return "it is no regular file, and would be replaced by one";
+      }
+    }
+    char target[PATH_MAX];
+    ssize_t length = readlink(place, target, sizeof target - 1);
+    if (length < 0) return NULL;
+    target[length] = 0;
+    const char *slash = strrchr(place, '/');
+    size_t folder = *target == '/' || !slash ? 0 : (size_t)(slash + 1 - place);
+    if (folder + (size_t)length >= size) return strerror(ENAMETOOLONG);
+    memcpy(place + folder, target, (size_t)length + 1);
+  }
+  return strerror(ELOOP);
+}
+
 // OPERATIONS_TRACE=FILE.json traces the whole program, and writes the file at its normal exit.
 
 static char trace_path[PATH_MAX];
@@ -281,13 +307,15 @@ static bool expand_trace_path(const char *pattern) {
   return true;
 }
 
-static bool may_write_trace(void) {
-  const char *slash = strrchr(trace_path, '/');
-  char folder[PATH_MAX];
-  size_t length = slash == trace_path ? 1 : (size_t)(slash - trace_path);
-  memcpy(folder, trace_path, length);
-  folder[length] = 0;
-  return access(folder, W_OK | X_OK) == 0;
+/// Why the trace cannot be written, or NULL.
+static const char *trace_obstacle(void) {
+  char place[PATH_MAX];
+  const char *reason = cplatform_place_to_replace(trace_path, place, sizeof place);
+  if (reason) return reason;
+  // Both names are absolute.
+  char *slash = strrchr(place, '/');
+  slash[slash == place ? 1 : 0] = 0;
+  return access(place, W_OK | X_OK) == 0 ? NULL : strerror(errno);
 }
 
 // Before main, so that nothing is missed; only C, because Swift's runtime may not be ready yet.
@@ -295,10 +323,11 @@ __attribute__((constructor)) static void trace_from_environment(void) {
   const char *pattern = secure_getenv("OPERATIONS_TRACE");
   if (!pattern || !*pattern) return;
   traced_process = getpid();
-  if (!expand_trace_path(pattern) || !may_write_trace()) {
+  const char *reason = expand_trace_path(pattern) ? trace_obstacle() : strerror(errno);
+  if (reason) {
     char message[256 + PATH_MAX];
     snprintf(message, sizeof message, "Operations: OPERATIONS_TRACE: cannot write %s: %s; nothing is traced", pattern,
-             strerror(errno));
+             reason);
     cplatform_print_error(message);
     return;
   }

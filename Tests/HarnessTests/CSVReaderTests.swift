@@ -54,6 +54,43 @@ struct CSVReaderTests {
     }
   }
 
+  @Test func whatOtherProgramsPutIn() throws {
+    #expect(
+      complaint("\u{FEFF}" + Self.text)
+        == "a.csv, line 1: a byte order mark stands before the header; save it as UTF-8 without one")
+    let rows = Self.text.split(separator: "\r\n", omittingEmptySubsequences: false)
+    let doubled = (rows.dropLast() + [rows[2], ""]).joined(separator: "\r\n")
+    #expect(complaint(doubled) == "a.csv, line 8: the same value as in line 3, once more")
+    // A difference of times, and memory that is in use afterwards.
+    for (metric, unit) in [("priority_overhead_ns", "ns"), ("retained_bytes_per_op", "bytes")] {
+      let row = CSV.line(["1", "r", "3", "7", "1", "f", "x", "", "stealing", "2", metric, unit, "-12.5", "10"])
+      #expect(complaint(CSV.line(CSV.header) + row) == nil)
+    }
+  }
+
+  @Test func packedResults() throws {
+    let folder = try TemporaryFolder()
+    let plain = folder.write(Self.text, to: "a.csv")
+    #expect(ProcessRunner.run("gzip", ["-k", plain], timeout: 60).ending == .exited(0))
+    _ = folder.write(try ResumeTests.environment(ResumeTests.plan(), RunResult()), to: "a.env.json")
+    let set = try ResultSet.read(path: "\(folder.path)/a.csv.gz")
+    #expect(set.rows == (try ResultSet.read(path: plain)).rows && set.rows.count == 6 && set.record?.runID == "run")
+    let cut = FileManager.default.contents(atPath: "\(folder.path)/a.csv.gz")!.dropLast(9)
+    #expect(FileManager.default.createFile(atPath: "\(folder.path)/cut.csv.gz", contents: Data(cut)))
+    let other = folder.write(Self.text, to: "b.csv.gz")
+    for path in ["\(folder.path)/cut.csv.gz", other] {
+      #expect(throws: Complaint(.badInput, "\(path): not a whole gzip file")) { try ResultSet.read(path: path) }
+    }
+    #expect {
+      try Gunzip.bytes(plain, program: "no-such-gzip")
+    } throws: { ($0 as? Complaint)?.code == .unavailable && "\($0)".contains("install gzip") }
+    let header = folder.write(CSV.line(CSV.header), to: "header.csv")
+    #expect(throws: Complaint(.badInput, "\(header) has a header and no rows")) { try ResultSet.read(path: header) }
+    // The reference results, as they lie in the checkout.
+    let reference = try ResultSet.read(path: Checkout.path("results/reference.csv.gz"))
+    #expect(reference.rows.count > 1_000 && reference.record != nil)
+  }
+
   @Test func complaintsNameTheLine() throws {
     #expect(complaint("") == "a.csv is empty")
     #expect(complaint("a,b\r\n") == "a.csv, line 1: not a result of schema 1: column 1 is 'a', not 'schema'")
@@ -72,7 +109,9 @@ struct CSVReaderTests {
     for value in ["1e308", "-1e31", "1e-320"] {
       #expect(changed(12, value) == "a.csv, line 2: value is '\(value)', beyond anything that is measured")
     }
-    for value in ["0", "-0", "-12.5", "1e-30", "1e30"] { #expect(changed(12, value) == nil) }
+    for value in ["0", "-0", "12.5", "1e-30", "1e30"] { #expect(changed(12, value) == nil) }
+    #expect(
+      changed(12, "-12.5") == "a.csv, line 2: value is '-12.5', and wait_p50_ns is a time, which is never negative")
     for (column, value) in [(9, "-1"), (13, ""), (7, "novalue"), (12, "1,5")] {
       #expect(changed(column, value)?.hasPrefix("a.csv, line 2: ") == true)
     }

@@ -64,8 +64,26 @@ struct CommandLineTests {
     expectComplaint(64, ["--workers"], ["--workers", "100000"])
     expectComplaint(64, ["'tcmalloc'", "system or jemalloc"], ["--allocator", "tcmalloc"])
     expectComplaint(64, [".csv", "'a.txt'"], ["--output", "a.txt"])
-    expectComplaint(64, ["--rounds", "1 to 100"], ["validate", "--rounds", "0"])
-    expectComplaint(73, ["/proc/x"], ["validate", "--rounds", "1", "--output", "/proc/x"])
+    for rounds in ["0", "1", "3", "101"] {
+      expectComplaint(64, ["--rounds", "4 to 100", "5 %"], ["validate", "--rounds", rounds])
+    }
+    expectComplaint(73, ["/proc/x"], ["validate", "--rounds", "4", "--output", "/proc/x"])
+  }
+
+  /// Before any work, and with what is there as it was.
+  @Test func resultsThatAreThereOrBeingWritten() throws {
+    let folder = try TemporaryFolder()
+    let output = folder.write("earlier", to: "a.csv")
+    let run = ["--benchmark", "overhead/local", "--output"]
+    expectComplaint(73, ["a.csv", "finished", "--overwrite", "--resume"], run + [output])
+    expectComplaint(64, ["--resume", "--overwrite"], run + [output, "--resume", "--overwrite"])
+    expectComplaint(64, ["--overwrite", "--output"], ["--overwrite"])
+    _ = folder.write("earlier", to: "validate.txt")
+    expectComplaint(73, ["validate.txt", "--overwrite"], ["validate", "--output", folder.path])
+    let other = try ResultFiles(csv: output, mayReplace: true)
+    expectComplaint(73, ["another run is writing", "a.csv"], run + [output, "--overwrite"])
+    other.discard()
+    #expect(folder.contents == ["a.csv", "validate.txt"] && folder.read("a.csv") == "earlier")
   }
 
   @Test func badResults() throws {
@@ -124,6 +142,39 @@ struct CommandLineTests {
     let preloaded = ProcessRunner.run(
       Self.program, arguments, environment: ["LD_PRELOAD": library], timeout: 300)
     #expect(preloaded.ending == .exited(70))
+  }
+
+  @Test func misspeltNames() {
+    expectComplaint(64, ["no command 'comapre'; did you mean compare?", "validate"], ["comapre", "a.csv", "b.csv"])
+    expectComplaint(64, ["no command 'RUN'; did you mean run?"], ["RUN", "--quick"])
+    expectComplaint(64, ["no command 'nothing'; there are run, list"], ["nothing"])
+    expectComplaint(64, ["'stealng'; did you mean stealing? There are", "foundation"], ["--backend", "stealng"])
+    expectComplaint(64, ["no backend 'raw_dispatch'; did you mean raw-dispatch?"], ["--backend", "raw_dispatch"])
+    expectComplaint(64, ["no backend 'fast'; there are"], ["--backend", "fast"])
+  }
+
+  @Test func edits() {
+    for (a, b, count) in [
+      ("", "", 0), ("", "abc", 3), ("run", "run", 0), ("comapre", "compare", 1), ("kitten", "sitting", 3),
+      ("ab", "ba", 1),
+    ] {
+      #expect(Suggestion.edits(Array(a), Array(b)) == count && Suggestion.edits(Array(b), Array(a)) == count)
+    }
+    #expect(Suggestion.closest(to: "", among: ["a"]) == nil && Suggestion.closest(to: "x", among: ["a"]) == nil)
+    #expect(Suggestion.closest(to: "lst", among: ["run", "list"]) == "list")
+  }
+
+  @Test func version() {
+    let version = opbench("--version")
+    #expect(version.code == 0 && version.output.count == 1)
+    #expect(version.output.first?.hasPrefix("opbench 0.") == true && version.output.first?.contains("Swift 6") == true)
+  }
+
+  @Test func theHelpOfRunSaysItsExitCodes() {
+    let help = opbench("run", "--help").output.joined(separator: " ")
+    for code in ["0", "64", "65, 66", "69", "70", "73", "74", "130"] {
+      #expect(help.contains(" \(code): "), "\(code)")
+    }
   }
 
   @Test func listAndHelp() {

@@ -53,21 +53,53 @@ struct ComparisonTests {
   @Test func twoFilesPairTheSameCells() throws {
     let a = set(share: 0.5, benchmarks: ["external-add", "local-add"])
     let b = set("b.csv", share: 1, runID: "other")
-    let comparison = try Comparison(a, b, metrics: .primary, seed: 1)
+    let comparison = try Comparison(before: b, after: a, metrics: .primary, seed: 1)
     // What only one file has is no pair.
     #expect(comparison.lines.map(\.scenario.name.benchmark) == ["external-add", "external-add"])
     #expect(comparison.lines.map(\.verdict) == [.faster, .same])
     #expect(comparison.pairing.contains("different times"))
-    #expect(try Comparison(a, set("b.csv", share: 1), metrics: .primary, seed: 1).pairing.contains("one run"))
+    let ofOneRun = try Comparison(before: set("b.csv", share: 1), after: a, metrics: .primary, seed: 1)
+    #expect(ofOneRun.pairing.contains("one run"))
     #expect(throws: Complaint.self) {
-      try Comparison(a, set("b.csv", share: 1, benchmarks: ["construct"]), metrics: .primary, seed: 1)
+      try Comparison(
+        before: set("b.csv", share: 1, benchmarks: ["construct"]), after: a, metrics: .primary, seed: 1)
     }
+  }
+
+  /// The second file is compared with the first, in every format: what takes twice as long afterwards is slower.
+  @Test func whatTakesTwiceAsLongAfterwardsIsSlower() throws {
+    let before = set("before.csv", share: 1)
+    let after = set("after.csv", share: 2, runID: "other")
+    let comparison = try Comparison(before: before, after: after, metrics: .primary, seed: 1)
+    let line = try #require(comparison.lines.first { $0.arm == Sample.ours })
+    #expect(abs(line.ratio.median - 2) < 1e-12 && line.verdict == .slower && line.against == "before.csv")
+    #expect((line.a, line.b) == (1100, 550))
+    let report = ComparisonReport(comparison)
+    let table = report.table()
+    #expect(table.hasPrefix("before: before.csv, after: after.csv\n"), "\(table)")
+    let rows = table.split(separator: "\n").map { $0.split(separator: " ") }
+    let header = try #require(rows.first { $0.first == "subject" })
+    #expect(header == ["subject", "after/before", "before", "after", "n"])
+    let ours = try #require(rows.first { $0.contains("stealing@2") })
+    #expect(ours.contains("x2.00") && ours.contains("slower"))
+    let places = (before: ours.firstIndex(of: "550"), after: ours.firstIndex { $0.hasPrefix("1") && $0 != "10" })
+    #expect(try #require(places.before) < (try #require(places.after)))
+    #expect(table.contains("median of the paired ratios after/before"))
+    let records = parseCSV(report.csv())
+    let named = Dictionary(uniqueKeysWithValues: zip(records[0], records[1]))
+    #expect([named["result"], named["against"]] == ["after.csv", "before.csv"])
+    #expect([named["a"], named["b"], named["ratio"], named["verdict"]] == ["1100", "550", "2", "slower"])
+    let json = try report.json()
+    #expect(json.contains("\n  \"a\" : \"after.csv\",\n  \"b\" : \"before.csv\","), "\(json)")
+    // benchstat takes the first file that it meets for its base.
+    let go = GoFormat.text([before, after])
+    #expect(go.hasPrefix("file: before.csv\n") && go.contains("\nfile: after.csv\n"))
   }
 
   @Test func blocksArePairedByNumberNotByOrder() throws {
     let a = set(share: 0.5)
     let reversed = ResultSet(name: "b.csv", rows: set(share: 1).rows.reversed(), record: nil)
-    let comparison = try Comparison(a, reversed, metrics: .primary, seed: 1)
+    let comparison = try Comparison(before: reversed, after: a, metrics: .primary, seed: 1)
     let ours = try #require(comparison.lines.first { $0.arm == Sample.ours })
     #expect(ours.logarithms.values.allSatisfy { abs($0 - -0.693147180559945) < 1e-12 })
   }
@@ -92,7 +124,7 @@ struct ComparisonTests {
         #expect(abs(interval.upperBound - exp(sorted[9 - rank])) < 1e-12)
       }
     }
-    let many = ComparisonReport(try noisy(40)).table(heading: "x")
+    let many = ComparisonReport(try noisy(40)).table()
     #expect(many.contains("of 40 comparisons all together hold at 92.2 %") && many.contains("11 blocks"), "\(many)")
   }
 
@@ -138,9 +170,9 @@ struct ComparisonTests {
       try Comparison(set(share: 0.25), reference: "foundation", metrics: .primary, seed: 1))
     let records = parseCSV(report.csv())
     #expect(records.count == 3 && Set(records.map(\.count)).count == 1)
-    #expect(records[1][11] == "0.25" && records[1][14] == "faster" && records[2][1] == "geometric-mean")
+    #expect(records[1][12] == "0.25" && records[1][15] == "faster" && records[2][1] == "geometric-mean")
     let json = try report.json()
     #expect(json.contains("\"verdict\" : \"faster\"") && json.contains("\"geometric_means\""))
-    #expect(report.table(heading: "x").contains("x0.250 [0.250, 0.250]"))
+    #expect(report.table().contains("x0.250 [0.250, 0.250]"))
   }
 }

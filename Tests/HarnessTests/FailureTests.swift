@@ -40,7 +40,7 @@ struct FailureTests {
     let folder = try TemporaryFolder()
     let output = folder.write("earlier", to: "a.csv")
     // A file may grow to one block of 512 bytes or 1,024: less than the run writes.
-    let limited = shell("ulimit -f 1; exec \"$0\" \"$@\"", Self.run + ["--output", output])
+    let limited = shell("ulimit -f 1; exec \"$0\" \"$@\"", Self.run + ["--output", output, "--overwrite"])
     #expect(limited.ending == .exited(74), "\(limited)")
     #expect(limited.lastWords?.hasPrefix("opbench: cannot write") == true)
     #expect(folder.read("a.csv") == "earlier")

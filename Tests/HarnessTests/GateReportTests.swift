@@ -44,9 +44,12 @@ struct GateReportTests {
   @Test func countsThatAreAsRecordedAreOneLine() {
     let still = GateFinding.count(FakeGate.cell, .allocationsPerOp, now: 1, then: 1, slack: 0.03, .pass)
     let moved = GateFinding.count(FakeGate.cell, .allocationsPerOp, now: 2.5, then: 1, slack: 0.03, .regression)
+    var agreed = moved
+    agreed.processes = 6
     let text = GateText(report([still, still, moved])).text
     #expect(text.contains("2 of 3 checks and counts as recorded") && text.contains("+1.500"))
-    #expect(text.contains("the same every time"))
+    #expect(text.contains("counted once"))
+    #expect(GateText(report([agreed])).text.contains("in each of 6 processes"))
   }
 
   @Test func headlines() {

@@ -203,6 +203,38 @@ struct GateRunTests {
     #expect(try gate.verdict(of: .allocationsPerOp) == .pass)
   }
 
+  /// A worker that is held up in one process makes other counts; what has changed makes them in every process.
+  @Test func aCountThatDependsOnTimingHasNotMoved() throws {
+    /// A gate of tier 0 whose processes allocate so often, one after another.
+    func gate(_ allocations: @escaping (_ process: Int, FakeGate) -> Double) -> FakeGate {
+      let gate = FakeGate()
+      gate.resources.tiers = [.deterministic]
+      gate.allocations = { [unowned gate] _ in allocations(counted(gate) + 1, gate) }
+      return gate
+    }
+    func counted(_ gate: FakeGate) -> Int {
+      gate.launched.count { if case .count = $0.request.mode { true } else { false } }
+    }
+    func allocations(_ gate: FakeGate) throws -> GateFinding {
+      try #require(try gate.run(hasBase: false).findings.first { $0.metric == "allocations_per_op" })
+    }
+    for odd in 1..<GateRun.agreeingProcesses {
+      let some = gate { process, gate in
+        gate.retained = process <= odd ? 32 : 0
+        return process <= odd ? 1.18 : 1.02
+      }
+      let findings = try some.run(hasBase: false).findings
+      #expect(findings.allSatisfy { $0.verdict == .pass }, "\(odd): \(findings)")
+      #expect(counted(some) == odd + 1, "only as many processes as it takes")
+    }
+    let all = gate { process, _ in process == 3 ? 1.5 : 2 }
+    let moved = try allocations(all)
+    #expect(moved.verdict == .regression && moved.processes == 6 && moved.head == 1.5 && counted(all) == 6)
+    #expect(moved.certainty == "in each of 6 processes")
+    // Beyond its bounds on either side is no change either.
+    #expect(try allocations(gate { process, _ in process == 1 ? 2 : 0 }).verdict == .pass)
+  }
+
   @Test func leaksAndLateStartsFail() throws {
     let gate = FakeGate()
     gate.retained = 15

@@ -41,7 +41,7 @@ struct ResultFilesTests {
   @Test func nothingIsInPlaceBeforeItIsComplete() throws {
     let folder = try TemporaryFolder()
     _ = folder.write("earlier", to: "a.csv")
-    let files = try ResultFiles(csv: "\(folder.path)/a.csv")
+    let files = try ResultFiles(csv: "\(folder.path)/a.csv", mayReplace: true)
     try files.append("row\r\n")
     #expect(folder.read("a.csv") == "earlier")
     try files.publish(environment: "{}")
@@ -53,8 +53,48 @@ struct ResultFilesTests {
   @Test func discardingLeavesEarlierResults() throws {
     let folder = try TemporaryFolder()
     _ = folder.write("earlier", to: "a.csv")
-    try ResultFiles(csv: "\(folder.path)/a.csv").discard()
+    try ResultFiles(csv: "\(folder.path)/a.csv", mayReplace: true).discard()
     #expect(folder.contents == ["a.csv"] && folder.read("a.csv") == "earlier")
+  }
+
+  @Test func aFinishedResultIsReplacedOnlyWhenAsked() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.write("earlier", to: "a.csv")
+    #expect {
+      try ResultFiles(csv: path, advice: "--again does")
+    } throws: { $0 as? Complaint == Complaint(.cannotCreate, "\(path) holds a finished result: --again does") }
+    #expect(folder.contents == ["a.csv"] && folder.read("a.csv") == "earlier")
+    // What a run that was killed has left is no finished result, and stays when the new run does not begin.
+    _ = folder.write("killed", to: "a.csv.partial")
+    #expect(throws: Complaint.self) { try ResultFiles(csv: path) }
+    #expect(folder.contents == ["a.csv", "a.csv.partial"] && folder.read("a.csv.partial") == "killed")
+    try ResultFiles(csv: path, mayReplace: true).publish(environment: "{}")
+    #expect(folder.contents == ["a.csv", "a.env.json"] && folder.read("a.csv") == CSV.line(CSV.header))
+  }
+
+  @Test func oneAtATime() throws {
+    let folder = try TemporaryFolder()
+    let path = "\(folder.path)/a.csv"
+    let isRefused: (any Error) -> Bool = {
+      ($0 as? Complaint)?.code == .cannotCreate && "\($0)".contains("another run is writing \(folder.path)/")
+    }
+    let first = try ResultFiles(csv: path)
+    try first.append("row\r\n")
+    #expect { try ResultFiles(csv: path, mayReplace: true) } throws: { isRefused($0) }
+    #expect(symlink("a.csv", "\(folder.path)/b.csv") == 0)
+    #expect { try ResultFiles(csv: "\(folder.path)/b.csv", mayReplace: true) } throws: { isRefused($0) }
+    try first.publish(environment: "{}")
+    #expect(folder.read("a.csv") == CSV.line(CSV.header) + "row\r\n")
+    // Whoever has finished, given up or died holds nothing.
+    try ResultFiles(csv: path, mayReplace: true).discard()
+    do { _ = try ResultFiles(csv: path, mayReplace: true) }
+    try ResultFiles(csv: path, mayReplace: true).discard()
+    #expect(folder.contents == ["a.csv", "a.env.json", "b.csv"])
+    let trace = try TraceOutput("\(folder.path)/t.json")
+    #expect { try TraceOutput("\(folder.path)/t.json") } throws: { isRefused($0) }
+    try trace.publish([:])
+    #expect(folder.read("t.json")?.contains("traceEvents") == true)
+    try TraceOutput("\(folder.path)/t.json").discard()
   }
 
   @Test func placesThatCannotBeWritten() {

@@ -67,7 +67,7 @@ struct TableLayoutTests {
   func theComparisonFits(width: Int) throws {
     let comparison = try Comparison(
       Self.wide(Self.names).set, reference: "foundation", metrics: .matching { _ in true }, seed: 1)
-    let text = ComparisonReport(comparison).table(heading: "a.csv: A each subject, B foundation", width: width)
+    let text = ComparisonReport(comparison).table(width: width)
     let longest = text.split(separator: "\n").max { $0.count < $1.count } ?? ""
     #expect(longest.count <= width, "\(longest)")
     for name in Self.names where name != "foundation" { #expect(text.contains("  \(name)@16 ")) }
@@ -77,7 +77,7 @@ struct TableLayoutTests {
   @Test func aNarrowComparisonHasItsTimesBelow() throws {
     let comparison = try Comparison(
       Self.wide(["stealing", "foundation"]).set, reference: "foundation", metrics: .primary, seed: 1)
-    let text = ComparisonReport(comparison).table(heading: "x", width: 50)
+    let text = ComparisonReport(comparison).table(width: 50)
     #expect(text.contains("x0.037 [0.036, 0.038]  faster\n      A 335 ns, B 9.00 us, n 6\n"), "\(text)")
   }
 
@@ -87,7 +87,7 @@ struct TableLayoutTests {
     #expect(text.contains("x0.037 [0.036, 0.038]  335 ns"), "\(text)")
     #expect(text.contains("  9.00 us\n"))
     let comparison = try Comparison(wide.set, reference: "foundation", metrics: .primary, seed: 1)
-    let compared = ComparisonReport(comparison).table(heading: "x", width: 100)
+    let compared = ComparisonReport(comparison).table(width: 100)
     let line = try #require(compared.split(separator: "\n").first { $0.contains("stealing@16") })
     #expect(line.contains("stealing@16  x0.037 [0.036, 0.038]  faster"), "\(line)")
   }

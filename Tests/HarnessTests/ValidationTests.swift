@@ -51,6 +51,16 @@ struct ValidationTests {
     #expect(!validation.equalsPass && validation.findings[0].share == 1)
   }
 
+  /// With the fewest rounds one comparison of equals may be flagged, with one less none.
+  @Test func theFewestRoundsLeaveRoomForOne() {
+    for benchmarks in 1...30 {
+      let rounds = Validation.fewestRounds(benchmarks: benchmarks)
+      #expect(1 / Double(rounds * benchmarks) <= Validation.statedLevel)
+      #expect(rounds == 1 || 1 / Double((rounds - 1) * benchmarks) > Validation.statedLevel)
+    }
+    #expect(Validation.fewestRounds(benchmarks: 6) == 4)
+  }
+
   @Test func nothingMeasuredIsNothingShown() {
     #expect(!Validation([]).equalsPass)
     let few = rows(noise: 0.01).filter { $0.block <= 5 }

@@ -74,7 +74,7 @@ struct WfFormatTests {
 
   @Test func whatElseCanBeWrong() throws {
     let texts = [
-      "", "{", "[]", "{\"workflow\":{}}", "{\"workflow\":{\"specification\":{\"tasks\":[]},\"execution\":{}}}",
+      "{", "[]", "{\"workflow\":{}}", "{\"workflow\":{\"specification\":{\"tasks\":[]},\"execution\":{}}}",
       document([]),
       document([("a", [], []), ("a", [], [])]), document([("a", [], [])], runtimes: []),
       document([("a", [], [])], runtimes: [("a", 1), ("b", 1)]),
@@ -86,6 +86,32 @@ struct WfFormatTests {
       #expect(found.code == .badInput)
       #expect(found.description.hasPrefix("test.json: ") && !found.description.contains("\n"))
     }
+  }
+
+  @Test func otherVersionsAreNamed() throws {
+    func task(_ runtime: String) -> String { "{\"name\":\"a\",\"id\":\"a\",\"parents\":[],\"\(runtime)\":1}" }
+    for (text, version) in [
+      ("{\"schemaVersion\":\"1.4\",\"workflow\":{\"tasks\":[\(task("runtimeInSeconds"))]}}", "1.4"),
+      ("{\"schemaVersion\":\"1.3\",\"workflow\":{\"tasks\":[\(task("runtime"))]}}", "1.3"),
+      ("{\"schemaVersion\":1.4,\"workflow\":{\"tasks\":[]}}", "1.4"),
+      ("{\"workflow\":{\"jobs\":[\(task("runtime"))]}}", "1.4 or older"),
+    ] {
+      let found = try #require(complaint(text))
+      #expect(found.code == .badInput)
+      #expect(
+        found.description.hasPrefix("test.json: this is WfFormat \(version), and a replay reads WfFormat 1.5: "),
+        "\(found)")
+    }
+    // What says 1.5 and is not, and what is of no version at all, is told by what is missing.
+    for text in ["{\"schemaVersion\":\"1.5\",\"workflow\":{}}", "{\"workflow\":{}}"] {
+      #expect(
+        complaint(text)?.description
+          == "test.json: not a WfFormat 1.5 workflow: 'specification' is missing in workflow")
+    }
+    for text in ["", " \r\n"] {
+      #expect(complaint(text)?.description == "test.json is empty; a replay reads a WfFormat 1.5 workflow")
+    }
+    #expect(complaint("nothing")?.description.hasSuffix("it is not JSON") == true)
   }
 
   @Test func filesThatCannotBeRead() throws {
@@ -103,7 +129,8 @@ struct WfFormatTests {
   @Test func runtimesThatCannotBeScaled() throws {
     let folder = try TemporaryFolder()
     for (seconds, shown) in [
-      (1e308, "inf"), (1e13, "10000000000000.0"), (1e-10, "1e-10"), (Double.leastNonzeroMagnitude, "5e-324"),
+      (1e308, "inf"), (1e300, "1e+300"), (1e13, "10000000000000.0"), (1e-10, "1e-10"),
+      (Double.leastNonzeroMagnitude, "5e-324"),
     ] {
       let tasks = shown == "inf" ? [("a", seconds), ("b", seconds)] : [("a", seconds)]
       let file = folder.write(document(tasks.map { ($0.0, [], []) }, runtimes: tasks), to: "odd.json")

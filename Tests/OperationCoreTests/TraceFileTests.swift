@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Glibc
 import TestSupport
 import Testing
 
@@ -34,6 +35,35 @@ struct TraceFileTests {
       }
       #expect(read(path) == long + "end")
       #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["t.json"])
+    }
+  }
+
+  @Test func linksAreFollowedAndOnlyFilesReplaced() throws {
+    func kind(_ path: String) -> mode_t? {
+      var status = stat()
+      return lstat(path, &status) == 0 ? status.st_mode & S_IFMT : nil
+    }
+    try withFolder { folder in
+      #expect(symlink("t.json", folder + "/relative.json") == 0)
+      #expect(symlink(folder + "/relative.json", folder + "/link.json") == 0)
+      try TraceFile.replace(folder + "/link.json") { try $0.append("trace") }
+      #expect(read(folder + "/t.json") == "trace")
+      #expect(kind(folder + "/link.json") == S_IFLNK && kind(folder + "/relative.json") == S_IFLNK)
+      #expect(mkfifo(folder + "/fifo", 0o600) == 0 && symlink("fifo", folder + "/to-fifo") == 0)
+      // The twin of /dev/full, where this user may make one.
+      var special = ["/fifo", "/to-fifo"]
+      if mknod(folder + "/full", S_IFCHR | 0o600, 1 << 8 | 7) == 0 { special.append("/full") }
+      for name in special {
+        let before = kind(folder + name)
+        #expect {
+          try TraceFile.replace(folder + name) { try $0.append("trace") }
+        } throws: { "\($0)".contains("no regular file") }
+        #expect(kind(folder + name) == before)
+      }
+      #expect(symlink("circle", folder + "/circle") == 0)
+      #expect(throws: OperationTraceError.self) { try TraceFile.replace(folder + "/circle") { try $0.append("") } }
+      let names = ["t.json", "relative.json", "link.json", "circle"] + special.map { String($0.dropFirst()) }
+      #expect(try FileManager.default.contentsOfDirectory(atPath: folder).sorted() == names.sorted())
     }
   }
 

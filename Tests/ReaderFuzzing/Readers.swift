@@ -50,11 +50,11 @@ extension Reader {
     _ = try GitHubBenchmark.text(set)
     let comparisons = [
       try Comparison(set, reference: "foundation", metrics: .matching { _ in true }, seed: 1),
-      try Comparison(set, set, metrics: .primary, seed: 1),
+      try Comparison(before: set, after: set, metrics: .primary, seed: 1),
     ]
     for comparison in comparisons {
       let report = ComparisonReport(comparison)
-      _ = report.table(heading: "input.csv")
+      _ = report.table()
       _ = report.csv()
       _ = try report.json()
     }

@@ -52,6 +52,32 @@ def test_json(opbench, csv, results, reference):
         )
 
 
+def test_a_second_file_is_compared_with_the_first(opbench, tmp_path):
+    """What takes twice as long afterwards is x2 and slower, and both formats say which file is which."""
+    nothing = {"excluded_blocks": [], "failures": []}
+
+    def filling(nanoseconds):
+        def fill(writer):
+            writer.process += 1
+            for block in range(1, 11):
+                writer.add("overhead/external-add", "ops=9", ("stealing", 2), ("ns_per_op", "ns", nanoseconds), block, 1)
+
+        return fill
+
+    before, after = (
+        str(synthetic.write(tmp_path / name, filling=filling(nanoseconds), run=name, outcome=nothing))
+        for name, nanoseconds in (("before.csv", 100.0), ("after.csv", 200.0))
+    )
+    document = json.loads(run(opbench, "--format", "json", before, after))
+    assert (document["a"], document["b"]) == (after, before)
+    (line,) = document["lines"]
+    assert (line["a"], line["b"], line["verdict"]) == (200, 100, "slower")
+    assert line["ratio"] == pytest.approx(2, **EXACT) and line["against"] == before
+    (record, mean) = csv_module.DictReader(io.StringIO(run(opbench, "--format", "csv", before, after)))
+    assert (record["result"], record["against"], record["verdict"]) == (after, before, "slower")
+    assert float(mean["ratio"]) == pytest.approx(2, **EXACT)
+
+
 def test_csv_with_other_metrics(opbench, csv, results):
     text = run(opbench, "--format", "csv", "--metric", "latency_.*|cpu_ns_per_op|rank_error_.*|wait_.*", csv)
     lines = results.select()

@@ -60,6 +60,9 @@ def test_missing_file(capsys, tmp_path):
         (lambda text: _with_value(text, "nan"), ["value is not a number"]),
         (lambda text: _with_value(text, "1e308"), ["line 2", "1e+308"]),
         (lambda text: text.replace("ops=10000", "ops"), ["params is 'ops"]),
+        (lambda text: "\ufeff" + text, ["line 1", "byte order mark"]),
+        (lambda text: _with_value(text, "-1"), ["line 2", "never negative"]),
+        (lambda text: text + text.splitlines()[1] + "\n", ["the same value as in line 2"]),
     ],
 )
 def test_bad_csv(capsys, tmp_path, whole, change, words):

@@ -151,6 +151,26 @@ struct TraceTests {
         + "nothing is traced\n")
   }
 
+  /// A rename would put a file in the place of a device or a FIFO.
+  @Test func whatIsNoRegularFileStays() throws {
+    let folder = FileManager.default.temporaryDirectory.path + "/trace-\(UUID().uuidString)"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    #expect(mkfifo(folder + "/fifo", 0o600) == 0 && symlink("t.json", folder + "/link.json") == 0)
+    let refused = try Scenario("trace-program-stealing", variables: ["OPERATIONS_TRACE=\(folder)/fifo"])
+    #expect(refused.exitCode == 0)
+    #expect(
+      refused.output
+        == "Operations: OPERATIONS_TRACE: cannot write \(folder)/fifo: it is no regular file, and would be replaced by one; "
+        + "nothing is traced\n")
+    let followed = try Scenario("trace-program-stealing", variables: ["OPERATIONS_TRACE=\(folder)/link.json"])
+    #expect(followed.exitCode == 0)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder).sorted() == ["fifo", "link.json", "t.json"])
+    var status = stat()
+    #expect(lstat(folder + "/fifo", &status) == 0 && status.st_mode & S_IFMT == S_IFIFO)
+    #expect(lstat(folder + "/link.json", &status) == 0 && status.st_mode & S_IFMT == S_IFLNK)
+  }
+
   @Test func theProcessInTheName() throws {
     let folder = FileManager.default.temporaryDirectory.path + "/trace-\(UUID().uuidString)"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)

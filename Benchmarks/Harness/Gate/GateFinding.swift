@@ -32,6 +32,8 @@ package struct GateFinding: Codable, Hashable, Sendable {
   package var worse: Int?
   package var better: Int?
   package var excluded: Int?
+  /// Of a count, how many processes were asked where one was not enough.
+  package var processes: Int?
 
   package init(tier: GatedMetric.Tier, _ cell: CellKey, _ metric: Metric, _ verdict: GateVerdict, reason: String? = nil)
   {

@@ -34,7 +34,10 @@ extension GateFinding {
 
   /// How sure: the blocks that agree, and how easily chance does that.
   package var certainty: String {
-    if tier == GatedMetric.Tier.deterministic.rawValue, effect != nil { return "the same every time" }
+    if tier == GatedMetric.Tier.deterministic.rawValue, effect != nil {
+      guard let processes, verdict != .pass else { return verdict == .pass ? "within its bounds" : "counted once" }
+      return "in each of \(processes) processes"
+    }
     guard let blocks, let worse, let better, blocks > 0 else { return "-" }
     if worse == 0, better == 0 { return "the same in \(blocks) of \(blocks) blocks" }
     let isWorse = worse >= better

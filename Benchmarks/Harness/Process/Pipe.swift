@@ -4,7 +4,7 @@ import Glibc
 final class Pipe {
   private(set) var reading: Int32 = -1
   private(set) var writing: Int32 = -1
-  private var bytes: [UInt8] = []
+  private(set) var bytes: [UInt8] = []
 
   init() {
     var ends: [Int32] = [-1, -1]

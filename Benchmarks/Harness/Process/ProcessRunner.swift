@@ -19,6 +19,13 @@ package enum ProcessRunner {
   package static func run(
     _ executable: String, _ arguments: [String], environment: [String: String] = [:], timeout seconds: Double
   ) -> ProcessOutcome {
+    capture(executable, arguments, environment: environment, timeout: seconds).outcome
+  }
+
+  /// As `run`, with all that the process wrote to its standard output, byte for byte.
+  static func capture(
+    _ executable: String, _ arguments: [String], environment: [String: String] = [:], timeout seconds: Double
+  ) -> (outcome: ProcessOutcome, output: [UInt8]) {
     let start = Clock.now()
     let output = Pipe()
     let errors = Pipe()
@@ -29,7 +36,7 @@ package enum ProcessRunner {
     var identifier: pid_t = 0
     let status = spawn(executable, arguments, environment, output: output, errors: errors, &identifier)
     guard status == 0 else {
-      return ProcessOutcome(ending: .notStarted(status), lines: [], lastWords: nil, nanoseconds: 0)
+      return (ProcessOutcome(ending: .notStarted(status), lines: [], lastWords: nil, nanoseconds: 0), [])
     }
     output.closeWriting()
     errors.closeWriting()
@@ -37,10 +44,11 @@ package enum ProcessRunner {
     var wait: Int32 = 0
     var usage = rusage()
     while wait4(identifier, &wait, 0, &usage) == -1 && errno == EINTR {}
-    return ProcessOutcome(
+    let outcome = ProcessOutcome(
       ending: stopped ?? ending(wait), lines: output.lines,
       lastWords: errors.lines.last { $0.contains { !$0.isWhitespace } }, nanoseconds: Clock.now() - start,
       cpuSeconds: inSeconds(usage.ru_utime) + inSeconds(usage.ru_stime))
+    return (outcome, output.bytes)
   }
 
   private static func spawn(

@@ -91,6 +91,10 @@ extension CSV {
   /// The rows of a file of schema 1. A row's scenario has all its parameters, those of the reading included: the file
   /// does not tell them apart.
   package static func rows(_ bytes: some Sequence<UInt8>, source: String) throws -> [Row] {
+    guard !bytes.starts(with: [0xEF, 0xBB, 0xBF]) else {
+      throw Complaint(
+        .badInput, "\(source), line 1: a byte order mark stands before the header; save it as UTF-8 without one")
+    }
     var reader = CSVReader(bytes, source: source)
     guard let first = try reader.next() else { throw Complaint(.badInput, "\(source) is empty") }
     guard first.fields == header else {
@@ -101,8 +105,34 @@ extension CSV {
       throw Complaint(.badInput, "\(source), line 1: not a result of schema \(schema): \(what)")
     }
     var rows: [Row] = []
-    while let record = try reader.next() { rows.append(try row(record, source: source)) }
+    var lines: [RowPlace: Int] = [:]
+    while let record = try reader.next() {
+      let row = try row(record, source: source)
+      if let earlier = lines.updateValue(record.line, forKey: RowPlace(row)) {
+        throw Complaint(.badInput, "\(source), line \(record.line): the same value as in line \(earlier), once more")
+      }
+      rows.append(row)
+    }
     return rows
+  }
+
+  /// What one value is of: no two rows have the same.
+  private struct RowPlace: Hashable {
+    let runID: String
+    let block: Int
+    let process: Int
+    let valueIndex: Int
+    let cell: CellKey
+    let metric: Metric
+
+    init(_ row: Row) {
+      runID = row.runID
+      block = row.block
+      process = row.process
+      valueIndex = row.valueIndex
+      cell = row.cell
+      metric = row.reading.metric
+    }
   }
 
   /// Sums, ratios and logarithms of such numbers are numbers.
@@ -131,11 +161,16 @@ extension CSV {
     guard value == 0 || measurable.contains(abs(value)) else {
       throw complaint("value is '\(fields[12])', beyond anything that is measured")
     }
+    let metric = Metric(fields[10], unit: fields[11])
+    // A difference of times may well be negative.
+    guard value >= 0 || metric.unit != "ns" || metric.isDifference else {
+      throw complaint("value is '\(fields[12])', and \(metric.name) is a time, which is never negative")
+    }
     guard let parameters = Parameters(fields[7]) else { throw complaint("params is '\(fields[7])', not key=value;…") }
     let scenario = Scenario(BenchmarkName(fields[5], fields[6]), parameters)
     return Row(
       runID: fields[1], block: try count(2), process: try count(3), valueIndex: try count(4),
       cell: CellKey(scenario, Arm(subject: fields[8], workers: try count(9))),
-      reading: Reading(Metric(fields[10], unit: fields[11]), value, count: try count(13)))
+      reading: Reading(metric, value, count: try count(13)))
   }
 }

@@ -3,6 +3,7 @@ package struct Comparison: Sendable {
   package let lines: [ComparedLine]
   /// Per arm (and in one file against the reference).
   package let means: [(arm: Arm, against: String, mean: GeometricMean)]
+  package let sides: ComparedSides
   /// A sentence that says how A and B were paired.
   package let pairing: String
   package let widening: Widening
@@ -41,11 +42,13 @@ package struct Comparison: Sendable {
         return Pair(key: key, arm: arm, against: "\(base)", a: arms[arm], b: arms[base])
       }
     }
-    self.init(pairs, primary: Self.primaryTimes(set.rows), pairing: "paired by block within the run", seed: seed)
+    self.init(
+      pairs, .subjects(of: set.name, reference: reference), primary: Self.primaryTimes(set.rows),
+      pairing: "paired by block within the run", seed: seed)
   }
 
-  /// The same cells of two results.
-  package init(_ a: ResultSet, _ b: ResultSet, metrics: Metrics, seed: UInt64) throws {
+  /// The same cells of two results: A is what came after, B what was before.
+  package init(before b: ResultSet, after a: ResultSet, metrics: Metrics, seed: UInt64) throws {
     let runs = Set(a.rows.map(\.runID))
     let isOneRun = runs == Set(b.rows.map(\.runID))
     let left = Self.cells(a.rows, metrics, matchRuns: isOneRun)
@@ -57,13 +60,14 @@ package struct Comparison: Sendable {
       }
     }
     guard !pairs.isEmpty else {
-      throw Complaint(.badInput, "\(a.name) and \(b.name) have no cell in common that --metric asks for")
+      throw Complaint(.badInput, "\(b.name) and \(a.name) have no cell in common that --metric asks for")
     }
     let pairing =
       isOneRun
       ? "paired by block of one run"
       : "paired by block number; the runs were made at different times, and what changed between them is in the ratios"
-    self.init(pairs, primary: Self.primaryTimes(a.rows), pairing: pairing, seed: seed)
+    self.init(
+      pairs, .results(before: b.name, after: a.name), primary: Self.primaryTimes(a.rows), pairing: pairing, seed: seed)
   }
 
   private struct Pair {
@@ -76,7 +80,10 @@ package struct Comparison: Sendable {
     var places: [PairKey] { a.keys.filter { b[$0] != nil }.sorted() }
   }
 
-  private init(_ pairs: [Pair], primary: [BenchmarkName: Metric], pairing: String, seed: UInt64) {
+  private init(
+    _ pairs: [Pair], _ sides: ComparedSides, primary: [BenchmarkName: Metric], pairing: String, seed: UInt64
+  ) {
+    self.sides = sides
     self.pairing = pairing
     let widening = Widening(
       comparisons: pairs.count { Statistics.medianRanks($0.places.count) != nil })

@@ -8,11 +8,11 @@ package struct ComparisonReport {
 
   // MARK: Table
 
-  /// `heading` names A and B. No line is longer than `width`, but where a single word is.
-  package func table(heading: String, width: Int = TextWidth.file) -> String {
+  /// No line is longer than `width`, but where a single word is.
+  package func table(width: Int = TextWidth.file) -> String {
     let table = ComparisonTable(comparison, width: width)
     let parts = [
-      [heading, comparison.pairing].map { WrappedText.text($0, width: width, hanging: 4) }.joined(separator: "\n"),
+      [comparison.sides.heading, comparison.pairing].map { WrappedText.text($0, width: width, hanging: 4) }.joined(separator: "\n"),
       table.text, table.means, WrappedText.text(legend, width: width),
     ]
     return parts.filter { !$0.isEmpty }.joined(separator: "\n\n") + "\n"
@@ -21,39 +21,41 @@ package struct ComparisonReport {
   /// What the intervals promise.
   private var legend: String {
     let widening = comparison.widening
+    let paired = "x: median of the paired ratios \(comparison.sides.ratioName)"
     let counts = comparison.lines.map(\.ratio.count).filter { $0 >= 6 }
     guard let fewest = counts.min(), let together = widening.together(fewest) else {
-      return "x: median of the paired ratios A/B. Below six blocks there is no interval."
+      return "\(paired). Below six blocks there is no interval."
     }
     let promise =
       together >= Widening.familyConfidence - 1e-9
       ? "so wide that all \(widening.comparisons) together hold at 95 %"
       : "from the lowest to the highest block, the widest there is: of \(widening.comparisons) comparisons all together "
         + "hold at \(Scale.significant(together * 100)) %, and \(widening.processesNeeded) blocks would reach 95 %"
-    return "x: median of the paired ratios A/B [interval of the sign test, \(promise)]."
+    return "\(paired) [interval of the sign test, \(promise)]."
   }
 
   // MARK: CSV and JSON
 
   private static let columns = [
-    "family", "benchmark", "params", "metric", "unit", "backend", "workers", "against", "n", "a", "b", "ratio", "lower",
-    "upper", "verdict",
+    "family", "benchmark", "params", "metric", "unit", "backend", "workers", "result", "against", "n", "a", "b",
+    "ratio", "lower", "upper", "verdict",
   ]
 
-  /// One record per line; the geometric means have `all` for their family.
+  /// One record per line; the geometric means have `all` for their family. `a` is of `result`, `b` of `against`.
   package func csv() -> String {
     func optional(_ number: Double?) -> String { number.map(CSV.number) ?? "" }
     let lines = comparison.lines.map { line in
       CSV.line([
         line.scenario.name.family, line.scenario.name.benchmark, "\(line.scenario.parameters)", line.metric.name,
-        line.metric.unit, line.arm.subject, "\(line.arm.workers)", line.against, "\(line.ratio.count)",
-        CSV.number(line.a), CSV.number(line.b), CSV.number(line.ratio.median),
+        line.metric.unit, line.arm.subject, "\(line.arm.workers)", comparison.sides.result, line.against,
+        "\(line.ratio.count)", CSV.number(line.a), CSV.number(line.b), CSV.number(line.ratio.median),
         optional(line.ratio.interval?.lowerBound), optional(line.ratio.interval?.upperBound), line.verdict.rawValue,
       ])
     }
     let means = comparison.means.map { arm, against, mean in
       CSV.line([
-        "all", "geometric-mean", "", "time", "ratio", arm.subject, "\(arm.workers)", against, "\(mean.blocks)", "", "",
+        "all", "geometric-mean", "", "time", "ratio", arm.subject, "\(arm.workers)", comparison.sides.result, against,
+        "\(mean.blocks)", "", "",
         CSV.number(mean.ratio), optional(mean.interval?.lowerBound), optional(mean.interval?.upperBound), "",
       ])
     }
@@ -90,6 +92,9 @@ package struct ComparisonReport {
     }
 
     let schema: Int
+    /// What `a` and `b` of a line are of.
+    let a: String
+    let b: String
     let pairing: String
     let comparisons: Int
     /// Of each interval, where there are blocks enough.
@@ -100,8 +105,8 @@ package struct ComparisonReport {
 
   package func json() throws -> String {
     let document = Document(
-      schema: CSV.schema, pairing: comparison.pairing, comparisons: comparison.widening.comparisons,
-      confidence: comparison.widening.confidence,
+      schema: CSV.schema, a: comparison.sides.a, b: comparison.sides.b, pairing: comparison.pairing,
+      comparisons: comparison.widening.comparisons, confidence: comparison.widening.confidence,
       lines: comparison.lines.map { line in
         Document.Line(
           benchmark: "\(line.scenario.name)", params: "\(line.scenario.parameters)", metric: line.metric.name,

@@ -14,15 +14,15 @@ struct ComparisonTable {
       ["\(line.arm)", Scale.ratio(line.ratio.median, line.ratio.interval), line.verdict.rawValue]
     }
     let numbers = comparison.lines.map { line in
-      [
-        Scale(line.metric.unit, line.a).text(line.a), Scale(line.metric.unit, line.b).text(line.b),
-        "\(line.ratio.count)",
-      ]
+      ordered(Scale(line.metric.unit, line.a).text(line.a), Scale(line.metric.unit, line.b).text(line.b))
+        + ["\(line.ratio.count)"]
     }
+    let sides = comparison.sides
+    let names = ordered(sides.aName, sides.bName)
     let wide = Table.aligned(
-      [["subject", "A/B", "", "A", "B", "n"]] + zip(ratios, numbers).map { $0 + $1 })
+      [["subject", sides.ratioName, ""] + names + ["n"]] + zip(ratios, numbers).map { $0 + $1 })
     let isWide = wide.allSatisfy { $0.count + 2 <= width }
-    let rows = isWide ? wide : Table.aligned([["subject", "A/B", ""]] + ratios)
+    let rows = isWide ? wide : Table.aligned([["subject", sides.ratioName, ""]] + ratios)
     var lines = wrapped(rows[0])
     var previous = ""
     for (index, line) in comparison.lines.enumerated() {
@@ -31,7 +31,7 @@ struct ComparisonTable {
       previous = heading
       lines += wrapped(rows[index + 1])
       let number = numbers[index]
-      if !isWide { lines.append("      A \(number[0]), B \(number[1]), n \(number[2])") }
+      if !isWide { lines.append("      \(names[0]) \(number[0]), \(names[1]) \(number[1]), n \(number[2])") }
     }
     return lines.joined(separator: "\n")
   }
@@ -42,8 +42,11 @@ struct ComparisonTable {
     let rows = comparison.means.map { arm, against, mean in
       ["\(arm)", Scale.ratio(mean.ratio, mean.interval), mean.basis, "against \(against)"]
     }
-    return (["geometric mean of the times, A/B"] + Table.aligned(rows).flatMap(wrapped)).joined(separator: "\n")
+    return (["geometric mean of the times, \(comparison.sides.ratioName)"] + Table.aligned(rows).flatMap(wrapped)).joined(separator: "\n")
   }
+
+  /// As the command line names two results: what was before comes first.
+  private func ordered(_ a: String, _ b: String) -> [String] { comparison.sides.isOneResult ? [a, b] : [b, a] }
 
   private func wrapped(_ row: String) -> [String] { WrappedText.lines(row, width: width, indent: 2, hanging: 6) }
 }

@@ -19,17 +19,17 @@ package struct EarlierRun: Sendable {
   /// Reads what lies at and beside `csv`; throws one line when there is nothing, or something else than the plan asks
   /// for.
   package init(csv: String, plan: Plan, context: String) throws {
-    let isUnfinished = FileManager.default.fileExists(atPath: csv + ResultFiles.unfinished)
-    let suffix = isUnfinished ? ResultFiles.unfinished : ""
+    let unfinished = try ResultFiles.unfinished(csv: csv)
+    let isUnfinished = FileManager.default.fileExists(atPath: unfinished)
     guard isUnfinished || FileManager.default.fileExists(atPath: csv) else {
       throw Complaint(.noInput, "nothing to resume: there is neither \(csv) nor \(csv)\(ResultFiles.unfinished)")
     }
-    let environment = RunRecord.path(csv: csv) + suffix
+    let environment = isUnfinished ? try ResultFiles.unfinished(environmentOf: csv) : RunRecord.path(csv: csv)
     guard let record = try RunRecord.read(path: environment) else {
       throw Complaint(.noInput, "\(csv) cannot be resumed without \(environment), which is missing")
     }
     try record.check(plan, context: context, file: csv)
-    let source = csv + suffix
+    let source = isUnfinished ? unfinished : csv
     var bytes = Array(try ResultSet.bytes(source))
     // A killed run may have left half a row, and then half a process before it.
     let isTorn = isUnfinished && bytes.last != UInt8(ascii: "\n")

@@ -1,10 +1,12 @@
 import Glibc
 
 /// `X.csv` and `X.env.json`, written beside their places as `….partial` and renamed when they are complete, so that
-/// earlier results are never half overwritten. What a run that was killed leaves there is what `--resume` goes on
+/// earlier results are never half overwritten; one program at a time, and over a finished result only when told to. What a run that was killed leaves there is what `--resume` goes on
 /// with; a run without it starts over.
 package final class ResultFiles {
   private let csv: String
+  /// Behind symbolic links.
+  private let place: String
   private let environment: String
   private var descriptor: Int32
 
@@ -12,22 +14,35 @@ package final class ResultFiles {
   package static let unfinished = ".partial"
 
   /// Opens the file to write to, and begins it with rows that an earlier run has left; throws when the place cannot
-  /// be written.
-  package init(csv: String, keeping rows: [Row] = []) throws {
+  /// be written, when another program is writing there, and when a finished result lies there that is not to be
+  /// replaced.
+  /// - Parameter advice: what could be done about a finished result.
+  package init(
+    csv: String, keeping rows: [Row] = [], mayReplace: Bool = false, advice: String = "--overwrite replaces it"
+  ) throws {
     guard csv.hasSuffix(".csv"), !csv.hasSuffix("/.csv"), csv != ".csv" else {
       throw Complaint(.usage, "--output takes the name of a file that ends in .csv, not '\(csv)'")
     }
     self.csv = csv
-    environment = RunRecord.path(csv: csv)
+    place = try OutputPlace.regularFile(csv)
+    environment = try OutputPlace.regularFile(RunRecord.path(csv: csv))
+    let partial = place + Self.unfinished
+    let earlier = try UnfinishedFile.open(partial, of: csv)
+    defer { close(earlier) }
+    descriptor = -1
     // Under a third name until the earlier rows are in it, so that they are not lost when the disk is full.
-    let fresh = csv + Self.unfinished + ".new"
-    descriptor = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
-    guard descriptor >= 0 else { throw Self.complaint(.cannotCreate, csv) }
+    let fresh = partial + ".new"
     do {
+      guard mayReplace || access(place, F_OK) != 0 else {
+        throw Complaint(.cannotCreate, "\(csv) holds a finished result: \(advice)")
+      }
+      descriptor = try UnfinishedFile.open(fresh, of: csv)
+      guard ftruncate(descriptor, 0) == 0 else { throw Self.complaint(.cannotCreate, csv) }
       try append(CSV.line(CSV.header) + rows.map(CSV.line).joined())
-      guard rename(fresh, csv + Self.unfinished) == 0 else { throw Self.complaint(.cannotCreate, csv) }
+      guard rename(fresh, partial) == 0 else { throw Self.complaint(.cannotCreate, csv) }
     } catch {
-      unlink(fresh)
+      if descriptor >= 0 { unlink(fresh) }
+      UnfinishedFile.removeIfEmpty(partial, earlier)
       throw error
     }
   }
@@ -43,9 +58,25 @@ package final class ResultFiles {
     try Self.replace(environment + Self.unfinished, with: json)
   }
 
-  /// Writes a whole file, or leaves it as it was.
+  /// Where the rows of an unfinished run lie.
+  package static func unfinished(csv: String) throws -> String { try OutputPlace.regularFile(csv) + unfinished }
+
+  /// Where its environment lies.
+  package static func unfinished(environmentOf csv: String) throws -> String {
+    try OutputPlace.regularFile(RunRecord.path(csv: csv)) + unfinished
+  }
+
+  /// Writes a whole file, or leaves it as it was. A device or a FIFO is written to.
   package static func replace(_ name: String, with text: String) throws {
-    let fresh = name + ".new"
+    let place: String
+    switch try OutputPlace(name) {
+    case .file(let file): place = file
+    case .stream(let stream):
+      let descriptor = try OutputPlace.open(stream: stream)
+      defer { close(descriptor) }
+      return try write(text, to: descriptor, name: name)
+    }
+    let fresh = place + ".new"
     let file = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
     guard file >= 0 else { throw complaint(.cannotCreate, name) }
     do {
@@ -55,7 +86,7 @@ package final class ResultFiles {
       unlink(fresh)
       throw error
     }
-    guard rename(fresh, name) == 0 else {
+    guard rename(fresh, place) == 0 else {
       let failure = complaint(.inputOutput, name)
       unlink(fresh)
       throw failure
@@ -63,12 +94,18 @@ package final class ResultFiles {
   }
 
   /// Throws when a file could not be written whole, before the work whose result it is to hold.
-  package static func checkWritable(_ name: String) throws {
-    var status = stat()
-    if stat(name, &status) == 0, status.st_mode & S_IFMT == S_IFDIR {
-      throw Complaint(.cannotCreate, "cannot write \(name): it is a folder")
+  /// - Parameter isRead: whether it is read first, as a device or a FIFO cannot be.
+  package static func checkWritable(_ name: String, isRead: Bool = false) throws {
+    let place: String
+    switch try OutputPlace(name) {
+    case .file(let file): place = file
+    case .stream(let stream):
+      if isRead { _ = try OutputPlace.regularFile(name) }
+      // Opened only when there is something to write: a reader takes the end of the first writer for the end.
+      guard access(stream, W_OK) == 0 else { throw complaint(.cannotCreate, name) }
+      return
     }
-    let fresh = name + ".new"
+    let fresh = place + ".new"
     let file = open(fresh, O_WRONLY | O_CREAT | O_CLOEXEC, 0o644)
     guard file >= 0 else { throw complaint(.cannotCreate, name) }
     close(file)
@@ -77,20 +114,22 @@ package final class ResultFiles {
 
   /// Puts both files in their places.
   package func publish(environment json: String) throws {
-    guard fsync(descriptor) == 0, close(descriptor) == 0 else { throw Self.complaint(.inputOutput, csv) }
-    descriptor = -1
+    guard fsync(descriptor) == 0 else { throw Self.complaint(.inputOutput, csv) }
     try checkpoint(environment: json)
-    for name in [environment, csv] {
+    for name in [environment, place] {
       guard rename(name + Self.unfinished, name) == 0 else { throw Self.complaint(.inputOutput, name) }
     }
+    // Last, because it lets others write there.
+    close(descriptor)
+    descriptor = -1
   }
 
   /// Leaves everything as it was before.
   package func discard() {
+    unlink(place + Self.unfinished)
+    unlink(environment + Self.unfinished)
     close(descriptor)
     descriptor = -1
-    unlink(csv + Self.unfinished)
-    unlink(environment + Self.unfinished)
   }
 
   /// Writes all of a text, and says so when it cannot.

@@ -24,11 +24,12 @@ package struct ResultSet: Sendable {
     excludedRows = rows.count - self.rows.count
   }
 
-  /// Reads `X.csv` and, where it is there, `X.env.json`.
+  /// Reads `X.csv` or `X.csv.gz` and, where it is there, `X.env.json`.
   package static func read(path: String) throws -> ResultSet {
-    ResultSet(
-      name: path, rows: try CSV.rows(try bytes(path), source: path),
-      record: try RunRecord.read(path: RunRecord.path(csv: path)))
+    let content = try bytes(path)
+    let rows = try CSV.rows(Gunzip.isPacked(path) ? try Gunzip.bytes(path) : content, source: path)
+    guard !rows.isEmpty else { throw Complaint(.badInput, "\(path) has a header and no rows") }
+    return ResultSet(name: path, rows: rows, record: try RunRecord.read(path: RunRecord.path(csv: path)))
   }
 
   static func bytes(_ path: String) throws -> Data {

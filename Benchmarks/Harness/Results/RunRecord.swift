@@ -47,7 +47,8 @@ package struct RunRecord: Decodable, Sendable {
 
   /// Where the environment of a CSV lies.
   package static func path(csv: String) -> String {
-    (csv.hasSuffix(".csv") ? String(csv.dropLast(".csv".count)) : csv) + ".env.json"
+    let name = csv.hasSuffix(".gz") ? csv.dropLast(".gz".count) : csv[...]
+    return (name.hasSuffix(".csv") ? name.dropLast(".csv".count) : name) + ".env.json"
   }
 
   /// Throws one line that says in what a plan differs from the run that this is the record of.

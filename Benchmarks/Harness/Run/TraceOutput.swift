@@ -5,6 +5,8 @@ import Glibc
 /// when it is complete.
 package final class TraceOutput {
   package let path: String
+  /// Behind symbolic links.
+  private let place: String
   private var descriptor: Int32
   /// How many pieces there are, and what they hold.
   package private(set) var pieces = 0
@@ -18,8 +20,9 @@ package final class TraceOutput {
       throw Complaint(.usage, "--trace takes the name of a file that ends in .json, not '\(path)'")
     }
     self.path = path
-    descriptor = open(path + ResultFiles.unfinished, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
-    guard descriptor >= 0 else { throw complaint(.cannotCreate) }
+    place = try OutputPlace.regularFile(path)
+    descriptor = try UnfinishedFile.open(place + ResultFiles.unfinished, of: path)
+    guard ftruncate(descriptor, 0) == 0 else { throw complaint(.cannotCreate) }
     try append("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n")
   }
 
@@ -27,7 +30,7 @@ package final class TraceOutput {
 
   /// Where a process writes its piece.
   package func piece(_ process: Int32) -> String {
-    let place = "\(path)\(ResultFiles.unfinished).\(process)"
+    let place = "\(self.place)\(ResultFiles.unfinished).\(process)"
     places.append(place)
     return place
   }
@@ -51,18 +54,20 @@ package final class TraceOutput {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys]
     try append("\n],\"otherData\":\(String(decoding: try encoder.encode(facts), as: UTF8.self))}\n")
-    let closed = close(descriptor) == 0
-    descriptor = -1
     removePieces()
-    guard closed, rename(path + ResultFiles.unfinished, path) == 0 else { throw complaint(.inputOutput) }
+    guard fsync(descriptor) == 0, rename(place + ResultFiles.unfinished, place) == 0 else {
+      throw complaint(.inputOutput)
+    }
+    close(descriptor)
+    descriptor = -1
   }
 
   /// Leaves everything as it was before.
   package func discard() {
+    unlink(place + ResultFiles.unfinished)
+    removePieces()
     close(descriptor)
     descriptor = -1
-    unlink(path + ResultFiles.unfinished)
-    removePieces()
   }
 
   /// Those of processes that failed, which may have died while they wrote.

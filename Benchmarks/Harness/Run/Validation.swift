@@ -20,6 +20,12 @@ package struct Validation: Sendable {
   /// At most this share of comparisons of equals may be flagged different.
   package static let statedLevel = 0.05
 
+  /// So many rounds of a number of benchmarks make comparisons enough for one of them to be within that share: with fewer,
+  /// a single one that chance flags would fail a laboratory that is right.
+  package static func fewestRounds(benchmarks: Int) -> Int {
+    Int((1 / (statedLevel * Double(max(1, benchmarks)))).rounded(.up))
+  }
+
   /// How often a level was told from the control.
   package struct Finding: Hashable, Sendable {
     package let level: Level

@@ -2,14 +2,15 @@ import ArgumentParser
 import Glibc
 import Harness
 
-/// `compare`: one result, subject by subject, or two results, cell by cell.
+/// `compare`: one result, subject by subject, or a second result with a first, cell by cell.
 package struct CompareCommand<Program: SuiteProgram>: ParsableCommand {
   package static var configuration: CommandConfiguration {
     CommandConfiguration(
       commandName: "compare",
       abstract: "Ratios with intervals: the subjects of one result, or two results.",
       discussion: """
-        With one file every subject is compared with --reference, with two every cell of A with the same cell of B. Blocks \
+        With one file every subject is compared with --reference. With two, BEFORE.csv and AFTER.csv, every cell of the \
+        second is compared with the same cell of the first: a ratio above 1 says that the second takes more. Blocks \
         that the run excluded and cells that failed are left out, as the .env.json beside each file says. A ratio is the \
         median over paired blocks; its interval is that of the sign test, widened for the number of comparisons.
         """)
@@ -20,7 +21,9 @@ package struct CompareCommand<Program: SuiteProgram>: ParsableCommand {
     case githubActionBenchmark = "github-action-benchmark"
   }
 
-  @Argument(help: "One or two results of opbench run.", completion: .file(extensions: ["csv"]))
+  @Argument(
+    help: "One result of opbench run, or two: before and after; packed with gzip where the name ends in .gz.",
+    completion: .file(extensions: ["csv", "gz"]))
   var files: [String]
 
   @Option(
@@ -70,7 +73,7 @@ package struct CompareCommand<Program: SuiteProgram>: ParsableCommand {
     let comparison =
       sets.count == 1
       ? try Comparison(sets[0], reference: reference, metrics: try metrics(), seed: seed)
-      : try Comparison(sets[0], sets[1], metrics: try metrics(), seed: seed)
+      : try Comparison(before: sets[0], after: sets[1], metrics: try metrics(), seed: seed)
     guard !comparison.lines.isEmpty else {
       throw Complaint(
         .badInput,
@@ -78,13 +81,11 @@ package struct CompareCommand<Program: SuiteProgram>: ParsableCommand {
           + (sets.count == 1 ? reference : files[1]))
     }
     let report = ComparisonReport(comparison)
-    let heading = sets.count == 1 ? "\(files[0]): A each subject, B \(reference)" : "A \(files[0]), B \(files[1])"
     let text =
       switch format {
       case .csv: report.csv()
       case .json: try report.json()
-      case .table, .go, .githubActionBenchmark:
-        report.table(heading: heading, width: TextWidth.columns(of: STDOUT_FILENO))
+      case .table, .go, .githubActionBenchmark: report.table(width: TextWidth.columns(of: STDOUT_FILENO))
       }
     try ResultFiles.write(text, to: STDOUT_FILENO, name: "standard output")
     for set in sets where set.record == nil {

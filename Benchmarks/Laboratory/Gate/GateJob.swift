@@ -34,8 +34,9 @@ package struct GateJob {
     if let json = options.json, json == options.markdown {
       throw Complaint(.usage, "--json and --markdown name the same file: give each its own")
     }
-    for place in [options.json, options.markdown, options.output, options.record] {
-      if let place { try ResultFiles.checkWritable(place) }
+    for place in [options.json, options.markdown] { if let place { try ResultFiles.checkWritable(place) } }
+    for place in [options.output, options.record] {
+      if let place { try ResultFiles.checkWritable(place, isRead: true) }
     }
     var resources = try Self.resources(options, folder: folder)
     resources.build = head.build

@@ -15,7 +15,7 @@ package struct RunJob {
   /// lies there.
   package init(
     _ suite: any Suite, _ plan: Plan, context: String = "", output: String?, trace: String? = nil,
-    resume: Bool = false
+    resume: Bool = false, overwrite: Bool = false
   ) throws {
     if getenv("OPERATIONS_TRACE") != nil {
       throw Complaint(
@@ -33,7 +33,10 @@ package struct RunJob {
     let runID = earlier.runID ?? Environment.newRunID()
     let destination: Destination
     if let output {
-      destination = .files(try ResultFiles(csv: output, keeping: earlier.rows), name: output)
+      let files = try ResultFiles(
+        csv: output, keeping: earlier.rows, mayReplace: resume || overwrite,
+        advice: "--overwrite replaces it, --resume goes on with it")
+      destination = .files(files, name: output)
     } else if isatty(STDOUT_FILENO) == 1 {
       let folder = "local-results"
       guard mkdir(folder, 0o755) == 0 || errno == EEXIST else {

@@ -27,6 +27,9 @@ package struct RunOptions: ParsableArguments {
   @Flag(help: "Go on with the interrupted run of --output; the other options must be those it was begun with.")
   package var resume = false
 
+  @Flag(help: "Replace the finished result of --output.")
+  package var overwrite = false
+
   @Flag(help: "Say what would run and for how long, and stop.")
   package var dryRun = false
 
@@ -36,6 +39,10 @@ package struct RunOptions: ParsableArguments {
     if resume, output == nil {
       throw Complaint(.usage, "--resume needs --output: the CSV of the run to go on with")
     }
+    if overwrite, output == nil {
+      throw Complaint(.usage, "--overwrite needs --output: the CSV of the result to replace")
+    }
+    if resume, overwrite { throw Complaint(.usage, "--resume and --overwrite contradict each other: leave one out") }
     if resume, dryRun { throw Complaint(.usage, "--resume and --dry-run contradict each other: leave one out") }
   }
 
@@ -64,6 +71,8 @@ package struct RunOptions: ParsableArguments {
   /// Carries out the plan, or with `--dry-run` says what it is.
   package func run(_ suite: any Suite, _ plan: Plan, context: String = "", trace: String? = nil) throws {
     if dryRun { return try ResultFiles.write(DryRun(plan).text, to: STDOUT_FILENO, name: "standard output") }
-    try RunJob(suite, plan, context: context, output: output, trace: trace, resume: resume).run()
+    try RunJob(
+      suite, plan, context: context, output: output, trace: trace, resume: resume, overwrite: overwrite
+    ).run()
   }
 }

@@ -6,6 +6,7 @@ import Harness
 package enum CommandLineProgram {
   package static func run(_ root: (some ParsableCommand).Type, named name: String) {
     do {
+      try checkCommand(CommandLine.arguments.dropFirst().first, of: root)
       var command = try root.parseAsRoot()
       try command.run()
     } catch let complaint as Complaint {
@@ -17,6 +18,18 @@ package enum CommandLineProgram {
       if root.exitCode(for: error) == .success { root.exit(withError: error) }
       fail(name, root.message(for: error), code: Complaint.Code.usage.rawValue)
     }
+  }
+
+  /// A word in the place of a subcommand that is none: the parser would call it an unexpected argument of the default one.
+  private static func checkCommand(_ word: String?, of root: (some ParsableCommand).Type) throws {
+    let commands = root.configuration.subcommands
+    guard let word, !word.hasPrefix("-"), !commands.isEmpty else { return }
+    func name(_ command: any ParsableCommand.Type) -> String {
+      command.configuration.commandName ?? "\(command)".lowercased()
+    }
+    guard word != "help", !commands.contains(where: { name($0) == word }) else { return }
+    let shown = commands.filter { $0.configuration.shouldDisplay }.map(name)
+    throw Complaint(.usage, "there is no command '\(word)'\(Suggestion.words(for: word, among: shown))")
   }
 
   private static func fail(_ name: String, _ message: String, code: Int32) -> Never {

@@ -17,16 +17,33 @@ package struct ValidateCommand<Program: SuiteProgram>: ParsableCommand {
   @Option(help: "The folder to write validate.csv, validate.txt and validate.env.json to.", completion: .directory)
   var output: String?
 
-  @Option(help: "Comparisons per benchmark, of \(Validation.blocksPerComparison) blocks each.")
-  var rounds: Int = 5
+  @Flag(help: "Replace the finished validation in --output.")
+  var overwrite = false
+
+  @Option(
+    help: ArgumentHelp(
+      "Comparisons per benchmark, of \(Validation.blocksPerComparison) blocks each.",
+      discussion: "By default \(Self.usualRounds), at least \(Self.fewestRounds)."))
+  var rounds: Int?
 
   @Option(help: "The seed of every random choice.")
   var seed: UInt64 = 1
 
+  private static var fewestRounds: Int {
+    Validation.fewestRounds(benchmarks: Program.suite.experiment.scenarios.count)
+  }
+  private static var usualRounds: Int { max(5, fewestRounds) }
+
   package init() {}
 
   package func run() throws {
-    guard 1...100 ~= rounds else { throw Complaint(.usage, "--rounds takes a count from 1 to 100, not \(rounds)") }
-    try ValidationJob(Program.suite, rounds: rounds, seed: seed, output: output).run()
+    let rounds = rounds ?? Self.usualRounds
+    guard Self.fewestRounds...100 ~= rounds else {
+      throw Complaint(
+        .usage,
+        "--rounds takes a count from \(Self.fewestRounds) to 100, not \(rounds): in fewer comparisons a single one is more "
+          + "than the 5 % that may be flagged")
+    }
+    try ValidationJob(Program.suite, rounds: rounds, seed: seed, output: output, overwrite: overwrite).run()
   }
 }

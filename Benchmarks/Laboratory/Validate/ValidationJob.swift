@@ -11,7 +11,7 @@ struct ValidationJob {
   private let progress = Progress()
   private let jemalloc = Jemalloc.library()
 
-  init(_ suite: any Suite, rounds: Int, seed: UInt64, output: String?) throws {
+  init(_ suite: any Suite, rounds: Int, seed: UInt64, output: String?, overwrite: Bool = false) throws {
     Execution.ignoreWriteSignals()
     self.suite = suite
     // One worker: what is measured is the laboratory, not the scheduling of two threads.
@@ -32,9 +32,14 @@ struct ValidationJob {
     guard mkdir(output, 0o755) == 0 || errno == EEXIST else {
       throw Complaint(.cannotCreate, "cannot create the folder \(output): \(String(cString: strerror(errno)))")
     }
+    let report = "\(output)/validate.txt"
+    guard overwrite || access(report, F_OK) != 0 else {
+      throw Complaint(.cannotCreate, "\(report) holds a finished validation: --overwrite replaces it")
+    }
+    try ResultFiles.checkWritable(report)
+    self.report = report
     let name = "\(output)/validate.csv"
-    destination = .files(try ResultFiles(csv: name), name: name)
-    report = "\(output)/validate.txt"
+    destination = .files(try ResultFiles(csv: name, mayReplace: overwrite), name: name)
   }
 
   func run() throws {

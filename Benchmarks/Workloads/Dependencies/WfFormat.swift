@@ -108,9 +108,18 @@ package enum WfFormat {
   }
 
   private static func decode(_ data: Data, source: String) throws -> Body {
+    guard data.contains(where: { !" \t\r\n".utf8.contains($0) }) else {
+      throw Complaint(.badInput, "\(source) is empty; a replay reads a WfFormat \(WfFormatVersion.read) workflow")
+    }
     do {
       return try JSONDecoder().decode(Document.self, from: data).workflow
     } catch let error as DecodingError {
+      if let other = WfFormatVersion(data), other.name != WfFormatVersion.read {
+        throw Complaint(
+          .badInput,
+          "\(source): this is WfFormat \(other.name), and a replay reads WfFormat \(WfFormatVersion.read): "
+            + "workflow.specification.tasks with the graph, workflow.execution.tasks with the runtimes")
+      }
       throw Complaint(.badInput, "\(source): not a WfFormat 1.5 workflow: \(reason(error))")
     } catch {
       throw Complaint(.badInput, "\(source): not a WfFormat 1.5 workflow: it is not JSON")

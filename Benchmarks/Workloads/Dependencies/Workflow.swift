@@ -87,7 +87,7 @@ extension Workflow {
   package var depth: Int { levels.count }
   package var widestLevel: Int { levels.max() ?? 0 }
   /// T1: all runtimes together, in seconds.
-  package var totalSeconds: Double { graph(scale: 1).totalWork / 1e9 }
+  package var totalSeconds: Double { tasks.reduce(0) { $0 + $1.seconds } }
   /// T-infinity: the longest path, in seconds.
   package var criticalPathSeconds: Double { graph(scale: 1).criticalPath / 1e9 }
 

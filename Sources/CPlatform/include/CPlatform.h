@@ -136,6 +136,9 @@ static inline bool cplatform_is_tracing(void) { return __atomic_load_n(&cplatfor
 void cplatform_set_tracing(bool on);
 /// Writes the trace to a path. The operation core's; weak, so that this module links alone.
 extern void operations_write_trace(const char *path) __attribute__((weak));
+/// Fills `place` with where a file that replaces what has this name is to be renamed to: the name behind all symbolic links.
+/// Returns why nothing may be replaced there, or NULL.
+const char *_Nullable cplatform_place_to_replace(const char *name, char *place, size_t size);
 /// Fills `name` with this program's name, at most `size` bytes with the zero.
 void cplatform_program_name(char *name, size_t size);
 

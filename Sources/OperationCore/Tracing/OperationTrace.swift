@@ -56,7 +56,8 @@ public struct OperationTrace: Sendable {
     return text.string
   }
 
-  /// Writes the file, beside its place first: an earlier one is replaced as a whole or not at all.
+  /// Writes the file, beside its place first: an earlier one is replaced as a whole or not at all. A symbolic link is followed;
+  /// what is no regular file, such as a device, is left alone.
   /// Throws `OperationTraceError` when it cannot be written.
   public func write(to path: String) throws {
     try TraceFile.replace(path) { try write(into: &$0) }

@@ -1,14 +1,15 @@
 import CPlatform
 import Glibc
 
-/// Writes a file beside its place and renames it.
+/// Writes a file beside its place and renames it. Symbolic links are followed; devices and FIFOs are refused.
 enum TraceFile {
   /// - Parameter fresh: where it is written first; unless told otherwise a name of this thread's own, since other processes and
   ///   threads may be writing the same file: the last one to finish is kept, whole.
   static func replace(
     _ path: String, beside fresh: String? = nil, _ body: (inout TraceText) throws -> Void
   ) throws {
-    let fresh = fresh ?? "\(path).\(cplatform_process_id()).\(cplatform_thread_id()).partial"
+    let place = try place(of: path)
+    let fresh = fresh ?? "\(place).\(cplatform_process_id()).\(cplatform_thread_id()).partial"
     let file = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
     guard file >= 0 else { throw failure(path) }
     do {
@@ -21,11 +22,19 @@ enum TraceFile {
         throw error
       }
       // Some file systems say only now what they could not keep.
-      guard close(file) == 0, rename(fresh, path) == 0 else { throw failure(path) }
+      guard close(file) == 0, rename(fresh, place) == 0 else { throw failure(path) }
     } catch {
       unlink(fresh)
       throw error
     }
+  }
+
+  private static func place(of path: String) throws -> String {
+    var place = [CChar](repeating: 0, count: Int(PATH_MAX))
+    if let reason = cplatform_place_to_replace(path, &place, place.count) {
+      throw OperationTraceError(path: path, reason: String(cString: reason))
+    }
+    return String(decoding: place.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
   }
 
   private static func write(_ bytes: [UInt8], to file: Int32, path: String) throws {

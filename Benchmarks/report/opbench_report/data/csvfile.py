@@ -49,8 +49,13 @@ def rows(content, source):
         text = content.decode("utf-8")
     except UnicodeDecodeError:
         raise Complaint(BAD_INPUT, f"{source}: not UTF-8 text, so not a result of opbench") from None
+    if text.startswith("\ufeff"):
+        raise Complaint(
+            BAD_INPUT,
+            f"{source}, line 1: a byte order mark stands before the header; save it as UTF-8 without one",
+        )
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
-    records = []
+    records, lines = [], {}
     try:
         _check_header(next(reader), source)
         # How opbench tells a file that was cut off from a whole one.
@@ -59,7 +64,14 @@ def rows(content, source):
                 BAD_INPUT, f"{source}, line {text.count(chr(10)) + 1}: the file is cut off in the middle of this row"
             )
         for fields in reader:
-            records.append(_record(fields, f"{source}, line {reader.line_num}"))
+            record = _record(fields, f"{source}, line {reader.line_num}")
+            earlier = lines.setdefault(tuple(record[1:12]), reader.line_num)
+            if earlier != reader.line_num:
+                raise Complaint(
+                    BAD_INPUT,
+                    f"{source}, line {reader.line_num}: the same value as in line {earlier}, once more",
+                )
+            records.append(record)
     except csv.Error as error:
         raise Complaint(BAD_INPUT, f"{source}, line {reader.line_num}: {error}") from None
     if not records:
@@ -101,6 +113,11 @@ def _record(fields, place):
     # Beyond these, ratios and axes overflow; no clock, counter or share comes near them.
     if fields[12] and not _LEAST < abs(fields[12]) < _MOST:
         raise Complaint(BAD_INPUT, f"{place}: value is {fields[12]:g}, which nothing can have measured")
+    # A difference of times may well be negative.
+    if fields[12] < 0 and fields[11] == "ns" and not fields[10].endswith("_overhead_ns"):
+        raise Complaint(
+            BAD_INPUT, f"{place}: value is {fields[12]:g}, and {fields[10]} is a time, which is never negative"
+        )
     if parameters.parse(fields[7]) is None:
         raise Complaint(BAD_INPUT, f"{place}: params is '{fields[7][:40]}', not key=value;…")
     return fields

@@ -1,0 +1,35 @@
+/// What a misspelt name is likely to mean.
+package enum Suggestion {
+  /// What follows "there is no such name": the nearest one, where one is near, and all.
+  package static func words(for word: String, among names: some Sequence<String>) -> String {
+    let all = names.joined(separator: ", ")
+    return closest(to: word, among: names).map { "; did you mean \($0)? There are \(all)" } ?? "; there are \(all)"
+  }
+
+  /// The nearest name, the first of several; nil when all are further away than one edit in three letters.
+  static func closest(to word: String, among names: some Sequence<String>) -> String? {
+    let word = Array(word.lowercased())
+    let near = names.map { (name: $0, edits: edits(word, Array($0.lowercased()))) }.min { $0.edits < $1.edits }
+    guard let near, near.edits < word.count, near.edits <= max(1, min(word.count, near.name.count) / 3) else {
+      return nil
+    }
+    return near.name
+  }
+
+  /// How many letters must be put in, taken out, replaced or swapped with the next one to make one word of the other.
+  static func edits(_ a: [Character], _ b: [Character]) -> Int {
+    // Rows of the table of prefixes: of one letter less, and of two.
+    var before: [Int] = []
+    var row = Array(0...b.count)
+    for i in 0..<a.count {
+      var next = [i + 1]
+      for j in 0..<b.count {
+        var least = min(row[j + 1] + 1, next[j] + 1, row[j] + (a[i] == b[j] ? 0 : 1))
+        if i > 0, j > 0, a[i] == b[j - 1], a[i - 1] == b[j] { least = min(least, before[j - 1] + 1) }
+        next.append(least)
+      }
+      (before, row) = (row, next)
+    }
+    return row[b.count]
+  }
+}

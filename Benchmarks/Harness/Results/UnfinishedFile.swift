@@ -1,0 +1,36 @@
+import Glibc
+
+/// An output that is being written, `….partial` beside its place: by one program at a time.
+enum UnfinishedFile {
+  /// Opens it, as it is, for this program alone: until the descriptor is closed, whatever the file is called by then.
+  static func open(_ name: String, of output: String) throws -> Int32 {
+    while true {
+      let descriptor = Glibc.open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
+      guard descriptor >= 0 else {
+        throw Complaint(.cannotCreate, "cannot write \(output): \(String(cString: strerror(errno)))")
+      }
+      // A file system that cannot lock is no reason not to write.
+      if flock(descriptor, LOCK_EX | LOCK_NB) != 0, errno == EWOULDBLOCK {
+        close(descriptor)
+        throw Complaint(
+          .cannotCreate, "another run is writing \(output): wait for its end, or name another file")
+      }
+      // Between the two calls the one before may have put the file in its place.
+      if isCalled(name, descriptor) { return descriptor }
+      close(descriptor)
+    }
+  }
+
+  private static func isCalled(_ name: String, _ descriptor: Int32) -> Bool {
+    var own = stat()
+    var named = stat()
+    return fstat(descriptor, &own) == 0 && stat(name, &named) == 0 && own.st_ino == named.st_ino
+      && own.st_dev == named.st_dev
+  }
+
+  /// Removes one that holds nothing, as it was when it was opened.
+  static func removeIfEmpty(_ name: String, _ descriptor: Int32) {
+    var status = stat()
+    if fstat(descriptor, &status) == 0, status.st_size == 0 { unlink(name) }
+  }
+}

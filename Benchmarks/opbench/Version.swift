@@ -1,0 +1,22 @@
+import Harness
+
+/// What `--version` says.
+enum Version {
+  /// The one place of the number. A development version: no release has been made.
+  static let number = "0.1.0-dev"
+
+  static var text: String {
+    "opbench \(number), a \(Environment.isOptimised ? "release" : "debug") build by \(compiler)"
+  }
+
+  /// As far as a program can know it.
+  private static var compiler: String {
+    #if compiler(>=6.5)
+      "Swift 6.5 or later"
+    #elseif compiler(>=6.4)
+      "Swift 6.4"
+    #else
+      "Swift 6.3"
+    #endif
+  }
+}
