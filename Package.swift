@@ -47,7 +47,9 @@ let package = Package(
     .target(name: "CMeasure", path: "Benchmarks/CMeasure"),
     .target(
       name: "Harness",
-      dependencies: ["CJemalloc", "CMeasure", "Primitives", .product(name: "Histogram", package: "hdrhistogram-swift")],
+      dependencies: [
+        "CJemalloc", "CMeasure", "Primitives", .product(name: "Histogram", package: "hdrhistogram-swift"),
+      ],
       path: "Benchmarks/Harness", swiftSettings: settings),
     .target(
       name: "Subjects", dependencies: ["Harness", "Operations", .product(name: "NIOPosix", package: "swift-nio")],

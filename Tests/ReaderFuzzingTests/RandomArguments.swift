@@ -9,7 +9,8 @@ struct RandomArguments {
   private static let words = [
     "run", "list", "compare", "report", "gate", "validate", "measure", "help", "--help", "-h", "--version", "--",
     "-", "--backend", "--benchmark", "--workers", "--blocks", "--values", "--quick", "--seed", "--graph", "--allocator",
-    "--output", "--trace", "--resume", "--dry-run", "--variants", "--reference", "--metric", "--format", "--across-allocators",
+    "--output", "--trace", "--resume", "--dry-run", "--variants", "--reference", "--metric", "--format",
+    "--across-allocators",
     "--base", "--head", "--base-name", "--head-name", "--tiers", "--thresholds", "--allocations", "--json",
     "--markdown",
     "--calibrate", "--record", "--self-test", "--runs", "--generate-completion-script", "--experimental-dump-help",

@@ -12,7 +12,8 @@ package struct ComparisonReport {
   package func table(width: Int = TextWidth.file) -> String {
     let table = ComparisonTable(comparison, width: width)
     let parts = [
-      [comparison.sides.heading, comparison.pairing].map { WrappedText.text($0, width: width, hanging: 4) }.joined(separator: "\n"),
+      [comparison.sides.heading, comparison.pairing].map { WrappedText.text($0, width: width, hanging: 4) }.joined(
+        separator: "\n"),
       table.text, table.means, WrappedText.text(legend, width: width),
     ]
     return parts.filter { !$0.isEmpty }.joined(separator: "\n\n") + "\n"

@@ -42,7 +42,8 @@ struct ComparisonTable {
     let rows = comparison.means.map { arm, against, mean in
       ["\(arm)", Scale.ratio(mean.ratio, mean.interval), mean.basis, "against \(against)"]
     }
-    return (["geometric mean of the times, \(comparison.sides.ratioName)"] + Table.aligned(rows).flatMap(wrapped)).joined(separator: "\n")
+    return (["geometric mean of the times, \(comparison.sides.ratioName)"] + Table.aligned(rows).flatMap(wrapped))
+      .joined(separator: "\n")
   }
 
   /// As the command line names two results: what was before comes first.
