@@ -31,7 +31,7 @@ final class FakeGate {
   func session(seed: UInt64 = 1) -> GateSession {
     GateSession(
       base: Self.base, head: Self.head, effort: GateEffort(), seed: seed, spin: Spin(roundsPerMicrosecond: 1),
-      world: GateSession.World(
+      world: GateWorld(
         launch: { arm, request, _, timeout in
           self.timeouts.append(timeout)
           let answer = self.answer(arm, request)

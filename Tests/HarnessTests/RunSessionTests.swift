@@ -28,7 +28,7 @@ final class FakeWorld {
   var checkpoints: [RunResult] = []
 
   func run(_ plan: Plan, counting: [String: String]? = nil, earlier: EarlierRun = EarlierRun()) -> RunResult {
-    let world = RunSession.World(
+    let world = RunWorld(
       launch: { request, environment, _ in
         self.requests.append(request)
         self.environments.append(environment)

@@ -1,25 +1,5 @@
 /// Runs blocks of base, head, and base again: the gate's hands. What the numbers mean is for `GateRule`.
 package struct GateSession {
-  /// Where the session meets the world; tests put something else here.
-  package struct World {
-    package var launch: (GateArm, MeasureRequest, [String: String], Double) -> ProcessOutcome
-    /// Begins to watch the machine; what it gives tells the share of CPU time that was stolen since.
-    package var watchSteal: () -> () -> Double
-    package var showProgress: (_ done: Int, _ total: Int, _ what: String) -> Void
-    package var isInterrupted: () -> Bool
-
-    package init(
-      launch: @escaping (GateArm, MeasureRequest, [String: String], Double) -> ProcessOutcome,
-      watchSteal: @escaping () -> () -> Double, showProgress: @escaping (Int, Int, String) -> Void,
-      isInterrupted: @escaping () -> Bool
-    ) {
-      self.launch = launch
-      self.watchSteal = watchSteal
-      self.showProgress = showProgress
-      self.isInterrupted = isInterrupted
-    }
-  }
-
   /// A process that gave no number, on either side.
   package struct Failure: Error, Hashable, Sendable {
     package let isBase: Bool
@@ -59,13 +39,13 @@ package struct GateSession {
   private let effort: GateEffort
   let seed: UInt64
   let spin: Spin
-  private let world: World
+  private let world: GateWorld
   private var repeats: [CellKey: Int] = [:]
   /// After how many seconds a process of a cell counts as hung, once one has ended.
   private var timeouts: [CellKey: Double] = [:]
   private var processes = 0
 
-  package init(base: GateArm, head: GateArm, effort: GateEffort, seed: UInt64, spin: Spin, world: World) {
+  package init(base: GateArm, head: GateArm, effort: GateEffort, seed: UInt64, spin: Spin, world: GateWorld) {
     self.base = base
     self.head = head
     self.effort = effort

@@ -1,52 +1,11 @@
 /// Carries out a plan: calibrates, runs the blocks, counts allocations. Each step is a process of its own; one that
 /// fails costs its own cell, which does not run again.
 package struct RunSession {
-  /// Where the session meets the world; tests put something else here.
-  package struct World {
-    /// Starts a process for a request, with additions to its environment, and waits for it so many seconds.
-    package var launch: (MeasureRequest, [String: String], Double) -> ProcessOutcome
-    package var showProgress: (_ done: Int, _ total: Int, _ what: String, _ secondsLeft: Double) -> Void
-    package var say: (String) -> Void
-    /// Keeps the rows of a process for good as soon as it has ended.
-    package var record: ([Row]) -> Void
-    /// Keeps what is known of the run so far, beside its rows.
-    package var checkpoint: (RunResult) -> Void
-    package var isInterrupted: () -> Bool
-    /// What the counting processes find in their environment, or nil when nothing can count.
-    package var countingEnvironment: [String: String]?
-    /// What the timed processes find in theirs.
-    package var timingEnvironment: [String: String]
-    /// Where a traced process writes its events, by its number.
-    package var tracePiece: (Int32) -> String
-    /// Takes them over: how many operations they show, and how many events not.
-    package var keepTrace: (TraceRequest, _ operations: Int, _ notShown: Int) -> Void
-
-    package init(
-      launch: @escaping (MeasureRequest, [String: String], Double) -> ProcessOutcome,
-      showProgress: @escaping (Int, Int, String, Double) -> Void, say: @escaping (String) -> Void,
-      record: @escaping ([Row]) -> Void, checkpoint: @escaping (RunResult) -> Void = { _ in },
-      isInterrupted: @escaping () -> Bool, countingEnvironment: [String: String]?,
-      timingEnvironment: [String: String] = [:], tracePiece: @escaping (Int32) -> String = { "trace.\($0)" },
-      keepTrace: @escaping (TraceRequest, Int, Int) -> Void = { _, _, _ in }
-    ) {
-      self.launch = launch
-      self.showProgress = showProgress
-      self.say = say
-      self.record = record
-      self.checkpoint = checkpoint
-      self.timingEnvironment = timingEnvironment
-      self.tracePiece = tracePiece
-      self.keepTrace = keepTrace
-      self.isInterrupted = isInterrupted
-      self.countingEnvironment = countingEnvironment
-    }
-  }
-
   private let plan: Plan
   private let runID: String
   private let spin: Spin
   private let context: String
-  private let world: World
+  private let world: RunWorld
   private var remaining: [Plan.Step]
   private var timeLeft: TimeLeft
   private var result = RunResult()
@@ -62,7 +21,7 @@ package struct RunSession {
 
   /// `earlier` is what a run that is being resumed has left; only what it lacks runs.
   package init(
-    _ plan: Plan, runID: String, spin: Spin, context: String = "", world: World, earlier: EarlierRun = EarlierRun()
+    _ plan: Plan, runID: String, spin: Spin, context: String = "", world: RunWorld, earlier: EarlierRun = EarlierRun()
   ) {
     self.plan = plan
     self.runID = runID

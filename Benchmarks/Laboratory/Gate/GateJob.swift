@@ -87,7 +87,7 @@ package struct GateJob {
     _ inject: @escaping (GateArm, MeasureRequest) -> [String: String] = { _, _ in [:] }
   ) -> GateSession {
     var began: UInt64 = 0
-    let world = GateSession.World(
+    let world = GateWorld(
       launch: { arm, request, environment, timeout in
         let additions = [arm.environment, environment, inject(arm, request)]
         return ProcessRunner.measure(

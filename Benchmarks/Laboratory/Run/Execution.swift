@@ -64,7 +64,7 @@ package struct Execution {
       do { try action() } catch { writing = error }
     }
     let suite = suite
-    let world = RunSession.World(
+    let world = RunWorld(
       launch: launch ?? { suite.launch($0, environment: $1, timeout: $2) },
       showProgress: progress.show, say: progress.say,
       record: { rows in attempt { try destination.write(rows.map(CSV.line).joined()) } },

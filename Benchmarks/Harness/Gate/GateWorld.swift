@@ -1,0 +1,19 @@
+/// Where the gate's session meets the world; tests put something else here.
+package struct GateWorld {
+  package var launch: (GateArm, MeasureRequest, [String: String], Double) -> ProcessOutcome
+  /// Begins to watch the machine; what it gives tells the share of CPU time that was stolen since.
+  package var watchSteal: () -> () -> Double
+  package var showProgress: (_ done: Int, _ total: Int, _ what: String) -> Void
+  package var isInterrupted: () -> Bool
+
+  package init(
+    launch: @escaping (GateArm, MeasureRequest, [String: String], Double) -> ProcessOutcome,
+    watchSteal: @escaping () -> () -> Double, showProgress: @escaping (Int, Int, String) -> Void,
+    isInterrupted: @escaping () -> Bool
+  ) {
+    self.launch = launch
+    self.watchSteal = watchSteal
+    self.showProgress = showProgress
+    self.isInterrupted = isInterrupted
+  }
+}

@@ -1,0 +1,35 @@
+import Harness
+
+/// What a benchmark is prepared with.
+package struct Setting: Sendable {
+  package let parameters: Parameters
+  package let workers: Int
+  package let seed: UInt64
+  package let spin: Spin
+  /// The time in which the slowest subject completes one operation of an open loop, in nanoseconds; unknown while it
+  /// is being found out, and to every other benchmark.
+  package let serviceTime: Double?
+
+  package init(parameters: Parameters, workers: Int, seed: UInt64, spin: Spin, serviceTime: Double? = nil) {
+    self.parameters = parameters
+    self.workers = workers
+    self.seed = seed
+    self.spin = spin
+    self.serviceTime = serviceTime
+  }
+
+  /// A parameter that `parameterSets` has put there.
+  func integer(_ key: String) throws -> Int {
+    guard let value = parameters.integer(key), value >= 0 else {
+      throw Complaint(.usage, "parameter '\(key)' is missing or not a count in '\(parameters)'")
+    }
+    return value
+  }
+
+  func number(_ key: String) throws -> Double {
+    guard let value = parameters.number(key), value >= 0 else {
+      throw Complaint(.usage, "parameter '\(key)' is missing or not a number in '\(parameters)'")
+    }
+    return value
+  }
+}
