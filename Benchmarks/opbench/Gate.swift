@@ -27,13 +27,13 @@ struct Gate: ParsableCommand {
   var whole = false
 
   @Option(
-    help: "With --self-test: so many runs of each case, for the rates of false alarms and detection. Needs --log.")
+    help: "With --self-test: n runs of each case, for the rates of false alarms and detection. Needs --log.")
   var runs: Int?
 
   @Option(help: "With --runs: the file that each run appends a line to, and that the same command goes on with.")
   var log: String?
 
-  @Option(help: "With --runs: begin no run that would not end within so many minutes.")
+  @Option(help: "With --runs: begin no run that would not end within n minutes.")
   var minutes: Double?
 
   static let backends = SubjectRegistry.inProcess.filter { $0.abilities.contains(.operations) }.map(\.name)

@@ -87,7 +87,7 @@ struct SelfTestJob {
     }
   }
 
-  /// Cases in turn, each run a line of the log, until there are so many of each or the time is over; the same command
+  /// Cases in turn, each run a line of the log, until there are `count` of each or the time is over; the same command
   /// goes on.
   func runs(_ count: Int, log: String, minutes: Double) throws {
     let began = Clock.now()

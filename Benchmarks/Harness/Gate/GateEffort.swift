@@ -9,9 +9,9 @@ package struct GateEffort: Hashable, Sendable {
   package var warmups = 1
   /// What a value takes on the base, in nanoseconds.
   package var target: UInt64 = 5_000_000
-  /// After so many seconds the first process of a cell counts as hung.
+  /// Seconds after which the first process of a cell counts as hung.
   package var firstTimeout = 120.0
-  /// A later one counts as hung after so many times what the first took, and not before so many seconds.
+  /// A later process counts as hung after this multiple of what the first took, and not before `timeout` seconds.
   package var timeoutFactor = 30.0
   package var timeout = 20.0
 

@@ -10,7 +10,7 @@ package struct GateRule: Sendable {
   package static let secondBlocks = 10
   /// So many of the first ten blocks of the second stage must agree on the direction.
   package static let agreeing = 9
-  /// The second stage counts at most so many blocks.
+  /// The most blocks that the second stage counts.
   package static let mostSecondBlocks = 30
   package static let largestExcludedShare = 0.25
 
@@ -19,7 +19,7 @@ package struct GateRule: Sendable {
 
   package init(tolerance: Double) { self.tolerance = tolerance }
 
-  /// How many blocks may be run for so many that count: no more than a quarter may be excluded.
+  /// How many blocks may be run for `counted` that count: no more than a quarter may be excluded.
   package static func mostBlocks(for counted: Int) -> Int {
     Int(Double(counted) / (1 - largestExcludedShare))
   }

@@ -83,6 +83,6 @@ extension Metric {
   /// How often a curve of efficiency over granularity passes the level asked for; more than 1 means noise.
   package static let crossings = Metric("crossings", unit: "crossings")
 
-  /// The smallest average task granularity that still reaches so many per cent of the peak.
+  /// The smallest average task granularity that still reaches the given share of the peak.
   package static func metg(_ percent: Int) -> Metric { Metric("metg\(percent)_ns", unit: "ns") }
 }

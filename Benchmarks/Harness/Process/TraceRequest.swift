@@ -7,7 +7,7 @@ package struct TraceRequest: Codable, Hashable, Sendable {
   package let process: Int32
   /// As many as one value has, or fewer: enough for `wantedOperations`.
   package let repeats: Int
-  /// What happens after so many operations is not shown.
+  /// What happens after `operationLimit` operations is not shown.
   package let operationLimit: Int
 
   package init(file: String, name: String, process: Int32, repeats: Int, operationLimit: Int) {

@@ -1,6 +1,6 @@
 /// Where a run's session meets the world; tests put something else here.
 package struct RunWorld {
-  /// Starts a process for a request, with additions to its environment, and waits for it so many seconds.
+  /// Starts a process for a request, with additions to its environment, and waits for it at most the given seconds.
   package var launch: (MeasureRequest, [String: String], Double) -> ProcessOutcome
   package var showProgress: (_ done: Int, _ total: Int, _ what: String, _ secondsLeft: Double) -> Void
   package var say: (String) -> Void

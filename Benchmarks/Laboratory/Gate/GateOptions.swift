@@ -35,7 +35,7 @@ package struct GateOptions: ParsableArguments {
   @Option(help: "Where to write the report as Markdown, for a pull request.", completion: .file(extensions: ["md"]))
   package var markdown: String?
 
-  @Option(help: "Find thresholds from so many medians of the head against itself; at least 30. Needs --output.")
+  @Option(help: "Find thresholds from this number of medians of the head against itself; at least 30. Needs --output.")
   package var calibrate: Int?
 
   @Option(

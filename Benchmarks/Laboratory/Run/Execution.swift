@@ -4,7 +4,7 @@ import Harness
 /// Carries out a plan: starts its processes, keeps every row as soon as its process has ended, and beside the rows what else is
 /// known of the run. `run` and `validate` are made of it.
 package struct Execution {
-  /// Starts the process of a request, with additions to its environment, and waits so many seconds.
+  /// Starts the process of a request, with additions to its environment, and waits at most the given seconds.
   typealias Launch = (MeasureRequest, [String: String], Double) -> ProcessOutcome
 
   let suite: any Suite

@@ -8,7 +8,7 @@ package struct Experiment: Sendable {
   package let control: Arm
   /// What it is, for the report.
   package let controlSummary: String
-  /// The environment in which every operation of the control spins so many rounds longer.
+  /// The environment in which every operation of the control spins `rounds` rounds longer.
   package let delay: @Sendable (_ rounds: Int) -> [String: String]
   /// Benchmarks that do nothing but count: they show what the measuring loop itself costs.
   package let bare: [CellKey]

@@ -19,7 +19,7 @@ package final class InjectedDelay {
   }
 
   /// - Parameters:
-  ///   - delay: the environment in which every operation spins so many rounds longer.
+  ///   - delay: the environment in which every operation spins n rounds longer, by n.
   ///   - launch: starts the process of a request of the control.
   package init(
     spin: Spin, delay: @escaping (Int) -> [String: String],
