@@ -30,8 +30,9 @@ package struct AllocationCounts: Hashable, Sendable {
     self.retained = retained
   }
 
-  /// How many processes a record is made from.
-  package static let recordedProcesses = 5
+  /// How many processes a record is made from. Operations are used again as far as the worker keeps up with the thread that adds:
+  /// the range must hold both ends, so a record is best made while other programs come and go.
+  package static let recordedProcesses = 60
 
   /// How far outside the recorded range a count may lie: a tenth of an allocation and one percent, eight bytes and one
   /// percent, since how long a queue gets, and so how much is used again, varies; and one thread, since a pool may or may
