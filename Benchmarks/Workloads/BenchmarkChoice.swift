@@ -18,8 +18,8 @@ package struct BenchmarkChoice: Sendable {
     BenchmarkChoice(workload, parameterSets: parameterSets + variants, variants: [])
   }
 
-  /// The benchmarks whose name matches, with all their parameters; those of which only `name parameters` matches, with
-  /// the parameters that do. Without an expression, everything.
+  /// A benchmark whose name matches is taken with all its parameters. Where only `name parameters` matches, the benchmark is
+  /// taken with the parameters that match. Without an expression, everything is taken.
   package static func all(
     _ catalogue: Catalogue, matching text: String?, option: String
   ) throws -> [BenchmarkChoice] {

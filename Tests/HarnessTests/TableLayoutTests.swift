@@ -5,7 +5,7 @@ import Testing
 
 /// What stands first in the tables, and that they fit where they are shown.
 struct TableLayoutTests {
-  /// Six blocks in which each arm takes so many times as long as the reference, give or take a share.
+  /// Six blocks in which each arm takes `factor` times as long as the reference, give or take `spread`.
   static func rows(_ arms: [(arm: Arm, factor: Double, spread: Double)], _ scenario: Scenario, metric: Metric) -> [Row]
   {
     (1...6).flatMap { block in

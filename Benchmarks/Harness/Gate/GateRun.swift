@@ -92,8 +92,8 @@ package struct GateRun {
   /// What the first process says, where others say so too.
   ///
   /// Memory of operations is used again, so a count depends on how far a worker falls behind the thread that adds: a process in
-  /// which it is held up allocates for every operation that waits. What has really changed is beyond its bounds in every
-  /// process, and its finding is the one that is nearest to them.
+  /// which it is held up allocates for every operation that waits. A count that has really changed is beyond its bounds in
+  /// every process. The finding is then that of the process whose count is nearest to the bounds.
   private mutating func agreed(
     _ gated: GatedCell, _ first: [GateFinding], _ entry: AllocationRecord.Entry?
   ) -> [GateFinding] {

@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// Which WfFormat a file is in that is not the one that is read: as it says itself, or by its shape.
+/// The version of WfFormat that a file is in. The file says it, or its shape tells; only one version is read.
 struct WfFormatVersion: Decodable {
   /// What `WfFormat` reads.
   static let read = "1.5"

@@ -45,7 +45,7 @@ extension Model {
     }
   }
 
-  /// It and those of which nobody knows whether they come before it, and so on; sorted.
+  /// The operation, the operations that may or may not come before it, the operations that may or may not come before those; sorted.
   private func tied(with index: Int) -> [Int] {
     guard let queue = operations[index].queue else { return [] }
     var found: Set<Int> = [index]
