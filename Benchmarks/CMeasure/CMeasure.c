@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <linux/perf_event.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -54,4 +55,27 @@ int opbench_perf_open(uint32_t type, uint64_t config, int thread, int exclude_ke
   attributes.exclude_hv = 1;
   attributes.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
   return (int)syscall(SYS_perf_event_open, &attributes, thread, -1, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+void opbench_begin_on(unsigned index) {
+  // Room for 8,192 CPUs: the kernel refuses a set that is smaller than its own.
+  enum { cpus = 8192 };
+  cpu_set_t *all = CPU_ALLOC(cpus), *one = CPU_ALLOC(cpus);
+  size_t size = CPU_ALLOC_SIZE(cpus);
+  if (all && one) {
+    CPU_ZERO_S(size, all);
+    CPU_ZERO_S(size, one);
+    if (sched_getaffinity(0, size, all) == 0 && CPU_COUNT_S(size, all) > 1) {
+      unsigned left = index % (unsigned)CPU_COUNT_S(size, all);
+      for (int cpu = 0; cpu < cpus; cpu++)
+        if (CPU_ISSET_S(cpu, size, all) && left-- == 0) {
+          CPU_SET_S(cpu, size, one);
+          break;
+        }
+      // The first call returns when the thread has moved; it then stays until the kernel has a reason to move it again.
+      if (sched_setaffinity(0, size, one) == 0) sched_setaffinity(0, size, all);
+    }
+  }
+  CPU_FREE(all);
+  CPU_FREE(one);
 }

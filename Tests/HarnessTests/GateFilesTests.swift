@@ -111,10 +111,10 @@ struct GateFilesTests {
     let narrow = GatedBenchmarks.cells(subject: "stealing", workers: 1)
     #expect(narrow.count == walls.count + 1 && Set(narrow.map(\.cell)).count == narrow.count)
     for lines in [
-      [], ["end"], ["suite\t2\trelease"], ["suite\t1\trelease", "end"], ["suite\t3\trelease", "end"],
-      ["suite\t2\trelease", "nonsense", "end"],
-      ["suite\t2\trelease", "gated\ta\tb\t\ts\t0\tns_per_op ns 2\t", "end"],
-      ["suite\t2\trelease", "gated\ta\tb\t\ts\t1\tns_per_op ns 7\t", "end"],
+      [], ["end"], ["suite\t3\trelease"], ["suite\t2\trelease", "end"], ["suite\t4\trelease", "end"],
+      ["suite\t3\trelease", "nonsense", "end"],
+      ["suite\t3\trelease", "gated\ta\tb\t\ts\t0\tns_per_op ns 2\t", "end"],
+      ["suite\t3\trelease", "gated\ta\tb\t\ts\t1\tns_per_op ns 7\t", "end"],
     ] { #expect(GateSuite(lines) == nil, "\(lines)") }
   }
 

@@ -10,7 +10,7 @@ import Testing
 struct PeerTests {
   static func request(
     _ name: BenchmarkName, _ parameters: Parameters, on subject: String = "tbb",
-    _ mode: MeasureRequest.Mode = .time(repeats: 2, values: 3, warmups: 1)
+    _ mode: MeasureRequest.Mode = .time(repeats: 2, values: 3, leadIn: 1, budget: .max)
   ) -> MeasureRequest {
     MeasureRequest(
       cell: CellKey(Scenario(name, parameters), Arm(subject: subject, workers: 2)), mode: mode, seed: 7,
@@ -23,7 +23,7 @@ struct PeerTests {
     #expect(
       timed.arguments == [
         "benchmark=overhead/external-add", "workers=2", "rounds_per_microsecond=12.5", "mode=time", "repeats=2",
-        "values=3", "warmups=1", "param.ops=10",
+        "values=3", "lead_in=1", "budget=18446744073709551615", "param.ops=10",
       ])
     let calibration = try PeerRequest(
       Self.request(BenchmarkName("dependencies", "chain"), ["length": "5"], .calibrate(target: 20, limit: 9)))
@@ -199,7 +199,7 @@ struct BuiltPeerTests {
         subject: "stealing",
         Setting(parameters: one.parameters, workers: 2, seed: 7, spin: Spin(roundsPerMicrosecond: 12.5)))
     ).measure(2)
-    let readings = try lines(.time(repeats: 2, values: 2, warmups: 1)).compactMap { line in
+    let readings = try lines(.time(repeats: 2, values: 2, leadIn: 1)).compactMap { line in
       if case .reading(let index, let reading) = line { (index: index, reading: reading) } else { nil }
     }
     #expect(Set(readings.map(\.index)) == [1, 2])

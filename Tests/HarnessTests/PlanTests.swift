@@ -117,32 +117,34 @@ struct PlanTests {
   }
 
   @Test func countsAndEstimates() throws {
-    let plan = try plan(
-      selection(benchmark: "external-add", effort: Effort(blocks: 4, values: 5, warmups: 2, target: 100_000_000)))
+    let plan = try plan(selection(benchmark: "external-add", effort: Self.long(blocks: 4)))
     #expect(plan.calibrations.count == 3)
     #expect(plan.countings.count == 3)
     #expect(plan.steps.count == 3 + 4 * 3 + 3)
     // Calibrating, timing, and counting twice three repeats after one.
     let start = Plan.usualStartup
-    let expected = 3 * (start + 0.15) + 12 * (start + 0.7 * 0.6) + 3 * (2 * start + 7 * 0.03)
+    let expected = 3 * (start + 0.25) + 12 * (start + 0.2 + 5 * 0.1) + 3 * (2 * start + 7 * 0.025)
     #expect(abs(plan.estimatedSeconds - expected) < 1e-9)
   }
 
   @Test func aRepeatLongerThanTheTargetCounts() throws {
-    let effort = Effort(blocks: 1, values: 1, warmups: 1, target: 1_000_000)
+    let effort = Effort(blocks: 1, values: 8, leadIn: 1_000_000, target: 1_000_000, budget: 8_000_000)
     let plan = try plan(selection(benchmark: "replay", effort: effort))
-    // A replay takes 0.1 s at least.
+    // A replay takes 0.1 s at least: one to lead in, and the one value that every process gives.
     let start = Plan.usualStartup
-    let expected = 3 * (start + 0.15) + 3 * (start + 0.2) + 3 * (2 * start + 4 * 0.1)
+    let expected = 3 * (start + 0.25) + 3 * (start + 0.2) + 3 * (2 * start + 7 * 0.1)
     #expect(abs(plan.estimatedSeconds - expected) < 1e-9)
   }
 
   @Test func theDefaultRunsAreShort() throws {
-    for (effort, budget, blocks) in [(Effort.full, Effort.fullBudget, 10), (.quick, Effort.quickBudget, 2)] {
+    for (effort, budget, least) in [
+      (Effort.full, Effort.fullBudget, 12), (.quick, Effort.quickBudget, Effort.fewestBlocks),
+    ] {
       var selection = selection(effort: effort)
       selection.budget = budget
       let plan = try plan(selection)
-      #expect(plan.estimatedSeconds <= budget && plan.effort.blocks == blocks)
+      #expect(plan.estimatedSeconds <= budget && plan.effort.blocks >= least, "\(plan.effort)")
+      #expect(plan.effort == effort.with(blocks: plan.effort.blocks))
     }
   }
 
@@ -150,9 +152,45 @@ struct PlanTests {
     let whole = try plan(selection(effort: .full))
     #expect(whole.fitted(seconds: whole.estimatedSeconds).effort == .full)
     let less = whole.fitted(seconds: whole.estimatedSeconds * 0.99).effort
-    #expect(less == Effort(blocks: 10, values: 5, warmups: 1, target: Effort.full.target))
-    #expect(whole.fitted(seconds: 0).effort == Effort(blocks: 10, values: 3, warmups: 1, target: 10_000_000))
+    #expect(less == Effort.full.with(blocks: Effort.full.blocks - 1))
+    let least = whole.fitted(seconds: 0).effort
+    #expect(least.blocks == Effort.fewestBlocks && least.values == 3)
     #expect(whole.fitted(seconds: 0).scenarios.count == whole.scenarios.count)
+  }
+
+  @Test func samplesAreSpreadOverTheBlocks() throws {
+    func samples(blocks: Int) throws -> Int {
+      let plan = try plan(selection(benchmark: "wake-idle", effort: Effort.full.with(blocks: blocks)))
+      return plan.samples(1_000, plan.scenarios[0])
+    }
+    #expect(try samples(blocks: 1) == 1_000 && samples(blocks: 10) == 1_000)
+    #expect(try samples(blocks: 20) == 500 && samples(blocks: 30) == 334)
+    let few = try plan(selection(benchmark: "wake-idle", effort: Effort.full.with(blocks: 10))).estimatedSeconds
+    let many = try plan(selection(benchmark: "wake-idle", effort: Effort.full.with(blocks: 40))).estimatedSeconds
+    // Four times the processes, each of which starts and leads in; the samples take what they took.
+    #expect(many < 2.5 * few)
+  }
+
+  @Test func longProcessesRunInFewerBlocks() throws {
+    let plan = try plan(selection(benchmark: "metg .*=trivial|fan-in", effort: Effort.full.with(blocks: 20)))
+    let counts = plan.scenarios.map { planned in
+      (1...20).compactMap { plan.turn(planned, block: $0) }
+    }
+    // Their turns count up, and are spread over the run.
+    #expect(Set(counts) == [Array(1...20), Array(1...Effort.fewestBlocks)])
+    let long = try #require(plan.scenarios.first { $0.scenario.name.benchmark == "metg" })
+    #expect((1...20).filter { plan.turn(long, block: $0) != nil } == [3, 5, 8, 10, 13, 15, 18, 20])
+    #expect(plan.samples(5, long) == 5)
+    let blocks = plan.steps.compactMap { step -> Int? in
+      if case .time(let cell, let block) = step, cell.scenario == long.scenario { block } else { nil }
+    }
+    #expect(blocks.count == Effort.fewestBlocks * long.arms.count)
+    // All arms of a block begin on the same CPU, the next block on the next; events are counted in as many blocks as do.
+    #expect((1...4).map { plan.place(plan.scenarios[0], block: $0) } == [0, 1, 2, 3])
+    #expect(plan.place(long, block: 3) == 0 && plan.place(long, block: 4) == nil && plan.place(long, block: 5) == 1)
+    let short = try #require(plan.scenarios.first { $0.scenario.name.benchmark != "metg" })
+    #expect(plan.countsEvents(short, block: 8) && !plan.countsEvents(short, block: 9))
+    #expect(plan.countsEvents(long, block: 20))
   }
 
   @Test func aHungProcessIsGivenUpSoon() throws {
@@ -163,17 +201,20 @@ struct PlanTests {
     }
   }
 
+  static func long(blocks: Int) -> Effort {
+    Effort(blocks: blocks, values: 5, leadIn: 200_000_000, target: 100_000_000, budget: .max)
+  }
+
   @Test func timeLeftLearns() throws {
-    let plan = try plan(
-      selection(benchmark: "external-add", effort: Effort(blocks: 2, values: 5, warmups: 2, target: 100_000_000)))
+    let plan = try plan(selection(benchmark: "external-add", effort: Self.long(blocks: 2)))
     let steps = plan.timedSteps(block: 1)
     let again = plan.timedSteps(block: 2)
     var left = TimeLeft(plan)
     let guess = left.seconds(again)
-    #expect(abs(guess - 3 * (Plan.usualStartup + 0.42)) < 1e-9)
-    left.finished(steps[0], seconds: 2 * (Plan.usualStartup + 0.42))
+    #expect(abs(guess - 3 * (Plan.usualStartup + 0.7)) < 1e-9)
+    left.finished(steps[0], seconds: 2 * (Plan.usualStartup + 0.7))
     // The seen cell takes what it took, the unseen ones twice the guess, as the first did.
-    #expect(abs(left.seconds(again) - 6 * (Plan.usualStartup + 0.42)) < 1e-9)
+    #expect(abs(left.seconds(again) - 6 * (Plan.usualStartup + 0.7)) < 1e-9)
     left.finished(steps[1], seconds: 0.1)
     let sameCell = again.filter { $0.cell == steps[1].cell }
     #expect(abs(left.seconds(sameCell) - 0.1) < 1e-9)

@@ -5,7 +5,7 @@ import Testing
 
 /// An interrupted run and the one that goes on with it are together what one run would have been.
 struct ResumeTests {
-  static let effort = Effort(blocks: 3, values: 2, warmups: 1, target: 1_000)
+  static let effort = Effort(blocks: 3, values: 2, leadIn: 1_000, target: 1_000, budget: 2_000)
 
   static func plan(seed: UInt64 = 1, effort: Effort = effort, allocator: Allocator = .system) -> Plan {
     let scenarios = ["external-add", "local-add"].map { name in

@@ -50,36 +50,57 @@ final class FakeWorld {
 }
 
 struct RunSessionTests {
-  @Test func theSlowestSubjectCalibratesForAll() {
+  @Test func eachSubjectFillsTheTimeOfAValue() {
     let world = FakeWorld()
     let result = world.run(Sample.plan())
-    #expect(result.repeats == [Sample.scenario: 3])
+    #expect(
+      result.repeats == [CellKey(Sample.scenario, Sample.ours): 40, CellKey(Sample.scenario, Sample.reference): 3])
     #expect(world.timed.count == 4)
-    #expect(world.timed.allSatisfy { $0.mode == .time(repeats: 3, values: 3, warmups: 1) })
+    for request in world.timed {
+      let repeats = request.subject == "foundation" ? 3 : 40
+      #expect(request.mode == .time(repeats: repeats, values: 3, leadIn: 2_000, budget: 3_000, countsEvents: true))
+    }
     #expect(world.timed.allSatisfy { $0.context == "g.json" && $0.seed == 1 })
     #expect(result.rows.count == 4 && world.rows == result.rows)
     #expect(Set(result.rows.map(\.process)).count == 4)
     #expect(result.rows.map(\.block).sorted() == [1, 1, 2, 2])
   }
 
-  @Test func fixedRepeatsAreSharedOutAmongTheValues() {
+  @Test func samplesAreSharedOutAmongTheValues() {
     let world = FakeWorld()
-    #expect(world.run(Sample.plan(repeats: .perProcess(10, seconds: 1))).repeats == [Sample.scenario: 4])
+    #expect(world.run(Sample.plan(repeats: .samples(10, seconds: 1))).repeats.isEmpty)
     #expect(world.requests.count == 4)
+    // However long they take.
+    #expect(
+      world.timed.allSatisfy {
+        $0.mode == .time(repeats: 4, values: 3, leadIn: 2_000, budget: .max, countsEvents: true)
+      })
+  }
+
+  @Test func fewSamplesAreFewValues() {
+    let world = FakeWorld()
+    _ = world.run(Sample.plan(repeats: .samples(2, seconds: 1)))
+    #expect(
+      world.timed.allSatisfy {
+        $0.mode == .time(repeats: 1, values: 2, leadIn: 2_000, budget: .max, countsEvents: true)
+      })
   }
 
   @Test func thePaceOfAnOpenLoopIsTheSlowestSubjectsForAll() {
     let world = FakeWorld()
     let result = world.run(Sample.plan(repeats: .paced(samples: 10, seconds: 1)))
-    // The slowest completes 3 operations in the time of a value.
-    #expect(result.repeats == [Sample.scenario: 3])
+    // The slowest completes 3 operations while it is calibrated.
+    #expect(Array(result.repeats.values) == [3, 3])
     let calibrated = world.requests.filter { if case .calibrate = $0.mode { true } else { false } }
     #expect(calibrated.count == 2 && calibrated.allSatisfy { $0.serviceTime == nil })
-    let plan = Sample.plan()
+    // For long enough to be sharp, whatever a value takes.
+    #expect(
+      calibrated.allSatisfy { $0.mode == .calibrate(target: 50_000_000, limit: $0.subject == "foundation" ? 40 : .max) }
+    )
     #expect(world.timed.count == 4)
     #expect(
       world.timed.allSatisfy {
-        $0.mode == .time(repeats: 4, values: 3, warmups: 1) && $0.serviceTime == Double(plan.effort.target) / 3
+        $0.mode == .time(repeats: 4, values: 3, leadIn: 2_000, countsEvents: true) && $0.serviceTime == 50_000_000.0 / 3
       })
   }
 

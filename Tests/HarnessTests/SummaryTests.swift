@@ -11,7 +11,8 @@ enum Sample {
 
   static func plan(
     repeats: RepeatPolicy = .calibrated(), counts: Bool = false,
-    effort: Effort = Effort(blocks: 2, values: 3, warmups: 1, target: 1_000), headlines: [Metric] = [.nsPerOp]
+    effort: Effort = Effort(blocks: 2, values: 3, leadIn: 2_000, target: 1_000, budget: 3_000),
+    headlines: [Metric] = [.nsPerOp]
   ) -> Plan {
     let planned = PlannedScenario(
       scenario: scenario, arms: [ours, reference], incapable: [raw], repeats: repeats, headlines: headlines,

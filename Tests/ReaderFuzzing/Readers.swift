@@ -125,7 +125,7 @@ extension Reader {
     "request",
     tokens: json + [
       "\"family\":", "\"benchmark\":", "\"parameters\":", "\"subject\":", "\"workers\":", "\"mode\":", "\"time\":",
-      "\"repeats\":", "\"values\":", "\"warmups\":", "\"spin\":", "\"context\":", "\"allocator\":",
+      "\"repeats\":", "\"values\":", "\"leadIn\":", "\"spin\":", "\"context\":", "\"allocator\":",
     ]
   ) { bytes in
     _ = try MeasureRequest(encoded: String(decoding: bytes, as: UTF8.self)).encoded()

@@ -6,7 +6,7 @@ package struct GateEffort: Hashable, Sendable {
   /// Many short values rather than few long ones: what a value loses to another guest of the host then does not touch
   /// the median of all of them.
   package var values = 8
-  package var warmups = 1
+  package var leadIn: UInt64 = 5_000_000
   /// What a value takes on the base, in nanoseconds.
   package var target: UInt64 = 5_000_000
   /// Seconds after which the first process of a cell counts as hung.

@@ -90,10 +90,10 @@ package struct GateSession {
       let repeats = try repeats(cell)
       let stolen = world.watchSteal()
       var lines: [[ResultLine]] = arms.map { _ in [] }
-      let mode = MeasureRequest.Mode.time(repeats: repeats, values: effort.values, warmups: effort.warmups)
-      for _ in 0..<effort.processes {
+      let mode = MeasureRequest.Mode.time(repeats: repeats, values: effort.values, leadIn: effort.leadIn)
+      for process in 0..<effort.processes {
         for index in reversed ? square.reversed() : square {
-          lines[index] += try run(arms[index], cell, mode, isBase: index != 1)
+          lines[index] += try run(arms[index], cell, mode, place: block + process, isBase: index != 1)
         }
       }
       let middle = lines.map(Self.medians)
@@ -119,9 +119,10 @@ package struct GateSession {
 
   /// What one process says; throws why it failed.
   package mutating func run(
-    _ arm: GateArm, _ cell: CellKey, _ mode: MeasureRequest.Mode, _ environment: [String: String] = [:], isBase: Bool
+    _ arm: GateArm, _ cell: CellKey, _ mode: MeasureRequest.Mode, _ environment: [String: String] = [:],
+    place: Int? = nil, isBase: Bool
   ) throws(Failure) -> [ResultLine] {
-    let request = MeasureRequest(cell: cell, mode: mode, seed: seed, spin: spin)
+    let request = MeasureRequest(cell: cell, mode: mode, seed: seed, spin: spin, place: place)
     processes += 1
     let padding = EnvironmentPadding.variables(process: processes, seed: seed)
     let timeout = timeouts[cell] ?? effort.firstTimeout

@@ -11,7 +11,7 @@ package struct GateSuite: Hashable, Sendable {
 
   /// What a measuring process takes and answers; higher when an older program would misunderstand it. From 2 on it says in a
   /// line of its own that it has no such cell, and a request has a context.
-  package static let protocolNumber = 2
+  package static let protocolNumber = 3
 
   /// The number that a program says it speaks; nil when it says nothing of the kind.
   package static func protocolNumber(of lines: [String]) -> Int? {

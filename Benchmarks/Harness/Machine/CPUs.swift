@@ -1,3 +1,4 @@
+import CMeasure
 import Glibc
 import Primitives
 
@@ -10,4 +11,8 @@ package enum CPUs {
 
   /// The CPUs' worth of time the cgroup grants, or nil without a limit.
   package static var quota: Double? { CPUCount.quota() }
+
+  /// Moves the calling thread onto the CPU of that index among those it may use, modulo their number. The kernel is free to
+  /// move the thread on. Not for another process: whatever counts the CPUs meanwhile would find one.
+  package static func begin(on place: Int) { opbench_begin_on(UInt32(truncatingIfNeeded: place)) }
 }

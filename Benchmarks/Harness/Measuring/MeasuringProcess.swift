@@ -14,8 +14,8 @@ package struct MeasuringProcess {
     self.write = write
   }
 
-  /// Warming up ends after this time even when fewer values were run than asked for.
-  static let longestWarmup: UInt64 = 500_000_000
+  /// A process gives this many values, whatever they take.
+  static let leastValues = 1
 
   package func run(_ mode: MeasureRequest.Mode) {
     do {
@@ -24,9 +24,10 @@ package struct MeasuringProcess {
       }
       switch mode {
       case .calibrate(let target, let limit): write(.repeats(try calibrate(target: target, limit: limit)))
-      case .time(let repeats, let values, let warmups):
+      case .time(let repeats, let values, let leadIn, let budget, let countsEvents):
         try checkAllocator()
-        try time(repeats: repeats, values: values, warmups: warmups)
+        try time(repeats: repeats, values: values, leadIn: leadIn, budget: budget)
+        if countsEvents { try countEvents(repeats: max(1, repeats / 4)) }
       case .count(let values): try count(values: values)
       case .trace(let request): try trace(request)
       }
@@ -47,27 +48,29 @@ package struct MeasuringProcess {
     }
   }
 
-  private func time(repeats: Int, values: Int, warmups: Int) throws {
-    let start = Clock.now()
-    for _ in 0..<warmups where Clock.now() - start < Self.longestWarmup { _ = try trial.measure(repeats) }
+  private func time(repeats: Int, values: Int, leadIn: UInt64, budget: UInt64) throws {
+    let born = Clock.now()
+    while Clock.now() - born < leadIn { _ = try trial.measure(repeats) }
     var samples: [SampleSeries] = []
     var reported: Set<Metric> = []
+    var taken = 0
     let cost = ProcessCost()
-    for index in 1...values {
+    let start = Clock.now()
+    while taken < values, taken < Self.leastValues || Clock.now() - start < budget {
+      taken += 1
       let value = try trial.measure(repeats)
-      for reading in value.readings { write(.reading(valueIndex: index, reading)) }
+      for reading in value.readings { write(.reading(valueIndex: taken, reading)) }
       reported.formUnion(value.readings.map(\.metric))
       samples += value.samples
     }
     // A benchmark that is about one of these has its own number for it.
-    for reading in cost.readings(operations: trial.operationsPerRepeat * repeats * values)
+    for reading in cost.readings(operations: trial.operationsPerRepeat * repeats * taken)
     where !reported.contains(reading.metric) {
       write(.reading(valueIndex: 0, reading))
     }
     for series in SampleSeries.merged(samples) {
       for reading in series.readings() { write(.reading(valueIndex: 0, reading)) }
     }
-    try countEvents(repeats: max(1, repeats / 4))
   }
 
   /// One more value, whose time nobody takes: a thread that is being counted pays for it at every context switch.

@@ -5,7 +5,11 @@ package struct MeasureRequest: Codable, Hashable, Sendable {
   package enum Mode: Codable, Hashable, Sendable {
     /// Find how many repeats fill `target` nanoseconds; more than `limit` need not be found.
     case calibrate(target: UInt64, limit: Int)
-    case time(repeats: Int, values: Int, warmups: Int)
+    /// Work for `leadIn` nanoseconds, whose times nobody takes, then give `values` values of `repeats` repeats each, or
+    /// fewer, but one, when they have taken `budget` nanoseconds together. `countsEvents` asks for one more, during which
+    /// the kernel counts and whose time nobody takes.
+    case time(
+      repeats: Int, values: Int, leadIn: UInt64 = 0, budget: UInt64 = .max, countsEvents: Bool = false)
     /// Count allocations: the process runs on an allocator that can.
     case count(values: Int)
     /// Record a timeline of a few repeats.
@@ -29,11 +33,15 @@ package struct MeasureRequest: Codable, Hashable, Sendable {
   package let serviceTime: Double?
   /// What a process that takes times must find itself on.
   package let allocator: Allocator
+  /// The CPU to begin on, as an index among those this process may use, modulo their number; nil: whichever the kernel
+  /// chooses. The process may go elsewhere at once.
+  package let place: Int?
 
   package init(
     cell: CellKey, mode: Mode, seed: UInt64, spin: Spin, context: String = "", serviceTime: Double? = nil,
-    allocator: Allocator = .system
+    allocator: Allocator = .system, place: Int? = nil
   ) {
+    self.place = place
     family = cell.scenario.name.family
     benchmark = cell.scenario.name.benchmark
     parameters = cell.scenario.parameters.description

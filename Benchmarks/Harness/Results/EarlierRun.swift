@@ -6,7 +6,7 @@ import FoundationEssentials
 /// their places. The unfinished one is the newer of the two.
 package struct EarlierRun: Sendable {
   package var rows: [Row] = []
-  package var repeats: [Scenario: Int] = [:]
+  package var repeats: [CellKey: Int] = [:]
   package var failures: [CellKey: String] = [:]
   package var disturbed: Set<ScenarioBlock> = []
   /// Nil when there was none.
@@ -54,7 +54,8 @@ package struct EarlierRun: Sendable {
           detail: row.parameters.without(cell.scenario.parameters)))
     }
     let scenarios = Dictionary(plan.scenarios.map { ("\($0.scenario)", $0.scenario) }) { first, _ in first }
-    for (name, count) in record.outcome.repeats { if let known = scenarios[name] { repeats[known] = count } }
+    let cells = Dictionary(plan.scenarios.flatMap(\.cells).map { ("\($0)", $0) }) { first, _ in first }
+    for (name, count) in record.outcome.repeats { if let known = cells[name] { repeats[known] = count } }
     for block in record.outcome.disturbedBlocks {
       if let known = scenarios[Self.name(block.benchmark, block.params)] {
         disturbed.insert(ScenarioBlock(known, block: block.block))

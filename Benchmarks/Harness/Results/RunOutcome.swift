@@ -34,7 +34,7 @@ package struct RunOutcome: Codable, Hashable, Sendable {
 
   /// What is known of a run so far.
   package init(_ result: RunResult) {
-    for (scenario, count) in result.repeats { repeats["\(scenario)"] = count }
+    for (cell, count) in result.repeats { repeats["\(cell)"] = count }
     disturbedBlocks = Self.blocks(result.disturbed)
     excludedBlocks = Self.blocks(result.excluded)
     failures = result.failures.map { cell, reason in

@@ -24,7 +24,7 @@ package struct Plan: Sendable {
   }
 
   /// What starting a process takes when nobody has measured it, in seconds.
-  package static let usualStartup = 0.04
+  package static let usualStartup = 0.012
 
   /// All arms, in the order in which they were asked for.
   package var arms: [Arm] {
@@ -67,10 +67,37 @@ package struct Plan: Sendable {
   /// One block: the scenarios in an order of its own, and the arms of each next to one another, by the Latin square.
   package func block(_ block: Int) -> [(scenario: PlannedScenario, order: [Arm])] {
     var random = SeededGenerator(seed: seed, purpose: "scenario-order-\(block)")
-    return scenarios.shuffled(using: &random).map { planned in
+    return scenarios.shuffled(using: &random).compactMap { planned in
+      guard let turn = turn(planned, block: block) else { return nil }
       let square = LatinSquare(size: planned.arms.count, seed: seed)
-      return (planned, square.order(block: block - 1).map { planned.arms[$0] })
+      return (planned, square.order(block: turn - 1).map { planned.arms[$0] })
     }
+  }
+
+  /// In how many blocks a scenario runs: all, but only in as many as an interval needs where a process takes long. A few of
+  /// those would otherwise take the time of all others.
+  package func blocks(_ planned: PlannedScenario) -> Int {
+    let process = seconds(planned.repeats, samples: 1)
+    return process > Self.longProcess ? min(effort.blocks, Effort.fewestBlocks) : effort.blocks
+  }
+
+  /// The how manieth time a scenario runs in a block, from one; nil where the block goes without it. The blocks that it
+  /// runs in are spread over all.
+  package func turn(_ planned: PlannedScenario, block: Int) -> Int? {
+    let count = blocks(planned)
+    let turn = block * count / effort.blocks
+    return turn > (block - 1) * count / effort.blocks ? turn : nil
+  }
+
+  /// The CPU, as an index among those allowed, on which the processes of a block begin.
+  ///
+  /// CPUs of a shared host differ, by as much as 1.6: the sibling thread of one may be busy with another guest. All arms of
+  /// a block begin on the same, and the blocks take turns.
+  package func place(_ planned: PlannedScenario, block: Int) -> Int? { turn(planned, block: block).map { $0 - 1 } }
+
+  /// Events are counted in as many blocks as an interval needs, since they take a value more.
+  package func countsEvents(_ planned: PlannedScenario, block: Int) -> Bool {
+    (turn(planned, block: block) ?? .max) <= Effort.fewestBlocks
   }
 
   package func timedSteps(block: Int) -> [Step] {
@@ -86,31 +113,45 @@ package struct Plan: Sendable {
 }
 
 extension Plan {
-  /// The arms other than the slowest fill this share of the time of a value, by experience.
+  /// The arms other than the slowest take this share of what it takes, by experience.
   private static let share = 0.6
 
-  /// What one repeat usually takes, on average over the arms, where a benchmark does not say: on the slowest a single
-  /// one often exceeds a short target.
-  private static let usualRepeat = 0.03
+  /// What one repeat usually takes, on average over the arms, where a benchmark does not say.
+  private static let usualRepeat = 0.025
 
   /// A guess, in seconds, that the run replaces by what it measures.
   package func estimate(_ step: Step) -> Double {
-    let target = Double(effort.target) / 1e9
     switch step {
-    // It tries ever more repeats until one try fills the target, or stops at those a slower subject has settled for.
-    case .calibrate(let cell): return startup + 1.5 * max(target, leastSeconds(cell.scenario))
+    // It tries ever more repeats until one try fills the target.
+    case .calibrate(let cell):
+      return startup + 2.5 * max(Double(calibrationTarget(cell.scenario)) / 1e9, leastSeconds(cell.scenario))
     // One repeat to warm up and values of three, on an allocator that takes its time.
     case .count(let cell):
-      return 2 * startup + Double(1 + 3 * effort.countedValues) * leastSeconds(cell.scenario)
+      return 2 * startup + Double(1 + 3 * Effort.countedValues) * leastSeconds(cell.scenario)
     // One repeat to warm up, a few that are seen, and the writing.
     case .trace(let cell): return 2 * startup + 2 * leastSeconds(cell.scenario) + Self.writing
     case .time(let cell, _):
-      let values = Double(effort.values + effort.warmups)
-      switch repeats(cell.scenario) {
-      case .calibrated(let least): return startup + values * max(target * Self.share, least, Self.usualRepeat)
-      case .perProcess(_, let seconds), .paced(_, let seconds):
-        return startup + seconds * values / Double(effort.values) * Self.share
-      }
+      let planned = planned(cell.scenario)
+      var share = 1.0
+      if case .samples(let count, _) = planned.repeats { share = Double(samples(count, planned)) / Double(count) }
+      if case .paced(let count, _) = planned.repeats { share = Double(samples(count, planned)) / Double(count) }
+      return startup + seconds(planned.repeats, samples: share)
+    }
+  }
+
+  /// A process that takes more seconds than this is a long one.
+  private static let longProcess = 0.15
+
+  /// What a timing process takes once it has started, on average over the arms; `samples` is its share of the samples that
+  /// each of ten would take.
+  private func seconds(_ repeats: RepeatPolicy, samples: Double) -> Double {
+    let leadIn = Double(effort.leadIn) / 1e9
+    switch repeats {
+    case .calibrated(let least):
+      let value = max(Double(effort.target) / 1e9, least, Self.usualRepeat)
+      let most = min(Double(effort.values), max(1, Double(effort.budget) / 1e9 / value))
+      return max(leadIn, value) + most * value
+    case .samples(_, let seconds), .paced(_, let seconds): return leadIn + seconds * Self.share * samples
     }
   }
 
@@ -121,18 +162,25 @@ extension Plan {
     if case .calibrated(let seconds) = repeats(scenario) { max(seconds, Self.usualRepeat) } else { Self.usualRepeat }
   }
 
-  /// The same plan with less effort per process, as far as it must be for the estimate to stay within so many seconds:
-  /// first one value to warm up instead of two, then fewer values, then shorter ones. Blocks are what intervals rest
-  /// on, and stay. The estimate is that of a usual machine, so that the same command makes the same plan every time.
+  /// What a process that calibrates fills, in nanoseconds. A pace is derived from its answer, which must be sharp; a
+  /// number of repeats need not be.
+  package func calibrationTarget(_ scenario: Scenario) -> UInt64 {
+    if case .paced = repeats(scenario) { max(effort.target, 50_000_000) } else { effort.target }
+  }
+
+  /// How many of the samples that each of ten processes would take fall to one.
+  package func samples(_ count: Int, _ planned: PlannedScenario) -> Int {
+    let blocks = blocks(planned)
+    return blocks <= Effort.blocksOfSamples ? count : (count * Effort.blocksOfSamples + blocks - 1) / blocks
+  }
+
+  /// The same plan with fewer blocks, as far as it must be for the estimate to stay within `seconds`; then with fewer
+  /// values. The estimate is that of a usual machine, so that the same command makes the same plan every time.
   package func fitted(seconds: Double) -> Plan {
     var effort = effort
     var plan: Plan { Plan(scenarios: scenarios, effort: effort, seed: seed, allocator: allocator) }
-    let savings: [(inout Effort) -> Void] = [
-      { $0.warmups = min($0.warmups, 1) }, { $0.values = min($0.values, 3) },
-      { $0.target = min($0.target, 30_000_000) }, { $0.target = min($0.target, 20_000_000) },
-      { $0.target = min($0.target, 10_000_000) },
-    ]
-    for save in savings where plan.estimatedSeconds > seconds { save(&effort) }
+    while effort.blocks > Effort.fewestBlocks, plan.estimatedSeconds > seconds { effort.blocks -= 1 }
+    while effort.values > 3, plan.estimatedSeconds > seconds { effort.values -= 1 }
     return Plan(scenarios: scenarios, effort: effort, seed: seed, allocator: allocator, startup: startup)
   }
 
@@ -145,5 +193,5 @@ extension Plan {
 
   package func repeats(_ scenario: Scenario) -> RepeatPolicy { planned(scenario).repeats }
 
-  private func planned(_ scenario: Scenario) -> PlannedScenario { scenarios.first { $0.scenario == scenario }! }
+  package func planned(_ scenario: Scenario) -> PlannedScenario { scenarios.first { $0.scenario == scenario }! }
 }

@@ -14,9 +14,9 @@ package struct RunResult: Sendable {
   package var rows: [Row] = []
   /// Cells that have no number, and why.
   package var failures: [CellKey: String] = [:]
-  /// Repeats for one value, the same for every arm; for an open loop the operations that the slowest arm completes in
-  /// the time of a value.
-  package var repeats: [Scenario: Int] = [:]
+  /// Repeats for one value; for an open loop the operations that the slowest arm completes while it is calibrated, the same
+  /// for every arm.
+  package var repeats: [CellKey: Int] = [:]
   /// More than 1 % of CPU time was stolen.
   package var disturbed: Set<ScenarioBlock> = []
   package var blocksRun: Set<ScenarioBlock> = []

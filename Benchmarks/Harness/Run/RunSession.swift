@@ -33,7 +33,7 @@ package struct RunSession {
     self.done = done
     remaining = plan.steps.filter { step in
       switch step {
-      case .calibrate(let cell): earlier.repeats[cell.scenario] == nil
+      case .calibrate(let cell): earlier.repeats[cell] == nil
       case .time(let cell, let block): !done.contains(Done(cell: cell, block: block))
       case .count(let cell): world.countingEnvironment != nil && !done.contains(Done(cell: cell, block: 0))
       // The rows of an earlier run are numbers; its trace is not among them.
@@ -64,27 +64,43 @@ package struct RunSession {
     return result
   }
 
-  /// The slowest arm decides: it needs the fewest repeats.
+  /// Each arm by itself; the pace of an open loop by the slowest, which completes the fewest operations.
   private mutating func calibrate(_ planned: PlannedScenario) {
-    switch planned.repeats {
-    case .perProcess(let repeats, _): result.repeats[planned.scenario] = share(repeats)
-    case .calibrated, .paced:
-      // The repeats of a resumed run are those it began with.
-      guard result.repeats[planned.scenario] == nil else { return }
-      var fewest = Int.max
-      for cell in planned.cells {
-        let mode = MeasureRequest.Mode.calibrate(target: plan.effort.target, limit: fewest)
-        for line in launch(.calibrate(cell), mode, world.timingEnvironment) {
-          if case .repeats(let count) = line { fewest = min(fewest, count) }
-        }
+    guard planned.repeats.isCalibrated else { return }
+    let isPaced = if case .paced = planned.repeats { true } else { false }
+    var fewest = Int.max
+    // The repeats of a resumed run are those it began with.
+    for cell in planned.cells where result.repeats[cell] == nil {
+      let mode = MeasureRequest.Mode.calibrate(target: plan.calibrationTarget(planned.scenario), limit: fewest)
+      for case .repeats(let count) in launch(.calibrate(cell), mode, world.timingEnvironment) {
+        if isPaced { fewest = min(fewest, count) } else { result.repeats[cell] = count }
       }
-      // An interrupted calibration may have missed the slowest.
-      if fewest < .max, !world.isInterrupted() { result.repeats[planned.scenario] = fewest }
+    }
+    // An interrupted calibration may have missed the slowest.
+    if fewest < .max, !world.isInterrupted() {
+      for cell in planned.cells { result.repeats[cell] = fewest }
     }
   }
 
-  /// What of a process's samples falls to one value.
-  private func share(_ samples: Int) -> Int { (samples + plan.effort.values - 1) / plan.effort.values }
+  /// How a process of a cell takes its times. One that collects samples has no limit of time for them, and gives no
+  /// more values than it has samples.
+  private func timing(_ cell: CellKey, block: Int) -> MeasureRequest.Mode {
+    let effort = plan.effort
+    let planned = plan.planned(cell.scenario)
+    let countsEvents = plan.countsEvents(planned, block: block)
+    switch planned.repeats {
+    case .calibrated:
+      return .time(
+        repeats: result.repeats[cell] ?? 1, values: effort.values, leadIn: effort.leadIn, budget: effort.budget,
+        countsEvents: countsEvents)
+    case .samples(let count, _), .paced(let count, _):
+      let samples = plan.samples(count, planned)
+      let values = min(effort.values, samples)
+      return .time(
+        repeats: (samples + values - 1) / values, values: values, leadIn: effort.leadIn, budget: .max,
+        countsEvents: countsEvents)
+    }
+  }
 
   /// The pace of an open loop: the same for every arm, from the slowest one's calibration.
   private func serviceTime(_ step: Plan.Step) -> Double? {
@@ -92,26 +108,23 @@ package struct RunSession {
     case .calibrate, .count: return nil
     case .time, .trace: break
     }
-    guard case .paced = plan.repeats(step.cell.scenario), let operations = result.repeats[step.cell.scenario]
-    else { return nil }
-    return Double(plan.effort.target) / Double(operations)
+    guard case .paced = plan.repeats(step.cell.scenario), let operations = result.repeats[step.cell] else { return nil }
+    return Double(plan.calibrationTarget(step.cell.scenario)) / Double(operations)
   }
 
-  /// For one value.
-  private func repeats(_ planned: PlannedScenario) -> Int {
-    if case .paced(let samples, _) = planned.repeats { return share(samples) }
-    return result.repeats[planned.scenario] ?? 1
+  private func place(_ step: Plan.Step) -> Int? {
+    guard case .time(let cell, let block) = step else { return nil }
+    return plan.place(plan.planned(cell.scenario), block: block)
   }
 
   private mutating func time(_ planned: PlannedScenario, _ order: [Arm], block: Int) {
-    let mode = MeasureRequest.Mode.time(
-      repeats: repeats(planned), values: plan.effort.values, warmups: plan.effort.warmups)
     let before = SystemLoad.read()
     let rowsBefore = result.rows.count
     for arm in order {
       let cell = CellKey(planned.scenario, arm)
       guard !done.contains(Done(cell: cell, block: block)) else { continue }
-      keep(launch(.time(cell, block: block), mode, world.timingEnvironment), of: cell, block: block)
+      keep(
+        launch(.time(cell, block: block), timing(cell, block: block), world.timingEnvironment), of: cell, block: block)
     }
     guard result.rows.count > rowsBefore else { return }
     let place = ScenarioBlock(planned.scenario, block: block)
@@ -122,7 +135,7 @@ package struct RunSession {
 
   private mutating func count(_ environment: [String: String]) {
     for step in plan.countings where !done.contains(Done(cell: step.cell, block: 0)) {
-      keep(launch(step, .count(values: plan.effort.countedValues), environment), of: step.cell, block: 0)
+      keep(launch(step, .count(values: Effort.countedValues), environment), of: step.cell, block: 0)
     }
   }
 
@@ -132,9 +145,10 @@ package struct RunSession {
     for planned in plan.scenarios {
       for cell in planned.cells where plan.traced.contains(cell.arm.subject) {
         number += 1
+        guard case .time(let repeats, _, _, _, _) = timing(cell, block: 1) else { continue }
         let request = TraceRequest(
           file: world.tracePiece(number), name: "\(cell.scenario) \(cell.arm)", process: number,
-          repeats: repeats(planned), operationLimit: limit)
+          repeats: repeats, operationLimit: limit)
         for case .traced(let operations, let notShown) in launch(
           .trace(cell), .trace(request), world.timingEnvironment)
         {
@@ -167,7 +181,7 @@ package struct RunSession {
     processes += 1
     let request = MeasureRequest(
       cell: step.cell, mode: mode, seed: plan.seed, spin: spin, context: context, serviceTime: serviceTime(step),
-      allocator: plan.allocator)
+      allocator: plan.allocator, place: place(step))
     let padding = EnvironmentPadding.variables(process: processes, seed: plan.seed)
     let outcome = world.launch(request, environment.merging(padding) { $1 }, plan.timeout(step))
     guard outcome.ending != .interrupted else { return [] }

@@ -2,8 +2,8 @@ import Glibc
 
 /// What `opbench validate` concludes from its rows, apart from how they were measured.
 ///
-/// Every scenario is measured in many blocks with five arms: a control, the same once more, and with three delays.
-/// Groups of ten blocks are comparisons of their own, as a run of ten blocks would make them.
+/// Every scenario is measured in many blocks with six arms: a control, the same once more, and with four delays.
+/// Groups of blocks are comparisons of their own, as a run of this length makes them.
 package struct Validation: Sendable {
   /// An arm of the experiment: the name under which it is measured, and its delay as a share of an operation.
   package struct Level: Hashable, Sendable {
@@ -13,10 +13,10 @@ package struct Validation: Sendable {
 
   package static let control = Level(name: "control", delay: 0)
   package static let again = Level(name: "control-again", delay: 0)
-  package static let delayed = [5, 10, 20].map { Level(name: "control-plus-\($0)", delay: Double($0) / 100) }
+  package static let delayed = [2, 5, 10, 20].map { Level(name: "control-plus-\($0)", delay: Double($0) / 100) }
   package static let levels = [control, again] + delayed
 
-  package static let blocksPerComparison = 10
+  package static let blocksPerComparison = 20
   /// At most this share of comparisons of equals may be flagged different.
   package static let statedLevel = 0.05
 

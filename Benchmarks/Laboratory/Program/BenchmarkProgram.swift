@@ -19,7 +19,9 @@ public protocol BenchmarkProgram: SendableMetatype {
 extension BenchmarkProgram {
   public static var name: String { "\(Self.self)" }
 
-  public static func main() { CommandLineProgram.run(ProgramCommand<Self>.self, named: name) }
+  public static func main() {
+    CommandLineProgram.run(ProgramCommand<Self>.self, named: name, measuring: ProgramSuite<Self>.self)
+  }
 }
 
 struct ProgramCommand<Program: BenchmarkProgram>: ParsableCommand {

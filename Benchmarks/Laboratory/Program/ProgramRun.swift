@@ -21,7 +21,7 @@ struct ProgramRun<Program: BenchmarkProgram>: ParsableCommand {
 
   func run() throws {
     try options.check()
-    let effort = try options.effort(full: .program, quick: .programQuick)
+    let effort = try options.effort(full: .full.with(blocks: 20), quick: .quick.with(blocks: Effort.fewestBlocks))
     let arm = Arm(subject: Program.name, workers: 1)
     let plan = Plan(
       scenarios: try chosen().map { chosen in
@@ -45,10 +45,4 @@ struct ProgramRun<Program: BenchmarkProgram>: ParsableCommand {
     }
     return chosen
   }
-}
-
-extension Effort {
-  /// What a program's run measures of each benchmark: there is one arm, so more blocks fit.
-  fileprivate static let program = Effort(blocks: 10, values: 3, warmups: 1, target: 20_000_000)
-  fileprivate static let programQuick = Effort(blocks: 3, values: 2, warmups: 1, target: 10_000_000)
 }

@@ -16,7 +16,7 @@ struct DryRun {
     }
     lines.append("")
     lines.append(
-      "\(plan.scenarios.count) scenarios, \(plan.effort) on the slowest subject, seed \(plan.seed), "
+      "\(plan.scenarios.count) scenarios, \(plan.effort), seed \(plan.seed), "
         + "\(plan.allocator) allocator")
     if let leftOut = plan.leftOut {
       lines += WrappedText.lines(leftOut.text, width: TextWidth.columns(of: STDOUT_FILENO), hanging: 4)

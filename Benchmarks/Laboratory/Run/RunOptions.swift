@@ -4,13 +4,15 @@ import Harness
 
 /// The options of `run` that opbench and programs made with `Laboratory` share.
 package struct RunOptions: ParsableArguments {
-  @Option(help: "Blocks: fresh processes per cell (default: \(Effort.full.blocks); fewer with --quick).")
+  @Option(
+    help:
+      "Blocks: fresh processes per cell (default: as many as five minutes allow, or a minute and a half with --quick).")
   package var blocks: Int?
 
   @Option(help: "Values per process.")
   package var values: Int?
 
-  @Flag(help: "A first look in a fraction of the time; too few blocks for intervals.")
+  @Flag(help: "A first look in a minute and a half, with wider intervals.")
   package var quick = false
 
   @Option(help: "The seed of every random choice.")
@@ -56,7 +58,11 @@ package struct RunOptions: ParsableArguments {
     }
     var effort = self.quick ? quick : full
     if let blocks { effort.blocks = try checked(blocks, "--blocks") }
-    if let values { effort.values = try checked(values, "--values") }
+    if let values {
+      effort.values = try checked(values, "--values")
+      // Whoever names their number gets them, however long they take.
+      effort.budget = .max
+    }
     return effort
   }
 

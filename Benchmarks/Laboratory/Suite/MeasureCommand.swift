@@ -13,8 +13,16 @@ package struct MeasureCommand<Program: SuiteProgram>: ParsableCommand {
 
   package init() {}
 
-  package func run() throws {
-    let suite = Program.suite
+  package func run() throws { try Self.measure(request, Program.suite) }
+
+  /// Does what a request asks for and ends the process.
+  static func measure(_ request: String, _ suite: any Suite) throws -> Never {
+    try answer(request, suite)
+    // Not `exit`: workers may still be running, and what they use must not be taken down under them.
+    _exit(0)
+  }
+
+  private static func answer(_ request: String, _ suite: any Suite) throws {
     if request == MeasureRequest.nothing { return }
     if request == GateSuite.request {
       let lines = GateSuite(build: GateSuite.ownBuild, cells: suite.gated).lines
@@ -22,6 +30,7 @@ package struct MeasureCommand<Program: SuiteProgram>: ParsableCommand {
         lines.joined(separator: "\n") + "\n", to: STDOUT_FILENO, name: "the suite")
     }
     let request = try MeasureRequest(encoded: request)
+    if let place = request.place { CPUs.begin(on: place) }
     func write(_ line: ResultLine) {
       try? ResultFiles.write(line.text + "\n", to: STDOUT_FILENO, name: "the result")
     }
@@ -30,7 +39,5 @@ package struct MeasureCommand<Program: SuiteProgram>: ParsableCommand {
     } else {
       write(.absent)
     }
-    // Not `exit`: workers may still be running, and what they use must not be taken down under them.
-    _exit(0)
   }
 }

@@ -9,7 +9,7 @@ package struct ValidateCommand<Program: SuiteProgram>: ParsableCommand {
       abstract: "Show that equals are not told apart, that known delays are, and what the harness itself costs.",
       discussion: """
         (a) The same subject twice under two names: of the comparisons at most 5 % may be flagged different. (b) The same \
-        with a delay of 5, 10 and 20 % injected into every operation: how often it is found. (c) Benchmarks of nothing: \
+        with a delay of 2, 5, 10 and 20 % injected into every operation: how often it is found. (c) Benchmarks of nothing: \
         what the measuring loop costs, and that it neither allocates nor locks. Takes some minutes.
         """)
   }
@@ -32,7 +32,7 @@ package struct ValidateCommand<Program: SuiteProgram>: ParsableCommand {
   private static var fewestRounds: Int {
     Validation.fewestRounds(benchmarks: Program.suite.experiment.scenarios.count)
   }
-  private static var usualRounds: Int { max(5, fewestRounds) }
+  private static var usualRounds: Int { max(10, fewestRounds) }
 
   package init() {}
 

@@ -22,9 +22,8 @@ struct ValidationJob {
           scenario: $0, arms: arms, incapable: [], repeats: .calibrated(), headlines: [.nsPerOp],
           countsAllocations: false, notes: [])
       },
-      effort: Effort(
-        blocks: rounds * Validation.blocksPerComparison, values: 3, warmups: 1, target: 15_000_000),
-      seed: seed, startup: Execution.startupSeconds())
+      effort: Effort.full.with(blocks: rounds * Validation.blocksPerComparison), seed: seed,
+      startup: Execution.startupSeconds())
     guard let output else {
       (destination, report) = (.nowhere, nil)
       return
@@ -116,7 +115,7 @@ struct ValidationJob {
       for line in try readings(.calibrate(target: 20_000_000, limit: .max)) {
         if case .repeats(let count) = line { repeats = count }
       }
-      let timed = try readings(.time(repeats: repeats, values: 5, warmups: 1))
+      let timed = try readings(.time(repeats: repeats, values: 5, leadIn: 20_000_000))
       let allocations = try jemalloc.map {
         try median(try readings(.count(values: 3), Jemalloc.environment(library: $0)), .allocationsPerOp)
       }

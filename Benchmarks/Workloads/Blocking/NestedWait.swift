@@ -13,7 +13,7 @@ struct NestedWait: Workload {
   let needs = Abilities.operations
   let repeats = RepeatPolicy.calibrated(seconds: 0.02)
   /// A process takes under a second; one that takes so long is in a deadlock.
-  let timeLimit: Double? = 15
+  let timeLimit: Double? = 5
 
   func parameterSets() -> [Parameters] { [["outer": "100", "depth": "1", "work_ns": "100000"]] }
   func extendedParameterSets() -> [Parameters] {

@@ -11,7 +11,7 @@ struct Sleepers: Workload {
   let summary = "bodies that block, in a queue that may run all at once"
   let metrics = [Metric.efficiency, .makespan]
   let headlines = [Metric.efficiency, .makespan, .threadsCreated]
-  let repeats = RepeatPolicy.calibrated(seconds: 0.05)
+  let repeats = RepeatPolicy.calibrated(seconds: 0.3)
 
   func parameterSets() -> [Parameters] { [["bodies": "16", "sleep_ms": "50"]] }
   func extendedParameterSets() -> [Parameters] {

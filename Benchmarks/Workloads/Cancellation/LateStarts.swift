@@ -24,7 +24,7 @@ struct LateStarts: Workload {
   let metrics = [Metric.lateStarts]
   let needs = Abilities.operations
   /// An event count: the number of rounds is what matters, not how long they take.
-  let repeats = RepeatPolicy.perProcess(250, seconds: 0.5)
+  let repeats = RepeatPolicy.samples(250, seconds: 0.3)
 
   func parameterSets() -> [Parameters] {
     ["none", "chain"].map { ["ops": "256", "work_ns": "1000", "links": $0] }

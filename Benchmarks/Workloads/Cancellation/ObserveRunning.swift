@@ -9,7 +9,7 @@ struct ObserveRunning: Workload {
   let summary = "from cancel() until a running body sees it"
   let metrics = SampleSeries.metrics("latency")
   let needs = Abilities.cancellation
-  let repeats = RepeatPolicy.perProcess(SampleSeries.samplesForP99, seconds: 0.3)
+  let repeats = RepeatPolicy.samples(SampleSeries.samplesForP99, seconds: 0.35)
 
   func parameterSets() -> [Parameters] { [[:]] }
 

@@ -12,7 +12,7 @@ struct Chain: Workload {
   let summary = "operations in a row, each depending on the one before"
   let metrics = Metric.cost + [Metric.nsPerEdge] + Metric.allocation
   let headlines = [Metric.nsPerOp, .voluntarySwitchesPerOp] + Metric.allocation
-  let repeats = RepeatPolicy.calibrated()
+  let repeats = RepeatPolicy.calibrated(seconds: 0.05)
   let countsAllocations = true
 
   func parameterSets() -> [Parameters] { [["length": "1000"]] }

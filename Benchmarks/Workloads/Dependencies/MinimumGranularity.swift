@@ -15,7 +15,7 @@ struct MinimumGranularity: Workload {
   let headlines = METG.levels.map { Metric.metg($0) } + [Metric.crossings]
   /// The calling thread alone cannot reach half of what all CPUs can do.
   let needs = Abilities.threads
-  let repeats = RepeatPolicy.perProcess(5, seconds: 1.5)
+  let repeats = RepeatPolicy.samples(5, seconds: 2)
   /// Where other programs have the CPUs, sweeps are made again and each takes longer.
   let timeLimit: Double? = 60
 

@@ -9,13 +9,13 @@ struct IdleCPU: Workload {
   let name = BenchmarkName("idle", "cpu")
   let summary = "the CPU share of a process that adds one operation every few milliseconds"
   let metrics = [Metric.idleCPUPercent, .voluntarySwitchesPerOp]
-  let repeats = RepeatPolicy.perProcess(50, seconds: 0.5)
+  let repeats = RepeatPolicy.samples(50, seconds: 0.9)
 
   func parameterSets() -> [Parameters] { [["ops": "50", "period_ms": "10"]] }
   func extendedParameterSets() -> [Parameters] { [["ops": "500", "period_ms": "10"]] }
   func repeats(_ parameters: Parameters) -> RepeatPolicy {
     let operations = parameters.integer("ops") ?? 50
-    return .perProcess(operations, seconds: Double(operations) * (parameters.number("period_ms") ?? 10) / 1_000)
+    return .samples(operations, seconds: Double(operations) * (parameters.number("period_ms") ?? 10) / 1_000)
   }
 
   func prepare<S: ClosureSubject>(closures type: S.Type, _ setting: Setting) throws -> Trial {

@@ -11,7 +11,7 @@ struct PingPong: Workload {
   let summary = "two operations that add each other in turn: a round trip"
   let metrics = SampleSeries.metrics("latency")
   let needs = Abilities.threads
-  let repeats = RepeatPolicy.perProcess(SampleSeries.samplesForP99, seconds: 0.4)
+  let repeats = RepeatPolicy.samples(SampleSeries.samplesForP99, seconds: 0.12)
 
   func parameterSets() -> [Parameters] { [["queues": "2"]] }
   func extendedParameterSets() -> [Parameters] { [["queues": "1"]] }

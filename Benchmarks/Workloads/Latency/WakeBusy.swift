@@ -14,13 +14,13 @@ struct WakeBusy: Workload {
   let summary = "from the intended start of an operation while the workers are busy until its body begins"
   let metrics = SampleSeries.metrics("latency")
   let needs = Abilities.threads
-  let repeats = RepeatPolicy.perProcess(1_000, seconds: 0.4)
+  let repeats = RepeatPolicy.samples(1_000, seconds: 0.6)
 
   func parameterSets() -> [Parameters] { [parameters(samples: 1_000)] }
   func extendedParameterSets() -> [Parameters] { [parameters(samples: SampleSeries.samplesForP99)] }
   func repeats(_ parameters: Parameters) -> RepeatPolicy {
     let samples = parameters.integer("samples") ?? 1_000
-    return .perProcess(samples, seconds: Double(samples) * 400e-6)
+    return .samples(samples, seconds: Double(samples) * 600e-6)
   }
 
   private func parameters(samples: Int) -> Parameters {

@@ -10,13 +10,13 @@ struct WakeIdle: Workload {
   let summary = "from adding an operation while all workers sleep until its body begins"
   let metrics = SampleSeries.metrics("latency")
   let needs = Abilities.threads
-  let repeats = RepeatPolicy.perProcess(1_000, seconds: 0.3)
+  let repeats = RepeatPolicy.samples(1_000, seconds: 0.17)
 
   func parameterSets() -> [Parameters] { [["samples": "1000"]] }
   func extendedParameterSets() -> [Parameters] { [["samples": "\(SampleSeries.samplesForP99)"]] }
   func repeats(_ parameters: Parameters) -> RepeatPolicy {
     let samples = parameters.integer("samples") ?? 1_000
-    return .perProcess(samples, seconds: Double(samples) * 300e-6)
+    return .samples(samples, seconds: Double(samples) * 170e-6)
   }
 
   /// A subject that takes longer to go to sleep never does.

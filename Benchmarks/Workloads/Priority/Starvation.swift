@@ -14,7 +14,7 @@ struct Starvation: Workload {
   let metrics = SampleSeries.metrics("wait")
   let headlines = [Metric("wait_p50_ns", unit: "ns"), Metric("wait_max_ns", unit: "ns")]
   let needs = Abilities.operations
-  let repeats = RepeatPolicy.perProcess(20, seconds: 0.3)
+  let repeats = RepeatPolicy.samples(20, seconds: 0.3)
 
   func parameterSets() -> [Parameters] {
     [["ops": "2000", "lowest": "10", "backlog": "16", "work_ns": "2000"]]

@@ -14,7 +14,7 @@ struct SubmitterFairness: Workload {
   let name = BenchmarkName("priority", "submitter-fairness")
   let summary = "how evenly several submitters are served"
   let metrics = [Metric.jain, .minShare]
-  let repeats = RepeatPolicy.perProcess(30, seconds: 0.4)
+  let repeats = RepeatPolicy.samples(30, seconds: 0.8)
 
   func parameterSets() -> [Parameters] { [parameters("4", from: "outside")] }
   func extendedParameterSets() -> [Parameters] {

@@ -11,7 +11,7 @@ struct WaitByLevel: Workload {
   let metrics = SampleSeries.metrics("wait")
   let needs = Abilities.operations
   /// Enough for ten thousand samples of each level.
-  let repeats = RepeatPolicy.perProcess(30, seconds: 0.5)
+  let repeats = RepeatPolicy.samples(30, seconds: 0.5)
 
   func parameterSets() -> [Parameters] { [["ops": "2000", "work_ns": "2000"]] }
 
