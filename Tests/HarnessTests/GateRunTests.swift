@@ -100,7 +100,7 @@ struct GateRunTests {
     // Five blocks of three arms of three processes, a calibration, a self-check and a count.
     #expect(gate.launched.count == 48)
     let timed = gate.launched.dropFirst(2).filter { if case .time = $0.request.mode { true } else { false } }
-    #expect(timed.allSatisfy { $0.request.mode == .time(repeats: 7, values: 8, warmups: 1) })
+    #expect(timed.allSatisfy { $0.request.mode == .time(repeats: 7, values: 8, leadIn: 0, budget: .max) })
     #expect(timed.count { $0.arm == "base" } == 15 && timed.count { $0.arm == "base again" } == 15)
     #expect(gate.progress.map(\.done) == [0, 1, 2, 3, 4] && gate.progress.allSatisfy { $0.total == 5 })
   }
@@ -131,7 +131,7 @@ struct GateRunTests {
     #expect(time.verdict == .regression && time.stage == 2 && time.blocks == 10 && time.worse == 10)
     #expect(abs((time.effect ?? 0) - 1.21) < 1e-9 && time.base == 100 && time.head == 121)
     #expect(time.lower != nil && time.upper != nil && abs((time.confidence ?? 0) - 0.978515625) < 1e-9)
-    let arms = gate.launched.filter { if case .time(7, _, _) = $0.request.mode { true } else { false } }.map(\.arm)
+    let arms = gate.launched.filter { if case .time(7, _, _, _) = $0.request.mode { true } else { false } }.map(\.arm)
     #expect(arms.count == 45 + 90)
     #expect(Array(arms[0..<3]) == Array(arms[45..<48].reversed()))
     // The switches did not move, and are not measured afresh in vain.
@@ -269,7 +269,7 @@ struct GateRunTests {
     let gate = FakeGate()
     let crash = ProcessOutcome(ending: .signalled(11), lines: [], lastWords: "trap", nanoseconds: 0)
     gate.failure = { arm, request in
-      if case .time(7, _, _) = request.mode { arm.name == "head" ? crash : nil } else { nil }
+      if case .time(7, _, _, _) = request.mode { arm.name == "head" ? crash : nil } else { nil }
     }
     let head = try #require(try gate.run().findings.last)
     #expect(
@@ -316,7 +316,7 @@ struct GateRunTests {
     func verdict() throws -> GateVerdict? {
       var counts = 0
       var run = GateRun([counted], gate.resources, session: gate.session(), hasBase: true) { arm, request in
-        guard case .time(let repeats, _, _) = request.mode, let each = perOperation[arm.program] else { return nil }
+        guard case .time(let repeats, _, _, _) = request.mode, let each = perOperation[arm.program] else { return nil }
         counts += 1
         let total = Int(1e8 + each * (disturbed.contains(counts) ? 1.1 : 1) * Double(repeats * 10))
         let lines = [

@@ -67,7 +67,7 @@ struct ProcessCostTests {
       subject.drain()
       return Value([Reading(.nsPerOp, 1, count: 10)])
     }
-    MeasuringProcess(trial) { lines.all.append($0) }.run(.time(repeats: 2, values: 3, warmups: 1))
+    MeasuringProcess(trial) { lines.all.append($0) }.run(.time(repeats: 2, values: 3, leadIn: 0, budget: .max))
     #expect(lines.all.last == .end)
     var found: [Metric: [Int]] = [:]
     for case .reading(let index, let reading) in lines.all {

@@ -55,7 +55,7 @@ struct RunSessionTests {
     let result = world.run(Sample.plan())
     #expect(result.repeats == [Sample.scenario: 3])
     #expect(world.timed.count == 4)
-    #expect(world.timed.allSatisfy { $0.mode == .time(repeats: 3, values: 3, warmups: 1) })
+    #expect(world.timed.allSatisfy { $0.mode == .time(repeats: 3, values: 3, leadIn: 0, budget: .max) })
     #expect(world.timed.allSatisfy { $0.context == "g.json" && $0.seed == 1 })
     #expect(result.rows.count == 4 && world.rows == result.rows)
     #expect(Set(result.rows.map(\.process)).count == 4)
@@ -79,7 +79,8 @@ struct RunSessionTests {
     #expect(world.timed.count == 4)
     #expect(
       world.timed.allSatisfy {
-        $0.mode == .time(repeats: 4, values: 3, warmups: 1) && $0.serviceTime == Double(plan.effort.target) / 3
+        $0.mode == .time(repeats: 4, values: 3, leadIn: 0, budget: .max)
+          && $0.serviceTime == Double(plan.effort.target) / 3
       })
   }
 

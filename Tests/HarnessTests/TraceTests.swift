@@ -57,7 +57,10 @@ struct TraceTests {
   @Test func nothingIsMeasuredWhileTraced() {
     let trial = Trial(operationsPerRepeat: 1) { _ in throw CheckFailed("measured") }
     let tracer = Tracer(isOn: { true }, start: {}, stop: {}, write: { _ in (0, 0) })
-    for mode: MeasureRequest.Mode in [.calibrate(target: 1, limit: 1), .time(repeats: 1, values: 1, warmups: 0)] {
+    let modes: [MeasureRequest.Mode] = [
+      .calibrate(target: 1, limit: 1), .time(repeats: 1, values: 1, leadIn: 0, budget: .max),
+    ]
+    for mode in modes {
       var lines: [ResultLine] = []
       MeasuringProcess(trial, tracer: tracer) { lines.append($0) }.run(mode)
       #expect(lines.count == 1)

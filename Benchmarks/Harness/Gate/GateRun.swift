@@ -125,7 +125,7 @@ package struct GateRun {
 
   private mutating func countWhatMustBeZero(_ cell: CellKey, _ metric: Metric) {
     do throws(GateSession.Failure) {
-      let mode = MeasureRequest.Mode.time(repeats: Self.zeroRepeats, values: 1, warmups: 0)
+      let mode = MeasureRequest.Mode.time(repeats: Self.zeroRepeats, values: 1, leadIn: 0, budget: .max)
       let found = GateSession.medians(try session.run(session.head, cell, mode, isBase: false))[metric]
       guard let found else {
         return notes.append("\(cell) gives no \(metric.name)")
@@ -142,7 +142,7 @@ package struct GateRun {
     _ gated: GatedCell, _ session: inout GateSession, _ arm: GateArm, _ environment: [String: String]?
   ) -> Result<AllocationCounts?, GateSession.Failure> {
     do throws(GateSession.Failure) {
-      let mode = MeasureRequest.Mode.time(repeats: 1, values: 1, warmups: 1)
+      let mode = MeasureRequest.Mode.time(repeats: 1, values: 1, leadIn: 0, budget: .max)
       let timed = GateSession.medians(try session.run(arm, gated.cell, mode, isBase: false))
       guard let environment else { return .success(nil) }
       let lines = try session.run(arm, gated.cell, .count(values: 3), environment, isBase: false)

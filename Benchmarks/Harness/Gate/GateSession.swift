@@ -90,7 +90,7 @@ package struct GateSession {
       let repeats = try repeats(cell)
       let stolen = world.watchSteal()
       var lines: [[ResultLine]] = arms.map { _ in [] }
-      let mode = MeasureRequest.Mode.time(repeats: repeats, values: effort.values, warmups: effort.warmups)
+      let mode = MeasureRequest.Mode.time(repeats: repeats, values: effort.values, leadIn: 0, budget: .max)
       for _ in 0..<effort.processes {
         for index in reversed ? square.reversed() : square {
           lines[index] += try run(arms[index], cell, mode, isBase: index != 1)

@@ -15,7 +15,7 @@ struct InstructionCount {
     self.launch = launch
     request = {
       MeasureRequest(
-        cell: cell, mode: .time(repeats: $0, values: 1, warmups: 0), seed: seed, spin: spin)
+        cell: cell, mode: .time(repeats: $0, values: 1, leadIn: 0, budget: .max), seed: seed, spin: spin)
     }
   }
 

@@ -14,9 +14,6 @@ package struct MeasuringProcess {
     self.write = write
   }
 
-  /// Warming up ends after this time even when fewer values were run than asked for.
-  static let longestWarmup: UInt64 = 500_000_000
-
   package func run(_ mode: MeasureRequest.Mode) {
     do {
       if let tracer, tracer.isOn() {
@@ -24,9 +21,9 @@ package struct MeasuringProcess {
       }
       switch mode {
       case .calibrate(let target, let limit): write(.repeats(try calibrate(target: target, limit: limit)))
-      case .time(let repeats, let values, let warmups):
+      case .time(let repeats, let values, let leadIn, let budget):
         try checkAllocator()
-        try time(repeats: repeats, values: values, warmups: warmups)
+        try time(repeats: repeats, values: values, leadIn: leadIn, budget: budget)
       case .count(let values): try count(values: values)
       case .trace(let request): try trace(request)
       }
@@ -47,20 +44,24 @@ package struct MeasuringProcess {
     }
   }
 
-  private func time(repeats: Int, values: Int, warmups: Int) throws {
-    let start = Clock.now()
-    for _ in 0..<warmups where Clock.now() - start < Self.longestWarmup { _ = try trial.measure(repeats) }
+  /// Runs until `leadIn` has passed, at least once; then takes values, two at least, until `budget` has passed.
+  private func time(repeats: Int, values: Int, leadIn: UInt64, budget: UInt64) throws {
+    let beginning = Clock.now()
+    repeat { _ = try trial.measure(repeats) } while Clock.now() - beginning < leadIn
     var samples: [SampleSeries] = []
     var reported: Set<Metric> = []
     let cost = ProcessCost()
-    for index in 1...values {
+    let start = Clock.now()
+    var taken = 0
+    while taken < values && (taken < 2 || Clock.now() - start < budget) {
+      taken += 1
       let value = try trial.measure(repeats)
-      for reading in value.readings { write(.reading(valueIndex: index, reading)) }
+      for reading in value.readings { write(.reading(valueIndex: taken, reading)) }
       reported.formUnion(value.readings.map(\.metric))
       samples += value.samples
     }
     // A benchmark that is about one of these has its own number for it.
-    for reading in cost.readings(operations: trial.operationsPerRepeat * repeats * values)
+    for reading in cost.readings(operations: trial.operationsPerRepeat * repeats * taken)
     where !reported.contains(reading.metric) {
       write(.reading(valueIndex: 0, reading))
     }

@@ -5,7 +5,7 @@ package struct MeasureRequest: Codable, Hashable, Sendable {
   package enum Mode: Codable, Hashable, Sendable {
     /// Find how many repeats fill `target` nanoseconds; more than `limit` need not be found.
     case calibrate(target: UInt64, limit: Int)
-    case time(repeats: Int, values: Int, warmups: Int)
+    case time(repeats: Int, values: Int, leadIn: UInt64, budget: UInt64)
     /// Count allocations: the process runs on an allocator that can.
     case count(values: Int)
     /// Record a timeline of a few repeats.

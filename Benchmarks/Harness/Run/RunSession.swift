@@ -105,7 +105,7 @@ package struct RunSession {
 
   private mutating func time(_ planned: PlannedScenario, _ order: [Arm], block: Int) {
     let mode = MeasureRequest.Mode.time(
-      repeats: repeats(planned), values: plan.effort.values, warmups: plan.effort.warmups)
+      repeats: repeats(planned), values: plan.effort.values, leadIn: 0, budget: .max)
     let before = SystemLoad.read()
     let rowsBefore = result.rows.count
     for arm in order {

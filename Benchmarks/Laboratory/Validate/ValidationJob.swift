@@ -116,7 +116,7 @@ struct ValidationJob {
       for line in try readings(.calibrate(target: 20_000_000, limit: .max)) {
         if case .repeats(let count) = line { repeats = count }
       }
-      let timed = try readings(.time(repeats: repeats, values: 5, warmups: 1))
+      let timed = try readings(.time(repeats: repeats, values: 5, leadIn: 0, budget: .max))
       let allocations = try jemalloc.map {
         try median(try readings(.count(values: 3), Jemalloc.environment(library: $0)), .allocationsPerOp)
       }
