@@ -19,8 +19,11 @@ package struct PeerRequest {
     switch request.mode {
     case .calibrate(let target, let limit):
       fields += [("mode", "calibrate"), ("target", "\(target)"), ("limit", "\(limit)")]
-    case .time(let repeats, let values, let warmups):
-      fields += [("mode", "time"), ("repeats", "\(repeats)"), ("values", "\(values)"), ("warmups", "\(warmups)")]
+    case .time(let repeats, let values, let leadIn, let budget):
+      fields += [
+        ("mode", "time"), ("repeats", "\(repeats)"), ("values", "\(values)"), ("lead_in", "\(leadIn)"),
+        ("budget", "\(budget)"),
+      ]
     case .trace: throw Complaint(.usage, "the operations of programs of other languages are not traced")
     case .count: throw Complaint(.usage, "allocations are not counted in the programs of other languages")
     }
