@@ -339,4 +339,35 @@ struct BuiltPeerTests {
         }, "\(peer.name)")
     }
   }
+
+  /// The sweep of `metg` with limits that leave no choice to the speed of the machine.
+  @Test(.enabled(if: anyIsBuilt, "no peer is built: scripts/peers"))
+  func aSweepTakesTheStepsItIsGiven() throws {
+    let folder = try TemporaryFolder()
+    let graph = folder.write(
+      PeerRequest.text(TaskGraph(inputs: [[], [0], [0], [1, 2]], nanoseconds: [1, 1, 1, 1])), to: "graph")
+    let request = try PeerRequest(
+      PeerTests.request(
+        BenchmarkName("dependencies", "metg"), ["pattern": "trivial", "width": "4", "steps": "4", "imbalance": "0"],
+        .time(repeats: 1, values: 1, leadIn: 0, budget: .max)))
+    // Begins at 1,000 and ends at 250 or, where all efficiencies are too low, after two steps.
+    let limits = ["sweep_first=1000", "sweep_largest=1000", "sweep_smallest=251", "sweep_runs=2", "sweep_attempts=0"]
+    for (peer, program) in Self.built {
+      for (little, steps) in [("0", 4), ("1e300", 2)] {
+        let outcome = ProcessRunner.run(
+          program, request.arguments + limits + ["sweep_little=\(little)", "graph=\(graph)"], timeout: 60)
+        #expect(outcome.lines.last == "end", "\(peer.name): \(outcome.lines)")
+        let work = outcome.lines.compactMap(ResultLine.init).compactMap { line -> Double? in
+          guard case .reading(1, let reading) = line, reading.metric == .makespan, reading.count == 4 else {
+            return nil
+          }
+          return reading.detail.number("work_ns")
+        }
+        #expect(work.count == steps && work.first == 1_000, "\(peer.name): \(work)")
+        for (larger, smaller) in zip(work, work.dropFirst()) {
+          #expect(abs(larger / smaller - 2.0.squareRoot()) < 1e-9)
+        }
+      }
+    }
+  }
 }

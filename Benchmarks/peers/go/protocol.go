@@ -178,7 +178,10 @@ func min[T int | int64](a, b T) T {
 	return b
 }
 
-// Runs until leadIn has passed, at least once; then takes values, two at least, until budget has passed.
+// However small the budget is.
+const leastValues = 2
+
+// Runs until the lead-in has passed, at least once; then takes values until the budget has passed.
 func time(measure measure, repeats, values int, leadIn, budget uint64) {
 	for start := now(); ; {
 		measure(repeats)
@@ -192,7 +195,7 @@ func time(measure measure, repeats, values int, leadIn, budget uint64) {
 			text := strconv.FormatFloat(r.value, 'g', -1, 64)
 			fmt.Printf("reading\t%d\t%s\t%s\t%s\t%d\t%s\n", value, r.metric, r.unit, text, r.count, r.detail)
 		}
-		if value >= 2 && hasPassed(budget, start) {
+		if value >= leastValues && hasPassed(budget, start) {
 			break
 		}
 	}

@@ -99,7 +99,10 @@ static void print(uint64_t index, const Reading &reading) {
               reading.unit.c_str(), reading.value, (unsigned long long)reading.count, reading.detail.c_str());
 }
 
-/// Runs until `lead_in` has passed, at least once; then takes values, two at least, until `budget` has passed.
+/// However small the budget is.
+static const uint64_t leastValues = 2;
+
+/// Runs until the lead-in has passed, at least once; then takes values until the budget has passed.
 static void time(const Measure &measure, uint64_t repeats, uint64_t values, uint64_t leadIn, uint64_t budget) {
   auto start = now();
   do measure(repeats);
@@ -107,7 +110,7 @@ static void time(const Measure &measure, uint64_t repeats, uint64_t values, uint
   start = now();
   for (uint64_t value = 1; value <= values; ++value) {
     for (auto &reading : measure(repeats)) print(value, reading);
-    if (value >= 2 && now() - start >= budget) break;
+    if (value >= leastValues && now() - start >= budget) break;
   }
 }
 

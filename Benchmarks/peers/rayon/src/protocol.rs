@@ -179,7 +179,10 @@ fn calibrate(mut measure: Measure, target: u64, limit: usize) -> Result<usize, F
     }
 }
 
-/// Runs until `lead_in` has passed, at least once; then takes values, two at least, until `budget` has passed.
+/// However small the budget is.
+const LEAST_VALUES: usize = 2;
+
+/// Runs until the lead-in has passed, at least once; then takes values until the budget has passed.
 fn time(mut measure: Measure, repeats: usize, values: usize, lead_in: u64, budget: u64) -> Result<(), Failure> {
     let start = now();
     loop {
@@ -193,7 +196,7 @@ fn time(mut measure: Measure, repeats: usize, values: usize, lead_in: u64, budge
         for Reading { metric, unit, value: number, count, detail } in measure(repeats)? {
             println!("reading\t{value}\t{metric}\t{unit}\t{number}\t{count}\t{detail}");
         }
-        if value >= 2 && now() - start >= budget {
+        if value >= LEAST_VALUES && now() - start >= budget {
             break;
         }
     }
