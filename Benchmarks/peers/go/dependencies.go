@@ -58,12 +58,7 @@ func fanIn(request request) measure {
 	add := func() {
 		var group sync.WaitGroup
 		group.Add(width)
-		for index := 0; index < width; index++ {
-			go func(index int) {
-				flags[index]++
-				group.Done()
-			}(index)
-		}
+		startAll(&group, flags)
 		group.Wait()
 		seen = flags.ran()
 	}

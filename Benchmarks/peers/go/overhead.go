@@ -8,18 +8,23 @@ var overhead = benchmarks{
 	"overhead/contended-add": contendedAdd,
 }
 
+// A goroutine for each flag, of which the group knows.
+func startAll(group *sync.WaitGroup, flags flags) {
+	for index := range flags {
+		go func(flag *uint32) {
+			*flag++
+			group.Done()
+		}(&flags[index])
+	}
+}
+
 func externalAdd(request request) measure {
 	operations := request.positive("param.ops")
 	flags := make(flags, operations)
 	add := func() {
 		var group sync.WaitGroup
 		group.Add(operations)
-		for index := 0; index < operations; index++ {
-			go func(index int) {
-				flags[index]++
-				group.Done()
-			}(index)
-		}
+		startAll(&group, flags)
 		group.Wait()
 	}
 	return rounds(operations, 0, add, flags.verify)
@@ -32,12 +37,7 @@ func localAdd(request request) measure {
 		var group sync.WaitGroup
 		group.Add(1 + operations)
 		go func() {
-			for index := 0; index < operations; index++ {
-				go func(index int) {
-					flags[index]++
-					group.Done()
-				}(index)
-			}
+			startAll(&group, flags)
 			group.Done()
 		}()
 		group.Wait()
@@ -53,12 +53,7 @@ func contendedAdd(request request) measure {
 	begin := make([]chan struct{}, producers)
 	produce := func(producer int) {
 		for range begin[producer] {
-			for index := producer * operations / producers; index < (producer+1)*operations/producers; index++ {
-				go func(index int) {
-					flags[index]++
-					group.Done()
-				}(index)
-			}
+			startAll(&group, flags[producer*operations/producers:(producer+1)*operations/producers])
 		}
 	}
 	for producer := range begin {

@@ -7,6 +7,7 @@
 
 #include "families.hpp"
 #include "graph.hpp"
+#include "marks.hpp"
 #include "work.hpp"
 
 namespace {
@@ -41,10 +42,7 @@ Measure fanIn(const Request &request) {
   auto seen = std::make_shared<size_t>(0);
   auto add = [=] {
     tbb::task_group group;
-    for (size_t index = 0; index < width; ++index) {
-      auto flag = flags->slot(index);
-      group.run([flag] { ++*flag; });
-    }
+    addAll(group, *flags);
     group.wait();
     *seen = flags->ran();
   };

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "families.hpp"
+#include "marks.hpp"
 #include "team.hpp"
 #include "work.hpp"
 
@@ -18,10 +19,7 @@ Measure externalAdd(const Request &request) {
   auto flags = std::make_shared<Flags>(operations);
   auto add = [=] {
     tbb::task_group group;
-    for (size_t index = 0; index < operations; ++index) {
-      auto flag = flags->slot(index);
-      group.run([flag] { ++*flag; });
-    }
+    addAll(group, *flags);
     group.wait();
   };
   return rounds(operations, 0, add, [=] { flags->verify(); });
@@ -32,12 +30,7 @@ Measure localAdd(const Request &request) {
   auto flags = std::make_shared<Flags>(operations);
   auto add = [=] {
     tbb::task_group group;
-    group.run([&] {
-      for (size_t index = 0; index < operations; ++index) {
-        auto flag = flags->slot(index);
-        group.run([flag] { ++*flag; });
-      }
-    });
+    group.run([&] { addAll(group, *flags); });
     group.wait();
   };
   return rounds(operations, 0, add, [=] { flags->verify(); });

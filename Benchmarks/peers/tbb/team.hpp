@@ -25,14 +25,15 @@ private:
 class ThreadTeam {
 public:
   ThreadTeam(size_t count, std::function<void(size_t)> job) : job(std::move(job)), go(count) {
-    for (size_t number = 0; number < count; ++number) threads.emplace_back([this, number] { live(number); });
+    try {
+      for (size_t number = 0; number < count; ++number) threads.emplace_back([this, number] { live(number); });
+    } catch (...) {
+      end();
+      throw;
+    }
   }
   ThreadTeam(const ThreadTeam &) = delete;
-  ~ThreadTeam() {
-    isOver = true;
-    for (auto &one : go) one.post();
-    for (auto &thread : threads) thread.join();
-  }
+  ~ThreadTeam() { end(); }
 
   /// Runs the job once on every thread, with the thread's number, and returns when all have.
   void run() {
@@ -41,6 +42,12 @@ public:
   }
 
 private:
+  void end() {
+    isOver = true;
+    for (auto &one : go) one.post();
+    for (auto &thread : threads) thread.join();
+  }
+
   void live(size_t number) {
     while (true) {
       go[number].wait();

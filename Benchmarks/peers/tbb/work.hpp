@@ -25,6 +25,7 @@ inline uint64_t roundsFor(double nanoseconds, double perMicrosecond) {
 class Flags {
 public:
   explicit Flags(size_t count) : words(count, 0) {}
+  size_t count() const { return words.size(); }
   uint32_t *slot(size_t index) { return &words[index]; }
   size_t ran() const { return std::count_if(words.begin(), words.end(), [](uint32_t word) { return word != 0; }); }
   void verify() {

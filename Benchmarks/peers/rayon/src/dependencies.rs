@@ -5,8 +5,9 @@ use rayon::Scope;
 
 use crate::graph::{Graph, GraphData};
 use crate::metg::Sweep;
+use crate::overhead::spawn_all;
 use crate::protocol::{check, now, rounds, Benchmark, Counters, Elapsed, Failure, Measure, Pool, Reading, Request};
-use crate::work::{mark, Flags};
+use crate::work::Flags;
 
 pub const DEPENDENCIES: &[Benchmark] = &[
     ("dependencies/chain", chain),
@@ -57,11 +58,7 @@ fn fan_in(request: &Request, pool: Pool) -> Result<Measure, Failure> {
     let flags = Flags::new(width);
     let seen: &'static AtomicUsize = Box::leak(Box::new(AtomicUsize::new(0)));
     let add = move || {
-        pool.in_place_scope(|scope| {
-            for flag in &flags.0 {
-                scope.spawn(move |_| mark(flag));
-            }
-        });
+        pool.in_place_scope(|scope| spawn_all(scope, &flags.0));
         seen.store(flags.ran(), Ordering::Relaxed);
     };
     rounds(width + 1, width, add, move || {

@@ -1,7 +1,9 @@
+use std::sync::atomic::AtomicU32;
 use std::sync::mpsc::{channel, sync_channel, Receiver, SyncSender};
 use std::sync::Arc;
 
 use rayon::prelude::*;
+use rayon::Scope;
 
 use crate::protocol::{rounds, Benchmark, Failure, Measure, Pool, Request};
 use crate::work::{mark, Flags};
@@ -13,29 +15,24 @@ pub const OVERHEAD: &[Benchmark] = &[
     ("overhead/external-batch", external_batch),
 ];
 
+/// Adds one operation for each flag.
+pub fn spawn_all<'a>(scope: &Scope<'a>, flags: &'a [AtomicU32]) {
+    for flag in flags {
+        scope.spawn(move |_| mark(flag));
+    }
+}
+
 fn external_add(request: &Request, pool: Pool) -> Result<Measure, Failure> {
     let operations = request.positive("param.ops")?;
     let flags = Flags::new(operations);
-    let add = move || {
-        pool.in_place_scope(|scope| {
-            for flag in &flags.0 {
-                scope.spawn(move |_| mark(flag));
-            }
-        });
-    };
+    let add = move || pool.in_place_scope(|scope| spawn_all(scope, &flags.0));
     rounds(operations, 0, add, move || flags.verify())
 }
 
 fn local_add(request: &Request, pool: Pool) -> Result<Measure, Failure> {
     let operations = request.positive("param.ops")?;
     let flags = Flags::new(operations);
-    let add = move || {
-        pool.scope(|scope| {
-            for flag in &flags.0 {
-                scope.spawn(move |_| mark(flag));
-            }
-        });
-    };
+    let add = move || pool.scope(|scope| spawn_all(scope, &flags.0));
     rounds(operations, 0, add, move || flags.verify())
 }
 
@@ -46,21 +43,23 @@ struct Team {
 }
 
 impl Team {
-    fn new(count: usize, job: impl Fn(usize) + Send + Sync + 'static) -> Team {
+    fn new(count: usize, job: impl Fn(usize) + Send + Sync + 'static) -> Result<Team, Failure> {
         let job = Arc::new(job);
         let (finish, done) = channel();
         let start = |number| {
             let (go, begin) = sync_channel(1);
             let (job, finish) = (job.clone(), finish.clone());
-            std::thread::spawn(move || {
+            let live = move || {
                 while begin.recv().is_ok() {
                     job(number);
                     finish.send(()).ok();
                 }
-            });
-            go
+            };
+            std::thread::Builder::new().spawn(live).map_err(|error| format!("a thread cannot be created: {error}"))?;
+            Ok(go)
         };
-        Team { go: (0..count).map(start).collect(), done }
+        let go: Result<Vec<_>, Failure> = (0..count).map(start).collect();
+        Ok(Team { go: go?, done })
     }
 
     /// Runs the job once on every thread, with the thread's number, and returns when all have.
@@ -81,12 +80,8 @@ fn contended_add(request: &Request, pool: Pool) -> Result<Measure, Failure> {
     let flags = Flags::new(operations);
     let team = Team::new(producers, move |producer| {
         let part = producer * operations / producers..(producer + 1) * operations / producers;
-        pool.in_place_scope(|scope| {
-            for flag in &flags.0[part] {
-                scope.spawn(move |_| mark(flag));
-            }
-        });
-    });
+        pool.in_place_scope(|scope| spawn_all(scope, &flags.0[part]));
+    })?;
     rounds(operations, 0, move || team.run(), move || flags.verify())
 }
 
