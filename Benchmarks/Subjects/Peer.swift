@@ -1,26 +1,39 @@
-/// A scheduler of another language. Its benchmarks are a program under `Benchmarks/peers/<folder>`, which `scripts/peers`
-/// builds where the toolchain is installed.
+/// A scheduler of another language. Its benchmarks are a program out of a folder under `Benchmarks/peers`, which
+/// `scripts/peers` builds where the toolchain is installed.
 public struct Peer: Hashable, Sendable {
   public let name: String
   public let summary: String
   /// What its program needs from Debian, for the line that says how to get it.
   public let packages: String
+  /// What its program implements, as `family/benchmark`.
+  public let benchmarks: Set<String>
 
   public static let all: [Peer] = [
-    Peer(name: "tbb", summary: "C++: oneTBB's task_group", packages: "libtbb-dev and g++"),
-    Peer(name: "rayon", summary: "Rust: rayon's scope and join", packages: "librust-rayon-dev and cargo"),
-    Peer(name: "go", summary: "Go: goroutines", packages: "golang-go"),
+    Peer(
+      name: "tbb", summary: "C++: oneTBB's task_group", packages: "libtbb-dev and g++",
+      benchmarks: closures.union(batches).union(dependencies).union(trees)),
+    Peer(
+      name: "tbb-flow", summary: "C++: oneTBB's flow::graph, which has dependencies", packages: "libtbb-dev and g++",
+      benchmarks: dependencies),
+    Peer(
+      name: "rayon", summary: "Rust: rayon's scope and join", packages: "librust-rayon-dev and cargo",
+      benchmarks: closures.union(batches).union(dependencies).union(trees)),
+    Peer(
+      name: "go", summary: "Go: goroutines", packages: "golang-go",
+      benchmarks: closures.union(dependencies).union(trees)),
   ]
 
-  /// What every peer's program implements.
-  public static let benchmarks: Set<String> = [
-    "overhead/external-add", "overhead/local-add", "dependencies/chain", "dependencies/fan-in", "dependencies/graph",
-    "dependencies/metg", "forkjoin/fib", "forkjoin/skynet", "forkjoin/nqueens", "forkjoin/uts",
+  private static let closures: Set = ["overhead/external-add", "overhead/local-add", "overhead/contended-add"]
+  private static let batches: Set = ["overhead/external-batch"]
+  private static let dependencies: Set = [
+    "dependencies/chain", "dependencies/fan-in", "dependencies/fan-out", "dependencies/diamond", "dependencies/tree",
+    "dependencies/graph", "dependencies/metg",
   ]
+  private static let trees: Set = ["forkjoin/fib", "forkjoin/skynet", "forkjoin/nqueens", "forkjoin/uts"]
 
   public var info: SubjectInfo {
     SubjectInfo(
       name: name, summary: summary, role: .peer, abilities: .threads, workersAreAdjustable: true,
-      benchmarks: Self.benchmarks)
+      benchmarks: benchmarks)
   }
 }

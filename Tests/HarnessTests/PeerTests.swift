@@ -10,7 +10,7 @@ import Testing
 struct PeerTests {
   static func request(
     _ name: BenchmarkName, _ parameters: Parameters, on subject: String = "tbb",
-    _ mode: MeasureRequest.Mode = .time(repeats: 2, values: 3, leadIn: 1, budget: .max)
+    _ mode: MeasureRequest.Mode = .time(repeats: 2, values: 3, leadIn: 0, budget: .max)
   ) -> MeasureRequest {
     MeasureRequest(
       cell: CellKey(Scenario(name, parameters), Arm(subject: subject, workers: 2)), mode: mode, seed: 7,
@@ -23,7 +23,7 @@ struct PeerTests {
     #expect(
       timed.arguments == [
         "benchmark=overhead/external-add", "workers=2", "rounds_per_microsecond=12.5", "mode=time", "repeats=2",
-        "values=3", "lead_in=1", "budget=18446744073709551615", "param.ops=10",
+        "values=3", "lead_in=0", "budget=18446744073709551615", "param.ops=10",
       ])
     let calibration = try PeerRequest(
       Self.request(BenchmarkName("dependencies", "chain"), ["length": "5"], .calibrate(target: 20, limit: 9)))
@@ -140,6 +140,25 @@ struct PeerTests {
     #expect(!plan.countings.isEmpty && !plan.countings.contains { $0.cell.arm.subject == "tbb" })
   }
 
+  @Test func onlyWhatAProgramHasIsRun() throws {
+    let workloads = try Catalogue(graphs: [], seed: 1).workloads
+    func obstacle(_ peer: String, _ name: BenchmarkName, _ parameters: Parameters = [:]) throws -> String? {
+      let workload = try #require(workloads.first { $0.name == name })
+      return workload.obstacle(try #require(Peer.all.first { $0.name == peer }).info, parameters)
+    }
+    let batch = BenchmarkName("overhead", "external-batch")
+    // Batches in a form of its own, though it has no operations.
+    #expect(try obstacle("tbb", batch) == nil && obstacle("rayon", batch) == nil)
+    #expect(try obstacle("go", batch) == "its program has no such benchmark")
+    let fib = BenchmarkName("forkjoin", "fib")
+    #expect(try obstacle("tbb", fib, ["n": "10", "join": "counter"]) == nil)
+    #expect(try obstacle("tbb", fib, ["n": "10", "join": "dependency"])?.hasPrefix("it has no operations") == true)
+    for workload in workloads where Peer.all.contains(where: { $0.benchmarks.contains("\(workload.name)") }) {
+      let isOnFlow = try obstacle("tbb-flow", workload.name) == nil
+      #expect(isOnFlow == (workload.name.family == "dependencies"), "\(workload.name)")
+    }
+  }
+
   @Test func onlyPeersThatAreNotBuiltIsAMistake() throws {
     let none = PeerPrograms(folders: [])
     let complaint = #expect(throws: Complaint.self) {
@@ -149,7 +168,7 @@ struct PeerTests {
     for word in ["rayon is not built", "scripts/peers go", "golang-go"] {
       #expect(complaint?.description.contains(word) == true)
     }
-    #expect(try Self.selection("all", none).missingPeers() == ["tbb", "rayon", "go"])
+    #expect(try Self.selection("all", none).missingPeers() == ["tbb", "tbb-flow", "rayon", "go"])
   }
 
   @Test func onlyWhatIsAskedForRunsBesideTheStandingReferences() throws {
@@ -171,11 +190,12 @@ struct PeerProgramsTests {
 struct BuiltPeerTests {
   static let cases: [(peer: String, name: BenchmarkName, parameters: Parameters)] =
     (try? Catalogue(graphs: [], seed: 1).workloads)?.filter {
-      Peer.benchmarks.contains("\($0.name)") && !($0 is MinimumGranularity)
+      !($0 is MinimumGranularity)
     }
     .flatMap { workload in
       workload.parameterSets().flatMap { parameters in
-        Peer.all.map { (peer: $0.name, name: workload.name, parameters: parameters) }
+        Peer.all.filter { $0.benchmarks.contains("\(workload.name)") }
+          .map { (peer: $0.name, name: workload.name, parameters: parameters) }
       }
     } ?? []
 
@@ -199,10 +219,11 @@ struct BuiltPeerTests {
         subject: "stealing",
         Setting(parameters: one.parameters, workers: 2, seed: 7, spin: Spin(roundsPerMicrosecond: 12.5)))
     ).measure(2)
-    let readings = try lines(.time(repeats: 2, values: 2, leadIn: 1)).compactMap { line in
+    let readings = try lines(.time(repeats: 2, values: 2, leadIn: 0, budget: .max)).compactMap { line in
       if case .reading(let index, let reading) = line { (index: index, reading: reading) } else { nil }
     }
     #expect(Set(readings.map(\.index)) == [1, 2])
+    #expect(readings.allSatisfy { workload.metrics.contains($0.reading.metric) })
     for expected in own.readings {
       let found = readings.filter { $0.reading.metric == expected.metric }
       #expect(found.count == 2, "\(expected.metric.name)")
@@ -217,18 +238,139 @@ struct BuiltPeerTests {
       })
   }
 
+  static let built = Peer.all.compactMap { peer in PeerPrograms.found().program(peer.name).map { (peer, $0) } }
+
+  /// One line, which says what is wrong.
+  private static func isRefused(_ outcome: ProcessOutcome) -> Bool {
+    outcome.ending == .exited(0) && outcome.lines.count == 1 && outcome.lines[0].hasPrefix("failure\t")
+      && ResultLine(outcome.lines[0]) != nil
+  }
+
   @Test(.enabled(if: anyIsBuilt, "no peer is built: scripts/peers"))
   func whatItCannotDoIsAFailure() throws {
-    for peer in Peer.all.map(\.name) where PeerPrograms.found().program(peer) != nil {
+    for (peer, program) in Self.built {
+      let chain = BenchmarkName("dependencies", "chain")
       let wrong: [(BenchmarkName, Parameters)] = [
-        (BenchmarkName("priority", "rank-error"), [:]), (BenchmarkName("overhead", "external-add"), [:]),
-        (BenchmarkName("overhead", "external-add"), ["ops": "many"]),
+        (BenchmarkName("priority", "rank-error"), [:]), (chain, [:]), (chain, ["length": "many"]),
+        (chain, ["length": "0"]),
       ]
       for (name, parameters) in wrong {
         let outcome = try #require(
-          Self.launcher.launch(PeerTests.request(name, parameters, on: peer), environment: [:], timeout: 30))
-        #expect(outcome.lines.first?.hasPrefix("failure\t") == true, "\(peer): \(outcome.lines)")
-        #expect(!outcome.lines.contains("end"))
+          Self.launcher.launch(PeerTests.request(name, parameters, on: peer.name), environment: [:], timeout: 30))
+        #expect(Self.isRefused(outcome), "\(peer.name): \(outcome.lines)")
+      }
+      let others = try Catalogue(graphs: [], seed: 1).workloads.map(\.name).filter {
+        !peer.benchmarks.contains("\($0)")
+      }
+      #expect(others.count > 10)
+      for name in others {
+        let outcome = ProcessRunner.run(program, ["benchmark=\(name)", "workers=1"], timeout: 30)
+        #expect(outcome.lines == ["failure\tthere is no \(name) on \(peer.name)"])
+      }
+    }
+  }
+
+  private static let chain = ["benchmark=dependencies/chain", "param.length=10", "workers=1"]
+  private static let timed = ["mode=time", "repeats=1", "values=2", "lead_in=0", "budget=0"]
+
+  @Test(.enabled(if: anyIsBuilt, "no peer is built: scripts/peers"))
+  func aWrongRequestIsOneLine() {
+    let tooLarge = "18446744073709551616"
+    let wrong: [[String]] =
+      [[], ["nonsense"], ["line\nbreak"], ["mode=sing"], ["mode=calibrate", "target=1"]]
+      + Self.timed.indices.map { missing in Self.timed.indices.filter { $0 != missing }.map { Self.timed[$0] } }
+      + [
+        "repeats=0", "values=0", "values=-1", "lead_in=", "budget=soon", "budget=\(tooLarge)", "workers=0", "place=",
+        "place=-1",
+      ].map {
+        Self.timed + [$0]
+      }
+    for (peer, program) in Self.built {
+      let right = ProcessRunner.run(program, Self.chain + Self.timed, timeout: 30)
+      #expect(right.lines.last == "end", "\(peer.name): \(right.lines)")
+      for words in wrong {
+        let outcome = ProcessRunner.run(program, Self.chain + words, timeout: 30)
+        #expect(Self.isRefused(outcome), "\(peer.name) \(words): \(outcome.lines)")
+      }
+    }
+  }
+
+  /// The time of each value, in nanoseconds.
+  private static func times(_ outcome: ProcessOutcome) -> [Double] {
+    outcome.lines.compactMap(ResultLine.init).compactMap { line in
+      guard case .reading(_, let reading) = line, reading.metric == .nsPerOp else { return nil }
+      return reading.value * Double(reading.count)
+    }
+  }
+
+  /// What does not depend on how fast the machine is.
+  @Test(.enabled(if: anyIsBuilt, "no peer is built: scripts/peers"))
+  func aBudgetEndsTheValuesAfterOne() {
+    for (peer, program) in Self.built {
+      func outcome(values: Int, budget: UInt64) -> ProcessOutcome {
+        let words = ["mode=time", "repeats=1", "values=\(values)", "lead_in=0", "budget=\(budget)"]
+        let outcome = ProcessRunner.run(program, Self.chain + words, timeout: 60)
+        #expect(outcome.lines.last == "end", "\(peer.name): \(outcome.lines.suffix(1))")
+        return outcome
+      }
+      #expect(Self.times(outcome(values: 1, budget: 0)).count == 1)
+      #expect(Self.times(outcome(values: 5, budget: 0)).count == 1)
+      #expect(Self.times(outcome(values: 5, budget: .max)).count == 5)
+      let budget: UInt64 = 50_000_000
+      let ended = outcome(values: 1_000_000_000, budget: budget)
+      let times = Self.times(ended)
+      // No value begins when the budget is used up, and without that there is another one.
+      #expect(times.count >= 1 && ended.nanoseconds >= budget)
+      #expect(times.count == 1 || times.dropLast().reduce(0, +) < Double(budget))
+    }
+  }
+
+  @Test(.enabled(if: anyIsBuilt, "no peer is built: scripts/peers"))
+  func theLeadInLastsAsLongAsItSays() {
+    for (peer, program) in Self.built {
+      // Of a place there may be more than CPUs.
+      let words = ["mode=time", "repeats=1", "values=1", "lead_in=200000000", "budget=0", "place=1000003"]
+      let outcome = ProcessRunner.run(program, Self.chain + words, timeout: 60)
+      #expect(Self.times(outcome).count == 1 && outcome.nanoseconds >= 200_000_000, "\(peer.name)")
+      // It is in no reading: a value of ten operations.
+      #expect(
+        outcome.lines.compactMap(ResultLine.init).allSatisfy { line in
+          if case .reading(let index, let reading) = line {
+            index == 1 && (9...10).contains(reading.count)
+          } else {
+            true
+          }
+        }, "\(peer.name)")
+    }
+  }
+
+  /// The sweep of `metg` with limits that leave no choice to the speed of the machine.
+  @Test(.enabled(if: anyIsBuilt, "no peer is built: scripts/peers"))
+  func aSweepTakesTheStepsItIsGiven() throws {
+    let folder = try TemporaryFolder()
+    let graph = folder.write(
+      PeerRequest.text(TaskGraph(inputs: [[], [0], [0], [1, 2]], nanoseconds: [1, 1, 1, 1])), to: "graph")
+    let request = try PeerRequest(
+      PeerTests.request(
+        BenchmarkName("dependencies", "metg"), ["pattern": "trivial", "width": "4", "steps": "4", "imbalance": "0"],
+        .time(repeats: 1, values: 1, leadIn: 0, budget: .max)))
+    // Begins at 1,000 and ends at 250 or, where all efficiencies are too low, after two steps.
+    let limits = ["sweep_first=1000", "sweep_largest=1000", "sweep_smallest=251", "sweep_runs=2", "sweep_attempts=0"]
+    for (peer, program) in Self.built {
+      for (little, steps) in [("0", 4), ("1e300", 2)] {
+        let outcome = ProcessRunner.run(
+          program, request.arguments + limits + ["sweep_little=\(little)", "graph=\(graph)"], timeout: 60)
+        #expect(outcome.lines.last == "end", "\(peer.name): \(outcome.lines)")
+        let work = outcome.lines.compactMap(ResultLine.init).compactMap { line -> Double? in
+          guard case .reading(1, let reading) = line, reading.metric == .makespan, reading.count == 4 else {
+            return nil
+          }
+          return reading.detail.number("work_ns")
+        }
+        #expect(work.count == steps && work.first == 1_000, "\(peer.name): \(work)")
+        for (larger, smaller) in zip(work, work.dropFirst()) {
+          #expect(abs(larger / smaller - 2.0.squareRoot()) < 1e-9)
+        }
       }
     }
   }

@@ -121,7 +121,7 @@ final class GranularitySweep {
     (key: "sweep_little", value: "\(little)"), (key: "sweep_runs", value: "\(runs)"),
     (key: "sweep_run_time", value: "\(runTime)"), (key: "sweep_step", value: "\(step)"),
     (key: "sweep_enough", value: "\(enough)"), (key: "sweep_gain", value: "\(gain)"),
-    (key: "sweep_attempts", value: "\(attempts)"),
+    (key: "sweep_attempts", value: "\(attempts)"), (key: "sweep_low_in_a_row", value: "\(lowInARow)"),
   ]
 
   private let graph: TaskGraph

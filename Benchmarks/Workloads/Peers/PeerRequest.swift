@@ -22,11 +22,12 @@ package struct PeerRequest {
     case .time(let repeats, let values, let leadIn, let budget, _):
       fields += [
         ("mode", "time"), ("repeats", "\(repeats)"), ("values", "\(values)"), ("lead_in", "\(leadIn)"),
-        ("budget", "\(budget)"), ("place", "\(request.place ?? -1)"),
+        ("budget", "\(budget)"),
       ]
     case .trace: throw Complaint(.usage, "the operations of programs of other languages are not traced")
     case .count: throw Complaint(.usage, "allocations are not counted in the programs of other languages")
     }
+    if let place = request.place { fields.append(("place", "\(place)")) }
     fields += parameters.pairs.map { ("param.\($0)", $1) }
     let input = try workload.peerInput(
       Setting(parameters: parameters, workers: request.workers, seed: request.seed, spin: request.spin))

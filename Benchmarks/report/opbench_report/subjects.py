@@ -42,6 +42,7 @@ _LOOKS = {
     "serial": Look("#6b6b6b", "#b3b3b3", "_", "line-ew-open", "dot", True),
     "threads": Look("#882255", "#e07ba9", ">", "triangle-right", "dot"),
     "tbb": Look("#332288", "#a99cf2", "<", "triangle-left", "dashdot"),
+    "tbb-flow": Look("#7a4fe0", "#8f7bff", "<", "triangle-left", "dash", True),
     "rayon": Look("#c2104c", "#ff6b81", "*", "star", "longdash"),
     "go": Look("#117a75", "#5fd3cc", "h", "hexagon", "dashdot"),
 }
@@ -54,7 +55,7 @@ _SPARE = [
 ]
 
 OURS = ("stealing", "threadpool", "dispatch", "deterministic")
-PEERS = ("tbb", "rayon", "go")
+PEERS = ("tbb", "tbb-flow", "rayon", "go")
 
 
 def look(subject):

@@ -1,0 +1,223 @@
+package main
+
+// Trees whose nodes contribute to one sum, as in ForkJoinTree.swift.
+
+import (
+	"crypto/sha1"
+	"encoding/binary"
+	"math"
+	"math/bits"
+	"sort"
+	"sync"
+)
+
+var forkJoin = benchmarks{
+	"forkjoin/fib": func(r request) measure { return solved[int](r, fib{r.integer("param.n")}) },
+	"forkjoin/skynet": func(r request) measure {
+		return solved[skynetNode](r, skynet{r.count("param.leaves")})
+	},
+	"forkjoin/nqueens": func(r request) measure { return solved[board](r, queens{uint32(r.integer("param.n"))}) },
+	"forkjoin/uts": func(r request) measure {
+		return solved[state](r, geometricTree{r.integer("param.depth"), r.integer("param.cutoff"), math.Log(1 - 1/(1+4.0))})
+	},
+}
+
+type tree[Node any] interface {
+	root() Node
+	value(node Node) uint64
+	childCount(node Node) int
+	child(node Node, index int) Node
+}
+
+// A goroutine for every child but the last, with which its parent goes on, and a WaitGroup for the others.
+func solve[Node any, Tree tree[Node]](tree Tree, node Node) uint64 {
+	count := tree.childCount(node)
+	if count == 0 {
+		return tree.value(node)
+	}
+	sums := make([]uint64, count)
+	var group sync.WaitGroup
+	group.Add(count - 1)
+	for index := 0; index < count-1; index++ {
+		go func(child Node, sum *uint64) {
+			*sum = solve(tree, child)
+			group.Done()
+		}(tree.child(node, index), &sums[index])
+	}
+	sums[count-1] = solve(tree, tree.child(node, count-1))
+	group.Wait()
+	total := tree.value(node)
+	for _, sum := range sums {
+		total += sum
+	}
+	return total
+}
+
+// Plain recursion on one goroutine: the sum, and the number of nodes.
+func serial[Node any, Tree tree[Node]](tree Tree, node Node) (sum uint64, tasks int) {
+	sum, tasks = tree.value(node), 1
+	for index, count := 0, tree.childCount(node); index < count; index++ {
+		below, more := serial(tree, tree.child(node, index))
+		sum += below
+		tasks += more
+	}
+	return
+}
+
+type fib struct{ n int }
+
+func (f fib) root() int { return f.n }
+
+func (f fib) value(node int) uint64 {
+	if node < 2 {
+		return uint64(node)
+	}
+	return 0
+}
+
+func (f fib) childCount(node int) int {
+	if node < 2 {
+		return 0
+	}
+	return 2
+}
+
+func (f fib) child(node, index int) int { return node - 1 - index }
+
+type skynetNode struct{ first, leaves uint64 }
+
+type skynet struct{ leaves uint64 }
+
+func (s skynet) root() skynetNode { return skynetNode{0, s.leaves} }
+
+func (s skynet) value(node skynetNode) uint64 {
+	if node.leaves == 1 {
+		return node.first
+	}
+	return 0
+}
+
+func (s skynet) childCount(node skynetNode) int {
+	if node.leaves == 1 {
+		return 0
+	}
+	return 10
+}
+
+func (s skynet) child(node skynetNode, index int) skynetNode {
+	share := node.leaves / 10
+	return skynetNode{node.first + uint64(index)*share, share}
+}
+
+type board struct{ row, columns, left, right uint32 }
+
+type queens struct{ n uint32 }
+
+func (q queens) root() board { return board{} }
+
+func (q queens) value(node board) uint64 {
+	if node.row == q.n {
+		return 1
+	}
+	return 0
+}
+
+func (q queens) free(node board) uint32 {
+	return ^(node.columns | node.left | node.right) & (1<<q.n - 1)
+}
+
+func (q queens) childCount(node board) int {
+	if node.row == q.n {
+		return 0
+	}
+	return bits.OnesCount32(q.free(node))
+}
+
+func (q queens) child(node board, index int) board {
+	free := q.free(node)
+	for ; index > 0; index-- {
+		free &= free - 1
+	}
+	square := free & -free
+	return board{node.row + 1, node.columns | square, (node.left | square) << 1, (node.right | square) >> 1}
+}
+
+// T1 of the published samples, cut off at a depth; see UnbalancedTreeSearch.swift. The hash is Go's own.
+type geometricTree struct {
+	depth, cutoff int
+	logarithm     float64
+}
+
+type state struct {
+	digest [sha1.Size]byte
+	depth  int
+}
+
+func (g geometricTree) root() state {
+	message := [20]byte{19: 19}
+	return state{sha1.Sum(message[:]), 0}
+}
+
+func (g geometricTree) value(node state) uint64 {
+	if node.depth < g.cutoff {
+		return 1
+	}
+	return g.nodes(node)
+}
+
+func (g geometricTree) childCount(node state) int {
+	if node.depth < g.cutoff {
+		return g.branches(node)
+	}
+	return 0
+}
+
+func (g geometricTree) child(node state, index int) state {
+	var message [24]byte
+	copy(message[:], node.digest[:])
+	binary.BigEndian.PutUint32(message[20:], uint32(index))
+	return state{sha1.Sum(message[:]), node.depth + 1}
+}
+
+func (g geometricTree) nodes(node state) uint64 {
+	sum := uint64(1)
+	for index, count := 0, g.branches(node); index < count; index++ {
+		sum += g.nodes(g.child(node, index))
+	}
+	return sum
+}
+
+func (g geometricTree) branches(node state) int {
+	if node.depth >= g.depth {
+		return 0
+	}
+	uniform := float64(binary.BigEndian.Uint32(node.digest[16:])&0x7fffffff) / (1 << 31)
+	return min(int(math.Log(1-uniform)/g.logarithm), 100)
+}
+
+func solved[Node any, Tree tree[Node]](request request, tree Tree) measure {
+	tasks, expected := request.positive("tasks"), request.count("expected")
+	// The median of at least three runs and two milliseconds.
+	var times []float64
+	begin := now()
+	for len(times) == 0 || now()-begin < 500_000_000 && (len(times) < 3 || now()-begin < 2_000_000) {
+		start := now()
+		found, nodes := serial(tree, tree.root())
+		times = append(times, float64(now()-start))
+		check(found == expected && nodes == tasks,
+			"plain recursion gives %d with %d tasks instead of %d with %d", found, nodes, expected, tasks)
+	}
+	sort.Float64s(times)
+	alone := (times[(len(times)-1)/2] + times[len(times)/2]) / 2
+	return func(repeats int) []reading {
+		var elapsed elapsed
+		for repeat := 0; repeat < repeats; repeat++ {
+			start := readCounters()
+			found := solve(tree, tree.root())
+			elapsed.add(start)
+			check(found == expected, "the result is %d instead of %d", found, expected)
+		}
+		speedup := alone * float64(repeats) / float64(elapsed.wall)
+		return append(elapsed.readings(tasks*repeats, 0), reading{"speedup", "ratio", speedup, repeats, ""})
+	}
+}

@@ -1,0 +1,260 @@
+//! What opbench and its peers say to each other: arguments in, lines out, and the clocks and counters between.
+use std::collections::HashMap;
+use std::str::FromStr;
+
+// ---- Arguments ----
+
+pub type Failure = String;
+
+pub fn check(holds: bool, otherwise: impl FnOnce() -> String) -> Result<(), Failure> {
+    if holds { Ok(()) } else { Err(otherwise()) }
+}
+
+/// The `key=value` arguments. What is missing or no number is a failure.
+pub struct Request(HashMap<String, String>);
+
+impl Request {
+    fn new(arguments: impl Iterator<Item = String>) -> Result<Request, Failure> {
+        let mut values = HashMap::new();
+        for argument in arguments {
+            let (key, value) = argument.split_once('=').ok_or_else(|| format!("'{argument}' is not key=value"))?;
+            values.insert(key.into(), value.into());
+        }
+        Ok(Request(values))
+    }
+    pub fn text(&self, key: &str) -> Result<&str, Failure> {
+        self.0.get(key).map(String::as_str).ok_or_else(|| format!("the request has no {key}"))
+    }
+    pub fn number<T: FromStr>(&self, key: &str) -> Result<T, Failure> {
+        self.text(key)?.parse().map_err(|_| format!("{key} is no number in the request"))
+    }
+    /// At least 1.
+    pub fn positive(&self, key: &str) -> Result<usize, Failure> {
+        let found = self.number(key)?;
+        check(found > 0, || format!("{key} is 0 in the request"))?;
+        Ok(found)
+    }
+}
+
+// ---- Clocks and counters ----
+
+#[repr(C)]
+#[derive(Default)]
+struct Time {
+    seconds: i64,
+    fraction: i64,
+}
+
+/// struct rusage of 64-bit Linux: two times, and fourteen counts of which the last two are the context switches.
+#[repr(C)]
+#[derive(Default)]
+struct Usage {
+    user: Time,
+    system: Time,
+    counts: [i64; 14],
+}
+
+extern "C" {
+    fn clock_gettime(clock: i32, time: *mut Time) -> i32;
+    fn getrusage(who: i32, usage: *mut Usage) -> i32;
+    fn sched_getaffinity(thread: i32, size: usize, cpus: *mut u64) -> i32;
+    fn sched_setaffinity(thread: i32, size: usize, cpus: *const u64) -> i32;
+}
+
+fn clock(which: i32) -> u64 {
+    let mut time = Time::default();
+    // SAFETY: `time` is laid out as the C struct and outlives the call.
+    unsafe { clock_gettime(which, &mut time) };
+    (time.seconds * 1_000_000_000 + time.fraction) as u64
+}
+const MONOTONIC: i32 = 1;
+const PROCESS_CPU: i32 = 2;
+
+/// Monotonic, in nanoseconds.
+pub fn now() -> u64 {
+    clock(MONOTONIC)
+}
+
+#[derive(Default)]
+pub struct Counters {
+    pub wall: u64,
+    cpu: u64,
+    voluntary: i64,
+    involuntary: i64,
+}
+
+impl Counters {
+    pub fn read() -> Counters {
+        let mut usage = Usage::default();
+        // SAFETY: as above.
+        unsafe { getrusage(0, &mut usage) };
+        Counters { wall: now(), cpu: clock(PROCESS_CPU), voluntary: usage.counts[12], involuntary: usage.counts[13] }
+    }
+}
+
+pub struct Reading {
+    pub metric: &'static str,
+    pub unit: &'static str,
+    pub value: f64,
+    pub count: usize,
+    pub detail: String,
+}
+
+impl Reading {
+    pub fn new(metric: &'static str, unit: &'static str, value: f64, count: usize) -> Reading {
+        Reading { metric, unit, value, count, detail: String::new() }
+    }
+}
+
+/// What passed, summed over several timed stretches.
+#[derive(Default)]
+pub struct Elapsed(pub Counters);
+
+impl Elapsed {
+    pub fn add(&mut self, start: Counters) {
+        let end = Counters::read();
+        self.0.wall += end.wall - start.wall;
+        self.0.cpu += end.cpu - start.cpu;
+        self.0.voluntary += end.voluntary - start.voluntary;
+        self.0.involuntary += end.involuntary - start.involuntary;
+    }
+
+    pub fn readings(&self, operations: usize, edges: usize) -> Vec<Reading> {
+        let per = |value: f64| value / operations as f64;
+        let mut readings = vec![
+            Reading::new("ns_per_op", "ns", per(self.0.wall as f64), operations),
+            Reading::new("cpu_ns_per_op", "ns", per(self.0.cpu as f64), operations),
+            Reading::new("voluntary_switches_per_op", "switches", per(self.0.voluntary as f64), operations),
+            Reading::new("involuntary_switches_per_op", "switches", per(self.0.involuntary as f64), operations),
+        ];
+        if edges > 0 {
+            readings.push(Reading::new("ns_per_edge", "ns", self.0.wall as f64 / edges as f64, edges));
+        }
+        readings
+    }
+}
+
+// ---- CPUs ----
+
+/// Moves this thread onto the CPU of that index among those it may use, modulo their number; where it may run stays as it
+/// is. Each block of a run begins on the next CPU, with all its programs.
+fn begin(place: usize) {
+    let mut all = [0u64; 16];
+    let size = std::mem::size_of_val(&all);
+    // SAFETY: the sets have that size and outlive the calls; 0 is the calling thread.
+    if unsafe { sched_getaffinity(0, size, all.as_mut_ptr()) } != 0 {
+        return;
+    }
+    let cpus: Vec<usize> = (0..size * 8).filter(|cpu| all[cpu / 64] >> (cpu % 64) & 1 == 1).collect();
+    let cpu = cpus[place % cpus.len()];
+    let mut one = [0u64; 16];
+    one[cpu / 64] = 1 << (cpu % 64);
+    unsafe {
+        if sched_setaffinity(0, size, one.as_ptr()) == 0 {
+            sched_setaffinity(0, size, all.as_ptr());
+        }
+    }
+}
+
+// ---- Calibrating and timing ----
+
+/// Runs and checks so many repeats, and gives one value.
+pub type Measure = Box<dyn FnMut(usize) -> Result<Vec<Reading>, Failure>>;
+/// Lives as long as the process, which is one cell.
+pub type Pool = &'static rayon::ThreadPool;
+/// A benchmark: its name, and what does everything that is not to be timed.
+pub type Benchmark = (&'static str, fn(&Request, Pool) -> Result<Measure, Failure>);
+
+/// The measure of most benchmarks: `once` is timed, `verify` fails when it did anything other than asked.
+pub fn rounds(
+    operations: usize,
+    edges: usize,
+    once: impl Fn() + 'static,
+    verify: impl Fn() -> Result<(), Failure> + 'static,
+) -> Result<Measure, Failure> {
+    Ok(Box::new(move |repeats| {
+        let mut elapsed = Elapsed::default();
+        for _ in 0..repeats {
+            let start = Counters::read();
+            once();
+            elapsed.add(start);
+            verify()?;
+        }
+        Ok(elapsed.readings(operations * repeats, edges * repeats))
+    }))
+}
+
+/// As Calibration.swift decides: at most ten times as many repeats at a time, and no more than a slower subject needed.
+fn calibrate(mut measure: Measure, target: u64, limit: usize) -> Result<usize, Failure> {
+    measure(1)?;
+    let mut repeats = 1;
+    loop {
+        let start = now();
+        measure(repeats)?;
+        let took = (now() - start).max(1);
+        let needed = ((target as f64 / (took as f64 / repeats as f64)).ceil() as usize).max(1);
+        if took >= target {
+            return Ok(needed.min(limit));
+        }
+        if repeats >= limit {
+            return Ok(limit);
+        }
+        repeats = needed.max(repeats + 1).min(repeats * 10).min(limit);
+    }
+}
+
+/// Runs until the lead-in has passed; then takes values until the budget has passed, at least one.
+fn time(mut measure: Measure, repeats: usize, values: usize, lead_in: u64, budget: u64) -> Result<(), Failure> {
+    let start = now();
+    while now() - start < lead_in {
+        measure(repeats)?;
+    }
+    let start = now();
+    for value in 1..=values {
+        for Reading { metric, unit, value: number, count, detail } in measure(repeats)? {
+            println!("reading\t{value}\t{metric}\t{unit}\t{number}\t{count}\t{detail}");
+        }
+        if now() - start >= budget {
+            break;
+        }
+    }
+    Ok(())
+}
+
+fn run(families: &[&[Benchmark]]) -> Result<(), Failure> {
+    let request = Request::new(std::env::args().skip(1))?;
+    if request.text("place").is_ok() {
+        begin(request.number("place")?);
+    }
+    let name = request.text("benchmark")?;
+    let found = families.iter().flat_map(|family| family.iter()).find(|benchmark| benchmark.0 == name);
+    let prepare = found.ok_or_else(|| format!("there is no {name} on rayon"))?.1;
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(request.positive("workers")?)
+        .build()
+        .map_err(|error| error.to_string())?;
+    let pool: Pool = Box::leak(Box::new(pool));
+    match request.text("mode")? {
+        "calibrate" => {
+            let (target, limit) = (request.number("target")?, request.positive("limit")?);
+            println!("repeats\t{}", calibrate(prepare(&request, pool)?, target, limit)?);
+        }
+        "time" => {
+            let (repeats, values) = (request.positive("repeats")?, request.positive("values")?);
+            let (lead_in, budget) = (request.number("lead_in")?, request.number("budget")?);
+            time(prepare(&request, pool)?, repeats, values, lead_in, budget)?;
+        }
+        other => return Err(format!("there is no mode {other}")),
+    }
+    println!("end");
+    Ok(())
+}
+
+/// The main function.
+pub fn serve(families: &[&[Benchmark]]) {
+    if std::env::args().nth(1).as_deref() == Some("version") {
+        println!("{}", env!("PEER_VERSION"));
+    } else if let Err(failure) = run(families) {
+        println!("failure\t{}", failure.replace(['\n', '\t'], " "));
+    }
+}

@@ -1,0 +1,170 @@
+#include "protocol.hpp"
+
+#include <sched.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+
+// ---- Arguments ----
+
+Request::Request(int count, char **arguments) {
+  for (int index = 1; index < count; ++index) {
+    std::string argument = arguments[index];
+    auto equals = argument.find('=');
+    check(equals != std::string::npos, "'" + argument + "' is not key=value");
+    values[argument.substr(0, equals)] = argument.substr(equals + 1);
+  }
+}
+
+const std::string &Request::text(const std::string &key) const {
+  auto found = values.find(key);
+  check(found != values.end(), "the request has no " + key);
+  return found->second;
+}
+
+template <typename Number> static Number parsed(const std::string &key, const std::string &text) {
+  Number number{};
+  auto end = text.data() + text.size();
+  auto result = std::from_chars(text.data(), end, number);
+  check(result.ec == std::errc() && result.ptr == end, key + " is no number in the request");
+  return number;
+}
+
+uint64_t Request::count(const std::string &key) const { return parsed<uint64_t>(key, text(key)); }
+double Request::number(const std::string &key) const { return parsed<double>(key, text(key)); }
+uint64_t Request::positive(const std::string &key) const {
+  auto found = count(key);
+  check(found > 0, key + " is 0 in the request");
+  return found;
+}
+
+// ---- Clocks and counters ----
+
+static uint64_t read(clockid_t clock) {
+  timespec time;
+  clock_gettime(clock, &time);
+  return uint64_t(time.tv_sec) * 1000000000 + uint64_t(time.tv_nsec);
+}
+
+uint64_t now() { return read(CLOCK_MONOTONIC); }
+
+Counters Counters::read() {
+  rusage usage;
+  getrusage(RUSAGE_SELF, &usage);
+  return {now(), ::read(CLOCK_PROCESS_CPUTIME_ID), usage.ru_nvcsw, usage.ru_nivcsw};
+}
+
+void Elapsed::add(const Counters &start) {
+  auto end = Counters::read();
+  wall += end.wall - start.wall;
+  cpu += end.cpu - start.cpu;
+  voluntary += end.voluntary - start.voluntary;
+  involuntary += end.involuntary - start.involuntary;
+}
+
+std::vector<Reading> Elapsed::readings(uint64_t operations, uint64_t edges) const {
+  double count = double(operations);
+  std::vector<Reading> readings = {
+      {"ns_per_op", "ns", wall / count, operations},
+      {"cpu_ns_per_op", "ns", cpu / count, operations},
+      {"voluntary_switches_per_op", "switches", voluntary / count, operations},
+      {"involuntary_switches_per_op", "switches", involuntary / count, operations}};
+  if (edges > 0) readings.push_back({"ns_per_edge", "ns", double(wall) / double(edges), edges});
+  return readings;
+}
+
+// ---- CPUs ----
+
+/// Moves this thread onto the CPU of that index among those it may use, modulo their number; where it may run stays as it
+/// is. Each block of a run begins on the next CPU, with all its programs.
+static void begin(uint64_t place) {
+  cpu_set_t all, one;
+  if (sched_getaffinity(0, sizeof all, &all) != 0) return;
+  uint64_t left = place % uint64_t(CPU_COUNT(&all));
+  CPU_ZERO(&one);
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
+    if (CPU_ISSET(cpu, &all) && left-- == 0) {
+      CPU_SET(cpu, &one);
+      break;
+    }
+  if (sched_setaffinity(0, sizeof one, &one) == 0) sched_setaffinity(0, sizeof all, &all);
+}
+
+// ---- Calibrating and timing ----
+
+/// As Calibration.swift decides: at most ten times as many repeats at a time, and no more than a slower subject needed.
+static uint64_t calibrate(const Measure &measure, uint64_t target, uint64_t limit) {
+  measure(1);
+  uint64_t repeats = 1;
+  while (true) {
+    auto start = now();
+    measure(repeats);
+    auto took = std::max<uint64_t>(now() - start, 1);
+    auto needed = std::max<uint64_t>(1, uint64_t(std::ceil(double(target) / (double(took) / double(repeats)))));
+    if (took >= target) return std::min(needed, limit);
+    if (repeats >= limit) return limit;
+    repeats = std::min({std::max(needed, repeats + 1), repeats * 10, limit});
+  }
+}
+
+static void print(uint64_t index, const Reading &reading) {
+  std::printf("reading\t%llu\t%s\t%s\t%.17g\t%llu\t%s\n", (unsigned long long)index, reading.metric.c_str(),
+              reading.unit.c_str(), reading.value, (unsigned long long)reading.count, reading.detail.c_str());
+}
+
+/// Runs until the lead-in has passed; then takes values until the budget has passed, at least one.
+static void time(const Measure &measure, uint64_t repeats, uint64_t values, uint64_t leadIn, uint64_t budget) {
+  auto start = now();
+  while (now() - start < leadIn) measure(repeats);
+  start = now();
+  for (uint64_t value = 1; value <= values; ++value) {
+    for (auto &reading : measure(repeats)) print(value, reading);
+    if (now() - start >= budget) break;
+  }
+}
+
+static void run(const Request &request, Prepare prepare) {
+  auto &mode = request.text("mode");
+  if (mode == "calibrate") {
+    auto target = request.count("target"), limit = request.positive("limit");
+    std::printf("repeats\t%llu\n", (unsigned long long)calibrate(prepare(request), target, limit));
+  } else if (mode == "time") {
+    auto repeats = request.positive("repeats"), values = request.positive("values");
+    auto leadIn = request.count("lead_in"), budget = request.count("budget");
+    time(prepare(request), repeats, values, leadIn, budget);
+  } else {
+    throw std::runtime_error("there is no mode " + mode);
+  }
+  std::printf("end\n");
+}
+
+static void fail(std::string message) {
+  std::replace_if(message.begin(), message.end(), [](char one) { return one == '\n' || one == '\t'; }, ' ');
+  std::printf("failure\t%s\n", message.c_str());
+}
+
+int serve(
+    int count, char **arguments, const std::string &name, const std::string &version, const Benchmarks &benchmarks,
+    void (*within)(uint64_t workers, const std::function<void()> &body)) {
+  if (count == 2 && std::string(arguments[1]) == "version") {
+    std::printf("%s\n", version.c_str());
+    return 0;
+  }
+  try {
+    Request request(count, arguments);
+    if (request.has("place")) begin(request.count("place"));
+    auto found = benchmarks.find(request.text("benchmark"));
+    check(found != benchmarks.end(), "there is no " + request.text("benchmark") + " on " + name);
+    within(request.positive("workers"), [&] { run(request, found->second); });
+  } catch (const std::exception &error) {
+    fail(error.what());
+  }
+  std::fflush(stdout);
+  // Without waiting for threads that sleep.
+  std::_Exit(0);
+}

@@ -1,0 +1,81 @@
+// What opbench and its peers say to each other: arguments in, lines out, and the clocks and counters between.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+/// The `key=value` arguments. What is missing or no number is a failure.
+class Request {
+public:
+  Request(int count, char **arguments);
+  bool has(const std::string &key) const { return values.count(key) > 0; }
+  const std::string &text(const std::string &key) const;
+  uint64_t count(const std::string &key) const;
+  /// At least 1.
+  uint64_t positive(const std::string &key) const;
+  double number(const std::string &key) const;
+
+private:
+  std::map<std::string, std::string> values;
+};
+
+inline void check(bool holds, const std::string &otherwise) {
+  if (!holds) throw std::runtime_error(otherwise);
+}
+
+/// Monotonic, in nanoseconds.
+uint64_t now();
+
+struct Counters {
+  uint64_t wall, cpu;
+  long voluntary, involuntary;
+
+  static Counters read();
+};
+
+struct Reading {
+  std::string metric, unit;
+  double value;
+  uint64_t count;
+  std::string detail = {};
+};
+
+/// What passed, summed over several timed stretches.
+struct Elapsed {
+  uint64_t wall = 0, cpu = 0;
+  long voluntary = 0, involuntary = 0;
+
+  void add(const Counters &start);
+  std::vector<Reading> readings(uint64_t operations, uint64_t edges = 0) const;
+};
+
+/// Runs and checks so many repeats, and gives one value.
+using Measure = std::function<std::vector<Reading>(uint64_t repeats)>;
+
+/// Does everything that is not to be timed.
+using Prepare = Measure (*)(const Request &);
+using Benchmarks = std::map<std::string, Prepare>;
+
+/// The measure of most benchmarks: `once` is timed, `verify` throws when it did anything other than asked.
+template <typename Once, typename Verify>
+Measure rounds(uint64_t operations, uint64_t edges, Once once, Verify verify) {
+  return [=](uint64_t repeats) {
+    Elapsed elapsed;
+    for (uint64_t repeat = 0; repeat < repeats; ++repeat) {
+      auto start = Counters::read();
+      once();
+      elapsed.add(start);
+      verify();
+    }
+    return elapsed.readings(operations * repeats, edges * repeats);
+  };
+}
+
+/// The main function of a peer. `within` calls what it is given where `workers` threads are at its service.
+int serve(
+    int count, char **arguments, const std::string &name, const std::string &version, const Benchmarks &benchmarks,
+    void (*within)(uint64_t workers, const std::function<void()> &body));
