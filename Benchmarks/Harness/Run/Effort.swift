@@ -15,7 +15,16 @@ package struct Effort: Hashable, Sendable, CustomStringConvertible {
   /// A process that has spent these nanoseconds on its values takes no more of them; it always gives one.
   package var budget: UInt64
 
-  package init(blocks: Int, values: Int, leadIn: UInt64, target: UInt64, budget: UInt64) {
+  /// In how many blocks a scenario runs whose processes take long.
+  package var longBlocks: Int
+  /// Benchmarks that need a number of samples say how many for ten processes; this share of them is taken.
+  package var samples: Double
+
+  package init(
+    blocks: Int, values: Int, leadIn: UInt64, target: UInt64, budget: UInt64, longBlocks: Int = 8, samples: Double = 1
+  ) {
+    self.longBlocks = longBlocks
+    self.samples = samples
     self.blocks = blocks
     self.values = values
     self.leadIn = leadIn
@@ -30,14 +39,13 @@ package struct Effort: Hashable, Sendable, CustomStringConvertible {
   }
 
   /// How often allocations are counted: they hardly vary.
-  package static let countedValues = 2
+  package var countedValues: Int { values > 5 ? 2 : 1 }
 
-  /// Benchmarks that need a number of samples say how many for this number of blocks; in more blocks each process takes
-  /// fewer.
+  /// The number of processes for which benchmarks say how many samples each takes; in more each takes fewer.
   package static let blocksOfSamples = 10
 
-  /// The fewest blocks that a plan is cut down to: an interval needs six, and one may be lost to other guests of the host.
-  package static let fewestBlocks = 8
+  /// The fewest blocks that a plan is cut down to, because an interval needs six.
+  package static let fewestBlocks = 6
 
   package var description: String {
     "\(blocks) blocks of \(leadIn / 1_000_000) ms + \(values) values of \(target / 1_000_000) ms"
@@ -53,12 +61,12 @@ package struct Effort: Hashable, Sendable, CustomStringConvertible {
     blocks: 40, values: 10, leadIn: 10_000_000, target: 2_000_000, budget: 20_000_000)
   /// A look at everything: fewer blocks and so wider intervals, from younger and shorter processes.
   package static let quick = Effort(
-    blocks: 12, values: 5, leadIn: 5_000_000, target: 2_000_000, budget: 10_000_000)
+    blocks: 12, values: 5, leadIn: 5_000_000, target: 2_000_000, budget: 10_000_000, longBlocks: 6, samples: 0.25)
 }
 
 extension Effort: Codable {
   private enum CodingKeys: CodingKey {
-    case blocks, values, leadIn, target, budget
+    case blocks, values, leadIn, target, budget, longBlocks, samples
   }
 
   /// Results from before there were lead-ins are still compared and shown; they are resumed by no plan.
@@ -68,6 +76,8 @@ extension Effort: Codable {
       blocks: try fields.decode(Int.self, forKey: .blocks), values: try fields.decode(Int.self, forKey: .values),
       leadIn: try fields.decodeIfPresent(UInt64.self, forKey: .leadIn) ?? 0,
       target: try fields.decode(UInt64.self, forKey: .target),
-      budget: try fields.decodeIfPresent(UInt64.self, forKey: .budget) ?? 0)
+      budget: try fields.decodeIfPresent(UInt64.self, forKey: .budget) ?? 0,
+      longBlocks: try fields.decodeIfPresent(Int.self, forKey: .longBlocks) ?? 0,
+      samples: try fields.decodeIfPresent(Double.self, forKey: .samples) ?? 1)
   }
 }

@@ -74,11 +74,20 @@ package struct Plan: Sendable {
     }
   }
 
+  /// Whether the processes of a scenario take long.
+  private func isLong(_ planned: PlannedScenario) -> Bool {
+    seconds(planned.repeats, leadIn: effort.leadIn, samples: effort.samples) > Self.longProcess
+  }
+
   /// In how many blocks a scenario runs: all, but only in as many as an interval needs where a process takes long. A few of
-  /// those would otherwise take the time of all others.
+  /// those scenarios would otherwise take the time of all others.
   package func blocks(_ planned: PlannedScenario) -> Int {
-    let process = seconds(planned.repeats, samples: 1)
-    return process > Self.longProcess ? min(effort.blocks, Effort.fewestBlocks) : effort.blocks
+    isLong(planned) ? min(effort.blocks, effort.longBlocks) : effort.blocks
+  }
+
+  /// What a process of a scenario works before its first value, in nanoseconds. A repeat that takes long leads itself in.
+  package func leadIn(_ planned: PlannedScenario) -> UInt64 {
+    if case .calibrated = planned.repeats, isLong(planned) { 0 } else { effort.leadIn }
   }
 
   /// The how manieth time a scenario runs in a block, from one; nil where the block goes without it. The blocks that it
@@ -97,7 +106,7 @@ package struct Plan: Sendable {
 
   /// Events are counted in as many blocks as an interval needs, since they take a value more.
   package func countsEvents(_ planned: PlannedScenario, block: Int) -> Bool {
-    (turn(planned, block: block) ?? .max) <= Effort.fewestBlocks
+    (turn(planned, block: block) ?? .max) <= effort.longBlocks
   }
 
   package func timedSteps(block: Int) -> [Step] {
@@ -127,7 +136,7 @@ extension Plan {
       return startup + 2.5 * max(Double(calibrationTarget(cell.scenario)) / 1e9, leastSeconds(cell.scenario))
     // One repeat to warm up and values of three, on an allocator that takes its time.
     case .count(let cell):
-      return 2 * startup + Double(1 + 3 * Effort.countedValues) * leastSeconds(cell.scenario)
+      return 2 * startup + Double(1 + 3 * effort.countedValues) * leastSeconds(cell.scenario)
     // One repeat to warm up, a few that are seen, and the writing.
     case .trace(let cell): return 2 * startup + 2 * leastSeconds(cell.scenario) + Self.writing
     case .time(let cell, _):
@@ -135,7 +144,7 @@ extension Plan {
       var share = 1.0
       if case .samples(let count, _) = planned.repeats { share = Double(samples(count, planned)) / Double(count) }
       if case .paced(let count, _) = planned.repeats { share = Double(samples(count, planned)) / Double(count) }
-      return startup + seconds(planned.repeats, samples: share)
+      return startup + seconds(planned.repeats, leadIn: leadIn(planned), samples: share)
     }
   }
 
@@ -144,13 +153,13 @@ extension Plan {
 
   /// What a timing process takes once it has started, on average over the arms; `samples` is its share of the samples that
   /// each of ten would take.
-  private func seconds(_ repeats: RepeatPolicy, samples: Double) -> Double {
-    let leadIn = Double(effort.leadIn) / 1e9
+  private func seconds(_ repeats: RepeatPolicy, leadIn: UInt64, samples: Double) -> Double {
+    let leadIn = Double(leadIn) / 1e9
     switch repeats {
     case .calibrated(let least):
       let value = max(Double(effort.target) / 1e9, least, Self.usualRepeat)
       let most = min(Double(effort.values), max(1, Double(effort.budget) / 1e9 / value))
-      return max(leadIn, value) + most * value
+      return (leadIn > 0 ? max(leadIn, value) : 0) + most * value
     case .samples(_, let seconds), .paced(_, let seconds): return leadIn + seconds * Self.share * samples
     }
   }
@@ -170,8 +179,8 @@ extension Plan {
 
   /// How many of the samples that each of ten processes would take fall to one.
   package func samples(_ count: Int, _ planned: PlannedScenario) -> Int {
-    let blocks = blocks(planned)
-    return blocks <= Effort.blocksOfSamples ? count : (count * Effort.blocksOfSamples + blocks - 1) / blocks
+    let share = min(1, Double(Effort.blocksOfSamples) / Double(blocks(planned)))
+    return max(1, Int((Double(count) * effort.samples * share).rounded(.up)))
   }
 
   /// The same plan with fewer blocks, as far as it must be for the estimate to stay within `seconds`; then with fewer

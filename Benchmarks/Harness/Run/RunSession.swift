@@ -91,7 +91,7 @@ package struct RunSession {
     switch planned.repeats {
     case .calibrated:
       return .time(
-        repeats: result.repeats[cell] ?? 1, values: effort.values, leadIn: effort.leadIn, budget: effort.budget,
+        repeats: result.repeats[cell] ?? 1, values: effort.values, leadIn: plan.leadIn(planned), budget: effort.budget,
         countsEvents: countsEvents)
     case .samples(let count, _), .paced(let count, _):
       let samples = plan.samples(count, planned)
@@ -135,7 +135,7 @@ package struct RunSession {
 
   private mutating func count(_ environment: [String: String]) {
     for step in plan.countings where !done.contains(Done(cell: step.cell, block: 0)) {
-      keep(launch(step, .count(values: Effort.countedValues), environment), of: step.cell, block: 0)
+      keep(launch(step, .count(values: plan.effort.countedValues), environment), of: step.cell, block: 0)
     }
   }
 
