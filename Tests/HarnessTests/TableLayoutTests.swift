@@ -54,7 +54,7 @@ struct TableLayoutTests {
 
   @Test(arguments: [40, 60, 80, 100, 120, 300])
   func theTableFits(width: Int) {
-    let subjects = Self.names.map { ($0, "backend: a summary that says in one line what this subject is and does") }
+    let subjects = Self.names.map { ($0, "reference: a summary that says in one line what this subject is and does") }
     let text = Self.wide(Self.names).table.text(reference: "foundation", subjects: subjects, width: width)
     let longest = text.split(separator: "\n").max { $0.count < $1.count } ?? ""
     #expect(longest.count <= width, "\(longest)")

@@ -9,7 +9,7 @@ package struct ReportCommand: ParsableCommand {
     abstract: "Pictures (SVG and PNG) and one HTML page that needs no network.",
     discussion: """
       Hands over to scripts/plot of the checkout, which makes itself a Python environment the first time. The page says which \
-      backend is for which work and how sure that is, has every number with its interval, and what was left out and why. A \
+      subject is for which work and how sure that is, has every number with its interval, and what was left out and why. A \
       figure whose data is in none of the files is skipped, with a line that says what run would give it.
       """)
 
