@@ -24,11 +24,15 @@ package struct ReportCommand: ParsableCommand {
     completion: .file(extensions: ["txt"]))
   var validation: String?
 
+  @Option(help: "The subject to compare with (default: the one that the results name).")
+  var reference: String?
+
   package init() {}
 
   package func run() throws {
     var words = [try Self.script(), "--output", output]
     if let validation { words += ["--validation", validation] }
+    if let reference { words += ["--reference", reference] }
     // What follows the two dashes is a file, however it begins.
     words += ["--"] + files
     let arguments = words.map { strdup($0) } + [nil]
