@@ -34,7 +34,7 @@ struct Run: ParsableCommand {
   @Flag(help: "Also the larger sizes and other shapes of these benchmarks; the run says how many there are.")
   var variants = false
 
-  @Option(help: "Worker counts for subjects that can be given one, with commas (default: the CPUs this process may use).")
+  @Option(help: "Worker counts, with commas, where they can be set (default: the CPUs this process may use).")
   var workers: String?
 
   @Option(

@@ -3,6 +3,7 @@ import Subjects
 import Testing
 
 @testable import Harness
+@testable import Laboratory
 @testable import Workloads
 @testable import opbench
 
@@ -48,6 +49,13 @@ struct FactsTests {
     #expect(record.subjects.allSatisfy { !$0.summary.isEmpty && $0.role != .control })
   }
 
+  /// Its results are about the program, which stands beside nothing.
+  @Test func aProgramOfOnesOwnIsItsOnlySubject() {
+    let suite = ProgramSuite<LaboratoryTests.Sample>.suite
+    #expect(suite.subjects == [SubjectFacts("Sample", role: .ours, summary: "this program")])
+    #expect(suite.reference == "Sample" && suite.subjects.allSatisfy { !$0.isReference && $0.line == $0.summary })
+  }
+
   /// The report gives a bare backend the colour of its queue, which it knows by the name.
   @Test func bareSubjectsAreNamedForTheirQueues() {
     let ours = SubjectRegistry.all.filter { $0.role == .ours }.map(\.name)
@@ -61,14 +69,15 @@ struct FactsTests {
       (BenchmarkName("latency", "wake"), Metric("latency_p999_ns", unit: "ns")),
       (BenchmarkName("latency", "wake"), Metric("latency_p50_ns", unit: "ns")),
       (BenchmarkName("priority", "rank-error"), Metric.distribution("rank_error")[0]),
-      (BenchmarkName("priority", "share"), .jain), (BenchmarkName("priority", "share"), .executed),
+      (BenchmarkName("priority", "share"), .contextSwitchesPerOp), (BenchmarkName("priority", "share"), .jain),
+      (BenchmarkName("priority", "share"), .executed),
     ])
     #expect(record.primaryTimes == ["overhead/add": "ns_per_op", "latency/wake": "latency_p50_ns"])
     #expect(
       record.metrics.mapValues(\.words) == [
         "cpu_ns_per_op": "CPU time per operation", "ns_per_op": "time per operation",
         "latency_p999_ns": "latency, p99.9", "latency_p50_ns": "latency, p50", "rank_error_mean": "rank error, mean",
-        "jain": "Jain's index", "executed": "executed",
+        "context_switches_per_op": "context switches per operation", "jain": "Jain's index", "executed": "executed",
       ])
     #expect(record.metrics.filter { $0.value.better == "more" }.map(\.key) == ["jain"])
     #expect(record.metrics["ns_per_op"]?.better == "less" && record.metrics["rank_error_mean"]?.better == "less")

@@ -242,9 +242,7 @@ def described(tmp_path, change=None):
                 writer.process += 1
                 for name, unit, value in times:
                     number = value(synthetic.SUBJECTS[subject][0], 2)
-                    writer.rows.append(
-                        [1, writer.run, block, writer.process, 1, "overhead", "x", "", subject, 2, name, unit, number, 9]
-                    )
+                    writer.add("overhead/x", "", (subject, 2), (name, unit, number), block, 1)
 
     nothing = {"excluded_blocks": [], "failures": []}
     path = synthetic.write(tmp_path / "own.csv", filling=fill, outcome=nothing, with_environment=change is not None)
@@ -289,7 +287,24 @@ def test_results_without_facts_are_shown_by_rules(tmp_path):
     # Who asks for a reference gets ratios.
     results = result_files.read([path], "raw-dispatch")
     assert "overview" in [one.name for one in charts.build_all(results)[0]]
-    assert {str(cell.against) for line in results.lines for cell in line.cells.values() if cell.ratio} == {"raw-dispatch@2"}
+    cells = [cell for line in results.lines for cell in line.cells.values()]
+    assert {str(cell.against) for cell in cells if cell.ratio} == {"raw-dispatch@2"}
+
+
+def test_a_program_of_ones_own_stands_beside_nothing(tmp_path):
+    def change(record):
+        record["reference"] = "stealing"
+        record["subjects"] = [{"name": "stealing", "role": "ours", "summary": "this program"}]
+        record["primary_times"] = {"overhead/x": "zeit_ns"}
+
+    path = described(tmp_path, change)
+    lines = [line for line in open(path, encoding="utf-8") if ",raw-dispatch," not in line and ",foundation," not in line]
+    open(path, "w", encoding="utf-8").write("".join(lines))
+    results = result_files.read([path])
+    assert [one.is_choice for one in findings.findings(results)] == [False, False]
+    made, missing = charts.build_all(results)
+    assert [one.name for one in made] == ["overhead"]
+    assert "nothing was measured beside stealing" in next(one for one in missing if one.name == "overview").lacks
 
 
 def test_no_name_of_a_subject_or_metric_is_known_here(root):

@@ -178,7 +178,8 @@ def test_earlier_results_stay(capsys, tmp_path, csv):
 
 
 def test_reference_that_was_not_measured(capsys, tmp_path, csv):
-    complaint(capsys, 64, ["--reference", "nothing", "stealing"], csv, "--reference", "nothing", "--output", tmp_path / "o")
+    words = ["--reference", "nothing", "stealing"]
+    complaint(capsys, 64, words, csv, "--reference", "nothing", "--output", tmp_path / "out")
 
 
 def test_without_environment_and_packed(capsys, tmp_path, whole):

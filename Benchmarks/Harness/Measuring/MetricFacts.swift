@@ -56,7 +56,10 @@ extension Metric {
     return "\(name.dropSuffix("_ns").dropSuffix("_\(end)").replacing("_", with: " ")), \(place)"
   }
 
-  private var plainWords: String { name.dropSuffix("_ns").replacing("_", with: " ") }
+  private var plainWords: String {
+    let whole = name.hasSuffix("_per_op") ? name + "eration" : name.dropSuffix("_ns")
+    return whole.replacing("_", with: " ")
+  }
 }
 
 extension String {

@@ -143,7 +143,8 @@ def _among_ours(choice, rival, mean, count, what, counted):
             f"{names} cannot be told apart by their {what} ({best.subject} has {_times(mean)} that of {rival.subject})"
         )
     first = (
-        f"{best.subject} has the least {what} of the {count} subjects to choose from, {_times(mean)} that of {rival.subject}"
+        f"{best.subject} has the least {what} of the {count} subjects to choose from, {_times(mean)} that of"
+        f" {rival.subject}"
     )
     return first if verdict == SURE or counted else f"{first}, the next, but on too few blocks to be sure"
 

@@ -50,7 +50,7 @@ _PALETTES = {
         Look("#c2104c", "#ff6b81", "*", "star", "longdash"),
         Look("#117a75", "#5fd3cc", "h", "hexagon", "dashdot"),
     ),
-    "baseline": (Look("#6b6b6b", "#b3b3b3", "_", "line-ew-open", "dot", True),),
+    "baseline": (Look("#6b6b6b", "#b3b3b3", "_", "line-ew", "dot", True),),
 }
 # What the others are compared with.
 _COMPARED = Look("#1a1a1a", "#f2f2f2", "D", "diamond", "dash")

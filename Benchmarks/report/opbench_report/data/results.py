@@ -181,8 +181,9 @@ def read(paths, reference=None):
     rows = pandas.concat(frames, ignore_index=True)
     if rows.empty:
         raise Complaint(BAD_INPUT, f"{', '.join(paths)}: no row counts: all blocks are excluded or all cells failed")
-    if reference and reference not in set(rows.backend):
-        raise Complaint(USAGE, f"--reference: {reference} was not measured; there are {', '.join(sorted(set(rows.backend)))}")
+    measured = sorted(set(rows.backend))
+    if reference and reference not in measured:
+        raise Complaint(USAGE, f"--reference: {reference} was not measured; there are {', '.join(measured)}")
     return Results(sources, rows, reference)
 
 
