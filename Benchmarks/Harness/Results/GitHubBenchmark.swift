@@ -37,7 +37,9 @@ package enum GitHubBenchmark {
     return Entry(
       name: "\(line.cell.scenario) on \(line.cell.arm)", unit: line.metric.unit,
       value: estimate.median,
-      range: estimate.interval.map { "\(Scale.significant($0.lowerBound)) - \(Scale.significant($0.upperBound))" },
+      range: estimate.interval.map {
+        "\(NumberFormat.significant($0.lowerBound)) - \(NumberFormat.significant($0.upperBound))"
+      },
       extra: "\(line.metric.name), median of \(estimate.count) processes")
   }
 }
