@@ -1,3 +1,4 @@
+import Harness
 import Operations
 
 /// One of our backends used through the public `Backend` protocol, without operations and queues: the difference to the

@@ -11,6 +11,7 @@ import Operations
 public enum ControlChoice: BackendChoice {
   public static var name: String { "control" }
   public static var summary: String { "the stealing backend with a known delay, for validate" }
+  public static var role: SubjectRole { .control }
 
   public static func makeQueue(workers: Int) -> OperationQueue { StealingChoice.makeQueue(workers: workers) }
 

@@ -1,9 +1,11 @@
+import Harness
+
 /// No queue at all: each body runs where it is submitted. What a benchmark takes on it is what the benchmark itself
 /// costs, which `opbench validate` reports.
 public final class EmptySubject: ClosureSubject {
   public static var name: String { "empty" }
   public static var summary: String { "no queue at all, for validate" }
-  public static var role: SubjectRole { .reference }
+  public static var role: SubjectRole { .control }
   public static var abilities: Abilities { [] }
   public static var workersAreAdjustable: Bool { false }
 

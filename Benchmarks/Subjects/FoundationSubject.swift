@@ -1,4 +1,5 @@
 import Foundation
+import Harness
 
 /// Foundation's `OperationQueue` as it comes: its width is the system's to choose. A limit of
 /// `maxConcurrentOperationCount` would change the path it takes, so it is not set unless a benchmark is about limits.

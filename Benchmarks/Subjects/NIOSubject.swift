@@ -1,3 +1,4 @@
+import Harness
 import NIOPosix
 
 /// `NIOThreadPool.submit`, the way SwiftNIO's users put blocking work aside: a fixed number of threads behind one lock.

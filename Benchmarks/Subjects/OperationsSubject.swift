@@ -1,3 +1,4 @@
+import Harness
 import Operations
 
 /// Our operation queue on one of our backends. With `FoundationSubject` it is the only file that knows an operation
@@ -5,7 +6,7 @@ import Operations
 public final class OperationsSubject<Choice: BackendChoice>: OperationSubject {
   public static var name: String { Choice.name }
   public static var summary: String { Choice.summary }
-  public static var role: SubjectRole { .backend }
+  public static var role: SubjectRole { Choice.role }
   public static var workersAreAdjustable: Bool { true }
 
   @usableFromInline let queue: OperationQueue
@@ -93,12 +94,14 @@ public final class OperationsSubject<Choice: BackendChoice>: OperationSubject {
 public protocol BackendChoice: Sendable {
   static var name: String { get }
   static var summary: String { get }
+  static var role: SubjectRole { get }
   static func makeQueue(workers: Int) -> OperationQueue
   /// Runs before each operation is made: nothing, except in the control of `opbench validate`.
   static func beforeEach()
 }
 
 extension BackendChoice {
+  public static var role: SubjectRole { .ours }
   @inlinable @inline(__always) public static func beforeEach() {}
 }
 

@@ -1,4 +1,5 @@
 import Dispatch
+import Harness
 
 /// `DispatchQueue.async` on a private concurrent queue, without an operation layer. It has no priorities within a
 /// queue, no dependencies and no cancellation of a whole queue: those cells stay empty. One piece of work can be

@@ -1,4 +1,5 @@
 import Glibc
+import Harness
 
 /// Runs every closure in order on the thread that submits it: what the bodies and their closures cost without any
 /// scheduler. A closure that submits another does not recurse; the other runs when it has returned.
@@ -7,7 +8,7 @@ import Glibc
 public final class SerialSubject: ClosureSubject {
   public static var name: String { "serial" }
   public static var summary: String { "a loop on the calling thread, no scheduler" }
-  public static var role: SubjectRole { .reference }
+  public static var role: SubjectRole { .baseline }
   public static var workersAreAdjustable: Bool { false }
   public static var abilities: Abilities { [] }
 

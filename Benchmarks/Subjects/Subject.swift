@@ -1,3 +1,5 @@
+import Harness
+
 /// Something that is measured. A subject conforms to the last of the three protocols whose meaning it really has; a
 /// benchmark asks for one of them, and a subject without it has an empty cell.
 ///
@@ -59,30 +61,6 @@ public protocol WorkAdder {
 extension ClosureSubject where Adder == Self {
   @inlinable
   public func addAll(_ produce: @escaping @Sendable (Self) -> Void) { produce(self) }
-}
-
-/// What part a subject plays in a run.
-public enum SubjectRole: Sendable {
-  /// An operation queue of ours: what runs are about.
-  case backend
-  /// One of our backends without the operation layer.
-  case bare
-  /// Stands beside every run.
-  case standingReference
-  /// A reference that runs when it is asked for.
-  case reference
-  /// A scheduler of another language, in a program of its own that runs when it is asked for.
-  case peer
-
-  public var words: String {
-    switch self {
-    case .backend: "backend"
-    case .bare: "backend without operations"
-    case .standingReference: "reference, always"
-    case .reference: "reference"
-    case .peer: "other language"
-    }
-  }
 }
 
 /// A subject whose work can be cancelled, one piece at a time.

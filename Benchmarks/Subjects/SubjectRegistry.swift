@@ -1,3 +1,5 @@
+import Harness
+
 /// Sees each subject under the most capable of the three protocols that it conforms to.
 public protocol SubjectVisitor {
   mutating func visit<S: ClosureSubject>(_ subject: S.Type)
@@ -26,16 +28,14 @@ public enum SubjectRegistry {
     visitor.visit(EmptySubject.self)
   }
 
-  /// Only `opbench validate` measures them; no plan has them.
-  public static let controls = [ControlSubject.name, EmptySubject.name]
-
   /// What this program measures in processes of its own kind, and after it the peers, which are other programs.
   public static let all: [SubjectInfo] = inProcess + Peer.all.map(\.info)
 
+  /// Controls are in no plan.
   public static let inProcess: [SubjectInfo] = {
     var collector = Collector()
     visitAll(&collector)
-    return collector.subjects.filter { !controls.contains($0.name) }
+    return collector.subjects.filter { $0.role != .control }
   }()
 
   /// They stand beside whatever backend is measured.
@@ -67,4 +67,6 @@ public struct SubjectInfo: Hashable, Sendable {
   public let workersAreAdjustable: Bool
   /// The benchmarks it has programs for, as `family/benchmark`; nil: all that its abilities allow.
   public let benchmarks: Set<String>?
+
+  package var facts: SubjectFacts { SubjectFacts(name, role: role, summary: summary) }
 }

@@ -1,3 +1,4 @@
+import Harness
 import Synchronization
 
 /// Swift concurrency, on its own cooperative pool, each time in the form that its users write:

@@ -1,4 +1,5 @@
 import Glibc
+import Harness
 import Synchronization
 
 /// A POSIX thread for every closure, as a program does that has no pool (`std::async`, a thread per request): what the

@@ -3,7 +3,8 @@ import Subjects
 
 /// What the user asked for, checked, and made into a plan.
 package struct Selection: Sendable {
-  package var backends: [String]
+  /// What `--backend` named.
+  package var names: [String]
   package var benchmark: String?
   /// Whether the variants of the benchmarks run too: what takes too long to come unasked.
   package var variants = false
@@ -20,11 +21,11 @@ package struct Selection: Sendable {
   package var peers: PeerPrograms
 
   package init(
-    backends: [String], benchmark: String?, workers: [Int]?, effort: Effort, seed: UInt64,
+    names: [String], benchmark: String?, workers: [Int]?, effort: Effort, seed: UInt64,
     peers: PeerPrograms = .found()
   ) {
     self.peers = peers
-    self.backends = backends
+    self.names = names
     self.benchmark = benchmark
     self.workers = workers
     self.effort = effort
@@ -67,7 +68,7 @@ package struct Selection: Sendable {
   /// separated by commas.
   func subjects() throws -> [SubjectInfo] {
     let known = SubjectRegistry.all
-    let asked = backends.flatMap { $0.split(separator: ",").map { String($0.drop { $0 == " " }) } }
+    let asked = names.flatMap { $0.split(separator: ",").map { String($0.drop { $0 == " " }) } }
     var chosen: [SubjectInfo] = []
     for name in asked {
       if name == "all" {
@@ -75,8 +76,8 @@ package struct Selection: Sendable {
       } else if let subject = known.first(where: { $0.name == name }) {
         chosen.append(subject)
       } else {
-        let names = known.map(\.name) + ["all"]
-        throw Complaint(.usage, "there is no backend '\(name)'\(Suggestion.words(for: name, among: names))")
+        let all = known.map(\.name) + ["all"]
+        throw Complaint(.usage, "there is no subject '\(name)'\(Suggestion.words(for: name, among: all))")
       }
     }
     guard !chosen.isEmpty else {

@@ -17,7 +17,7 @@ struct Gate: ParsableCommand {
 
   @OptionGroup var options: GateOptions
 
-  @Option(help: "Which of our backends to measure (default: stealing).", completion: .list(Self.backends))
+  @Option(help: "Which of our subjects to measure (default: stealing).", completion: .list(Self.subjects))
   var backend: String?
 
   @Flag(help: "Put the gate to itself: equals, a known slowdown, an allocation, noise. Exit code 0 when it is right.")
@@ -36,7 +36,7 @@ struct Gate: ParsableCommand {
   @Option(help: "With --runs: begin no run that would not end within n minutes.")
   var minutes: Double?
 
-  static let backends = SubjectRegistry.inProcess.filter { $0.abilities.contains(.operations) }.map(\.name)
+  static let subjects = SubjectRegistry.inProcess.filter { $0.abilities.contains(.operations) }.map(\.name)
 
   /// results/gate of the checkout that this program was built from.
   static let folder =
@@ -44,9 +44,9 @@ struct Gate: ParsableCommand {
     + "/results/gate"
 
   func run() throws {
-    if let backend, !Self.backends.contains(backend) {
+    if let backend, !Self.subjects.contains(backend) {
       throw Complaint(
-        .usage, "the gate has no backend '\(backend)'; there are \(Self.backends.joined(separator: ", "))")
+        .usage, "the gate has no subject '\(backend)'; there are \(Self.subjects.joined(separator: ", "))")
     }
     if selfTest { return try runSelfTest() }
     for (option, isGiven) in [

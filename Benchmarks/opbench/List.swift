@@ -7,10 +7,10 @@ import Workloads
 /// `opbench list`: what there is to measure.
 struct List: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "List backends and benchmarks; of those named, parameters, metrics, units and empty cells.")
+    abstract: "List subjects and benchmarks; of those named, parameters, metrics, units and empty cells.")
 
   @Argument(
-    help: "A family, a benchmark, a regular expression as for --benchmark, or a backend (default: an overview).",
+    help: "A family, a benchmark, a regular expression as for --benchmark, or a subject (default: an overview).",
     completion: .custom { _, _, _ in SuiteCompletions.benchmarks(OpbenchSuite()) })
   var name: String?
 

@@ -6,7 +6,7 @@ import Laboratory
 struct Opbench: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "opbench",
-    abstract: "Measures operation queues: our backends beside Foundation's OperationQueue and raw Dispatch.",
+    abstract: "Measures operation queues: ours beside Foundation's OperationQueue and raw Dispatch.",
     version: Version.text,
     subcommands: [
       Run.self, List.self, CompareCommand<OpbenchProgram>.self, ReportCommand.self, Gate.self,

@@ -10,13 +10,7 @@ struct OpbenchSuite: Suite {
   let source = #filePath
   private let peers = PeerPrograms.found()
 
-  var subjects: [SuiteSubject] {
-    SubjectRegistry.all.map {
-      SuiteSubject(
-        $0.name, summary: "\($0.role.words): \($0.summary)",
-        isReference: SubjectRegistry.references.contains($0.name))
-    }
-  }
+  var subjects: [SubjectFacts] { SubjectRegistry.all.map(\.facts) }
 
   var benchmarkNames: [BenchmarkName] { (try? Catalogue(graphs: [], seed: 1).workloads.map(\.name)) ?? [] }
 

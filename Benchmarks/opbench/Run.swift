@@ -8,7 +8,7 @@ import Workloads
 /// `opbench run`: the main job.
 struct Run: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Measure backends beside the references, print a table, write CSV.",
+    abstract: "Measure subjects beside the references, print a table, write CSV.",
     discussion: """
       Every cell of every block runs in a process of its own. The CSV goes to --output (with its environment beside it as \
       .env.json), to standard output when that is not a terminal, and otherwise to local-results/.
@@ -21,7 +21,7 @@ struct Run: ParsableCommand {
 
   @Option(
     help:
-      "What to measure, as often as needed or with commas; 'all' for everything. The references always run beside it.",
+      "The subjects to measure, as often as needed or with commas; 'all' for everything. The references always run beside it.",
     completion: .custom { SuiteCompletions.subjects(OpbenchSuite(), prefix: $2, withAll: true) })
   var backend: [String] = ["stealing"]
 
@@ -34,7 +34,7 @@ struct Run: ParsableCommand {
   @Flag(help: "Also the larger sizes and other shapes of these benchmarks; the run says how many there are.")
   var variants = false
 
-  @Option(help: "Worker counts for our backends, with commas (default: the CPUs this process may use).")
+  @Option(help: "Worker counts, with commas, where they can be set (default: the CPUs this process may use).")
   var workers: String?
 
   @Option(
@@ -44,7 +44,7 @@ struct Run: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Where to write a timeline of our backends: each cell runs once more, traced, for Perfetto or chrome://tracing.",
+      "Where to write a timeline of our queues: each cell runs once more, traced, for Perfetto or chrome://tracing.",
       valueName: "file.json"),
     completion: .file(extensions: ["json"]))
   var trace: String?
@@ -66,7 +66,7 @@ struct Run: ParsableCommand {
 
   /// Only our queues can be traced.
   private func tracedSubjects(of plan: Plan) throws -> Set<String> {
-    let ours = SubjectRegistry.all.filter { $0.role == .backend }.map(\.name)
+    let ours = SubjectRegistry.all.filter { $0.role == .ours }.map(\.name)
     let traced = Set(plan.scenarios.flatMap(\.arms).map(\.subject)).intersection(ours)
     guard !traced.isEmpty else {
       throw Complaint(
@@ -77,7 +77,7 @@ struct Run: ParsableCommand {
 
   private func selection() throws -> Selection {
     var selection = Selection(
-      backends: backend, benchmark: benchmark, workers: try workers.map(workerCounts),
+      names: backend, benchmark: benchmark, workers: try workers.map(workerCounts),
       effort: try options.effort(full: .full, quick: .quick), seed: options.seed)
     selection.allocator = try options.chosenAllocator()
     selection.variants = variants

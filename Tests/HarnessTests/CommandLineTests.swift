@@ -149,8 +149,8 @@ struct CommandLineTests {
     expectComplaint(64, ["no command 'RUN'; did you mean run?"], ["RUN", "--quick"])
     expectComplaint(64, ["no command 'nothing'; there are run, list"], ["nothing"])
     expectComplaint(64, ["'stealng'; did you mean stealing? There are", "foundation"], ["--backend", "stealng"])
-    expectComplaint(64, ["no backend 'raw_dispatch'; did you mean raw-dispatch?"], ["--backend", "raw_dispatch"])
-    expectComplaint(64, ["no backend 'fast'; there are"], ["--backend", "fast"])
+    expectComplaint(64, ["no subject 'raw_dispatch'; did you mean raw-dispatch?"], ["--backend", "raw_dispatch"])
+    expectComplaint(64, ["no subject 'fast'; there are"], ["--backend", "fast"])
   }
 
   @Test func edits() {

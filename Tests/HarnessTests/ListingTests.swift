@@ -42,7 +42,7 @@ struct ListingTests {
     #expect(text.contains("empty for  ") && text.contains("it has no operations with dependencies and priorities"))
   }
 
-  @Test func aBackendHasDetailsToo() throws {
+  @Test func aSubjectHasDetailsToo() throws {
     #expect(
       ListingDetails(try listing("stealing")).text(width: 100).contains(
         "operations, cancellation, threads, barriers, suspension"))
@@ -58,7 +58,7 @@ struct ListingTests {
   @Test func theDocumentHasEverything() throws {
     let document = ListingDocument(try listing())
     let read = try JSONDecoder.snake.decode(ListingDocument.self, from: Data(try document.json().utf8))
-    #expect(read.schema == CSV.schema && read.backends.map(\.name) == SubjectRegistry.all.map(\.name))
+    #expect(read.schema == CSV.schema && read.subjects.map(\.name) == SubjectRegistry.all.map(\.name))
     let catalogue = try Catalogue(graphs: [], seed: 1).workloads
     #expect(read.benchmarks.map(\.name) == catalogue.map { "\($0.name)" })
     for (one, workload) in zip(read.benchmarks, catalogue) {

@@ -120,9 +120,9 @@ struct PeerTests {
     #expect(refused.lines.first?.hasPrefix("failure\t") == true)
   }
 
-  static func selection(_ backends: String, _ programs: PeerPrograms) -> Selection {
+  static func selection(_ names: String, _ programs: PeerPrograms) -> Selection {
     Selection(
-      backends: [backends], benchmark: "external-add|rank-error", workers: [2], effort: .quick, seed: 1,
+      names: [names], benchmark: "external-add|rank-error", workers: [2], effort: .quick, seed: 1,
       peers: programs)
   }
 

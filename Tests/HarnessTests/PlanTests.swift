@@ -6,10 +6,10 @@ import Testing
 
 struct PlanTests {
   func selection(
-    _ backends: [String] = ["stealing"], benchmark: String? = nil, workers: [Int]? = [2], effort: Effort = .full,
+    _ names: [String] = ["stealing"], benchmark: String? = nil, workers: [Int]? = [2], effort: Effort = .full,
     variants: Bool = false
   ) -> Selection {
-    var selection = Selection(backends: backends, benchmark: benchmark, workers: workers, effort: effort, seed: 1)
+    var selection = Selection(names: names, benchmark: benchmark, workers: workers, effort: effort, seed: 1)
     selection.variants = variants
     return selection
   }

@@ -18,8 +18,9 @@ struct ResumeTests {
 
   static func environment(_ plan: Plan, _ result: RunResult) throws -> String {
     var environment = Environment(
-      runID: "run", plan: plan, spin: Spin(roundsPerMicrosecond: 12.5), context: "g.json", arguments: [],
-      jemalloc: nil, source: "/")
+      runID: "run", plan: plan, spin: Spin(roundsPerMicrosecond: 12.5),
+      subjects: [SubjectFacts("stealing", role: .ours, summary: "ours")], reference: "foundation", context: "g.json",
+      arguments: [], jemalloc: nil, source: "/")
     environment.outcome = RunOutcome(result)
     return try environment.json()
   }

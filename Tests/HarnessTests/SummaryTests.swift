@@ -31,13 +31,13 @@ enum Sample {
 
 struct SummaryTests {
   @Test func numbersOfAnySizeCanBeShown() {
-    #expect(Scale.significant(999_999_999_999_999) == "999999999999999")
-    #expect(Scale.significant(1e15) == "1000000000000000.0")
-    #expect(Scale.significant(-9.3e18) == "-9.3e+18")
-    #expect(Scale.significant(.infinity) == "inf")
-    #expect(Scale.significant(.nan) == "nan")
-    #expect(Scale("ns", 1e30).format(1e30) == "1e+21")
-    #expect(Scale.significant(1e-300) == "0.00000")
+    #expect(NumberFormat.significant(999_999_999_999_999) == "999999999999999")
+    #expect(NumberFormat.significant(1e15) == "1000000000000000.0")
+    #expect(NumberFormat.significant(-9.3e18) == "-9.3e+18")
+    #expect(NumberFormat.significant(.infinity) == "inf")
+    #expect(NumberFormat.significant(.nan) == "nan")
+    #expect(NumberFormat("ns", 1e30).format(1e30) == "1e+21")
+    #expect(NumberFormat.significant(1e-300) == "0.00000")
   }
 
   @Test func aProcessIsTheMedianOfItsValues() {

@@ -54,7 +54,7 @@ struct TableLayoutTests {
 
   @Test(arguments: [40, 60, 80, 100, 120, 300])
   func theTableFits(width: Int) {
-    let subjects = Self.names.map { ($0, "backend: a summary that says in one line what this subject is and does") }
+    let subjects = Self.names.map { ($0, "reference: a summary that says in one line what this subject is and does") }
     let text = Self.wide(Self.names).table.text(reference: "foundation", subjects: subjects, width: width)
     let longest = text.split(separator: "\n").max { $0.count < $1.count } ?? ""
     #expect(longest.count <= width, "\(longest)")
@@ -107,18 +107,18 @@ struct TableLayoutTests {
   }
 
   @Test func bytesHaveUnits() {
-    func text(_ bytes: Double) -> String { Scale("bytes", bytes).text(bytes) }
+    func text(_ bytes: Double) -> String { NumberFormat("bytes", bytes).text(bytes) }
     #expect(text(96) == "96.0 B" && text(2_048) == "2.00 KiB" && text(3_145_728) == "3.00 MiB")
     #expect(text(5_368_709_120) == "5.00 GiB")
     #expect(Self.wide(["stealing", "foundation"]).table.text(reference: "foundation").contains("8.79 KiB"))
   }
 
   @Test func ratiosHaveTheDigitsThatTheyNeed() {
-    #expect(Scale.ratio(0.0371, 0.0364...0.0379) == "x0.037 [0.036, 0.038]")
-    #expect(Scale.ratio(0.00304, nil) == "x0.0030")
-    #expect(Scale.ratio(1.024, 0.987...1.06) == "x1.02 [0.987, 1.06]")
-    #expect(Scale.ratio(123.4, nil) == "x123")
-    #expect(Scale.ratio(0, nil) == "x0")
+    #expect(NumberFormat.ratio(0.0371, 0.0364...0.0379) == "x0.037 [0.036, 0.038]")
+    #expect(NumberFormat.ratio(0.00304, nil) == "x0.0030")
+    #expect(NumberFormat.ratio(1.024, 0.987...1.06) == "x1.02 [0.987, 1.06]")
+    #expect(NumberFormat.ratio(123.4, nil) == "x123")
+    #expect(NumberFormat.ratio(0, nil) == "x0")
   }
 
   @Test func theWidthOfATerminal() throws {

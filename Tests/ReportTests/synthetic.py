@@ -19,6 +19,26 @@ SUBJECTS = {
     "raw-dispatch": (2.5, "closures"),
     "rayon": (0.8, "closures"),
 }
+# What a program says of them, in its order.
+ROLES = {
+    "stealing": "ours",
+    "threadpool": "ours",
+    "stealing-bare": "bare",
+    "foundation": "standingReference",
+    "raw-dispatch": "standingReference",
+    "serial": "baseline",
+    "rayon": "peer",
+}
+# The metrics of which a test needs more than a name and a unit; of all of these a program says so.
+METRICS = {
+    "ns_per_op": ("time per operation", "less"),
+    "cpu_ns_per_op": ("CPU time per operation", "less"),
+    "metg50_ns": ("METG(50 %)", "less"),
+    "efficiency": ("efficiency", "more"),
+    "rank_error_mean": ("rank error, mean", "less"),
+    "executed": ("executed", None),
+}
+PRIMARY = ("ns_per_op", "ns_per_cancel", "makespan_ns", "metg50_ns", "latency_p50_ns", "wait_p50_ns")
 # Text that a page must show and never obey.
 HOSTILE = "</script><img src=x onerror=alert(1)>"
 
@@ -199,6 +219,7 @@ def environment(writer, outcome):
         "arguments": ["/somewhere/opbench", "run", "--backend", "all"],
         "graphs": [],
         "cells": writer.cells,
+        **facts(writer),
         "peers": {"rayon": "rayon 1.10"},
         "performance_events": {"hardware": "not available", "software": "available"},
         "outcome": {
@@ -212,6 +233,22 @@ def environment(writer, outcome):
             "spent": {},
             **outcome,
         },
+    }
+
+
+def facts(writer):
+    """What the program says of its subjects and of the metrics in its rows."""
+    times = {}
+    for row in writer.rows:
+        times.setdefault(f"{row[5]}/{row[6]}", set()).add(row[10])
+    primary = {name: next((one for one in PRIMARY if one in metrics), None) for name, metrics in times.items()}
+    return {
+        "subjects": [{"name": name, "role": role, "summary": f"the {name} <i>"} for name, role in ROLES.items()],
+        "reference": "foundation",
+        "metrics": {
+            name: {"words": words} | ({"better": better} if better else {}) for name, (words, better) in METRICS.items()
+        },
+        "primary_times": {name: metric for name, metric in primary.items() if metric},
     }
 
 

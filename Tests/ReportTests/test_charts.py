@@ -1,6 +1,7 @@
 """Charts show the numbers of their cells, and say what is missing."""
 
 import itertools
+import json
 import math
 import re
 
@@ -41,7 +42,7 @@ def test_a_whole_result_gives_every_chart(built):
 def test_overhead_shows_medians_intervals_and_ratios(built, results):
     panel = next(panel for panel in chart(built, "overhead").panels if panel.title == "external-add")
     line = results.line("overhead/external-add", "ops=10000", "ns_per_op")
-    assert [series.arm.subject for series in panel.series] == [
+    assert [series.arm.subject.name for series in panel.series] == [
         "stealing",
         "threadpool",
         "stealing-bare",
@@ -53,7 +54,7 @@ def test_overhead_shows_medians_intervals_and_ratios(built, results):
         cell = line.cells[series.arm]
         (mark,) = series.marks
         assert (mark.x, mark.x_low, mark.x_high) == (cell.estimate.median, cell.estimate.low, cell.estimate.high)
-        assert ("x" in mark.label) == (series.arm.subject != "foundation")
+        assert ("x" in mark.label) == (series.arm.subject.name != "foundation")
 
 
 def test_metg_lies_on_the_curve(built, results):
@@ -76,7 +77,7 @@ def test_replay_has_both_bounds(built):
 
 def test_scaling_has_a_mark_per_number_of_workers(built):
     (panel,) = chart(built, "scaling").panels
-    assert {series.arm.subject for series in panel.series} == {"stealing", "threadpool"}
+    assert {series.arm.subject.name for series in panel.series} == {"stealing", "threadpool"}
     assert all([mark.x for mark in series.marks] == [1, 2] for series in panel.series)
 
 
@@ -178,25 +179,144 @@ def _errors(mean, most):
     return (("rank_error_mean", mean), ("rank_error_max", most))
 
 
+# Every role, and as many subjects of each as there are now.
+MANY = [("ours", 3), ("bare", 3), ("standingReference", 2), ("reference", 3), ("baseline", 1), ("peer", 3)]
+
+
+def many():
+    """(names by role, the subjects of a program that has so many)."""
+    names = {role: [f"{role}-{place}" for place in range(count)] for role, count in MANY}
+    names["bare"] = [f"{name}-bare" for name in names["ours"]]
+    records = [{"name": name, "role": role, "summary": ""} for role, own in names.items() for name in own]
+    record = {"subjects": records, "reference": names["standingReference"][0]}
+    return names, subjects.Subjects([record], [one["name"] for one in records])
+
+
 def test_looks_differ_without_colour():
-    names = [name for name in subjects._NAMES]
-    looks = {name: subjects.look(name) for name in names}
-    for one, other in itertools.combinations(names, 2):
-        a, b = looks[one], looks[other]
-        assert (a.marker, a.hollow) != (b.marker, b.hollow), (one, other)
-    assert subjects.look("brand-new") == subjects.look("brand-new")
+    names, own = many()
+    looks = [own[name].look for names in names.values() for name in names]
+    for a, b in itertools.combinations(looks, 2):
+        assert (a.marker, a.hollow) != (b.marker, b.hollow)
+    for queue, bare in zip(names["ours"], names["bare"]):
+        assert own[bare].look.light == own[queue].look.light and own[bare].look.hollow
 
 
 def test_what_stands_side_by_side_looks_different():
     """The one that this came from, by all that tells them apart; and the others by their colour."""
-    one, other = subjects.look("raw-dispatch"), subjects.look("rayon")
+    names, own = many()
+    one, other = own[names["standingReference"][1]].look, own[names["peer"][1]].look
     assert one.dash != other.dash and {one.marker, other.marker} != {"v", ">"}
-    usual = (*subjects.OURS, "foundation", "raw-dispatch", *subjects.PEERS)
+    usual = [own[name] for role in ("ours", "standingReference", "peer") for name in names[role]]
     for a, b in itertools.combinations(usual, 2):
         for paper in ("light", "dark"):
-            least = 40 if {a, b} == {"raw-dispatch", "rayon"} else 18
-            colours = [_lab(getattr(subjects.look(name), paper)) for name in (a, b)]
+            least = 40 if {a.look, b.look} == {one, other} else 18
+            colours = [_lab(getattr(subject.look, paper)) for subject in (a, b)]
             assert math.dist(*colours) >= least, (a, b, paper)
+
+
+def test_a_subject_looks_the_same_whatever_else_was_measured():
+    record = {"subjects": [{"name": name, "role": "ours", "summary": ""} for name in ("a", "b", "c")]}
+    assert subjects.Subjects([record], ["c"])["c"].look == subjects.Subjects([record], ["a", "b", "c"])["c"].look
+
+
+def test_subjects_that_no_result_describes_are_drawn_like_any_other():
+    names = [f"s{place:02}" for place in range(30)]
+    own = subjects.Subjects([], names)
+    looks = [own[name].look for name in names]
+    assert len(set(looks[:10])) == 10 and all(own[name].is_ours and own[name].is_choice for name in names)
+    assert own.reference is None and own.reference_words is None
+    # Beside a program that describes others, they stand last.
+    known = {"subjects": [{"name": "z", "role": "ours", "summary": ""}]}
+    both = subjects.Subjects([known], ["z", "a"])
+    assert both["z"] < both["a"] and both["z"].look != both["a"].look
+
+
+def described(tmp_path, change=None):
+    """A result of one scenario with three times in it, whose environment is changed, or is not there."""
+
+    def fill(writer):
+        times = [(f"{name}_ns", "ns", lambda d, w, at=at: at * d) for name, at in (("zeit", 5), ("dauer", 7))]
+        times.append(("jain", "ratio", lambda d, w: 1 / d))
+        for subject in ("stealing", "raw-dispatch", "foundation"):
+            for block in range(1, writer.blocks + 1):
+                writer.process += 1
+                for name, unit, value in times:
+                    number = value(synthetic.SUBJECTS[subject][0], 2)
+                    writer.add("overhead/x", "", (subject, 2), (name, unit, number), block, 1)
+
+    nothing = {"excluded_blocks": [], "failures": []}
+    path = synthetic.write(tmp_path / "own.csv", filling=fill, outcome=nothing, with_environment=change is not None)
+    if change:
+        beside = tmp_path / "own.env.json"
+        record = json.loads(beside.read_text())
+        change(record)
+        beside.write_text(json.dumps(record))
+    return str(path)
+
+
+def test_facts_are_those_of_the_results(tmp_path):
+    def change(record):
+        record["reference"] = "raw-dispatch"
+        record["primary_times"] = {"overhead/x": "dauer_ns"}
+        record["metrics"] = {"dauer_ns": {"words": "how long", "better": "more"}, "jain": {"words": "how even"}}
+        record["subjects"].reverse()
+
+    results = result_files.read([described(tmp_path, change)])
+    (line,) = results.primary_lines()
+    assert (line.metric, line.facts.words, line.facts.better) == ("dauer_ns", "how long", "more")
+    assert results.line("overhead/x", "", "jain").facts.better == ""
+    assert [arm.subject.name for arm in results.arms] == ["raw-dispatch", "foundation", "stealing"]
+    assert {cell.against.subject.name for arm, cell in line.cells.items() if cell.ratio} == {"raw-dispatch"}
+    (overview,) = [one for one in charts.build_all(results)[0] if one.name == "overview"]
+    assert overview.title == "Time relative to raw-dispatch"
+
+
+def test_results_without_facts_are_shown_by_rules(tmp_path):
+    path = described(tmp_path)
+    results = result_files.read([path])
+    assert results.reference is None and {line.metric for line in results.primary_lines()} <= {"zeit_ns", "dauer_ns"}
+    assert {line.metric: (line.facts.words, line.facts.better) for line in results.lines} == {
+        "zeit_ns": ("zeit", "less"),
+        "dauer_ns": ("dauer", "less"),
+        "jain": ("jain", ""),
+    }
+    made, missing = charts.build_all(results)
+    assert [one.name for one in made] == ["overhead"] and "x is the" not in made[0].caption
+    assert "--reference NAME" in str(next(one for one in missing if one.name == "overview"))
+    assert [one.choice for one in findings.findings(results)] == ["stealing", "stealing"]
+    # Who asks for a reference gets ratios.
+    results = result_files.read([path], "raw-dispatch")
+    assert "overview" in [one.name for one in charts.build_all(results)[0]]
+    cells = [cell for line in results.lines for cell in line.cells.values()]
+    assert {str(cell.against) for cell in cells if cell.ratio} == {"raw-dispatch@2"}
+
+
+def test_a_program_of_ones_own_stands_beside_nothing(tmp_path):
+    def change(record):
+        record["reference"] = "stealing"
+        record["subjects"] = [{"name": "stealing", "role": "ours", "summary": "this program"}]
+        record["primary_times"] = {"overhead/x": "zeit_ns"}
+
+    path = described(tmp_path, change)
+    lines = [line for line in open(path, encoding="utf-8") if ",raw-dispatch," not in line and ",foundation," not in line]
+    open(path, "w", encoding="utf-8").write("".join(lines))
+    results = result_files.read([path])
+    assert [one.is_choice for one in findings.findings(results)] == [False, False]
+    made, missing = charts.build_all(results)
+    assert [one.name for one in made] == ["overhead"]
+    assert "nothing was measured beside stealing" in next(one for one in missing if one.name == "overview").lacks
+
+
+def test_no_name_of_a_subject_or_metric_is_known_here(root):
+    """They are the business of the programs that measure; a chart names the metrics that it shows, and no more."""
+    names = re.compile(
+        r"""["'](foundation|raw-dispatch|threadpool|dispatch|serial|nio|tbb|rayon|go|task-group|stealing(-bare)?)["']"""
+    )
+    package = root / "Benchmarks/report/opbench_report"
+    for path in package.rglob("*.py"):
+        assert not names.search(path.read_text(encoding="utf-8")), path
+    for name in ("subjects.py", "data/metrics.py", "data/results.py", "charts/chart.py"):
+        assert not re.search(r"[a-z]_ns\b(?<!work_ns)|_per_op", (package / name).read_text(encoding="utf-8")), name
 
 
 def _lab(colour):
@@ -222,11 +342,12 @@ def test_colours_stand_out_from_the_paper():
         light, dark = sorted((luminance(one), luminance(other)), reverse=True)
         return (light + 0.05) / (dark + 0.05)
 
-    for name in subjects._NAMES:
-        own = subjects.look(name)
+    _, own = many()
+    for name in own._by_name:
+        look = own[name].look
         # What WCAG 2.1 asks of graphics.
-        assert contrast(own.light, "#ffffff") >= 3, name
-        assert contrast(own.dark, "#14171b") >= 3, name
+        assert contrast(look.light, "#ffffff") >= 3, name
+        assert contrast(look.dark, "#14171b") >= 3, name
 
 
 def test_a_guide_below_another_has_its_label_below():

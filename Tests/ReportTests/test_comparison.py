@@ -139,7 +139,7 @@ def test_excluded_blocks_and_failures_do_not_count(results):
     levels = results.select("priority/wait-by-level", "wait_p50_ns")
     assert {cell.estimate.count for line in levels for cell in line.cells.values()} == {9}
     late = results.line("cancellation/late-starts", "links=none;ops=256;work_ns=1000", "late_starts")
-    assert {arm.subject for arm in late.cells} == {"stealing", "threadpool"}
+    assert {arm.subject.name for arm in late.cells} == {"stealing", "threadpool"}
 
 
 def test_several_files_pair_within_their_run(tmp_path):
@@ -152,7 +152,7 @@ def test_several_files_pair_within_their_run(tmp_path):
     cell = lambda results: next(
         cell
         for arm, cell in results.line("forkjoin/fib", "join=counter;n=15", "ns_per_op").cells.items()
-        if arm.subject == "stealing"
+        if arm.subject.name == "stealing"
     )
     assert cell(both).estimate.count == 12 and cell(one).estimate.count == 6
     assert cell(both).ratio.count == 12

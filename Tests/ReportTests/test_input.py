@@ -109,6 +109,13 @@ def test_bad_environment(capsys, tmp_path, whole):
         lambda record: record.update(effort=None),
         lambda record: record.update(arguments=None),
         lambda record: record.update(cpu_model="\ud800"),
+        lambda record: record.update(subjects={}),
+        lambda record: record["subjects"][0].update(role=None),
+        lambda record: record["subjects"].append("stealing"),
+        lambda record: record.update(reference=None),
+        lambda record: record["metrics"]["ns_per_op"].update(words=5),
+        lambda record: record["metrics"]["ns_per_op"].update(better="fewer"),
+        lambda record: record["primary_times"].update(a=None),
     ],
 )
 def test_environment_of_the_wrong_kind(capsys, tmp_path, csv, whole, change):
@@ -168,6 +175,11 @@ def test_earlier_results_stay(capsys, tmp_path, csv):
     (tmp_path / "report.html").write_text("earlier")
     assert main([str(tmp_path / "no.csv"), "--output", str(tmp_path)]) == 66
     assert os.listdir(tmp_path) == ["report.html"] and (tmp_path / "report.html").read_text() == "earlier"
+
+
+def test_reference_that_was_not_measured(capsys, tmp_path, csv):
+    words = ["--reference", "nothing", "stealing"]
+    complaint(capsys, 64, words, csv, "--reference", "nothing", "--output", tmp_path / "out")
 
 
 def test_without_environment_and_packed(capsys, tmp_path, whole):

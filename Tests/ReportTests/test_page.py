@@ -114,7 +114,7 @@ def test_one_backend_has_no_badge(tmp_path, page):
     one = measured(tmp_path / "a", "a")
     assert report(one, "--output", tmp_path / "out") == 0
     alone = (tmp_path / "out/report.html").read_text()
-    assert '<span class="badge' not in alone and "Only one backend, stealing," in alone
+    assert '<span class="badge' not in alone and "Only one subject to choose, stealing," in alone
     assert page.count('<span class="badge') > 4
 
 
@@ -136,7 +136,7 @@ def test_validation_beside_the_result_is_found(tmp_path, csv, root):
     (tmp_path / "validate.txt").write_text((root / "results/validate.txt").read_text())
     assert main([str(copy), "--output", str(tmp_path / "out"), "--no-pictures"]) == 0
     page = (tmp_path / "out/report.html").read_text()
-    assert "A/A: the same backend under two names was called different in" in page
+    assert "A/A: the same subject under two names was called different in" in page
 
 
 def test_beside_the_result_itself(tmp_path, csv):

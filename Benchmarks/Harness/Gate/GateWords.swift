@@ -27,9 +27,9 @@ extension GateFinding {
   /// From what to what.
   package var numbers: String {
     guard let base, let head else { return "-" }
-    let scale = Scale(unit, max(abs(base), abs(head)))
-    let suffix = scale.suffix.isEmpty ? "" : scale.suffix
-    return "\(scale.format(base)) -> \(scale.format(head))\(suffix)"
+    let format = NumberFormat(unit, max(abs(base), abs(head)))
+    let suffix = format.suffix.isEmpty ? "" : format.suffix
+    return "\(format.format(base)) -> \(format.format(head))\(suffix)"
   }
 
   /// How sure: the blocks that agree, and how easily chance does that.

@@ -61,6 +61,11 @@ package struct Metric: Hashable, Sendable {
     ["mean", "p99", "max"].map { Metric("\(prefix)_\($0)", unit: "operations") }
   }
 
+  /// Whether it is one of those.
+  package var isOfDistribution: Bool {
+    unit == "operations" && ["_mean", "_p99", "_max"].contains(where: name.hasSuffix)
+  }
+
   /// The one time that stands for a benchmark where benchmarks are averaged: the first of these that it reports, or a
   /// median latency. Costs beside the time, and tails, do not stand for it.
   package static func primaryTime(of metrics: some Sequence<Metric>) -> Metric? {

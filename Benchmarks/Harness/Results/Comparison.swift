@@ -43,7 +43,7 @@ package struct Comparison: Sendable {
       }
     }
     self.init(
-      pairs, .subjects(of: set.name, reference: reference), primary: Self.primaryTimes(set.rows),
+      pairs, .subjects(of: set.name, reference: reference), primary: set.rows.primaryTimes,
       pairing: "paired by block within the run", seed: seed)
   }
 
@@ -67,7 +67,7 @@ package struct Comparison: Sendable {
       ? "paired by block of one run"
       : "paired by block number; the runs were made at different times, and what changed between them is in the ratios"
     self.init(
-      pairs, .results(before: b.name, after: a.name), primary: Self.primaryTimes(a.rows), pairing: pairing, seed: seed)
+      pairs, .results(before: b.name, after: a.name), primary: a.rows.primaryTimes, pairing: pairing, seed: seed)
   }
 
   private struct Pair {
@@ -154,15 +154,8 @@ package struct Comparison: Sendable {
     subscript(arm: Arm) -> Processes { (values[arm] ?? [:]).mapValues(Statistics.median) }
   }
 
-  private static func primaryTimes(_ rows: [Row]) -> [BenchmarkName: Metric] {
-    rows.reduce(into: [BenchmarkName: Set<Metric>]()) {
-      $0[$1.cell.scenario.name, default: []].insert($1.reading.metric)
-    }
-    .compactMapValues(Metric.primaryTime)
-  }
-
   private static func cells(_ rows: [Row], _ metrics: Metrics, matchRuns: Bool) -> Ordered<LineKey, Arms> {
-    let primary = primaryTimes(rows)
+    let primary = rows.primaryTimes
     let asked: Set<String> =
       if case .matching(let passes) = metrics { Set(rows.map(\.reading.metric.name)).filter(passes) } else { [] }
     var cells = Ordered<LineKey, Arms>()

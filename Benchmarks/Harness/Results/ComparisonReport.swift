@@ -31,7 +31,7 @@ package struct ComparisonReport {
       together >= Widening.familyConfidence - 1e-9
       ? "so wide that all \(widening.comparisons) together hold at 95 %"
       : "from the lowest to the highest block, the widest there is: of \(widening.comparisons) comparisons all together "
-        + "hold at \(Scale.significant(together * 100)) %, and \(widening.processesNeeded) blocks would reach 95 %"
+        + "hold at \(NumberFormat.significant(together * 100)) %, and \(widening.processesNeeded) blocks would reach 95 %"
     return "\(paired) [interval of the sign test, \(promise)]."
   }
 

@@ -11,10 +11,10 @@ struct ComparisonTable {
 
   var text: String {
     let ratios = comparison.lines.map { line in
-      ["\(line.arm)", Scale.ratio(line.ratio.median, line.ratio.interval), line.verdict.rawValue]
+      ["\(line.arm)", NumberFormat.ratio(line.ratio.median, line.ratio.interval), line.verdict.rawValue]
     }
     let numbers = comparison.lines.map { line in
-      ordered(Scale(line.metric.unit, line.a).text(line.a), Scale(line.metric.unit, line.b).text(line.b))
+      ordered(NumberFormat(line.metric.unit, line.a).text(line.a), NumberFormat(line.metric.unit, line.b).text(line.b))
         + ["\(line.ratio.count)"]
     }
     let sides = comparison.sides
@@ -40,7 +40,7 @@ struct ComparisonTable {
   var means: String {
     guard !comparison.means.isEmpty else { return "" }
     let rows = comparison.means.map { arm, against, mean in
-      ["\(arm)", Scale.ratio(mean.ratio, mean.interval), mean.basis, "against \(against)"]
+      ["\(arm)", NumberFormat.ratio(mean.ratio, mean.interval), mean.basis, "against \(against)"]
     }
     return (["geometric mean of the times, \(comparison.sides.ratioName)"] + Table.aligned(rows).flatMap(wrapped))
       .joined(separator: "\n")

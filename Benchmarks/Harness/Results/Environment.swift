@@ -32,12 +32,20 @@ package struct Environment: Encodable, Sendable {
   let cells: [String]
   /// What only the end of the run knows.
   package var outcome = RunOutcome()
+  /// Everything the program can measure, in its order, and what the others are compared with.
+  let subjects: [SubjectFacts]
+  let reference: String
+  /// Of the rows, what the report asks of their metrics: the words and the better side by metric, and the time that
+  /// stands for each benchmark.
+  private var metrics: [String: MetricFacts] = [:]
+  private var primaryTimes: [String: String] = [:]
   /// The compiler and library of each peer that took part.
   package var peers: [String: String] = [:]
 
   /// Looks around. `source` is a file of the checkout that this program was built from.
   package init(
-    runID: String, plan: Plan, spin: Spin, context: String = "", arguments: [String], jemalloc: String?, source: String
+    runID: String, plan: Plan, spin: Spin, subjects: [SubjectFacts], reference: String, context: String = "",
+    arguments: [String], jemalloc: String?, source: String
   ) {
     schema = CSV.schema
     self.runID = runID
@@ -67,6 +75,15 @@ package struct Environment: Encodable, Sendable {
     self.arguments = arguments
     self.context = context
     cells = RunRecord.cells(of: plan)
+    self.subjects = subjects
+    self.reference = reference
+  }
+
+  /// Takes down what the metrics of these rows are.
+  package mutating func describe(_ rows: [Row]) {
+    let all = rows.metrics.values.reduce(into: Set()) { $0.formUnion($1) }
+    metrics = Dictionary(all.map { ($0.name, $0.facts) }) { first, _ in first }
+    primaryTimes = Dictionary(uniqueKeysWithValues: rows.primaryTimes.map { ("\($0)", $1.name) })
   }
 
   package static var isOptimised: Bool {

@@ -19,10 +19,7 @@ package enum GitHubBenchmark {
 
   /// Throws when there is no time in the result.
   package static func text(_ set: ResultSet) throws -> String {
-    let metrics = set.rows.reduce(into: [BenchmarkName: Set<Metric>]()) {
-      $0[$1.cell.scenario.name, default: []].insert($1.reading.metric)
-    }
-    let primary = metrics.compactMapValues(Metric.primaryTime)
+    let primary = set.rows.primaryTimes
     let rows = set.rows.filter { primary[$0.cell.scenario.name] == $0.reading.metric }
     let lines = Dictionary(grouping: rows) { Line(cell: $0.cell, metric: $0.reading.metric) }
     let entries = lines.map { line, rows in entry(line, rows) }.sorted { $0.name < $1.name }
@@ -40,7 +37,9 @@ package enum GitHubBenchmark {
     return Entry(
       name: "\(line.cell.scenario) on \(line.cell.arm)", unit: line.metric.unit,
       value: estimate.median,
-      range: estimate.interval.map { "\(Scale.significant($0.lowerBound)) - \(Scale.significant($0.upperBound))" },
+      range: estimate.interval.map {
+        "\(NumberFormat.significant($0.lowerBound)) - \(NumberFormat.significant($0.upperBound))"
+      },
       extra: "\(line.metric.name), median of \(estimate.count) processes")
   }
 }

@@ -20,3 +20,13 @@ package struct Row: Hashable, Sendable {
   /// The cell's parameters and the reading's own.
   package var parameters: Parameters { cell.scenario.parameters.merging(reading.detail) }
 }
+
+extension Sequence<Row> {
+  /// What each benchmark reports.
+  var metrics: [BenchmarkName: Set<Metric>] {
+    reduce(into: [:]) { $0[$1.cell.scenario.name, default: []].insert($1.reading.metric) }
+  }
+
+  /// The one time that stands for each benchmark; benchmarks without a time have none.
+  var primaryTimes: [BenchmarkName: Metric] { metrics.compactMapValues(Metric.primaryTime) }
+}

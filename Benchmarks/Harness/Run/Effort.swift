@@ -19,6 +19,8 @@ package struct Effort: Hashable, Sendable, CustomStringConvertible {
   package var longBlocks: Int
   /// Benchmarks that need a number of samples say how many for ten processes; this share of them is taken.
   package var samples: Double
+  /// In how many blocks the kernel counts events, which takes a value more: no more than an interval needs.
+  package var eventBlocks: Int { samples < 1 ? 1 : longBlocks }
 
   package init(
     blocks: Int, values: Int, leadIn: UInt64, target: UInt64, budget: UInt64, longBlocks: Int = 8, samples: Double = 1

@@ -70,6 +70,6 @@ package struct FamilyVerdict: Sendable {
 
   /// Two significant digits, three below two: there the second is in percent.
   private static func factor(_ value: Double) -> String {
-    Scale.fixed(value, digits: value < 2 ? 2 : value < 10 ? 1 : 0)
+    NumberFormat.fixed(value, digits: value < 2 ? 2 : value < 10 ? 1 : 0)
   }
 }

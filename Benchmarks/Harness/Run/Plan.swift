@@ -104,9 +104,8 @@ package struct Plan: Sendable {
   /// a block begin on the same, and the blocks take turns.
   package func place(_ planned: PlannedScenario, block: Int) -> Int? { turn(planned, block: block).map { $0 - 1 } }
 
-  /// Events are counted in as many blocks as an interval needs, since they take a value more.
   package func countsEvents(_ planned: PlannedScenario, block: Int) -> Bool {
-    (turn(planned, block: block) ?? .max) <= effort.longBlocks
+    (turn(planned, block: block) ?? .max) <= effort.eventBlocks
   }
 
   package func timedSteps(block: Int) -> [Step] {

@@ -16,11 +16,9 @@ package struct Summary: Sendable {
     lines = plan.scenarios.flatMap { planned in
       Self.lines(byScenario[planned.scenario] ?? [], planned, planned.headlines, reference: reference)
     }
-    let metrics = used.reduce(into: [BenchmarkName: Set<Metric>]()) {
-      $0[$1.cell.scenario.name, default: []].insert($1.reading.metric)
-    }
+    let primaryTimes = used.primaryTimes
     primaryLines = plan.scenarios.flatMap { planned -> [SummaryLine] in
-      guard let primary = Metric.primaryTime(of: metrics[planned.scenario.name] ?? []) else { return [] }
+      guard let primary = primaryTimes[planned.scenario.name] else { return [] }
       return Self.lines(byScenario[planned.scenario] ?? [], planned, [primary], reference: reference)
     }
   }

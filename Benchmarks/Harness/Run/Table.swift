@@ -34,7 +34,7 @@ package struct Table: Sendable {
   private func geometricMeans(reference: String, width: Int) -> String {
     let rows = plan.arms.compactMap { arm in
       summary.geometricMean(arm, seed: plan.seed).map { mean in
-        ["\(arm)", Scale.ratio(mean.ratio, mean.interval), mean.basis]
+        ["\(arm)", NumberFormat.ratio(mean.ratio, mean.interval), mean.basis]
       }
     }
     guard !rows.isEmpty else { return "" }
@@ -68,7 +68,7 @@ package struct Table: Sendable {
     }
     for mean in ScenarioMeans.all(lines) {
       let means = arms.map { arm in
-        mean.means[arm].map { Scale(mean.metric.unit, $0).text($0) } ?? "-"
+        mean.means[arm].map { NumberFormat(mean.metric.unit, $0).text($0) } ?? "-"
       }
       rows.append(
         TableBlocks.Line(

@@ -14,17 +14,17 @@ struct TableCell {
 
   /// `isCompared` says that others of the line have a ratio: theirs are then the intervals to look at.
   init(_ cell: SummaryCell, _ metric: Metric, isCompared: Bool) {
-    let scale = Scale(metric.unit, cell.estimate.median)
-    let median = scale.format(cell.estimate.median) + scale.suffix
+    let format = NumberFormat(metric.unit, cell.estimate.median)
+    let median = format.format(cell.estimate.median) + format.suffix
     let interval = cell.estimate.interval
     if metric.isDifference, let interval, interval.contains(0) {
-      self = .plain("< \(scale.format(interval.upperBound))\(scale.suffix)")
+      self = .plain("< \(format.format(interval.upperBound))\(format.suffix)")
     } else if let ratio = cell.ratio {
-      self.init(ratio: Scale.ratio(ratio.median, ratio.interval) + (ratio.isUnstable ? "~" : ""), number: median)
+      self.init(ratio: NumberFormat.ratio(ratio.median, ratio.interval) + (ratio.isUnstable ? "~" : ""), number: median)
     } else if isCompared {
       self = .plain(median)
     } else {
-      let range = interval.map { " [\(scale.format($0.lowerBound)), \(scale.format($0.upperBound))]" } ?? ""
+      let range = interval.map { " [\(format.format($0.lowerBound)), \(format.format($0.upperBound))]" } ?? ""
       self = .plain(median + range)
     }
   }

@@ -9,7 +9,7 @@ package struct ReportCommand: ParsableCommand {
     abstract: "Pictures (SVG and PNG) and one HTML page that needs no network.",
     discussion: """
       Hands over to scripts/plot of the checkout, which makes itself a Python environment the first time. The page says which \
-      backend is for which work and how sure that is, has every number with its interval, and what was left out and why. A \
+      subject is for which work and how sure that is, has every number with its interval, and what was left out and why. A \
       figure whose data is in none of the files is skipped, with a line that says what run would give it.
       """)
 
@@ -24,11 +24,15 @@ package struct ReportCommand: ParsableCommand {
     completion: .file(extensions: ["txt"]))
   var validation: String?
 
+  @Option(help: "The subject to compare with (default: the one that the results name).")
+  var reference: String?
+
   package init() {}
 
   package func run() throws {
     var words = [try Self.script(), "--output", output]
     if let validation { words += ["--validation", validation] }
+    if let reference { words += ["--reference", reference] }
     // What follows the two dashes is a file, however it begins.
     words += ["--"] + files
     let arguments = words.map { strdup($0) } + [nil]

@@ -170,7 +170,7 @@ package struct GateJob {
     file.add(entries, build: head.build, from: .here(commit: Self.commit(), command: CommandLine.arguments))
     try ResultFiles.replace(output, with: try file.text())
     func shown(_ range: [Double]) -> String {
-      let ends = range.map(Scale.significant)
+      let ends = range.map(NumberFormat.significant)
       return Set(ends).count == 1 ? ends[0] : ends.joined(separator: " - ")
     }
     let rows = entries.map {

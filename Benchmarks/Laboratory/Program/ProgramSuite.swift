@@ -6,7 +6,7 @@ struct ProgramSuite<Program: BenchmarkProgram>: Suite, SuiteProgram {
 
   var name: String { Program.name }
   var reference: String { Program.name }
-  var subjects: [SuiteSubject] { [SuiteSubject(Program.name, summary: "this program")] }
+  var subjects: [SubjectFacts] { [SubjectFacts(Program.name, role: .ours, summary: "this program")] }
   var benchmarkNames: [BenchmarkName] { Program.benchmarks.map(\.name) }
   var gated: [GatedCell] { Program.benchmarks.map { $0.gated(subject: Program.name) } }
   // The checkout that is asked for its commit is the one in which the command is given.

@@ -11,6 +11,8 @@ package struct Execution {
   let plan: Plan
   /// Given to the suite with every request.
   let context: String
+  let subjects: [SubjectFacts]
+  let reference: String
   let destination: Destination
   let progress: Progress
   let spin: Spin
@@ -22,7 +24,8 @@ package struct Execution {
   let launch: Launch?
 
   init(
-    _ suite: any Suite, _ plan: Plan, context: String = "", destination: Destination, progress: Progress,
+    _ suite: any Suite, _ plan: Plan, context: String = "", subjects: [SubjectFacts]? = nil, reference: String? = nil,
+    destination: Destination, progress: Progress,
     jemalloc: String?, runID: String? = nil, earlier: EarlierRun = EarlierRun(), spin: Spin? = nil,
     trace: TraceOutput? = nil,
     launch: Launch? = nil
@@ -30,6 +33,8 @@ package struct Execution {
     self.suite = suite
     self.plan = plan
     self.context = context
+    self.subjects = subjects ?? suite.subjects
+    self.reference = reference ?? suite.reference
     self.destination = destination
     self.progress = progress
     self.jemalloc = jemalloc
@@ -52,8 +57,8 @@ package struct Execution {
     let start = SystemLoad.read()
     let began = Clock.now()
     var environment = Environment(
-      runID: runID, plan: plan, spin: spin, context: context, arguments: CommandLine.arguments, jemalloc: jemalloc,
-      source: suite.source)
+      runID: runID, plan: plan, spin: spin, subjects: subjects, reference: reference, context: context,
+      arguments: CommandLine.arguments, jemalloc: jemalloc, source: suite.source)
     environment.peers = suite.versions(of: Set(plan.scenarios.flatMap(\.arms).map(\.subject)))
     if case .standardOutput = destination { try destination.write(CSV.line(CSV.header)) }
     try destination.checkpoint { try environment.json() }
@@ -89,6 +94,7 @@ package struct Execution {
     progress.clear()
     if let writing { throw writing }
     environment.outcome = outcome(result, since: start, began: began)
+    environment.describe(result.rows)
     return (result, environment)
   }
 

@@ -124,7 +124,7 @@ package struct RunJob {
   /// What each column is.
   private var columns: [(name: String, summary: String)] {
     let shown = Set(plan.scenarios.flatMap(\.arms).map(\.subject))
-    return suite.subjects.filter { shown.contains($0.name) }.map { ($0.name, $0.summary) }
+    return suite.subjects.filter { shown.contains($0.name) }.map { ($0.name, $0.line) }
   }
 
   private func announce() {

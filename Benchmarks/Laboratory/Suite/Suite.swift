@@ -5,8 +5,8 @@ import Harness
 package protocol Suite: Sendable {
   /// What messages and results call the program.
   var name: String { get }
-  /// Everything that can be measured, the reference included.
-  var subjects: [SuiteSubject] { get }
+  /// Everything that can be measured, the reference included, in the order in which pictures show it.
+  var subjects: [SubjectFacts] { get }
   /// The subject that the others are compared with.
   var reference: String { get }
   /// For completions: family and benchmark.
@@ -36,21 +36,6 @@ extension Suite {
   }
 
   package func versions(of subjects: Set<String>) -> [String: String] { [:] }
-}
-
-/// What a table needs to know of a subject.
-package struct SuiteSubject: Hashable, Sendable {
-  package let name: String
-  /// What it is, in one line.
-  package let summary: String
-  /// Whether it stands beside others for comparison only: a run in which it alone has no number has not failed.
-  package let isReference: Bool
-
-  package init(_ name: String, summary: String, isReference: Bool = false) {
-    self.name = name
-    self.summary = summary
-    self.isReference = isReference
-  }
 }
 
 /// A program that the laboratory's commands belong to.

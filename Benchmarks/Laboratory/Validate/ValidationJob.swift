@@ -51,8 +51,12 @@ struct ValidationJob {
     let injected = InjectedDelay(
       spin: spin, delay: suite.experiment.delay,
       launch: { suite.launch($0, environment: $1, timeout: 20) })
+    let subjects = Validation.levels.map {
+      SubjectFacts($0.name, role: .control, summary: suite.experiment.controlSummary)
+    }
     let execution = Execution(
-      suite, plan, destination: destination, progress: progress, jemalloc: jemalloc, spin: spin,
+      suite, plan, subjects: subjects, reference: Validation.control.name, destination: destination, progress: progress,
+      jemalloc: jemalloc, spin: spin,
       launch: { request, environment, timeout in
         let level = Validation.levels.first { $0.name == request.subject } ?? Validation.control
         let control = request.on(subject: suite.experiment.control.subject)

@@ -27,7 +27,7 @@ struct ValidationText {
 
   var text: String {
     let operations = baselines.sorted { "\($0.key)" < "\($1.key)" }.map {
-      "  \($0.key): \(Scale.significant($0.value)) ns per operation"
+      "  \($0.key): \(NumberFormat.significant($0.value)) ns per operation"
     }
     let parts = [
       "validation of the laboratory, \(Progress.duration(seconds)); \(conditions)",
@@ -44,7 +44,7 @@ struct ValidationText {
         flagged different: \(finding.flagged) (\(percent(finding.share)) %); \
       \(finding.flaggedWidened) with intervals widened for all
         stated level: at most \(percent(Validation.statedLevel)) %: \(validation.equalsPass ? "passed" : "FAILED")
-        ratio \(Scale.significant(finding.ratio)), half-width of an interval \(percent(finding.halfWidth)) % (medians)
+        ratio \(NumberFormat.significant(finding.ratio)), half-width of an interval \(percent(finding.halfWidth)) % (medians)
       """
     }
     return found.joined(separator: "\n")
@@ -55,7 +55,7 @@ struct ValidationText {
       [["  injected", "measured", "half-width", "detected", "with widened intervals"]]
       + validation.findings.filter { $0.level.delay > 0 }.map { finding in
         [
-          "  +\(percent(finding.level.delay)) %", "x\(Scale.significant(finding.ratio))",
+          "  +\(percent(finding.level.delay)) %", "x\(NumberFormat.significant(finding.ratio))",
           "\(percent(finding.halfWidth)) %",
           "\(finding.flagged) of \(finding.comparisons) (\(percent(finding.share)) %)",
           "\(finding.flaggedWidened) of \(finding.comparisons)",
@@ -69,18 +69,19 @@ struct ValidationText {
       [["  benchmark without a queue", "ns per operation", "allocations", "voluntary switches", ""]]
       + costs.map { cost in
         [
-          "  \(cost.scenario)", Scale.significant(cost.nsPerOp),
-          cost.allocationsPerOp.map(Scale.significant) ?? "not counted", Scale.significant(cost.voluntarySwitchesPerOp),
+          "  \(cost.scenario)", NumberFormat.significant(cost.nsPerOp),
+          cost.allocationsPerOp.map(NumberFormat.significant) ?? "not counted",
+          NumberFormat.significant(cost.voluntarySwitchesPerOp),
           cost.passes(lockNanoseconds: lockNanoseconds) ? "passed" : "FAILED",
         ]
       }
     return """
       (c) the measuring loop itself, per operation
       \(Table.aligned(rows).joined(separator: "\n"))
-        an uncontended lock and its release take \(Scale.significant(lockNanoseconds)) ns here: an operation that costs less \
+        an uncontended lock and its release take \(NumberFormat.significant(lockNanoseconds)) ns here: an operation that costs less \
       has none
       """
   }
 
-  private func percent(_ share: Double) -> String { Scale.significant(share * 100) }
+  private func percent(_ share: Double) -> String { NumberFormat.significant(share * 100) }
 }

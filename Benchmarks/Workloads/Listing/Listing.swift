@@ -14,7 +14,7 @@ package struct Listing: Sendable {
     self.peers = peers
   }
 
-  /// The backends of that name, and the benchmarks as `--benchmark` chooses them.
+  /// The subject of that name, and the benchmarks as `--benchmark` chooses them.
   package init(_ catalogue: Catalogue, matching text: String, peers: PeerPrograms = .found()) throws {
     subjects = SubjectRegistry.all.filter { $0.name == text }
     benchmarks = subjects.isEmpty ? try BenchmarkChoice.all(catalogue, matching: text, option: "list") : []

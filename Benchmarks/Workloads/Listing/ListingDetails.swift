@@ -1,7 +1,7 @@
 import Harness
 import Subjects
 
-/// What `opbench list NAME` prints: everything about a few benchmarks, or about a backend.
+/// What `opbench list NAME` prints: everything about a few benchmarks, or about a subject.
 package struct ListingDetails {
   private let listing: Listing
 
@@ -22,7 +22,7 @@ package struct ListingDetails {
       rows.append(("allocations", "not counted, they are not made through malloc alone"))
     }
     if let program = listing.program(subject) { rows.append(("program", program)) }
-    return WrappedText.lines("\(subject.name)  \(subject.role.words): \(subject.summary)", width: width, hanging: 4)
+    return WrappedText.lines("\(subject.name)  \(subject.facts.line)", width: width, hanging: 4)
       + ListingOverview.rows(rows.map { (name: $0.0, text: $0.1) }, width: width)
   }
 

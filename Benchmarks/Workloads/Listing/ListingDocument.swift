@@ -4,9 +4,9 @@ import Subjects
 
 /// What `opbench list --json` prints.
 package struct ListingDocument: Codable, Sendable {
-  package struct Backend: Codable, Sendable {
+  package struct Subject: Codable, Sendable {
     package let name: String
-    package let role: String
+    package let role: SubjectRole
     package let summary: String
     package let abilities: [String]
     package let workersAreAdjustable: Bool
@@ -30,32 +30,38 @@ package struct ListingDocument: Codable, Sendable {
     /// As in the CSV and for `--benchmark`.
     package let params: String
     package let parameters: [String: String]
-    /// The abilities that a backend must have.
+    /// The abilities that a subject must have.
     package let needs: [String]
     /// Runs with `--variants` alone.
     package let isVariant: Bool
-    /// Why a backend has an empty cell, by its name.
+    /// Why a subject has an empty cell, by its name.
     package let empty: [String: String]
   }
 
   package struct NamedMetric: Codable, Sendable {
     package let name: String
     package let unit: String
+    package let words: String
+    /// Which side is; nil for what is neither good nor bad.
+    package let better: MetricFacts.Side?
 
-    init(_ metric: Metric) { (name, unit) = (metric.name, metric.unit) }
+    init(_ metric: Metric) {
+      (name, unit) = (metric.name, metric.unit)
+      (words, better) = (metric.facts.words, metric.facts.better)
+    }
   }
 
   package let schema: Int
-  package let backends: [Backend]
+  package let subjects: [Subject]
   package let benchmarks: [Benchmark]
   package let metricsOfEveryProcess: [NamedMetric]
   package let metricsOfEveryCounting: [NamedMetric]
 
   package init(_ listing: Listing) {
     schema = CSV.schema
-    backends = listing.subjects.map { subject in
-      Backend(
-        name: subject.name, role: "\(subject.role)", summary: subject.summary,
+    subjects = listing.subjects.map { subject in
+      Subject(
+        name: subject.name, role: subject.role, summary: subject.summary,
         abilities: subject.abilities.names, workersAreAdjustable: subject.workersAreAdjustable,
         benchmarks: subject.benchmarks?.sorted(), program: listing.program(subject))
     }

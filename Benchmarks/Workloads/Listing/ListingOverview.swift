@@ -7,8 +7,8 @@ package struct ListingOverview {
   package init(_ listing: Listing) { self.listing = listing }
 
   package func text(width: Int) -> String {
-    var lines = ["backends, for --backend"]
-    lines += Self.rows(listing.subjects.map { ($0.name, "\($0.role.words): \($0.summary)") }, width: width)
+    var lines = ["subjects, for --backend"]
+    lines += Self.rows(listing.subjects.map { ($0.name, $0.facts.line) }, width: width)
     lines += ["", "benchmarks by family, for --benchmark"]
     lines += Self.rows(
       listing.families.map { family in
@@ -16,7 +16,7 @@ package struct ListingOverview {
       }, width: width)
     let more = [
       ("opbench list overhead", "parameters, metrics and empty cells of a family, a benchmark or an expression"),
-      ("opbench list stealing", "what a backend can do"),
+      ("opbench list stealing", "what a subject can do"),
       ("opbench list --json", "all of it, for programs"),
     ]
     return (lines + ["", "to see more:"] + Self.rows(more, width: width)).joined(separator: "\n") + "\n"

@@ -34,6 +34,9 @@ def _parser():
         metavar="validate.txt",
         help="the report of opbench validate (default: validate.txt beside the first result)",
     )
+    parser.add_argument(
+        "--reference", metavar="NAME", help="the subject to compare with (default: the one that the results name)"
+    )
     parser.add_argument("--no-page", action="store_true", help="pictures only")
     parser.add_argument("--no-pictures", action="store_true", help="the page only")
     return parser
@@ -57,7 +60,7 @@ def main(arguments=None):
 
 
 def run(options):
-    results = result_files.read(options.files)
+    results = result_files.read(options.files, options.reference)
     say = lambda text: print(f"plot: {text}", file=sys.stderr)
     for source in results.sources:
         if source.record is None:

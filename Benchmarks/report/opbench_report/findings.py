@@ -1,4 +1,4 @@
-"""Which backend for which work: sentences that rules make from the numbers, each with its evidence and how sure it
+"""Which subject for which work: sentences that rules make from the numbers, each with its evidence and how sure it
 is."""
 
 from dataclasses import dataclass
@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from .data.comparison import compare
 from .data.geometric_mean import geometric_mean
 from .data.metrics import quantity_with_interval, ratio
-from .data.results import REFERENCE, paired_logarithms, widest
-from .subjects import is_ours
+from .data.results import paired_logarithms, widest
 
 # What the interval of the ratio that decides leaves open.
 SURE, SAME, HINT, COUNTED = "sure", "no difference shown", "a hint only", "counted"
@@ -22,7 +21,7 @@ MEANING = {
 @dataclass(frozen=True)
 class Finding:
     topic: str
-    # The backend for such work, or those between which there is nothing to choose.
+    # The subject for such work, or those between which there is nothing to choose.
     choice: str
     sentence: str
     evidence: str
@@ -63,12 +62,12 @@ def findings(results):
 
 def only_one(results):
     """What is to be said when there was nothing to choose between; None otherwise."""
-    ours = [arm.subject for arm in widest(results.arms) if is_ours(arm.subject)]
+    ours = [arm.subject for arm in widest(results.arms) if arm.subject.is_ours]
     if len(ours) != 1:
         return None
     return (
-        f"Only one backend, {ours[0]}, is among these results: they say how it stands to what was measured beside it,"
-        " not which backend is best."
+        f"Only one subject to choose, {ours[0]}, is among these results: they say how it stands to what was measured"
+        " beside it, not which is best."
     )
 
 
@@ -90,12 +89,12 @@ def certainty(mean):
 
 def _judge(topic, what, lines):
     arms = widest(arm for line in lines for arm in line.cells)
-    ours = [arm for arm in arms if is_ours(arm.subject)]
+    ours = [arm for arm in arms if arm.subject.is_ours]
     if not ours:
         return None
     others = [arm for arm in arms if arm not in ours]
-    counted = all(line.metric.startswith("allocations") for line in lines)
-    judged = [arm for arm in arms if not _is_no_choice(arm)]
+    counted = all(line.unit == "allocations" for line in lines)
+    judged = [arm for arm in arms if arm.subject.is_choice]
     # Zeros have no ratio, and without them a mean would hold of a subject only where it is worst.
     if len(judged) > 1 and any(_has_zero(line, judged) for line in lines):
         return _without_ratio(topic, what, lines, ours, counted)
@@ -109,7 +108,7 @@ def _judge(topic, what, lines):
         sure = certainty(means[rivals[0]])
         choice += [arm for arm in rivals if certainty(means[arm]) == SAME] if sure == SAME else []
         parts.append(_among_ours(choice, rivals[0], means[rivals[0]], len(ours), what, counted))
-    against = next((arm for arm in others if arm in means and arm.subject == REFERENCE), None)
+    against = next((arm for arm in others if arm in means and arm.subject.is_reference), None)
     if against:
         parts.append(_beside(best, against, means[against], what))
         sure = sure or certainty(means[against])
@@ -123,7 +122,7 @@ def _judge(topic, what, lines):
     evidence = "; ".join(f"{best} to {other}: {_basis(mean)}" for other, mean in means.items())
     return Finding(
         topic,
-        " or ".join(arm.subject for arm in choice),
+        " or ".join(arm.subject.name for arm in choice),
         _capital(sentence) + ".",
         evidence + ".",
         sure or certainty(next(iter(means.values()))),
@@ -133,30 +132,26 @@ def _judge(topic, what, lines):
 
 
 def _in_short(best, other, mean, what):
-    return f"{_capital(best.subject)} needs {ratio(mean)} of {other.subject}'s {what}."
+    return f"{_capital(best.subject.name)} needs {ratio(mean)} of {other.subject}'s {what}."
 
 
 def _among_ours(choice, rival, mean, count, what, counted):
     best, verdict = choice[0], certainty(mean)
     if verdict == SAME:
-        names = f"{', '.join(arm.subject for arm in choice[:-1])} and {choice[-1].subject}"
+        names = f"{', '.join(arm.subject.name for arm in choice[:-1])} and {choice[-1].subject}"
         return (
             f"{names} cannot be told apart by their {what} ({best.subject} has {_times(mean)} that of {rival.subject})"
         )
     first = (
-        f"{best.subject} has the least {what} of the {count} backends measured, {_times(mean)} that of {rival.subject}"
+        f"{best.subject} has the least {what} of the {count} subjects to choose from, {_times(mean)} that of"
+        f" {rival.subject}"
     )
     return first if verdict == SURE or counted else f"{first}, the next, but on too few blocks to be sure"
 
 
 def _is_better(other, mean):
     """Whether something beside is surely ahead of our best."""
-    return mean.low is not None and mean.low > 1 and not _is_no_choice(other)
-
-
-def _is_no_choice(arm):
-    """A loop without a scheduler and a backend without operations are measured to compare with, and no choice."""
-    return arm.subject in ("serial", "empty") or arm.subject.endswith("-bare")
+    return mean.low is not None and mean.low > 1 and other.subject.is_choice
 
 
 def _has_zero(line, arms):
@@ -210,11 +205,11 @@ def _without_ratio(topic, what, lines, ours, counted):
         for arm in line.main_arms
         if arm not in even
     ]
-    names, verb = " and ".join(arm.subject for arm in best), "has" if len(best) == 1 else "have"
+    names, verb = " and ".join(arm.subject.name for arm in best), "has" if len(best) == 1 else "have"
     sentence = f"{names} {verb} a {what} of "
     if len(lines) > 1 and len(ours) > 1:
         most = f"{ahead[best[0]]} of {len(lines)} scenarios"
-        sentence = f"{names} {verb} the least {what} of the {len(ours)} backends measured in {most}, such as "
+        sentence = f"{names} {verb} the least {what} of the {len(ours)} subjects to choose from in {most}, such as "
     sentence += f"{quantity_with_interval(line.unit, shown)} ({line.benchmark}), "
     sentence += f"beside {', '.join(numbers)}." if numbers else "and nothing else was measured beside it."
     apart = all(one == best and _are_apart(line, one) for line, one in zip(lines, least))
@@ -223,7 +218,7 @@ def _without_ratio(topic, what, lines, ours, counted):
         f" {'are apart' if apart else 'are not shown to be apart'}."
     )
     certainty = COUNTED if counted else SURE if apart else HINT
-    choice = " or ".join(arm.subject for arm in best)
+    choice = " or ".join(arm.subject.name for arm in best)
     return Finding(topic, choice, _capital(sentence), evidence, certainty, _capital(sentence), len(ours) > 1)
 
 
@@ -244,11 +239,11 @@ def losses(results):
     """Where one of ours is surely slower than something beside it: (arm, against, the compared lines from worst to
     least)."""
     found = []
-    for against in [arm for arm in results.main_arms if not is_ours(arm.subject)]:
-        if against.subject == "serial":
+    for against in [arm for arm in results.main_arms if not arm.subject.is_ours]:
+        if against.subject.role == "baseline":
             continue
         comparison = compare(results, str(against))
-        for arm in [arm for arm in results.main_arms if is_ours(arm.subject)]:
+        for arm in [arm for arm in results.main_arms if arm.subject.is_ours]:
             pairs = [one for one in comparison.lines if one.arm == arm and one.against == against]
             own = [one for one in pairs if results.is_main(one)]
             slower = sorted((one for one in own if one.verdict == "slower"), key=lambda one: -one.ratio.median)

@@ -1,11 +1,15 @@
-"""How each subject looks, everywhere: one colour (for light and for dark paper), one marker, one line style.
+"""What was measured, as the results say it, and how each looks everywhere: one colour (for light and for dark paper),
+one marker, one line style.
+
+A subject's look follows from its role and its place among those of its role. A program names all its subjects in its
+results, so a subject looks the same in every report.
 
 Colours are from the palettes of Okabe and Ito and of Tol, which the colour-blind can tell apart; what is printed grey
-is told apart by marker and line style. A backend without operations wears the colour of its queue, hollow and dashed.
+is told apart by marker and line style. A subject without operations wears the colour of its queue, hollow and dashed.
 """
 
-import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from itertools import chain
 
 
 @dataclass(frozen=True)
@@ -27,52 +31,118 @@ class Look:
         return {"solid": "-", "dash": "--", "dot": ":", "dashdot": "-.", "longdash": (0, (9, 3))}[self.dash]
 
 
-_LOOKS = {
-    "stealing": Look("#0072b2", "#4db1ee", "o", "circle", "solid"),
-    "threadpool": Look("#00805c", "#2fc79a", "s", "square", "solid"),
-    "dispatch": Look("#d55e00", "#ff8a3d", "^", "triangle-up", "solid"),
-    "deterministic": Look("#aa4499", "#e087d3", "p", "pentagon", "solid"),
-    "stealing-bare": Look("#0072b2", "#4db1ee", "o", "circle", "dash", True),
-    "threadpool-bare": Look("#00805c", "#2fc79a", "s", "square", "dash", True),
-    "dispatch-bare": Look("#d55e00", "#ff8a3d", "^", "triangle-up", "dash", True),
-    "foundation": Look("#1a1a1a", "#f2f2f2", "D", "diamond", "dash"),
-    "raw-dispatch": Look("#a86f00", "#f0b93a", "v", "triangle-down", "dot"),
-    "task-group": Look("#b0508a", "#eb9cc9", "P", "cross", "dashdot"),
-    "nio": Look("#2384b8", "#8ed0f5", "X", "x", "dashdot"),
-    "serial": Look("#6b6b6b", "#b3b3b3", "_", "line-ew-open", "dot", True),
-    "threads": Look("#882255", "#e07ba9", ">", "triangle-right", "dot"),
-    "tbb": Look("#332288", "#a99cf2", "<", "triangle-left", "dashdot"),
-    "tbb-flow": Look("#7a4fe0", "#8f7bff", "<", "triangle-left", "dash", True),
-    "rayon": Look("#c2104c", "#ff6b81", "*", "star", "longdash"),
-    "go": Look("#117a75", "#5fd3cc", "h", "hexagon", "dashdot"),
+# By role, in the order in which they are given away.
+_PALETTES = {
+    "ours": (
+        Look("#0072b2", "#4db1ee", "o", "circle", "solid"),
+        Look("#00805c", "#2fc79a", "s", "square", "solid"),
+        Look("#d55e00", "#ff8a3d", "^", "triangle-up", "solid"),
+        Look("#aa4499", "#e087d3", "p", "pentagon", "solid"),
+    ),
+    "reference": (
+        Look("#a86f00", "#f0b93a", "v", "triangle-down", "dot"),
+        Look("#b0508a", "#eb9cc9", "P", "cross", "dashdot"),
+        Look("#2384b8", "#8ed0f5", "X", "x", "dashdot"),
+        Look("#882255", "#e07ba9", ">", "triangle-right", "dot"),
+    ),
+    "peer": (
+        Look("#332288", "#a99cf2", "<", "triangle-left", "dashdot"),
+        Look("#7a4fe0", "#8f7bff", "<", "triangle-left", "dash", True),
+        Look("#c2104c", "#ff6b81", "*", "star", "longdash"),
+        Look("#117a75", "#5fd3cc", "h", "hexagon", "dashdot"),
+    ),
+    "baseline": (Look("#6b6b6b", "#b3b3b3", "_", "line-ew", "dot", True),),
 }
-_NAMES = list(_LOOKS)
-# For a backend that is added later: always the same of these.
-_SPARE = [
+# What the others are compared with.
+_COMPARED = Look("#1a1a1a", "#f2f2f2", "D", "diamond", "dash")
+# Where a role has more subjects than looks.
+_SPARE = (
     Look("#7b3294", "#cf9be0", "8", "octagon", "dash"),
     Look("#8c510a", "#dfb27a", "d", "diamond-tall", "dash"),
     Look("#4d4d9f", "#a3a3ee", "H", "hexagon2", "dash"),
-]
-
-OURS = ("stealing", "threadpool", "dispatch", "deterministic")
-PEERS = ("tbb", "tbb-flow", "rayon", "go")
-
-
-def look(subject):
-    return _LOOKS.get(subject) or _SPARE[zlib.crc32(subject.encode()) % len(_SPARE)]
+)
+_EVERY = (*chain.from_iterable(_PALETTES.values()), *_SPARE)
 
 
 def dark_colours():
     """The colour on dark paper for each on light paper."""
-    return {one.light: one.dark for one in (*_LOOKS.values(), *_SPARE)}
+    return {one.light: one.dark for one in (*_EVERY, _COMPARED)}
 
 
-def order(subject, workers=0):
-    """A sort key: ours, the bare ones, the references, other languages, and whatever is new before the references."""
-    place = _NAMES.index(subject) if subject in _LOOKS else _NAMES.index("foundation") - 0.5
-    return (place, subject, workers)
+@dataclass(frozen=True, order=True)
+class Subject:
+    """Sorted by its place among all subjects of the results."""
+
+    place: int
+    name: str
+    # As the program that measured says it; empty where it does not.
+    role: str = field(compare=False)
+    summary: str = field(compare=False)
+    look: Look = field(compare=False)
+    is_reference: bool = field(compare=False)
+
+    def __str__(self):
+        return self.name
+
+    @property
+    def is_ours(self):
+        """Whether it is one of those to choose from. Of what has no role, that is all but the reference."""
+        return self.role == "ours" or not (self.role or self.is_reference)
+
+    @property
+    def is_choice(self):
+        """Whether one could take it; some are measured only to compare with."""
+        return self.role not in ("bare", "baseline", "control")
+
+    @property
+    def is_shown_always(self):
+        """Whether it stands in a table of a few."""
+        return self.is_ours or self.is_reference or self.role in ("standingReference", "peer")
 
 
-def is_ours(subject):
-    """Whether it is a backend of this library under the operation layer, so that it can be chosen."""
-    return subject in OURS or not (subject in _LOOKS or subject.startswith("control") or subject == "empty")
+class Subjects:
+    """All that results name, by name: in the order of the programs that measured, and what they do not know last."""
+
+    def __init__(self, records, measured, reference=None):
+        """`records` are the environments, `measured` the names in the rows, `reference` a name that was asked for."""
+        known = {}
+        for record in records:
+            for one in record.get("subjects", []):
+                known.setdefault(one["name"], one)
+        for name in sorted(measured):
+            known.setdefault(name, {"name": name, "role": "", "summary": ""})
+        named = [record["reference"] for record in records if "reference" in record]
+        self.reference = reference or next((name for name in named if name in measured), next(iter(named), None))
+        looks = _looks(known.values(), self.reference)
+        self._by_name = {
+            name: Subject(place, name, one["role"], one["summary"], looks[name], name == self.reference)
+            for place, (name, one) in enumerate(known.items())
+        }
+
+    def __getitem__(self, name):
+        return self._by_name[name]
+
+    @property
+    def reference_words(self):
+        """What the others are compared with, in words; None where nothing is."""
+        own = self._by_name.get(self.reference)
+        return own.summary or own.name if own else self.reference
+
+
+def _looks(subjects, reference):
+    """A look for each, by name: from the palette of its role, and then whatever is left."""
+    looks = {}
+    for one in subjects:
+        if one["name"] == reference and one["role"] != "ours":
+            looks[one["name"]] = _COMPARED
+        elif one["role"] != "bare":
+            own = _PALETTES.get("reference" if one["role"] == "standingReference" else one["role"], ())
+            # A subject without a role is drawn like any other.
+            left = chain(own, _SPARE if own else (), _EVERY)
+            looks[one["name"]] = next((look for look in left if look not in looks.values()), _EVERY[-1])
+    for one in subjects:
+        if one["role"] == "bare":
+            # It has the name of its queue, with something behind it.
+            queue = next((name for name in list(looks) if one["name"].startswith(name + "-")), None)
+            looks[one["name"]] = replace(looks.get(queue, _SPARE[0]), dash="dash", hollow=True)
+    return looks

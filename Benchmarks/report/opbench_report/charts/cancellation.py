@@ -1,7 +1,6 @@
 """What cancelling costs, and whether it holds."""
 
-from ..data.metrics import better, words
-from .chart import Axis, Chart, Missing, dots_panel, is_wide, shared_keys, title_of
+from .chart import Axis, Chart, Missing, dots_panel, is_wide, ratio_words, shared_keys, title_of
 
 NAME = "cancellation"
 _METRICS = ("ns_per_cancel", "latency_p50_ns", "latency_p99_ns", "late_starts", "ns_per_op")
@@ -14,9 +13,8 @@ def build(results):
         shared = shared_keys(lines)
         values = [cell.estimate.median for line in lines for cell in line.cells.values()]
         for line in lines:
-            label = "bodies begun too late" if metric == "late_starts" else words(metric)
             title = title_of(line, shared[line.benchmark])
-            axis = Axis(label, line.unit, is_wide(values), better=better(metric, line.unit))
+            axis = Axis(line.facts.words, line.unit, is_wide(values), better=line.facts.better)
             panels.append(dots_panel(line, title, axis))
     if not panels:
         return Missing(
@@ -24,7 +22,7 @@ def build(results):
         )
     caption = (
         "Time per cancelled operation, time from cancel() to the flag seen in a running body, and bodies begun after"
-        " cancelAllOperations had returned, of which there must be none; medians over processes with 95 % intervals, x"
-        " is the paired ratio to Foundation's queue."
+        " cancelAllOperations had returned, of which there must be none; medians over processes with 95 % intervals."
+        + ratio_words(results)
     )
     return Chart(NAME, "cancellation", "Cancellation", caption, "dots", panels)

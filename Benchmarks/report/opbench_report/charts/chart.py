@@ -3,8 +3,7 @@ screen."""
 
 from dataclasses import dataclass, field
 
-from ..data.metrics import better, marked_ratio, quantity, quantity_with_interval, words
-from ..subjects import order
+from ..data.metrics import marked_ratio, quantity, quantity_with_interval
 
 
 @dataclass
@@ -81,13 +80,13 @@ class Chart:
 
     def name_of(self, arm):
         """What a series is called."""
-        return arm.subject if self.by_workers else str(arm)
+        return arm.subject.name if self.by_workers else str(arm)
 
     @property
     def arms(self):
         """One for each name, in the order of subjects whichever panel has them first."""
         by_name = {self.name_of(series.arm): series.arm for panel in self.panels for series in panel.series}
-        return sorted(by_name.values(), key=lambda arm: order(arm.subject, arm.workers))
+        return sorted(by_name.values())
 
 
 @dataclass(frozen=True)
@@ -110,8 +109,21 @@ def is_wide(values, factor=8):
 def describe(line, arm, cell):
     """A cell in words: its ratio first, which a quiet and a busy machine give alike, then number, interval and
     processes."""
-    text = f"{words(line.metric)} {quantity_with_interval(line.unit, cell.estimate)}, n = {cell.estimate.count}"
+    text = f"{line.facts.words} {quantity_with_interval(line.unit, cell.estimate)}, n = {cell.estimate.count}"
     return f"{marked_ratio(cell.ratio)} to {cell.against}; {text}" if cell.ratio else text
+
+
+def ratio_words(results):
+    """What the x beside a number is, for a caption; empty where there is nothing to compare with."""
+    words = results.subjects.reference_words
+    return f" x is the paired ratio to {words}." if words else ""
+
+
+def no_ratio(name, results):
+    """Why a figure of ratios has none, and what gives them."""
+    if results.reference is None:
+        return Missing(name, "no result names the subject to compare with", "scripts/plot --reference NAME")
+    return Missing(name, f"nothing was measured beside {results.reference}", "opbench run --output X.csv")
 
 
 def dots_panel(line, title, axis):
@@ -165,6 +177,6 @@ def dots_chart(lines, name, family, title, caption, label):
     """Panels of a row per arm, a panel per line, on one axis for all."""
     values = [line.cells[arm].estimate.median for line in lines for arm in line.main_arms]
     shared = shared_keys(lines)
-    axis = Axis(label, lines[0].unit, is_wide(values), better=better(lines[0].metric, lines[0].unit))
+    axis = Axis(label, lines[0].unit, is_wide(values), better=lines[0].facts.better)
     panels = [dots_panel(line, title_of(line, shared[line.benchmark]), axis) for line in lines]
     return Chart(name, family, title, caption, "dots", panels)

@@ -1,7 +1,6 @@
 """How a cost grows with a size or another numeric parameter."""
 
 from ..data import parameters
-from ..data.metrics import better, words
 from ..data.results import widest
 from .chart import Axis, Chart, Missing, Panel, Series, is_wide, y_mark
 
@@ -19,7 +18,7 @@ def build(results):
         return Missing(
             NAME,
             "no benchmark was measured at two values of a numeric parameter",
-            "opbench run --backend stealing --benchmark 'contended-add|external-batch' --variants --output X.csv",
+            "opbench run --benchmark 'contended-add|external-batch' --variants --output X.csv",
         )
     caption = "Cost against a size or parameter, everything else alike; medians over processes with 95 % intervals."
     return Chart(NAME, "overhead", "Cost curves", caption, "lines", panels)
@@ -62,6 +61,5 @@ def _panel(key, rest, lines):
     x = Axis(
         key.replace("_", " "), log=is_wide(places, 5), names=[(place, f"{place:g}") for place in sorted(set(places))]
     )
-    metric, unit = lines[0].metric, lines[0].unit
-    y = Axis(words(metric), unit, is_wide(values), better=better(metric, unit))
+    y = Axis(lines[0].facts.words, lines[0].unit, is_wide(values), better=lines[0].facts.better)
     return Panel(" ".join(filter(None, [lines[0].short, rest.replace(";", " ")])), series, x, y)

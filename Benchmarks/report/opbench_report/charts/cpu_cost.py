@@ -5,8 +5,7 @@ import math
 from ..data.comparison import compare
 from ..data.geometric_mean import geometric_mean
 from ..data.metrics import marked_ratio, significant
-from ..data.results import REFERENCE
-from .chart import Axis, Chart, Guide, Mark, Missing, Panel, Series
+from .chart import Axis, Chart, Guide, Mark, Missing, Panel, Series, no_ratio
 
 NAME = "cpu-cost"
 _FAMILIES = ("overhead", "dependencies", "forkjoin", "cancellation")
@@ -20,12 +19,11 @@ def build(results):
         )
     panels = [panel for family in _FAMILIES for panel in _panels(results, family)]
     if not panels:
-        return Missing(
-            NAME, f"nothing was measured beside {REFERENCE}", "opbench run --backend stealing --output X.csv"
-        )
+        return no_ratio(NAME, results)
+    reference = results.reference
     caption = (
-        f"Time and CPU time relative to {REFERENCE}, geometric means over the benchmarks of a family, with 95 % bootstrap"
-        f" intervals. A subject whose CPU time is further right than its time keeps more CPUs busy than {REFERENCE} does."
+        f"Time and CPU time relative to {reference}, geometric means over the benchmarks of a family, with 95 % bootstrap"
+        f" intervals. A subject whose CPU time is further right than its time keeps more CPUs busy than {reference} does."
         " Subjects that lack a capability have fewer benchmarks in their mean."
     )
     return Chart(NAME, "overhead", "CPU cost beside speed", caption, "dots", panels, columns=2)
@@ -38,30 +36,31 @@ def _panels(results, family):
         for line in results.select(family=family, metric=_TIME)
         if (other := results.line(line.benchmark, line.params, _CPU)) is not None
     ]
-    wall, cpu = (compare(results, REFERENCE, [pair[place] for pair in pairs]).lines for place in (0, 1))
+    reference = results.reference
+    wall, cpu = (compare(results, reference, [pair[place] for pair in pairs]).lines for place in (0, 1))
     cpu = {(one.benchmark, one.params, one.arm): one for one in cpu}
     # Both means are of the same benchmarks.
     both = [
         (one, cpu[key]) for one in wall if results.is_main(one) and (key := (one.benchmark, one.params, one.arm)) in cpu
     ]
-    axis = Axis(f"relative to {REFERENCE}", "ratio", True, better="less")
+    axis = Axis(f"relative to {reference}", "ratio", True, better="less")
     panels = []
     for place, what in enumerate(("time", "CPU time")):
         series = [
-            Series(arm, [_mark(own, place, what)])
+            Series(arm, [_mark(own, place, what, reference)])
             for arm in results.main_arms
             if (own := [pair for pair in both if pair[0].arm == arm])
         ]
         if series:
-            panels.append(Panel(f"{family}: {what}", series, axis, guides=[Guide("x", 1, REFERENCE)]))
+            panels.append(Panel(f"{family}: {what}", series, axis, guides=[Guide("x", 1, reference)]))
     return panels
 
 
-def _mark(own, place, what):
+def _mark(own, place, what, reference):
     mean = geometric_mean([(pair[place].benchmark, pair[place].logarithms) for pair in own])
     count = f"{mean.benchmarks} benchmark{'s' if mean.benchmarks > 1 else ''}, {mean.blocks} blocks"
     busy = _busy([(one.a, other.a) for one, other in own])
-    detail = f"{marked_ratio(mean)} of {REFERENCE}'s {what}, {busy}, {count}"
+    detail = f"{marked_ratio(mean)} of {reference}'s {what}, {busy}, {count}"
     return Mark(mean.ratio, x_low=mean.low, x_high=mean.high, label=f"x{significant(mean.ratio)}", detail=detail)
 
 

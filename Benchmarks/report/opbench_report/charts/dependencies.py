@@ -1,7 +1,7 @@
 """What dependencies cost: shapes and graph patterns without work in their tasks."""
 
 from ..data import parameters
-from .chart import Missing, dots_chart
+from .chart import Missing, dots_chart, ratio_words
 
 NAME = "dependencies"
 
@@ -18,6 +18,6 @@ def build(results):
         )
     caption = (
         "Time per operation of building, running and releasing a graph whose tasks do nothing; medians over processes"
-        " with 95 % intervals, x is the paired ratio to Foundation's queue."
+        " with 95 % intervals." + ratio_words(results)
     )
     return dots_chart(lines, NAME, "dependencies", "Cost of dependencies", caption, "time per operation")

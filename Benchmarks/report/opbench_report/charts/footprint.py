@@ -1,24 +1,20 @@
 """What an operation asks of the allocator, counted in processes of their own."""
 
-from .chart import Axis, Chart, Missing, dots_panel, is_wide, shared_keys, title_of
+from .chart import Axis, Chart, Missing, dots_panel, is_wide, ratio_words, shared_keys, title_of
 
 NAME = "footprint"
-_METRICS = (
-    ("allocations_per_op", "allocations per operation"),
-    ("bytes_per_op", "bytes per operation"),
-    ("pending_bytes_per_op", "bytes per waiting operation"),
-)
+_METRICS = ("allocations_per_op", "bytes_per_op", "pending_bytes_per_op")
 
 
 def build(results):
     panels = []
-    for metric, label in _METRICS:
+    for metric in _METRICS:
         lines = results.select(family="overhead", metric=metric)
         values = [cell.estimate.median for line in lines for cell in line.cells.values()]
         shared = shared_keys(lines)
         if not lines:
             continue
-        axis = Axis(label, lines[0].unit, is_wide(values), better="less")
+        axis = Axis(lines[0].facts.words, lines[0].unit, is_wide(values), better=lines[0].facts.better)
         panels += [dots_panel(line, title_of(line, shared[line.benchmark]), axis) for line in lines]
     if not panels:
         return Missing(
@@ -27,7 +23,7 @@ def build(results):
             "opbench run --backend all --benchmark overhead/ --output X.csv (with libjemalloc-dev installed)",
         )
     caption = (
-        "Allocations and bytes per operation, counted with jemalloc in processes that take no times; x is the ratio to"
-        " Foundation's queue. They are counted once per cell, so there is no interval."
+        "Allocations and bytes per operation, counted with jemalloc in processes that take no times."
+        f"{ratio_words(results)} They are counted once per cell, so there is no interval."
     )
     return Chart(NAME, "overhead", "Memory per operation", caption, "dots", panels)

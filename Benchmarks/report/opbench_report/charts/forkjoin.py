@@ -1,6 +1,6 @@
 """What a task of a tree costs."""
 
-from .chart import Missing, dots_chart
+from .chart import Missing, dots_chart, ratio_words
 
 NAME = "forkjoin"
 
@@ -14,7 +14,7 @@ def build(results):
             "opbench run --backend all --benchmark forkjoin/ --output X.csv",
         )
     caption = (
-        "Time per task of trees that add up to a known number; medians over processes with 95 % intervals, x is the"
-        " paired ratio to Foundation's queue."
+        "Time per task of trees that add up to a known number; medians over processes with 95 % intervals."
+        + ratio_words(results)
     )
     return dots_chart(lines, NAME, "forkjoin", "Fork and join", caption, "time per task")

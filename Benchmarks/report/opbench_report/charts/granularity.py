@@ -24,7 +24,8 @@ def build(results):
         subset = rows[rows.params.isin([*work, line.params])]
         series = []
         for arm in line.main_arms:
-            curve = _curve(subset[(subset.backend == arm.subject) & (subset.workers == arm.workers)], work, line.params)
+            mine = subset[(subset.backend == arm.subject.name) & (subset.workers == arm.workers)]
+            curve = _curve(mine, work, line.params)
             if curve:
                 series.append(Series(arm, curve))
         if series:

@@ -1,6 +1,6 @@
-"""What an operation costs, by backend and peer."""
+"""What an operation costs, by subject."""
 
-from .chart import Missing, dots_chart
+from .chart import Missing, dots_chart, ratio_words
 
 NAME = "overhead"
 
@@ -14,8 +14,8 @@ def build(results):
             "opbench run --backend all --benchmark overhead/ --output X.csv",
         )
     caption = (
-        "Median time per operation over processes, with 95 % order-statistic intervals; x is the paired ratio to"
-        " Foundation's queue. A missing row is something the subject cannot do, a cell that failed, or one"
+        "Median time per operation over processes, with 95 % order-statistic intervals."
+        f"{ratio_words(results)} A missing row is something the subject cannot do, a cell that failed, or one"
         " that was not measured."
     )
     return dots_chart(lines, NAME, "overhead", "Overhead of an operation", caption, "time per operation")

@@ -1,22 +1,19 @@
-"""The geometric mean of all times against Foundation's, over everything and family by family."""
+"""The geometric mean of all times against the reference's, over everything and family by family."""
 
 from ..data.comparison import compare
 from ..data.geometric_mean import geometric_mean
 from ..data.metrics import ratio, significant
-from ..data.results import REFERENCE
-from .chart import Axis, Chart, Guide, Mark, Missing, Panel, Series
+from .chart import Axis, Chart, Guide, Mark, Panel, Series, no_ratio
 
 NAME = "overview"
 
 
 def build(results):
-    lines = [line for line in results.primary_lines()]
-    comparison = compare(results, REFERENCE, lines)
+    reference = results.reference
+    comparison = compare(results, reference)
     if not comparison.lines:
-        return Missing(
-            NAME, f"nothing was measured beside {REFERENCE}", "opbench run --backend stealing --output X.csv"
-        )
-    axis = Axis(f"time relative to {REFERENCE}", "ratio", True, better="less")
+        return no_ratio(NAME, results)
+    axis = Axis(f"time relative to {reference}", "ratio", True, better="less")
     families = list(dict.fromkeys(one.benchmark.split("/")[0] for one in comparison.lines))
     groups = [("all benchmarks", comparison.lines)] if len(families) > 1 else []
     groups += [
@@ -40,16 +37,16 @@ def build(results):
                             x_low=mean.low,
                             x_high=mean.high,
                             label=f"x{significant(mean.ratio)}",
-                            detail=f"{ratio(mean)} of {REFERENCE}'s time, {count}",
+                            detail=f"{ratio(mean)} of {reference}'s time, {count}",
                         )
                     ],
                 )
             )
         if series:
-            panels.append(Panel(title, series, axis, guides=[Guide("x", 1, REFERENCE)]))
+            panels.append(Panel(title, series, axis, guides=[Guide("x", 1, reference)]))
     caption = (
         "Geometric mean of the paired time ratios, one vote per benchmark by the one time that stands for it. Bars are"
         " bootstrap intervals over blocks (95 %), from six blocks on. Subjects that lack a capability have fewer"
         " benchmarks in their mean."
     )
-    return Chart(NAME, "overview", f"Time relative to {REFERENCE}", caption, "dots", panels)
+    return Chart(NAME, "overview", f"Time relative to {reference}", caption, "dots", panels)

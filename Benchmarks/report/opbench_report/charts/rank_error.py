@@ -4,26 +4,26 @@ from .chart import Axis, Chart, Missing, dots_panel, is_wide
 
 NAME = "rank-error"
 _METRICS = (
-    ("priority/rank-error", "rank_error_mean", "rank error, mean"),
-    ("priority/rank-error", "rank_error_p99", "rank error, p99"),
-    ("priority/rank-error", "rank_error_max", "rank error, largest"),
-    ("priority/rank-error", "delay_mean", "delay, mean"),
-    ("priority/rank-error", "delay_p99", "delay, p99"),
-    ("priority/inversion", "inversion_ns", "priority inversion, mean"),
+    ("priority/rank-error", "rank_error_mean"),
+    ("priority/rank-error", "rank_error_p99"),
+    ("priority/rank-error", "rank_error_max"),
+    ("priority/rank-error", "delay_mean"),
+    ("priority/rank-error", "delay_p99"),
+    ("priority/inversion", "inversion_ns"),
 )
 
 
 def build(results):
-    found = [(title, line) for benchmark, metric, title in _METRICS for line in results.select(benchmark, metric)]
+    found = [line for benchmark, metric in _METRICS for line in results.select(benchmark, metric)]
     values = {}
-    for _, line in found:
+    for line in found:
         values.setdefault(line.unit, []).extend(cell.estimate.median for cell in line.cells.values())
     # Panels of one unit share their ticks, so that all are logarithmic or none is.
     axes = {
         unit: Axis("mean inversion" if unit == "ns" else "operations", unit, is_wide(own), better="less")
         for unit, own in values.items()
     }
-    panels = [dots_panel(line, title, axes[line.unit]) for title, line in found]
+    panels = [dots_panel(line, line.facts.words, axes[line.unit]) for line in found]
     if not panels:
         return Missing(
             NAME,

@@ -1,6 +1,5 @@
 """How times change with the number of workers."""
 
-from ..data.metrics import better, words
 from .chart import Axis, Chart, Missing, Panel, Series, is_wide, shared_keys, title_of, y_mark
 
 NAME = "scaling"
@@ -12,7 +11,7 @@ def build(results):
         return Missing(
             NAME,
             "no subject was measured with two numbers of workers",
-            "opbench run --backend stealing --workers 1,2 --output X.csv",
+            "opbench run --workers 1,2 --output X.csv",
         )
     shared = shared_keys(lines)
     panels = []
@@ -29,7 +28,7 @@ def build(results):
         ]
         values = [mark.y for one in series for mark in one.marks]
         x = Axis("workers", log=is_wide(counts), names=[(count, str(count)) for count in counts])
-        y = Axis(words(line.metric), line.unit, is_wide(values), better=better(line.metric, line.unit))
+        y = Axis(line.facts.words, line.unit, is_wide(values), better=line.facts.better)
         panels.append(Panel(title_of(line, shared[line.benchmark]), series, x, y))
     caption = (
         "Time by number of workers, for the subjects whose number can be set; medians over processes with 95 %"

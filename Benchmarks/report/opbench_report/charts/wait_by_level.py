@@ -1,6 +1,5 @@
 """How long operations wait, level by level."""
 
-from ..data.metrics import words
 from ..data.results import widest
 from .chart import Axis, Chart, Missing, Panel, Series, is_wide, y_mark
 
@@ -29,7 +28,7 @@ def build(results):
             series.append(Series(arm, marks))
         values = [mark.y for one in series for mark in one.marks]
         x = Axis("priority level", names=list(enumerate(_LEVELS)))
-        panels.append(Panel(words(metric), series, x, Axis("wait", "ns", is_wide(values))))
+        panels.append(Panel(lines[0].facts.words, series, x, Axis("wait", "ns", is_wide(values))))
     if not panels:
         return Missing(
             NAME,

@@ -71,7 +71,7 @@ def _compared(line, arm, base, ours, theirs, shared, widening):
 def _means(results, compared, seed):
     means = []
     for arm in dict.fromkeys(one.arm for one in compared):
-        own = [one for one in compared if one.arm == arm and results.primary[one.benchmark] == one.metric]
+        own = [one for one in compared if one.arm == arm and results.primary.get(one.benchmark) == one.metric]
         mean = geometric_mean([(one.benchmark, one.logarithms) for one in own], seed)
         if mean is not None:
             means.append((arm, own[0].against, mean))

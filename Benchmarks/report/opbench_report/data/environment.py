@@ -1,4 +1,5 @@
-"""`X.env.json` beside `X.csv`: the machine, and the blocks and cells that do not count."""
+"""`X.env.json` beside `X.csv`: the machine, what the program says of its subjects and metrics, and the blocks and cells
+that do not count."""
 
 import json
 import os
@@ -36,11 +37,21 @@ def _is_environment(document):
     outcome = document.get("outcome") if isinstance(document, dict) else None
     if not isinstance(outcome, dict):
         return False
-    kinds = {"effort": dict, "arguments": list}
+    kinds = {
+        "effort": dict,
+        "arguments": list,
+        "subjects": list,
+        "reference": str,
+        "metrics": dict,
+        "primary_times": dict,
+    }
     return (
         all(isinstance(document[key], kind) for key, kind in kinds.items() if key in document)
         and all(_is_block(one) for key in ("excluded_blocks", "disturbed_blocks") for one in _list(outcome, key))
         and all(_is_failure(one) for one in _list(outcome, "failures"))
+        and all(_has(one, {"name": str, "role": str, "summary": str}) for one in document.get("subjects", []))
+        and all(_is_metric(one) for one in document.get("metrics", {}).values())
+        and all(isinstance(one, str) for one in document.get("primary_times", {}).values())
     )
 
 
@@ -48,6 +59,10 @@ def _list(outcome, key):
     """What stands there; something else than a list holds one thing that is no block and no failure."""
     found = outcome.get(key, [])
     return found if isinstance(found, list) else [None]
+
+
+def _is_metric(one):
+    return _has(one, {"words": str}) and one.get("better") in (None, "less", "more")
 
 
 def _is_block(one):

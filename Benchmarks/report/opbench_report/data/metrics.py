@@ -1,70 +1,26 @@
-"""What a metric is: the time that stands for a benchmark, and how its numbers are written."""
+"""What a metric is, as the results say it, and how its numbers are written."""
+
+from dataclasses import dataclass
 
 from .statistics import is_rough
 
-_PRIMARY = ("ns_per_op", "ns_per_task", "ns_per_cancel", "makespan_ns", "metg50_ns")
-_WORDS = {
-    "ns_per_op": "time per operation",
-    "cpu_ns_per_op": "CPU time per operation",
-    "ns_per_edge": "time per edge",
-    "ns_per_cancel": "time per cancelled operation",
-    "makespan_ns": "makespan",
-    "metg50_ns": "METG(50 %)",
-    "metg95_ns": "METG(95 %)",
-    "allocations_per_op": "allocations per operation",
-    "bytes_per_op": "bytes allocated per operation",
-    "pending_bytes_per_op": "bytes per waiting operation",
-    "efficiency": "efficiency",
-    "speedup": "speed-up over the plain recursion",
-    "idle_cpu_percent": "CPU while idle",
-    "late_starts": "late starts",
-    "rank_error_mean": "mean rank error",
-    "rank_error_p99": "rank error, p99",
-    "rank_error_max": "largest rank error",
-    "inversion_ns": "mean priority inversion",
-    "min_share": "smallest share",
-    "jain": "Jain's index",
-    "threads_created": "threads created",
-    "peak_rss": "peak memory",
-}
+
+@dataclass(frozen=True)
+class Facts:
+    """What the program that measured says of a metric."""
+
+    words: str
+    # `less` or `more`; empty for what is neither good nor bad.
+    better: str = ""
 
 
-def primary_time(units):
-    """The one time that stands for a benchmark, from {metric: unit}; None where it reports no time."""
-    times = {name for name, unit in units.items() if unit == "ns"}
-    for name in _PRIMARY:
-        if name in times:
-            return name
-    return min((name for name in times if name.endswith("_p50_ns")), default=None)
-
-
-# What is a share of the best there can be.
-_MORE = ("efficiency", "speedup", "min_share", "jain")
-_LESS_UNITS = ("ns", "bytes", "allocations", "percent", "switches", "migrations", "faults")
-_LESS = ("rank_error", "delay", "late_starts")
-
-
-def better(metric, unit):
-    """Which side is better, `less` or `more`; empty for what is neither."""
-    if metric in _MORE:
-        return "more"
-    return "less" if unit in _LESS_UNITS or metric.startswith(_LESS) else ""
-
-
-def words(metric):
-    """The metric in words."""
-    if metric in _WORDS:
-        return _WORDS[metric]
-    for suffix, meaning in (
-        ("_p50_ns", "p50"),
-        ("_p90_ns", "p90"),
-        ("_p99_ns", "p99"),
-        ("_p999_ns", "p99.9"),
-        ("_max_ns", "maximum"),
-    ):
-        if metric.endswith(suffix):
-            return f"{metric.removesuffix(suffix).replace('_', ' ')}, {meaning}"
-    return metric.removesuffix("_ns").replace("_", " ")
+def facts(records, metric, unit):
+    """From the first environment that has them; of a metric that none knows, that a time is better when it is less."""
+    for record in records:
+        if metric in record.get("metrics", {}):
+            own = record["metrics"][metric]
+            return Facts(own["words"], own.get("better") or "")
+    return Facts(metric.removesuffix("_ns").replace("_", " "), "less" if unit == "ns" else "")
 
 
 def significant(value):

@@ -9,18 +9,16 @@ from typing import NamedTuple
 import pandas
 
 from ..complaint import BAD_INPUT, USAGE, Complaint
-from ..subjects import order
+from ..subjects import Subject, Subjects
 from . import csvfile, environment, parameters
-from .metrics import primary_time
+from .metrics import Facts, facts
 from .statistics import Estimate, estimate, log_ratio, paired_ratio
-
-REFERENCE = "foundation"
 
 
 class Arm(NamedTuple):
     """A subject at a worker count: a column of the comparison."""
 
-    subject: str
+    subject: Subject
     workers: int
 
     def __str__(self):
@@ -29,7 +27,7 @@ class Arm(NamedTuple):
 
 def reference_arm(name, arm, among):
     """The arm of the reference that another is compared with: the one with as many workers, or else the widest."""
-    candidates = [one for one in among if name in (one.subject, str(one))]
+    candidates = [one for one in among if name in (one.subject.name, str(one))]
     same = [one for one in candidates if one.workers == arm.workers]
     return same[0] if same else max(candidates, key=lambda one: one.workers, default=None)
 
@@ -39,7 +37,7 @@ def widest(arms):
     most = {}
     for arm in arms:
         most[arm.subject] = max(most.get(arm.subject, arm), arm)
-    return sorted(most.values(), key=lambda arm: order(arm.subject))
+    return sorted(most.values())
 
 
 @dataclass(frozen=True)
@@ -62,6 +60,7 @@ class Line:
     params: str
     metric: str
     unit: str
+    facts: Facts
     cells: dict = field(default_factory=dict)
 
     @property
@@ -117,18 +116,23 @@ class Source:
 class Results:
     """All rows that count, and what follows from them."""
 
-    def __init__(self, sources, rows):
+    def __init__(self, sources, rows, reference=None):
         self.sources = sources
         self.rows = rows
-        self.primary = _primary_times(rows)
-        self.lines = _lines(rows)
-        self.arms = sorted(
-            {arm for line in self.lines for arm in line.cells}, key=lambda arm: order(arm.subject, arm.workers)
-        )
+        records = [source.record for source in sources if source.record is not None]
+        self.subjects = Subjects(records, set(rows.backend), reference)
+        self.primary = _primary_times(sources, rows)
+        self.lines = _lines(rows, self.subjects, records)
+        self.arms = sorted({arm for line in self.lines for arm in line.cells})
         main = {arm for line in self.lines for arm in line.main_arms}
         # Those that stand for their subject on some line.
         self.main_arms = [arm for arm in self.arms if arm in main]
         self._by_key = {(line.benchmark, line.params, line.metric): line for line in self.lines}
+
+    @property
+    def reference(self):
+        """The name of the subject that the others are compared with; None where the results name none."""
+        return self.subjects.reference
 
     def line(self, benchmark, params, metric):
         """A line, or None."""
@@ -157,8 +161,9 @@ class Results:
         return [(source, cell) for source in self.sources for cell in source.outcome.get("failures", [])]
 
 
-def read(paths):
-    """Reads result files and what lies beside them; throws one line when one of them is no result."""
+def read(paths, reference=None):
+    """Reads result files and what lies beside them; throws one line when one of them is no result. `reference` is the
+    subject to compare with, by default the one that the results name."""
     names = [os.path.realpath(path) for path in paths]
     for place, name in enumerate(names):
         if name in names[:place]:
@@ -176,7 +181,10 @@ def read(paths):
     rows = pandas.concat(frames, ignore_index=True)
     if rows.empty:
         raise Complaint(BAD_INPUT, f"{', '.join(paths)}: no row counts: all blocks are excluded or all cells failed")
-    return Results(sources, rows)
+    measured = sorted(set(rows.backend))
+    if reference and reference not in measured:
+        raise Complaint(USAGE, f"--reference: {reference} was not measured; there are {', '.join(measured)}")
+    return Results(sources, rows, reference)
 
 
 def _check(sources):
@@ -236,29 +244,35 @@ def _counts(frame, outcome):
     return keep
 
 
-def _primary_times(rows):
-    pairs = rows[["name", "metric", "unit"]].drop_duplicates()
-    return {name: primary_time(dict(zip(group.metric, group.unit))) for name, group in pairs.groupby("name")}
+def _primary_times(sources, rows):
+    """The metric that stands for each benchmark, as the results say it; in those that do not, the time that the rows of
+    the benchmark name first."""
+    silent = {run for one in sources if "primary_times" not in (one.record or {}) for run in one.runs}
+    times = rows[rows.run_id.isin(silent) & (rows.unit == "ns")].drop_duplicates("name")
+    primary = dict(zip(times.name, times.metric))
+    for source in sources:
+        primary |= (source.record or {}).get("primary_times", {})
+    return primary
 
 
-def _lines(rows):
+def _lines(rows, subjects, records):
     key = ["name", "params", "metric", "unit", "backend", "workers"]
     processes = rows.groupby(key + ["run_id", "block"], sort=False).value.median()
     numbers = {}
     for (name, params, metric, unit, backend, workers, run, block), value in processes.items():
         arms = numbers.setdefault((name, params, metric, unit), {})
-        arms.setdefault(Arm(backend, int(workers)), {})[(run, int(block))] = float(value)
+        arms.setdefault(Arm(subjects[backend], int(workers)), {})[(run, int(block))] = float(value)
     lines = []
     for (name, params, metric, unit), arms in numbers.items():
-        line = Line(name, params, metric, unit)
-        for arm in sorted(arms, key=lambda one: order(one.subject, one.workers)):
-            line.cells[arm] = _cell(arm, arms)
+        line = Line(name, params, metric, unit, facts(records, metric, unit))
+        for arm in sorted(arms):
+            line.cells[arm] = _cell(arm, arms, subjects.reference)
         lines.append(line)
     return sorted(lines, key=lambda line: (line.benchmark, _sort_key(line.params)))
 
 
-def _cell(arm, arms):
-    base = reference_arm(REFERENCE, arm, arms)
+def _cell(arm, arms, reference):
+    base = reference_arm(reference, arm, arms)
     ratio = None
     if base is not None and base != arm:
         ratio = paired_ratio(paired_logarithms(arms[arm], arms[base]).values())

@@ -90,7 +90,7 @@ def _mark(mark):
 def _series(chart, series):
     return {
         "arm": chart.name_of(series.arm),
-        "subject": series.arm.subject,
+        "subject": series.arm.subject.name,
         "marks": [_mark(mark) for mark in series.marks],
     }
 

@@ -7,7 +7,6 @@ from plotly.offline import get_plotlyjs
 
 from ..files import replace
 from ..findings import findings
-from ..subjects import look, order
 from . import chart_section, environment_section, summary_section, table_section, validity_section
 from .copies import PAGE
 from .html import data, tag, text
@@ -84,7 +83,7 @@ def _header(results, found):
 def _contents(charts):
     places = [
         *chart_section.links(charts),
-        ("summary", "Which backend"),
+        ("summary", "Which subject"),
         ("environment", "Environment"),
         ("validity", "Validity"),
         ("table", "All numbers"),
@@ -101,9 +100,9 @@ def _toggles(charts):
     boxes = "".join(
         tag(
             "label",
-            f'<input type="checkbox" checked data-subject="{text(name)}">' + _swatch(name) + tag("span", text(name)),
+            f'<input type="checkbox" checked data-subject="{text(one.name)}">' + _swatch(one.look) + tag("span", text(one.name)),
         )
-        for name in _subjects(charts)
+        for one in _subjects(charts)
     )
     return tag(
         "div",
@@ -115,15 +114,18 @@ def _toggles(charts):
 
 
 def _subjects(charts):
-    names = {series.arm.subject for chart in charts for panel in chart.panels for series in panel.series}
-    return sorted(names, key=order)
+    return sorted({series.arm.subject for chart in charts for panel in chart.panels for series in panel.series})
 
 
 def _looks(charts):
     return {
-        name: {"light": own.light, "dark": own.dark, "symbol": own.plotly_symbol, "dash": own.dash}
-        for name in _subjects(charts)
-        for own in [look(name)]
+        one.name: {
+            "light": one.look.light,
+            "dark": one.look.dark,
+            "symbol": one.look.plotly_symbol,
+            "dash": one.look.dash,
+        }
+        for one in _subjects(charts)
     }
 
 
@@ -137,16 +139,15 @@ _SHAPES = {
     "triangle-right": '<path d="M13 8 3 2V14Z"/>',
     "cross": '<path d="M6 2h4v4h4v4h-4v4H6v-4H2V6h4Z"/>',
     "x": '<path d="M4 2 8 6 12 2 14 4 10 8 14 12 12 14 8 10 4 14 2 12 6 8 2 4Z"/>',
-    "line-ew-open": '<path d="M2 7h12v2H2Z"/>',
+    "line-ew": '<path d="M2 7h12v2H2Z"/>',
     "star": '<path d="M8 1l2 5h5l-4 3 2 6-5-4-5 4 2-6-4-3h5Z"/>',
     "hexagon": '<path d="M8 2l5 3v6l-5 3-5-3V5Z"/>',
     "pentagon": '<path d="M8 2l6 5-2 7H4L2 7Z"/>',
 }
 
 
-def _swatch(subject):
+def _swatch(own):
     """The mark of a subject as the plots draw it."""
-    own = look(subject)
     shape = _SHAPES.get(own.symbol, _SHAPES["circle"])
     style = f"--light:{own.light};--dark:{own.dark}"
     return (

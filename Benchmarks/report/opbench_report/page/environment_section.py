@@ -29,11 +29,11 @@ def section(results):
     for source in results.sources:
         if len(results.sources) > 1:
             parts.append(tag("h3", text(source.name)))
-        parts.append(_one(source))
+        parts.append(_one(source, {arm.subject.name for arm in results.arms}))
     return tag("section", "".join(parts), id="environment", aria_labelledby="environment-title")
 
 
-def _one(source):
+def _one(source, measured):
     record = source.record
     if record is None:
         return tag(
@@ -50,6 +50,9 @@ def _one(source):
     ]
     if effort := _effort(record.get("effort")):
         pairs.append(("effort", effort))
+    pairs += [
+        (f"subject {one['name']}", one["summary"]) for one in record.get("subjects", []) if one["name"] in measured
+    ]
     peers = record.get("peers")
     if isinstance(peers, dict):
         pairs += [(f"peer {name}", version) for name, version in sorted(peers.items())]

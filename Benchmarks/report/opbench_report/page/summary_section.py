@@ -1,4 +1,4 @@
-"""Which backend for which work: a sentence each beside the first picture, and later how it is known and how sure."""
+"""Which subject for which work: a sentence each beside the first picture, and later how it is known and how sure."""
 
 from ..data.metrics import ratio
 from ..findings import MEANING, findings, losses, only_one
@@ -23,7 +23,7 @@ def _sentence(one):
 
 def section(results, found):
     if not found:
-        content = tag("p", "No backend of this library is among the results, so there is nothing to choose between.")
+        content = tag("p", "No subject to choose is among the results.")
     else:
         only = only_one(results)
         content = tag("p", text(only)) if only else ""
@@ -31,7 +31,7 @@ def section(results, found):
     content += _losses(results)
     return tag(
         "section",
-        tag("h2", "Which backend for which work", id="summary-title") + content,
+        tag("h2", "Which subject for which work", id="summary-title") + content,
         id="summary",
         aria_labelledby="summary-title",
     )
@@ -74,4 +74,4 @@ def _losses(results):
         " suffice.",
         class_="note",
     )
-    return tag("h3", "Where a backend is surely slower than something beside it") + tag("ul", "".join(items)) + note
+    return tag("h3", "Where a subject is surely slower than something beside it") + tag("ul", "".join(items)) + note

@@ -3,10 +3,7 @@
 from ..data.metrics import marked_ratio, quantity_with_interval
 from .html import tag, text
 
-_NOTE = (
-    "The ratio is to foundation in the same blocks, with its 95 % interval; ~ marks an interval wider than ±5 %."
-    " The median holds for this machine."
-)
+_MEDIAN = "The median holds for this machine."
 
 # (heading, is a number)
 COLUMNS = (
@@ -37,7 +34,7 @@ def rows(results):
                     own.count,
                     marked_ratio(ratio) if ratio else "",
                     quantity_with_interval(line.unit, own),
-                    arm.subject,
+                    arm.subject.name,
                 ]
             )
     return records
@@ -62,7 +59,7 @@ def section(results, files):
     choices = _choice("family", [line.family for line in results.lines]) + _choice(
         "metric", [line.metric for line in results.lines]
     )
-    choices += _choice("subject", [arm.subject for arm in results.arms])
+    choices += _choice("subject", [arm.subject.name for arm in results.arms])
     words = tag(
         "label",
         "Filter (all words) "
@@ -72,7 +69,7 @@ def section(results, files):
         "table",
         tag(
             "caption",
-            "Paired ratios to foundation and medians over processes, both with 95 % intervals",
+            text(f"{_ratios(results)} and medians over processes, with 95 % intervals"),
             class_="hidden",
         )
         + tag("thead", tag("tr", heads))
@@ -83,13 +80,26 @@ def section(results, files):
         "section",
         tag("h2", "All numbers", id="table-title")
         + files
-        + tag("p", _NOTE, class_="note")
+        + tag("p", text(_note(results)), class_="note")
         + tag("div", words + choices, class_="filters", role="search", aria_label="Filter the table")
         + tag("p", "", id="table-count", aria_live="polite", class_="note")
         + tag("div", grid, class_="scroll", tabindex="0", role="region", aria_labelledby="table-title")
         + tag("p", tag("button", "Show more", type="button", id="table-more")),
         id="table",
         aria_labelledby="table-title",
+    )
+
+
+def _ratios(results):
+    return f"Paired ratios to {results.reference}" if results.reference else "No ratios, for want of a reference,"
+
+
+def _note(results):
+    if results.reference is None:
+        return f"There is no ratio, since no result names the subject to compare with. {_MEDIAN}"
+    return (
+        f"The ratio is to {results.reference} in the same blocks, with its 95 % interval; ~ marks an interval wider than"
+        f" ±5 %. {_MEDIAN}"
     )
 
 

@@ -24,7 +24,7 @@ class Validation:
             return "Its report has no comparison of equals."
         verdict = {True: "passed", False: "failed", None: "has no verdict on"}[self.passed]
         return (
-            f"A/A: the same backend under two names was called different in {self.flagged} of {self.comparisons}"
+            f"A/A: the same subject under two names was called different in {self.flagged} of {self.comparisons}"
             f" comparisons; the laboratory {verdict} its own test of that."
         )
 

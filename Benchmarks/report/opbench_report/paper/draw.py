@@ -5,7 +5,6 @@ import math
 import os
 
 from ..files import replace
-from ..subjects import look
 from .dots import draw_dots
 from .lines import draw_panel
 from .style import INK, PARAMETERS, WIDTH, for_the_web, marker_style, pyplot
@@ -94,7 +93,7 @@ def _grid_figure(chart):
 
 def _handle(arm, name):
     style = marker_style(arm.subject)
-    return pyplot.Line2D([], [], linestyle=look(arm.subject).matplotlib_dash, linewidth=1.1, label=name, **style)
+    return pyplot.Line2D([], [], linestyle=arm.subject.look.matplotlib_dash, linewidth=1.1, label=name, **style)
 
 
 def _title(figure, chart, height):

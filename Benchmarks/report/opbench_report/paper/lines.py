@@ -1,7 +1,6 @@
 """A panel with two axes and curves."""
 
 from ..charts.ticks import is_crowded, limits, ticks
-from ..subjects import look
 from .style import INK, error_style, marker_style, title_size
 
 # What a character of a panel's own legend has of the width, in inches, and what its mark and its edges have.
@@ -41,7 +40,7 @@ def _series(axes, series):
             **style,
             **error_style(subject),
         )
-    own = look(subject)
+    own = subject.look
     axes.plot(
         [mark.x for mark in plain],
         [mark.y for mark in plain],

@@ -6,7 +6,7 @@ matplotlib.use("Agg")
 
 from matplotlib import pyplot  # noqa: E402  (the backend is chosen first)
 
-from ..subjects import dark_colours, look  # noqa: E402
+from ..subjects import dark_colours  # noqa: E402
 
 INK = "#222222"
 FAINT = "#d5d5d5"
@@ -65,8 +65,8 @@ def for_the_web(svg):
 
 
 def marker_style(subject, size=4.6):
-    """Keywords of a marker: hollow for a backend without operations."""
-    own = look(subject)
+    """Keywords of a marker: hollow for a subject without operations."""
+    own = subject.look
     return {
         "marker": own.marker,
         "markersize": size,
@@ -79,7 +79,7 @@ def marker_style(subject, size=4.6):
 
 def error_style(subject):
     """Keywords of an interval."""
-    return {"ecolor": look(subject).light, "elinewidth": 1.0, "capsize": 1.8, "capthick": 0.8}
+    return {"ecolor": subject.look.light, "elinewidth": 1.0, "capsize": 1.8, "capthick": 0.8}
 
 
 def title_size(text, width):

@@ -1,9 +1,8 @@
-"""The first thing that README.md says of the results: three ratios to Foundation's queue, and the picture of all."""
+"""The first thing that README.md says of the results: three ratios to the reference, and the picture of all."""
 
 from ..data.comparison import compare
 from ..data.metrics import quantity, significant
-from ..data.results import REFERENCE, widest
-from ..subjects import OURS
+from ..data.results import widest
 from .headline import line_of
 
 # (benchmark, parameters that pick one of its scenarios, metric, the work in words)
@@ -14,9 +13,9 @@ _LINES = (
 
 
 def sentences(results, folder):
-    """Markdown, or an empty text where nothing was measured beside Foundation; `folder` is where the results lie."""
-    # The default backend stands first among ours.
-    ours = next((arm for name in OURS for arm in widest(results.arms) if arm.subject == name), None)
+    """Markdown, or an empty text where nothing was measured beside the reference; `folder` is where the results lie."""
+    # The default stands first among ours.
+    ours = next((arm for arm in widest(results.arms) if arm.subject.is_ours), None)
     said = [one for wanted in _LINES if (one := _line(results, ours, *wanted)) is not None] + _mean(results, ours)
     if not said:
         return ""
@@ -32,27 +31,28 @@ def _line(results, ours, benchmark, wanted, metric, work):
     cell = line.cells.get(ours) if line is not None else None
     if cell is None or cell.ratio is None:
         return None
+    reference = results.subjects.reference_words
     times = [quantity(line.unit, line.cells[arm].estimate.median) for arm in (ours, cell.against)]
-    return f"{work} takes {_times(cell.ratio, cell.ratio.median)} (`{benchmark}`: {times[0]} beside {times[1]})."
+    return f"{work} takes {_times(cell.ratio, cell.ratio.median, reference)} (`{benchmark}`: {times[0]} beside {times[1]})."
 
 
 def _mean(results, ours):
     """The sentence about all benchmarks, in a list that is empty where there is no mean."""
     return [
-        f"All {mean.benchmarks} benchmarks together take {_times(mean, mean.ratio)} (geometric mean)."
-        for arm, _, mean in compare(results, REFERENCE).means
+        f"All {mean.benchmarks} benchmarks together take {_times(mean, mean.ratio, results.subjects.reference_words)} (geometric mean)."
+        for arm, _, mean in compare(results, results.reference).means
         if arm == ours and mean.benchmarks > 1
     ]
 
 
-def _times(ratio, middle):
-    """Such as `19.6 [18.2, 20.4] times less time than with Foundation's queue`."""
+def _times(ratio, middle, reference):
+    """Such as `19.6 [18.2, 20.4] times less time than with Foundation's OperationQueue`."""
     if ratio.has_interval and ratio.low <= 1 <= ratio.high:
-        return "as much time as with Foundation's queue, as far as can be told"
+        return f"as much time as with {reference}, as far as can be told"
     ends = [ratio.low, ratio.high] if ratio.has_interval else []
     if middle >= 1:
-        return f"{_interval(middle, ends)} times the time that Foundation's queue takes"
-    return f"{_interval(1 / middle, [1 / one for one in reversed(ends)])} times less time than with Foundation's queue"
+        return f"{_interval(middle, ends)} times the time that {reference} takes"
+    return f"{_interval(1 / middle, [1 / one for one in reversed(ends)])} times less time than with {reference}"
 
 
 def _interval(middle, ends):

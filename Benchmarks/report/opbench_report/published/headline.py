@@ -3,8 +3,7 @@
 from ..data.comparison import compare
 from ..data.metrics import marked_ratio, quantity
 from ..data.parameters import contains
-from ..data.results import REFERENCE, widest
-from ..subjects import OURS, PEERS, is_ours
+from ..data.results import widest
 
 # (benchmark, parameters that pick one of its scenarios, metric, words)
 _LINES = (
@@ -22,14 +21,13 @@ _LINES = (
 
 def columns(results):
     """The arms that the table shows: ours, the standing references and other languages, as many as were measured."""
-    wanted = (*OURS, REFERENCE, "raw-dispatch", *PEERS)
-    return [arm for arm in widest(results.arms) if arm.subject in wanted or is_ours(arm.subject)]
+    return [arm for arm in widest(results.arms) if arm.subject.is_shown_always]
 
 
 def table(results):
     """Markdown; a line that nothing was measured on is left out."""
     arms = columns(results)
-    rows = [["benchmark"] + [arm.subject for arm in arms], ["---"] + ["--:"] * len(arms)]
+    rows = [["benchmark"] + [arm.subject.name for arm in arms], ["---"] + ["--:"] * len(arms)]
     for benchmark, wanted, metric, words in _LINES:
         line = line_of(results, benchmark, wanted, metric)
         if line is not None:
@@ -54,19 +52,19 @@ def _cell(results, line, arm):
 def _failed(results, line, arm):
     return any(
         cell["benchmark"] == line.benchmark
-        and (cell["backend"], cell["workers"]) == arm
+        and (cell["backend"], cell["workers"]) == (arm.subject.name, arm.workers)
         and contains(line.params, cell["params"])
         for _, cell in results.failures
     )
 
 
 def _means(results, arms):
-    means = {str(arm): mean for arm, _, mean in compare(results, REFERENCE).means}
+    means = {str(arm): mean for arm, _, mean in compare(results, results.reference).means}
     row = ["geometric mean of all times"]
     for arm in arms:
         mean = means.get(str(arm))
         if mean is None:
-            row.append("1" if arm.subject == REFERENCE else "-")
+            row.append("1" if arm.subject.is_reference else "-")
         else:
             row.append(f"{marked_ratio(mean)} of {mean.benchmarks}")
     return row

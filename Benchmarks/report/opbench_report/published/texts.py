@@ -53,7 +53,7 @@ def parts(results, charts, folder):
 def _numbers(results, folder):
     return [
         (
-            "Ratios to Foundation's queue in the same blocks, with 95 % intervals: below 1 is less time, memory or"
+            f"Ratios to {results.subjects.reference_words} in the same blocks, with 95 % intervals: below 1 is less time, memory or"
             " disorder. `~` marks one whose interval is wider than ±5 %. In parentheses are medians over processes, which"
             " hold for this machine."
         ),
@@ -87,9 +87,9 @@ def summary(results, charts):
         # Beside the results: the pictures are nearer, and the table follows at once.
         shown["glance"].replace("](results/", "](").replace("[What to expect](#what-to-expect)", "what follows"),
         shown["results"].replace("](results/", "]("),
-        "## Which backend for which work",
+        "## Which subject for which work",
         only_one(results) or "",
-        "\n".join(lines) or "No backend of this library is among the results.",
+        "\n".join(lines) or "No subject to choose is among the results.",
     ]
     failures = [
         f"* `{cell['benchmark']}` ({cell['params']}) on {cell['backend']}@{cell['workers']}: {cell['reason']}"

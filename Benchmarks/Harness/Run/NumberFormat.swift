@@ -1,5 +1,5 @@
 /// Durations and bytes in the unit that gives few digits before the point; everything else as it is.
-package struct Scale: Sendable {
+package struct NumberFormat: Sendable {
   package let divisor: Double
   package let suffix: String
 

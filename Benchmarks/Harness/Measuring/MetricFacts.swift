@@ -1,0 +1,69 @@
+/// What a reader needs to know of a metric beside its name and unit. It stands in `X.env.json`, so that the report knows it
+/// from nowhere else.
+package struct MetricFacts: Codable, Hashable, Sendable {
+  package enum Side: String, Codable, Sendable { case less, more }
+
+  /// The metric in words.
+  package let words: String
+  /// Nil for what is neither good nor bad.
+  package let better: Side?
+}
+
+extension Metric {
+  package var facts: MetricFacts { MetricFacts(words: words, better: better) }
+
+  package var better: MetricFacts.Side? {
+    // The best there can be of these is 1, or more workers.
+    if [.efficiency, .speedup, .minShare, .jain].contains(self) { return .more }
+    // Set by the laboratory, the same for all.
+    if self == .arrivalInterval { return nil }
+    let costs = [
+      "ns", "bytes", "allocations", "percent", "switches", "migrations", "faults", "instructions", "cycles",
+    ]
+    return costs.contains(unit) || self == .lateStarts || isOfDistribution ? .less : nil
+  }
+
+  private var words: String { Self.named[self] ?? percentileWords ?? plainWords }
+
+  private static let named: [Metric: String] = [
+    .nsPerOp: "time per operation",
+    .cpuNsPerOp: "CPU time per operation",
+    .nsPerEdge: "time per edge",
+    .nsPerCancel: "time per cancelled operation",
+    .makespan: "makespan",
+    .metg(50): "METG(50 %)",
+    .metg(95): "METG(95 %)",
+    .allocationsPerOp: "allocations per operation",
+    .bytesPerOp: "bytes allocated per operation",
+    .pendingBytesPerOp: "bytes per waiting operation",
+    .retainedBytesPerOp: "bytes kept per operation",
+    .runDelayNsPerOp: "wait for a CPU per operation",
+    .speedup: "speed-up over the plain recursion",
+    .idleCPUPercent: "CPU while idle",
+    .inversion: "priority inversion, mean",
+    .inversionMax: "priority inversion, maximum",
+    .lateStarts: "bodies begun too late",
+    .minShare: "smallest share",
+    .jain: "Jain's index",
+    .peakRSS: "peak memory",
+  ]
+
+  /// Such as `latency, p99.9` of `latency_p999_ns`, and `rank error, mean`.
+  private var percentileWords: String? {
+    guard let end = name.dropSuffix("_ns").split(separator: "_").last else { return nil }
+    let places = ["mean": "mean", "p50": "p50", "p90": "p90", "p99": "p99", "p999": "p99.9", "max": "maximum"]
+    guard let place = places[String(end)], unit == "ns" || isOfDistribution else { return nil }
+    return "\(name.dropSuffix("_ns").dropSuffix("_\(end)").replacing("_", with: " ")), \(place)"
+  }
+
+  private var plainWords: String {
+    let whole = name.hasSuffix("_per_op") ? name + "eration" : name.dropSuffix("_ns")
+    return whole.replacing("_", with: " ")
+  }
+}
+
+extension String {
+  fileprivate func dropSuffix(_ suffix: String) -> String {
+    hasSuffix(suffix) ? String(dropLast(suffix.count)) : self
+  }
+}

@@ -1,0 +1,93 @@
+import FoundationEssentials
+import Subjects
+import Testing
+
+@testable import Harness
+@testable import Laboratory
+@testable import Workloads
+@testable import opbench
+
+/// What a result says of its subjects and metrics, so that the report needs no list of its own.
+struct FactsTests {
+  struct Record: Decodable {
+    struct Facts: Decodable {
+      let words: String
+      let better: String?
+    }
+    let subjects: [SubjectFacts]
+    let reference: String
+    let metrics: [String: Facts]
+    let primaryTimes: [String: String]
+  }
+
+  func record(_ readings: [(BenchmarkName, Metric)]) throws -> Record {
+    let suite = OpbenchSuite()
+    var environment = Environment(
+      runID: "run", plan: ResumeTests.plan(), spin: Spin(roundsPerMicrosecond: 1), subjects: suite.subjects,
+      reference: suite.reference, arguments: [], jemalloc: nil, source: "/")
+    environment.describe(
+      readings.map { name, metric in
+        Row(
+          runID: "run", block: 1, process: 1, valueIndex: 1, cell: CellKey(Scenario(name, [:]), Sample.ours),
+          reading: Reading(metric, 1, count: 1))
+      })
+    let decoder = JSONDecoder()
+    decoder.keyDecodingStrategy = .convertFromSnakeCase
+    return try decoder.decode(Record.self, from: Data(try environment.json().utf8))
+  }
+
+  @Test func theEnvironmentHasSubjectsInTheirOrderWithTheirRoles() throws {
+    let record = try record([])
+    #expect(record.subjects.map(\.name) == SubjectRegistry.all.map(\.name) && record.reference == "foundation")
+    let roles = Dictionary(uniqueKeysWithValues: record.subjects.map { ($0.name, $0.role.rawValue) })
+    for (name, role) in [
+      ("stealing", "ours"), ("stealing-bare", "bare"), ("foundation", "standingReference"), ("nio", "reference"),
+      ("serial", "baseline"), ("go", "peer"),
+    ] {
+      #expect(roles[name] == role)
+    }
+    #expect(record.subjects.allSatisfy { !$0.summary.isEmpty && $0.role != .control })
+  }
+
+  /// Its results are about the program, which stands beside nothing.
+  @Test func aProgramOfOnesOwnIsItsOnlySubject() {
+    let suite = ProgramSuite<LaboratoryTests.Sample>.suite
+    #expect(suite.subjects == [SubjectFacts("Sample", role: .ours, summary: "this program")])
+    #expect(suite.reference == "Sample" && suite.subjects.allSatisfy { !$0.isReference && $0.line == $0.summary })
+  }
+
+  /// The report gives a bare backend the colour of its queue, which it knows by the name.
+  @Test func bareSubjectsAreNamedForTheirQueues() {
+    let ours = SubjectRegistry.all.filter { $0.role == .ours }.map(\.name)
+    let bare = SubjectRegistry.all.filter { $0.role == .bare }.map(\.name)
+    #expect(bare == ours.map { "\($0)-bare" })
+  }
+
+  @Test func theEnvironmentHasTheMetricsOfItsRows() throws {
+    let record = try record([
+      (BenchmarkName("overhead", "add"), .cpuNsPerOp), (BenchmarkName("overhead", "add"), .nsPerOp),
+      (BenchmarkName("latency", "wake"), Metric("latency_p999_ns", unit: "ns")),
+      (BenchmarkName("latency", "wake"), Metric("latency_p50_ns", unit: "ns")),
+      (BenchmarkName("priority", "rank-error"), Metric.distribution("rank_error")[0]),
+      (BenchmarkName("priority", "share"), .contextSwitchesPerOp), (BenchmarkName("priority", "share"), .jain),
+      (BenchmarkName("priority", "share"), .executed),
+    ])
+    #expect(record.primaryTimes == ["overhead/add": "ns_per_op", "latency/wake": "latency_p50_ns"])
+    #expect(
+      record.metrics.mapValues(\.words) == [
+        "cpu_ns_per_op": "CPU time per operation", "ns_per_op": "time per operation",
+        "latency_p999_ns": "latency, p99.9", "latency_p50_ns": "latency, p50", "rank_error_mean": "rank error, mean",
+        "context_switches_per_op": "context switches per operation", "jain": "Jain's index", "executed": "executed",
+      ])
+    #expect(record.metrics.filter { $0.value.better == "more" }.map(\.key) == ["jain"])
+    #expect(record.metrics["ns_per_op"]?.better == "less" && record.metrics["rank_error_mean"]?.better == "less")
+    #expect(record.metrics["executed"]?.better == nil)
+  }
+
+  /// Whatever a workload reports has words that are no identifier.
+  @Test func everyMetricHasWords() throws {
+    let all = try Catalogue(graphs: [], seed: 1).workloads.flatMap(\.metrics) + Metric.process + Metric.counting
+    for metric in all { #expect(!metric.facts.words.contains("_") && !metric.facts.words.isEmpty, "\(metric.name)") }
+    #expect(Set(all.map(\.facts.words)).count == Set(all.map(\.name)).count, "two metrics have the same words")
+  }
+}
