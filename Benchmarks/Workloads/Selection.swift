@@ -60,7 +60,7 @@ package struct Selection: Sendable {
         headlines: workload.headlines, countsAllocations: workload.countsAllocations,
         uncounted: capable.filter { $0.info.role == .peer }.map(\.arm),
         notes: workload.notes(parameters, workers: capable.first?.arm.workers ?? CPUs.available),
-        timeLimit: workload.timeLimit)
+        timeLimit: workload.timeLimit, leadIn: workload.leadIn)
     }
   }
 

@@ -21,6 +21,9 @@ package protocol Workload: Sendable {
   var repeats: RepeatPolicy { get }
   /// The policy for these parameters, where it depends on them.
   func repeats(_ parameters: Parameters) -> RepeatPolicy
+  /// What a process works at least before its first value, in nanoseconds, where the age of its threads tells; a quick run
+  /// does not wait for that.
+  var leadIn: UInt64 { get }
   /// After how many seconds a process counts as hung; nil: from the estimate of the plan.
   var timeLimit: Double? { get }
   /// Whether allocations per operation are counted, in a process of their own.
@@ -50,6 +53,7 @@ extension Workload {
   package var countsAllocations: Bool { false }
   package var headlines: [Metric] { metrics }
   package var timeLimit: Double? { nil }
+  package var leadIn: UInt64 { 0 }
   package func needs(_ parameters: Parameters) -> Abilities { needs }
   package func repeats(_ parameters: Parameters) -> RepeatPolicy { repeats }
   package func extendedParameterSets() -> [Parameters] { [] }

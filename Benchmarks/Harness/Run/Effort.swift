@@ -56,14 +56,14 @@ package struct Effort: Hashable, Sendable, CustomStringConvertible {
   /// What a default run may take, in seconds, by the estimate: for one subject beside the two references, and for
   /// more in proportion. The promises are five minutes and a minute and a half.
   package static let fullBudget = 285.0
-  package static let quickBudget = 82.0
+  package static let quickBudget = 91.0
 
   /// The blocks are as many as the budget of the run allows.
   package static let full = Effort(
     blocks: 40, values: 10, leadIn: 10_000_000, target: 2_000_000, budget: 20_000_000)
   /// A look at everything: fewer blocks and so wider intervals, from younger and shorter processes.
   package static let quick = Effort(
-    blocks: 12, values: 5, leadIn: 5_000_000, target: 2_000_000, budget: 10_000_000, longBlocks: 6, samples: 0.25)
+    blocks: 12, values: 5, leadIn: 5_000_000, target: 2_000_000, budget: 10_000_000, longBlocks: 6, samples: 0.2)
 }
 
 extension Effort: Codable {

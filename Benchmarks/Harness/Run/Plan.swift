@@ -87,7 +87,8 @@ package struct Plan: Sendable {
 
   /// What a process of a scenario works before its first value, in nanoseconds. A repeat that takes long leads itself in.
   package func leadIn(_ planned: PlannedScenario) -> UInt64 {
-    if case .calibrated = planned.repeats, isLong(planned) { 0 } else { effort.leadIn }
+    if case .calibrated = planned.repeats, isLong(planned) { return 0 }
+    return effort.samples < 1 ? effort.leadIn : max(effort.leadIn, planned.leadIn)
   }
 
   /// The how manieth time a scenario runs in a block, from one; nil where the block goes without it. The blocks that it
@@ -192,7 +193,17 @@ extension Plan {
     return Plan(scenarios: scenarios, effort: effort, seed: seed, allocator: allocator, startup: startup)
   }
 
-  package var estimatedSeconds: Double { steps.reduce(0) { $0 + estimate($1) } }
+  /// Of all steps, without listing them.
+  package var estimatedSeconds: Double {
+    scenarios.reduce(0) { sum, planned in
+      planned.cells.reduce(sum) { sum, cell in
+        sum + (planned.repeats.isCalibrated ? estimate(.calibrate(cell)) : 0)
+          + Double(blocks(planned)) * estimate(.time(cell, block: 1))
+          + (planned.countsAllocations && !planned.uncounted.contains(cell.arm) ? estimate(.count(cell)) : 0)
+          + (traced.contains(cell.arm.subject) ? estimate(.trace(cell)) : 0)
+      }
+    }
+  }
 
   /// How long a process may take before it counts as hung: far longer than the guess, and than a busy machine takes.
   package func timeout(_ step: Step) -> Double {

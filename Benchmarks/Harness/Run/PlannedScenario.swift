@@ -13,10 +13,13 @@ package struct PlannedScenario: Sendable {
   package let notes: [String]
   /// After how many seconds a process counts as hung, where that is known better than from the estimate.
   package let timeLimit: Double?
+  /// What a process of it works at least before its first value, in nanoseconds; a quick run does not wait for that.
+  package let leadIn: UInt64
 
   package init(
     scenario: Scenario, arms: [Arm], incapable: [Arm], repeats: RepeatPolicy, headlines: [Metric],
-    countsAllocations: Bool, uncounted: [Arm] = [], notes: [String], timeLimit: Double? = nil
+    countsAllocations: Bool, uncounted: [Arm] = [], notes: [String], timeLimit: Double? = nil,
+    leadIn: UInt64 = 0
   ) {
     self.scenario = scenario
     self.arms = arms
@@ -27,6 +30,7 @@ package struct PlannedScenario: Sendable {
     self.uncounted = uncounted
     self.notes = notes
     self.timeLimit = timeLimit
+    self.leadIn = leadIn
   }
 
   package var cells: [CellKey] { arms.map { CellKey(scenario, $0) } }
