@@ -56,7 +56,7 @@ package struct Effort: Hashable, Sendable, CustomStringConvertible {
   /// What a default run may take, in seconds, by the estimate: for one subject beside the two references, and for
   /// more in proportion. The promises are five minutes and a minute and a half.
   package static let fullBudget = 285.0
-  package static let quickBudget = 91.0
+  package static let quickBudget = 94.0
 
   /// The blocks are as many as the budget of the run allows.
   package static let full = Effort(
