@@ -14,7 +14,6 @@ package struct Effort: Hashable, Sendable, CustomStringConvertible {
   package var target: UInt64
   /// A process that has spent these nanoseconds on its values takes no more of them; it always gives one.
   package var budget: UInt64
-
   /// In how many blocks a scenario runs whose processes take long.
   package var longBlocks: Int
   /// Benchmarks that need a number of samples say how many for ten processes; this share of them is taken.

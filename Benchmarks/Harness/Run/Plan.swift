@@ -91,8 +91,8 @@ package struct Plan: Sendable {
     return effort.samples < 1 ? effort.leadIn : max(effort.leadIn, planned.leadIn)
   }
 
-  /// The how manieth time a scenario runs in a block, from one; nil where the block goes without it. The blocks that it
-  /// runs in are spread over all.
+  /// Which of its turns a scenario has in a block, from one; nil where the block goes without the scenario. Its turns are
+  /// spread over all blocks.
   package func turn(_ planned: PlannedScenario, block: Int) -> Int? {
     let count = blocks(planned)
     let turn = block * count / effort.blocks
@@ -105,6 +105,7 @@ package struct Plan: Sendable {
   /// a block begin on the same, and the blocks take turns.
   package func place(_ planned: PlannedScenario, block: Int) -> Int? { turn(planned, block: block).map { $0 - 1 } }
 
+  /// Whether the kernel counts events in the processes of a block.
   package func countsEvents(_ planned: PlannedScenario, block: Int) -> Bool {
     (turn(planned, block: block) ?? .max) <= effort.eventBlocks
   }
@@ -171,7 +172,7 @@ extension Plan {
     if case .calibrated(let seconds) = repeats(scenario) { max(seconds, Self.usualRepeat) } else { Self.usualRepeat }
   }
 
-  /// What a process that calibrates fills, in nanoseconds. A pace is derived from its answer, which must be sharp; a
+  /// The nanoseconds that a process fills to calibrate. A pace is derived from its answer, which must be sharp; a
   /// number of repeats need not be.
   package func calibrationTarget(_ scenario: Scenario) -> UInt64 {
     if case .paced = repeats(scenario) { max(effort.target, 50_000_000) } else { effort.target }

@@ -97,7 +97,7 @@ package struct RunSession {
       let samples = plan.samples(count, planned)
       let values = min(effort.values, samples)
       return .time(
-        repeats: (samples + values - 1) / values, values: values, leadIn: effort.leadIn, budget: .max,
+        repeats: (samples + values - 1) / values, values: values, leadIn: plan.leadIn(planned), budget: .max,
         countsEvents: countsEvents)
     }
   }

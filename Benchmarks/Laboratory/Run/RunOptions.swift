@@ -57,7 +57,10 @@ package struct RunOptions: ParsableArguments {
       return value
     }
     var effort = self.quick ? quick : full
-    if let blocks { effort.blocks = try checked(blocks, "--blocks") }
+    if let blocks {
+      effort.blocks = try checked(blocks, "--blocks")
+      effort.longBlocks = effort.blocks
+    }
     if let values {
       effort.values = try checked(values, "--values")
       // Whoever names their number gets them, however long they take.
