@@ -104,6 +104,15 @@ def test_readme_begins_with_three_ratios_that_the_csv_says(published, csv):
     assert len(means) == 1 and means[0].startswith("All ")
 
 
+def test_readme_says_who_is_faster(published, csv):
+    """`rayon` is, with 0.8 of the cost; the bare pool is too, and is nothing to choose; the others are slower."""
+    text = texts.between((published / "README.md").read_text(), "glance").splitlines()[0]
+    said = re.search(r"Less time than `stealing` over the benchmarks that both have: (.*?\))\.", text).group(1)
+    subjects = re.findall(r"`(\S+)` takes x(\S+) \[(\S+), (\S+)\] \(of (\d+)\)", said)
+    assert [one[0] for one in subjects] == ["rayon"]
+    assert all(float(low) <= float(middle) <= float(high) < 1 for _, middle, low, high, _ in subjects)
+
+
 @pytest.mark.parametrize(
     "ratio, words",
     [

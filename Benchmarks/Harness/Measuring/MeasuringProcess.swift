@@ -50,7 +50,8 @@ package struct MeasuringProcess {
 
   private func time(repeats: Int, values: Int, leadIn: UInt64, budget: UInt64) throws {
     let born = Clock.now()
-    while Clock.now() - born < leadIn { _ = try trial.measure(repeats) }
+    // However short it is, it is a value.
+    if leadIn > 0 { repeat { _ = try trial.measure(repeats) } while Clock.now() - born < leadIn }
     var samples: [SampleSeries] = []
     var reported: Set<Metric> = []
     var taken = 0

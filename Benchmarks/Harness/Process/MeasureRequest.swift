@@ -5,7 +5,7 @@ package struct MeasureRequest: Codable, Hashable, Sendable {
   package enum Mode: Codable, Hashable, Sendable {
     /// Find how many repeats fill `target` nanoseconds; more than `limit` need not be found.
     case calibrate(target: UInt64, limit: Int)
-    /// Work for `leadIn` nanoseconds, whose times nobody takes, then give `values` values of `repeats` repeats each, or
+    /// Work for `leadIn` nanoseconds (unless 0 at least one value), whose times nobody takes, then give `values` values of `repeats` repeats each, or
     /// fewer, but one, when they have taken `budget` nanoseconds together. `countsEvents` asks for one more, during which
     /// the kernel counts and whose time nobody takes.
     case time(

@@ -205,10 +205,13 @@ func min[T int | int64](a, b T) T {
 	return b
 }
 
-// Runs until the lead-in has passed; then takes values until the budget has passed, at least one.
+// Runs until the lead-in has passed, at least once if there is one; then takes values until the budget has passed, at least one.
 func time(measure measure, repeats, values int, leadIn, budget uint64) {
-	for start := now(); !hasPassed(leadIn, start); {
+	for born := now(); leadIn > 0; {
 		measure(repeats)
+		if hasPassed(leadIn, born) {
+			break
+		}
 	}
 	start := now()
 	for value := 1; value <= values; value++ {

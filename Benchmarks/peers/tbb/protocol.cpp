@@ -117,10 +117,11 @@ static void print(uint64_t index, const Reading &reading) {
               reading.unit.c_str(), reading.value, (unsigned long long)reading.count, reading.detail.c_str());
 }
 
-/// Runs until the lead-in has passed; then takes values until the budget has passed, at least one.
+/// Runs until the lead-in has passed, at least once if there is one; then takes values until the budget has passed, at least one.
 static void time(const Measure &measure, uint64_t repeats, uint64_t values, uint64_t leadIn, uint64_t budget) {
   auto start = now();
-  while (now() - start < leadIn) measure(repeats);
+  if (leadIn > 0) do measure(repeats);
+    while (now() - start < leadIn);
   start = now();
   for (uint64_t value = 1; value <= values; ++value) {
     for (auto &reading : measure(repeats)) print(value, reading);

@@ -203,11 +203,14 @@ fn calibrate(mut measure: Measure, target: u64, limit: usize) -> Result<usize, F
     }
 }
 
-/// Runs until the lead-in has passed; then takes values until the budget has passed, at least one.
+/// Runs until the lead-in has passed, at least once if there is one; then takes values until the budget has passed, at least one.
 fn time(mut measure: Measure, repeats: usize, values: usize, lead_in: u64, budget: u64) -> Result<(), Failure> {
     let start = now();
-    while now() - start < lead_in {
+    while lead_in > 0 {
         measure(repeats)?;
+        if now() - start >= lead_in {
+            break;
+        }
     }
     let start = now();
     for value in 1..=values {

@@ -21,12 +21,15 @@ def build(results):
     ]
     panels = []
     for title, compared in groups:
-        series = []
+        means = {}
         for arm in results.main_arms:
             own = [one for one in compared if one.arm == arm and results.is_main(one)]
             mean = geometric_mean([(one.benchmark, one.logarithms) for one in own])
-            if mean is None:
-                continue
+            if mean is not None:
+                means[arm] = mean
+        most = max((mean.benchmarks for mean in means.values()), default=0)
+        series = []
+        for arm, mean in means.items():
             count = f"{mean.benchmarks} benchmark{'s' if mean.benchmarks > 1 else ''}, {mean.blocks} blocks"
             series.append(
                 Series(
@@ -36,7 +39,7 @@ def build(results):
                             mean.ratio,
                             x_low=mean.low,
                             x_high=mean.high,
-                            label=f"x{significant(mean.ratio)}",
+                            label=f"x{significant(mean.ratio)}" + (f" ({mean.benchmarks})" if mean.benchmarks < most else ""),
                             detail=f"{ratio(mean)} of {reference}'s time, {count}",
                         )
                     ],
@@ -46,7 +49,7 @@ def build(results):
             panels.append(Panel(title, series, axis, guides=[Guide("x", 1, reference)]))
     caption = (
         "Geometric mean of the paired time ratios, one vote per benchmark by the one time that stands for it. Bars are"
-        " bootstrap intervals over blocks (95 %), from six blocks on. Subjects that lack a capability have fewer"
-        " benchmarks in their mean."
+        " bootstrap intervals over blocks (95 %), from six blocks on. A subject that cannot do all of them has"
+        " fewer in its mean, whose number stands in parentheses: such means do not compare with the others."
     )
     return Chart(NAME, "overview", f"Time relative to {reference}", caption, "dots", panels)

@@ -19,6 +19,7 @@ def sentences(results, folder):
     said = [one for wanted in _LINES if (one := _line(results, ours, *wanted)) is not None] + _mean(results, ours)
     if not said:
         return ""
+    said += _faster(results, ours)
     source = (
         f"Measured with the `{ours.subject}` backend at {ours.workers} workers; in brackets are 95 % intervals. The numbers"
         f" are from `{folder}/`, and [What to expect](#what-to-expect) has the table and the machine."
@@ -43,6 +44,19 @@ def _mean(results, ours):
         for arm, _, mean in compare(results, results.reference).means
         if arm == ours and mean.benchmarks > 1
     ]
+
+
+def _faster(results, ours):
+    """The sentence about whoever takes less time than ours, in a list that is empty where nobody does."""
+    others = [
+        (mean.ratio, f"`{arm.subject}` takes x{_interval(mean.ratio, [mean.low, mean.high])} (of {mean.benchmarks})")
+        for arm, _, mean in compare(results, str(ours.subject)).means
+        if arm.subject.is_choice and not arm.subject.is_ours and mean.has_interval and mean.high < 1
+    ]
+    if not others:
+        return []
+    listed = ", ".join(text for _, text in sorted(others))
+    return [f"Less time than `{ours.subject}` over the benchmarks that both have: {listed}."]
 
 
 def _times(ratio, middle, reference):

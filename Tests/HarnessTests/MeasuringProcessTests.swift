@@ -1,0 +1,68 @@
+import Testing
+
+@testable import Harness
+
+/// How a process takes its times: the lead-in, the values, the budget, and where it begins.
+struct MeasuringProcessTests {
+  /// What a request makes of a benchmark that does nothing: the calls that it got, and the lines.
+  private func measured(_ mode: MeasureRequest.Mode) -> (calls: Int, lines: [ResultLine]) {
+    final class Log {
+      var calls = 0
+      var lines: [ResultLine] = []
+    }
+    let log = Log()
+    let trial = Trial(operationsPerRepeat: 10) { repeats in
+      log.calls += 1
+      return Value([Reading(.nsPerOp, Double(repeats), count: 10 * repeats)])
+    }
+    MeasuringProcess(trial) { log.lines.append($0) }.run(mode)
+    #expect(log.lines.last == .end)
+    return (log.calls, log.lines)
+  }
+
+  private func values(_ lines: [ResultLine]) -> [Int] {
+    lines.compactMap { line in
+      guard case .reading(let index, let reading) = line, reading.metric == .nsPerOp else { return nil }
+      #expect(reading.value == 3 && reading.count == 30)
+      return index
+    }
+  }
+
+  @Test func aBudgetEndsTheValuesAfterOne() {
+    let spent = measured(.time(repeats: 3, values: 5, budget: 0))
+    #expect(spent.calls == 1 && values(spent.lines) == [1])
+    let whole = measured(.time(repeats: 3, values: 5, budget: .max))
+    #expect(whole.calls == 5 && values(whole.lines) == [1, 2, 3, 4, 5])
+  }
+
+  @Test func theLeadInIsInNoValue() {
+    let led = measured(.time(repeats: 3, values: 2, leadIn: 1))
+    #expect(led.calls == 3 && values(led.lines) == [1, 2])
+    let long = measured(.time(repeats: 3, values: 2, leadIn: 2_000_000))
+    #expect(long.calls >= 3 && values(long.lines) == [1, 2])
+  }
+
+  @Test func costsAreOfTheValuesThatWereTaken() throws {
+    let taken = measured(.time(repeats: 3, values: 4, leadIn: 1_000_000, budget: 0))
+    let delay = taken.lines.compactMap { line in
+      if case .reading(0, let reading) = line, reading.metric == .runDelayNsPerOp { reading.count } else { nil }
+    }
+    #expect(delay.isEmpty || delay == [30])
+  }
+
+  @Test func eventsAreCountedOnRequestAlone() {
+    let without = measured(.time(repeats: 8, values: 1))
+    #expect(without.calls == 1)
+    // Where the kernel lets nobody count there is nothing to run for.
+    #expect((1...2).contains(measured(.time(repeats: 8, values: 1, countsEvents: true)).calls))
+  }
+
+  /// Whatever the index, and however many CPUs there are.
+  @Test func aThreadThatBeginsSomewhereMayGoAnywhere() {
+    let before = CPUs.affinity
+    for place in [0, 1, 2, 1_000_003, -1] {
+      CPUs.begin(on: place)
+      #expect(CPUs.affinity == before)
+    }
+  }
+}
