@@ -101,11 +101,24 @@ let package = Package(
     .testTarget(
       name: "DifferentialTests", dependencies: ["DifferentialEngine", "TestSupport"], path: "Tests/DifferentialTests",
       exclude: ["Corpus"], swiftSettings: settings),
+    // The laboratory: one target for each of its modules, and what several of them share.
+    .target(
+      name: "LaboratorySupport", dependencies: ["Harness"], path: "Tests/LaboratorySupport", swiftSettings: settings),
     .testTarget(
-      name: "HarnessTests",
-      dependencies: ["Harness", "Subjects", "TestSupport", "Workloads", "Laboratory", "opbench"],
-      path: "Tests/HarnessTests",
+      name: "HarnessTests", dependencies: ["Harness", "LaboratorySupport", "TestSupport"], path: "Tests/HarnessTests",
       exclude: ["Fixtures"], swiftSettings: settings),
+    .testTarget(
+      name: "SubjectsTests", dependencies: ["Harness", "Subjects", "LaboratorySupport"], path: "Tests/SubjectsTests",
+      swiftSettings: settings),
+    .testTarget(
+      name: "WorkloadsTests", dependencies: ["Harness", "Subjects", "Workloads", "LaboratorySupport"],
+      path: "Tests/WorkloadsTests", swiftSettings: settings),
+    .testTarget(
+      name: "LaboratoryTests", dependencies: ["Harness", "Laboratory", "LaboratorySupport"],
+      path: "Tests/LaboratoryTests", swiftSettings: settings),
+    .testTarget(
+      name: "OpbenchTests", dependencies: ["Harness", "Subjects", "opbench", "LaboratorySupport", "TestSupport"],
+      path: "Tests/OpbenchTests", swiftSettings: settings),
     // Fuzzing of what reads files and other processes' output: an engine that tests and a program for libFuzzer share.
     .target(
       name: "ReaderFuzzing", dependencies: ["Harness", "Workloads", "TestSupport"], path: "Tests/ReaderFuzzing",
@@ -115,7 +128,7 @@ let package = Package(
     .testTarget(
       name: "ReaderFuzzingTests",
       dependencies: [
-        "ReaderFuzzing", "TestSupport", "Harness", "opbench",
+        "ReaderFuzzing", "LaboratorySupport", "TestSupport", "Harness", "opbench",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Tests/ReaderFuzzingTests", swiftSettings: settings),

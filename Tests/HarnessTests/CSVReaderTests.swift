@@ -1,4 +1,5 @@
 import FoundationEssentials
+import LaboratorySupport
 import Testing
 
 @testable import Harness
@@ -33,13 +34,10 @@ struct CSVReaderTests {
   @Test(arguments: ["a,b", "a,b\r\nc", "\"a", "\"a\r\n", "a,\"b\"", "a,b\r", "a\"b\r\n", "\"a\"b\r\n"])
   func whatItDoesNotAllow(text: String) { #expect(throws: Complaint.self) { try records(text) } }
 
-  static let rows = (1...3).flatMap { Sample.rows(Sample.ours, block: $0, [1.5, 2e-7], detail: ["level": "a,b"]) }
-  static let text = CSV.line(CSV.header) + rows.map(CSV.line).joined()
-
   @Test func rowsReadBackAsTheyWere() throws {
-    let found = try CSV.rows(Array(Self.text.utf8), source: "a.csv")
-    #expect(found.count == Self.rows.count)
-    for (row, expected) in zip(found, Self.rows) {
+    let found = try CSV.rows(Array(Sample.csv.utf8), source: "a.csv")
+    #expect(found.count == Sample.result.count)
+    for (row, expected) in zip(found, Sample.result) {
       #expect(CSV.line(row) == CSV.line(expected))
       #expect(row.parameters == expected.parameters && row.reading.value == expected.reading.value)
     }
@@ -47,7 +45,7 @@ struct CSVReaderTests {
 
   /// Wherever a file is cut, it is noticed, unless it is cut between two rows.
   @Test func everyCutInARowIsNoticed() {
-    let bytes = Array(Self.text.utf8)
+    let bytes = Array(Sample.csv.utf8)
     for end in 1..<bytes.count where bytes[end - 1] != UInt8(ascii: "\n") {
       let found = complaint(String(decoding: bytes[..<end], as: UTF8.self))
       #expect(found?.contains("a.csv, line ") == true, "cut after \(end) bytes: \(found ?? "accepted")")
@@ -56,9 +54,9 @@ struct CSVReaderTests {
 
   @Test func whatOtherProgramsPutIn() throws {
     #expect(
-      complaint("\u{FEFF}" + Self.text)
+      complaint("\u{FEFF}" + Sample.csv)
         == "a.csv, line 1: a byte order mark stands before the header; save it as UTF-8 without one")
-    let rows = Self.text.split(separator: "\r\n", omittingEmptySubsequences: false)
+    let rows = Sample.csv.split(separator: "\r\n", omittingEmptySubsequences: false)
     let doubled = (rows.dropLast() + [rows[2], ""]).joined(separator: "\r\n")
     #expect(complaint(doubled) == "a.csv, line 8: the same value as in line 3, once more")
     // A difference of times, and memory that is in use afterwards.
@@ -70,14 +68,14 @@ struct CSVReaderTests {
 
   @Test func packedResults() throws {
     let folder = try TemporaryFolder()
-    let plain = folder.write(Self.text, to: "a.csv")
+    let plain = folder.write(Sample.csv, to: "a.csv")
     #expect(ProcessRunner.run("gzip", ["-k", plain], timeout: 60).ending == .exited(0))
-    _ = folder.write(try ResumeTests.environment(ResumeTests.plan(), RunResult()), to: "a.env.json")
+    _ = folder.write(try Sample.environment(), to: "a.env.json")
     let set = try ResultSet.read(path: "\(folder.path)/a.csv.gz")
     #expect(set.rows == (try ResultSet.read(path: plain)).rows && set.rows.count == 6 && set.record?.runID == "run")
     let cut = FileManager.default.contents(atPath: "\(folder.path)/a.csv.gz")!.dropLast(9)
     #expect(FileManager.default.createFile(atPath: "\(folder.path)/cut.csv.gz", contents: Data(cut)))
-    let other = folder.write(Self.text, to: "b.csv.gz")
+    let other = folder.write(Sample.csv, to: "b.csv.gz")
     for path in ["\(folder.path)/cut.csv.gz", other] {
       #expect(throws: Complaint(.badInput, "\(path): not a whole gzip file")) { try ResultSet.read(path: path) }
     }

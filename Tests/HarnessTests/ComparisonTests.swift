@@ -1,10 +1,8 @@
-import FoundationEssentials
 import Glibc
+import LaboratorySupport
 import Testing
 
 @testable import Harness
-@testable import Laboratory
-@testable import opbench
 
 struct ComparisonTests {
   /// `blocks` rows per arm: the reference takes 100 in the first block, 200 in the second and so on, ours a share of it.
@@ -22,20 +20,7 @@ struct ComparisonTests {
         }
       }
     }
-    return ResultSet(name: name, rows: rows, record: Self.record(allocator, outcome))
-  }
-
-  static func record(_ allocator: String, _ outcome: RunOutcome) -> RunRecord {
-    let fields = """
-      {"schema":1,"run_id":"r","allocator":"\(allocator)","seed":1,"context":"","cells":[],
-       "effort":{"blocks":2,"values":3,"warmups":1,"target":1000},"spin":{"rounds_per_microsecond":1.5},"outcome":
-      """
-    let encoder = JSONEncoder()
-    encoder.keyEncodingStrategy = .convertToSnakeCase
-    let decoder = JSONDecoder()
-    decoder.keyDecodingStrategy = .convertFromSnakeCase
-    let data = Data(fields.utf8) + (try! encoder.encode(outcome)) + Data("}".utf8)
-    return try! decoder.decode(RunRecord.self, from: data)
+    return ResultSet(name: name, rows: rows, record: Sample.record(allocator, outcome))
   }
 
   @Test func oneFileAgainstTheReference() throws {
@@ -147,13 +132,6 @@ struct ComparisonTests {
     // Other parameters are other cells.
     #expect(Parameters("ops=10;level=high")!.contains("ops=10"))
     #expect(!Parameters("ops=100")!.contains("ops=10"))
-  }
-
-  @Test func timesOnDifferentAllocatorsAreRefused() {
-    let pair = [set(share: 1), set("b.csv", share: 1, allocator: "jemalloc (/x)")]
-    #expect(CompareCommand<OpbenchProgram>.allocatorsDiffer(pair)?.description.contains("--across-allocators") == true)
-    #expect(CompareCommand<OpbenchProgram>.allocatorsDiffer([pair[0], pair[0]]) == nil)
-    #expect(CompareCommand<OpbenchProgram>.allocatorsDiffer([pair[0]]) == nil)
   }
 
   @Test func goFormat() {

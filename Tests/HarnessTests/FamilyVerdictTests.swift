@@ -1,3 +1,4 @@
+import LaboratorySupport
 import Testing
 
 @testable import Harness

@@ -1,10 +1,10 @@
 import Glibc
+import LaboratorySupport
 import Testing
 
 @testable import Harness
-@testable import opbench
 
-/// The gate's committed files, and the suite that programs print.
+/// The gate's committed files, and its logs.
 struct GateFilesTests {
   static let provenance = Provenance(
     date: "2026-01-02T03:04:05Z", cpu: "a CPU", cpus: 2, kernel: "6", commit: "abc", command: "opbench gate")
@@ -100,22 +100,6 @@ struct GateFilesTests {
     expect(.badInput, ["--record"]) { _ = try AllocationRecord.read(folder.write("[]", to: "b.json")) }
     let upside = try record.text().split(separator: "2.1").joined(separator: "1")
     expect(.badInput, ["[lowest, highest]"]) { _ = try AllocationRecord.read(folder.write(upside, to: "c.json")) }
-  }
-
-  @Test func suitesAreReadAsTheyAreWritten() throws {
-    let suite = GateSuite(build: "release", cells: GatedBenchmarks.cells(subject: "stealing", workers: 2))
-    #expect(GateSuite(suite.lines) == suite)
-    let walls = suite.cells.filter { $0.metrics.contains { $0.tier == .wallClock } }
-    #expect(6...10 ~= walls.count && walls.allSatisfy { $0.cell.arm.workers == 2 })
-    // On one CPU wide and narrow cells are the same.
-    let narrow = GatedBenchmarks.cells(subject: "stealing", workers: 1)
-    #expect(narrow.count == walls.count + 1 && Set(narrow.map(\.cell)).count == narrow.count)
-    for lines in [
-      [], ["end"], ["suite\t3\trelease"], ["suite\t2\trelease", "end"], ["suite\t4\trelease", "end"],
-      ["suite\t3\trelease", "nonsense", "end"],
-      ["suite\t3\trelease", "gated\ta\tb\t\ts\t0\tns_per_op ns 2\t", "end"],
-      ["suite\t3\trelease", "gated\ta\tb\t\ts\t1\tns_per_op ns 7\t", "end"],
-    ] { #expect(GateSuite(lines) == nil, "\(lines)") }
   }
 
   @Test func provenanceNamesNoFolderOfTheMachine() {

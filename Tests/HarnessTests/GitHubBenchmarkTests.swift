@@ -1,4 +1,5 @@
 import FoundationEssentials
+import LaboratorySupport
 import Testing
 
 @testable import Harness
@@ -33,17 +34,5 @@ struct GitHubBenchmarkTests {
   @Test func aResultWithoutTimes() {
     let set = ResultSet(name: "a.csv", rows: [row(1, .allocationsPerOp, 1)], record: nil)
     #expect { try GitHubBenchmark.text(set) } throws: { ($0 as? Complaint)?.code == .badInput }
-  }
-
-  @Test func theCommand() throws {
-    let folder = try TemporaryFolder()
-    let good = folder.write(CSVReaderTests.text, to: "good.csv")
-    let outcome = ProcessRunner.run(
-      CommandLineTests.program, ["compare", good, "--format", "github-action-benchmark"], timeout: 60)
-    #expect(outcome.ending == .exited(0), "\(outcome.lastWords ?? "")")
-    let entries = try JSONDecoder().decode([Entry].self, from: Data(outcome.lines.joined(separator: "\n").utf8))
-    #expect(!entries.isEmpty)
-    CommandLineTests().expectComplaint(
-      64, ["one CSV file"], ["compare", good, good, "--format", "github-action-benchmark"])
   }
 }

@@ -1,9 +1,7 @@
-import Subjects
-import Synchronization
+import LaboratorySupport
 import Testing
 
 @testable import Harness
-@testable import Workloads
 
 /// METG from curves whose answer is known.
 struct METGTests {
@@ -104,27 +102,6 @@ struct METGTests {
     #expect(readings.contains { $0.metric == .metg(50) } && !readings.contains { $0.metric == .metg(95) })
   }
 
-  /// A sweep over runs that only exist here, of subjects with very different costs.
-  @Test(arguments: [300.0, 5_000, 60_000])
-  func theLadderFindsWhatItNeeds(overhead: Double) throws {
-    let graph = TaskGraph(inputs: [[], [], [], []], nanoseconds: [1, 1, 1, 1])
-    var works: [Double] = []
-    let ladder = GranularitySweep(graph, cores: 2) { work in
-      works.append(work)
-      return (work + overhead) * 2
-    }
-    let makespans = try ladder.run(2, peak: 1)
-    let readings = try METG.readings(makespans, ladder.constants(peak: 1))
-    let half = try #require(readings.first { $0.metric == .metg(50) })
-    #expect(abs(half.value / (2 * overhead) - 1) < 0.02)
-    if overhead * 19 < GranularitySweep.largest / 2 {
-      let most = try #require(readings.first { $0.metric == .metg(95) })
-      #expect(abs(most.value / (20 * overhead) - 1) < 0.02)
-    }
-    #expect(works.allSatisfy { $0 <= GranularitySweep.largest })
-    #expect(makespans.map(\.work) == makespans.map(\.work).sorted(by: >))
-  }
-
   @Test func meansOverTheScenariosThatAllHave() throws {
     func line(_ pattern: String, _ metric: Metric, _ medians: [Double?]) -> SummaryLine {
       var cells: [Arm: SummaryCell] = [:]
@@ -148,28 +125,4 @@ struct METGTests {
     #expect(line("a", .crossings, [1, 1]).isUnremarkable && !line("a", .crossings, [1, 3]).isUnremarkable)
     #expect(!line("a", .nsPerOp, [1, 1]).isUnremarkable)
   }
-}
-
-/// The parts that look at the machine.
-struct MachineTests {
-  @Test func aPeakIsPositive() {
-    let peak = MachinePeak.measure(threads: 2, spin: Spin.calibrated())
-    #expect(peak > 0 && peak.isFinite)
-  }
-
-  @Test func sleepingThreadsAreToldFromRunningOnes() {
-    let others = Threads.all()
-    #expect(!others.isEmpty)
-    let subject = StealingSubject(workers: 1)
-    let gate = Gate()
-    subject.submit { while !gate.isOpen.load(ordering: .relaxed) {} }
-    // One spins, which shows whenever it has a CPU or waits for one.
-    #expect(!Threads.waitUntilAsleep(except: others, nanoseconds: 5_000_000))
-    gate.isOpen.store(true, ordering: .relaxed)
-    subject.drain()
-  }
-}
-
-private final class Gate: Sendable {
-  let isOpen = Atomic<Bool>(false)
 }

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import LaboratorySupport
 import Testing
 
 @testable import Harness

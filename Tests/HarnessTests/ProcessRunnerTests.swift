@@ -1,4 +1,5 @@
 import Glibc
+import LaboratorySupport
 import Testing
 
 @testable import Harness

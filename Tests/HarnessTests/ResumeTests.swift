@@ -1,4 +1,5 @@
 import FoundationEssentials
+import LaboratorySupport
 import Testing
 
 @testable import Harness
@@ -16,15 +17,6 @@ struct ResumeTests {
     return Plan(scenarios: scenarios, effort: effort, seed: seed, allocator: allocator)
   }
 
-  static func environment(_ plan: Plan, _ result: RunResult) throws -> String {
-    var environment = Environment(
-      runID: "run", plan: plan, spin: Spin(roundsPerMicrosecond: 12.5),
-      subjects: [SubjectFacts("stealing", role: .ours, summary: "ours")], reference: "foundation", context: "g.json",
-      arguments: [], jemalloc: nil, source: "/")
-    environment.outcome = RunOutcome(result)
-    return try environment.json()
-  }
-
   /// Writes what a run that stopped there would have left, and reads it back.
   func earlier(_ world: FakeWorld, _ result: RunResult, killed: Bool, torn: String = "") throws -> EarlierRun {
     let folder = try TemporaryFolder()
@@ -32,7 +24,7 @@ struct ResumeTests {
     let text = CSV.line(CSV.header) + world.rows.map(CSV.line).joined() + torn
     _ = folder.write(text, to: "a.csv\(suffix)")
     let known = killed ? world.checkpoints.last ?? RunResult() : result
-    _ = folder.write(try Self.environment(Self.plan(), known), to: "a.env.json\(suffix)")
+    _ = folder.write(try Sample.environment(Self.plan(), known), to: "a.env.json\(suffix)")
     return try EarlierRun(csv: "\(folder.path)/a.csv", plan: Self.plan(), context: "g.json")
   }
 
@@ -112,7 +104,7 @@ struct ResumeTests {
     #expect(complaint()?.code == .noInput)
     _ = folder.write("{}", to: "a.env.json")
     #expect(complaint()?.code == .badInput)
-    let environment = try Self.environment(Self.plan(), RunResult())
+    let environment = try Sample.environment(Self.plan(), RunResult())
     // A spin that no CPU has, and no repeat at all, would crash the processes that go on with them.
     for (found, odd) in [(": 12.5", ": 1e300"), (": 12.5", ": -1"), ("\"repeats\" : {", "\"repeats\" : {\"a/b\": 0")] {
       let changed = environment.replacing(found, with: odd)

@@ -1,33 +1,7 @@
+import LaboratorySupport
 import Testing
 
 @testable import Harness
-
-/// A plan and rows made by hand.
-enum Sample {
-  static let scenario = Scenario(BenchmarkName("overhead", "external-add"), ["ops": "10"])
-  static let ours = Arm(subject: "stealing", workers: 2)
-  static let reference = Arm(subject: "foundation", workers: 2)
-  static let raw = Arm(subject: "raw-dispatch", workers: 2)
-
-  static func plan(
-    repeats: RepeatPolicy = .calibrated(), counts: Bool = false,
-    effort: Effort = Effort(blocks: 2, values: 3, leadIn: 2_000, target: 1_000, budget: 3_000),
-    headlines: [Metric] = [.nsPerOp]
-  ) -> Plan {
-    let planned = PlannedScenario(
-      scenario: scenario, arms: [ours, reference], incapable: [raw], repeats: repeats, headlines: headlines,
-      countsAllocations: counts, notes: ["a note"])
-    return Plan(scenarios: [planned], effort: effort, seed: 1)
-  }
-
-  static func rows(_ arm: Arm, block: Int, _ values: [Double], detail: Parameters = [:]) -> [Row] {
-    values.enumerated().map { index, value in
-      Row(
-        runID: "r", block: block, process: block, valueIndex: index + 1, cell: CellKey(scenario, arm),
-        reading: Reading(.nsPerOp, value, count: 10, detail: detail))
-    }
-  }
-}
 
 struct SummaryTests {
   @Test func numbersOfAnySizeCanBeShown() {

@@ -1,3 +1,4 @@
+import LaboratorySupport
 import TestSupport
 import Testing
 
@@ -96,50 +97,5 @@ struct TraceTests {
     #expect(trace.facts == ["run": "a \"run\""] && output.operations == 6 && output.notShown == 2)
     #expect(throws: Complaint.self) { try TraceOutput("\(folder.path)/t.txt") }
     #expect(throws: Complaint.self) { try TraceOutput("/no/such/folder/t.json") }
-  }
-
-  /// The program itself: two backends of ours and a reference, in one file.
-  @Test func theProgram() throws {
-    let folder = try TemporaryFolder()
-    let path = "\(folder.path)/t.json"
-    let run = ProcessRunner.run(
-      CommandLineTests.program,
-      [
-        "--backend", "stealing,threadpool", "--benchmark", "dependencies/diamond", "--blocks", "1", "--values", "1",
-        "--workers", "2", "--output", "\(folder.path)/t.csv", "--trace", path,
-      ], timeout: 300)
-    #expect(run.ending == .exited(0), "\(run)")
-    #expect(folder.contents == ["t.csv", "t.env.json", "t.json"])
-    let trace = CheckedTrace(try #require(folder.read("t.json")))
-    #expect(trace.problems.isEmpty, "\(trace.problems.prefix(3))")
-    let names = trace.processNames.values.sorted()
-    #expect(
-      names.allSatisfy { $0.hasPrefix("dependencies/diamond ") } && names.contains { $0.hasSuffix(" stealing@2") }
-        && names.contains { $0.hasSuffix(" threadpool@2") } && !names.contains { $0.contains("foundation") }, "\(names)"
-    )
-    #expect(trace.slices.contains { $0.category == "operation" } && !trace.arrows.isEmpty)
-    for arrow in trace.arrows { #expect(trace.slices[arrow.from].process == trace.slices[arrow.to].process) }
-  }
-
-  @Test func theCommandLine() throws {
-    let folder = try TemporaryFolder()
-    let csv = "\(folder.path)/t.csv"
-    let run = ["--benchmark", "dependencies/diamond", "--output", csv]
-    CommandLineTests().expectComplaint(
-      73, ["/no/such/folder/t.json"], run + ["--trace", "/no/such/folder/t.json"])
-    CommandLineTests().expectComplaint(64, ["--trace", ".json", "'t.txt'"], run + ["--trace", "t.txt"])
-    CommandLineTests().expectComplaint(
-      64, ["--trace", "stealing, threadpool, dispatch"],
-      run + ["--backend", "foundation", "--trace", "\(folder.path)/t.json"])
-    #expect(folder.contents.isEmpty)
-    let dry = ProcessRunner.run(
-      CommandLineTests.program,
-      ["--benchmark", "dependencies/diamond", "--dry-run", "--trace", "\(folder.path)/t.json"], timeout: 60)
-    #expect(dry.lines.last?.contains(" trace)") == true, "\(dry.lines)")
-    #expect(folder.contents.isEmpty)
-    let traced = ProcessRunner.run(
-      "sh", ["-c", "OPERATIONS_TRACE=\(folder.path)/x.json \"$0\" \"$@\" 2>&1", CommandLineTests.program] + run,
-      timeout: 60)
-    #expect(traced.ending == .exited(64) && traced.lines.count == 1, "\(traced.lines)")
   }
 }

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 import Harness
+import LaboratorySupport
 import ReaderFuzzing
 import TestSupport
 import Testing
@@ -9,13 +10,6 @@ import Testing
 @Suite struct ProgramFuzzTests {
   /// Each starts a process.
   private static let inputs = 40
-
-  /// Beside the tests in the build folder.
-  private static let program: String = {
-    let own = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
-    let tests = CommandLine.arguments.first { $0.hasSuffix(".xctest") } ?? own
-    return tests.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/") + "/opbench"
-  }()
 
   private let folder = FileManager.default.temporaryDirectory.path + "/opbench-fuzz-\(UUID().uuidString)"
 
@@ -38,7 +32,7 @@ import Testing
   private func objection(_ arguments: [String]) -> String? {
     // What it says on standard error alone.
     let outcome = ProcessRunner.run(
-      "sh", ["-c", "\"$0\" \"$@\" 2>&1 >/dev/null", Self.program] + arguments, timeout: 60)
+      "sh", ["-c", "\"$0\" \"$@\" 2>&1 >/dev/null", BuiltOpbench.path] + arguments, timeout: 60)
     guard case .exited(let code) = outcome.ending else { return "it \(outcome.ending.description)" }
     if code == 0 { return nil }
     guard (64...78).contains(code) else { return "it ended with \(code): \(outcome.lines)" }

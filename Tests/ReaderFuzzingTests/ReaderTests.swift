@@ -1,4 +1,5 @@
 import FoundationEssentials
+import LaboratorySupport
 import ReaderFuzzing
 import Testing
 
@@ -19,8 +20,7 @@ import Testing
 
   /// The real workflows beside the checkout, those that are not too long for the time of a test.
   static let workflows: [[UInt8]] = {
-    let root = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3).joined(separator: "/")
-    let folder = "\(root)/../shared/data/wfinstances"
+    let folder = Checkout.path("../shared/data/wfinstances")
     let files = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
     return files.sorted().filter { $0.hasSuffix(".json") }.compactMap { file in
       FileManager.default.contents(atPath: "\(folder)/\(file)").map { Array($0) }

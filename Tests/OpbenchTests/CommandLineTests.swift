@@ -1,30 +1,10 @@
-import FoundationEssentials
+import LaboratorySupport
 import Testing
 
 @testable import Harness
 
-/// The program as a user meets it. It lies beside the tests in the build folder.
+/// The program as a user meets it.
 struct CommandLineTests {
-  static let program: String = {
-    let own = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
-    let tests = CommandLine.arguments.first { $0.hasSuffix(".xctest") } ?? own
-    return tests.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/") + "/opbench"
-  }()
-
-  func opbench(_ arguments: String...) -> (code: Int32?, output: [String], lastWords: String?) {
-    let outcome = ProcessRunner.run(Self.program, arguments, timeout: 300)
-    guard case .exited(let code) = outcome.ending else { return (nil, outcome.lines, outcome.lastWords) }
-    return (code, outcome.lines, outcome.lastWords)
-  }
-
-  /// Ends with that code, says one line that contains all those words, and prints nothing.
-  func expectComplaint(_ code: Int32, _ words: [String], _ arguments: [String]) {
-    let outcome = ProcessRunner.run("sh", ["-c", "\"$0\" \"$@\" 2>&1", Self.program] + arguments, timeout: 60)
-    #expect(outcome.ending == .exited(code), "\(arguments)")
-    #expect(outcome.lines.count == 1, "\(outcome.lines)")
-    for word in words { #expect(outcome.lines.first?.contains(word) == true, "\(word) is not in \(outcome.lines)") }
-  }
-
   @Test func wrongNamesAndNumbers() {
     expectComplaint(64, ["'fast'", "stealing", "foundation"], ["--backend", "fast"])
     expectComplaint(64, ["'nothing'", "overhead/external-add"], ["--benchmark", "nothing"])
@@ -53,6 +33,12 @@ struct CommandLineTests {
     expectComplaint(64, ["fast"], ["--backend", "fast", "--output", output])
     expectComplaint(73, ["/no/such/folder/a.csv"], ["--output", "/no/such/folder/a.csv"])
     #expect(folder.contents == before && folder.read("a.csv") == "earlier")
+  }
+
+  @Test func theReportsUsage() {
+    expectComplaint(64, ["--output"], ["report", "a.csv"])
+    expectComplaint(64, ["files"], ["report", "--output", "/tmp"])
+    expectComplaint(64, ["--nonsense"], ["report", "a.csv", "--output", "/tmp", "--nonsense"])
   }
 
   @Test func contradictionsAndHugeCounts() {
@@ -88,11 +74,11 @@ struct CommandLineTests {
 
   @Test func badResults() throws {
     let folder = try TemporaryFolder()
-    let good = folder.write(CSVReaderTests.text, to: "good.csv")
-    let cut = folder.write(String(CSVReaderTests.text.dropLast(7)), to: "cut.csv")
+    let good = folder.write(Sample.csv, to: "good.csv")
+    let cut = folder.write(String(Sample.csv.dropLast(7)), to: "cut.csv")
     let other = folder.write("time,value\r\n1,2\r\n", to: "other.csv")
     let newer = folder.write(
-      CSVReaderTests.text.split(separator: "1,r,", maxSplits: 1).joined(separator: "2,r,"), to: "newer.csv")
+      Sample.csv.split(separator: "1,r,", maxSplits: 1).joined(separator: "2,r,"), to: "newer.csv")
     expectComplaint(64, ["one or two", "3"], ["compare", good, good, good])
     expectComplaint(64, ["files"], ["compare"])
     expectComplaint(66, ["\(folder.path)/no.csv"], ["compare", "\(folder.path)/no.csv"])
@@ -103,17 +89,28 @@ struct CommandLineTests {
     expectComplaint(64, ["'yaml'"], ["compare", good, "--format", "yaml"])
     for suffix in ["good", "cut"] { _ = folder.write("{", to: "\(suffix).env.json") }
     expectComplaint(65, ["good.env.json"], ["compare", good])
-    _ = folder.write(try ResumeTests.environment(ResumeTests.plan(), RunResult()), to: "good.env.json")
+    _ = folder.write(try Sample.environment(), to: "good.env.json")
     expectComplaint(64, ["'nobody'", "stealing"], ["compare", good, "--reference", "nobody"])
     expectComplaint(64, ["--metric", "'('"], ["compare", good, "--metric", "("])
     expectComplaint(65, ["good.csv", "'x/y'"], ["compare", good, "--benchmark", "x/y"])
     expectComplaint(65, ["no ratio"], ["compare", good, "--reference", "stealing"])
-    #expect(opbench("compare", good, good).code == 0)
+    #expect(BuiltOpbench.run("compare", good, good).code == 0)
+  }
+
+  @Test func resultsForTheGitHubAction() throws {
+    let folder = try TemporaryFolder()
+    let good = folder.write(Sample.csv, to: "good.csv")
+    let compare = ["compare", good, "--format", "github-action-benchmark"]
+    let outcome = ProcessRunner.run(BuiltOpbench.path, compare, timeout: 60)
+    #expect(outcome.ending == .exited(0), "\(outcome.lastWords ?? "")")
+    let text = try GitHubBenchmark.text(ResultSet.read(path: good))
+    #expect(text.contains("ns_per_op") && outcome.lines == text.split(separator: "\n").map(String.init))
+    expectComplaint(64, ["one CSV file"], ["compare", good, good, "--format", "github-action-benchmark"])
   }
 
   @Test(arguments: ["bash", "zsh", "fish"])
   func completion(shell: String) {
-    let script = opbench("--generate-completion-script", shell)
+    let script = BuiltOpbench.run("--generate-completion-script", shell)
     #expect(script.code == 0)
     for word in ["--backend", "--benchmark", "compare", "validate", "jemalloc"] {
       #expect(script.output.contains { $0.contains(word) }, "\(word)")
@@ -129,18 +126,18 @@ struct CommandLineTests {
     ]
     for allocator in ["system", "jemalloc"] {
       let run = ProcessRunner.run(
-        Self.program, arguments + ["--allocator", allocator, "--output", "\(folder.path)/\(allocator).csv"],
+        BuiltOpbench.path, arguments + ["--allocator", allocator, "--output", "\(folder.path)/\(allocator).csv"],
         timeout: 300)
       #expect(run.ending == .exited(0), "\(run.lastWords ?? "")")
       #expect(try #require(folder.read("\(allocator).env.json")).contains("\"allocator\" : \"\(allocator) ("))
     }
     let files = ["\(folder.path)/system.csv", "\(folder.path)/jemalloc.csv"]
     expectComplaint(65, ["system", "jemalloc", "--across-allocators"], ["compare"] + files)
-    #expect(opbench("compare", files[0], files[1], "--across-allocators").code == 0)
+    #expect(BuiltOpbench.run("compare", files[0], files[1], "--across-allocators").code == 0)
     // A timed process that finds itself on jemalloc unasked gives no number.
     let library = try #require(Jemalloc.library())
     let preloaded = ProcessRunner.run(
-      Self.program, arguments, environment: ["LD_PRELOAD": library], timeout: 300)
+      BuiltOpbench.path, arguments, environment: ["LD_PRELOAD": library], timeout: 300)
     #expect(preloaded.ending == .exited(70))
   }
 
@@ -153,55 +150,44 @@ struct CommandLineTests {
     expectComplaint(64, ["no subject 'fast'; there are"], ["--backend", "fast"])
   }
 
-  @Test func edits() {
-    for (a, b, count) in [
-      ("", "", 0), ("", "abc", 3), ("run", "run", 0), ("comapre", "compare", 1), ("kitten", "sitting", 3),
-      ("ab", "ba", 1),
-    ] {
-      #expect(Suggestion.edits(Array(a), Array(b)) == count && Suggestion.edits(Array(b), Array(a)) == count)
-    }
-    #expect(Suggestion.closest(to: "", among: ["a"]) == nil && Suggestion.closest(to: "x", among: ["a"]) == nil)
-    #expect(Suggestion.closest(to: "lst", among: ["run", "list"]) == "list")
-  }
-
   @Test func version() {
-    let version = opbench("--version")
+    let version = BuiltOpbench.run("--version")
     #expect(version.code == 0 && version.output.count == 1)
     #expect(version.output.first?.hasPrefix("opbench 0.") == true && version.output.first?.contains("Swift 6") == true)
   }
 
   @Test func theHelpOfRunSaysItsExitCodes() {
-    let help = opbench("run", "--help").output.joined(separator: " ")
+    let help = BuiltOpbench.run("run", "--help").output.joined(separator: " ")
     for code in ["0", "64", "65, 66", "69", "70", "73", "74", "130"] {
       #expect(help.contains(" \(code): "), "\(code)")
     }
   }
 
   @Test func listAndHelp() {
-    let list = opbench("list")
+    let list = BuiltOpbench.run("list")
     #expect(list.code == 0)
     for word in ["stealing", "raw-dispatch", "graph", "list overhead"] {
       #expect(list.output.contains { $0.contains(word) }, "\(word)")
     }
     #expect(list.output.allSatisfy { $0.count <= 120 } && list.output.count <= 60)
-    let narrow = ProcessRunner.run(Self.program, ["list"], environment: ["COLUMNS": "70"], timeout: 60)
+    let narrow = ProcessRunner.run(BuiltOpbench.path, ["list"], environment: ["COLUMNS": "70"], timeout: 60)
     #expect(narrow.lines.allSatisfy { $0.count <= 70 } && narrow.lines.contains { $0.count > 60 })
-    #expect(opbench("list", "overhead").output.contains { $0.contains("ns_per_op (ns)") })
-    #expect(opbench("list", "--json").output.first == "{")
+    #expect(BuiltOpbench.run("list", "overhead").output.contains { $0.contains("ns_per_op (ns)") })
+    #expect(BuiltOpbench.run("list", "--json").output.first == "{")
     expectComplaint(64, ["'nothing'", "overhead/external-add"], ["list", "nothing"])
-    #expect(opbench("--help").code == 0)
+    #expect(BuiltOpbench.run("--help").code == 0)
   }
 
   @Test func dryRunWritesNothing() throws {
     let folder = try TemporaryFolder()
-    let run = opbench(
+    let run = BuiltOpbench.run(
       "--dry-run", "--backend", "all", "--benchmark", "external|late", "--output", "\(folder.path)/a.csv")
     #expect(run.code == 0 && folder.contents.isEmpty)
     #expect(run.output.contains { $0.contains("overhead/external-add ops=10000") && $0.contains("threadpool@") })
     #expect(run.output.contains { $0.contains("late-starts") && $0.contains("empty: ") && $0.contains("raw-dispatch") })
     #expect(run.output.last?.contains("processes") == true)
     #expect(run.output.contains { $0.contains("variants left out") && $0.contains("--variants") })
-    let whole = opbench("--dry-run", "--benchmark", "external-batch", "--variants")
+    let whole = BuiltOpbench.run("--dry-run", "--benchmark", "external-batch", "--variants")
     #expect(whole.output.count { $0.hasPrefix("overhead/external-batch") } == 4)
     #expect(!whole.output.contains { $0.contains("left out") })
     // Processes that take long run in few blocks, but in as many as are asked for.
@@ -217,7 +203,7 @@ struct CommandLineTests {
     let arguments = [
       "--quick", "--blocks", "2", "--values", "2", "--backend", "raw-dispatch", "--benchmark", "overhead/local",
     ]
-    let toFile = ProcessRunner.run(Self.program, arguments + ["--output", "\(folder.path)/a.csv"], timeout: 300)
+    let toFile = ProcessRunner.run(BuiltOpbench.path, arguments + ["--output", "\(folder.path)/a.csv"], timeout: 300)
     #expect(toFile.ending == .exited(0), "\(toFile.lastWords ?? "")")
     #expect(toFile.lines.contains { $0.contains("ns_per_op") })
     #expect(toFile.lines.allSatisfy { $0.count <= 120 || $0.contains(folder.path) })
@@ -231,7 +217,7 @@ struct CommandLineTests {
     #expect(Set(timed.map { $0[3] }).count == 2)
     #expect(try #require(folder.read("a.env.json")).contains("\"schema\" : 1"))
 
-    let piped = ProcessRunner.run(Self.program, arguments, timeout: 300)
+    let piped = ProcessRunner.run(BuiltOpbench.path, arguments, timeout: 300)
     #expect(piped.ending == .exited(0))
     #expect(piped.lines.first == CSV.header.joined(separator: ",") + "\r")
     #expect(piped.lines.allSatisfy { $0.split(separator: ",", omittingEmptySubsequences: false).count == 14 })

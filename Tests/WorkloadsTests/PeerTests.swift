@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import LaboratorySupport
 import Subjects
 import Testing
 

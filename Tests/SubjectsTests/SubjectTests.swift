@@ -1,3 +1,4 @@
+import LaboratorySupport
 import Synchronization
 import Testing
 
@@ -125,5 +126,12 @@ struct SubjectTests {
     #expect(SubjectRegistry.all.filter { $0.role == .peer }.map(\.name) == ["tbb", "tbb-flow", "rayon", "go"])
     #expect(SubjectRegistry.all.allSatisfy { !$0.summary.isEmpty && !$0.summary.contains("\n") })
     #expect(SubjectRegistry.all.filter { !$0.abilities.contains(.threads) }.map(\.name) == ["serial"])
+  }
+
+  /// The report gives a bare backend the colour of its queue, which it knows by the name.
+  @Test func bareSubjectsAreNamedForTheirQueues() {
+    let ours = SubjectRegistry.all.filter { $0.role == .ours }.map(\.name)
+    let bare = SubjectRegistry.all.filter { $0.role == .bare }.map(\.name)
+    #expect(bare == ours.map { "\($0)-bare" })
   }
 }

@@ -2,7 +2,7 @@ import Glibc
 
 /// Runs a body on a thread of its own. Tests run on the threads of Swift's concurrency, which one of the subjects works
 /// on: a body that blocks until that subject is done must not hold one of them.
-func onOwnThread(_ body: @escaping @Sendable () throws -> Void) async throws {
+package func onOwnThread(_ body: @escaping @Sendable () throws -> Void) async throws {
   try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
     let box = Unmanaged.passRetained(ThreadStart { continuation.resume(with: Result { try body() }) }).toOpaque()
     var attributes = pthread_attr_t()

@@ -4,31 +4,8 @@ import Testing
 @testable import Harness
 @testable import Workloads
 
-/// What subjects can do and benchmarks need, in the same words.
-struct AbilitiesTests {
-  private struct Kinds: SubjectVisitor {
-    var kinds: [(name: String, abilities: Abilities, kind: Abilities)] = []
-
-    mutating func visit<S: ClosureSubject>(_ subject: S.Type) { kinds.append((S.name, S.abilities, [])) }
-    mutating func visit<S: CancellableSubject>(_ subject: S.Type) { kinds.append((S.name, S.abilities, .cancellation)) }
-    mutating func visit<S: OperationSubject>(_ subject: S.Type) {
-      kinds.append((S.name, S.abilities, [.cancellation, .operations]))
-    }
-  }
-
-  @Test func aSubjectSaysWhatItsKindDoes() {
-    var kinds = Kinds()
-    SubjectRegistry.visitAll(&kinds)
-    for (name, abilities, kind) in kinds.kinds {
-      #expect(abilities.intersection([.cancellation, .operations]) == kind, "\(name)")
-    }
-    let able = Dictionary(uniqueKeysWithValues: SubjectRegistry.all.map { ($0.name, $0.abilities.names) })
-    #expect(able["stealing"] == ["operations", "cancellation", "threads", "barriers", "suspension"])
-    #expect(able["raw-dispatch"] == ["cancellation", "threads", "barriers", "suspension"])
-    #expect(able["task-group"] == ["cancellation", "threads"] && able["serial"] == [])
-    #expect(able["nio"] == ["threads"] && able["go"] == ["threads"])
-  }
-
+/// What a benchmark needs, in the words in which subjects say what they can do.
+struct ObstacleTests {
   @Test func anObstacleIsWhatIsMissing() throws {
     for workload in try Catalogue(graphs: [], seed: 1).workloads {
       for parameters in workload.parameterSets() + workload.extendedParameterSets() {

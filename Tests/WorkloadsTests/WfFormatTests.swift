@@ -1,4 +1,5 @@
 import FoundationEssentials
+import LaboratorySupport
 import Testing
 
 @testable import Harness

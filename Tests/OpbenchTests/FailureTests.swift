@@ -1,29 +1,12 @@
-import FoundationEssentials
 import Glibc
+import LaboratorySupport
 import Testing
 
 @testable import Harness
 
 /// What goes wrong costs as little as possible and is said in one line.
 struct FailureTests {
-  /// The session with real processes in place of measuring ones.
-  @Test(arguments: [
-    ("kill -SEGV $$", "was killed by signal 11"), ("echo broken pipe dream >&2; exit 3", "broken pipe dream"),
-    ("sleep 1000 & sleep 1000", "did not finish in time"), ("echo end; exit 1", "exit code 1"), (":", "exit code 0"),
-  ])
-  func aSubjectThatCrashesOrHangsCostsItsCell(script: String, words: String) {
-    let world = FakeWorld()
-    world.answer = { request in
-      guard request.subject == "stealing" else { return FakeWorld.success(request) }
-      return ProcessRunner.run("sh", ["-c", script], timeout: 0.3)
-    }
-    let result = world.run(Sample.plan())
-    #expect(result.rows.map(\.cell.arm) == [Sample.reference, Sample.reference])
-    #expect(world.said.count == 1 && world.said[0].contains(words) && !world.said[0].contains("\n"), "\(world.said)")
-    #expect(!result.wasInterrupted && result.failures.count == 1)
-  }
-
-  static let program = CommandLineTests.program
+  static let program = BuiltOpbench.path
   static let run = [
     "run", "--quick", "--backend", "raw-dispatch", "--benchmark", "overhead/local", "--values", "2", "--blocks", "10",
   ]

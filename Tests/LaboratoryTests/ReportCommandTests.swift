@@ -1,19 +1,12 @@
 import FoundationEssentials
+import LaboratorySupport
 import Testing
 
 @testable import Harness
 @testable import Laboratory
-@testable import opbench
 
 /// `opbench report` hands over to `scripts/plot`, whose own tests are in Tests/ReportTests.
 struct ReportCommandTests {
-  @Test func usage() {
-    let line = CommandLineTests()
-    line.expectComplaint(64, ["--output"], ["report", "a.csv"])
-    line.expectComplaint(64, ["files"], ["report", "--output", "/tmp"])
-    line.expectComplaint(64, ["--nonsense"], ["report", "a.csv", "--output", "/tmp", "--nonsense"])
-  }
-
   @Test func findsTheScriptOfItsCheckout() throws {
     #expect(try ReportCommand.script() == Checkout.path("scripts/plot"))
     // A checkout that was moved after the build: the program still lies in it.

@@ -1,16 +1,18 @@
 import FoundationEssentials
 import Glibc
+import LaboratorySupport
 import Testing
 
 @testable import Harness
-@testable import Laboratory
 
 /// `opbench gate` as a user meets it.
 struct GateCommandTests {
-  static let program = CommandLineTests.program
+  static let program = BuiltOpbench.path
 
-  func expectComplaint(_ code: Int32, _ words: [String], _ arguments: String...) {
-    CommandLineTests().expectComplaint(code, words, ["gate"] + arguments)
+  func expectComplaint(
+    _ code: Int32, _ words: [String], _ arguments: String..., sourceLocation: SourceLocation = #_sourceLocation
+  ) {
+    LaboratorySupport.expectComplaint(code, words, ["gate"] + arguments, sourceLocation: sourceLocation)
   }
 
   @Test func everyOptionRefusesWhatMakesNoSense() throws {
@@ -38,7 +40,7 @@ struct GateCommandTests {
     expectComplaint(64, ["--self-test", "--thresholds"], "--self-test", "--thresholds", "x")
     expectComplaint(64, ["--seed"], "--base", own, "--seed", "x")
     for option in [["--whole"], ["--runs", "3"], ["--log", "l"], ["--minutes", "1"]] {
-      CommandLineTests().expectComplaint(64, [option[0], "--self-test"], ["gate", "--base", own] + option)
+      LaboratorySupport.expectComplaint(64, [option[0], "--self-test"], ["gate", "--base", own] + option)
     }
     expectComplaint(64, ["--self-test"], "--self-test", "--base", own)
     expectComplaint(64, ["--self-test"], "--self-test", "--json", "\(folder.path)/j.json")
@@ -55,9 +57,9 @@ struct GateCommandTests {
     let wrong = folder.write("{}", to: "wrong.json")
     let arguments = ["--base", Self.program]
     for option in ["--thresholds", "--allocations"] {
-      CommandLineTests().expectComplaint(
+      LaboratorySupport.expectComplaint(
         66, ["no.json", "no such file"], ["gate", option, "\(folder.path)/no.json", "--tiers", "0"])
-      CommandLineTests().expectComplaint(65, ["wrong.json"], ["gate", option, wrong] + arguments)
+      LaboratorySupport.expectComplaint(65, ["wrong.json"], ["gate", option, wrong] + arguments)
     }
     expectComplaint(65, ["wrong.json"], "--calibrate", "30", "--output", wrong)
     expectComplaint(65, ["wrong.json"], "--record", wrong)
@@ -160,33 +162,5 @@ struct GateCommandTests {
     }
     let more = try allocations(["OPBENCH_CONTROL_ALLOCATIONS": "2"]) - allocations([:])
     #expect(abs(more - 2) < 0.2, "\(more)")
-  }
-}
-
-/// Benchmarks of one's own.
-struct LaboratoryTests {
-  enum Sample: BenchmarkProgram {
-    static let benchmarks = [
-      Benchmark("a/plain", operations: 10, isSingleThreaded: true) {},
-      Benchmark(
-        "a/checked", setUp: { 7 }, measure: { number in guard number == 7 else { throw CheckFailed("not 7") } }),
-      Benchmark("a/wrong") { throw CheckFailed("wrong") },
-    ]
-  }
-
-  @Test func aSuiteOfClosures() throws {
-    let suite = GateSuite(build: "release", cells: ProgramSuite<Sample>.suite.gated)
-    #expect(GateSuite(suite.lines) == suite)
-    #expect(suite.cells.map { "\($0.cell.scenario)" } == ["a/plain", "a/checked", "a/wrong"])
-    #expect(suite.cells.map(\.countsInstructions) == [true, false, false])
-    #expect(suite.cells.allSatisfy { $0.cell.arm == Arm(subject: "Sample", workers: 1) && $0.countsAllocations })
-  }
-
-  @Test func aTrialOfAClosure() throws {
-    let plain = try Sample.benchmarks[0].trial()
-    let value = try plain.measure(3)
-    #expect(value.readings.map(\.metric) == Metric.cost && value.readings.allSatisfy { $0.count == 30 })
-    _ = try Sample.benchmarks[1].trial().measure(2)
-    #expect(throws: CheckFailed.self) { try Sample.benchmarks[2].trial().measure(1) }
   }
 }

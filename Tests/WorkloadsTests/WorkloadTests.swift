@@ -1,3 +1,4 @@
+import LaboratorySupport
 import Subjects
 import Testing
 
@@ -94,6 +95,13 @@ struct WorkloadTests {
     let names = try Catalogue(graphs: [], seed: 1).workloads.map(\.name)
     #expect(Set(names).count == names.count)
     #expect(Set(SubjectRegistry.all.map(\.name)).count == SubjectRegistry.all.count)
+  }
+
+  /// Whatever a workload reports has words that are no identifier.
+  @Test func everyMetricHasWords() throws {
+    let all = try Catalogue(graphs: [], seed: 1).workloads.flatMap(\.metrics) + Metric.process + Metric.counting
+    for metric in all { #expect(!metric.facts.words.contains("_") && !metric.facts.words.isEmpty, "\(metric.name)") }
+    #expect(Set(all.map(\.facts.words)).count == Set(all.map(\.name)).count, "two metrics have the same words")
   }
 
   @Test func unknownSubjectsAndMissingCapabilities() throws {

@@ -1,10 +1,9 @@
 import FoundationEssentials
+import LaboratorySupport
 import Subjects
 import Testing
 
 @testable import Harness
-@testable import Laboratory
-@testable import Workloads
 @testable import opbench
 
 /// What a result says of its subjects and metrics, so that the report needs no list of its own.
@@ -23,7 +22,7 @@ struct FactsTests {
   func record(_ readings: [(BenchmarkName, Metric)]) throws -> Record {
     let suite = OpbenchSuite()
     var environment = Environment(
-      runID: "run", plan: ResumeTests.plan(), spin: Spin(roundsPerMicrosecond: 1), subjects: suite.subjects,
+      runID: "run", plan: Sample.plan(), spin: Spin(roundsPerMicrosecond: 1), subjects: suite.subjects,
       reference: suite.reference, arguments: [], jemalloc: nil, source: "/")
     environment.describe(
       readings.map { name, metric in
@@ -49,20 +48,6 @@ struct FactsTests {
     #expect(record.subjects.allSatisfy { !$0.summary.isEmpty && $0.role != .control })
   }
 
-  /// Its results are about the program, which stands beside nothing.
-  @Test func aProgramOfOnesOwnIsItsOnlySubject() {
-    let suite = ProgramSuite<LaboratoryTests.Sample>.suite
-    #expect(suite.subjects == [SubjectFacts("Sample", role: .ours, summary: "this program")])
-    #expect(suite.reference == "Sample" && suite.subjects.allSatisfy { !$0.isReference && $0.line == $0.summary })
-  }
-
-  /// The report gives a bare backend the colour of its queue, which it knows by the name.
-  @Test func bareSubjectsAreNamedForTheirQueues() {
-    let ours = SubjectRegistry.all.filter { $0.role == .ours }.map(\.name)
-    let bare = SubjectRegistry.all.filter { $0.role == .bare }.map(\.name)
-    #expect(bare == ours.map { "\($0)-bare" })
-  }
-
   @Test func theEnvironmentHasTheMetricsOfItsRows() throws {
     let record = try record([
       (BenchmarkName("overhead", "add"), .cpuNsPerOp), (BenchmarkName("overhead", "add"), .nsPerOp),
@@ -82,12 +67,5 @@ struct FactsTests {
     #expect(record.metrics.filter { $0.value.better == "more" }.map(\.key) == ["jain"])
     #expect(record.metrics["ns_per_op"]?.better == "less" && record.metrics["rank_error_mean"]?.better == "less")
     #expect(record.metrics["executed"]?.better == nil)
-  }
-
-  /// Whatever a workload reports has words that are no identifier.
-  @Test func everyMetricHasWords() throws {
-    let all = try Catalogue(graphs: [], seed: 1).workloads.flatMap(\.metrics) + Metric.process + Metric.counting
-    for metric in all { #expect(!metric.facts.words.contains("_") && !metric.facts.words.isEmpty, "\(metric.name)") }
-    #expect(Set(all.map(\.facts.words)).count == Set(all.map(\.name)).count, "two metrics have the same words")
   }
 }

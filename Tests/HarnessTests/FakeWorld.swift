@@ -1,0 +1,50 @@
+import Testing
+
+@testable import Harness
+
+/// The session with processes that only exist here.
+final class FakeWorld {
+  var requests: [MeasureRequest] = []
+  var environments: [[String: String]] = []
+  var rows: [Row] = []
+  var said: [String] = []
+  var isInterrupted = false
+  var answer: (MeasureRequest) -> ProcessOutcome = { FakeWorld.success($0) }
+
+  static func outcome(_ ending: Ending, _ lines: [ResultLine], lastWords: String? = nil) -> ProcessOutcome {
+    ProcessOutcome(ending: ending, lines: lines.map(\.text), lastWords: lastWords, nanoseconds: 1_000_000)
+  }
+
+  static func success(_ request: MeasureRequest) -> ProcessOutcome {
+    switch request.mode {
+    case .calibrate(_, let limit):
+      outcome(.exited(0), [.repeats(min(limit, request.subject == "foundation" ? 3 : 40)), .end])
+    case .time: outcome(.exited(0), [.reading(valueIndex: 1, Reading(.nsPerOp, 5, count: 1)), .end])
+    case .count: outcome(.exited(0), [.reading(valueIndex: 1, Reading(.allocationsPerOp, 2, count: 1)), .end])
+    case .trace: outcome(.exited(0), [.traced(operations: 7, notShown: 0), .end])
+    }
+  }
+
+  var checkpoints: [RunResult] = []
+
+  func run(_ plan: Plan, counting: [String: String]? = nil, earlier: EarlierRun = EarlierRun()) -> RunResult {
+    let world = RunWorld(
+      launch: { request, environment, _ in
+        self.requests.append(request)
+        self.environments.append(environment)
+        return self.answer(request)
+      },
+      showProgress: { done, total, _, left in #expect(done < total && left >= 0) },
+      say: { self.said.append($0) },
+      record: { self.rows += $0 }, checkpoint: { self.checkpoints.append($0) }, isInterrupted: { self.isInterrupted },
+      countingEnvironment: counting)
+    var session = RunSession(
+      plan, runID: "run", spin: Spin(roundsPerMicrosecond: 1), context: "g.json", world: world,
+      earlier: earlier)
+    return session.run()
+  }
+
+  var timed: [MeasureRequest] {
+    requests.filter { if case .time = $0.mode { true } else { false } }
+  }
+}

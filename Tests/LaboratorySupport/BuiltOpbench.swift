@@ -1,0 +1,17 @@
+import FoundationEssentials
+import Harness
+
+/// The program `opbench`. It lies beside the tests in the build folder.
+package enum BuiltOpbench {
+  package static let path: String = {
+    let own = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
+    let tests = CommandLine.arguments.first { $0.hasSuffix(".xctest") } ?? own
+    return tests.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/") + "/opbench"
+  }()
+
+  package static func run(_ arguments: String...) -> (code: Int32?, output: [String], lastWords: String?) {
+    let outcome = ProcessRunner.run(path, arguments, timeout: 300)
+    guard case .exited(let code) = outcome.ending else { return (nil, outcome.lines, outcome.lastWords) }
+    return (code, outcome.lines, outcome.lastWords)
+  }
+}

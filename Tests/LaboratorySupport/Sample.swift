@@ -1,0 +1,57 @@
+import FoundationEssentials
+import Harness
+
+/// A plan, rows of it, and the files that hold them, made by hand.
+package enum Sample {
+  package static let scenario = Scenario(BenchmarkName("overhead", "external-add"), ["ops": "10"])
+  package static let ours = Arm(subject: "stealing", workers: 2)
+  package static let reference = Arm(subject: "foundation", workers: 2)
+  package static let raw = Arm(subject: "raw-dispatch", workers: 2)
+
+  package static func plan(
+    repeats: RepeatPolicy = .calibrated(), counts: Bool = false,
+    effort: Effort = Effort(blocks: 2, values: 3, leadIn: 2_000, target: 1_000, budget: 3_000),
+    headlines: [Metric] = [.nsPerOp]
+  ) -> Plan {
+    let planned = PlannedScenario(
+      scenario: scenario, arms: [ours, reference], incapable: [raw], repeats: repeats, headlines: headlines,
+      countsAllocations: counts, notes: ["a note"])
+    return Plan(scenarios: [planned], effort: effort, seed: 1)
+  }
+
+  package static func rows(_ arm: Arm, block: Int, _ values: [Double], detail: Parameters = [:]) -> [Row] {
+    values.enumerated().map { index, value in
+      Row(
+        runID: "r", block: block, process: block, valueIndex: index + 1, cell: CellKey(scenario, arm),
+        reading: Reading(.nsPerOp, value, count: 10, detail: detail))
+    }
+  }
+
+  /// A result of six rows, and the file that holds it.
+  package static let result = (1...3).flatMap { rows(ours, block: $0, [1.5, 2e-7], detail: ["level": "a,b"]) }
+  package static let csv = CSV.line(CSV.header) + result.map(CSV.line).joined()
+
+  /// What a run of that plan writes beside its rows.
+  package static func environment(_ plan: Plan = plan(), _ result: RunResult = RunResult()) throws -> String {
+    var environment = Environment(
+      runID: "run", plan: plan, spin: Spin(roundsPerMicrosecond: 12.5),
+      subjects: [SubjectFacts("stealing", role: .ours, summary: "ours")], reference: "foundation", context: "g.json",
+      arguments: [], jemalloc: nil, source: "/")
+    environment.outcome = RunOutcome(result)
+    return try environment.json()
+  }
+
+  /// What another command reads of that: the allocator, and what the end of the run knows.
+  package static func record(_ allocator: String, _ outcome: RunOutcome = RunOutcome()) -> RunRecord {
+    let fields = """
+      {"schema":1,"run_id":"r","allocator":"\(allocator)","seed":1,"context":"","cells":[],
+       "effort":{"blocks":2,"values":3,"warmups":1,"target":1000},"spin":{"rounds_per_microsecond":1.5},"outcome":
+      """
+    let encoder = JSONEncoder()
+    encoder.keyEncodingStrategy = .convertToSnakeCase
+    let decoder = JSONDecoder()
+    decoder.keyDecodingStrategy = .convertFromSnakeCase
+    let data = Data(fields.utf8) + (try! encoder.encode(outcome)) + Data("}".utf8)
+    return try! decoder.decode(RunRecord.self, from: data)
+  }
+}

@@ -1,0 +1,29 @@
+import Testing
+
+@testable import Subjects
+
+/// What subjects can do, in the words in which benchmarks say what they need.
+struct AbilitiesTests {
+  private struct Kinds: SubjectVisitor {
+    var kinds: [(name: String, abilities: Abilities, kind: Abilities)] = []
+
+    mutating func visit<S: ClosureSubject>(_ subject: S.Type) { kinds.append((S.name, S.abilities, [])) }
+    mutating func visit<S: CancellableSubject>(_ subject: S.Type) { kinds.append((S.name, S.abilities, .cancellation)) }
+    mutating func visit<S: OperationSubject>(_ subject: S.Type) {
+      kinds.append((S.name, S.abilities, [.cancellation, .operations]))
+    }
+  }
+
+  @Test func aSubjectSaysWhatItsKindDoes() {
+    var kinds = Kinds()
+    SubjectRegistry.visitAll(&kinds)
+    for (name, abilities, kind) in kinds.kinds {
+      #expect(abilities.intersection([.cancellation, .operations]) == kind, "\(name)")
+    }
+    let able = Dictionary(uniqueKeysWithValues: SubjectRegistry.all.map { ($0.name, $0.abilities.names) })
+    #expect(able["stealing"] == ["operations", "cancellation", "threads", "barriers", "suspension"])
+    #expect(able["raw-dispatch"] == ["cancellation", "threads", "barriers", "suspension"])
+    #expect(able["task-group"] == ["cancellation", "threads"] && able["serial"] == [])
+    #expect(able["nio"] == ["threads"] && able["go"] == ["threads"])
+  }
+}
