@@ -191,9 +191,9 @@ struct CommandLineTests {
     #expect(whole.output.count { $0.hasPrefix("overhead/external-batch") } == 4)
     #expect(!whole.output.contains { $0.contains("left out") })
     // Processes that take long run in few blocks, but in as many as are asked for.
-    let few = opbench("--dry-run", "--benchmark", "sleepers")
+    let few = BuiltOpbench.run("--dry-run", "--benchmark", "sleepers")
     #expect(few.output.last?.hasPrefix("27 processes (3 calibrate,") == true, "\(few.output.suffix(1))")
-    let asked = opbench("--dry-run", "--benchmark", "sleepers", "--blocks", "11")
+    let asked = BuiltOpbench.run("--dry-run", "--benchmark", "sleepers", "--blocks", "11")
     #expect(asked.output.last?.hasPrefix("36 processes (3 calibrate,") == true, "\(asked.output.suffix(1))")
   }
 
