@@ -95,7 +95,7 @@ public protocol OperationSubject: CancellableSubject, Waiting {
   func add(_ item: Item)
   func add(contentsOf items: [Item])
   func cancelAll()
-  /// At most so many operations run at a time.
+  /// At most n operations run at a time.
   func setLimit(_ count: Int)
   /// What has been added and has not finished.
   var remaining: Int { get }

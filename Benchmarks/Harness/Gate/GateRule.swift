@@ -73,7 +73,7 @@ package struct GateRule: Sendable {
     let median = Self.median(blocks, \.effect)
     guard abs(median) >= tolerance else { return Decision(.pass, "not confirmed by fresh blocks") }
     let agreeing = counted.count { ($0.effect > 0) == (median > 0) && $0.effect != 0 }
-    // Of more blocks so many that chance alone does it no more often than nine of ten.
+    // Of more blocks as large a share as chance alone reaches no more often than nine of ten.
     let chance = Self.chance(agreeing: agreeing, of: counted.count)
     guard chance <= Self.chance(agreeing: Self.agreeing, of: Self.secondBlocks) else {
       return Decision(.inconclusive, "only \(agreeing) of \(counted.count) blocks agree", isOpenForMore: hasMore)
@@ -121,7 +121,7 @@ package struct GateRule: Sendable {
     Statistics.median(blocks.filter { !$0.isExcluded }.map { $0[keyPath: value] })
   }
 
-  /// How likely chance alone puts at least so many of so many blocks on the side on which they are, either side.
+  /// How likely chance alone puts at least `agreeing` of `count` blocks on one side, whichever.
   package static func chance(agreeing: Int, of count: Int) -> Double {
     guard count > 0, agreeing * 2 > count else { return 1 }
     let tail = (agreeing...count).reduce(0.0) { sum, k in

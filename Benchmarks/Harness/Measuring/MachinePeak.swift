@@ -7,7 +7,7 @@ package enum MachinePeak {
   private static let stretch = 1_000_000.0
   private static let stretches = 12
 
-  /// Nominal nanoseconds of spinning that one of so many threads completes in a nanosecond; the best of several short
+  /// Nominal nanoseconds of spinning that one of `threads` threads completes in a nanosecond; the best of several short
   /// stretches, so that it is the machine's and not that of whoever disturbed it. A stretch lasts from the start of the
   /// first thread to the end of the last: threads that had to take turns on one CPU did not spin at once.
   package static func measure(threads: Int, spin: Spin) -> Double {

@@ -1,6 +1,6 @@
 import Glibc
 
-/// The rates of which so many hits in so many trials are still likely: the exact interval of Clopper and Pearson (1934),
+/// The rates of which n hits in m trials are still likely: the exact interval of Clopper and Pearson (1934),
 /// 95 %.
 package struct BinomialBounds: Hashable, Sendable {
   package let lower: Double

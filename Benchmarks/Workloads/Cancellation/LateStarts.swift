@@ -78,7 +78,7 @@ private final class CancelRound<S: OperationSubject>: @unchecked Sendable {
     begun.deallocate()
   }
 
-  /// Cancels when so many bodies have begun; gives the late starts, and out of how many: the operations that had not
+  /// Cancels when that number of bodies has begun; gives the late starts, and out of how many: the operations that had not
   /// been started when the call returned.
   func run(cancelAfter target: Int) throws -> (late: Int, pending: Int) {
     for index in 0..<operations { begun[index].store(0, ordering: .relaxed) }

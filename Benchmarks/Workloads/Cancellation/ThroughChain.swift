@@ -17,7 +17,7 @@ struct ThroughChain: HeldGraphWorkload {
 extension TaskGraph {
   static func chain(length: Int) -> TaskGraph { TaskGraph(idle: (0..<length).map { $0 == 0 ? [] : [$0 - 1] }) }
 
-  /// Each task is followed by two others, as far as there are so many.
+  /// Each task is followed by two others, as far as there are two.
   static func binaryTree(tasks: Int) -> TaskGraph {
     TaskGraph(idle: (0..<tasks).map { $0 == 0 ? [] : [($0 - 1) / 2] })
   }

@@ -144,7 +144,7 @@ final class GranularitySweep {
     METG.Sweep(tasks: graph.count, cores: cores, load: graph.totalWork, peak: peak)
   }
 
-  /// The shortest makespan at each granularity over so many sweeps, largest granularity first.
+  /// The shortest makespan at each granularity over n sweeps, largest granularity first.
   func run(_ sweeps: Int, peak: Double) throws -> [(work: Double, makespan: Double)] {
     let constants = constants(peak: peak)
     let top = try self.top ?? findTop(constants)

@@ -38,7 +38,7 @@ struct TaskGraph: Sendable {
     return result
   }
 
-  /// No schedule on so many workers is shorter than this.
+  /// No schedule on that number of workers is shorter than this.
   func lowerBound(workers: Int) -> Double { max(totalWork / Double(workers), criticalPath) }
 
   /// Graham 1969: no schedule that never idles while a task is ready is longer than this.

@@ -80,7 +80,7 @@ func readClock(clock uintptr) int64 {
 
 func now() int64 { return readClock(clockMonotonic) }
 
-// Whether so many nanoseconds have passed.
+// Whether that number of nanoseconds has passed.
 func hasPassed(nanoseconds uint64, start int64) bool { return uint64(now()-start) >= nanoseconds }
 
 type counters struct{ wall, cpu, voluntary, involuntary int64 }
@@ -152,7 +152,7 @@ func begin(place uint64) {
 
 // ---- Calibrating and timing ----
 
-// Runs and checks so many repeats, and gives one value.
+// Runs and checks n repeats, and gives one value.
 type measure func(repeats int) []reading
 
 // Does everything that is not to be timed.

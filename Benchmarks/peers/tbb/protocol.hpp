@@ -53,7 +53,7 @@ struct Elapsed {
   std::vector<Reading> readings(uint64_t operations, uint64_t edges = 0) const;
 };
 
-/// Runs and checks so many repeats, and gives one value.
+/// Runs and checks n repeats, and gives one value.
 using Measure = std::function<std::vector<Reading>(uint64_t repeats)>;
 
 /// Does everything that is not to be timed.

@@ -158,7 +158,7 @@ fn begin(place: usize) {
 
 // ---- Calibrating and timing ----
 
-/// Runs and checks so many repeats, and gives one value.
+/// Runs and checks n repeats, and gives one value.
 pub type Measure = Box<dyn FnMut(usize) -> Result<Vec<Reading>, Failure>>;
 /// Lives as long as the process, which is one cell.
 pub type Pool = &'static rayon::ThreadPool;
