@@ -9,8 +9,7 @@ package enum CommandLineProgram {
   ) {
     do {
       let arguments = CommandLine.arguments.dropFirst()
-      // A run starts thousands of these processes, and the parser would take a third of what each takes to its first
-      // value.
+      // A run starts thousands of these processes, and the parser would take a fifth of what each takes to start.
       if arguments.count == 2, arguments.first == "measure", let request = arguments.last, !request.hasPrefix("-") {
         try MeasureCommand<Program>.measure(request, program.suite)
       }
