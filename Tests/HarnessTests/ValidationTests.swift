@@ -47,6 +47,19 @@ struct ValidationTests {
     #expect(validation.findings[4].flaggedWidened <= found[4])
   }
 
+  /// Chance flags three of thirty in one validation of five; ten of thirty never.
+  @Test func aRateIsJudgedByWhatChanceAllows() {
+    func chance(_ flagged: Int) -> Double {
+      Validation.Finding(
+        level: Validation.again, comparisons: 30, flagged: flagged, flaggedWidened: 0, ratio: 1, halfWidth: 0.01
+      ).chance(of: 0.05)
+    }
+    #expect(chance(0) == 1)
+    #expect(abs(chance(1) - (1 - 0.2146)) < 1e-3)
+    #expect(abs(chance(3) - 0.1878) < 1e-3)
+    #expect(chance(10) < 1e-5)
+  }
+
   @Test func aBiasBetweenEqualsFails() {
     let validation = Validation(rows(noise: 0.01, bias: 0.05))
     #expect(!validation.equalsPass && validation.findings[0].share == 1)

@@ -66,7 +66,7 @@ public struct Benchmark: Sendable {
   private static let delay = getenv(delayVariable).flatMap { Int(String(cString: $0)) } ?? 0
 
   /// What the measuring loop itself costs: a call that does nothing stands for many operations.
-  static let nothing = Benchmark("laboratory/nothing", operations: 1_000) {}
+  static let nothing = Benchmark("laboratory/nothing", operations: 100_000) {}
 
   /// What the gate holds of it.
   func gated(subject: String) -> GatedCell {
