@@ -65,4 +65,22 @@ struct MeasuringProcessTests {
       #expect(CPUs.affinity == before)
     }
   }
+
+  /// Where this thread runs: the 39th field of its `stat`, the second of which is a name in parentheses.
+  private static func cpu() -> Int {
+    let fields = SystemFile.read("/proc/thread-self/stat")?.split(separator: ")").last?.split(separator: " ") ?? []
+    return fields.count > 36 ? Int(fields[36]) ?? -1 : -1
+  }
+
+  /// The kernel may move the thread on before anybody looks, but does not every time.
+  @Test func eachPlaceIsACPUOfItsOwn() {
+    let usual = (0..<CPUs.affinity).map { place in
+      let seen = (0..<200).map { _ in
+        CPUs.begin(on: place)
+        return Self.cpu()
+      }
+      return Dictionary(grouping: seen) { $0 }.max { $0.value.count < $1.value.count }!.key
+    }
+    #expect(Set(usual).count == CPUs.affinity, "\(usual)")
+  }
 }

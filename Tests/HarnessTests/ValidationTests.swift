@@ -35,9 +35,9 @@ struct ValidationTests {
       flagged += validation.findings[0].flagged
       passed += validation.equalsPass ? 1 : 0
     }
-    // Twenty blocks flag 4.1 % of equals: about 20 of 480, and no other share than none of 12 is below 5 %.
-    #expect(5...40 ~= flagged, "\(flagged) of 480 equals were told apart")
-    #expect(passed >= 14)
+    // 22 blocks flag 1.7 % of equals: about 8 of 480, and no other share than none of 12 is below 5 %.
+    #expect(1...23 ~= flagged, "\(flagged) of 480 equals were told apart")
+    #expect(passed >= 20)
   }
 
   @Test func aNoisyOneMissesSmallDelays() {
@@ -45,19 +45,6 @@ struct ValidationTests {
     let found = validation.findings.map(\.flagged)
     #expect(found[1] < 6 && found[4] > 6, "\(found)")
     #expect(validation.findings[4].flaggedWidened <= found[4])
-  }
-
-  /// Chance flags three of thirty in one validation of five; ten of thirty never.
-  @Test func aRateIsJudgedByWhatChanceAllows() {
-    func chance(_ flagged: Int) -> Double {
-      Validation.Finding(
-        level: Validation.again, comparisons: 30, flagged: flagged, flaggedWidened: 0, ratio: 1, halfWidth: 0.01
-      ).chance(of: 0.05)
-    }
-    #expect(chance(0) == 1)
-    #expect(abs(chance(1) - (1 - 0.2146)) < 1e-3)
-    #expect(abs(chance(3) - 0.1878) < 1e-3)
-    #expect(chance(10) < 1e-5)
   }
 
   @Test func aBiasBetweenEqualsFails() {

@@ -16,7 +16,9 @@ package struct Validation: Sendable {
   package static let delayed = [2, 5, 10, 20].map { Level(name: "control-plus-\($0)", delay: Double($0) / 100) }
   package static let levels = [control, again] + delayed
 
-  package static let blocksPerComparison = 20
+  /// Order statistics of 22 blocks leave out the truth in 1.7 % of comparisons, those of 20 in 4.1 %: with these, chance
+  /// alone would flag more than the stated share in one validation of five.
+  package static let blocksPerComparison = 22
   /// At most this share of comparisons of equals may be flagged different.
   package static let statedLevel = 0.05
 
@@ -40,15 +42,6 @@ package struct Validation: Sendable {
     package let halfWidth: Double
 
     package var share: Double { comparisons > 0 ? Double(flagged) / Double(comparisons) : 0 }
-
-    /// How likely at least as many are flagged, where each is at that rate.
-    package func chance(of rate: Double) -> Double {
-      guard flagged > 0 else { return 1 }
-      return (flagged...comparisons).reduce(0.0) { sum, k in
-        let ways = lgamma(Double(comparisons) + 1) - lgamma(Double(k) + 1) - lgamma(Double(comparisons - k) + 1)
-        return sum + exp(ways + Double(k) * log(rate) + Double(comparisons - k) * log(1 - rate))
-      }
-    }
   }
 
   package let findings: [Finding]
@@ -99,12 +92,11 @@ package struct Validation: Sendable {
         ? .nan : Statistics.median(estimates.map { ($0.interval!.upperBound - $0.interval!.lowerBound) / 2 }))
   }
 
-  /// Nothing is told from itself more often than stated: no more often than the stated level has it once in a hundred
-  /// validations, and never by an interval that is widened for all comparisons.
+  /// Nothing is told from itself more often than stated, and never by an interval that is widened for all comparisons.
   package var equalsPass: Bool {
     findings.allSatisfy {
       $0.level != Self.again
-        || ($0.comparisons > 0 && $0.flaggedWidened == 0 && $0.chance(of: Self.statedLevel) >= 0.01)
+        || ($0.comparisons > 0 && $0.flaggedWidened == 0 && $0.share <= Self.statedLevel)
     }
   }
 }

@@ -32,7 +32,8 @@ package struct ValidateCommand<Program: SuiteProgram>: ParsableCommand {
   private static var fewestRounds: Int {
     Validation.fewestRounds(benchmarks: Program.suite.experiment.scenarios.count)
   }
-  private static var usualRounds: Int { max(10, fewestRounds) }
+  /// At least sixty comparisons, of however many benchmarks there are.
+  private static var usualRounds: Int { 3 * fewestRounds }
 
   package init() {}
 
