@@ -11,7 +11,7 @@
  * deep   all_of_one                -DWAITERS -DCANCELLING -DREMOVING -DADDING_LATE -DKEEPING_ONE bitstate
  * deep   moving_and_removing       -DMOVING -DREMOVING -DCANCELLING -DWAITERS bitstate
  * mutant FLAG_OF_DEPENDENTS_READ_BEFORE_FINISH -DWAITERS
- * mutant PUSHER_IGNORES_FINISH     -DWAITERS
+ * mutant FLAGGED_AFTER_PUSH        -DWAITERS
  * mutant EDGE_NOT_ASKED_FOR        -DREMOVING
  * mutant REMOVAL_LOOKS_BEFORE_FLAG -DREMOVING
  * mutant LISTED_BEFORE_EPILOGUE_FLAG -DADDING_LATE
@@ -67,7 +67,7 @@ bool asleep[OPERATIONS];           /* a waiter sleeps on the word */
 /* D's dependencies (the only ones that change), under its lock. */
 bool locked;
 byte listedDependencies, linkedDependencies;   /* sets */
-byte removed;                      /* set: OperationExtras.removed */
+byte removed;                      /* set: dependencies whose edge is void */
 
 /* What the properties need to remember. */
 byte launched, left, ran;          /* sets */
@@ -192,10 +192,18 @@ inline release_dependents(operation) {
   edges = 0
 }
 
+/* Operation.claimAsDependency: before the edge may be pushed */
+inline flag_as_dependency(dependency) {
+#ifndef FLAGGED_AFTER_PUSH
+  word[dependency] = word[dependency] | HAS_DEPENDENTS
+#else
+  skip
+#endif
+}
+
 /* Operation.push: what has finished takes no edge; a finish may still come behind that look */
 #define IS_LINKED 0
 #define IS_FINISHED 1
-#define MUST_RELEASE 2
 inline push(dependency, dependent, result) {
   result = (has(dependency, FINISHED) -> IS_FINISHED : IS_LINKED);
   if
@@ -210,20 +218,9 @@ inline push(dependency, dependent, result) {
      }
   :: else
   fi;
-  if
-  :: result == IS_FINISHED
-  :: result == IS_LINKED && has(dependency, HAS_DEPENDENTS)
-  :: result == IS_LINKED && !has(dependency, HAS_DEPENDENTS) ->
-     d_step {
-#ifndef PUSHER_IGNORES_FINISH
-       if
-       :: has(dependency, FINISHED) -> result = MUST_RELEASE
-       :: else
-       fi;
+#ifdef FLAGGED_AFTER_PUSH
+  word[dependency] = word[dependency] | HAS_DEPENDENTS
 #endif
-       word[dependency] = word[dependency] | HAS_DEPENDENTS
-     }
-  fi
 }
 
 inline mark_cancelled(operation) {
@@ -413,7 +410,11 @@ end_idle:
 
 /* OperationQueue.add: list, then becomeStartable with linkDependencies. Operation D. */
 proctype EnqueuerOfD() {
-  byte edges, result, unseen, satisfied; int old; bool ownCountUsed;
+  byte edges, result, satisfied; int old; bool ownCountUsed;
+  if
+  :: DEPENDENCIES_OF_D & bit(P) -> flag_as_dependency(P)
+  :: else
+  fi;
   word[D] = word[D] | LISTED;
   if
   :: has(D, CANCELLED) ->
@@ -435,10 +436,6 @@ proctype EnqueuerOfD() {
            :: else -> push(Q, D, result); satisfied = Q
            fi;
            if
-           :: result == MUST_RELEASE -> unseen = bit(satisfied)
-           :: else
-           fi;
-           if
            :: result != IS_FINISHED -> linkedDependencies = linkedDependencies | bit(satisfied); ownCountUsed = true
            :: else
            fi;
@@ -446,7 +443,7 @@ proctype EnqueuerOfD() {
         :: else
         fi
      :: listedDependencies == (bit(P) | bit(Q)) && linkedDependencies != listedDependencies ->
-        /* linkList */
+        /* link */
         d_step {
           word[D] = word[D] + (linkedDependencies == 0 -> 2 : 1) * ONE_DEPENDENCY
         };
@@ -455,7 +452,7 @@ proctype EnqueuerOfD() {
            push(P, D, result);
            if
            :: result == IS_FINISHED -> satisfied++
-           :: else -> linkedDependencies = linkedDependencies | bit(P); unseen = (result == MUST_RELEASE -> unseen | bit(P) : unseen)
+           :: else -> linkedDependencies = linkedDependencies | bit(P)
            fi
         :: else
         fi;
@@ -464,7 +461,7 @@ proctype EnqueuerOfD() {
            push(Q, D, result);
            if
            :: result == IS_FINISHED -> satisfied++
-           :: else -> linkedDependencies = linkedDependencies | bit(Q); unseen = (result == MUST_RELEASE -> unseen | bit(Q) : unseen)
+           :: else -> linkedDependencies = linkedDependencies | bit(Q)
            fi
         :: else
         fi;
@@ -473,14 +470,6 @@ proctype EnqueuerOfD() {
      :: else
      fi;
      locked = false
-  :: else
-  fi;
-  if
-  :: (unseen & bit(P)) -> release_dependents(P)
-  :: else
-  fi;
-  if
-  :: (unseen & bit(Q)) -> release_dependents(Q)
   :: else
   fi;
   if
@@ -494,10 +483,10 @@ done:
 #ifdef SECOND_DEPENDENT
 proctype EnqueuerOfE() {
   byte edges, result; int old;
+  flag_as_dependency(P);
   word[E] = word[E] | LISTED;
   push(P, E, result);
   if
-  :: result == MUST_RELEASE -> release_dependents(P)
   :: result == IS_FINISHED -> release(E, NOBODY)
   :: else
   fi
@@ -560,6 +549,7 @@ proctype Adder() {
   /* what has finished takes no further dependency */
   :: (old & FINISHED)
   :: else -> old = 0;
+  flag_as_dependency(Q);
   if
   :: has(D, LISTED) ->
 #ifdef PUSHED_BEFORE_COUNTED
@@ -592,7 +582,6 @@ proctype Adder() {
   old = 0;
   locked = false;
   if
-  :: result == MUST_RELEASE -> release_dependents(Q)
   :: result == IS_FINISHED -> release(D, NOBODY)
   :: else
   fi

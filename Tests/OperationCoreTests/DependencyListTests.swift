@@ -3,120 +3,131 @@ import Testing
 
 @testable import OperationCore
 
+/// The list as a data structure: words that look like addresses stand for the operations.
 @Suite struct DependencyListTests {
-  private func makeList(_ operations: [Operation]) -> DependencyList {
-    var list = DependencyList()
-    for operation in operations { list.append(operation, isLinked: false) }
-    return list
+  private static func words(_ count: Int) -> [UInt] { (1...max(1, count)).prefix(count).map { UInt($0) << 4 } }
+
+  private func withList(of words: [UInt] = [], _ body: (DependencyList) -> Void) {
+    let list = DependencyList(owner: 1 << 20)
+    for word in words { list.append(word) }
+    body(list)
+    list.deallocate()
   }
 
-  /// The order, and that every position leads to the operation that stands there.
-  private func expect(_ list: DependencyList, is expected: [Operation]) {
-    #expect(list.operations == expected)
-    #expect(list.count == expected.count)
-    for operation in expected {
-      let entry = list.position(of: operation).flatMap { list.entry(at: $0) }
-      #expect(entry?.operation === operation)
+  private func listed(_ list: DependencyList) -> [UInt] {
+    var found: [UInt] = []
+    list.forEachListed { found.append($0.pointee.dependency) }
+    return found
+  }
+
+  /// The order, and that each is found where it stands.
+  private func expect(_ list: DependencyList, is expected: [UInt]) {
+    #expect(listed(list) == expected)
+    for word in expected {
+      let edge = list.find(word)
+      #expect(edge != 0 && DependencyList.record(edge).pointee.dependency == word)
+      #expect(DependencyList.owner(of: edge) == 1 << 20)
     }
   }
 
-  @Test(arguments: [0, 1, 7, 8, 9, 10, 40]) func `keeps the order of adding, and finds each`(count: Int) {
-    let operations = (0..<count).map { _ in Operation() }
-    let list = makeList(operations)
-    expect(list, is: operations)
-    #expect(list.position(of: Operation()) == nil)
-    #expect(list.unlinkedCount == count)
+  /// Around the ends of chunks, and of the search without an index.
+  static let counts = [0, 1, 4, 5, 6, 10, 11, 31, 32, 33, 34, 100]
+
+  @Test(arguments: counts) func `keeps the order of adding, and finds each`(count: Int) {
+    withList(of: Self.words(count)) { list in
+      expect(list, is: Self.words(count))
+      #expect(list.find(1 << 30) == 0)
+      #expect(list.first.pointee.count == count)
+    }
   }
 
-  @Test(arguments: [3, 8, 9, 30])
+  @Test(arguments: [1, 3, 5, 6, 31, 33, 60])
   func `a removed one leaves the others in order, and can come back at the end`(count: Int) {
-    let operations = (0..<count).map { _ in Operation() }
+    let words = Self.words(count)
     for index in 0..<count {
-      var list = makeList(operations)
-      let position = list.position(of: operations[index])
-      let removed = position.flatMap { list.remove(at: $0) }
-      #expect(removed?.operation === operations[index])
-      var expected = operations
-      expected.remove(at: index)
-      expect(list, is: expected)
-      #expect(list.position(of: operations[index]) == nil)
-      list.append(operations[index], isLinked: true)
-      expect(list, is: expected + [operations[index]])
+      withList(of: words) { list in
+        list.remove(list.find(words[index]))
+        var expected = words
+        expected.remove(at: index)
+        expect(list, is: expected)
+        #expect(list.find(words[index]) == 0)
+        list.append(words[index])
+        expect(list, is: expected + [words[index]])
+      }
     }
   }
 
-  @Test func `a hole is not removed again`() {
-    let operations = (0..<20).map { _ in Operation() }
-    var list = makeList(operations)
-    #expect(list.remove(at: 4)?.operation === operations[4])
-    #expect(list.remove(at: 4) == nil)
-    #expect(list.count == 19)
-  }
-
-  @Test func `linking asks each that is not linked, once, in order`() {
-    let operations = (0..<12).map { _ in Operation() }
-    var list = makeList(operations)
-    list.append(Operation(), isLinked: true)
-    _ = list.remove(at: 3)
-    var asked: [Operation] = []
-    list.linkAll {
-      asked.append($0)
-      return $0 !== operations[5]
+  @Test func `edges stay where they are while others come and go`() {
+    withList { list in
+      var edges: [UInt: UInt] = [:]
+      for word in Self.words(40) {
+        let edge = list.append(word | (word % 48 == 0 ? DependencyRecord.linked : 0))
+        if word % 48 == 0 { edges[word] = edge }
+      }
+      for word in Self.words(40) where word % 48 != 0 { list.remove(list.find(word)) }
+      #expect(listed(list) == Self.words(40).filter { $0 % 48 == 0 })
+      for (word, edge) in edges { #expect(list.find(word) == edge) }
+      let late = Self.words(60).suffix(20)
+      for word in late { list.append(word) }
+      #expect(listed(list) == Self.words(40).filter { $0 % 48 == 0 } + late)
     }
-    #expect(asked == operations.filter { $0 !== operations[3] })
-    #expect(list.unlinkedCount == 1)
-    asked = []
-    list.linkAll {
-      asked.append($0)
-      return true
+  }
+
+  @Test(arguments: [2, 40]) func `an edge without its dependency is found apart from the list`(count: Int) {
+    let words = Self.words(count)
+    withList { list in
+      for word in words { list.append(word | DependencyRecord.linked) }
+      let edge = list.find(words[1])
+      list.change(edge, to: words[1] | DependencyRecord.linked | DependencyRecord.unlisted | DependencyRecord.void)
+      #expect(list.find(words[1]) == 0)
+      #expect(list.findUnlisted(words[1]) == edge)
+      #expect(list.findUnlisted(words[0]) == 0)
+      list.append(words[1])
+      #expect(listed(list) == [words[0]] + words[2...] + [words[1]])
+      #expect(list.findUnlisted(words[1]) == edge)
+      list.change(edge, to: DependencyRecord.linked | DependencyRecord.unlisted)
+      #expect(list.findUnlisted(words[1]) == 0)
+      #expect(list.find(words[1]) != edge)
     }
-    #expect(asked == [operations[5]])
-    #expect(list.unlinkedCount == 0)
   }
 
-  @Test func `the first that satisfies a condition, past holes`() {
-    let operations = (0..<10).map { _ in Operation() }
-    var list = makeList(operations)
-    _ = list.remove(at: 0)
-    #expect(list.first { _ in true } === operations[1])
-    #expect(list.first { $0 === operations[7] } === operations[7])
-    #expect(list.first { $0 === operations[0] } == nil)
+  @Test func `adding and removing for ever takes no more memory`() {
+    for linked in [0, 3, 40] {
+      withList(of: Self.words(linked).map { $0 | DependencyRecord.linked }) { list in
+        for round in 0..<2000 {
+          let word = UInt(1000 + round % 7) << 4
+          if list.find(word) != 0 { list.remove(list.find(word)) }
+          list.append(word)
+        }
+        #expect(list.first.pointee.count <= 2 * (linked + 8))
+        #expect(listed(list).count == linked + 7)
+      }
+    }
   }
 
-  @Test(arguments: 1...40) func `does what an array does`(seed: UInt64) {
+  @Test(arguments: 1...60) func `does what an array does`(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
-    let operations = (0..<30).map { _ in Operation() }
-    var list = DependencyList()
-    var model: [Operation] = []
-    for _ in 0..<300 {
-      guard let operation = operations.randomElement(using: &random) else { return }
-      #expect((list.position(of: operation) != nil) == model.contains(operation))
-      if let position = list.position(of: operation) {
-        #expect(list.remove(at: position)?.operation === operation)
-        model.removeAll { $0 === operation }
-      } else {
-        list.append(operation, isLinked: false)
-        model.append(operation)
-      }
-      #expect(list.operations == model)
-      #expect(list.count == model.count)
-    }
-  }
-
-  @Test func `operations that went are let go`() {
-    let tracker = LifetimeTracker()
-    final class Tracked: Operation, @unchecked Sendable {
-      let token: LifetimeTracker.Token
-      init(_ token: LifetimeTracker.Token) {
-        self.token = token
-        super.init()
+    let words = Self.words(Int.random(in: 1...90, using: &random))
+    withList { list in
+      var model: [UInt] = []
+      var fixed: [UInt: UInt] = [:]
+      for _ in 0..<400 {
+        guard let word = words.randomElement(using: &random) else { return }
+        let edge = list.find(word)
+        #expect((edge != 0) == model.contains(word))
+        if let place = fixed[word] {
+          #expect(place == edge)
+        } else if edge != 0 {
+          list.remove(edge)
+          model.removeAll { $0 == word }
+        } else {
+          let isLinked = Int.random(in: 0..<10, using: &random) == 0
+          let edge = list.append(word | (isLinked ? DependencyRecord.linked : 0))
+          if isLinked { fixed[word] = edge }
+          model.append(word)
+        }
+        #expect(listed(list) == model)
       }
     }
-    var list = DependencyList()
-    for _ in 0..<20 { list.append(Tracked(tracker.token()), isLinked: false) }
-    for position in 0..<7 { _ = list.remove(at: position) }
-    #expect(tracker.live == 13)
-    list = DependencyList()
-    #expect(tracker.live == 0)
   }
 }

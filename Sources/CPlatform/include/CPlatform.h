@@ -64,16 +64,22 @@ bool cplatform_may_restore_nice(void);
 
 // --- thread-local words ----------------------------------------------------------------------------------------------
 
+/// Memory of one kind that a thread keeps to use again (see `Spares`).
+typedef struct {
+  uintptr_t loaded;  ///< the first piece of the magazine in use, or 0
+  uintptr_t full;    ///< a full magazine behind it, or 0
+  uint32_t count;    ///< pieces in `loaded`
+} cplatform_magazines;
+
 /// Two instructions to read in a program; the library is linked statically into whatever uses it.
 typedef struct {
   void *_Nullable worker;  ///< the pool worker that owns this thread, if any (set by a backend)
   void *_Nullable frame;   ///< the innermost operation launch on this thread (set by the operation core)
   void *_Nullable pending_batch;  ///< what a wait on this thread hands over first (see `ReadyBatch`)
   void *_Nullable owed_queue;  ///< the queue to which this thread owes references (see `OwedReferences`)
-  uintptr_t spares;       ///< this thread's magazine of operations to use again (see `SpareOperations`)
-  uintptr_t full_spares;  ///< a full one behind it, or 0
+  cplatform_magazines spare_operations;
+  cplatform_magazines spare_chunks;
   void *_Nullable trace_buffer;  ///< where this thread records what happens, once it has (see `TraceBuffer`)
-  uint32_t spare_count;   ///< operations in `spares`
   uint32_t owed_count;
   int32_t base_nice;  ///< what this thread's nice value is apart from the operation it runs; see `has_base_nice`
   bool has_base_nice;
@@ -93,6 +99,10 @@ void cplatform_at_thread_exit(cplatform_exit_owner owner, void (*body)(void));
 
 /// An address that tells threads apart.
 static inline cplatform_thread_words *cplatform_thread_words_address(void) { return &cplatform_words; }
+static inline cplatform_magazines *cplatform_spare_operations(cplatform_thread_words *words) {
+  return &words->spare_operations;
+}
+static inline cplatform_magazines *cplatform_spare_chunks(cplatform_thread_words *words) { return &words->spare_chunks; }
 static inline void *_Nullable cplatform_worker(void) { return cplatform_words.worker; }
 static inline void cplatform_set_worker(void *_Nullable worker) { cplatform_words.worker = worker; }
 static inline void *_Nullable cplatform_frame(void) { return cplatform_words.frame; }

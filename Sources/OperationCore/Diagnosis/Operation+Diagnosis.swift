@@ -35,7 +35,7 @@ extension Operation {
   /// Class, address and name. Not the open `description`, which may take locks of a user's.
   final var label: String {
     let address = String(word, radix: 16)
-    let name = lock.withLock { extrasIfAny?.name }.map { " \"\($0)\"" } ?? ""
+    let name = lock.withLock { extrasIfAny?.pointee.name }.map { " \"\($0)\"" } ?? ""
     return "<\(type(of: self)) 0x\(address)\(name)>"
   }
 

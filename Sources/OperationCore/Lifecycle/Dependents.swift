@@ -2,40 +2,34 @@ import Primitives
 import Synchronization
 
 // The operations that wait for this one: a stack of edges, pushed by compare-exchange, sealed by one exchange at the
-// finish. An edge word is 0 (end), `sealed`, an operation with bit 0 set (the edge inside that operation), or an `Edge`.
-
-/// An edge of an operation with several dependencies, in memory of that operation.
-struct Edge {
-  var next: UInt
-  let dependent: UInt
-}
+// finish. An edge word is 0 (end), `sealed`, an operation with bit 0 set (the edge inside that operation), or an edge of a
+// `DependencyList`.
 
 enum EdgeWord {
   /// No more edges: the operation has finished.
   static let sealed: UInt = 2
 
   static func inside(_ dependent: Operation) -> UInt { dependent.word | 1 }
-  static func pointing(to edge: UnsafeMutablePointer<Edge>) -> UInt { UInt(bitPattern: edge) }
+  @inline(__always) static func isInside(_ edge: UInt) -> Bool { edge & 15 == 1 }
 
+  @inline(__always)
   static func next(of edge: UInt) -> UInt {
-    edge & 1 == 1
+    isInside(edge)
       ? Operation.unmanaged(edge & ~1)._withUnsafeGuaranteedRef { $0.edgeNext.load(ordering: .relaxed) }
-      : pointer(edge).pointee.next
+      : DependencyList.record(edge).pointee.next
   }
 
+  @inline(__always)
   static func setNext(of edge: UInt, to next: UInt) {
-    if edge & 1 == 1 {
+    if isInside(edge) {
       Operation.unmanaged(edge & ~1)._withUnsafeGuaranteedRef { $0.edgeNext.store(next, ordering: .relaxed) }
     } else {
-      pointer(edge).pointee.next = next
+      DependencyList.record(edge).pointee.next = next
     }
   }
 
-  static func dependent(of edge: UInt) -> UInt { edge & 1 == 1 ? edge & ~1 : pointer(edge).pointee.dependent }
-
-  private static func pointer(_ edge: UInt) -> UnsafeMutablePointer<Edge> {
-    UnsafeMutablePointer(bitPattern: edge).unsafelyUnwrapped
-  }
+  @inline(__always)
+  static func dependent(of edge: UInt) -> UInt { isInside(edge) ? edge & ~1 : DependencyList.owner(of: edge) }
 }
 
 /// Edges in the order of linking, linked through themselves.
@@ -85,11 +79,9 @@ extension Operation {
     case linked
     /// This operation has finished: the edge was not pushed.
     case finished
-    /// Pushed, but the finish did not see it: the caller calls `releaseDependents` when it holds no lock.
-    case mustRelease
   }
 
-  /// Links an edge of another operation to this one, its dependency.
+  /// Links an edge of another operation to this one, its dependency, which has been flagged as such: `hasDependents`.
   final func push(edge: UInt) -> PushResult {
     // One that finished without dependents has left its stack open: what is added later must not go through it.
     if stateNow.has(StateWord.finished) { return .finished }
@@ -98,12 +90,10 @@ extension Operation {
       if head == EdgeWord.sealed { return .finished }
       EdgeWord.setNext(of: edge, to: head)
       let result = dependents.compareExchange(
-        expected: head, desired: edge, successOrdering: .sequentiallyConsistent, failureOrdering: .acquiring)
-      if result.exchanged { break }
+        expected: head, desired: edge, successOrdering: .acquiringAndReleasing, failureOrdering: .acquiring)
+      if result.exchanged { return .linked }
       head = result.original
     }
-    if StateWord(bits: state.load(ordering: .sequentiallyConsistent)).has(StateWord.hasDependents) { return .linked }
-    return raise(StateWord.hasDependents).has(StateWord.finished) ? .mustRelease : .linked
   }
 
   /// Seals the stack and releases every operation in it, in the order of linking; behind them those whose readiness is observed.
@@ -136,22 +126,21 @@ extension Operation {
     while let edge = edges.popFirst() {
       let dependent: Unmanaged<Operation> = Operation.unmanaged(EdgeWord.dependent(of: edge))
       // A release that is put off leaves the count as it is, which keeps the dependent and its edge.
-      if !dependent._withUnsafeGuaranteedRef({ $0.release(by: word, into: &batch) }) { putOff.append(edge) }
+      if !dependent._withUnsafeGuaranteedRef({ $0.release(edge: edge, into: &batch) }) { putOff.append(edge) }
     }
   }
 
-  /// One dependency (or, with `dependency` nil, the queue's own count) less to wait for.
-  /// - Parameter dependency: its word, only to be compared.
+  /// One dependency less to wait for, whose edge this is; with nil, one count less that belongs to no edge.
   /// - Returns: false when nothing was done, because observers have to be told, who may not be called in this batch yet.
   @discardableResult
-  final func release(by dependency: UInt?, into batch: inout ReadyBatch) -> Bool {
+  final func release(edge: UInt?, into batch: inout ReadyBatch) -> Bool {
     var old = stateNow
     // With no dependency left and nobody responsible for the start yet, a concurrent cancel() may start it and let it go;
     // with its link in use elsewhere, so may an older entry.
     let hold = old.has(StateWord.asksReady) || old.has(StateWord.linked) ? Operation.retained(word) : nil
     defer { withExtendedLifetime(hold) {} }
     while true {
-      if let dependency, old.has(StateWord.edgesRemoved), forgetRemoved(dependency) { return true }
+      if let edge, old.has(StateWord.edgesRemoved), forgetRemoved(edge) { return true }
       let (next, action) = old.releasingOne()
       if batch.putsOff(action, of: self, old) { return false }
       let result = state.compareExchange(
@@ -182,13 +171,6 @@ extension Operation {
     guard isReadinessObserved else { return }
     batch.flush(frame: nil)
     notify(.isReady)
-  }
-
-  /// The edge that fired belongs to a dependency that was removed: it keeps the operation alive, and does not count.
-  private final func forgetRemoved(_ dependency: UInt) -> Bool {
-    let known = lock.withLock { extrasIfAny?.removed.remove(dependency) != nil }
-    if known { Unmanaged.passUnretained(self).release() }
-    return known
   }
 
   /// No dependency is left; a subclass may have a condition of its own. Not called with the subclass's locks held, save

@@ -43,14 +43,14 @@ extension Operation {
   }
 
   /// Step 3. A cancelled operation does not wait for dependencies.
-  /// - Returns: false when it takes user code that may not run in this batch: to be completed by `release(by: nil)`.
+  /// - Returns: false when it takes user code that may not run in this batch: to be completed by `release(edge: nil)`.
   final func becomeStartable(into batch: inout ReadyBatch) -> Bool {
     guard stateNow.has(StateWord.cancelled) || queueCancelledThis else { return linkDependencies(into: &batch) }
     markCancelled()
     // The count that was the queue's own keeps the operation in its queue until here.
-    return release(by: nil, into: &batch)
+    return release(edge: nil, into: &batch)
   }
 
   /// Whether its class is known to override nothing that enqueueing would have to ask.
-  private final var isPlain: Bool { type(of: self) == BlockOperation.self }
+  @inline(__always) final var isPlain: Bool { type(of: self) == BlockOperation.self }
 }

@@ -38,14 +38,14 @@ struct StateWord: Equatable, Sendable {
   static let finished: UInt64 = 1 << 7
   /// A thread sleeps on this word, or is about to.
   static let hasWaiters: UInt64 = 1 << 8
-  /// The stack of dependents is not empty.
+  /// Some operation lists it as a dependency, or did: its edge may stand in the stack of dependents.
   static let hasDependents: UInt64 = 1 << 9
   /// Its start and its finish go through its queue's controller.
   static let tracked: UInt64 = 1 << 10
   static let observed: UInt64 = 1 << 11
   /// Its priority changed after it was scheduled: the intrusive entry is void, a `MovedEntry` stands for it.
   static let moved: UInt64 = 1 << 12
-  /// Some linked dependency was removed: `OperationExtras.removed` decides whether an edge still counts.
+  /// Some linked dependency was removed: the record of an edge says whether the edge still counts.
   static let edgesRemoved: UInt64 = 1 << 13
   /// Its class may override `isReady`, which must be asked when no dependency is left.
   static let asksReady: UInt64 = 1 << 14

@@ -84,7 +84,7 @@ extension Operation {
   /// Reports a change that the base class made, unless the subclass posts that property itself.
   final func notify(_ key: ObservableKey) {
     let observers = lock.withLock {
-      guard let list = extrasIfAny?.observers, !list.isOwnPost(key) else { return [Observer]() }
+      guard let list = extrasIfAny?.pointee.observers, !list.isOwnPost(key) else { return [Observer]() }
       return list.forKey(key)
     }
     for observer in observers { observer.notify(self) }
@@ -103,5 +103,7 @@ extension Operation {
     if dependency.isFinished, !stateNow.has(StateWord.listed), isReady { notify(.isReady) }
   }
 
-  final var isReadinessObserved: Bool { lock.withLock { extrasIfAny?.observers.forKey(.isReady).isEmpty == false } }
+  final var isReadinessObserved: Bool {
+    lock.withLock { extrasIfAny?.pointee.observers.forKey(.isReady).isEmpty == false }
+  }
 }

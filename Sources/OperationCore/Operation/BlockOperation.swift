@@ -62,7 +62,7 @@ open class BlockOperation: Operation, @unchecked Sendable {
   /// The side object is made first and the state changed second (without a change of value). A start is a change of the
   /// same word: one that comes later finds the side object, and therefore takes the lock.
   private final func areBlocksHere() -> Bool {
-    _ = extras
+    _ = extrasPlace
     let now = raise(0)
     return !now.has(StateWord.started) && !now.has(StateWord.finished)
   }

@@ -1,73 +1,292 @@
-/// The dependencies of an operation in the order of adding, each once: adding and removing are O(1) on average.
+import CPlatform
+import Primitives
+
+/// A dependency and the edge to it, in memory of the operation that depends.
+struct DependencyRecord {
+  /// The dependency, and flags in its low bits. 0: a hole.
+  var word: UInt
+  /// Next edge in the dependency's stack, while the edge stands there.
+  var next: UInt
+
+  /// The edge was pushed: it stands in the dependency's stack, or has fired. Such a record keeps its place in memory.
+  static let linked: UInt = 1
+  /// Not in the list any more: only its edge is left.
+  static let unlisted: UInt = 2
+  /// The edge does not count when it fires: the dependency was removed.
+  static let void: UInt = 4
+  /// Its edge is the one inside the operation.
+  static let inside: UInt = 8
+  static let flags: UInt = 15
+
+  @inline(__always) func has(_ flag: UInt) -> Bool { word & flag != 0 }
+  @inline(__always) var dependency: UInt { word & ~Self.flags }
+  /// Holds a reference to the dependency.
+  @inline(__always) var isListed: Bool { word > Self.flags && word & Self.unlisted == 0 }
+}
+
+/// Records of one operation. What follows `following` counts in the first chunk of a list only.
+struct DependencyChunk {
+  static let capacity = 5
+  /// The largest size that the system's allocator frees without a lock, whichever thread allocated it.
+  static let byteCount = 120
+
+  let owner: UInt
+  var following: UInt = 0
+  /// The chunk that has the last record.
+  var last: UInt
+  /// Records in all chunks, holes included: every chunk but the last is full.
+  var count = 0
+  var index: UnsafeMutablePointer<DependencyIndex>?
+
+  /// - Returns: a chunk without records, used before or new.
+  static func make(owner: UInt) -> UnsafeMutablePointer<DependencyChunk> {
+    let spare = SpareChunks.take()
+    let memory =
+      UnsafeMutableRawPointer(bitPattern: spare)
+      ?? .allocate(byteCount: byteCount, alignment: MemoryLayout<DependencyChunk>.alignment)
+    let chunk = memory.assumingMemoryBound(to: DependencyChunk.self)
+    chunk.initialize(to: DependencyChunk(owner: owner, last: UInt(bitPattern: memory)))
+    return chunk
+  }
+}
+
+/// The dependencies of an operation in the order of adding, each once, with their edges: in chunks, the first of which stands
+/// for the list. Adding, finding and removing are O(1), the latter two on average. Not synchronised.
+///
+/// An edge is a word: address of a chunk plus 2 plus the record's place there.
 struct DependencyList {
-  struct Entry {
-    let operation: Operation
-    /// Whether an edge to it was pushed onto its stack of dependents.
-    var isLinked: Bool
+  let first: UnsafeMutablePointer<DependencyChunk>
+
+  /// Up to here a search is as quick as an index.
+  static let searchLimit = 32
+
+  init(owner: UInt) { first = DependencyChunk.make(owner: owner) }
+  init(word: UInt) { first = Self.chunk(word) }
+
+  var word: UInt { UInt(bitPattern: first) }
+
+  // MARK: - Places
+
+  @inline(__always)
+  static func record(_ edge: UInt) -> UnsafeMutablePointer<DependencyRecord> {
+    let header = UInt(MemoryLayout<DependencyChunk>.size)
+    let place = (edge & 15) &- 2
+    return UnsafeMutablePointer(
+      bitPattern: (edge & ~15) &+ header &+ place &* UInt(MemoryLayout<DependencyRecord>.stride)
+    ).unsafelyUnwrapped
   }
 
-  /// Removed ones leave a hole; holes are squeezed out when they are more than half.
-  private var entries: [Entry?] = []
-  private var holes = 0
-  /// Position by identity, from the ninth entry on; below that a search is quicker.
-  private var index: [ObjectIdentifier: Int] = [:]
-  private static let searchLimit = 8
+  /// The operation whose list has the edge.
+  @inline(__always)
+  static func owner(of edge: UInt) -> UInt { chunk(edge & ~15).pointee.owner }
 
-  var count: Int { entries.count - holes }
-  var operations: [Operation] { entries.compactMap { $0?.operation } }
-
-  func position(of operation: Operation) -> Int? {
-    if entries.count <= Self.searchLimit { return entries.firstIndex { $0?.operation === operation } }
-    return index[ObjectIdentifier(operation)]
+  @inline(__always)
+  private static func chunk(_ word: UInt) -> UnsafeMutablePointer<DependencyChunk> {
+    UnsafeMutablePointer(bitPattern: word).unsafelyUnwrapped
   }
 
-  func entry(at position: Int) -> Entry? { entries[position] }
-
-  mutating func append(_ operation: Operation, isLinked: Bool) {
-    entries.append(Entry(operation: operation, isLinked: isLinked))
-    if entries.count == Self.searchLimit + 1 {
-      reindex()
-    } else if entries.count > Self.searchLimit {
-      index[ObjectIdentifier(operation)] = entries.count - 1
+  /// Calls `body` with every record, holes included, until it returns false.
+  @inline(__always)
+  func forEachRecord(_ body: (_ edge: UInt, _ record: UnsafeMutablePointer<DependencyRecord>) -> Bool) {
+    var left = first.pointee.count
+    var chunk = word
+    while left > 0 {
+      for place in 0..<min(left, DependencyChunk.capacity) {
+        let edge = chunk &+ 2 &+ UInt(place)
+        if !body(edge, Self.record(edge)) { return }
+      }
+      left -= DependencyChunk.capacity
+      if left > 0 { chunk = Self.chunk(chunk).pointee.following }
     }
   }
 
-  mutating func remove(at position: Int) -> Entry? {
-    guard let entry = entries[position] else { return nil }
-    entries[position] = nil
-    holes += 1
-    index[ObjectIdentifier(entry.operation)] = nil
-    if holes * 2 > entries.count {
-      entries.removeAll { $0 == nil }
-      holes = 0
-      reindex()
-    }
-    return entry
-  }
-
-  /// Calls `link` for each entry that is not linked yet; it says whether it is now.
-  mutating func linkAll(_ link: (Operation) -> Bool) {
-    for position in entries.indices {
-      guard let entry = entries[position], !entry.isLinked else { continue }
-      if link(entry.operation) { entries[position]?.isLinked = true }
+  @inline(__always)
+  func forEachListed(_ body: (UnsafeMutablePointer<DependencyRecord>) -> Void) {
+    forEachRecord { _, record in
+      if record.pointee.isListed { body(record) }
+      return true
     }
   }
 
-  /// The first operation that satisfies the condition.
-  func first(where condition: (Operation) -> Bool) -> Operation? {
-    for entry in entries {
-      if let entry, condition(entry.operation) { return entry.operation }
-    }
-    return nil
+  // MARK: - Finding
+
+  /// The edge whose record lists the dependency, or 0.
+  func find(_ dependency: UInt) -> UInt {
+    if first.pointee.count > Self.searchLimit { return indexed.pointee.listed[dependency] ?? 0 }
+    return search { $0.isListed && $0.dependency == dependency }
   }
 
-  var unlinkedCount: Int { entries.reduce(0) { $0 + ($1.map { $0.isLinked ? 0 : 1 } ?? 0) } }
+  /// The edge of a dependency that was removed while its edge stood in the dependency's stack; 0 for none.
+  func findUnlisted(_ dependency: UInt) -> UInt {
+    if first.pointee.count > Self.searchLimit { return indexed.pointee.unlisted[dependency] ?? 0 }
+    return search { $0.has(DependencyRecord.unlisted) && $0.dependency == dependency }
+  }
 
-  private mutating func reindex() {
-    index.removeAll(keepingCapacity: true)
-    guard entries.count > Self.searchLimit else { return }
-    for (position, entry) in entries.enumerated() {
-      if let entry { index[ObjectIdentifier(entry.operation)] = position }
+  /// The edge whose record says that it stands for the edge inside the operation; 0 for none.
+  func findInside() -> UInt { search { $0.has(DependencyRecord.inside) } }
+
+  @inline(__always)
+  private func search(_ condition: (DependencyRecord) -> Bool) -> UInt {
+    var found: UInt = 0
+    forEachRecord { edge, record in
+      guard condition(record.pointee) else { return true }
+      found = edge
+      return false
     }
+    return found
+  }
+
+  // MARK: - Changing
+
+  /// - Parameter record: a dependency with its flags.
+  /// - Returns: its edge.
+  @discardableResult
+  func append(_ record: UInt) -> UInt {
+    let count = first.pointee.count
+    let place = count % DependencyChunk.capacity
+    if place == 0, count > 0 {
+      let chunk = DependencyChunk.make(owner: first.pointee.owner)
+      Self.chunk(first.pointee.last).pointee.following = UInt(bitPattern: chunk)
+      first.pointee.last = UInt(bitPattern: chunk)
+    }
+    let edge = first.pointee.last &+ 2 &+ UInt(place)
+    Self.record(edge).initialize(to: DependencyRecord(word: record, next: 0))
+    first.pointee.count = count + 1
+    if let index = first.pointee.index { index.pointee.note(edge) }
+    return edge
+  }
+
+  /// Another flag, or one less, on a record that keeps its place.
+  func change(_ edge: UInt, to word: UInt) {
+    let index = first.pointee.index
+    index?.pointee.forget(edge)
+    Self.record(edge).pointee.word = word
+    index?.pointee.note(edge)
+  }
+
+  /// Takes out a record whose edge stands in no stack and never will; the caller has its reference.
+  func remove(_ edge: UInt) {
+    if let index = first.pointee.index {
+      index.pointee.forget(edge)
+      index.pointee.holes += 1
+      Self.record(edge).pointee.word = 0
+      if index.pointee.holes * 2 > first.pointee.count { squeeze() }
+    } else {
+      Self.record(edge).pointee.word = 0
+      squeeze()
+    }
+  }
+
+  /// Moves records to holes before them, as far as no record that keeps its place comes to stand before one that was added
+  /// earlier. The index is made anew when it is needed.
+  private func squeeze() {
+    dropIndex()
+    var target = Cursor(self)
+    var source = Cursor(self)
+    var kept = 0
+    for position in 0..<first.pointee.count {
+      let record = source.next()
+      guard record.pointee.word != 0 else { continue }
+      if record.pointee.has(DependencyRecord.linked) {
+        // Everything before it that is not filled stays a hole.
+        while kept < position {
+          target.next().pointee.word = 0
+          kept += 1
+        }
+        _ = target.next()
+      } else {
+        let place = target.next()
+        if place != record {
+          place.pointee.word = record.pointee.word
+          record.pointee.word = 0
+        }
+      }
+      kept += 1
+    }
+    shrink(to: kept)
+  }
+
+  private func shrink(to count: Int) {
+    first.pointee.count = count
+    var chunk = word
+    for _ in 0..<max(0, count - 1) / DependencyChunk.capacity { chunk = Self.chunk(chunk).pointee.following }
+    first.pointee.last = chunk
+    var surplus = Self.chunk(chunk).pointee.following
+    Self.chunk(chunk).pointee.following = 0
+    while surplus != 0 {
+      let following = Self.chunk(surplus).pointee.following
+      SpareChunks.giveBack(surplus)
+      surplus = following
+    }
+  }
+
+  /// Walks over the records of a list.
+  private struct Cursor {
+    var chunk: UInt
+    var place: UInt = 0
+
+    init(_ list: DependencyList) { chunk = list.word }
+
+    mutating func next() -> UnsafeMutablePointer<DependencyRecord> {
+      if place == DependencyChunk.capacity {
+        chunk = DependencyList.chunk(chunk).pointee.following
+        place = 0
+      }
+      place += 1
+      return DependencyList.record(chunk &+ 1 &+ place)
+    }
+  }
+
+  /// Gives back the memory. No edge may stand in a stack, and nobody refers to a record.
+  func deallocate() {
+    dropIndex()
+    var chunk = word
+    while chunk != 0 {
+      let following = Self.chunk(chunk).pointee.following
+      SpareChunks.giveBack(chunk)
+      chunk = following
+    }
+  }
+
+  // MARK: - Index
+
+  private var indexed: UnsafeMutablePointer<DependencyIndex> {
+    if let index = first.pointee.index { return index }
+    let index = UnsafeMutablePointer<DependencyIndex>.allocate(capacity: 1)
+    index.initialize(to: DependencyIndex(count: first.pointee.count))
+    forEachRecord { edge, record in
+      if record.pointee.word == 0 { index.pointee.holes += 1 } else { index.pointee.note(edge) }
+      return true
+    }
+    first.pointee.index = index
+    return index
+  }
+
+  private func dropIndex() {
+    guard let index = first.pointee.index else { return }
+    index.deinitialize(count: 1)
+    index.deallocate()
+    first.pointee.index = nil
+  }
+}
+
+/// Where the records of a long list are, by dependency.
+struct DependencyIndex: ~Copyable {
+  var listed: WordTable
+  var unlisted = WordTable(count: 0)
+  var holes = 0
+
+  init(count: Int) { listed = WordTable(count: count) }
+
+  mutating func note(_ edge: UInt) {
+    let record = DependencyList.record(edge).pointee
+    if record.dependency == 0 { return }
+    if record.isListed { listed[record.dependency] = edge } else { unlisted[record.dependency] = edge }
+  }
+
+  mutating func forget(_ edge: UInt) {
+    let record = DependencyList.record(edge).pointee
+    if record.dependency == 0 { return }
+    if record.isListed { listed[record.dependency] = nil } else { unlisted[record.dependency] = nil }
   }
 }

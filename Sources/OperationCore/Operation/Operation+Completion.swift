@@ -5,7 +5,7 @@ import Synchronization
 
 extension Operation {
   final var completion: (@Sendable () -> Void)? {
-    get { lock.withLock { extrasIfAny?.completionBlock } }
+    get { lock.withLock { extrasIfAny?.pointee.completionBlock } }
     set {
       // What is replaced is released outside of the lock: that may run code which asks this operation something.
       let old = lock.withLock { () -> (@Sendable () -> Void)? in
@@ -21,9 +21,11 @@ extension Operation {
   }
 
   final func takeCompletionBlock() -> (@Sendable () -> Void)? {
-    lock.withLock {
-      defer { extrasIfAny?.completionBlock = nil }
-      return extrasIfAny?.completionBlock
+    // Whoever set one made the side object before it raised a flag that the finish saw.
+    guard extrasWord.load(ordering: .acquiring) != 0 else { return nil }
+    return lock.withLock {
+      defer { extrasIfAny?.pointee.completionBlock = nil }
+      return extrasIfAny?.pointee.completionBlock
     }
   }
 }

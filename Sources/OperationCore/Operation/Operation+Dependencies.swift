@@ -4,21 +4,30 @@ import Synchronization
 
 // The list of dependencies, and the edges that make it count. Everything here is iterative: a chain may be a million long.
 
-/// The only dependency of an operation in one word: an owned reference, bit 0 set when its edge is linked.
-private struct SoleDependency {
-  let word: UInt
-  var isLinked: Bool { word & 1 == 1 }
-  var isNone: Bool { word == 0 }
-  var operation: Operation { Operation.retained(word & ~1) }
-  var unmanaged: Unmanaged<Operation> { Operation.unmanaged(word & ~1) }
-  func isFor(_ operation: Operation) -> Bool { word & ~1 == operation.word }
+/// What `Operation.dependencyWord` says: nothing, the only dependency (an owned reference, bit 0 set when its edge is
+/// linked), or a list (bit 1 set).
+private struct DependencyWord {
+  let bits: UInt
+
+  static let none = DependencyWord(bits: 0)
+  static func only(_ operation: UInt, isLinked: Bool) -> DependencyWord {
+    DependencyWord(bits: operation | (isLinked ? 1 : 0))
+  }
+  static func list(_ list: DependencyList) -> DependencyWord { DependencyWord(bits: list.word | 2) }
+
+  var isNone: Bool { bits == 0 }
+  var isLinked: Bool { bits & 1 != 0 }
+  /// The only dependency, or 0.
+  @inline(__always) var only: UInt { bits & 2 == 0 ? bits & ~1 : 0 }
+  @inline(__always) var list: DependencyList? { bits & 2 == 0 ? nil : DependencyList(word: bits & ~2) }
 }
 
 extension Operation {
   /// Under `lock`.
-  private final var sole: SoleDependency {
-    get { SoleDependency(word: soleDependency.load(ordering: .relaxed)) }
-    set { soleDependency.store(newValue.word, ordering: .relaxed) }
+  @inline(__always)
+  private final var dependencyState: DependencyWord {
+    get { DependencyWord(bits: dependencyWord.load(ordering: .relaxed)) }
+    set { dependencyWord.store(newValue.bits, ordering: .relaxed) }
   }
 
   // MARK: - Changing
@@ -26,63 +35,49 @@ extension Operation {
   final func insertDependency(_ dependency: Operation) {
     if dependency === self { misuse(self, "an operation cannot depend on itself") }
     // A subclass's property may take the subclass's locks: asked before ours is held.
-    let finished = dependency.saysFinished
+    let finished = dependency.mayOnlySayFinished && dependency.isFinished
     var result: PushResult?
     let changed = lock.withLock {
       guard !contains(dependency) else { return false }
+      let now = stateNow
       // Before the look at `listed`: enqueueing, which looks the other way round, sees one or the other. A finish that comes
-      // later lets the dependency go again.
-      if raise(StateWord.hasEpilogue).has(StateWord.finished) { return false }
-      if extrasIfAny?.removed.contains(dependency.word) == true, countOneMore() {
-        // Removed before, with its edge still linked: that edge counts again.
-        extras.removed.remove(dependency.word)
-        Unmanaged.passUnretained(self).release()
-        append(dependency, isLinked: true)
+      // later lets the dependency go again. Who set the flag before held this lock.
+      let before = now.has(StateWord.hasEpilogue) ? now : raise(StateWord.hasEpilogue)
+      if before.has(StateWord.finished) { return false }
+      if before.has(StateWord.edgesRemoved), countAgain(dependency) {
+        append(dependency, flags: 0)
       } else if stateNow.has(StateWord.listed), !finished, countOneMore() {
-        // From `listed` on, whoever adds a dependency links it; before, enqueueing does. The edge inside the operation
-        // may be in use, so this one has memory of its own.
-        let edge = UnsafeMutablePointer<Edge>.allocate(capacity: 1)
-        edge.initialize(to: Edge(next: 0, dependent: word))
-        extras.edgeBuffers.append(edge)
-        result = dependency.push(edge: EdgeWord.pointing(to: edge))
-        append(dependency, isLinked: result != .finished)
+        // From `listed` on, whoever adds a dependency links it; before, enqueueing does.
+        let list = listOfDependencies()
+        let edge = append(dependency, to: list, flags: DependencyRecord.linked)
+        result = dependency.push(edge: edge)
+        if result == .finished { list.change(edge, to: dependency.word) }
         if cplatform_is_tracing() { TraceProbe.dependencyAdded(to: self, dependency) }
       } else {
-        append(dependency, isLinked: false)
+        append(dependency, flags: 0)
       }
       return true
     }
     guard changed else { return }
-    switch result {
-    case .none, .linked: break
-    case .mustRelease: dependency.releaseDependents()
-    case .finished: releaseOwnCount()
-    }
-    if stateNow.has(StateWord.observed) {
-      notify(.dependencies)
-      if isReadinessObserved {
-        watchForReadiness(dependency)
-        if !finished, !stateNow.has(StateWord.started) { notify(.isReady) }
-      }
-    }
+    if result == .finished { releaseOwnCount() }
+    if _slowPath(stateNow.has(StateWord.observed)) { tellOfInsertion(of: dependency, finished: finished) }
+  }
+
+  @inline(never)
+  private final func tellOfInsertion(of dependency: Operation, finished: Bool) {
+    notify(.dependencies)
+    guard isReadinessObserved else { return }
+    watchForReadiness(dependency)
+    if !finished, !stateNow.has(StateWord.started) { notify(.isReady) }
   }
 
   final func deleteDependency(_ dependency: Operation) {
     var removed = false
     let counted = lock.withLock {
-      guard let wasLinked = removeFromList(dependency) else { return false }
+      guard contains(dependency) else { return false }
       removed = true
       if cplatform_is_tracing() { TraceProbe.dependencyRemoved(from: self, dependency) }
-      guard wasLinked, !stateNow.has(StateWord.started) else { return false }
-      // First the flag, then the look at the dependency: one that finishes now either sees the flag and asks, under
-      // this lock, whether it still counts; or had finished before, and its edge fires by itself.
-      raise(StateWord.edgesRemoved)
-      guard !StateWord(bits: dependency.state.load(ordering: .sequentiallyConsistent)).has(StateWord.finished) else {
-        return false
-      }
-      extras.removed.insert(dependency.word)
-      _ = Unmanaged.passRetained(self)
-      return true
+      return takeFromList(dependency)
     }
     if counted { releaseOwnCount() }
     if removed, stateNow.has(StateWord.observed) {
@@ -93,16 +88,30 @@ extension Operation {
 
   final func dependencySnapshot() -> [Operation] {
     lock.withLock {
-      if !sole.isNone { return [sole.operation] }
-      return extrasIfAny?.dependencies.operations ?? []
+      let state = dependencyState
+      if state.only != 0 { return [Operation.retained(state.only)] }
+      var found: [Operation] = []
+      state.list?.forEachListed { found.append(Operation.retained($0.pointee.dependency)) }
+      return found
     }
   }
 
   /// For a wait that looks for something to run.
   final func firstUnfinishedDependency() -> Operation? {
     lock.withLock {
-      if !sole.isNone { return sole.operation.hasDeparted ? nil : sole.operation }
-      return extrasIfAny?.dependencies.first(where: { !$0.hasDeparted })
+      let state = dependencyState
+      if state.only != 0 {
+        let only = Operation.retained(state.only)
+        return only.hasDeparted ? nil : only
+      }
+      var found: Operation?
+      state.list?.forEachRecord { _, record in
+        guard record.pointee.isListed else { return true }
+        let dependency = Operation.retained(record.pointee.dependency)
+        if !dependency.hasDeparted { found = dependency }
+        return found == nil
+      }
+      return found
     }
   }
 
@@ -115,38 +124,118 @@ extension Operation {
 
   // MARK: - The list, under `lock`
 
+  @inline(__always)
   private final func contains(_ dependency: Operation) -> Bool {
-    if !sole.isNone { return sole.isFor(dependency) }
-    return extrasIfAny?.dependencies.position(of: dependency) != nil
+    let state = dependencyState
+    if state.isNone { return false }
+    if state.only != 0 { return state.only == dependency.word }
+    // Whoever lists a dependency flags it: most have not been listed by anybody.
+    guard dependency.stateNow.has(StateWord.hasDependents), let list = state.list else { return false }
+    return list.find(dependency.word) != 0
   }
 
-  private final func append(_ dependency: Operation, isLinked: Bool) {
-    if sole.isNone, extrasIfAny.map({ $0.dependencies.count == 0 }) ?? true {
-      _ = Unmanaged.passRetained(dependency)
-      sole = SoleDependency(word: dependency.word | (isLinked ? 1 : 0))
-      return
+  /// The list, made of the only dependency if there is none.
+  private final func listOfDependencies() -> DependencyList {
+    let state = dependencyState
+    if let list = state.list { return list }
+    let list = DependencyList(owner: word)
+    if !state.isNone {
+      list.append(state.only | (state.isLinked ? DependencyRecord.linked | DependencyRecord.inside : 0))
     }
-    let extras = extras
-    let first = sole
-    if !first.isNone {
-      sole = SoleDependency(word: 0)
-      extras.dependencies.append(first.unmanaged.takeRetainedValue(), isLinked: first.isLinked)
-    }
-    extras.dependencies.append(dependency, isLinked: isLinked)
+    dependencyState = .list(list)
+    return list
   }
 
-  /// - Returns: whether its edge was linked; nil when it is not in the list.
-  private final func removeFromList(_ dependency: Operation) -> Bool? {
-    let first = sole
-    if !first.isNone {
-      guard first.isFor(dependency) else { return nil }
-      sole = SoleDependency(word: 0)
-      // The caller holds the dependency: this is not its last reference.
-      first.unmanaged.release()
-      return first.isLinked
+  @inline(__always)
+  private final func append(_ dependency: Operation, flags: UInt) {
+    if flags == 0, dependencyState.isNone {
+      claimAsDependency(dependency)
+      dependencyState = .only(dependency.word, isLinked: false)
+    } else {
+      append(dependency, to: listOfDependencies(), flags: flags)
     }
-    guard let extras = extrasIfAny, let position = extras.dependencies.position(of: dependency) else { return nil }
-    return extras.dependencies.remove(at: position)?.isLinked
+  }
+
+  /// - Returns: its edge.
+  @discardableResult
+  private final func append(_ dependency: Operation, to list: DependencyList, flags: UInt) -> UInt {
+    claimAsDependency(dependency)
+    return list.append(dependency.word | flags)
+  }
+
+  /// Takes the list's reference, and flags the dependency. The flag comes before its edge can be pushed: so a finish that does
+  /// not see it came before the flag, and the push, which comes behind the flag, sees that finish.
+  @inline(__always)
+  private final func claimAsDependency(_ dependency: Operation) {
+    _ = Unmanaged.passRetained(dependency)
+    if !dependency.stateNow.has(StateWord.hasDependents) { dependency.raise(StateWord.hasDependents) }
+  }
+
+  /// Takes a listed dependency out, and gives back the list's reference. The caller holds the dependency: that is not its last.
+  /// - Returns: whether one count of the operation went with it, which the caller releases when it holds no lock.
+  private final func takeFromList(_ dependency: Operation) -> Bool {
+    defer { Unmanaged.passUnretained(dependency).release() }
+    let state = dependencyState
+    if state.only != 0, !state.isLinked {
+      dependencyState = .none
+      return false
+    }
+    let list = listOfDependencies()
+    let edge = list.find(dependency.word)
+    let record = DependencyList.record(edge).pointee
+    var linked = edge
+    if !record.has(DependencyRecord.linked) {
+      list.remove(edge)
+      // Removed before and added again: the edge of the first time counts.
+      linked = stateNow.has(StateWord.edgesRemoved) ? list.findUnlisted(dependency.word) : 0
+    }
+    guard linked != 0 else {
+      if list.first.pointee.count == 0 {
+        list.deallocate()
+        dependencyState = .none
+      }
+      return false
+    }
+    let place = DependencyList.record(linked).pointee.word & (DependencyRecord.linked | DependencyRecord.inside)
+    if !stateNow.has(StateWord.started) {
+      // First the flag, then the look at the dependency: one that finishes now either sees the flag and asks, under
+      // this lock, whether its edge still counts; or had finished before, and its edge fires by itself.
+      raise(StateWord.edgesRemoved)
+      if !StateWord(bits: dependency.state.load(ordering: .sequentiallyConsistent)).has(StateWord.finished) {
+        let flags = place | DependencyRecord.unlisted | DependencyRecord.void
+        list.change(linked, to: dependency.word | flags)
+        _ = Unmanaged.passRetained(self)
+        return true
+      }
+    }
+    list.change(linked, to: place | DependencyRecord.unlisted)
+    return false
+  }
+
+  /// The dependency was removed before, with its edge still linked: that edge counts again, unless the operation has started.
+  private final func countAgain(_ dependency: Operation) -> Bool {
+    guard let list = dependencyState.list else { return false }
+    let edge = list.findUnlisted(dependency.word)
+    guard edge != 0, countOneMore() else { return false }
+    list.change(edge, to: DependencyList.record(edge).pointee.word & ~DependencyRecord.void)
+    Unmanaged.passUnretained(self).release()
+    return true
+  }
+
+  /// An edge fired after edges were removed. One that does not count gives back its reference to the operation.
+  /// - Returns: whether it does not count.
+  final func forgetRemoved(_ edge: UInt) -> Bool {
+    let isVoid = lock.withLock {
+      guard let list = dependencyState.list else { return false }
+      let place = EdgeWord.isInside(edge) ? list.findInside() : edge
+      guard place != 0 else { return false }
+      let record = DependencyList.record(place).pointee
+      guard record.has(DependencyRecord.void) else { return false }
+      list.change(place, to: record.word & DependencyRecord.flags & ~DependencyRecord.void)
+      return true
+    }
+    if isVoid { Unmanaged.passUnretained(self).release() }
+    return isVoid
   }
 
   /// Adds one to the count unless the operation has started.
@@ -166,7 +255,7 @@ extension Operation {
     // Until the count is gone the operation cannot leave its queue; afterwards this reference keeps the queue.
     let queue = retainedQueue()
     var batch = ReadyBatch()
-    release(by: nil, into: &batch)
+    release(edge: nil, into: &batch)
     batch.submit()
     withExtendedLifetime(queue) {}
   }
@@ -174,106 +263,136 @@ extension Operation {
   /// Links every dependency of an operation that has just been listed, and takes the queue's own count away.
   /// - Returns: false when that count is still there: its release takes user code that may not run in this batch.
   final func linkDependencies(into batch: inout ReadyBatch) -> Bool {
-    guard stateNow.has(StateWord.hasEpilogue) else { return release(by: nil, into: &batch) }
-    let finished = dependenciesThatSayFinished()
-    var unseen: [Operation] = []
+    guard stateNow.has(StateWord.hasEpilogue) else { return release(edge: nil, into: &batch) }
+    lock.lock()
+    var saidFinished: Set<UInt>?
+    if _slowPath(someMayOnlySayFinished) {
+      lock.unlock()
+      saidFinished = Set(dependencySnapshot().filter { $0.mayOnlySayFinished && $0.isFinished }.map(\.word))
+      lock.lock()
+    }
     var ownCountUsed = false
-    lock.withLock {
-      let first = sole
-      if !first.isNone {
-        guard !first.isLinked, !finished.contains(first.word) else { return }
-        // The queue's own count becomes the edge's: no further change of the state.
-        let result = first.unmanaged._withUnsafeGuaranteedRef { $0.push(edge: EdgeWord.inside(self)) }
-        if result == .mustRelease { unseen.append(first.operation) }
-        if result != .finished {
-          sole = SoleDependency(word: first.word | 1)
-          ownCountUsed = true
-        }
-      } else if let extras = extrasIfAny {
-        linkList(of: extras, except: finished, unseen: &unseen)
+    let state = dependencyState
+    if let list = state.list {
+      link(list, except: saidFinished)
+    } else if state.only != 0, !state.isLinked, saidFinished?.contains(state.only) != true {
+      // The queue's own count becomes the edge's: no further change of the state.
+      let result = Operation.unmanaged(state.only)._withUnsafeGuaranteedRef { $0.push(edge: EdgeWord.inside(self)) }
+      if result == .linked {
+        dependencyState = .only(state.only, isLinked: true)
+        ownCountUsed = true
       }
     }
-    for dependency in unseen { dependency.releaseDependents() }
-    return ownCountUsed || release(by: nil, into: &batch)
+    lock.unlock()
+    return ownCountUsed || release(edge: nil, into: &batch)
   }
 
   /// Under `lock`.
-  private final func linkList(of extras: OperationExtras, except finished: Set<UInt>, unseen: inout [Operation]) {
-    let count = extras.dependencies.unlinkedCount
+  @inline(__always)
+  private final func link(_ list: DependencyList, except saidFinished: Set<UInt>?) {
+    var count: UInt64 = 0
+    list.forEachListed { if !$0.pointee.has(DependencyRecord.linked) { count += 1 } }
     guard count > 0 else { return }
-    _ = state.wrappingAdd(UInt64(count) &* StateWord.oneDependency, ordering: .acquiringAndReleasing)
-    let buffer = UnsafeMutablePointer<Edge>.allocate(capacity: count)
-    extras.edgeBuffers.append(buffer)
-    var used = 0
-    var satisfied = 0
-    extras.dependencies.linkAll { dependency in
-      let edge = buffer + used
-      edge.initialize(to: Edge(next: 0, dependent: word))
-      used += 1
-      let result = finished.contains(dependency.word) ? .finished : dependency.push(edge: EdgeWord.pointing(to: edge))
-      if result == .mustRelease { unseen.append(dependency) }
-      if result == .finished { satisfied += 1 }
-      return result != .finished
+    _ = state.wrappingAdd(count &* StateWord.oneDependency, ordering: .acquiringAndReleasing)
+    var satisfied: UInt64 = 0
+    list.forEachRecord { edge, record in
+      guard record.pointee.isListed, !record.pointee.has(DependencyRecord.linked) else { return true }
+      let dependency = record.pointee.dependency
+      let isSatisfied =
+        saidFinished?.contains(dependency) == true
+        || Operation.unmanaged(dependency)._withUnsafeGuaranteedRef { $0.push(edge: edge) } == .finished
+      if isSatisfied { satisfied += 1 } else { record.pointee.word |= DependencyRecord.linked }
+      return true
     }
     // The queue's own count is still there: this does not reach zero.
     if satisfied > 0 {
-      _ = state.wrappingSubtract(UInt64(satisfied) &* StateWord.oneDependency, ordering: .acquiringAndReleasing)
+      _ = state.wrappingSubtract(satisfied &* StateWord.oneDependency, ordering: .acquiringAndReleasing)
     }
   }
 
-  /// Dependencies whose class says that they have finished although the queue has not been told.
-  private final func dependenciesThatSayFinished() -> Set<UInt> {
-    var found: Set<UInt> = []
-    let (isOnly, asked) = lock.withLock { () -> (Bool, Operation?) in
-      // The word tells for nearly every dependency; only the others are asked, and that without the lock.
-      guard !sole.isNone else { return (false, nil) }
-      return (true, sole.unmanaged._withUnsafeGuaranteedRef { $0.mayOnlySayFinished } ? sole.operation : nil)
+  /// Under `lock`.
+  @inline(__always)
+  private final var someMayOnlySayFinished: Bool {
+    let state = dependencyState
+    if state.only != 0 { return Operation.unmanaged(state.only)._withUnsafeGuaranteedRef { $0.mayOnlySayFinished } }
+    var found = false
+    state.list?.forEachRecord { _, record in
+      guard record.pointee.isListed else { return true }
+      found = Operation.unmanaged(record.pointee.dependency)._withUnsafeGuaranteedRef { $0.mayOnlySayFinished }
+      return !found
     }
-    if isOnly {
-      if let asked, asked.isFinished { found.insert(asked.word) }
-      return found
-    }
-    for dependency in dependencySnapshot() where dependency.saysFinished { found.insert(dependency.word) }
     return found
   }
 
-  /// Its class overrides `isFinished`, which is true before the operation has been told so. Only one that has started, or
+  /// Its class may override `isFinished`, which is true before the operation has been told so. Only one that has started, or
   /// that nobody will start, is asked.
-  private final var saysFinished: Bool { mayOnlySayFinished && isFinished }
-
+  @inline(__always)
   private final var mayOnlySayFinished: Bool {
     let now = stateNow
-    return !now.has(StateWord.finished) && (now.has(StateWord.started) || !now.has(StateWord.enqueued))
+    return !now.has(StateWord.finished) && (now.has(StateWord.started) || !now.has(StateWord.enqueued)) && !isPlain
   }
 
   // MARK: - Letting go
 
   /// After the finish and the completion block.
   final func releaseDependencies() {
-    var taken: [Operation] = []
-    lock.withLock { takeDependencies(into: &taken) }
-    Self.releaseIteratively(&taken)
+    lock.lock()
+    let before = dependencyState
+    guard !before.isNone else { return lock.unlock() }
+    if before.only != 0 {
+      dependencyState = .none
+      lock.unlock()
+      return Self.letGo(before.only)
+    }
+    let now = stateNow
+    guard now.dependencyCount == 0, !now.has(StateWord.edgesRemoved), let list = before.list else {
+      // Edges are still in stacks: their memory stays until the operation goes.
+      var taken: [Operation] = []
+      takeDependencies(into: &taken)
+      lock.unlock()
+      return Self.releaseIteratively(&taken)
+    }
+    dependencyState = .none
+    lock.unlock()
+    // Nobody adds a dependency any more.
+    list.forEachListed { Self.letGo($0.pointee.dependency) }
+    list.deallocate()
+  }
+
+  /// Gives back a reference to a dependency, which may be the last one.
+  @inline(__always)
+  private static func letGo(_ word: UInt) {
+    // One that has finished has let its own dependencies go, save for an instant.
+    let dependency: Unmanaged<Operation> = Operation.unmanaged(word)
+    if dependency._withUnsafeGuaranteedRef({ $0.dependencyWord.load(ordering: .relaxed) }) == 0 {
+      return dependency.release()
+    }
+    var taken = [dependency.takeRetainedValue()]
+    releaseIteratively(&taken)
   }
 
   /// From `deinit`: nobody else can refer to the operation.
   final func releaseStorage() {
     var taken: [Operation] = []
     takeDependencies(into: &taken)
-    if let extras = UnsafeRawPointer(bitPattern: extrasWord.exchange(0, ordering: .acquiring)) {
-      Unmanaged<OperationExtras>.fromOpaque(extras).release()
-    }
+    dependencyState.list?.deallocate()
+    releaseExtras()
     Self.releaseIteratively(&taken)
   }
 
+  /// Empties the list; records whose edges stand in a stack stay.
   private final func takeDependencies(into taken: inout [Operation]) {
-    let first = sole
-    if !first.isNone {
-      sole = SoleDependency(word: 0)
-      taken.append(first.unmanaged.takeRetainedValue())
+    let state = dependencyState
+    if state.only != 0 {
+      dependencyState = .none
+      taken.append(Operation.unmanaged(state.only).takeRetainedValue())
     }
-    if let extras = extrasIfAny, extras.dependencies.count > 0 {
-      taken.append(contentsOf: extras.dependencies.operations)
-      extras.dependencies = DependencyList()
+    state.list?.forEachRecord { _, record in
+      guard record.pointee.isListed else { return true }
+      taken.append(Operation.unmanaged(record.pointee.dependency).takeRetainedValue())
+      let place = record.pointee.word & (DependencyRecord.linked | DependencyRecord.inside)
+      record.pointee.word = place == 0 ? 0 : place | DependencyRecord.unlisted
+      return true
     }
   }
 

@@ -12,7 +12,7 @@ import Synchronization
 /// owns its dependencies until it has finished and its completion block has returned.
 open class Operation: JobObject, @unchecked Sendable {
   // Sendable: `state`, `dependents`, `edgeNext`, `departed` and `extrasWord` are atomics; `queueWord`,
-  // `home`, `slotWord` and `sequence` are written once, before `listed` is set in `state`, and read after; `soleDependency` and what `extras`
+  // `home`, `slotWord` and `sequence` are written once, before `listed` is set in `state`, and read after; `dependencyWord`, what it points to, and what `extras`
   // holds are touched under `lock`; `admission` under the lock of the queue's controller.
 
   let lock = FutexLock()
@@ -29,8 +29,8 @@ open class Operation: JobObject, @unchecked Sendable {
   let sequence = Atomic<Int>(0)
   /// The side object, made when something rare is asked for.
   let extrasWord = Atomic<UInt>(0)
-  /// The first dependency while it is the only one: an owned reference, bit 0 set when the edge is linked.
-  let soleDependency = Atomic<UInt>(0)
+  /// The dependencies: see `DependencyWord`.
+  let dependencyWord = Atomic<UInt>(0)
   /// Which backend runs it: `BackendBox.identity`. Four bytes here and not eight keep a `BlockOperation` at 120 bytes, the
   /// largest size that the system's allocator frees from another thread without a lock.
   let home = Atomic<UInt32>(0)
@@ -62,7 +62,7 @@ open class Operation: JobObject, @unchecked Sendable {
   }
 
   deinit {
-    if soleDependency.load(ordering: .relaxed) != 0 || extrasWord.load(ordering: .acquiring) != 0 {
+    if dependencyWord.load(ordering: .relaxed) != 0 || extrasWord.load(ordering: .acquiring) != 0 {
       releaseStorage()
     }
     // Never finished, and nobody waits for it any more: whoever does holds it. The edges left belong to operations that
@@ -161,13 +161,13 @@ open class Operation: JobObject, @unchecked Sendable {
   /// From 0.0 to 1.0, default 0.5: applied to the thread's nice value around `main()` (1.0 is 10 nicer towards this
   /// operation, 0.0 is 10 less) where the system permits to change it and to change it back; elsewhere ignored.
   open var threadPriority: Double {
-    get { lock.withLock { extrasIfAny?.threadPriority ?? 0.5 } }
+    get { lock.withLock { extrasIfAny?.pointee.threadPriority ?? 0.5 } }
     set { lock.withLock { extras.threadPriority = min(1, max(0, newValue)) } }
   }
 
   /// For people: appears in descriptions and trap messages.
   open var name: String? {
-    get { lock.withLock { extrasIfAny?.name } }
+    get { lock.withLock { extrasIfAny?.pointee.name } }
     set { lock.withLock { extras.name = newValue } }
   }
 

@@ -58,7 +58,7 @@ extension OperationQueue {
     for operation in operations where !operation.becomeStartable(into: &batch) { observed.append(operation) }
     batch.flush(frame: nil)
     batch.mayNotify = true
-    for operation in observed { operation.release(by: nil, into: &batch) }
+    for operation in observed { operation.release(edge: nil, into: &batch) }
     batch.submit()
   }
 

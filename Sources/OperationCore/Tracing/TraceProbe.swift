@@ -33,7 +33,7 @@ package enum TraceProbe {
 
   /// Nobody's overridden `name` is asked: the caller may hold locks that it takes.
   private static func recordAdded(_ operation: Operation, in buffer: TraceBuffer, at now: UInt64, flags: UInt32) {
-    let name = operation.lock.withLock { operation.extrasIfAny?.name }
+    let name = operation.lock.withLock { operation.extrasIfAny?.pointee.name }
     buffer.append(
       TraceEvent(
         .added, at: now, operation.word, detail: word(ofClass: operation), value: UInt32(operation.level) | flags),

@@ -116,7 +116,7 @@ final class Worker: @unchecked Sendable {
     x ^= x << 25
     x ^= x >> 27
     owned.pointer.pointee.random = x
-    return Int((x &* 0x2545_F491_4F6C_DD1D >> 32) % UInt64(bound))
+    return Int(((x &* 0x2545_F491_4F6C_DD1D) >> 32) % UInt64(bound))
   }
 
   // MARK: - Everybody

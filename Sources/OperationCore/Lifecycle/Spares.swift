@@ -1,0 +1,147 @@
+import CPlatform
+import Primitives
+import Synchronization
+
+/// Memory kept to be used again, one kind of it: see `Spares`.
+protocol SpareKind {
+  /// Where full magazines wait for other threads.
+  static var depot: SpareDepot { get }
+  /// The calling thread's magazines.
+  static func local(_ words: UnsafeMutablePointer<cplatform_thread_words>) -> UnsafeMutablePointer<cplatform_magazines>
+  /// The link to the next one in a magazine.
+  static func next(of word: UInt) -> UInt
+  static func setNext(of word: UInt, to next: UInt)
+  /// The link to the next magazine in the depot, in a magazine's first one.
+  static func nextMagazine(of word: UInt) -> UInt
+  static func setNextMagazine(of word: UInt, to next: UInt)
+  /// Gives one back to the system's allocator.
+  static func free(_ word: UInt)
+}
+
+/// Memory of one kind that was used, kept to be used again.
+///
+/// Memory that one thread allocates and another frees is dear: allocator and both threads write the same cache lines for
+/// each piece. So the thread that would free it keeps it, in magazines of 32 (Bonwick's): two per thread, and up to
+/// `SpareDepot.limit` in a depot behind a lock, which is visited once for 32 pieces.
+enum Spares<Kind: SpareKind> {
+  /// Keeps what the word stands for. Nobody else may know it.
+  static func giveBack(_ word: UInt) {
+    let words = cplatform_thread_words_address()
+    if !words.pointee.returns_spares { returnSparesAtEnd(words) }
+    let own = Kind.local(words)
+    if own.pointee.count == SpareDepot.magazineSize { makeRoom(own) }
+    Kind.setNext(of: word, to: own.pointee.loaded)
+    own.pointee.loaded = word
+    own.pointee.count += 1
+  }
+
+  /// A kept one, or 0.
+  @inline(__always)
+  static func take() -> UInt {
+    let words = cplatform_thread_words_address()
+    let own = Kind.local(words)
+    if own.pointee.count == 0, !refill(own, words) { return 0 }
+    let word = own.pointee.loaded
+    own.pointee.loaded = Kind.next(of: word)
+    own.pointee.count -= 1
+    return word
+  }
+
+  /// The thread's first magazine is full.
+  @inline(never)
+  private static func makeRoom(_ own: UnsafeMutablePointer<cplatform_magazines>) {
+    if own.pointee.full != 0, !Kind.depot.keep(own.pointee.full, Kind.self) { free(chain: own.pointee.full) }
+    own.pointee.full = own.pointee.loaded
+    own.pointee.loaded = 0
+    own.pointee.count = 0
+  }
+
+  /// The thread's first magazine is empty.
+  @inline(never)
+  private static func refill(
+    _ own: UnsafeMutablePointer<cplatform_magazines>, _ words: UnsafeMutablePointer<cplatform_thread_words>
+  ) -> Bool {
+    var magazine = own.pointee.full
+    own.pointee.full = 0
+    if magazine == 0 { magazine = Kind.depot.fetch(Kind.self) }
+    guard magazine != 0 else { return false }
+    own.pointee.loaded = magazine
+    own.pointee.count = SpareDepot.magazineSize
+    if !words.pointee.returns_spares { returnSparesAtEnd(words) }
+    return true
+  }
+
+  /// A thread ends: what it kept goes.
+  static func freeOwn(_ words: UnsafeMutablePointer<cplatform_thread_words>) {
+    let own = Kind.local(words)
+    free(chain: own.pointee.loaded)
+    free(chain: own.pointee.full)
+    own.pointee = cplatform_magazines()
+  }
+
+  private static func free(chain first: UInt) {
+    var word = first
+    while word != 0 {
+      let following = Kind.next(of: word)
+      Kind.free(word)
+      word = following
+    }
+  }
+}
+
+/// Before a thread keeps its first piece of any kind.
+@inline(never)
+private func returnSparesAtEnd(_ words: UnsafeMutablePointer<cplatform_thread_words>) {
+  words.pointee.returns_spares = true
+  cplatform_at_thread_exit(cplatform_spares_owner) {
+    let words = cplatform_thread_words_address()
+    // Freeing an operation may give chunks back: those go last.
+    Spares<SpareOperations>.freeOwn(words)
+    Spares<SpareChunks>.freeOwn(words)
+    // Whatever else ends with the thread may still run an operation here.
+    words.pointee.returns_spares = false
+  }
+}
+
+/// Full magazines of one kind, for all threads.
+struct SpareDepot: @unchecked Sendable {
+  // Sendable: `full` and `count` are touched under `lock`.
+
+  static let magazineSize: UInt32 = 32
+  /// Magazines in a depot at most.
+  static let limit = 256
+
+  /// In memory of its own: the sanitizer takes a look at one field of a variable for a look at the others.
+  private let lock = UnsafeMutablePointer<FutexLock>.allocate(capacity: 1)
+  /// The newest magazine, linked to the others.
+  private let full = UnsafeMutablePointer<UInt>.allocate(capacity: 1)
+  private let count = UnsafeMutablePointer<Int>.allocate(capacity: 1)
+
+  init() {
+    lock.initialize(to: FutexLock())
+    full.initialize(to: 0)
+    count.initialize(to: 0)
+  }
+
+  /// - Returns: false when the depot is full.
+  func keep<Kind: SpareKind>(_ magazine: UInt, _: Kind.Type) -> Bool {
+    lock.pointee.withLock {
+      guard count.pointee < Self.limit else { return false }
+      count.pointee += 1
+      Kind.setNextMagazine(of: magazine, to: full.pointee)
+      full.pointee = magazine
+      return true
+    }
+  }
+
+  /// - Returns: a full magazine, or 0.
+  func fetch<Kind: SpareKind>(_: Kind.Type) -> UInt {
+    lock.pointee.withLock {
+      let magazine = full.pointee
+      guard magazine != 0 else { return 0 }
+      count.pointee -= 1
+      full.pointee = Kind.nextMagazine(of: magazine)
+      return magazine
+    }
+  }
+}
