@@ -37,6 +37,13 @@ void cplatform_futex_wake(uint32_t *word, int32_t count) {
   syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, count, NULL, NULL, 0);
 }
 
+void *cplatform_allocate(size_t size) {
+  void *memory = malloc(size);
+  if (!memory) abort();
+  return memory;
+}
+void cplatform_free(void *memory) { free(memory); }
+
 void cplatform_yield(void) { sched_yield(); }
 
 uint64_t cplatform_now_ns(void) {

@@ -408,20 +408,36 @@ end_idle:
   od
 }
 
-/* OperationQueue.add: list, then becomeStartable with linkDependencies. Operation D. */
+/* OperationQueue.add: becomeStartable with linkDependencies. Operation D. */
 proctype EnqueuerOfD() {
   byte edges, result, satisfied; int old; bool ownCountUsed;
   if
   :: DEPENDENCIES_OF_D & bit(P) -> flag_as_dependency(P)
   :: else
   fi;
-  word[D] = word[D] | LISTED;
+  d_step {
+    if
+    :: word[D] == (ONE_DEPENDENCY | ENQUEUED) ->
+       /* listingAndScheduling */
+       word[D] = ENQUEUED | LISTED | SCHEDULED | LINKED;
+       submit_by_link(D);
+       ownCountUsed = true
+    :: else ->
+       old = word[D];
+       word[D] = word[D] | LISTED
+    fi
+  };
   if
-  :: has(D, CANCELLED) ->
+  :: ownCountUsed -> goto done
+  :: else
+  fi;
+  if
+  :: (old & CANCELLED) ->
+     old = 0;
      mark_cancelled(D);
      release(D, NOBODY);
      goto done
-  :: else
+  :: else -> old = 0
   fi;
   if
   :: has(D, HAS_EPILOGUE) ->
@@ -443,9 +459,10 @@ proctype EnqueuerOfD() {
         :: else
         fi
      :: listedDependencies == (bit(P) | bit(Q)) && linkedDependencies != listedDependencies ->
-        /* link */
+        /* link: the queue's own count becomes an edge's */
+        ownCountUsed = true;
         d_step {
-          word[D] = word[D] + (linkedDependencies == 0 -> 2 : 1) * ONE_DEPENDENCY
+          word[D] = word[D] + (linkedDependencies == 0 -> 1 : 0) * ONE_DEPENDENCY
         };
         if
         :: !(linkedDependencies & bit(P)) ->
@@ -465,7 +482,14 @@ proctype EnqueuerOfD() {
            fi
         :: else
         fi;
-        word[D] = word[D] - satisfied * ONE_DEPENDENCY;
+        if
+        :: satisfied > 0 -> ownCountUsed = false
+        :: else
+        fi;
+        if
+        :: satisfied > 1 -> word[D] = word[D] - ONE_DEPENDENCY
+        :: else
+        fi;
         satisfied = 0
      :: else
      fi;

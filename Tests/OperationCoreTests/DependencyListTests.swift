@@ -131,3 +131,11 @@ import Testing
     }
   }
 }
+
+@Suite struct SpareChunksTests {
+  @Test func `what is kept in one has room there`() {
+    #expect(MemoryLayout<OperationExtras>.size <= SpareChunks.byteCount)
+    let chunk = MemoryLayout<DependencyChunk>.size + DependencyChunk.capacity * MemoryLayout<DependencyRecord>.stride
+    #expect(chunk == SpareChunks.byteCount)
+  }
+}

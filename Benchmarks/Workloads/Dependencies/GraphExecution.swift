@@ -15,30 +15,39 @@ final class GraphData: @unchecked Sendable {
   // A task's word and rounds are touched by that task alone until it finishes, and only read by tasks that depend on
   // it.
   private let words: UnsafeMutablePointer<UInt64>
-  private var rounds: [Int]
+  private let rounds: UnsafeMutablePointer<Int>
   private let graph: TaskGraph
   private let spin: Spin
-  private let inputs: [[Int]]
+  let inputs: Adjacency
   private let wrong = Atomic<Int>(0)
   private var run: UInt64 = 0
 
   init(_ graph: TaskGraph, spin: Spin) {
     self.graph = graph
     self.spin = spin
-    inputs = graph.inputs
-    rounds = graph.nanoseconds.map { spin.rounds(nanoseconds: $0) }
+    inputs = Adjacency(graph.inputs)
+    rounds = .allocate(capacity: graph.count)
+    rounds.initialize(repeating: 0, count: graph.count)
     words = .allocate(capacity: graph.count)
     words.initialize(repeating: 0, count: graph.count)
+    scale(by: 1)
   }
 
-  deinit { words.deallocate() }
+  deinit {
+    words.deallocate()
+    rounds.deallocate()
+  }
 
   private func word(_ task: Int) -> UInt64 { run << 32 | UInt64(task) }
 
   func begin() { run += 1 }
 
   /// Gives every task `factor` times its work, from the next run on.
-  func scale(by factor: Double) { rounds = graph.nanoseconds.map { spin.rounds(nanoseconds: $0 * factor) } }
+  func scale(by factor: Double) {
+    for (task, nanoseconds) in graph.nanoseconds.enumerated() {
+      rounds[task] = spin.rounds(nanoseconds: nanoseconds * factor)
+    }
+  }
 
   /// The body of a task.
   func execute(_ task: Int) {
@@ -77,11 +86,14 @@ final class OperationGraph<S: OperationSubject> {
 
   func run(_ timing: inout GraphTiming) throws {
     let data = data
+    let inputs = data.inputs
+    // The array belongs to this function meanwhile: no access to it is checked.
+    var items = exchange(&items, with: [])
     data.begin()
     let start = Counters.read()
-    for task in 0..<graph.count {
+    for task in 0..<inputs.count {
       let item = S.makeOperation { data.execute(task) }
-      for input in graph.inputs[task] { S.addDependency(of: item, on: items[input]) }
+      for input in inputs[task] { S.addDependency(of: item, on: items[input]) }
       items.append(item)
     }
     let added = Clock.now()
@@ -89,6 +101,7 @@ final class OperationGraph<S: OperationSubject> {
     subject.drain()
     timing.makespan += Clock.now() - added
     items.removeAll(keepingCapacity: true)
+    self.items = items
     timing.elapsed.add(since: start)
     try data.check()
     try checkEmpty(subject.remaining)
@@ -101,7 +114,7 @@ final class ClosureGraph<S: ClosureSubject>: @unchecked Sendable {
   // `unfinished` and `waiting` are atomic; the rest does not change once made.
   private let graph: TaskGraph
   private let data: GraphData
-  private let dependents: [[Int]]
+  private let dependents: Adjacency
   private let sources: [Int]
   private let subject: S
   private let waiting: UnsafeMutablePointer<Atomic<Int>>
@@ -111,7 +124,7 @@ final class ClosureGraph<S: ClosureSubject>: @unchecked Sendable {
   init(_ graph: TaskGraph, _ setting: Setting) {
     self.graph = graph
     data = GraphData(graph, spin: setting.spin)
-    dependents = graph.dependents
+    dependents = Adjacency(graph.dependents)
     sources = (0..<graph.count).filter { graph.inputs[$0].isEmpty }
     subject = S(workers: setting.workers)
     waiting = .allocate(capacity: graph.count)
@@ -130,7 +143,7 @@ final class ClosureGraph<S: ClosureSubject>: @unchecked Sendable {
     data.begin()
     let start = Counters.read()
     unfinished.store(graph.count, ordering: .relaxed)
-    for task in 0..<graph.count { waiting[task].store(graph.inputs[task].count, ordering: .relaxed) }
+    for task in 0..<graph.count { waiting[task].store(data.inputs[task].count, ordering: .relaxed) }
     let added = Clock.now()
     for task in sources { subject.submit { self.execute(task) } }
     done.wait()

@@ -34,6 +34,14 @@ uint64_t cplatform_coarse_now_ns(void);
 /// Number of CPUs in this process's affinity mask; at least 1.
 int32_t cplatform_affinity_count(void);
 
+// --- memory --------------------------------------------------------------------------------------------------------
+
+/// malloc: Swift's own raw allocation asks for an alignment, which with glibc is the slower way. Ends the program when there is
+/// no memory.
+void *cplatform_allocate(size_t size);
+/// free.
+void cplatform_free(void *memory);
+
 // --- threads -------------------------------------------------------------------------------------------------------
 
 /// Starts a detached thread. All signals are blocked on it, save those that a fault of its own raises (SIGSEGV, SIGBUS, SIGILL,
@@ -89,6 +97,8 @@ typedef struct {
 
 extern _Thread_local cplatform_thread_words cplatform_words __attribute__((tls_model("initial-exec")));
 
+/// Of the Swift runtime: takes `count` references to an object with one atomic addition.
+void *swift_retain_n(void *object, uint32_t count);
 /// Of the Swift runtime: gives back `count` references to an object with one atomic subtraction.
 void swift_release_n(void *object, uint32_t count);
 

@@ -133,7 +133,25 @@ extension Operation {
   /// One dependency less to wait for, whose edge this is; with nil, one count less that belongs to no edge.
   /// - Returns: false when nothing was done, because observers have to be told, who may not be called in this batch yet.
   @discardableResult
+  @inline(__always)
   final func release(edge: UInt?, into batch: inout ReadyBatch) -> Bool {
+    var old = stateNow
+    // Most are only counted, or scheduled by their link.
+    while let (next, isScheduled) = old.releasingOneSimply() {
+      let result = state.compareExchange(
+        expected: old.bits, desired: next.bits, successOrdering: .acquiringAndReleasing, failureOrdering: .acquiring)
+      if result.exchanged {
+        // Else the operation may be gone.
+        if isScheduled { batch.addByLink(self, next) }
+        return true
+      }
+      old = StateWord(bits: result.original)
+    }
+    return releaseInFull(edge: edge, into: &batch)
+  }
+
+  @inline(never)
+  private final func releaseInFull(edge: UInt?, into batch: inout ReadyBatch) -> Bool {
     var old = stateNow
     // With no dependency left and nobody responsible for the start yet, a concurrent cancel() may start it and let it go;
     // with its link in use elsewhere, so may an older entry.

@@ -20,32 +20,49 @@ extension Operation {
     }
   }
 
-  /// Step 2.
-  /// - Parameter extraFlags: set together with `listed`.
+  /// Step 2, but for the flag that `becomeStartable` sets for an operation that nobody but a worker finishes: from here the
+  /// queue's list has it. The caller has taken the operation's reference to the queue.
   @inline(__always)
-  final func list(in queue: OperationQueue, ticket: Registry.Ticket, extraFlags: UInt64 = 0) {
+  final func list(in queue: OperationQueue, ticket: Registry.Ticket) {
     _ = Unmanaged.passRetained(self)
     adopt(queue, ticket: ticket)
     queue.registry.fill(ticket, with: self)
     // Before it is listed: until then nobody starts it.
     if _slowPath(cplatform_is_tracing()) { TraceProbe.added(self, to: queue, isReady: false) }
-    let tracked = ticket.isControlled ? StateWord.tracked : 0
-    raise(StateWord.listed | tracked | extraFlags)
+    if stateNow.has(StateWord.asksReady) { raise(StateWord.listed | ticket.flag) }
   }
 
-  /// The fields that never change again. The queue is retained: the operation's reference to it.
+  /// The fields that never change again. The caller has taken the operation's reference to the queue.
+  @inline(__always)
   final func adopt(_ queue: OperationQueue, ticket: Registry.Ticket) {
     sequence.store(ticket.sequence, ordering: .relaxed)
     home.store(queue.home, ordering: .relaxed)
-    queueWord.store(UInt(bitPattern: Unmanaged.passRetained(queue).toOpaque()), ordering: .releasing)
+    queueWord.store(UInt(bitPattern: Unmanaged.passUnretained(queue).toOpaque()), ordering: .releasing)
     let quality = queue.qualityOfServiceNow
     if quality != .default { updateLevel { $0.with(queueQualityOfService: quality) } }
   }
 
   /// Step 3. A cancelled operation does not wait for dependencies.
+  /// - Parameter flag: of the ticket.
   /// - Returns: false when it takes user code that may not run in this batch: to be completed by `release(edge: nil)`.
-  final func becomeStartable(into batch: inout ReadyBatch) -> Bool {
-    guard stateNow.has(StateWord.cancelled) || queueCancelledThis else { return linkDependencies(into: &batch) }
+  @inline(__always)
+  final func becomeStartable(into batch: inout ReadyBatch, flag: UInt64) -> Bool {
+    var old = stateNow
+    // One that waits for nothing is listed and scheduled by one change of the word.
+    while let next = old.listingAndScheduling(flag) {
+      if replaceState(old, with: next) {
+        batch.addByLink(self, next)
+        return true
+      }
+      old = stateNow
+    }
+    if !old.has(StateWord.listed) { old = raise(StateWord.listed | flag) }
+    if old.has(StateWord.cancelled) || queueCancelledThis { return becomeStartableAsCancelled(into: &batch) }
+    return linkDependencies(into: &batch)
+  }
+
+  @inline(never)
+  private final func becomeStartableAsCancelled(into batch: inout ReadyBatch) -> Bool {
     markCancelled()
     // The count that was the queue's own keeps the operation in its queue until here.
     return release(edge: nil, into: &batch)

@@ -137,13 +137,13 @@ extension Operation {
   }
 
   /// In a frame without an operation: there is no current queue in a completion block, but a backend to tell when it blocks.
-  private final func runEpilogue(_ block: () -> Void, queue: UInt) {
+  private final func runEpilogue(_ block: StoredBlock, queue: UInt) {
     let outer = LaunchFrame.current
     _ = LaunchFrame.enter(
       LaunchFrame(
         operation: 0, queue: queue, home: queue == 0 ? 0 : home.load(ordering: .relaxed), ownsLink: false,
         previous: outer, depth: (outer?.pointee.depth ?? 0) + 1)
-    ) { block() }
+    ) { block.run() }
     releaseDependencies()
   }
 

@@ -23,6 +23,8 @@ struct ReadyBatch: ~Copyable {
   private var list = JobFIFO()
   /// Identity of the backend that `list` is for; 0 while it is empty.
   private var listHome: UInt32 = 0
+  /// Bit per level of what `list` got.
+  private var listLevels: UInt32 = 0
   /// The first operation that `list` got: its link is in use here, so it cannot leave its queue.
   private var listOperation: UInt = 0
   /// The backend on whose thread this is; its next job may be taken from the list.
@@ -59,26 +61,48 @@ struct ReadyBatch: ~Copyable {
   }
 
   /// - Parameter operation: scheduled by the caller, who therefore holds its queue.
+  @inline(never)
   mutating func add(_ operation: Operation, useLink: Bool) {
     if _slowPath(cplatform_is_tracing()) { TraceProbe.isReady(operation.word) }
     guard useLink else { return addMoved(operation) }
-    if operation.stateNow.has(StateWord.tracked) {
-      let queue = operation.queueWord.load(ordering: .acquiring)
-      if admittedQueue != queue { flushAdmitted(frame: nil, handsOut: true) }
-      admittedQueue = queue
-      admitted.append(operation.word)
-      return
+    if operation.stateNow.has(StateWord.tracked) { addTracked(operation) } else { addToList(operation) }
+  }
+
+  /// - Parameter state: of an operation that the caller has scheduled by its link.
+  @inline(__always)
+  mutating func addByLink(_ operation: Operation, _ state: StateWord) {
+    // A mark that comes later is found by whoever takes the entry.
+    if _slowPath(state.has(StateWord.tracked) || cplatform_is_tracing()) {
+      add(operation, useLink: true)
+    } else {
+      addToList(operation)
     }
+  }
+
+  @inline(__always)
+  private mutating func addToList(_ operation: Operation) {
     let operationHome = operation.home.load(ordering: .relaxed)
     if listHome == 0 {
       listHome = operationHome
       listOperation = operation.word
     }
-    if listHome == operationHome {
-      list.append(operation.word)
-    } else if let queue = operation.retainedQueue() {
-      queue.backend.submit(Job(word: operation.word))
-    }
+    guard listHome == operationHome else { return submitAlone(operation) }
+    listLevels |= 1 << UInt32(operation.level)
+    list.append(operation.word)
+  }
+
+  /// Of another backend than the list.
+  @inline(never)
+  private func submitAlone(_ operation: Operation) {
+    if let queue = operation.retainedQueue() { queue.backend.submit(Job(word: operation.word)) }
+  }
+
+  @inline(never)
+  private mutating func addTracked(_ operation: Operation) {
+    let queue = operation.queueWord.load(ordering: .acquiring)
+    if admittedQueue != queue { flushAdmitted(frame: nil, handsOut: true) }
+    admittedQueue = queue
+    admitted.append(operation.word)
   }
 
   /// Its link is in use elsewhere: another object stands for it, alone.
@@ -96,9 +120,13 @@ struct ReadyBatch: ~Copyable {
   }
 
   /// The most urgent entry, first of its level, for the thread itself to run; 0 when there is none of its backend.
+  @inline(__always)
   private mutating func takeSuccessor() -> UInt {
     guard home != 0, listHome == home, !list.isEmpty else { return 0 }
-    if list.count == 1 { return list.popFirst() }
+    return listLevels & (listLevels &- 1) == 0 ? list.popFirst() : takeMostUrgent()
+  }
+
+  private mutating func takeMostUrgent() -> UInt {
     var best = -1
     var rest = JobFIFO()
     var chosen: UInt = 0
@@ -129,6 +157,7 @@ struct ReadyBatch: ~Copyable {
     if let frame, frame.pointee.successor == 0 { frame.pointee.successor = takeSuccessor() }
     if !list.isEmpty { flushList() }
     listHome = 0
+    listLevels = 0
     if admittedQueue != 0 || place != nil || collected != nil { flushRest(frame: frame) }
   }
 

@@ -1,35 +1,42 @@
 import CPlatform
 
-/// Chunks of dependency lists, kept to be used again. At most 1 MB is kept, and 8 KB per thread until that ends.
+/// Memory of one size for what operations need beside themselves: chunks of dependency lists, and side objects. Kept to be
+/// used again: at most 1 MB, and 8 KB per thread until that ends.
 enum SpareChunks: SpareKind {
+  /// The largest size that the system's allocator frees without a lock, whichever thread allocated it.
+  static let byteCount = 120
+
   static let depot = SpareDepot()
 
-  static func local(_ words: UnsafeMutablePointer<cplatform_thread_words>) -> UnsafeMutablePointer<cplatform_magazines>
-  {
+  @inline(__always)
+  static func local(_ words: UnsafeMutablePointer<cplatform_thread_words>) -> UnsafeMutablePointer<cplatform_magazines> {
     cplatform_spare_chunks(words)
   }
 
+  /// Nobody may know the memory any more.
   @inline(__always)
   static func giveBack(_ word: UInt) { Spares<SpareChunks>.giveBack(word) }
 
-  /// The memory of a chunk, or 0.
+  /// `byteCount` bytes, aligned to 16, of any content.
   @inline(__always)
-  static func take() -> UInt { Spares<SpareChunks>.take() }
+  static func take() -> UnsafeMutableRawPointer {
+    UnsafeMutableRawPointer(bitPattern: Spares<SpareChunks>.take()) ?? cplatform_allocate(byteCount)
+  }
 
   @inline(__always)
-  private static func chunk(_ word: UInt) -> UnsafeMutablePointer<DependencyChunk> {
+  private static func words(_ word: UInt) -> UnsafeMutablePointer<UInt> {
     UnsafeMutablePointer(bitPattern: word).unsafelyUnwrapped
   }
 
   @inline(__always)
-  static func next(of word: UInt) -> UInt { chunk(word).pointee.following }
+  static func next(of word: UInt) -> UInt { words(word)[0] }
 
   @inline(__always)
-  static func setNext(of word: UInt, to next: UInt) { chunk(word).pointee.following = next }
+  static func setNext(of word: UInt, to next: UInt) { words(word)[0] = next }
 
-  static func nextMagazine(of word: UInt) -> UInt { chunk(word).pointee.last }
+  static func nextMagazine(of word: UInt) -> UInt { words(word)[1] }
 
-  static func setNextMagazine(of word: UInt, to next: UInt) { chunk(word).pointee.last = next }
+  static func setNextMagazine(of word: UInt, to next: UInt) { words(word)[1] = next }
 
-  static func free(_ word: UInt) { chunk(word).deallocate() }
+  static func free(_ word: UInt) { cplatform_free(words(word)) }
 }

@@ -61,7 +61,7 @@ extension Operation {
   /// Whether an operation that a queue made for itself ended without anything out of the ordinary, so that a few stores make
   /// it new.
   fileprivate final var isAsNew: Bool {
-    stateNow == .plainEnd && extrasWord.load(ordering: .relaxed) == 0 && dependencyWord.load(ordering: .relaxed) == 0
+    stateNow.isPlainEnd && extrasWord.load(ordering: .relaxed) == 0 && dependencyWord.load(ordering: .relaxed) == 0
       && dependents.load(ordering: .relaxed) == 0 && queueWord.load(ordering: .relaxed) == 0
   }
 }

@@ -13,8 +13,10 @@ struct StateWord: Equatable, Sendable {
   /// A new operation that a queue made for itself, ready and handed to a backend at once.
   static let initialScheduled = StateWord(bits: enqueued | listed | scheduled | linked)
 
-  /// How an operation that a queue made for itself ends when nothing but its closure happened.
-  static let plainEnd = StateWord(bits: enqueued | listed | scheduled | started | finished)
+  /// Whether an operation that a queue made for itself ended and nothing but its closure happened.
+  var isPlainEnd: Bool {
+    bits & ~Self.tracked == Self.enqueued | Self.listed | Self.scheduled | Self.started | Self.finished
+  }
 
   static let oneDependency: UInt64 = 1 << 32
 
@@ -98,6 +100,26 @@ extension StateWord {
     if has(Self.asksReady) { return (next, .askReady) }
     let useLink = next.setScheduled()
     return (next, .schedule(useLink: useLink))
+  }
+
+  /// A claimed operation is listed, and scheduled in the same step by its link: when it waits for nothing, and nobody is to be
+  /// told or asked. Nil for any other.
+  /// - Parameter flag: `tracked`, or 0.
+  @inline(__always)
+  func listingAndScheduling(_ flag: UInt64) -> StateWord? {
+    guard bits == Self.oneDependency | Self.enqueued else { return nil }
+    return StateWord(bits: Self.enqueued | Self.listed | Self.scheduled | Self.linked | flag)
+  }
+
+  /// One count less, for a word in which nothing speaks against counting, or scheduling by the link. Nil for any other.
+  @inline(__always)
+  func releasingOneSimply() -> (next: StateWord, isScheduled: Bool)? {
+    let others =
+      Self.scheduled | Self.linked | Self.started | Self.finished | Self.observed | Self.edgesRemoved | Self.asksReady
+    guard bits & others == 0 else { return nil }
+    let next = bits &- Self.oneDependency
+    return next >= Self.oneDependency
+      ? (StateWord(bits: next), false) : (StateWord(bits: next | Self.scheduled | Self.linked), true)
   }
 
   /// - Returns: whether the intrusive link is free for the entry; if not, the entry is a `MovedEntry`.

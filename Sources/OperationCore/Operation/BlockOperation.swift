@@ -45,7 +45,7 @@ open class BlockOperation: Operation, @unchecked Sendable {
       if firstBlock == nil {
         firstBlock = FirstBlock(run: block)
       } else {
-        extras.moreBlocks.append(block)
+        extras.moreBlocks.append(StoredBlock(block))
       }
       return true
     }
@@ -54,7 +54,8 @@ open class BlockOperation: Operation, @unchecked Sendable {
 
   /// The closures still to run, in the order of adding; empty once they have been started.
   open var executionBlocks: [@Sendable () -> Void] {
-    lock.withLock { areBlocksHere() ? (firstCopy.map { [$0] } ?? []) + extras.moreBlocks : [] }
+    let blocks = lock.withLock { areBlocksHere() ? firstCopy + extras.moreBlocks : [] }
+    return blocks.map(\.run)
   }
 
   /// Under `lock`: whether the start has not taken the blocks, and will need the lock to do so.
@@ -73,33 +74,36 @@ open class BlockOperation: Operation, @unchecked Sendable {
       if let block = firstBlock.take() { block.run() }
       return
     }
-    let (first, more) = takeBlocks()
+    let more = takeMoreBlocks()
+    guard let first = firstBlock.take() else {
+      if !more.isEmpty { BlockGroup(more, priority: explicitPriority).run(beside: nil) }
+      return
+    }
     if more.isEmpty {
-      first?()
+      first.run()
     } else {
-      BlockGroup(more, priority: explicitPriority).run(beside: first)
+      BlockGroup(more, priority: explicitPriority).run(beside: StoredBlock(first.run))
     }
   }
 
-  private final func takeBlocks() -> (first: (@Sendable () -> Void)?, more: [@Sendable () -> Void]) {
-    if extrasWord.load(ordering: .acquiring) == 0 { return (takeFirst(), []) }
-    return lock.withLock { (takeFirst(), exchange(&extras.moreBlocks, with: [])) }
+  private final func takeMoreBlocks() -> [StoredBlock] {
+    if extrasWord.load(ordering: .acquiring) == 0 { return [] }
+    return lock.withLock { exchange(&extras.moreBlocks, with: []) }
   }
 
-  private final func takeFirst() -> (@Sendable () -> Void)? {
-    guard let block = firstBlock.take() else { return nil }
-    return block.run
-  }
-
-  private final var firstCopy: (@Sendable () -> Void)? {
+  private final var firstCopy: [StoredBlock] {
     switch firstBlock {
-    case .some(let block): block.run
-    case .none: nil
+    case .some(let block): [StoredBlock(block.run)]
+    case .none: []
     }
   }
 
   /// A cancelled operation never runs its blocks: released here, since what they capture may hold the operation.
-  final override func releaseUnrunBlocks() { _ = takeBlocks() }
+  final override func releaseUnrunBlocks() {
+    let first = firstBlock.take()
+    _ = takeMoreBlocks()
+    _ = first
+  }
 }
 
 /// A closure that is run once. Not copyable: running a copyable one that was taken out of a property costs a reference.
@@ -111,13 +115,13 @@ private struct FirstBlock: ~Copyable {
 /// started the operation, so that they finish even when the backend has no thread to spare.
 private final class BlockGroup: @unchecked Sendable {
   // Sendable: element i of `blocks` belongs to the thread whose increment of `next` returned i.
-  private let blocks: UnsafeMutablePointer<(@Sendable () -> Void)?>
+  private let blocks: UnsafeMutablePointer<StoredBlock?>
   private let count: Int
   private let priority: Operation.QueuePriority
   private let next = Atomic<Int>(0)
   private let left: Atomic<UInt32>
 
-  init(_ blocks: [@Sendable () -> Void], priority: Operation.QueuePriority) {
+  init(_ blocks: [StoredBlock], priority: Operation.QueuePriority) {
     self.blocks = .allocate(capacity: blocks.count)
     for (index, block) in blocks.enumerated() { (self.blocks + index).initialize(to: block) }
     self.priority = priority
@@ -130,14 +134,14 @@ private final class BlockGroup: @unchecked Sendable {
     blocks.deallocate()
   }
 
-  func run(beside first: (@Sendable () -> Void)?) {
+  func run(beside first: StoredBlock?) {
     let backend = LaunchFrame.currentQueue?.backend ?? DefaultBackend.backend
     let frame = LaunchFrame.current?.pointee
     let (operation, queue, home) = (frame?.operation ?? 0, frame?.queue ?? 0, frame?.home ?? 0)
     for _ in 0..<count {
       backend.submit(Job(priority: priority) { self.help(operation: operation, queue: queue, home: home) })
     }
-    first?()
+    first?.run()
     while runOne() {}
     guard left.load(ordering: .acquiring) > 0 else { return }
     LaunchFrame.whileBlocked {
@@ -160,7 +164,7 @@ private final class BlockGroup: @unchecked Sendable {
   private func runOne() -> Bool {
     let index = next.wrappingAdd(1, ordering: .relaxed).oldValue
     guard index < count else { return false }
-    blocks[index]?()
+    blocks[index]?.run()
     blocks[index] = nil
     if left.wrappingSubtract(1, ordering: .acquiringAndReleasing).newValue == 0 { left.futexWake(.max) }
     return true

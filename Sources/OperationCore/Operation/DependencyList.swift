@@ -27,25 +27,20 @@ struct DependencyRecord {
 /// Records of one operation. What follows `following` counts in the first chunk of a list only.
 struct DependencyChunk {
   static let capacity = 5
-  /// The largest size that the system's allocator frees without a lock, whichever thread allocated it.
-  static let byteCount = 120
-
   let owner: UInt
   var following: UInt = 0
-  /// The chunk that has the last record.
-  var last: UInt
+  /// The edge that the next record gets: in the last chunk, or one place behind its end.
+  var end: UInt
   /// Records in all chunks, holes included: every chunk but the last is full.
   var count = 0
   var index: UnsafeMutablePointer<DependencyIndex>?
 
-  /// - Returns: a chunk without records, used before or new.
+  /// - Returns: a chunk without records.
+  @inline(__always)
   static func make(owner: UInt) -> UnsafeMutablePointer<DependencyChunk> {
-    let spare = SpareChunks.take()
-    let memory =
-      UnsafeMutableRawPointer(bitPattern: spare)
-      ?? .allocate(byteCount: byteCount, alignment: MemoryLayout<DependencyChunk>.alignment)
+    let memory = SpareChunks.take()
     let chunk = memory.assumingMemoryBound(to: DependencyChunk.self)
-    chunk.initialize(to: DependencyChunk(owner: owner, last: UInt(bitPattern: memory)))
+    chunk.initialize(to: DependencyChunk(owner: owner, end: DependencyList.firstEdge(of: UInt(bitPattern: memory))))
     return chunk
   }
 }
@@ -81,6 +76,9 @@ struct DependencyList {
   static func owner(of edge: UInt) -> UInt { chunk(edge & ~15).pointee.owner }
 
   @inline(__always)
+  static func firstEdge(of chunk: UInt) -> UInt { chunk &+ 2 }
+
+  @inline(__always)
   private static func chunk(_ word: UInt) -> UnsafeMutablePointer<DependencyChunk> {
     UnsafeMutablePointer(bitPattern: word).unsafelyUnwrapped
   }
@@ -88,15 +86,14 @@ struct DependencyList {
   /// Calls `body` with every record, holes included, until it returns false.
   @inline(__always)
   func forEachRecord(_ body: (_ edge: UInt, _ record: UnsafeMutablePointer<DependencyRecord>) -> Bool) {
-    var left = first.pointee.count
-    var chunk = word
-    while left > 0 {
-      for place in 0..<min(left, DependencyChunk.capacity) {
-        let edge = chunk &+ 2 &+ UInt(place)
-        if !body(edge, Self.record(edge)) { return }
+    let end = first.pointee.end
+    var edge = Self.firstEdge(of: word)
+    while edge != end {
+      if edge & 15 == 2 + UInt(DependencyChunk.capacity) {
+        edge = Self.firstEdge(of: Self.chunk(edge & ~15).pointee.following)
       }
-      left -= DependencyChunk.capacity
-      if left > 0 { chunk = Self.chunk(chunk).pointee.following }
+      if !body(edge, Self.record(edge)) { return }
+      edge &+= 1
     }
   }
 
@@ -142,18 +139,20 @@ struct DependencyList {
   /// - Returns: its edge.
   @discardableResult
   func append(_ record: UInt) -> UInt {
-    let count = first.pointee.count
-    let place = count % DependencyChunk.capacity
-    if place == 0, count > 0 {
-      let chunk = DependencyChunk.make(owner: first.pointee.owner)
-      Self.chunk(first.pointee.last).pointee.following = UInt(bitPattern: chunk)
-      first.pointee.last = UInt(bitPattern: chunk)
-    }
-    let edge = first.pointee.last &+ 2 &+ UInt(place)
+    var edge = first.pointee.end
+    if edge & 15 == 2 + UInt(DependencyChunk.capacity) { edge = addChunk() }
     Self.record(edge).initialize(to: DependencyRecord(word: record, next: 0))
-    first.pointee.count = count + 1
+    first.pointee.end = edge &+ 1
+    first.pointee.count &+= 1
     if let index = first.pointee.index { index.pointee.note(edge) }
     return edge
+  }
+
+  @inline(never)
+  private func addChunk() -> UInt {
+    let chunk = UInt(bitPattern: DependencyChunk.make(owner: first.pointee.owner))
+    Self.chunk(first.pointee.end & ~15).pointee.following = chunk
+    return Self.firstEdge(of: chunk)
   }
 
   /// Another flag, or one less, on a record that keeps its place.
@@ -210,7 +209,8 @@ struct DependencyList {
     first.pointee.count = count
     var chunk = word
     for _ in 0..<max(0, count - 1) / DependencyChunk.capacity { chunk = Self.chunk(chunk).pointee.following }
-    first.pointee.last = chunk
+    first.pointee.end =
+      Self.firstEdge(of: chunk) &+ UInt(count - max(0, count - 1) / DependencyChunk.capacity * DependencyChunk.capacity)
     var surplus = Self.chunk(chunk).pointee.following
     Self.chunk(chunk).pointee.following = 0
     while surplus != 0 {

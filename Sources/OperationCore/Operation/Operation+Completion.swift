@@ -5,12 +5,16 @@ import Synchronization
 
 extension Operation {
   final var completion: (@Sendable () -> Void)? {
-    get { lock.withLock { extrasIfAny?.pointee.completionBlock } }
+    get {
+      guard let block = lock.withLock({ extrasIfAny?.pointee.completionBlock }) else { return nil }
+      return block.run
+    }
     set {
+      let block = StoredBlock(newValue)
       // What is replaced is released outside of the lock: that may run code which asks this operation something.
-      let old = lock.withLock { () -> (@Sendable () -> Void)? in
-        guard newValue != nil || extrasIfAny != nil else { return nil }
-        let old = exchange(&extras.completionBlock, with: newValue)
+      let old = lock.withLock { () -> StoredBlock? in
+        guard block != nil || extrasIfAny != nil else { return nil }
+        let old = exchange(&extras.completionBlock, with: block)
         // The finish is a change of the same word: it has not come, and will look for the block; or nobody will.
         if raise(StateWord.hasEpilogue).has(StateWord.finished) { return exchange(&extras.completionBlock, with: old) }
         return old
@@ -20,12 +24,9 @@ extension Operation {
     }
   }
 
-  final func takeCompletionBlock() -> (@Sendable () -> Void)? {
+  final func takeCompletionBlock() -> StoredBlock? {
     // Whoever set one made the side object before it raised a flag that the finish saw.
     guard extrasWord.load(ordering: .acquiring) != 0 else { return nil }
-    return lock.withLock {
-      defer { extrasIfAny?.pointee.completionBlock = nil }
-      return extrasIfAny?.pointee.completionBlock
-    }
+    return lock.withLock { exchange(&extras.completionBlock, with: nil) }
   }
 }

@@ -265,63 +265,79 @@ extension Operation {
   final func linkDependencies(into batch: inout ReadyBatch) -> Bool {
     guard stateNow.has(StateWord.hasEpilogue) else { return release(edge: nil, into: &batch) }
     lock.lock()
+    var (unlinked, mustAsk) = lookAtDependencies()
     var saidFinished: Set<UInt>?
-    if _slowPath(someMayOnlySayFinished) {
+    if _slowPath(mustAsk) {
       lock.unlock()
       saidFinished = Set(dependencySnapshot().filter { $0.mayOnlySayFinished && $0.isFinished }.map(\.word))
       lock.lock()
+      unlinked = lookAtDependencies().unlinked
     }
-    var ownCountUsed = false
-    let state = dependencyState
-    if let list = state.list {
-      link(list, except: saidFinished)
-    } else if state.only != 0, !state.isLinked, saidFinished?.contains(state.only) != true {
-      // The queue's own count becomes the edge's: no further change of the state.
-      let result = Operation.unmanaged(state.only)._withUnsafeGuaranteedRef { $0.push(edge: EdgeWord.inside(self)) }
-      if result == .linked {
-        dependencyState = .only(state.only, isLinked: true)
-        ownCountUsed = true
+    var satisfied: UInt64 = 0
+    let words = dependencyState
+    if unlinked > 0 {
+      // The queue's own count becomes an edge's.
+      if unlinked > 1 {
+        _ = state.wrappingAdd((unlinked - 1) &* StateWord.oneDependency, ordering: .acquiringAndReleasing)
+      }
+      if let list = words.list {
+        satisfied = link(list, except: saidFinished)
+      } else if link(words.only, edge: EdgeWord.inside(self), except: saidFinished) {
+        dependencyState = .only(words.only, isLinked: true)
+      } else {
+        satisfied = 1
       }
     }
     lock.unlock()
-    return ownCountUsed || release(edge: nil, into: &batch)
+    if unlinked > 0, satisfied == 0 { return true }
+    if satisfied > 1 {
+      _ = state.wrappingSubtract((satisfied - 1) &* StateWord.oneDependency, ordering: .acquiringAndReleasing)
+    }
+    return release(edge: nil, into: &batch)
+  }
+
+  /// Under `lock`: listed dependencies whose edge is not linked, and whether the class of one of them has to be asked.
+  @inline(__always)
+  private final func lookAtDependencies() -> (unlinked: UInt64, mustAsk: Bool) {
+    let words = dependencyState
+    if words.only != 0 {
+      let mustAsk = Operation.unmanaged(words.only)._withUnsafeGuaranteedRef { $0.mayOnlySayFinished }
+      return (words.isLinked ? 0 : 1, mustAsk && !words.isLinked)
+    }
+    var unlinked: UInt64 = 0
+    var mustAsk = false
+    words.list?.forEachListed {
+      guard !$0.pointee.has(DependencyRecord.linked) else { return }
+      unlinked += 1
+      if Operation.unmanaged($0.pointee.dependency)._withUnsafeGuaranteedRef({ $0.mayOnlySayFinished }) {
+        mustAsk = true
+      }
+    }
+    return (unlinked, mustAsk)
   }
 
   /// Under `lock`.
+  /// - Returns: how many dependencies have finished, so that their edge was not linked.
   @inline(__always)
-  private final func link(_ list: DependencyList, except saidFinished: Set<UInt>?) {
-    var count: UInt64 = 0
-    list.forEachListed { if !$0.pointee.has(DependencyRecord.linked) { count += 1 } }
-    guard count > 0 else { return }
-    _ = state.wrappingAdd(count &* StateWord.oneDependency, ordering: .acquiringAndReleasing)
+  private final func link(_ list: DependencyList, except saidFinished: Set<UInt>?) -> UInt64 {
     var satisfied: UInt64 = 0
     list.forEachRecord { edge, record in
       guard record.pointee.isListed, !record.pointee.has(DependencyRecord.linked) else { return true }
-      let dependency = record.pointee.dependency
-      let isSatisfied =
-        saidFinished?.contains(dependency) == true
-        || Operation.unmanaged(dependency)._withUnsafeGuaranteedRef { $0.push(edge: edge) } == .finished
-      if isSatisfied { satisfied += 1 } else { record.pointee.word |= DependencyRecord.linked }
+      if link(record.pointee.dependency, edge: edge, except: saidFinished) {
+        record.pointee.word |= DependencyRecord.linked
+      } else {
+        satisfied += 1
+      }
       return true
     }
-    // The queue's own count is still there: this does not reach zero.
-    if satisfied > 0 {
-      _ = state.wrappingSubtract(satisfied &* StateWord.oneDependency, ordering: .acquiringAndReleasing)
-    }
+    return satisfied
   }
 
-  /// Under `lock`.
   @inline(__always)
-  private final var someMayOnlySayFinished: Bool {
-    let state = dependencyState
-    if state.only != 0 { return Operation.unmanaged(state.only)._withUnsafeGuaranteedRef { $0.mayOnlySayFinished } }
-    var found = false
-    state.list?.forEachRecord { _, record in
-      guard record.pointee.isListed else { return true }
-      found = Operation.unmanaged(record.pointee.dependency)._withUnsafeGuaranteedRef { $0.mayOnlySayFinished }
-      return !found
-    }
-    return found
+  private final func link(_ dependency: UInt, edge: UInt, except saidFinished: Set<UInt>?) -> Bool {
+    if let saidFinished, saidFinished.contains(dependency) { return false }
+    let dependency: Unmanaged<Operation> = Operation.unmanaged(dependency)
+    return dependency._withUnsafeGuaranteedRef { $0.push(edge: edge) } == .linked
   }
 
   /// Its class may override `isFinished`, which is true before the operation has been told so. Only one that has started, or

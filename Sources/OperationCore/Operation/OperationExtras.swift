@@ -3,9 +3,9 @@
 struct OperationExtras {
   var name: String?
   var threadPriority = 0.5
-  var completionBlock: (@Sendable () -> Void)?
+  var completionBlock: StoredBlock?
   /// The second and further execution blocks of a `BlockOperation`.
-  var moreBlocks: [@Sendable () -> Void] = []
+  var moreBlocks: [StoredBlock] = []
   /// Which `MovedEntry` is the current one.
   var moveGeneration: UInt32 = 0
   var observers = ObserverList()
@@ -27,7 +27,7 @@ extension Operation {
 
   final var extrasPlace: UnsafeMutablePointer<OperationExtras> {
     if let extras = extrasIfAny { return extras }
-    let extras = UnsafeMutablePointer<OperationExtras>.allocate(capacity: 1)
+    let extras = SpareChunks.take().assumingMemoryBound(to: OperationExtras.self)
     extras.initialize(to: OperationExtras())
     extrasWord.store(UInt(bitPattern: extras), ordering: .releasing)
     return extras
@@ -37,6 +37,6 @@ extension Operation {
   final func releaseExtras() {
     guard let extras = extrasIfAny else { return }
     extras.deinitialize(count: 1)
-    extras.deallocate()
+    SpareChunks.giveBack(UInt(bitPattern: extras))
   }
 }

@@ -60,10 +60,11 @@ struct Controller: ~Copyable, @unchecked Sendable {
     let sequence = queue.registry.takeNumbers(1).first
     admission.pointee.addBarrier(sequence: sequence)
     lock.unlock()
+    _ = Unmanaged.passRetained(queue)
     barrier.list(
       in: queue, ticket: queue.registry.ticket(sequence: sequence, isControlled: true))
     var batch = ReadyBatch(asks: .here)
-    _ = barrier.becomeStartable(into: &batch)
+    _ = barrier.becomeStartable(into: &batch, flag: StateWord.tracked)
     batch.submit()
     withExtendedLifetime(visited) {}
   }

@@ -5,10 +5,12 @@ extension OperationQueue {
   final func add(_ operation: Operation) {
     operation.claimForQueue()
     let (sequence, isControlled) = registry.takeNumbers(1)
-    operation.list(in: self, ticket: registry.ticket(sequence: sequence, isControlled: isControlled))
+    let ticket = registry.ticket(sequence: sequence, isControlled: isControlled)
+    _ = Unmanaged.passRetained(self)
+    operation.list(in: self, ticket: ticket)
     // On the adding thread, which may hold locks only if the class's isReady does not want them.
     var batch = ReadyBatch(asks: .here)
-    _ = operation.becomeStartable(into: &batch)
+    _ = operation.becomeStartable(into: &batch, flag: ticket.flag)
     batch.submit()
     if isObserved { notifyListChanged() }
   }
@@ -23,6 +25,7 @@ extension OperationQueue {
     let object = BlockOperation.scheduled(at: qualityOfServiceNow.priority.level, block: block)
     let (sequence, isControlled) = registry.takeNumbers(1)
     let ticket = registry.ticket(sequence: sequence, isControlled: isControlled)
+    _ = Unmanaged.passRetained(self)
     object._withUnsafeGuaranteedRef { operation in
       operation.adopt(self, ticket: ticket)
       registry.fill(ticket, with: operation)
@@ -42,23 +45,34 @@ extension OperationQueue {
 
   final func add(_ operations: [Operation]) {
     guard !operations.isEmpty else { return }
-    for operation in operations { operation.claimForQueue() }
-    let (first, isControlled) = registry.takeNumbers(operations.count)
-    for (offset, operation) in operations.enumerated() {
-      operation.list(in: self, ticket: registry.ticket(sequence: first + offset, isControlled: isControlled))
+    // As words: reading an object's reference out of an array counts it.
+    operations.withUnsafeBufferPointer { all in
+      all.withMemoryRebound(to: UInt.self) { addAll($0) }
     }
-    startable(operations)
     if isObserved { notifyListChanged() }
   }
 
   /// All of them in one batch, in their order; behind them those whose readiness is observed, since observers may run for long.
-  private final func startable(_ operations: [Operation]) {
+  private final func addAll(_ words: UnsafeBufferPointer<UInt>) {
+    for word in words { Operation.unmanaged(word)._withUnsafeGuaranteedRef { $0.claimForQueue() } }
+    let (first, isControlled) = registry.takeNumbers(words.count)
+    swift_retain_n(Unmanaged.passUnretained(self).toOpaque(), UInt32(words.count))
+    for (offset, word) in words.enumerated() {
+      let ticket = registry.ticket(sequence: first + offset, isControlled: isControlled)
+      Operation.unmanaged(word)._withUnsafeGuaranteedRef { $0.list(in: self, ticket: ticket) }
+    }
+    let flag = isControlled ? StateWord.tracked : 0
     var batch = ReadyBatch(asks: .here, mayNotify: false)
-    var observed: [Operation] = []
-    for operation in operations where !operation.becomeStartable(into: &batch) { observed.append(operation) }
+    var observed: [UInt] = []
+    for word in words
+    where !Operation.unmanaged(word)._withUnsafeGuaranteedRef({ $0.becomeStartable(into: &batch, flag: flag) }) {
+      observed.append(word)
+    }
     batch.flush(frame: nil)
     batch.mayNotify = true
-    for operation in observed { operation.release(edge: nil, into: &batch) }
+    for word in observed {
+      Operation.unmanaged(word)._withUnsafeGuaranteedRef { _ = $0.release(edge: nil, into: &batch) }
+    }
     batch.submit()
   }
 

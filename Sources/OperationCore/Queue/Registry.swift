@@ -22,6 +22,9 @@ struct Registry: ~Copyable, @unchecked Sendable {
     /// The controller was engaged when the number was taken.
     let isControlled: Bool
     let slot: UnsafeMutablePointer<Atomic<UInt>>
+
+    /// What is set together with `listed`.
+    @inline(__always) var flag: UInt64 { isControlled ? StateWord.tracked : 0 }
   }
 
   static let done: UInt = 2
