@@ -9,7 +9,8 @@ enum SpareChunks: SpareKind {
   static let depot = SpareDepot()
 
   @inline(__always)
-  static func local(_ words: UnsafeMutablePointer<cplatform_thread_words>) -> UnsafeMutablePointer<cplatform_magazines> {
+  static func local(_ words: UnsafeMutablePointer<cplatform_thread_words>) -> UnsafeMutablePointer<cplatform_magazines>
+  {
     cplatform_spare_chunks(words)
   }
 
