@@ -16,12 +16,16 @@ public struct Abilities: OptionSet, Hashable, Sendable {
   /// `setSuspended`.
   public static let suspension = Abilities(rawValue: 16)
 
+  /// A number that weighs urgency against waiting: `init(workers:fairnessInterval:)`.
+  public static let fairness = Abilities(rawValue: 32)
+
   private static let named: [(ability: Abilities, name: String, words: String)] = [
     (.operations, "operations", "operations with dependencies and priorities"),
     (.cancellation, "cancellation", "closures that can be cancelled"),
     (.threads, "threads", "threads of its own"),
     (.barriers, "barriers", "barriers"),
     (.suspension, "suspension", "way to be suspended"),
+    (.fairness, "fairness", "adjustable fairness"),
   ]
 
   /// One word each, the most telling first.

@@ -13,7 +13,9 @@ public enum ControlChoice: BackendChoice {
   public static var summary: String { "the stealing backend with a known delay, for validate" }
   public static var role: SubjectRole { .control }
 
-  public static func makeQueue(workers: Int) -> OperationQueue { StealingChoice.makeQueue(workers: workers) }
+  public static func makeQueue(workers: Int, fairnessInterval: Int) -> OperationQueue {
+    StealingChoice.makeQueue(workers: workers, fairnessInterval: fairnessInterval)
+  }
 
   /// The variable that holds the rounds of spinning per operation.
   public static let delayVariable = "OPBENCH_CONTROL_ROUNDS"

@@ -12,7 +12,17 @@ public final class OperationsSubject<Choice: BackendChoice>: OperationSubject {
   @usableFromInline let queue: OperationQueue
 
   /// A private backend: what other queues of the process do is not measured.
-  public init(workers: Int) { queue = Choice.makeQueue(workers: workers) }
+  public init(workers: Int) {
+    queue = Choice.makeQueue(workers: workers, fairnessInterval: Fairness.defaultInterval)
+  }
+
+  public init(workers: Int, fairnessInterval: Int) {
+    queue = Choice.makeQueue(workers: workers, fairnessInterval: fairnessInterval)
+  }
+
+  public static var abilities: Abilities {
+    [.threads, .cancellation, .operations, .barriers, .suspension, .fairness]
+  }
 
   @inlinable
   public func submit(_ body: @escaping @Sendable () -> Void) {
@@ -95,7 +105,7 @@ public protocol BackendChoice: Sendable {
   static var name: String { get }
   static var summary: String { get }
   static var role: SubjectRole { get }
-  static func makeQueue(workers: Int) -> OperationQueue
+  static func makeQueue(workers: Int, fairnessInterval: Int) -> OperationQueue
   /// Runs before each operation is made: nothing, except in the control of `opbench validate`.
   static func beforeEach()
 }
@@ -108,21 +118,25 @@ extension BackendChoice {
 public enum StealingChoice: BackendChoice {
   public static var name: String { "stealing" }
   public static var summary: String { "our operation queue on the work-stealing pool" }
-  public static func makeQueue(workers: Int) -> OperationQueue { OperationQueue(backend: .stealing(workers: workers)) }
+  public static func makeQueue(workers: Int, fairnessInterval: Int) -> OperationQueue {
+    OperationQueue(backend: .stealing(workers: workers, fairnessInterval: fairnessInterval))
+  }
 }
 
 public enum ThreadPoolChoice: BackendChoice {
   public static var name: String { "threadpool" }
   public static var summary: String { "our operation queue on the pool with one lock" }
-  public static func makeQueue(workers: Int) -> OperationQueue {
-    OperationQueue(backend: .threadPool(workers: workers))
+  public static func makeQueue(workers: Int, fairnessInterval: Int) -> OperationQueue {
+    OperationQueue(backend: .threadPool(workers: workers, fairnessInterval: fairnessInterval))
   }
 }
 
 public enum DispatchChoice: BackendChoice {
   public static var name: String { "dispatch" }
   public static var summary: String { "our operation queue on Dispatch's threads" }
-  public static func makeQueue(workers: Int) -> OperationQueue { OperationQueue(backend: .dispatch(workers: workers)) }
+  public static func makeQueue(workers: Int, fairnessInterval: Int) -> OperationQueue {
+    OperationQueue(backend: .dispatch(workers: workers, fairnessInterval: fairnessInterval))
+  }
 }
 
 public typealias StealingSubject = OperationsSubject<StealingChoice>

@@ -80,6 +80,9 @@ extension CancellableSubject {
 /// The operation API: operations with dependencies and priorities in a queue that can be suspended and cancelled as a
 /// whole.
 public protocol OperationSubject: CancellableSubject, Waiting {
+  /// With the ability `fairness`: one job of the lowest level in `fairnessInterval`; 0 for none.
+  init(workers: Int, fairnessInterval: Int)
+
   static func makeOperation(_ body: @escaping @Sendable () -> Void) -> Item
   static func setPriority(_ level: PriorityLevel, of item: Item)
   static func addDependency(of item: Item, on dependency: Item)
@@ -102,6 +105,8 @@ public protocol OperationSubject: CancellableSubject, Waiting {
 }
 
 extension OperationSubject {
+  public init(workers: Int, fairnessInterval: Int) { preconditionFailure("\(Self.name): no adjustable fairness") }
+
   @inlinable public var unfinished: Int? { remaining }
   public static var abilities: Abilities { [.threads, .cancellation, .operations, .barriers, .suspension] }
 

@@ -14,8 +14,7 @@ final class CalloutLists: @unchecked Sendable {
   // Sendable: `state` is touched under `lock`.
 
   struct State: ~Copyable {
-    var queues = InlineArray<5, JobFIFO> { _ in JobFIFO() }
-    var queued = 0
+    var jobs: PriorityFIFO
     var out = 0
     /// Of those, handed to Dispatch and not ended.
     var onQueue = 0
@@ -41,21 +40,21 @@ final class CalloutLists: @unchecked Sendable {
   private let state = UnsafeMutablePointer<State>.allocate(capacity: 1)
   private let monitor = BlockingMonitor(name: "dispatch-watch")
   private let shortage = ThreadShortage(poolName: "dispatch backend's")
-  /// `queued`, for callouts that look without the lock.
+  /// The number of jobs, for callouts that look without the lock.
   private let queuedHint = Atomic<Int>(0)
 
   /// Jobs that one callout runs before it goes to the tail of a queue that it shares with others.
   private static let calloutLength = 256
-  /// Looks for a new job before a callout ends, and pauses between two: handing a callout to Dispatch costs more.
-  private static let spinRounds = 20
-  private static let pausesPerRound = 8
 
-  init(queue: DispatchQueue, isPrivate: Bool, width: Int, threadLimit: Int = ThreadShortage.threadLimit) {
+  init(
+    queue: DispatchQueue, isPrivate: Bool, width: Int, fairnessInterval: Int,
+    threadLimit: Int = ThreadShortage.threadLimit
+  ) {
     self.queue = queue
     self.isPrivate = isPrivate
     self.width = width
     self.threadLimit = max(width, threadLimit)
-    state.initialize(to: State())
+    state.initialize(to: State(jobs: PriorityFIFO(fairnessInterval: fairnessInterval)))
     cplatform_watch_fork()
   }
 
@@ -70,8 +69,7 @@ final class CalloutLists: @unchecked Sendable {
   func submit(_ job: Job) {
     checkNotForked()
     lock.lock()
-    state.pointee.queues[job.level].append(job.word)
-    state.pointee.queued += 1
+    state.pointee.jobs.append(job.word)
     unlockAndCallOut(atMost: 1)
   }
 
@@ -79,8 +77,7 @@ final class CalloutLists: @unchecked Sendable {
     checkNotForked()
     lock.lock()
     let count = jobs.count
-    while case let job = jobs.popFirst(), job != 0 { state.pointee.queues[Job(word: job).level].append(job) }
-    state.pointee.queued += count
+    state.pointee.jobs.append(contentsOf: jobs)
     unlockAndCallOut(atMost: count)
   }
 
@@ -97,7 +94,7 @@ final class CalloutLists: @unchecked Sendable {
   /// Under `lock`, which it gives up: as many callouts as there are jobs and places for; for more, the monitor sees whether
   /// those out block.
   private func unlockAndCallOut(atMost count: Int) {
-    let wanted = min(count, state.pointee.queued)
+    let wanted = min(count, state.pointee.jobs.count)
     let places = min(allowed, isPrivate ? threadLimit : .max) - state.pointee.out
     let new = max(0, min(wanted, places))
     let toDispatch = isPrivate ? max(0, min(new, width - state.pointee.onQueue)) : new
@@ -105,7 +102,7 @@ final class CalloutLists: @unchecked Sendable {
     state.pointee.onQueue += toDispatch
     state.pointee.pending += toDispatch
     let isFull = new < wanted && isPrivate && state.pointee.out >= threadLimit
-    queuedHint.store(state.pointee.queued, ordering: .relaxed)
+    queuedHint.store(state.pointee.jobs.count, ordering: .relaxed)
     lock.unlock()
     for _ in 0..<toDispatch { callOut() }
     for _ in toDispatch..<new { startThread() }
@@ -208,18 +205,15 @@ final class CalloutLists: @unchecked Sendable {
   /// A job handed on by the last one gives way to a more urgent one.
   private func isOutranked(_ job: Job) -> Bool {
     guard queuedHint.load(ordering: .relaxed) > 0 else { return false }
-    return lock.withLock {
-      for level in stride(from: 4, to: job.level, by: -1) where !state.pointee.queues[level].isEmpty { return true }
-      return false
-    }
+    return lock.withLock { state.pointee.jobs.hasJob(above: job.level) }
   }
 
   /// The most urgent job; nil when there is none, or too many callouts are out: then this one is not out any more.
   private func next(_ callout: Callout, onQueue: Bool) -> Job? {
-    for _ in 0..<Self.spinRounds {
-      if queuedHint.load(ordering: .relaxed) > 0 { break }
+    if queuedHint.load(ordering: .relaxed) == 0 {
       OwedReferences.settle()
-      Spin.pause(Self.pausesPerRound)
+      // Handing a callout to Dispatch costs more than that.
+      _ = Spin.search { UInt(bitPattern: queuedHint.load(ordering: .relaxed)) }
     }
     lock.lock()
     takeMark(of: callout)
@@ -230,7 +224,7 @@ final class CalloutLists: @unchecked Sendable {
     forget(callout)
     state.pointee.out -= 1
     if onQueue { state.pointee.onQueue -= 1 }
-    let isNeeded = state.pointee.queued > 0
+    let isNeeded = state.pointee.jobs.count > 0
     lock.unlock()
     shortage.leaveLimit()
     // It may have been called out for one of these jobs, and leaves it: the callouts that are out may block.
@@ -240,15 +234,9 @@ final class CalloutLists: @unchecked Sendable {
 
   /// Under `lock`.
   private func pop() -> Job? {
-    for level in stride(from: 4, through: 0, by: -1) {
-      let word = state.pointee.queues[level].popFirst()
-      if word != 0 {
-        state.pointee.queued -= 1
-        queuedHint.store(state.pointee.queued, ordering: .relaxed)
-        return Job(word: word)
-      }
-    }
-    return nil
+    let word = state.pointee.jobs.popFirst()
+    queuedHint.store(state.pointee.jobs.count, ordering: .relaxed)
+    return word == 0 ? nil : Job(word: word)
   }
 
   // MARK: - Blocking
@@ -261,7 +249,7 @@ final class CalloutLists: @unchecked Sendable {
     lock.lock()
     takeMark(of: callout)
     state.pointee.blocked += 1
-    unlockAndCallOut(atMost: state.pointee.queued)
+    unlockAndCallOut(atMost: state.pointee.jobs.count)
     body()
     lock.withLock { state.pointee.blocked -= 1 }
     callout.watched.retract()
@@ -286,13 +274,13 @@ final class CalloutLists: @unchecked Sendable {
       case .resumed: state.pointee.blocked -= 1
       }
     }
-    let isNeeded = state.pointee.queued > 0
+    let isNeeded = state.pointee.jobs.count > 0
     let late = lateCallouts(isNeeded: isNeeded)
     state.pointee.bonus.look(
       computing: state.pointee.out - state.pointee.blocked, isNeeded: isNeeded, workerCount: width)
     let added = allowed - before
     if added > 0, cplatform_is_tracing() { TraceProbe.addsSpares(added) }
-    unlockAndCallOut(atMost: isNeeded ? state.pointee.queued : 0)
+    unlockAndCallOut(atMost: isNeeded ? state.pointee.jobs.count : 0)
     for _ in 0..<late { startThread() }
     return BlockingMonitor.Look(isNeeded: isNeeded, hasChanged: added != 0 || late > 0)
   }
@@ -302,7 +290,7 @@ final class CalloutLists: @unchecked Sendable {
   private func lateCallouts(isNeeded: Bool) -> Int {
     defer { state.pointee.begunAtLook = state.pointee.begun }
     guard isPrivate, isNeeded, state.pointee.begun == state.pointee.begunAtLook else { return 0 }
-    let late = min(state.pointee.pending, state.pointee.queued)
+    let late = min(state.pointee.pending, state.pointee.jobs.count)
     state.pointee.pending -= late
     state.pointee.onQueue -= late
     state.pointee.replaced += late
@@ -316,7 +304,7 @@ final class CalloutLists: @unchecked Sendable {
   var report: BackendReport {
     lock.withLock {
       var report = BackendReport()
-      report.queued = state.pointee.queued
+      report.queued = state.pointee.jobs.count
       report.threads = state.pointee.callouts.map { $0.watched.report }
       report.isRefused = shortage.isRefused
       report.isFull = shortage.isFull

@@ -5,22 +5,27 @@ import Primitives
 /// through a lock-free injector; who has nothing takes from the others.
 ///
 /// Threads start when needed, at most `workers` of them plus one for each that blocks. An idle pool uses no CPU. Among all
-/// queues on it the most urgent job goes first, up to jobs that are being started on other workers, save that every
-/// 61st job of a worker comes from its lowest level or from outside, so that nothing waits for ever. A worker whose jobs
-/// add jobs looks outside once for every eight of them, on the same level.
+/// queues on it the most urgent job goes first, up to jobs that are being started on other workers, save for what `Fairness`
+/// says, which each worker counts by itself. A worker whose jobs add jobs looks outside once for every eight of them, on the
+/// same level.
 public final class StealingBackend: Backend {
   public let name = "stealing"
   public let workerCount: Int
   private let pool: StealingPool
 
-  /// - Parameter workers: threads that run jobs at the same time; by default the CPUs that this process may use (affinity
-  ///   mask and cgroup quota). Traps when it is not positive.
-  public convenience init(workers: Int? = nil) { self.init(workers: workers, threadLimit: ThreadShortage.threadLimit) }
+  /// - Parameters:
+  ///   - workers: threads that run jobs at the same time; by default the CPUs that this process may use (affinity mask and
+  ///     cgroup quota). Traps when it is not positive.
+  ///   - fairnessInterval: see `Fairness`. Traps when it is negative.
+  public convenience init(workers: Int? = nil, fairnessInterval: Int = Fairness.defaultInterval) {
+    self.init(workers: workers, fairnessInterval: fairnessInterval, threadLimit: ThreadShortage.threadLimit)
+  }
 
   /// - Parameter threadLimit: threads that the pool may have, those included that block.
-  package init(workers: Int?, threadLimit: Int) {
+  package init(workers: Int?, fairnessInterval: Int = Fairness.defaultInterval, threadLimit: Int) {
     workerCount = checkedWorkerCount(workers)
-    pool = StealingPool(workerCount: workerCount, threadLimit: threadLimit)
+    pool = StealingPool(
+      workerCount: workerCount, fairnessInterval: Fairness.checked(fairnessInterval), threadLimit: threadLimit)
   }
 
   deinit { pool.stop() }
@@ -55,5 +60,7 @@ extension Backend where Self == StealingBackend {
   /// The shared work-stealing pool.
   public static var stealing: StealingBackend { .shared }
   /// A new work-stealing pool.
-  public static func stealing(workers: Int) -> StealingBackend { StealingBackend(workers: workers) }
+  public static func stealing(workers: Int, fairnessInterval: Int = Fairness.defaultInterval) -> StealingBackend {
+    StealingBackend(workers: workers, fairnessInterval: fairnessInterval)
+  }
 }

@@ -10,6 +10,7 @@ final class StealingPool: @unchecked Sendable {
   typealias JobInjector = Injector<JobNode>
 
   let workerCount: Int
+  let fairnessInterval: Int
   /// Work from outside, one injector per level.
   let injectors = UnsafeMutablePointer<PaddedPointer<JobInjector>>.allocate(capacity: Job.levels)
   /// Bit per level: some worker or injector may have something of it. Read by every worker for every job, written when a
@@ -35,8 +36,9 @@ final class StealingPool: @unchecked Sendable {
   let monitor = BlockingMonitor(name: "steal-monitor")
   let shortage = ThreadShortage(poolName: "work-stealing")
 
-  init(workerCount: Int, threadLimit: Int) {
+  init(workerCount: Int, fairnessInterval: Int, threadLimit: Int) {
     self.workerCount = workerCount
+    self.fairnessInterval = fairnessInterval
     self.threadLimit = max(workerCount, threadLimit)
     workers = .allocate(capacity: self.threadLimit)
     for level in 0..<Job.levels { (injectors + level).initialize(to: PaddedPointer(JobInjector())) }

@@ -13,7 +13,7 @@ final class ThreadPool: @unchecked Sendable {
   // Sendable: `state` is touched under `lock`.
 
   struct State: ~Copyable {
-    var queues = InlineArray<5, JobFIFO> { _ in JobFIFO() }
+    var jobs: PriorityFIFO
     var active = 0
     var live = 0
     /// Threads inside `whileBlocked`, and those that the monitor marked.
@@ -43,10 +43,10 @@ final class ThreadPool: @unchecked Sendable {
   /// Jobs that a thread runs one from another before it looks at the queues.
   private static let runLength = 61
 
-  init(workerCount: Int, threadLimit: Int) {
+  init(workerCount: Int, fairnessInterval: Int, threadLimit: Int) {
     self.workerCount = workerCount
     self.threadLimit = max(workerCount, threadLimit)
-    state.initialize(to: State())
+    state.initialize(to: State(jobs: PriorityFIFO(fairnessInterval: fairnessInterval)))
     cplatform_watch_fork()
   }
 
@@ -76,8 +76,8 @@ final class ThreadPool: @unchecked Sendable {
       return refuse(jobs)
     }
     let count = jobs.count
-    while case let job = jobs.popFirst(), job != 0 { state.pointee.queues[Job(word: job).level].append(job) }
-    queued.store(queued.load(ordering: .relaxed) + count, ordering: .relaxed)
+    state.pointee.jobs.append(contentsOf: jobs)
+    queued.store(state.pointee.jobs.count, ordering: .relaxed)
     unlockAndActivate(count)
   }
 
@@ -188,33 +188,23 @@ final class ThreadPool: @unchecked Sendable {
 
   /// The most urgent job; 0 when there is none, or too many threads are active. Spins a little before it gives up.
   private func nextJob(_ thread: PoolThread) -> UInt {
-    for round in 0...Self.spinRounds {
-      if queued.load(ordering: .relaxed) > 0 {
-        lock.lock()
-        takeMark(of: thread)
-        let job = state.pointee.active > allowed ? 0 : pop()
-        lock.unlock()
-        if job != 0 { return job }
-        if round > 0 { return 0 }
-      }
-      OwedReferences.settle()
-      for _ in 0..<Self.pausesPerRound { cplatform_pause() }
-    }
-    return 0
+    if case let job = look(thread), job != 0 { return job }
+    OwedReferences.settle()
+    return Spin.search { look(thread) }
   }
 
-  private static let spinRounds = 20
-  private static let pausesPerRound = 8
+  private func look(_ thread: PoolThread) -> UInt {
+    guard queued.load(ordering: .relaxed) > 0 else { return 0 }
+    return lock.withLock {
+      takeMark(of: thread)
+      return state.pointee.active > allowed ? 0 : pop()
+    }
+  }
 
   private func pop() -> UInt {
-    for level in stride(from: 4, through: 0, by: -1) {
-      let job = state.pointee.queues[level].popFirst()
-      if job != 0 {
-        queued.store(queued.load(ordering: .relaxed) - 1, ordering: .relaxed)
-        return job
-      }
-    }
-    return 0
+    let job = state.pointee.jobs.popFirst()
+    queued.store(state.pointee.jobs.count, ordering: .relaxed)
+    return job
   }
 
   private func run(_ job: UInt, on thread: PoolThread) {
@@ -244,10 +234,7 @@ final class ThreadPool: @unchecked Sendable {
   /// A job handed on by the last one gives way to a more urgent one.
   private func isOutranked(_ job: Job) -> Bool {
     guard queued.load(ordering: .relaxed) > 0 else { return false }
-    return lock.withLock {
-      for level in stride(from: 4, to: job.level, by: -1) where !state.pointee.queues[level].isEmpty { return true }
-      return false
-    }
+    return lock.withLock { state.pointee.jobs.hasJob(above: job.level) }
   }
 
   /// - Returns: false when the thread must end.

@@ -1,8 +1,8 @@
 import OperationCore
 import Primitives
 
-/// The classic: one lock, one first-in-first-out list per priority, a stack of sleeping threads. Strictly the most urgent
-/// job first. The reference for order; the work-stealing pool is the one for speed.
+/// The classic: one lock, one first-in-first-out list per priority, a stack of sleeping threads. The most urgent job goes
+/// first, save for what `Fairness` says. The reference for order; the work-stealing pool is the one for speed.
 ///
 /// Threads start when needed, at most `workers` of them plus one for each that blocks. An idle pool uses no CPU.
 public final class ThreadPoolBackend: Backend {
@@ -10,14 +10,19 @@ public final class ThreadPoolBackend: Backend {
   public let workerCount: Int
   private let pool: ThreadPool
 
-  /// - Parameter workers: threads that run jobs at the same time; by default the CPUs that this process may use (affinity
-  ///   mask and cgroup quota). Traps when it is not positive.
-  public convenience init(workers: Int? = nil) { self.init(workers: workers, threadLimit: ThreadShortage.threadLimit) }
+  /// - Parameters:
+  ///   - workers: threads that run jobs at the same time; by default the CPUs that this process may use (affinity mask and
+  ///     cgroup quota). Traps when it is not positive.
+  ///   - fairnessInterval: see `Fairness`. Traps when it is negative.
+  public convenience init(workers: Int? = nil, fairnessInterval: Int = Fairness.defaultInterval) {
+    self.init(workers: workers, fairnessInterval: fairnessInterval, threadLimit: ThreadShortage.threadLimit)
+  }
 
   /// - Parameter threadLimit: threads that the pool may have, those included that block.
-  package init(workers: Int?, threadLimit: Int) {
+  package init(workers: Int?, fairnessInterval: Int = Fairness.defaultInterval, threadLimit: Int) {
     workerCount = checkedWorkerCount(workers)
-    pool = ThreadPool(workerCount: workerCount, threadLimit: threadLimit)
+    pool = ThreadPool(
+      workerCount: workerCount, fairnessInterval: Fairness.checked(fairnessInterval), threadLimit: threadLimit)
   }
 
   deinit { pool.stop() }
@@ -52,5 +57,9 @@ extension Backend where Self == ThreadPoolBackend {
   /// The shared thread pool.
   public static var threadPool: ThreadPoolBackend { .shared }
   /// A new thread pool.
-  public static func threadPool(workers: Int) -> ThreadPoolBackend { ThreadPoolBackend(workers: workers) }
+  public static func threadPool(
+    workers: Int, fairnessInterval: Int = Fairness.defaultInterval
+  ) -> ThreadPoolBackend {
+    ThreadPoolBackend(workers: workers, fairnessInterval: fairnessInterval)
+  }
 }

@@ -160,6 +160,12 @@ enum MisuseScenarios {
       sleepForGood()
       token.invalidate()
     },
+    "no-workers-stealing": { _ = StealingBackend(workers: 0) },
+    "no-workers-threadpool": { _ = ThreadPoolBackend(workers: 0) },
+    "no-workers-dispatch": { _ = DispatchBackend(workers: 0) },
+    "negative-fairness-stealing": { _ = StealingBackend(fairnessInterval: -1) },
+    "negative-fairness-threadpool": { _ = ThreadPoolBackend(fairnessInterval: -1) },
+    "negative-fairness-dispatch": { _ = DispatchBackend(fairnessInterval: -1) },
     "early-finish": { earlyFinish() },
     "threads-that-end": { threadsThatEnd() },
     "shutdown-after-waiting-stealing": {

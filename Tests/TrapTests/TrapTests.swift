@@ -70,6 +70,18 @@ struct TrapTests {
     #expect(run.output.contains("fork"))
   }
 
+  @Test("a backend that cannot be made traps with a message", arguments: ["stealing", "threadpool", "dispatch"])
+  func impossibleBackend(backend: String) throws {
+    for (scenario, reason) in [
+      ("no-workers", "at least one worker, not 0"), ("negative-fairness", "fairnessInterval cannot be -1"),
+    ] {
+      let run = try Scenario("\(scenario)-\(backend)")
+      #expect(run.trapped, "ended by signal \(run.signal ?? 0), exit code \(run.exitCode ?? 0)")
+      #expect(run.output.contains("Operations: "))
+      #expect(run.output.contains(reason))
+    }
+  }
+
   @Test("row 34: Foundation: an early finish is one clear message, not a trap")
   func earlyFinish() throws {
     let run = try Scenario("early-finish")
@@ -103,6 +115,8 @@ struct TrapTests {
   }
 
   static let others = [
+    "no-workers-stealing", "no-workers-threadpool", "no-workers-dispatch", "negative-fairness-stealing",
+    "negative-fairness-threadpool", "negative-fairness-dispatch",
     "submit-after-fork-stealing", "submit-after-fork-threadpool", "submit-after-fork-dispatch", "early-finish",
     "threads-that-end",
     "shutdown-after-waiting-stealing", "shutdown-after-waiting-threadpool",

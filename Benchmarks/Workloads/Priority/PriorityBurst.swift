@@ -27,7 +27,7 @@ final class PriorityBurst<S: OperationSubject>: Sendable {
     operations = try setting.integer("ops")
     rounds = setting.spin.rounds(nanoseconds: try setting.number("work_ns"))
     seed = setting.seed
-    subject = S(workers: setting.workers)
+    subject = try FairnessVariants.subject(setting)
     flags = RunFlags(count: operations)
     logs = ThreadLogs(capacity: operations)
   }

@@ -13,6 +13,9 @@ struct RankError: Workload {
 
   func parameterSets() -> [Parameters] { [["ops": "2000", "work_ns": "2000"]] }
 
+  func extendedParameterSets() -> [Parameters] { FairnessVariants.of(parameterSets()) }
+  func needs(_ parameters: Parameters) -> Abilities { FairnessVariants.needs(parameters, beside: needs) }
+
   func prepare<S: OperationSubject>(operations type: S.Type, _ setting: Setting) throws -> Trial {
     let burst = try PriorityBurst<S>(setting)
     return Trial(operationsPerRepeat: try setting.integer("ops")) { repeats in

@@ -20,6 +20,9 @@ struct Starvation: Workload {
     [["ops": "2000", "lowest": "10", "backlog": "16", "work_ns": "2000"]]
   }
 
+  func extendedParameterSets() -> [Parameters] { FairnessVariants.of(parameterSets()) }
+  func needs(_ parameters: Parameters) -> Abilities { FairnessVariants.needs(parameters, beside: needs) }
+
   func prepare<S: OperationSubject>(operations type: S.Type, _ setting: Setting) throws -> Trial {
     let stream = try PriorityStream<S>(setting)
     return Trial(operationsPerRepeat: stream.higher + stream.lowest) { repeats in
@@ -64,7 +67,7 @@ private final class PriorityStream<S: OperationSubject>: @unchecked Sendable {
     lowest = try setting.integer("lowest")
     backlog = min(max(1, try setting.integer("backlog")), higher)
     rounds = setting.spin.rounds(nanoseconds: try setting.number("work_ns"))
-    subject = S(workers: setting.workers)
+    subject = try FairnessVariants.subject(setting)
     flags = RunFlags(count: higher + lowest)
     logs = ThreadLogs(capacity: higher + lowest)
     added = .allocate(capacity: higher + lowest)

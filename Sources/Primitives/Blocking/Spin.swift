@@ -1,21 +1,34 @@
 import CPlatform
 
 /// How long a thread spins before it asks the kernel to sleep. A futex sleep and wake cost about 25 microseconds
-/// together, a `pause` 10 to 50 nanoseconds.
+/// together, a `pause` 10 to 65 nanoseconds.
 package enum Spin {
   /// About two microseconds: longer than any critical section of this library when its holder is running.
   @usableFromInline static let lockRounds = 60
 
-  /// Spins until `done` holds, at first on the processor, then by giving it away: for waits that end within a few
-  /// instructions of another thread, unless that thread was preempted.
-  /// Waits a little on the processor: 10 to 50 nanoseconds a round.
-  package static func pause(_ rounds: Int) {
-    for _ in 0..<rounds { cplatform_pause() }
+  /// How long a thread that found no job goes on looking before it sleeps, in nanoseconds. Tried in
+  /// `StealingBackend/Sleep/README.md`, "How long to spin".
+  private static let searchDuration: UInt64 = 5_000
+
+  /// Looks for a job again and again, about every hundred nanoseconds.
+  /// - Parameter look: gives a job, or 0.
+  /// - Returns: the first job that was found; 0 when the time was over before.
+  @inline(__always)
+  package static func search(_ look: () -> UInt) -> UInt {
+    let start = cplatform_now_ns()
+    repeat {
+      cplatform_pause()
+      cplatform_pause()
+      if case let job = look(), job != 0 { return job }
+    } while cplatform_now_ns() &- start < searchDuration
+    return 0
   }
 
   /// One pause between two looks at something that another thread is about to change.
   package static func untilNextLook() { cplatform_yield() }
 
+  /// Spins until `done` holds, at first on the processor, then by giving it away: for waits that end within a few
+  /// instructions of another thread, unless that thread was preempted.
   package static func until(_ done: () -> Bool) {
     var round = 0
     while !done() {

@@ -85,7 +85,7 @@ extension StealingPool {
     if let worker = sleepers.pointee.retired.popLast() { return worker }
     let index = workersMade.load(ordering: .relaxed)
     guard index < threadLimit else { return nil }
-    let worker = Worker(index: index)
+    let worker = Worker(index: index, fairnessInterval: fairnessInterval)
     (workers + index).initialize(to: Unmanaged.passRetained(worker))
     workersMade.store(index + 1, ordering: .releasing)
     return worker

@@ -10,9 +10,6 @@ extension StealingPool {
   private static let batchLimit = 64
   /// The same for a worker that has work of its own: as many as it added meanwhile, so that both get their share.
   private static let batchBesideOwn = Int(Worker.outsideInterval)
-  /// Sweeps over all victims before a searching worker gives up, and pauses between two: about 5 microseconds together.
-  private static let sweeps = 16
-  private static let pausesPerSweep = 32
 
   /// From the worker's own deques and the injectors; the most urgent level that may have work first. 0 for none.
   func nextJob(_ worker: Worker) -> UInt {
@@ -104,27 +101,31 @@ extension StealingPool {
     return 0
   }
 
-  /// Every 61st job: from outside if anything waits there, of the lowest level first, else the lowest level here.
+  /// Once every `fairnessInterval` jobs: of the lowest level that has any, here or outside. What stands here came from outside
+  /// earlier, unless this worker added jobs itself: those do not go before what waits outside.
   private func takeForFairness(_ worker: Worker) -> UInt {
     let own = worker.ownLevels
+    let outsideFirst = worker.hasAdded()
     for level in 0..<Job.levels {
-      if case let job = takeInjected(worker, level: level), job != 0 { return job }
+      if outsideFirst, case let job = takeInjected(worker, level: level), job != 0 { return job }
       if own & 1 << UInt32(level) != 0, case let job = worker.take(level: level), job != 0 { return job }
+      if !outsideFirst, case let job = takeInjected(worker, level: level), job != 0 { return job }
     }
     return 0
   }
 
-  /// A searching worker: over everything, most urgent level first, a few times. 0 for none.
+  /// A searching worker: over everything, then for a while over what the hint names. 0 for none.
   func search(_ worker: Worker) -> UInt {
-    for sweep in 0..<Self.sweeps {
-      for level in stride(from: Job.levels - 1, through: 0, by: -1) {
-        if case let job = takeFromOthers(worker, level: level), job != 0 {
-          hint(level)
-          return job
-        }
-      }
-      if sweep + 1 < Self.sweeps {
-        for _ in 0..<Self.pausesPerSweep { cplatform_pause() }
+    if case let job = sweep(worker), job != 0 { return job }
+    return Spin.search { levelHint.pointer.pointee.load(ordering: .relaxed) == 0 ? 0 : sweep(worker) }
+  }
+
+  /// Over everything, most urgent level first.
+  private func sweep(_ worker: Worker) -> UInt {
+    for level in stride(from: Job.levels - 1, through: 0, by: -1) {
+      if case let job = takeFromOthers(worker, level: level), job != 0 {
+        hint(level)
+        return job
       }
     }
     return 0

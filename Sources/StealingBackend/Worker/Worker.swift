@@ -9,6 +9,7 @@ final class Worker: @unchecked Sendable {
   // by the thread that is this worker at the time.
 
   let index: Int
+  private let fairnessInterval: Int
   let parker = Parker()
   /// A deque per level, made on first use by the owner, published by a releasing store; 0 until then.
   private let deques: UnsafeMutablePointer<Atomic<UInt>>
@@ -19,17 +20,19 @@ final class Worker: @unchecked Sendable {
   private struct Owned {
     /// Bit per level: the owner's deque may have something.
     var ownLevels: UInt32 = 0
-    var tick: UInt32 = 0
+    /// Jobs until the next one for the sake of fairness; counts below 0 when there is to be none.
+    var tick: Int
     /// Jobs that this worker added since it last looked outside on their account.
     var added: UInt32 = 0
     var random: UInt64
   }
 
-  init(index: Int) {
+  init(index: Int, fairnessInterval: Int) {
     self.index = index
+    self.fairnessInterval = fairnessInterval
     deques = .allocate(capacity: Job.levels)
     for level in 0..<Job.levels { (deques + level).initialize(to: Atomic(0)) }
-    owned = PaddedPointer(Owned(random: 0x9E37_79B9_7F4A_7C15 &* UInt64(index + 1)))
+    owned = PaddedPointer(Owned(tick: fairnessInterval, random: 0x9E37_79B9_7F4A_7C15 &* UInt64(index + 1)))
     shown = PaddedPointer(WatchedThread())
   }
 
@@ -87,19 +90,17 @@ final class Worker: @unchecked Sendable {
     return job
   }
 
-  /// True every 61st time: look where one would otherwise look last.
+  /// True once every `fairnessInterval` times: look where one would otherwise look last.
   @inline(__always)
   func isTimeForOthers() -> Bool {
-    owned.pointer.pointee.tick &+= 1
-    if owned.pointer.pointee.tick < Self.fairnessInterval { return false }
-    owned.pointer.pointee.tick = 0
+    owned.pointer.pointee.tick -= 1
+    if owned.pointer.pointee.tick != 0 { return false }
+    owned.pointer.pointee.tick = fairnessInterval
     return true
   }
 
-  static let fairnessInterval: UInt32 = 61
-
   /// True once for every eight jobs that the worker added itself: work that feeds itself would otherwise keep those
-  /// outside waiting for `fairnessInterval` jobs.
+  /// outside waiting for `fairnessInterval` jobs, or for ever.
   @inline(__always)
   func isTimeForOutside() -> Bool {
     if owned.pointer.pointee.added < Self.outsideInterval { return false }
@@ -108,6 +109,12 @@ final class Worker: @unchecked Sendable {
   }
 
   static let outsideInterval: UInt32 = 8
+
+  /// Whether the worker added jobs since it last looked outside on their account; it is about to.
+  func hasAdded() -> Bool {
+    defer { owned.pointer.pointee.added = 0 }
+    return owned.pointer.pointee.added > 0
+  }
 
   /// A pseudo-random number below `bound`: xorshift64*, high bits.
   func random(below bound: Int) -> Int {

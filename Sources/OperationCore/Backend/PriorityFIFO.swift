@@ -1,0 +1,61 @@
+import Primitives
+
+/// Jobs by urgency: the most urgent level first, first in, first out within a level. O(1). Not synchronised.
+package struct PriorityFIFO: ~Copyable {
+  private var lists = InlineArray<5, JobFIFO> { _ in JobFIFO() }
+  /// Bit per level that has jobs.
+  private var occupied: UInt32 = 0
+  private let fairnessInterval: Int
+  private var taken = 0
+  package private(set) var count = 0
+
+  /// - Parameter fairnessInterval: see `Fairness`.
+  package init(fairnessInterval: Int) { self.fairnessInterval = fairnessInterval }
+
+  package var isEmpty: Bool { count == 0 }
+
+  package mutating func append(_ job: UInt) {
+    let level = Job(word: job).level
+    lists[level].append(job)
+    occupied |= 1 << UInt32(level)
+    count += 1
+  }
+
+  package mutating func append(contentsOf jobs: consuming JobFIFO) {
+    while case let job = jobs.popFirst(), job != 0 { append(job) }
+  }
+
+  /// The most urgent job; once every `fairnessInterval` times, one of the lowest level. 0 when there is none.
+  package mutating func popFirst() -> UInt {
+    guard occupied != 0 else { return 0 }
+    taken += 1
+    var level = 31 - occupied.leadingZeroBitCount
+    if taken == fairnessInterval {
+      level = occupied.trailingZeroBitCount
+    }
+    if taken >= fairnessInterval { taken = 0 }
+    let job = lists[level].popFirst()
+    if lists[level].isEmpty { occupied &= ~(1 << UInt32(level)) }
+    count -= 1
+    return job
+  }
+
+  /// Whether a job is more urgent than that level.
+  package func hasJob(above level: Int) -> Bool { occupied >> UInt32(level + 1) != 0 }
+}
+
+/// How the backends of this library weigh urgency against waiting.
+///
+/// The most urgent job goes first. Were that all, a steady stream of urgent jobs would keep the others waiting for ever. So
+/// once every `fairnessInterval` jobs a backend takes one of the lowest level that has one. A smaller number means shorter waits
+/// for the lowest level and a looser order; 0 means never: strictly the most urgent first.
+public enum Fairness {
+  /// Every 61st job: a prime, so that it keeps no step with periodic work.
+  public static let defaultInterval = 61
+
+  /// Traps when the interval is negative.
+  package static func checked(_ interval: Int) -> Int {
+    if interval < 0 { fatalError("Operations: fairnessInterval cannot be \(interval): it is 0 (none) or more") }
+    return interval
+  }
+}

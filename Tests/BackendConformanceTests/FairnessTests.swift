@@ -1,0 +1,49 @@
+import Operations
+import TestSupport
+import Testing
+
+/// Row 20: how often the backends of this library take a job of the lowest level before more urgent ones.
+@Suite("Fairness")
+struct FairnessTests {
+  static let makers: [(name: String, make: @Sendable (Int) -> any Backend)] = [
+    ("stealing", { StealingBackend(workers: 1, fairnessInterval: $0) }),
+    ("threadpool", { ThreadPoolBackend(workers: 1, fairnessInterval: $0) }),
+    ("dispatch", { DispatchBackend(workers: 1, fairnessInterval: $0) }),
+  ]
+
+  /// The order in which 200 urgent operations and one of the lowest level start on one worker.
+  private func placeOfTheLowest(on backend: any Backend) throws -> Int {
+    let queue = OperationQueue(on: backend)
+    let log = EventLog<Int>()
+    let blocking = GatedOperation()
+    queue.addOperation(blocking)
+    try blocking.started.wait("the operation that holds the worker")
+    for index in 0...200 {
+      let operation = BlockOperation { log.append(index) }
+      operation.queuePriority = index == 0 ? .veryLow : .veryHigh
+      queue.addOperation(operation)
+    }
+    blocking.release.open()
+    try queue.drainInTime()
+    #expect(log.events.count == 201)
+    #expect(log.events.filter { $0 != 0 } == Array(1...200))
+    return log.events.firstIndex(of: 0) ?? -1
+  }
+
+  @Test("row 20: with 0 strictly the most urgent first", arguments: makers.indices)
+  func strict(maker: Int) throws {
+    #expect(try placeOfTheLowest(on: Self.makers[maker].make(0)) == 200)
+  }
+
+  @Test("row 20: the lowest level has its turn within the interval", arguments: makers.indices, [1, 16, 61])
+  func interval(maker: Int, interval: Int) throws {
+    #expect(try placeOfTheLowest(on: Self.makers[maker].make(interval)) < interval)
+  }
+
+  @Test("row 20: unless said otherwise, within 61 jobs", arguments: allBackends.filter { $0.name != "sample" })
+  func usually(backend: TestBackend) throws {
+    #expect(Fairness.defaultInterval == 61)
+    let place = try backend.withBackend(workers: 1) { try placeOfTheLowest(on: $0) }
+    #expect(place < 61)
+  }
+}
