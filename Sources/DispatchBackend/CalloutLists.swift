@@ -277,7 +277,10 @@ final class CalloutLists: @unchecked Sendable {
     let isNeeded = state.pointee.jobs.count > 0
     let late = lateCallouts(isNeeded: isNeeded)
     state.pointee.bonus.look(
-      computing: state.pointee.out - state.pointee.blocked, isNeeded: isNeeded, workerCount: width)
+      active: state.pointee.out - state.pointee.blocked, isNeeded: isNeeded, workerCount: width
+    ) {
+      WatchedThread.countAsleep(state.pointee.callouts.lazy.map { $0.watched.sight })
+    }
     let added = allowed - before
     if added > 0, cplatform_is_tracing() { TraceProbe.addsSpares(added) }
     unlockAndCallOut(atMost: isNeeded ? state.pointee.jobs.count : 0)

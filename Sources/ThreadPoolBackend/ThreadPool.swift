@@ -325,7 +325,10 @@ final class ThreadPool: @unchecked Sendable {
     }
     let count = queued.load(ordering: .relaxed)
     state.pointee.bonus.look(
-      computing: state.pointee.active - state.pointee.blocked, isNeeded: count > 0, workerCount: workerCount)
+      active: state.pointee.active - state.pointee.blocked, isNeeded: count > 0, workerCount: workerCount
+    ) {
+      WatchedThread.countAsleep(state.pointee.threads.lazy.map { $0.watched.sight })
+    }
     let added = allowed - before
     if added > 0, cplatform_is_tracing() { TraceProbe.addsSpares(added) }
     guard count > 0 else {

@@ -5,10 +5,12 @@ import Testing
 /// The decisions, as pure functions.
 @Suite struct BlockingMonitorDecisionTests {
   /// Places after each look at a pool with two workers.
-  private func places(_ looks: [(computing: Int, isNeeded: Bool)]) -> [Int] {
+  private func places(_ looks: [(active: Int, isNeeded: Bool)], asleep: [Int] = []) -> [Int] {
     var bonus = BlockingMonitor.Bonus()
-    return looks.map { look in
-      bonus.look(computing: look.computing, isNeeded: look.isNeeded, workerCount: 2)
+    return looks.enumerated().map { number, look in
+      bonus.look(active: look.active, isNeeded: look.isNeeded, workerCount: 2) {
+        number < asleep.count ? asleep[number] : 0
+      }
       return bonus.places
     }
   }
@@ -19,6 +21,18 @@ import Testing
 
   @Test func `all blocked again and again: twice as many each time`() {
     #expect(places(Array(repeating: (0, true), count: 5)) == [0, 2, 6, 14, 30])
+  }
+
+  @Test func `threads that sleep unmarked do not compute, as long as all of them do`() {
+    #expect(places([(1, true), (1, true), (2, true), (2, true)], asleep: [1, 1, 2, 1]) == [0, 2, 6, 0])
+    #expect(places([(2, true), (2, true)], asleep: [1, 1]) == [0, 0])
+    #expect(places([(1, false), (1, true)], asleep: [1, 1]) == [0, 0])
+  }
+
+  @Test func `of threads one that computes decides`() {
+    #expect(WatchedThread.countAsleep([]) == 0)
+    #expect(WatchedThread.countAsleep([.asleep, .uncounted, .asleep]) == 2)
+    #expect(WatchedThread.countAsleep([.asleep, .computing, .asleep]) == 0)
   }
 
   @Test func `the bonus ends when a thread computes`() {

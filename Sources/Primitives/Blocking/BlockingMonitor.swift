@@ -20,7 +20,7 @@ package final class BlockingMonitor: Sendable {
     }
   }
 
-  /// How many places a pool has beyond its workers and one for each blocked thread. While every look finds all threads blocked
+  /// How many places a pool has beyond its workers and one for each blocked thread. While every look finds all threads asleep
   /// and jobs queued, the threads that the last look added blocked as well: twice as many are added next time. Pure.
   package struct Bonus: Sendable, Equatable {
     private var streak = 0
@@ -32,10 +32,11 @@ package final class BlockingMonitor: Sendable {
     package var isAllBlocked: Bool { streak > 0 }
 
     /// - Parameters:
-    ///   - computing: threads that are awake and not blocked.
+    ///   - active: threads with a place that are neither marked nor in `whileBlocked`.
     ///   - isNeeded: jobs are queued.
-    package mutating func look(computing: Int, isNeeded: Bool, workerCount: Int) {
-      streak = isNeeded && computing <= 0 ? min(streak + 1, 12) : 0
+    ///   - asleep: how many of the active threads sleep in the kernel all the same; asked only when that matters.
+    package mutating func look(active: Int, isNeeded: Bool, workerCount: Int, asleep: () -> Int) {
+      streak = isNeeded && (active <= 0 || asleep() >= active) ? min(streak + 1, 12) : 0
       places = streak > 0 ? workerCount * (1 << (streak - 1) - 1) : 0
     }
   }

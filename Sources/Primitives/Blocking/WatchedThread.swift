@@ -90,6 +90,32 @@ package struct WatchedThread: ~Copyable, Sendable {
     return .blocked
   }
 
+  package enum Sight: Equatable, Sendable {
+    /// Not in a job, or counted as blocked already.
+    case uncounted
+    case computing
+    /// Sleeps in the kernel in a job that it began after the last look, or so shortly that it is not marked.
+    case asleep
+  }
+
+  /// What the thread does at this moment.
+  package var sight: Sight {
+    guard busy.load(ordering: .relaxed), !announced.load(ordering: .relaxed), !marked.load(ordering: .relaxed) else {
+      return .uncounted
+    }
+    return isSleepingInKernel ? .asleep : .computing
+  }
+
+  /// How many are asleep; 0 as soon as one computes.
+  package static func countAsleep(_ sights: some Sequence<Sight>) -> Int {
+    var count = 0
+    for sight in sights {
+      if sight == .computing { return 0 }
+      if sight == .asleep { count += 1 }
+    }
+    return count
+  }
+
   /// Behind the pool's count: the thread may take the mark back, and count itself out, at once. A thread that enters `whileBlocked`
   /// between the look and the mark is counted twice until its job ends: one thread too many may run meanwhile, never one too few.
   package func mark() { marked.store(true, ordering: .releasing) }

@@ -44,7 +44,12 @@ extension StealingPool {
       }
     }
     let before = sleepers.pointee.bonus.places
-    sleepers.pointee.bonus.look(computing: sleepNow.active, isNeeded: isNeeded, workerCount: workerCount)
+    sleepers.pointee.bonus.look(active: sleepNow.active, isNeeded: isNeeded, workerCount: workerCount) {
+      WatchedThread.countAsleep(
+        (0..<workersMade.load(ordering: .relaxed)).lazy.map { index in
+          self.workers[index]._withUnsafeGuaranteedRef { $0.watched.sight }
+        })
+    }
     let bonus = sleepers.pointee.bonus.places
     activeLimit.store(workerCount + bonus, ordering: .relaxed)
     sleepLock.unlock()
