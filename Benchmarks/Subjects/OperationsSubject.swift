@@ -56,13 +56,13 @@ public final class OperationsSubject<Choice: BackendChoice>: OperationSubject {
   @inlinable public static func isCancelled(_ work: Cancellable) -> Bool { work.isCancelled }
 
   @inlinable
-  public static func makeOperation(_ body: @escaping @Sendable () -> Void) -> BlockOperation {
+  public static func makeOperation(_ body: @escaping @Sendable () -> Void) -> Operation {
     Choice.beforeEach()
     return BlockOperation(block: body)
   }
 
   @inlinable
-  public static func setPriority(_ level: PriorityLevel, of item: BlockOperation) {
+  public static func setPriority(_ level: PriorityLevel, of item: Operation) {
     switch level {
     case .veryLow: item.queuePriority = .veryLow
     case .low: item.queuePriority = .low
@@ -73,25 +73,25 @@ public final class OperationsSubject<Choice: BackendChoice>: OperationSubject {
   }
 
   @inlinable
-  public static func addDependency(of item: BlockOperation, on dependency: BlockOperation) {
+  public static func addDependency(of item: Operation, on dependency: Operation) {
     item.addDependency(dependency)
   }
 
   @inlinable
-  public static func setCompletion(_ block: @escaping @Sendable () -> Void, of item: BlockOperation) {
+  public static func setCompletion(_ block: @escaping @Sendable () -> Void, of item: Operation) {
     item.completionBlock = block
   }
 
-  @inlinable public static func isExecuting(_ item: BlockOperation) -> Bool { item.isExecuting }
-  @inlinable public static func isFinished(_ item: BlockOperation) -> Bool { item.isFinished }
-  @inlinable public static func isCancelled(_ item: BlockOperation) -> Bool { item.isCancelled }
-  @inlinable public static func cancel(_ item: BlockOperation) { item.cancel() }
-  @inlinable public static func start(_ item: BlockOperation) { item.start() }
-  @inlinable public static func wait(for item: BlockOperation) { item.waitUntilFinished() }
-  @inlinable public func add(_ item: BlockOperation) { queue.addOperation(item) }
+  @inlinable public static func isExecuting(_ item: Operation) -> Bool { item.isExecuting }
+  @inlinable public static func isFinished(_ item: Operation) -> Bool { item.isFinished }
+  @inlinable public static func isCancelled(_ item: Operation) -> Bool { item.isCancelled }
+  @inlinable public static func cancel(_ item: Operation) { item.cancel() }
+  @inlinable public static func start(_ item: Operation) { item.start() }
+  @inlinable public static func wait(for item: Operation) { item.waitUntilFinished() }
+  @inlinable public func add(_ item: Operation) { queue.addOperation(item) }
 
   @inlinable
-  public func add(contentsOf items: [BlockOperation]) { queue.addOperations(items, waitUntilFinished: false) }
+  public func add(contentsOf items: [Operation]) { queue.addOperations(items, waitUntilFinished: false) }
 
   @inlinable public func submitBarrier(_ body: @escaping @Sendable () -> Void) { queue.addBarrierBlock(body) }
   @inlinable public func cancelAll() { queue.cancelAllOperations() }
