@@ -22,7 +22,8 @@ let package = Package(
     .target(name: "Primitives", dependencies: ["CPlatform"], path: "Sources/Primitives", swiftSettings: settings),
     .target(
       name: "OperationCore", dependencies: ["Primitives", "CPlatform"], path: "Sources/OperationCore",
-      exclude: ["CONTRACT.md", "Lifecycle/README.md", "Tracing/README.md"], swiftSettings: settings),
+      exclude: ["CONTRACT.md", "Lifecycle/README.md", "Lifecycle/Codegen.md", "Tracing/README.md"],
+      swiftSettings: settings),
     .target(
       name: "DispatchBackend", dependencies: ["OperationCore", "Primitives", "CPlatform"],
       path: "Sources/DispatchBackend",

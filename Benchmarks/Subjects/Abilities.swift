@@ -19,6 +19,11 @@ public struct Abilities: OptionSet, Hashable, Sendable {
   /// A number that weighs urgency against waiting: `init(workers:fairnessInterval:)`.
   public static let fairness = Abilities(rawValue: 32)
 
+  /// A million operations at once at the same cost for each.
+  public static let millions = Abilities(rawValue: 64)
+  /// Several queues whose operations run on the same threads: `queues(_:workers:)`.
+  public static let queues = Abilities(rawValue: 128)
+
   private static let named: [(ability: Abilities, name: String, words: String)] = [
     (.operations, "operations", "operations with dependencies and priorities"),
     (.cancellation, "cancellation", "closures that can be cancelled"),
@@ -26,6 +31,8 @@ public struct Abilities: OptionSet, Hashable, Sendable {
     (.barriers, "barriers", "barriers"),
     (.suspension, "suspension", "way to be suspended"),
     (.fairness, "fairness", "adjustable fairness"),
+    (.millions, "millions", "cost for a million operations at once that is known to stay small"),
+    (.queues, "queues", "queues that share their threads"),
   ]
 
   /// One word each, the most telling first.

@@ -13,6 +13,12 @@ public final class FoundationSubject: OperationSubject {
 
   public init(workers: Int) {}
 
+  public static var abilities: Abilities { [.threads, .cancellation, .operations, .barriers, .suspension, .queues] }
+
+  public static func queues(_ count: Int, workers: Int) -> [FoundationSubject] {
+    (0..<max(1, count)).map { _ in FoundationSubject(workers: workers) }
+  }
+
   @inlinable public func submit(_ body: @escaping @Sendable () -> Void) { queue.addOperation(body) }
   @inlinable public func drain() { queue.waitUntilAllOperationsAreFinished() }
 

@@ -21,7 +21,15 @@ public final class OperationsSubject<Choice: BackendChoice>: OperationSubject {
   }
 
   public static var abilities: Abilities {
-    [.threads, .cancellation, .operations, .barriers, .suspension, .fairness]
+    [.threads, .cancellation, .operations, .barriers, .suspension, .fairness, .millions, .queues]
+  }
+
+  private init(_ queue: OperationQueue) { self.queue = queue }
+
+  public static func queues(_ count: Int, workers: Int) -> [OperationsSubject] {
+    let first = OperationsSubject(workers: workers)
+    let backend = first.queue.backend
+    return [first] + (1..<max(1, count)).map { _ in OperationsSubject(OperationQueue(on: backend)) }
   }
 
   @inlinable

@@ -83,6 +83,9 @@ public protocol OperationSubject: CancellableSubject, Waiting {
   /// With the ability `fairness`: one job of the lowest level in `fairnessInterval`; 0 for none.
   init(workers: Int, fairnessInterval: Int)
 
+  /// With the ability `queues`: that many on the same threads.
+  static func queues(_ count: Int, workers: Int) -> [Self]
+
   static func makeOperation(_ body: @escaping @Sendable () -> Void) -> Item
   static func setPriority(_ level: PriorityLevel, of item: Item)
   static func addDependency(of item: Item, on dependency: Item)
@@ -106,6 +109,9 @@ public protocol OperationSubject: CancellableSubject, Waiting {
 
 extension OperationSubject {
   public init(workers: Int, fairnessInterval: Int) { preconditionFailure("\(Self.name): no adjustable fairness") }
+  public static func queues(_ count: Int, workers: Int) -> [Self] {
+    preconditionFailure("\(Self.name): no queues that share their threads")
+  }
 
   @inlinable public var unfinished: Int? { remaining }
   public static var abilities: Abilities { [.threads, .cancellation, .operations, .barriers, .suspension] }

@@ -27,6 +27,7 @@ package struct Catalogue: Sendable {
       WithPriority(),
       WithCompletion(),
       Limited(),
+      ManyQueues(),
       Chain(),
       FanOut(),
       FanIn(),

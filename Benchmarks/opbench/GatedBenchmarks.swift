@@ -27,7 +27,7 @@ enum GatedBenchmarks {
     ]
     let steady: Set<String> = ["external-add", "local-add", "limited", "chain"]
     // One thread adds and the same one runs; one adds a batch and one runs it.
-    let counted: Set<String> = ["local-add", "chain"]
+    let counted: Set<String> = ["local-add", "chain", "fan-in", "graph"]
     let wide = nine.map { scenario, metric in
       GatedCell(CellKey(scenario, Arm(subject: subject, workers: workers)), [GatedMetric(metric, .wallClock)])
     }
@@ -44,8 +44,23 @@ enum GatedBenchmarks {
         Scenario(
           BenchmarkName("cancellation", "late-starts"), ["ops": "256", "work_ns": "1000", "links": "chain"]),
         Arm(subject: subject, workers: workers)), [GatedMetric(.lateStarts, .deterministic)])
-    return merged(wide + narrow) + [late]
+    let alone = shapes.map { scenario in
+      GatedCell(CellKey(scenario, Arm(subject: subject, workers: 1)), [], countsAllocations: true)
+    }
+    return merged(wide + narrow) + alone + [late]
   }
+
+  /// Shapes whose allocations are counted, and nothing else.
+  private static let shapes: [Scenario] = [
+    Scenario(BenchmarkName("overhead", "external-batch"), ["ops": "10000", "batch": "1000"]),
+    Scenario(BenchmarkName("overhead", "with-completion"), ["ops": "10000"]),
+    Scenario(BenchmarkName("dependencies", "diamond"), ["diamonds": "45", "width": "8"]),
+    Scenario(BenchmarkName("dependencies", "tree"), ["leaves": "256"]),
+    Scenario(BenchmarkName("dependencies", "random-dag"), ["tasks": "512", "layers": "16", "probability": "0.5"]),
+    Scenario(
+      BenchmarkName("dependencies", "graph"),
+      ["pattern": "all_to_all", "width": "16", "steps": "32", "work_ns": "0", "imbalance": "0"]),
+  ]
 
   /// On a machine with one CPU the wide cells are the narrow ones.
   private static func merged(_ cells: [GatedCell]) -> [GatedCell] {

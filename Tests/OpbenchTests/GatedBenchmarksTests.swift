@@ -12,7 +12,10 @@ struct GatedBenchmarksTests {
     #expect(6...10 ~= walls.count && walls.allSatisfy { $0.cell.arm.workers == 2 })
     // On one CPU wide and narrow cells are the same.
     let narrow = GatedBenchmarks.cells(subject: "stealing", workers: 1)
-    #expect(narrow.count == walls.count + 1 && Set(narrow.map(\.cell)).count == narrow.count)
+    let timed = Set(walls.map(\.cell.scenario))
+    let onlyCounted = suite.cells.filter { $0.countsAllocations && !timed.contains($0.cell.scenario) }
+    #expect(onlyCounted.count == 6 && onlyCounted.allSatisfy { $0.metrics.isEmpty })
+    #expect(narrow.count == walls.count + onlyCounted.count + 1 && Set(narrow.map(\.cell)).count == narrow.count)
     for lines in [
       [], ["end"], ["suite\t3\trelease"], ["suite\t2\trelease", "end"], ["suite\t4\trelease", "end"],
       ["suite\t3\trelease", "nonsense", "end"],

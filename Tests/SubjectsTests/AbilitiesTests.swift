@@ -21,7 +21,9 @@ struct AbilitiesTests {
       #expect(abilities.intersection([.cancellation, .operations]) == kind, "\(name)")
     }
     let able = Dictionary(uniqueKeysWithValues: SubjectRegistry.all.map { ($0.name, $0.abilities.names) })
-    #expect(able["stealing"] == ["operations", "cancellation", "threads", "barriers", "suspension"])
+    let ours = ["operations", "cancellation", "threads", "barriers", "suspension", "fairness", "millions", "queues"]
+    #expect(able["stealing"] == ours && able["threadpool"] == ours && able["dispatch"] == ours)
+    #expect(able["foundation"] == ["operations", "cancellation", "threads", "barriers", "suspension", "queues"])
     #expect(able["raw-dispatch"] == ["cancellation", "threads", "barriers", "suspension"])
     #expect(able["task-group"] == ["cancellation", "threads"] && able["serial"] == [])
     #expect(able["nio"] == ["threads"] && able["go"] == ["threads"])

@@ -18,6 +18,10 @@ final class BrokenSubject<Fault: BrokenSubjectFault>: OperationSubject {
 
   init(workers: Int) { inner = StealingSubject(workers: workers) }
 
+  static func queues(_ count: Int, workers: Int) -> [BrokenSubject] {
+    (0..<count).map { _ in BrokenSubject(workers: workers) }
+  }
+
   func submit(_ body: @escaping @Sendable () -> Void) {
     for _ in 0..<Fault.timesRun { inner.submit(body) }
   }
@@ -223,7 +227,8 @@ struct BrokenSubjectTests {
   /// Every workload whose operations may run a wrong number of times without taking the benchmark along.
   static let countingWorkloads: [(any Workload, Parameters)] = [
     (ExternalBatch(), ["ops": "50", "batch": "20"]), (WithPriority(), ["ops": "50"]), (WithCompletion(), ["ops": "50"]),
-    (Limited(), ["ops": "50", "max": "1"]), (ManualStart(), ["ops": "50"]),
+    (Limited(), ["ops": "50", "max": "1"]), (ManyQueues(), ["ops": "50", "queues": "3"]),
+    (ManualStart(), ["ops": "50"]),
     (ContendedAdd(), ["ops": "50", "producers": "3"]), (Barrier(), ["batches": "3", "width": "10"]),
     (FanOut(), ["width": "50"]), (Diamond(), ["width": "3", "diamonds": "5"]), (Tree(), ["leaves": "16"]),
     (RandomDAG(), ["tasks": "40", "layers": "4", "probability": "0.5"]),

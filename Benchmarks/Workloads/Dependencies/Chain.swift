@@ -16,6 +16,8 @@ struct Chain: Workload {
   let countsAllocations = true
 
   func parameterSets() -> [Parameters] { [["length": "1000"]] }
+  func extendedParameterSets() -> [Parameters] { ManyOperations.sizes.map { ["length": "\($0)"] } }
+  func needs(_ parameters: Parameters) -> Abilities { ManyOperations.needs(parameters, "length", beside: needs) }
 
   func prepare<S: ClosureSubject>(closures type: S.Type, _ setting: Setting) throws -> Trial {
     let length = try setting.integer("length")

@@ -15,6 +15,8 @@ struct FanIn: Workload {
   let countsAllocations = true
 
   func parameterSets() -> [Parameters] { [["width": "1000"]] }
+  func extendedParameterSets() -> [Parameters] { ManyOperations.sizes.map { ["width": "\($0)"] } }
+  func needs(_ parameters: Parameters) -> Abilities { ManyOperations.needs(parameters, "width", beside: needs) }
 
   func prepare<S: ClosureSubject>(closures type: S.Type, _ setting: Setting) throws -> Trial {
     let width = try setting.integer("width")

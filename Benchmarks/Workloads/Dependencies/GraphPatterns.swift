@@ -24,6 +24,13 @@ struct GraphPatterns: GraphWorkload {
     return bare + uneven
   }
 
+  /// From 0 to 64 dependencies for each task.
+  func extendedParameterSets() -> [Parameters] {
+    [0, 1, 2, 4, 8, 16, 32, 64].map { radix in
+      ["pattern": "nearest", "width": "64", "steps": "8", "work_ns": "0", "imbalance": "0", "radix": "\(radix)"]
+    }
+  }
+
   private func parameters(_ pattern: GraphPattern, work: Int, imbalance: Int) -> Parameters {
     var parameters: Parameters = [
       "pattern": pattern.rawValue, "width": "16", "steps": "32", "work_ns": "\(work)", "imbalance": "\(imbalance)",

@@ -13,7 +13,7 @@ struct ContendedAdd: Workload {
   let countsAllocations = true
 
   func parameterSets() -> [Parameters] { [["ops": "10000", "producers": "2"]] }
-  func extendedParameterSets() -> [Parameters] { ["1", "4", "8"].map { ["ops": "10000", "producers": $0] } }
+  func extendedParameterSets() -> [Parameters] { ["1", "4", "8", "16"].map { ["ops": "10000", "producers": $0] } }
 
   func prepare<S: ClosureSubject>(closures type: S.Type, _ setting: Setting) throws -> Trial {
     let operations = try setting.integer("ops")

@@ -16,6 +16,7 @@ struct ExternalAdd: Workload {
   let countsAllocations = true
 
   func parameterSets() -> [Parameters] { [["ops": "10000"]] }
+  func extendedParameterSets() -> [Parameters] { ["1000", "100000", "1000000"].map { ["ops": $0] } }
 
   func prepare<S: ClosureSubject>(closures type: S.Type, _ setting: Setting) throws -> Trial {
     let operations = try setting.integer("ops")

@@ -10,6 +10,9 @@ import Synchronization
 open class OperationQueue: @unchecked Sendable {
   // Sendable: `registry` and `controller` synchronise themselves; the other fields are atomics, or touched under `lock`.
 
+  /// Keeps what every worker reads for every operation off the cache line of the reference count, which every adding thread
+  /// writes for every operation.
+  private let gap = InlineArray<14, UInt>(repeating: 0)
   let registry = Registry()
   let controller = Controller()
   let lock = FutexLock()
