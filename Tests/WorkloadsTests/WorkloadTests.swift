@@ -31,6 +31,8 @@ struct WorkloadTests {
     case "blocking/sleepers": ["bodies": "4", "sleep_ms": "2"]
     case "blocking/nested-wait": ["outer": "4", "depth": "2", "work_ns": "1000"]
     case "idle/cpu": ["ops": "2", "period_ms": "2"]
+    case "dependencies/chain": parameters.merging(["length": "\(min(2_000, parameters.integer("length") ?? 0))"])
+    case "dependencies/fan-in": parameters.merging(["width": "\(min(2_000, parameters.integer("width") ?? 0))"])
     default: parameters
     }
   }
