@@ -9,14 +9,16 @@ public struct TestBackend: Sendable, CustomStringConvertible {
   public let isOrdered: Bool
   /// How many operations a test about large numbers may use: a thread for each takes its time.
   public let manyReady: Int
-  private let make: @Sendable (Int) -> any Backend
+  private let make: @Sendable (_ workers: Int, _ fairnessInterval: Int) -> any Backend
   private let shutDown: @Sendable (any Backend) -> Void
 
   public var description: String { name }
 
   /// A fresh backend; it is shut down when the body returns.
-  public func withBackend<Result>(workers: Int = 2, _ body: (any Backend) throws -> Result) throws -> Result {
-    let backend = make(workers)
+  public func withBackend<Result>(
+    workers: Int = 2, fairnessInterval: Int = Fairness.defaultInterval, _ body: (any Backend) throws -> Result
+  ) throws -> Result {
+    let backend = make(workers, fairnessInterval)
     let result = try body(backend)
     let shutDown = shutDown
     try inTime("the \(name) backend to shut down") { shutDown(backend) }
@@ -24,7 +26,7 @@ public struct TestBackend: Sendable, CustomStringConvertible {
   }
 
   /// A fresh backend that nobody shuts down: for a process that ends by itself.
-  public func leftRunning() -> any Backend { make(2) }
+  public func leftRunning() -> any Backend { make(2, Fairness.defaultInterval) }
 
   /// A queue on a fresh backend.
   public func withQueue<Result>(workers: Int = 2, _ body: (OperationQueue) throws -> Result) throws -> Result {
@@ -57,19 +59,20 @@ public struct TestBackend: Sendable, CustomStringConvertible {
 
   public static let stealing = TestBackend(
     name: "stealing", compensatesBlockedBodies: true, isOrdered: true, manyReady: 1_000_000,
-    make: { StealingBackend(workers: $0) }, shutDown: { ($0 as? StealingBackend)?.shutdown() })
+    make: { StealingBackend(workers: $0, fairnessInterval: $1) }, shutDown: { ($0 as? StealingBackend)?.shutdown() })
 
   public static let threadPool = TestBackend(
     name: "threadpool", compensatesBlockedBodies: true, isOrdered: true, manyReady: 1_000_000,
-    make: { ThreadPoolBackend(workers: $0) }, shutDown: { ($0 as? ThreadPoolBackend)?.shutdown() })
+    make: { ThreadPoolBackend(workers: $0, fairnessInterval: $1) }, shutDown: { ($0 as? ThreadPoolBackend)?.shutdown() }
+  )
 
   public static let dispatch = TestBackend(
     name: "dispatch", compensatesBlockedBodies: false, isOrdered: true, manyReady: 1_000_000,
-    make: { DispatchBackend(workers: $0) }, shutDown: { _ in })
+    make: { DispatchBackend(workers: $0, fairnessInterval: $1) }, shutDown: { _ in })
 
   public static let sample = TestBackend(
     name: "sample", compensatesBlockedBodies: true, isOrdered: false, manyReady: 20_000,
-    make: { _ in ThreadPerJobBackend() }, shutDown: { _ in })
+    make: { _, _ in ThreadPerJobBackend() }, shutDown: { _ in })
 }
 
 /// One line here puts a backend under the whole conformance suite.
