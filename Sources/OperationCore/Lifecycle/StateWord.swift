@@ -15,7 +15,7 @@ struct StateWord: Equatable, Sendable {
 
   /// Whether an operation that a queue made for itself ended and nothing but its closure happened.
   var isPlainEnd: Bool {
-    bits & ~Self.tracked == Self.enqueued | Self.listed | Self.scheduled | Self.started | Self.finished
+    bits == Self.enqueued | Self.listed | Self.scheduled | Self.started | Self.finished
   }
 
   static let oneDependency: UInt64 = 1 << 32

@@ -100,9 +100,11 @@ open class BlockOperation: Operation, @unchecked Sendable {
 
   /// A cancelled operation never runs its blocks: released here, since what they capture may hold the operation.
   final override func releaseUnrunBlocks() {
+    // First those behind the lock: whoever still holds it may be reading the first block.
+    let more = takeMoreBlocks()
     let first = firstBlock.take()
-    _ = takeMoreBlocks()
     _ = first
+    withExtendedLifetime(more) {}
   }
 }
 
