@@ -24,6 +24,20 @@ package enum OwedReferences {
     if cplatform_thread_words_address().pointee.owed_count > 0 { settleNow() }
   }
 
+  /// Takes `count` references to a queue for operations that are being added: those that this thread owes first, which then stay where
+  /// they are; so work that adds work never writes the reference count.
+  @inline(__always)
+  static func take(_ count: UInt32, of queue: UnsafeMutableRawPointer) {
+    let words = cplatform_thread_words_address()
+    if words.pointee.owed_count >= count, words.pointee.owed_queue == queue {
+      words.pointee.owed_count -= count
+    } else if count == 1 {
+      _ = Unmanaged<OperationQueue>.fromOpaque(queue).retain()
+    } else {
+      swift_retain_n(queue, count)
+    }
+  }
+
   /// Before a body that may take long: only a queue that is alive anyway is still owed to.
   @inline(__always)
   static func settle(except queue: UInt) {

@@ -6,7 +6,7 @@ extension OperationQueue {
     operation.claimForQueue()
     let (sequence, isControlled) = registry.takeNumbers(1)
     let ticket = registry.ticket(sequence: sequence, isControlled: isControlled)
-    _ = Unmanaged.passRetained(self)
+    OwedReferences.take(1, of: Unmanaged.passUnretained(self).toOpaque())
     operation.list(in: self, ticket: ticket)
     // On the adding thread, which may hold locks only if the class's isReady does not want them.
     var batch = ReadyBatch(asks: .here)
@@ -25,7 +25,7 @@ extension OperationQueue {
     let object = BlockOperation.scheduled(at: qualityOfServiceNow.priority.level, block: block)
     let (sequence, isControlled) = registry.takeNumbers(1)
     let ticket = registry.ticket(sequence: sequence, isControlled: isControlled)
-    _ = Unmanaged.passRetained(self)
+    OwedReferences.take(1, of: Unmanaged.passUnretained(self).toOpaque())
     object._withUnsafeGuaranteedRef { operation in
       operation.adopt(self, ticket: ticket)
       registry.fill(ticket, with: operation)
@@ -56,7 +56,7 @@ extension OperationQueue {
   private final func addAll(_ words: UnsafeBufferPointer<UInt>) {
     for word in words { Operation.unmanaged(word)._withUnsafeGuaranteedRef { $0.claimForQueue() } }
     let (first, isControlled) = registry.takeNumbers(words.count)
-    swift_retain_n(Unmanaged.passUnretained(self).toOpaque(), UInt32(words.count))
+    OwedReferences.take(UInt32(words.count), of: Unmanaged.passUnretained(self).toOpaque())
     for (offset, word) in words.enumerated() {
       let ticket = registry.ticket(sequence: first + offset, isControlled: isControlled)
       Operation.unmanaged(word)._withUnsafeGuaranteedRef { $0.list(in: self, ticket: ticket) }
