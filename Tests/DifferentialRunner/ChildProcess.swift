@@ -19,6 +19,8 @@ enum ChildProcess {
     }
     // A backtrace of each crash would take longer than the crash.
     setenv("SWIFT_BACKTRACE", "enable=no", 1)
+    // glibc overwrites freed memory with this byte, so that whoever still reads the memory crashes sooner.
+    setenv("MALLOC_PERTURB_", "165", 0)
     var words = (["DifferentialRunner"] + arguments).map { strdup($0) } + [nil]
     defer { for word in words { free(word) } }
     var process = pid_t()

@@ -47,8 +47,9 @@ package enum OwedReferences {
 
   private static func settleNow() {
     let words = cplatform_thread_words_address()
-    guard let pointer = words.pointee.owed_queue else { return }
     let count = words.pointee.owed_count
+    // A queue to which nothing is owed, since `take` used up everything, may be gone: its word is only compared.
+    guard count > 0, let pointer = words.pointee.owed_queue else { return }
     // First forgotten, then given back: deallocating a queue may run operations of others on this thread.
     words.pointee.owed_count = 0
     words.pointee.owed_queue = nil
