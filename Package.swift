@@ -94,7 +94,8 @@ let package = Package(
       swiftSettings: settings),
     // Random programs against a sequential reference model: an engine that a test and a small program share.
     .target(
-      name: "DifferentialEngine", dependencies: ["Operations", "TestSupport"], path: "Tests/DifferentialEngine",
+      name: "DifferentialEngine", dependencies: ["OperationCore", "Operations", "TestSupport"],
+      path: "Tests/DifferentialEngine",
       exclude: ["README.md"], swiftSettings: settings),
     .executableTarget(
       name: "DifferentialRunner", dependencies: ["DifferentialEngine", "TestSupport"], path: "Tests/DifferentialRunner",

@@ -15,15 +15,15 @@ struct FairnessTests {
   private func placeOfTheLowest(on backend: any Backend) throws -> Int {
     let queue = OperationQueue(on: backend)
     let log = EventLog<Int>()
-    let blocking = GatedOperation()
-    queue.addOperation(blocking)
-    try blocking.started.wait("the operation that holds the worker")
+    let holder = SpinningOperation()
+    queue.addOperation(holder)
+    try holder.started.wait("the operation that holds the worker")
     for index in 0...200 {
       let operation = BlockOperation { log.append(index) }
       operation.queuePriority = index == 0 ? .veryLow : .veryHigh
       queue.addOperation(operation)
     }
-    blocking.release.open()
+    holder.release.set()
     try queue.drainInTime()
     #expect(log.events.count == 201)
     #expect(log.events.filter { $0 != 0 } == Array(1...200))

@@ -285,17 +285,17 @@ struct PriorityTests {
     try backend.withQueue(workers: 1) { queue in
       for _ in 0..<20 {
         let links = Counter()
-        let (running, added) = (Gate(), Gate())
+        let (running, added) = (Gate(), SpinFlag())
         for _ in 0..<2 {
           FeedingItself(queue: queue, links: links, left: 500, holdAt: 100) {
             running.open()
-            added.pass()
+            added.spin()
           }.next()
         }
         try running.wait("the work that feeds itself")
         let (before, after) = (links.value, Monitor(0))
         queue.addOperation { after.with { $0 = links.value } }
-        added.open()
+        added.set()
         try queue.drainInTime()
         #expect(links.value == 1_000)
         #expect(after.value - before <= 24)

@@ -117,7 +117,7 @@ struct ReleasedTogetherTests {
     try backend.withQueues(workers: 1) { limited, others in
       limited.maxConcurrentOperationCount = 1
       let log = EventLog<String>()
-      let busy = GatedOperation()
+      let busy = SpinningOperation()
       others.addOperation(busy)
       try busy.started.wait("the worker to be busy")
       func add(_ name: String, _ priority: Operation.QueuePriority, to queue: OperationQueue) {
@@ -128,7 +128,7 @@ struct ReleasedTogetherTests {
       add("veryLow", .veryLow, to: limited)
       for _ in 0..<5 { add("normal", .normal, to: others) }
       add("veryHigh", .veryHigh, to: limited)
-      busy.release.open()
+      busy.release.set()
       try others.drainInTime()
       try limited.drainInTime()
       #expect(log.events == ["veryHigh"] + Array(repeating: "normal", count: 5) + ["veryLow"])

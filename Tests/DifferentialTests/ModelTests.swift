@@ -165,7 +165,7 @@ import Testing
 
   @Test func `what is being given a dependency is not ready for certain`() throws {
     let urgent: [Event] = [2, 6].flatMap { [.priorityBegins($0, level: 4), .priorityEnded($0)] }
-    let finished = Self.added(1, 0) + [Self.begins(1, 0), Self.ends(1), .settled]
+    let finished = Self.added(1, 0) + [Self.begins(1, 0), Self.ends(1), .settled(isQuiet: true)]
     let held = urgent + Self.added(2, 0) + Self.added(6, 0) + Self.added(0, 0)
     let resumed: [Event] = [.resumeBegins(queue: 0), .resumeEnded(queue: 0)]
     let running = finished + Self.suspended + held + resumed + [Self.begins(2, 0)]

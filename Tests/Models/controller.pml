@@ -17,6 +17,9 @@
  * mutant FINISH_HANDS_OUT_NOTHING   -DOPERATIONS=3 -DLIMITING
  * mutant RUNNING_NOT_COUNTED        -DOPERATIONS=3 -DLIMITING
  * mutant REPORTED_NOT_REMEMBERED    -DOPERATIONS=3 -DLIMITING -DAGAIN
+ * mutant HELD_PLACE_IS_FREE         -DOPERATIONS=3 -DLIMITING
+ * mutant HELD_PLACE_NOT_FREED       -DOPERATIONS=3 -DLIMITING
+ * mutant HELD_PLACES_NOT_FORGOTTEN  -DOPERATIONS=3 -DLIMITING -DAGAIN
  * mutant RESUMING_HANDS_OUT_NOTHING -DOPERATIONS=2 -DSUSPENDING
  */
 c_decl {
@@ -51,6 +54,7 @@ byte tickets;                     /* tickets in the backend */
 bool locked, engaged, suspended;
 byte limit = NO_LIMIT;
 byte running, ticketsCounted;
+byte held;                        /* of `running`: places of operations that have finished, whose dependents are not in the lists */
 byte ready, laterReady;           /* sets: of the first phase; of the phase behind the barrier */
 byte start, finishedInPhase, finishedLater;
 byte barrier = NONE;              /* sequence number of the barrier at the end of the first phase */
@@ -97,7 +101,7 @@ inline admit_later(operation) {
 /* main() begins. */
 inline begin(operation) {
   assert(!frozen);
-  assert(!limited || executing < limit);
+  assert(!limited || executing + held < limit);
   assert(operation != theBarrier || (executing == 0 && (done & (bit(operation) - 1)) == bit(operation) - 1));
   assert(theBarrier == NONE || operation <= theBarrier || (done & bit(theBarrier)));
   executing++
@@ -121,11 +125,22 @@ inline finish(operation) {
   };
   if
   :: (old & TRACKED) ->
+     /* With dependents, or without. */
+     if
+     :: holds = true
+     :: holds = false
+     fi;
      /* Controller.didFinish */
      d_step {
        !locked ->
        accounted = accounted | bit(operation);
+       holds = holds && (admitted & bit(operation)) != 0;
+#ifdef HELD_PLACE_IS_FREE
        running = running - ((admitted & bit(operation)) != 0);
+#else
+       running = running - ((admitted & bit(operation)) != 0 && !holds);
+#endif
+       held = held + holds;
        if
        :: operation == barrier ->
           /* removeFirstPhase */
@@ -145,10 +160,24 @@ inline finish(operation) {
        fi;
        skip
      };
-     /* handOut, at once or when the dependents have been released */
-#ifndef FINISH_HANDS_OUT_NOTHING
-     d_step { !locked -> hand_out() }
+     /* handOut: in the same step, which a step more includes; or when the dependents have been released */
+     d_step {
+       !locked ->
+#ifndef HELD_PLACE_NOT_FREED
+       if
+       :: holds && held > 0 ->
+          held--;
+#ifndef HELD_PLACE_IS_FREE
+          running--
 #endif
+       :: else
+       fi;
+#endif
+       holds = false;
+#ifndef FINISH_HANDS_OUT_NOTHING
+       hand_out()
+#endif
+     }
   :: else
   fi;
   removed = removed | bit(operation);
@@ -156,7 +185,7 @@ inline finish(operation) {
 }
 
 proctype Worker() {
-  byte operation; int old;
+  byte operation; int old; bool holds;
 end_idle:
   do
   :: /* Operation.runEntry, by link */
@@ -303,6 +332,9 @@ inline engage() {
     start = bound - unfinished;
     finishedInPhase = 0;
     running = started;
+#ifndef HELD_PLACES_NOT_FORGOTTEN
+    held = 0;
+#endif
     bound = 0;
     unfinished = 0;
     started = 0

@@ -94,6 +94,28 @@ import Testing
     #expect(startAll(&admission) == [])
   }
 
+  @Test func `a held place is nobody's until it is freed, and not freed twice`() {
+    var admission = Admission()
+    admission.limit = 2
+    insert([0, 1, 2, 3, 4], into: &admission)
+    #expect(startAll(&admission) == [0, 1])
+    admission.finish(sequence: 0, wasRunning: true, holdsPlace: true)
+    admission.finish(sequence: 5, wasRunning: false, holdsPlace: true)
+    #expect(startAll(&admission) == [] && takeTickets(&admission) == Self.none)
+    // Whom the finish released comes first.
+    admission.insert(entry: pool.entry(6), level: 4, sequence: 6)
+    admission.freeHeldPlace()
+    #expect(startAll(&admission) == [6])
+    admission.freeHeldPlace()
+    #expect(startAll(&admission) == [])
+    // An engagement counts anew: a place that was held before is none.
+    admission.finish(sequence: 1, wasRunning: true, holdsPlace: true)
+    admission.engage(bound: 7, unfinished: 4, running: 1)
+    admission.freeHeldPlace()
+    let running = admission.running
+    #expect(running == 1)
+  }
+
   @Test func `a barrier is alone between what came before and what came after`() {
     var admission = Admission()
     admission.addBarrier(sequence: 2)

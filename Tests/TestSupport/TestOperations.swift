@@ -12,6 +12,18 @@ public final class GatedOperation: Operation, @unchecked Sendable {
   }
 }
 
+/// Computes until told to end: no backend takes its thread for a blocked one, and gives the operations behind it another.
+public final class SpinningOperation: Operation, @unchecked Sendable {
+  // Invariant: both are constant and thread-safe themselves.
+  public let started = Gate()
+  public let release = SpinFlag()
+
+  public override func main() {
+    started.open()
+    release.spin()
+  }
+}
+
 /// Counts how often the queue entered it.
 open class CountingOperation: Operation, @unchecked Sendable {
   // Invariant: all are constant and thread-safe themselves.

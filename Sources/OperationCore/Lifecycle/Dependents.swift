@@ -100,14 +100,15 @@ extension Operation {
   /// - Parameters:
   ///   - frame: where the next job of this thread goes, when it may run one.
   ///   - asks: where a dependent's overridden `isReady` may be asked.
-  ///   - place: a queue whose controller gives a place away when the dependents are in its lists; held by the caller.
+  ///   - place: a queue whose controller holds a place, given away when the dependents are in its lists; kept alive by the caller.
   ///   - isFinish: the completion block may have its turn behind the last step that is not a user's.
   final func releaseDependents(
     frame: UnsafeMutablePointer<LaunchFrame>? = nil, asks: ReadyBatch.Asks = .elsewhere,
     place: Unmanaged<OperationQueue>? = nil, isFinish: Bool = false
   ) {
     let top = dependents.exchange(EdgeWord.sealed, ordering: .acquiringAndReleasing)
-    var batch = ReadyBatch(home: frame?.pointee.home ?? 0, asks: asks, mayNotify: false, place: place)
+    var batch = ReadyBatch(
+      home: frame?.pointee.home ?? 0, asks: asks, mayNotify: false, place: place, placeIsHeld: place != nil)
     var edges = EdgeList(stack: top == EdgeWord.sealed ? 0 : top)
     var observed = EdgeList()
     if isFinish, asks == .here { departed.store(Self.epilogueMayRun, ordering: .releasing) }

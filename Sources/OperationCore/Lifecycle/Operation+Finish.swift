@@ -77,10 +77,10 @@ extension Operation {
     let frame = old.has(StateWord.asksReady) || old.has(StateWord.observed) || queue.isObserved ? nil : frame
     var place: Unmanaged<OperationQueue>?
     if old.has(StateWord.tracked) {
-      // A place that dependents may be the most urgent ones for is given away when they have been released.
-      let isKept = old.has(StateWord.hasDependents)
-      queue.controller.didFinish(self, of: queue, frame: frame, handsOut: !isKept)
-      if isKept { place = Unmanaged.passUnretained(queue) }
+      // The dependents may be the most urgent ones: their place is given away when they have been released.
+      let isHeld = queue.controller.didFinish(
+        self, of: queue, frame: frame, holdsPlace: old.has(StateWord.hasDependents))
+      if isHeld { place = Unmanaged.passUnretained(queue) }
     }
     queue.registry.remove(self)
     let tell = queue.isObserved

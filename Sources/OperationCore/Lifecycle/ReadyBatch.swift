@@ -33,16 +33,23 @@ struct ReadyBatch: ~Copyable {
   /// Entries for the controller of one queue, by link: so each holds its queue.
   private var admitted = JobFIFO()
   private var admittedQueue: UInt = 0
-  /// A queue whose controller has a place to give away once these entries are in its lists; held by the caller.
+  /// A queue whose controller has a place to give away once these entries are in its lists; kept alive by the caller.
   private var place: Unmanaged<OperationQueue>?
+  /// Whether nobody else can get that place. Never while code of users runs, which may wait for whoever gets it.
+  private var placeIsHeld: Bool
 
+  /// - Parameters:
+  ///   - place: a queue whose controller has a place to give away.
+  ///   - placeIsHeld: `Controller.didFinish` holds it.
   init(
-    home: UInt32 = 0, asks: Asks = .elsewhere, mayNotify: Bool = true, place: Unmanaged<OperationQueue>? = nil
+    home: UInt32 = 0, asks: Asks = .elsewhere, mayNotify: Bool = true, place: Unmanaged<OperationQueue>? = nil,
+    placeIsHeld: Bool = false
   ) {
     self.home = home
     self.asks = asks
     self.mayNotify = mayNotify
     self.place = place
+    self.placeIsHeld = placeIsHeld
   }
 
   /// Whether this release has to wait until observers may be called.
@@ -100,7 +107,7 @@ struct ReadyBatch: ~Copyable {
   @inline(never)
   private mutating func addTracked(_ operation: Operation) {
     let queue = operation.queueWord.load(ordering: .acquiring)
-    if admittedQueue != queue { flushAdmitted(frame: nil, handsOut: true) }
+    if admittedQueue != queue { flushAdmitted(frame: nil, handsOut: !admitsToPlace) }
     admittedQueue = queue
     admitted.append(operation.word)
   }
@@ -164,20 +171,36 @@ struct ReadyBatch: ~Copyable {
   @inline(never)
   private mutating func flushRest(frame: UnsafeMutablePointer<LaunchFrame>?) {
     guard let asked = collected else {
+      let isSame = admitsToPlace
       flushAdmitted(frame: frame, handsOut: true)
-      if let place {
-        self.place = nil
-        place._withUnsafeGuaranteedRef { $0.controller.handOut(for: $0, frame: frame) }
+      if let place, !isSame {
+        place._withUnsafeGuaranteedRef { $0.controller.handOut(for: $0, frame: frame, freesPlace: placeIsHeld) }
       }
+      place = nil
+      placeIsHeld = false
       return
     }
     // Who is asked elsewhere may be the most urgent one: the place is given away there, after the answers.
     let queue = place?.takeUnretainedValue() ?? (admittedQueue == 0 ? nil : OperationQueue.retained(admittedQueue))
     let isSame = queue.map { admittedQueue == UInt(bitPattern: Unmanaged.passUnretained($0).toOpaque()) } ?? false
     flushAdmitted(frame: nil, handsOut: !isSame)
+    freeHeldPlace()
     place = nil
     collected = nil
     Examiner.ask(asked, place: queue)
+  }
+
+  /// Whether what is to be admitted goes to the queue of the place.
+  private var admitsToPlace: Bool {
+    guard let place else { return false }
+    return admittedQueue == UInt(bitPattern: place.toOpaque())
+  }
+
+  /// Code of users is about to run.
+  private mutating func freeHeldPlace() {
+    guard placeIsHeld else { return }
+    placeIsHeld = false
+    place?._withUnsafeGuaranteedRef { $0.controller.freeHeldPlace() }
   }
 
   @inline(never)
@@ -203,9 +226,9 @@ struct ReadyBatch: ~Copyable {
     let queue = OperationQueue.retained(admittedQueue)
     var all = JobFIFO()
     all.append(contentsOf: &admitted)
-    if handsOut, place?.toOpaque() == Unmanaged.passUnretained(queue).toOpaque() { place = nil }
     admittedQueue = 0
-    queue.controller.admit(all, to: queue, frame: frame, handsOut: handsOut)
+    let frees = handsOut && placeIsHeld && place?.toOpaque() == Unmanaged.passUnretained(queue).toOpaque()
+    queue.controller.admit(all, to: queue, frame: frame, handsOut: handsOut, freesPlace: frees)
   }
 }
 
@@ -217,6 +240,7 @@ extension ReadyBatch {
   mutating func asking(_ question: () -> Bool) -> Bool {
     // At most one is pending: an outer one is handed over before user code runs inside of user code.
     Self.handOverPending()
+    freeHeldPlace()
     return withUnsafeMutablePointer(to: &self) { batch in
       cplatform_set_pending_batch(batch)
       defer { cplatform_set_pending_batch(nil) }

@@ -28,7 +28,10 @@ struct Admission: ~Copyable {
   /// Most operations at a time; `Int.max` for no limit.
   var limit = Int.max
   var isSuspended = false
+  /// Places that are taken: by operations that run, and those of `held`.
   private(set) var running = 0
+  /// Places of operations that have finished, until those are ready here whom their finishes release.
+  private(set) var held = 0
   /// Tickets on their way to a worker, by the level that they have in the backend. Each will start one operation, the most
   /// urgent one then, or nothing: one that is less urgent than what became ready later is left to run out.
   private(set) var tickets = InlineArray<5, Int>(repeating: 0)
@@ -70,6 +73,7 @@ struct Admission: ~Copyable {
     first.pointee.start = bound - unfinished
     first.pointee.finished = 0
     self.running = running
+    held = 0
   }
 
   /// - Parameter barrier: its sequence number; later numbers belong to the next phase.
@@ -147,15 +151,26 @@ struct Admission: ~Copyable {
 
   mutating func start() { running += 1 }
 
-  /// - Parameter wasRunning: it was started while the controller was engaged, or counted at the engagement.
-  mutating func finish(sequence: Int, wasRunning: Bool) {
-    if wasRunning { running -= 1 }
+  /// - Parameters:
+  ///   - wasRunning: it was started while the controller was engaged, or counted at the engagement.
+  ///   - holdsPlace: its place stays taken until `freeHeldPlace`; nothing where it had none.
+  mutating func finish(sequence: Int, wasRunning: Bool, holdsPlace: Bool = false) {
+    if wasRunning {
+      if holdsPlace { held += 1 } else { running -= 1 }
+    }
     let phase = phase(of: sequence)
     if phase.pointee.end == sequence {
       removeFirstPhase()
     } else {
       phase.pointee.finished += 1
     }
+  }
+
+  /// Does nothing for a place of an earlier engagement, which counted anew what runs.
+  mutating func freeHeldPlace() {
+    guard held > 0 else { return }
+    held -= 1
+    running -= 1
   }
 
   private mutating func removeFirstPhase() {

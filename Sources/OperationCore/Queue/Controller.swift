@@ -129,10 +129,13 @@ struct Controller: ~Copyable, @unchecked Sendable {
   /// - Parameters:
   ///   - frame: the launch on this thread whose next job may be a ticket; nil when there is none.
   ///   - handsOut: false: `handOut` follows, when it is known whether there is a more urgent one.
+  ///   - freesPlace: a place that `didFinish` held is free from now on.
   borrowing func admit(
-    _ entries: consuming JobFIFO, to queue: OperationQueue, frame: UnsafeMutablePointer<LaunchFrame>?, handsOut: Bool
+    _ entries: consuming JobFIFO, to queue: OperationQueue, frame: UnsafeMutablePointer<LaunchFrame>?, handsOut: Bool,
+    freesPlace: Bool
   ) {
     lock.lock()
+    if freesPlace { admission.pointee.freeHeldPlace() }
     while case let entry = entries.popFirst(), entry != 0 {
       let (level, sequence) = Operation.unmanaged(entry)._withUnsafeGuaranteedRef {
         ($0.level, $0.sequence.load(ordering: .relaxed))
@@ -142,25 +145,34 @@ struct Controller: ~Copyable, @unchecked Sendable {
     if handsOut { unlockAndSubmitTickets(for: queue, frame: frame) } else { lock.unlock() }
   }
 
-  /// A marked operation has finished; its place is free.
-  /// - Parameter handsOut: false: `handOut` follows, when those are in the lists whom the finish makes ready.
+  /// A marked operation has finished.
+  /// - Parameter holdsPlace: its place stays taken for now, so that those get it whom the finish makes ready, if they are the most urgent.
+  /// - Returns: whether the place is held: then `handOut` or `admit` must free it, before code of users runs.
   borrowing func didFinish(
-    _ operation: Operation, of queue: OperationQueue, frame: UnsafeMutablePointer<LaunchFrame>?, handsOut: Bool
-  ) {
+    _ operation: Operation, of queue: OperationQueue, frame: UnsafeMutablePointer<LaunchFrame>?, holdsPlace: Bool
+  ) -> Bool {
     lock.lock()
     let flags = operation.admission.load(ordering: .relaxed)
     operation.admission.store(flags | Self.accounted, ordering: .relaxed)
+    let wasRunning = flags & Self.admitted != 0
     admission.pointee.finish(
-      sequence: operation.sequence.load(ordering: .relaxed), wasRunning: flags & Self.admitted != 0)
+      sequence: operation.sequence.load(ordering: .relaxed), wasRunning: wasRunning, holdsPlace: holdsPlace)
     if engaged.pointee, !admission.pointee.isNeeded { disengage(queue) }
-    if handsOut { unlockAndSubmitTickets(for: queue, frame: frame) } else { lock.unlock() }
+    let isHeld = wasRunning && holdsPlace
+    if isHeld { lock.unlock() } else { unlockAndSubmitTickets(for: queue, frame: frame) }
+    return isHeld
   }
 
   /// Gives free places away.
-  borrowing func handOut(for queue: OperationQueue, frame: UnsafeMutablePointer<LaunchFrame>?) {
+  /// - Parameter freesPlace: one that `didFinish` held is free from now on.
+  borrowing func handOut(for queue: OperationQueue, frame: UnsafeMutablePointer<LaunchFrame>?, freesPlace: Bool) {
     lock.lock()
+    if freesPlace { admission.pointee.freeHeldPlace() }
     unlockAndSubmitTickets(for: queue, frame: frame)
   }
+
+  /// A place that `didFinish` held is free; `handOut` follows, but code of users runs before.
+  borrowing func freeHeldPlace() { lock.withLock { admission.pointee.freeHeldPlace() } }
 
   // MARK: - Tickets
 

@@ -56,5 +56,5 @@ enum Event: Sendable, Equatable {
   case observerWaitBegins(Int, on: Int)
   case observerWaitEnded(Int, on: Int)
   /// The state was compared; nothing is in flight.
-  case settled
+  case settled(isQuiet: Bool)
 }

@@ -90,8 +90,18 @@ final class Execution {
       }
     }
     slowestSettle = max(slowestSettle, seconds(since: start))
-    journal.append(.settled)
+    journal.append(.settled(isQuiet: waitUntilQuiet()))
     try drain()
+  }
+
+  /// A thread that has finished an operation may still have its dependents in hand, which look ready by then.
+  /// - Returns: false when threads remain busy outside of bodies, for example in observers that wait.
+  private func waitUntilQuiet() -> Bool {
+    for pause: UInt32 in 0..<100 {
+      if !state.hasThreadsOutsideBodies { return true }
+      usleep(pause * 10)
+    }
+    return false
   }
 
   private var diagnosis: String {

@@ -1,3 +1,4 @@
+import OperationCore
 import Operations
 import TestSupport
 
@@ -16,15 +17,23 @@ final class ExecutionState: Sendable {
   }
 
   let program: Program
+  /// Each once.
+  private let supervised: [any SupervisedBackend]
   let journal = Journal()
   let objects: Monitor<Objects>
   let gates: [Gate]
+  /// How many bodies each thread is in.
+  private let bodies = Monitor<[UInt: Int]>([:])
   let helper: Helper
   private let queueNumbers: [ObjectIdentifier: Int]
   let queueCount: Int
 
   init(_ program: Program, backends: [any Backend], helper: Helper) {
     self.program = program
+    supervised = backends.reduce(into: []) { found, backend in
+      guard let backend = backend as? any SupervisedBackend, !found.contains(where: { $0 === backend }) else { return }
+      found.append(backend)
+    }
     self.helper = helper
     gates = (0..<Program.gateCount).map { _ in Gate() }
     let queues = program.queues.map { spec in
@@ -78,10 +87,20 @@ final class ExecutionState: Sendable {
   // MARK: - Bodies
 
   func run(_ index: Int, block: Int) {
+    let thread = currentThread()
+    bodies.with { $0[thread, default: 0] += 1 }
+    defer { bodies.with { $0[thread] = $0[thread] == 1 ? nil : $0[thread]! - 1 } }
     journal.append(.bodyBegins(index, block: block, current: current))
     objects.with { _ = $0.began.insert(index) }
     if block == 0 { for action in program.operations[index].actions { perform(action, in: index) } }
     journal.append(.bodyEnds(index, block: block))
+  }
+
+  /// Whether more of the backends' threads have a job than are in a body: then a finish may be under way. False for a backend that does not
+  /// tell of its threads.
+  var hasThreadsOutsideBodies: Bool {
+    let inBodies = bodies.with { $0.count }
+    return supervised.reduce(0) { $0 + $1.report.threads.count(where: \.isBusy) } > inBodies
   }
 
   private func perform(_ action: BodyAction, in index: Int) {

@@ -106,7 +106,7 @@ extension Model {
     return false
   }
 
-  /// The state has been compared: nothing is in flight.
+  /// The state has been compared, and no thread is between operations: nothing is in flight.
   mutating func settle() {
     for index in operations.indices where operations[index].isDone && operations[index].finishSure == nil {
       // A hand-written one says that it has finished before the library has read that; only its queue's list tells.

@@ -197,7 +197,8 @@ extension Model {
   /// A queue that decided nothing before decides about the order from now on.
   private mutating func forgetPlacement(in queue: Int) {
     guard queues[queue].limit == .max, !queues[queue].isSuspended else { return }
-    for index in members(of: queue) where operations[index].isPending && operations[index].readyMin != nil {
+    // One that is held back again still has its entry in the backend.
+    for index in members(of: queue) where operations[index].isPending && operations[index].placeMin != nil {
       operations[index].placementUnknown = true
       operations[index].forgetReadiness()
     }

@@ -103,7 +103,7 @@ struct Model {
     case .observing, .postBegins, .postEnded, .observed, .queueObserved, .observerWaitBegins, .observerWaitEnded:
       if case .observing(let index, .isReady) = event { operations[index].isReadinessObserved = true }
       takeObservation(event)
-    case .settled: settle()
+    case .settled(let isQuiet): if isQuiet { settle() }
     default: takeStatement(event)
     }
     refreshReadiness()

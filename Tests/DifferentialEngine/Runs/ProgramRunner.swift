@@ -87,8 +87,7 @@ struct ProgramRunner {
     _ program: Program, _ backend: TestBackend, _ settings: DifferentialSettings, _ pool: BackendPool, _ helper: Helper,
     _ position: Monitor<String>
   ) -> Result {
-    // Strictly the most urgent first, on one worker: the work-stealing pool takes every 61st job from its lowest level.
-    let isOrdered = backend.isOrdered && backend.name != "stealing"
+    let isOrdered = backend.isOrdered
     let execution = Execution(
       program, features: settings.features, isOrdered: isOrdered, backends: pool.backends(for: program),
       helper: helper, patience: settings.patience, position: position)
