@@ -73,13 +73,18 @@ final class OperationGraph<S: OperationSubject> {
   private let data: GraphData
   private let subject: S
   private var items: [S.Item] = []
+  /// The same objects, which `items` holds: reading one of them counts no reference.
+  private let known: UnsafeMutablePointer<Unmanaged<S.Item>>
 
   init(_ graph: TaskGraph, _ setting: Setting) {
     self.graph = graph
     data = GraphData(graph, spin: setting.spin)
     subject = S(workers: setting.workers)
     items.reserveCapacity(graph.count)
+    known = .allocate(capacity: graph.count)
   }
+
+  deinit { known.deallocate() }
 
   /// Gives every task `factor` times the work of the graph.
   func scale(by factor: Double) { data.scale(by: factor) }
@@ -93,7 +98,8 @@ final class OperationGraph<S: OperationSubject> {
     let start = Counters.read()
     for task in 0..<inputs.count {
       let item = S.makeOperation { data.execute(task) }
-      for input in inputs[task] { S.addDependency(of: item, on: items[input]) }
+      for input in inputs[task] { known[input]._withUnsafeGuaranteedRef { S.addDependency(of: item, on: $0) } }
+      (known + task).initialize(to: Unmanaged.passUnretained(item))
       items.append(item)
     }
     let added = Clock.now()
