@@ -287,6 +287,33 @@ struct DependencyTests {
     }
   }
 
+  @Test(
+    "row 17: removed before the start, added and removed again after it: the operation is released",
+    arguments: allBackends)
+  func addAndRemoveAcrossTheStart(backend: TestBackend) throws {
+    try backend.withQueue { queue in
+      let tracker = LifetimeTracker()
+      let dependency = Operation()
+      do {
+        let operation = TrackedGatedOperation(tracker)
+        queue.isSuspended = true
+        queue.addOperation(operation)
+        operation.addDependency(dependency)
+        operation.removeDependency(dependency)
+        queue.isSuspended = false
+        try operation.started.wait("the operation to start")
+        operation.addDependency(dependency)
+        #expect(operation.dependencies == [dependency])
+        operation.removeDependency(dependency)
+        #expect(operation.dependencies.isEmpty)
+        operation.release.open()
+        try queue.drainInTime()
+      }
+      dependency.start()
+      try tracker.waitUntilAllReleased("the operation, whose edge has fired")
+    }
+  }
+
   @Test("row 17: a finished dependency is listed and holds nothing back", arguments: allBackends)
   func addFinishedDependency(backend: TestBackend) throws {
     try backend.withQueue { queue in
@@ -299,5 +326,23 @@ struct DependencyTests {
       try queue.drainInTime()
       #expect(operation.mains.value == 1)
     }
+  }
+}
+
+/// Runs until told to end, and tells when it is released.
+private final class TrackedGatedOperation: Operation, @unchecked Sendable {
+  // Invariant: all are constant and thread-safe themselves.
+  let started = Gate()
+  let release = Gate()
+  private let token: LifetimeTracker.Token
+
+  init(_ tracker: LifetimeTracker) {
+    token = tracker.token()
+    super.init()
+  }
+
+  override func main() {
+    started.open()
+    release.pass()
   }
 }

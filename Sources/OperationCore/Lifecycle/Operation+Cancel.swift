@@ -2,21 +2,39 @@
 
 extension Operation {
   final func markCancelled() {
+    guard let change = becomeCancelled() else { return }
+    if change.isSeen { notify(.isCancelled) }
+    guard change.isScheduled else { return }
+    // The entry made here keeps the queue until it is handed over; the batch keeps the backend.
+    let queue = retainedQueue()
+    var batch = ReadyBatch()
+    batch.add(self, useLink: change.useLink)
+    batch.submit()
+    withExtendedLifetime(queue) {}
+  }
+
+  /// - Parameter batch: gets the operation when it is to be started, and is handed over before observers are called, which may run for
+  ///   long. The caller holds the queue.
+  final func markCancelled(into batch: inout ReadyBatch) {
+    guard let change = becomeCancelled() else { return }
+    if change.isSeen {
+      batch.flush(frame: nil)
+      notify(.isCancelled)
+    }
+    if change.isScheduled { batch.add(self, useLink: change.useLink) }
+  }
+
+  /// - Returns: nil when nothing changes. `isScheduled`: the caller hands the operation over, by its link or not. `isSeen`: it has observers,
+  ///   who are to be told.
+  private final func becomeCancelled() -> (isScheduled: Bool, useLink: Bool, isSeen: Bool)? {
     var old = stateNow
     while let (next, schedule, useLink) = old.cancelling() {
       if replaceState(old, with: next) {
-        if !old.has(StateWord.cancelled), next.has(StateWord.observed) { notify(.isCancelled) }
-        guard schedule else { return }
-        // The entry made here keeps the queue until it is handed over; the batch keeps the backend.
-        let queue = retainedQueue()
-        var batch = ReadyBatch()
-        batch.add(self, useLink: useLink)
-        batch.submit()
-        withExtendedLifetime(queue) {}
-        return
+        return (schedule, useLink, !old.has(StateWord.cancelled) && next.has(StateWord.observed))
       }
       old = stateNow
     }
+    return nil
   }
 
   /// Only the flag, as part of `cancelAllOperations`: nothing is released before every operation has it.

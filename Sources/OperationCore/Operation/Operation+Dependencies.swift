@@ -196,7 +196,10 @@ extension Operation {
       }
       return false
     }
-    let place = DependencyList.record(linked).pointee.word & (DependencyRecord.linked | DependencyRecord.inside)
+    let flags = DependencyList.record(linked).pointee.word
+    // That edge does not count, since the operation had started when the dependency was added again.
+    if flags & DependencyRecord.void != 0 { return false }
+    let place = flags & (DependencyRecord.linked | DependencyRecord.inside)
     if !stateNow.has(StateWord.started) {
       // First the flag, then the look at the dependency: one that finishes now either sees the flag and asks, under
       // this lock, whether its edge still counts; or had finished before, and its edge fires by itself.

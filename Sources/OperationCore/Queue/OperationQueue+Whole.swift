@@ -19,8 +19,22 @@ extension OperationQueue {
     // cancel(), which releases what waits for dependencies.
     registry.cancelAll(below: bound)
     for operation in concerned { operation.flagCancelled() }
-    for operation in concerned { operation.cancel() }
+    var batch = ReadyBatch()
+    for (place, operation) in concerned.enumerated() {
+      if operation.isPlain {
+        operation.markCancelled(into: &batch)
+      } else {
+        batch.flush(frame: nil)
+        operation.cancel()
+      }
+      // The workers begin while this thread goes on.
+      if place % Self.cancelledTogether == Self.cancelledTogether - 1 { batch.flush(frame: nil) }
+    }
+    batch.submit()
   }
+
+  /// Operations that `cancelAll` hands over at once.
+  private static var cancelledTogether: Int { 64 }
 
   final func waitForAll() {
     if LaunchFrame.isRunning(operationOf: self) {

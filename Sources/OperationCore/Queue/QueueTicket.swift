@@ -48,7 +48,9 @@ final class QueueTicket: JobObject, @unchecked Sendable {
     JobObject.unmanaged(word)._withUnsafeGuaranteedRef {
       $0.levelWord.store(UInt32(level), ordering: .relaxed)
       let ticket = unsafeDowncast($0, to: QueueTicket.self)
-      ticket.queueWord.store(UInt(bitPattern: Unmanaged.passRetained(queue).toOpaque()), ordering: .relaxed)
+      let pointer = Unmanaged.passUnretained(queue).toOpaque()
+      OwedReferences.take(1, of: pointer)
+      ticket.queueWord.store(UInt(bitPattern: pointer), ordering: .relaxed)
     }
     return word
   }
@@ -61,12 +63,13 @@ final class QueueTicket: JobObject, @unchecked Sendable {
   }
 
   override func runJob() -> UInt {
-    let retained = Unmanaged<OperationQueue>.fromOpaque(
-      UnsafeRawPointer(bitPattern: queueWord.load(ordering: .relaxed)).unsafelyUnwrapped)
+    let queue = queueWord.load(ordering: .relaxed)
     var voided: [UInt] = []
     let word = UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque())
     // From here on the ticket may be on its way again: its fields are not looked at any more.
-    let next = retained._withUnsafeGuaranteedRef { $0.controller.takeNext(returning: word, of: $0, voided: &voided) }
+    let next = OperationQueue.unmanaged(queue)._withUnsafeGuaranteedRef {
+      $0.controller.takeNext(returning: word, of: $0, voided: &voided)
+    }
     for entry in voided { JobObject.unmanaged(entry)._withUnsafeGuaranteedRef { $0.discard() } }
     var outcome: UInt = 0
     if let next {
@@ -74,7 +77,7 @@ final class QueueTicket: JobObject, @unchecked Sendable {
       if outcome & 1 != 0 { Unmanaged.passUnretained(next.operation).release() }
       if !next.isByLink { JobObject.unmanaged(next.entry)._withUnsafeGuaranteedRef { $0.discard() } }
     }
-    retained.release()
+    OwedReferences.add(queue)
     return outcome & ~3
   }
 }
