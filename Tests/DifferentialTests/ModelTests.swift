@@ -163,6 +163,17 @@ import Testing
     #expect(try Self.model(after: held + beside).pendingMoves.isEmpty, "the earlier one may be the one that waits")
   }
 
+  @Test func `a wait whose thread runs another body goes on when that body has ended`() throws {
+    let lent: Event = .bodyBegins(1, block: 0, current: 1, inside: 0)
+    let waiting =
+      Self.added(0, 1) + Self.added(2, 1) + Self.added(1, 1) + [Self.begins(0, 1), .waitBegins(0, on: 2), lent]
+    let finished = waiting + [Self.begins(2, 1), Self.ends(2), .passBegins(1, gate: 0)]
+    #expect(try Self.model(after: finished).pendingMoves.isEmpty)
+    let ended: [Event] = [.passEnded(1, gate: 0), .bodyEnds(1, block: 0, inside: 0)]
+    #expect(
+      try Self.model(after: finished + ended).pendingMoves == ["0, which waits for 2, must go on"])
+  }
+
   @Test func `what is being given a dependency is not ready for certain`() throws {
     let urgent: [Event] = [2, 6].flatMap { [.priorityBegins($0, level: 4), .priorityEnded($0)] }
     let finished = Self.added(1, 0) + [Self.begins(1, 0), Self.ends(1), .settled(isQuiet: true)]

@@ -93,14 +93,14 @@ struct InversionReplayTests {
 
 struct FairnessTests {
   @Test func fromEvenToOneTakesAll() throws {
-    let even = try #require(Fairness([5, 5, 5, 5]))
+    let even = try #require(Evenness([5, 5, 5, 5]))
     #expect(even.jain == 1 && even.minShare == 0.25)
-    let alone = try #require(Fairness([0, 0, 12, 0]))
+    let alone = try #require(Evenness([0, 0, 12, 0]))
     #expect(alone.jain == 0.25 && alone.minShare == 0)
     // (1 + 2 + 3)^2 / (3 * (1 + 4 + 9)) = 36 / 42
-    let uneven = try #require(Fairness([1, 2, 3]))
+    let uneven = try #require(Evenness([1, 2, 3]))
     #expect(abs(uneven.jain - 36.0 / 42) < 1e-12 && abs(uneven.minShare - 1.0 / 6) < 1e-12)
-    #expect(Fairness([0, 0]) == nil)
-    #expect(Fairness([]) == nil)
+    #expect(Evenness([0, 0]) == nil)
+    #expect(Evenness([]) == nil)
   }
 }

@@ -86,10 +86,10 @@ private final class SubmitterContest<S: ClosureSubject>: @unchecked Sendable {
 
   /// How fair a contest was, and how many operations it had. One in which nothing started, since other programs had
   /// the CPUs all the time, says nothing and is held again.
-  func result() throws -> (Fairness, operations: Int) {
+  func result() throws -> (Evenness, operations: Int) {
     for _ in 0..<20 {
       let served = try run()
-      if let fairness = Fairness(served) { return (fairness, served.reduce(0, +)) }
+      if let evenness = Evenness(served) { return (evenness, served.reduce(0, +)) }
     }
     throw CheckFailed("no operation started in the time of any of 20 contests")
   }

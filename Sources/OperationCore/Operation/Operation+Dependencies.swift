@@ -6,7 +6,7 @@ import Synchronization
 
 /// What `Operation.dependencyWord` says: nothing, the only dependency (an owned reference, bit 0 set when its edge is
 /// linked), or a list (bit 1 set).
-private struct DependencyWord {
+struct DependencyWord {
   let bits: UInt
 
   static let none = DependencyWord(bits: 0)
@@ -25,7 +25,7 @@ private struct DependencyWord {
 extension Operation {
   /// Under `lock`.
   @inline(__always)
-  private final var dependencyState: DependencyWord {
+  final var dependencyState: DependencyWord {
     get { DependencyWord(bits: dependencyWord.load(ordering: .relaxed)) }
     set { dependencyWord.store(newValue.bits, ordering: .relaxed) }
   }
@@ -249,180 +249,5 @@ extension Operation {
       old = stateNow
     }
     return false
-  }
-
-  // MARK: - Linking
-
-  /// One count of this operation goes away outside of any dependency's finish.
-  private final func releaseOwnCount() {
-    // Until the count is gone the operation cannot leave its queue; afterwards this reference keeps the queue.
-    let queue = retainedQueue()
-    var batch = ReadyBatch()
-    release(edge: nil, into: &batch)
-    batch.submit()
-    withExtendedLifetime(queue) {}
-  }
-
-  /// Links every dependency of an operation that has just been listed, and takes the queue's own count away.
-  /// - Returns: false when that count is still there: its release takes user code that may not run in this batch.
-  final func linkDependencies(into batch: inout ReadyBatch) -> Bool {
-    guard stateNow.has(StateWord.hasEpilogue) else { return release(edge: nil, into: &batch) }
-    lock.lock()
-    var (unlinked, mustAsk) = lookAtDependencies()
-    var saidFinished: Set<UInt>?
-    if _slowPath(mustAsk) {
-      lock.unlock()
-      saidFinished = Set(dependencySnapshot().filter { $0.mayOnlySayFinished && $0.isFinished }.map(\.word))
-      lock.lock()
-      unlinked = lookAtDependencies().unlinked
-    }
-    var satisfied: UInt64 = 0
-    let words = dependencyState
-    if unlinked > 0 {
-      // The queue's own count becomes an edge's.
-      if unlinked > 1 {
-        _ = state.wrappingAdd((unlinked - 1) &* StateWord.oneDependency, ordering: .acquiringAndReleasing)
-      }
-      if let list = words.list {
-        satisfied = link(list, except: saidFinished)
-      } else if link(words.only, edge: EdgeWord.inside(self), except: saidFinished) {
-        dependencyState = .only(words.only, isLinked: true)
-      } else {
-        satisfied = 1
-      }
-    }
-    lock.unlock()
-    if unlinked > 0, satisfied == 0 { return true }
-    if satisfied > 1 {
-      _ = state.wrappingSubtract((satisfied - 1) &* StateWord.oneDependency, ordering: .acquiringAndReleasing)
-    }
-    return release(edge: nil, into: &batch)
-  }
-
-  /// Under `lock`: listed dependencies whose edge is not linked, and whether the class of one of them has to be asked.
-  @inline(__always)
-  private final func lookAtDependencies() -> (unlinked: UInt64, mustAsk: Bool) {
-    let words = dependencyState
-    if words.only != 0 {
-      let mustAsk = Operation.unmanaged(words.only)._withUnsafeGuaranteedRef { $0.mayOnlySayFinished }
-      return (words.isLinked ? 0 : 1, mustAsk && !words.isLinked)
-    }
-    var unlinked: UInt64 = 0
-    var mustAsk = false
-    words.list?.forEachListed {
-      guard !$0.pointee.has(DependencyRecord.linked) else { return }
-      unlinked += 1
-      if Operation.unmanaged($0.pointee.dependency)._withUnsafeGuaranteedRef({ $0.mayOnlySayFinished }) {
-        mustAsk = true
-      }
-    }
-    return (unlinked, mustAsk)
-  }
-
-  /// Under `lock`.
-  /// - Returns: how many dependencies have finished, so that their edge was not linked.
-  @inline(__always)
-  private final func link(_ list: DependencyList, except saidFinished: Set<UInt>?) -> UInt64 {
-    var satisfied: UInt64 = 0
-    list.forEachRecord { edge, record in
-      guard record.pointee.isListed, !record.pointee.has(DependencyRecord.linked) else { return true }
-      if link(record.pointee.dependency, edge: edge, except: saidFinished) {
-        record.pointee.word |= DependencyRecord.linked
-      } else {
-        satisfied += 1
-      }
-      return true
-    }
-    return satisfied
-  }
-
-  @inline(__always)
-  private final func link(_ dependency: UInt, edge: UInt, except saidFinished: Set<UInt>?) -> Bool {
-    if let saidFinished, saidFinished.contains(dependency) { return false }
-    let dependency: Unmanaged<Operation> = Operation.unmanaged(dependency)
-    return dependency._withUnsafeGuaranteedRef { $0.push(edge: edge) } == .linked
-  }
-
-  /// Its class may override `isFinished`, which is true before the operation has been told so. Only one that has started, or
-  /// that nobody will start, is asked.
-  @inline(__always)
-  private final var mayOnlySayFinished: Bool {
-    let now = stateNow
-    return !now.has(StateWord.finished) && (now.has(StateWord.started) || !now.has(StateWord.enqueued)) && !isPlain
-  }
-
-  // MARK: - Letting go
-
-  /// After the finish and the completion block.
-  final func releaseDependencies() {
-    lock.lock()
-    let before = dependencyState
-    guard !before.isNone else { return lock.unlock() }
-    if before.only != 0 {
-      dependencyState = .none
-      lock.unlock()
-      return Self.letGo(before.only)
-    }
-    let now = stateNow
-    guard now.dependencyCount == 0, !now.has(StateWord.edgesRemoved), let list = before.list else {
-      // Edges are still in stacks: their memory stays until the operation goes.
-      var taken: [Operation] = []
-      takeDependencies(into: &taken)
-      lock.unlock()
-      return Self.releaseIteratively(&taken)
-    }
-    dependencyState = .none
-    lock.unlock()
-    // Nobody adds a dependency any more.
-    list.forEachListed { Self.letGo($0.pointee.dependency) }
-    list.deallocate()
-  }
-
-  /// Gives back a reference to a dependency, which may be the last one.
-  @inline(__always)
-  private static func letGo(_ word: UInt) {
-    // One that has finished has let its own dependencies go, save for an instant.
-    let dependency: Unmanaged<Operation> = Operation.unmanaged(word)
-    if dependency._withUnsafeGuaranteedRef({ $0.dependencyWord.load(ordering: .relaxed) }) == 0 {
-      return dependency.release()
-    }
-    var taken = [dependency.takeRetainedValue()]
-    releaseIteratively(&taken)
-  }
-
-  /// From `deinit`: nobody else can refer to the operation.
-  final func releaseStorage() {
-    var taken: [Operation] = []
-    takeDependencies(into: &taken)
-    dependencyState.list?.deallocate()
-    releaseExtras()
-    Self.releaseIteratively(&taken)
-  }
-
-  /// Empties the list; records whose edges stand in a stack stay.
-  private final func takeDependencies(into taken: inout [Operation]) {
-    let state = dependencyState
-    if state.only != 0 {
-      dependencyState = .none
-      taken.append(Operation.unmanaged(state.only).takeRetainedValue())
-    }
-    state.list?.forEachRecord { _, record in
-      guard record.pointee.isListed else { return true }
-      taken.append(Operation.unmanaged(record.pointee.dependency).takeRetainedValue())
-      let place = record.pointee.word & (DependencyRecord.linked | DependencyRecord.inside)
-      record.pointee.word = place == 0 ? 0 : place | DependencyRecord.unlisted
-      return true
-    }
-  }
-
-  /// Releases operations without recursion: one whose last reference this is hands over its own dependencies first.
-  /// Under its lock, though nobody else can take it: the look at the count does not acquire what others did before they
-  /// let go, the lock does.
-  private static func releaseIteratively(_ taken: inout [Operation]) {
-    while var last = taken.popLast() {
-      if isKnownUniquelyReferenced(&last) {
-        last.lock.withLock { last.takeDependencies(into: &taken) }
-      }
-    }
   }
 }

@@ -29,8 +29,9 @@ enum Event: Sendable, Equatable {
   case startBegins(Int)
   case startEnded(Int)
   /// - Parameter current: the number of `OperationQueue.current`, -1 for none.
-  case bodyBegins(Int, block: Int, current: Int)
-  case bodyEnds(Int, block: Int)
+  /// `inside`: the operation whose body waits on this thread meanwhile.
+  case bodyBegins(Int, block: Int, current: Int, inside: Int? = nil)
+  case bodyEnds(Int, block: Int, inside: Int? = nil)
   /// The closure was released: after its run, or without one.
   case closureReleased(Int)
   /// A hand-written `start()` found its operation cancelled.

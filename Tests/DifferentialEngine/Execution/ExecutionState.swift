@@ -22,8 +22,8 @@ final class ExecutionState: Sendable {
   let journal = Journal()
   let objects: Monitor<Objects>
   let gates: [Gate]
-  /// How many bodies each thread is in.
-  private let bodies = Monitor<[UInt: Int]>([:])
+  /// The operations in whose bodies each thread is, the innermost last.
+  private let bodies = Monitor<[UInt: [Int]]>([:])
   let helper: Helper
   private let queueNumbers: [ObjectIdentifier: Int]
   let queueCount: Int
@@ -88,12 +88,21 @@ final class ExecutionState: Sendable {
 
   func run(_ index: Int, block: Int) {
     let thread = currentThread()
-    bodies.with { $0[thread, default: 0] += 1 }
-    defer { bodies.with { $0[thread] = $0[thread] == 1 ? nil : $0[thread]! - 1 } }
-    journal.append(.bodyBegins(index, block: block, current: current))
+    let outer = bodies.with {
+      let outer = $0[thread]?.last
+      $0[thread, default: []].append(index)
+      return outer
+    }
+    defer {
+      bodies.with {
+        $0[thread]?.removeLast()
+        if outer == nil { $0[thread] = nil }
+      }
+    }
+    journal.append(.bodyBegins(index, block: block, current: current, inside: outer))
     objects.with { _ = $0.began.insert(index) }
     if block == 0 { for action in program.operations[index].actions { perform(action, in: index) } }
-    journal.append(.bodyEnds(index, block: block))
+    journal.append(.bodyEnds(index, block: block, inside: outer))
   }
 
   /// Whether more of the backends' threads have a job than are in a body: then a finish may be under way. False for a backend that does not

@@ -8,8 +8,12 @@ extension Model {
       let operation = operations[index]
       if operation.began == nil, operation.cancelBegan != nil { operations[index].wasSkipped = true }
       if operation.began == nil, operation.cancelBegan == nil { object("start", "start() of \(index) ran no body") }
-    case .bodyBegins(let index, let block, let current): begin(index, block: block, current: current)
-    case .bodyEnds(let index, let block): end(index, block: block)
+    case .bodyBegins(let index, let block, let current, let outer):
+      if let outer { operations[outer].lent += 1 }
+      begin(index, block: block, current: current)
+    case .bodyEnds(let index, let block, let outer):
+      if let outer { operations[outer].lent -= 1 }
+      end(index, block: block)
     case .closureReleased(let index):
       guard operations[index].began == nil, operations[index].queue != nil else { return }
       if operations[index].cancelBegan == nil { object("start", "the closure \(index) was released without a run") }

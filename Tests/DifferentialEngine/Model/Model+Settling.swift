@@ -76,7 +76,9 @@ extension Model {
       switch operation.blockedOn {
       case .operation(let other):
 
-        let goesOn = operations[other].isDone && (features.contains(.promptWaits) || !hasBodyPastFinish(other))
+        let goesOn =
+          operations[other].isDone && operation.lent == 0
+          && (features.contains(.promptWaits) || !hasBodyPastFinish(other))
         return goesOn ? "\(index), which waits for \(other), must go on" : nil
       case .gate(let gate): return openGates.contains(gate) ? "\(index) must pass gate \(gate)" : nil
       case nil: return "the body of \(index) must go on"

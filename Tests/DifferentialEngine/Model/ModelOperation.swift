@@ -58,6 +58,8 @@ struct ModelOperation {
   /// It may have been on its way out, as cancelled, before its queue was suspended: that cannot be seen.
   var maySkip = false
   var blockedOn: Blocker?
+  /// Bodies that its thread runs while it waits: it goes on when they have ended.
+  var lent = 0
   var helperAsked = false
   var finishing = false
 

@@ -1,5 +1,5 @@
 /// How evenly several were served.
-struct Fairness {
+struct Evenness {
   /// Jain, Chiu, Hawe 1984: (sum x)^2 / (n * sum x^2). 1 when all got the same, 1/n when one got all.
   let jain: Double
   /// What the worst off got, of all: 1/n when all got the same.

@@ -1,0 +1,105 @@
+import CPlatform
+import Primitives
+import Synchronization
+
+// The edges of an operation that has been listed: whoever adds it links them, and takes the queue's own count away.
+
+extension Operation {
+  /// One count of this operation goes away outside of any dependency's finish.
+  final func releaseOwnCount() {
+    // Until the count is gone the operation cannot leave its queue; afterwards this reference keeps the queue.
+    let queue = retainedQueue()
+    var batch = ReadyBatch()
+    release(edge: nil, into: &batch)
+    batch.submit()
+    withExtendedLifetime(queue) {}
+  }
+
+  /// Links every dependency of an operation that has just been listed, and takes the queue's own count away.
+  /// - Returns: false when that count is still there: its release takes user code that may not run in this batch.
+  final func linkDependencies(into batch: inout ReadyBatch) -> Bool {
+    guard stateNow.has(StateWord.hasEpilogue) else { return release(edge: nil, into: &batch) }
+    lock.lock()
+    var (unlinked, mustAsk) = lookAtDependencies()
+    var saidFinished: Set<UInt>?
+    if _slowPath(mustAsk) {
+      lock.unlock()
+      saidFinished = Set(dependencySnapshot().filter { $0.mayOnlySayFinished && $0.isFinished }.map(\.word))
+      lock.lock()
+      unlinked = lookAtDependencies().unlinked
+    }
+    var satisfied: UInt64 = 0
+    let words = dependencyState
+    if unlinked > 0 {
+      // The queue's own count becomes an edge's.
+      if unlinked > 1 {
+        _ = state.wrappingAdd((unlinked - 1) &* StateWord.oneDependency, ordering: .acquiringAndReleasing)
+      }
+      if let list = words.list {
+        satisfied = link(list, except: saidFinished)
+      } else if link(words.only, edge: EdgeWord.inside(self), except: saidFinished) {
+        dependencyState = .only(words.only, isLinked: true)
+      } else {
+        satisfied = 1
+      }
+    }
+    lock.unlock()
+    if unlinked > 0, satisfied == 0 { return true }
+    if satisfied > 1 {
+      _ = state.wrappingSubtract((satisfied - 1) &* StateWord.oneDependency, ordering: .acquiringAndReleasing)
+    }
+    return release(edge: nil, into: &batch)
+  }
+
+  /// Under `lock`: listed dependencies whose edge is not linked, and whether the class of one of them has to be asked.
+  @inline(__always)
+  private final func lookAtDependencies() -> (unlinked: UInt64, mustAsk: Bool) {
+    let words = dependencyState
+    if words.only != 0 {
+      let mustAsk = Operation.unmanaged(words.only)._withUnsafeGuaranteedRef { $0.mayOnlySayFinished }
+      return (words.isLinked ? 0 : 1, mustAsk && !words.isLinked)
+    }
+    var unlinked: UInt64 = 0
+    var mustAsk = false
+    words.list?.forEachListed {
+      guard !$0.pointee.has(DependencyRecord.linked) else { return }
+      unlinked += 1
+      if Operation.unmanaged($0.pointee.dependency)._withUnsafeGuaranteedRef({ $0.mayOnlySayFinished }) {
+        mustAsk = true
+      }
+    }
+    return (unlinked, mustAsk)
+  }
+
+  /// Under `lock`.
+  /// - Returns: how many dependencies have finished, so that their edge was not linked.
+  @inline(__always)
+  private final func link(_ list: DependencyList, except saidFinished: Set<UInt>?) -> UInt64 {
+    var satisfied: UInt64 = 0
+    list.forEachRecord { edge, record in
+      guard record.pointee.isListed, !record.pointee.has(DependencyRecord.linked) else { return true }
+      if link(record.pointee.dependency, edge: edge, except: saidFinished) {
+        record.pointee.word |= DependencyRecord.linked
+      } else {
+        satisfied += 1
+      }
+      return true
+    }
+    return satisfied
+  }
+
+  @inline(__always)
+  private final func link(_ dependency: UInt, edge: UInt, except saidFinished: Set<UInt>?) -> Bool {
+    if let saidFinished, saidFinished.contains(dependency) { return false }
+    let dependency: Unmanaged<Operation> = Operation.unmanaged(dependency)
+    return dependency._withUnsafeGuaranteedRef { $0.push(edge: edge) } == .linked
+  }
+
+  /// Its class may override `isFinished`, which is true before the operation has been told so. Only one that has started, or
+  /// that nobody will start, is asked.
+  @inline(__always)
+  final var mayOnlySayFinished: Bool {
+    let now = stateNow
+    return !now.has(StateWord.finished) && (now.has(StateWord.started) || !now.has(StateWord.enqueued)) && !isPlain
+  }
+}
