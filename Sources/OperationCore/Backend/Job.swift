@@ -31,8 +31,8 @@ public struct Job: @unchecked Sendable {
   ///   or submitted by the caller; or nil.
   public func run() -> Job? {
     let outcome = object._withUnsafeGuaranteedRef { $0.runJob() }
-    if outcome & 2 != 0 { SpareOperations.giveBack(word) } else if outcome & 1 != 0 { object.release() }
-    return outcome > 3 ? Job(word: outcome & ~3) : nil
+    if outcome.isReusable { SpareOperations.giveBack(word) } else if outcome.isReleased { object.release() }
+    return outcome.next == 0 ? nil : Job(word: outcome.next)
   }
 
   /// For a backend that takes no more jobs: gets rid of one that has nothing to do. An entry may still be on its way when its
@@ -64,9 +64,7 @@ open class JobObject {
     Unmanaged.fromOpaque(UnsafeRawPointer(bitPattern: word).unsafelyUnwrapped)
   }
 
-  /// - Returns: the word of the next job of this thread (0 for none); bit 0 set: release the reference that the job was; bit
-  /// 1 set besides: the job is an operation that may be used again.
-  func runJob() -> UInt { fatalError("every kind of job runs in its own way") }
+  func runJob() -> JobOutcome { fatalError("every kind of job runs in its own way") }
 
   /// For what stands in a controller's lists: claims the operation, which the controller lets start now.
   func claimAdmitted() -> AdmittedClaim { fatalError("only operations and their entries stand in a queue's lists") }
@@ -87,10 +85,10 @@ final class ClosureJob: JobObject {
     super.init(levelWord: UInt32(level))
   }
 
-  override func runJob() -> UInt {
+  override func runJob() -> JobOutcome {
     OwedReferences.settle()
     body()
-    return 1
+    return JobOutcome(isReleased: true)
   }
 }
 

@@ -175,7 +175,7 @@ extension Operation {
           if next.has(StateWord.observed) { tellOfReadiness(&batch) }
           if batch.asks == .here { askReady(into: &batch) } else { batch.collect(self) }
         case .leave:
-          _ = leaveQueue()
+          leaveQueue()
           Unmanaged.passUnretained(self).release()
         }
         return true

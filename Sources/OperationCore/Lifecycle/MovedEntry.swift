@@ -17,12 +17,12 @@ final class MovedEntry: JobObject {
 
   override var isVoid: Bool { operation.isVoid || !isCurrent }
 
-  override func runJob() -> UInt {
-    guard isCurrent else { return 1 }
+  override func runJob() -> JobOutcome {
+    guard isCurrent else { return JobOutcome(isReleased: true) }
     let outcome = operation.runEntry(byLink: false)
-    // Bit 0 stands for the queue's reference to the operation; the caller gives back this entry's own.
-    if outcome & 1 == 1 { Unmanaged.passUnretained(operation).release() }
-    return outcome & ~2 | 1
+    if outcome.isReleased { Unmanaged.passUnretained(operation).release() }
+    // This entry's own reference is what the caller gives back.
+    return JobOutcome(next: outcome.next, isReleased: true)
   }
 
   override func claimAdmitted() -> AdmittedClaim {

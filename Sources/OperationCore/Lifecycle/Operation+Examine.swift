@@ -52,7 +52,7 @@ extension Operation {
       }
     }
     if StateWord(bits: before.oldValue).has(StateWord.examinePending), StateWord(bits: before.newValue).mayLeave {
-      _ = leaveQueue()
+      leaveQueue()
       Unmanaged.passUnretained(self).release()
     }
     withExtendedLifetime(queue) {}

@@ -59,7 +59,7 @@ extension Operation {
       serve(old, frame: nil, asks: .elsewhere)
     }
     if leave {
-      _ = leaveQueue()
+      leaveQueue()
       Unmanaged.passUnretained(self).release()
     }
     withExtendedLifetime(queue) {}

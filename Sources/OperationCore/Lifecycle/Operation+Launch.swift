@@ -41,19 +41,21 @@ extension Operation {
   }
 
   /// An entry came out of a backend.
-  /// - Returns: as `JobObject.runJob`; bit 0 stands for the queue's reference.
+  /// - Returns: what is released is the queue's reference to the operation.
   @inline(__always)
-  final func runEntry(byLink: Bool) -> UInt {
+  final func runEntry(byLink: Bool) -> JobOutcome {
     let (before, after, claim) = claim(byLink: byLink, admitted: false)
     switch claim {
     case .start, .skip: return launch(ownsLink: byLink, claimed: after, before: before)
-    case .drop(let leave): return leave ? leaveQueue() : 0
+    case .drop(let leave):
+      if leave { leaveQueue() }
+      return JobOutcome(isReleased: leave)
     case .divert:
       // The queue's controller was engaged after the entry was submitted: it decides.
       if let queue = retainedQueue() {
         queue.controller.admitLater(self, entry: byLink ? word : makeMovedEntry(), of: queue)
       }
-      return 0
+      return JobOutcome()
     }
   }
 
@@ -67,7 +69,8 @@ extension Operation {
   }
 
   /// Runs `start()` in a frame, and afterwards what belongs after the finish.
-  final func launch(ownsLink: Bool, claimed: StateWord, before: StateWord) -> UInt {
+  /// - Returns: as `runEntry`.
+  final func launch(ownsLink: Bool, claimed: StateWord, before: StateWord) -> JobOutcome {
     OwedReferences.settle(except: queueWord.load(ordering: .relaxed))
     let outer = LaunchFrame.current
     // Without the link the operation may leave its queue before start() returns.
@@ -86,14 +89,16 @@ extension Operation {
       if stateNow.has(StateWord.hasEpilogue) { epilogue(queue: frame.queue, successor: &frame.successor) }
       let queue = queueWord.exchange(0, ordering: .relaxed)
       OwedReferences.add(queue)
-      return frame.successor | 1 | UInt(mayBeReused.load(ordering: .relaxed)) << 1
+      return JobOutcome(
+        next: frame.successor, isReleased: true, isReusable: mayBeReused.load(ordering: .relaxed) != 0)
     }
     if frame.finished, stateNow.has(StateWord.hasEpilogue) {
       epilogue(queue: frame.queue, successor: &frame.successor)
     }
-    guard ownsLink else { return frame.successor }
+    guard ownsLink else { return JobOutcome(next: frame.successor) }
     let after = StateWord(bits: state.bitwiseAnd(~StateWord.linked, ordering: .sequentiallyConsistent).newValue)
-    return after.mayLeave ? frame.successor | leaveQueue() : frame.successor
+    if after.mayLeave { leaveQueue() }
+    return JobOutcome(next: frame.successor, isReleased: after.mayLeave)
   }
 
   /// In the frame of the launch, so that an observer which waits for the operation is told of its mistake; `entered`
@@ -113,13 +118,11 @@ extension Operation {
     frame?.pointee.entered = entered
   }
 
-  /// Gives the operation's reference to its queue back.
-  /// - Returns: 1: the queue's reference to the operation is for the caller to give back.
-  final func leaveQueue() -> UInt {
+  /// Gives the operation's reference to its queue back. The queue's reference to the operation is for the caller to give back.
+  final func leaveQueue() {
     // The lock is for `lockedQueue`.
     let queue = lock.withLock { queueWord.exchange(0, ordering: .acquiringAndReleasing) }
     if queue != 0 { OperationQueue.unmanaged(queue).release() }
-    return 1
   }
 
   /// Its queue for a thread that only holds the operation; nil when it is in none, or has finished.

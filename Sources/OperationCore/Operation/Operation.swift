@@ -187,14 +187,14 @@ open class Operation: JobObject, @unchecked Sendable {
   func releaseUnrunBlocks() {}
 
   /// A job that is an operation: its own entry, taken from a backend.
-  override final func runJob() -> UInt { runEntry(byLink: true) }
+  override final func runJob() -> JobOutcome { runEntry(byLink: true) }
 
   override final var isVoid: Bool { stateNow.has(StateWord.started) }
 
   override final func claimAdmitted() -> AdmittedClaim { claimAdmitted(byLink: true, entry: word) }
 
   override final func discard() {
-    _ = leaveQueue()
+    leaveQueue()
     Unmanaged.passUnretained(self).release()
   }
 }

@@ -62,7 +62,7 @@ final class QueueTicket: JobObject, @unchecked Sendable {
     }
   }
 
-  override func runJob() -> UInt {
+  override func runJob() -> JobOutcome {
     let queue = queueWord.load(ordering: .relaxed)
     var voided: [UInt] = []
     let word = UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque())
@@ -71,13 +71,14 @@ final class QueueTicket: JobObject, @unchecked Sendable {
       $0.controller.takeNext(returning: word, of: $0, voided: &voided)
     }
     for entry in voided { JobObject.unmanaged(entry)._withUnsafeGuaranteedRef { $0.discard() } }
-    var outcome: UInt = 0
+    var successor: UInt = 0
     if let next {
-      outcome = next.operation.launch(ownsLink: next.isByLink, claimed: next.after, before: next.before)
-      if outcome & 1 != 0 { Unmanaged.passUnretained(next.operation).release() }
+      let outcome = next.operation.launch(ownsLink: next.isByLink, claimed: next.after, before: next.before)
+      if outcome.isReleased { Unmanaged.passUnretained(next.operation).release() }
+      successor = outcome.next
       if !next.isByLink { JobObject.unmanaged(next.entry)._withUnsafeGuaranteedRef { $0.discard() } }
     }
     OwedReferences.add(queue)
-    return outcome & ~3
+    return JobOutcome(next: successor)
   }
 }

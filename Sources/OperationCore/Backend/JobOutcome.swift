@@ -1,0 +1,20 @@
+/// What a job leaves to the thread that ran it: one word, so that it is passed in a register.
+struct JobOutcome {
+  private let bits: UInt
+
+  private static let released: UInt = 1
+  private static let reusable: UInt = 2
+
+  /// - Parameters:
+  ///   - next: the word of the job that this thread runs next, or 0.
+  ///   - isReleased: the thread gives the reference back that the job was.
+  ///   - isReusable: only with `isReleased`: nobody else knows the operation, so it may serve a closure again.
+  @inline(__always)
+  init(next: UInt = 0, isReleased: Bool = false, isReusable: Bool = false) {
+    bits = next | (isReleased ? Self.released : 0) | (isReusable ? Self.reusable : 0)
+  }
+
+  @inline(__always) var next: UInt { bits & ~(Self.released | Self.reusable) }
+  @inline(__always) var isReleased: Bool { bits & Self.released != 0 }
+  @inline(__always) var isReusable: Bool { bits & Self.reusable != 0 }
+}
