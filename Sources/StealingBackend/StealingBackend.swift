@@ -52,7 +52,7 @@ public final class StealingBackend: Backend {
 }
 
 extension StealingBackend: SupervisedBackend {
-  package var isFull: Bool { pool.shortage.isFull }
+  package var isFull: Bool { pool.threads.shortage.isFull }
   package var report: BackendReport { pool.report }
 }
 

@@ -9,7 +9,8 @@ final class StealingPool: @unchecked Sendable {
 
   typealias JobInjector = Injector<JobNode>
 
-  let workerCount: Int
+  /// Apart from what each of them does.
+  let threads: PoolThreads
   let fairnessInterval: Int
   /// Work from outside, one injector per level.
   let injectors = UnsafeMutablePointer<PaddedPointer<JobInjector>>.allocate(capacity: Job.levels)
@@ -24,27 +25,19 @@ final class StealingPool: @unchecked Sendable {
   let sleepLock = FutexLock()
   let sleepers = UnsafeMutablePointer<Sleepers>.allocate(capacity: 1)
 
-  /// More threads than this are not started, whatever blocks.
-  let threadLimit: Int
   let workers: UnsafeMutablePointer<Unmanaged<Worker>>
   let workersMade = Atomic<Int>(0)
 
-  let created = Atomic<Int>(0)
   let stopping = Atomic<Bool>(false)
-  /// Live threads, as a futex for `join`.
-  let liveWord = Atomic<UInt32>(0)
-  let monitor = BlockingMonitor(name: "steal-monitor")
-  let shortage = ThreadShortage(poolName: "work-stealing")
 
   init(workerCount: Int, fairnessInterval: Int, threadLimit: Int) {
-    self.workerCount = workerCount
+    threads = PoolThreads(
+      poolName: "work-stealing", monitorName: "steal-monitor", workerCount: workerCount, limit: threadLimit)
     self.fairnessInterval = fairnessInterval
-    self.threadLimit = max(workerCount, threadLimit)
-    workers = .allocate(capacity: self.threadLimit)
+    workers = .allocate(capacity: threads.limit)
     for level in 0..<Job.levels { (injectors + level).initialize(to: PaddedPointer(JobInjector())) }
     activeLimit = Atomic(workerCount)
     sleepers.initialize(to: Sleepers())
-    cplatform_watch_fork()
   }
 
   deinit {
@@ -58,7 +51,8 @@ final class StealingPool: @unchecked Sendable {
     sleepWord.deallocate()
   }
 
-  var threadsCreated: Int { created.load(ordering: .relaxed) }
+  var workerCount: Int { threads.workerCount }
+  var threadsCreated: Int { threads.createdCount }
 
   var sleepNow: SleepWord { SleepWord(bits: sleepWord.pointer.pointee.load(ordering: .sequentiallyConsistent)) }
 
@@ -77,7 +71,7 @@ final class StealingPool: @unchecked Sendable {
       hint(level)
     } else {
       if stopping.load(ordering: .relaxed), isRefused(job) { return }
-      checkNotForked()
+      threads.checkNotForked()
       injectors[level].pointer.pointee.push(job.word)
       hint(level)
     }
@@ -95,7 +89,7 @@ final class StealingPool: @unchecked Sendable {
       }
       atomicMemoryFence(ordering: .sequentiallyConsistent)
     } else {
-      checkNotForked()
+      threads.checkNotForked()
       inject(jobs)
     }
     react()
@@ -147,12 +141,5 @@ final class StealingPool: @unchecked Sendable {
   private func isRefused(_ job: Job) -> Bool {
     if job.dropIfVoid() { return true }
     fatalError("Operations: a job was submitted to a work-stealing pool after shutdown()")
-  }
-
-  private func checkNotForked() {
-    if cplatform_is_forked_child() {
-      fatalError(
-        "Operations: a work-stealing pool was used in a forked child without exec: its threads are in the parent")
-    }
   }
 }

@@ -25,29 +25,16 @@ final class ThreadPool: @unchecked Sendable {
     var stopping = false
   }
 
-  private let workerCount: Int
-  /// More threads than this are not started, whatever blocks.
-  private let threadLimit: Int
+  private let threads: PoolThreads
   private let lock = FutexLock()
   private let state = UnsafeMutablePointer<State>.allocate(capacity: 1)
   /// Jobs in all queues, for spinning threads.
   private let queued = Atomic<Int>(0)
-  private let created = Atomic<Int>(0)
-  /// Live threads, as a futex for `join`.
-  private let liveWord = Atomic<UInt32>(0)
-  private let monitor = BlockingMonitor(name: "pool-monitor")
-  private let shortage = ThreadShortage(poolName: "thread")
-
-  /// How long a surplus thread sleeps before it ends.
-  private static let surplusLifetime: Int64 = 1_000_000_000
-  /// Jobs that a thread runs one from another before it looks at the queues.
-  private static let runLength = 61
 
   init(workerCount: Int, fairnessInterval: Int, threadLimit: Int) {
-    self.workerCount = workerCount
-    self.threadLimit = max(workerCount, threadLimit)
+    threads = PoolThreads(
+      poolName: "thread", monitorName: "pool-monitor", workerCount: workerCount, limit: threadLimit)
     state.initialize(to: State(jobs: PriorityFIFO(fairnessInterval: fairnessInterval)))
-    cplatform_watch_fork()
   }
 
   deinit {
@@ -58,7 +45,8 @@ final class ThreadPool: @unchecked Sendable {
   /// Whether the calling thread is one of this pool's.
   private var isCurrentWorker: Bool { WorkerLocal.current(of: self, as: PoolThread.self) != nil }
 
-  var threadsCreated: Int { created.load(ordering: .relaxed) }
+  private var workerCount: Int { threads.workerCount }
+  var threadsCreated: Int { threads.createdCount }
 
   // MARK: - Submitting
 
@@ -69,7 +57,7 @@ final class ThreadPool: @unchecked Sendable {
   }
 
   func submit(_ jobs: consuming JobFIFO) {
-    checkNotForked()
+    threads.checkNotForked()
     lock.lock()
     if state.pointee.stopping, !isCurrentWorker {
       lock.unlock()
@@ -86,13 +74,6 @@ final class ThreadPool: @unchecked Sendable {
     while case let job = jobs.popFirst(), job != 0 {
       if Job(word: job).dropIfVoid() { continue }
       fatalError("Operations: a job was submitted to a thread pool after shutdown()")
-    }
-  }
-
-  /// Before the lock, which another thread of the parent may have held at the fork.
-  private func checkNotForked() {
-    if cplatform_is_forked_child() {
-      fatalError("Operations: a thread pool was used in a forked child without exec: its threads are in the parent")
     }
   }
 
@@ -115,7 +96,7 @@ final class ThreadPool: @unchecked Sendable {
       woken.append(thread)
       wanted -= 1
     }
-    let starting = max(0, min(wanted, threadLimit - state.pointee.live))
+    let starting = max(0, min(wanted, threads.limit - state.pointee.live))
     state.pointee.active += woken.count + starting
     state.pointee.live += starting
     lock.unlock()
@@ -125,31 +106,30 @@ final class ThreadPool: @unchecked Sendable {
     }
     var refused = 0
     for _ in 0..<starting where !startThread() { refused += 1 }
-    if starting < wanted { shortage.reachLimit(threadLimit) }
+    if starting < wanted { threads.shortage.reachLimit(threads.limit) }
     // Whatever stands in the way, the monitor looks again.
     let isWatched = lacksPlaces || starting < wanted || refused > 0 ? armMonitor() : true
-    guard refused > 0, !isWatched, mayInsist, liveWord.load(ordering: .relaxed) == 0 else { return }
+    guard refused > 0, !isWatched, mayInsist, threads.isEmpty else { return }
     ThreadShortage.insist { retryThreads(mayInsist: false) }
   }
 
   /// A thread, which its starter counted as live and active.
   /// - Returns: false when the system has none; then it is not counted any more.
   private func startThread() -> Bool {
-    liveWord.wrappingAdd(1, ordering: .relaxed)
-    created.wrappingAdd(1, ordering: .relaxed)
     let thread = PoolThread(self)
-    if PlatformThread.start(name: "pool-worker", { thread.run() }) {
-      shortage.end()
-      return true
-    }
-    created.wrappingSubtract(1, ordering: .relaxed)
-    lock.withLock {
-      state.pointee.active -= 1
-      state.pointee.live -= 1
-    }
-    threadEnded()
-    shortage.begin { [weak self] in self.map { !$0.retryThreads(mayInsist: false) } ?? false }
-    return false
+    return threads.start(
+      name: "pool-worker",
+      undo: {
+        lock.withLock {
+          state.pointee.active -= 1
+          state.pointee.live -= 1
+        }
+      },
+      retry: { [weak self] in self.map { !$0.retryThreads(mayInsist: false) } ?? false },
+      {
+        thread.run()
+        self.threads.ended()
+      })
   }
 
   /// Starts the threads that the queued jobs call for.
@@ -157,15 +137,15 @@ final class ThreadPool: @unchecked Sendable {
   private func retryThreads(mayInsist: Bool) -> Bool {
     let count = queued.load(ordering: .relaxed)
     guard count > 0 else {
-      shortage.end()
+      threads.shortage.end()
       return true
     }
     lock.lock()
     unlockAndActivate(count, mayInsist: mayInsist)
-    return !shortage.isRefused
+    return !threads.shortage.isRefused
   }
 
-  var isFull: Bool { shortage.isFull }
+  var isFull: Bool { threads.shortage.isFull }
 
   // MARK: - A thread's life
 
@@ -209,7 +189,7 @@ final class ThreadPool: @unchecked Sendable {
 
   private func run(_ job: UInt, on thread: PoolThread) {
     var next: Job? = Job(word: job)
-    var left = Self.runLength
+    var left = PoolThreads.runLength
     thread.watched.becomeBusy(true)
     while let job = next {
       thread.watched.beginJob()
@@ -217,7 +197,7 @@ final class ThreadPool: @unchecked Sendable {
       if thread.watched.takeMark() { lock.withLock { state.pointee.blocked -= 1 } }
       left -= 1
       // After a run of jobs the others have a turn, if there are others.
-      if left == 0, queued.load(ordering: .relaxed) == 0 { left = Self.runLength }
+      if left == 0, queued.load(ordering: .relaxed) == 0 { left = PoolThreads.runLength }
       if let following = next, left == 0 || isOutranked(following) {
         submit(following.word)
         break
@@ -255,12 +235,12 @@ final class ThreadPool: @unchecked Sendable {
     state.pointee.sleeping.append(thread)
     let mayEnd = state.pointee.live > workerCount
     lock.unlock()
-    shortage.leaveLimit()
+    threads.shortage.leaveLimit()
     // It may have been woken for one of these jobs, and leaves it: who has the places may block.
     if isNeeded { armMonitor() }
     if cplatform_is_tracing() { TraceProbe.parks() }
     while true {
-      if thread.parker.park(timeoutNanoseconds: mayEnd ? Self.surplusLifetime : -1) {
+      if thread.parker.park(timeoutNanoseconds: mayEnd ? PoolThreads.surplusLifetime : -1) {
         if cplatform_is_tracing() { TraceProbe.unparks() }
         return true
       }
@@ -281,11 +261,6 @@ final class ThreadPool: @unchecked Sendable {
     state.pointee.live -= 1
     state.pointee.threads.removeAll { $0 === thread }
     lock.unlock()
-    threadEnded()
-  }
-
-  private func threadEnded() {
-    if liveWord.wrappingSubtract(1, ordering: .acquiringAndReleasing).newValue == 0 { liveWord.futexWake(.max) }
   }
 
   // MARK: - Blocking
@@ -306,7 +281,7 @@ final class ThreadPool: @unchecked Sendable {
   /// - Returns: false when nobody will look.
   @discardableResult
   private func armMonitor() -> Bool {
-    monitor.isArmed || monitor.arm { [weak self] recheck in self?.look(recheck: recheck) }
+    threads.monitor.isArmed || threads.monitor.arm { [weak self] recheck in self?.look(recheck: recheck) }
   }
 
   /// The monitor's look: gives away the places of threads that block without saying so.
@@ -344,8 +319,8 @@ final class ThreadPool: @unchecked Sendable {
       var report = BackendReport()
       report.queued = queued.load(ordering: .relaxed)
       report.threads = state.pointee.threads.map { $0.watched.report }
-      report.isRefused = shortage.isRefused
-      report.isFull = shortage.isFull
+      report.isRefused = threads.shortage.isRefused
+      report.isFull = threads.shortage.isFull
       return report
     }
   }
@@ -361,11 +336,8 @@ final class ThreadPool: @unchecked Sendable {
     state.pointee.active += sleeping.count
     lock.unlock()
     for thread in sleeping { thread.parker.unpark() }
-    monitor.stop()
+    threads.monitor.stop()
   }
 
-  func join() {
-    if isCurrentWorker { fatalError("Operations: shutdown() inside a job of the pool would wait for itself") }
-    while case let live = liveWord.load(ordering: .acquiring), live > 0 { liveWord.futexWait(while: live) }
-  }
+  func join() { threads.join(isOwnThread: isCurrentWorker) }
 }

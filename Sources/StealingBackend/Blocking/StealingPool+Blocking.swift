@@ -20,7 +20,7 @@ extension StealingPool {
   /// - Returns: false when nobody will look.
   @discardableResult
   func armMonitor() -> Bool {
-    monitor.isArmed || monitor.arm { [weak self] recheck in self?.look(recheck: recheck) }
+    threads.monitor.isArmed || threads.monitor.arm { [weak self] recheck in self?.look(recheck: recheck) }
   }
 
   /// The monitor's look: gives away the places of threads that block without saying so.
@@ -73,8 +73,8 @@ extension StealingPool {
         if worker.watched.threadID != 0 { report.threads.append(worker.watched.report) }
       }
     }
-    report.isRefused = shortage.isRefused
-    report.isFull = shortage.isFull
+    report.isRefused = threads.shortage.isRefused
+    report.isFull = threads.shortage.isFull
     return report
   }
 }

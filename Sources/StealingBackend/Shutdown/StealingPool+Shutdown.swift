@@ -17,12 +17,9 @@ extension StealingPool {
       guard let worker else { break }
       worker.parker.unpark()
     }
-    monitor.stop()
+    threads.monitor.stop()
   }
 
   /// Returns when every thread has ended.
-  func join() {
-    if currentWorker != nil { fatalError("Operations: shutdown() inside a job of the pool would wait for itself") }
-    while case let live = liveWord.load(ordering: .acquiring), live > 0 { liveWord.futexWait(while: live) }
-  }
+  func join() { threads.join(isOwnThread: currentWorker != nil) }
 }

@@ -17,9 +17,6 @@ struct Sleepers: ~Copyable {
 extension StealingPool {
   enum WokenOrEnded { case woken, end }
 
-  /// How long a surplus thread sleeps before it ends.
-  private static let surplusLifetime: Int64 = 1_000_000_000
-
   /// Adds to a field of the sleep word (or subtracts: two's complement), and gives the word after.
   @discardableResult
   func count(_ change: UInt64) -> SleepWord {
@@ -68,7 +65,7 @@ extension StealingPool {
     }
     guard let worker = newWorker() else {
       sleepLock.unlock()
-      shortage.reachLimit(threadLimit)
+      threads.shortage.reachLimit(threads.limit)
       armMonitor()
       return
     }
@@ -76,7 +73,7 @@ extension StealingPool {
     sleepLock.unlock()
     if startThread(worker) { return }
     // Submits that came meanwhile saw somebody searching: the monitor looks for their jobs as well.
-    guard !armMonitor(), mayInsist, liveWord.load(ordering: .relaxed) == 0 else { return }
+    guard !armMonitor(), mayInsist, threads.isEmpty else { return }
     ThreadShortage.insist { retryThreads(mayInsist: false) }
   }
 
@@ -84,7 +81,7 @@ extension StealingPool {
   private func newWorker() -> Worker? {
     if let worker = sleepers.pointee.retired.popLast() { return worker }
     let index = workersMade.load(ordering: .relaxed)
-    guard index < threadLimit else { return nil }
+    guard index < threads.limit else { return nil }
     let worker = Worker(index: index, fairnessInterval: fairnessInterval)
     (workers + index).initialize(to: Unmanaged.passRetained(worker))
     workersMade.store(index + 1, ordering: .releasing)
@@ -94,35 +91,30 @@ extension StealingPool {
   /// A thread for a worker, which its starter counted as live and searching.
   /// - Returns: false when the system has none; then it is not counted any more.
   private func startThread(_ worker: Worker) -> Bool {
-    liveWord.wrappingAdd(1, ordering: .relaxed)
-    created.wrappingAdd(1, ordering: .relaxed)
-    let started = PlatformThread.start(name: "steal-\(worker.index)") {
-      WorkerLocal.become(worker, of: self) { OwedReferences.allowed { self.work(worker) } }
-      self.threadEnded()
-    }
-    if started {
-      shortage.end()
-      return true
-    }
-    created.wrappingSubtract(1, ordering: .relaxed)
-    sleepLock.withLock {
-      count(0 &- SleepWord.oneSearching &- SleepWord.oneLive)
-      sleepers.pointee.retired.append(worker)
-    }
-    threadEnded()
-    shortage.begin { [weak self] in self.map { !$0.retryThreads(mayInsist: false) } ?? false }
-    return false
+    threads.start(
+      name: "steal-\(worker.index)",
+      undo: {
+        sleepLock.withLock {
+          count(0 &- SleepWord.oneSearching &- SleepWord.oneLive)
+          sleepers.pointee.retired.append(worker)
+        }
+      },
+      retry: { [weak self] in self.map { !$0.retryThreads(mayInsist: false) } ?? false },
+      {
+        WorkerLocal.become(worker, of: self) { OwedReferences.allowed { self.work(worker) } }
+        self.threads.ended()
+      })
   }
 
   /// Starts a thread if the queued jobs call for one.
   /// - Returns: whether there is none that the system refuses.
   private func retryThreads(mayInsist: Bool) -> Bool {
     guard hasVisibleWork else {
-      shortage.end()
+      threads.shortage.end()
       return true
     }
     activate(mayInsist: mayInsist)
-    return !shortage.isRefused
+    return !threads.shortage.isRefused
   }
 
   /// A worker found nothing: to sleep, after one more look if it was the last that searched.
@@ -138,7 +130,7 @@ extension StealingPool {
     sleepers.pointee.stack.append(worker)
     let surplus = now.hasSurplus(workerCount: workerCount)
     sleepLock.unlock()
-    shortage.leaveLimit()
+    threads.shortage.leaveLimit()
     if now.searching == 0, hasVisibleWork {
       switch now.reaction(limit: activeLimit.load(ordering: .relaxed)) {
       case .nothing: break
@@ -147,7 +139,7 @@ extension StealingPool {
       }
     }
     if cplatform_is_tracing() { TraceProbe.parks() }
-    while !worker.parker.park(timeoutNanoseconds: surplus ? Self.surplusLifetime : -1) {
+    while !worker.parker.park(timeoutNanoseconds: surplus ? PoolThreads.surplusLifetime : -1) {
       sleepLock.lock()
       if sleepNow.hasSurplus(workerCount: workerCount) || stopping.load(ordering: .relaxed), removeFromStack(worker) {
         return retire(worker)
@@ -184,9 +176,5 @@ extension StealingPool {
     sleepLock.unlock()
     next?.parker.unpark()
     return .end
-  }
-
-  private func threadEnded() {
-    if liveWord.wrappingSubtract(1, ordering: .acquiringAndReleasing).newValue == 0 { liveWord.futexWake(.max) }
   }
 }

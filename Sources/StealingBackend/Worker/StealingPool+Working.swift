@@ -6,9 +6,6 @@ import Synchronization
 // A worker's life: find, run, sleep.
 
 extension StealingPool {
-  /// Jobs that a worker runs one from another before it looks at its deques.
-  private static let runLength = 61
-
   /// The body of a thread; its starter counted it as live and searching.
   func work(_ worker: Worker) {
     worker.watched.begin()
@@ -41,7 +38,7 @@ extension StealingPool {
   private func run(_ job: UInt, on worker: Worker) {
     worker.watched.becomeBusy(true)
     var next: Job? = Job(word: job)
-    var left = Self.runLength
+    var left = PoolThreads.runLength
     while let job = next {
       worker.watched.beginJob()
       next = job.run()
@@ -50,7 +47,7 @@ extension StealingPool {
       left -= 1
       let hints = levelHint.pointer.pointee.load(ordering: .relaxed)
       // After a run of jobs the others have a turn, if there are others.
-      if left == 0, !hasVisibleWork { left = Self.runLength }
+      if left == 0, !hasVisibleWork { left = PoolThreads.runLength }
       if left == 0 || Self.highest(hints) > following.level {
         submit(following)
         break
