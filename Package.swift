@@ -69,7 +69,8 @@ let package = Package(
       ],
       path: "Benchmarks/opbench", swiftSettings: settings),
     .executableTarget(
-      name: "scale", dependencies: ["Operations"], path: "Benchmarks/scale", swiftSettings: settings),
+      name: "scale", dependencies: ["Operations", "Primitives", "Subjects"], path: "Benchmarks/scale",
+      swiftSettings: settings),
     .target(name: "TestSupport", dependencies: ["Operations"], path: "Tests/TestSupport", swiftSettings: settings),
     .testTarget(
       name: "PrimitivesTests", dependencies: ["Primitives", "CPlatform", "StressEngine", "TestSupport"],

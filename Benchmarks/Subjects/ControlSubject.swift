@@ -13,8 +13,10 @@ public enum ControlChoice: BackendChoice {
   public static var summary: String { "the stealing backend with a known delay, for validate" }
   public static var role: SubjectRole { .control }
 
-  public static func makeQueue(workers: Int, fairnessInterval: Int) -> OperationQueue {
-    StealingChoice.makeQueue(workers: workers, fairnessInterval: fairnessInterval)
+  public static var bareSummary: String { StealingChoice.bareSummary }
+
+  public static func makeBackend(workers: Int, fairnessInterval: Int) -> StealingBackend {
+    StealingChoice.makeBackend(workers: workers, fairnessInterval: fairnessInterval)
   }
 
   /// The variable that holds the rounds of spinning per operation.

@@ -13,11 +13,11 @@ public final class OperationsSubject<Choice: BackendChoice>: OperationSubject {
 
   /// A private backend: what other queues of the process do is not measured.
   public init(workers: Int) {
-    queue = Choice.makeQueue(workers: workers, fairnessInterval: Fairness.defaultInterval)
+    queue = OperationQueue(on: Choice.makeBackend(workers: workers, fairnessInterval: Fairness.defaultInterval))
   }
 
   public init(workers: Int, fairnessInterval: Int) {
-    queue = Choice.makeQueue(workers: workers, fairnessInterval: fairnessInterval)
+    queue = OperationQueue(on: Choice.makeBackend(workers: workers, fairnessInterval: fairnessInterval))
   }
 
   public static var abilities: Abilities {
@@ -107,46 +107,3 @@ public final class OperationsSubject<Choice: BackendChoice>: OperationSubject {
   @inlinable public func setSuspended(_ suspended: Bool) { queue.isSuspended = suspended }
   @inlinable public var remaining: Int { queue.operationCount }
 }
-
-/// A backend of ours under its stable name.
-public protocol BackendChoice: Sendable {
-  static var name: String { get }
-  static var summary: String { get }
-  static var role: SubjectRole { get }
-  static func makeQueue(workers: Int, fairnessInterval: Int) -> OperationQueue
-  /// Runs before each operation is made: nothing, except in the control of `opbench validate`.
-  static func beforeEach()
-}
-
-extension BackendChoice {
-  public static var role: SubjectRole { .ours }
-  @inlinable @inline(__always) public static func beforeEach() {}
-}
-
-public enum StealingChoice: BackendChoice {
-  public static var name: String { "stealing" }
-  public static var summary: String { "our operation queue on the work-stealing pool" }
-  public static func makeQueue(workers: Int, fairnessInterval: Int) -> OperationQueue {
-    OperationQueue(backend: .stealing(workers: workers, fairnessInterval: fairnessInterval))
-  }
-}
-
-public enum ThreadPoolChoice: BackendChoice {
-  public static var name: String { "threadpool" }
-  public static var summary: String { "our operation queue on the pool with one lock" }
-  public static func makeQueue(workers: Int, fairnessInterval: Int) -> OperationQueue {
-    OperationQueue(backend: .threadPool(workers: workers, fairnessInterval: fairnessInterval))
-  }
-}
-
-public enum DispatchChoice: BackendChoice {
-  public static var name: String { "dispatch" }
-  public static var summary: String { "our operation queue on Dispatch's threads" }
-  public static func makeQueue(workers: Int, fairnessInterval: Int) -> OperationQueue {
-    OperationQueue(backend: .dispatch(workers: workers, fairnessInterval: fairnessInterval))
-  }
-}
-
-public typealias StealingSubject = OperationsSubject<StealingChoice>
-public typealias ThreadPoolSubject = OperationsSubject<ThreadPoolChoice>
-public typealias DispatchSubject = OperationsSubject<DispatchChoice>

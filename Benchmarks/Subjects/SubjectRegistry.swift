@@ -12,12 +12,7 @@ public enum SubjectRegistry {
   /// Inlinable, so that what a visitor does with a subject is compiled for that subject.
   @inlinable
   public static func visitAll<Visitor: SubjectVisitor>(_ visitor: inout Visitor) {
-    visitor.visit(StealingSubject.self)
-    visitor.visit(ThreadPoolSubject.self)
-    visitor.visit(DispatchSubject.self)
-    visitor.visit(BareStealingSubject.self)
-    visitor.visit(BareThreadPoolSubject.self)
-    visitor.visit(BareDispatchSubject.self)
+    OwnBackends.visitAll(&visitor)
     visitor.visit(FoundationSubject.self)
     visitor.visit(RawDispatchSubject.self)
     visitor.visit(TaskGroupSubject.self)

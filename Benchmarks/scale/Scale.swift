@@ -1,6 +1,8 @@
 import Dispatch
 import Glibc
 import Operations
+import Primitives
+import Subjects
 import Synchronization
 
 /// Whether costs stay the same per operation as graphs grow: each shape at 10,000 and at 1,000,000 operations, built,
@@ -11,7 +13,7 @@ import Synchronization
 enum Scale {
   static let shapes = ["chain", "fan-in", "fan-out", "cancel", "barriers"]
   static let counts = [10_000, 1_000_000]
-  static let backends = ["stealing", "threadpool", "dispatch"]
+  static let backends = OwnBackends.choices.map { $0.name }
 
   static func main() {
     let arguments = CommandLine.arguments.dropFirst()
@@ -61,12 +63,9 @@ enum Scale {
   }
 
   private static func measure(_ shape: String, _ count: Int, on name: String) {
-    let backend: any Backend =
-      switch name {
-      case "threadpool": ThreadPoolBackend()
-      case "dispatch": DispatchBackend()
-      default: StealingBackend()
-      }
+    guard let choice = OwnBackends.choices.first(where: { $0.name == name }) else { return }
+    let backend: any Backend = choice.makeBackend(
+      workers: CPUCount.available(), fairnessInterval: Fairness.defaultInterval)
     let ran = Counter()
     let began = DispatchTime.now()
     let expected = Shapes.run(shape, count, OperationQueue(backend: backend), ran)

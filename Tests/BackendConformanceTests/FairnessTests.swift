@@ -5,11 +5,7 @@ import Testing
 /// Row 20: how often the backends of this library take a job of the lowest level before more urgent ones.
 @Suite("Fairness")
 struct FairnessTests {
-  static let makers: [(name: String, make: @Sendable (Int) -> any Backend)] = [
-    ("stealing", { StealingBackend(workers: 1, fairnessInterval: $0) }),
-    ("threadpool", { ThreadPoolBackend(workers: 1, fairnessInterval: $0) }),
-    ("dispatch", { DispatchBackend(workers: 1, fairnessInterval: $0) }),
-  ]
+  static let backends = allBackends.filter { $0.name != "sample" }
 
   /// The order in which 200 urgent operations and one of the lowest level start on one worker.
   private func placeOfTheLowest(on backend: any Backend) throws -> Int {
@@ -30,20 +26,20 @@ struct FairnessTests {
     return log.events.firstIndex(of: 0) ?? -1
   }
 
-  @Test("row 20: with 0 strictly the most urgent first", arguments: makers.indices)
-  func strict(maker: Int) throws {
-    #expect(try placeOfTheLowest(on: Self.makers[maker].make(0)) == 200)
+  @Test("row 20: with 0 strictly the most urgent first", arguments: backends)
+  func strict(backend: TestBackend) throws {
+    #expect(try backend.withBackend(workers: 1, fairnessInterval: 0) { try placeOfTheLowest(on: $0) } == 200)
   }
 
-  @Test("row 20: the lowest level has its turn within the interval", arguments: makers.indices, [1, 16, 61])
-  func interval(maker: Int, interval: Int) throws {
-    #expect(try placeOfTheLowest(on: Self.makers[maker].make(interval)) < interval)
+  @Test("row 20: the lowest level has its turn within the interval", arguments: backends, [1, 16, 61])
+  func interval(backend: TestBackend, interval: Int) throws {
+    #expect(
+      try backend.withBackend(workers: 1, fairnessInterval: interval) { try placeOfTheLowest(on: $0) } < interval)
   }
 
-  @Test("row 20: unless said otherwise, within 61 jobs", arguments: allBackends.filter { $0.name != "sample" })
+  @Test("row 20: unless said otherwise, within 61 jobs", arguments: backends)
   func usually(backend: TestBackend) throws {
     #expect(Fairness.defaultInterval == 61)
-    let place = try backend.withBackend(workers: 1) { try placeOfTheLowest(on: $0) }
-    #expect(place < 61)
+    #expect(try backend.withBackend(workers: 1) { try placeOfTheLowest(on: $0) } < 61)
   }
 }

@@ -16,7 +16,7 @@ import Testing
 
   private func listed(_ list: DependencyList) -> [UInt] {
     var found: [UInt] = []
-    list.forEachListed { found.append($0.pointee.dependency) }
+    list.forEachListed { found.append($0.dependency) }
     return found
   }
 
@@ -25,7 +25,7 @@ import Testing
     #expect(listed(list) == expected)
     for word in expected {
       let edge = list.find(word)
-      #expect(edge != 0 && DependencyList.record(edge).pointee.dependency == word)
+      #expect(edge != 0 && DependencyList.record(edge).dependency == word)
       #expect(DependencyList.owner(of: edge) == 1 << 20)
     }
   }
@@ -135,7 +135,8 @@ import Testing
 @Suite struct SpareChunksTests {
   @Test func `what is kept in one has room there`() {
     #expect(MemoryLayout<OperationExtras>.size <= SpareChunks.byteCount)
-    let chunk = MemoryLayout<DependencyChunk>.size + DependencyChunk.capacity * MemoryLayout<DependencyRecord>.stride
+    let records = DependencyChunk.capacity * MemoryLayout<DependencyRecord>.stride
+    let chunk = Int(DependencyChunk.ownerSize) + MemoryLayout<DependencyChunk>.size + records
     #expect(chunk == SpareChunks.byteCount)
   }
 }

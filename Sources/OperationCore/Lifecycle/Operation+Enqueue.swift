@@ -3,7 +3,7 @@ import Primitives
 import Synchronization
 
 // Becoming a queue's operation, in three steps that a batch takes for all its members one after the other:
-// `claimForQueue` (or trap), `list` (the queue holds it from here), `linkDependencies` (it may start from here).
+// `claimForQueue` (or a trap), `list` (from here the queue holds the operation), `becomeStartable` (from here the operation may start).
 
 extension Operation {
   /// Step 1. Traps with Foundation's wording when it cannot be added.

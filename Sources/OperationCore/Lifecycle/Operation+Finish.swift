@@ -5,7 +5,7 @@ import Synchronization
 // The end of an operation: once, on whatever thread ends it.
 
 extension Operation {
-  /// Finished: serves, in this order, the queue's books, waiters, observers and dependents.
+  /// Finished: serves, in this order, the queue's books, waiters, dependents and observers.
   ///
   /// Called by the thread that claimed the operation (then the launch does the rest), by `finish()` of an asynchronous
   /// operation, or by the job that found an overridden `isFinished` true. The caller holds the operation.

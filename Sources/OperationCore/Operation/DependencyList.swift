@@ -17,17 +17,23 @@ struct DependencyRecord {
   /// Its edge is the one inside the operation.
   static let inside: UInt = 8
   static let flags: UInt = 15
+}
 
-  @inline(__always) func has(_ flag: UInt) -> Bool { word & flag != 0 }
-  @inline(__always) var dependency: UInt { word & ~Self.flags }
+/// Without a look at `next`, which another thread may be writing: the one that releases the edge.
+extension UnsafeMutablePointer<DependencyRecord> {
+  @inline(__always) func has(_ flag: UInt) -> Bool { pointee.word & flag != 0 }
+  @inline(__always) var dependency: UInt { pointee.word & ~DependencyRecord.flags }
   /// Holds a reference to the dependency.
-  @inline(__always) var isListed: Bool { word > Self.flags && word & Self.unlisted == 0 }
+  @inline(__always) var isListed: Bool { pointee.word > DependencyRecord.flags && !has(DependencyRecord.unlisted) }
 }
 
 /// Records of one operation. What follows `following` counts in the first chunk of a list only.
+///
+/// In memory a word stands before the chunk, the operation, and the records stand behind it. That word is no part of this
+/// structure: whoever releases an edge reads the word without the operation's lock.
 struct DependencyChunk {
   static let capacity = 5
-  let owner: UInt
+  static let ownerSize = UInt(MemoryLayout<UInt>.size)
   var following: UInt = 0
   /// The edge that the next record gets: in the last chunk, or one place behind its end.
   var end: UInt
@@ -39,8 +45,10 @@ struct DependencyChunk {
   @inline(__always)
   static func make(owner: UInt) -> UnsafeMutablePointer<DependencyChunk> {
     let memory = SpareChunks.take()
-    let chunk = memory.assumingMemoryBound(to: DependencyChunk.self)
-    chunk.initialize(to: DependencyChunk(owner: owner, end: DependencyList.firstEdge(of: UInt(bitPattern: memory))))
+    let word = UInt(bitPattern: memory)
+    memory.storeBytes(of: owner, as: UInt.self)
+    let chunk = DependencyList.chunk(word)
+    chunk.initialize(to: DependencyChunk(end: DependencyList.firstEdge(of: word)))
     return chunk
   }
 }
@@ -58,13 +66,13 @@ struct DependencyList {
   init(owner: UInt) { first = DependencyChunk.make(owner: owner) }
   init(word: UInt) { first = Self.chunk(word) }
 
-  var word: UInt { UInt(bitPattern: first) }
+  var word: UInt { UInt(bitPattern: first) &- DependencyChunk.ownerSize }
 
   // MARK: - Places
 
   @inline(__always)
   static func record(_ edge: UInt) -> UnsafeMutablePointer<DependencyRecord> {
-    let header = UInt(MemoryLayout<DependencyChunk>.size)
+    let header = DependencyChunk.ownerSize + UInt(MemoryLayout<DependencyChunk>.size)
     let place = (edge & 15) &- 2
     return UnsafeMutablePointer(
       bitPattern: (edge & ~15) &+ header &+ place &* UInt(MemoryLayout<DependencyRecord>.stride)
@@ -73,14 +81,16 @@ struct DependencyList {
 
   /// The operation whose list has the edge.
   @inline(__always)
-  static func owner(of edge: UInt) -> UInt { chunk(edge & ~15).pointee.owner }
+  static func owner(of edge: UInt) -> UInt {
+    UnsafePointer<UInt>(bitPattern: edge & ~15).unsafelyUnwrapped.pointee
+  }
 
   @inline(__always)
   static func firstEdge(of chunk: UInt) -> UInt { chunk &+ 2 }
 
   @inline(__always)
-  private static func chunk(_ word: UInt) -> UnsafeMutablePointer<DependencyChunk> {
-    UnsafeMutablePointer(bitPattern: word).unsafelyUnwrapped
+  static func chunk(_ word: UInt) -> UnsafeMutablePointer<DependencyChunk> {
+    UnsafeMutablePointer(bitPattern: word &+ DependencyChunk.ownerSize).unsafelyUnwrapped
   }
 
   /// Calls `body` with every record, holes included, until it returns false.
@@ -100,7 +110,7 @@ struct DependencyList {
   @inline(__always)
   func forEachListed(_ body: (UnsafeMutablePointer<DependencyRecord>) -> Void) {
     forEachRecord { _, record in
-      if record.pointee.isListed { body(record) }
+      if record.isListed { body(record) }
       return true
     }
   }
@@ -123,10 +133,10 @@ struct DependencyList {
   func findInside() -> UInt { search { $0.has(DependencyRecord.inside) } }
 
   @inline(__always)
-  private func search(_ condition: (DependencyRecord) -> Bool) -> UInt {
+  private func search(_ condition: (UnsafeMutablePointer<DependencyRecord>) -> Bool) -> UInt {
     var found: UInt = 0
     forEachRecord { edge, record in
-      guard condition(record.pointee) else { return true }
+      guard condition(record) else { return true }
       found = edge
       return false
     }
@@ -150,7 +160,7 @@ struct DependencyList {
 
   @inline(never)
   private func addChunk() -> UInt {
-    let chunk = UInt(bitPattern: DependencyChunk.make(owner: first.pointee.owner))
+    let chunk = DependencyList(owner: Self.owner(of: word)).word
     Self.chunk(first.pointee.end & ~15).pointee.following = chunk
     return Self.firstEdge(of: chunk)
   }
@@ -186,7 +196,7 @@ struct DependencyList {
     for position in 0..<first.pointee.count {
       let record = source.next()
       guard record.pointee.word != 0 else { continue }
-      if record.pointee.has(DependencyRecord.linked) {
+      if record.has(DependencyRecord.linked) {
         // Everything before it that is not filled stays a hole.
         while kept < position {
           target.next().pointee.word = 0
@@ -279,13 +289,13 @@ struct DependencyIndex: ~Copyable {
   init(count: Int) { listed = WordTable(count: count) }
 
   mutating func note(_ edge: UInt) {
-    let record = DependencyList.record(edge).pointee
+    let record = DependencyList.record(edge)
     if record.dependency == 0 { return }
     if record.isListed { listed[record.dependency] = edge } else { unlisted[record.dependency] = edge }
   }
 
   mutating func forget(_ edge: UInt) {
-    let record = DependencyList.record(edge).pointee
+    let record = DependencyList.record(edge)
     if record.dependency == 0 { return }
     if record.isListed { listed[record.dependency] = nil } else { unlisted[record.dependency] = nil }
   }

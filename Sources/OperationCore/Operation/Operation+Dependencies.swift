@@ -91,7 +91,7 @@ extension Operation {
       let state = dependencyState
       if state.only != 0 { return [Operation.retained(state.only)] }
       var found: [Operation] = []
-      state.list?.forEachListed { found.append(Operation.retained($0.pointee.dependency)) }
+      state.list?.forEachListed { found.append(Operation.retained($0.dependency)) }
       return found
     }
   }
@@ -106,8 +106,8 @@ extension Operation {
       }
       var found: Operation?
       state.list?.forEachRecord { _, record in
-        guard record.pointee.isListed else { return true }
-        let dependency = Operation.retained(record.pointee.dependency)
+        guard record.isListed else { return true }
+        let dependency = Operation.retained(record.dependency)
         if !dependency.hasDeparted { found = dependency }
         return found == nil
       }
@@ -182,7 +182,7 @@ extension Operation {
     }
     let list = listOfDependencies()
     let edge = list.find(dependency.word)
-    let record = DependencyList.record(edge).pointee
+    let record = DependencyList.record(edge)
     var linked = edge
     if !record.has(DependencyRecord.linked) {
       list.remove(edge)
@@ -232,9 +232,9 @@ extension Operation {
       guard let list = dependencyState.list else { return false }
       let place = EdgeWord.isInside(edge) ? list.findInside() : edge
       guard place != 0 else { return false }
-      let record = DependencyList.record(place).pointee
+      let record = DependencyList.record(place)
       guard record.has(DependencyRecord.void) else { return false }
-      list.change(place, to: record.word & DependencyRecord.flags & ~DependencyRecord.void)
+      list.change(place, to: record.pointee.word & DependencyRecord.flags & ~DependencyRecord.void)
       return true
     }
     if isVoid { Unmanaged.passUnretained(self).release() }

@@ -26,7 +26,7 @@ extension Operation {
     dependencyState = .none
     lock.unlock()
     // Nobody adds a dependency any more.
-    list.forEachListed { Self.letGo($0.pointee.dependency) }
+    list.forEachListed { Self.letGo($0.dependency) }
     list.deallocate()
   }
 
@@ -44,6 +44,10 @@ extension Operation {
 
   /// From `deinit`: nobody else can refer to the operation.
   final func releaseStorage() {
+    // Memory that is used again, not freed: what others wrote to it comes before. The last release has ordered that already, but
+    // ThreadSanitizer sees only these two.
+    lock.acquireLastUnlock()
+    _ = stateNow
     var taken: [Operation] = []
     takeDependencies(into: &taken)
     dependencyState.list?.deallocate()
@@ -59,8 +63,8 @@ extension Operation {
       taken.append(Operation.unmanaged(state.only).takeRetainedValue())
     }
     state.list?.forEachRecord { _, record in
-      guard record.pointee.isListed else { return true }
-      taken.append(Operation.unmanaged(record.pointee.dependency).takeRetainedValue())
+      guard record.isListed else { return true }
+      taken.append(Operation.unmanaged(record.dependency).takeRetainedValue())
       let place = record.pointee.word & (DependencyRecord.linked | DependencyRecord.inside)
       record.pointee.word = place == 0 ? 0 : place | DependencyRecord.unlisted
       return true

@@ -62,9 +62,9 @@ extension Operation {
     var unlinked: UInt64 = 0
     var mustAsk = false
     words.list?.forEachListed {
-      guard !$0.pointee.has(DependencyRecord.linked) else { return }
+      guard !$0.has(DependencyRecord.linked) else { return }
       unlinked += 1
-      if Operation.unmanaged($0.pointee.dependency)._withUnsafeGuaranteedRef({ $0.mayOnlySayFinished }) {
+      if Operation.unmanaged($0.dependency)._withUnsafeGuaranteedRef({ $0.mayOnlySayFinished }) {
         mustAsk = true
       }
     }
@@ -77,8 +77,8 @@ extension Operation {
   private final func link(_ list: DependencyList, except saidFinished: Set<UInt>?) -> UInt64 {
     var satisfied: UInt64 = 0
     list.forEachRecord { edge, record in
-      guard record.pointee.isListed, !record.pointee.has(DependencyRecord.linked) else { return true }
-      if link(record.pointee.dependency, edge: edge, except: saidFinished) {
+      guard record.isListed, !record.has(DependencyRecord.linked) else { return true }
+      if link(record.dependency, edge: edge, except: saidFinished) {
         record.pointee.word |= DependencyRecord.linked
       } else {
         satisfied += 1

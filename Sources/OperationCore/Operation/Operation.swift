@@ -11,9 +11,9 @@ import Synchronization
 /// All members may be called from any thread. An operation is one allocation (`BlockOperation`: beside its closure's); it
 /// owns its dependencies until it has finished and its completion block has returned.
 open class Operation: JobObject, @unchecked Sendable {
-  // Sendable: `state`, `dependents`, `edgeNext`, `departed` and `extrasWord` are atomics; `queueWord`,
-  // `home`, `slotWord` and `sequence` are written once, before `listed` is set in `state`, and read after; `dependencyWord`, what it points to, and what `extras`
-  // holds are touched under `lock`; `admission` under the lock of the queue's controller.
+  // Sendable: every stored property is an atomic or the lock. `queueWord`, `home`, `slotWord` and `sequence` are written
+  // once, before `listed` is set in `state`, and read after that. `dependencyWord`, the list that it points to, and the side
+  // object are touched under `lock`. `admission` is touched under the lock of the queue's controller.
 
   let lock = FutexLock()
   let state: Atomic<UInt64>
@@ -34,7 +34,8 @@ open class Operation: JobObject, @unchecked Sendable {
   /// Which backend runs it: `BackendBox.identity`. Four bytes here and not eight keep a `BlockOperation` at 120 bytes, the
   /// largest size that the system's allocator frees from another thread without a lock.
   let home = Atomic<UInt32>(0)
-  /// Set when the operation finished and its queue does not list it any more: what waiters wait for.
+  /// How far the finish has come: 0, `waitersMayGo` (the queue does not list the operation any more), `epilogueMayRun` (the
+  /// dependents have been released).
   let departed = Atomic<UInt8>(0)
   /// 1: a queue made it for a closure, and may use it again; see `SpareOperations`.
   let mayBeReused: Atomic<UInt8>

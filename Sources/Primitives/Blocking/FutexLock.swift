@@ -27,6 +27,9 @@ package struct FutexLock: ~Copyable, Sendable {
     if word.exchange(0, ordering: .releasing) == 2 { wakeOne() }
   }
 
+  /// For who destroys what the lock protected: what was done under the lock comes before. Nobody may hold it any more.
+  @inlinable package borrowing func acquireLastUnlock() { _ = word.load(ordering: .acquiring) }
+
   @inlinable package borrowing func withLock<Result: ~Copyable, Failure: Error>(
     _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {

@@ -1,0 +1,71 @@
+import Harness
+import Operations
+
+/// A backend of ours under its stable name, as a concrete type: its `submit` is no call through an existential.
+public protocol BackendChoice: Sendable {
+  associatedtype Executor: Backend
+  static var name: String { get }
+  static var summary: String { get }
+  /// The same for `BareSubject`.
+  static var bareSummary: String { get }
+  static var role: SubjectRole { get }
+  static func makeBackend(workers: Int, fairnessInterval: Int) -> Executor
+  /// Runs before each operation is made: nothing, except in the control of `opbench validate`.
+  static func beforeEach()
+}
+
+extension BackendChoice {
+  public static var role: SubjectRole { .ours }
+  @inlinable @inline(__always) public static func beforeEach() {}
+}
+
+/// The backends of this library. A new one needs its enumeration here, and its line in each function.
+public enum OwnBackends {
+  /// The operation queues first, then the same pools without operations.
+  @inlinable
+  public static func visitAll<Visitor: SubjectVisitor>(_ visitor: inout Visitor) {
+    visitor.visit(StealingSubject.self)
+    visitor.visit(ThreadPoolSubject.self)
+    visitor.visit(DispatchSubject.self)
+    visitor.visit(BareSubject<StealingChoice>.self)
+    visitor.visit(BareSubject<ThreadPoolChoice>.self)
+    visitor.visit(BareSubject<DispatchChoice>.self)
+  }
+
+  public static let choices: [any BackendChoice.Type] = [
+    StealingChoice.self, ThreadPoolChoice.self, DispatchChoice.self,
+  ]
+}
+
+public enum StealingChoice: BackendChoice {
+  public static var name: String { "stealing" }
+  public static var summary: String { "our operation queue on the work-stealing pool" }
+  public static var bareSummary: String { "the work-stealing pool, closures submitted to it directly" }
+  public static func makeBackend(workers: Int, fairnessInterval: Int) -> StealingBackend {
+    StealingBackend(workers: workers, fairnessInterval: fairnessInterval)
+  }
+}
+
+public enum ThreadPoolChoice: BackendChoice {
+  public static var name: String { "threadpool" }
+  public static var summary: String { "our operation queue on the pool with one lock" }
+  public static var bareSummary: String { "the pool with one lock, closures submitted to it directly" }
+  public static func makeBackend(workers: Int, fairnessInterval: Int) -> ThreadPoolBackend {
+    ThreadPoolBackend(workers: workers, fairnessInterval: fairnessInterval)
+  }
+}
+
+public enum DispatchChoice: BackendChoice {
+  public static var name: String { "dispatch" }
+  public static var summary: String { "our operation queue on Dispatch's threads" }
+  public static var bareSummary: String {
+    "our priority lists on Dispatch's threads, closures submitted to them directly"
+  }
+  public static func makeBackend(workers: Int, fairnessInterval: Int) -> DispatchBackend {
+    DispatchBackend(workers: workers, fairnessInterval: fairnessInterval)
+  }
+}
+
+public typealias StealingSubject = OperationsSubject<StealingChoice>
+public typealias ThreadPoolSubject = OperationsSubject<ThreadPoolChoice>
+public typealias DispatchSubject = OperationsSubject<DispatchChoice>
