@@ -11,14 +11,17 @@ import Harness
 /// }
 /// ```
 public protocol BenchmarkProgram: SendableMetatype {
+  /// What the program measures, in the order in which `list` names them.
   static var benchmarks: [Benchmark] { get }
   /// What results are filed under: the same in every build. By default the name of the type.
   static var name: String { get }
 }
 
 extension BenchmarkProgram {
+  /// The name of the type.
   public static var name: String { "\(Self.self)" }
 
+  /// Parses the command line, and runs the subcommand that it names: `list`, `run`, `compare`, `report`, `gate` or `validate`.
   public static func main() {
     CommandLineProgram.run(ProgramCommand<Self>.self, named: name, measuring: ProgramSuite<Self>.self)
   }

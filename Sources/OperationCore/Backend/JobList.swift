@@ -9,7 +9,9 @@ public struct JobList: ~Copyable, @unchecked Sendable {
 
   package init(_ fifo: consuming JobFIFO) { self.fifo = fifo }
 
+  /// How many jobs the list holds; O(1).
   public var count: Int { fifo.count }
+  /// Whether the list holds no job.
   public var isEmpty: Bool { fifo.isEmpty }
 
   /// Takes the first job; O(1).

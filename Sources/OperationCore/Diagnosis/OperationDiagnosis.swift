@@ -6,6 +6,7 @@ public struct OperationDiagnosis: Sendable, CustomStringConvertible {
     case notInAQueue
     /// It has started. `since`: for how long, in nanoseconds, where it is known: in queues with a limit.
     case executing(since: UInt64?)
+    /// It has finished, so nothing holds it back any more.
     case finished
     /// Its queue is suspended.
     case suspended
@@ -27,6 +28,7 @@ public struct OperationDiagnosis: Sendable, CustomStringConvertible {
 
   /// An operation that another one waits for.
   public struct Dependency: Sendable, Equatable {
+    /// Class, address and name of the operation that has not finished.
     public let operation: String
     /// "executing", "waits for a dependency in <queue>", "in no queue", …
     public let state: String
@@ -34,6 +36,7 @@ public struct OperationDiagnosis: Sendable, CustomStringConvertible {
 
   /// An operation that holds a place in a queue with a limit.
   public struct Holder: Sendable, Equatable {
+    /// Class, address and name of the operation that holds the place.
     public let operation: String
     /// For how long it has been executing, in nanoseconds; nil where it started before the queue had a limit.
     public let since: UInt64?

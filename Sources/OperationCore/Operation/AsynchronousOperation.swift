@@ -12,6 +12,8 @@ open class AsynchronousOperation: Operation, @unchecked Sendable {
   // Sendable: `body` is written in `init`, and read and cleared by the one thread that starts the operation.
   private final var body: (@Sendable (AsynchronousOperation) -> Void)?
 
+  /// For a subclass that overrides `main()`, which starts the work. Without a body and without that override the start
+  /// traps.
   public override init() {
     super.init()
   }

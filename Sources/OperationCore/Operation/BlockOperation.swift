@@ -9,6 +9,7 @@ open class BlockOperation: Operation, @unchecked Sendable {
 
   private final var firstBlock: FirstBlock?
 
+  /// Without a block: `addExecutionBlock(_:)` adds the first. Without any the operation finishes as soon as it starts.
   public override init() {
     super.init()
   }

@@ -21,6 +21,8 @@ public final class InvocationOperation<Target, Argument, Output>: Operation, @un
     super.init()
   }
 
+  /// For a method without a parameter.
+  /// - Parameter method: the unapplied method, for example `Store.load`. What it throws, `result` throws.
   public init(target: Target, method: @escaping (Target) -> () throws -> Output) where Argument == Void {
     call = { try method(target)() }
     super.init()
@@ -46,6 +48,7 @@ public final class InvocationOperation<Target, Argument, Output>: Operation, @un
   override func releaseUnrunBlocks() { call = nil }
 }
 
+/// Why an ``InvocationOperation`` has no result.
 public enum InvocationOperationError: Error, Equatable {
   /// The operation was cancelled before it called its method.
   case cancelled

@@ -41,6 +41,7 @@ open class Operation: JobObject, @unchecked Sendable {
   let mayBeReused: Atomic<UInt8>
   let admission = Atomic<UInt8>(0)
 
+  /// Without work of its own: a subclass overrides `main()`, or `start()` for work that goes on after it returns.
   public init() {
     state = Atomic(StateWord.initial.bits)
     mayBeReused = Atomic(0)

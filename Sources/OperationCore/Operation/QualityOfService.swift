@@ -1,10 +1,15 @@
 /// The nature of work, as in Foundation. Where no queue priority is set, it chooses the level: user-interactive very
 /// high, user-initiated high, default normal, utility low, background very low. Raw values are Foundation's.
 public enum QualityOfService: Int, Sendable, CaseIterable {
+  /// Somebody waits for each frame: the level `veryHigh`.
   case userInteractive = 0x21
+  /// Somebody has asked for it and waits: the level `high`.
   case userInitiated = 0x19
+  /// Somebody will look at it later: the level `low`.
   case utility = 0x11
+  /// Nobody waits for it: the level `veryLow`.
   case background = 0x09
+  /// Nothing is said: the level `normal`.
   case `default` = -1
 }
 

@@ -1,10 +1,15 @@
 extension Operation {
   /// Order among the ready operations of a queue; the raw values are Foundation's.
   public enum QueuePriority: Int, Sendable, CaseIterable {
+    /// The last level. `Fairness` gives it a turn now and then, so that it never waits for ever.
     case veryLow = -8
+    /// Behind `normal`, before `veryLow`.
     case low = -4
+    /// The level of an operation whose priority and quality of service nobody has set.
     case normal = 0
+    /// Before `normal`, behind `veryHigh`.
     case high = 4
+    /// The first level.
     case veryHigh = 8
   }
 }

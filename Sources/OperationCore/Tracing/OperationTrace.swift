@@ -93,6 +93,7 @@ public struct OperationTrace: Sendable {
 
 /// A trace could not be written.
 public struct OperationTraceError: Error, CustomStringConvertible {
+  /// The file that was to be written.
   public let path: String
   /// What the system says.
   public let reason: String
