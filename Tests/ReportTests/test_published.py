@@ -15,8 +15,8 @@ from opbench_report.data.statistics import Estimate
 from opbench_report.published import glance, headline, texts
 from opbench_report.published.__main__ import main
 
-(GLANCE, GLANCE_END), (BEGIN, END) = texts.marks("glance"), texts.marks("results")
-README = f"# opbench\n\nBefore.\n\n{GLANCE}\n{GLANCE_END}\n\nBetween.\n\n{BEGIN}\n{END}\n\nAfter.\n"
+GLANCE, GLANCE_END = texts.marks("glance")
+README = f"# opbench\n\nBefore.\n\n{GLANCE}\n{GLANCE_END}\n\nAfter.\n"
 
 
 @pytest.fixture()
@@ -62,11 +62,12 @@ def test_the_machine_paths_stay_at_home(published):
     assert record["arguments"] == ["opbench", "run", "--backend", "all"]
 
 
-def test_readme_has_the_table_and_two_figures(published):
+def test_readme_has_one_figure_and_the_summary_has_the_table(published):
     readme = (published / "README.md").read_text()
     assert readme.startswith("# opbench\n\nBefore.\n") and readme.endswith("\n\nAfter.\n")
-    assert "\n\nBetween.\n\n" in readme
-    shown = texts.between(readme, "results")
+    assert readme.count("](results/figures/") == 1
+    assert "](results/figures/overview.svg)" in texts.between(readme, "glance")
+    shown = (published / "results/SUMMARY.md").read_text()
     rows = [line for line in shown.splitlines() if line.startswith("|")]
     assert len(rows) == 2 + 7 and rows[-1].startswith("| geometric mean of all times | x0.")
     assert all(row.count("|") == rows[0].count("|") for row in rows)
@@ -79,16 +80,15 @@ def test_readme_has_the_table_and_two_figures(published):
     others = [one for one in cells if one not in ratios]
     assert len(ratios) > 10 and any("]~ (" in one for one in ratios) and any("] (" in one for one in ratios)
     assert all(re.fullmatch(rf"-|failed|{number}( [nµm]?s)?", one) for one in others), others
-    assert "](results/figures/overhead.svg)" in shown
-    assert "](results/figures/overview.svg)" in texts.between(readme, "glance")
-    assert readme.count("](results/figures/") == 2 and readme.count("scripts/plot results/reference.csv.gz") == 2
+    assert "](figures/overhead.svg)" in shown and "](figures/overview.svg)" in shown and "](results/" not in shown
+    assert shown.count("scripts/plot results/reference.csv.gz") == 2
 
 
 def test_readme_begins_with_three_ratios_that_the_csv_says(published, csv):
     """Worked out anew from the rows: the ratio of the medians of each block, and the median over blocks."""
     text = texts.between((published / "README.md").read_text(), "glance").splitlines()[0]
     said = re.findall(r"(\S+) \[(\S+), (\S+)\] times less time", text)
-    assert len(said) == 3
+    assert len(said) == 3 and text.startswith("Beside ")
     frame = pandas.read_csv(csv)
     frame["cell"] = frame.family + "/" + frame.benchmark
     for numbers, cell, params in zip(
@@ -100,30 +100,31 @@ def test_readme_begins_with_three_ratios_that_the_csv_says(published, csv):
         low, middle, high = (float(numbers[place]) for place in (1, 0, 2))
         assert middle == pytest.approx(ratio, rel=0.01) and low < middle < high
         assert f"`{cell}`" in text
-    means = [line for line in text.split(". ") if "geometric mean" in line]
-    assert len(means) == 1 and means[0].startswith("All ")
+    assert re.search(r" over all \d+ benchmarks \(geometric mean\)\.", text)
+    # Two or three sentences, the last of which says where the numbers come from.
+    assert len(re.findall(r"\.(?= |$)", text)) <= 3 and "results/SUMMARY.md" in text
 
 
 def test_readme_says_who_is_faster(published, csv):
     """`rayon` is, with 0.8 of the cost; the bare pool is too, and is nothing to choose; the others are slower."""
     text = texts.between((published / "README.md").read_text(), "glance").splitlines()[0]
-    said = re.search(r"Less time than `stealing` over the benchmarks that both have: (.*?\))\.", text).group(1)
-    subjects = re.findall(r"`(\S+)` takes x(\S+) \[(\S+), (\S+)\] \(of (\d+)\)", said)
+    said = re.search(r"Less time than `stealing` is taken, over the benchmarks that both have, by (.*?\))\.", text).group(1)
+    subjects = re.findall(r"`(\S+)` (\S+) \[(\S+), (\S+)\] times less \(of (\d+)\)", said)
     assert [one[0] for one in subjects] == ["rayon"]
-    assert all(float(low) <= float(middle) <= float(high) < 1 for _, middle, low, high, _ in subjects)
+    assert all(1 < float(low) <= float(middle) <= float(high) for _, middle, low, high, _ in subjects)
 
 
 @pytest.mark.parametrize(
     "ratio, words",
     [
-        (Estimate(0.05, 0.04, 0.0625, 6), "20.0 [16.0, 25.0] times less time than with the queue"),
-        (Estimate(0.05, None, None, 5), "20.0 times less time than with the queue"),
-        (Estimate(1.5, 1.25, 2, 6), "1.50 [1.25, 2.00] times the time that the queue takes"),
-        (Estimate(0.9, 0.8, 1.1, 6), "as much time as with the queue, as far as can be told"),
+        (Estimate(0.05, 0.04, 0.0625, 6), "20.0 [16.0, 25.0] times less time"),
+        (Estimate(0.05, None, None, 5), "20.0 times less time"),
+        (Estimate(1.5, 1.25, 2, 6), "1.50 [1.25, 2.00] times the time"),
+        (Estimate(0.9, 0.8, 1.1, 6), "as much time, as far as can be told,"),
     ],
 )
 def test_a_ratio_in_words(ratio, words):
-    assert glance._times(ratio, ratio.median, "the queue") == words
+    assert glance._times(ratio, ratio.median) == words
 
 
 def test_no_ratio_is_claimed_that_was_not_measured(tmp_path):
@@ -146,10 +147,10 @@ def test_nothing_yet(checkout, capsys):
     "name, change",
     [
         (
-            "README.md",
+            "results/SUMMARY.md",
             lambda text: text.replace("| geometric mean of all times | x0.", "| geometric mean of all times | x9."),
         ),
-        ("README.md", lambda text: text.replace(END, "")),
+        ("README.md", lambda text: text.replace(GLANCE_END, "")),
         ("README.md", lambda text: text.replace(GLANCE, "")),
         ("README.md", lambda text: re.sub(r"takes [0-9]", "takes 9", text, count=1)),
         ("results/SUMMARY.md", lambda text: text + "And more.\n"),
@@ -196,8 +197,8 @@ def test_what_cannot_be_published(checkout, capsys, csv, tmp_path):
 def test_a_readme_without_a_place_leaves_everything_as_it_was(published, capsys, csv, tmp_path_factory):
     other = synthetic.write(tmp_path_factory.mktemp("other") / "other.csv", seed=8)
     readme = published / "README.md"
-    reversed_marks = f"{GLANCE}\n{GLANCE_END}\n{END}\n{BEGIN}\n"
-    for text in (readme.read_text().replace(END, ""), readme.read_text().replace(GLANCE_END, ""), reversed_marks, None):
+    reversed_marks = f"{GLANCE_END}\n{GLANCE}\n"
+    for text in (readme.read_text().replace(GLANCE, ""), readme.read_text().replace(GLANCE_END, ""), reversed_marks, None):
         readme.unlink() if text is None else readme.write_text(text)
         before = {path: path.read_bytes() for path in published.rglob("*") if path.is_file()}
         assert main(["--root", str(published), "publish", str(other)]) == 65

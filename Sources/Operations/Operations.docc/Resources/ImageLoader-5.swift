@@ -1,0 +1,77 @@
+import Operations
+import Synchronization
+
+/// Stands for the network: answers a moment later, on a thread of its own.
+func fetch(_ url: String, _ done: @escaping @Sendable (String?) -> Void) {
+  DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(20)) { done("image of \(url)") }
+}
+
+final class Download: AsynchronousOperation, @unchecked Sendable {
+  // Sendable: `url` never changes; `image` is written before the finish, and read behind it.
+  let url: String
+  private(set) var image: String?
+
+  init(_ url: String) {
+    self.url = url
+    super.init()
+  }
+
+  /// Whether another request may share this download.
+  var canBeJoined: Bool { !isCancelled && !(isFinished && image == nil) }
+
+  override func main() {
+    fetch(url) { [self] image in
+      if !isCancelled { self.image = image }
+      finish()
+    }
+  }
+}
+
+final class ImageLoader: Sendable {
+  typealias Handler = @Sendable (String?) -> Void
+
+  private let downloads = Mutex<[String: Download]>([:])
+  private let network = OperationQueue()
+  private let answers = OperationQueue()
+
+  init() {
+    network.maxConcurrentOperationCount = 6
+    answers.maxConcurrentOperationCount = 1
+  }
+
+  /// Calls the handler once, with the image or with nil. Joins the download of the same URL when there is one.
+  @discardableResult
+  func load(_ url: String, isUrgent: Bool = false, _ handler: @escaping Handler) -> Download {
+    let new = Download(url)
+    let download = downloads.withLock { known in
+      if let earlier = known[url], earlier.canBeJoined { return earlier }
+      known[url] = new
+      return new
+    }
+    if isUrgent { download.queuePriority = .veryHigh }
+    let answer = BlockOperation { handler(download.image) }
+    answer.addDependency(download)
+    answers.addOperation(answer)
+    if download === new { network.addOperation(download) }
+    return download
+  }
+
+  /// Lets go of everything that can be loaded again.
+  func memoryWarning() {
+    network.cancelAllOperations()
+    downloads.withLock { $0 = [:] }
+  }
+
+  func waitForAnswers() { answers.waitUntilAllOperationsAreFinished() }
+}
+
+let loader = ImageLoader()
+let downloads = (1...20).map { number in
+  loader.load("\(number).png") { print($0 ?? "\(number).png is not loaded") }
+}
+loader.load("now.png", isUrgent: true) { print($0 ?? "now.png is not loaded") }
+for download in downloads.suffix(5) { download.cancel() }
+loader.waitForAnswers()
+loader.memoryWarning()
+loader.load("1.png") { print("again:", $0 ?? "1.png is not loaded") }
+loader.waitForAnswers()
