@@ -146,11 +146,15 @@ let package = Package(
       path: "Tests/TrapScenarios",
       swiftSettings: settings),
     .testTarget(
-      name: "TrapTests", dependencies: ["TrapScenarios", "ReadmeSample", "TestSupport"], path: "Tests/TrapTests",
-      swiftSettings: settings),
+      name: "TrapTests", dependencies: ["TrapScenarios", "ReadmeSample", "ImageLoaderTutorial", "TestSupport"],
+      path: "Tests/TrapTests", swiftSettings: settings),
     // The program that README.md shows first.
     .executableTarget(
       name: "ReadmeSample", dependencies: ["Operations"], path: "Tests/ReadmeSample", swiftSettings: settings),
+    // What the tutorial of the documentation ends with (a symbolic link).
+    .executableTarget(
+      name: "ImageLoaderTutorial", dependencies: ["Operations"], path: "Tests/ImageLoaderTutorial",
+      swiftSettings: settings),
     // The same sources (a symbolic link) compiled against Foundation and against Operations.
     .testTarget(
       name: "FoundationSourceTests", dependencies: ["TestSupport"], path: "Tests/SourceCompatibilityTests/Foundation",
