@@ -10,9 +10,10 @@ struct ReadmeTests {
     return try String(contentsOf: repository.appendingPathComponent(path), encoding: .utf8)
   }
 
-  /// What stands between the first "```swift" and the next "```".
+  /// The first block of Swift that is a program, up to the next "```".
   private func firstSample(_ readme: String) throws -> String {
-    let begin = try #require(readme.range(of: "```swift\n")).upperBound
+    let mark = try #require(readme.range(of: "```swift\nimport "))
+    let begin = readme.index(after: try #require(readme[mark].firstIndex(of: "\n")))
     let end = try #require(readme.range(of: "```", range: begin..<readme.endIndex)).lowerBound
     return String(readme[begin..<end])
   }
