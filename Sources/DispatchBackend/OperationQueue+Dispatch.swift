@@ -28,6 +28,7 @@ extension OperationQueue {
 }
 
 /// Tells the core about the main queue at link time, so that `OperationQueue.current` knows it.
+@_documentation(visibility: internal)
 @c(operations_main_queue)
 public func operationsMainQueue() -> UnsafeMutableRawPointer? {
   Unmanaged.passUnretained(OperationQueue.main).toOpaque()

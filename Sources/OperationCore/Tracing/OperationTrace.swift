@@ -102,6 +102,7 @@ public struct OperationTraceError: Error, CustomStringConvertible {
 }
 
 /// At the normal exit of a program that `OPERATIONS_TRACE` traces.
+@_documentation(visibility: internal)
 @c(operations_write_trace)
 public func operationsWriteTrace(_ path: UnsafePointer<CChar>) {
   do {

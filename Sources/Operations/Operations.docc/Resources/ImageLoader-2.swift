@@ -2,11 +2,13 @@ import Operations
 
 /// Stands for the network: answers a moment later, on a thread of its own.
 func fetch(_ url: String, _ done: @escaping @Sendable (String?) -> Void) {
-  DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(20)) { done("image of \(url)") }
+  DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(20)) {
+    done("image of \(url)")
+  }
 }
 
 final class Download: AsynchronousOperation, @unchecked Sendable {
-  // Sendable: `url` never changes; `image` is written before the finish, and read behind it.
+  // Sendable: `url` never changes, and `image` is read behind the finish.
   let url: String
   private(set) var image: String?
 

@@ -3,11 +3,13 @@ import Synchronization
 
 /// Stands for the network: answers a moment later, on a thread of its own.
 func fetch(_ url: String, _ done: @escaping @Sendable (String?) -> Void) {
-  DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(20)) { done("image of \(url)") }
+  DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(20)) {
+    done("image of \(url)")
+  }
 }
 
 final class Download: AsynchronousOperation, @unchecked Sendable {
-  // Sendable: `url` never changes; `image` is written before the finish, and read behind it.
+  // Sendable: `url` never changes, and `image` is read behind the finish.
   let url: String
   private(set) var image: String?
 
@@ -36,7 +38,8 @@ final class ImageLoader: Sendable {
     answers.maxConcurrentOperationCount = 1
   }
 
-  /// Calls the handler once, with the image or with nil. Joins the download of the same URL when there is one.
+  /// Calls the handler once, with the image or with nil.
+  /// A second request for a URL joins the download of the first.
   @discardableResult
   func load(_ url: String, _ handler: @escaping Handler) -> Download {
     let new = Download(url)
