@@ -35,7 +35,7 @@ def _line(results, ours, benchmark, wanted, metric, work):
     cell = line.cells.get(ours) if line is not None else None
     if cell is None or cell.ratio is None:
         return None
-    return f"{_times(cell.ratio, cell.ratio.median)} {work} (`{benchmark}`)"
+    return f"{_times(cell.ratio, cell.ratio.median)} {work}"
 
 
 def _mean(results, ours):
@@ -50,14 +50,14 @@ def _mean(results, ours):
 def _faster(results, ours):
     """The sentence about whoever takes less time than ours, in a list that is empty where nobody does."""
     others = [
-        (mean.ratio, f"`{arm.subject}` {_times(mean, mean.ratio).removesuffix(' time')} (of {mean.benchmarks})")
+        (mean.ratio, f"`{arm.subject}` {_interval(1 / mean.ratio, [1 / mean.high, 1 / mean.low])}")
         for arm, _, mean in compare(results, str(ours.subject)).means
         if arm.subject.is_choice and not arm.subject.is_ours and mean.has_interval and mean.high < 1
     ]
     if not others:
         return []
     listed = _listed([text for _, text in sorted(others)])
-    return [f"Less time than `{ours.subject}` is taken, over the benchmarks that both have, by {listed}."]
+    return [f"Over the benchmarks that both have, less time than `{ours.subject}` takes: {listed} times less."]
 
 
 def _measured(results):
