@@ -4,12 +4,21 @@ import PackageDescription
 /// One list for every target: Swift 6 language mode comes from the package; `any` is always spelled out.
 let settings: [SwiftSetting] = [.enableUpcomingFeature("ExistentialAny")]
 
+/// The laboratory alone uses packages. A program that uses the library turns the trait off with `traits: []`, and SwiftPM then
+/// fetches none of them: it leaves out a package when each use of it has a condition that is false.
+let laboratory: TargetDependencyCondition? = .when(traits: ["Laboratory"])
+
 let package = Package(
   name: "opbench",
   products: [
     .library(name: "Operations", targets: ["Operations"]),
     // For benchmarks of one's own, held by the same gate.
     .library(name: "Laboratory", targets: ["Laboratory"]),
+  ],
+  traits: [
+    .trait(name: "Laboratory", description: "The packages that the product Laboratory and opbench use."),
+    // On where nothing else is said, so that opbench and the tests of this checkout build without an option.
+    .default(enabledTraits: ["Laboratory"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
@@ -49,23 +58,27 @@ let package = Package(
     .target(
       name: "Harness",
       dependencies: [
-        "CJemalloc", "CMeasure", "Primitives", .product(name: "Histogram", package: "hdrhistogram-swift"),
+        "CJemalloc", "CMeasure", "Primitives",
+        .product(name: "Histogram", package: "hdrhistogram-swift", condition: laboratory),
       ],
       path: "Benchmarks/Harness", swiftSettings: settings),
     .target(
-      name: "Subjects", dependencies: ["Harness", "Operations", .product(name: "NIOPosix", package: "swift-nio")],
+      name: "Subjects",
+      dependencies: ["Harness", "Operations", .product(name: "NIOPosix", package: "swift-nio", condition: laboratory)],
       path: "Benchmarks/Subjects", swiftSettings: settings),
     .target(
       name: "Workloads", dependencies: ["Harness", "Subjects"], path: "Benchmarks/Workloads", swiftSettings: settings),
     .target(
       name: "Laboratory",
-      dependencies: ["Harness", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+      dependencies: [
+        "Harness", .product(name: "ArgumentParser", package: "swift-argument-parser", condition: laboratory),
+      ],
       path: "Benchmarks/Laboratory", swiftSettings: settings),
     .executableTarget(
       name: "opbench",
       dependencies: [
         "Harness", "Operations", "Subjects", "Workloads", "Laboratory",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "ArgumentParser", package: "swift-argument-parser", condition: laboratory),
       ],
       path: "Benchmarks/opbench", swiftSettings: settings),
     .executableTarget(
@@ -132,7 +145,7 @@ let package = Package(
       name: "ReaderFuzzingTests",
       dependencies: [
         "ReaderFuzzing", "LaboratorySupport", "TestSupport", "Harness", "opbench",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "ArgumentParser", package: "swift-argument-parser", condition: laboratory),
       ],
       path: "Tests/ReaderFuzzingTests", swiftSettings: settings),
     // The contract: one suite, every backend.

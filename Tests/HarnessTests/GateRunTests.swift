@@ -258,6 +258,35 @@ struct GateRunTests {
     #expect(try verdict() == nil, "a script cannot be counted")
   }
 
+  @Test(arguments: [1.0, 20, 1_700])
+  func instructionsOfAShortBodyAreNotThoseOfStarting(perOperation: Double) throws {
+    let gate = FakeGate()
+    gate.resources.tiers = [.steady]
+    let counted = GatedCell(FakeGate.cell, [GatedMetric(.cpuNsPerOp, .wallClock)], countsInstructions: true)
+    var more = 1.0
+    for seed in UInt64(1)...20 {
+      func finding() throws -> GateFinding? {
+        var starts = SeededGenerator(seed: seed)
+        var run = GateRun([counted], gate.resources, session: gate.session(), hasBase: true) { arm, request in
+          guard case .time(let repeats, _, _, _, _) = request.mode else { return nil }
+          // Starting costs as it did where the example of the gate was tried.
+          let start = 1e8 + Double(UInt64.random(in: 0..<6_000, using: &starts))
+          let total = Int(start + perOperation * (arm.name == "head" ? more : 1) * Double(repeats * 10))
+          let lines = [
+            ResultLine.reading(valueIndex: 1, Reading(.nsPerOp, 1, count: repeats * 10)).text, "end",
+            "==1== Collected : \(total)",
+          ]
+          return ProcessOutcome(ending: .exited(0), lines: lines, lastWords: nil, nanoseconds: 0)
+        }
+        return try run.run().first { $0.metric == "instructions_per_op" }
+      }
+      more = 1
+      #expect(try finding()?.verdict == .pass)
+      more = 1.035
+      #expect(try finding()?.verdict == .regression)
+    }
+  }
+
   @Test func calibrationFindsHowFarEqualsStray() throws {
     let gate = FakeGate()
     gate.time = { _, index in 100 + 4 * SeededGenerator.uniform(UInt64(index), 3) }

@@ -309,14 +309,31 @@ def test_a_program_of_ones_own_stands_beside_nothing(tmp_path):
 
 def test_no_name_of_a_subject_or_metric_is_known_here(root):
     """They are the business of the programs that measure; a chart names the metrics that it shows, and no more."""
-    names = re.compile(
-        r"""["'](foundation|raw-dispatch|threadpool|dispatch|serial|nio|tbb|rayon|go|task-group|stealing(-bare)?)["']"""
-    )
+    record = json.loads((root / "results/reference.env.json").read_text(encoding="utf-8"))
+    # "threads" is a unit as well.
+    known = [one["name"] for one in record["subjects"] if one["name"] != "threads"]
+    assert len(known) >= 15
+    names = re.compile("[\"'`](" + "|".join(map(re.escape, known)) + ")[\"'`]")
     package = root / "Benchmarks/report/opbench_report"
-    for path in package.rglob("*.py"):
+    files = [one for kind in ("py", "js", "css") for one in package.rglob(f"*.{kind}")]
+    assert len(files) > 40
+    for path in [*files, *(root / "scripts" / name for name in ("plot", "reference", "short-blocks", "table.py"))]:
         assert not names.search(path.read_text(encoding="utf-8")), path
     for name in ("subjects.py", "data/metrics.py", "data/results.py", "charts/chart.py"):
         assert not re.search(r"[a-z]_ns\b(?<!work_ns)|_per_op", (package / name).read_text(encoding="utf-8")), name
+
+
+def test_one_more_subject_changes_no_look(root):
+    """A look follows from the role and the place in that role, so the figures stay the same when one is added behind them."""
+    record = json.loads((root / "results/reference.env.json").read_text(encoding="utf-8"))
+    known = record["subjects"]
+    before = subjects.Subjects([record], set())
+    for role in ("ours", "reference", "peer"):
+        place = 1 + max(place for place, one in enumerate(known) if one["role"] == role)
+        added = {"name": "one-more", "role": role, "summary": ""}
+        after = subjects.Subjects([record | {"subjects": [*known[:place], added, *known[place:]]}], set())
+        for one in known:
+            assert after[one["name"]].look == before[one["name"]].look, (role, one["name"])
 
 
 def _lab(colour):

@@ -7,6 +7,10 @@ struct InstructionCount {
 
   static let fewRepeats = 2
   static let manyRepeats = 10
+  /// What starting costs varies by some thousand instructions. Beside what the repeats take, that must be next to nothing: a short
+  /// body is repeated more often.
+  static let instructionsWanted = 4e6
+  static let mostRepeats = 1_000_000
 
   init(
     _ cell: CellKey, seed: UInt64, spin: Spin, _ launch: @escaping (GateArm, MeasureRequest) -> ProcessOutcome?
@@ -29,12 +33,24 @@ struct InstructionCount {
   ) -> Result<GateSession.Triple, GateSession.Failure>? {
     do throws(GateSession.Failure) {
       var lowest = [Totals(), Totals(), Totals()]
-      for _ in 0..<Self.mostRounds {
+      var many = Self.manyRepeats
+      for round in 0..<Self.mostRounds {
         for (index, arm) in [base, head, base].enumerated() {
-          for repeats in [Self.fewRepeats, Self.manyRepeats] {
-            guard let total = try total(arm, repeats, isBase: index != 1) else { return nil }
-            lowest[index].add(total, isMany: repeats == Self.manyRepeats)
+          guard
+            let few = try total(arm, Self.fewRepeats, isBase: index != 1),
+            var more = try total(arm, many, isBase: index != 1)
+          else { return nil }
+          // The first guess at a short body is mostly what starting costs, so more than one guess may be needed.
+          while round == 0, index == 0, many < Self.mostRepeats,
+            more.instructions - few.instructions < Self.instructionsWanted / 2
+          {
+            let each = (more.instructions - few.instructions) / Double(many - Self.fewRepeats)
+            many = Self.repeats(each: each, beyond: many)
+            guard let again = try total(arm, many, isBase: true) else { return nil }
+            more = again
           }
+          lowest[index].add(few, isMany: false)
+          lowest[index].add(more, isMany: true)
         }
         if let null = GateScale.ratio.effect(lowest[2].perOperation, lowest[0].perOperation), abs(null) < tolerance / 2
         {
@@ -52,6 +68,12 @@ struct InstructionCount {
     } catch {
       return .failure(error)
     }
+  }
+
+  /// How many repeats take as many instructions as wanted, when each takes this number; twice as many as before at least.
+  private static func repeats(each: Double, beyond before: Int) -> Int {
+    guard each > instructionsWanted / Double(mostRepeats) else { return mostRepeats }
+    return min(mostRepeats, max(2 * before, fewRepeats + Int(instructionsWanted / each)))
   }
 
   /// The fewest instructions that few and many repeats took.

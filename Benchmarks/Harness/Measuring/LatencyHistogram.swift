@@ -1,4 +1,8 @@
-import Histogram
+#if Laboratory
+  import Histogram
+#else
+  #error("Laboratory needs its package trait: in Package.swift, .package(url: …, branch: …, traits: [\"Laboratory\"])")
+#endif
 
 /// Durations counted in an HdrHistogram of three significant digits: a percentile is off by at most 0.1 %, and what it
 /// takes does not grow with the number of samples.

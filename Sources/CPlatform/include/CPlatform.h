@@ -3,6 +3,11 @@
 
 // What Swift cannot say: system calls without a wrapper, thread-local words, weak link-time hooks.
 
+// Sources/Primitives/Platform.swift says the same to Swift.
+#if !defined(__linux__) || defined(__ANDROID__)
+#error "Operations is for Linux (it needs futexes and /proc); on other systems use Foundation's OperationQueue"
+#endif
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

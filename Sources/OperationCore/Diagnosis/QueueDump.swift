@@ -1,6 +1,11 @@
 import CPlatform
-import Glibc
 import Primitives
+
+#if canImport(Musl)
+  import Musl
+#else
+  import Glibc
+#endif
 
 /// With OPERATIONS_DUMP set (to anything), the program writes a diagnosis of every queue to stderr when it gets SIGUSR1.
 ///

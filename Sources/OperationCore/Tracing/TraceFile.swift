@@ -1,5 +1,10 @@
 import CPlatform
-import Glibc
+
+#if canImport(Musl)
+  import Musl
+#else
+  import Glibc
+#endif
 
 /// Writes a file beside its place and renames it. Symbolic links are followed; devices and FIFOs are refused.
 enum TraceFile {
@@ -14,7 +19,7 @@ enum TraceFile {
     guard file >= 0 else { throw failure(path) }
     do {
       do {
-        var text = TraceText { try write($0, to: file, path: path) }
+        var text = TraceText { try writeAll($0, to: file, path: path) }
         try body(&text)
         try text.finish()
       } catch {
@@ -37,11 +42,11 @@ enum TraceFile {
     return String(decoding: place.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
   }
 
-  private static func write(_ bytes: [UInt8], to file: Int32, path: String) throws {
+  private static func writeAll(_ bytes: [UInt8], to file: Int32, path: String) throws {
     try bytes.withUnsafeBytes { bytes in
       var written = 0
       while written < bytes.count {
-        let count = Glibc.write(file, bytes.baseAddress.unsafelyUnwrapped + written, bytes.count - written)
+        let count = write(file, bytes.baseAddress.unsafelyUnwrapped + written, bytes.count - written)
         if count < 0, errno == EINTR { continue }
         guard count > 0 else { throw failure(path) }
         written += count

@@ -1,6 +1,11 @@
 import CPlatform
-import Glibc
 import Synchronization
+
+#if canImport(Musl)
+  import Musl
+#else
+  import Glibc
+#endif
 
 /// A pool that wants a thread and gets none: says so once until there is one again, and is tried again by whoever waits.
 package struct ThreadShortage: ~Copyable, Sendable {

@@ -1,5 +1,10 @@
 import CPlatform
-import Glibc
+
+#if canImport(Musl)
+  import Musl
+#else
+  import Glibc
+#endif
 
 /// How many CPUs this process may use: the smaller of its affinity mask and its cgroup's quota.
 package enum CPUCount {
