@@ -26,9 +26,9 @@ package enum OwedReferences {
     if cplatform_thread_words_address().pointee.owed_count > 0 { settleNow() }
   }
 
-  /// Takes `count` references to a queue for operations that are being added. The references that this thread owes
-  /// are taken first: the thread keeps them, and owes them no more. So work that adds work never writes the reference
-  /// count.
+  /// Takes `count` references to a queue for operations that are being added. When this thread owes the queue at
+  /// least `count` references, the operations get those, and the reference count is not written. So work that adds
+  /// work never writes the reference count.
   @inline(__always)
   static func take(_ count: UInt32, of queue: UnsafeMutableRawPointer) {
     let words = cplatform_thread_words_address()
