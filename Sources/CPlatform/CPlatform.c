@@ -92,7 +92,8 @@ struct start {
 static void *enter(void *argument) {
   struct start start = *(struct start *)argument;
   free(argument);
-  // A new thread inherits its starter's nice value. That value may be the one of the operation that the starter runs.
+  // A new thread inherits its starter's nice value. The starter's value may be that of the operation that the starter
+  // runs.
   if (start.set_nice) cplatform_thread_set_nice(start.nice);
   start.body(start.context);
   return NULL;

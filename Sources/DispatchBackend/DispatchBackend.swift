@@ -16,7 +16,8 @@ public final class DispatchBackend: Backend {
 
   /// Makes a backend on a private concurrent queue.
   /// - Parameters:
-  ///   - workers: jobs that run at the same time; by default the CPUs that this process may use. Traps when it is not positive.
+  ///   - workers: jobs that run at the same time; by default the CPUs that this process may use. Traps when it is not
+  ///     positive.
   ///   - fairnessInterval: see `Fairness`. Traps when it is negative.
   public convenience init(workers: Int? = nil, fairnessInterval: Int = Fairness.defaultInterval) {
     self.init(workers: workers, fairnessInterval: fairnessInterval, threadLimit: ThreadShortage.threadLimit)

@@ -14,8 +14,8 @@ public final class StealingBackend: Backend {
   private let pool: StealingPool
 
   /// - Parameters:
-  ///   - workers: threads that run jobs at the same time; by default the CPUs that this process may use (affinity mask and
-  ///     cgroup quota). Traps when it is not positive.
+  ///   - workers: threads that run jobs at the same time; by default the CPUs that this process may use (affinity
+  ///     mask and cgroup quota). Traps when it is not positive.
   ///   - fairnessInterval: see `Fairness`. Traps when it is negative.
   public convenience init(workers: Int? = nil, fairnessInterval: Int = Fairness.defaultInterval) {
     self.init(workers: workers, fairnessInterval: fairnessInterval, threadLimit: ThreadShortage.threadLimit)
@@ -30,7 +30,7 @@ public final class StealingBackend: Backend {
 
   deinit { pool.stop() }
 
-  /// The pool that `OperationQueue()` uses; it is never shut down.
+  /// The pool that `OperationQueue()` uses. The pool is never shut down.
   public static let shared = StealingBackend()
 
   public func submit(_ job: Job) { pool.submit(job) }

@@ -3,8 +3,8 @@ import OperationCore
 import Primitives
 import Synchronization
 
-/// The pool itself, kept alive by its threads. This file holds where jobs go in. The rest is in `Worker`, `Sleep`,
-/// `Blocking`, `Shutdown`.
+/// The pool itself, kept alive by its threads. This file holds the ways by which jobs go in. The rest is in `Worker`,
+/// `Sleep`, `Blocking`, `Shutdown`.
 final class StealingPool: @unchecked Sendable {
   // Sendable: the fields are atomics, or touched under `sleepLock` (`sleepers`), or only ever appended to and
   // published by `workersMade` (`workers`).
@@ -17,7 +17,7 @@ final class StealingPool: @unchecked Sendable {
   /// Work from outside, one injector per level.
   let injectors = UnsafeMutablePointer<PaddedPointer<JobInjector>>.allocate(capacity: Job.levels)
   /// One bit for each level: some worker or injector may have a job of that level. Every worker reads the hint for
-  /// every job; it is written when a level comes or goes. The hint is only for order: no job depends on it.
+  /// every job. The hint is written when a level comes or goes. The hint is only for order: no job depends on it.
   let levelHint = PaddedPointer(Atomic<UInt32>(0))
   /// The number of threads, and what they do.
   let sleepWord = PaddedPointer(Atomic<UInt64>(0))

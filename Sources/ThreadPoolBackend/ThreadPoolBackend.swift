@@ -12,8 +12,8 @@ public final class ThreadPoolBackend: Backend {
   private let pool: ThreadPool
 
   /// - Parameters:
-  ///   - workers: threads that run jobs at the same time; by default the CPUs that this process may use (affinity mask and
-  ///     cgroup quota). Traps when it is not positive.
+  ///   - workers: threads that run jobs at the same time; by default the CPUs that this process may use (affinity
+  ///     mask and cgroup quota). Traps when it is not positive.
   ///   - fairnessInterval: see `Fairness`. Traps when it is negative.
   public convenience init(workers: Int? = nil, fairnessInterval: Int = Fairness.defaultInterval) {
     self.init(workers: workers, fairnessInterval: fairnessInterval, threadLimit: ThreadShortage.threadLimit)
@@ -28,7 +28,7 @@ public final class ThreadPoolBackend: Backend {
 
   deinit { pool.stop() }
 
-  /// The pool that everybody may use; it is never shut down.
+  /// The pool that everybody may use. The pool is never shut down.
   public static let shared = ThreadPoolBackend()
 
   public func submit(_ job: Job) { pool.submit(job.word) }

@@ -19,7 +19,8 @@
 /// Sleeps while `*word == expected`. `timeout_ns < 0` means for ever. Returns 0 when woken (or the value differed or a
 /// signal came), 1 on time-out. Spurious returns are possible: callers re-check.
 int cplatform_futex_wait(uint32_t *word, uint32_t expected, int64_t timeout_ns);
-/// Wakes up to `count` threads that sleep on `word`. `word` is only an address: it need not be readable any more.
+/// Wakes up to `count` threads that sleep on `word`. `word` is only an address: the memory at `word` need not be
+/// readable any more.
 void cplatform_futex_wake(uint32_t *word, int32_t count);
 
 // --- processor -----------------------------------------------------------------------------------------------------

@@ -7,7 +7,8 @@ import Primitives
   import Glibc
 #endif
 
-/// With OPERATIONS_DUMP set (to anything), the program writes a diagnosis of every queue to stderr when it gets SIGUSR1.
+/// With OPERATIONS_DUMP set (to anything), the program writes a diagnosis of every queue to stderr when it gets
+/// SIGUSR1.
 ///
 /// Without the variable no queue is remembered and no signal is touched.
 enum QueueDump {

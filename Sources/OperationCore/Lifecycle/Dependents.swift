@@ -199,8 +199,8 @@ extension Operation {
     notify(.isReady)
   }
 
-  /// No dependency is left, but a subclass may have a condition of its own. No caller holds the subclass's locks,
-  /// except the thread that adds the operation.
+  /// No dependency is left, but a subclass may have a condition of its own. No caller holds the subclass's locks; the
+  /// thread that adds the operation is the exception.
   final func askReady(into batch: inout ReadyBatch) {
     while true {
       let before = StateWord(bits: state.bitwiseAnd(~StateWord.askAgain, ordering: .sequentiallyConsistent).newValue)

@@ -1,4 +1,4 @@
-// cancel() sets a flag. It also schedules an operation that a queue lists and nobody has scheduled yet.
+// cancel() sets a flag. cancel() also schedules an operation that a queue lists and nobody has scheduled yet.
 
 extension Operation {
   final func markCancelled() {

@@ -3,7 +3,7 @@ import Synchronization
 
 // Overridden properties: a subclass posts that a property may have changed. The property's observers are told at
 // once, on the posting thread. The queue's own look at the property is a job of the examiner's. The posting thread
-// never looks for the queue: it may hold the lock that the property takes.
+// never takes that look, because it may hold the lock that the property takes.
 
 extension Operation {
   final func posted(_ key: ObservableKey?, isPrior: Bool) {

@@ -2,7 +2,7 @@ import CPlatform
 import Primitives
 import Synchronization
 
-// The end of an operation: it comes once, on whatever thread ends the operation.
+// The end of an operation. The end comes once, on whatever thread ends the operation.
 
 extension Operation {
   /// Finishes the operation: serves, in this order, the queue's books, waiters, dependents and observers.

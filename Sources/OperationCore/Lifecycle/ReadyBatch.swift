@@ -23,7 +23,7 @@ struct ReadyBatch: ~Copyable {
   private var collected: [Operation]?
 
   private var list = JobFIFO()
-  /// Identity of the backend that `list` is for; 0 while it is empty.
+  /// Identity of the backend that `list` is for; 0 while `list` is empty.
   private var listHome: UInt32 = 0
   /// One bit for each level among the operations that `list` got.
   private var listLevels: UInt32 = 0
@@ -44,7 +44,7 @@ struct ReadyBatch: ~Copyable {
 
   /// - Parameters:
   ///   - place: a queue whose controller has a place to give away.
-  ///   - placeIsHeld: `Controller.didFinish` holds it.
+  ///   - placeIsHeld: whether `Controller.didFinish` holds that place.
   init(
     home: UInt32 = 0, asks: Asks = .elsewhere, mayNotify: Bool = true, place: Unmanaged<OperationQueue>? = nil,
     placeIsHeld: Bool = false
@@ -116,7 +116,7 @@ struct ReadyBatch: ~Copyable {
     admitted.append(operation.word)
   }
 
-  /// The operation's link is in use elsewhere: another object stands for the operation, and goes alone.
+  /// The operation's link is in use elsewhere: another object stands for the operation, and is handed over alone.
   private func addMoved(_ operation: Operation) {
     let entry = operation.makeMovedEntry()
     guard let queue = operation.lockedQueue else {
@@ -244,7 +244,7 @@ struct ReadyBatch: ~Copyable {
 
 extension ReadyBatch {
   /// Asks a subclass something. What the batch holds stays here meanwhile, to be ordered together with the answer. A
-  /// wait inside `question` hands it over.
+  /// wait inside `question` hands the batch over.
   mutating func asking(_ question: () -> Bool) -> Bool {
     // At most one batch is pending: an outer batch is handed over before user code runs inside of user code.
     Self.handOverPending()

@@ -4,10 +4,10 @@ import Synchronization
 
 /// Finished operations that `addOperation(_ block:)` made, kept to be used again.
 ///
-/// Only an operation that nobody can know any more is kept. Its one reference is the queue's, and no weak or unowned
-/// reference exists: the object's reference counts are those of a new object. Its state is that of an ordinary end.
-/// It has no side object, dependency or dependents. Its closure left the operation before the closure ran. At most 1
-/// MB is kept, and 8 KB per thread until the thread ends.
+/// Only an operation that nobody can know any more is kept. The operation's one reference is the queue's, and no weak
+/// or unowned reference exists: the object's reference counts are those of a new object. The operation's state is
+/// that of an ordinary end. The operation has no side object, dependency or dependents. The closure left the
+/// operation before the closure ran. At most 1 MB is kept, and 8 KB per thread until the thread ends.
 enum SpareOperations: SpareKind {
   static let depot = SpareDepot()
 

@@ -26,7 +26,7 @@ struct StateWord: Equatable, Sendable {
 
   /// A queue owns the operation.
   static let enqueued: UInt64 = 1 << 0
-  /// The queue lists the operation: `sequence`, `slot` and `queue` are final.
+  /// The queue lists the operation: `sequence`, `slotWord` and `queueWord` have been written.
   static let listed: UInt64 = 1 << 1
   /// Somebody is responsible for starting the operation: the operation stands in a backend or in its queue's ready
   /// lists. The flag is taken back when the operation turned out not to be startable.

@@ -54,7 +54,7 @@ final class Observer: @unchecked Sendable {
   private let isPriorWanted: Bool
   private var active = true
 
-  /// - Parameter read: returns the property's value now. It is called only for options that need the value: a
+  /// - Parameter read: returns the property's value now. `read` is called only for options that need the value: a
   ///   subclass may post while it holds the lock that its property takes.
   init<Subject: AnyObject, Value>(
     of subject: Subject, options: OperationObservingOptions, read: @escaping (Subject) -> Value,

@@ -24,8 +24,8 @@ extension OperationQueue: OperationQueueObserving {}
 extension OperationQueueObserving where Self: OperationQueue {
   /// Calls `changeHandler` when the property changes, on the thread that changes the property, outside of all locks.
   ///
-  /// Observable are `operations`, `operationCount`, `maxConcurrentOperationCount`, `isSuspended` and `name`; another key
-  /// path traps. With `.new` or `.old`, each change of `operations` costs a snapshot.
+  /// Observable are `operations`, `operationCount`, `maxConcurrentOperationCount`, `isSuspended` and `name`; another
+  /// key path traps. With `.new` or `.old`, each change of `operations` costs a snapshot.
   /// - Returns: a token; the observation ends with the token.
   public func observe<Value>(
     _ keyPath: KeyPath<OperationQueue, Value>, options: OperationObservingOptions = [],

@@ -72,8 +72,8 @@ extension Operation {
   }
 
   /// Releases operations without recursion: an operation whose last reference is released here hands over its own
-  /// dependencies first. That happens under its lock, though nobody else can take the lock. The look at the reference
-  /// count does not acquire what others did before they let go; the lock does.
+  /// dependencies first. The hand-over is done under that operation's lock, though nobody else can take the lock. The
+  /// look at the reference count does not acquire what others did before they let go; the lock does.
   private static func releaseIteratively(_ taken: inout [Operation]) {
     while var last = taken.popLast() {
       if isKnownUniquelyReferenced(&last) {

@@ -2,7 +2,8 @@ import CPlatform
 import Primitives
 import Synchronization
 
-/// A unit of work with a life of its own: it waits for its dependencies, runs once, and can be cancelled and waited for.
+/// A unit of work with a life of its own: it waits for its dependencies, runs once, and can be cancelled and waited
+/// for.
 ///
 /// Subclass and override `main()` for synchronous work. Use `AsynchronousOperation` for work that ends later. Or
 /// override `start()`, `isExecuting`, `isFinished` and `isAsynchronous` and post `willChangeValue`/`didChangeValue`,
@@ -37,8 +38,8 @@ open class Operation: JobObject, @unchecked Sendable {
   /// `BlockOperation` at 120 bytes, the largest size that the system's allocator frees from another thread without a
   /// lock.
   let home = Atomic<UInt32>(0)
-  /// How far the finish has come: 0, `waitersMayGo` (the queue does not list the operation any more), `epilogueMayRun` (the
-  /// dependents have been released).
+  /// How far the finish has come: 0, `waitersMayGo` (the queue does not list the operation any more),
+  /// `epilogueMayRun` (the dependents have been released).
   let departed = Atomic<UInt8>(0)
   /// 1: a queue made the operation for a closure, and may use the operation again; see `SpareOperations`.
   let mayBeReused: Atomic<UInt8>

@@ -4,14 +4,14 @@ import Primitives
 /// bookkeeping, no threads.
 ///
 /// Barriers cut the sequence numbers into phases. An operation belongs to the phase that its number falls into. Only
-/// the first phase may start operations. Its barrier may start when all of the phase's operations have finished. The
-/// barrier's finish opens the next phase. Numbers are dense, so a phase knows how many of its operations are
-/// unfinished without having heard of each.
+/// the first phase may start operations. The phase's barrier may start when all of the phase's operations have
+/// finished. The barrier's finish opens the next phase. Numbers are dense, so a phase knows how many of its
+/// operations are unfinished without having heard of each.
 struct Admission: ~Copyable {
   /// One stretch between barriers.
   struct Phase: ~Copyable {
-    /// First sequence number. It is moved back when operations from before the controller's engagement are still
-    /// unfinished.
+    /// First sequence number. The number is moved back when operations from before the controller's engagement are
+    /// still unfinished.
     var start: Int
     /// The barrier's number, `Int.max` while there is none.
     var end = Int.max

@@ -9,8 +9,8 @@ import Synchronization
 /// *tickets*, and a ticket takes the most urgent operation at that moment under the lock. So the order is exact, and
 /// a suspension or a lower limit holds for everything that has not started.
 ///
-/// Lock order: the controller's lock comes before the registry's. It is never held while code of users or backends
-/// runs.
+/// Lock order: the controller's lock comes before the registry's. The controller's lock is never held while code of
+/// users or backends runs.
 struct Controller: ~Copyable, @unchecked Sendable {
   // Sendable: everything behind the pointers is touched under `lock`.
   private let lock = FutexLock()
@@ -207,9 +207,9 @@ struct Controller: ~Copyable, @unchecked Sendable {
     }
   }
 
-  /// A ticket's turn. It takes the most urgent operation that may start, unless that operation is less urgent than
-  /// the ticket (entries may be void). It takes the ticket back, and hands out other tickets for what may start
-  /// beside that operation.
+  /// A ticket's turn. Takes the most urgent operation that may start, unless that operation is less urgent than the
+  /// ticket (entries may be void). Takes the ticket back, and hands out other tickets for what may start beside that
+  /// operation.
   /// - Parameter voided: receives the entries that turned out void, to be discarded without the lock.
   borrowing func takeNext(returning ticket: UInt, of queue: OperationQueue, voided: inout [UInt]) -> ClaimedEntry? {
     let level = Job(word: ticket).level

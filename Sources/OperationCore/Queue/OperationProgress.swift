@@ -10,7 +10,7 @@ public final class OperationProgress: Sendable {
   private let total = Atomic<Int>(-1)
   /// Operations that had finished when the total was set.
   private let baseline = Atomic<Int>(0)
-  /// The last count seen. It is the answer when the queue is gone.
+  /// The last count seen: the answer when the queue is gone.
   private let last = Atomic<Int>(0)
 
   init(_ queue: OperationQueue) { self.queue = queue }

@@ -10,13 +10,13 @@ extension OperationQueue {
   }
 
   final func cancelAll() {
-    // First the list is taken: it holds the operations. A worker that claims an operation after the instant skips it,
-    // so that an operation that is not held here could be gone before its cancel() was called.
+    // First the list is taken, because the list holds the operations. A worker that claims an operation after the
+    // instant skips the operation. An operation that is not held here could be gone before its cancel() was called.
     let bound = registry.addedCount
     var concerned: [Operation] = []
     registry.visitPending(below: bound, waitForStores: true) { concerned.append($0) }
-    // This is the instant. Each operation then gets the flag, so that none starts after this call has returned. Only
-    // then is the overridable cancel() called: it releases what waits for dependencies.
+    // This is the instant. Each operation then gets the flag, so that none starts after this call has returned. The
+    // overridable cancel() is called last, because cancel() releases what waits for dependencies.
     registry.cancelAll(below: bound)
     for operation in concerned { operation.flagCancelled() }
     var batch = ReadyBatch()

@@ -8,7 +8,8 @@ import Synchronization
 /// The documented contract is that of Foundation's class. All members may be called from any thread. A queue that is
 /// released with operations pending runs the pending operations first.
 open class OperationQueue: @unchecked Sendable {
-  // Sendable: `registry` and `controller` synchronise themselves; the other fields are atomics, or touched under `lock`.
+  // Sendable: `registry` and `controller` synchronise themselves. The other fields are atomics, or touched under
+  // `lock`.
 
   /// This gap keeps what every worker reads for every operation off the cache line of the reference count. Every
   /// adding thread writes that line for every operation.

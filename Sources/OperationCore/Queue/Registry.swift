@@ -123,7 +123,7 @@ struct Registry: ~Copyable, @unchecked Sendable {
   /// Added since the queue was made.
   var addedCount: Int { Int(tickets.pointer.pointee.load(ordering: .acquiring) >> 1) }
 
-  /// The finished count is read first: it never exceeds what was added by then. O(shards).
+  /// The finished count is read first, so that it never exceeds the added count. O(shards).
   var pendingCount: Int {
     let finished = finishedCount
     return addedCount - finished

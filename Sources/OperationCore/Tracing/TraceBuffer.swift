@@ -5,9 +5,9 @@ import Synchronization
 /// What one thread has recorded: a list of chunks. Only that thread fills the chunks; others may read each chunk up
 /// to its count.
 ///
-/// The protocol is in `README.md` here. In short: the store of `count` publishes a slot. The owner
-/// frees chunks when it begins a later session. After the thread has ended, whoever begins a later session frees
-/// them. Nobody else frees chunks, and no reader is at work at that time.
+/// The protocol is in `README.md` here. In short: the store of `count` publishes a slot. The owner frees chunks when
+/// it begins a later session. After the thread has ended, whoever begins a later session frees them. Nobody else
+/// frees chunks, and no reader is at work at that time.
 final class TraceBuffer: @unchecked Sendable {
   // Sendable: the atomics are for everybody. `current`, `queue`, `queueName` and `finishedHere` belong to the owning
   // thread. The other properties do not change.

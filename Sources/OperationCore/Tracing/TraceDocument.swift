@@ -1,6 +1,7 @@
 import CPlatform
 
-/// A timeline in Chrome's trace format (the "JSON object format" of its documentation): one event per line, in the order of time.
+/// A timeline in Chrome's trace format (the "JSON object format" of its documentation): one event per line, in the
+/// order of time.
 struct TraceDocument {
   private let timeline: TraceTimeline
   private let process: Int32
@@ -46,8 +47,8 @@ struct TraceDocument {
     return String(decoding: bytes.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
   }
 
-  /// Each thread has a row of its own. Its number is the thread's number in the system, unless an earlier thread had
-  /// the same number.
+  /// Each thread has a row of its own. The row's number is the thread's number in the system, unless an earlier
+  /// thread had the same number.
   private static func rows(of threads: [TraceTimeline.Thread]) -> [Int32] {
     var used: Set<Int32> = []
     return threads.map { thread in

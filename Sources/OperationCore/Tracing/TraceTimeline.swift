@@ -165,7 +165,8 @@ struct TraceTimeline {
     return moments
   }
 
-  /// At one instant on different threads: an operation is over before its address is used again, and added before it starts.
+  /// At one instant on different threads: an operation is over before its address is used again, and added before it
+  /// starts.
   private static func rank(_ kind: TraceEvent.Kind) -> UInt8 {
     switch kind {
     case .finishesHere, .finishes, .returns: 0
@@ -177,8 +178,8 @@ struct TraceTimeline {
 
   /// The time from which on nothing is shown.
   private static func end(of moments: [Moment], _ recording: TraceRecording, operationLimit: Int) -> UInt64 {
-    // The end is one nanosecond later, so that an event of the last nanosecond is inside, and so is an event that the
-    // order of its thread moved behind it.
+    // The end is one nanosecond later. So an event of the last nanosecond is inside. An event that its thread's order
+    // moved past the last nanosecond is inside as well.
     var end = min(max(recording.ended, moments.last?.time ?? 0) + 1, recording.fullAt)
     guard operationLimit < .max else { return end }
     var added = 0

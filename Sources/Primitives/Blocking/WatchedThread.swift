@@ -95,8 +95,8 @@ package struct WatchedThread: ~Copyable, Sendable {
     /// The thread is not in a job, or is counted as blocked already.
     case uncounted
     case computing
-    /// The thread sleeps in the kernel. Its job began after the last look, or the thread has slept too shortly to be
-    /// marked.
+    /// The thread sleeps in the kernel. The thread's job began after the last look, or the thread has slept too
+    /// shortly to be marked.
     case asleep
   }
 

@@ -3,10 +3,10 @@ import Synchronization
 
 /// Many producers, several consumers, first in first out: how work from outside reaches a pool.
 ///
-/// Producers push onto a lock-free stack with one compare-exchange (releasing: it publishes the node's content). A
-/// consumer, under a lock that only consumers take, exchanges the whole stack for nothing (acquiring), reverses it into a
-/// FIFO, and takes nodes from there. The order is the order of the successful pushes, over all producers.
-/// Nothing is lost: every node is in exactly one of stack and FIFO, and `isEmpty` looks at both.
+/// Producers push onto a lock-free stack with one compare-exchange (releasing: the compare-exchange publishes the
+/// node's content). A consumer, under a lock that only consumers take, exchanges the whole stack for nothing
+/// (acquiring), reverses it into a FIFO, and takes nodes from there. The order is the order of the successful pushes,
+/// over all producers. Nothing is lost: every node is in exactly one of stack and FIFO, and `isEmpty` looks at both.
 @usableFromInline
 package struct Injector<Node: IntrusiveNode>: ~Copyable, @unchecked Sendable {
   // Sendable: `incoming` and `available` are atomics. The memory that `ready` points to is touched only under
@@ -15,8 +15,8 @@ package struct Injector<Node: IntrusiveNode>: ~Copyable, @unchecked Sendable {
   /// This gap keeps the producers' word off the consumers' cache lines.
   private let gap = InlineArray<15, UInt>(repeating: 0)
   private let consumers = FutexLock()
-  /// The count of `ready`, for readers without the lock. It is never 0 while a consumer moves nodes from `incoming`
-  /// to `ready`.
+  /// The count of `ready`, for readers without the lock. The count is never 0 while a consumer moves nodes from
+  /// `incoming` to `ready`.
   @usableFromInline let available = Atomic<Int>(0)
   private let ready = UnsafeMutablePointer<IntrusiveFIFO<Node>>.allocate(capacity: 1)
 

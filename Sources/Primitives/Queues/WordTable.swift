@@ -1,4 +1,5 @@
-/// A hash table from non-zero words to non-zero words: open addressing, linear probing, at most half full. Not synchronised.
+/// A hash table from non-zero words to non-zero words: open addressing, linear probing, at most half full. Not
+/// synchronised.
 ///
 /// The table is for addresses: the hash is multiplicative and has no secret, since nobody outside chooses an object's
 /// address.

@@ -1,7 +1,8 @@
 import Synchronization
 
-/// The dynamic circular work-stealing deque of Chase and Lev (SPAA 2005) with the memory orderings of Lê, Pop, Cohen and
-/// Zappa Nardelli ("Correct and efficient work-stealing for weak memory models", PPoPP 2013). Elements are non-zero words.
+/// The dynamic circular work-stealing deque of Chase and Lev (SPAA 2005) with the memory orderings of Lê, Pop, Cohen
+/// and Zappa Nardelli ("Correct and efficient work-stealing for weak memory models", PPoPP 2013). Elements are
+/// non-zero words.
 ///
 /// Callers: one owner thread calls `push`, `pop` and `takeFirst`; any thread calls `steal` and `isEmpty`. Ownership
 /// may move to another thread when that hand-over itself synchronises.
@@ -11,9 +12,9 @@ import Synchronization
 /// to t+1 owns element t.
 ///
 /// Publication: the releasing store of `bottom` in `push` publishes the slot (and what the element points to) to the
-/// acquiring load of `bottom` in `steal`. A grown buffer is published by a releasing store before that. The fences only
-/// order "store bottom, load top" in `pop` against "load top, load bottom" in `steal`, so that both cannot take the last
-/// element. A thief that reads a slot late, after the owner reused it, fails its compare-exchange on `top`.
+/// acquiring load of `bottom` in `steal`. A grown buffer is published by a releasing store before that. The fences
+/// only order "store bottom, load top" in `pop` against "load top, load bottom" in `steal`, so that both cannot take
+/// the last element. A thief that reads a slot late, after the owner reused it, fails its compare-exchange on `top`.
 ///
 /// Old buffers stay allocated until `deallocate`, because a slow thief may still read them. The buffers' sizes
 /// double, so the old buffers together are no larger than the newest.

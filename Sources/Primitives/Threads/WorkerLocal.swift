@@ -1,7 +1,7 @@
 import CPlatform
 
-/// A thread's membership in a pool. It lies on that thread's stack and is reached through a thread-local word: a few
-/// instructions, no cast.
+/// A thread's membership in a pool. The membership lies on that thread's stack and is reached through a thread-local
+/// word: a few instructions, no cast.
 package struct WorkerLocal {
   /// Identity of the pool.
   private let pool: UInt

@@ -120,7 +120,7 @@ extension StealingPool {
     return !threads.shortage.isRefused
   }
 
-  /// A worker found nothing: it goes to sleep. If it was the last that searched, it looks once more before it parks.
+  /// A worker found nothing and goes to sleep. The last searching worker looks once more before it parks.
   func sleep(_ worker: Worker, searching: Bool) -> WokenOrEnded {
     sleepLock.lock()
     // A thread without a job is not blocked.
