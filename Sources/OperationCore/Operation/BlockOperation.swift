@@ -4,8 +4,8 @@ import Synchronization
 /// An operation that runs closures: the first on the thread that starts the operation, further closures at the same
 /// time on the backend. The operation finishes when all closures have returned. One allocation beside the closure's.
 open class BlockOperation: Operation, @unchecked Sendable {
-  // Sendable: `firstBlock` is written in `init`. Later it is touched by the one thread that starts the operation, or
-  // by others under `lock` as `areBlocksHere` says.
+  // Sendable: `firstBlock` is written in `init`. Later `firstBlock` is touched by the one thread that starts the
+  // operation, or by others under `lock` as `areBlocksHere` says.
 
   private final var firstBlock: FirstBlock?
 

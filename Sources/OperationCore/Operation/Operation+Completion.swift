@@ -16,8 +16,8 @@ extension Operation {
       let old = lock.withLock { () -> StoredBlock? in
         guard block != nil || extrasIfAny != nil else { return nil }
         let old = exchange(&extras.completionBlock, with: block)
-        // The finish is a change of the same word. If it has not come, it will look for the block; if it has come,
-        // nobody will.
+        // The finish is a change of the same word. If the finish has not come, it will look for the block; if the
+        // finish has come, nobody will.
         if raise(StateWord.hasEpilogue).has(StateWord.finished) { return exchange(&extras.completionBlock, with: old) }
         return old
       }

@@ -45,7 +45,7 @@ extension Operation {
   /// Called from `deinit`: nobody else can refer to the operation.
   final func releaseStorage() {
     // The memory is used again, not freed: what others wrote to the memory has to come before. The last release has
-    // ordered those writes already, but ThreadSanitizer sees only the lock and the load below.
+    // ordered those writes already, but ThreadSanitizer sees only the two acquiring loads below.
     lock.acquireLastUnlock()
     _ = stateNow
     var taken: [Operation] = []

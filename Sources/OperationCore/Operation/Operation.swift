@@ -73,9 +73,9 @@ open class Operation: JobObject, @unchecked Sendable {
     if dependencyWord.load(ordering: .relaxed) != 0 || extrasWord.load(ordering: .acquiring) != 0 {
       releaseStorage()
     }
-    // The operation has never finished, and nobody waits for it any more: a waiter holds it. The edges left belong to
-    // operations that removed this one from their dependencies, or that finished as cancelled. Those operations get
-    // back what the edges hold.
+    // The operation has never finished, and nobody waits for the operation any more, because every waiter holds the
+    // operation. The edges left belong to operations that removed this one from their dependencies, or that finished
+    // as cancelled. Those operations get back what the edges hold.
     if dependents.load(ordering: .relaxed) > EdgeWord.sealed { releaseDependents() }
   }
 
@@ -108,7 +108,7 @@ open class Operation: JobObject, @unchecked Sendable {
   open var isFinished: Bool { stateNow.has(StateWord.finished) }
 
   /// Whether all of the operation's dependencies have finished, or the operation was cancelled. A cancelled
-  /// dependency counts as finished when it is finished.
+  /// dependency counts only once it has finished.
   ///
   /// An override returns `super.isReady && condition` and posts `didChangeValue(forKey: "isReady")` when its condition
   /// may have changed.
@@ -131,9 +131,9 @@ open class Operation: JobObject, @unchecked Sendable {
 
   /// Makes this operation wait for `operation`; adding the same twice counts once.
   ///
-  /// The dependency takes effect until the operation starts. A dependency added later is only listed; once the
-  /// operation has finished, it is ignored. The dependency may be in another queue, on another backend, or in none.
-  /// Traps when the dependency is the operation itself. O(1).
+  /// The dependency takes effect until the operation starts. A dependency added later is only listed; a dependency
+  /// added after the finish is ignored. The dependency may be in another queue, on another backend, or in none. Traps
+  /// when the dependency is the operation itself. O(1).
   open func addDependency(_ operation: Operation) { insertDependency(operation) }
 
   /// Undoes `addDependency`; may make the operation ready. No effect when the operation does not depend on

@@ -1,5 +1,5 @@
 /// What only few operations have, kept out of all the others. The side object is made when it is first needed, in
-/// memory of its own. The operation's lock guards it.
+/// memory of its own. The operation's lock guards the side object.
 struct OperationExtras {
   var name: String?
   var threadPriority = 0.5

@@ -106,8 +106,7 @@ struct BarrierOrder {
   private var queues: [UInt: Queue] = [:]
 
   /// The operations that an operation which has not started waits for because of barriers; also when it was
-  /// cancelled. If the last barrier before them holds an operation back, the operations before that barrier are left
-  /// out.
+  /// cancelled. The operations before the previous barrier are left out, because that barrier waits for them.
   mutating func predecessors(of operation: Operation) -> [Operation] {
     let now = operation.stateNow
     guard now.has(StateWord.tracked), !now.has(StateWord.started), let owner = operation.owner else { return [] }

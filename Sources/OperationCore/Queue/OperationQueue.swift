@@ -79,9 +79,9 @@ open class OperationQueue: @unchecked Sendable {
   // MARK: - Controlling
 
   /// Cancels every operation added before the call, at one instant. None of them starts after the call has returned,
-  /// not even when another one of them was cancelled out of its way. Started means that `isExecuting` is true when
-  /// the call returns. The body of a started operation may begin a moment later; a body that looks at `isCancelled`
-  /// then finds it true. Later operations are untouched. O(pending).
+  /// not even when another one of them was cancelled and finished. Started means that `isExecuting` is true when the
+  /// call returns. The body of a started operation may begin a moment later; a body that looks at `isCancelled` then
+  /// finds it true. Later operations are untouched. O(pending).
   open func cancelAllOperations() { cancelAll() }
 
   /// Blocks until nothing is left, including what is added meanwhile, and barriers. Traps inside an operation of this
