@@ -1,8 +1,9 @@
 #ifndef OPBENCH_CJEMALLOC_H
 #define OPBENCH_CJEMALLOC_H
 
-// jemalloc's control interface, declared and never linked: the benchmarks look mallctl up at run time, in the one process that
-// was started with the library preloaded. So they build where jemalloc is absent, and timed processes keep malloc as it is.
+// jemalloc's control interface, declared and never linked: the benchmarks look mallctl up at run time, in the one
+// process that was started with the library preloaded. So the benchmarks build where jemalloc is absent, and timed
+// processes keep malloc as it is.
 
 #include <stddef.h>
 

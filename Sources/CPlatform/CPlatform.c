@@ -59,7 +59,7 @@ uint64_t cplatform_coarse_now_ns(void) {
 }
 
 int32_t cplatform_affinity_count(void) {
-  // 8192 CPUs are more than any kernel is built for; smaller sets make the call fail with EINVAL there.
+  // 8192 CPUs are more than any kernel is built for. With a set smaller than the kernel's the call fails with EINVAL.
   cpu_set_t *set = CPU_ALLOC(8192);
   if (!set) return 1;
   size_t bytes = CPU_ALLOC_SIZE(8192);
@@ -92,7 +92,8 @@ struct start {
 static void *enter(void *argument) {
   struct start start = *(struct start *)argument;
   free(argument);
-  // A new thread inherits its starter's nice value, which may be that of the operation it runs.
+  // A new thread inherits its starter's nice value. The starter's value may be that of the operation that the starter
+  // runs.
   if (start.set_nice) cplatform_thread_set_nice(start.nice);
   start.body(start.context);
   return NULL;
@@ -109,8 +110,8 @@ int cplatform_thread_start(void (*body)(void *), void *context, size_t stack_byt
   pthread_attr_init(&attributes);
   pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
   pthread_attr_setstacksize(&attributes, stack_bytes);
-  // Signals belong to the program's own threads, not to the pool's. A fault is the thread's own: were its signal blocked, the
-  // kernel would end the program without a word, past every handler.
+  // Signals belong to the program's own threads, not to the pool's. A fault belongs to the thread that causes it: if
+  // its signal were blocked, the kernel would end the program without a word, past every handler.
   static const int faults[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT, SIGSYS};
   sigset_t others, before;
   sigfillset(&others);
@@ -134,7 +135,8 @@ bool cplatform_is_main_thread(void) {
   return known;
 }
 
-// Asked once per thread. The main thread's stack grows up to a limit, which the call knows as well.
+// The stack is asked for once per thread. The main thread's stack grows up to a limit; pthread_getattr_np knows that
+// limit as well.
 static _Thread_local size_t stack_bytes = 0;
 static _Thread_local uintptr_t stack_low = 0;
 
@@ -173,7 +175,8 @@ void cplatform_thread_get_name(char name[16]) {
   if (pthread_getname_np(pthread_self(), name, 16) != 0) name[0] = 0;
 }
 
-/// Reads a small file of the thread's folder in /proc; the text ends with a zero. Returns its length, 0 for none.
+/// Reads a small file of the thread's folder in /proc; the text ends with a zero. Returns the text's length, 0 for
+/// none.
 static size_t read_thread_file(int32_t thread_id, const char *name, char *text, size_t size) {
   char path[64];
   snprintf(path, sizeof path, "/proc/self/task/%d/%s", thread_id, name);
@@ -190,7 +193,7 @@ static size_t read_thread_file(int32_t thread_id, const char *name, char *text, 
 static char thread_state(int32_t thread_id) {
   char text[512];
   if (read_thread_file(thread_id, "stat", text, sizeof text) == 0) return '?';
-  // "tid (name) S ...": the name may itself contain brackets, so search from the end.
+  // The text is "tid (name) S ...". The name may itself contain brackets, so the search goes from the end.
   const char *bracket = strrchr(text, ')');
   return bracket && bracket[1] == ' ' ? bracket[2] : '?';
 }
@@ -220,7 +223,8 @@ static void *try_nice(void *argument) {
 
 static bool may_restore_nice = false;
 static void find_may_restore_nice(void) {
-  // On a thread of its own: where the system refuses the way back, the calling thread must not stay slow.
+  // The trial runs on a thread of its own: where the system refuses the way back, the calling thread must not stay
+  // slow.
   pthread_t thread;
   bool answer = false;
   if (pthread_create(&thread, NULL, try_nice, &answer) == 0) pthread_join(thread, NULL);
@@ -248,7 +252,7 @@ static void watch_fork_for_trace(void) { pthread_atfork(NULL, NULL, end_tracing_
 void cplatform_set_tracing(bool on) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   if (on) pthread_once(&once, watch_fork_for_trace);
-  // After everything that was stored for the recording: see the fence in `TraceSession.ownBuffer`.
+  // The store comes after everything that was stored for the recording: see the fence in `TraceSession.ownBuffer`.
   __atomic_store_n(&cplatform_tracing, on, __ATOMIC_RELEASE);
 }
 
@@ -258,13 +262,13 @@ void cplatform_program_name(char *name, size_t size) {
 
 const char *cplatform_place_to_replace(const char *name, char *place, size_t size) {
   if ((size_t)snprintf(place, size, "%s", name) >= size) return strerror(ENAMETOOLONG);
-  // As many links as the kernel follows.
+  // The loop follows as many links as the kernel does.
   for (int links = 0; links < 40; links++) {
     struct stat status;
     if (stat(place, &status) == 0) {
       if (S_ISDIR(status.st_mode)) return strerror(EISDIR);
-      // A device or a FIFO would be gone; and whoever has the file open that a link in /proc stands for, such as a standard
-      // output, would go on with the replaced one.
+      // A device or a FIFO would be gone. A link in /proc stands for an open file, such as a standard output: whoever
+      // has the file open would go on with the replaced file.
       if (!S_ISREG(status.st_mode) || strncmp(place, "/proc/", 6) == 0 || strncmp(place, "/dev/fd/", 8) == 0) {
         return "it is no regular file, and would be replaced by one";
       }
@@ -291,8 +295,8 @@ static void write_trace_at_exit(void) {
   if (getpid() == traced_process && operations_write_trace) operations_write_trace(trace_path);
 }
 
-/// Replaces each "%p" by the process's number, so that a program and those it starts do not write one file. A relative name is
-/// meant in the present folder, wherever the program goes before it ends.
+/// Replaces each "%p" by the process's number, so that a program and the programs that it starts do not write one
+/// file. A relative name is relative to the present folder, wherever the program goes before it ends.
 static bool expand_trace_path(const char *pattern) {
   size_t used = 0;
   if (*pattern != '/') {
@@ -325,7 +329,7 @@ static const char *trace_obstacle(void) {
   return access(place, W_OK | X_OK) == 0 ? NULL : strerror(errno);
 }
 
-// Before main, so that nothing is missed; only C, because Swift's runtime may not be ready yet.
+// Runs before main, so that nothing is missed. Runs only C, because Swift's runtime may not be ready yet.
 __attribute__((constructor)) static void trace_from_environment(void) {
   const char *pattern = secure_getenv("OPERATIONS_TRACE");
   if (!pattern || !*pattern) return;
@@ -341,7 +345,7 @@ __attribute__((constructor)) static void trace_from_environment(void) {
   if (atexit(write_trace_at_exit) == 0) cplatform_set_tracing(true);
 }
 
-// OPERATIONS_DUMP: the handler only posts; a thread of the library's writes.
+// OPERATIONS_DUMP: the signal handler only posts; a thread of the library's writes.
 
 static sem_t dump_requests;
 static bool dump_wanted = false;

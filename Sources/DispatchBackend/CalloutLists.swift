@@ -6,33 +6,35 @@ import Synchronization
 
 /// The ready jobs, and the callouts that drain them. Kept alive by its callouts.
 ///
-/// A callout is *out* from when it is handed over until it finds nothing to run. At most `allowed` are out: `width`, one for
-/// each blocked one (its job said so, or the monitor marked it), and the monitor's bonus. On a private queue the first `width`
-/// are handed to Dispatch, which has a thread for each CPU and adds one a second; the others get threads of our own. Everything
-/// is under `lock`. `ThreadPoolBackend/README.md` has the protocol.
+/// A callout is *out* from when it is handed over until it finds nothing to run. At most `allowed` callouts are out:
+/// `width`, one for each blocked callout (its job announced that it blocks, or the monitor marked it), and the
+/// monitor's bonus. On a private queue the first `width` callouts are handed to Dispatch. Dispatch has a thread for
+/// each CPU, and adds one a second. The other callouts get threads of the backend's own. Everything is under `lock`.
+/// `ThreadPoolBackend/README.md` has the protocol.
 final class CalloutLists: @unchecked Sendable {
   // Sendable: `state` is touched under `lock`.
 
   struct State: ~Copyable {
     var jobs: PriorityFIFO
     var out = 0
-    /// Of those, handed to Dispatch and not ended.
+    /// The callouts out that were handed to Dispatch and have not ended.
     var onQueue = 0
-    /// Of those, not begun yet.
+    /// The callouts handed to Dispatch that have not begun yet.
     var pending = 0
-    /// Callouts whose place was given to a thread of our own, because Dispatch had none for them: they end when they begin.
+    /// Callouts whose place was given to a thread of the backend's own, because Dispatch had no thread for them:
+    /// these callouts end when they begin.
     var replaced = 0
     var blocked = 0
     var bonus = BlockingMonitor.Bonus()
-    /// Those that have begun.
+    /// The callouts that have begun.
     var callouts: [Callout] = []
-    /// How many began until the monitor's last look.
+    /// How many callouts had begun in all; `begunAtLook` is that number at the monitor's last look.
     var begun = 0
     var begunAtLook = 0
   }
 
   private let queue: DispatchQueue
-  /// Nobody else uses the queue, so jobs may also run on threads that are not its own.
+  /// Nobody else uses the queue, so jobs may also run on threads that are not the queue's own.
   private let isPrivate: Bool
   private let width: Int
   private let threadLimit: Int
@@ -43,7 +45,7 @@ final class CalloutLists: @unchecked Sendable {
   /// The number of jobs, for callouts that look without the lock.
   private let queuedHint = Atomic<Int>(0)
 
-  /// Jobs that one callout runs before it goes to the tail of a queue that it shares with others.
+  /// The most jobs that one callout runs before the callout goes to the tail of a queue that it shares with others.
   private static let calloutLength = 256
 
   init(
@@ -81,7 +83,7 @@ final class CalloutLists: @unchecked Sendable {
     unlockAndCallOut(atMost: count)
   }
 
-  /// Before the lock, which another thread of the parent may have held at the fork.
+  /// The check comes before the lock: another thread of the parent may have held the lock at the fork.
   private func checkNotForked() {
     if cplatform_is_forked_child() {
       fatalError(
@@ -91,8 +93,8 @@ final class CalloutLists: @unchecked Sendable {
 
   private var allowed: Int { width + state.pointee.blocked + state.pointee.bonus.places }
 
-  /// Under `lock`, which it gives up: as many callouts as there are jobs and places for; for more, the monitor sees whether
-  /// those out block.
+  /// Called under `lock`; gives `lock` up. Calls out as many callouts as there are jobs and places for. If more are
+  /// wanted, the monitor looks whether the callouts that are out block.
   private func unlockAndCallOut(atMost count: Int) {
     let wanted = min(count, state.pointee.jobs.count)
     let places = min(allowed, isPrivate ? threadLimit : .max) - state.pointee.out
@@ -114,8 +116,8 @@ final class CalloutLists: @unchecked Sendable {
     queue.async { OwedReferences.allowed { self.drainOnQueue() } }
   }
 
-  /// A thread of our own for a callout that is counted as out. Where the system has none, Dispatch gets it: it tries until it
-  /// has a thread.
+  /// Starts a thread of the backend's own for a callout that is counted as out. Where the system has no thread, the
+  /// callout goes to Dispatch: Dispatch tries until it has a thread.
   private func startThread() {
     if PlatformThread.start(name: "dispatch-spare", { OwedReferences.allowed { self.drain(onQueue: false) } }) {
       shortage.end()
@@ -131,7 +133,7 @@ final class CalloutLists: @unchecked Sendable {
 
   // MARK: - Callouts
 
-  /// Dispatch has a thread for a callout.
+  /// Runs when Dispatch has a thread for a callout.
   private func drainOnQueue() {
     let isReplaced = lock.withLock {
       guard state.pointee.replaced == 0 else {
@@ -144,7 +146,8 @@ final class CalloutLists: @unchecked Sendable {
     if !isReplaced { drain(onQueue: true) }
   }
 
-  /// - Parameter onQueue: on one of the dispatch queue's threads, rather than on one of our own.
+  /// - Parameter onQueue: whether the callout is on one of the dispatch queue's threads, not on a thread of the
+  ///   backend's own.
   private func drain(onQueue: Bool) {
     let callout = Callout()
     callout.watched.begin()
@@ -158,7 +161,7 @@ final class CalloutLists: @unchecked Sendable {
       while let job = next(callout, onQueue: onQueue) {
         left = run(job, on: callout, left: left)
         if left <= 0, onQueue, !isPrivate {
-          // Let the queue's other users have a turn; this callout stays out.
+          // The queue's other users have a turn; this callout stays out.
           lock.withLock {
             forget(callout)
             state.pointee.pending += 1
@@ -171,7 +174,7 @@ final class CalloutLists: @unchecked Sendable {
     if cplatform_is_tracing() { TraceProbe.calloutEnds() }
   }
 
-  /// Under `lock`.
+  /// Called under `lock`.
   private func forget(_ callout: Callout) {
     takeMark(of: callout)
     if let index = state.pointee.callouts.firstIndex(where: { $0 === callout }) {
@@ -179,7 +182,7 @@ final class CalloutLists: @unchecked Sendable {
     }
   }
 
-  /// Under `lock`: a callout without a job is not blocked.
+  /// Called under `lock`. A callout without a job is not blocked.
   private func takeMark(of callout: Callout) {
     if callout.watched.takeMark() { state.pointee.blocked -= 1 }
   }
@@ -202,17 +205,18 @@ final class CalloutLists: @unchecked Sendable {
     return isPrivate && left <= 0 ? Self.calloutLength : left
   }
 
-  /// A job handed on by the last one gives way to a more urgent one.
+  /// A job handed on by the previous job gives way to a more urgent job.
   private func isOutranked(_ job: Job) -> Bool {
     guard queuedHint.load(ordering: .relaxed) > 0 else { return false }
     return lock.withLock { state.pointee.jobs.hasJob(above: job.level) }
   }
 
-  /// The most urgent job; nil when there is none, or too many callouts are out: then this one is not out any more.
+  /// The most urgent job. Nil when there is no job, or when too many callouts are out: this callout is then not out
+  /// any more.
   private func next(_ callout: Callout, onQueue: Bool) -> Job? {
     if queuedHint.load(ordering: .relaxed) == 0 {
       OwedReferences.settle()
-      // Handing a callout to Dispatch costs more than that.
+      // Handing a callout to Dispatch costs more than this spin.
       _ = Spin.search { UInt(bitPattern: queuedHint.load(ordering: .relaxed)) }
     }
     lock.lock()
@@ -227,12 +231,13 @@ final class CalloutLists: @unchecked Sendable {
     let isNeeded = state.pointee.jobs.count > 0
     lock.unlock()
     shortage.leaveLimit()
-    // It may have been called out for one of these jobs, and leaves it: the callouts that are out may block.
+    // This callout may have been called out for one of these jobs, and leaves the job: the callouts that are out may
+    // block.
     if isNeeded { armMonitor() }
     return nil
   }
 
-  /// Under `lock`.
+  /// Called under `lock`.
   private func pop() -> Job? {
     let word = state.pointee.jobs.popFirst()
     queuedHint.store(state.pointee.jobs.count, ordering: .relaxed)
@@ -259,8 +264,8 @@ final class CalloutLists: @unchecked Sendable {
     if !monitor.isArmed { monitor.arm { [weak self] recheck in self?.look(recheck: recheck) } }
   }
 
-  /// The monitor's look: gives away the places of callouts that block without saying so, and those of callouts that Dispatch has
-  /// no thread for.
+  /// The monitor's look: gives away the places of callouts that block without announcing it, and the places of
+  /// callouts that Dispatch has no thread for.
   private func look(recheck: Bool) -> BlockingMonitor.Look {
     let now = cplatform_now_ns()
     lock.lock()
@@ -288,8 +293,8 @@ final class CalloutLists: @unchecked Sendable {
     return BlockingMonitor.Look(isNeeded: isNeeded, hasChanged: added != 0 || late > 0)
   }
 
-  /// Under `lock`: callouts that Dispatch has had since the last look without beginning one, because its threads block in other
-  /// work. Their places go to threads of our own.
+  /// Called under `lock`. Counts the callouts that Dispatch has had since the last look without beginning one,
+  /// because its threads block in other work. The places of these callouts go to threads of the backend's own.
   private func lateCallouts(isNeeded: Bool) -> Int {
     defer { state.pointee.begunAtLook = state.pointee.begun }
     guard isPrivate, isNeeded, state.pointee.begun == state.pointee.begunAtLook else { return 0 }

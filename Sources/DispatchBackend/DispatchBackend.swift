@@ -2,26 +2,28 @@ import Dispatch
 import OperationCore
 import Primitives
 
-/// Operations on Dispatch: the jobs stand in this backend's own lists, most urgent first, and at most one callout per
-/// CPU is on its way to a dispatch queue to run them; so Dispatch's cost is shared by many jobs, and priority holds, save for
-/// what `Fairness` says.
+/// Operations on Dispatch. The jobs stand in this backend's own lists, most urgent first. At most `workerCount`
+/// callouts, plus one for each that blocks, run the jobs. So many jobs share Dispatch's cost, and priority holds,
+/// except for the turn that `Fairness` gives the lowest level.
 ///
-/// On Linux, Dispatch runs one thread per CPU and adds one per second while they block. On the private queue nothing depends on
-/// that: where operations block, or Dispatch is busy with other work, threads of the backend's own drain the lists.
+/// On Linux, Dispatch runs one thread per CPU and adds one per second while its threads block. On the private queue
+/// nothing depends on that: where operations block, or Dispatch is busy with other work, threads of the backend's own
+/// drain the lists.
 public final class DispatchBackend: Backend {
   public let name = "dispatch"
   public let workerCount: Int
   private let lists: CalloutLists
 
-  /// On a private concurrent queue.
+  /// Makes a backend on a private concurrent queue.
   /// - Parameters:
-  ///   - workers: jobs that run at the same time; by default the CPUs that this process may use. Traps when it is not positive.
+  ///   - workers: jobs that run at the same time; by default the CPUs that this process may use. Traps when it is not
+  ///     positive.
   ///   - fairnessInterval: see `Fairness`. Traps when it is negative.
   public convenience init(workers: Int? = nil, fairnessInterval: Int = Fairness.defaultInterval) {
     self.init(workers: workers, fairnessInterval: fairnessInterval, threadLimit: ThreadShortage.threadLimit)
   }
 
-  /// - Parameter threadLimit: callouts that may be out, those included that block.
+  /// - Parameter threadLimit: the most callouts that may be out, blocked callouts included.
   package init(workers: Int?, fairnessInterval: Int = Fairness.defaultInterval, threadLimit: Int) {
     workerCount = checkedWorkerCount(workers)
     lists = CalloutLists(
@@ -29,7 +31,8 @@ public final class DispatchBackend: Backend {
       width: workerCount, fairnessInterval: Fairness.checked(fairnessInterval), threadLimit: threadLimit)
   }
 
-  /// On a dispatch queue of yours: its target, quality of service and seriality apply, and every job runs on it.
+  /// Makes a backend on a dispatch queue of yours: the queue's target, quality of service and seriality apply, and
+  /// every job runs on the queue.
   /// - Parameter fairnessInterval: see `Fairness`. Traps when it is negative.
   public init(queue: DispatchQueue, fairnessInterval: Int = Fairness.defaultInterval) {
     workerCount = CPUCount.available()
@@ -37,7 +40,7 @@ public final class DispatchBackend: Backend {
       queue: queue, isPrivate: false, width: workerCount, fairnessInterval: Fairness.checked(fairnessInterval))
   }
 
-  /// The one that everybody may use, on a private concurrent queue.
+  /// The backend that everybody may use, on a private concurrent queue.
   public static let shared = DispatchBackend()
 
   public func submit(_ job: Job) { lists.submit(job) }

@@ -1,5 +1,6 @@
-/// The module to import: operations, queues, and the three backends; and Dispatch, as Foundation does: `underlyingQueue` is of
-/// its types, and files written for Foundation use it without importing it.
+/// The module to import: operations, queues, and the three backends. The module exports Dispatch as well, as
+/// Foundation does: `underlyingQueue` has a type of Dispatch's, and files written for Foundation use Dispatch without
+/// importing it.
 @_exported import Dispatch
 @_exported import DispatchBackend
 @_exported import OperationCore

@@ -1,27 +1,27 @@
 import OperationCore
 import Primitives
 
-/// The work-stealing pool: every worker has lock-free deques of its own, one per priority; what comes from outside goes
-/// through a lock-free injector; who has nothing takes from the others.
+/// The work-stealing pool: every worker has lock-free deques of its own, one per priority. Jobs from outside go
+/// through a lock-free injector. A worker without jobs takes jobs from the others.
 ///
-/// Threads start when needed, at most `workers` of them plus one for each that blocks. An idle pool uses no CPU. Among all
-/// queues on it the most urgent job goes first, up to jobs that are being started on other workers, save for what `Fairness`
-/// says, which each worker counts by itself. A worker whose jobs add jobs looks outside once for every eight of them, on the
-/// same level.
+/// Threads start when needed, at most `workers` of them plus one for each that blocks. An idle pool uses no CPU.
+/// Among all queues on the pool the most urgent job goes first, up to jobs that are being started on other workers.
+/// The exception is the turn that `Fairness` gives the lowest level; each worker counts its jobs for that by itself.
+/// A worker whose jobs add jobs looks outside once for every eight of them, on the same level.
 public final class StealingBackend: Backend {
   public let name = "stealing"
   public let workerCount: Int
   private let pool: StealingPool
 
   /// - Parameters:
-  ///   - workers: threads that run jobs at the same time; by default the CPUs that this process may use (affinity mask and
-  ///     cgroup quota). Traps when it is not positive.
+  ///   - workers: threads that run jobs at the same time; by default the CPUs that this process may use (affinity
+  ///     mask and cgroup quota). Traps when it is not positive.
   ///   - fairnessInterval: see `Fairness`. Traps when it is negative.
   public convenience init(workers: Int? = nil, fairnessInterval: Int = Fairness.defaultInterval) {
     self.init(workers: workers, fairnessInterval: fairnessInterval, threadLimit: ThreadShortage.threadLimit)
   }
 
-  /// - Parameter threadLimit: threads that the pool may have, those included that block.
+  /// - Parameter threadLimit: the most threads that the pool may have, blocked threads included.
   package init(workers: Int?, fairnessInterval: Int = Fairness.defaultInterval, threadLimit: Int) {
     workerCount = checkedWorkerCount(workers)
     pool = StealingPool(
@@ -30,7 +30,7 @@ public final class StealingBackend: Backend {
 
   deinit { pool.stop() }
 
-  /// The one that `OperationQueue()` uses; it is never shut down.
+  /// The pool that `OperationQueue()` uses. The pool is never shut down.
   public static let shared = StealingBackend()
 
   public func submit(_ job: Job) { pool.submit(job) }
@@ -42,8 +42,8 @@ public final class StealingBackend: Backend {
   /// Threads started since the pool was made, spares included.
   public var threadsCreated: Int { pool.threadsCreated }
 
-  /// Refuses further jobs from outside (submitting one traps), runs what is queued and what that adds, and returns when
-  /// every thread has ended. Traps on the shared pool and inside one of the pool's jobs.
+  /// Refuses further jobs from outside (submitting one traps). Runs the queued jobs and the jobs that they add.
+  /// Returns when every thread has ended. Traps on the shared pool and inside one of the pool's jobs.
   public func shutdown() {
     if self === Self.shared { fatalError("Operations: the shared pool cannot be shut down") }
     pool.stop()

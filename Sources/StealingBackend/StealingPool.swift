@@ -3,23 +3,25 @@ import OperationCore
 import Primitives
 import Synchronization
 
-/// The pool itself, kept alive by its threads: where jobs go in. The rest is in `Worker`, `Sleep`, `Blocking`, `Shutdown`.
+/// The pool itself, kept alive by its threads. This file holds the ways by which jobs go in. The rest is in `Worker`,
+/// `Sleep`, `Blocking`, `Shutdown`.
 final class StealingPool: @unchecked Sendable {
-  // Sendable: atomics; `sleepers` under `sleepLock`; `workers` is only ever appended to, published by `workersMade`.
+  // Sendable: the fields are atomics, or touched under `sleepLock` (`sleepers`), or only ever appended to and
+  // published by `workersMade` (`workers`).
 
   typealias JobInjector = Injector<JobNode>
 
-  /// Apart from what each of them does.
+  /// The pool's threads as a whole: their number, limit, monitor and end.
   let threads: PoolThreads
   let fairnessInterval: Int
   /// Work from outside, one injector per level.
   let injectors = UnsafeMutablePointer<PaddedPointer<JobInjector>>.allocate(capacity: Job.levels)
-  /// Bit per level: some worker or injector may have something of it. Read by every worker for every job, written when a
-  /// level comes or goes. Only a hint for order: no job depends on it.
+  /// One bit for each level: some worker or injector may have a job of that level. Every worker reads the hint for
+  /// every job. The hint is written when a level comes or goes. The hint is only for order: no job depends on it.
   let levelHint = PaddedPointer(Atomic<UInt32>(0))
-  /// Threads and what they do.
+  /// The number of threads, and what they do.
   let sleepWord = PaddedPointer(Atomic<UInt64>(0))
-  /// At most this many threads are active: the workers, and the monitor's bonus.
+  /// At most this many threads are active: the number of workers plus the monitor's bonus.
   let activeLimit: Atomic<Int>
 
   let sleepLock = FutexLock()
@@ -56,7 +58,7 @@ final class StealingPool: @unchecked Sendable {
 
   var sleepNow: SleepWord { SleepWord(bits: sleepWord.pointer.pointee.load(ordering: .sequentiallyConsistent)) }
 
-  /// The worker that the calling thread is; nil outside of the pool.
+  /// The worker whose thread is the calling one; nil outside of the pool.
   @inline(__always)
   var currentWorker: Unmanaged<Worker>? { WorkerLocal.current(of: self, as: Worker.self) }
 
@@ -66,7 +68,8 @@ final class StealingPool: @unchecked Sendable {
     let level = job.level
     if let worker = currentWorker {
       worker._withUnsafeGuaranteedRef { $0.add(job.word, level: level) }
-      // Between the push and the look at who sleeps; a thread that goes to sleep does it the other way round.
+      // The fence stands between the push and the look at the sleepers. A thread that goes to sleep does the two the
+      // other way round.
       atomicMemoryFence(ordering: .sequentiallyConsistent)
       hint(level)
     } else {
@@ -96,7 +99,7 @@ final class StealingPool: @unchecked Sendable {
   }
 
   private func inject(_ jobs: consuming JobFIFO) {
-    // Runs of one level go in with one exchange each.
+    // Successive jobs of one level go in with one exchange.
     var run = JobFIFO()
     var runLevel = -1
     while case let job = jobs.popFirst(), job != 0 {

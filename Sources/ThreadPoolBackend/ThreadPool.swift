@@ -5,10 +5,11 @@ import Synchronization
 
 /// The pool itself, kept alive by its threads.
 ///
-/// Everything is under `lock`. A thread is *active* from when it is started or woken until it goes to sleep; the waker
-/// counts it, so a burst of submits wakes each sleeper once. At most `allowed` threads are active: the workers, one for
-/// each blocked thread (it said so, or the monitor marked it), and the monitor's bonus. A surplus thread sleeps as soon as it
-/// has finished a job. `README.md` has the protocol, and why no job is left lying.
+/// Everything is under `lock`. A thread is *active* from when it is started or woken until it goes to sleep. The
+/// waker counts the thread as active, so a burst of submits wakes each sleeper once. At most `allowed` threads are
+/// active: the workers, one for each blocked thread (the thread announced that it blocks, or the monitor marked it),
+/// and the monitor's bonus. A surplus thread sleeps as soon as it has finished a job. `README.md` has the protocol,
+/// and why no job is left lying.
 final class ThreadPool: @unchecked Sendable {
   // Sendable: `state` is touched under `lock`.
 
@@ -19,7 +20,7 @@ final class ThreadPool: @unchecked Sendable {
     /// Threads inside `whileBlocked`, and those that the monitor marked.
     var blocked = 0
     var bonus = BlockingMonitor.Bonus()
-    /// Sleeping threads, the latest last.
+    /// Sleeping threads; the one that went to sleep last is the last.
     var sleeping: [PoolThread] = []
     var threads: [PoolThread] = []
     var stopping = false
@@ -79,9 +80,9 @@ final class ThreadPool: @unchecked Sendable {
 
   private var allowed: Int { workerCount + state.pointee.blocked + state.pointee.bonus.places }
 
-  /// Under `lock`, which it gives up: wakes or starts up to `count` threads, as many as are allowed; for more, the monitor sees
-  /// whether those block.
-  /// - Parameter mayInsist: wait a little for a thread that nobody else would try to start again.
+  /// Called under `lock`; gives `lock` up. Wakes or starts up to `count` threads, as many as are allowed. If more are
+  /// wanted, the monitor looks whether the active threads block.
+  /// - Parameter mayInsist: whether to wait a little for a thread that nobody else would try to start again.
   private func unlockAndActivate(_ count: Int, mayInsist: Bool = true) {
     let places = allowed - state.pointee.active
     let lacksPlaces = count > places
@@ -107,14 +108,14 @@ final class ThreadPool: @unchecked Sendable {
     var refused = 0
     for _ in 0..<starting where !startThread() { refused += 1 }
     if starting < wanted { threads.shortage.reachLimit(threads.limit) }
-    // Whatever stands in the way, the monitor looks again.
+    // Whatever keeps a wanted thread from running, the monitor looks again.
     let isWatched = lacksPlaces || starting < wanted || refused > 0 ? armMonitor() : true
     guard refused > 0, !isWatched, mayInsist, threads.isEmpty else { return }
     ThreadShortage.insist { retryThreads(mayInsist: false) }
   }
 
-  /// A thread, which its starter counted as live and active.
-  /// - Returns: false when the system has none; then it is not counted any more.
+  /// Starts a thread. The caller has counted the thread as live and active.
+  /// - Returns: false when the system has no thread; the thread is then not counted any more.
   private func startThread() -> Bool {
     let thread = PoolThread(self)
     return threads.start(
@@ -133,7 +134,7 @@ final class ThreadPool: @unchecked Sendable {
   }
 
   /// Starts the threads that the queued jobs call for.
-  /// - Returns: whether there is none that the system refuses.
+  /// - Returns: whether no thread was refused by the system.
   private func retryThreads(mayInsist: Bool) -> Bool {
     let count = queued.load(ordering: .relaxed)
     guard count > 0 else {
@@ -166,7 +167,8 @@ final class ThreadPool: @unchecked Sendable {
     }
   }
 
-  /// The most urgent job; 0 when there is none, or too many threads are active. Spins a little before it gives up.
+  /// The most urgent job; 0 when there is none, or when too many threads are active. The thread spins a little before
+  /// it gives up.
   private func nextJob(_ thread: PoolThread) -> UInt {
     if case let job = look(thread), job != 0 { return job }
     OwedReferences.settle()
@@ -196,7 +198,7 @@ final class ThreadPool: @unchecked Sendable {
       next = job.run()
       if thread.watched.takeMark() { lock.withLock { state.pointee.blocked -= 1 } }
       left -= 1
-      // After a run of jobs the others have a turn, if there are others.
+      // After a run of jobs other queued jobs have a turn, if there are any.
       if left == 0, queued.load(ordering: .relaxed) == 0 { left = PoolThreads.runLength }
       if let following = next, left == 0 || isOutranked(following) {
         submit(following.word)
@@ -206,12 +208,12 @@ final class ThreadPool: @unchecked Sendable {
     thread.watched.becomeBusy(false)
   }
 
-  /// Under `lock`: a thread without a job is not blocked.
+  /// Called under `lock`. A thread without a job is not blocked.
   private func takeMark(of thread: PoolThread) {
     if thread.watched.takeMark() { state.pointee.blocked -= 1 }
   }
 
-  /// A job handed on by the last one gives way to a more urgent one.
+  /// A job handed on by the previous job gives way to a more urgent job.
   private func isOutranked(_ job: Job) -> Bool {
     guard queued.load(ordering: .relaxed) > 0 else { return false }
     return lock.withLock { state.pointee.jobs.hasJob(above: job.level) }
@@ -236,7 +238,8 @@ final class ThreadPool: @unchecked Sendable {
     let mayEnd = state.pointee.live > workerCount
     lock.unlock()
     threads.shortage.leaveLimit()
-    // It may have been woken for one of these jobs, and leaves it: who has the places may block.
+    // The thread may have been woken for one of these jobs, and leaves the job: the threads that have the places may
+    // block.
     if isNeeded { armMonitor() }
     if cplatform_is_tracing() { TraceProbe.parks() }
     while true {
@@ -256,7 +259,7 @@ final class ThreadPool: @unchecked Sendable {
     }
   }
 
-  /// Under `lock`, which it gives up.
+  /// Called under `lock`; gives `lock` up.
   private func end(_ thread: PoolThread) {
     state.pointee.live -= 1
     state.pointee.threads.removeAll { $0 === thread }
@@ -278,13 +281,13 @@ final class ThreadPool: @unchecked Sendable {
     thread.watched.retract()
   }
 
-  /// - Returns: false when nobody will look.
+  /// - Returns: false when no monitor will look.
   @discardableResult
   private func armMonitor() -> Bool {
     threads.monitor.isArmed || threads.monitor.arm { [weak self] recheck in self?.look(recheck: recheck) }
   }
 
-  /// The monitor's look: gives away the places of threads that block without saying so.
+  /// The monitor's look: gives away the places of threads that block without announcing it.
   private func look(recheck: Bool) -> BlockingMonitor.Look {
     let now = cplatform_now_ns()
     lock.lock()
@@ -330,7 +333,7 @@ final class ThreadPool: @unchecked Sendable {
   func stop() {
     lock.lock()
     state.pointee.stopping = true
-    // They look at the queues once more, and end.
+    // The sleeping threads look at the queues once more, and end.
     let sleeping = state.pointee.sleeping
     state.pointee.sleeping = []
     state.pointee.active += sleeping.count

@@ -1,8 +1,9 @@
 import OperationCore
 import Primitives
 
-/// The classic: one lock, one first-in-first-out list per priority, a stack of sleeping threads. The most urgent job goes
-/// first, save for what `Fairness` says. The reference for order; the work-stealing pool is the one for speed.
+/// The classic pool: one lock, one first-in-first-out list per priority, a stack of sleeping threads. The most urgent
+/// job goes first, except for the turn that `Fairness` gives the lowest level. This pool is the reference for order;
+/// the work-stealing pool is the one for speed.
 ///
 /// Threads start when needed, at most `workers` of them plus one for each that blocks. An idle pool uses no CPU.
 public final class ThreadPoolBackend: Backend {
@@ -11,14 +12,14 @@ public final class ThreadPoolBackend: Backend {
   private let pool: ThreadPool
 
   /// - Parameters:
-  ///   - workers: threads that run jobs at the same time; by default the CPUs that this process may use (affinity mask and
-  ///     cgroup quota). Traps when it is not positive.
+  ///   - workers: threads that run jobs at the same time; by default the CPUs that this process may use (affinity
+  ///     mask and cgroup quota). Traps when it is not positive.
   ///   - fairnessInterval: see `Fairness`. Traps when it is negative.
   public convenience init(workers: Int? = nil, fairnessInterval: Int = Fairness.defaultInterval) {
     self.init(workers: workers, fairnessInterval: fairnessInterval, threadLimit: ThreadShortage.threadLimit)
   }
 
-  /// - Parameter threadLimit: threads that the pool may have, those included that block.
+  /// - Parameter threadLimit: the most threads that the pool may have, blocked threads included.
   package init(workers: Int?, fairnessInterval: Int = Fairness.defaultInterval, threadLimit: Int) {
     workerCount = checkedWorkerCount(workers)
     pool = ThreadPool(
@@ -27,7 +28,7 @@ public final class ThreadPoolBackend: Backend {
 
   deinit { pool.stop() }
 
-  /// The one that everybody may use; it is never shut down.
+  /// The pool that everybody may use. The pool is never shut down.
   public static let shared = ThreadPoolBackend()
 
   public func submit(_ job: Job) { pool.submit(job.word) }
@@ -39,8 +40,8 @@ public final class ThreadPoolBackend: Backend {
   /// Threads started since the pool was made, spares included.
   public var threadsCreated: Int { pool.threadsCreated }
 
-  /// Refuses further jobs from outside (submitting one traps), runs what is queued and what that adds, and returns when
-  /// every thread has ended. Traps on the shared pool and inside one of the pool's jobs.
+  /// Refuses further jobs from outside (submitting one traps). Runs the queued jobs and the jobs that they add.
+  /// Returns when every thread has ended. Traps on the shared pool and inside one of the pool's jobs.
   public func shutdown() {
     if self === Self.shared { fatalError("Operations: the shared pool cannot be shut down") }
     pool.stop()

@@ -19,7 +19,8 @@
 /// Sleeps while `*word == expected`. `timeout_ns < 0` means for ever. Returns 0 when woken (or the value differed or a
 /// signal came), 1 on time-out. Spurious returns are possible: callers re-check.
 int cplatform_futex_wait(uint32_t *word, uint32_t expected, int64_t timeout_ns);
-/// Wakes up to `count` threads that sleep on `word`. `word` is only an address: it need not be readable any more.
+/// Wakes up to `count` threads that sleep on `word`. `word` is only an address: the memory at `word` need not be
+/// readable any more.
 void cplatform_futex_wake(uint32_t *word, int32_t count);
 
 // --- processor -----------------------------------------------------------------------------------------------------
@@ -34,29 +35,30 @@ static inline void cplatform_pause(void) {
 void cplatform_yield(void);
 /// CLOCK_MONOTONIC in nanoseconds.
 uint64_t cplatform_now_ns(void);
-/// The same clock as of its last tick, some milliseconds ago: a few nanoseconds to read.
+/// The same clock at its last tick, some milliseconds ago: a few nanoseconds to read.
 uint64_t cplatform_coarse_now_ns(void);
 /// Number of CPUs in this process's affinity mask; at least 1.
 int32_t cplatform_affinity_count(void);
 
 // --- memory --------------------------------------------------------------------------------------------------------
 
-/// malloc: Swift's own raw allocation asks for an alignment, which with glibc is the slower way. Ends the program when there is
-/// no memory.
+/// Calls malloc, because Swift's own raw allocation asks for an alignment, and with glibc that is the slower way.
+/// Ends the program when there is no memory.
 void *cplatform_allocate(size_t size);
-/// free.
+/// Calls free.
 void cplatform_free(void *memory);
 
 // --- threads -------------------------------------------------------------------------------------------------------
 
-/// Starts a detached thread. All signals are blocked on it, save those that a fault of its own raises (SIGSEGV, SIGBUS, SIGILL,
-/// SIGFPE, SIGTRAP, SIGABRT, SIGSYS): the program's crash handlers run there too. Returns 0 or an errno value.
+/// Starts a detached thread. All signals are blocked on the thread, except those that a fault of its own raises
+/// (SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT, SIGSYS): the program's crash handlers run on the thread too.
+/// Returns 0 or an errno value.
 int cplatform_thread_start(void (*body)(void *_Nullable), void *_Nullable context, size_t stack_bytes);
 int32_t cplatform_thread_id(void);
 int32_t cplatform_process_id(void);
 bool cplatform_is_main_thread(void);
-/// Bytes of the calling thread's stack, and how many of them are still free; a large number for both where the system does
-/// not tell.
+/// The bytes of the calling thread's stack, and how many of them are still free; a large number for both where the
+/// system does not tell.
 size_t cplatform_stack_size(void);
 size_t cplatform_stack_left(void);
 /// Names the calling thread; the kernel keeps 15 bytes.
@@ -65,12 +67,12 @@ void cplatform_thread_set_name(const char *name);
 void cplatform_thread_get_name(char name[_Nonnull 16]);
 /// Whether the thread sleeps in the kernel (state S or D), as opposed to running or waiting for a CPU.
 bool cplatform_thread_is_blocked(int32_t thread_id);
-/// What the kernel says the thread waits in: the name of a function of its, or else the letter of the thread's state. Writes at
-/// most `size` bytes with the zero.
+/// What the thread waits in, as the kernel says: the name of a kernel function, or else the letter of the thread's
+/// state. Writes at most `size` bytes, the zero included.
 void cplatform_thread_kernel_word(int32_t thread_id, char *word, size_t size);
 /// Scheduling priority (nice) of the calling thread.
 int32_t cplatform_thread_nice(void);
-/// Sets it; false when the system does not permit.
+/// Sets the nice value of the calling thread; false when the system does not permit the change.
 bool cplatform_thread_set_nice(int32_t nice);
 /// Whether this process may lower a nice value that it has raised.
 bool cplatform_may_restore_nice(void);
@@ -80,34 +82,35 @@ bool cplatform_may_restore_nice(void);
 /// Memory of one kind that a thread keeps to use again (see `Spares`).
 typedef struct {
   uintptr_t loaded;  ///< the first piece of the magazine in use, or 0
-  uintptr_t full;    ///< a full magazine behind it, or 0
+  uintptr_t full;    ///< a second magazine, full, or 0
   uint32_t count;    ///< pieces in `loaded`
 } cplatform_magazines;
 
-/// Two instructions to read in a program; the library is linked statically into whatever uses it.
+/// The words take two instructions to read in a program, because the library is linked statically into whatever uses
+/// it.
 typedef struct {
   void *_Nullable worker;  ///< the pool worker that owns this thread, if any (set by a backend)
   void *_Nullable frame;   ///< the innermost operation launch on this thread (set by the operation core)
-  void *_Nullable pending_batch;  ///< what a wait on this thread hands over first (see `ReadyBatch`)
+  void *_Nullable pending_batch;  ///< the batch that a wait on this thread hands over first (see `ReadyBatch`)
   void *_Nullable owed_queue;  ///< the queue to which this thread owes references (see `OwedReferences`)
   cplatform_magazines spare_operations;
   cplatform_magazines spare_chunks;
-  void *_Nullable trace_buffer;  ///< where this thread records what happens, once it has (see `TraceBuffer`)
+  void *_Nullable trace_buffer;  ///< this thread's buffer of events; NULL before its first event (see `TraceBuffer`)
   uint32_t owed_count;
-  int32_t base_nice;  ///< what this thread's nice value is apart from the operation it runs; see `has_base_nice`
+  int32_t base_nice;  ///< this thread's nice value without the operation's change; valid with `has_base_nice`
   bool has_base_nice;
-  bool may_owe;  ///< this thread settles what it owes before it sleeps
-  bool returns_spares;  ///< what this thread keeps is released when it ends
+  bool may_owe;  ///< this thread settles the references that it owes before it sleeps
+  bool returns_spares;  ///< the memory that this thread keeps is released when the thread ends
 } cplatform_thread_words;
 
 extern _Thread_local cplatform_thread_words cplatform_words __attribute__((tls_model("initial-exec")));
 
-/// Of the Swift runtime: takes `count` references to an object with one atomic addition.
+/// A function of the Swift runtime: takes `count` references to an object with one atomic addition.
 void *swift_retain_n(void *object, uint32_t count);
-/// Of the Swift runtime: gives back `count` references to an object with one atomic subtraction.
+/// A function of the Swift runtime: gives back `count` references to an object with one atomic subtraction.
 void swift_release_n(void *object, uint32_t count);
 
-/// Whose body `cplatform_at_thread_exit` keeps.
+/// The owner whose body `cplatform_at_thread_exit` keeps.
 typedef enum { cplatform_spares_owner = 0, cplatform_trace_owner = 1 } cplatform_exit_owner;
 /// Calls `body` once when the calling thread ends; one body per owner for the whole program.
 void cplatform_at_thread_exit(cplatform_exit_owner owner, void (*body)(void));
@@ -125,7 +128,8 @@ static inline void cplatform_set_frame(void *_Nullable frame) { cplatform_words.
 static inline void *_Nullable cplatform_pending_batch(void) { return cplatform_words.pending_batch; }
 static inline void cplatform_set_pending_batch(void *_Nullable batch) { cplatform_words.pending_batch = batch; }
 
-/// While an operation has changed the calling thread's nice value: threads started meanwhile get `nice` instead.
+/// Called while an operation has changed the calling thread's nice value: threads started meanwhile get `nice`
+/// instead.
 static inline void cplatform_set_base_nice(int32_t nice) {
   cplatform_words.base_nice = nice;
   cplatform_words.has_base_nice = true;
@@ -141,9 +145,9 @@ static inline bool cplatform_is_forked_child(void) { return cplatform_forked; }
 
 // --- hooks that the umbrella module fills in at link time ----------------------------------------------------------------
 
-/// The object that `OperationQueue()` uses as its backend; weak, so the core links without any backend.
+/// The object that `OperationQueue()` uses as its backend. Weak, so that the core links without any backend.
 extern void *_Nullable operations_default_backend(void) __attribute__((weak));
-/// The main queue's object; weak, so the core links without Dispatch.
+/// The main queue's object. Weak, so that the core links without Dispatch.
 extern void *_Nullable operations_main_queue(void) __attribute__((weak));
 static inline void *_Nullable cplatform_default_backend(void) {
   return operations_default_backend ? operations_default_backend() : (void *)0;
@@ -159,17 +163,17 @@ extern bool cplatform_tracing;
 static inline bool cplatform_is_tracing(void) { return __atomic_load_n(&cplatform_tracing, __ATOMIC_RELAXED); }
 /// A forked child starts with tracing off: its parent's threads are not there to be shown.
 void cplatform_set_tracing(bool on);
-/// Writes the trace to a path. The operation core's; weak, so that this module links alone.
+/// Writes the trace to a path. The operation core defines the function; weak, so that this module links alone.
 extern void operations_write_trace(const char *path) __attribute__((weak));
-/// Fills `place` with where a file that replaces what has this name is to be renamed to: the name behind all symbolic links.
-/// Returns why nothing may be replaced there, or NULL.
+/// Fills `place` with the path to rename a file to, when the file replaces what has the name `name`: the path behind
+/// all symbolic links. Returns why nothing may be replaced there, or NULL.
 const char *_Nullable cplatform_place_to_replace(const char *name, char *place, size_t size);
-/// Fills `name` with this program's name, at most `size` bytes with the zero.
+/// Fills `name` with this program's name, at most `size` bytes, the zero included.
 void cplatform_program_name(char *name, size_t size);
 
 // --- dumps ---------------------------------------------------------------------------------------------------------
 
-/// Whether OPERATIONS_DUMP is set. Then the first call has SIGUSR1 let `cplatform_dump_wait` return.
+/// Whether OPERATIONS_DUMP is set. If so, the first call makes SIGUSR1 release `cplatform_dump_wait`.
 bool cplatform_dump_wanted(void);
 /// Blocks until the next SIGUSR1.
 void cplatform_dump_wait(void);

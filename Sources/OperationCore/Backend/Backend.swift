@@ -1,11 +1,12 @@
-/// What runs operations: something that takes jobs from any thread and runs each exactly once, on threads of its own.
+/// What runs operations: a backend takes jobs from any thread and runs each job exactly once, on threads of its own.
 ///
 /// Contract for an implementation:
 /// * `submit` may be called from any thread, also from inside a job, and must not run the job before it returns.
-/// * Each job's `run()` is called exactly once. What `run()` returns is the next job of this thread: run it, or submit it.
-/// * Higher `priority` first and first in, first out within a priority is what queues without a limit rely on for their
-///   order; a backend that orders otherwise works, but keeps the order of priorities less well.
-/// * Whoever holds the backend keeps it running; a queue holds its backend as long as it has operations.
+/// * Each job's `run()` is called exactly once. What `run()` returns is the next job of this thread: run it, or
+///   submit it.
+/// * Queues without a limit rely for their order on two things: higher `priority` first, and first in, first out
+///   within a priority. A backend that orders otherwise works, but its queues keep the order of priorities less well.
+/// * Whoever holds the backend keeps it running; a queue holds its backend as long as the queue has operations.
 ///
 /// The smallest complete backend starts a thread per job:
 /// ```swift
@@ -22,12 +23,13 @@ public protocol Backend: AnyObject, Sendable {
   var name: String { get }
   /// How many jobs run at the same time when none of them blocks.
   var workerCount: Int { get }
-  /// Takes responsibility for the job. Any thread.
+  /// Takes responsibility for the job. May be called on any thread.
   func submit(_ job: Job)
-  /// Takes responsibility for all of them, in their order; the default submits one by one.
+  /// Takes responsibility for all of the jobs, in their order. The default submits them one by one.
   func submit(contentsOf jobs: consuming JobList)
-  /// Runs `body`, which is about to block the calling thread (a thread that runs one of this backend's jobs). A backend
-  /// with a fixed number of threads lets another one take this one's place meanwhile; the default only calls `body`.
+  /// Runs `body`, a body that is about to block the calling thread. The calling thread runs one of this backend's
+  /// jobs. A backend with a fixed number of threads lets another thread take the calling thread's place meanwhile;
+  /// the default only calls `body`.
   func whileBlocked(_ body: () -> Void)
 }
 

@@ -1,7 +1,7 @@
 import Primitives
 
-/// Small numbers for backends, so that an operation can remember where it runs in four bytes. Touched when queues come and
-/// go.
+/// Small numbers for backends: with such a number an operation remembers its backend in four bytes. The numbers are
+/// touched when queues come and go.
 final class BackendIdentities: @unchecked Sendable {
   // Sendable: `known` and `next` are touched under `lock`.
   private let lock = FutexLock()

@@ -1,6 +1,6 @@
 import CPlatform
 
-/// The backend of `OperationQueue()`: whatever the umbrella module linked in.
+/// The backend of `OperationQueue()`: the backend that the umbrella module linked in.
 enum DefaultBackend {
   static let box: BackendBox = {
     guard let pointer = cplatform_default_backend() else {
@@ -16,12 +16,12 @@ enum DefaultBackend {
 package final class BackendBox: Sendable {
   package let backend: any Backend
 
-  /// The same object, when it is one of this library's own.
+  /// The same object as `backend`, when the backend is one of this library's own; else nil.
   package let supervised: (any SupervisedBackend)?
 
   /// The same for every box of the same backend, different for any two backends alive at the same time; never 0.
   let identity: UInt32
-  /// Asked once: the property is a user's, and is needed under a lock.
+  /// The worker count, read from the backend once: the property is a user's, and the count is needed under a lock.
   let workerCount: Int
 
   package init(_ backend: any Backend) {

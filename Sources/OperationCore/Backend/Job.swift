@@ -1,9 +1,9 @@
 import Primitives
 import Synchronization
 
-/// Something for a backend to run once: one word, which stands for one owned reference.
+/// Something for a backend to run once: one word that stands for one owned reference.
 ///
-/// A job that a backend took must be run exactly once, or leaks what it stands for.
+/// A job that a backend took must be run exactly once. A job that is never run leaks what it stands for.
 public struct Job: @unchecked Sendable {
   // Sendable: an object reference whose class guards its own state; ownership moves with the value.
   @usableFromInline package let word: UInt
@@ -20,24 +20,24 @@ public struct Job: @unchecked Sendable {
   /// The object that the word stands for.
   @inlinable var object: Unmanaged<JobObject> { JobObject.unmanaged(word) }
 
-  /// How urgent it is among the backend's jobs.
+  /// How urgent the job is among the backend's jobs.
   public var priority: Operation.QueuePriority { Operation.QueuePriority(level: level) }
 
-  /// The same as an index: 0 (very low) to 4 (very high).
+  /// The priority as an index: 0 (very low) to 4 (very high).
   @inlinable package var level: Int { object._withUnsafeGuaranteedRef { $0.level } }
 
-  /// Runs it on the calling thread.
-  /// - Returns: the job that this thread should run next (for example an operation that waited for this one), to be run
-  ///   or submitted by the caller; or nil.
+  /// Runs the job on the calling thread.
+  /// - Returns: the job that this thread should run next (for example an operation that waited for this one), or nil.
+  ///   The caller runs or submits that job.
   public func run() -> Job? {
     let outcome = object._withUnsafeGuaranteedRef { $0.runJob() }
     if outcome.isReusable { SpareOperations.giveBack(word) } else if outcome.isReleased { object.release() }
     return outcome.next == 0 ? nil : Job(word: outcome.next)
   }
 
-  /// For a backend that takes no more jobs: gets rid of one that has nothing to do. An entry may still be on its way when its
-  /// operation was started by another, a ticket when nothing is left to start; and whoever waited for the operations may shut
-  /// the backend down then.
+  /// For a backend that takes no more jobs: gets rid of a job that has nothing to do. An entry may still be on its
+  /// way when another thread has started the entry's operation, and a ticket when nothing is left to start. A thread
+  /// that waited for the operations may shut the backend down at that moment.
   /// - Returns: false when the job has something to do, and was left as it is.
   package func dropIfVoid() -> Bool {
     guard object._withUnsafeGuaranteedRef({ $0.isVoid }) else { return false }
@@ -45,15 +45,16 @@ public struct Job: @unchecked Sendable {
     return true
   }
 
-  /// How many levels `level` knows.
+  /// The number of levels that `level` knows.
   package static let levels = 5
 }
 
-/// The root of everything a backend can run. Not for subclassing outside this module: use `Operation` or `Job`'s closure.
+/// The root of everything that a backend can run. Not for subclassing outside this module: use `Operation` or `Job`'s
+/// closure.
 open class JobObject {
-  /// Next node in whatever intrusive list holds it.
+  /// The next node in the intrusive list that holds this job.
   @usableFromInline final let link = Atomic<UInt>(0)
-  /// Bits 0-2: the level; the rest belongs to `Operation` (its explicit priority and quality of service).
+  /// Bits 0-2: the level. The other bits belong to `Operation` (its explicit priority and quality of service).
   @usableFromInline final let levelWord: Atomic<UInt32>
 
   init(levelWord: UInt32) { self.levelWord = Atomic(levelWord) }
@@ -66,13 +67,13 @@ open class JobObject {
 
   func runJob() -> JobOutcome { fatalError("every kind of job runs in its own way") }
 
-  /// For what stands in a controller's lists: claims the operation, which the controller lets start now.
+  /// For an entry in a controller's lists: claims the operation. The controller lets the operation start now.
   func claimAdmitted() -> AdmittedClaim { fatalError("only operations and their entries stand in a queue's lists") }
 
-  /// Whether running it would start nothing, now and for good.
+  /// Whether running the job would start nothing, now and for good.
   var isVoid: Bool { false }
 
-  /// A void entry, taken out of a controller's list, gives back what it held; called without locks.
+  /// Gives back what a void entry held, when the entry was taken out of a controller's list. Called without locks.
   func discard() {}
 }
 
@@ -92,7 +93,7 @@ final class ClosureJob: JobObject {
   }
 }
 
-/// How intrusive lists reach a job's link. Relaxed: the lists themselves publish.
+/// How intrusive lists reach a job's link. The accesses are relaxed because the lists themselves publish.
 @usableFromInline
 package enum JobNode: IntrusiveNode {
   @inlinable package static func next(of node: UInt) -> UInt {

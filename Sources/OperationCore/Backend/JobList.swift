@@ -1,6 +1,7 @@
 import Primitives
 
-/// Jobs that became ready together, in order, linked through themselves: building and taking apart allocates nothing.
+/// Jobs that became ready together, in order, linked through themselves: building a list and taking it apart
+/// allocates nothing.
 public struct JobList: ~Copyable, @unchecked Sendable {
   // Sendable: a list has one owner, and its nodes belong to it.
   package var fifo = JobFIFO()

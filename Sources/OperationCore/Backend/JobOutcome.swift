@@ -1,4 +1,4 @@
-/// What a job leaves to the thread that ran it: one word, so that it is passed in a register.
+/// What a job leaves to the thread that ran it: one word, so that the outcome is passed in a register.
 struct JobOutcome {
   private let bits: UInt
 
@@ -7,8 +7,9 @@ struct JobOutcome {
 
   /// - Parameters:
   ///   - next: the word of the job that this thread runs next, or 0.
-  ///   - isReleased: the thread gives the reference back that the job was.
-  ///   - isReusable: only with `isReleased`: nobody else knows the operation, so it may serve a closure again.
+  ///   - isReleased: the thread gives back the reference that the job was.
+  ///   - isReusable: only with `isReleased`: nobody else knows the operation, so the operation may serve a closure
+  ///     again.
   @inline(__always)
   init(next: UInt = 0, isReleased: Bool = false, isReusable: Bool = false) {
     bits = next | (isReleased ? Self.released : 0) | (isReusable ? Self.reusable : 0)

@@ -2,13 +2,15 @@ import CPlatform
 
 /// References to a queue that finished operations held, given back together.
 ///
-/// Every operation holds its queue. Giving that back for each would make all workers and the adding thread write one
-/// cache line, the queue's reference count, for every operation; a worker therefore notes what it owes and gives it back
-/// at once for up to 64 operations, before it begins anything that is not of the same queue, or when it runs out of jobs.
+/// Every operation holds its queue. If each operation's reference were given back at once, all workers and the adding
+/// thread would write one cache line, the queue's reference count, for every operation. A worker therefore notes what
+/// it owes, and gives it back for up to 64 operations together: before the worker begins anything that is not of the
+/// same queue, or when it runs out of jobs.
 package enum OwedReferences {
   private static let limit: UInt32 = 64
 
-  /// Runs `body`, in which the calling thread may owe references. `body` calls `settle` before it waits for work.
+  /// Runs `body`. The calling thread may owe references inside `body`. `body` calls `settle` before it waits for
+  /// work.
   package static func allowed(_ body: () -> Void) {
     let words = cplatform_thread_words_address()
     let before = words.pointee.may_owe
@@ -24,8 +26,9 @@ package enum OwedReferences {
     if cplatform_thread_words_address().pointee.owed_count > 0 { settleNow() }
   }
 
-  /// Takes `count` references to a queue for operations that are being added: those that this thread owes first, which then stay where
-  /// they are; so work that adds work never writes the reference count.
+  /// Takes `count` references to a queue for operations that are being added. When this thread owes the queue at
+  /// least `count` references, the operations get those, and the reference count is not written. So work that adds
+  /// work never writes the reference count.
   @inline(__always)
   static func take(_ count: UInt32, of queue: UnsafeMutableRawPointer) {
     let words = cplatform_thread_words_address()
@@ -38,7 +41,8 @@ package enum OwedReferences {
     }
   }
 
-  /// Before a body that may take long: only a queue that is alive anyway is still owed to.
+  /// Called before a body that may take long. After the call the thread owes only to the queue `queue`: that queue is
+  /// alive anyway.
   @inline(__always)
   static func settle(except queue: UInt) {
     let words = cplatform_thread_words_address()
@@ -48,9 +52,10 @@ package enum OwedReferences {
   private static func settleNow() {
     let words = cplatform_thread_words_address()
     let count = words.pointee.owed_count
-    // A queue to which nothing is owed, since `take` used up everything, may be gone: its word is only compared.
+    // A queue to which nothing is owed, because `take` used up everything, may be gone: its word is only compared.
     guard count > 0, let pointer = words.pointee.owed_queue else { return }
-    // First forgotten, then given back: deallocating a queue may run operations of others on this thread.
+    // The debt is forgotten first and given back second, because deallocating a queue may run operations of others on
+    // this thread.
     words.pointee.owed_count = 0
     words.pointee.owed_queue = nil
     swift_release_n(pointer, count)

@@ -3,7 +3,7 @@ import Primitives
 /// Jobs by urgency: the most urgent level first, first in, first out within a level. O(1). Not synchronised.
 package struct PriorityFIFO: ~Copyable {
   private var lists = InlineArray<5, JobFIFO> { _ in JobFIFO() }
-  /// Bit per level that has jobs.
+  /// One bit for each level that has jobs.
   private var occupied: UInt32 = 0
   private let fairnessInterval: Int
   private var taken = 0
@@ -25,7 +25,8 @@ package struct PriorityFIFO: ~Copyable {
     while case let job = jobs.popFirst(), job != 0 { append(job) }
   }
 
-  /// The most urgent job; once every `fairnessInterval` times, one of the lowest level. 0 when there is none.
+  /// The most urgent job; once every `fairnessInterval` times, one of the lowest level that has jobs. 0 when there is
+  /// no job.
   package mutating func popFirst() -> UInt {
     guard occupied != 0 else { return 0 }
     taken += 1
@@ -46,11 +47,11 @@ package struct PriorityFIFO: ~Copyable {
 
 /// How the backends of this library weigh urgency against waiting.
 ///
-/// The most urgent job goes first. Were that all, a steady stream of urgent jobs would keep the others waiting for ever. So
-/// once every `fairnessInterval` jobs a backend takes one of the lowest level that has one. A smaller number means shorter waits
-/// for the lowest level and a looser order; 0 means never: strictly the most urgent first.
+/// The most urgent job goes first. With that rule alone, a steady stream of urgent jobs would keep the others waiting
+/// for ever. So once every `fairnessInterval` jobs a backend takes a job of the lowest level that has one. A smaller
+/// number means shorter waits for the lowest level and a looser order. 0 means never: strictly the most urgent first.
 public enum Fairness {
-  /// Every 61st job: a prime, so that it keeps no step with periodic work.
+  /// Every 61st job: 61 is a prime, so that the interval keeps no step with periodic work.
   public static let defaultInterval = 61
 
   /// Traps when the interval is negative.

@@ -1,16 +1,16 @@
 import Primitives
 
-/// What this library's own backends tell beyond `Backend`: for waits and for diagnoses.
+/// What this library's own backends tell beyond `Backend`, for waits and for diagnoses.
 package protocol SupervisedBackend: Backend {
-  /// There are as many threads as there may be: nobody takes the place of one that blocks.
+  /// There are as many threads as there may be: no thread takes the place of a thread that blocks.
   var isFull: Bool { get }
-  /// What its threads do.
+  /// What the backend's threads do.
   var report: BackendReport { get }
 }
 
 /// What a backend's threads do, at some instant.
 package struct BackendReport: Sendable {
-  /// Jobs that wait for a thread; for a lock-free pool not necessarily exact.
+  /// Jobs that wait for a thread. The count of a lock-free pool is not necessarily exact.
   package var queued = 0
   package var threads: [WatchedThread.Report] = []
   package var isRefused = false

@@ -2,13 +2,16 @@ import CPlatform
 import Primitives
 import Synchronization
 
-// Looking from outside, at any time, without running code of a user's: nothing here waits for anything but short locks.
+// Looking from outside, at any time, without running code of a user's: nothing here waits for anything but short
+// locks.
 
 extension Operation {
-  /// Why the operation has not started: a suspended queue, a limit and who holds its places, unfinished dependencies and where
-  /// each of them is, a cycle, a barrier, an overridden `isReady`, or a backend whose threads are all taken, and by what.
+  /// Why the operation has not started: a suspended queue; a limit, and the operations that hold its places;
+  /// unfinished dependencies, and where each of them is; a cycle; a barrier; an overridden `isReady`; or a backend
+  /// whose threads are all taken, and by what.
   ///
-  /// A snapshot, for people and logs; any thread, never blocks for long, runs no code of yours. O(pending operations).
+  /// A snapshot, for people and logs. May be called on any thread, never blocks for long, runs no code of yours.
+  /// O(pending operations).
   public final func whyNotStarted() -> OperationDiagnosis {
     let now = stateNow
     if now.has(StateWord.finished) { return diagnosis(queue: nil, [.finished]) }
@@ -32,14 +35,14 @@ extension Operation {
     OperationDiagnosis(operation: label, queue: queue?.label, reasons: reasons)
   }
 
-  /// Class, address and name. Not the open `description`, which may take locks of a user's.
+  /// Class, address and name. Not the open `description`: an override may take locks of a user's.
   final var label: String {
     let address = String(word, radix: 16)
     let name = lock.withLock { extrasIfAny?.pointee.name }.map { " \"\($0)\"" } ?? ""
     return "<\(type(of: self)) 0x\(address)\(name)>"
   }
 
-  /// For how long it has been executing, in nanoseconds; nil where nobody noted the start.
+  /// For how long the operation has been executing, in nanoseconds; nil where nobody noted the start.
   final func executingFor(_ now: StateWord) -> UInt64? { startNoted(now).map { cplatform_now_ns() &- $0 } }
 
   private final func dependencyReasons(_ now: StateWord) -> [OperationDiagnosis.Reason] {
@@ -77,7 +80,7 @@ extension Operation {
     ]
   }
 
-  /// In a few words, as another operation's dependency.
+  /// The operation's state in a few words, for an operation that depends on it.
   final var stateInWords: String {
     let now = stateNow
     if now.has(StateWord.finished) { return "finished" }
@@ -94,7 +97,7 @@ extension Operation {
 }
 
 extension Operation: CustomDebugStringConvertible {
-  /// What `whyNotStarted()` says.
+  /// The text of `whyNotStarted()`.
   public final var debugDescription: String { whyNotStarted().description }
 }
 

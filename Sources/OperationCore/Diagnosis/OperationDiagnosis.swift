@@ -2,27 +2,28 @@
 public struct OperationDiagnosis: Sendable, CustomStringConvertible {
   /// One thing that stands between an operation and its start, or the fact that nothing does.
   public enum Reason: Sendable, Equatable {
-    /// No queue has it; it starts when `start()` is called.
+    /// No queue has the operation; it starts when `start()` is called.
     case notInAQueue
-    /// It has started. `since`: for how long, in nanoseconds, where it is known: in queues with a limit.
+    /// The operation has started. `since`: for how long, in nanoseconds, where the time is known: in queues with a
+    /// limit.
     case executing(since: UInt64?)
-    /// It has finished, so nothing holds it back any more.
+    /// The operation has finished, so nothing holds it back any more.
     case finished
-    /// Its queue is suspended.
+    /// The operation's queue is suspended.
     case suspended
-    /// It waits for operations that have not finished; each with what becomes of it.
+    /// The operation waits for operations that have not finished; each with its state.
     case dependencies([Dependency])
-    /// It waits for itself, through others: the members, in no particular order.
+    /// The operation waits for itself, through others: the members of the cycle, in no particular order.
     case cycle([String])
-    /// A barrier before it has not finished.
+    /// A barrier before the operation has not finished.
     case behindBarrier(String)
-    /// It is a barrier, and waits for those before it: how many, and the first few.
+    /// The operation is a barrier, and waits for the operations before it: how many, and the first few.
     case barrierWaitsFor(count: Int, first: [String])
-    /// Its class overrides `isReady`, which said no when it was last asked.
+    /// The operation's class overrides `isReady`, and `isReady` returned false when it was last asked.
     case heldBackByIsReady
-    /// Its queue runs as many operations as it may; who holds the places.
+    /// The operation's queue runs as many operations as it may; `holders` are the operations that hold the places.
     case limitReached(limit: Int, holders: [Holder])
-    /// It is ready, and waits for a thread of its backend; what that backend's threads do.
+    /// The operation is ready, and waits for a thread of its backend; `backend` says what that backend's threads do.
     case waitsForThread(backend: String)
   }
 
@@ -30,7 +31,7 @@ public struct OperationDiagnosis: Sendable, CustomStringConvertible {
   public struct Dependency: Sendable, Equatable {
     /// Class, address and name of the operation that has not finished.
     public let operation: String
-    /// "executing", "waits for a dependency in <queue>", "in no queue", …
+    /// "executing", "waits for dependencies in <queue>", "in no queue, and not started", …
     public let state: String
   }
 
@@ -38,15 +39,16 @@ public struct OperationDiagnosis: Sendable, CustomStringConvertible {
   public struct Holder: Sendable, Equatable {
     /// Class, address and name of the operation that holds the place.
     public let operation: String
-    /// For how long it has been executing, in nanoseconds; nil where it started before the queue had a limit.
+    /// For how long the operation has been executing, in nanoseconds; nil where it started before the queue had a
+    /// limit.
     public let since: UInt64?
   }
 
   /// Class, address and name of the operation.
   public let operation: String
-  /// Its queue, if it is in one.
+  /// The operation's queue, if it is in one.
   public let queue: String?
-  /// What stands between it and its start.
+  /// What stands between the operation and its start.
   public let reasons: [Reason]
 
   /// One line for the operation, then one for each reason.

@@ -3,13 +3,13 @@ import Primitives
 
 /// What keeps a queue from going on, at some instant.
 public struct QueueDiagnosis: Sendable, CustomStringConvertible {
-  /// Class, address, name and backend of the queue.
+  /// Class, address and name of the queue.
   public let queue: String
   /// Unfinished operations.
   public let pendingCount: Int
-  /// Operations that are executing, and for how long, where that is known.
+  /// Operations that are executing, and for how long, where the time is known.
   public let executing: [OperationDiagnosis.Holder]
-  /// Why the first operations that have not started have not; at most 16.
+  /// For the first operations that have not started, the reasons; at most 16 operations.
   public let waiting: [OperationDiagnosis]
   /// Operations that wait for one another in a cycle, by description: one array per cycle.
   public let cycles: [[String]]
@@ -33,14 +33,15 @@ public struct QueueDiagnosis: Sendable, CustomStringConvertible {
 }
 
 extension OperationQueue {
-  /// Why nothing, or not everything, of the queue runs: what executes and for how long, what keeps each of the first operations
-  /// from starting, cycles, and what the backend's threads do (compute, wait inside the library, block and in which call of the
-  /// kernel's).
+  /// Why nothing, or not everything, of the queue runs. The diagnosis says what executes and for how long, what
+  /// keeps each of the first operations from starting, the cycles, and what the backend's threads do: compute, wait
+  /// inside the library, or block, and in which call of the kernel's.
   ///
-  /// A snapshot, for people and logs; any thread, never blocks for long, runs no code of yours. O(pending operations).
+  /// A snapshot, for people and logs. May be called on any thread, never blocks for long, runs no code of yours.
+  /// O(pending operations).
   public final func diagnosis() -> QueueDiagnosis {
     let pending = snapshot()
-    // Each looked at once: the queue goes on meanwhile.
+    // Each operation is looked at once, because the queue goes on meanwhile.
     var executing: [Operation] = []
     var waiting: [Operation] = []
     for operation in pending {
@@ -60,10 +61,10 @@ extension OperationQueue {
       cycles: DependencyGraph.cycles(from: pending).map { $0.map(\.label) }, backend: backendSummary)
   }
 
-  /// Operations that a diagnosis explains.
+  /// How many operations a diagnosis explains.
   private static var explained: Int { 16 }
 
-  /// Class, address and name. Not the open `name`, which may take locks of a user's.
+  /// Class, address and name. Not the open `name`: an override may take locks of a user's.
   final var label: String {
     let address = String(UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()), radix: 16)
     let name = lock.withLock { extras.name }.map { " \"\($0)\"" } ?? ""
@@ -78,7 +79,7 @@ extension OperationQueue {
 }
 
 extension OperationQueue: CustomDebugStringConvertible {
-  /// What `diagnosis()` says.
+  /// The text of `diagnosis()`.
   public final var debugDescription: String { diagnosis().description }
 }
 

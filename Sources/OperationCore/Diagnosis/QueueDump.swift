@@ -7,7 +7,8 @@ import Primitives
   import Glibc
 #endif
 
-/// With OPERATIONS_DUMP set (to anything), the program writes a diagnosis of every queue to stderr when it gets SIGUSR1.
+/// With OPERATIONS_DUMP set (to anything), the program writes a diagnosis of every queue to stderr when it gets
+/// SIGUSR1.
 ///
 /// Without the variable no queue is remembered and no signal is touched.
 enum QueueDump {
@@ -20,7 +21,7 @@ enum QueueDump {
   nonisolated(unsafe) private static var queues: [WeakQueue] = []
   private static let lock = FutexLock()
 
-  /// Starts the thread that writes, once; nil without the variable.
+  /// Starts the thread that writes, once. False without the variable, or when the system refuses the thread.
   private static let isOn: Bool = {
     guard cplatform_dump_wanted() else { return false }
     return PlatformThread.start(name: "op-dump") {
@@ -31,7 +32,7 @@ enum QueueDump {
     }
   }()
 
-  /// From a queue's `init`.
+  /// Called from a queue's `init`.
   static func remember(_ queue: OperationQueue) {
     guard cplatform_dump_wanted(), isOn else { return }
     lock.withLock {
@@ -41,7 +42,7 @@ enum QueueDump {
   }
 
   private static func write() {
-    // References outside of the lock: giving the last one back runs code of others.
+    // The references are given back outside of the lock, because giving the last one back runs code of others.
     let alive = lock.withLock { queues.compactMap(\.queue) }
     printError("\(alive.count) queues")
     for queue in alive { printError(queue.diagnosis().description) }

@@ -1,9 +1,9 @@
 import Primitives
 import Synchronization
 
-// The operations that wait for this one: a stack of edges, pushed by compare-exchange, sealed by one exchange at the
-// finish. An edge word is 0 (end), `sealed`, an operation with bit 0 set (the edge inside that operation), or an edge of a
-// `DependencyList`.
+// The operations that wait for this one: a stack of edges. An edge is pushed by compare-exchange; one exchange at the
+// finish seals the stack. An edge word is 0 (end), `sealed`, an operation with bit 0 set (the edge inside that
+// operation), or an edge of a `DependencyList`.
 
 enum EdgeWord {
   /// No more edges: the operation has finished.
@@ -39,7 +39,7 @@ struct EdgeList {
 
   init() {}
 
-  /// - Parameter stack: the newest of a stack of edges, or 0.
+  /// - Parameter stack: the newest edge of a stack, or 0.
   @inline(__always)
   init(stack: UInt) {
     last = stack
@@ -60,7 +60,7 @@ struct EdgeList {
 
   var isEmpty: Bool { first == 0 }
 
-  /// The edge's link is read here: its memory may go with its operation.
+  /// The edge's link is read here: the edge's memory may go with its operation.
   mutating func popFirst() -> UInt? {
     guard first != 0 else { return nil }
     let edge = first
@@ -81,9 +81,11 @@ extension Operation {
     case finished
   }
 
-  /// Links an edge of another operation to this one, its dependency, which has been flagged as such: `hasDependents`.
+  /// Links an edge of another operation to this operation, the dependency. This operation has the flag
+  /// `hasDependents` by now.
   final func push(edge: UInt) -> PushResult {
-    // One that finished without dependents has left its stack open: what is added later must not go through it.
+    // An operation that finished without dependents has left its stack open: an edge that is added later must not be
+    // pushed there.
     if stateNow.has(StateWord.finished) { return .finished }
     var head = dependents.load(ordering: .acquiring)
     while true {
@@ -96,12 +98,14 @@ extension Operation {
     }
   }
 
-  /// Seals the stack and releases every operation in it, in the order of linking; behind them those whose readiness is observed.
+  /// Seals the stack and releases every operation in it, in the order of linking. Operations whose readiness is
+  /// observed are released last.
   /// - Parameters:
-  ///   - frame: where the next job of this thread goes, when it may run one.
+  ///   - frame: where the next job of this thread goes, when the thread may run a job.
   ///   - asks: where a dependent's overridden `isReady` may be asked.
-  ///   - place: a queue whose controller holds a place, given away when the dependents are in its lists; kept alive by the caller.
-  ///   - isFinish: the completion block may have its turn behind the last step that is not a user's.
+  ///   - place: a queue whose controller holds a place. The place is given away when the dependents are in the
+  ///     controller's lists. The caller keeps the queue alive.
+  ///   - isFinish: whether the completion block may have its turn behind the last step that runs no user code.
   final func releaseDependents(
     frame: UnsafeMutablePointer<LaunchFrame>? = nil, asks: ReadyBatch.Asks = .elsewhere,
     place: Unmanaged<OperationQueue>? = nil, isFinish: Bool = false
@@ -126,23 +130,25 @@ extension Operation {
   private final func release(_ edges: inout EdgeList, into batch: inout ReadyBatch, putOff: inout EdgeList) {
     while let edge = edges.popFirst() {
       let dependent: Unmanaged<Operation> = Operation.unmanaged(EdgeWord.dependent(of: edge))
-      // A release that is put off leaves the count as it is, which keeps the dependent and its edge.
+      // A release that is put off leaves the count as it is. The count keeps the dependent and its edge.
       if !dependent._withUnsafeGuaranteedRef({ $0.release(edge: edge, into: &batch) }) { putOff.append(edge) }
     }
   }
 
-  /// One dependency less to wait for, whose edge this is; with nil, one count less that belongs to no edge.
-  /// - Returns: false when nothing was done, because observers have to be told, who may not be called in this batch yet.
+  /// One dependency less to wait for. `edge` is the edge of that dependency; nil: one count less that belongs to no
+  /// edge.
+  /// - Returns: false when nothing was done, because observers have to be told and this batch may not call observers
+  ///   yet.
   @discardableResult
   @inline(__always)
   final func release(edge: UInt?, into batch: inout ReadyBatch) -> Bool {
     var old = stateNow
-    // Most are only counted, or scheduled by their link.
+    // Most operations are only counted, or scheduled by their link.
     while let (next, isScheduled) = old.releasingOneSimply() {
       let result = state.compareExchange(
         expected: old.bits, desired: next.bits, successOrdering: .acquiringAndReleasing, failureOrdering: .acquiring)
       if result.exchanged {
-        // Else the operation may be gone.
+        // An operation that is not scheduled here may be gone.
         if isScheduled { batch.addByLink(self, next) }
         return true
       }
@@ -154,8 +160,8 @@ extension Operation {
   @inline(never)
   private final func releaseInFull(edge: UInt?, into batch: inout ReadyBatch) -> Bool {
     var old = stateNow
-    // With no dependency left and nobody responsible for the start yet, a concurrent cancel() may start it and let it go;
-    // with its link in use elsewhere, so may an older entry.
+    // When no dependency is left and nobody is responsible for the start yet, a concurrent cancel() may start this
+    // operation and let it go. When the operation's link is in use elsewhere, an older entry may do the same.
     let hold = old.has(StateWord.asksReady) || old.has(StateWord.linked) ? Operation.retained(word) : nil
     defer { withExtendedLifetime(hold) {} }
     while true {
@@ -184,7 +190,8 @@ extension Operation {
     }
   }
 
-  /// Also where the batch may not notify: an observer that came in the last instant is told, or it would never be.
+  /// Tells observers also where the batch may not notify: an observer that came in the last instant would otherwise
+  /// never be told.
   @inline(never)
   private final func tellOfReadiness(_ batch: inout ReadyBatch) {
     guard isReadinessObserved else { return }
@@ -192,8 +199,8 @@ extension Operation {
     notify(.isReady)
   }
 
-  /// No dependency is left; a subclass may have a condition of its own. Not called with the subclass's locks held, save
-  /// by the thread that adds the operation.
+  /// No dependency is left, but a subclass may have a condition of its own. No caller holds the subclass's locks; the
+  /// thread that adds the operation is the exception.
   final func askReady(into batch: inout ReadyBatch) {
     while true {
       let before = StateWord(bits: state.bitwiseAnd(~StateWord.askAgain, ordering: .sequentiallyConsistent).newValue)

@@ -1,12 +1,13 @@
 import CPlatform
 import Primitives
 
-/// Threads of its own for the questions that must not wait behind work: what a subclass posted, and whether the dependents
-/// of an asynchronous operation are ready.
+/// The library's own threads for the questions that must not wait behind work: what a subclass posted, and whether
+/// the dependents of an asynchronous operation are ready.
 ///
-/// One thread *leads*: it runs the questions in order. A question runs a user's code, which may block; so while questions
-/// wait behind a running one, a second thread *watches*, and takes over the lead when the leader has been at one question
-/// for a millisecond. A thread that lost the lead goes idle when it comes back. Idle threads end after a second.
+/// One thread *leads*: the leader runs the questions in order. A question runs a user's code, and that code may
+/// block. So while questions wait behind a running one, a second thread *watches*. The watcher takes over the lead
+/// when the leader has been at one question for a millisecond. A thread that lost the lead goes idle when its
+/// question returns. Idle threads end after a second.
 final class Examiner: @unchecked Sendable {
   // Sendable: `state` is touched under `lock`.
 
@@ -18,12 +19,12 @@ final class Examiner: @unchecked Sendable {
 
   private struct State: ~Copyable {
     var questions = JobFIFO()
-    /// Whose turn it is; nil while nobody leads.
+    /// The thread that runs the questions; nil while nobody leads.
     var leader: Member?
     /// When the leader began its present question, in nanoseconds.
     var began: UInt64 = 0
     var watcher: Member?
-    /// The latest last.
+    /// The thread that went idle last is the last element.
     var idle: [Member] = []
     var threads = 0
   }
@@ -35,7 +36,7 @@ final class Examiner: @unchecked Sendable {
 
   private static let patience: UInt64 = 1_000_000
   private static let idleLifetime: Int64 = 1_000_000_000
-  /// Beyond this nobody watches any more: as many questions block, all of them in code of the user's.
+  /// At this number no thread is added: that many questions block, all of them in users' code.
   private static let threadLimit = 256
 
   private init() {
@@ -45,11 +46,12 @@ final class Examiner: @unchecked Sendable {
 
   // MARK: - Asking
 
-  /// Runs `question` soon, on a thread that holds no lock of a user's. Any thread.
+  /// Runs `question` soon, on a thread that holds no lock of a user's. May be called on any thread.
   static func submit(_ question: @escaping @Sendable () -> Void) { shared.submit(Job(question)) }
 
-  /// Asks operations, which have no unfinished dependency, whether they are ready, and hands over all that are together.
-  /// - Parameter place: a queue whose controller gives a place away when it has them.
+  /// Asks operations without an unfinished dependency whether they are ready. The ready ones are handed over
+  /// together.
+  /// - Parameter place: a queue whose controller gives a place away when the controller has the ready operations.
   static func ask(_ operations: [Operation], place: OperationQueue?) {
     submit {
       var batch = ReadyBatch(asks: .here, place: place.map { Unmanaged.passUnretained($0) })
@@ -74,7 +76,7 @@ final class Examiner: @unchecked Sendable {
     }
   }
 
-  /// Under `lock`, which it gives up: an idle or a new thread gets a free part.
+  /// Called under `lock`; gives `lock` up. An idle or a new thread gets a free part.
   private func appoint(_ part: Part) {
     if let member = state.pointee.idle.popLast() {
       take(part, member)
@@ -97,7 +99,8 @@ final class Examiner: @unchecked Sendable {
       left.append(contentsOf: &state.pointee.questions)
     }
     lock.unlock()
-    // Without a thread of its own a question waits its turn with other work, which is tried again until there is a thread.
+    // Without an examiner thread a question waits its turn with other work: the default backend tries again until it
+    // has a thread.
     while case let question = left.popFirst(), question != 0 { DefaultBackend.backend.submit(Job(word: question)) }
   }
 
@@ -125,7 +128,7 @@ final class Examiner: @unchecked Sendable {
     }
   }
 
-  /// Under `lock`, which it gives up: one question, or the end of the lead.
+  /// Called under `lock`; gives `lock` up. Runs one question, or ends the lead.
   private func lead(_ member: Member) {
     let question = state.pointee.questions.popFirst()
     if question == 0 {
@@ -141,11 +144,11 @@ final class Examiner: @unchecked Sendable {
     _ = Job(word: question).run()
   }
 
-  /// Under `lock`, which it gives up: one look at the leader.
+  /// Called under `lock`; gives `lock` up. Takes one look at the leader.
   private func watch(_ member: Member) {
     let isBehind = cplatform_now_ns() &- state.pointee.began >= Self.patience
     if state.pointee.leader == nil || isBehind && !state.pointee.questions.isEmpty {
-      // Who loses the lead finds out when its question has been answered.
+      // A leader that loses the lead finds out when its question has been answered.
       state.pointee.watcher = nil
       state.pointee.leader = member
       state.pointee.began = cplatform_now_ns()
@@ -159,7 +162,7 @@ final class Examiner: @unchecked Sendable {
     member.parker.park(timeoutNanoseconds: Int64(Self.patience))
   }
 
-  /// Under `lock`, which it gives up. Returns false when the thread must end.
+  /// Called under `lock`; gives `lock` up. Returns false when the thread must end.
   private func rest(_ member: Member) -> Bool {
     state.pointee.idle.append(member)
     lock.unlock()
@@ -171,7 +174,7 @@ final class Examiner: @unchecked Sendable {
         lock.unlock()
         return false
       }
-      // Appointed just now: the token is on its way.
+      // This thread was appointed just now: the parker's token is on its way.
       lock.unlock()
     }
     return true

@@ -1,16 +1,17 @@
 import CPlatform
 import Primitives
 
-/// What one thread knows about the operation that it is running: on that thread's stack, reached through a thread-local
-/// word, linked to the frame of the operation around it (an operation that waits may run another one).
+/// What one thread knows about the operation that it is running. A frame lies on that thread's stack, and a
+/// thread-local word points to the innermost frame. Each frame is linked to the frame of the operation around it,
+/// since an operation that waits may run another one.
 struct LaunchFrame {
-  /// The operation, kept alive by whoever launched it; 0 for a completion block.
+  /// The operation, kept alive by the thread that launched it; 0 for a completion block.
   let operation: UInt
-  /// Its queue; 0 for none.
+  /// The operation's queue; 0 for none.
   let queue: UInt
   /// Identity of the backend whose thread this is; 0 for a thread of the user's.
   let home: UInt32
-  /// The launch took the operation's entry and has its `linked` flag to give back.
+  /// The launch took the operation's entry, and has to give the operation's `linked` flag back.
   let ownsLink: Bool
   let previous: UnsafeMutablePointer<LaunchFrame>?
   let depth: Int
@@ -18,7 +19,7 @@ struct LaunchFrame {
   var entered = false
   /// The operation finished on this thread during the launch.
   var finished = false
-  /// It finished and left its queue in one step: the launch gives the references back.
+  /// The operation finished and left its queue in one step: the launch gives the references back.
   var left = false
   /// The next job of this thread.
   var successor: UInt = 0
@@ -27,7 +28,7 @@ struct LaunchFrame {
     cplatform_frame()?.assumingMemoryBound(to: LaunchFrame.self)
   }
 
-  /// Runs `body` with `frame` as the innermost one of this thread, and gives back what became of it.
+  /// Runs `body` with `frame` as the innermost frame of this thread, and returns the frame as `body` left it.
   @inline(__always)
   static func enter(_ frame: consuming LaunchFrame, _ body: () -> Void) -> LaunchFrame {
     let previous = frame.previous

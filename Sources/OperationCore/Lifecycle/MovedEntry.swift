@@ -1,8 +1,10 @@
 import Synchronization
 
-/// Stands in a list for an operation whose own link is in use, because its priority changed while it stood there.
+/// Stands in a list for an operation whose own link is in use, because the operation's priority changed while it
+/// stood there.
 ///
-/// Only the newest one of an operation counts, by its generation. Holds the operation.
+/// Only the newest entry of an operation counts; the generation tells which entry is the newest. An entry holds its
+/// operation.
 final class MovedEntry: JobObject {
   let operation: Operation
   private let generation: UInt32
@@ -21,7 +23,7 @@ final class MovedEntry: JobObject {
     guard isCurrent else { return JobOutcome(isReleased: true) }
     let outcome = operation.runEntry(byLink: false)
     if outcome.isReleased { Unmanaged.passUnretained(operation).release() }
-    // This entry's own reference is what the caller gives back.
+    // The caller gives back this entry's own reference.
     return JobOutcome(next: outcome.next, isReleased: true)
   }
 
@@ -38,7 +40,8 @@ final class MovedEntry: JobObject {
 }
 
 extension Operation {
-  /// A new entry that makes all earlier ones void; the word of a job with a reference of its own.
+  /// Makes a new entry; all earlier entries of the operation are void from then on. Returns the word of a job with a
+  /// reference of its own.
   final func makeMovedEntry() -> UInt {
     let generation = lock.withLock {
       extras.moveGeneration &+= 1

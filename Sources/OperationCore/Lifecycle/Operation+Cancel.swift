@@ -1,11 +1,11 @@
-// cancel(): a flag, and for an operation that a queue lists and nobody has scheduled yet, the way to its start.
+// cancel() sets a flag. cancel() also schedules an operation that a queue lists and nobody has scheduled yet.
 
 extension Operation {
   final func markCancelled() {
     guard let change = becomeCancelled() else { return }
     if change.isSeen { notify(.isCancelled) }
     guard change.isScheduled else { return }
-    // The entry made here keeps the queue until it is handed over; the batch keeps the backend.
+    // The entry made here keeps the queue until the entry is handed over; the batch keeps the backend.
     let queue = retainedQueue()
     var batch = ReadyBatch()
     batch.add(self, useLink: change.useLink)
@@ -13,8 +13,8 @@ extension Operation {
     withExtendedLifetime(queue) {}
   }
 
-  /// - Parameter batch: gets the operation when it is to be started, and is handed over before observers are called, which may run for
-  ///   long. The caller holds the queue.
+  /// - Parameter batch: gets the operation when the operation is to be started. The batch is handed over before
+  ///   observers are called, because observers may run for long. The caller holds the queue.
   final func markCancelled(into batch: inout ReadyBatch) {
     guard let change = becomeCancelled() else { return }
     if change.isSeen {
@@ -24,8 +24,8 @@ extension Operation {
     if change.isScheduled { batch.add(self, useLink: change.useLink) }
   }
 
-  /// - Returns: nil when nothing changes. `isScheduled`: the caller hands the operation over, by its link or not. `isSeen`: it has observers,
-  ///   who are to be told.
+  /// - Returns: nil when nothing changes. `isScheduled`: the caller hands the operation over, by its link or not.
+  ///   `isSeen`: the operation has observers, and the caller tells them.
   private final func becomeCancelled() -> (isScheduled: Bool, useLink: Bool, isSeen: Bool)? {
     var old = stateNow
     while let (next, schedule, useLink) = old.cancelling() {
@@ -37,7 +37,7 @@ extension Operation {
     return nil
   }
 
-  /// Only the flag, as part of `cancelAllOperations`: nothing is released before every operation has it.
+  /// Sets only the flag, as part of `cancelAllOperations`: nothing is released before every operation has the flag.
   final func flagCancelled() {
     var old = stateNow
     while !old.has(StateWord.finished), !old.has(StateWord.cancelled) {

@@ -2,37 +2,39 @@ import CPlatform
 import Primitives
 import Synchronization
 
-// Becoming a queue's operation, in three steps that a batch takes for all its members one after the other:
-// `claimForQueue` (or a trap), `list` (from here the queue holds the operation), `becomeStartable` (from here the operation may start).
+// An operation becomes a queue's in three steps. A batch takes each step for all its members, one after the other.
+// The steps are `claimForQueue` (or a trap), `list` (the queue holds the operation from here on) and
+// `becomeStartable` (the operation may start from here on).
 
 extension Operation {
-  /// Step 1. Traps with Foundation's wording when it cannot be added.
+  /// Step 1. Traps with Foundation's wording when the operation cannot be added.
   final func claimForQueue() {
     var old = stateNow
     while true {
       if old.has(StateWord.finished) { misuse(self, "operation is finished and cannot be enqueued") }
       if old.has(StateWord.enqueued) { misuse(self, "operation is already enqueued on a queue") }
       if old.has(StateWord.started) { misuse(self, "operation is executing and cannot be enqueued") }
-      // A class that may override isReady is asked; one that finishes itself must not keep a job waiting for its thread.
+      // A class that may override isReady is asked. A class that finishes itself must not keep a job waiting for the
+      // class's thread.
       let asks = isPlain ? 0 : StateWord.asksReady
       if replaceState(old, with: StateWord(bits: old.bits | StateWord.enqueued | asks)) { return }
       old = stateNow
     }
   }
 
-  /// Step 2, but for the flag that `becomeStartable` sets for an operation that nobody but a worker finishes: from here the
-  /// queue's list has it. The caller has taken the operation's reference to the queue.
+  /// Step 2, except for the flag that `becomeStartable` sets for an operation that only a worker finishes. From here
+  /// on the queue's list has the operation. The caller has taken the operation's reference to the queue.
   @inline(__always)
   final func list(in queue: OperationQueue, ticket: Registry.Ticket) {
     _ = Unmanaged.passRetained(self)
     adopt(queue, ticket: ticket)
     queue.registry.fill(ticket, with: self)
-    // Before it is listed: until then nobody starts it.
+    // Traced before the operation is listed: nobody starts the operation until then.
     if _slowPath(cplatform_is_tracing()) { TraceProbe.added(self, to: queue, isReady: false) }
     if stateNow.has(StateWord.asksReady) { raise(StateWord.listed | ticket.flag) }
   }
 
-  /// The fields that never change again. The caller has taken the operation's reference to the queue.
+  /// Sets the fields that never change again. The caller has taken the operation's reference to the queue.
   @inline(__always)
   final func adopt(_ queue: OperationQueue, ticket: Registry.Ticket) {
     sequence.store(ticket.sequence, ordering: .relaxed)
@@ -43,12 +45,13 @@ extension Operation {
   }
 
   /// Step 3. A cancelled operation does not wait for dependencies.
-  /// - Parameter flag: of the ticket.
-  /// - Returns: false when it takes user code that may not run in this batch: to be completed by `release(edge: nil)`.
+  /// - Parameter flag: the ticket's flag.
+  /// - Returns: false when the step takes user code that may not run in this batch: `release(edge: nil)` completes
+  ///   the step later.
   @inline(__always)
   final func becomeStartable(into batch: inout ReadyBatch, flag: UInt64) -> Bool {
     var old = stateNow
-    // One that waits for nothing is listed and scheduled by one change of the word.
+    // An operation that waits for nothing is listed and scheduled by one change of the word.
     while let next = old.listingAndScheduling(flag) {
       if replaceState(old, with: next) {
         batch.addByLink(self, next)
@@ -64,10 +67,10 @@ extension Operation {
   @inline(never)
   private final func becomeStartableAsCancelled(into batch: inout ReadyBatch) -> Bool {
     markCancelled()
-    // The count that was the queue's own keeps the operation in its queue until here.
+    // The queue's own count keeps the operation in its queue until here.
     return release(edge: nil, into: &batch)
   }
 
-  /// Whether its class is known to override nothing that enqueueing would have to ask.
+  /// Whether the operation's class is known to override nothing that enqueueing would have to ask.
   @inline(__always) final var isPlain: Bool { type(of: self) == BlockOperation.self }
 }

@@ -1,8 +1,9 @@
 import Primitives
 import Synchronization
 
-// Overridden properties: a subclass posts that one may have changed. Its observers are told at once, on the posting thread; the
-// queue's own look is a job of the examiner's. Never the posting thread itself: it may hold the lock that the property takes.
+// Overridden properties: a subclass posts that a property may have changed. The property's observers are told at
+// once, on the posting thread. The queue's own look at the property is a job of the examiner's. The posting thread
+// never takes that look, because it may hold the lock that the property takes.
 
 extension Operation {
   final func posted(_ key: ObservableKey?, isPrior: Bool) {
@@ -10,11 +11,11 @@ extension Operation {
     let isObserved = now.has(StateWord.observed)
     if key == nil || key == .isExecuting, !now.has(StateWord.postsExecuting) { raise(StateWord.postsExecuting) }
     if isPrior {
-      // From here the subclass reports the property, the base class does not.
+      // From here on the subclass reports the property; the base class does not.
       if isObserved { for observer in lock.withLock({ extras.observers.post(key) }) { observer.willChange(self) } }
       return
     }
-    // First the queue's look: an observer that waits for this operation waits for that.
+    // The queue's look comes first: an observer that waits for this operation waits for that look.
     if !stateNow.has(StateWord.finished) {
       var examine = key == nil || key == .isFinished
       if key == nil || key == .isReady { examine = raise(StateWord.askAgain).has(StateWord.heldBack) || examine }
@@ -39,8 +40,8 @@ extension Operation {
 
   /// Reads the properties. Called once for each time that `examinePending` was set.
   final func examine() {
-    // The flag is taken back before the reading: what is posted from now on makes a new job. These references keep the
-    // operation and its queue until this job is done.
+    // The flag is taken back before the reading: a post that comes from now on makes a new job. The local references
+    // keep the operation and its queue until this job is done.
     let queue = retainedQueue()
     let before = state.bitwiseAnd(~StateWord.examinePending, ordering: .sequentiallyConsistent)
     if before.newValue & StateWord.finished == 0 {
@@ -58,7 +59,7 @@ extension Operation {
     withExtendedLifetime(queue) {}
   }
 
-  /// The subclass says that it has finished.
+  /// The subclass says that the operation has finished.
   private final func finishByWord() {
     let now = stateNow
     if !now.has(StateWord.started), now.has(StateWord.enqueued) { warnFinishedBeforeStart() }

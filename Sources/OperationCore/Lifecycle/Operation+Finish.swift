@@ -2,14 +2,15 @@ import CPlatform
 import Primitives
 import Synchronization
 
-// The end of an operation: once, on whatever thread ends it.
+// The end of an operation. The end comes once, on whatever thread ends the operation.
 
 extension Operation {
-  /// Finished: serves, in this order, the queue's books, waiters, dependents and observers.
+  /// Finishes the operation: serves, in this order, the queue's books, waiters, dependents and observers.
   ///
-  /// Called by the thread that claimed the operation (then the launch does the rest), by `finish()` of an asynchronous
-  /// operation, or by the job that found an overridden `isFinished` true. The caller holds the operation.
-  /// - Parameter onlyOnce: a second finish is misuse and traps.
+  /// Called by the thread that claimed the operation (then the launch does the rest), by `finish()` of an
+  /// asynchronous operation, or by the job that found an overridden `isFinished` true. The caller holds the
+  /// operation.
+  /// - Parameter onlyOnce: whether a second finish is misuse and traps.
   final func finishNow(onlyOnce: Bool = false) {
     if _slowPath(cplatform_is_tracing()) { TraceProbe.finishes(self) }
     let frame = LaunchFrame.current.flatMap { $0.pointee.operation == word ? $0 : nil }
@@ -19,9 +20,9 @@ extension Operation {
         if replaceState(old, with: next) {
           frame.pointee.finished = true
           frame.pointee.left = true
-          // Held by this launch until it gives the references back.
+          // The launch holds the queue until the launch gives the references back.
           OperationQueue.unmanaged(queueWord.load(ordering: .relaxed))._withUnsafeGuaranteedRef {
-            // Whoever calls finish() inside of its body may hold locks of its own.
+            // A class that calls finish() inside of its body may hold locks of its own.
             settle(old, queue: $0, frame: frame, asks: finishesItself ? .elsewhere : .here)
           }
           return
@@ -32,14 +33,15 @@ extension Operation {
     finishTheLongWay(frame: frame, onlyOnce: onlyOnce)
   }
 
-  /// Others hold parts of it (its link, an edge that is still linked, a pending examination) or it has no queue: each
-  /// gives back what it holds, and the last one lets the operation leave.
+  /// Others hold parts of the operation (its link, an edge that is still linked, a pending examination), or the
+  /// operation has no queue. Each holder gives back what it holds, and the last one lets the operation leave.
   private final func finishTheLongWay(frame: UnsafeMutablePointer<LaunchFrame>?, onlyOnce: Bool) {
     if stateNow.has(StateWord.enqueued), !stateNow.has(StateWord.listed) {
-      // Another thread is adding it: a few instructions, no user code among them, until the queue lists it.
+      // Another thread is adding the operation. Until the queue lists it, that thread runs a few instructions and no
+      // user code.
       Spin.until { stateNow.has(StateWord.listed) }
     }
-    // The queue cannot be gone before `finished` is set; this reference keeps it until this thread is done.
+    // The queue cannot be gone before `finished` is set. This reference keeps the queue until this thread is done.
     let queue = lockedQueue
     let flags = StateWord.finished | StateWord.started
     let old = raise(flags)
@@ -50,7 +52,8 @@ extension Operation {
     let leave = StateWord(bits: old.bits | flags).mayLeave
     frame?.pointee.finished = queue != nil
     if old.has(StateWord.hasEpilogue), queue == nil || frame == nil {
-      // Before anybody learns of the finish: who has waited for it may shut the backend down.
+      // The hand-over comes before anybody learns of the finish: a thread that has waited for the finish may shut the
+      // backend down.
       handOffEpilogue(queue: queue)
     }
     if let queue {
@@ -65,19 +68,21 @@ extension Operation {
     withExtendedLifetime(queue) {}
   }
 
-  /// The queue's books, then everybody else.
+  /// Serves the queue's books, then everybody else.
   ///
-  /// Two functions, and the queue not optional in the first: the optimizer takes a reference to an optional's payload, and
-  /// the queue's reference count is a cache line that every worker would write for every operation.
+  /// There are two functions, and the queue is not optional in the first, because the optimizer takes a reference to
+  /// an optional's payload. The queue's reference count is a cache line that every worker would write for every
+  /// operation.
   private final func settle(
     _ old: StateWord, queue: OperationQueue, frame: UnsafeMutablePointer<LaunchFrame>?, asks: ReadyBatch.Asks
   ) {
-    // No job may wait for this thread while user code runs on it: an overridden start() may go on for long after
+    // No job may wait for this thread while user code runs on it. An overridden start() may go on for long after
     // super.start(), and observers are about to be told.
     let frame = old.has(StateWord.asksReady) || old.has(StateWord.observed) || queue.isObserved ? nil : frame
     var place: Unmanaged<OperationQueue>?
     if old.has(StateWord.tracked) {
-      // The dependents may be the most urgent ones: their place is given away when they have been released.
+      // The dependents may be the most urgent operations: the place is given away when the dependents have been
+      // released.
       let isHeld = queue.controller.didFinish(
         self, of: queue, frame: frame, holdsPlace: old.has(StateWord.hasDependents))
       if isHeld { place = Unmanaged.passUnretained(queue) }
@@ -111,7 +116,7 @@ extension Operation {
   private static var waitersMayGo: UInt8 { 1 }
   static var epilogueMayRun: UInt8 { 2 }
 
-  /// What the class posts itself, it has posted.
+  /// Tells observers of the changes, except of those that the class has posted itself.
   private final func notifyFinished(_ old: StateWord) {
     if old.isExecuting, !old.has(StateWord.postsExecuting) { notify(.isExecuting) }
     if !old.has(StateWord.postsFinished) { notify(.isFinished) }
@@ -119,10 +124,11 @@ extension Operation {
 
   // MARK: - Epilogue
 
-  /// Behind everything else, on the thread that ran the operation: the completion block, then the dependencies are let go.
+  /// Comes last, on the thread that ran the operation: the completion block runs, then the dependencies are let go.
   /// - Parameters:
-  ///   - queue: the word of its queue, which is held for the length of the call; 0 for none.
-  ///   - successor: the next job of this thread; handed to the backend before user code runs, which may wait for it.
+  ///   - queue: the word of the operation's queue, held for the length of the call; 0 for none.
+  ///   - successor: the next job of this thread. The job is handed to the backend before user code runs, because user
+  ///     code may wait for the job.
   final func epilogue(queue: UInt, successor: inout UInt) {
     guard let block = takeCompletionBlock() else { return releaseDependencies() }
     if successor != 0, queue != 0 {
@@ -136,7 +142,8 @@ extension Operation {
     }
   }
 
-  /// In a frame without an operation: there is no current queue in a completion block, but a backend to tell when it blocks.
+  /// Runs the block in a frame without an operation: a completion block has no current queue, but has a backend to
+  /// tell when it blocks.
   private final func runEpilogue(_ block: StoredBlock, queue: UInt) {
     let outer = LaunchFrame.current
     _ = LaunchFrame.enter(
@@ -147,13 +154,14 @@ extension Operation {
     releaseDependencies()
   }
 
-  /// For a finish on a thread that is not the backend's: the caller may hold locks that the block wants, or that objects
-  /// want which go with the dependencies.
+  /// For a finish on a thread that is not the backend's. The caller may hold locks that the block wants. Objects that
+  /// go with the dependencies may want such locks, too.
   private final func handOffEpilogue(queue: OperationQueue?) {
     let backend = queue?.backend ?? DefaultBackend.backend
     backend.submit(
       Job(priority: explicitPriority) {
-        // The finishing thread is serving waiters and dependents. It runs nobody's code before it lets this one go on.
+        // The finishing thread is serving waiters and dependents. That thread runs no user code before it lets this
+        // job go on.
         Spin.until { self.departed.load(ordering: .acquiring) == Self.epilogueMayRun }
         guard let block = self.takeCompletionBlock() else { return self.releaseDependencies() }
         self.runEpilogue(block, queue: queue.map { UInt(bitPattern: Unmanaged.passUnretained($0).toOpaque()) } ?? 0)

@@ -2,7 +2,7 @@ import CPlatform
 import Primitives
 import Synchronization
 
-// Starting: who claims the operation, and the frame around its start().
+// Starting: claiming the operation, and the frame around its start().
 
 extension Operation {
   /// The operation as a job's word.
@@ -12,12 +12,14 @@ extension Operation {
     Unmanaged.fromOpaque(UnsafeRawPointer(bitPattern: word).unsafelyUnwrapped)
   }
 
-  /// A reference to the operation of a word that something else keeps alive at this moment. Never inlined: the optimizer
-  /// may otherwise take the reference later than here, when nothing keeps the object alive any more.
+  /// A reference to the operation of a word that something else keeps alive at this moment. The function is never
+  /// inlined: the optimizer may otherwise take the reference later than here, when nothing keeps the object alive any
+  /// more.
   @inline(never)
   static func retained(_ word: UInt) -> Operation { unmanaged(word).takeUnretainedValue() }
 
-  /// A reference to its queue, taken now. Only where the operation cannot leave its queue meanwhile.
+  /// A reference to the operation's queue, taken now. To be called only where the operation cannot leave its queue
+  /// meanwhile.
   @inline(never)
   final func retainedQueue() -> OperationQueue? {
     let word = queueWord.load(ordering: .acquiring)
@@ -29,7 +31,8 @@ extension Operation {
   final func claim(byLink: Bool, admitted: Bool) -> (before: StateWord, after: StateWord, claim: StateWord.Claim) {
     var old = stateNow
     while true {
-      // `queueWord` may be followed: an operation whose entry is outstanding or that has not started cannot leave.
+      // `queueWord` may be followed: an operation cannot leave while its entry is outstanding or before it has
+      // started.
       let cancelled = !old.has(StateWord.started) && queueCancelledThis
       let (next, claim) = old.claiming(byLink: byLink, admitted: admitted, queueCancelled: cancelled)
       if next == old { return (old, next, claim) }
@@ -41,7 +44,7 @@ extension Operation {
   }
 
   /// An entry came out of a backend.
-  /// - Returns: what is released is the queue's reference to the operation.
+  /// - Returns: whether the queue's reference to the operation is released, and the next job.
   @inline(__always)
   final func runEntry(byLink: Bool) -> JobOutcome {
     let (before, after, claim) = claim(byLink: byLink, admitted: false)
@@ -51,7 +54,7 @@ extension Operation {
       if leave { leaveQueue() }
       return JobOutcome(isReleased: leave)
     case .divert:
-      // The queue's controller was engaged after the entry was submitted: it decides.
+      // The queue's controller was engaged after the entry was submitted: the controller decides.
       if let queue = retainedQueue() {
         queue.controller.admitLater(self, entry: byLink ? word : makeMovedEntry(), of: queue)
       }
@@ -85,7 +88,7 @@ extension Operation {
       if _slowPath(cplatform_is_tracing()) { TraceProbe.start(self) } else { start() }
     }
     if frame.left {
-      // Nobody else may touch it any more on behalf of the queue; the caller gives the reference back.
+      // Nobody else may touch the operation any more on behalf of the queue. The caller gives the reference back.
       if stateNow.has(StateWord.hasEpilogue) { epilogue(queue: frame.queue, successor: &frame.successor) }
       let queue = queueWord.exchange(0, ordering: .relaxed)
       OwedReferences.add(queue)
@@ -101,8 +104,8 @@ extension Operation {
     return JobOutcome(next: frame.successor, isReleased: after.mayLeave)
   }
 
-  /// In the frame of the launch, so that an observer which waits for the operation is told of its mistake; `entered`
-  /// meanwhile, so that one which starts the operation is, too.
+  /// Tells observers in the frame of the launch: an observer that waits for the operation is told of its mistake.
+  /// `entered` is set meanwhile: an observer that starts the operation is told of its mistake, too.
   private final func tellOfLaunch(claimed: StateWord, before: StateWord) {
     let frame = LaunchFrame.current
     let entered = frame?.pointee.entered ?? false
@@ -112,26 +115,28 @@ extension Operation {
     } else if !claimed.has(StateWord.postsExecuting), isExecuting {
       notify(.isExecuting)
     } else {
-      // The class has a property of its own, which changes later or never.
+      // The class has a property of its own: that property changes later or never.
       raise(StateWord.postsExecuting)
     }
     frame?.pointee.entered = entered
   }
 
-  /// Gives the operation's reference to its queue back. The queue's reference to the operation is for the caller to give back.
+  /// Gives back the operation's reference to its queue. The caller gives back the queue's reference to the operation.
   final func leaveQueue() {
-    // The lock is for `lockedQueue`.
+    // `lockedQueue` reads `queueWord` under the same lock.
     let queue = lock.withLock { queueWord.exchange(0, ordering: .acquiringAndReleasing) }
     if queue != 0 { OperationQueue.unmanaged(queue).release() }
   }
 
-  /// Its queue for a thread that only holds the operation; nil when it is in none, or has finished.
+  /// The operation's queue, for a thread that only holds the operation. Nil when the operation is in no queue, or has
+  /// finished.
   final var owner: OperationQueue? {
-    // Before the finish: from now on the operation leaves the long way, under the lock.
+    // The flag comes before the finish: from now on the operation leaves the long way, under the lock.
     raise(StateWord.queueWanted).has(StateWord.finished) ? nil : lockedQueue
   }
 
-  /// Its queue where the operation cannot have left, or leaves the long way only; nil when it has left.
+  /// The operation's queue, where the operation cannot have left or leaves only the long way. Nil when the operation
+  /// has left.
   final var lockedQueue: OperationQueue? { lock.withLock { retainedQueue() } }
 
   // MARK: - start()
@@ -146,12 +151,12 @@ extension Operation {
     startByHand()
   }
 
-  /// Claimed by this thread: `main()`, then finished.
+  /// Claimed by this thread: `main()` runs, then the operation is finished.
   private final func perform() {
     let now = stateNow
     if now.has(StateWord.finished) { return }
-    // Cancelled since it was claimed: looked at as late as it costs nothing. One that others finish decides for itself: its
-    // `cancel()` may call `finish()`.
+    // The operation was cancelled after its claim: the flag is read as late as reading costs nothing. An operation
+    // that others finish decides for itself: its `cancel()` may call `finish()`.
     if now.has(StateWord.skipped) || now.has(StateWord.cancelled) && !finishesItself {
       releaseUnrunBlocks()
       finishNow()
@@ -178,7 +183,7 @@ extension Operation {
       let skip = old.has(StateWord.cancelled) ? StateWord.skipped : 0
       let next = StateWord(bits: old.bits | StateWord.started | skip)
       if replaceState(old, with: next) {
-        // No queue, no entry: the caller holds the operation.
+        // There is no queue and no entry: the caller holds the operation.
         let outer = LaunchFrame.current
         _ = LaunchFrame.enter(
           LaunchFrame(

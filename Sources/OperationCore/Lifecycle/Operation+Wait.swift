@@ -2,7 +2,8 @@ import CPlatform
 import Primitives
 import Synchronization
 
-// Waiting for an operation. Outside of operations: sleep on its state word. Inside: help first.
+// Waiting for an operation. Outside of operations, a waiter sleeps on the operation's state word. Inside, a waiter
+// helps first.
 
 extension Operation {
   /// How deep waits may run other operations on one stack before they sleep instead.
@@ -24,8 +25,8 @@ extension Operation {
       }
       if hasDeparted { return }
       LaunchFrame.whileBlocked {
-        // The backend knows now that this thread blocks. If it has no thread to put in its place, and there is something that
-        // this one may run after all, that comes first.
+        // The backend knows now that this thread blocks. The backend may have no thread to put in this thread's
+        // place. If there is something that this thread may run after all, running that comes first.
         if home == 0 || !LaunchFrame.isBackendFull || !Self.mayHelp(frame) || !canHelp(home: home) {
           sleepUntilDeparted()
         }
@@ -33,8 +34,8 @@ extension Operation {
     }
   }
 
-  /// Whether the stack has room for another operation's body. How much a body takes, nobody knows: half of the stack is left to
-  /// it, and less where nobody else could run the operation.
+  /// Whether the stack has room for another operation's body. Nobody knows how much stack a body takes. So half of
+  /// the stack is left to the body, and less where nobody else could run the operation.
   private static func mayHelp(_ frame: UnsafeMutablePointer<LaunchFrame>) -> Bool {
     let size = Int(cplatform_stack_size())
     let left = Int(cplatform_stack_left())
@@ -42,12 +43,12 @@ extension Operation {
     return left >= size / 8 && LaunchFrame.isBackendFull
   }
 
-  /// Runs this operation, or something unstarted that it waits for, on the calling thread.
+  /// Runs this operation, or an unstarted operation that it waits for, on the calling thread.
   /// - Returns: false when nothing could be run.
   private final func helpOnce(home: UInt32) -> Bool {
     while let (target, claim) = findHelp(home: home) {
       guard target.replaceState(claim.before, with: claim.after) else { continue }
-      // No successor comes back: without the entry's link the finish hands everything to the backend.
+      // No successor comes back: without the entry's link, the finish hands everything to the backend.
       _ = target.launch(ownsLink: false, claimed: claim.after, before: claim.before)
       return true
     }
@@ -56,7 +57,8 @@ extension Operation {
 
   private final func canHelp(home: UInt32) -> Bool { findHelp(home: home) != nil }
 
-  /// This operation or the first unstarted one that it waits for, if a waiter may run that: its word now and when claimed.
+  /// This operation, or the first unstarted operation that it waits for, if a waiter may run it. `claim` is that
+  /// operation's word now, and the word when claimed.
   private final func findHelp(
     home: UInt32
   ) -> (target: Operation, claim: (before: StateWord, after: StateWord))? {
@@ -71,10 +73,11 @@ extension Operation {
     return nil
   }
 
-  /// The word as a claim of a waiter would leave it; nil when a waiter may not run the operation.
+  /// The word now, and the word as a waiter's claim would leave it; nil when a waiter may not run the operation.
   private final func claimForWaiter() -> (before: StateWord, after: StateWord)? {
     guard stateNow.claimingForWaiter() != nil, endsWithItsStart, let owner else { return nil }
-    // As any claim: the word, then the queue's bound, then the compare-exchange, which fails if the flag came in between.
+    // As in any claim: the word, then the queue's bound, then the compare-exchange. The compare-exchange fails if the
+    // flag came in between.
     let before = stateNow
     guard let after = before.claimingForWaiter(),
       !owner.registry.isCancelled(sequence: sequence.load(ordering: .relaxed))
@@ -82,7 +85,8 @@ extension Operation {
     return (before, after)
   }
 
-  /// Whether `start()` returns when the operation finishes, and not before or long after: the waiter gets its thread back then.
+  /// Whether `start()` returns when the operation finishes, and not before or long after. The waiter gets its thread
+  /// back when `start()` returns.
   private final var endsWithItsStart: Bool {
     !finishesItself && (!stateNow.has(StateWord.asksReady) || !isAsynchronous)
   }
@@ -91,12 +95,12 @@ extension Operation {
     if cplatform_is_tracing() { TraceProbe.waiting(for: word, sleepThroughChanges) } else { sleepThroughChanges() }
   }
 
-  /// The word changes for other reasons than the finish, too.
+  /// Sleeps again after each change of the word that is not the finish.
   private final func sleepThroughChanges() {
     while !hasDeparted {
       let before = raise(StateWord.hasWaiters)
       if before.has(StateWord.finished) {
-        // Between the finish and the queue's books: a few instructions of another thread.
+        // Another thread is between the finish and the queue's books: a few instructions.
         return Spin.until { hasDeparted }
       }
       let low = UInt32(truncatingIfNeeded: stateNow.bits)
@@ -123,17 +127,18 @@ extension Operation {
 }
 
 extension LaunchFrame {
-  /// The queue of the innermost operation with one on this thread.
+  /// The queue of the innermost operation on this thread that has a queue.
   static var currentQueue: OperationQueue? {
     var frame = current
     while let here = frame, here.pointee.queue == 0 { frame = here.pointee.previous }
     return frame.map { OperationQueue.retained($0.pointee.queue) }
   }
 
-  /// Nobody would take this thread's place while it blocks.
+  /// Whether no thread would take this thread's place while this thread blocks.
   static var isBackendFull: Bool { currentQueue?.supervisedBackend?.isFull ?? false }
 
-  /// Runs `body`, which blocks, telling the backend whose thread this is (if any) that its place is free meanwhile.
+  /// Runs `body`, a body that blocks. The backend whose thread this is (if any) is told that this thread's place is
+  /// free meanwhile.
   static func whileBlocked(_ body: () -> Void) {
     if let backend = currentQueue?.backend { backend.whileBlocked(body) } else { body() }
   }

@@ -1,11 +1,12 @@
 import CPlatform
 import Primitives
 
-/// Operations that became ready at one moment, on their way: those of the first backend as one list, and those of a queue
-/// with a controller as another, so that the controller orders them together.
+/// Operations that became ready at one moment, on their way. The operations of the first backend are one list. The
+/// operations of a queue with a controller are another list, so that the controller orders them together.
 ///
-/// Lives on one thread's stack, and hands over what it holds when it is submitted. While an overridden `isReady` is asked in
-/// between, the batch is *pending* on its thread: a wait of that user code hands it over first.
+/// A batch lives on one thread's stack, and hands over what it holds when it is submitted. While an overridden
+/// `isReady` is asked in between, the batch is *pending* on its thread: a wait inside that user code hands the batch
+/// over first.
 struct ReadyBatch: ~Copyable {
   /// Where a class that may override `isReady` is asked.
   enum Asks {
@@ -15,32 +16,35 @@ struct ReadyBatch: ~Copyable {
   }
 
   let asks: Asks
-  /// Whether observers of `isReady` may be called here; if not, the release is put off, to be tried again when they may.
+  /// Whether observers of `isReady` may be called here. If not, the release is put off and tried again when observers
+  /// may be called.
   var mayNotify: Bool
   /// Operations without unfinished dependencies, to be asked elsewhere.
   private var collected: [Operation]?
 
   private var list = JobFIFO()
-  /// Identity of the backend that `list` is for; 0 while it is empty.
+  /// Identity of the backend that `list` is for; 0 while `list` is empty.
   private var listHome: UInt32 = 0
-  /// Bit per level of what `list` got.
+  /// One bit for each level among the operations that `list` got.
   private var listLevels: UInt32 = 0
-  /// The first operation that `list` got: its link is in use here, so it cannot leave its queue.
+  /// The first operation that `list` got: its link is in use here, so the operation cannot leave its queue.
   private var listOperation: UInt = 0
-  /// The backend on whose thread this is; its next job may be taken from the list.
+  /// The backend on whose thread this batch is: the thread's next job may be taken from the list.
   private let home: UInt32
 
-  /// Entries for the controller of one queue, by link: so each holds its queue.
+  /// Entries for the controller of one queue, by link: so each entry holds that queue.
   private var admitted = JobFIFO()
   private var admittedQueue: UInt = 0
-  /// A queue whose controller has a place to give away once these entries are in its lists; kept alive by the caller.
+  /// A queue whose controller has a place to give away once these entries are in the controller's lists. The caller
+  /// keeps the queue alive.
   private var place: Unmanaged<OperationQueue>?
-  /// Whether nobody else can get that place. Never while code of users runs, which may wait for whoever gets it.
+  /// Whether nobody else can get that place. Never true while code of users runs: that code may wait for whoever gets
+  /// the place.
   private var placeIsHeld: Bool
 
   /// - Parameters:
   ///   - place: a queue whose controller has a place to give away.
-  ///   - placeIsHeld: `Controller.didFinish` holds it.
+  ///   - placeIsHeld: whether `Controller.didFinish` holds that place.
   init(
     home: UInt32 = 0, asks: Asks = .elsewhere, mayNotify: Bool = true, place: Unmanaged<OperationQueue>? = nil,
     placeIsHeld: Bool = false
@@ -67,7 +71,7 @@ struct ReadyBatch: ~Copyable {
     if collected == nil { collected = [operation] } else { collected?.append(operation) }
   }
 
-  /// - Parameter operation: scheduled by the caller, who therefore holds its queue.
+  /// - Parameter operation: scheduled by the caller. The caller holds the operation's queue for that reason.
   @inline(never)
   mutating func add(_ operation: Operation, useLink: Bool) {
     if _slowPath(cplatform_is_tracing()) { TraceProbe.isReady(operation.word) }
@@ -78,7 +82,7 @@ struct ReadyBatch: ~Copyable {
   /// - Parameter state: of an operation that the caller has scheduled by its link.
   @inline(__always)
   mutating func addByLink(_ operation: Operation, _ state: StateWord) {
-    // A mark that comes later is found by whoever takes the entry.
+    // If the mark comes later, whoever takes the entry finds the mark.
     if _slowPath(state.has(StateWord.tracked) || cplatform_is_tracing()) {
       add(operation, useLink: true)
     } else {
@@ -98,7 +102,7 @@ struct ReadyBatch: ~Copyable {
     list.append(operation.word)
   }
 
-  /// Of another backend than the list.
+  /// The operation is of another backend than the list.
   @inline(never)
   private func submitAlone(_ operation: Operation) {
     if let queue = operation.retainedQueue() { queue.backend.submit(Job(word: operation.word)) }
@@ -112,11 +116,11 @@ struct ReadyBatch: ~Copyable {
     admitted.append(operation.word)
   }
 
-  /// Its link is in use elsewhere: another object stands for it, alone.
+  /// The operation's link is in use elsewhere: another object stands for the operation, and is handed over alone.
   private func addMoved(_ operation: Operation) {
     let entry = operation.makeMovedEntry()
     guard let queue = operation.lockedQueue else {
-      // It has finished and left meanwhile.
+      // The operation has finished and left meanwhile.
       return JobObject.unmanaged(entry)._withUnsafeGuaranteedRef { $0.discard() }
     }
     if operation.stateNow.has(StateWord.tracked) {
@@ -126,7 +130,8 @@ struct ReadyBatch: ~Copyable {
     }
   }
 
-  /// The most urgent entry, first of its level, for the thread itself to run; 0 when there is none of its backend.
+  /// The most urgent entry, first of its level, for this thread itself to run; 0 when the list has no entry of this
+  /// thread's backend.
   @inline(__always)
   private mutating func takeSuccessor() -> UInt {
     guard home != 0, listHome == home, !list.isEmpty else { return 0 }
@@ -157,8 +162,8 @@ struct ReadyBatch: ~Copyable {
 
   consuming func submit() { flush(frame: nil) }
 
-  /// Hands over what is there, the place and the questions included.
-  /// - Parameter frame: where the next job of this thread goes, when it may run one.
+  /// Hands over what the batch holds, the place and the questions included.
+  /// - Parameter frame: where the next job of this thread goes, when the thread may run a job.
   @inline(__always)
   mutating func flush(frame: UnsafeMutablePointer<LaunchFrame>?) {
     if let frame, frame.pointee.successor == 0 { frame.pointee.successor = takeSuccessor() }
@@ -180,7 +185,8 @@ struct ReadyBatch: ~Copyable {
       placeIsHeld = false
       return
     }
-    // Who is asked elsewhere may be the most urgent one: the place is given away there, after the answers.
+    // An operation that is asked elsewhere may be the most urgent one: the place is given away there, after the
+    // answers.
     let queue = place?.takeUnretainedValue() ?? (admittedQueue == 0 ? nil : OperationQueue.retained(admittedQueue))
     let isSame = queue.map { admittedQueue == UInt(bitPattern: Unmanaged.passUnretained($0).toOpaque()) } ?? false
     flushAdmitted(frame: nil, handsOut: !isSame)
@@ -190,13 +196,13 @@ struct ReadyBatch: ~Copyable {
     Examiner.ask(asked, place: queue)
   }
 
-  /// Whether what is to be admitted goes to the queue of the place.
+  /// Whether the entries to be admitted go to the queue of the place.
   private var admitsToPlace: Bool {
     guard let place else { return false }
     return admittedQueue == UInt(bitPattern: place.toOpaque())
   }
 
-  /// Code of users is about to run.
+  /// Called when code of users is about to run.
   private mutating func freeHeldPlace() {
     guard placeIsHeld else { return }
     placeIsHeld = false
@@ -205,7 +211,8 @@ struct ReadyBatch: ~Copyable {
 
   @inline(never)
   private mutating func flushList() {
-    // The first operation's entry is still here, or this thread runs it next: either way it is in its queue.
+    // The first operation's entry is still here, or this thread runs the entry next: in both cases the operation is
+    // in its queue.
     guard
       let backend = Operation.unmanaged(listOperation)._withUnsafeGuaranteedRef({
         $0.retainedQueue()?.backend
@@ -222,7 +229,8 @@ struct ReadyBatch: ~Copyable {
 
   private mutating func flushAdmitted(frame: UnsafeMutablePointer<LaunchFrame>?, handsOut: Bool) {
     guard admittedQueue != 0 else { return }
-    // A reference, taken while the entries hold the queue: once the controller has them they may run and leave.
+    // The reference is taken while the entries hold the queue: once the controller has the entries, they may run and
+    // leave.
     let queue = OperationQueue.retained(admittedQueue)
     var all = JobFIFO()
     all.append(contentsOf: &admitted)
@@ -235,10 +243,10 @@ struct ReadyBatch: ~Copyable {
 // MARK: - Pending on a thread
 
 extension ReadyBatch {
-  /// Asks a subclass something. What the batch holds stays here meanwhile, to be ordered together with the answer; a wait
-  /// inside `question` hands it over.
+  /// Asks a subclass something. What the batch holds stays here meanwhile, to be ordered together with the answer. A
+  /// wait inside `question` hands the batch over.
   mutating func asking(_ question: () -> Bool) -> Bool {
-    // At most one is pending: an outer one is handed over before user code runs inside of user code.
+    // At most one batch is pending: an outer batch is handed over before user code runs inside of user code.
     Self.handOverPending()
     freeHeldPlace()
     return withUnsafeMutablePointer(to: &self) { batch in
@@ -248,7 +256,7 @@ extension ReadyBatch {
     }
   }
 
-  /// The calling thread is about to block in user code: nothing may wait for it.
+  /// The calling thread is about to block in user code: nothing may wait for the calling thread.
   static func handOverPending() {
     guard let batch = cplatform_pending_batch() else { return }
     cplatform_set_pending_batch(nil)

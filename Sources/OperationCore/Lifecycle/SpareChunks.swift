@@ -1,7 +1,7 @@
 import CPlatform
 
-/// Memory of one size for what operations need beside themselves: chunks of dependency lists, and side objects. Kept to be
-/// used again: at most 1 MB, and 8 KB per thread until that ends.
+/// Memory of one size for what operations need beside themselves: chunks of dependency lists, and side objects. The
+/// memory is kept to be used again: at most 1 MB, and 8 KB per thread until the thread ends.
 enum SpareChunks: SpareKind {
   /// The largest size that the system's allocator frees without a lock, whichever thread allocated it.
   static let byteCount = 120
@@ -14,7 +14,7 @@ enum SpareChunks: SpareKind {
     cplatform_spare_chunks(words)
   }
 
-  /// Nobody may know the memory any more.
+  /// Keeps the memory of a chunk that nobody knows any more.
   @inline(__always)
   static func giveBack(_ word: UInt) { Spares<SpareChunks>.giveBack(word) }
 

@@ -4,9 +4,10 @@ import Synchronization
 
 /// Finished operations that `addOperation(_ block:)` made, kept to be used again.
 ///
-/// Only an operation that nobody can know any more is kept: its one reference is the queue's, no weak or unowned reference exists
-/// (the object's reference counts are those of a new object), its state is that of an ordinary end, and it has no side
-/// object, dependency or dependents. Its closure went before it ran. At most 1 MB is kept, and 8 KB per thread until that ends.
+/// Only an operation that nobody can know any more is kept. The operation's one reference is the queue's, and no weak
+/// or unowned reference exists: the object's reference counts are those of a new object. The operation's state is
+/// that of an ordinary end. The operation has no side object, dependency or dependents. The closure left the
+/// operation before the closure ran. At most 1 MB is kept, and 8 KB per thread until the thread ends.
 enum SpareOperations: SpareKind {
   static let depot = SpareDepot()
 
@@ -15,8 +16,8 @@ enum SpareOperations: SpareKind {
     cplatform_spare_operations(words)
   }
 
-  /// The reference counts of an object that nobody else knows, as they stand in its second word. Read from a new object, so
-  /// that another layout only means that nothing is kept.
+  /// The reference counts of an object that nobody else knows, as they stand in the object's second word. The value
+  /// is read from a new object: if the layout is another one, nothing is kept, and nothing worse happens.
   private static let unshared: UInt = {
     let object = Unmanaged.passRetained(BlockOperation())
     defer { object.release() }
@@ -28,7 +29,7 @@ enum SpareOperations: SpareKind {
       .load(ordering: .acquiring)
   }
 
-  /// Gives the reference back that the word stands for: keeps the operation when it may be used again.
+  /// Gives back the reference that the word stands for, or keeps the operation when it may be used again.
   static func giveBack(_ word: UInt) {
     guard referenceCounts(word) == unshared,
       Operation.unmanaged(word)._withUnsafeGuaranteedRef({ $0.isAsNew })
@@ -36,7 +37,7 @@ enum SpareOperations: SpareKind {
     Spares<SpareOperations>.giveBack(word)
   }
 
-  /// A kept operation, with its reference, or 0. The caller makes it new.
+  /// A kept operation, with its reference, or 0. The caller makes the operation new.
   @inline(__always)
   static func take() -> UInt { Spares<SpareOperations>.take() }
 
@@ -58,8 +59,8 @@ enum SpareOperations: SpareKind {
 }
 
 extension Operation {
-  /// Whether an operation that a queue made for itself ended without anything out of the ordinary, so that a few stores make
-  /// it new.
+  /// Whether an operation that a queue made for itself ended without anything out of the ordinary. If so, a few
+  /// stores make the operation new.
   fileprivate final var isAsNew: Bool {
     stateNow.isPlainEnd && extrasWord.load(ordering: .relaxed) == 0 && dependencyWord.load(ordering: .relaxed) == 0
       && dependents.load(ordering: .relaxed) == 0 && queueWord.load(ordering: .relaxed) == 0

@@ -2,29 +2,30 @@ import CPlatform
 import Primitives
 import Synchronization
 
-/// Memory kept to be used again, one kind of it: see `Spares`.
+/// One kind of memory that is kept to be used again: see `Spares`.
 protocol SpareKind {
   /// Where full magazines wait for other threads.
   static var depot: SpareDepot { get }
   /// The calling thread's magazines.
   static func local(_ words: UnsafeMutablePointer<cplatform_thread_words>) -> UnsafeMutablePointer<cplatform_magazines>
-  /// The link to the next one in a magazine.
+  /// The link to the next piece in a magazine.
   static func next(of word: UInt) -> UInt
   static func setNext(of word: UInt, to next: UInt)
-  /// The link to the next magazine in the depot, in a magazine's first one.
+  /// The link to the next magazine in the depot; the link lies in a magazine's first piece.
   static func nextMagazine(of word: UInt) -> UInt
   static func setNextMagazine(of word: UInt, to next: UInt)
-  /// Gives one back to the system's allocator.
+  /// Gives one piece back to the system's allocator.
   static func free(_ word: UInt)
 }
 
 /// Memory of one kind that was used, kept to be used again.
 ///
-/// Memory that one thread allocates and another frees is dear: allocator and both threads write the same cache lines for
-/// each piece. So the thread that would free it keeps it, in magazines of 32 (Bonwick's): two per thread, and up to
-/// `SpareDepot.limit` in a depot behind a lock, which is visited once for 32 pieces.
+/// Memory that one thread allocates and another frees is dear: the allocator and both threads write the same cache
+/// lines for each piece. So the thread that would free a piece keeps the piece, in magazines of 32 (Bonwick's). A
+/// thread keeps two magazines. Up to `SpareDepot.limit` magazines lie in a depot behind a lock; a thread visits the
+/// depot once for 32 pieces.
 enum Spares<Kind: SpareKind> {
-  /// Keeps what the word stands for. Nobody else may know it.
+  /// Keeps the piece that the word stands for. Nobody else may know the piece.
   static func giveBack(_ word: UInt) {
     let words = cplatform_thread_words_address()
     if !words.pointee.returns_spares { returnSparesAtEnd(words) }
@@ -35,7 +36,7 @@ enum Spares<Kind: SpareKind> {
     own.pointee.count += 1
   }
 
-  /// A kept one, or 0.
+  /// A kept piece, or 0.
   @inline(__always)
   static func take() -> UInt {
     let words = cplatform_thread_words_address()
@@ -71,7 +72,7 @@ enum Spares<Kind: SpareKind> {
     return true
   }
 
-  /// A thread ends: what it kept goes.
+  /// A thread ends: the pieces that it kept are freed.
   static func freeOwn(_ words: UnsafeMutablePointer<cplatform_thread_words>) {
     let own = Kind.local(words)
     free(chain: own.pointee.loaded)
@@ -89,16 +90,16 @@ enum Spares<Kind: SpareKind> {
   }
 }
 
-/// Before a thread keeps its first piece of any kind.
+/// Called before a thread keeps its first piece of any kind.
 @inline(never)
 private func returnSparesAtEnd(_ words: UnsafeMutablePointer<cplatform_thread_words>) {
   words.pointee.returns_spares = true
   cplatform_at_thread_exit(cplatform_spares_owner) {
     let words = cplatform_thread_words_address()
-    // Freeing an operation may give chunks back: those go last.
+    // Freeing an operation may give chunks back: chunks are freed last.
     Spares<SpareOperations>.freeOwn(words)
     Spares<SpareChunks>.freeOwn(words)
-    // Whatever else ends with the thread may still run an operation here.
+    // Other code that runs when the thread ends may still run an operation here.
     words.pointee.returns_spares = false
   }
 }
@@ -108,10 +109,11 @@ struct SpareDepot: @unchecked Sendable {
   // Sendable: `full` and `count` are touched under `lock`.
 
   static let magazineSize: UInt32 = 32
-  /// Magazines in a depot at most.
+  /// The most magazines that a depot keeps.
   static let limit = 256
 
-  /// In memory of its own: the sanitizer takes a look at one field of a variable for a look at the others.
+  /// Each field lies in memory of its own: the thread sanitizer takes an access to one field of a variable for an
+  /// access to the others.
   private let lock = UnsafeMutablePointer<FutexLock>.allocate(capacity: 1)
   /// The newest magazine, linked to the others.
   private let full = UnsafeMutablePointer<UInt>.allocate(capacity: 1)

@@ -1,7 +1,8 @@
-/// The state of an operation in one word, and every question about it, as pure functions.
+/// The state of an operation in one word, and every question about the state, as pure functions.
 ///
-/// High half: how many unfinished dependencies are linked, plus one until a queue owns the operation. Low half: flags; it
-/// is also the futex word of waiters. `Lifecycle/README.md` says who may set what and why nothing is lost.
+/// High half: the number of unfinished dependencies that are linked, plus one until a queue owns the operation. Low
+/// half: flags. The low half is also the futex word of waiters. `Lifecycle/README.md` says who may set what and why
+/// nothing is lost.
 @usableFromInline
 struct StateWord: Equatable, Sendable {
   @usableFromInline var bits: UInt64
@@ -13,59 +14,65 @@ struct StateWord: Equatable, Sendable {
   /// A new operation that a queue made for itself, ready and handed to a backend at once.
   static let initialScheduled = StateWord(bits: enqueued | listed | scheduled | linked)
 
-  /// Whether an operation that a queue made for itself ended and nothing but its closure happened.
+  /// Whether an operation that a queue made for itself ended, and nothing happened to the operation except its
+  /// closure.
   var isPlainEnd: Bool {
     bits == Self.enqueued | Self.listed | Self.scheduled | Self.started | Self.finished
   }
 
   static let oneDependency: UInt64 = 1 << 32
 
-  // One setter each, or set by compare-exchange; none is ever taken back unless it says so.
+  // Each flag has one setter, or is set by compare-exchange. No flag is ever taken back unless its comment says so.
 
   /// A queue owns the operation.
   static let enqueued: UInt64 = 1 << 0
-  /// The queue lists it: `sequence`, `slot` and `queue` are final.
+  /// The queue lists the operation: `sequence`, `slotWord` and `queueWord` have been written.
   static let listed: UInt64 = 1 << 1
-  /// Somebody is responsible for starting it: it stands in a backend or in its queue's ready lists. Taken back when it
-  /// turned out not to be startable.
+  /// Somebody is responsible for starting the operation: the operation stands in a backend or in its queue's ready
+  /// lists. The flag is taken back when the operation turned out not to be startable.
   static let scheduled: UInt64 = 1 << 2
-  /// Its intrusive link is in use: a reference to it stands in some list, or its launch is under way. Taken back by who
-  /// took it from the list: at once when the entry is void, else when `start()` has returned or the finish is done.
+  /// The operation's intrusive link is in use: a reference to the operation stands in some list, or its launch is
+  /// under way. The thread that took the operation from the list takes the flag back: at once when the entry is void,
+  /// else when `start()` has returned or the finish is done.
   static let linked: UInt64 = 1 << 3
   static let cancelled: UInt64 = 1 << 4
-  /// Claimed by the one thread that starts it.
+  /// One thread has claimed the operation and starts it.
   static let started: UInt64 = 1 << 5
-  /// It was cancelled when it was claimed: `main` is skipped and it is never executing.
+  /// The operation was cancelled when it was claimed: `main` is skipped, and the operation is never executing.
   static let skipped: UInt64 = 1 << 6
   static let finished: UInt64 = 1 << 7
   /// A thread sleeps on this word, or is about to.
   static let hasWaiters: UInt64 = 1 << 8
-  /// Some operation lists it as a dependency, or did: its edge may stand in the stack of dependents.
+  /// Some operation lists this operation as a dependency, or did: an edge may stand in this operation's stack of
+  /// dependents.
   static let hasDependents: UInt64 = 1 << 9
-  /// Its start and its finish go through its queue's controller.
+  /// The operation's start and finish go through its queue's controller.
   static let tracked: UInt64 = 1 << 10
   static let observed: UInt64 = 1 << 11
-  /// Its priority changed after it was scheduled: the intrusive entry is void, a `MovedEntry` stands for it.
+  /// The operation's priority changed after the operation was scheduled: the intrusive entry is void, a `MovedEntry`
+  /// stands for the operation.
   static let moved: UInt64 = 1 << 12
-  /// Some linked dependency was removed: the record of an edge says whether the edge still counts.
+  /// Some linked dependency was removed: an edge's record says whether the edge still counts.
   static let edgesRemoved: UInt64 = 1 << 13
-  /// Its class may override `isReady`, which must be asked when no dependency is left.
+  /// The operation's class may override `isReady`: `isReady` must be asked when no dependency is left.
   static let asksReady: UInt64 = 1 << 14
-  /// `isReady` said no. Taken back when it is asked again.
+  /// `isReady` returned false. The flag is taken back when `isReady` is asked again.
   static let heldBack: UInt64 = 1 << 15
-  /// `isReady` may have changed since it was asked. Taken back before it is asked again.
+  /// `isReady` may have changed since `isReady` was asked. The flag is taken back before `isReady` is asked again.
   static let askAgain: UInt64 = 1 << 16
-  /// It has a completion block or dependencies: something to do after the finish.
+  /// The operation has a completion block or dependencies: there is something to do after the finish.
   static let hasEpilogue: UInt64 = 1 << 17
-  /// A job that reads the overridden properties is on its way; set only before the finish. Taken back by that job.
+  /// A job that reads the overridden properties is on its way. The flag is set only before the finish, and that job
+  /// takes it back.
   static let examinePending: UInt64 = 1 << 18
 
-  /// Somebody who holds the operation looks for its queue: so it leaves the queue the long way, under its lock.
+  /// Somebody who holds the operation looks for its queue: the operation therefore leaves the queue the long way,
+  /// under the operation's lock.
   static let queueWanted: UInt64 = 1 << 19
 
-  /// Its class posts `isExecuting` itself.
+  /// The operation's class posts `isExecuting` itself.
   static let postsExecuting: UInt64 = 1 << 20
-  /// Its class posts `isFinished` itself: the examiner found it true.
+  /// The operation's class posts `isFinished` itself: the examiner found `isFinished` true.
   static let postsFinished: UInt64 = 1 << 21
 
   @usableFromInline func has(_ flag: UInt64) -> Bool { bits & flag != 0 }
@@ -74,7 +81,7 @@ struct StateWord: Equatable, Sendable {
   var isExecuting: Bool { bits & (Self.started | Self.skipped | Self.finished) == Self.started }
   /// Ready in the sense of the base class: no unfinished dependency, or cancelled.
   var isReady: Bool { dependencyCount == 0 || has(Self.cancelled) }
-  /// Nobody refers to it any more on behalf of its queue: the queue's reference can go.
+  /// Nobody refers to the operation any more on behalf of its queue: the queue's reference can go.
   var mayLeave: Bool {
     bits & (Self.finished | Self.linked | Self.enqueued | Self.examinePending) == Self.finished | Self.enqueued
       && dependencyCount == 0
@@ -84,14 +91,14 @@ struct StateWord: Equatable, Sendable {
 // MARK: - Transitions
 
 extension StateWord {
-  /// What happens when one unfinished dependency less remains.
+  /// What happens when the operation has one unfinished dependency less.
   enum Release: Equatable {
     case nothing
     case schedule(useLink: Bool)
     case askReady, leave
   }
 
-  /// One linked dependency finished (or the queue took its own count away).
+  /// One linked dependency finished (or the queue took away the count of its own).
   func releasingOne() -> (next: StateWord, action: Release) {
     var next = StateWord(bits: bits &- Self.oneDependency)
     guard next.dependencyCount == 0 else { return (next, .nothing) }
@@ -102,8 +109,8 @@ extension StateWord {
     return (next, .schedule(useLink: useLink))
   }
 
-  /// A claimed operation is listed, and scheduled in the same step by its link: when it waits for nothing, and nobody is to be
-  /// told or asked. Nil for any other.
+  /// A claimed operation is listed, and scheduled by its link in the same step: when the operation waits for nothing,
+  /// and nobody is to be told or asked. Nil for any other operation.
   /// - Parameter flag: `tracked`, or 0.
   @inline(__always)
   func listingAndScheduling(_ flag: UInt64) -> StateWord? {
@@ -111,7 +118,8 @@ extension StateWord {
     return StateWord(bits: Self.enqueued | Self.listed | Self.scheduled | Self.linked | flag)
   }
 
-  /// One count less, for a word in which nothing speaks against counting, or scheduling by the link. Nil for any other.
+  /// One count less, for a word in which nothing speaks against counting, or against scheduling by the link. Nil for
+  /// any other word.
   @inline(__always)
   func releasingOneSimply() -> (next: StateWord, isScheduled: Bool)? {
     let others =
@@ -129,7 +137,8 @@ extension StateWord {
     return free
   }
 
-  /// `cancel()`: nil when there is nothing left to do. `schedule`: its dependencies no longer hold it back.
+  /// `cancel()`: nil when there is nothing left to do. `schedule`: the operation's dependencies no longer hold the
+  /// operation back.
   func cancelling() -> (next: StateWord, schedule: Bool, useLink: Bool)? {
     if has(Self.finished) { return nil }
     var next = StateWord(bits: bits | Self.cancelled)
@@ -142,18 +151,19 @@ extension StateWord {
 
   /// What a thread that took an entry for this operation from a list may do with it.
   enum Claim: Equatable {
-    /// Start it.
+    /// Start the operation.
     case start
-    /// Start it as cancelled: `main` is skipped.
+    /// Start the operation as cancelled: `main` is skipped.
     case skip
-    /// The entry is void. `leave`: with it the last reference on behalf of the queue goes.
+    /// The entry is void. `leave`: the last reference on behalf of the queue goes with the entry.
     case drop(leave: Bool)
     /// The queue's controller decides.
     case divert
   }
 
   /// - Parameters:
-  ///   - byLink: the entry was the operation itself, through its link; else a `MovedEntry` that is current.
+  ///   - byLink: the entry was the operation itself, through its link. False: the entry is a `MovedEntry` that is
+  ///     current.
   ///   - admitted: the controller took the entry from its own lists, or there is no controller to ask.
   ///   - queueCancelled: `cancelAllOperations` was called after this operation was added.
   func claiming(byLink: Bool, admitted: Bool, queueCancelled: Bool) -> (next: StateWord, claim: Claim) {
@@ -168,7 +178,8 @@ extension StateWord {
       return (next, .skip)
     }
     if dependencyCount != 0 {
-      // A dependency was added after it was scheduled: whoever releases the last one schedules it again.
+      // A dependency was added after the operation was scheduled: whoever releases the last dependency schedules the
+      // operation again.
       next.bits &= ~(Self.scheduled | Self.moved)
       if byLink { next.bits &= ~Self.linked }
       return (next, .drop(leave: false))
@@ -177,8 +188,8 @@ extension StateWord {
     return (next, .start)
   }
 
-  /// The one-step finish of an operation whose link the finishing thread owns: nobody else can let it leave. Nil when the
-  /// longer way is needed.
+  /// The one-step finish of an operation whose link the finishing thread owns: nobody else can let the operation
+  /// leave. Nil when the longer way is needed.
   func finishingAndLeaving() -> StateWord? {
     guard bits & (Self.linked | Self.examinePending | Self.finished | Self.queueWanted) == Self.linked,
       dependencyCount == 0
@@ -188,7 +199,8 @@ extension StateWord {
     return StateWord(bits: bits & ~Self.linked | Self.finished)
   }
 
-  /// A thread that waits for this operation runs it itself, leaving its entry (now void) where it is.
+  /// A thread that waits for this operation runs the operation itself. The operation's entry, now void, stays where
+  /// it is.
   func claimingForWaiter() -> StateWord? {
     let wanted = Self.listed | Self.scheduled
     let excluded = Self.started | Self.tracked | Self.cancelled | Self.finished | Self.moved
@@ -196,6 +208,6 @@ extension StateWord {
     return StateWord(bits: bits | Self.started)
   }
 
-  /// Its effective priority changed. True when its place in a list must change too.
+  /// The operation's effective priority changed. True when the operation's place in a list must change too.
   var movesOnPriorityChange: Bool { has(Self.scheduled) && !has(Self.started) }
 }

@@ -3,7 +3,7 @@ enum ObservableKey: UInt8, CaseIterable {
   case isCancelled, isAsynchronous, isConcurrent, isExecuting, isFinished, isReady
   case dependencies, queuePriority, completionBlock
 
-  /// From a key string, with or without "is": "isFinished" and "finished" are the same.
+  /// Makes a key from a string, with or without "is": "isFinished" and "finished" are the same.
   init?(name: String) {
     switch name {
     case "isCancelled", "cancelled": self = .isCancelled
@@ -19,7 +19,7 @@ enum ObservableKey: UInt8, CaseIterable {
     }
   }
 
-  /// From a key path of any subclass; nil for a property that is not one of these.
+  /// Makes a key from a key path of any subclass; nil for a property that is not one of these.
   init?<Subject: Operation>(_ path: PartialKeyPath<Subject>) {
     switch path {
     case \Subject.isCancelled: self = .isCancelled

@@ -1,22 +1,23 @@
 import Primitives
 
-/// What `observe` and the key-path forms of `willChangeValue` hang on, so that they know the subclass's own type.
+/// Carries `observe` and the key-path forms of `willChangeValue`, so that these methods know the subclass's own type.
 public protocol OperationObserving: AnyObject {}
 
 extension Operation: OperationObserving {}
 
 extension OperationObserving where Self: Operation {
-  /// Calls `changeHandler` when the property changes, on the thread that changes it, outside of all locks of this library. A
-  /// property that a subclass computes changes when the subclass says so: the handler is called in `didChangeValue` (with
-  /// option `.prior` also in `willChangeValue`), on the posting thread, in the order of posting, each change once. So a
-  /// subclass that posts under a lock of its own has the handler called under that lock; the property is read then only with
-  /// option `.new` or `.old`.
+  /// Calls `changeHandler` when the property changes, on the thread that changes the property, outside of all locks
+  /// of this library. A property that a subclass computes changes when the subclass says so. The handler is called in
+  /// `didChangeValue` (with option `.prior` also in `willChangeValue`), on the posting thread, in the order of
+  /// posting, each change once. So if a subclass posts under a lock of its own, the handler is called under that
+  /// lock. The property is then read only with option `.new` or `.old`.
   ///
   /// Observable are `isCancelled`, `isAsynchronous`, `isConcurrent`, `isExecuting`, `isFinished`, `isReady`,
-  /// `dependencies`, `queuePriority` and `completionBlock`; another key path traps. An operation that nobody observes pays
-  /// nothing.
-  /// - Parameter keyPath: rooted in `Operation`, as `\.isFinished` is here, also when a subclass overrides the property.
-  /// - Returns: a token; the observation ends with it.
+  /// `dependencies`, `queuePriority` and `completionBlock`; another key path traps. An operation that nobody observes
+  /// pays nothing.
+  /// - Parameter keyPath: rooted in `Operation`, as `\.isFinished` is here, also when a subclass overrides the
+  ///   property.
+  /// - Returns: a token; the observation ends with the token.
   public func observe<Value>(
     _ keyPath: KeyPath<Operation, Value>, options: OperationObservingOptions = [],
     changeHandler: @escaping @Sendable (Self, OperationObservedChange<Value>) -> Void
@@ -25,8 +26,8 @@ extension OperationObserving where Self: Operation {
     return register(key, options: options, read: { $0[keyPath: keyPath] }, changeHandler)
   }
 
-  /// The same for a key path that spells the subclass. One that names a property which a final class overrides cannot be
-  /// told from others, and traps: write `\.isFinished` or `\Operation.isFinished`.
+  /// The same as `observe` above, for a key path that spells the subclass. A key path to a property that a final
+  /// class overrides cannot be told from others, and traps: write `\.isFinished` or `\Operation.isFinished`.
   @_disfavoredOverload
   public func observe<Value>(
     _ keyPath: KeyPath<Self, Value>, options: OperationObservingOptions = [],
@@ -60,8 +61,8 @@ extension OperationObserving where Self: Operation {
     posted(ObservableKey(keyPath), isPrior: true)
   }
 
-  /// The key-path form of `didChangeValue(forKey:)`, for a key path that spells the subclass. One that cannot be told from
-  /// others stands for any of the state.
+  /// The key-path form of `didChangeValue(forKey:)`, for a key path that spells the subclass. A key path that cannot
+  /// be told from others stands for any property of the state.
   @_disfavoredOverload
   public func didChangeValue<Value>(for keyPath: KeyPath<Self, Value>) {
     posted(ObservableKey(keyPath), isPrior: false)
@@ -90,8 +91,8 @@ extension Operation {
     for observer in observers { observer.notify(self) }
   }
 
-  /// Until a queue lists the operation, no edge tells it that a dependency has finished: an observation does, for an
-  /// operation whose readiness is observed.
+  /// Until a queue lists the operation, no edge tells the operation that a dependency has finished. For an operation
+  /// whose readiness is observed, an observation of the dependency does so.
   final func watchForReadiness(_ dependency: Operation) {
     guard !stateNow.has(StateWord.listed), !dependency.isFinished else { return }
     let watch = dependency.observe(\.isFinished) { [weak self] _, _ in
@@ -99,7 +100,7 @@ extension Operation {
       self.notify(.isReady)
     }
     lock.withLock { extras.readinessWatches.append(watch) }
-    // It may have finished before it was watched.
+    // The dependency may have finished before it was watched.
     if dependency.isFinished, !stateNow.has(StateWord.listed), isReady { notify(.isReady) }
   }
 

@@ -9,7 +9,7 @@ public struct OperationObservingOptions: OptionSet, Sendable {
   public static let new = OperationObservingOptions(rawValue: 1)
   /// `oldValue` is given.
   public static let old = OperationObservingOptions(rawValue: 2)
-  /// The handler is called once at once, with the value at that time.
+  /// The handler is called once at registration, with the value at that time.
   public static let initial = OperationObservingOptions(rawValue: 4)
   /// The handler is called twice for a change; first with `isPrior` and without `newValue`.
   public static let prior = OperationObservingOptions(rawValue: 8)
@@ -17,21 +17,22 @@ public struct OperationObservingOptions: OptionSet, Sendable {
 
 /// What happened to an observed property.
 public struct OperationObservedChange<Value> {
-  /// With option `.new`, and not before the change.
+  /// Given with option `.new`, and not before the change.
   public let newValue: Value?
-  /// With option `.old`: the value that the handler was told before (or the one at registration).
+  /// Given with option `.old`: the value that the handler was told before (or the value at registration).
   public let oldValue: Value?
-  /// The call that precedes the change itself (option `.prior`).
+  /// Whether this call precedes the change itself (option `.prior`).
   public let isPrior: Bool
 }
 
-/// Keeps an observation alive: it ends with `invalidate()`, or with this object.
+/// Keeps an observation alive: the observation ends with `invalidate()`, or with this object.
 public final class OperationObservation: Sendable {
   private let cancel: @Sendable () -> Void
 
   init(_ cancel: @escaping @Sendable () -> Void) { self.cancel = cancel }
 
-  /// No call of the handler begins after this returns, save those already on their way on another thread.
+  /// After `invalidate()` has returned, no call of the handler begins, except calls already on their way on another
+  /// thread.
   public func invalidate() { cancel() }
 
   deinit { cancel() }
@@ -39,7 +40,8 @@ public final class OperationObservation: Sendable {
 
 /// One registered handler, its types erased.
 ///
-/// Sendable: `active` is touched under `lock`, `last` under a lock of its own; the handler is called without either.
+/// Sendable: `active` is touched under `lock`, `last` under a lock of its own. The handler is called without either
+/// lock.
 final class Observer: @unchecked Sendable {
   /// When a handler is called.
   private enum Moment {
@@ -52,8 +54,8 @@ final class Observer: @unchecked Sendable {
   private let isPriorWanted: Bool
   private var active = true
 
-  /// - Parameter read: the property's value now. Called only for options that need it: a subclass may hold the lock that
-  ///   its property takes while it posts.
+  /// - Parameter read: returns the property's value now. `read` is called only for options that need the value: a
+  ///   subclass may post while it holds the lock that its property takes.
   init<Subject: AnyObject, Value>(
     of subject: Subject, options: OperationObservingOptions, read: @escaping (Subject) -> Value,
     handler: @escaping @Sendable (Subject, OperationObservedChange<Value>) -> Void
@@ -89,10 +91,10 @@ final class Observer: @unchecked Sendable {
     }
   }
 
-  /// For option `.initial`; when the observer is registered, so that no change falls in between.
+  /// For option `.initial`: called when the observer is registered, so that no change falls in between.
   func begin(_ subject: AnyObject) { call(subject, .initial) }
 
-  /// A change that its maker does not announce: the handler with option `.prior` is called twice.
+  /// A change that is not announced before it is made: a handler with option `.prior` is called twice.
   func notify(_ subject: AnyObject) {
     willChange(subject)
     didChange(subject)
@@ -103,8 +105,8 @@ final class Observer: @unchecked Sendable {
     if isPriorWanted, isActive { call(subject, .prior) }
   }
 
-  /// - Parameter onlyIfDifferent: a flag that has the value told last is not told again: for a post that does not say what
-  ///   changed.
+  /// - Parameter onlyIfDifferent: a flag that still has the value told last is not told again. For a post that does
+  ///   not say what changed.
   func didChange(_ subject: AnyObject, onlyIfDifferent: Bool = false) {
     if isActive { call(subject, .changed(onlyIfDifferent: onlyIfDifferent)) }
   }
@@ -114,7 +116,8 @@ final class Observer: @unchecked Sendable {
   func deactivate() { lock.withLock { active = false } }
 }
 
-/// The handlers of one operation by key, and what its subclass posts by itself. Guarded by the operation's lock.
+/// The handlers of one operation by key, and the keys that its subclass posts itself. Guarded by the operation's
+/// lock.
 struct ObserverList {
   private var observers: [(key: ObservableKey, observer: Observer)] = []
   /// Keys that the subclass posts: the base class does not report them as well.
@@ -127,8 +130,8 @@ struct ObserverList {
   func forKey(_ key: ObservableKey) -> [Observer] { observers.compactMap { $0.key == key ? $0.observer : nil } }
   func isOwnPost(_ key: ObservableKey) -> Bool { ownPosts.contains(key) }
 
-  /// The subclass posts a key; nil: unknown, which means any of the state.
-  /// - Returns: whom to tell.
+  /// The subclass posts a key. Nil: the key is unknown, and stands for any key of the state.
+  /// - Returns: the observers to tell.
   mutating func post(_ key: ObservableKey?) -> [Observer] {
     let keys = key.map { [$0] } ?? Self.stateKeys
     ownPosts.formUnion(keys)

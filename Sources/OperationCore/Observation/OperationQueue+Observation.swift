@@ -16,17 +16,17 @@ enum ObservableQueueKey: Sendable {
   }
 }
 
-/// What `observe` hangs on, so that it knows the subclass's own type.
+/// Carries `observe`, so that the method knows the subclass's own type.
 public protocol OperationQueueObserving: AnyObject {}
 
 extension OperationQueue: OperationQueueObserving {}
 
 extension OperationQueueObserving where Self: OperationQueue {
-  /// Calls `changeHandler` when the property changes, on the thread that changes it, outside of all locks.
+  /// Calls `changeHandler` when the property changes, on the thread that changes the property, outside of all locks.
   ///
-  /// Observable are `operations`, `operationCount`, `maxConcurrentOperationCount`, `isSuspended` and `name`; another key
-  /// path traps. With `.new` or `.old`, each change of `operations` costs a snapshot.
-  /// - Returns: a token; the observation ends with it.
+  /// Observable are `operations`, `operationCount`, `maxConcurrentOperationCount`, `isSuspended` and `name`; another
+  /// key path traps. With `.new` or `.old`, each change of `operations` costs a snapshot.
+  /// - Returns: a token; the observation ends with the token.
   public func observe<Value>(
     _ keyPath: KeyPath<OperationQueue, Value>, options: OperationObservingOptions = [],
     changeHandler: @escaping @Sendable (Self, OperationObservedChange<Value>) -> Void

@@ -6,20 +6,21 @@
 ///   download(url) { result in store(result); operation.finish() }
 /// }
 /// ```
-/// It keeps its place in a queue with a limit until it finishes. A cancelled one that has not started is finished
-/// without `main()`; one that is running must still call `finish()`, early if it looks at `isCancelled`.
+/// The operation keeps its place in a queue with a limit until it finishes. A cancelled operation that has not
+/// started is finished without `main()`. A running operation must still call `finish()`, early if it looks at
+/// `isCancelled`.
 open class AsynchronousOperation: Operation, @unchecked Sendable {
   // Sendable: `body` is written in `init`, and read and cleared by the one thread that starts the operation.
   private final var body: (@Sendable (AsynchronousOperation) -> Void)?
 
-  /// For a subclass that overrides `main()`, which starts the work. Without a body and without that override the start
-  /// traps.
+  /// For a subclass that overrides `main()`: the override starts the work. Without a body and without that override
+  /// the start traps.
   public override init() {
     super.init()
   }
 
-  /// - Parameter body: starts the work, and has `finish()` called on its argument when the work is done; released after
-  ///   it has run.
+  /// - Parameter body: starts the work, and sees to it that `finish()` is called on its argument when the work is
+  ///   done. The body is released after it has run.
   public convenience init(_ body: @escaping @Sendable (AsynchronousOperation) -> Void) {
     self.init()
     self.body = body
@@ -33,8 +34,8 @@ open class AsynchronousOperation: Operation, @unchecked Sendable {
     body(self)
   }
 
-  /// Ends the operation: waiters and dependents go on, the completion block is handed to the backend. Exactly once, from
-  /// any thread, once `main()` has begun; a second call traps.
+  /// Ends the operation: waiters and dependents go on, and the completion block is handed to the backend. Call
+  /// `finish()` exactly once, from any thread, once `main()` has begun; a second call traps.
   public final func finish() {
     let now = stateNow
     if !now.has(StateWord.started), !now.has(StateWord.finished) {

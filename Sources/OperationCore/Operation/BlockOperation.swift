@@ -1,20 +1,21 @@
 import Primitives
 import Synchronization
 
-/// An operation that runs closures: the first on the thread that starts it, further ones at the same time on the
-/// backend. It finishes when all have returned. One allocation beside the closure's.
+/// An operation that runs closures: the first on the thread that starts the operation, further closures at the same
+/// time on the backend. The operation finishes when all closures have returned. One allocation beside the closure's.
 open class BlockOperation: Operation, @unchecked Sendable {
-  // Sendable: `firstBlock` is written in `init`; later it is touched by the one thread that starts the operation, or by
-  // others under `lock` as `areBlocksHere` says.
+  // Sendable: `firstBlock` is written in `init`. Later `firstBlock` is touched by the one thread that starts the
+  // operation, or by others under `lock` as `areBlocksHere` says.
 
   private final var firstBlock: FirstBlock?
 
-  /// Without a block: `addExecutionBlock(_:)` adds the first. Without any the operation finishes as soon as it starts.
+  /// Makes an operation without a block: `addExecutionBlock(_:)` adds the first. Without any block the operation
+  /// finishes as soon as it starts.
   public override init() {
     super.init()
   }
 
-  /// - Parameter block: released after it has run.
+  /// - Parameter block: released after the block has run.
   public init(block: @escaping @Sendable () -> Void) {
     firstBlock = FirstBlock(run: block)
     super.init()
@@ -25,7 +26,8 @@ open class BlockOperation: Operation, @unchecked Sendable {
     super.init(scheduledAt: level)
   }
 
-  /// An operation for a queue that made it itself, with the one reference that is the queue's from the start.
+  /// An operation for a queue that made the operation itself. The operation's one reference is the queue's from the
+  /// start.
   static func scheduled(at level: Int, block: @escaping @Sendable () -> Void) -> Unmanaged<BlockOperation> {
     let spare = SpareOperations.take()
     guard let pointer = UnsafeRawPointer(bitPattern: spare) else {
@@ -59,10 +61,10 @@ open class BlockOperation: Operation, @unchecked Sendable {
     return blocks.map(\.run)
   }
 
-  /// Under `lock`: whether the start has not taken the blocks, and will need the lock to do so.
+  /// Called under `lock`. Whether the start has not taken the blocks, and will need the lock to take them.
   ///
-  /// The side object is made first and the state changed second (without a change of value). A start is a change of the
-  /// same word: one that comes later finds the side object, and therefore takes the lock.
+  /// The side object is made first and the state changed second (without a change of value). A start is a change of
+  /// the same word: a start that comes later finds the side object, and therefore takes the lock.
   private final func areBlocksHere() -> Bool {
     _ = extrasPlace
     let now = raise(0)
@@ -70,7 +72,8 @@ open class BlockOperation: Operation, @unchecked Sendable {
   }
 
   open override func main() {
-    // Most operations have one block and nothing else. It leaves before it runs: what it captures goes when it returns.
+    // Most operations have one block and nothing else. The block leaves the operation before the block runs, so that
+    // what the block captures goes when the block returns.
     if extrasWord.load(ordering: .acquiring) == 0 {
       if let block = firstBlock.take() { block.run() }
       return
@@ -99,9 +102,10 @@ open class BlockOperation: Operation, @unchecked Sendable {
     }
   }
 
-  /// A cancelled operation never runs its blocks: released here, since what they capture may hold the operation.
+  /// A cancelled operation never runs its blocks. The blocks are released here, since what they capture may hold the
+  /// operation.
   final override func releaseUnrunBlocks() {
-    // First those behind the lock: whoever still holds it may be reading the first block.
+    // The blocks behind the lock come first: a thread that still holds the lock may be reading the first block.
     let more = takeMoreBlocks()
     let first = firstBlock.take()
     _ = first
@@ -109,13 +113,14 @@ open class BlockOperation: Operation, @unchecked Sendable {
   }
 }
 
-/// A closure that is run once. Not copyable: running a copyable one that was taken out of a property costs a reference.
+/// A closure that is run once. The type is not copyable: running a copyable closure that was taken out of a property
+/// costs a reference.
 private struct FirstBlock: ~Copyable {
   let run: @Sendable () -> Void
 }
 
-/// The second and further blocks of one operation: claimed one by one by helpers on the backend and by the thread that
-/// started the operation, so that they finish even when the backend has no thread to spare.
+/// The second and further blocks of one operation. Helpers on the backend and the thread that started the operation
+/// claim the blocks one by one. So the blocks finish even when the backend has no thread to spare.
 private final class BlockGroup: @unchecked Sendable {
   // Sendable: element i of `blocks` belongs to the thread whose increment of `next` returned i.
   private let blocks: UnsafeMutablePointer<StoredBlock?>
@@ -152,8 +157,8 @@ private final class BlockGroup: @unchecked Sendable {
     }
   }
 
-  /// On another thread: runs a block as part of the operation. Its operation and queue outlive the block, for which the
-  /// starter waits; a helper that comes too late looks at neither.
+  /// Runs a block as part of the operation, on another thread. The operation and its queue outlive the block, because
+  /// the starter waits for the block. A helper that comes too late reads neither the operation nor the queue.
   private func help(operation: UInt, queue: UInt, home: UInt32) {
     let outer = LaunchFrame.current
     _ = LaunchFrame.enter(

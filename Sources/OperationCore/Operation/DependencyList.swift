@@ -5,21 +5,21 @@ import Primitives
 struct DependencyRecord {
   /// The dependency, and flags in its low bits. 0: a hole.
   var word: UInt
-  /// Next edge in the dependency's stack, while the edge stands there.
+  /// The next edge in the dependency's stack, while this edge stands there.
   var next: UInt
 
   /// The edge was pushed: it stands in the dependency's stack, or has fired. Such a record keeps its place in memory.
   static let linked: UInt = 1
-  /// Not in the list any more: only its edge is left.
+  /// The dependency is not in the list any more: only its edge is left.
   static let unlisted: UInt = 2
-  /// The edge does not count when it fires: the dependency was removed.
+  /// The edge does not count when the edge fires: the dependency was removed.
   static let void: UInt = 4
-  /// Its edge is the one inside the operation.
+  /// The record's edge is the one inside the operation.
   static let inside: UInt = 8
   static let flags: UInt = 15
 }
 
-/// Without a look at `next`, which another thread may be writing: the one that releases the edge.
+/// These members never read `next`: the thread that releases the edge may be writing `next`.
 extension UnsafeMutablePointer<DependencyRecord> {
   @inline(__always) func has(_ flag: UInt) -> Bool { pointee.word & flag != 0 }
   @inline(__always) var dependency: UInt { pointee.word & ~DependencyRecord.flags }
@@ -27,17 +27,18 @@ extension UnsafeMutablePointer<DependencyRecord> {
   @inline(__always) var isListed: Bool { pointee.word > DependencyRecord.flags && !has(DependencyRecord.unlisted) }
 }
 
-/// Records of one operation. What follows `following` counts in the first chunk of a list only.
+/// Records of one operation. The fields after `following` count only in the first chunk of a list.
 ///
-/// In memory a word stands before the chunk, the operation, and the records stand behind it. That word is no part of this
-/// structure: whoever releases an edge reads the word without the operation's lock.
+/// In memory one word stands before the chunk: the operation. The records stand behind the chunk. The operation's
+/// word is no part of this structure, because a thread that releases an edge reads the word without the operation's
+/// lock.
 struct DependencyChunk {
   static let capacity = 5
   static let ownerSize = UInt(MemoryLayout<UInt>.size)
   var following: UInt = 0
   /// The edge that the next record gets: in the last chunk, or one place behind its end.
   var end: UInt
-  /// Records in all chunks, holes included: every chunk but the last is full.
+  /// Records in all chunks, holes included: every chunk except the last is full.
   var count = 0
   var index: UnsafeMutablePointer<DependencyIndex>?
 
@@ -53,14 +54,15 @@ struct DependencyChunk {
   }
 }
 
-/// The dependencies of an operation in the order of adding, each once, with their edges: in chunks, the first of which stands
-/// for the list. Adding, finding and removing are O(1), the latter two on average. Not synchronised.
+/// The dependencies of an operation in the order of adding, each once, with their edges. The records lie in chunks,
+/// and the first chunk stands for the list. Adding, finding and removing are O(1); finding and removing on average.
+/// Not synchronised.
 ///
-/// An edge is a word: address of a chunk plus 2 plus the record's place there.
+/// An edge is a word: the address of a chunk, plus 2, plus the record's place in that chunk.
 struct DependencyList {
   let first: UnsafeMutablePointer<DependencyChunk>
 
-  /// Up to here a search is as quick as an index.
+  /// Up to this many records a search is as quick as an index.
   static let searchLimit = 32
 
   init(owner: UInt) { first = DependencyChunk.make(owner: owner) }
@@ -93,7 +95,7 @@ struct DependencyList {
     UnsafeMutablePointer(bitPattern: word &+ DependencyChunk.ownerSize).unsafelyUnwrapped
   }
 
-  /// Calls `body` with every record, holes included, until it returns false.
+  /// Calls `body` with every record, holes included, until `body` returns false.
   @inline(__always)
   func forEachRecord(_ body: (_ edge: UInt, _ record: UnsafeMutablePointer<DependencyRecord>) -> Bool) {
     let end = first.pointee.end
@@ -146,7 +148,7 @@ struct DependencyList {
   // MARK: - Changing
 
   /// - Parameter record: a dependency with its flags.
-  /// - Returns: its edge.
+  /// - Returns: the record's edge.
   @discardableResult
   func append(_ record: UInt) -> UInt {
     var edge = first.pointee.end
@@ -165,7 +167,7 @@ struct DependencyList {
     return Self.firstEdge(of: chunk)
   }
 
-  /// Another flag, or one less, on a record that keeps its place.
+  /// Sets or clears a flag of a record that keeps its place.
   func change(_ edge: UInt, to word: UInt) {
     let index = first.pointee.index
     index?.pointee.forget(edge)
@@ -173,7 +175,7 @@ struct DependencyList {
     index?.pointee.note(edge)
   }
 
-  /// Takes out a record whose edge stands in no stack and never will; the caller has its reference.
+  /// Takes out a record whose edge stands in no stack and never will. The caller has the record's reference.
   func remove(_ edge: UInt) {
     if let index = first.pointee.index {
       index.pointee.forget(edge)
@@ -186,8 +188,8 @@ struct DependencyList {
     }
   }
 
-  /// Moves records to holes before them, as far as no record that keeps its place comes to stand before one that was added
-  /// earlier. The index is made anew when it is needed.
+  /// Moves records to holes before them, as long as no record that keeps its place comes to stand before a record
+  /// that was added earlier. The index is made anew when it is needed.
   private func squeeze() {
     dropIndex()
     var target = Cursor(self)
@@ -197,7 +199,7 @@ struct DependencyList {
       let record = source.next()
       guard record.pointee.word != 0 else { continue }
       if record.has(DependencyRecord.linked) {
-        // Everything before it that is not filled stays a hole.
+        // Every place before this record that is not filled stays a hole.
         while kept < position {
           target.next().pointee.word = 0
           kept += 1
@@ -247,7 +249,7 @@ struct DependencyList {
     }
   }
 
-  /// Gives back the memory. No edge may stand in a stack, and nobody refers to a record.
+  /// Gives back the memory. No edge may stand in a stack, and nobody may refer to a record.
   func deallocate() {
     dropIndex()
     var chunk = word
@@ -280,7 +282,7 @@ struct DependencyList {
   }
 }
 
-/// Where the records of a long list are, by dependency.
+/// The places of the records of a long list, by dependency.
 struct DependencyIndex: ~Copyable {
   var listed: WordTable
   var unlisted = WordTable(count: 0)

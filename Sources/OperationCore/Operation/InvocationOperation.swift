@@ -9,20 +9,20 @@ import Primitives
 /// print(try load.result)
 /// ```
 public final class InvocationOperation<Target, Argument, Output>: Operation, @unchecked Sendable {
-  // Sendable: the call is read and cleared by the one thread that starts the operation; `outcome` under `outcomeLock`.
-  // The target and the argument are the user's to share.
+  // Sendable: `call` is read and cleared by the one thread that starts the operation. `outcome` is touched under
+  // `outcomeLock`. The target and the argument are the user's to share.
   private var call: (() throws -> Output)?
   private var outcome: Result<Output, any Error>?
   private let outcomeLock = FutexLock()
 
-  /// - Parameter method: the unapplied method, for example `Store.load`. What it throws, `result` throws.
+  /// - Parameter method: the unapplied method, for example `Store.load`. `result` throws what the method throws.
   public init(target: Target, method: @escaping (Target) -> (Argument) throws -> Output, argument: Argument) {
     call = { try method(target)(argument) }
     super.init()
   }
 
   /// For a method without a parameter.
-  /// - Parameter method: the unapplied method, for example `Store.load`. What it throws, `result` throws.
+  /// - Parameter method: the unapplied method, for example `Store.load`. `result` throws what the method throws.
   public init(target: Target, method: @escaping (Target) -> () throws -> Output) where Argument == Void {
     call = { try method(target)() }
     super.init()
@@ -35,8 +35,8 @@ public final class InvocationOperation<Target, Argument, Output>: Operation, @un
     outcomeLock.withLock { self.outcome = outcome }
   }
 
-  /// What the method returned. Throws what it threw, `InvocationOperationError.cancelled` when the operation finished
-  /// without calling it, and `.notFinished` before that.
+  /// What the method returned. Throws what the method threw, `InvocationOperationError.cancelled` when the operation
+  /// finished without calling the method, and `.notFinished` before the operation has finished.
   public var result: Output {
     get throws {
       guard isFinished else { throw InvocationOperationError.notFinished }

@@ -1,5 +1,6 @@
-/// Everything about an operation's urgency in one word: the level in force (bits 0-2), the priority the user set (bits
-/// 3-5, with bit 6 telling whether), its quality of service (bits 8-10) and its queue's (bits 12-14).
+/// Everything about an operation's urgency in one word: the level in force (bits 0-2), the priority that the user set
+/// (bits 3-5; bit 6 says whether a priority was set), the operation's quality of service (bits 8-10) and its queue's
+/// (bits 12-14).
 struct LevelWord: Equatable, Sendable {
   var bits: UInt32
 

@@ -1,7 +1,7 @@
 import Primitives
 import Synchronization
 
-// The completion block: set until the epilogue takes it, then run once and gone.
+// The completion block: set until the epilogue takes it, then run once and released.
 
 extension Operation {
   final var completion: (@Sendable () -> Void)? {
@@ -11,11 +11,13 @@ extension Operation {
     }
     set {
       let block = StoredBlock(newValue)
-      // What is replaced is released outside of the lock: that may run code which asks this operation something.
+      // The replaced block is released outside of the lock, because the release may run code that asks this operation
+      // something.
       let old = lock.withLock { () -> StoredBlock? in
         guard block != nil || extrasIfAny != nil else { return nil }
         let old = exchange(&extras.completionBlock, with: block)
-        // The finish is a change of the same word: it has not come, and will look for the block; or nobody will.
+        // The finish is a change of the same word. If the finish has not come, it will look for the block; if the
+        // finish has come, nobody will.
         if raise(StateWord.hasEpilogue).has(StateWord.finished) { return exchange(&extras.completionBlock, with: old) }
         return old
       }
@@ -25,7 +27,7 @@ extension Operation {
   }
 
   final func takeCompletionBlock() -> StoredBlock? {
-    // Whoever set one made the side object before it raised a flag that the finish saw.
+    // A thread that set a block made the side object before it raised a flag, and the finish saw that flag.
     guard extrasWord.load(ordering: .acquiring) != 0 else { return nil }
     return lock.withLock { exchange(&extras.completionBlock, with: nil) }
   }

@@ -2,10 +2,11 @@ import CPlatform
 import Primitives
 import Synchronization
 
-// The list of dependencies, and the edges that make it count. Everything here is iterative: a chain may be a million long.
+// The list of dependencies, and the edges that make the operation wait. Everything here is iterative: a chain may be
+// a million long.
 
-/// What `Operation.dependencyWord` says: nothing, the only dependency (an owned reference, bit 0 set when its edge is
-/// linked), or a list (bit 1 set).
+/// What `Operation.dependencyWord` says: nothing, the only dependency (an owned reference; bit 0 is set when the
+/// dependency's edge is linked), or a list (bit 1 is set).
 struct DependencyWord {
   let bits: UInt
 
@@ -34,20 +35,22 @@ extension Operation {
 
   final func insertDependency(_ dependency: Operation) {
     if dependency === self { misuse(self, "an operation cannot depend on itself") }
-    // A subclass's property may take the subclass's locks: asked before ours is held.
+    // A subclass's property may take the subclass's locks. So the property is read before the operation's own lock is
+    // held.
     let finished = dependency.mayOnlySayFinished && dependency.isFinished
     var result: PushResult?
     let changed = lock.withLock {
       guard !contains(dependency) else { return false }
       let now = stateNow
-      // Before the look at `listed`: enqueueing, which looks the other way round, sees one or the other. A finish that comes
-      // later lets the dependency go again. Who set the flag before held this lock.
+      // The flag is set before the look at `listed`. Enqueueing looks the other way round, so one of the two sees the
+      // other's change. A finish that comes later lets the dependency go again. A thread that set the flag before
+      // held this lock.
       let before = now.has(StateWord.hasEpilogue) ? now : raise(StateWord.hasEpilogue)
       if before.has(StateWord.finished) { return false }
       if before.has(StateWord.edgesRemoved), countAgain(dependency) {
         append(dependency, flags: 0)
       } else if stateNow.has(StateWord.listed), !finished, countOneMore() {
-        // From `listed` on, whoever adds a dependency links it; before, enqueueing does.
+        // From `listed` on, the thread that adds a dependency links the edge; before `listed`, enqueueing links it.
         let list = listOfDependencies()
         let edge = append(dependency, to: list, flags: DependencyRecord.linked)
         result = dependency.push(edge: edge)
@@ -96,7 +99,7 @@ extension Operation {
     }
   }
 
-  /// For a wait that looks for something to run.
+  /// The first dependency that has not departed, for a wait that looks for something to run.
   final func firstUnfinishedDependency() -> Operation? {
     lock.withLock {
       let state = dependencyState
@@ -115,7 +118,7 @@ extension Operation {
     }
   }
 
-  /// Ready in the sense of the base class.
+  /// Whether the operation is ready in the sense of the base class.
   final var readyNow: Bool {
     let now = stateNow
     if now.has(StateWord.listed) || now.has(StateWord.cancelled) { return now.isReady }
@@ -129,12 +132,12 @@ extension Operation {
     let state = dependencyState
     if state.isNone { return false }
     if state.only != 0 { return state.only == dependency.word }
-    // Whoever lists a dependency flags it: most have not been listed by anybody.
+    // Every operation that lists a dependency flags it. Most dependencies have not been listed by anybody.
     guard dependency.stateNow.has(StateWord.hasDependents), let list = state.list else { return false }
     return list.find(dependency.word) != 0
   }
 
-  /// The list, made of the only dependency if there is none.
+  /// The list. If there is none, a list is made of the only dependency.
   private final func listOfDependencies() -> DependencyList {
     let state = dependencyState
     if let list = state.list { return list }
@@ -156,23 +159,26 @@ extension Operation {
     }
   }
 
-  /// - Returns: its edge.
+  /// - Returns: the dependency's edge.
   @discardableResult
   private final func append(_ dependency: Operation, to list: DependencyList, flags: UInt) -> UInt {
     claimAsDependency(dependency)
     return list.append(dependency.word | flags)
   }
 
-  /// Takes the list's reference, and flags the dependency. The flag comes before its edge can be pushed: so a finish that does
-  /// not see it came before the flag, and the push, which comes behind the flag, sees that finish.
+  /// Takes the list's reference, and flags the dependency. The flag comes before the dependency's edge can be pushed.
+  /// So a finish that does not see the flag came before the flag. The push comes after the flag, and sees that
+  /// finish.
   @inline(__always)
   private final func claimAsDependency(_ dependency: Operation) {
     _ = Unmanaged.passRetained(dependency)
     if !dependency.stateNow.has(StateWord.hasDependents) { dependency.raise(StateWord.hasDependents) }
   }
 
-  /// Takes a listed dependency out, and gives back the list's reference. The caller holds the dependency: that is not its last.
-  /// - Returns: whether one count of the operation went with it, which the caller releases when it holds no lock.
+  /// Takes a listed dependency out, and gives back the list's reference. The caller holds the dependency: the list's
+  /// reference is not the last.
+  /// - Returns: whether one count of the operation went with the dependency. The caller releases that count when it
+  ///   holds no lock.
   private final func takeFromList(_ dependency: Operation) -> Bool {
     defer { Unmanaged.passUnretained(dependency).release() }
     let state = dependencyState
@@ -186,7 +192,7 @@ extension Operation {
     var linked = edge
     if !record.has(DependencyRecord.linked) {
       list.remove(edge)
-      // Removed before and added again: the edge of the first time counts.
+      // The dependency was removed before and added again: the edge of the first time counts.
       linked = stateNow.has(StateWord.edgesRemoved) ? list.findUnlisted(dependency.word) : 0
     }
     guard linked != 0 else {
@@ -197,12 +203,13 @@ extension Operation {
       return false
     }
     let flags = DependencyList.record(linked).pointee.word
-    // That edge does not count, since the operation had started when the dependency was added again.
+    // The edge found does not count, since the operation had started when the dependency was added again.
     if flags & DependencyRecord.void != 0 { return false }
     let place = flags & (DependencyRecord.linked | DependencyRecord.inside)
     if !stateNow.has(StateWord.started) {
-      // First the flag, then the look at the dependency: one that finishes now either sees the flag and asks, under
-      // this lock, whether its edge still counts; or had finished before, and its edge fires by itself.
+      // First comes the flag, then the look at the dependency. A dependency that finishes now either sees the flag
+      // and asks, under this lock, whether its edge still counts; or it had finished before, and its edge fires by
+      // itself.
       raise(StateWord.edgesRemoved)
       if !StateWord(bits: dependency.state.load(ordering: .sequentiallyConsistent)).has(StateWord.finished) {
         let flags = place | DependencyRecord.unlisted | DependencyRecord.void
@@ -215,7 +222,8 @@ extension Operation {
     return false
   }
 
-  /// The dependency was removed before, with its edge still linked: that edge counts again, unless the operation has started.
+  /// The dependency was removed before, with its edge still linked: that edge counts again, unless the operation has
+  /// started.
   private final func countAgain(_ dependency: Operation) -> Bool {
     guard let list = dependencyState.list else { return false }
     let edge = list.findUnlisted(dependency.word)
@@ -225,8 +233,8 @@ extension Operation {
     return true
   }
 
-  /// An edge fired after edges were removed. One that does not count gives back its reference to the operation.
-  /// - Returns: whether it does not count.
+  /// An edge fired after edges were removed. An edge that does not count gives back its reference to the operation.
+  /// - Returns: whether the edge does not count.
   final func forgetRemoved(_ edge: UInt) -> Bool {
     let isVoid = lock.withLock {
       guard let list = dependencyState.list else { return false }

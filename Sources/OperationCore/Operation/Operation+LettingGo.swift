@@ -2,10 +2,10 @@ import CPlatform
 import Primitives
 import Synchronization
 
-// References to dependencies, given back at the end. Iterative: a chain may be a million long.
+// Giving back references to dependencies at the end. Everything here is iterative: a chain may be a million long.
 
 extension Operation {
-  /// After the finish and the completion block.
+  /// Lets the dependencies go, after the finish and the completion block.
   final func releaseDependencies() {
     lock.lock()
     let before = dependencyState
@@ -17,7 +17,7 @@ extension Operation {
     }
     let now = stateNow
     guard now.dependencyCount == 0, !now.has(StateWord.edgesRemoved), let list = before.list else {
-      // Edges are still in stacks: their memory stays until the operation goes.
+      // Edges are still in stacks: the edges' memory stays until the operation goes.
       var taken: [Operation] = []
       takeDependencies(into: &taken)
       lock.unlock()
@@ -30,10 +30,10 @@ extension Operation {
     list.deallocate()
   }
 
-  /// Gives back a reference to a dependency, which may be the last one.
+  /// Gives back a reference to a dependency. The reference may be the last one.
   @inline(__always)
   private static func letGo(_ word: UInt) {
-    // One that has finished has let its own dependencies go, save for an instant.
+    // A dependency that has finished has let its own dependencies go, except for an instant after its finish.
     let dependency: Unmanaged<Operation> = Operation.unmanaged(word)
     if dependency._withUnsafeGuaranteedRef({ $0.dependencyWord.load(ordering: .relaxed) }) == 0 {
       return dependency.release()
@@ -42,10 +42,10 @@ extension Operation {
     releaseIteratively(&taken)
   }
 
-  /// From `deinit`: nobody else can refer to the operation.
+  /// Called from `deinit`: nobody else can refer to the operation.
   final func releaseStorage() {
-    // Memory that is used again, not freed: what others wrote to it comes before. The last release has ordered that already, but
-    // ThreadSanitizer sees only these two.
+    // The memory is used again, not freed: what others wrote to the memory has to come before. The last release has
+    // ordered those writes already, but ThreadSanitizer sees only the two acquiring loads below.
     lock.acquireLastUnlock()
     _ = stateNow
     var taken: [Operation] = []
@@ -71,9 +71,9 @@ extension Operation {
     }
   }
 
-  /// Releases operations without recursion: one whose last reference this is hands over its own dependencies first.
-  /// Under its lock, though nobody else can take it: the look at the count does not acquire what others did before they
-  /// let go, the lock does.
+  /// Releases operations without recursion: an operation whose last reference is released here hands over its own
+  /// dependencies first. The hand-over is done under that operation's lock, though nobody else can take the lock. The
+  /// look at the reference count does not acquire what others did before they let go; the lock does.
   private static func releaseIteratively(_ taken: inout [Operation]) {
     while var last = taken.popLast() {
       if isKnownUniquelyReferenced(&last) {

@@ -2,7 +2,8 @@ import CPlatform
 import Primitives
 import Synchronization
 
-// The edges of an operation that has been listed: whoever adds it links them, and takes the queue's own count away.
+// The edges of an operation that has been listed: the thread that adds the operation links the edges, and takes away
+// the queue's own count.
 
 extension Operation {
   /// One count of this operation goes away outside of any dependency's finish.
@@ -15,8 +16,9 @@ extension Operation {
     withExtendedLifetime(queue) {}
   }
 
-  /// Links every dependency of an operation that has just been listed, and takes the queue's own count away.
-  /// - Returns: false when that count is still there: its release takes user code that may not run in this batch.
+  /// Links every dependency of an operation that has just been listed, and takes away the queue's own count.
+  /// - Returns: false when that count is still there, because its release takes user code that may not run in this
+  ///   batch.
   final func linkDependencies(into batch: inout ReadyBatch) -> Bool {
     guard stateNow.has(StateWord.hasEpilogue) else { return release(edge: nil, into: &batch) }
     lock.lock()
@@ -31,7 +33,7 @@ extension Operation {
     var satisfied: UInt64 = 0
     let words = dependencyState
     if unlinked > 0 {
-      // The queue's own count becomes an edge's.
+      // The queue's own count becomes the count of one edge.
       if unlinked > 1 {
         _ = state.wrappingAdd((unlinked - 1) &* StateWord.oneDependency, ordering: .acquiringAndReleasing)
       }
@@ -51,7 +53,8 @@ extension Operation {
     return release(edge: nil, into: &batch)
   }
 
-  /// Under `lock`: listed dependencies whose edge is not linked, and whether the class of one of them has to be asked.
+  /// Called under `lock`. Counts the listed dependencies whose edge is not linked, and says whether the class of one
+  /// of them has to be asked.
   @inline(__always)
   private final func lookAtDependencies() -> (unlinked: UInt64, mustAsk: Bool) {
     let words = dependencyState
@@ -71,7 +74,7 @@ extension Operation {
     return (unlinked, mustAsk)
   }
 
-  /// Under `lock`.
+  /// Called under `lock`.
   /// - Returns: how many dependencies have finished, so that their edge was not linked.
   @inline(__always)
   private final func link(_ list: DependencyList, except saidFinished: Set<UInt>?) -> UInt64 {
@@ -95,8 +98,8 @@ extension Operation {
     return dependency._withUnsafeGuaranteedRef { $0.push(edge: edge) } == .linked
   }
 
-  /// Its class may override `isFinished`, which is true before the operation has been told so. Only one that has started, or
-  /// that nobody will start, is asked.
+  /// Whether the operation's class may override `isFinished`, so that `isFinished` is true before the operation has
+  /// been told of its finish. Only an operation that has started, or that nobody will start, is asked.
   @inline(__always)
   final var mayOnlySayFinished: Bool {
     let now = stateNow

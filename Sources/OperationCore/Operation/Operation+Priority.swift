@@ -1,7 +1,7 @@
 import Primitives
 import Synchronization
 
-// Urgency: what the user set, the level that follows from it, and the move of an entry that already stands somewhere.
+// Urgency: what the user set, the level that follows, and the move of an entry that already stands in a list.
 
 extension Operation {
   final var levelNow: LevelWord { LevelWord(bits: levelWord.load(ordering: .relaxed)) }
@@ -36,13 +36,13 @@ extension Operation {
     if let key, stateNow.has(StateWord.observed) { notify(key) }
   }
 
-  /// Puts a new entry at the tail of the new level; the one that stands at the old level is void.
+  /// Puts a new entry at the tail of the new level. The entry that stands at the old level is void.
   private final func move() {
     var old = stateNow
     while old.movesOnPriorityChange {
       if replaceState(old, with: StateWord(bits: old.bits | StateWord.moved)) {
-        // Whoever meets the void entry drops it. Only the long way out of the queue is left to the operation now, which
-        // takes the lock.
+        // A thread that meets the void entry drops it. Only the long way out of the queue is left to the operation
+        // now, and the long way takes the lock.
         guard let queue = lockedQueue else { return }
         let entry = makeMovedEntry()
         if old.has(StateWord.tracked) {

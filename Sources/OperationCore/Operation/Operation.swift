@@ -2,46 +2,51 @@ import CPlatform
 import Primitives
 import Synchronization
 
-/// A unit of work with a life of its own: it waits for its dependencies, runs once, and can be cancelled and waited for.
+/// A unit of work with a life of its own: it waits for its dependencies, runs once, and can be cancelled and waited
+/// for.
 ///
-/// Subclass and override `main()` for synchronous work; use `AsynchronousOperation` for work that ends later; or override
-/// `start()`, `isExecuting`, `isFinished` and `isAsynchronous` and post `willChangeValue`/`didChangeValue`, as with
-/// Foundation's class, whose documented contract this is.
+/// Subclass and override `main()` for synchronous work. Use `AsynchronousOperation` for work that ends later. Or
+/// override `start()`, `isExecuting`, `isFinished` and `isAsynchronous` and post `willChangeValue`/`didChangeValue`,
+/// as with Foundation's class: the documented contract of `Operation` is that class's.
 ///
-/// All members may be called from any thread. An operation is one allocation (`BlockOperation`: beside its closure's); it
-/// owns its dependencies until it has finished and its completion block has returned.
+/// All members may be called from any thread. An operation is one allocation (`BlockOperation`: beside its
+/// closure's). An operation owns its dependencies until it has finished and its completion block has returned.
 open class Operation: JobObject, @unchecked Sendable {
-  // Sendable: every stored property is an atomic or the lock. `queueWord`, `home`, `slotWord` and `sequence` are written
-  // once, before `listed` is set in `state`, and read after that. `dependencyWord`, the list that it points to, and the side
-  // object are touched under `lock`. `admission` is touched under the lock of the queue's controller.
+  // Sendable: every stored property is an atomic or the lock. `queueWord`, `home`, `slotWord` and `sequence` are
+  // written once, before `listed` is set in `state`, and read after that. `dependencyWord`, the list that it points
+  // to, and the side object are touched under `lock`. `admission` is touched under the lock of the queue's
+  // controller.
 
   let lock = FutexLock()
   let state: Atomic<UInt64>
   /// Top of the stack of edges to operations that wait for this one; see `Dependents.swift`.
   let dependents = Atomic<UInt>(0)
-  /// Link of the edge inside this operation, used by its only dependency until that has finished; then see `noteStart`.
+  /// Link of the edge inside this operation. The only dependency uses the link until the dependency has finished;
+  /// later `noteStart` uses the word.
   let edgeNext = Atomic<UInt>(0)
   /// The owning queue, with one reference, from enqueueing until the queue's reference to the operation goes.
   let queueWord = Atomic<UInt>(0)
-  /// Where the queue lists it.
+  /// The registry's slot where the queue lists the operation.
   let slotWord = Atomic<UInt>(0)
   /// Position in the order of adding to the queue.
   let sequence = Atomic<Int>(0)
-  /// The side object, made when something rare is asked for.
+  /// The side object, made when one of its rare properties is used.
   let extrasWord = Atomic<UInt>(0)
   /// The dependencies: see `DependencyWord`.
   let dependencyWord = Atomic<UInt>(0)
-  /// Which backend runs it: `BackendBox.identity`. Four bytes here and not eight keep a `BlockOperation` at 120 bytes, the
-  /// largest size that the system's allocator frees from another thread without a lock.
+  /// The backend that runs the operation: `BackendBox.identity`. Four bytes here and not eight keep a
+  /// `BlockOperation` at 120 bytes, the largest size that the system's allocator frees from another thread without a
+  /// lock.
   let home = Atomic<UInt32>(0)
-  /// How far the finish has come: 0, `waitersMayGo` (the queue does not list the operation any more), `epilogueMayRun` (the
-  /// dependents have been released).
+  /// How far the finish has come: 0, `waitersMayGo` (the queue does not list the operation any more),
+  /// `epilogueMayRun` (the dependents have been released).
   let departed = Atomic<UInt8>(0)
-  /// 1: a queue made it for a closure, and may use it again; see `SpareOperations`.
+  /// 1: a queue made the operation for a closure, and may use the operation again; see `SpareOperations`.
   let mayBeReused: Atomic<UInt8>
   let admission = Atomic<UInt8>(0)
 
-  /// Without work of its own: a subclass overrides `main()`, or `start()` for work that goes on after it returns.
+  /// Makes an operation without work of its own: a subclass overrides `main()`, or `start()` for work that goes on
+  /// after `start()` returns.
   public init() {
     state = Atomic(StateWord.initial.bits)
     mayBeReused = Atomic(0)
@@ -55,7 +60,8 @@ open class Operation: JobObject, @unchecked Sendable {
     super.init(levelWord: LevelWord.initial.with(level: level).bits)
   }
 
-  /// Makes an operation that ended new again, as `init(scheduledAt:)` does; called by the only thread that knows it.
+  /// Makes an operation that ended new again, as `init(scheduledAt:)` does. Called by the only thread that knows the
+  /// operation.
   final func renew(scheduledAt level: Int) {
     levelWord.store(LevelWord.initial.with(level: level).bits, ordering: .relaxed)
     departed.store(0, ordering: .relaxed)
@@ -67,38 +73,42 @@ open class Operation: JobObject, @unchecked Sendable {
     if dependencyWord.load(ordering: .relaxed) != 0 || extrasWord.load(ordering: .acquiring) != 0 {
       releaseStorage()
     }
-    // Never finished, and nobody waits for it any more: whoever does holds it. The edges left belong to operations that
-    // removed it from their dependencies, or that finished as cancelled; they get back what the edges hold.
+    // The operation has never finished, and nobody waits for the operation any more, because every waiter holds the
+    // operation. The edges left belong to operations that removed this one from their dependencies, or that finished
+    // as cancelled. Those operations get back what the edges hold.
     if dependents.load(ordering: .relaxed) > EdgeWord.sealed { releaseDependents() }
   }
 
   // MARK: - Overridable
 
-  /// Runs the operation on the calling thread: `main()`, then finished. A cancelled one skips `main()`.
+  /// Runs the operation on the calling thread: `main()`, then finished. A cancelled operation skips `main()`.
   ///
-  /// Returns silently when the operation has finished. Traps when it is executing, when a queue owns it, or when it is
-  /// not ready. Never call `super.start()` in an override that manages its own state.
+  /// Returns silently when the operation has finished. Traps when the operation is executing, when a queue owns it,
+  /// or when it is not ready. Never call `super.start()` in an override that manages its own state.
   open func start() { startHere() }
 
   /// The work; the default does nothing.
   open func main() {}
 
-  /// Asks the operation not to run, or to stop early: `isCancelled` becomes true, for good. No effect after the finish.
+  /// Asks the operation not to run, or to stop early: `isCancelled` becomes true, for good. No effect after the
+  /// finish.
   ///
   /// In a queue, an operation that waits for dependencies waits no longer and is finished without `main()`. A running
-  /// one is expected to look at `isCancelled`. Never runs the operation's code on the calling thread.
+  /// operation is expected to look at `isCancelled`. `cancel()` never runs the operation's code on the calling
+  /// thread.
   open func cancel() { markCancelled() }
 
-  /// Whether it was cancelled before it finished.
+  /// Whether the operation was cancelled before it finished.
   open var isCancelled: Bool { stateNow.has(StateWord.cancelled) }
 
   /// Whether `main()` is running, or began and has not finished yet (asynchronous operations).
   open var isExecuting: Bool { stateNow.isExecuting }
 
-  /// Whether it ran to its end, or was cancelled and has been moved out of the way.
+  /// Whether the operation ran to its end, or was cancelled and finished without running.
   open var isFinished: Bool { stateNow.has(StateWord.finished) }
 
-  /// Whether all its dependencies have finished (a cancelled one has when it is finished), or it was cancelled.
+  /// Whether all of the operation's dependencies have finished, or the operation was cancelled. A cancelled
+  /// dependency counts only once it has finished.
   ///
   /// An override returns `super.isReady && condition` and posts `didChangeValue(forKey: "isReady")` when its condition
   /// may have changed.
@@ -110,30 +120,33 @@ open class Operation: JobObject, @unchecked Sendable {
   /// The old name of `isAsynchronous`.
   open var isConcurrent: Bool { isAsynchronous }
 
-  /// A subclass calls this before a property that it computes changes its value, with the property's name, with or without
-  /// "is". Calls observers with option `.prior`.
+  /// A subclass calls this method before a property that the subclass computes changes its value. `key` is the
+  /// property's name, with or without "is". The method calls observers with option `.prior`.
   open func willChangeValue(forKey key: String) { posted(ObservableKey(name: key), isPrior: true) }
 
-  /// A subclass calls this after a property that it computes changed its value. Calls the property's observers, on this
-  /// thread. The queue reads `isFinished` or `isReady` on another thread and soon, however much work is queued: so the
-  /// caller may hold its own locks.
+  /// A subclass calls this method after a property that the subclass computes changed its value. The method calls the
+  /// property's observers, on this thread. The queue reads `isFinished` or `isReady` on another thread and soon,
+  /// however much work is queued. So the caller may hold its own locks.
   open func didChangeValue(forKey key: String) { posted(ObservableKey(name: key), isPrior: false) }
 
   /// Makes this operation wait for `operation`; adding the same twice counts once.
   ///
-  /// Takes effect until the operation starts; later it is only listed, and ignored once the operation has finished. The dependency may be in another queue, on another
-  /// backend, or in none. Traps when it is the operation itself. O(1).
+  /// The dependency takes effect until the operation starts. A dependency added later is only listed; a dependency
+  /// added after the finish is ignored. The dependency may be in another queue, on another backend, or in none. Traps
+  /// when the dependency is the operation itself. O(1).
   open func addDependency(_ operation: Operation) { insertDependency(operation) }
 
-  /// Undoes `addDependency`; may make the operation ready. No effect for an operation it does not depend on.
+  /// Undoes `addDependency`; may make the operation ready. No effect when the operation does not depend on
+  /// `operation`.
   open func removeDependency(_ operation: Operation) { deleteDependency(operation) }
 
-  /// What it waits for or waited for, in the order of adding; emptied when it has finished and its completion block has
-  /// returned. O(count).
+  /// The operations that this one waits for or waited for, in the order of adding. The array is emptied when the
+  /// operation has finished and its completion block has returned. O(count).
   open var dependencies: [Operation] { dependencySnapshot() }
 
-  /// Called once after the operation finished (also when cancelled), waiters and dependents were served and the queue
-  /// does not list it any more; never on the main thread; then released. Setting it after that has no effect.
+  /// Called once, after the operation finished (also when cancelled), after waiters and dependents were served, and
+  /// when the queue does not list the operation any more. Never called on the main thread. The block is released
+  /// after its call. Setting a block after that has no effect.
   open var completionBlock: (@Sendable () -> Void)? {
     get { completion }
     set { completion = newValue }
@@ -141,14 +154,14 @@ open class Operation: JobObject, @unchecked Sendable {
 
   /// Blocks the calling thread until the operation has finished; does not wait for the completion block.
   ///
-  /// Inside an operation it never takes a worker out of service: the target, or what it waits for, is run on the calling
-  /// thread where possible, and otherwise another thread takes this one's place. Traps when called by the operation on
-  /// itself.
+  /// Inside an operation the wait never takes a worker out of service. Where possible, the calling thread runs the
+  /// target, or what the target waits for; otherwise another thread takes the calling thread's place. Traps when an
+  /// operation calls the method on itself.
   @available(*, noasync, message: "blocks the thread; use a completion block to resume a continuation")
   open func waitUntilFinished() { waitHere() }
 
-  /// Order among the ready operations of a queue. A change takes effect until the start, at the tail of the new level;
-  /// O(1) amortised.
+  /// Order among the ready operations of a queue. A change takes effect until the start, at the tail of the new
+  /// level; O(1) amortised.
   open var queuePriority: QueuePriority {
     get { explicitPriority }
     set { explicitPriority = newValue }
@@ -160,20 +173,21 @@ open class Operation: JobObject, @unchecked Sendable {
     set { chosenQualityOfService = newValue }
   }
 
-  /// From 0.0 to 1.0, default 0.5: applied to the thread's nice value around `main()` (1.0 is 10 nicer towards this
-  /// operation, 0.0 is 10 less) where the system permits to change it and to change it back; elsewhere ignored.
+  /// From 0.0 to 1.0, default 0.5. The value is applied to the thread's nice value around `main()` (1.0 lowers the
+  /// nice value by 10, 0.0 raises it by 10) where the system permits the change and the change back; elsewhere the
+  /// value is ignored.
   open var threadPriority: Double {
     get { lock.withLock { extrasIfAny?.pointee.threadPriority ?? 0.5 } }
     set { lock.withLock { extras.threadPriority = min(1, max(0, newValue)) } }
   }
 
-  /// For people: appears in descriptions and trap messages.
+  /// A name for people: appears in descriptions and trap messages.
   open var name: String? {
     get { lock.withLock { extrasIfAny?.pointee.name } }
     set { lock.withLock { extras.name = newValue } }
   }
 
-  /// Class, address, and name if there is one; trap messages begin with it.
+  /// Class, address, and name if there is one. Trap messages begin with the description.
   open var description: String {
     let address = String(UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()), radix: 16)
     let label = name.map { " name \"\($0)\"" } ?? ""
@@ -185,10 +199,10 @@ open class Operation: JobObject, @unchecked Sendable {
   /// `main()` only begins the work: something else finishes the operation.
   var finishesItself: Bool { false }
 
-  /// The operation was skipped: closures that will never run are released, as they may capture it.
+  /// The operation was skipped. Closures that will never run are released, as they may capture the operation.
   func releaseUnrunBlocks() {}
 
-  /// A job that is an operation: its own entry, taken from a backend.
+  /// Runs the operation as a job: its own entry, taken from a backend.
   override final func runJob() -> JobOutcome { runEntry(byLink: true) }
 
   override final var isVoid: Bool { stateNow.has(StateWord.started) }
@@ -202,14 +216,14 @@ open class Operation: JobObject, @unchecked Sendable {
 }
 
 extension Operation {
-  /// Notes for a diagnosis when it started, by the monotonic clock; 0: not known. Only where the word is free: it has started, and
-  /// no edge of a removed dependency may still use it.
+  /// Notes for a diagnosis when the operation started, by the monotonic clock; 0: not known. The time is stored only
+  /// where the word is free: the operation has started, and no edge of a removed dependency may still use the word.
   final func noteStart(at time: UInt64, _ state: StateWord) {
     guard state.dependencyCount == 0, !state.has(StateWord.edgesRemoved) else { return }
     edgeNext.store(UInt(time), ordering: .relaxed)
   }
 
-  /// What `noteStart` noted of an operation of a queue with a limit.
+  /// What `noteStart` noted, of an operation in a queue with a limit.
   final func startNoted(_ state: StateWord) -> UInt64? {
     guard state.has(StateWord.started), state.has(StateWord.tracked), state.dependencyCount == 0,
       !state.has(StateWord.edgesRemoved), admission.load(ordering: .relaxed) != 0
@@ -220,7 +234,7 @@ extension Operation {
 
   final var stateNow: StateWord { StateWord(bits: state.load(ordering: .acquiring)) }
 
-  /// Compare-exchange of the whole word.
+  /// Compare-exchanges the whole word.
   @inline(__always)
   final func replaceState(_ old: StateWord, with new: StateWord) -> Bool {
     state.compareExchange(

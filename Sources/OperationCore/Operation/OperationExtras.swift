@@ -1,5 +1,5 @@
-/// What few operations have, kept out of all the others: made when first needed, in memory of its own, guarded by the
-/// operation's lock.
+/// What only few operations have, kept out of all the others. The side object is made when it is first needed, in
+/// memory of its own. The operation's lock guards the side object.
 struct OperationExtras {
   var name: String?
   var threadPriority = 0.5
@@ -14,12 +14,13 @@ struct OperationExtras {
 }
 
 extension Operation {
-  /// Under `lock`. A pointer and no object: reading a field takes neither a reference nor a check of exclusive access.
+  /// Used under `lock`. The property is a pointer and no object, because reading a field through a pointer takes
+  /// neither a reference nor a check of exclusive access.
   final var extrasIfAny: UnsafeMutablePointer<OperationExtras>? {
     UnsafeMutablePointer(bitPattern: extrasWord.load(ordering: .acquiring))
   }
 
-  /// Under `lock`.
+  /// The side object, made if there is none. Used under `lock`.
   final var extras: OperationExtras {
     _read { yield extrasPlace.pointee }
     _modify { yield &extrasPlace.pointee }
@@ -33,7 +34,7 @@ extension Operation {
     return extras
   }
 
-  /// From `deinit`.
+  /// Called from `deinit`.
   final func releaseExtras() {
     guard let extras = extrasIfAny else { return }
     extras.deinitialize(count: 1)

@@ -1,7 +1,7 @@
 extension Operation {
   /// Order among the ready operations of a queue; the raw values are Foundation's.
   public enum QueuePriority: Int, Sendable, CaseIterable {
-    /// The last level. `Fairness` gives it a turn now and then, so that it never waits for ever.
+    /// The last level. `Fairness` gives the level a turn now and then, so that its operations never wait for ever.
     case veryLow = -8
     /// Behind `normal`, before `veryLow`.
     case low = -4

@@ -1,7 +1,7 @@
 /// A closure of a user's, kept to be run later.
 ///
-/// A type of its own, since a closure that goes through generic code (an optional's `map`, a lock's result) gets an allocated
-/// wrapper each time, and one in a structure does not.
+/// The closure has a type of its own, since a closure that goes through generic code (an optional's `map`, a lock's
+/// result) gets an allocated wrapper each time, and a closure in a structure does not.
 struct StoredBlock {
   let run: @Sendable () -> Void
 

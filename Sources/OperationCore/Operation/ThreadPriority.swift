@@ -7,7 +7,8 @@ enum ThreadPriority {
     min(19, max(-20, base + Int32(((0.5 - priority) * 20).rounded())))
   }
 
-  /// Runs `body` at that priority, and puts the old one back. Only `body` where the system would refuse the way back.
+  /// Runs `body` at that priority, and then restores the old priority. Where the system would refuse to restore the
+  /// old priority, `body` runs at the old priority.
   static func run(at priority: Double, _ body: () -> Void) {
     let base = cplatform_thread_nice()
     let wanted = nice(for: priority, base: base)

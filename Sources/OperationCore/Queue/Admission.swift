@@ -1,22 +1,25 @@
 import Primitives
 
-/// Who may start next in a queue that has a limit, a barrier, or is suspended: pure bookkeeping, no threads.
+/// Decides which operation may start next in a queue that has a limit, has a barrier, or is suspended: pure
+/// bookkeeping, no threads.
 ///
-/// Barriers cut the sequence numbers into phases. An operation belongs to the phase that its number falls into; only the
-/// first phase may start operations, and its barrier when all of it has finished; the barrier's finish opens the next.
-/// Numbers are dense, so a phase knows how many of its operations are unfinished without having heard of each.
+/// Barriers cut the sequence numbers into phases. An operation belongs to the phase that its number falls into. Only
+/// the first phase may start operations. The phase's barrier may start when all of the phase's operations have
+/// finished. The barrier's finish opens the next phase. Numbers are dense, so a phase knows how many of its
+/// operations are unfinished without having heard of each.
 struct Admission: ~Copyable {
   /// One stretch between barriers.
   struct Phase: ~Copyable {
-    /// First sequence number; moved back when operations from before the controller's engagement are still unfinished.
+    /// First sequence number. The number is moved back when operations from before the controller's engagement are
+    /// still unfinished.
     var start: Int
     /// The barrier's number, `Int.max` while there is none.
     var end = Int.max
     var finished = 0
     var ready = InlineArray<5, JobFIFO> { _ in JobFIFO() }
     var readyCount = 0
-    /// The barrier's entries from when it is ready: more than one, of which all but one are void, when its priority
-    /// changed.
+    /// The barrier's entries, from when the barrier is ready. There is more than one entry when the barrier's
+    /// priority changed; all but one of them are void.
     var barrierEntries = JobFIFO()
 
     init(start: Int) { self.start = start }
@@ -25,17 +28,18 @@ struct Admission: ~Copyable {
     var isComplete: Bool { end != Int.max && finished == end - start }
   }
 
-  /// Most operations at a time; `Int.max` for no limit.
+  /// The most operations that run at a time; `Int.max` for no limit.
   var limit = Int.max
   var isSuspended = false
-  /// Places that are taken: by operations that run, and those of `held`.
+  /// Places that are taken: the places of operations that run, and the places of `held`.
   private(set) var running = 0
-  /// Places of operations that have finished, until those are ready here whom their finishes release.
+  /// Places of operations that have finished, kept until the operations that their finishes release are ready here.
   private(set) var held = 0
-  /// Tickets on their way to a worker, by the level that they have in the backend. Each will start one operation, the most
-  /// urgent one then, or nothing: one that is less urgent than what became ready later is left to run out.
+  /// Tickets on their way to a worker, by the level that they have in the backend. Each ticket will start one
+  /// operation, the most urgent one then, or nothing: a ticket that is less urgent than what became ready later is
+  /// left to run out.
   private(set) var tickets = InlineArray<5, Int>(repeating: 0)
-  /// In order; at least one. Index 0 is the first that is not over.
+  /// The phases in order; at least one from `head` on. The phase at `head` is the first that is not over.
   private var phases: [UnsafeMutablePointer<Phase>]
   private var head = 0
 
@@ -61,14 +65,14 @@ struct Admission: ~Copyable {
   var first: UnsafeMutablePointer<Phase> { phases[head] }
   var hasBarrier: Bool { phases.count - head > 1 }
 
-  /// Their sequence numbers, in order.
+  /// The barriers' sequence numbers, in order.
   var barriers: [Int] { phases[head...].map { $0.pointee.end }.filter { $0 != Int.max } }
 
   /// Whether anything needs the controller: without it every ready operation goes straight to the backend.
   var isNeeded: Bool { limit != Int.max || isSuspended || hasBarrier }
 
-  /// The controller was engaged when `bound` numbers had been taken: `unfinished` of those will report their finish,
-  /// `running` of them have started.
+  /// The controller was engaged when `bound` numbers had been taken. `unfinished` of those operations will report
+  /// their finish, `running` of them have started.
   mutating func engage(bound: Int, unfinished: Int, running: Int) {
     first.pointee.start = bound - unfinished
     first.pointee.finished = 0
@@ -76,7 +80,7 @@ struct Admission: ~Copyable {
     held = 0
   }
 
-  /// - Parameter barrier: its sequence number; later numbers belong to the next phase.
+  /// - Parameter barrier: the barrier's sequence number; later numbers belong to the next phase.
   mutating func addBarrier(sequence barrier: Int) {
     phases[phases.count - 1].pointee.end = barrier
     phases.append(Self.makePhase(start: barrier + 1))
@@ -93,9 +97,10 @@ struct Admission: ~Copyable {
     }
   }
 
-  /// The level of one more ticket that the backend should get, the most urgent first; nil when there are enough: for every level
-  /// as many are on their way at it or above as there are operations at it or above that could start.
-  /// - Parameter most: on their way at the same time, those aside that are overtaken.
+  /// The level of one more ticket that the backend should get, the most urgent level first. Nil when there are enough
+  /// tickets: for every level, as many tickets are on their way at that level or above as there are operations at
+  /// that level or above that could start.
+  /// - Parameter most: the most tickets on their way at the same time; tickets that are overtaken are not counted.
   mutating func takeTicket(atMost most: Int) -> Int? {
     guard !isSuspended, running < limit else { return nil }
     let phase = first
@@ -130,9 +135,9 @@ struct Admission: ~Copyable {
   /// A ticket arrived at a worker.
   mutating func useTicket(level: Int) { tickets[level] -= 1 }
 
-  /// The next entry to try: highest level first, first in first out within; nil when nothing may start. The caller
-  /// confirms with `start` or forgets a void entry.
-  /// - Parameter lowest: nothing of a lower level: the backend may have something more urgent.
+  /// The next entry to try: the highest level first, first in first out within a level; nil when nothing may start.
+  /// The caller confirms with `start`, or forgets a void entry.
+  /// - Parameter lowest: no entry of a lower level is returned, because the backend may have something more urgent.
   mutating func next(atLeast lowest: Int = 0) -> UInt? {
     guard !isSuspended, running < limit else { return nil }
     let phase = first
@@ -152,8 +157,9 @@ struct Admission: ~Copyable {
   mutating func start() { running += 1 }
 
   /// - Parameters:
-  ///   - wasRunning: it was started while the controller was engaged, or counted at the engagement.
-  ///   - holdsPlace: its place stays taken until `freeHeldPlace`; nothing where it had none.
+  ///   - wasRunning: the operation was started while the controller was engaged, or counted at the engagement.
+  ///   - holdsPlace: the operation's place stays taken until `freeHeldPlace`; no effect when the operation had no
+  ///     place.
   mutating func finish(sequence: Int, wasRunning: Bool, holdsPlace: Bool = false) {
     if wasRunning {
       if holdsPlace { held += 1 } else { running -= 1 }
@@ -166,7 +172,7 @@ struct Admission: ~Copyable {
     }
   }
 
-  /// Does nothing for a place of an earlier engagement, which counted anew what runs.
+  /// Does nothing for a place that was held before the latest engagement: `engage` has counted anew what runs.
   mutating func freeHeldPlace() {
     guard held > 0 else { return }
     held -= 1

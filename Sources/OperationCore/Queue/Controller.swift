@@ -2,14 +2,15 @@ import CPlatform
 import Primitives
 import Synchronization
 
-/// The lock around `Admission`, and what its decisions set in motion. Engaged while a queue has a limit, a barrier, or is
-/// suspended; an unlimited queue never comes here.
+/// The lock around `Admission`, and what the decisions of `Admission` set in motion. The controller is engaged while
+/// a queue has a limit, has a barrier, or is suspended; any other queue never comes here.
 ///
-/// Operations are chosen when a worker is there to run them, not when they are handed over: the backend gets *tickets*,
-/// and a ticket takes the most urgent operation at that moment under the lock. So the order is exact, and a suspension or
-/// a lower limit holds for everything that has not started.
+/// Operations are chosen when a worker is there to run them, not when they are handed over: the backend gets
+/// *tickets*, and a ticket takes the most urgent operation at that moment under the lock. So the order is exact, and
+/// a suspension or a lower limit holds for everything that has not started.
 ///
-/// Lock order: this one before the registry's. Never held while code of users or backends runs.
+/// Lock order: the controller's lock comes before the registry's. The controller's lock is never held while code of
+/// users or backends runs.
 struct Controller: ~Copyable, @unchecked Sendable {
   // Sendable: everything behind the pointers is touched under `lock`.
   private let lock = FutexLock()
@@ -18,7 +19,8 @@ struct Controller: ~Copyable, @unchecked Sendable {
   /// Ticket objects that are not on their way: a steady queue allocates none.
   private let spareTickets = UnsafeMutablePointer<JobFIFO>.allocate(capacity: 1)
 
-  /// Tickets on their way at the same time, per worker of the backend: enough to keep it busy, however many are ready.
+  /// Tickets on their way at the same time, per worker of the backend: enough to keep the backend busy, however many
+  /// operations are ready.
   private static let ticketsPerWorker = 2
 
   /// Bits of `Operation.admission`, under `lock`.
@@ -42,7 +44,7 @@ struct Controller: ~Copyable, @unchecked Sendable {
 
   // MARK: - Settings
 
-  /// Changes a setting under the lock, and does what follows from it.
+  /// Changes a setting under the lock, and acts on the consequences.
   borrowing func change(_ queue: OperationQueue, _ body: (inout Admission) -> Void) {
     var visited: [Operation] = []
     lock.lock()
@@ -52,7 +54,7 @@ struct Controller: ~Copyable, @unchecked Sendable {
     withExtendedLifetime(visited) {}
   }
 
-  /// Lists a barrier: after everything added before, before everything added later.
+  /// Lists a barrier: after everything added before the barrier, before everything added later.
   borrowing func addBarrier(_ barrier: Operation, to queue: OperationQueue) {
     var visited: [Operation] = []
     lock.lock()
@@ -82,9 +84,11 @@ struct Controller: ~Copyable, @unchecked Sendable {
     _ = queue.registry.setControlled(false)
   }
 
-  /// From now on additions come here. Every operation added before is marked so that its start and its finish do too, and
-  /// those which will report their finish are counted: `raise` tells for each whether the mark came before its finish.
-  /// - Parameter visited: keeps them until the lock is free; releasing the last reference runs code of others.
+  /// From now on additions come here. Every operation added before is marked, so that its start and its finish come
+  /// here too. The operations that will report their finish are counted: for each operation `raise` tells whether the
+  /// mark came before the finish.
+  /// - Parameter visited: keeps the operations until the lock is free, because releasing the last reference runs code
+  ///   of others.
   private borrowing func engage(_ queue: OperationQueue, visited: inout [Operation]) {
     engaged.pointee = true
     let bound = queue.registry.setControlled(true)
@@ -95,9 +99,11 @@ struct Controller: ~Copyable, @unchecked Sendable {
       let old = operation.raise(StateWord.tracked)
       let flags = operation.admission.load(ordering: .relaxed)
       if old.has(StateWord.finished) {
-        // Marked in an earlier engagement, finished, and not yet here to say so.
+        // The operation was marked in an earlier engagement and has finished, but has not reported its finish here
+        // yet.
         guard old.has(StateWord.tracked), flags & Self.accounted == 0 else {
-          // Finished without the mark, or has reported: the mark just set must not fool the next engagement.
+          // The operation finished without the mark, or has reported: the mark just set must not fool the next
+          // engagement.
           operation.admission.store(flags | Self.accounted, ordering: .relaxed)
           return
         }
@@ -128,7 +134,7 @@ struct Controller: ~Copyable, @unchecked Sendable {
   /// Operations that became ready together, each by its link.
   /// - Parameters:
   ///   - frame: the launch on this thread whose next job may be a ticket; nil when there is none.
-  ///   - handsOut: false: `handOut` follows, when it is known whether there is a more urgent one.
+  ///   - handsOut: false: `handOut` follows, when it is known whether there is a more urgent operation.
   ///   - freesPlace: a place that `didFinish` held is free from now on.
   borrowing func admit(
     _ entries: consuming JobFIFO, to queue: OperationQueue, frame: UnsafeMutablePointer<LaunchFrame>?, handsOut: Bool,
@@ -146,8 +152,9 @@ struct Controller: ~Copyable, @unchecked Sendable {
   }
 
   /// A marked operation has finished.
-  /// - Parameter holdsPlace: its place stays taken for now, so that those get it whom the finish makes ready, if they are the most urgent.
-  /// - Returns: whether the place is held: then `handOut` or `admit` must free it, before code of users runs.
+  /// - Parameter holdsPlace: the operation's place stays taken for now, so that the operations that the finish makes
+  ///   ready get the place, if they are the most urgent.
+  /// - Returns: whether the place is held. If so, `handOut` or `admit` must free the place before code of users runs.
   borrowing func didFinish(
     _ operation: Operation, of queue: OperationQueue, frame: UnsafeMutablePointer<LaunchFrame>?, holdsPlace: Bool
   ) -> Bool {
@@ -164,14 +171,14 @@ struct Controller: ~Copyable, @unchecked Sendable {
   }
 
   /// Gives free places away.
-  /// - Parameter freesPlace: one that `didFinish` held is free from now on.
+  /// - Parameter freesPlace: a place that `didFinish` held is free from now on.
   borrowing func handOut(for queue: OperationQueue, frame: UnsafeMutablePointer<LaunchFrame>?, freesPlace: Bool) {
     lock.lock()
     if freesPlace { admission.pointee.freeHeldPlace() }
     unlockAndSubmitTickets(for: queue, frame: frame)
   }
 
-  /// A place that `didFinish` held is free; `handOut` follows, but code of users runs before.
+  /// A place that `didFinish` held becomes free; `handOut` follows, but code of users runs before.
   borrowing func freeHeldPlace() { lock.withLock { admission.pointee.freeHeldPlace() } }
 
   // MARK: - Tickets
@@ -200,8 +207,9 @@ struct Controller: ~Copyable, @unchecked Sendable {
     }
   }
 
-  /// A ticket's turn: takes the most urgent operation that may start, unless that is less urgent than the ticket (entries may be
-  /// void), takes the ticket back, and hands out others for what may start beside it.
+  /// A ticket's turn. Takes the most urgent operation that may start, unless that operation is less urgent than the
+  /// ticket (entries may be void). Takes the ticket back, and hands out other tickets for what may start beside that
+  /// operation.
   /// - Parameter voided: receives the entries that turned out void, to be discarded without the lock.
   borrowing func takeNext(returning ticket: UInt, of queue: OperationQueue, voided: inout [UInt]) -> ClaimedEntry? {
     let level = Job(word: ticket).level

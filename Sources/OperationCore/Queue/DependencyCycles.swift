@@ -10,13 +10,14 @@ public struct DependencyCycleError: Error, CustomStringConvertible {
 }
 
 extension OperationQueue {
-  /// Pending operations of this queue that wait for one another, directly, through operations elsewhere, or through barriers:
-  /// one array per strongly connected component of the graph. They stay until one of them is cancelled that waits for a
-  /// dependency. O(operations + dependencies); Tarjan's algorithm, iterative.
+  /// Pending operations of this queue that wait for one another, directly, through operations elsewhere, or through
+  /// barriers: one array per strongly connected component of the graph. The members of a cycle stay until a member
+  /// that waits for a dependency is cancelled. O(operations + dependencies); Tarjan's algorithm, iterative.
   public final func dependencyCycles() -> [[Operation]] { DependencyGraph.cycles(from: snapshot()) }
 
-  /// Adds them all in one step, as `addOperations(_:waitUntilFinished:)`, unless some depend on one another in a cycle.
-  /// - Throws: `DependencyCycleError`, which names the members; then nothing has changed.
+  /// Adds all operations in one step, as `addOperations(_:waitUntilFinished:)`, unless some of them depend on one
+  /// another in a cycle.
+  /// - Throws: `DependencyCycleError`, with the members' names. Nothing has changed in that case.
   @available(*, noasync, message: "may block the thread")
   public final func addOperations(
     validating operations: [Operation], waitUntilFinished wait: Bool = false
@@ -34,8 +35,8 @@ enum DependencyGraph {
     var nextDependency = 0
   }
 
-  /// Strongly connected components with more than one member among what is reachable from `roots`. Tarjan, "Depth-first
-  /// search and linear graph algorithms", 1972, with an explicit stack.
+  /// Strongly connected components with more than one member among the operations reachable from `roots`. Tarjan,
+  /// "Depth-first search and linear graph algorithms", 1972, with an explicit stack.
   static func cycles(from roots: [Operation]) -> [[Operation]] {
     var index: [ObjectIdentifier: Int] = [:]
     var low: [ObjectIdentifier: Int] = [:]
@@ -93,9 +94,10 @@ enum DependencyGraph {
   }
 }
 
-/// What barriers add to the graph: one waits for all before it, and all behind it wait for it.
+/// What barriers add to the graph: a barrier waits for all operations before it, and all operations behind a barrier
+/// wait for it.
 struct BarrierOrder {
-  /// The pending operations of a queue with barriers, by sequence number, and which of those numbers are barriers.
+  /// The pending operations of a queue with barriers, by sequence number, and the sequence numbers of the barriers.
   private struct Queue {
     var pending: [(sequence: Int, operation: Operation)] = []
     var barriers: [Int] = []
@@ -103,8 +105,8 @@ struct BarrierOrder {
 
   private var queues: [UInt: Queue] = [:]
 
-  /// What an operation that has not started waits for because of barriers; also when it was cancelled. Those before a barrier
-  /// that the last one before them holds back are left out.
+  /// The operations that an operation which has not started waits for because of barriers; also when it was
+  /// cancelled. The operations before the previous barrier are left out, because that barrier waits for them.
   mutating func predecessors(of operation: Operation) -> [Operation] {
     let now = operation.stateNow
     guard now.has(StateWord.tracked), !now.has(StateWord.started), let owner = operation.owner else { return [] }

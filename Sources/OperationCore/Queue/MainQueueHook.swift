@@ -1,8 +1,8 @@
 import CPlatform
 
-/// The main queue, which another module provides (it runs on the main dispatch queue).
+/// The main queue. Another module provides the main queue, which runs on the main dispatch queue.
 enum MainQueueHook {
-  /// It, on the main thread; nil on others, and where no such module is linked in.
+  /// The main queue, on the main thread; nil on other threads, and where no such module is linked in.
   static var currentOnMainThread: OperationQueue? {
     guard cplatform_is_main_thread(), let pointer = cplatform_main_queue() else { return nil }
     return Unmanaged<OperationQueue>.fromOpaque(pointer).takeUnretainedValue()

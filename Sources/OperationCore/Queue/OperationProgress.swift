@@ -2,20 +2,21 @@ import Primitives
 import Synchronization
 
 /// How many operations of a queue have finished, out of how many: what Foundation's `Progress` of a queue reports,
-/// without Foundation. Counts every operation, also asynchronous and cancelled ones, and costs them nothing.
+/// without Foundation. Every operation is counted, also asynchronous and cancelled ones. Counting costs the
+/// operations nothing.
 public final class OperationProgress: Sendable {
   private weak let queue: OperationQueue?
-  /// -1: never set.
+  /// -1: the total was never set.
   private let total = Atomic<Int>(-1)
   /// Operations that had finished when the total was set.
   private let baseline = Atomic<Int>(0)
-  /// Last count seen of a queue that is gone.
+  /// The last count seen: the answer when the queue is gone.
   private let last = Atomic<Int>(0)
 
   init(_ queue: OperationQueue) { self.queue = queue }
 
-  /// How many operations make the whole. Until it is set: all that were added. Setting it for the first time starts the
-  /// count at 0.
+  /// How many operations make the whole. Until the total is set: all operations that were added. Setting the total
+  /// for the first time starts the count at 0.
   public var totalUnitCount: Int64 {
     get {
       let set = total.load(ordering: .acquiring)
@@ -27,7 +28,7 @@ public final class OperationProgress: Sendable {
     }
   }
 
-  /// How many have finished since counting began.
+  /// How many operations have finished since counting began.
   public var completedUnitCount: Int64 { Int64(max(0, finished - baseline.load(ordering: .acquiring))) }
 
   /// From 0.0 to 1.0; 0 while the total is 0.
@@ -36,7 +37,7 @@ public final class OperationProgress: Sendable {
     return total > 0 ? min(1, Double(completedUnitCount) / Double(total)) : 0
   }
 
-  /// Whether as many have finished as the total says, and the total is not 0.
+  /// Whether as many operations have finished as the total says, and the total is not 0.
   public var isFinished: Bool {
     let total = totalUnitCount
     return total > 0 && completedUnitCount >= total

@@ -8,7 +8,8 @@ extension OperationQueue {
     let ticket = registry.ticket(sequence: sequence, isControlled: isControlled)
     OwedReferences.take(1, of: Unmanaged.passUnretained(self).toOpaque())
     operation.list(in: self, ticket: ticket)
-    // On the adding thread, which may hold locks only if the class's isReady does not want them.
+    // The class's isReady is asked on the adding thread. That thread may hold locks only if isReady does not want
+    // them.
     var batch = ReadyBatch(asks: .here)
     _ = operation.becomeStartable(into: &batch, flag: ticket.flag)
     batch.submit()
@@ -21,7 +22,7 @@ extension OperationQueue {
       addOperation(BlockOperation(block: block))
       return
     }
-    // The one reference is the queue's from the start.
+    // The operation's one reference is the queue's from the start.
     let object = BlockOperation.scheduled(at: qualityOfServiceNow.priority.level, block: block)
     let (sequence, isControlled) = registry.takeNumbers(1)
     let ticket = registry.ticket(sequence: sequence, isControlled: isControlled)
@@ -45,14 +46,15 @@ extension OperationQueue {
 
   final func add(_ operations: [Operation]) {
     guard !operations.isEmpty else { return }
-    // As words: reading an object's reference out of an array counts it.
+    // The operations are read as words: reading an object's reference out of an array counts the reference.
     operations.withUnsafeBufferPointer { all in
       all.withMemoryRebound(to: UInt.self) { addAll($0) }
     }
     if isObserved { notifyListChanged() }
   }
 
-  /// All of them in one batch, in their order; behind them those whose readiness is observed, since observers may run for long.
+  /// Adds all of them in one batch, in their order. Operations whose readiness is observed come last, because
+  /// observers may run for long.
   private final func addAll(_ words: UnsafeBufferPointer<UInt>) {
     for word in words { Operation.unmanaged(word)._withUnsafeGuaranteedRef { $0.claimForQueue() } }
     let (first, isControlled) = registry.takeNumbers(words.count)

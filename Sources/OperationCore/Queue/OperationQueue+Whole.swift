@@ -10,13 +10,13 @@ extension OperationQueue {
   }
 
   final func cancelAll() {
-    // First the list: whoever claims one of them after the instant skips it, and it may be gone before its cancel() was
-    // called, were it not held here.
+    // First the list is taken, because the list holds the operations. A worker that claims an operation after the
+    // instant skips the operation. An operation that is not held here could be gone before its cancel() was called.
     let bound = registry.addedCount
     var concerned: [Operation] = []
     registry.visitPending(below: bound, waitForStores: true) { concerned.append($0) }
-    // The instant. Then the flag on each, so that none starts after this has returned; and only then the overridable
-    // cancel(), which releases what waits for dependencies.
+    // This is the instant. Each operation then gets the flag, so that none starts after this call has returned. The
+    // overridable cancel() is called last, because cancel() releases what waits for dependencies.
     registry.cancelAll(below: bound)
     for operation in concerned { operation.flagCancelled() }
     var batch = ReadyBatch()
@@ -27,13 +27,13 @@ extension OperationQueue {
         batch.flush(frame: nil)
         operation.cancel()
       }
-      // The workers begin while this thread goes on.
+      // The batch is flushed so that the workers begin while this thread goes on.
       if place % Self.cancelledTogether == Self.cancelledTogether - 1 { batch.flush(frame: nil) }
     }
     batch.submit()
   }
 
-  /// Operations that `cancelAll` hands over at once.
+  /// How many operations `cancelAll` hands over at once.
   private static var cancelledTogether: Int { 64 }
 
   final func waitForAll() {
@@ -44,7 +44,7 @@ extension OperationQueue {
     if LaunchFrame.current != nil { helpWithAll() } else { sleepThroughAll() }
   }
 
-  /// In an operation of another queue: this thread helps, in the order in which they would start.
+  /// In an operation of another queue this thread helps, in the order in which the operations would start.
   private final func helpWithAll() {
     while registry.pendingCount > 0 {
       let pending = snapshot()
@@ -53,8 +53,9 @@ extension OperationQueue {
     }
   }
 
-  /// Waits for the newest first: when it has finished, most others have, and this thread was woken once. One reference at a
-  /// time: a list of all of them would make this thread write to the memory of each while the workers do.
+  /// Waits for the newest operation first: when the newest has finished, most others have, and this thread was woken
+  /// once. The wait takes one reference at a time: with a list of all operations this thread would write to the
+  /// memory of each while the workers do.
   private final func sleepThroughAll() {
     while registry.pendingCount > 0 {
       var bound = Int.max
@@ -72,7 +73,7 @@ extension OperationQueue {
     var frame = LaunchFrame.current
     while let here = frame, here.pointee.operation != 0 {
       if here.pointee.queue != 0 { return unmanaged(here.pointee.queue).takeUnretainedValue() }
-      // Started by hand: what counts is the operation that did it.
+      // The operation was started by hand: the operation that started it counts.
       frame = here.pointee.previous
     }
     if frame != nil { return nil }

@@ -2,21 +2,22 @@ import CPlatform
 import Primitives
 import Synchronization
 
-/// Runs operations: each when its dependencies have finished, the most urgent first, at most
-/// `maxConcurrentOperationCount` at a time, on a backend of your choice.
+/// Runs operations on a backend of your choice. Each operation runs when its dependencies have finished, the most
+/// urgent first, at most `maxConcurrentOperationCount` at a time.
 ///
 /// The documented contract is that of Foundation's class. All members may be called from any thread. A queue that is
-/// released with operations pending runs them first.
+/// released with operations pending runs the pending operations first.
 open class OperationQueue: @unchecked Sendable {
-  // Sendable: `registry` and `controller` synchronise themselves; the other fields are atomics, or touched under `lock`.
+  // Sendable: `registry` and `controller` synchronise themselves. The other fields are atomics, or touched under
+  // `lock`.
 
-  /// Keeps what every worker reads for every operation off the cache line of the reference count, which every adding thread
-  /// writes for every operation.
+  /// This gap keeps what every worker reads for every operation off the cache line of the reference count. Every
+  /// adding thread writes that line for every operation.
   private let gap = InlineArray<14, UInt>(repeating: 0)
   let registry = Registry()
   let controller = Controller()
   let lock = FutexLock()
-  /// The backend's box, owned; replaced ones are kept in `retiredBoxes` for threads that still look at them.
+  /// The backend's box, owned. Replaced boxes are kept in `retiredBoxes` for threads that still look at them.
   private let boxWord: Atomic<UInt>
   private var retiredBoxes: [BackendBox] = []
   private let limit = Atomic<Int>(OperationQueue.defaultMaxConcurrentOperationCount)
@@ -45,23 +46,24 @@ open class OperationQueue: @unchecked Sendable {
 
   // MARK: - Adding
 
-  /// Adds an operation. It may start at once, on another thread. O(1), and O(dependencies) to link them.
+  /// Adds an operation. The operation may start at once, on another thread. O(1), and O(dependencies) to link them.
   ///
-  /// Traps when it is in a queue already, is executing, or has finished.
+  /// Traps when the operation is in a queue already, is executing, or has finished.
   open func addOperation(_ op: Operation) { add(op) }
 
-  /// Adds a closure as a `BlockOperation`. O(1), two allocations with the closure's own.
+  /// Adds a closure as a `BlockOperation`. O(1), two allocations including the closure's own.
   open func addOperation(_ block: @escaping @Sendable () -> Void) { add(block) }
 
-  /// Adds them all in one step: none starts before all are listed. Traps as `addOperation`, before anything changed.
+  /// Adds all operations in one step: none starts before all are listed. Traps as `addOperation`, before anything
+  /// changed.
   @available(*, noasync, message: "may block the thread; use addOperations(_:) or a completion block")
   open func addOperations(_ ops: [Operation], waitUntilFinished wait: Bool) {
     add(ops)
     if wait { for operation in ops.reversed() { operation.waitUntilFinished() } }
   }
 
-  /// Adds a closure that runs alone: after everything added before it, before everything added after it. O(1), and
-  /// O(pending) for the first barrier or limit of a queue that had neither.
+  /// Adds a closure that runs alone: after everything added before the closure, before everything added later. O(1),
+  /// and O(pending) for the first barrier or limit of a queue that had neither.
   open func addBarrierBlock(_ barrier: @escaping @Sendable () -> Void) {
     addBarrier(BlockOperation(block: barrier))
   }
@@ -76,34 +78,36 @@ open class OperationQueue: @unchecked Sendable {
 
   // MARK: - Controlling
 
-  /// Cancels every operation added before the call, at one instant: none of them starts after the call has returned, also not
-  /// because another of them was moved out of the way. Started means that `isExecuting` is true when the call returns: a
-  /// body may still begin a moment later, and one that looks at `isCancelled` then finds it true. Later operations are
-  /// untouched. O(pending).
+  /// Cancels every operation added before the call, at one instant. None of them starts after the call has returned,
+  /// not even when another one of them was cancelled and finished. Started means that `isExecuting` is true when the
+  /// call returns. The body of a started operation may begin a moment later; a body that looks at `isCancelled` then
+  /// finds it true. Later operations are untouched. O(pending).
   open func cancelAllOperations() { cancelAll() }
 
   /// Blocks until nothing is left, including what is added meanwhile, and barriers. Traps inside an operation of this
-  /// queue, which would wait for itself.
+  /// queue: that operation would wait for itself.
   @available(*, noasync, message: "blocks the thread; add a barrier block to resume a continuation")
   open func waitUntilAllOperationsAreFinished() { waitForAll() }
 
-  /// At most this many operations are started and unfinished at any time; -1, the default, leaves it to the backend. An
-  /// asynchronous operation holds its place until it finishes. 0 starts nothing. Lowering stops no running operation.
-  /// Traps when negative other than -1. O(1), and O(pending) when it ends or begins a state without limit.
+  /// At most this many operations are started and unfinished at any time. -1, the default, leaves the number to the
+  /// backend. An asynchronous operation holds its place until it finishes. 0 starts nothing. Lowering stops no
+  /// running operation. Traps when negative other than -1. O(1), and O(pending) when the change ends or begins a
+  /// state without limit.
   open var maxConcurrentOperationCount: Int {
     get { limit.load(ordering: .relaxed) }
     set { setLimit(newValue) }
   }
 
-  /// While true, no operation starts; those running go on, cancelled ones stay. When the setter has returned, nothing
-  /// that had not started will. Started means that `isExecuting` is true when the setter returns: its body may begin a moment
-  /// later. O(1), and O(pending) when it ends or begins a state without limit.
+  /// While true, no operation starts; running operations go on, and cancelled ones stay. When the setter has
+  /// returned, nothing that had not started will start. Started means that `isExecuting` is true when the setter
+  /// returns. The body of a started operation may begin a moment later. O(1), and O(pending) when the change ends or
+  /// begins a state without limit.
   open var isSuspended: Bool {
     get { suspended.load(ordering: .relaxed) }
     set { setSuspended(newValue) }
   }
 
-  /// For people.
+  /// A name for people: appears in descriptions and trap messages.
   open var name: String? {
     get { lock.withLock { extras.name } }
     set {
@@ -112,14 +116,14 @@ open class OperationQueue: @unchecked Sendable {
     }
   }
 
-  /// For operations that have neither a priority nor a quality of service of their own; see `QualityOfService`. Applies to
-  /// operations added from now on.
+  /// The quality of service of operations that have neither a priority nor a quality of service of their own; see
+  /// `QualityOfService`. Applies to operations added from now on.
   open var qualityOfService: QualityOfService {
     get { qualityOfServiceNow }
     set { qualityOfServiceIndex.store(newValue.index, ordering: .relaxed) }
   }
 
-  /// How much of the work is done; made when first asked for.
+  /// How much of the work is done. The object is made when it is first asked for.
   open var progress: OperationProgress { progressObject }
 
   /// The limit that leaves the number of running operations to the backend.
@@ -143,7 +147,7 @@ extension OperationQueue {
     Self.unmanagedBox(boxWord.load(ordering: .acquiring))._withUnsafeGuaranteedRef { body($0.backend) }
   }
 
-  /// Identity of the backend for operations and frames.
+  /// Identity of the backend, as operations and frames store it.
   final var home: UInt32 {
     Self.unmanagedBox(boxWord.load(ordering: .acquiring))._withUnsafeGuaranteedRef { $0.identity }
   }
@@ -153,7 +157,7 @@ extension OperationQueue {
     Self.unmanagedBox(boxWord.load(ordering: .acquiring))._withUnsafeGuaranteedRef { $0.workerCount }
   }
 
-  /// The limit, whatever a subclass makes of the property.
+  /// The limit, even where a subclass overrides the property.
   final var maximumNow: Int { limit.load(ordering: .relaxed) }
 
   final var qualityOfServiceNow: QualityOfService {
@@ -167,8 +171,8 @@ extension OperationQueue {
     Unmanaged.fromOpaque(UnsafeRawPointer(bitPattern: word).unsafelyUnwrapped)
   }
 
-  /// A reference to the queue of a word that something else keeps alive at this moment; never inlined, as
-  /// `Operation.retained`.
+  /// A reference to the queue of a word that something else keeps alive at this moment. The function is never
+  /// inlined, for the reason given at `Operation.retained`.
   @inline(never)
   static func retained(_ word: UInt) -> OperationQueue { unmanaged(word).takeUnretainedValue() }
 
@@ -204,7 +208,8 @@ extension OperationQueue {
     }
     var old = 0
     controller.change(self) { admission in
-      // With the controller's own setting, under its lock: of two setters at once, the last one holds for both.
+      // Exchanged together with the controller's own setting, under the controller's lock: of two setters at once,
+      // the last one holds for both.
       old = limit.exchange(count, ordering: .relaxed)
       admission.limit = count < 0 ? .max : count
     }
@@ -221,7 +226,7 @@ extension OperationQueue {
   }
 }
 
-/// What few queues have.
+/// What only few queues have.
 struct QueueExtras {
   var name: String?
   var progress: OperationProgress?

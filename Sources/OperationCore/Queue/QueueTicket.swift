@@ -1,10 +1,10 @@
 import Primitives
 import Synchronization
 
-/// An operation that the controller let start, claimed and not launched yet.
+/// An operation that the controller let start: claimed, and not launched yet.
 struct ClaimedEntry {
   let operation: Operation
-  /// The word that stood in the list: the operation itself, or its `MovedEntry`.
+  /// The word that stood in the list: the operation itself, or the operation's `MovedEntry`.
   let entry: UInt
   let before: StateWord
   let after: StateWord
@@ -15,7 +15,7 @@ struct ClaimedEntry {
 /// What became of an entry that the controller wanted to start.
 enum AdmittedClaim {
   case start(ClaimedEntry)
-  /// Nothing to start. `discard`: call the entry's `discard()` when no lock is held.
+  /// There is nothing to start. `discard`: call the entry's `discard()` when no lock is held.
   case void(discard: Bool)
 }
 
@@ -31,8 +31,8 @@ extension Operation {
   }
 }
 
-/// The right to start one operation of a queue that has a limit or a barrier, on its way through the backend. Which one,
-/// is decided when a worker is there.
+/// The right to start one operation of a queue that has a limit or a barrier, on its way through the backend. The
+/// operation is chosen when a worker has taken the ticket.
 ///
 /// Sendable: `queueWord` is written while the ticket belongs to one thread.
 final class QueueTicket: JobObject, @unchecked Sendable {
@@ -55,7 +55,7 @@ final class QueueTicket: JobObject, @unchecked Sendable {
     return word
   }
 
-  /// A queue without operations starts nothing. Were one added, it would need the backend itself.
+  /// A queue without operations starts nothing. An operation that is added later needs the backend itself.
   override var isVoid: Bool {
     OperationQueue.unmanaged(queueWord.load(ordering: .relaxed))._withUnsafeGuaranteedRef {
       $0.registry.pendingCount == 0
@@ -66,7 +66,7 @@ final class QueueTicket: JobObject, @unchecked Sendable {
     let queue = queueWord.load(ordering: .relaxed)
     var voided: [UInt] = []
     let word = UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque())
-    // From here on the ticket may be on its way again: its fields are not looked at any more.
+    // From here on the ticket may be on its way again: this thread does not read its fields any more.
     let next = OperationQueue.unmanaged(queue)._withUnsafeGuaranteedRef {
       $0.controller.takeNext(returning: word, of: $0, voided: &voided)
     }

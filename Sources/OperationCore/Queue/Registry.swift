@@ -2,40 +2,41 @@ import CPlatform
 import Primitives
 import Synchronization
 
-/// What a queue knows about its operations without a lock on the way in and out: in which order they were added, which
-/// are unfinished, and up to where `cancelAllOperations` reached.
+/// What a queue knows about its operations without a lock on the way in and out: in which order the operations were
+/// added, which are unfinished, and up to where `cancelAllOperations` reached.
 ///
-/// Adding takes the next sequence number with one fetch-and-add, which also says whether the queue's controller is
-/// engaged, and stores the operation into slot [sequence] of a segmented array. Finishing empties the slot and adds
-/// one to a sharded counter. A slot is 0 (its number is taken, the store is under way), `done`, an operation, or an operation with
-/// bit 0 set: a reader is taking a reference (a few instructions), and a finish waits for it.
+/// Adding takes the next sequence number with one fetch-and-add. The fetch-and-add also says whether the queue's
+/// controller is engaged. Adding then stores the operation into slot [sequence] of a segmented array. Finishing
+/// empties the slot and adds one to a sharded counter. A slot is 0 (its number is taken, the store is under way),
+/// `done`, an operation, or an operation with bit 0 set. Bit 0 says that a reader is taking a reference (a few
+/// instructions); a finish waits for the reader.
 ///
-/// Segments are found through `tail`, which is nearly always the right one, or under `lock` in the directory. A segment
-/// is reused when all its slots are done, never freed before the registry: so a thread with a stale `tail` reads memory
-/// that is still a segment, and `base` tells whether it is the one. It cannot change under a thread whose slot is not
-/// done. Memory: 8 bytes per operation at the highest number pending, in pieces of 2 KB.
+/// Segments are found through `tail`, nearly always the right segment, or under `lock` in the directory. A segment is
+/// reused when all its slots are done, and never freed before the registry. So a thread with a stale `tail` reads
+/// memory that is still a segment, and `base` tells whether the segment is the right one. `base` cannot change under
+/// a thread whose slot is not done. Memory: 8 bytes per operation at the highest number pending, in pieces of 2 KB.
 struct Registry: ~Copyable, @unchecked Sendable {
   // Sendable: atomics, and what `directory` points to is touched under `lock`.
 
   struct Ticket {
     let sequence: Int
-    /// The controller was engaged when the number was taken.
+    /// The controller was engaged when the sequence number was taken.
     let isControlled: Bool
     let slot: UnsafeMutablePointer<Atomic<UInt>>
 
-    /// What is set together with `listed`.
+    /// The flag that is set together with `listed`.
     @inline(__always) var flag: UInt64 { isControlled ? StateWord.tracked : 0 }
   }
 
   static let done: UInt = 2
   private static let shardCount = 8
 
-  /// Numbers taken, times two; bit 0: the controller is engaged.
+  /// Sequence numbers taken, times two; bit 0: the controller is engaged.
   private let tickets = PaddedPointer(Atomic<UInt>(0))
   private let tail = Atomic<UInt>(0)
   /// Operations with a smaller sequence number are cancelled.
   private let cancelledBefore = Atomic<Int>(0)
-  /// Finished operations, counted where the finishing thread's hash says.
+  /// Finished operations, counted in the shard that the finishing thread's hash says.
   private let finishedShards = UnsafeMutablePointer<PaddedPointer<Atomic<Int>>>.allocate(capacity: Registry.shardCount)
   private let lock = FutexLock()
   private let directory = UnsafeMutablePointer<SegmentDirectory>.allocate(capacity: 1)
@@ -55,8 +56,8 @@ struct Registry: ~Copyable, @unchecked Sendable {
 
   // MARK: - In and out
 
-  /// Takes `count` successive numbers.
-  /// - Returns: the first, and whether the controller is engaged.
+  /// Takes `count` successive sequence numbers.
+  /// - Returns: the first number, and whether the controller is engaged.
   @inline(__always)
   borrowing func takeNumbers(_ count: Int) -> (first: Int, isControlled: Bool) {
     let old = tickets.pointer.pointee.wrappingAdd(UInt(count) << 1, ordering: .acquiringAndReleasing).oldValue
@@ -72,7 +73,7 @@ struct Registry: ~Copyable, @unchecked Sendable {
     return Ticket(sequence: sequence, isControlled: isControlled, slot: findOrMakeSegment(sequence).slot(sequence))
   }
 
-  /// Lists the operation; the caller has given the queue its reference to it.
+  /// Lists the operation. The caller has given the queue its reference to the operation.
   @inline(__always)
   borrowing func fill(_ ticket: Ticket, with operation: Operation) {
     operation.slotWord.store(UInt(bitPattern: ticket.slot), ordering: .relaxed)
@@ -87,17 +88,18 @@ struct Registry: ~Copyable, @unchecked Sendable {
     while !slot.pointee.compareExchange(
       expected: operation.word, desired: Self.done, successOrdering: .releasing, failureOrdering: .relaxed
     ).exchanged {
-      // A reader has it pinned.
+      // A reader has pinned the slot.
       Spin.until { slot.pointee.load(ordering: .relaxed) & 1 == 0 }
     }
-    // Behind the slot: whoever counts nothing pending finds nothing listed.
+    // The counter comes after the slot: a thread that counts nothing pending finds nothing listed.
     shardOfThisThread.pointee.wrappingAdd(1, ordering: .releasing)
   }
 
   private borrowing func findOrMakeSegment(_ sequence: Int) -> Segment {
     lock.lock()
     defer { lock.unlock() }
-    // A copy of the pointer: optimised, the sanitizer takes the access below for a write to the registry itself.
+    // A copy of the pointer: in optimised code the thread sanitizer takes the access below for a write to the
+    // registry itself.
     let directory = directory
     let segment = directory.pointee.findOrMake(covering: sequence)
     tail.store(directory.pointee.last.word, ordering: .releasing)
@@ -105,7 +107,8 @@ struct Registry: ~Copyable, @unchecked Sendable {
   }
 
   private var shardOfThisThread: UnsafeMutablePointer<Atomic<Int>> {
-    // Thread-local blocks lie megabytes apart: the high part of a multiplicative hash spreads them.
+    // Thread-local blocks lie megabytes apart: the high part of a multiplicative hash spreads the blocks over the
+    // shards.
     let hash = UInt(bitPattern: cplatform_thread_words_address()) &* 0x9E37_79B9_7F4A_7C15
     return finishedShards[Int(hash >> 61)].pointer
   }
@@ -120,7 +123,7 @@ struct Registry: ~Copyable, @unchecked Sendable {
   /// Added since the queue was made.
   var addedCount: Int { Int(tickets.pointer.pointee.load(ordering: .acquiring) >> 1) }
 
-  /// Finished is read first: it never exceeds what was added by then. O(shards).
+  /// The finished count is read first, so that it never exceeds the added count. O(shards).
   var pendingCount: Int {
     let finished = finishedCount
     return addedCount - finished
@@ -150,9 +153,10 @@ struct Registry: ~Copyable, @unchecked Sendable {
 
   // MARK: - Reading
 
-  /// Calls `body` for each unfinished operation below `bound` that is listed, in the order of adding, holding no lock.
-  /// - Parameter waitForStores: wait for operations whose number is taken but whose slot is not filled yet, so that none
-  ///   below `bound` is missed.
+  /// Calls `body` for each unfinished operation below `bound` that is listed, in the order of adding, holding no
+  /// lock.
+  /// - Parameter waitForStores: whether to wait for operations whose number is taken but whose slot is not filled
+  ///   yet, so that no operation below `bound` is missed.
   borrowing func visitPending(below bound: Int = .max, waitForStores: Bool = false, _ body: (Operation) -> Void) {
     let limit = min(bound, addedCount)
     var sequence = 0
@@ -170,8 +174,8 @@ struct Registry: ~Copyable, @unchecked Sendable {
     }
   }
 
-  /// The unfinished operation with the highest number below `bound`, and that number; nil when none is listed. O(slots between
-  /// it and `bound`); takes a reference to that operation alone.
+  /// The unfinished operation with the highest number below `bound`, and that number; nil when no such operation is
+  /// listed. O(slots between the operation and `bound`). Takes a reference to that operation alone.
   borrowing func newestPending(below bound: Int) -> (operation: Operation, sequence: Int)? {
     var limit = min(bound, addedCount)
     while limit > 0, let (base, segment) = lock.withLock({ directory.pointee.last(below: limit) }) {
@@ -185,7 +189,8 @@ struct Registry: ~Copyable, @unchecked Sendable {
     return nil
   }
 
-  /// A number below `limit` was taken whose segment nobody has made yet: its thread is about to, and is waited for.
+  /// Waits for the segment of a number below `limit` that was taken, when nobody has made the segment yet: the thread
+  /// that took the number is about to make the segment.
   private borrowing func missingBase(from sequence: Int, limit: Int, wait: Bool) -> Int? {
     guard wait, sequence < limit else { return nil }
     var base: Int?
@@ -208,14 +213,14 @@ struct Registry: ~Copyable, @unchecked Sendable {
     while true {
       let word = slot.pointee.load(ordering: .acquiring)
       if word == 0 {
-        // In a segment that was reused meanwhile the number is no longer covered: it is done.
+        // In a segment that was reused meanwhile the number is no longer covered: the number is done.
         guard waitForStores, segment.covers(sequence) else { return }
         Spin.until { slot.pointee.load(ordering: .acquiring) != 0 || !segment.covers(sequence) }
         continue
       }
       if word == Self.done { return }
       if word & 1 == 1 {
-        // Another reader, for a few instructions.
+        // Another reader has pinned the slot, for a few instructions.
         Spin.until { slot.pointee.load(ordering: .acquiring) != word }
         continue
       }

@@ -57,9 +57,10 @@ struct Segment {
     return doneCursor == Self.capacity
   }
 
-  /// Makes a done segment serve other numbers. Slots first: whoever sees the new base sees empty slots.
+  /// Makes a done segment serve other numbers. The slots come first: a thread that sees the new base sees empty
+  /// slots.
   func reuse(base: Int) {
-    // A number nobody has, so that no thread takes it for either range meanwhile.
+    // -1 is a base that covers no number: no thread takes the segment for either range meanwhile.
     self.base = -1
     for index in 0..<Self.capacity { words[Self.headerWords + index].store(0, ordering: .relaxed) }
     doneCursor = 0
@@ -67,24 +68,24 @@ struct Segment {
   }
 }
 
-/// Which segment serves which numbers. Under the registry's lock.
+/// Which segment serves which numbers. Used under the registry's lock.
 struct SegmentDirectory: ~Copyable {
   enum Found {
     case found(Segment)
-    /// All of its operations have finished, and it serves other numbers.
+    /// All of the segment's operations have finished, and the segment serves other numbers.
     case reused
-    /// No operation has come to it yet.
+    /// No operation has come to the segment yet.
     case missing
   }
 
-  /// In the order of their numbers; only those that may have unfinished operations, so one that never finishes keeps one
-  /// segment and not all that came after it.
+  /// In the order of their numbers. Only segments that may have unfinished operations are listed: an operation that
+  /// never finishes keeps one segment, and not all segments that came after it.
   private var live: [(base: Int, segment: Segment)] = []
   private var nextBase = 0
-  /// Where the search for a segment that is done goes on.
+  /// The place where the search for a done segment goes on.
   private var sweep = 0
   private var all: [Segment] = []
-  /// Segments looked at for each one that is needed: twice as many would be done at best.
+  /// How many segments are looked at for each segment that is needed: twice as many would be done at best.
   private static let sweepLength = 4
 
   init() {}
@@ -93,7 +94,7 @@ struct SegmentDirectory: ~Copyable {
 
   var last: Segment { live[live.count - 1].segment }
 
-  /// The first number that may be unfinished.
+  /// The base of the first live segment: no smaller number is unfinished.
   var firstSequence: Int { live.first?.base ?? nextBase }
 
   /// The first live segment's numbers from `sequence` on; nil when there is none.
@@ -147,7 +148,7 @@ struct SegmentDirectory: ~Copyable {
     nextBase += Segment.capacity
   }
 
-  /// Looks at a few segments, in turn, for one that is done. The last one is not looked at: `tail` points there.
+  /// Looks at a few segments, in turn, for one that is done. The last segment is not looked at: `tail` points to it.
   private mutating func takeDone() -> Segment? {
     for _ in 0..<max(0, min(Self.sweepLength, live.count - 1)) {
       sweep = sweep + 1 < live.count - 1 ? sweep + 1 : 0

@@ -2,13 +2,15 @@ import CPlatform
 import Primitives
 import Synchronization
 
-/// What one thread has recorded: a list of chunks, filled by that thread alone, readable by others up to each chunk's count.
+/// What one thread has recorded: a list of chunks. Only that thread fills the chunks; others may read each chunk up
+/// to its count.
 ///
-/// The protocol is in `README.md` here. In short: the store of `count` publishes a slot; chunks are freed only by the owner
-/// when it begins a later session, or by whoever begins one after the thread has ended; and no reader is at work then.
+/// The protocol is in `README.md` here. In short: the store of `count` publishes a slot. The owner frees chunks when
+/// it begins a later session. After the thread has ended, whoever begins a later session frees them. Nobody else
+/// frees chunks, and no reader is at work at that time.
 final class TraceBuffer: @unchecked Sendable {
-  // Sendable: the atomics are for everybody; `current`, `queue`, `queueName` and `finishedHere` belong to the owning thread;
-  // the rest does not change.
+  // Sendable: the atomics are for everybody. `current`, `queue`, `queueName` and `finishedHere` belong to the owning
+  // thread. The other properties do not change.
 
   struct Chunk: ~Copyable {
     let next = Atomic<UInt>(0)
@@ -24,28 +26,29 @@ final class TraceBuffer: @unchecked Sendable {
 
   private typealias ChunkPointer = UnsafeMutablePointer<Chunk>
 
-  /// A thread with little to say takes little of the limit.
+  /// A thread that records little takes little of the limit.
   private static let firstCapacity = 64
   private static let largestCapacity = 8192
 
   let threadID: Int32
   let threadName: String
   let isMainThread: Bool
-  /// Which session its events belong to.
+  /// The session that the buffer's events belong to.
   let session = Atomic<UInt>(0)
   /// Events for which there was no room.
   let dropped = Atomic<Int>(0)
-  /// When the first of them was dropped; `.max` for never. Here, so that it belongs to the buffer's session.
+  /// When the first event was dropped; `.max` for never. The time lies in the buffer so that it belongs to the
+  /// buffer's session.
   let fullAt = Atomic<UInt64>(.max)
   /// The thread is gone.
   let isEnded = Atomic<Bool>(false)
   private let first = Atomic<UInt>(0)
   private var current: ChunkPointer?
 
-  /// The queue that the thread last added to, and its name then.
+  /// The queue that the thread last added to, and the queue's name at that time.
   var queue: UInt = 0
   var queueName: String?
-  /// The operation that finished last in its own `start()`, until that has returned.
+  /// The operation that finished last in its own `start()`, until that `start()` has returned.
   var finishedHere: UInt = 0
 
   init() {
@@ -66,7 +69,7 @@ final class TraceBuffer: @unchecked Sendable {
     if !place(event) { drop(at: event.time) }
   }
 
-  /// An event with its text before it.
+  /// Appends an event with its text before it.
   func append(_ event: TraceEvent, name: String?) {
     guard let name else { return append(event) }
     let slots = TraceEvent.slots(of: name)
@@ -96,7 +99,7 @@ final class TraceBuffer: @unchecked Sendable {
 
   @inline(never)
   private func grow() -> ChunkPointer? {
-    // Once something was dropped, what comes later would have a gap before it.
+    // Nothing is recorded after the first dropped event: later events would have a gap before them.
     guard dropped.load(ordering: .relaxed) == 0 else { return nil }
     let wanted = current.map { min(Self.largestCapacity, 2 * $0.pointee.capacity) } ?? Self.firstCapacity
     let capacity = TraceSession.takeRoom(atMost: wanted, for: session.load(ordering: .relaxed))
@@ -138,7 +141,7 @@ final class TraceBuffer: @unchecked Sendable {
 
   // MARK: - Everybody
 
-  /// What the owner has published so far. Under the session's lock, and only when `session` is the present one.
+  /// What the owner has published so far. Called under the session's lock, and only when `session` is the present one.
   func events() -> [TraceEvent] {
     var found: [TraceEvent] = []
     var chunk = Self.chunk(first.load(ordering: .acquiring))

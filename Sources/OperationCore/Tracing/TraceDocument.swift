@@ -1,6 +1,7 @@
 import CPlatform
 
-/// A timeline in Chrome's trace format (the "JSON object format" of its documentation): one event per line, in the order of time.
+/// A timeline in Chrome's trace format (the "JSON object format" of its documentation): one event per line, in the
+/// order of time.
 struct TraceDocument {
   private let timeline: TraceTimeline
   private let process: Int32
@@ -32,7 +33,7 @@ struct TraceDocument {
     ])
   }
 
-  /// - Parameter facts: what a reader may want to know, shown by Perfetto under "Info and stats".
+  /// - Parameter facts: what a reader may want to know. Perfetto shows the facts under "Info and stats".
   static func header(_ facts: [(name: String, value: String)]) -> String {
     let facts = facts.map { "\(TraceText.quoted($0.name)):\(TraceText.quoted($0.value))" }.joined(separator: ",")
     return "{\"displayTimeUnit\":\"ns\",\"otherData\":{\(facts)},\"traceEvents\":[\n"
@@ -46,7 +47,8 @@ struct TraceDocument {
     return String(decoding: bytes.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
   }
 
-  /// Each thread has a row of its own: its number in the system, unless an earlier thread had the same.
+  /// Each thread has a row of its own. The row's number is the thread's number in the system, unless an earlier
+  /// thread had the same number.
   private static func rows(of threads: [TraceTimeline.Thread]) -> [Int32] {
     var used: Set<Int32> = []
     return threads.map { thread in
@@ -56,7 +58,7 @@ struct TraceDocument {
     }
   }
 
-  /// The name, or class and number.
+  /// The queue's name, or its class and a number.
   private static func labels(of queues: [TraceTimeline.Queue], _ classNames: [UInt: String]) -> [String] {
     var numbers: [UInt: Int] = [:]
     return queues.map { queue in
@@ -69,10 +71,10 @@ struct TraceDocument {
 
   // MARK: - Lines
 
-  /// A line and its place: at one instant what is around comes before what is inside.
+  /// A line and its place: at one instant an outer slice comes before the slices inside it.
   private struct Line {
     let time: UInt64
-    /// Slices, the longer first; then what binds to them.
+    /// Slices come first, the longer before the shorter; then the lines that bind to them.
     let rank: Int
     let text: String
   }
@@ -114,7 +116,7 @@ struct TraceDocument {
     return lines
   }
 
-  /// What every line has.
+  /// The part that every line has.
   private func head(_ phase: String, _ time: UInt64, thread: Int, _ name: String, _ category: String) -> String {
     "{\"ph\":\"\(phase)\",\"pid\":\(process),\"tid\":\(rows[thread]),\"ts\":\(stamp(time)),\"cat\":\"\(category)\","
       + "\"name\":\(TraceText.quoted(name))"
@@ -172,7 +174,8 @@ struct TraceDocument {
       for dependency in operation.dependencies {
         let source = timeline.operations[dependency]
         guard let sourceBegan = source.began else { continue }
-        // Inside the slice of the one that finished: its end is the finish, or came before.
+        // The arrow begins inside the slice of the dependency that finished: the slice's end is the finish, or came
+        // before the finish.
         let sourceEnd = max(source.sliceEnd ?? timeline.ended, sourceBegan + 1)
         let departure = max(sourceBegan, min(sourceEnd - 1, began))
         lines.append(

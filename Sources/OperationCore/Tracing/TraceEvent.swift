@@ -1,39 +1,39 @@
-/// What a probe records: four words. Objects are words too, never references: what they stood for is found out when the trace
-/// is read, from the order of events (see `README.md`).
+/// What a probe records: four words. Objects are words too, never references. The object that a word stood for is
+/// found out when the trace is read, from the order of events (see `README.md`).
 struct TraceEvent: Sendable {
   enum Kind: UInt8, Sendable {
-    /// Up to 24 bytes of a string that belongs to the event behind it.
+    /// Up to 24 bytes of a string that belongs to the event that follows.
     case text
-    /// The queue that the next `added` of this thread are for. `subject`: the queue; `detail`: its class; text: its name.
+    /// The queue of this thread's next `added` events. `subject`: the queue; `detail`: its class; text: its name.
     case queue
     /// `subject`: the operation; `detail`: its class; `value`: its level and `AddedFlags`; text: its name.
     case added
     /// `subject` waits for `detail`.
     case edge
-    /// It does not any more.
+    /// `subject` does not wait for `detail` any more.
     case edgeRemoved
-    /// The operation may start as soon as somebody has time.
+    /// The operation may start as soon as a thread is free.
     case ready
     /// `subject`: the operation; `detail`: its class; `value`: its level.
     case begins
-    /// It finished in its own `start()` on this thread, which ends its slice.
+    /// The operation finished in its own `start()` on this thread. The finish ends the operation's slice.
     case finishesHere
-    /// It finished anywhere else.
+    /// The operation finished anywhere else.
     case finishes
-    /// Its `start()` returned and it had not finished on this thread.
+    /// The operation's `start()` returned, and the operation had not finished on this thread.
     case returns
-    /// It was cancelled before its start, and is moved out of the way.
+    /// The operation was cancelled before its start, and finishes without running.
     case skipped
     /// This thread sleeps until the operation has finished.
     case waits
     case waited
-    /// `subject`: the job; `value`: the thread it was taken from.
+    /// `subject`: the job; `value`: the thread that the job was taken from.
     case steals
     case parks
     case unparks
     /// `value`: the thread that is woken.
     case wakes
-    /// `value`: 1 for a spare worker, beyond the backend's number.
+    /// `value`: 1 for a spare worker, beyond the backend's number of workers.
     case threadBegins
     case threadEnds
     /// `value`: how many spare workers a backend adds for bodies that block.
@@ -55,7 +55,7 @@ struct TraceEvent: Sendable {
   var subject: UInt
   var detail: UInt
   var value: UInt32
-  /// Slots of text directly before this one; of a slot of text, its bytes.
+  /// The number of text slots directly before this event. In a slot of text: the number of its bytes.
   var textLength: UInt16
   var kind: Kind
 

@@ -6,10 +6,11 @@ import CPlatform
   import Glibc
 #endif
 
-/// Writes a file beside its place and renames it. Symbolic links are followed; devices and FIFOs are refused.
+/// Writes a new file beside the place of the old one, and renames it. Symbolic links are followed; devices and FIFOs
+/// are refused.
 enum TraceFile {
-  /// - Parameter fresh: where it is written first; unless told otherwise a name of this thread's own, since other processes and
-  ///   threads may be writing the same file: the last one to finish is kept, whole.
+  /// - Parameter fresh: the file that is written first. By default its name is this thread's own, since other
+  ///   processes and threads may be writing the same file. The last one to finish is kept, whole.
   static func replace(
     _ path: String, beside fresh: String? = nil, _ body: (inout TraceText) throws -> Void
   ) throws {
@@ -26,7 +27,7 @@ enum TraceFile {
         close(file)
         throw error
       }
-      // Some file systems say only now what they could not keep.
+      // Some file systems report only now that they could not keep the data.
       guard close(file) == 0, rename(fresh, place) == 0 else { throw failure(path) }
     } catch {
       unlink(fresh)

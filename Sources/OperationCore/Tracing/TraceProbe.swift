@@ -1,8 +1,8 @@
 import CPlatform
 import Primitives
 
-/// What the core and the backends call where something happens, behind `if cplatform_is_tracing()`: that load and its branch
-/// are all that a probe costs when nothing is traced, so the rest is never inlined.
+/// What the core and the backends call where something happens, behind `if cplatform_is_tracing()`. That load and its
+/// branch are all that a probe costs when nothing is traced, so the rest is never inlined.
 package enum TraceProbe {
   @inline(__always)
   private static func record(
@@ -16,8 +16,8 @@ package enum TraceProbe {
 
   // MARK: - Operations
 
-  /// Before a queue lists it, or hands it to the backend.
-  /// - Parameter isReady: it was added ready, and no `ready` follows.
+  /// Called before a queue lists the operation, or hands it to the backend.
+  /// - Parameter isReady: the operation was added ready, and no `ready` follows.
   @inline(never)
   static func added(_ operation: Operation, to queue: OperationQueue, isReady: Bool) {
     let buffer = TraceSession.ownBuffer()
@@ -31,7 +31,7 @@ package enum TraceProbe {
     }
   }
 
-  /// Nobody's overridden `name` is asked: the caller may hold locks that it takes.
+  /// No overridden `name` is asked: the caller may hold locks that the override takes.
   private static func recordAdded(_ operation: Operation, in buffer: TraceBuffer, at now: UInt64, flags: UInt32) {
     let name = operation.lock.withLock { operation.extrasIfAny?.pointee.name }
     buffer.append(
@@ -40,7 +40,7 @@ package enum TraceProbe {
       name: name)
   }
 
-  /// Only when the thread added to another queue last, or the queue's name changed.
+  /// Records the queue only when the thread added to another queue last, or the queue's name changed.
   private static func noteQueue(_ queue: OperationQueue, in buffer: TraceBuffer, at now: UInt64) {
     let word = UInt(bitPattern: Unmanaged.passUnretained(queue).toOpaque())
     let name = queue.lock.withLock { queue.extras.name }
@@ -50,7 +50,7 @@ package enum TraceProbe {
     buffer.append(TraceEvent(.queue, at: now, word, detail: self.word(ofClass: queue)), name: name)
   }
 
-  /// A dependency that came when the operation was listed already.
+  /// The dependency was added when the operation was listed already.
   @inline(never)
   static func dependencyAdded(to operation: Operation, _ dependency: Operation) {
     record(.edge, operation.word, detail: dependency.word)
@@ -64,7 +64,7 @@ package enum TraceProbe {
   @inline(never)
   static func isReady(_ operation: UInt) { record(.ready, operation) }
 
-  /// Runs the operation's `start()`, which the caller has claimed it for.
+  /// Runs the operation's `start()`; the caller has claimed the operation for that.
   @inline(never)
   static func start(_ operation: Operation) {
     let word = operation.word
@@ -75,7 +75,7 @@ package enum TraceProbe {
     if !isSkipped { returned(word) }
   }
 
-  /// The same for one that is started by hand.
+  /// The same as `start`, for an operation that is started by hand.
   @inline(never)
   static func startByHand(_ operation: Operation, _ perform: () -> Void) {
     let word = operation.word
@@ -97,10 +97,10 @@ package enum TraceProbe {
     buffer.finishedHere = 0
   }
 
-  /// Before anybody can learn of the finish.
+  /// Called before anybody can learn of the finish.
   @inline(never)
   static func finishes(_ operation: Operation) {
-    // In its own `start()`, innermost on this thread: the end of its slice.
+    // A finish in the operation's own `start()`, innermost on this thread, is the end of its slice.
     let word = operation.word
     let isHere = LaunchFrame.current?.pointee.operation == word
     let buffer = TraceSession.ownBuffer()
@@ -131,11 +131,11 @@ package enum TraceProbe {
   @inline(never)
   package static func unparks() { record(.unparks) }
 
-  /// Before a sleeping worker is woken.
+  /// Called before a sleeping worker is woken.
   @inline(never)
   package static func wakes(_ thread: Int32) { record(.wakes, value: UInt32(bitPattern: thread)) }
 
-  /// - Parameter isSpare: beyond the backend's number of workers, because others block.
+  /// - Parameter isSpare: whether the worker is beyond the backend's number of workers, because others block.
   @inline(never)
   package static func threadBegins(isSpare: Bool) { record(.threadBegins, value: isSpare ? 1 : 0) }
 

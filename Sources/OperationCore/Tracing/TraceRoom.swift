@@ -1,9 +1,10 @@
 import Synchronization
 
-/// The slots that chunks may still take, in one session: a thread that still records for an earlier one gets none of them.
+/// The slots that chunks may still take, in one session. A thread that still records for an earlier session gets none
+/// of them.
 struct TraceRoom: ~Copyable, Sendable {
-  /// The low bits of the session's number, above the slots: in one word, so that nobody takes what belongs to another session.
-  /// A thread would have to sleep here through 2^24 recordings to be mistaken.
+  /// The low bits of the session's number, above the number of slots. Both are in one word, so that no thread takes
+  /// slots of another session. To be mistaken, a thread would have to sleep here through 2^24 recordings.
   private let word: Atomic<UInt64>
   private static let slotBits: UInt64 = 40
   private static let slotMask: UInt64 = 1 << slotBits - 1

@@ -2,10 +2,10 @@ import CPlatform
 import Primitives
 import Synchronization
 
-/// The one recording that a process may have going on, and the buffers of all threads that took part.
+/// The one recording that a process may have in progress, and the buffers of all threads that took part.
 enum TraceSession {
-  /// Counts recordings; a buffer with another number has nothing of this one. The first may be begun by the environment, before
-  /// anything in Swift.
+  /// The number of the present recording; a buffer with another number has nothing of this recording. The environment
+  /// may begin the first recording, before anything in Swift runs.
   private static let number = Atomic<UInt>(1)
   /// Slots that chunks may still take.
   private static let room = TraceRoom(slots: OperationTrace.usualEventLimit, for: 1)
@@ -13,7 +13,7 @@ enum TraceSession {
   private static let lock = FutexLock()
 
   private struct Shared: @unchecked Sendable {
-    // Sendable: what the pointers lead to is touched under `lock`.
+    // Sendable: the memory that the pointers lead to is touched under `lock`.
     let buffers = UnsafeMutablePointer<[TraceBuffer]>.allocate(capacity: 1)
     /// When the recording began and ended; 0 for not known and not yet.
     let times = UnsafeMutablePointer<(began: UInt64, ended: UInt64)>.allocate(capacity: 1)
@@ -28,7 +28,8 @@ enum TraceSession {
   static func start(eventLimit: Int) {
     lock.withLock {
       cplatform_set_tracing(false)
-      // Those of threads that are gone. Those of others belong to their threads, which see the new number.
+      // The buffers of threads that are gone are removed. The buffers of other threads belong to those threads; they
+      // see the new number.
       shared.buffers.pointee.removeAll { $0.isEnded.load(ordering: .acquiring) }
       let next = number.load(ordering: .relaxed) + 1
       room.fill(slots: eventLimit, for: next)
@@ -50,7 +51,8 @@ enum TraceSession {
   static func collect() -> TraceRecording {
     lock.withLock {
       let times = shared.times.pointee
-      // The end is read before any event: what is copied and not shown is later than all that a copy may lack.
+      // The end is read before any event: an event that is copied and not shown is later than every event that a copy
+      // may lack.
       var recording = TraceRecording(began: times.began, ended: times.ended == 0 ? cplatform_now_ns() : times.ended)
       let current = number.load(ordering: .relaxed)
       for buffer in shared.buffers.pointee where buffer.session.load(ordering: .acquiring) == current {
@@ -58,7 +60,7 @@ enum TraceSession {
           TraceRecording.Thread(
             id: buffer.threadID, name: buffer.threadName, isMain: buffer.isMainThread, events: buffer.events()))
       }
-      // After all events: whatever was dropped before one of them is known.
+      // The counts are read after all events: if anything was dropped before one of the events, the count says so.
       for buffer in shared.buffers.pointee where buffer.session.load(ordering: .acquiring) == current {
         recording.dropped += buffer.dropped.load(ordering: .relaxed)
         recording.fullAt = min(recording.fullAt, buffer.fullAt.load(ordering: .relaxed))
@@ -72,7 +74,8 @@ enum TraceSession {
   /// The calling thread's buffer, in the present session.
   @inline(__always)
   static func ownBuffer() -> TraceBuffer {
-    // With the flag's store: whoever is here because of a recording sees its number, or a later one.
+    // The fence pairs with the flag's store: a thread that is here because of a recording sees that recording's
+    // number, or a later one.
     atomicMemoryFence(ordering: .acquiring)
     guard let pointer = cplatform_thread_words_address().pointee.trace_buffer else { return register() }
     let buffer = Unmanaged<TraceBuffer>.fromOpaque(pointer).takeUnretainedValue()
@@ -91,7 +94,7 @@ enum TraceSession {
     return buffer
   }
 
-  /// The thread ends; its events stay with the session.
+  /// The thread ends; the buffer's events stay with the session.
   private static func leave() {
     let words = cplatform_thread_words_address()
     guard let pointer = words.pointee.trace_buffer else { return }
@@ -112,12 +115,14 @@ struct TraceRecording: Sendable {
     var events: [TraceEvent]
   }
 
-  /// 0 when the environment began it: then the first event is the beginning.
+  /// When the recording began. 0 when the environment began the recording: the first event is then the beginning.
   var began: UInt64
-  /// Of a snapshot, when it was begun: later events are copied too, and not shown.
+  /// When the recording ended. Of a snapshot, when the snapshot was begun: later events are copied too, and not
+  /// shown.
   var ended: UInt64
   var threads: [Thread] = []
   var dropped = 0
-  /// When the first event was dropped: from here on nothing is shown, since something may be missing; `.max` for never.
+  /// When the first event was dropped; `.max` for never. From that time on nothing is shown, since something may be
+  /// missing.
   var fullAt = UInt64.max
 }

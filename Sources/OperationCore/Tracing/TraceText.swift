@@ -1,10 +1,10 @@
-/// JSON, piece by piece: bytes that go to a file when there are many, or stay.
+/// JSON, piece by piece: bytes that go to a file when there are many, or stay here.
 struct TraceText {
   private var bytes: [UInt8] = []
   private let flush: (([UInt8]) throws -> Void)?
   private static let piece = 1 << 16
 
-  /// - Parameter flush: takes what has gathered; without one everything stays, for `string`.
+  /// - Parameter flush: takes the bytes that have gathered. Without `flush` all bytes stay, for `string`.
   init(flush: (([UInt8]) throws -> Void)? = nil) { self.flush = flush }
 
   var string: String { String(decoding: bytes, as: UTF8.self) }
@@ -14,7 +14,7 @@ struct TraceText {
     if bytes.count >= Self.piece { try finish() }
   }
 
-  /// Hands over what is left.
+  /// Hands over the bytes that are left.
   mutating func finish() throws {
     guard let flush else { return }
     try flush(bytes)
@@ -42,7 +42,7 @@ struct TraceText {
     return result + "\""
   }
 
-  /// Nanoseconds as microseconds: the format's unit, with all digits.
+  /// Nanoseconds as microseconds, the format's unit, with all digits.
   static func microseconds(_ nanoseconds: UInt64) -> String {
     let rest = String(nanoseconds % 1_000)
     return "\(nanoseconds / 1_000)." + String(repeating: "0", count: 3 - rest.count) + rest

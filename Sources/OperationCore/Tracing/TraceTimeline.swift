@@ -1,8 +1,9 @@
-/// What a recording means: operations with their times, slices on threads, and how many were ready and running. Pure: made
-/// from the copied events alone.
+/// What a recording means: operations with their times, slices on threads, and how many operations were ready and
+/// running. Pure: the timeline is made from the copied events alone.
 ///
-/// An operation is known by its address, and an address may serve many operations one after another: each `added` begins a
-/// new one. Whatever happens at an address belongs to the latest one, if that can still happen to it.
+/// An operation is known by its address, and an address may serve many operations one after another: each `added`
+/// begins a new operation. An event at an address belongs to the latest operation there, if the event can still
+/// happen to that operation.
 struct TraceTimeline {
   struct Operation {
     var name: String?
@@ -14,17 +15,17 @@ struct TraceTimeline {
     var added: UInt64?
     var ready: UInt64?
     var began: UInt64?
-    /// Its slice: the thread, and where it ends.
+    /// The operation's slice: the thread, and where the slice ends.
     var thread = 0
     var sliceEnd: UInt64?
-    /// When it finished; nil when the trace ends before.
+    /// When the operation finished; nil when the trace ends before.
     var finished: UInt64?
-    /// It went on after its `start()` had returned, or was finished by another thread.
+    /// The operation went on after its `start()` had returned, or another thread finished it.
     var isAsynchronous = false
-    /// The trace ended before its slice did.
+    /// The trace ended before the operation's slice ended.
     var isCut = false
     var dependencyWords: [UInt] = []
-    /// Those that ran, known at the start.
+    /// The dependencies that ran, known at the start.
     var dependencies: [Int] = []
 
     var isOver: Bool { finished != nil }
@@ -36,7 +37,7 @@ struct TraceTimeline {
     let name: String?
   }
 
-  /// A stretch of a thread's time, apart from operations.
+  /// A stretch of a thread's time that is not an operation.
   struct Slice {
     enum Kind {
       case parked, callout
@@ -75,9 +76,9 @@ struct TraceTimeline {
     let isMain: Bool
     /// Slices that have begun and not ended, the innermost last.
     fileprivate var open: [Open] = []
-    /// The queue of the operations that it adds.
+    /// The queue of the operations that the thread adds.
     fileprivate var queue: Int?
-    /// Something is shown in its row.
+    /// Something is shown in the thread's row.
     var isSeen = false
   }
 
@@ -94,7 +95,7 @@ struct TraceTimeline {
   private(set) var slices: [Slice] = []
   private(set) var instants: [Instant] = []
   private(set) var counts: [Count] = []
-  /// Events of the recording that found no room, or came after what is shown.
+  /// Events of the recording that found no room, or came after the part that is shown.
   private(set) var notShown: Int
 
   private var latest: [UInt: Int] = [:]
@@ -146,9 +147,10 @@ struct TraceTimeline {
     }
   }
 
-  /// A thread's events, each later than the one before; those that were recorded together stay together.
-  /// - Parameter ended: what was recorded later is not part of the recording. Of threads that were copied late there is more of
-  ///   it than of others; and what ran when the recording ended must not be shown as longer each time it is asked for.
+  /// A thread's events, each later than the one before. Events that were recorded together stay together.
+  /// - Parameter ended: an event that was recorded later is not part of the recording. Threads that were copied late
+  ///   have more such events than others. And an operation that ran when the recording ended must not be shown as
+  ///   longer each time the recording is asked for.
   private static func moments(of events: [TraceEvent], until ended: UInt64, thread: Int) -> [Moment] {
     var moments: [Moment] = []
     moments.reserveCapacity(events.count)
@@ -163,7 +165,8 @@ struct TraceTimeline {
     return moments
   }
 
-  /// At one instant on different threads: an operation is over before its address is used again, and added before it starts.
+  /// At one instant on different threads: an operation is over before its address is used again, and added before it
+  /// starts.
   private static func rank(_ kind: TraceEvent.Kind) -> UInt8 {
     switch kind {
     case .finishesHere, .finishes, .returns: 0
@@ -173,9 +176,10 @@ struct TraceTimeline {
     }
   }
 
-  /// From when on nothing is shown.
+  /// The time from which on nothing is shown.
   private static func end(of moments: [Moment], _ recording: TraceRecording, operationLimit: Int) -> UInt64 {
-    // One later, so that what happened in the last nanosecond is inside; and so is what the order of a thread moved behind it.
+    // The end is one nanosecond later. So an event of the last nanosecond is inside. An event that its thread's order
+    // moved past the last nanosecond is inside as well.
     var end = min(max(recording.ended, moments.last?.time ?? 0) + 1, recording.fullAt)
     guard operationLimit < .max else { return end }
     var added = 0
@@ -241,7 +245,7 @@ extension TraceTimeline {
   }
 
   private mutating func add(_ event: TraceEvent, at time: UInt64, name: String?, on thread: Int) {
-    // Whatever was there is gone, although its end was not seen.
+    // The operation that was at this address is gone, although its end was not seen.
     if let before = latest[event.subject], !operations[before].isOver, operations[before].began == nil {
       finish(before, at: time)
     }
@@ -255,7 +259,8 @@ extension TraceTimeline {
   }
 
   private mutating func becomeReady(_ word: UInt, at time: UInt64) {
-    // One that is running or over was ready before this was recorded: its first chance was enough.
+    // An operation that is running or over was ready before this event was recorded: the first time that it was ready
+    // counts.
     guard let index = latest[word], operations[index].began == nil, !operations[index].isOver,
       operations[index].ready == nil
     else { return }
@@ -264,7 +269,8 @@ extension TraceTimeline {
     count(at: time)
   }
 
-  /// The operation that an event before its start is about: one that was added before the recording is made up.
+  /// The operation that an event before its start is about. An operation that was added before the recording is made
+  /// up.
   private mutating func pending(_ event: TraceEvent) -> Int {
     if let index = latest[event.subject], operations[index].began == nil, !operations[index].isOver { return index }
     operations.append(Operation(classWord: event.detail, level: event.value))
@@ -332,7 +338,7 @@ extension TraceTimeline {
   }
 
   private mutating func closeSlice(at time: UInt64, on thread: Int, _ isIt: (Slice.Kind) -> Bool) {
-    // One that began before the recording has no beginning here.
+    // A slice that began before the recording has no beginning here.
     guard case .slice(let index) = threads[thread].open.last, isIt(slices[index].kind) else { return }
     threads[thread].open.removeLast()
     slices[index].end = time
@@ -360,7 +366,7 @@ extension TraceTimeline {
     }
   }
 
-  /// The end of the trace ends everything.
+  /// The end of the trace ends every open slice.
   private mutating func close() {
     for thread in threads.indices {
       while let last = threads[thread].open.popLast() { end(last, at: ended, isCut: true) }

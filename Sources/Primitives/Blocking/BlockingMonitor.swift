@@ -1,11 +1,12 @@
 import CPlatform
 import Synchronization
 
-/// Looks at a pool while jobs are queued that no thread is on its way to: because every place is taken, perhaps by bodies that
-/// block, or because the system refused a thread.
+/// Looks at a pool while jobs are queued that no thread is on its way to. The reason is that every place is taken,
+/// perhaps by bodies that block, or that the system refused a thread.
 ///
-/// A thread that exists from the first `arm` on, and sleeps unless armed. The first look comes after a millisecond; while
-/// looks change nothing, each waits twice as long as the last, up to 16 ms. It disarms itself when a look finds nothing queued.
+/// The monitor has a thread from the first `arm` on. The thread sleeps unless the monitor is armed. The first look
+/// comes at once, and the second after a millisecond. While looks change nothing, each waits twice as long as the
+/// last, up to 16 ms. The monitor disarms itself when a look finds nothing queued.
 package final class BlockingMonitor: Sendable {
   /// What a look found and did.
   package struct Look: Sendable, Equatable {
@@ -20,8 +21,9 @@ package final class BlockingMonitor: Sendable {
     }
   }
 
-  /// How many places a pool has beyond its workers and one for each blocked thread. While every look finds all threads asleep
-  /// and jobs queued, the threads that the last look added blocked as well: twice as many are added next time. Pure.
+  /// How many places a pool has beyond its workers and beyond one place for each blocked thread. While every look
+  /// finds all threads asleep and jobs queued, the threads that the last look added have blocked as well: twice as
+  /// many are added next time. Pure.
   package struct Bonus: Sendable, Equatable {
     private var streak = 0
     package private(set) var places = 0
@@ -33,8 +35,9 @@ package final class BlockingMonitor: Sendable {
 
     /// - Parameters:
     ///   - active: threads with a place that are neither marked nor in `whileBlocked`.
-    ///   - isNeeded: jobs are queued.
-    ///   - asleep: how many of the active threads sleep in the kernel all the same; asked only when that matters.
+    ///   - isNeeded: whether jobs are queued.
+    ///   - asleep: returns how many of the active threads sleep in the kernel all the same; called only when that
+    ///     number matters.
     package mutating func look(active: Int, isNeeded: Bool, workerCount: Int, asleep: () -> Int) {
       streak = isNeeded && (active <= 0 || asleep() >= active) ? min(streak + 1, 12) : 0
       places = streak > 0 ? workerCount * (1 << (streak - 1) - 1) : 0
@@ -44,12 +47,13 @@ package final class BlockingMonitor: Sendable {
   package static let firstInterval: Int64 = 1_000_000
   private static let longestInterval: Int64 = 16_000_000
 
-  /// Pure: when to look next.
+  /// When to look next. Pure.
   package static func interval(after last: Int64, hasChanged: Bool) -> Int64 {
     hasChanged ? firstInterval : min(2 * last, longestInterval)
   }
 
-  /// Whether looks come slowly enough to see whether blocked bodies run again, which costs a system call for each.
+  /// Whether looks come slowly enough to see whether blocked bodies run again: that costs a system call for each
+  /// body.
   package static func rechecks(at interval: Int64) -> Bool { interval >= 8 * firstInterval }
 
   private let armed = Atomic<Bool>(false)
@@ -63,9 +67,10 @@ package final class BlockingMonitor: Sendable {
   @inline(__always)
   package var isArmed: Bool { armed.load(ordering: .relaxed) }
 
-  /// Starts the looks. Cheap when they are going on already.
-  /// - Parameter look: called on the monitor's thread, with whether to look at blocked bodies again; nil when the pool is gone.
-  /// - Returns: false when the monitor has no thread, because the system refused one: nobody looks.
+  /// Starts the looks. The call is cheap when the looks are going on already.
+  /// - Parameter look: called on the monitor's thread. The argument says whether to look at blocked bodies again.
+  ///   `look` returns nil when the pool is gone.
+  /// - Returns: false when the monitor has no thread, because the system refused one: no look comes.
   @discardableResult
   package func arm(look: @escaping @Sendable (_ recheck: Bool) -> Look?) -> Bool {
     if armed.exchange(true, ordering: .sequentiallyConsistent) { return true }
@@ -97,7 +102,7 @@ package final class BlockingMonitor: Sendable {
   /// One armed period.
   /// - Returns: false when the pool is gone.
   private func lookWhileNeeded(_ look: @Sendable (Bool) -> Look?) -> Bool {
-    // At once, to know who is in which job now.
+    // The first look comes at once, to learn which thread is in which job now.
     guard look(false) != nil else { return false }
     var interval = Self.firstInterval
     while !stopped.load(ordering: .acquiring) {
@@ -106,7 +111,7 @@ package final class BlockingMonitor: Sendable {
       interval = Self.interval(after: interval, hasChanged: found.hasChanged)
       if found.isNeeded { continue }
       armed.store(false, ordering: .sequentiallyConsistent)
-      // A job that came in between saw the monitor armed: look again.
+      // A job that came in between saw the monitor armed: the monitor looks again.
       guard let again = look(false) else { return false }
       guard again.isNeeded, !armed.exchange(true, ordering: .sequentiallyConsistent) else { return true }
     }

@@ -2,7 +2,7 @@ import CPlatform
 import Synchronization
 
 extension Atomic where Value == UInt32 {
-  /// Sleeps while the word equals `expected`; may return spuriously, so callers re-check.
+  /// Sleeps while the word equals `expected`. The call may return spuriously, so callers re-check.
   /// - Returns: false when `timeoutNanoseconds` (negative: for ever) passed.
   @discardableResult
   package borrowing func futexWait(while expected: UInt32, timeoutNanoseconds: Int64 = -1) -> Bool {

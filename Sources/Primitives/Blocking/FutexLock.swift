@@ -3,9 +3,10 @@ import Synchronization
 
 /// A mutual-exclusion lock in one 32-bit word: Drepper's three states ("Futexes are tricky", mutex 3).
 ///
-/// 0 free, 1 held, 2 held and somebody may sleep. `lock` publishes with an acquiring exchange what the releasing exchange
-/// of `unlock` made visible. Not recursive, not fair; waiting threads spin shortly before they sleep. Used instead of
-/// `Synchronization.Mutex` because that one is a priority-inheritance futex, which collapses under contention.
+/// 0 free, 1 held, 2 held and some thread may sleep. The acquiring exchange of `lock` sees what the releasing
+/// exchange of `unlock` published. Not recursive, not fair; waiting threads spin shortly before they sleep. This lock
+/// is used instead of `Synchronization.Mutex`, because `Mutex` is a priority-inheritance futex and collapses under
+/// contention.
 @usableFromInline
 package struct FutexLock: ~Copyable, Sendable {
   @usableFromInline let word = Atomic<UInt32>(0)
@@ -27,7 +28,8 @@ package struct FutexLock: ~Copyable, Sendable {
     if word.exchange(0, ordering: .releasing) == 2 { wakeOne() }
   }
 
-  /// For who destroys what the lock protected: what was done under the lock comes before. Nobody may hold it any more.
+  /// For a thread that destroys what the lock protected: what was done under the lock comes before the destruction.
+  /// No thread may hold the lock any more.
   @inlinable package borrowing func acquireLastUnlock() { _ = word.load(ordering: .acquiring) }
 
   @inlinable package borrowing func withLock<Result: ~Copyable, Failure: Error>(

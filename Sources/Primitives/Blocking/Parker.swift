@@ -1,6 +1,7 @@
 import Synchronization
 
-/// A one-token semaphore for one sleeping thread: `unpark` leaves a token, `park` takes it or sleeps until there is one.
+/// A one-token semaphore for one sleeping thread: `unpark` leaves a token; `park` takes the token, or sleeps until
+/// there is one.
 ///
 /// 0 empty, 1 token, 2 asleep. Only the owner calls `park`; any thread may call `unpark`. The releasing exchange of
 /// `unpark` publishes to the acquiring exchange of `park`. Tokens do not add up.
@@ -9,8 +10,8 @@ package struct Parker: ~Copyable, Sendable {
 
   package init() {}
 
-  /// Sleeps until a token is there, and takes it.
-  /// - Returns: false when `timeoutNanoseconds` (negative: for ever) passed without one.
+  /// Sleeps until a token is there, and takes the token.
+  /// - Returns: false when `timeoutNanoseconds` (negative: for ever) passed without a token.
   @discardableResult
   package borrowing func park(timeoutNanoseconds: Int64 = -1) -> Bool {
     if word.compareExchange(expected: 1, desired: 0, ordering: .acquiring).exchanged { return true }
@@ -21,7 +22,7 @@ package struct Parker: ~Copyable, Sendable {
       let inTime = word.futexWait(while: 2, timeoutNanoseconds: timeoutNanoseconds)
       if word.compareExchange(expected: 1, desired: 0, ordering: .acquiring).exchanged { return true }
       if !inTime {
-        // The token may have come between the time-out and now: the exchange tells.
+        // The token may have come between the time-out and now: the exchange tells whether it has.
         return word.exchange(0, ordering: .acquiring) == 1
       }
     }

@@ -6,13 +6,13 @@ package enum Spin {
   /// About two microseconds: longer than any critical section of this library when its holder is running.
   @usableFromInline static let lockRounds = 60
 
-  /// How long a thread that found no job goes on looking before it sleeps, in nanoseconds. Tried in
-  /// `StealingBackend/Sleep/README.md`, "How long to spin".
+  /// How long a thread that found no job goes on looking before it sleeps, in nanoseconds.
+  /// `StealingBackend/Sleep/README.md`, "How long to spin", has the trials.
   private static let searchDuration: UInt64 = 5_000
 
   /// Looks for a job again and again, about every hundred nanoseconds.
-  /// - Parameter look: gives a job, or 0.
-  /// - Returns: the first job that was found; 0 when the time was over before.
+  /// - Parameter look: returns a job, or 0.
+  /// - Returns: the first job that was found; 0 when the time was over before a job was found.
   @inline(__always)
   package static func search(_ look: () -> UInt) -> UInt {
     let start = cplatform_now_ns()
@@ -27,8 +27,8 @@ package enum Spin {
   /// One pause between two looks at something that another thread is about to change.
   package static func untilNextLook() { cplatform_yield() }
 
-  /// Spins until `done` holds, at first on the processor, then by giving it away: for waits that end within a few
-  /// instructions of another thread, unless that thread was preempted.
+  /// Spins until `done` holds, at first on the processor, then by giving the processor away. For waits that end
+  /// within a few instructions of another thread, unless that thread was preempted.
   package static func until(_ done: () -> Bool) {
     var round = 0
     while !done() {

@@ -7,7 +7,8 @@ import Synchronization
   import Glibc
 #endif
 
-/// A pool that wants a thread and gets none: says so once until there is one again, and is tried again by whoever waits.
+/// A pool that wants a thread and gets none. The pool prints one line, and no further line until there is a thread
+/// again. Threads that wait try again for the pool.
 package struct ThreadShortage: ~Copyable, Sendable {
   private let poolName: String
   /// The system refused the last thread.
@@ -15,14 +16,15 @@ package struct ThreadShortage: ~Copyable, Sendable {
   /// The pool has as many threads as it may.
   private let full = Atomic<Bool>(false)
 
-  /// When the limit was last spoken of, by the monotonic clock; 0 for never.
+  /// When the line about the limit was last printed, by the monotonic clock; 0 for never.
   private let saidFull = Atomic<UInt64>(0)
   private static let silence: UInt64 = 10_000_000_000
 
-  /// How many threads a pool may have, those included that block.
+  /// How many threads a pool may have, blocked threads included.
   package static let threadLimit = 4096
 
-  /// How often a submit tries again when nobody else does, and how long it waits between two tries.
+  /// How often a submit tries again when nobody else does, and how long the submit waits between two tries, in
+  /// microseconds.
   private static let tries = 100
   private static let pause: UInt32 = 1_000
 
@@ -31,23 +33,23 @@ package struct ThreadShortage: ~Copyable, Sendable {
   package var isRefused: Bool { refused.load(ordering: .relaxed) }
   package var isFull: Bool { full.load(ordering: .relaxed) }
 
-  /// The system has no thread to give.
-  /// - Parameter retry: called on threads that wait; gives false when the pool is gone.
+  /// Called when the system has no thread to give.
+  /// - Parameter retry: called on threads that wait; returns false when the pool is gone.
   package func begin(_ retry: @escaping @Sendable () -> Bool) {
     guard !refused.exchange(true, ordering: .acquiringAndReleasing) else { return }
     say("the system refuses a thread for the \(poolName) pool; operations wait, and it is tried again")
     RefusedPools.shared.add(retry)
   }
 
-  /// A thread was started, or none is wanted any more.
+  /// Called when a thread was started, or when no thread is wanted any more.
   package func end() {
     if refused.load(ordering: .relaxed) { refused.store(false, ordering: .relaxed) }
   }
 
-  /// There are `limit` threads, and a job that wants another.
+  /// Called when there are `limit` threads, and a job wants another thread.
   package func reachLimit(_ limit: Int) {
     guard !full.exchange(true, ordering: .acquiringAndReleasing) else { return }
-    // A pool at its limit leaves and reaches it again and again.
+    // A pool at its limit leaves the limit and reaches it again and again.
     let now = cplatform_now_ns()
     let last = saidFull.exchange(now, ordering: .relaxed)
     guard last == 0 || now - last > Self.silence else { return }
@@ -56,12 +58,12 @@ package struct ThreadShortage: ~Copyable, Sendable {
         + " (OperationQueue.diagnosis() tells what they wait for)")
   }
 
-  /// A thread found nothing to do.
+  /// Called when a thread found nothing to do.
   package func leaveLimit() {
     if full.load(ordering: .relaxed) { full.store(false, ordering: .relaxed) }
   }
 
-  /// Calls `attempt` until it succeeds, for about 100 ms: only where no timer could do it.
+  /// Calls `attempt` until `attempt` succeeds, for about 100 ms. Only where no timer could try again.
   package static func insist(_ attempt: () -> Bool) {
     for _ in 0..<tries {
       usleep(pause)
@@ -89,7 +91,7 @@ package final class RefusedPools: @unchecked Sendable {
     count.wrappingAdd(1, ordering: .acquiringAndReleasing)
   }
 
-  /// Tries once for each. One that got its thread, wants none any more, or is gone, is forgotten.
+  /// Tries once for each pool. A pool that got its thread, wants no thread any more, or is gone, is forgotten.
   package func retry() {
     guard count.load(ordering: .acquiring) > 0 else { return }
     let all = lock.withLock { exchange(&retries, with: []) }

@@ -1,23 +1,23 @@
 import CPlatform
 import Synchronization
 
-/// What a pool knows of one of its threads, so that a body which blocks without saying so gives its place away.
+/// What a pool knows of one of its threads, so that a body which blocks without announcing it gives its place away.
 ///
-/// The thread counts the jobs that it begins. The pool's monitor looks at it now and then, under the pool's lock, and *marks* a
-/// thread that sleeps in the kernel inside a job: a marked thread counts as blocked, as one that said so. The thread takes the
-/// mark back when its job ends (one relaxed load), and before it sleeps for want of a job, so the pool's count is exact
-/// whenever the thread is not in a job.
+/// The thread counts the jobs that it begins. The pool's monitor looks at the thread now and then, under the pool's
+/// lock, and *marks* a thread that sleeps in the kernel inside a job. A marked thread counts as blocked, like a
+/// thread that announced it. The thread takes the mark back when its job ends (one relaxed load), and before it
+/// sleeps for want of a job. So the pool's count is exact whenever the thread is not in a job.
 @usableFromInline
 package struct WatchedThread: ~Copyable, Sendable {
   private let identity = Atomic<Int32>(0)
-  /// Jobs begun. The thread's alone to write.
+  /// The number of jobs begun. Only the thread writes it.
   @usableFromInline let jobs = Atomic<Int>(0)
   @usableFromInline let busy = Atomic<Bool>(false)
-  /// Set by the monitor, under the pool's lock, taken back by whoever exchanges it first.
+  /// Set by the monitor, under the pool's lock. The thread that first exchanges the mark takes it back.
   @usableFromInline let marked = Atomic<Bool>(false)
-  /// Inside `whileBlocked`. The thread's alone to write.
+  /// The thread is inside `whileBlocked`. Only the thread writes this flag.
   private let announced = Atomic<Bool>(false)
-  /// The monitor's alone: jobs begun at its last look, and when it first saw that number.
+  /// Only the monitor touches these two: the jobs begun at its last look, and when it first saw that number.
   private let seenJobs = Atomic<Int>(-1)
   private let seenSince = Atomic<UInt64>(0)
 
@@ -25,24 +25,24 @@ package struct WatchedThread: ~Copyable, Sendable {
 
   // MARK: - The thread
 
-  /// The calling thread is this one from now on.
+  /// The calling thread is the watched thread from now on.
   package func begin() { identity.store(cplatform_thread_id(), ordering: .relaxed) }
 
   @inlinable @inline(__always)
   package func beginJob() { jobs.store(jobs.load(ordering: .relaxed) &+ 1, ordering: .relaxed) }
 
-  /// In a run of jobs, or looking for one.
+  /// - Parameter isBusy: true in a run of jobs; false while the thread looks for a job, or sleeps.
   @inlinable @inline(__always)
   package func becomeBusy(_ isBusy: Bool) { busy.store(isBusy, ordering: .relaxed) }
 
-  /// Whether the thread was marked, and so has to be counted as unblocked; false from now on.
+  /// Whether the thread was marked: the pool then has to count it as unblocked. The mark is gone after the call.
   @inlinable @inline(__always)
   package func takeMark() -> Bool {
     marked.load(ordering: .relaxed) && marked.exchange(false, ordering: .acquiringAndReleasing)
   }
 
   /// Enters `whileBlocked`.
-  /// - Returns: false inside of another call, which counts already; then there is nothing to retract.
+  /// - Returns: false inside of another `whileBlocked`: that call counts already, and there is nothing to retract.
   package func announce() -> Bool {
     if announced.load(ordering: .relaxed) { return false }
     announced.store(true, ordering: .relaxed)
@@ -57,23 +57,24 @@ package struct WatchedThread: ~Copyable, Sendable {
   /// 0 until the thread runs.
   package var threadID: Int32 { identity.load(ordering: .relaxed) }
 
-  /// Jobs begun by the thread.
+  /// The number of jobs that the thread has begun.
   package var jobsBegun: Int { jobs.load(ordering: .relaxed) }
 
   // MARK: - The monitor, under the pool's lock
 
   package enum Change: Equatable, Sendable {
     case none
-    /// Blocked since this look: the pool counts one more, and then calls `mark`.
+    /// The thread has been blocked since this look: the pool counts one more blocked thread, and then calls `mark`.
     case blocked
-    /// No longer marked: one less.
+    /// The thread is no longer marked: the pool counts one blocked thread less.
     case resumed
   }
 
-  /// One look.
+  /// Takes one look at the thread.
   /// - Parameters:
-  ///   - atFirstSight: mark a thread that sleeps in the kernel although it was in another job at the last look.
-  ///   - recheck: look also whether marked threads run again, inside of the same job.
+  ///   - atFirstSight: whether to mark a thread that sleeps in the kernel although it was in another job at the last
+  ///     look.
+  ///   - recheck: whether to check, too, that marked threads still sleep, inside of the same job.
   package func look(now: UInt64, atFirstSight: Bool, recheck: Bool) -> Change {
     let jobs = jobs.load(ordering: .relaxed)
     let isNew = jobs != seenJobs.load(ordering: .relaxed)
@@ -91,10 +92,11 @@ package struct WatchedThread: ~Copyable, Sendable {
   }
 
   package enum Sight: Equatable, Sendable {
-    /// Not in a job, or counted as blocked already.
+    /// The thread is not in a job, or is counted as blocked already.
     case uncounted
     case computing
-    /// Sleeps in the kernel in a job that it began after the last look, or so shortly that it is not marked.
+    /// The thread sleeps in the kernel. The thread's job began after the last look, or the thread has slept too
+    /// shortly to be marked.
     case asleep
   }
 
@@ -106,7 +108,7 @@ package struct WatchedThread: ~Copyable, Sendable {
     return isSleepingInKernel ? .asleep : .computing
   }
 
-  /// How many are asleep; 0 as soon as one computes.
+  /// How many threads are asleep; 0 as soon as one thread computes.
   package static func countAsleep(_ sights: some Sequence<Sight>) -> Int {
     var count = 0
     for sight in sights {
@@ -116,22 +118,24 @@ package struct WatchedThread: ~Copyable, Sendable {
     return count
   }
 
-  /// Behind the pool's count: the thread may take the mark back, and count itself out, at once. A thread that enters `whileBlocked`
-  /// between the look and the mark is counted twice until its job ends: one thread too many may run meanwhile, never one too few.
+  /// Called after the pool's count was raised: the thread may take the mark back, and count itself out, at once. A
+  /// thread that enters `whileBlocked` between the look and the mark is counted twice until its job ends: one thread
+  /// too many may run meanwhile, never one too few.
   package func mark() { marked.store(true, ordering: .releasing) }
 
   private var isSleepingInKernel: Bool { cplatform_thread_is_blocked(identity.load(ordering: .relaxed)) }
 
-  /// For a diagnosis: what the thread does, as far as it can be told from outside.
+  /// For a diagnosis: what the thread does, as far as others can tell.
   package struct Report: Sendable {
     package let threadID: Int32
     package let isBusy: Bool
     package let isWaiting: Bool
     package let isBlocked: Bool
-    /// Since when at least it is in the same job, by the monotonic clock; nil when the monitor never saw it there.
+    /// The time from which on, at least, the thread has been in the same job, by the monotonic clock; nil when the
+    /// monitor never saw the thread in that job.
     package let since: UInt64?
 
-    /// What the kernel says of the thread now.
+    /// What the kernel says about the thread now.
     package var kernelWord: String {
       withUnsafeTemporaryAllocation(of: CChar.self, capacity: 64) { word in
         guard let start = word.baseAddress else { return "" }

@@ -9,7 +9,7 @@ package enum CacheLine {
 /// Class instances are only 16-byte aligned, so hot shared words live behind a pointer. The owner calls `deallocate`.
 @usableFromInline
 package struct PaddedPointer<Value: ~Copyable>: @unchecked Sendable {
-  // Sendable: the pointer never changes; what it points to is an atomic, or guarded by its user's own rule.
+  // Sendable: the pointer never changes; the value that it points to is an atomic, or guarded by its user's own rule.
   @usableFromInline package let pointer: UnsafeMutablePointer<Value>
 
   package init(_ value: consuming Value) {

@@ -3,18 +3,20 @@ import Synchronization
 
 /// Many producers, several consumers, first in first out: how work from outside reaches a pool.
 ///
-/// Producers push onto a lock-free stack with one compare-exchange (releasing: it publishes the node's content). A
-/// consumer, under a lock that only consumers take, exchanges the whole stack for nothing (acquiring), reverses it into a
-/// FIFO, and takes nodes from there. The order is the order of the successful pushes, over all producers.
-/// Nothing is lost: every node is in exactly one of stack and FIFO, and `isEmpty` looks at both.
+/// Producers push onto a lock-free stack with one compare-exchange (releasing: the compare-exchange publishes the
+/// node's content). A consumer, under a lock that only consumers take, exchanges the whole stack for nothing
+/// (acquiring), reverses it into a FIFO, and takes nodes from there. The order is the order of the successful pushes,
+/// over all producers. Nothing is lost: every node is in exactly one of stack and FIFO, and `isEmpty` looks at both.
 @usableFromInline
 package struct Injector<Node: IntrusiveNode>: ~Copyable, @unchecked Sendable {
-  // Sendable: `incoming` and `available` are atomics; what `ready` points to is touched only under `consumers`.
+  // Sendable: `incoming` and `available` are atomics. The memory that `ready` points to is touched only under
+  // `consumers`.
   @usableFromInline let incoming = Atomic<UInt>(0)
-  /// Keeps the producers' word off the consumers' cache lines.
+  /// This gap keeps the producers' word off the consumers' cache lines.
   private let gap = InlineArray<15, UInt>(repeating: 0)
   private let consumers = FutexLock()
-  /// Count of `ready`, for readers without the lock. Never 0 while a consumer moves nodes from `incoming` to `ready`.
+  /// The count of `ready`, for readers without the lock. The count is never 0 while a consumer moves nodes from
+  /// `incoming` to `ready`.
   @usableFromInline let available = Atomic<Int>(0)
   private let ready = UnsafeMutablePointer<IntrusiveFIFO<Node>>.allocate(capacity: 1)
 
@@ -25,12 +27,13 @@ package struct Injector<Node: IntrusiveNode>: ~Copyable, @unchecked Sendable {
     ready.deallocate()
   }
 
-  /// Whether everything that was pushed before the call has been taken. What is pushed meanwhile may be missed.
+  /// Whether every node that was pushed before the call has been taken. A node that is pushed during the call may be
+  /// missed.
   @inlinable package var isEmpty: Bool {
     incoming.load(ordering: .sequentiallyConsistent) == 0 && available.load(ordering: .sequentiallyConsistent) == 0
   }
 
-  /// Nodes that a consumer has counted; those still on the producers' stack not included.
+  /// Nodes that a consumer has counted. Nodes that are still on the producers' stack are not included.
   package var approximateCount: Int { available.load(ordering: .relaxed) }
 
   @inlinable package borrowing func push(_ node: UInt) {
@@ -44,7 +47,7 @@ package struct Injector<Node: IntrusiveNode>: ~Copyable, @unchecked Sendable {
     }
   }
 
-  /// Pushes a chain linked oldest first, in its order, with one successful compare-exchange; O(chain).
+  /// Pushes a chain that is linked oldest first, in its order, with one successful compare-exchange; O(chain).
   package borrowing func push(chain: consuming IntrusiveFIFO<Node>) {
     guard !chain.isEmpty else { return }
     let oldest = chain.head
@@ -68,8 +71,8 @@ package struct Injector<Node: IntrusiveNode>: ~Copyable, @unchecked Sendable {
     }
   }
 
-  /// Takes an even share of what is there (count / `consumerCount` + 1), at most `limit` nodes, oldest first.
-  /// - Returns: how many nodes were appended to `batch`, and how many stay behind.
+  /// Takes an even share of the nodes (count / `consumerCount` + 1), at most `limit` nodes, oldest first.
+  /// - Returns: how many nodes were appended to `batch`, and how many nodes stay behind.
   package borrowing func take(
     limit: Int, consumerCount: Int, into batch: inout IntrusiveFIFO<Node>
   ) -> (taken: Int, left: Int) {

@@ -1,4 +1,4 @@
-/// First in, first out, through the links inside the nodes: no allocation, O(1) each. Not synchronised.
+/// First in, first out, through the links inside the nodes: no allocation, O(1) for each operation. Not synchronised.
 @usableFromInline
 package struct IntrusiveFIFO<Node: IntrusiveNode>: ~Copyable {
   @usableFromInline var head: UInt = 0
@@ -26,7 +26,7 @@ package struct IntrusiveFIFO<Node: IntrusiveNode>: ~Copyable {
     return node
   }
 
-  /// Moves all of `other` behind this queue's last node; O(1).
+  /// Moves all nodes of `other` behind this queue's last node; O(1).
   @inlinable package mutating func append(contentsOf other: inout IntrusiveFIFO) {
     guard other.head != 0 else { return }
     if tail == 0 { head = other.head } else { Node.setNext(of: tail, to: other.head) }
@@ -37,7 +37,7 @@ package struct IntrusiveFIFO<Node: IntrusiveNode>: ~Copyable {
     other.count = 0
   }
 
-  /// Takes a chain that is linked newest first (a stack's content) and appends it oldest first; O(chain).
+  /// Takes a chain that is linked newest first (a stack's content), and appends its nodes oldest first; O(chain).
   @inlinable package mutating func appendReversed(stack: UInt) {
     guard stack != 0 else { return }
     var newer: UInt = 0

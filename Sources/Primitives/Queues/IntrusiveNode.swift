@@ -1,5 +1,5 @@
-/// How queues reach the link inside a node. A node is one non-zero word (an object reference that the queue's user keeps
-/// alive); 0 means none.
+/// How queues reach the link inside a node. A node is one non-zero word (an object reference that the queue's user
+/// keeps alive); 0 means none.
 @usableFromInline
 package protocol IntrusiveNode {
   static func next(of node: UInt) -> UInt

@@ -1,12 +1,14 @@
-/// A hash table from non-zero words to non-zero words: open addressing, linear probing, at most half full. Not synchronised.
+/// A hash table from non-zero words to non-zero words: open addressing, linear probing, at most half full. Not
+/// synchronised.
 ///
-/// For addresses: the hash is multiplicative and has no secret, since nobody outside chooses an object's address.
+/// The table is for addresses: the hash is multiplicative and has no secret, since nobody outside chooses an object's
+/// address.
 package struct WordTable: ~Copyable {
   private var slots: UnsafeMutablePointer<(key: UInt, value: UInt)>
   private var mask: Int
   package private(set) var count = 0
 
-  /// - Parameter count: how many keys to have room for; more come in as well.
+  /// - Parameter count: how many keys the table has room for at first; the table grows when more keys are set.
   package init(count: Int) {
     var capacity = 8
     while capacity < 2 * count + 2 { capacity *= 2 }
@@ -25,7 +27,7 @@ package struct WordTable: ~Copyable {
   @inline(__always)
   private func home(of key: UInt) -> Int { Int((key &* 0x9E37_79B9_7F4A_7C15) >> 32) & mask }
 
-  /// Where the key is, or the free slot where it would be.
+  /// The slot of the key, or the free slot where the key would be.
   @inline(__always)
   private func slot(of key: UInt) -> Int {
     var slot = home(of: key)
@@ -64,14 +66,14 @@ package struct WordTable: ~Copyable {
     slots[slot(of: key)] = (key, value)
   }
 
-  /// Moves those behind a slot forward that a search would no longer reach.
+  /// Empties a slot. A search would no longer reach some of the keys behind the slot: those keys are moved forward.
   private mutating func empty(_ removed: Int) {
     var gap = removed
     var slot = removed
     while true {
       slot = (slot + 1) & mask
       if slots[slot].key == 0 { break }
-      // How far it is from its home, and how far the gap would be.
+      // Compares how far the key is from its home with how far the gap is from the key.
       if (slot - home(of: slots[slot].key)) & mask >= (slot - gap) & mask {
         slots[gap] = slots[slot]
         gap = slot

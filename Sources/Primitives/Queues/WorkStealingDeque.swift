@@ -1,37 +1,39 @@
 import Synchronization
 
-/// The dynamic circular work-stealing deque of Chase and Lev (SPAA 2005) with the memory orderings of Lê, Pop, Cohen and
-/// Zappa Nardelli ("Correct and efficient work-stealing for weak memory models", PPoPP 2013). Elements are non-zero words.
+/// The dynamic circular work-stealing deque of Chase and Lev (SPAA 2005) with the memory orderings of Lê, Pop, Cohen
+/// and Zappa Nardelli ("Correct and efficient work-stealing for weak memory models", PPoPP 2013). Elements are
+/// non-zero words.
 ///
-/// Who may call what: one owner thread calls `push`, `pop` and `takeFirst`; any thread calls `steal` and `isEmpty`.
-/// Ownership may move to another thread when that hand-over itself synchronises.
+/// Callers: one owner thread calls `push`, `pop` and `takeFirst`; any thread calls `steal` and `isEmpty`. Ownership
+/// may move to another thread when that hand-over itself synchronises.
 ///
-/// Invariant: the elements are the slots `top ..< bottom` (indices grow for ever, a slot is index mod capacity). Only the
-/// owner writes `bottom` and slots; `top` only grows, by compare-exchange, and who moves it from t to t+1 owns element t.
+/// Invariant: the elements are the slots `top ..< bottom` (indices grow for ever; a slot is index mod capacity). Only
+/// the owner writes `bottom` and slots. `top` only grows, by compare-exchange, and the thread that moves `top` from t
+/// to t+1 owns element t.
 ///
 /// Publication: the releasing store of `bottom` in `push` publishes the slot (and what the element points to) to the
-/// acquiring load of `bottom` in `steal`. A grown buffer is published by a releasing store before that. The fences only
-/// order "store bottom, load top" in `pop` against "load top, load bottom" in `steal`, so that both cannot take the last
-/// element. A thief that reads a slot late, after the owner reused it, fails its compare-exchange on `top`.
+/// acquiring load of `bottom` in `steal`. A grown buffer is published by a releasing store before that. The fences
+/// only order "store bottom, load top" in `pop` against "load top, load bottom" in `steal`, so that both cannot take
+/// the last element. A thief that reads a slot late, after the owner reused it, fails its compare-exchange on `top`.
 ///
-/// Old buffers stay allocated until `deallocate`, because a slow thief may still read them; their sizes double, so
-/// together they are no larger than the newest.
+/// Old buffers stay allocated until `deallocate`, because a slow thief may still read them. The buffers' sizes
+/// double, so the old buffers together are no larger than the newest.
 @usableFromInline
 package struct WorkStealingDeque: @unchecked Sendable {
-  // Sendable: the pointers never change; what they point to follows the protocol above.
+  // Sendable: the pointers never change; the memory that they point to follows the protocol above.
 
   /// Result of `steal`.
   @usableFromInline package enum Stolen: Equatable, Sendable {
     case element(UInt)
     case empty
-    /// Somebody else moved `top` first: there may be more.
+    /// Another thread moved `top` first: there may be more elements.
     case lost
   }
 
   @usableFromInline struct Top: ~Copyable { @usableFromInline let index = Atomic<Int>(0) }
   @usableFromInline struct Bottom: ~Copyable {
     @usableFromInline let index = Atomic<Int>(0)
-    /// The owner's last look at `top`: a lower bound that spares it the thieves' cache line.
+    /// The owner's last look at `top`. The value is a lower bound, and spares the owner the thieves' cache line.
     @usableFromInline let knownTop = Atomic<Int>(0)
   }
   @usableFromInline struct Buffers: ~Copyable {
@@ -42,10 +44,10 @@ package struct WorkStealingDeque: @unchecked Sendable {
   @usableFromInline let top = PaddedPointer(Top())
   @usableFromInline let bottom = PaddedPointer(Bottom())
   @usableFromInline let buffers: PaddedPointer<Buffers>
-  /// Outgrown buffers: the owner's alone, so in memory of their own.
+  /// Outgrown buffers. Only the owner touches the list, so the list lies in memory of its own.
   private let retired = UnsafeMutablePointer<[UnsafeMutableRawPointer]>.allocate(capacity: 1)
 
-  /// - Parameter capacity: of the first buffer; a power of two.
+  /// - Parameter capacity: the first buffer's capacity; a power of two.
   package init(capacity: Int = 256) {
     if capacity < 1 || capacity & (capacity - 1) != 0 { fatalError("Operations: \(capacity) is no power of two") }
     buffers = PaddedPointer(Buffers(Buffer.allocate(capacity: capacity)))
@@ -63,7 +65,7 @@ package struct WorkStealingDeque: @unchecked Sendable {
     buffers.deallocate()
   }
 
-  /// Elements at some instant, for any thread; exact for the owner when nobody steals.
+  /// The number of elements at some instant, for any thread; exact for the owner when nobody steals.
   package var count: Int {
     max(
       0,
@@ -75,7 +77,7 @@ package struct WorkStealingDeque: @unchecked Sendable {
     return bottom.pointer.pointee.index.load(ordering: .relaxed) <= first
   }
 
-  /// Owner: appends at the bottom.
+  /// Called by the owner: appends at the bottom.
   @inlinable package func push(_ element: UInt) {
     let end = bottom.pointer.pointee.index.load(ordering: .relaxed)
     var buffer = buffers.pointer.pointee.current.load(ordering: .relaxed)
@@ -86,7 +88,7 @@ package struct WorkStealingDeque: @unchecked Sendable {
     bottom.pointer.pointee.index.store(end &+ 1, ordering: .releasing)
   }
 
-  /// Owner: takes the newest element, or 0 when empty.
+  /// Called by the owner: takes the newest element, or 0 when empty.
   @inlinable package func pop() -> UInt {
     let end = bottom.pointer.pointee.index.load(ordering: .relaxed) &- 1
     let buffer = buffers.pointer.pointee.current.load(ordering: .relaxed)
@@ -109,7 +111,8 @@ package struct WorkStealingDeque: @unchecked Sendable {
     return element
   }
 
-  /// Owner: takes the oldest element, or 0 when empty. Needs no fence: the owner knows `bottom`.
+  /// Called by the owner: takes the oldest element, or 0 when empty. No fence is needed, because the owner knows
+  /// `bottom`.
   @inlinable package func takeFirst() -> UInt {
     let end = bottom.pointer.pointee.index.load(ordering: .relaxed)
     let buffer = buffers.pointer.pointee.current.load(ordering: .relaxed)
@@ -124,7 +127,7 @@ package struct WorkStealingDeque: @unchecked Sendable {
     return 0
   }
 
-  /// Any thread: takes the oldest element.
+  /// Called by any thread: takes the oldest element.
   @inlinable package func steal() -> Stolen {
     let first = top.pointer.pointee.index.load(ordering: .acquiring)
     atomicMemoryFence(ordering: .sequentiallyConsistent)
@@ -153,7 +156,7 @@ package struct WorkStealingDeque: @unchecked Sendable {
 }
 
 extension WorkStealingDeque {
-  /// A power-of-two ring of atomic words behind a one-word header that holds its mask.
+  /// A power-of-two ring of atomic words behind a one-word header that holds the ring's mask.
   @usableFromInline enum Buffer {
     static func allocate(capacity: Int) -> UnsafeMutableRawPointer {
       let memory = UnsafeMutableRawPointer.allocate(

@@ -8,7 +8,7 @@ import CPlatform
 
 /// How many CPUs this process may use: the smaller of its affinity mask and its cgroup's quota.
 package enum CPUCount {
-  /// At least 1; a quota of 1.5 CPUs counts as 2. Read once per call: three small files.
+  /// At least 1; a quota of 1.5 CPUs counts as 2. Each call reads a few small files.
   package static func available() -> Int {
     let affinity = affinity()
     guard let quota = quota() else { return affinity }
@@ -18,14 +18,15 @@ package enum CPUCount {
   /// How many CPUs the affinity mask of the calling thread has.
   package static func affinity() -> Int { Int(cplatform_affinity_count()) }
 
-  /// CPUs that `cpu.max` of cgroup 2 ("max 100000", "150000 100000") grants; nil for no limit or no sense.
+  /// The CPUs that `cpu.max` of cgroup 2 ("max 100000", "150000 100000") grants; nil when the text gives no limit or
+  /// makes no sense.
   package static func quota(cpuMax text: String) -> Double? {
     let fields = text.split(whereSeparator: { $0 == " " || $0 == "\n" })
     guard fields.count >= 2, let granted = Int(fields[0]), let period = Int(fields[1]) else { return nil }
     return quota(microseconds: granted, period: period)
   }
 
-  /// The same from the two numbers of cgroup 1 (`cpu.cfs_quota_us`, -1 for none, and `cpu.cfs_period_us`).
+  /// The CPUs that the two numbers of cgroup 1 grant (`cpu.cfs_quota_us`, -1 for none, and `cpu.cfs_period_us`).
   package static func quota(microseconds quota: Int, period: Int) -> Double? {
     guard quota > 0, period > 0 else { return nil }
     return Double(quota) / Double(period)
@@ -37,7 +38,7 @@ package enum CPUCount {
     return nil
   }
 
-  /// CPUs that the tightest quota on the way from this process's cgroup up to the root grants; nil for no limit.
+  /// The CPUs that the tightest quota on the way from this process's cgroup up to the root grants; nil for no limit.
   package static func quota() -> Double? {
     var tightest: Double?
     var path = readText("/proc/self/cgroup").flatMap(cgroupPath) ?? "/"
@@ -71,7 +72,8 @@ package enum CPUCount {
   }
 }
 
-/// How many workers a pool has: as many as asked for, or else one for each CPU. Traps when it is asked for less than one.
+/// How many workers a pool has: the number asked for, or else one worker for each CPU. Traps when the number is less
+/// than one.
 package func checkedWorkerCount(_ workers: Int?) -> Int {
   guard let workers else { return CPUCount.available() }
   if workers < 1 { fatalError("Operations: a backend needs at least one worker, not \(workers)") }

@@ -1,8 +1,8 @@
 import CPlatform
 
-/// Starting a thread: detached, named, all signals blocked but those of its own faults.
+/// Starts threads: detached, named, with all signals blocked except those of the thread's own faults.
 package enum PlatformThread {
-  /// Eight megabytes of address space, the usual main-thread size; memory is used as it is touched.
+  /// Eight megabytes of address space, the usual size of a main thread's stack. Memory is used as it is touched.
   package static let stackBytes = 8 << 20
 
   /// - Returns: false when the system has no thread to give.
@@ -23,7 +23,7 @@ private final class StartContext: Sendable {
   }
 }
 
-/// A top-level function, not a closure: a closure literal could inherit an actor's isolation from where it stands.
+/// A top-level function, not a closure: a closure literal could inherit an actor's isolation from its place.
 private func threadEntry(_ context: UnsafeMutableRawPointer?) {
   guard let context else { return }
   let start = Unmanaged<StartContext>.fromOpaque(context).takeRetainedValue()

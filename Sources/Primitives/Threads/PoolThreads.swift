@@ -1,29 +1,30 @@
 import CPlatform
 import Synchronization
 
-/// The threads of a pool, whatever hands them their jobs: how many may be started and how many are alive, who is told when the system has
-/// none, and the monitor that looks for blocked ones.
+/// The threads of a pool, whatever hands them their jobs: how many may be started and how many are alive, what
+/// happens when the system has no thread, and the monitor that looks for blocked threads.
 package struct PoolThreads: ~Copyable, Sendable {
-  /// Threads that compute at the same time.
+  /// The number of threads that compute at the same time.
   package let workerCount: Int
-  /// More threads than this are not started, whatever blocks.
+  /// The most threads that are started, whatever blocks.
   package let limit: Int
   package let monitor: BlockingMonitor
   package let shortage: ThreadShortage
   private let poolName: String
   private let created = Atomic<Int>(0)
-  /// As a futex for `join`.
+  /// The number of threads that are alive; a futex for `join`.
   private let live = Atomic<UInt32>(0)
 
   /// How long a surplus thread sleeps before it ends, in nanoseconds.
   package static let surplusLifetime: Int64 = 1_000_000_000
-  /// Jobs that a thread runs one from another before it looks at the queues: long enough that the look costs nothing, short enough that
-  /// the others have their turn. A prime, so that it keeps no step with periodic work.
+  /// The most jobs that a thread runs one from another before it looks at the queues. The run is long enough that the
+  /// look costs nothing, and short enough that other queued jobs have their turn. The number is a prime, so that the
+  /// run keeps no step with periodic work.
   package static let runLength = 61
 
   /// - Parameters:
-  ///   - poolName: in messages: "the … pool".
-  ///   - monitorName: of the monitor's thread.
+  ///   - poolName: the pool's name in messages: "the … pool".
+  ///   - monitorName: the name of the monitor's thread.
   package init(poolName: String, monitorName: String, workerCount: Int, limit: Int) {
     self.poolName = poolName
     self.workerCount = workerCount
@@ -36,7 +37,8 @@ package struct PoolThreads: ~Copyable, Sendable {
   package var createdCount: Int { created.load(ordering: .relaxed) }
   package var isEmpty: Bool { live.load(ordering: .relaxed) == 0 }
 
-  /// Traps in a forked child. Before any lock, which another thread of the parent may have held at the fork.
+  /// Traps in a forked child. Called before any lock is taken: another thread of the parent may have held the lock at
+  /// the fork.
   @inline(__always)
   package func checkNotForked() {
     if cplatform_is_forked_child() { refuseForkedChild() }
@@ -47,12 +49,12 @@ package struct PoolThreads: ~Copyable, Sendable {
     fatalError("Operations: a \(poolName) pool was used in a forked child without exec: its threads are in the parent")
   }
 
-  /// Starts a thread, which the caller has counted in its own books.
+  /// Starts a thread. The caller has counted the thread in its own books.
   /// - Parameters:
-  ///   - undo: takes the thread out of those books: the system has none to give.
-  ///   - retry: called later on threads that wait; gives false when the pool is gone, or needs no thread any more.
+  ///   - undo: takes the thread out of the caller's books, when the system has no thread to give.
+  ///   - retry: called later on threads that wait; returns false when the pool is gone, or needs no thread any more.
   ///   - body: the thread's life; `ended` is its last call.
-  /// - Returns: false when the system has none.
+  /// - Returns: false when the system has no thread to give.
   package borrowing func start(
     name: String, undo: () -> Void, retry: @escaping @Sendable () -> Bool, _ body: @escaping @Sendable () -> Void
   ) -> Bool {
@@ -69,7 +71,7 @@ package struct PoolThreads: ~Copyable, Sendable {
     return false
   }
 
-  /// A thread's last call. Nothing of the pool is touched behind it: `join` may have returned.
+  /// A thread's last call. Nothing of the pool is touched after it: `join` may have returned.
   package borrowing func ended() {
     if live.wrappingSubtract(1, ordering: .acquiringAndReleasing).newValue == 0 { live.futexWake(.max) }
   }

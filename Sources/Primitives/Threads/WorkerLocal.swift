@@ -1,13 +1,14 @@
 import CPlatform
 
-/// A thread's membership in a pool, on that thread's stack and reached through a thread-local word: a few instructions, no
-/// cast.
+/// A thread's membership in a pool. The membership lies on that thread's stack and is reached through a thread-local
+/// word: a few instructions, no cast.
 package struct WorkerLocal {
   /// Identity of the pool.
   private let pool: UInt
   private let member: UnsafeMutableRawPointer
 
-  /// What the calling thread is in `pool`; nil on threads that are not the pool's. The caller knows the class.
+  /// The member of `pool` that the calling thread is; nil on threads that are not the pool's. The caller knows the
+  /// class.
   @inline(__always)
   package static func current<Member: AnyObject>(of pool: AnyObject, as type: Member.Type) -> Unmanaged<Member>? {
     guard let local = cplatform_worker()?.assumingMemoryBound(to: WorkerLocal.self),

@@ -3,14 +3,16 @@ import OperationCore
 import Primitives
 import Synchronization
 
-// Bodies that block: one thread takes the place of one that says so at once, others are noticed by the monitor.
+// Bodies that block. If a body announces that it blocks, another thread takes its place at once. The monitor notices
+// the other bodies that block.
 
 extension StealingPool {
   func whileBlocked(_ body: () -> Void) {
     guard let worker = currentWorker?.takeUnretainedValue(), worker.watched.announce() else { return body() }
     if worker.watched.takeMark() { count(0 &- SleepWord.oneBlocked) }
     let now = count(SleepWord.oneBlocked)
-    // What waits in this worker's deques must not wait for its wake-up. Later submits see a free place by themselves.
+    // The jobs in this worker's deques must not wait until this worker wakes. Later submits see a free place by
+    // themselves.
     if now.searching == 0, hasVisibleWork { activate() }
     body()
     count(0 &- SleepWord.oneBlocked)
@@ -55,7 +57,7 @@ extension StealingPool {
     sleepLock.unlock()
     let added = marks + bonus - before
     if added > 0, cplatform_is_tracing() { TraceProbe.addsSpares(added) }
-    // Each one that finds work passes the search on, so that as many start as there is work for.
+    // Each thread that finds work passes the search on, so that as many threads start as there is work for.
     if isNeeded, sleepNow.reaction(limit: activeLimit.load(ordering: .relaxed)) == .activate {
       activate(mayInsist: false)
     }

@@ -2,10 +2,10 @@ import OperationCore
 import Primitives
 import Synchronization
 
-// The end: nothing new from outside, what is queued still runs, then every thread ends.
+// The end: no new jobs come from outside, the queued jobs still run, then every thread ends.
 
 extension StealingPool {
-  /// Begins it. Threads that find nothing to do end; those asleep are woken to find that out.
+  /// Begins the end. Threads that find nothing to do end; sleeping threads are woken to find that out.
   func stop() {
     stopping.store(true, ordering: .sequentiallyConsistent)
     while true {

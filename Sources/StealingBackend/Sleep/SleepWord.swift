@@ -1,4 +1,5 @@
-/// How many threads a pool has and what they do, in one word, and the decisions that follow: pure functions.
+/// How many threads a pool has and what they do, in one word, and the decisions that follow from the word: pure
+/// functions.
 ///
 /// A thread is searching, sleeping, blocked, or working (the rest of `live`). See `README.md` here.
 struct SleepWord: Equatable {
@@ -19,9 +20,9 @@ struct SleepWord: Equatable {
 
   /// What a new job calls for.
   enum Reaction: Equatable {
-    /// A searching thread will find it, or looks once more before it sleeps.
+    /// A searching thread will find the job, or looks once more before it sleeps.
     case nothing
-    /// One more thread: woken if one sleeps, else started.
+    /// One more thread is needed: woken if one sleeps, else started.
     case activate
     /// Every place is taken.
     case busy
@@ -33,7 +34,7 @@ struct SleepWord: Equatable {
     return active < limit ? .activate : .busy
   }
 
-  /// Whether a thread that ran out of work may search: at most half of the workers do, and one always may.
+  /// Whether a thread that ran out of work may search: at most half of the workers search, and one thread always may.
   func maySearch(workerCount: Int) -> Bool { searching == 0 || 2 * searching < workerCount }
 
   /// Whether a thread about to sleep is more than the pool needs.

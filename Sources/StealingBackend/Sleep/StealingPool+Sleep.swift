@@ -3,11 +3,11 @@ import OperationCore
 import Primitives
 import Synchronization
 
-// Who sleeps and who is woken. The protocol is in README.md here.
+// Which workers sleep and which are woken. The protocol is in README.md here.
 
-/// Workers without a thread that is awake. Under `sleepLock`.
+/// Workers without a thread that is awake. Touched under `sleepLock`.
 struct Sleepers: ~Copyable {
-  /// Sleeping, the latest last.
+  /// Sleeping workers; the one that went to sleep last is the last.
   var stack: [Worker] = []
   /// Workers whose thread has ended.
   var retired: [Worker] = []
@@ -17,7 +17,8 @@ struct Sleepers: ~Copyable {
 extension StealingPool {
   enum WokenOrEnded { case woken, end }
 
-  /// Adds to a field of the sleep word (or subtracts: two's complement), and gives the word after.
+  /// Adds to a field of the sleep word (or subtracts: two's complement).
+  /// - Returns: the word after the change.
   @discardableResult
   func count(_ change: UInt64) -> SleepWord {
     SleepWord(
@@ -35,14 +36,15 @@ extension StealingPool {
     return false
   }
 
-  /// A searching worker found something. The last one to do so looks whether there is more, and passes the search on.
+  /// A searching worker found a job. The last searching worker looks whether there is more work, and passes the
+  /// search on.
   func stopSearching() {
     let now = count(0 &- SleepWord.oneSearching)
     if now.searching == 0, hasVisibleWork { react() }
   }
 
-  /// One more active thread, unless somebody is searching by now: the latest sleeper, or a new one.
-  /// - Parameter mayInsist: wait a little for a thread that nobody else would try to start again.
+  /// Makes one more thread active, unless some thread is searching by now: the latest sleeper, or a new thread.
+  /// - Parameter mayInsist: whether to wait a little for a thread that nobody else would try to start again.
   func activate(mayInsist: Bool = true) {
     sleepLock.lock()
     let now = sleepNow
@@ -50,13 +52,14 @@ extension StealingPool {
     case .activate: break
     case .nothing: return sleepLock.unlock()
     case .busy:
-      // Since the caller looked, a blocked thread has come back and taken the place. It may block again, unnoticed.
+      // After the caller looked, a blocked thread has come back and taken the place. That thread may block again,
+      // unnoticed.
       sleepLock.unlock()
       armMonitor()
       return
     }
     if let worker = sleepers.pointee.stack.popLast() {
-      // Counted here, not by the sleeper: the next submits see that somebody searches.
+      // The search is counted here, not by the sleeper, so that the next submits see that a thread searches.
       count(SleepWord.oneSearching &- SleepWord.oneSleeping)
       sleepLock.unlock()
       if cplatform_is_tracing() { TraceProbe.wakes(worker.watched.threadID) }
@@ -72,12 +75,12 @@ extension StealingPool {
     count(SleepWord.oneSearching &+ SleepWord.oneLive)
     sleepLock.unlock()
     if startThread(worker) { return }
-    // Submits that came meanwhile saw somebody searching: the monitor looks for their jobs as well.
+    // Submits that came meanwhile saw a searching thread: the monitor looks for their jobs as well.
     guard !armMonitor(), mayInsist, threads.isEmpty else { return }
     ThreadShortage.insist { retryThreads(mayInsist: false) }
   }
 
-  /// Under `sleepLock`: one whose thread has ended, or a new one; nil at the limit of threads.
+  /// Called under `sleepLock`. A worker whose thread has ended, or a new worker; nil at the limit of threads.
   private func newWorker() -> Worker? {
     if let worker = sleepers.pointee.retired.popLast() { return worker }
     let index = workersMade.load(ordering: .relaxed)
@@ -88,8 +91,8 @@ extension StealingPool {
     return worker
   }
 
-  /// A thread for a worker, which its starter counted as live and searching.
-  /// - Returns: false when the system has none; then it is not counted any more.
+  /// Starts a thread for a worker. The caller has counted the thread as live and searching.
+  /// - Returns: false when the system has no thread; the thread is then not counted any more.
   private func startThread(_ worker: Worker) -> Bool {
     threads.start(
       name: "steal-\(worker.index)",
@@ -107,7 +110,7 @@ extension StealingPool {
   }
 
   /// Starts a thread if the queued jobs call for one.
-  /// - Returns: whether there is none that the system refuses.
+  /// - Returns: whether no thread was refused by the system.
   private func retryThreads(mayInsist: Bool) -> Bool {
     guard hasVisibleWork else {
       threads.shortage.end()
@@ -117,7 +120,7 @@ extension StealingPool {
     return !threads.shortage.isRefused
   }
 
-  /// A worker found nothing: to sleep, after one more look if it was the last that searched.
+  /// A worker found nothing and goes to sleep. The last searching worker looks once more before it parks.
   func sleep(_ worker: Worker, searching: Bool) -> WokenOrEnded {
     sleepLock.lock()
     // A thread without a job is not blocked.
@@ -150,7 +153,7 @@ extension StealingPool {
     return .woken
   }
 
-  /// - Returns: false when somebody woke it meanwhile, whose token it must take.
+  /// - Returns: false when another thread woke the worker meanwhile. The worker must then take that thread's token.
   private func wakeSelf(_ worker: Worker) -> Bool {
     sleepLock.withLock {
       guard removeFromStack(worker) else { return false }
@@ -159,15 +162,16 @@ extension StealingPool {
     }
   }
 
-  /// Under `sleepLock`.
+  /// Called under `sleepLock`.
   private func removeFromStack(_ worker: Worker) -> Bool {
     guard let index = sleepers.pointee.stack.lastIndex(where: { $0 === worker }) else { return false }
     sleepers.pointee.stack.remove(at: index)
     return true
   }
 
-  /// Under `sleepLock`, which it gives up: a sleeping worker's thread ends. Its deques are empty. When the pool is
-  /// stopping it wakes the next sleeper, who may have gone to sleep after `stop` had woken all.
+  /// Called under `sleepLock`; gives `sleepLock` up. Ends a sleeping worker's thread. The worker's deques are empty.
+  /// When the pool is stopping, the next sleeper is woken: that sleeper may have gone to sleep after `stop` had woken
+  /// all.
   private func retire(_ worker: Worker) -> WokenOrEnded {
     count(0 &- SleepWord.oneSleeping &- SleepWord.oneLive)
     sleepers.pointee.retired.append(worker)

@@ -6,12 +6,14 @@ import Synchronization
 // Where a worker looks for its next job.
 
 extension StealingPool {
-  /// Most jobs that one visit to an injector moves to a worker's deque.
+  /// The most jobs that one visit to an injector moves to a worker's deque.
   private static let batchLimit = 64
-  /// The same for a worker that has work of its own: as many as it added meanwhile, so that both get their share.
+  /// The same limit for a worker that has work of its own: as many jobs as the worker added meanwhile, so that its
+  /// own jobs and the jobs from outside both get their share.
   private static let batchBesideOwn = Int(Worker.outsideInterval)
 
-  /// From the worker's own deques and the injectors; the most urgent level that may have work first. 0 for none.
+  /// The next job, from the worker's own deques, the injectors and the other workers: the most urgent level that may
+  /// have work goes first. 0 for none.
   func nextJob(_ worker: Worker) -> UInt {
     if worker.isTimeForOthers(), case let job = takeForFairness(worker), job != 0 { return job }
     while true {
@@ -31,12 +33,12 @@ extension StealingPool {
     }
   }
 
-  /// -1 for none.
+  /// The number of the highest bit that is set; -1 for none.
   @inline(__always)
   static func highest(_ bits: UInt32) -> Int { 31 - bits.leadingZeroBitCount }
 
-  /// The level's hint was wrong, or everything of it is in the worker's own deque: taken back, and set again if somebody
-  /// came in between.
+  /// Takes a level's hint back: the hint was wrong, or all jobs of the level are in the worker's own deque. The hint
+  /// is set again if a job came in between.
   private func retract(_ level: Int) {
     levelHint.pointer.pointee.bitwiseAnd(~(1 << UInt32(level)), ordering: .sequentiallyConsistent)
     if hasWork(level: level) { hint(level) }
@@ -51,13 +53,13 @@ extension StealingPool {
     return false
   }
 
-  /// A level's jobs from outside, or else another worker's.
+  /// A job of the level from outside, or else from another worker.
   private func takeFromOthers(_ worker: Worker, level: Int) -> UInt {
     if case let job = takeInjected(worker, level: level), job != 0 { return job }
     return stealOne(worker, level: level)
   }
 
-  /// Moves a share of the level's injector to the worker, and takes the first of it.
+  /// Moves a share of the level's injector to the worker, and takes the first job of the share.
   private func takeInjected(_ worker: Worker, level: Int, limit: Int = batchLimit) -> UInt {
     guard !injectors[level].pointer.pointee.isEmpty else { return 0 }
     var batch = JobFIFO()
@@ -69,7 +71,7 @@ extension StealingPool {
       moved = true
     }
     if moved {
-      // On the way from the injector they were visible nowhere: a thread may have gone to sleep meanwhile.
+      // On the way from the injector the jobs were visible nowhere: a thread may have gone to sleep meanwhile.
       atomicMemoryFence(ordering: .sequentiallyConsistent)
       hint(level)
       react()
@@ -77,7 +79,8 @@ extension StealingPool {
     return first
   }
 
-  /// For a worker that has work of its own on that level. Apart, for what is rare would slow down `nextJob`.
+  /// For a worker that has work of its own on that level. The function stands apart because rare code would slow down
+  /// `nextJob`.
   @inline(never)
   private func takeBesideOwn(_ worker: Worker, level: Int) -> UInt {
     takeInjected(worker, level: level, limit: Self.batchBesideOwn)
@@ -101,8 +104,9 @@ extension StealingPool {
     return 0
   }
 
-  /// Once every `fairnessInterval` jobs: of the lowest level that has any, here or outside. What stands here came from outside
-  /// earlier, unless this worker added jobs itself: those do not go before what waits outside.
+  /// Called once every `fairnessInterval` jobs: a job of the lowest level that has any, here or outside. The jobs
+  /// here came from outside earlier, unless this worker added jobs itself: jobs that it added do not go before the
+  /// jobs that wait outside.
   private func takeForFairness(_ worker: Worker) -> UInt {
     let own = worker.ownLevels
     let outsideFirst = worker.hasAdded()
@@ -114,13 +118,13 @@ extension StealingPool {
     return 0
   }
 
-  /// A searching worker: over everything, then for a while over what the hint names. 0 for none.
+  /// For a searching worker: looks everywhere, then again for a while whenever the hint names a level. 0 for none.
   func search(_ worker: Worker) -> UInt {
     if case let job = sweep(worker), job != 0 { return job }
     return Spin.search { levelHint.pointer.pointee.load(ordering: .relaxed) == 0 ? 0 : sweep(worker) }
   }
 
-  /// Over everything, most urgent level first.
+  /// Looks at every level, the most urgent first.
   private func sweep(_ worker: Worker) -> UInt {
     for level in stride(from: Job.levels - 1, through: 0, by: -1) {
       if case let job = takeFromOthers(worker, level: level), job != 0 {
@@ -131,7 +135,8 @@ extension StealingPool {
     return 0
   }
 
-  /// Whether anything is queued anywhere: behind a sequentially consistent operation, for a thread about to sleep.
+  /// Whether any job is queued anywhere. Called after a sequentially consistent operation, for a thread that is about
+  /// to sleep.
   var hasVisibleWork: Bool {
     for level in 0..<Job.levels where hasWork(level: level) { return true }
     return false

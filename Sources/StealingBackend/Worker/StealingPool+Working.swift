@@ -6,7 +6,7 @@ import Synchronization
 // A worker's life: find, run, sleep.
 
 extension StealingPool {
-  /// The body of a thread; its starter counted it as live and searching.
+  /// The body of a thread. The thread that started it has counted it as live and searching.
   func work(_ worker: Worker) {
     worker.watched.begin()
     if cplatform_is_tracing() { TraceProbe.threadBegins(isSpare: sleepNow.live > workerCount) }
@@ -46,7 +46,7 @@ extension StealingPool {
       guard let following = next else { break }
       left -= 1
       let hints = levelHint.pointer.pointee.load(ordering: .relaxed)
-      // After a run of jobs the others have a turn, if there are others.
+      // After a run of jobs other queued jobs have a turn, if there are any.
       if left == 0, !hasVisibleWork { left = PoolThreads.runLength }
       if left == 0 || Self.highest(hints) > following.level {
         submit(following)

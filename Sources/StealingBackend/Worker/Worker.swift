@@ -3,26 +3,27 @@ import OperationCore
 import Primitives
 import Synchronization
 
-/// One worker: its deques, and what others may know about it. Stays for the life of the pool; threads come and go.
+/// One worker: its deques, and what others may know about the worker. A worker stays for the life of the pool;
+/// threads come and go.
 final class Worker: @unchecked Sendable {
-  // Sendable: `parker`, the deques and what `shown` points to are for everybody; what `owned` points to is touched only
-  // by the thread that is this worker at the time.
+  // Sendable: `parker`, the deques and the memory that `shown` points to are for everybody. The memory that `owned`
+  // points to is touched only by the thread that is this worker at the time.
 
   let index: Int
   private let fairnessInterval: Int
   let parker = Parker()
-  /// A deque per level, made on first use by the owner, published by a releasing store; 0 until then.
+  /// One deque per level. The owner makes a deque on first use and publishes it by a releasing store; 0 until then.
   private let deques: UnsafeMutablePointer<Atomic<UInt>>
   private let owned: PaddedPointer<Owned>
   private let shown: PaddedPointer<WatchedThread>
 
-  /// The owner's alone.
+  /// Only the owner touches these fields.
   private struct Owned {
-    /// Bit per level: the owner's deque may have something.
+    /// One bit for each level: the owner's deque may have a job of that level.
     var ownLevels: UInt32 = 0
-    /// Jobs until the next one for the sake of fairness; counts below 0 when there is to be none.
+    /// The number of jobs until the next job that is taken for fairness; counts below 0 when fairness is off.
     var tick: Int
-    /// Jobs that this worker added since it last looked outside on their account.
+    /// The number of jobs that this worker has added since it last looked outside on their account.
     var added: UInt32 = 0
     var random: UInt64
   }
@@ -72,17 +73,17 @@ final class Worker: @unchecked Sendable {
     return box
   }
 
-  /// Adds a job of the worker's own making, as opposed to one that it brings in from outside.
+  /// Adds a job that the worker's own jobs made. `push` alone is for a job that the worker brings in from outside.
   @inline(__always)
   func add(_ job: UInt, level: Int) {
     push(job, level: level)
     owned.pointer.pointee.added &+= 1
   }
 
-  /// Bits of the levels that may have something here.
+  /// One bit for each level that may have a job here.
   var ownLevels: UInt32 { owned.pointer.pointee.ownLevels }
 
-  /// The oldest job of a level; 0 when there is none, and then the level's bit is gone.
+  /// The oldest job of a level; 0 when there is none. If there is none, the level's bit is cleared.
   @inline(__always)
   func take(level: Int) -> UInt {
     let job = box(level)?.pointee.takeFirst() ?? 0
@@ -90,7 +91,7 @@ final class Worker: @unchecked Sendable {
     return job
   }
 
-  /// True once every `fairnessInterval` times: look where one would otherwise look last.
+  /// True once every `fairnessInterval` times: the worker then looks where it would otherwise look last.
   @inline(__always)
   func isTimeForOthers() -> Bool {
     owned.pointer.pointee.tick -= 1
@@ -99,8 +100,8 @@ final class Worker: @unchecked Sendable {
     return true
   }
 
-  /// True once for every eight jobs that the worker added itself: work that feeds itself would otherwise keep those
-  /// outside waiting for `fairnessInterval` jobs, or for ever.
+  /// True once for every eight jobs that the worker added itself. Work that feeds itself would otherwise keep the
+  /// jobs outside waiting for `fairnessInterval` jobs, or for ever.
   @inline(__always)
   func isTimeForOutside() -> Bool {
     if owned.pointer.pointee.added < Self.outsideInterval { return false }
@@ -110,7 +111,8 @@ final class Worker: @unchecked Sendable {
 
   static let outsideInterval: UInt32 = 8
 
-  /// Whether the worker added jobs since it last looked outside on their account; it is about to.
+  /// Whether the worker added jobs since it last looked outside on their account. The worker is about to look
+  /// outside.
   func hasAdded() -> Bool {
     defer { owned.pointer.pointee.added = 0 }
     return owned.pointer.pointee.added > 0
@@ -134,7 +136,7 @@ final class Worker: @unchecked Sendable {
     @inline(__always) _read { yield shown.pointer.pointee }
   }
 
-  /// The oldest job of a level, taken from another worker; 0 when there is none.
+  /// Takes the oldest job of a level from this worker, for another worker; 0 when there is none.
   func steal(level: Int) -> UInt {
     guard let box = box(level) else { return 0 }
     while true {
@@ -148,6 +150,6 @@ final class Worker: @unchecked Sendable {
 
   func isEmpty(level: Int) -> Bool { box(level)?.pointee.isEmpty ?? true }
 
-  /// Jobs in all deques at some instant.
+  /// The number of jobs in all deques at some instant.
   var queuedCount: Int { (0..<Job.levels).reduce(0) { $0 + (box($1)?.pointee.count ?? 0) } }
 }

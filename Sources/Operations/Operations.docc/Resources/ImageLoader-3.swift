@@ -9,7 +9,7 @@ func fetch(_ url: String, _ done: @escaping @Sendable (String?) -> Void) {
 }
 
 final class Download: AsynchronousOperation, @unchecked Sendable {
-  // Sendable: `url` never changes, and `image` is read behind the finish.
+  // Sendable: `url` never changes, and `image` is read after the finish.
   let url: String
   private(set) var image: String?
 
