@@ -20,9 +20,9 @@ package struct GateFinding: Codable, Hashable, Sendable {
   /// The interval of the effect from the ranks of a sign test; there is one from six blocks on.
   package var lower: Double?
   package var upper: Double?
-  /// How often such an interval holds the truth.
+  /// The probability that such an interval holds the truth.
   package var confidence: Double?
-  /// What the base gives against itself.
+  /// The effect of the base against itself.
   package var null: Double?
   package var threshold: Double?
   /// The stage that decided.

@@ -27,7 +27,7 @@ package struct SelfTestRates {
     return Table.aligned([header] + rows).joined(separator: "\n") + "\n" + falseAlarms
   }
 
-  /// The rates by which a gate is judged.
+  /// The rate of false alarms, with its upper bound.
   private var falseAlarms: String {
     let equal = runs.filter { $0.test == .equal }
     guard !equal.isEmpty else { return "" }

@@ -64,7 +64,7 @@ package struct MeasuringProcess {
       reported.formUnion(value.readings.map(\.metric))
       samples += value.samples
     }
-    // A benchmark that is about one of these has its own number for it.
+    // A benchmark that is about such a metric reports its own number for the metric.
     for reading in cost.readings(operations: trial.operationsPerRepeat * repeats * taken)
     where !reported.contains(reading.metric) {
       write(.reading(valueIndex: 0, reading))
