@@ -86,7 +86,7 @@ public protocol OperationSubject: CancellableSubject, Waiting {
   /// Needs the ability `fairness`: one job of the lowest level in `fairnessInterval` jobs; 0 for none.
   init(workers: Int, fairnessInterval: Int)
 
-  /// That number of queues on the same threads. Needs the ability `queues`.
+  /// `count` queues on the same threads. Needs the ability `queues`.
   static func queues(_ count: Int, workers: Int) -> [Self]
 
   static func makeOperation(_ body: @escaping @Sendable () -> Void) -> Item

@@ -18,8 +18,8 @@ package struct BenchmarkChoice: Sendable {
     BenchmarkChoice(workload, parameterSets: parameterSets + variants, variants: [])
   }
 
-  /// A benchmark whose name matches is taken with all its parameters. Where only `name parameters` matches, the benchmark is
-  /// taken with the parameters that match. Without an expression, everything is taken.
+  /// A benchmark whose name matches is taken with all its parameters. When only `name parameters` matches, the
+  /// benchmark is taken with the parameters that match. Without an expression, everything is taken.
   package static func all(
     _ catalogue: Catalogue, matching text: String?, option: String
   ) throws -> [BenchmarkChoice] {

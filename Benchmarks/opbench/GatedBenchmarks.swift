@@ -4,8 +4,8 @@ import Harness
 enum GatedBenchmarks {
   static let defaultSubject = "stealing"
 
-  /// Each path through the library once. Wall-clock time is measured at the width of this machine. The simplest paths
-  /// also run at one worker, for metrics that hardly vary.
+  /// Each path through the library once. Wall-clock time is measured at the width of this machine. At one worker, the
+  /// allocations of every path are counted, and the simplest paths also have their CPU time and switches measured.
   static func cells(subject: String, workers: Int) -> [GatedCell] {
     let nine: [(Scenario, Metric)] = [
       (Scenario(BenchmarkName("overhead", "external-add"), ["ops": "10000"]), .nsPerOp),

@@ -2,7 +2,7 @@ import Harness
 
 /// The text of `--version`.
 enum Version {
-  /// The only place of the version number. This is a development version, because no release has been made.
+  /// The only place of the version number. The number is of a development version, because no release has been made.
   static let number = "0.1.0-dev"
 
   static var text: String {

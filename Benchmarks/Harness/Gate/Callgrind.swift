@@ -21,8 +21,8 @@ package final class Callgrind {
 
   deinit { try? FileManager.default.removeItem(atPath: folder) }
 
-  /// Runs a request under valgrind. One of the lines of the outcome has the number of instructions. Nil when the arm is
-  /// not an executable file, such as a script.
+  /// Runs a request under valgrind. One of the lines of the outcome has the number of instructions. Nil when `strip`
+  /// cannot copy the program, such as a script.
   package func run(_ arm: GateArm, _ request: MeasureRequest) -> ProcessOutcome? {
     let copy = stripped[arm.program] ?? "\(folder)/\(stripped.count)"
     if stripped[arm.program] == nil {

@@ -249,7 +249,7 @@ package struct GateRun {
     }
   }
 
-  /// The blocks of a cell. When one of its processes failed, the result is nil and a finding is added.
+  /// The blocks of a cell. When one of its processes failed, the result is nil, and a finding or a note is added.
   private mutating func triples(
     _ cell: CellKey, _ found: [CellKey: Result<[GateSession.Triple], GateSession.Failure>]
   ) -> [GateSession.Triple]? {

@@ -4,8 +4,8 @@ import Glibc
 /// Reads jemalloc's statistics in a process that was started on jemalloc.
 ///
 /// Requests are counted by size class, so bytes are what the allocator set aside, not what was asked for. The process
-/// runs with `tcache:false`, because a flush reaches the cache of the calling thread alone. What workers serve from
-/// their caches would be counted late.
+/// runs with `tcache:false`, because a flush reaches the cache of the calling thread alone. Requests that workers serve
+/// from their caches would be counted late.
 package struct AllocationCounter {
   package struct Snapshot: Sendable {
     package let requests: Int

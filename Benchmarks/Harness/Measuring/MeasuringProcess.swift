@@ -109,8 +109,8 @@ package struct MeasuringProcess {
     write(.traced(operations: operations, notShown: notShown))
   }
 
-  /// The bytes of waiting operations. They are counted before the subject has run anything: a subject that keeps the
-  /// memory of finished operations, to use it again, would seem to need no memory for waiting operations.
+  /// The bytes of waiting operations. The bytes are counted before the subject has run anything: a subject that keeps
+  /// the memory of finished operations, to use it again, would seem to need no memory for waiting operations.
   private func pendingBytes(
     _ pend: (_ whilePending: () -> Void) throws -> Int, _ counter: AllocationCounter
   ) throws -> Reading {

@@ -1,7 +1,7 @@
 import Glibc
 
-/// The costs of a whole measuring process beside time. They are read before its first value and after its last, outside
-/// every timed region.
+/// The costs of a whole measuring process beside time. The costs are read before the first value of the process and
+/// after its last, outside every timed region.
 struct ProcessCost {
   private let runDelay: UInt64?
 

@@ -3,9 +3,9 @@ package enum RepeatPolicy: Sendable, Hashable {
   /// The number of repeats that fill the plan's time for one value on the subject. `seconds` is the least time of one
   /// repeat, for the estimate of the plan alone.
   case calibrated(seconds: Double = 0)
-  /// A number of repeats in each of ten processes, however long they take, or the same total in more processes. This is
-  /// for benchmarks that need samples, or that count events. `seconds` is the time of the repeats in one of the ten
-  /// processes on the slowest subject, for the estimate of the plan alone.
+  /// A number of repeats in each of ten processes, however long they take, or the same total in more processes. The
+  /// policy is for benchmarks that need samples, or that count events. `seconds` is the time of the repeats in one of
+  /// the ten processes on the slowest subject, for the estimate of the plan alone.
   case samples(Int, seconds: Double)
 
   /// As `samples`, at a pace that all subjects share. The calibration finds how many operations the slowest subject

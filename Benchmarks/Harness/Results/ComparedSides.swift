@@ -20,7 +20,7 @@ package struct ComparedSides: Sendable {
   /// The names of the two sides in the table.
   var aName: String { isOneResult ? "A" : "after" }
   var bName: String { isOneResult ? "B" : "before" }
-  /// Such as `A/B`.
+  /// The name of the ratio, such as `A/B`.
   var ratioName: String { "\(aName)/\(bName)" }
 
   var heading: String {

@@ -42,8 +42,8 @@ package struct ComparisonReport {
     "ratio", "lower", "upper", "verdict",
   ]
 
-  /// One record per line. The family of the geometric means is `all`. Column `a` is of `result`, column `b` of
-  /// `against`.
+  /// One record per line. The family of the geometric means is `all`. Column `a` has the number of `result`, column `b`
+  /// the number of `against`.
   package func csv() -> String {
     func optional(_ number: Double?) -> String { number.map(CSV.number) ?? "" }
     let lines = comparison.lines.map { line in

@@ -118,7 +118,7 @@ package struct Environment: Encodable, Sendable {
       .flatMap { $0.split(separator: ":").last.map { String($0.drop { $0 == " " }) } }
   }
 
-  /// Such as "glibc 2.39".
+  /// The version of the C library, such as "glibc 2.39".
   private static var libraryVersion: String {
     var text = [UInt8](repeating: 0, count: 64)
     let length = text.withUnsafeMutableBytes {

@@ -1,4 +1,4 @@
-/// The parameters of a cell: `key=value;key=value`, sorted by key. This text is also the identity of the parameters.
+/// The parameters of a cell: `key=value;key=value`, sorted by key. The text is also the identity of the parameters.
 package struct Parameters: Hashable, Sendable, CustomStringConvertible, ExpressibleByDictionaryLiteral {
   private var values: [String: String]
 

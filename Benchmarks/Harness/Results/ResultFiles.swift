@@ -1,9 +1,9 @@
 import Glibc
 
 /// `X.csv` and `X.env.json`. Both files are written beside their places as `….partial` and renamed when they are
-/// complete, so that earlier results are never half overwritten. One program at a time may write them. A finished
-/// result is replaced only when the user asks for that. After a run was killed, `--resume` goes on with the unfinished
-/// files; a run without `--resume` starts over.
+/// complete, so that earlier results are never half overwritten. Only one program at a time may write the files. A
+/// finished result is replaced only when the user asks for that. After a run was killed, `--resume` goes on with the
+/// unfinished files; a run without `--resume` starts over.
 package final class ResultFiles {
   private let csv: String
   /// The name of the CSV with symbolic links resolved.

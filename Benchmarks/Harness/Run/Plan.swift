@@ -24,7 +24,7 @@ package struct Plan: Sendable {
     self.startup = startup
   }
 
-  /// How long starting a process takes when nobody has measured the time, in seconds.
+  /// How long starting a process takes when the time has not been measured, in seconds.
   package static let usualStartup = 0.012
 
   /// All arms, in the order in which the user asked for them.

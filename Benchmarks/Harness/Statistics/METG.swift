@@ -3,8 +3,8 @@ import Glibc
 /// The minimum effective task granularity, METG(e), as Slaughter et al. define METG (Task Bench, SC'20): the smallest
 /// average granularity (wall-clock time * cores / tasks) at which a graph still runs with efficiency e of the peak.
 ///
-/// These are pure functions of measured numbers. A process that runs the sweep itself and a process that only has the
-/// makespans of another program compute the same results.
+/// The functions are pure functions of measured numbers. A process that runs the sweep itself and a process that only
+/// has the makespans of another program compute the same results.
 package enum METG {
   /// One run of the graph.
   package struct Point: Hashable, Sendable {

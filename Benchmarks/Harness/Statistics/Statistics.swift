@@ -17,8 +17,8 @@ package enum Statistics {
     return min(max(rank, 1), count) - 1
   }
 
-  /// Ranks, from one, between which the true median lies with at least `confidence`, and the exact confidence. They are
-  /// the innermost ranks `k` and `n + 1 - k` of a binomial with one half that reach `confidence`. Nil when even the
+  /// Ranks, from one, between which the true median lies with at least `confidence`, and the exact confidence. The
+  /// ranks are the innermost `k` and `n + 1 - k` of a binomial with one half that reach `confidence`. Nil when even the
   /// extremes do not reach `confidence` (n < 6 at 95 %).
   package static func medianRanks(
     _ count: Int, confidence: Double = 0.95

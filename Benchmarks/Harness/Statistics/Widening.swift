@@ -1,5 +1,5 @@
-/// How much wider intervals must be when several are read together (Bonferroni). Each of `comparisons` intervals at `1
-/// - 0.05 / comparisons` holds its truth, and all together do at 95 %.
+/// How much wider intervals must be when several are read together (Bonferroni). Each of `comparisons` intervals at
+/// `1 - 0.05 / comparisons` holds its truth, and all together do at 95 %.
 ///
 /// Ranks end at the extremes, so few processes cannot carry many comparisons: ten processes reach 99.8 % at most,
 /// enough for 25 comparisons. With more comparisons the extremes are used, and `together` says what the intervals still

@@ -100,7 +100,7 @@ package struct GateJob {
       showProgress: { done, total, what in
         let now = Clock.now()
         if done == 0 { began = now }
-        // There is no estimate of a block's time before the first block has ended.
+        // Before the first block has ended, a block is taken to last one second.
         let each = done > 0 ? Double(now - began) / 1e9 / Double(done) : 1
         progress.show(done: done, total: total, what: what, secondsLeft: each * Double(total - done))
       }, isInterrupted: { Interrupt.isRequested })

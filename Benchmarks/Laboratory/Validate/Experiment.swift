@@ -4,13 +4,13 @@ import Harness
 package struct Experiment: Sendable {
   /// Benchmarks in which a delay of every operation delays the whole by the same time.
   package let scenarios: [Scenario]
-  /// The subject that stands behind every name.
+  /// The subject that is measured under every name.
   package let control: Arm
   /// What the control is, for the report.
   package let controlSummary: String
   /// The environment in which every operation of the control spins `rounds` rounds longer.
   package let delay: @Sendable (_ rounds: Int) -> [String: String]
-  /// Benchmarks that do nothing but count. They show the cost of the measuring loop itself.
+  /// Benchmarks that do nothing but count. Such benchmarks show the cost of the measuring loop itself.
   package let bare: [CellKey]
 
   package init(

@@ -38,8 +38,8 @@ struct Barrier: Workload {
   }
 }
 
-/// The number of barriers that have run. Only barriers write the number. A barrier must run alone, and this is what is
-/// checked, so the bodies read the number without any protection. The memory lives as long as the process, as that of
+/// The number of barriers that have run. Only barriers write the number. The benchmark checks that a barrier runs
+/// alone, so the bodies read the number without any protection. The memory lives as long as the process, as that of
 /// `RunFlags` does.
 struct BarrierPhases: @unchecked Sendable {
   private struct State {

@@ -88,8 +88,8 @@ private final class ClosureChain<S: ClosureSubject>: Sendable {
   }
 }
 
-/// Counts along a chain. Only one operation may run at a time, ordered after the operation before. This is what is
-/// checked: the count shows when a subject breaks the order.
+/// Counts along a chain. Only one operation may run at a time, ordered after the operation before. The count checks
+/// this order and shows when a subject breaks it.
 private final class ChainOrder: @unchecked Sendable {
   private let length: Int
   private var visited = 0

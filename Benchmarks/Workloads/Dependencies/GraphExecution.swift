@@ -114,8 +114,8 @@ final class OperationGraph<S: OperationSubject> {
   }
 }
 
-/// Runs a graph on a subject that has only closures, as one would by hand: each task has a count of unfinished inputs,
-/// and the input that brings the count to zero submits the task.
+/// Runs a graph on a subject that has only closures, as a user would by hand: each task has a count of unfinished
+/// inputs, and the input that brings the count to zero submits the task.
 final class ClosureGraph<S: ClosureSubject>: @unchecked Sendable {
   // `unfinished` and `waiting` are atomic. The other properties do not change after `init`.
   private let graph: TaskGraph

@@ -42,8 +42,8 @@ extension GraphWorkload {
   }
 }
 
-/// A graph of one shape without work in its tasks. It measures the cost of an operation and of a dependency: building,
-/// running and releasing.
+/// A graph of one shape without work in its tasks. Such a benchmark measures the cost of an operation and of a
+/// dependency: building, running and releasing.
 protocol ShapeWorkload: GraphWorkload {}
 
 extension ShapeWorkload {

@@ -98,8 +98,8 @@ struct MinimumGranularity: Workload {
 
 /// Chooses the granularities, and how often each runs.
 final class GranularitySweep {
-  /// The ladder of nominal work in a task, in nanoseconds: two steps halve the work. Larger steps would shift METG(95
-  /// %) by some percent, because the curve between two points is not the straight line of the interpolation.
+  /// The ladder of nominal work in a task, in nanoseconds: two steps halve the work. Larger steps would shift
+  /// METG(95 %) by some percent, because the curve between two points is not the straight line of the interpolation.
   private static let step = 2.0.squareRoot()
   static let largest = 1_024_000.0
   private static let smallest = 30.0

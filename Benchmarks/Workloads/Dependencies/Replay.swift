@@ -3,10 +3,10 @@ import Harness
 
 /// Replays real workflows: the recorded dependencies, and the runtimes scaled down and spun.
 ///
-/// `makespan_ns` is the time from adding the batch until all tasks are done, without building the graph. `efficiency =
-/// max(T1/P, T-infinity) / makespan`. No schedule is above 1. A schedule that never idles while a task is ready is
-/// above the efficiency of Graham's bound, which the table shows. Subjects that have only closures count unfinished
-/// inputs by hand.
+/// `makespan_ns` is the time from adding the batch until all tasks are done, without building the graph.
+/// `efficiency = max(T1/P, T-infinity) / makespan`. No schedule is above 1. A schedule that never idles while a task is
+/// ready is above the efficiency of Graham's bound, which the table shows. Subjects that have only closures count
+/// unfinished inputs by hand.
 struct Replay: GraphWorkload {
   static let name = BenchmarkName("dependencies", "replay")
   var name: BenchmarkName { Self.name }

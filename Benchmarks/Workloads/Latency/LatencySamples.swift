@@ -23,7 +23,7 @@ final class LatencySamples: @unchecked Sendable {
     runs.deallocate()
   }
 
-  /// Notes the latency of a request. This is the first act of the request's body.
+  /// Notes the latency of a request. The note is the first act of the request's body.
   @inline(__always)
   func begin(_ request: Int, intended: UInt64) {
     let now = Clock.now()

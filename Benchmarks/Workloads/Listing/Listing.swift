@@ -14,7 +14,7 @@ package struct Listing: Sendable {
     self.peers = peers
   }
 
-  /// The subject of that name, and the benchmarks that `--benchmark` would choose.
+  /// The subject of that name; without such a subject, the benchmarks that `--benchmark` would choose.
   package init(_ catalogue: Catalogue, matching text: String, peers: PeerPrograms = .found()) throws {
     subjects = SubjectRegistry.all.filter { $0.name == text }
     benchmarks = subjects.isEmpty ? try BenchmarkChoice.all(catalogue, matching: text, option: "list") : []

@@ -4,8 +4,8 @@ import Harness
 /// graph also has a file with the same graph as for the other subjects.
 package struct PeerRequest {
   package let arguments: [String]
-  /// A line per task: its nanoseconds, and the indices of the tasks on which it depends. Those tasks are all on earlier
-  /// lines.
+  /// A line per task: its nanoseconds, and the indices of the tasks on which it depends. The tasks on which a task
+  /// depends are all on earlier lines.
   package let graph: String?
   private let derive: (@Sendable ([Reading]) throws -> [Reading])?
 

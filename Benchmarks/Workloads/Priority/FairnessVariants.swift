@@ -1,8 +1,8 @@
 import Harness
 import Subjects
 
-/// The parameters that vary fairness, the trade between order and waiting, in the benchmarks of both. They are for
-/// subjects whose fairness is a number.
+/// The parameters that vary fairness, the trade between order and waiting, in the benchmarks of both. The parameters
+/// are for subjects whose fairness is a number.
 enum FairnessVariants {
   private static let key = "fairness_interval"
   private static let intervals = [0, 16, 61, 256]

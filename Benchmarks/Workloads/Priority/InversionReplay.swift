@@ -10,8 +10,8 @@ import Subjects
 /// At each instant only the latest start among the running lower operations matters. Either that start is after this
 /// operation became ready, or no such start is. The latest start is constant between two events. So the inversion is
 /// the total length of the stretches before this operation's start whose latest start is not before this operation
-/// became ready. This is a sum over a prefix of stretches, and stretches are added to the sum in descending order of
-/// their latest start. O(n log n) for each of the five levels.
+/// became ready. The total is a sum over a prefix of stretches, and stretches are added to the sum in descending order
+/// of their latest start. O(n log n) for each of the five levels.
 struct InversionReplay {
   /// The inversion of each event in nanoseconds, in the order of the events.
   private(set) var nanoseconds: [UInt64]
