@@ -28,8 +28,8 @@ long opbench_threads_created(void) { return atomic_load_explicit(&threads_create
 
 typedef int (*create_function)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
 
-// The program's own definition stands before the C library's, for the libraries it loads as well: every thread of the process
-// is seen, also one that has ended before anybody looks, which no reading of /proc can promise.
+// The program's own definition comes before the C library's, for the libraries that the program loads as well. So every
+// thread of the process is counted. A reading of /proc would miss a thread that has ended before the reading.
 int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*body)(void *), void *argument) {
   static _Atomic(create_function) original;
   create_function create = atomic_load_explicit(&original, memory_order_acquire);
@@ -58,7 +58,7 @@ int opbench_perf_open(uint32_t type, uint64_t config, int thread, int exclude_ke
 }
 
 void opbench_begin_on(unsigned index) {
-  // Room for 8,192 CPUs: the kernel refuses a set that is smaller than its own.
+  // Room for 8,192 CPUs, because the kernel refuses a set that is smaller than its own.
   enum { cpus = 8192 };
   cpu_set_t *all = CPU_ALLOC(cpus), *one = CPU_ALLOC(cpus);
   size_t size = CPU_ALLOC_SIZE(cpus);
@@ -72,7 +72,8 @@ void opbench_begin_on(unsigned index) {
           CPU_SET_S(cpu, size, one);
           break;
         }
-      // The first call returns when the thread has moved; it then stays until the kernel has a reason to move it again.
+      // The first call returns when the thread has moved. The thread then stays on that CPU until the kernel has a
+      // reason to move the thread again.
       if (sched_setaffinity(0, size, one) == 0) sched_setaffinity(0, size, all);
     }
   }

@@ -1,5 +1,5 @@
-/// What a subject can do and what a benchmark needs: the same names on both sides. A subject says its own once; a benchmark
-/// whose needs are not among them has an empty cell there.
+/// The abilities of a subject and the needs of a benchmark, with the same names on both sides. A subject declares its
+/// own abilities once. A benchmark that needs more has an empty cell for that subject.
 public struct Abilities: OptionSet, Hashable, Sendable {
   public let rawValue: Int
 
@@ -9,19 +9,19 @@ public struct Abilities: OptionSet, Hashable, Sendable {
   public static let operations = Abilities(rawValue: 1)
   /// Closures that can be cancelled: `CancellableSubject`.
   public static let cancellation = Abilities(rawValue: 2)
-  /// Threads of its own: closures may wait for one another and for the thread that submits them.
+  /// Threads of its own. Closures may wait for one another and for the thread that submits them.
   public static let threads = Abilities(rawValue: 4)
-  /// `submitBarrier`.
+  /// The subject has `submitBarrier`.
   public static let barriers = Abilities(rawValue: 8)
-  /// `setSuspended`.
+  /// The subject has `setSuspended`.
   public static let suspension = Abilities(rawValue: 16)
 
-  /// A number that weighs urgency against waiting: `init(workers:fairnessInterval:)`.
+  /// A number that weighs urgency against waiting. The subject has `init(workers:fairnessInterval:)`.
   public static let fairness = Abilities(rawValue: 32)
 
-  /// A million operations at once at the same cost for each.
+  /// A million operations at once, at the same cost per operation.
   public static let millions = Abilities(rawValue: 64)
-  /// Several queues whose operations run on the same threads: `queues(_:workers:)`.
+  /// Several queues whose operations run on the same threads. The subject has `queues(_:workers:)`.
   public static let queues = Abilities(rawValue: 128)
 
   private static let named: [(ability: Abilities, name: String, words: String)] = [
@@ -35,9 +35,9 @@ public struct Abilities: OptionSet, Hashable, Sendable {
     (.queues, "queues", "queues that share their threads"),
   ]
 
-  /// One word each, the most telling first.
+  /// The names of the abilities, one word each, the most telling ability first.
   public var names: [String] { Self.named.filter { contains($0.ability) }.map(\.name) }
 
-  /// What the most telling of them is, in words; nil for none.
+  /// The most telling ability in words; nil without any ability.
   public var words: String? { Self.named.first { contains($0.ability) }?.words }
 }

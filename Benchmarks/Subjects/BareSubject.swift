@@ -1,9 +1,9 @@
 import Harness
 import Operations
 
-/// One of our backends used through the public `Backend` protocol, without operations and queues: the difference to the
-/// same name without `-bare` is what the operation layer costs. A closure is a `Job`; nothing waits for a backend, so the
-/// outstanding ones are counted by hand.
+/// One of this library's backends, used through the public `Backend` protocol, without operations and queues. The
+/// difference to the subject with the same name without `-bare` is the cost of the operation layer. A closure is a
+/// `Job`. A backend has no call that waits, so the outstanding jobs are counted by hand.
 public final class BareSubject<Choice: BackendChoice>: ClosureSubject {
   public static var name: String { Choice.name + "-bare" }
   public static var summary: String { Choice.bareSummary }

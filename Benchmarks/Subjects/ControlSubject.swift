@@ -2,12 +2,12 @@ import Glibc
 import Harness
 import Operations
 
-/// The stealing backend with something known done in front of every operation: the positive control of `opbench
-/// validate` and of the gate's self-test, and without any of it their null control. All are this same code, and only
-/// numbers in the environment differ.
+/// The stealing backend with a known cost in front of every operation: the positive control of `opbench validate` and
+/// of the gate's self-test. Without any cost, the subject is their null control. All controls are this same code, and
+/// only numbers in the environment differ.
 ///
-/// It is done where the operation is made, on the thread that adds it. Where adding and running do not overlap, as in
-/// all benchmarks that `validate` uses, a delay lengthens the whole by just so much.
+/// The cost is spent where the operation is made, on the thread that adds the operation. When adding and running do not
+/// overlap, as in all benchmarks that `validate` uses, a delay lengthens the whole by exactly the delay.
 public enum ControlChoice: BackendChoice {
   public static var name: String { "control" }
   public static var summary: String { "the stealing backend with a known delay, for validate" }
@@ -19,12 +19,12 @@ public enum ControlChoice: BackendChoice {
     StealingChoice.makeBackend(workers: workers, fairnessInterval: fairnessInterval)
   }
 
-  /// The variable that holds the rounds of spinning per operation.
+  /// The variable with the rounds of spinning per operation.
   public static let delayVariable = "OPBENCH_CONTROL_ROUNDS"
-  /// The variable that holds how many rounds a process adds to that at most: it draws its own number, and so is slow
-  /// or fast by luck.
+  /// The variable with the most rounds that a process adds to the delay. Each process draws its own number, and so is
+  /// slow or fast by chance.
   public static let noiseVariable = "OPBENCH_CONTROL_NOISE_ROUNDS"
-  /// The variable that holds how many pieces of memory are allocated, and freed, per operation.
+  /// The variable with the number of pieces of memory that are allocated, and freed, per operation.
   public static let allocationsVariable = "OPBENCH_CONTROL_ALLOCATIONS"
 
   @usableFromInline static let rounds = number(delayVariable) + Int.random(in: 0...max(0, number(noiseVariable)))
@@ -37,7 +37,7 @@ public enum ControlChoice: BackendChoice {
     if allocations > 0 { allocate() }
   }
 
-  /// Not inlined, so that the optimiser does not see that nobody reads the memory.
+  /// Not inlined, so that the optimiser does not see that the memory is never read.
   @inline(never) @usableFromInline
   static func allocate() {
     for _ in 0..<allocations {

@@ -1,7 +1,7 @@
 import Harness
 
-/// No queue at all: each body runs where it is submitted. What a benchmark takes on it is what the benchmark itself
-/// costs, which `opbench validate` reports.
+/// No queue at all: each body runs where it is submitted. The time of a benchmark on this subject is the cost of the
+/// benchmark itself, which `opbench validate` reports.
 public final class EmptySubject: ClosureSubject {
   public static var name: String { "empty" }
   public static var summary: String { "no queue at all, for validate" }

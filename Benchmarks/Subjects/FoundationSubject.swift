@@ -1,8 +1,9 @@
 import Foundation
 import Harness
 
-/// Foundation's `OperationQueue` as it comes: its width is the system's to choose. A limit of
-/// `maxConcurrentOperationCount` would change the path it takes, so it is not set unless a benchmark is about limits.
+/// Foundation's `OperationQueue` with its default settings: the system chooses the width. A limit,
+/// `maxConcurrentOperationCount`, would change the code path of the queue, so a limit is set only when a benchmark is
+/// about limits.
 public final class FoundationSubject: OperationSubject {
   public static var name: String { "foundation" }
   public static var summary: String { "Foundation's OperationQueue" }
@@ -24,7 +25,7 @@ public final class FoundationSubject: OperationSubject {
 
   /// An operation that passes itself to its body.
   public final class Cancellable: Operation, @unchecked Sendable {
-    // Immutable: safe to share.
+    // `body` is immutable, so sharing the operation is safe.
     private let body: @Sendable (Cancellable) -> Void
 
     init(_ body: @escaping @Sendable (Cancellable) -> Void) {

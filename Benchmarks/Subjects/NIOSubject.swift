@@ -1,9 +1,9 @@
 import Harness
 import NIOPosix
 
-/// `NIOThreadPool.submit`, the way SwiftNIO's users put blocking work aside: a fixed number of threads behind one lock.
-/// It has no dependencies and no priorities, work that was submitted cannot be cancelled by whoever submitted it, and
-/// nothing waits for it, so the outstanding work is counted by hand.
+/// `NIOThreadPool.submit`, the way in which SwiftNIO's users move blocking work aside: a fixed number of threads behind
+/// one lock. The pool has no dependencies and no priorities. Submitted work cannot be cancelled by its submitter. The
+/// pool has no call that waits, so the outstanding work is counted by hand.
 public final class NIOSubject: ClosureSubject {
   public static var name: String { "nio" }
   public static var summary: String { "SwiftNIO's NIOThreadPool" }
@@ -18,7 +18,7 @@ public final class NIOSubject: ClosureSubject {
     pool.start()
   }
 
-  // The pool insists on being shut down before it goes.
+  // The pool must be shut down before it is released.
   deinit { pool.shutdownGracefully { _ in } }
 
   @inlinable

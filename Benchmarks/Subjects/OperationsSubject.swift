@@ -1,8 +1,8 @@
 import Harness
 import Operations
 
-/// Our operation queue on one of our backends. With `FoundationSubject` it is the only file that knows an operation
-/// API, so that no benchmark can treat the two differently.
+/// This library's operation queue on one of its backends. Only this file and `FoundationSubject` know an operation API,
+/// so that no benchmark can treat the two differently.
 public final class OperationsSubject<Choice: BackendChoice>: OperationSubject {
   public static var name: String { Choice.name }
   public static var summary: String { Choice.summary }
@@ -11,7 +11,7 @@ public final class OperationsSubject<Choice: BackendChoice>: OperationSubject {
 
   @usableFromInline let queue: OperationQueue
 
-  /// A private backend: what other queues of the process do is not measured.
+  /// A private backend, so that the work of other queues in the process is not measured.
   public init(workers: Int) {
     queue = OperationQueue(on: Choice.makeBackend(workers: workers, fairnessInterval: Fairness.defaultInterval))
   }
@@ -42,7 +42,7 @@ public final class OperationsSubject<Choice: BackendChoice>: OperationSubject {
 
   /// An operation that passes itself to its body.
   public final class Cancellable: Operation, @unchecked Sendable {
-    // Immutable: safe to share.
+    // `body` is immutable, so sharing the operation is safe.
     private let body: @Sendable (Cancellable) -> Void
 
     init(_ body: @escaping @Sendable (Cancellable) -> Void) {

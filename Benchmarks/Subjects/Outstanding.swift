@@ -1,21 +1,21 @@
 import Dispatch
 import Synchronization
 
-/// Counts work that was submitted and has not run, for subjects that have no wait of their own: what one writes by hand
-/// around a bare executor.
+/// Counts work that was submitted and has not run, for subjects without a wait of their own: the count that a user of a
+/// bare executor writes by hand.
 ///
-/// Two counts on cache lines of their own: a thread that only submits and threads that only finish do not write the same
-/// line. A finisher reads the other count only while somebody waits.
+/// The two counts are on cache lines of their own, so that a thread that only submits and threads that only finish do
+/// not write the same line. A finisher reads the other count only while a thread waits.
 @usableFromInline
 final class Outstanding: @unchecked Sendable {
-  // Sendable: the pointers never change, and what they point to is atomic.
+  // Sendable: the pointers never change, and the memory that they point to is atomic.
   @usableFromInline let submitted: UnsafeMutablePointer<Atomic<Int>>
   @usableFromInline let finished: UnsafeMutablePointer<Atomic<Int>>
   @usableFromInline let isAwaited: UnsafeMutablePointer<Atomic<Bool>>
   private let memory: UnsafeMutableRawPointer
   private let wake = DispatchSemaphore(value: 0)
 
-  /// Two lines of 64 bytes: Intel's prefetcher fetches pairs.
+  /// Two lines of 64 bytes, because Intel's prefetcher fetches pairs of lines.
   private static let distance = 128
 
   @usableFromInline
@@ -40,13 +40,14 @@ final class Outstanding: @unchecked Sendable {
     if isAwaited.pointee.load(ordering: .sequentiallyConsistent) { wakeIfLast(count) }
   }
 
-  /// Blocks until nothing is outstanding. One thread at a time.
+  /// Blocks until nothing is outstanding. Only one thread at a time may wait.
   @usableFromInline
   func wait() {
     while true {
       isAwaited.pointee.store(true, ordering: .sequentiallyConsistent)
       if finished.pointee.load(ordering: .sequentiallyConsistent) == submitted.pointee.load(ordering: .acquiring) {
-        // A finisher may have been faster; its signal then ends the next wait early, which looks again.
+        // A finisher may have signalled already. The signal then ends the next wait early, and the loop checks the
+        // counts again.
         isAwaited.pointee.store(false, ordering: .relaxed)
         return
       }
@@ -62,7 +63,7 @@ final class Outstanding: @unchecked Sendable {
   }
 }
 
-/// Counts a join down by hand: whoever brings it to zero goes on.
+/// Counts the unfinished parts of a join down by hand. The part that brings the count to zero goes on.
 @usableFromInline
 final class Countdown: Sendable {
   @usableFromInline let left: Atomic<Int>
@@ -70,13 +71,13 @@ final class Countdown: Sendable {
   @usableFromInline
   init(_ count: Int) { left = Atomic(count) }
 
-  /// True for the last one.
+  /// True for the last part.
   @inlinable
   func arrive() -> Bool { left.wrappingSubtract(1, ordering: .acquiringAndReleasing).newValue == 0 }
 }
 
 extension ClosureSubject {
-  /// For a subject without a join of its own.
+  /// `submit` with a join for a subject without a join of its own.
   @inlinable
   public func submit(
     _ count: Int, _ body: @escaping @Sendable (Int) -> Void, then join: @escaping @Sendable () -> Void

@@ -1,16 +1,17 @@
 import Harness
 import Operations
 
-/// A backend of ours under its stable name, as a concrete type: its `submit` is no call through an existential.
+/// One of this library's backends under its stable name. The backend is a concrete type, so that its `submit` is no
+/// call through an existential.
 public protocol BackendChoice: Sendable {
   associatedtype Executor: Backend
   static var name: String { get }
   static var summary: String { get }
-  /// The same for `BareSubject`.
+  /// The summary of the `BareSubject`.
   static var bareSummary: String { get }
   static var role: SubjectRole { get }
   static func makeBackend(workers: Int, fairnessInterval: Int) -> Executor
-  /// Runs before each operation is made: nothing, except in the control of `opbench validate`.
+  /// Runs before each operation is made. Does nothing, except in the control of `opbench validate`.
   static func beforeEach()
 }
 
@@ -19,9 +20,9 @@ extension BackendChoice {
   @inlinable @inline(__always) public static func beforeEach() {}
 }
 
-/// The backends of this library. A new one needs its enumeration here, and its line in each function.
+/// The backends of this library. A new backend needs its enumeration here, and its line in each function.
 public enum OwnBackends {
-  /// The operation queues first, then the same pools without operations.
+  /// Visits the operation queues first, then the same pools without operations.
   @inlinable
   public static func visitAll<Visitor: SubjectVisitor>(_ visitor: inout Visitor) {
     visitor.visit(StealingSubject.self)

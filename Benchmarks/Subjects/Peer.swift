@@ -1,11 +1,11 @@
-/// A scheduler of another language. Its benchmarks are a program out of a folder under `Benchmarks/peers`, which
-/// `scripts/peers` builds where the toolchain is installed.
+/// A scheduler of another language. Its benchmarks are a program from a folder under `Benchmarks/peers`.
+/// `scripts/peers` builds the program when the toolchain is installed.
 public struct Peer: Hashable, Sendable {
   public let name: String
   public let summary: String
-  /// What its program needs from Debian, for the line that says how to get it.
+  /// The Debian packages that its program needs, for the line of advice to the user.
   public let packages: String
-  /// What its program implements, as `family/benchmark`.
+  /// The benchmarks that its program implements, as `family/benchmark`.
   public let benchmarks: Set<String>
 
   public static let all: [Peer] = [

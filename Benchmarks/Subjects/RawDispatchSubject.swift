@@ -1,9 +1,9 @@
 import Dispatch
 import Harness
 
-/// `DispatchQueue.async` on a private concurrent queue, without an operation layer. It has no priorities within a
-/// queue, no dependencies and no cancellation of a whole queue: those cells stay empty. One piece of work can be
-/// cancelled (`DispatchWorkItem`), and a join is a group's `notify`.
+/// `DispatchQueue.async` on a private concurrent queue, without an operation layer. The queue has no priorities within
+/// itself, no dependencies and no cancellation of a whole queue, so the cells of such benchmarks stay empty. One piece
+/// of work can be cancelled (`DispatchWorkItem`), and a join is a group's `notify`.
 public final class RawDispatchSubject: CancellableSubject {
   public static var name: String { "raw-dispatch" }
   public static var summary: String { "DispatchQueue.async on a concurrent queue" }
@@ -26,7 +26,7 @@ public final class RawDispatchSubject: CancellableSubject {
     group.notify(queue: queue, execute: join)
   }
 
-  /// A barrier runs after everything that was submitted before it.
+  /// A barrier runs after everything that was submitted before the barrier.
   @inlinable public func drain() { queue.sync(flags: .barrier) {} }
 
   @inlinable
@@ -34,15 +34,16 @@ public final class RawDispatchSubject: CancellableSubject {
 
   @inlinable public func setSuspended(_ suspended: Bool) { if suspended { queue.suspend() } else { queue.resume() } }
 
-  /// A work item that its own body can see.
+  /// A work item that the item's own body can see.
   public final class Cancellable: @unchecked Sendable {
-    // Set once, before the item is handed to the queue; never written again.
+    // Set once, before the item is given to the queue, and never written again.
     fileprivate var item: DispatchWorkItem?
   }
 
   public func submitCancellable(_ body: @escaping @Sendable (Cancellable) -> Void) -> Cancellable {
     let work = Cancellable()
-    // Weak, since the work holds the item and the item its body; whoever cancels keeps the work until then.
+    // The reference is weak, because the work holds the item and the item holds its body. The caller that may cancel
+    // keeps the work until then.
     let item = DispatchWorkItem { [weak work] in
       if let work { body(work) }
     }

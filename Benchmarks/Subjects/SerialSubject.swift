@@ -1,10 +1,11 @@
 import Glibc
 import Harness
 
-/// Runs every closure in order on the thread that submits it: what the bodies and their closures cost without any
-/// scheduler. A closure that submits another does not recurse; the other runs when it has returned.
+/// Runs every closure in order on the thread that submits the closure: what the bodies and their closures cost without
+/// any scheduler. A closure that submits another closure does not recurse; the other closure runs when the first has
+/// returned.
 ///
-/// Each thread is on its own, so nothing is shared and nothing locked.
+/// Each thread works on its own, so nothing is shared and nothing is locked.
 public final class SerialSubject: ClosureSubject {
   public static var name: String { "serial" }
   public static var summary: String { "a loop on the calling thread, no scheduler" }
@@ -35,7 +36,7 @@ public final class SerialSubject: ClosureSubject {
     }
   }
 
-  /// What was submitted has run when `submit` returns to a thread that is not inside a closure.
+  /// Submitted work has already run when `submit` returns to a thread that is not inside a closure.
   @inlinable public func drain() {}
 
   @usableFromInline
@@ -46,7 +47,7 @@ public final class SerialSubject: ClosureSubject {
   }
 }
 
-/// The closures of one thread that wait for the one that runs.
+/// The closures of one thread that wait for the running closure.
 @usableFromInline
 final class Trampoline {
   @usableFromInline var waiting: [@Sendable () -> Void] = []
@@ -67,7 +68,7 @@ final class Trampoline {
     isRunning = false
   }
 
-  /// In the order in which they were submitted; those that ran are let go in batches.
+  /// Runs the closures in the order in which they were submitted. Closures that ran are released in batches.
   @usableFromInline
   func runWaiting() {
     while !waiting.isEmpty {

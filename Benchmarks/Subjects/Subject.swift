@@ -1,43 +1,46 @@
 import Harness
 
-/// Something that is measured. A subject conforms to the last of the three protocols whose meaning it really has; a
-/// benchmark asks for one of them, and a subject without it has an empty cell.
+/// A subject: something that is measured. A subject conforms to the most capable of the three protocols whose meaning
+/// the subject really has. A benchmark asks for one of the protocols, and a subject without that protocol has an empty
+/// cell.
 ///
-/// Everything here is generic and inlinable: a benchmark is specialised for each subject, so that no existential and
-/// no allocation of the harness is timed.
+/// Everything here is generic and inlinable. A benchmark is specialised for each subject, so that no existential and no
+/// allocation of the harness is timed.
 public protocol ClosureSubject: AnyObject, Sendable, WorkAdder {
   static var name: String { get }
-  /// One line for `list` and the table: what it is.
+  /// One line for `list` and the table that says what the subject is.
   static var summary: String { get }
   static var role: SubjectRole { get }
-  /// False where the system decides how many threads run; the number given to `init` is then ignored.
+  /// False when the system decides how many threads run. The number given to `init` is then ignored.
   static var workersAreAdjustable: Bool { get }
-  /// What it can do beyond running closures. The kind of subject says what most can; one that differs says so itself.
+  /// The abilities beyond running closures. The default is what most subjects of the protocol can do. A subject that
+  /// differs declares its own.
   static var abilities: Abilities { get }
 
   init(workers: Int)
 
-  /// What takes the work that `addAll` adds: the subject itself, or the scope in which it takes work.
+  /// The type that takes the work of `addAll`: the subject itself, or the scope in which the subject takes work.
   associatedtype Adder: WorkAdder = Self
 
-  /// Adds many pieces of work in one go: `produce` submits them to the adder it is given, on this thread or another.
+  /// Adds many pieces of work in one go. `produce` submits the pieces to the adder that it is given, on this thread or
+  /// another.
   func addAll(_ produce: @escaping @Sendable (Adder) -> Void)
 
-  /// Runs `body` for every index below `count`, and `join` when all have returned, with the subject's own means for
-  /// that.
+  /// Runs `body` for every index below `count`, and `join` when all have returned, with the subject's own means of
+  /// joining.
   func submit(_ count: Int, _ body: @escaping @Sendable (Int) -> Void, then join: @escaping @Sendable () -> Void)
 
   /// Blocks until everything that was submitted before the call has run.
   func drain()
 
-  /// What has been submitted and has not finished; nil where the subject does not know.
+  /// The number of pieces of work that were submitted and have not finished; nil when the subject does not know.
   var unfinished: Int? { get }
 
-  /// Runs the body alone: after everything that was submitted before it, and before everything submitted later. With
-  /// the ability `barriers`.
+  /// Runs the body alone: after everything that was submitted before the barrier, and before everything submitted
+  /// later. Needs the ability `barriers`.
   func submitBarrier(_ body: @escaping @Sendable () -> Void)
 
-  /// While suspended, what is submitted waits. With the ability `suspension`.
+  /// While suspended, submitted work waits. Needs the ability `suspension`.
   func setSuspended(_ suspended: Bool)
 }
 
@@ -45,7 +48,7 @@ extension ClosureSubject {
   @inlinable public var unfinished: Int? { nil }
   public static var abilities: Abilities { .threads }
 
-  /// No benchmark is prepared for a subject without the abilities that it needs.
+  /// Never called: no benchmark is prepared for a subject without the abilities that the benchmark needs.
   public func submitBarrier(_ body: @escaping @Sendable () -> Void) {
     preconditionFailure("\(Self.name): no barriers")
   }
@@ -54,7 +57,7 @@ extension ClosureSubject {
 
 /// Takes pieces of work.
 public protocol WorkAdder {
-  /// Runs the body some time, on some thread.
+  /// Runs the body at some time, on some thread.
   func submit(_ body: @escaping @Sendable () -> Void)
 }
 
@@ -67,7 +70,7 @@ extension ClosureSubject where Adder == Self {
 public protocol CancellableSubject: ClosureSubject {
   associatedtype Cancellable: AnyObject & Sendable
 
-  /// Runs a body that can ask whether it was cancelled.
+  /// Runs a body that can ask whether the work was cancelled.
   func submitCancellable(_ body: @escaping @Sendable (Cancellable) -> Void) -> Cancellable
   static func cancel(_ work: Cancellable)
   static func isCancelled(_ work: Cancellable) -> Bool
@@ -80,30 +83,30 @@ extension CancellableSubject {
 /// The operation API: operations with dependencies and priorities in a queue that can be suspended and cancelled as a
 /// whole.
 public protocol OperationSubject: CancellableSubject, Waiting {
-  /// With the ability `fairness`: one job of the lowest level in `fairnessInterval`; 0 for none.
+  /// Needs the ability `fairness`: one job of the lowest level in `fairnessInterval` jobs; 0 for none.
   init(workers: Int, fairnessInterval: Int)
 
-  /// With the ability `queues`: that many on the same threads.
+  /// `count` queues on the same threads. Needs the ability `queues`.
   static func queues(_ count: Int, workers: Int) -> [Self]
 
   static func makeOperation(_ body: @escaping @Sendable () -> Void) -> Item
   static func setPriority(_ level: PriorityLevel, of item: Item)
   static func addDependency(of item: Item, on dependency: Item)
-  /// A block that runs once when the operation has finished.
+  /// Sets a block that runs once when the operation has finished.
   static func setCompletion(_ block: @escaping @Sendable () -> Void, of item: Item)
   static func isExecuting(_ item: Item) -> Bool
   static func isFinished(_ item: Item) -> Bool
   static func isCancelled(_ item: Item) -> Bool
   static func cancel(_ item: Item)
-  /// Runs an operation that is in no queue, on the calling thread, to its end.
+  /// Runs an operation that is in no queue to its end, on the calling thread.
   static func start(_ item: Item)
 
   func add(_ item: Item)
   func add(contentsOf items: [Item])
   func cancelAll()
-  /// At most n operations run at a time.
+  /// Limits the number of operations that run at a time to `count`.
   func setLimit(_ count: Int)
-  /// What has been added and has not finished.
+  /// The number of operations that were added and have not finished.
   var remaining: Int { get }
 }
 
@@ -133,7 +136,7 @@ extension OperationSubject {
   }
 }
 
-/// The five priorities every operation API has, lowest first.
+/// The five priorities of every operation API, lowest first.
 public enum PriorityLevel: Int, CaseIterable, Sendable {
   case veryLow, low, normal, high, veryHigh
 }

@@ -1,13 +1,13 @@
 import Harness
 
-/// Sees each subject under the most capable of the three protocols that it conforms to.
+/// Visits each subject under the most capable of the three protocols to which the subject conforms.
 public protocol SubjectVisitor {
   mutating func visit<S: ClosureSubject>(_ subject: S.Type)
   mutating func visit<S: CancellableSubject>(_ subject: S.Type)
   mutating func visit<S: OperationSubject>(_ subject: S.Type)
 }
 
-/// Everything that can be measured: one line each.
+/// All subjects: one line each.
 public enum SubjectRegistry {
   /// Inlinable, so that what a visitor does with a subject is compiled for that subject.
   @inlinable
@@ -23,17 +23,18 @@ public enum SubjectRegistry {
     visitor.visit(EmptySubject.self)
   }
 
-  /// What this program measures in processes of its own kind, and after it the peers, which are other programs.
+  /// The subjects that this program measures in processes of its own, and after them the peers, which are other
+  /// programs.
   public static let all: [SubjectInfo] = inProcess + Peer.all.map(\.info)
 
-  /// Controls are in no plan.
+  /// The subjects of this program. Controls are in no plan, so they are left out.
   public static let inProcess: [SubjectInfo] = {
     var collector = Collector()
     visitAll(&collector)
     return collector.subjects.filter { $0.role != .control }
   }()
 
-  /// They stand beside whatever backend is measured.
+  /// The references that run beside any measured backend.
   public static let references = all.filter { $0.role == .standingReference }.map(\.name)
 
   private struct Collector: SubjectVisitor {
@@ -52,15 +53,15 @@ public enum SubjectRegistry {
   }
 }
 
-/// What the plan needs to know of a subject without having one.
+/// The facts that the plan needs of a subject, without an instance of the subject.
 public struct SubjectInfo: Hashable, Sendable {
   public let name: String
-  /// What it is, in one line.
+  /// What the subject is, in one line.
   public let summary: String
   public let role: SubjectRole
   public let abilities: Abilities
   public let workersAreAdjustable: Bool
-  /// The benchmarks it has programs for, as `family/benchmark`; nil: all that its abilities allow.
+  /// The benchmarks that the subject has programs for, as `family/benchmark`; nil: all that its abilities allow.
   public let benchmarks: Set<String>?
 
   package var facts: SubjectFacts { SubjectFacts(name, role: role, summary: summary) }

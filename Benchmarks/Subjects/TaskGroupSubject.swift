@@ -1,13 +1,13 @@
 import Harness
 import Synchronization
 
-/// Swift concurrency, on its own cooperative pool, each time in the form that its users write:
-/// * work that is added in one go, and a join, are children of a discarding task group (`addAll`,
-///   `submit(_:_:then:)`); the group lives in an unstructured task, since the caller is no asynchronous function;
-/// * work that appears while other work runs (a chain, a graph whose tasks become ready) is an unstructured task,
-///   because a child cannot add to the group it belongs to.
+/// Swift concurrency on its own cooperative pool, always in the form that its users write:
+/// * Work that is added in one go, and a join, are children of a discarding task group (`addAll`, `submit(_:_:then:)`).
+///   The group is inside an unstructured task, because the caller is not an asynchronous function.
+/// * Work that appears while other work runs (a chain, a graph whose tasks become ready) is an unstructured task,
+///   because a child cannot add to the group to which the child belongs.
 ///
-/// The width is the pool's: a thread per CPU. Bodies that block take that thread away.
+/// The width is that of the pool: a thread per CPU. A body that blocks takes its thread away from the pool.
 public final class TaskGroupSubject: CancellableSubject {
   public static var name: String { "task-group" }
   public static var summary: String { "Swift concurrency: task groups and tasks" }
@@ -28,7 +28,7 @@ public final class TaskGroupSubject: CancellableSubject {
     }
   }
 
-  /// Adds children to the group in whose task it is used.
+  /// Adds children to the group in whose task the adder is used.
   public struct Adder: WorkAdder {
     @usableFromInline let group: DiscardingTaskGroup
 
@@ -69,10 +69,10 @@ public final class TaskGroupSubject: CancellableSubject {
     }
   }
 
-  /// A task alone has run when its value is there, but what it submitted has not: hence the count.
+  /// The value of a task says only that the task has run, not the work that the task submitted. So the work is counted.
   @inlinable public func drain() { outstanding.wait() }
 
-  /// A task that its own body can see.
+  /// A task that the task's own body can see.
   public final class Cancellable: Sendable {
     fileprivate let task = Mutex<Task<Void, Never>?>(nil)
   }
@@ -91,6 +91,6 @@ public final class TaskGroupSubject: CancellableSubject {
 
   public static func cancel(_ work: Cancellable) { work.task.withLock { $0 }?.cancel() }
 
-  /// Asked by the body itself, as everywhere in Swift concurrency.
+  /// The body itself asks, as is usual in Swift concurrency.
   public static func isCancelled(_ work: Cancellable) -> Bool { Task.isCancelled }
 }

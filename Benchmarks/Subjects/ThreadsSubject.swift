@@ -2,9 +2,9 @@ import Glibc
 import Harness
 import Synchronization
 
-/// A POSIX thread for every closure, as a program does that has no pool (`std::async`, a thread per request): what the
-/// kernel's scheduler alone can do. At most 256 live at a time, so that the machine survives; beyond that a closure waits
-/// until a thread ends, which then starts the thread of the closure that has waited longest.
+/// A POSIX thread for every closure, as in a program without a pool (`std::async`, a thread per request): what the
+/// kernel's scheduler alone can do. At most 256 threads live at a time, so that the machine survives. A further closure
+/// waits until a thread ends. The ending thread then starts the thread of the closure that has waited longest.
 public final class ThreadsSubject: ClosureSubject {
   public static var name: String { "threads" }
   public static var summary: String { "a POSIX thread per closure, at most \(mostThreads) at a time" }
@@ -17,10 +17,10 @@ public final class ThreadsSubject: ClosureSubject {
   private struct State {
     var live = 0
     var waiting: [@Sendable () -> Void] = []
-    /// How many of `waiting` have been taken.
+    /// The number of closures in `waiting` that have been taken.
     var taken = 0
 
-    /// The next closure for the thread that ends; without one there is a thread less.
+    /// The next closure, for the thread that ends. When there is none, the number of live threads falls by one.
     mutating func next() -> (@Sendable () -> Void)? {
       guard taken < waiting.count else {
         live -= 1
@@ -67,7 +67,7 @@ public final class ThreadsSubject: ClosureSubject {
     while true {
       let status = pthread_create(&thread, &attributes, { ThreadBody.enter($0) }, box)
       if status == 0 { break }
-      // The system has no thread to give at the moment: another one is about to end.
+      // The system has no thread to give at the moment, and another thread is about to end.
       precondition(status == EAGAIN, "no thread can be created: \(String(cString: strerror(status)))")
       usleep(500)
     }
@@ -82,7 +82,7 @@ public final class ThreadsSubject: ClosureSubject {
   }
 }
 
-/// What a thread finds when it begins.
+/// The closure that a thread runs first, and its subject.
 private final class ThreadBody {
   private let subject: ThreadsSubject
   private let body: @Sendable () -> Void

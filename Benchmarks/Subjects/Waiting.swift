@@ -1,4 +1,4 @@
-/// Operations that one can wait for one by one, from outside or from inside another operation.
+/// A subject that can wait for one operation, from outside or from inside another operation.
 public protocol Waiting {
   associatedtype Item: AnyObject & Sendable
 

@@ -1,11 +1,11 @@
 import Harness
 
-/// A benchmark with those of its parameters that somebody asked for.
+/// A benchmark with the parameters that the user asked for.
 package struct BenchmarkChoice: Sendable {
   package let workload: any Workload
-  /// What runs.
+  /// The parameters that run.
   package let parameterSets: [Parameters]
-  /// What runs only on request: larger sizes, other shapes.
+  /// The parameters that run only on request: larger sizes, other shapes.
   package let variants: [Parameters]
 
   init(_ workload: any Workload, parameterSets: [Parameters], variants: [Parameters]) {
@@ -18,8 +18,8 @@ package struct BenchmarkChoice: Sendable {
     BenchmarkChoice(workload, parameterSets: parameterSets + variants, variants: [])
   }
 
-  /// A benchmark whose name matches is taken with all its parameters. Where only `name parameters` matches, the benchmark is
-  /// taken with the parameters that match. Without an expression, everything is taken.
+  /// A benchmark whose name matches is taken with all its parameters. When only `name parameters` matches, the
+  /// benchmark is taken with the parameters that match. Without an expression, everything is taken.
   package static func all(
     _ catalogue: Catalogue, matching text: String?, option: String
   ) throws -> [BenchmarkChoice] {

@@ -1,15 +1,17 @@
 import Harness
 
-/// Every benchmark: one line each, in the order in which they are shown.
+/// Every benchmark: one line each, in the order of the listings.
 package struct Catalogue: Sendable {
   package let workloads: [any Workload]
 
-  /// Everything. `graphs` are the files that `dependencies/replay` replays; without any it generates one from the seed.
+  /// All benchmarks. `graphs` are the files that `dependencies/replay` replays. Without files, `dependencies/replay`
+  /// generates a workflow from the seed.
   package init(graphs: [String], seed: UInt64) throws {
     workloads = Self.made(try Replay(graphs: graphs, seed: seed))
   }
 
-  /// One benchmark, in the process that measures it: nothing is read or generated for others. Nil when there is none.
+  /// One benchmark, in the process that measures it. Nothing is read or generated for other benchmarks. Nil when there
+  /// is no such benchmark.
   package static func workload(_ name: BenchmarkName, context: String, seed: UInt64) throws -> (any Workload)? {
     let replay = name == Replay.name ? try Replay(graphs: RunContext(context).graphs, seed: seed) : nil
     return made(replay).first { $0.name == name }

@@ -2,12 +2,13 @@ import Harness
 import Subjects
 
 extension Workload {
-  /// Why a subject has an empty cell here; nil when it can run.
+  /// The reason why a subject has an empty cell; nil when the subject can run the benchmark.
   package func obstacle(_ subject: SubjectInfo, _ parameters: Parameters = [:]) -> String? {
     var needs = needs(parameters)
     if let benchmarks = subject.benchmarks {
       guard benchmarks.contains("\(name)") else { return "its program has no such benchmark" }
-      // Its program has a form of its own for what the benchmark needs, but not for what single parameters need besides.
+      // The program of the subject has a form of its own for the needs of the benchmark, but not for the additional
+      // needs of single parameters.
       needs.subtract(self.needs)
     }
     return needs.subtracting(subject.abilities).words.map { "it has no \($0)" }

@@ -2,14 +2,14 @@ import Harness
 import Subjects
 
 extension Trial {
-  /// The trial of a benchmark of costs. A round hands work to the subject, waits until all has run, and checks that
-  /// every operation ran once and that nothing is left. Timed: `add` and the wait.
+  /// The trial of a benchmark of costs. A round hands work to the subject, waits until all of the work has run, and
+  /// checks that every operation ran once and that nothing is left. Timed: `add` and the wait.
   ///
   /// - Parameters:
-  ///   - operations: how many one round runs, those without a flag included.
-  ///   - edges: how many dependencies one round has.
-  ///   - add: hands the work over, and waits itself for what `drain` would not.
-  ///   - verify: what else must hold after a round.
+  ///   - operations: the number of operations in one round, including operations without a flag.
+  ///   - edges: the number of dependencies in one round.
+  ///   - add: hands the work over, and waits for any work that `drain` does not wait for.
+  ///   - verify: checks what else must hold after a round.
   static func rounds<S: ClosureSubject>(
     of operations: Int, _ flags: RunFlags, on subject: S, edges: Int = 0, add: @escaping () -> Void,
     verify: @escaping () throws -> Void = {}

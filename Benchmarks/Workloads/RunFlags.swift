@@ -1,10 +1,10 @@
 import Harness
 
-/// One word per operation, in which its body notes that it ran: what the checks of the benchmarks rest on.
+/// One word per operation, in which the body notes that it ran. The checks of the benchmarks rest on these words.
 ///
-/// No shared counter: two workers that add to one word would pay for each other, and that would be timed. Each word
-/// is written by its own operation alone and read after the subject has said that all are done, so it needs no
-/// atomicity.
+/// There is no shared counter, because two workers that add to one word would slow each other down, and the time would
+/// be measured. Each word is written by its own operation alone and read after the subject has said that all operations
+/// are done, so the words need not be atomic.
 struct RunFlags: @unchecked Sendable {
   private let words: UnsafeMutablePointer<UInt32>
   let count: Int
@@ -15,14 +15,14 @@ struct RunFlags: @unchecked Sendable {
     self.count = count
   }
 
-  /// For flags that do not live as long as the process.
+  /// Needed for flags that do not live as long as the process.
   func deallocate() { words.deallocate() }
 
-  /// The address an operation's body captures: one word of context.
+  /// The address that an operation's body captures: one word of context.
   @inline(__always)
   func slot(_ index: Int) -> RunFlag { RunFlag(word: words + index) }
 
-  /// Throws unless every operation ran `times` times since the last check, and starts over.
+  /// Throws unless every operation ran `times` times since the last check; then sets all words to zero.
   func check(times: UInt32 = 1) throws {
     for index in 0..<count {
       let found = words[index]
@@ -33,7 +33,7 @@ struct RunFlags: @unchecked Sendable {
     }
   }
 
-  /// How often one operation ran since the last check, and starts over.
+  /// How often one operation ran since the last check; then sets its word to zero.
   func take(_ index: Int) -> UInt32 {
     defer { words[index] = 0 }
     return words[index]
@@ -41,11 +41,11 @@ struct RunFlags: @unchecked Sendable {
 
   func hasRun(_ index: Int) -> Bool { words[index] != 0 }
 
-  /// How many have run so far.
+  /// The number of operations that have run so far.
   var ran: Int { (0..<count).count { words[$0] != 0 } }
 }
 
-/// Where one operation notes that it ran.
+/// The place where one operation notes that it ran.
 struct RunFlag: @unchecked Sendable {
   fileprivate let word: UnsafeMutablePointer<UInt32>
 
@@ -53,7 +53,7 @@ struct RunFlag: @unchecked Sendable {
   func mark() { word.pointee &+= 1 }
 }
 
-/// What must hold of a queue when a benchmark has drained it.
+/// Throws when operations are left in a queue after a benchmark has drained the queue.
 func checkEmpty(_ remaining: Int) throws {
   guard remaining == 0 else { throw CheckFailed("\(remaining) operations are left in the queue after it was drained") }
 }

@@ -1,22 +1,23 @@
 import Harness
 import Subjects
 
-/// What the user asked for, checked, and made into a plan.
+/// The choices of the user, checked, and made into a plan.
 package struct Selection: Sendable {
-  /// What `--backend` named.
+  /// The names given with `--backend`.
   package var names: [String]
   package var benchmark: String?
-  /// Whether the variants of the benchmarks run too: what takes too long to come unasked.
+  /// Whether the variants of the benchmarks run too. Variants take too long to run unasked.
   package var variants = false
-  /// Nil: one worker per CPU this process may use.
+  /// The worker counts; nil: one worker per CPU that this process may use.
   package var workers: [Int]?
   package var effort: Effort
   package var seed: UInt64
-  /// What the timed processes run on.
+  /// The allocator of the timed processes.
   package var allocator = Allocator.system
-  /// What starting a process takes, in seconds.
+  /// How long starting a process takes, in seconds.
   package var startup = Plan.usualStartup
-  /// What the run may take by the estimate, in seconds for every three arms; nil: as long as the effort takes.
+  /// The estimated seconds that the run may take with three arms, and in proportion with more arms; nil: as long as the
+  /// effort takes.
   package var budget: Double?
   package var peers: PeerPrograms
 
@@ -64,7 +65,7 @@ package struct Selection: Sendable {
     }
   }
 
-  /// The named subjects in the order given, without repetition, and the references beside them. Names may be
+  /// The named subjects in the given order, without repetition, and the references that run beside them. Names may be
   /// separated by commas.
   func subjects() throws -> [SubjectInfo] {
     let known = SubjectRegistry.all
@@ -90,7 +91,7 @@ package struct Selection: Sendable {
     return chosen.enumerated().filter { index, subject in !chosen[..<index].contains(subject) }.map(\.element)
   }
 
-  /// The peers that were asked for and are not built: their cells stay empty.
+  /// The peers that were asked for and are not built. Their cells stay empty.
   package func missingPeers() throws -> [String] { try subjects().filter(isMissing).map(\.name) }
 
   private func isMissing(_ subject: SubjectInfo) -> Bool {
@@ -110,7 +111,7 @@ package struct Selection: Sendable {
     }
   }
 
-  /// What the expression asks for; without one, every benchmark.
+  /// The benchmarks that the expression asks for; without an expression, every benchmark.
   private func chosen(_ catalogue: Catalogue) throws -> [BenchmarkChoice] {
     let choices = try BenchmarkChoice.all(catalogue, matching: benchmark, option: "--benchmark")
       .map { variants ? $0.withVariants : $0 }

@@ -1,13 +1,13 @@
 import Harness
 
-/// What a benchmark is prepared with.
+/// The input from which a benchmark is prepared.
 package struct Setting: Sendable {
   package let parameters: Parameters
   package let workers: Int
   package let seed: UInt64
   package let spin: Spin
-  /// The time in which the slowest subject completes one operation of an open loop, in nanoseconds; unknown while it
-  /// is being found out, and to every other benchmark.
+  /// The time in which the slowest subject completes one operation of an open loop, in nanoseconds. The time is unknown
+  /// during calibration, and in every other benchmark.
   package let serviceTime: Double?
 
   package init(parameters: Parameters, workers: Int, seed: UInt64, spin: Spin, serviceTime: Double? = nil) {
@@ -18,7 +18,7 @@ package struct Setting: Sendable {
     self.serviceTime = serviceTime
   }
 
-  /// A parameter that `parameterSets` has put there.
+  /// A parameter that `parameterSets` has set.
   func integer(_ key: String) throws -> Int {
     guard let value = parameters.integer(key), value >= 0 else {
       throw Complaint(.usage, "parameter '\(key)' is missing or not a count in '\(parameters)'")

@@ -2,12 +2,13 @@ import Dispatch
 import Glibc
 import Harness
 
-/// Threads outside the subject that act at the same time. They are made before anything is timed and sleep between
-/// two uses, so that what is timed has their waking in it and not their creation.
+/// Threads outside the subject that act at the same time. The threads are created before anything is timed and sleep
+/// between two uses, so the timed part contains waking the threads and not creating them.
 final class ThreadTeam {
-  /// What the threads share; it outlives the team until the last of them has ended.
+  /// The state that the threads share. The state outlives the team until the last thread has ended.
   private final class Shared: @unchecked Sendable {
-    // `job` is written before the semaphores let the threads go and not again until all have said that they are done.
+    // `job` is written before the semaphores let the threads go, and not again until all threads have said that they
+    // are done.
     var job: (@Sendable (Int) -> Void)?
     let go: [DispatchSemaphore]
     let done = DispatchSemaphore(value: 0)
@@ -60,7 +61,7 @@ final class ThreadTeam {
     for thread in threads { pthread_join(thread, nil) }
   }
 
-  /// Runs the job once on every thread, with the thread's number, and returns when all have.
+  /// Runs the job once on every thread, with the thread's number, and returns when all threads have run the job.
   func run(_ job: @escaping @Sendable (_ thread: Int) -> Void) {
     shared.job = job
     for semaphore in shared.go { semaphore.signal() }
@@ -73,5 +74,5 @@ final class ThreadTeam {
   }
 }
 
-/// The part of `count` things that falls to one of `parts`; together they are all of them.
+/// Part number `part` of `count` things that are split into `parts`. The parts together are all things.
 func slice(_ part: Int, of parts: Int, count: Int) -> Range<Int> { part * count / parts..<(part + 1) * count / parts }

@@ -1,46 +1,47 @@
 import Harness
 import Subjects
 
-/// A benchmark. It is one file: what it is called, which parameters it runs with, and one generic function per kind
-/// of subject that makes it ready to be timed.
+/// A benchmark. Each benchmark is one file: its name, the parameters with which it runs, and one generic function per
+/// kind of subject that prepares the timed part.
 ///
-/// A benchmark implements `prepare` for the least capable kind of subject on which it means something, and for a more
-/// capable one where that kind has its own way. What `prepare` returns is specialised for the subject.
+/// A benchmark implements `prepare` for the least capable kind of subject on which the benchmark means something, and
+/// for a more capable kind when that kind has its own way. The trial that `prepare` returns is specialised for the
+/// subject.
 package protocol Workload: Sendable {
   var name: BenchmarkName { get }
-  /// One line for `list`.
+  /// One line for `list` that says what the benchmark measures.
   var summary: String { get }
-  /// Everything it reports.
+  /// All metrics that the benchmark reports.
   var metrics: [Metric] { get }
-  /// What the table shows of it.
+  /// The metrics that the table shows.
   var headlines: [Metric] { get }
-  /// What a subject must be able to do beyond running closures: see `Abilities`.
+  /// The abilities that a subject needs beyond running closures: see `Abilities`.
   var needs: Abilities { get }
-  /// The needs with these parameters, where they depend on them.
+  /// The needs with these parameters, for a benchmark whose needs depend on the parameters.
   func needs(_ parameters: Parameters) -> Abilities
   var repeats: RepeatPolicy { get }
-  /// The policy for these parameters, where it depends on them.
+  /// The policy for these parameters, for a benchmark whose policy depends on the parameters.
   func repeats(_ parameters: Parameters) -> RepeatPolicy
-  /// What a process works at least before its first value, in nanoseconds, where the age of its threads tells; a quick run
-  /// does not wait for that.
+  /// The least time that a process works before its first value, in nanoseconds, for a benchmark whose result depends
+  /// on the age of the threads. A quick run ignores this minimum.
   var leadIn: UInt64 { get }
-  /// After how many seconds a process counts as hung; nil: from the estimate of the plan.
+  /// After how many seconds a process counts as hung; nil: the limit comes from the estimate of the plan.
   var timeLimit: Double? { get }
   /// Whether allocations per operation are counted, in a process of their own.
   var countsAllocations: Bool { get }
 
-  /// Everything the default run measures; the same for every subject.
+  /// The parameters of the default run, the same for every subject.
   func parameterSets() -> [Parameters]
-  /// What a run measures besides with `--variants`: sizes and shapes that take too long to come unasked.
+  /// The additional parameters of a run with `--variants`: sizes and shapes that take too long to run unasked.
   func extendedParameterSets() -> [Parameters]
-  /// What a reader of the table should know of these parameters, beside the numbers.
+  /// Notes on these parameters for the reader of the table, beside the numbers.
   func notes(_ parameters: Parameters, workers: Int) -> [String]
 
   func prepare<S: ClosureSubject>(closures subject: S.Type, _ setting: Setting) throws -> Trial
   func prepare<S: CancellableSubject>(cancellable subject: S.Type, _ setting: Setting) throws -> Trial
   func prepare<S: OperationSubject>(operations subject: S.Type, _ setting: Setting) throws -> Trial
 
-  /// What the program of a peer needs beyond the parameters.
+  /// The input that the program of a peer needs beyond the parameters.
   func peerInput(_ setting: Setting) throws -> PeerInput
 
   /// The trial for the subject of that name; nil when there is none.
@@ -71,8 +72,7 @@ extension Workload {
     try prepare(cancellable: subject, setting)
   }
 
-  /// In each workload's own conformance `Self` is known, so the whole path from here to the timed loop is
-  /// specialised.
+  /// `Self` is known in each workload's own conformance, so the whole path from here to the timed loop is specialised.
   package func prepare(subject: String, _ setting: Setting) throws -> Trial? {
     var selection = SubjectSelection(workload: self, subject: subject, setting: setting)
     SubjectRegistry.visitAll(&selection)
@@ -111,7 +111,8 @@ private struct SubjectSelection<W: Workload>: SubjectVisitor {
     }
   }
 
-  /// Nothing is prepared for a subject that lacks something: what it would call there is missing, or it would never end.
+  /// Refuses a subject that lacks an ability. Otherwise the subject would lack a function that the benchmark calls, or
+  /// the benchmark would never end.
   private func check<S: ClosureSubject>(_ type: S.Type) throws {
     guard let missing = workload.needs(setting.parameters).subtracting(S.abilities).words else { return }
     throw CheckFailed("\(workload.name) means nothing on \(S.name), which has no \(missing)")

@@ -4,7 +4,7 @@ import Harness
 import Laboratory
 import Subjects
 
-/// `opbench gate`: has a change made anything slower?
+/// `opbench gate`: tells whether a change has made anything slower.
 struct Gate: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Hold one build against another: pass, regression, inconclusive or improvement.",
@@ -38,7 +38,7 @@ struct Gate: ParsableCommand {
 
   static let subjects = SubjectRegistry.inProcess.filter { $0.abilities.contains(.operations) }.map(\.name)
 
-  /// results/gate of the checkout that this program was built from.
+  /// The folder results/gate of the checkout from which this program was built.
   static let folder =
     #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3).joined(separator: "/")
     + "/results/gate"
@@ -65,7 +65,7 @@ extension Gate {
       ("--calibrate", options.calibrate != nil), ("--output", options.output != nil),
       ("--record", options.record != nil),
     ]
-    // The thresholds hold for the gated benchmarks, which --whole takes.
+    // The thresholds are for the gated benchmarks, which run only with --whole.
     if let option = options.given(beyond: whole ? ["--thresholds"] : []) ?? others.first(where: \.1)?.0 {
       throw Complaint(.usage, "--self-test takes no \(option): it is this program against itself")
     }

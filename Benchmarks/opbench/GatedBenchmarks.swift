@@ -1,11 +1,11 @@
 import Harness
 
-/// What the gate holds of opbench.
+/// The benchmarks of opbench that the gate measures.
 enum GatedBenchmarks {
   static let defaultSubject = "stealing"
 
-  /// Each path through the library once, at the width of this machine for wall-clock
-  /// time, and the plainest of them at one worker for what hardly varies.
+  /// Each path through the library once. Wall-clock time is measured at the width of this machine. At one worker, the
+  /// allocations of every path are counted, and the simplest paths also have their CPU time and switches measured.
   static func cells(subject: String, workers: Int) -> [GatedCell] {
     let nine: [(Scenario, Metric)] = [
       (Scenario(BenchmarkName("overhead", "external-add"), ["ops": "10000"]), .nsPerOp),
@@ -26,7 +26,8 @@ enum GatedBenchmarks {
       ),
     ]
     let steady: Set<String> = ["external-add", "local-add", "limited", "chain"]
-    // One thread adds and the same one runs; one adds a batch and one runs it.
+    // In these benchmarks only one thread is busy at a time: the adding thread also runs, or one thread adds a batch
+    // and another runs it.
     let counted: Set<String> = ["local-add", "chain", "fan-in", "graph"]
     let wide = nine.map { scenario, metric in
       GatedCell(CellKey(scenario, Arm(subject: subject, workers: workers)), [GatedMetric(metric, .wallClock)])
@@ -38,7 +39,7 @@ enum GatedBenchmarks {
         isSteady ? [GatedMetric(.cpuNsPerOp, .steady), GatedMetric(.voluntarySwitchesPerOp, .steady)] : [],
         countsAllocations: true, countsInstructions: counted.contains(scenario.name.benchmark))
     }
-    // What is cancelled must not begin.
+    // The body of a cancelled operation must not begin.
     let late = GatedCell(
       CellKey(
         Scenario(
@@ -50,7 +51,7 @@ enum GatedBenchmarks {
     return merged(wide + narrow) + alone + [late]
   }
 
-  /// Shapes whose allocations are counted, and nothing else.
+  /// Shapes whose allocations are counted. No times are taken of these shapes.
   private static let shapes: [Scenario] = [
     Scenario(BenchmarkName("overhead", "external-batch"), ["ops": "10000", "batch": "1000"]),
     Scenario(BenchmarkName("overhead", "with-completion"), ["ops": "10000"]),
@@ -62,7 +63,7 @@ enum GatedBenchmarks {
       ["pattern": "all_to_all", "width": "16", "steps": "32", "work_ns": "0", "imbalance": "0"]),
   ]
 
-  /// On a machine with one CPU the wide cells are the narrow ones.
+  /// Merges equal cells. On a machine with one CPU, the wide cells are the narrow cells.
   private static func merged(_ cells: [GatedCell]) -> [GatedCell] {
     var order: [CellKey] = []
     var found: [CellKey: GatedCell] = [:]

@@ -1,7 +1,7 @@
 import Harness
 import Operations
 
-/// The library's own recording, as the harness asks for it.
+/// The library's own recording, in the form that the harness needs.
 enum LibraryTracer {
   static var tracer: Tracer {
     Tracer(

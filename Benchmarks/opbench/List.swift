@@ -4,7 +4,7 @@ import Harness
 import Laboratory
 import Workloads
 
-/// `opbench list`: what there is to measure.
+/// `opbench list`: lists the subjects and benchmarks.
 struct List: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "List subjects and benchmarks; of those named, parameters, metrics, units and empty cells.")

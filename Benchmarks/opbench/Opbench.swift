@@ -1,7 +1,7 @@
 import ArgumentParser
 import Laboratory
 
-/// The command line: it parses and calls the harness.
+/// The command line: parses the arguments and calls the harness.
 @main
 struct Opbench: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -3,7 +3,7 @@ import Laboratory
 import Subjects
 import Workloads
 
-/// opbench's benchmarks and subjects, as the laboratory asks for them.
+/// opbench's benchmarks and subjects, as a suite of the laboratory.
 struct OpbenchSuite: Suite {
   let name = "opbench"
   let reference = "foundation"
@@ -42,7 +42,8 @@ struct OpbenchSuite: Suite {
     return versions
   }
 
-  /// Benchmarks in which adding and running do not overlap, so that a delay in one is a delay of the whole.
+  /// Benchmarks in which adding and running do not overlap, so that a delay of an operation delays the whole by the
+  /// same time.
   var experiment: Experiment {
     func scenario(_ family: String, _ benchmark: String, _ parameter: String, _ count: Int) -> Scenario {
       Scenario(BenchmarkName(family, benchmark), [parameter: "\(count)"])

@@ -5,7 +5,7 @@ import Laboratory
 import Subjects
 import Workloads
 
-/// `opbench run`: the main job.
+/// `opbench run`: measures benchmarks on subjects.
 struct Run: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Measure subjects beside the references, print a table, write CSV.",
@@ -64,7 +64,7 @@ struct Run: ParsableCommand {
     try options.run(OpbenchSuite(), plan, context: RunContext(graphs: graph).text, trace: trace)
   }
 
-  /// Only our queues can be traced.
+  /// The subjects to trace: only this library's queues can be traced.
   private func tracedSubjects(of plan: Plan) throws -> Set<String> {
     let ours = SubjectRegistry.all.filter { $0.role == .ours }.map(\.name)
     let traced = Set(plan.scenarios.flatMap(\.arms).map(\.subject)).intersection(ours)
@@ -82,7 +82,7 @@ struct Run: ParsableCommand {
     selection.allocator = try options.chosenAllocator()
     selection.variants = variants
     selection.startup = Execution.startupSeconds()
-    // Whoever names an effort gets it.
+    // A run with a given effort has no budget.
     if options.leavesEffortOpen { selection.budget = options.quick ? Effort.quickBudget : Effort.fullBudget }
     return selection
   }

@@ -5,8 +5,8 @@ import Harness
 import Laboratory
 import Subjects
 
-/// The gate put to itself: equals, a known slowdown, a known allocation and known noise, all of them the one control
-/// subject of this program with other numbers in its environment.
+/// The gate's self-test: equals, a known slowdown, a known allocation and known noise. All of them are the one control
+/// subject of this program, with other numbers in its environment.
 struct SelfTestJob {
   private let cells: [GatedCell]
   private let resources: GateRun.Resources
@@ -15,7 +15,8 @@ struct SelfTestJob {
   private let spin = Spin.calibrated()
   private let program = GateProgram.own
 
-  /// Benchmarks in which adding and running do not overlap, so that a delay of the one is a delay of the whole.
+  /// Benchmarks in which adding and running do not overlap, so that a delay of an operation delays the whole by the
+  /// same time.
   private static let short = {
     // A debug build takes about ten times as long for an operation.
     let scale = GateSuite.ownBuild == "debug" ? 1 : 10
@@ -25,13 +26,13 @@ struct SelfTestJob {
     ]
   }()
 
-  /// `whole` takes all gated benchmarks and their thresholds instead of two at one worker.
+  /// `whole` takes all gated benchmarks and their thresholds. Otherwise two benchmarks run at one worker.
   init(resources: GateRun.Resources, whole: Bool, seed: UInt64) {
     self.seed = seed
     var resources = resources
     resources.recordedSubject = GatedBenchmarks.defaultSubject
     resources.build = GateSuite.ownBuild
-    // Half of the slowdown that must be caught is the threshold of what is not calibrated.
+    // Without calibration, the threshold is half of the slowdown that must be caught.
     if !whole { resources.thresholds = GateThresholds() }
     self.resources = resources
     cells =
@@ -47,8 +48,9 @@ struct SelfTestJob {
     Interrupt.install()
   }
 
-  /// Each case once. Exit code 0 when all verdicts are right, 3 when some stay open, 70 when one is wrong. A gate is
-  /// wrong now and then, by its rates; one that does not work is wrong every time, so a wrong verdict is asked for again.
+  /// Runs each case once. The exit code is 0 when all verdicts are right, 3 when some stay open, and 70 when one is
+  /// wrong. A gate is wrong now and then, by its rates. A gate that does not work is wrong every time, so a case with a
+  /// wrong verdict runs again.
   func check() throws {
     for warning in MachineWarnings.before() { progress.say(warning) }
     var rows = [["case", "expected", "verdict", "took", "because"]]
@@ -87,8 +89,8 @@ struct SelfTestJob {
     }
   }
 
-  /// Cases in turn, each run a line of the log, until there are `count` of each or the time is over; the same command
-  /// goes on.
+  /// Runs the cases in turn until there are `count` runs of each, or the time is over. Each run adds a line to the log.
+  /// The same command later goes on with the log.
   func runs(_ count: Int, log: String, minutes: Double) throws {
     let began = Clock.now()
     var runs = FileManager.default.fileExists(atPath: log) ? try SelfTestRun.read(log) : []
@@ -97,13 +99,13 @@ struct SelfTestJob {
       throw Complaint(.cannotCreate, "cannot write \(log): \(String(cString: strerror(errno)))")
     }
     defer { close(file) }
-    // A line that was cut off goes; the next one is not glued to it.
+    // A line that was cut off is removed, so that the next line is not joined to it.
     try SelfTestRun.cutBack(log)
     var longest: [SelfTestCase: Double] = [:]
     for run in runs { longest[run.test] = max(longest[run.test] ?? 0, run.seconds) }
     while let test = SelfTestRates(runs).next(of: count, among: possible) {
       let passed = Double(Clock.now() - began) / 1e9
-      // One that would not end in time is not begun.
+      // A case that would not end in time is not begun.
       guard passed + (longest[test] ?? 0) < minutes * 60 else { break }
       let report = try report(test, attempt: runs.count)
       longest[test] = max(longest[test] ?? 0, report.seconds)
@@ -139,7 +141,7 @@ struct SelfTestJob {
   }
 }
 
-/// What a case puts into the environment of the control subject.
+/// The additions of a case to the environment of the control subject.
 private struct Injection {
   private let test: SelfTestCase
   private let delay: InjectedDelay

@@ -1,15 +1,15 @@
 import Harness
 
-/// What `--version` says.
+/// The text of `--version`.
 enum Version {
-  /// The one place of the number. A development version: no release has been made.
+  /// The only place of the version number. The number is of a development version, because no release has been made.
   static let number = "0.1.0-dev"
 
   static var text: String {
     "opbench \(number), a \(Environment.isOptimised ? "release" : "debug") build by \(compiler)"
   }
 
-  /// As far as a program can know it.
+  /// The compiler, as far as a program can know it.
   private static var compiler: String {
     #if compiler(>=6.5)
       "Swift 6.5 or later"

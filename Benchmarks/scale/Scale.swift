@@ -5,10 +5,10 @@ import Primitives
 import Subjects
 import Synchronization
 
-/// Whether costs stay the same per operation as graphs grow: each shape at 10,000 and at 1,000,000 operations, built,
-/// run and released, with the time per operation and the peak memory of its own process.
+/// Shows whether the cost per operation stays the same as graphs grow. Each shape is built, run and released at 10,000
+/// and at 1,000,000 operations. The output has the time per operation and the peak memory of the shape's own process.
 ///
-/// `scale` runs every shape in a fresh process of itself; `scale SHAPE COUNT BACKEND` runs one.
+/// `scale` runs every shape in a fresh process of itself. `scale SHAPE COUNT BACKEND` runs one shape.
 @main
 enum Scale {
   static let shapes = ["chain", "fan-in", "fan-out", "cancel", "barriers"]
@@ -86,7 +86,7 @@ enum Scale {
   }
 }
 
-/// Bodies that ran.
+/// Counts the bodies that ran.
 final class Counter: Sendable {
   let value = Atomic<Int>(0)
   func increment() { value.wrappingAdd(1, ordering: .relaxed) }
@@ -94,7 +94,7 @@ final class Counter: Sendable {
 
 /// The graphs. Each is released when its function returns.
 enum Shapes {
-  /// - Returns: how many bodies have to run.
+  /// - Returns: the number of bodies that have to run.
   static func run(_ shape: String, _ count: Int, _ queue: OperationQueue, _ ran: Counter) -> Int {
     switch shape {
     case "chain": chain(count, queue, ran)

@@ -3,7 +3,8 @@ package struct AllocationCounts: Hashable, Sendable {
   package let allocations: Double
   package let bytes: Double
   package let threads: Double
-  /// What is in use after the operations and was not before; nil where a program does not say.
+  /// The bytes that are in use after the operations and were not in use before; nil when the program does not report
+  /// them.
   package let retained: Retained?
 
   package struct Retained: Hashable, Sendable {
@@ -15,9 +16,10 @@ package struct AllocationCounts: Hashable, Sendable {
       self.operations = operations
     }
 
-    /// A leak of one object per operation leaves more behind than this; a queue that was never longer before, less.
+    /// A leak of one object per operation leaves more bytes behind than this. A queue that is longer than ever before
+    /// leaves fewer.
     package static let mostPerOp = 16.0
-    /// What is kept for the next time, whatever the number of operations.
+    /// The bytes that a subject may keep for later use, with any number of operations.
     package static let mostBytes = 65_536.0
 
     package var isLeak: Bool { bytesPerOp > Self.mostPerOp && bytesPerOp * Double(operations) > Self.mostBytes }
@@ -30,13 +32,15 @@ package struct AllocationCounts: Hashable, Sendable {
     self.retained = retained
   }
 
-  /// How many processes a record is made from. Operations are used again as far as the worker keeps up with the thread that adds:
-  /// the range must hold both ends, so a record is best made while other programs come and go.
+  /// The number of processes from which a record is made. Operations are used again as long as the worker keeps up with
+  /// the thread that adds. The range must hold both extremes, so a record is best made while other programs come and
+  /// go.
   package static let recordedProcesses = 60
 
-  /// How far outside the recorded range a count may lie: a tenth of an allocation and one percent, eight bytes and one
-  /// percent, since how long a queue gets, and so how much is used again, varies; and one thread, since a pool may or may
-  /// not get to start its watchdog before the process ends.
+  /// How far outside the recorded range a count may lie. Allocations may differ by a tenth of an allocation and one
+  /// percent, bytes by eight bytes and one percent, because the length of a queue varies, and so does the number of
+  /// operations that are used again. Threads may differ by one thread, because a pool may or may not start its watchdog
+  /// before the process ends.
   package static func slack(_ metric: Metric, _ recorded: Double) -> Double {
     switch metric {
     case .allocationsPerOp: 0.1 + 0.01 * recorded

@@ -1,12 +1,14 @@
 import FoundationEssentials
 
-/// What each gated benchmark allocates per operation at one worker, and how many threads it makes: a committed file.
+/// The allocations per operation of each gated benchmark at one worker, and the number of threads that the benchmark
+/// creates: a committed file.
 package struct AllocationRecord: Codable, Sendable {
   package struct Entry: Codable, Hashable, Sendable {
     package let benchmark: String
     package let params: String
     package private(set) var backend: String
-    /// The lowest and the highest of some processes: what is set up once, and who helps whom, varies a little.
+    /// The lowest and the highest count of some processes. The counts vary a little with what is set up once and with
+    /// which thread helps which.
     package let allocationsPerOp: [Double]
     package let bytesPerOp: [Double]
     package let threadsCreated: [Double]
@@ -24,15 +26,15 @@ package struct AllocationRecord: Codable, Sendable {
       threadsCreated = range(counts.map(\.threads), 1)
     }
 
-    /// The same under another subject's name; nil: its own.
+    /// The same entry under another subject's name; with nil, under its own name.
     package func on(backend: String?) -> Entry {
       var copy = self
       copy.backend = backend ?? self.backend
       return copy
     }
 
-    /// Each count with the nearest recorded one, how far from it is within bounds, and what follows. Fewer threads are
-    /// no improvement, only within the bound.
+    /// Each count with the nearest recorded count, the distance that is within bounds, and the verdict. Fewer threads
+    /// are no improvement and always pass.
     func verdicts(_ counts: AllocationCounts) -> [(
       metric: Metric, now: Double, then: Double, slack: Double, GateVerdict
     )] {
@@ -49,7 +51,8 @@ package struct AllocationRecord: Codable, Sendable {
     }
   }
 
-  /// The optimiser puts on the stack what a debug build allocates, so each kind of build has its own.
+  /// The counts of one kind of build. Each kind has its own, because the optimiser puts on the stack what a debug build
+  /// allocates.
   package struct Build: Codable, Sendable {
     package let build: String
     package let provenance: Provenance
@@ -64,7 +67,7 @@ package struct AllocationRecord: Codable, Sendable {
     builds = []
   }
 
-  /// Takes the place of what was there for the same kind of build and the same subjects.
+  /// Replaces the entries of the same kind of build and the same subjects.
   package mutating func add(_ entries: [Entry], build: String, from provenance: Provenance) {
     for index in builds.indices where builds[index].build == build {
       builds[index].entries.removeAll { old in entries.contains { $0.isSameCell(as: old) } }

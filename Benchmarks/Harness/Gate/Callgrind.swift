@@ -1,13 +1,14 @@
 import FoundationEssentials
 import Glibc
 
-/// Counts instructions with valgrind: they hardly vary, whatever else the machine does.
+/// Counts instructions with valgrind. Instructions hardly vary, whatever else the machine does.
 package final class Callgrind {
   private let folder: String
-  /// valgrind may not read a compiler's newest debug information, so it gets a copy without any.
+  /// Copies of the programs without debug information, because valgrind may fail to read the debug information of a
+  /// newer compiler.
   private var stripped: [String: String] = [:]
 
-  /// Nil where valgrind or strip is missing.
+  /// Nil when valgrind or strip is missing.
   package init?() {
     for tool in ["valgrind", "strip"] {
       guard ProcessRunner.run(tool, ["--version"], timeout: 20).ending == .exited(0) else { return nil }
@@ -20,8 +21,8 @@ package final class Callgrind {
 
   deinit { try? FileManager.default.removeItem(atPath: folder) }
 
-  /// Runs a request under valgrind. Among its lines is one with how many instructions it took. Nil for what is no
-  /// program of its own, such as a script.
+  /// Runs a request under valgrind. One of the lines of the outcome has the number of instructions. Nil when `strip`
+  /// cannot copy the program, such as a script.
   package func run(_ arm: GateArm, _ request: MeasureRequest) -> ProcessOutcome? {
     let copy = stripped[arm.program] ?? "\(folder)/\(stripped.count)"
     if stripped[arm.program] == nil {
@@ -37,10 +38,10 @@ package final class Callgrind {
       ], environment: arm.environment.merging(Self.environment) { $1 }, timeout: 120)
   }
 
-  /// Hash tables that are laid out by chance take as many instructions as chance has it.
+  /// Hash tables with a random layout take a random number of instructions, so hashing is deterministic.
   private static let environment = ProcessRunner.withoutBacktrace.merging(["SWIFT_DETERMINISTIC_HASHING": "1"]) { $1 }
 
-  /// The total that callgrind says when a process ends: "==123== Collected : 4567".
+  /// The total that callgrind prints when a process ends: "==123== Collected : 4567".
   package static func collected(_ lines: [String]) -> Double? {
     for line in lines where line.hasPrefix("==") {
       let words = line.split(separator: " ")

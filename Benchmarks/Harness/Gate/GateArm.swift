@@ -1,4 +1,4 @@
-/// One side of a comparison: a program, and what it finds in its environment.
+/// One side of a comparison: a program, and the additions to its environment.
 package struct GateArm: Hashable, Sendable {
   package let name: String
   package let program: String

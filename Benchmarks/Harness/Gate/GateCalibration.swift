@@ -1,7 +1,7 @@
-/// Finds thresholds: compares a program with itself, as the first stage of the gate would, thirty times and more.
+/// Finds thresholds: compares a program with itself, as the first stage of the gate would, at least thirty times.
 package enum GateCalibration {
-  /// Medians of five blocks each, for every metric of every cell; throws when the machine is too disturbed for that, or
-  /// the program fails.
+  /// Medians of five blocks each, for every metric of every cell. Throws when the machine is too disturbed for the
+  /// comparison, or when the program fails.
   package static func entries(
     _ cells: [GatedCell], medians count: Int, session: inout GateSession
   ) throws -> [GateThresholds.Entry] {

@@ -1,4 +1,4 @@
-/// What the gate says of one measure, with everything that a reader needs to believe it.
+/// What the gate found for one measure, with everything that a reader needs to check the finding.
 package struct GateFinding: Codable, Hashable, Sendable {
   package var tier: Int
   package var benchmark: String
@@ -8,31 +8,32 @@ package struct GateFinding: Codable, Hashable, Sendable {
   package var metric: String
   package var unit: String
   package var verdict: GateVerdict
-  /// Why, where the numbers alone do not say.
+  /// The reason, when the numbers alone do not say enough.
   package var reason: String?
 
-  /// Medians over processes; for recorded counts, the record and what was counted.
+  /// The medians over processes. For recorded counts, the record and the count.
   package var base: Double?
   package var head: Double?
   package var scale: GateScale?
-  /// The ratio of head to base, or their difference: the median over blocks.
+  /// The ratio of head to base, or the difference: the median over blocks.
   package var effect: Double?
-  /// Its interval from the ranks of a sign test, from six blocks on.
+  /// The interval of the effect from the ranks of a sign test; there is one from six blocks on.
   package var lower: Double?
   package var upper: Double?
-  /// How often such an interval holds the truth.
+  /// The probability that such an interval holds the truth.
   package var confidence: Double?
-  /// What the base gives against itself.
+  /// The effect of the base against itself.
   package var null: Double?
   package var threshold: Double?
   /// The stage that decided.
   package var stage: Int?
-  /// Blocks that count, those of them in which the head was worse and better, and those that were left out.
+  /// The number of blocks that count; of these, the blocks in which the head was worse and better; and the number of
+  /// blocks that were left out.
   package var blocks: Int?
   package var worse: Int?
   package var better: Int?
   package var excluded: Int?
-  /// Of a count, how many processes were asked where one was not enough.
+  /// For a count, the number of processes that were asked when one was not enough.
   package var processes: Int?
 
   package init(tier: GatedMetric.Tier, _ cell: CellKey, _ metric: Metric, _ verdict: GateVerdict, reason: String? = nil)
@@ -48,7 +49,7 @@ package struct GateFinding: Codable, Hashable, Sendable {
     self.reason = reason
   }
 
-  /// A decision on blocks.
+  /// The finding of a decision on blocks.
   package init(
     _ cell: CellKey, _ metric: GatedMetric, _ triples: [GateSession.Triple], _ decision: GateRule.Decision,
     threshold: Double, stage: Int
@@ -77,7 +78,7 @@ package struct GateFinding: Codable, Hashable, Sendable {
     }
   }
 
-  /// One count against the record.
+  /// The finding of one count against the record.
   package static func count(
     _ cell: CellKey, _ metric: Metric, now: Double, then: Double, slack: Double, _ verdict: GateVerdict
   ) -> GateFinding {

@@ -4,7 +4,7 @@ package struct GateMarkdown {
 
   package init(_ report: GateReport) { self.report = report }
 
-  /// By which a later run finds the comment of an earlier one.
+  /// The mark by which a later run finds the comment of an earlier run.
   package static let marker = "<!-- opbench gate -->"
 
   package var text: String {
@@ -48,7 +48,7 @@ package struct GateMarkdown {
     }
   }
 
-  /// What would end a cell or begin a tag.
+  /// Escapes the characters that would end a cell or begin a tag.
   static func escaped(_ text: String) -> String {
     text.map { character in
       switch character {

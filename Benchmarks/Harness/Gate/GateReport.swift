@@ -1,4 +1,4 @@
-/// A whole gate: what was compared, what was found, and what that means.
+/// The report of a whole gate: what was compared, what was found, and what the findings mean.
 package struct GateReport: Codable, Sendable {
   package var schema = 1
   package var verdict: GateVerdict
@@ -8,7 +8,7 @@ package struct GateReport: Codable, Sendable {
   package var seconds: Double
   package var stealShare: Double
   package var findings: [GateFinding]
-  /// What was not looked at, and why; what a reader should know of the machine.
+  /// What the gate did not measure and why, and what a reader should know of the machine.
   package var notes: [String]
 
   package init(

@@ -1,14 +1,14 @@
 import Glibc
 
-/// When a measure has moved: pure arithmetic on blocks, in two stages.
+/// Decides whether a measure has moved: pure arithmetic on blocks, in two stages.
 ///
-/// The first stage looks at everything in five blocks and finds suspects; the second looks at those alone, in ten fresh
-/// blocks, so that what made them suspects by accident does not condemn them too. What ten blocks leave open, and more
-/// may tell, gets ten more, and once more.
+/// The first stage measures everything in five blocks and finds suspects. The second stage measures the suspects alone,
+/// in ten fresh blocks, so that a block that made a measure suspect by accident does not decide. When ten blocks do not
+/// decide and more blocks may, the measure gets ten more blocks, and then ten more.
 package struct GateRule: Sendable {
   package static let firstBlocks = 5
   package static let secondBlocks = 10
-  /// So many of the first ten blocks of the second stage must agree on the direction.
+  /// The number of the first ten blocks of the second stage that must agree on the direction.
   package static let agreeing = 9
   /// The most blocks that the second stage counts.
   package static let mostSecondBlocks = 30
@@ -19,16 +19,16 @@ package struct GateRule: Sendable {
 
   package init(tolerance: Double) { self.tolerance = tolerance }
 
-  /// How many blocks may be run for `counted` that count: no more than a quarter may be excluded.
+  /// The most blocks that may be run for `counted` blocks that count: no more than a quarter may be excluded.
   package static func mostBlocks(for counted: Int) -> Int {
     Int(Double(counted) / (1 - largestExcludedShare))
   }
 
   package enum FirstLook: Hashable, Sendable {
     case clear
-    /// Looks changed.
+    /// The measure seems to have moved.
     case suspect
-    /// Cannot be cleared by these blocks; the second stage shall tell.
+    /// These blocks cannot clear the measure, so the second stage decides.
     case unclear(String)
   }
 
@@ -41,9 +41,9 @@ package struct GateRule: Sendable {
 
   package struct Decision: Hashable, Sendable {
     package let verdict: GateVerdict
-    /// Why, where the numbers alone do not say.
+    /// The reason, when the numbers alone do not say enough.
     package let reason: String?
-    /// It is open because there are few blocks, not because every one of them is noise.
+    /// The decision is open because there are few blocks, not because of noise that more blocks cannot overcome.
     package let isOpenForMore: Bool
 
     package init(_ verdict: GateVerdict, _ reason: String? = nil, isOpenForMore: Bool = false) {
@@ -53,10 +53,10 @@ package struct GateRule: Sendable {
     }
   }
 
-  /// All blocks of the second stage so far.
+  /// Decides on all blocks of the second stage so far.
   ///
-  /// - Parameter run: how many were run; more than there are pairs where a block lacks the number. They too must end some
-  ///   time.
+  /// - Parameter run: the number of blocks that were run. There are more of them than pairs when a block lacks the
+  /// number. Blocks that lack the number count towards the limit too, so that the second stage ends.
   package func decide(_ blocks: [PairedBlock], of run: Int? = nil) -> Decision {
     let counted = blocks.filter { !$0.isExcluded }
     let hasMore =
@@ -73,7 +73,7 @@ package struct GateRule: Sendable {
     let median = Self.median(blocks, \.effect)
     guard abs(median) >= tolerance else { return Decision(.pass, "not confirmed by fresh blocks") }
     let agreeing = counted.count { ($0.effect > 0) == (median > 0) && $0.effect != 0 }
-    // Of more blocks as large a share as chance alone reaches no more often than nine of ten.
+    // When more than ten blocks count, the share that agrees must be as unlikely by chance as nine of ten.
     let chance = Self.chance(agreeing: agreeing, of: counted.count)
     guard chance <= Self.chance(agreeing: Self.agreeing, of: Self.secondBlocks) else {
       return Decision(.inconclusive, "only \(agreeing) of \(counted.count) blocks agree", isOpenForMore: hasMore)
@@ -90,10 +90,10 @@ package struct GateRule: Sendable {
     return counted < needed ? "\(counted) blocks instead of \(needed)" : nil
   }
 
-  /// Why the null control is not quiet; nil when it is.
+  /// The reason why the null control is not quiet; nil when the null control is quiet.
   ///
-  /// Its median must stay below half the tolerance. That alone would let symmetric noise through, whose median is near
-  /// zero by luck: so its typical size is limited too.
+  /// The median of the null control must stay below half the tolerance. Symmetric noise has a median near zero by luck
+  /// and would pass this test alone, so the typical size of the null control is limited too.
   private func unrest(_ blocks: [PairedBlock]) -> String? { bias(blocks) ?? noise(blocks)?.reason }
 
   private func bias(_ blocks: [PairedBlock]) -> String? {
@@ -101,7 +101,7 @@ package struct GateRule: Sendable {
       ? nil : "the base differs from itself by as much as half the threshold"
   }
 
-  /// The typical size of the null control, when it is too large.
+  /// The typical size of the null control, when the size is too large.
   private func noise(_ blocks: [PairedBlock]) -> (size: Double, reason: String)? {
     let counted = blocks.filter { !$0.isExcluded }
     let size = Statistics.median(counted.map { abs($0.null) })
@@ -110,18 +110,18 @@ package struct GateRule: Sendable {
     return (size, "noise: half of the blocks find the base different from itself by \(times) times the threshold")
   }
 
-  /// The median of ten blocks that stray by the tolerance is sure enough; the median of more is as sure when they
-  /// stray by more, with the root of their number.
+  /// The largest allowed noise. The median of ten blocks is sure enough when the blocks stray by the tolerance. The
+  /// median of more blocks is as sure when they stray by more, with the square root of their number.
   private func allowedNoise(blocks: Int) -> Double {
     tolerance * max(1, Double(blocks) / Double(Self.secondBlocks)).squareRoot()
   }
 
-  /// Of the blocks that count. There is one: `notEnough` comes first.
+  /// The median over the blocks that count. There is at least one such block, because `notEnough` is checked first.
   private static func median(_ blocks: [PairedBlock], _ value: KeyPath<PairedBlock, Double>) -> Double {
     Statistics.median(blocks.filter { !$0.isExcluded }.map { $0[keyPath: value] })
   }
 
-  /// How likely chance alone puts at least `agreeing` of `count` blocks on one side, whichever.
+  /// The probability that chance alone puts at least `agreeing` of `count` blocks on one of the two sides.
   package static func chance(agreeing: Int, of count: Int) -> Double {
     guard count > 0, agreeing * 2 > count else { return 1 }
     let tail = (agreeing...count).reduce(0.0) { sum, k in

@@ -1,16 +1,16 @@
-/// A whole gate: what the tiers find, from the first process to the last. Processes are started by the session alone, so
-/// tests run it without any.
+/// A whole gate: what the tiers find, from the first process to the last. Only the session and the count of
+/// instructions start processes, so tests run a gate without any process.
 package struct GateRun {
-  /// What head and base are held against, and with what.
+  /// What the gate compares head and base against, and with what tools.
   package struct Resources: Sendable {
     package var tiers: Set<GatedMetric.Tier> = Set(GatedMetric.Tier.allCases)
     package var thresholds = GateThresholds()
     package var record: AllocationRecord?
-    /// How the head was built, which the record tells apart.
+    /// How the head was built. The record has entries for each kind of build.
     package var build = "release"
-    /// The subject whose record and thresholds hold for what is measured; nil: its own.
+    /// The subject whose record and thresholds hold for the subject that is measured; nil: the measured subject's own.
     package var recordedSubject: String?
-    /// What the counting processes find in their environment, or nil when nothing can count.
+    /// The additions to the environment of the counting processes; nil when allocations cannot be counted.
     package var countingEnvironment: [String: String]?
 
     package init() {}
@@ -20,7 +20,7 @@ package struct GateRun {
   private let resources: Resources
   private let hasBase: Bool
   private var session: GateSession
-  /// The instructions of one measuring process, or nil when nothing can count them.
+  /// The instructions of one measuring process; nil when instructions cannot be counted.
   private let instructions: ((GateArm, MeasureRequest) -> ProcessOutcome?)?
   private(set) package var notes: [String] = []
   private var findings: [GateFinding] = []
@@ -38,7 +38,7 @@ package struct GateRun {
 
   package static let selfCheck = Metric("self_check", unit: "")
 
-  /// Throws one line when the base is no program that could be compared with.
+  /// Throws one line when the base is not a program that the gate can compare with.
   package mutating func run() throws -> [GateFinding] {
     if resources.tiers.contains(.deterministic) { checkAndCount() }
     if hasBase { try compare() }
@@ -86,14 +86,15 @@ package struct GateRun {
     return (retained.map { [$0] } ?? []) + recorded
   }
 
-  /// So many processes must say that a count has moved.
+  /// The number of processes that must agree that a count has moved.
   static let agreeingProcesses = 6
 
-  /// What the first process says, where others say so too.
+  /// The findings of the first process, when other processes agree.
   ///
-  /// Memory of operations is used again, so a count depends on how far a worker falls behind the thread that adds: a process in
-  /// which it is held up allocates for every operation that waits. A count that has really changed is beyond its bounds in
-  /// every process. The finding is then that of the process whose count is nearest to the bounds.
+  /// The memory of operations is used again, so a count depends on how far a worker falls behind the thread that adds.
+  /// When the worker is held up, the process allocates for every operation that waits. A count that has really changed
+  /// is beyond its bounds in every process. The finding is then that of the process whose count is nearest to the
+  /// bounds.
   private mutating func agreed(
     _ gated: GatedCell, _ first: [GateFinding], _ entry: AllocationRecord.Entry?
   ) -> [GateFinding] {
@@ -111,7 +112,7 @@ package struct GateRun {
           return earlier
         }
         if now.verdict == earlier.verdict, abs(now.effect ?? 0) > abs(earlier.effect ?? 0) { now = earlier }
-        // Once more, once less: whatever it is, it is no change.
+        // One process counted more and another less, so the count has not changed.
         if now.verdict != earlier.verdict { now.verdict = .pass }
         now.processes = process
         return now
@@ -120,7 +121,7 @@ package struct GateRun {
     return found
   }
 
-  /// How often a benchmark that must find nothing looks for it.
+  /// The number of repeats of a benchmark whose number must be zero.
   private static let zeroRepeats = 50
 
   private mutating func countWhatMustBeZero(_ cell: CellKey, _ metric: Metric) {
@@ -136,8 +137,8 @@ package struct GateRun {
     }
   }
 
-  /// One process that checks itself and counts its threads, and one that counts allocations; nil counts where nothing
-  /// can count them.
+  /// Runs one process that checks itself and counts its threads, and one process that counts allocations. The counts
+  /// are nil when allocations cannot be counted.
   package static func counts(
     _ gated: GatedCell, _ session: inout GateSession, _ arm: GateArm, _ environment: [String: String]?
   ) -> Result<AllocationCounts?, GateSession.Failure> {
@@ -163,7 +164,7 @@ package struct GateRun {
     }
   }
 
-  /// A head that fails its own checks, crashes or hangs: nothing is worse.
+  /// Records a head that fails its own checks, crashes or hangs: the worst finding.
   private mutating func noteSelfCheck(_ cell: CellKey, _ failure: GateSession.Failure) {
     let verdict = failure.isBase ? GateVerdict.inconclusive : .regression
     findings.append(
@@ -216,7 +217,8 @@ package struct GateRun {
     }
   }
 
-  /// The second stage: suspects, and what could not be cleared. What its blocks leave open gets as many again.
+  /// The second stage: measures the suspects, and the measures that the first stage could not clear. A measure that its
+  /// blocks do not decide gets the same number of blocks again.
   private mutating func decide(
     _ open: [Measure: String?], _ timed: [GatedCell], _ decided: inout [Measure: GateFinding]
   ) {
@@ -247,7 +249,7 @@ package struct GateRun {
     }
   }
 
-  /// The blocks of a cell; nil, and a finding, when one of its processes failed.
+  /// The blocks of a cell. When one of its processes failed, the result is nil, and a finding or a note is added.
   private mutating func triples(
     _ cell: CellKey, _ found: [CellKey: Result<[GateSession.Triple], GateSession.Failure>]
   ) -> [GateSession.Triple]? {
@@ -256,7 +258,7 @@ package struct GateRun {
     case .failure(let failure) where failure.isNew:
       notes.append("\(cell.scenario.name) is new: the base has no such benchmark")
     case .failure(let failure): noteSelfCheck(cell, failure)
-    // Interrupted before its first block.
+    // The run was interrupted before the cell's first block.
     case nil: break
     }
     return nil
@@ -274,12 +276,12 @@ package struct GateRun {
     resources.thresholds.entry(recorded(cell), metric.metric)?.threshold ?? metric.defaultThreshold
   }
 
-  /// Under which name the committed files know a cell.
+  /// The cell's name in the committed files.
   private func recorded(_ cell: CellKey) -> CellKey {
     CellKey(cell.scenario, Arm(subject: resources.recordedSubject ?? cell.arm.subject, workers: cell.arm.workers))
   }
 
-  /// Cells of which some measure has no calibrated threshold.
+  /// The cells of which at least one measure has no calibrated threshold.
   private func uncalibrated(_ timed: [GatedCell]) -> [String] {
     timed.filter { gated in
       gated.metrics.contains { resources.thresholds.entry(recorded(gated.cell), $0.metric) == nil }
@@ -304,7 +306,7 @@ package struct GateRun {
       switch count.compare(base: session.base, head: session.head, tolerance: tolerance) {
       case nil:
         notes.append("the instructions of \(gated.cell.scenario.name) are not counted: strip cannot read the program")
-      // The blocks say so too, once.
+      // The blocks report a new benchmark too, and one report is enough.
       case .failure(let failure) where failure.isNew: continue
       case .failure(let failure): noteSelfCheck(gated.cell, failure)
       case .success(let triple):

@@ -4,14 +4,14 @@ import Glibc
 package enum GateScale: String, Codable, Sendable {
   /// By the logarithm of their ratio.
   case ratio
-  /// By their difference: counts near zero have ratios that mean nothing.
+  /// By their difference, because ratios of counts near zero mean nothing.
   case difference
 
   package init(_ metric: Metric) {
     self = metric.unit == Metric.voluntarySwitchesPerOp.unit ? .difference : .ratio
   }
 
-  /// Positive where `number` is larger, which in everything that is gated is worse; nil without a ratio.
+  /// Positive when `number` is larger, and larger is worse for every gated metric; nil when there is no ratio.
   package func effect(_ number: Double, _ base: Double) -> Double? {
     switch self {
     case .ratio: Statistics.logRatio(number, base)
@@ -19,9 +19,9 @@ package enum GateScale: String, Codable, Sendable {
     }
   }
 
-  /// What a reader is shown: the ratio itself, or the difference.
+  /// The effect as a reader sees it: the ratio itself, or the difference.
   package func shown(_ effect: Double) -> Double { self == .ratio ? exp(effect) : effect }
 
-  /// The effect that a threshold as shown stands for.
+  /// The effect of a threshold as a reader sees the threshold.
   package func tolerance(_ threshold: Double) -> Double { self == .ratio ? log(threshold) : threshold }
 }

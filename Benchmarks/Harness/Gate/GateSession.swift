@@ -1,9 +1,9 @@
-/// Runs blocks of base, head, and base again: the gate's hands. What the numbers mean is for `GateRule`.
+/// Runs blocks of base, head, and base again. `GateRule` decides what the numbers mean.
 package struct GateSession {
-  /// A process that gave no number, on either side.
+  /// A process of the base or the head that gave no number.
   package struct Failure: Error, Hashable, Sendable {
     package let isBase: Bool
-    /// The program answered that it has no such cell.
+    /// The program answered that the program has no such cell.
     package let isAbsent: Bool
     package let reason: String
 
@@ -17,14 +17,14 @@ package struct GateSession {
     var isNew: Bool { isBase && isAbsent }
   }
 
-  /// Base, head and base again, and whether the machine was disturbed meanwhile.
+  /// The numbers of base, head and base again, and whether the machine was disturbed meanwhile.
   package struct Triple: Sendable {
     package let base: [Metric: Double]
     package let head: [Metric: Double]
     package let again: [Metric: Double]
     package let isExcluded: Bool
 
-    /// Nil where one of the three lacks the number.
+    /// Nil when one of the three lacks the number.
     package func paired(_ metric: Metric) -> PairedBlock? {
       let scale = GateScale(metric)
       guard let base = base[metric], let head = head[metric], let again = again[metric],
@@ -41,7 +41,7 @@ package struct GateSession {
   let spin: Spin
   private let world: GateWorld
   private var repeats: [CellKey: Int] = [:]
-  /// After how many seconds a process of a cell counts as hung, once one has ended.
+  /// The seconds after which a process of a cell counts as hung, once one process of the cell has ended.
   private var timeouts: [CellKey: Double] = [:]
   private var processes = 0
 
@@ -54,9 +54,10 @@ package struct GateSession {
     self.world = world
   }
 
-  /// Runs blocks of the cells until `counted` of each count, or more than a quarter had to be excluded. `reversed` runs
-  /// the arms of each block in the opposite order; without `withNull` there is no second base, whose numbers are then
-  /// the first one's. `after` blocks went before these, whose orders go on.
+  /// Runs blocks of the cells until `counted` blocks of each cell count, or more than a quarter had to be excluded.
+  /// With `reversed`, the arms of each block run in the opposite order. Without `withNull` there is no second base, and
+  /// the numbers of the first base stand for the second. `after` blocks were run before, and the orders go on from
+  /// there.
   package mutating func blocks(
     of cells: [GatedCell], counted: Int, reversed: Bool, withNull: Bool = true, after before: Int = 0
   ) -> [CellKey: Result<[Triple], Failure>] {
@@ -106,7 +107,7 @@ package struct GateSession {
     }
   }
 
-  /// The base decides, once: both sides do the same work in both stages.
+  /// The base decides the number of repeats, once, so that both sides do the same work in both stages.
   private mutating func repeats(_ cell: CellKey) throws(Failure) -> Int {
     if let known = repeats[cell] { return known }
     let lines = try run(base, cell, .calibrate(target: effort.target, limit: .max), isBase: true)
@@ -117,7 +118,7 @@ package struct GateSession {
     throw Failure(isBase: true, reason: "the base does not say how often it is to repeat")
   }
 
-  /// What one process says; throws why it failed.
+  /// Runs one process and gives its lines; throws the reason when the process failed.
   package mutating func run(
     _ arm: GateArm, _ cell: CellKey, _ mode: MeasureRequest.Mode, _ environment: [String: String] = [:],
     place: Int? = nil, isBase: Bool
@@ -136,7 +137,7 @@ package struct GateSession {
     throw Failure(isBase: isBase, isAbsent: lines.contains(.absent), reason: "\(arm.name): \(failure)")
   }
 
-  /// The median of each number over all values, of one process or several.
+  /// The median of each number over all values, of one process or of several.
   package static func medians(_ lines: [ResultLine]) -> [Metric: Double] {
     var values: [Metric: [Double]] = [:]
     for case .reading(_, let reading) in lines { values[reading.metric, default: []].append(reading.value) }

@@ -1,6 +1,6 @@
-/// What a program offers to the gate: its gated benchmarks, and how it was built. `PROGRAM measure suite` prints it.
+/// The gated benchmarks of a program, and how the program was built. `PROGRAM measure suite` prints the suite.
 package struct GateSuite: Hashable, Sendable {
-  /// "release" or "debug": what a program allocates depends on it.
+  /// "release" or "debug": the allocations of a program depend on the build.
   package let build: String
   package let cells: [GatedCell]
 
@@ -9,17 +9,18 @@ package struct GateSuite: Hashable, Sendable {
     self.cells = cells
   }
 
-  /// What a measuring process takes and answers; higher when an older program would misunderstand it. From 2 on it says in a
-  /// line of its own that it has no such cell, and a request has a context.
+  /// The version of the requests and answers of a measuring process. The number rises when an older program would
+  /// misunderstand a request. From 2 on, a program that has no such cell says so in a line of its own, and a request
+  /// has a context.
   package static let protocolNumber = 3
 
-  /// The number that a program says it speaks; nil when it says nothing of the kind.
+  /// The protocol number in a program's answer; nil when the answer has none.
   package static func protocolNumber(of lines: [String]) -> Int? {
     guard let fields = lines.first?.split(separator: "\t"), fields.count == 3, fields[0] == "suite" else { return nil }
     return Int(fields[1])
   }
 
-  /// The request that asks for it, in the place of a measurement.
+  /// The request for the suite, in the place of a measurement.
   package static let request = "suite"
 
   /// How this program was built.
@@ -39,7 +40,7 @@ package struct GateSuite: Hashable, Sendable {
       } + ["end"]
   }
 
-  /// Nil for anything that `lines` does not write.
+  /// Nil for any text that `lines` does not write.
   package init?(_ lines: [String]) {
     guard lines.last == "end", let first = lines.first?.split(separator: "\t").map(String.init), first.count == 3,
       Self.protocolNumber(of: lines) == Self.protocolNumber

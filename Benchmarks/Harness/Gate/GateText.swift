@@ -1,4 +1,4 @@
-/// The report as the terminal shows it.
+/// The report in the form for the terminal.
 package struct GateText {
   private let report: GateReport
 
@@ -10,7 +10,7 @@ package struct GateText {
       let all = report.findings.filter { $0.tier == tier.rawValue }
       guard !all.isEmpty else { continue }
       lines += ["", Self.title(tier)]
-      // What is the same every time need not be read while it is the same.
+      // Deterministic findings are the same every time, so a reader need not see the findings that pass.
       let findings = tier == .deterministic ? all.filter { $0.verdict != .pass } : all
       if findings.count < all.count {
         lines.append("  \(all.count - findings.count) of \(all.count) checks and counts as recorded")

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Glibc
 
-/// From which effect on each measure counts as moved, found by comparing equals: a committed file.
+/// The effect from which on each measure counts as moved, found by comparing equals: a committed file.
 package struct GateThresholds: Codable, Sendable {
   /// One measure of one cell.
   package struct Entry: Codable, Hashable, Sendable {
@@ -12,13 +12,13 @@ package struct GateThresholds: Codable, Sendable {
     package let metric: String
     /// The medians of comparisons of the base with itself, five blocks each: logarithms of ratios, or differences.
     package let medians: [Double]
-    /// Their spread, as a standard deviation.
+    /// The spread of the medians, as a standard deviation.
     package let spread: Double
-    /// A ratio, or for counts a difference.
+    /// A ratio; for counts, a difference.
     package let threshold: Double
   }
 
-  /// What one calibration found, where and when.
+  /// The result of one calibration, with place and time.
   package struct Calibration: Codable, Sendable {
     package let provenance: Provenance
     package var entries: [Entry]
@@ -32,16 +32,16 @@ package struct GateThresholds: Codable, Sendable {
     calibrations = []
   }
 
-  /// Nothing would ever move beyond a larger one.
+  /// No measure would ever move beyond a larger threshold.
   static let largestThreshold = 1_000.0
 
-  /// Fewer say too little about how far equals stray.
+  /// Fewer medians say too little about how far equals stray.
   package static let fewestMedians = 30
 
-  /// Equals stray beyond three standard deviations once in 370 medians.
+  /// The entry of one measure. Equals stray beyond three standard deviations once in 370 medians.
   ///
-  /// The spread is that of medians around zero, where those of equals belong, and robust: one disturbed median of thirty
-  /// does not widen the threshold.
+  /// The spread is that of medians around zero, because medians of equals should be zero. The spread is robust: one
+  /// disturbed median of thirty does not widen the threshold.
   package static func entry(_ cell: CellKey, _ metric: GatedMetric, medians: [Double]) -> Entry {
     let spread = 1.4826 * Statistics.median(medians.map(abs))
     let scale = GateScale(metric.metric)
@@ -57,7 +57,7 @@ package struct GateThresholds: Codable, Sendable {
     return (value * power).rounded() / power
   }
 
-  /// Takes the place of what was there for the same measures.
+  /// Replaces the entries of the same measures.
   package mutating func add(_ entries: [Entry], from provenance: Provenance) {
     for index in calibrations.indices {
       calibrations[index].entries.removeAll { old in entries.contains { $0.isSameMeasure(as: old) } }
@@ -73,7 +73,8 @@ package struct GateThresholds: Codable, Sendable {
     }
   }
 
-  /// In words, when what holds for these cells was found on another kind of machine than this one.
+  /// Says, in words, in what the machine of these cells' calibration differs from this machine; nil when both are of
+  /// the same kind.
   package func difference(_ cells: [GatedCell]) -> String? {
     let names = Set(cells.map { "\($0.cell.scenario.name)" })
     return calibrations.lazy.filter { $0.entries.contains { names.contains($0.benchmark) } }

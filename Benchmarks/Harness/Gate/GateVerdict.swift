@@ -1,8 +1,8 @@
-/// What the gate says, of one measure or of a whole run.
+/// The verdict of the gate, on one measure or on a whole run.
 package enum GateVerdict: String, Codable, CaseIterable, Sendable {
   case pass, regression, inconclusive, improvement
 
-  /// What `opbench gate` ends with.
+  /// The exit code of `opbench gate`.
   package var exitCode: Int32 {
     switch self {
     case .pass: 0
@@ -12,8 +12,8 @@ package enum GateVerdict: String, Codable, CaseIterable, Sendable {
     }
   }
 
-  /// One regression is a regression whatever else was found; as long as something could not be told, nothing better than
-  /// that is announced. Nothing measured is nothing told.
+  /// One regression makes the whole run a regression. When a measure is inconclusive, the run is inconclusive, and no
+  /// improvement is announced. A run that measured nothing is inconclusive.
   package static func combined(_ verdicts: some Collection<GateVerdict>) -> GateVerdict {
     guard !verdicts.isEmpty else { return .inconclusive }
     for worst in [GateVerdict.regression, .inconclusive, .improvement] where verdicts.contains(worst) { return worst }

@@ -1,6 +1,6 @@
-/// A finding in words, the same on the terminal and in a pull request.
+/// A finding in words, with the same words on the terminal and in a pull request.
 extension GateFinding {
-  /// Such as "x1.21 [1.17, 1.26]" or "+1.000".
+  /// The change, such as "x1.21 [1.17, 1.26]" or "+1.000".
   package var change: String {
     guard let effect, let scale else { return "-" }
     let interval =
@@ -24,7 +24,7 @@ extension GateFinding {
     return "\(scaled / power)." + String(repeating: "0", count: digits - fraction.count) + fraction
   }
 
-  /// From what to what.
+  /// The numbers of base and head.
   package var numbers: String {
     guard let base, let head else { return "-" }
     let format = NumberFormat(unit, max(abs(base), abs(head)))
@@ -32,7 +32,7 @@ extension GateFinding {
     return "\(format.format(base)) -> \(format.format(head))\(suffix)"
   }
 
-  /// How sure: the blocks that agree, and how easily chance does that.
+  /// How sure the finding is: the blocks that agree, and the probability of that by chance.
   package var certainty: String {
     if tier == GatedMetric.Tier.deterministic.rawValue, effect != nil {
       guard let processes, verdict != .pass else { return verdict == .pass ? "within its bounds" : "counted once" }
@@ -56,7 +56,7 @@ extension GateFinding {
 }
 
 extension GateReport {
-  /// One line: what happened.
+  /// One line that says what happened.
   package var headline: String {
     func names(_ verdict: GateVerdict) -> [GateFinding] { findings.filter { $0.verdict == verdict } }
     func list(_ some: [GateFinding], _ words: (GateFinding) -> String) -> String {
@@ -77,6 +77,6 @@ extension GateReport {
 }
 
 extension GateFinding {
-  /// A share in per cent with one decimal.
+  /// A share in percent with one decimal.
   static func percent(_ share: Double) -> String { fixed(max(0, share) * 100, 1) }
 }

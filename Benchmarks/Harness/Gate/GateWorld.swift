@@ -1,7 +1,7 @@
-/// Where the gate's session meets the world; tests put something else here.
+/// What the gate's session needs from outside. Tests put something else here.
 package struct GateWorld {
   package var launch: (GateArm, MeasureRequest, [String: String], Double) -> ProcessOutcome
-  /// Begins to watch the machine; what it gives tells the share of CPU time that was stolen since.
+  /// Begins to watch the machine. The returned function gives the share of CPU time that was stolen since then.
   package var watchSteal: () -> () -> Double
   package var showProgress: (_ done: Int, _ total: Int, _ what: String) -> Void
   package var isInterrupted: () -> Bool

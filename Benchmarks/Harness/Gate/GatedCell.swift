@@ -1,10 +1,10 @@
-/// What one process of the gate measures: a benchmark on a subject, and which of its numbers are held.
+/// What one process of the gate measures: a benchmark on a subject, and which of its metrics are gated.
 package struct GatedCell: Hashable, Sendable {
   package let cell: CellKey
   package let metrics: [GatedMetric]
   /// Whether its allocations are compared with the record.
   package let countsAllocations: Bool
-  /// Whether its instructions are counted: those of threads that wait for one another by spinning vary.
+  /// Whether its instructions are counted. The instructions of threads that wait for one another by spinning vary.
   package let countsInstructions: Bool
 
   package init(
@@ -16,14 +16,14 @@ package struct GatedCell: Hashable, Sendable {
     self.countsInstructions = countsInstructions
   }
 
-  /// The same on another subject.
+  /// The same cell on another subject.
   package func on(subject: String) -> GatedCell {
     GatedCell(
       CellKey(cell.scenario, Arm(subject: subject, workers: cell.arm.workers)), metrics,
       countsAllocations: countsAllocations, countsInstructions: countsInstructions)
   }
 
-  /// The same with the numbers of one tier alone; nil when it has none.
+  /// The same cell with the metrics of the given tiers alone; nil when the cell has none.
   package func only(_ tiers: Set<GatedMetric.Tier>) -> GatedCell? {
     let kept = metrics.filter { tiers.contains($0.tier) }
     guard !kept.isEmpty else { return nil }

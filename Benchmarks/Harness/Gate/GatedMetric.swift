@@ -1,9 +1,9 @@
-/// A number that is held against its threshold, and how steady it is by nature.
+/// A metric that is compared with its threshold, and how steady the metric is by nature.
 package struct GatedMetric: Hashable, Sendable {
   package enum Tier: Int, Codable, Sendable, CaseIterable {
-    /// The same every time. A metric of this tier must be zero.
+    /// The number is the same every time. A metric of this tier must be zero.
     case deterministic = 0
-    /// Nearly.
+    /// The number is nearly the same every time.
     case steady = 1
     case wallClock = 2
   }
@@ -16,7 +16,7 @@ package struct GatedMetric: Hashable, Sendable {
     self.tier = tier
   }
 
-  /// The smallest threshold that is ever used: 5 % of time; 3 % of CPU time, or of one switch per operation.
+  /// The smallest threshold that is ever used: 5 % of time, and 3 % of CPU time or of one switch per operation.
   package var leastThreshold: Double {
     switch (GateScale(metric), tier) {
     case (.difference, _): 0.03
@@ -25,6 +25,6 @@ package struct GatedMetric: Hashable, Sendable {
     }
   }
 
-  /// Without a calibration: half of the smallest slowdown that must be caught, which is 20 %.
+  /// The threshold without a calibration: half of the smallest slowdown that must be caught, 20 %.
   package var defaultThreshold: Double { GateScale(metric) == .difference ? 0.1 : 1.1 }
 }

@@ -1,5 +1,5 @@
-/// Instructions per operation of a benchmark that keeps one thread busy at a time, from two processes that differ in how
-/// often they repeat it: what starting and ending cost drops out.
+/// Instructions per operation of a benchmark that keeps one thread busy at a time. Two processes differ in how often
+/// they repeat the benchmark, so the cost of starting and ending cancels out.
 struct InstructionCount {
   private let cell: CellKey
   private let request: (Int) -> MeasureRequest
@@ -7,8 +7,8 @@ struct InstructionCount {
 
   static let fewRepeats = 2
   static let manyRepeats = 10
-  /// What starting costs varies by some thousand instructions. Beside what the repeats take, that must be next to nothing: a short
-  /// body is repeated more often.
+  /// The wanted difference in instructions. The instructions of starting vary by some thousand, which must be small
+  /// beside the instructions of the repeats. So a short body is repeated more often.
   static let instructionsWanted = 4e6
   static let mostRepeats = 1_000_000
 
@@ -23,11 +23,11 @@ struct InstructionCount {
     }
   }
 
-  /// Threads that wait for one another by spinning add to a count, never take from it: where the two counts of the base
-  /// disagree, all are repeated, and the lowest of each is kept.
+  /// Threads that wait for one another by spinning add to a count, and never take from a count. So when the two counts
+  /// of the base disagree, all counts are repeated, and the lowest count of each is kept.
   static let mostRounds = 3
 
-  /// Base, head and base again; nil where one of them cannot be counted.
+  /// Counts base, head and base again; nil when one of them cannot be counted.
   func compare(
     base: GateArm, head: GateArm, tolerance: Double
   ) -> Result<GateSession.Triple, GateSession.Failure>? {
@@ -40,7 +40,7 @@ struct InstructionCount {
             let few = try total(arm, Self.fewRepeats, isBase: index != 1),
             var more = try total(arm, many, isBase: index != 1)
           else { return nil }
-          // The first guess at a short body is mostly what starting costs, so more than one guess may be needed.
+          // The first guess at a short body is mostly the cost of starting, so more than one guess may be needed.
           while round == 0, index == 0, many < Self.mostRepeats,
             more.instructions - few.instructions < Self.instructionsWanted / 2
           {
@@ -70,13 +70,14 @@ struct InstructionCount {
     }
   }
 
-  /// How many repeats take as many instructions as wanted, when each takes this number; twice as many as before at least.
+  /// The number of repeats that take the wanted instructions, when one repeat takes `each` instructions: at least twice
+  /// the number before.
   private static func repeats(each: Double, beyond before: Int) -> Int {
     guard each > instructionsWanted / Double(mostRepeats) else { return mostRepeats }
     return min(mostRepeats, max(2 * before, fewRepeats + Int(instructionsWanted / each)))
   }
 
-  /// The fewest instructions that few and many repeats took.
+  /// The fewest instructions of few repeats, and of many repeats.
   private struct Totals {
     private var few = (instructions: Double.infinity, operations: 0)
     private var many = (instructions: Double.infinity, operations: 0)
@@ -113,7 +114,7 @@ struct InstructionCount {
     return (instructions, operations)
   }
 
-  /// One count each: no blocks are needed for what hardly varies, only that the base agrees with itself.
+  /// The finding from one count each. A count that hardly varies needs no blocks, but the base must agree with itself.
   static func finding(
     _ cell: CellKey, _ metric: GatedMetric, _ triple: GateSession.Triple, threshold: Double
   ) -> GateFinding {

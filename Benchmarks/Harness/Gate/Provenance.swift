@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// Where the numbers of a committed file come from.
+/// The origin of the numbers of a committed file.
 package struct Provenance: Codable, Hashable, Sendable {
   package let date: String
   package let cpu: String
@@ -18,7 +18,8 @@ package struct Provenance: Codable, Hashable, Sendable {
     self.command = command
   }
 
-  /// This machine, now. `commit` is that of the program measured, as far as anybody knows.
+  /// The provenance of numbers that are measured now on this machine. `commit` is the commit of the measured program,
+  /// when it is known.
   package static func here(commit: String?, command: [String]) -> Provenance {
     Provenance(
       date: Date().formatted(.iso8601), cpu: Environment.cpuModelName ?? "unknown", cpus: CPUs.available,
@@ -28,7 +29,7 @@ package struct Provenance: Codable, Hashable, Sendable {
         .joined(separator: " "))
   }
 
-  /// In what this machine differs from the one described; nil when it is of the same kind.
+  /// Says in what this machine differs from the described machine; nil when both are of the same kind.
   package var difference: String? {
     let cpu = Environment.cpuModelName ?? "unknown"
     guard (cpu, CPUs.available) != (self.cpu, cpus) else { return nil }
@@ -36,9 +37,9 @@ package struct Provenance: Codable, Hashable, Sendable {
   }
 }
 
-/// Reading and writing the gate's committed files.
+/// Reads and writes the gate's committed files.
 enum GateFile {
-  /// `path` is what complaints call the file.
+  /// `path` is the name of the file in error messages.
   static func content<Content: Decodable>(
     _ data: Data, _ path: String, as type: Content.Type, what: String
   ) throws -> Content {

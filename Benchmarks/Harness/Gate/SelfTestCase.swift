@@ -1,12 +1,12 @@
-/// What the gate is put to by its self-test, and what it must answer.
+/// A case of the gate's self-test, and the answer that the gate must give.
 package enum SelfTestCase: String, Codable, CaseIterable, Sendable {
   /// The base against itself.
   case equal
-  /// A fifth slower, where operations are added.
+  /// The head is a fifth slower in adding operations.
   case slower
-  /// One more allocation per operation.
+  /// The head makes one more allocation per operation.
   case allocation
-  /// Both sides fast or slow by luck, process by process.
+  /// Both sides are fast or slow by chance, process by process.
   case noise
 
   package var expected: GateVerdict {
@@ -17,9 +17,9 @@ package enum SelfTestCase: String, Codable, CaseIterable, Sendable {
     }
   }
 
-  /// How much slower `slower` is: the smallest slowdown that must be caught.
+  /// The slowdown of the case `slower`: the smallest slowdown that must be caught.
   package static let slowdown = 0.2
-  /// What `noise` adds at most, as a multiple of what an operation takes.
+  /// The most time that `noise` adds, as a multiple of the time of an operation.
   package static let noiseShare = 2.0
 
   package var words: String {
@@ -33,7 +33,7 @@ package enum SelfTestCase: String, Codable, CaseIterable, Sendable {
 
   package enum Outcome: Sendable {
     case right
-    /// The machine let the gate say nothing; nothing wrong was said.
+    /// The machine let the gate decide nothing, and the gate said nothing wrong.
     case undecided
     case wrong
   }

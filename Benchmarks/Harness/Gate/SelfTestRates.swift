@@ -4,7 +4,7 @@ package struct SelfTestRates {
 
   package init(_ runs: [SelfTestRun]) { self.runs = runs }
 
-  /// Of some cases the one with the fewest runs, while one has fewer than asked for.
+  /// The case with the fewest runs, as long as that case has fewer runs than asked for.
   package func next(of count: Int, among cases: [SelfTestCase] = SelfTestCase.allCases) -> SelfTestCase? {
     let done = cases.map { test in (test, runs.count { $0.test == test }) }
     guard let least = done.min(by: { $0.1 < $1.1 }), least.1 < count else { return nil }
@@ -27,7 +27,7 @@ package struct SelfTestRates {
     return Table.aligned([header] + rows).joined(separator: "\n") + "\n" + falseAlarms
   }
 
-  /// The two rates that a gate is judged by.
+  /// The rate of false alarms, with its upper bound.
   private var falseAlarms: String {
     let equal = runs.filter { $0.test == .equal }
     guard !equal.isEmpty else { return "" }

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Glibc
 
-/// One run of one case, a line of the log that `--runs` appends to.
+/// One run of one case: a line of the log to which `--runs` appends.
 package struct SelfTestRun: Codable, Sendable {
   package let test: SelfTestCase
   package let verdict: GateVerdict
@@ -26,7 +26,7 @@ package struct SelfTestRun: Codable, Sendable {
     return String(decoding: try encoder.encode(self), as: UTF8.self) + "\n"
   }
 
-  /// Takes a last line off a log that was cut off when it was written.
+  /// Removes the last line of a log when the line was cut off while it was written.
   package static func cutBack(_ path: String) throws {
     let bytes = try ResultSet.bytes(path)
     let whole = bytes.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
@@ -34,7 +34,7 @@ package struct SelfTestRun: Codable, Sendable {
     throw Complaint(.inputOutput, "cannot write \(path): \(String(cString: strerror(errno)))")
   }
 
-  /// Reads a log; a last line that was cut off is left out.
+  /// Reads a log. A last line that was cut off is left out.
   package static func read(_ path: String) throws -> [SelfTestRun] {
     try parse(try ResultSet.bytes(path), path: path)
   }

@@ -1,8 +1,8 @@
-/// The memory allocator of the timed processes. Times on different ones are never compared unasked.
+/// The memory allocator of the timed processes. Times on different allocators are never compared unless the user asks.
 package enum Allocator: String, CaseIterable, Codable, Sendable, CustomStringConvertible {
-  /// The C library's.
+  /// The allocator of the C library.
   case system
-  /// Preloaded into every timed process.
+  /// jemalloc, preloaded into every timed process.
   case jemalloc
 
   package var description: String { rawValue }

@@ -2,17 +2,19 @@ import CMeasure
 import Glibc
 import Primitives
 
-/// How many CPUs there are, and how many this process may use: the pools' own count, so that both agree.
+/// The number of CPUs that exist, and the number that this process may use: the thread pools' own count, so that the
+/// laboratory and the pools agree.
 package enum CPUs {
-  /// The affinity mask, and the cgroup's quota where that is less.
+  /// The number of CPUs in the affinity mask, or the cgroup's quota when the quota is less.
   package static var available: Int { CPUCount.available() }
   package static var affinity: Int { CPUCount.affinity() }
   package static var online: Int { max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
 
-  /// The CPUs' worth of time the cgroup grants, or nil without a limit.
+  /// The number of CPUs whose time the cgroup grants, or nil without a limit.
   package static var quota: Double? { CPUCount.quota() }
 
-  /// Moves the calling thread onto the CPU of that index among those it may use, modulo their number. The kernel is free to
-  /// move the thread on. Not for another process: whatever counts the CPUs meanwhile would find one.
+  /// Moves the calling thread onto the CPU with that index among the CPUs that the thread may use, modulo their number.
+  /// The kernel is free to move the thread on. A program that counts its CPUs must not be started meanwhile, because
+  /// the program would count one CPU.
   package static func begin(on place: Int) { opbench_begin_on(UInt32(truncatingIfNeeded: place)) }
 }

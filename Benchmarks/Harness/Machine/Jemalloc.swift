@@ -1,7 +1,7 @@
 import Glibc
 
-/// Where jemalloc is installed. Nothing links it: timed processes keep the system's allocator, and only the process
-/// that counts is started with the library preloaded.
+/// Finds where jemalloc is installed. Nothing links jemalloc: timed processes keep the system's allocator, and only the
+/// counting process is started with the library preloaded.
 package enum Jemalloc {
   package static let advice =
     "allocations are not counted; to have them: apt-get install libjemalloc-dev pkg-config"
@@ -13,10 +13,10 @@ package enum Jemalloc {
     return ["libjemalloc.so.2", "libjemalloc.so"].map { "\(folder)/\($0)" }.first { access($0, R_OK) == 0 }
   }
 
-  /// What a timed process finds in its environment when it is to run on jemalloc, as it comes.
+  /// The environment of a timed process that is to run on jemalloc, with jemalloc's default configuration.
   package static func timingEnvironment(library: String) -> [String: String] { ["LD_PRELOAD": library] }
 
-  /// What the counting process finds in its environment.
+  /// The environment of the counting process.
   package static func environment(library: String) -> [String: String] {
     ["LD_PRELOAD": library, "MALLOC_CONF": AllocationCounter.configuration]
   }

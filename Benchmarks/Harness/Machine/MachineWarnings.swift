@@ -1,11 +1,11 @@
-/// In plain words what is wrong with the machine for measuring, and what would help.
+/// Says in plain words what disturbs measuring on this machine, and what would help.
 package enum MachineWarnings {
-  /// What can be seen before a run of this program, or of another that says how it was built.
+  /// Warnings before a run of this program, or of another program that says how it was built.
   package static func before(isOptimised: Bool = Environment.isOptimised) -> [String] {
     warnings(
       load: SystemLoad.average, isOptimised: isOptimised,
       governor: SystemFile.read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
-      // Zero where turbo is switched off (Intel's driver), one where it is not.
+      // Zero when turbo is switched off, and one when turbo is on. Intel's driver reports the opposite.
       boost: SystemFile.read("/sys/devices/system/cpu/cpufreq/boost")
         ?? SystemFile.read("/sys/devices/system/cpu/intel_pstate/no_turbo").map { $0 == "1" ? "0" : "1" })
   }
@@ -31,7 +31,7 @@ package enum MachineWarnings {
     return lines
   }
 
-  /// What the run itself has shown.
+  /// Warnings about what the run itself has shown.
   package static func after(_ result: RunResult, _ outcome: RunOutcome) -> [String] {
     var lines: [String] = []
     if let pages = outcome.swappedPages, pages > 0 {

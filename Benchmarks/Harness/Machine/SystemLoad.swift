@@ -1,19 +1,20 @@
-/// What the rest of the machine took from this run, up to one moment.
+/// How much the rest of the machine took from this run, up to one moment.
 package struct SystemLoad: Sendable {
   /// A block during which more than this share of CPU time was stolen does not count.
   static let largestStolenShare = 0.01
 
-  /// Clock ticks of all CPUs, idle ones included, and those a hypervisor gave to others.
+  /// The clock ticks of all CPUs, idle CPUs included, and the ticks that a hypervisor gave to others.
   let ticks: Double
   let stolen: Double
-  /// Microseconds in which some task waited for a CPU; nil where the kernel does not report it.
+  /// The microseconds in which some task waited for a CPU; nil when the kernel does not report the time.
   let pressure: Double?
-  /// Pages read from and written to swap; nil where the kernel does not report it.
+  /// The pages read from swap and written to swap; nil when the kernel does not report the number.
   let swapped: Int?
 
   package static func read() -> SystemLoad {
     let fields = (SystemFile.read("/proc/stat") ?? "").split(separator: "\n").first?.split(separator: " ") ?? []
-    // user nice system idle iowait irq softirq steal; what follows is contained in the first two.
+    // The fields are user nice system idle iowait irq softirq steal. The fields behind them are contained in the first
+    // two.
     let ticks = fields.dropFirst().prefix(8).compactMap { Double($0) }
     let some = (SystemFile.read("/proc/pressure/cpu") ?? "").split(separator: "\n").first { $0.hasPrefix("some") }
     let total = some?.split(separator: " ").last { $0.hasPrefix("total=") }?.dropFirst("total=".count)
@@ -25,7 +26,7 @@ package struct SystemLoad: Sendable {
       swapped: swaps.count == 2 ? swaps[0] + swaps[1] : nil)
   }
 
-  /// How many tasks ran or waited to, averaged over the last minute.
+  /// The number of tasks that ran or waited for a CPU, averaged over the last minute.
   package static var average: Double? {
     SystemFile.read("/proc/loadavg")?.split(separator: " ").first.flatMap { Double($0) }
   }
@@ -36,13 +37,13 @@ package struct SystemLoad: Sendable {
     return passed > 0 ? (stolen - start.stolen) / passed : 0
   }
 
-  /// Pages swapped in and out since `start`.
+  /// The number of pages swapped in and out since `start`.
   package func swappedPages(since start: SystemLoad) -> Int? {
     guard let swapped, let before = start.swapped else { return nil }
     return swapped - before
   }
 
-  /// Seconds in which some task of the machine waited for a CPU since `start`.
+  /// The seconds in which some task of the machine waited for a CPU since `start`.
   package func pressureSeconds(since start: SystemLoad) -> Double? {
     guard let pressure, let before = start.pressure else { return nil }
     return (pressure - before) / 1e6

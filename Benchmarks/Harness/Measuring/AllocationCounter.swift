@@ -1,23 +1,23 @@
 import CJemalloc
 import Glibc
 
-/// Reads jemalloc's statistics in a process that was started on it.
+/// Reads jemalloc's statistics in a process that was started on jemalloc.
 ///
 /// Requests are counted by size class, so bytes are what the allocator set aside, not what was asked for. The process
-/// runs with `tcache:false`: a flush reaches the calling thread's cache alone, and what workers serve from theirs
-/// would be counted late.
+/// runs with `tcache:false`, because a flush reaches the cache of the calling thread alone. Requests that workers serve
+/// from their caches would be counted late.
 package struct AllocationCounter {
   package struct Snapshot: Sendable {
     package let requests: Int
     package let bytes: Int
   }
 
-  /// The setting the counting process is started with.
+  /// The setting with which the counting process is started.
   package static let configuration = "tcache:false"
 
   private let control: opbench_mallctl
-  /// The counters of all size classes. Their names are made once: a reading must not allocate, or it would count
-  /// itself.
+  /// The counters of all size classes. The names of the counters are made once: a reading must not allocate, because
+  /// the allocation would be counted too.
   private let classes: [(counter: UnsafeMutablePointer<CChar>, size: Int)]
 
   /// Nil when this process does not run on jemalloc.
@@ -54,7 +54,7 @@ package struct AllocationCounter {
     return Self.value(control, "stats.allocated", Int.self)
   }
 
-  /// Statistics are those of the last epoch; writing to it makes a new one.
+  /// jemalloc's statistics are those of the last epoch. Writing to the epoch makes a new epoch.
   private func advanceEpoch() {
     var epoch: UInt64 = 1
     let size = MemoryLayout<UInt64>.size

@@ -1,13 +1,13 @@
 import Glibc
 
-/// When the requests of an open loop are meant to start, all of them decided before the first is sent: a request that
-/// is late because the one before was slow still counts from its intended start.
+/// The intended starts of the requests of an open loop, decided before the first request is sent. A request that is
+/// late because the request before was slow still counts from its intended start.
 package struct ArrivalSchedule: Sendable {
   package enum Spacing: String, Sendable {
     case fixed, exponential
   }
 
-  /// Nanoseconds from the beginning, in ascending order.
+  /// The intended starts in nanoseconds from the beginning, in ascending order.
   package let offsets: [UInt64]
 
   /// `interval` is the mean distance in nanoseconds; with `exponential` the arrivals are a Poisson process.

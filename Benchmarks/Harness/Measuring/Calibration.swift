@@ -1,12 +1,12 @@
-/// How many repeats fill the time of a value: the decision after each attempt, apart from the clock.
+/// How many repeats fill the time of a value: the decision after each attempt. The clock is not part of the decision.
 package enum Calibration {
   package enum Step: Hashable, Sendable {
     case enough(Int)
     case tryAgain(Int)
   }
 
-  /// Grows at most tenfold per attempt, since the first ones are cold, and stops at `limit`, the answer of a slower
-  /// subject.
+  /// The repeats grow at most tenfold per attempt, because the first attempts are cold. The growth stops at `limit`,
+  /// the answer of a slower subject.
   package static func step(repeats: Int, took: UInt64, target: UInt64, limit: Int) -> Step {
     let perRepeat = Double(max(took, 1)) / Double(repeats)
     let needed = max(1, Int((Double(target) / perRepeat).rounded(.up)))

@@ -1,4 +1,4 @@
-/// The benchmark's check of its own result failed: there is no number.
+/// The benchmark's check of its own result failed, so there is no number.
 public struct CheckFailed: Error, CustomStringConvertible {
   public let description: String
 

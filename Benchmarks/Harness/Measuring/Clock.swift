@@ -1,6 +1,6 @@
 import Glibc
 
-/// The one clock of the laboratory: monotonic nanoseconds, about 20 ns a reading.
+/// The one clock of the laboratory: monotonic nanoseconds. A reading takes about 20 ns.
 package enum Clock {
   @inline(always)
   package static func now() -> UInt64 { read(CLOCK_MONOTONIC) }

@@ -1,7 +1,7 @@
 import Glibc
 
-/// What the kernel has counted for this process up to one moment; the difference of two is the cost of what lay
-/// between.
+/// What the kernel has counted for this process up to one moment. The difference of two readings is the cost of the
+/// stretch between them.
 package struct Counters: Sendable {
   package let wall: UInt64
   package let cpu: UInt64

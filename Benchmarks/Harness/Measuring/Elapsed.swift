@@ -2,9 +2,9 @@
 package struct Elapsed: Sendable {
   package var wall: UInt64 = 0
   package var cpu: UInt64 = 0
-  /// A thread gave up its CPU to wait for something.
+  /// How often a thread gave up its CPU to wait for something.
   package var voluntarySwitches = 0
-  /// A thread lost its CPU to another.
+  /// How often a thread lost its CPU to another thread.
   package var involuntarySwitches = 0
 
   package init() {}

@@ -1,15 +1,16 @@
 import Glibc
 import Synchronization
 
-/// What the CPUs can do at best when all of them spin at once: less than the sum of what each can do alone where two
-/// share a core or the clock drops.
+/// What the CPUs can do at best when all of them spin at once. The peak is less than the sum of what each CPU can do
+/// alone when two CPUs share a core or the clock drops.
 package enum MachinePeak {
   private static let stretch = 1_000_000.0
   private static let stretches = 12
 
-  /// Nominal nanoseconds of spinning that one of `threads` threads completes in a nanosecond; the best of several short
-  /// stretches, so that it is the machine's and not that of whoever disturbed it. A stretch lasts from the start of the
-  /// first thread to the end of the last: threads that had to take turns on one CPU did not spin at once.
+  /// Nominal nanoseconds of spinning that one of `threads` threads completes in a nanosecond. The best of several short
+  /// stretches counts, so that a disturbance by other programs does not lower the peak. A stretch lasts from the start
+  /// of the first thread to the end of the last thread, because threads that had to take turns on one CPU did not spin
+  /// at once.
   package static func measure(threads: Int, spin: Spin) -> Double {
     let rounds = spin.rounds(nanoseconds: stretch)
     let shortest = PeakStretches(threads: threads, stretches: stretches, rounds: rounds).run().min()!
@@ -23,7 +24,8 @@ private final class PeakStretches: Sendable {
   private let stretches: Int
   private let rounds: Int
   private let arrived = Atomic<Int>(0)
-  /// From the start of the first to the end of the last, for each stretch; written when a thread's clock has stopped.
+  /// The time from the start of the first thread to the end of the last, for each stretch. Each thread writes after its
+  /// clock has stopped.
   private let spans: Mutex<[ClosedRange<UInt64>?]>
 
   init(threads: Int, stretches: Int, rounds: Int) {
@@ -33,7 +35,7 @@ private final class PeakStretches: Sendable {
     spans = Mutex([ClosedRange<UInt64>?](repeating: nil, count: stretches))
   }
 
-  /// What each stretch took, in nanoseconds.
+  /// How long each stretch took, in nanoseconds.
   func run() -> [UInt64] {
     var handles = [pthread_t](repeating: 0, count: threads)
     for index in 0..<threads {

@@ -1,4 +1,4 @@
-/// What a measuring process does with its trial, and how it says so, one line at a time.
+/// Measures the trial of a measuring process, and writes the results one line at a time.
 package struct MeasuringProcess {
   private let trial: Trial
   private let allocator: Allocator
@@ -14,7 +14,7 @@ package struct MeasuringProcess {
     self.write = write
   }
 
-  /// A process gives this many values, whatever they take.
+  /// A process gives this number of values, however long they take.
   static let leastValues = 1
 
   package func run(_ mode: MeasureRequest.Mode) {
@@ -37,7 +37,7 @@ package struct MeasuringProcess {
     }
   }
 
-  /// Times are taken on the allocator that was asked for.
+  /// Times count only on the allocator that was asked for.
   private func checkAllocator() throws {
     let isJemalloc = AllocationCounter() != nil
     guard isJemalloc == (allocator == .jemalloc) else {
@@ -50,7 +50,7 @@ package struct MeasuringProcess {
 
   private func time(repeats: Int, values: Int, leadIn: UInt64, budget: UInt64) throws {
     let born = Clock.now()
-    // However short it is, it is a value.
+    // A lead-in, however short, is at least one value.
     if leadIn > 0 { repeat { _ = try trial.measure(repeats) } while Clock.now() - born < leadIn }
     var samples: [SampleSeries] = []
     var reported: Set<Metric> = []
@@ -64,7 +64,7 @@ package struct MeasuringProcess {
       reported.formUnion(value.readings.map(\.metric))
       samples += value.samples
     }
-    // A benchmark that is about one of these has its own number for it.
+    // A benchmark that is about such a metric reports its own number for the metric.
     for reading in cost.readings(operations: trial.operationsPerRepeat * repeats * taken)
     where !reported.contains(reading.metric) {
       write(.reading(valueIndex: 0, reading))
@@ -74,7 +74,7 @@ package struct MeasuringProcess {
     }
   }
 
-  /// One more value, whose time nobody takes: a thread that is being counted pays for it at every context switch.
+  /// Takes one more value, whose time does not count: a thread with a counter is slower at every context switch.
   private func countEvents(repeats: Int) throws {
     guard let count = PerfCount() else { return }
     _ = try trial.measure(repeats)
@@ -97,7 +97,8 @@ package struct MeasuringProcess {
     }
   }
 
-  /// One repeat that nobody sees, so that threads have been started and memory has been used; then a few that are shown.
+  /// Runs one repeat that is not recorded, so that threads have been started and memory has been used. Then runs the
+  /// repeats that are recorded.
   private func trace(_ request: TraceRequest) throws {
     guard let tracer else { throw CheckFailed("this program cannot trace") }
     _ = try trial.measure(1)
@@ -108,8 +109,8 @@ package struct MeasuringProcess {
     write(.traced(operations: operations, notShown: notShown))
   }
 
-  /// Counted before the subject has run anything: one that keeps the memory of operations that are gone, to use it
-  /// again, would seem to need none for those that wait.
+  /// The bytes of waiting operations. The bytes are counted before the subject has run anything: a subject that keeps
+  /// the memory of finished operations, to use it again, would seem to need no memory for waiting operations.
   private func pendingBytes(
     _ pend: (_ whilePending: () -> Void) throws -> Int, _ counter: AllocationCounter
   ) throws -> Reading {
@@ -119,7 +120,8 @@ package struct MeasuringProcess {
     return Reading(.pendingBytesPerOp, Double(full - empty) / Double(pending), count: pending)
   }
 
-  /// Several repeats at once, so that what a call of `measure` allocates for its own readings does not show.
+  /// The number of repeats in one call of `measure`, so that what the call allocates for its own readings is a small
+  /// share.
   private static let countedRepeats = 3
 
   private func count(values: Int) throws {

@@ -17,32 +17,34 @@ package struct Metric: Hashable, Sendable {
   package static let efficiency = Metric("efficiency", unit: "ratio")
   package static let allocationsPerOp = Metric("allocations_per_op", unit: "allocations")
   package static let bytesPerOp = Metric("bytes_per_op", unit: "bytes")
-  /// What operations hold while they wait in a suspended queue.
+  /// The bytes that each operation holds while the operation waits in a suspended queue.
   package static let pendingBytesPerOp = Metric("pending_bytes_per_op", unit: "bytes")
-  /// How much more is in use after counted operations than before them: what a leak leaves behind.
+  /// The bytes per operation that are in use after counted operations and were not in use before them: what a leak
+  /// leaves behind.
   package static let retainedBytesPerOp = Metric("retained_bytes_per_op", unit: "bytes")
   package static let nsPerCancel = Metric("ns_per_cancel", unit: "ns")
   package static let lateStarts = Metric("late_starts", unit: "operations")
-  /// Operations whose body ran, and those that were cancelled before it did, of one repeat.
+  /// In one repeat, the operations whose body ran, and the operations that were cancelled before their body ran.
   package static let executed = Metric("executed", unit: "operations")
   package static let cancelled = Metric("cancelled", unit: "operations")
-  /// How long an operation stayed ready while a lower one ran that had started later: the mean over all operations,
-  /// and the longest.
+  /// How long an operation stayed ready while an operation of lower priority ran that had started later: the mean over
+  /// all operations, and the longest time.
   package static let inversion = Metric("inversion_ns", unit: "ns")
   package static let inversionMax = Metric("inversion_max_ns", unit: "ns")
-  /// Jain's index of what several got: (sum x)^2 / (n * sum x^2), 1 when all got the same, 1/n when one got all.
+  /// Jain's index of the shares of several: (sum x)^2 / (n * sum x^2). The index is 1 when all got the same, and 1/n
+  /// when one got all.
   package static let jain = Metric("jain", unit: "ratio")
-  /// What the worst off got, of all; 1/n when all got the same.
+  /// The smallest share of the whole; 1/n when all got the same.
   package static let minShare = Metric("min_share", unit: "ratio")
 
-  /// The readings of `Elapsed`.
+  /// The metrics of `Elapsed`.
   package static let cost = [nsPerOp, cpuNsPerOp, voluntarySwitchesPerOp, involuntarySwitchesPerOp]
-  /// What the counting process reports.
+  /// The metrics that the counting process reports.
   package static let allocation = [allocationsPerOp, bytesPerOp]
 
   package static let threadsCreated = Metric("threads_created", unit: "threads")
   package static let peakRSS = Metric("peak_rss", unit: "bytes")
-  /// How long threads could run and had no CPU.
+  /// How long threads were ready to run and had no CPU.
   package static let runDelayNsPerOp = Metric("run_delay_ns_per_op", unit: "ns")
   package static let contextSwitchesPerOp = Metric("context_switches_per_op", unit: "switches")
   package static let migrationsPerOp = Metric("migrations_per_op", unit: "migrations")
@@ -50,24 +52,24 @@ package struct Metric: Hashable, Sendable {
   package static let instructionsPerOp = Metric("instructions_per_op", unit: "instructions")
   package static let cyclesPerOp = Metric("cycles_per_op", unit: "cycles")
 
-  /// What every timed process reports once, whatever it measures; see `ProcessCost` and `PerfCount`.
+  /// The metrics that every timed process reports once, with any benchmark; see `ProcessCost` and `PerfCount`.
   package static let process = [threadsCreated, peakRSS, runDelayNsPerOp] + PerfEvent.all.map(\.metric)
 
-  /// What every counting process reports once, whatever it measures.
+  /// The metrics that every counting process reports once, with any benchmark.
   package static let counting = [retainedBytesPerOp]
 
-  /// `prefix_mean`, `prefix_p99` and `prefix_max`, counted in operations.
+  /// The metrics `prefix_mean`, `prefix_p99` and `prefix_max`, counted in operations.
   package static func distribution(_ prefix: String) -> [Metric] {
     ["mean", "p99", "max"].map { Metric("\(prefix)_\($0)", unit: "operations") }
   }
 
-  /// Whether it is one of those.
+  /// Whether the metric is one of a distribution.
   package var isOfDistribution: Bool {
     unit == "operations" && ["_mean", "_p99", "_max"].contains(where: name.hasSuffix)
   }
 
-  /// The one time that stands for a benchmark where benchmarks are averaged: the first of these that it reports, or a
-  /// median latency. Costs beside the time, and tails, do not stand for it.
+  /// The one time that stands for a benchmark where benchmarks are averaged: the first metric of the list that the
+  /// benchmark reports, or else a median latency. Costs beside the time, and tails, do not stand for a benchmark.
   package static func primaryTime(of metrics: some Sequence<Metric>) -> Metric? {
     let times = metrics.filter { $0.unit == "ns" }
     for name in ["ns_per_op", "ns_per_task", "ns_per_cancel", "makespan_ns", "metg50_ns"] {
@@ -76,7 +78,8 @@ package struct Metric: Hashable, Sendable {
     return times.filter { $0.name.hasSuffix("_p50_ns") }.min { $0.name < $1.name }
   }
 
-  /// Differences of two times: where the interval holds zero, only the bound is known.
+  /// Whether the metric is a difference of two times. When the interval of a difference holds zero, only the bound is
+  /// known.
   package var isDifference: Bool { name.hasSuffix("_overhead_ns") }
 }
 
@@ -85,7 +88,7 @@ extension Metric {
   package static let speedup = Metric("speedup", unit: "ratio")
   /// The mean time between the intended starts of an open loop: the same for every subject of a run.
   package static let arrivalInterval = Metric("arrival_interval_ns", unit: "ns")
-  /// How often a curve of efficiency over granularity passes the level asked for; more than 1 means noise.
+  /// How often a curve of efficiency over granularity passes the level asked for. More than one crossing means noise.
   package static let crossings = Metric("crossings", unit: "crossings")
 
   /// The smallest average task granularity that still reaches the given share of the peak.

@@ -1,11 +1,11 @@
-/// What a reader needs to know of a metric beside its name and unit. It stands in `X.env.json`, so that the report knows it
-/// from nowhere else.
+/// The facts that a reader needs of a metric beside its name and unit. The facts are in `X.env.json`, so that the
+/// report needs no other source.
 package struct MetricFacts: Codable, Hashable, Sendable {
   package enum Side: String, Codable, Sendable { case less, more }
 
   /// The metric in words.
   package let words: String
-  /// Nil for what is neither good nor bad.
+  /// The better side; nil for a metric that is neither good nor bad.
   package let better: Side?
 }
 
@@ -13,9 +13,10 @@ extension Metric {
   package var facts: MetricFacts { MetricFacts(words: words, better: better) }
 
   package var better: MetricFacts.Side? {
-    // The best there can be of these is 1, or more workers.
+    // The best efficiency and the best Jain's index are 1, the best speedup is the number of workers, and the best
+    // smallest share is 1/n.
     if [.efficiency, .speedup, .minShare, .jain].contains(self) { return .more }
-    // Set by the laboratory, the same for all.
+    // The laboratory sets the arrival interval, the same for all subjects.
     if self == .arrivalInterval { return nil }
     let costs = [
       "ns", "bytes", "allocations", "percent", "switches", "migrations", "faults", "instructions", "cycles",
@@ -48,7 +49,7 @@ extension Metric {
     .peakRSS: "peak memory",
   ]
 
-  /// Such as `latency, p99.9` of `latency_p999_ns`, and `rank error, mean`.
+  /// Words such as `latency, p99.9` for `latency_p999_ns`, and `rank error, mean`.
   private var percentileWords: String? {
     guard let end = name.dropSuffix("_ns").split(separator: "_").last else { return nil }
     let places = ["mean": "mean", "p50": "p50", "p90": "p90", "p99": "p99", "p999": "p99.9", "max": "maximum"]

@@ -1,7 +1,7 @@
 import CMeasure
 import Glibc
 
-/// An event that the kernel or the CPU counts, where this machine has the counter and lets us use it.
+/// An event that the kernel or the CPU counts, if this machine has the counter and lets this process use the counter.
 struct PerfEvent: Sendable {
   let metric: Metric
   /// `PERF_TYPE_HARDWARE` or `PERF_TYPE_SOFTWARE`.
@@ -18,8 +18,9 @@ struct PerfEvent: Sendable {
   ]
   static let all = hardware + software
 
-  /// Counts for a thread and those it creates from now on; the error number when it is refused. Hardware events
-  /// count the program alone, which needs no privilege; software events happen inside the kernel.
+  /// Counts for a thread and for the threads that the thread creates from now on; gives the error number when the
+  /// kernel refuses. Hardware events count the program alone, which needs no privilege. Software events happen inside
+  /// the kernel.
   func open(_ thread: pid_t) -> Result<CInt, PerfRefusal> {
     let descriptor = opbench_perf_open(type, config, thread, type == 0 ? 1 : 0)
     return descriptor < 0 ? .failure(PerfRefusal(code: errno)) : .success(descriptor)
@@ -32,11 +33,11 @@ struct PerfRefusal: Error, CustomStringConvertible {
   var description: String { String(cString: strerror(code)) }
 }
 
-/// Counts events in all threads of this process from now on, also in those yet to come.
+/// Counts events in all threads of this process from now on, also in threads that are created later.
 struct PerfCount {
   private let counters: [(event: PerfEvent, descriptors: [CInt])]
 
-  /// Nil when there is nothing to count with.
+  /// Nil when no counter could be opened.
   init?() {
     let threads = ProcessCost.threads()
     counters = PerfEvent.all.compactMap { event in
@@ -44,7 +45,7 @@ struct PerfCount {
       for thread in threads {
         switch event.open(thread) {
         case .success(let descriptor): descriptors.append(descriptor)
-        // It has ended since they were listed, and needs no counter.
+        // The thread has ended since the threads were listed, and needs no counter.
         case .failure(let refusal) where refusal.code == ESRCH: continue
         // A thread without a counter would make the sum too small.
         case .failure:
@@ -58,7 +59,7 @@ struct PerfCount {
     if counters.isEmpty { return nil }
   }
 
-  /// Reads and ends the counting.
+  /// Reads the counters and ends the counting.
   func readings(operations: Int) -> [Reading] {
     counters.compactMap { event, descriptors in
       let counts = descriptors.map(Self.read)
@@ -69,7 +70,8 @@ struct PerfCount {
     }
   }
 
-  /// The count, scaled up when the CPU had too few counters and this one was in use for a part of the time.
+  /// The count. The count is scaled up when the CPU had too few counters and this counter was in use for part of the
+  /// time.
   private static func read(_ descriptor: CInt) -> Double? {
     var words: (count: UInt64, enabled: UInt64, running: UInt64) = (0, 0, 0)
     let size = MemoryLayout.size(ofValue: words)
@@ -79,9 +81,9 @@ struct PerfCount {
   }
 }
 
-/// What this machine lets us count.
+/// The counters that this machine lets the laboratory use.
 package struct PerfAvailability: Encodable, Sendable {
-  /// "available", or why not.
+  /// "available", or the reason why not.
   package let hardware: String
   package let software: String
 
@@ -100,7 +102,7 @@ package struct PerfAvailability: Encodable, Sendable {
     }
   }
 
-  /// One line about metrics that stay empty; nil when none does.
+  /// One line about metrics that stay empty; nil when no metric stays empty.
   package var advice: String? {
     let missing = [("hardware", hardware, PerfEvent.hardware), ("software", software, PerfEvent.software)].filter {
       $0.1 != "available"

@@ -1,18 +1,18 @@
-/// How often a benchmark repeats itself for one value.
+/// How often a benchmark is repeated for one value.
 package enum RepeatPolicy: Sendable, Hashable {
-  /// As often as it takes on the subject to fill the plan's time for one value.
-  /// `seconds` is what one repeat takes at least, for the estimate of the plan alone.
+  /// The number of repeats that fill the plan's time for one value on the subject. `seconds` is the least time of one
+  /// repeat, for the estimate of the plan alone.
   case calibrated(seconds: Double = 0)
-  /// A number of repeats in each of ten processes, whatever they take, or as many altogether in more of them: for
-  /// benchmarks that need samples, or that count events. `seconds` is what they take in one of the ten on the slowest
-  /// subject, for the estimate of the plan alone.
+  /// A number of repeats in each of ten processes, however long they take, or the same total in more processes. The
+  /// policy is for benchmarks that need samples, or that count events. `seconds` is the time of the repeats in one of
+  /// the ten processes on the slowest subject, for the estimate of the plan alone.
   case samples(Int, seconds: Double)
 
-  /// The same at a pace that all subjects share: what is calibrated is how many operations the slowest subject completes,
-  /// running flat out.
+  /// As `samples`, at a pace that all subjects share. The calibration finds how many operations the slowest subject
+  /// completes at full speed.
   case paced(samples: Int, seconds: Double)
 
-  /// Whether a process of its own has to find something out before the blocks.
+  /// Whether a process of its own has to calibrate before the blocks.
   package var isCalibrated: Bool {
     switch self {
     case .calibrated, .paced: true

@@ -1,10 +1,10 @@
-/// Durations of one kind: kept in full, with exact percentiles, or counted in a histogram.
+/// Durations of one kind. The durations are kept in full, with exact percentiles, or counted in a histogram.
 package struct SampleSeries: Sendable {
   package let prefix: String
   package let detail: Parameters
   /// The samples that are kept in full.
   package var nanoseconds: [UInt64]
-  /// Where the samples are counted, for a series that is not kept in full.
+  /// The histogram of the samples, for a series that is not kept in full.
   package private(set) var histogram: LatencyHistogram?
 
   package init(_ prefix: String, detail: Parameters = [:], nanoseconds: [UInt64]) {
@@ -18,20 +18,21 @@ package struct SampleSeries: Sendable {
     self.histogram = histogram
   }
 
-  /// The percentiles that are reported, each with the number of samples of a process below which it would rest on a
-  /// handful of them: p99 and p99.9 have at least twenty beyond them.
+  /// The percentiles that are reported, each with the number of samples that a process needs for the percentile. With
+  /// fewer samples, the percentile would rest on a handful of them. p99 and p99.9 have at least twenty samples beyond
+  /// them.
   static let percentiles: [(name: String, fraction: Double, samples: Int)] = [
     ("p50", 0.5, 1), ("p90", 0.9, 100), ("p99", 0.99, 2_000), ("p999", 0.999, 20_000),
   ]
 
-  /// How many samples benchmarks collect in each of ten processes: enough for p99 in each of fifty.
+  /// The number of samples that benchmarks collect in each of ten processes: enough for p99 in each of fifty processes.
   package static let samplesForP99 = 10_000
 
   package static func metrics(_ prefix: String) -> [Metric] {
     (percentiles.map(\.name) + ["max"]).map { Metric("\(prefix)_\($0)_ns", unit: "ns") }
   }
 
-  /// Percentiles by nearest rank, leaving out those for which there are too few samples.
+  /// The percentiles by nearest rank, without the percentiles for which there are too few samples.
   package func readings() -> [Reading] {
     let sorted = nanoseconds.sorted()
     let count = histogram?.count ?? sorted.count
@@ -49,7 +50,8 @@ package struct SampleSeries: Sendable {
     return readings
   }
 
-  /// Takes in the samples of another series; one that is counted in a histogram makes this one so too.
+  /// Adds the samples of another series. When the other series is counted in a histogram, this series is counted in a
+  /// histogram too.
   mutating func merge(_ other: SampleSeries) {
     guard histogram != nil || other.histogram != nil else {
       nanoseconds += other.nanoseconds
@@ -61,7 +63,7 @@ package struct SampleSeries: Sendable {
     nanoseconds = []
   }
 
-  /// The series of several values as one per prefix and detail, in order of first appearance.
+  /// Merges the series of several values into one series per prefix and detail, in order of first appearance.
   static func merged(_ series: [SampleSeries]) -> [SampleSeries] {
     var merged: [SampleSeries] = []
     for one in series {

@@ -1,13 +1,13 @@
 /// Work that takes a known time and touches no memory: a dependent chain of multiplications, counted in rounds.
 ///
-/// The rate is calibrated once per run and handed to every process, so that all subjects do the same work; a loop
-/// against the clock would do less whenever its thread is preempted.
+/// The rate is calibrated once per run and handed to every process, so that all subjects do the same work. A loop that
+/// ends by the clock would do less work whenever its thread is preempted.
 public struct Spin: Sendable, Codable, Hashable {
   package let roundsPerMicrosecond: Double
 
   package init(roundsPerMicrosecond: Double) { self.roundsPerMicrosecond = roundsPerMicrosecond }
 
-  /// The fastest of many short stretches: the rate of this CPU when nothing disturbs it.
+  /// The rate of the fastest of many short stretches: the rate of this CPU when nothing disturbs the CPU.
   package static func calibrated() -> Spin {
     let rounds = 100_000
     var best = UInt64.max
@@ -27,8 +27,8 @@ public struct Spin: Sendable, Codable, Hashable {
     _ = opaque(state)
   }
 
-  /// The optimiser knows neither what this gives nor whether it matters; without it, it would compute the loop once
-  /// or not at all.
+  /// The attribute hides from the optimiser what the function returns and whether the result is used. Without the
+  /// attribute, the optimiser would compute the loop once or not at all.
   @inline(never)
   @_optimize(none)
   private static func opaque(_ value: UInt64) -> UInt64 { value }

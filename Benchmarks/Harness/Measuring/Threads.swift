@@ -4,7 +4,8 @@ import Glibc
 package enum Threads {
   package static func all() -> Set<Int32> { Set(ProcessCost.threads()) }
 
-  /// The calling thread: Swift's Glibc does not import `gettid`, but the kernel has a link to `<process>/task/<thread>`.
+  /// The identifier of the calling thread. Swift's Glibc does not import `gettid`, but the kernel has a link to
+  /// `<process>/task/<thread>`.
   private static var current: Int32? {
     withUnsafeTemporaryAllocation(of: CChar.self, capacity: 64) { text in
       let length = readlink("/proc/thread-self", text.baseAddress!, text.count)
@@ -14,8 +15,8 @@ package enum Threads {
     }
   }
 
-  /// Waits until every thread but the calling one and those in `others` sleeps in the kernel; false when that does not
-  /// happen in time.
+  /// Waits until every thread sleeps in the kernel, apart from the calling thread and the threads in `others`; false
+  /// when the threads do not all sleep in time.
   package static func waitUntilAsleep(except others: Set<Int32>, nanoseconds: UInt64) -> Bool {
     let deadline = Clock.now() + nanoseconds
     let own = current
@@ -26,7 +27,7 @@ package enum Threads {
     }
   }
 
-  /// The state stands behind the name, which may itself hold parentheses. A thread that has ended sleeps too.
+  /// The state is behind the name, and the name may itself hold parentheses. A thread that has ended counts as asleep.
   private static func isAsleep(_ thread: Int32) -> Bool {
     let file = open("/proc/self/task/\(thread)/stat", O_RDONLY)
     guard file >= 0 else { return true }

@@ -1,16 +1,17 @@
-/// A benchmark made ready for one subject: everything that is not to be timed has been done.
+/// A benchmark prepared for one subject. Everything that must not be timed has been done.
 package struct Trial {
-  /// How many operations one repeat runs; what the counting process divides by.
+  /// The number of operations that one repeat runs. The counting process divides by this number.
   package let operationsPerRepeat: Int
-  /// Runs and checks `repeats` repeats and gives one value. Throws `CheckFailed` when the subject did something else
-  /// than asked.
+  /// Runs and checks `repeats` repeats and gives one value. Throws `CheckFailed` when the subject did not do what was
+  /// asked.
   package let measure: (_ repeats: Int) throws -> Value
-  /// Adds operations that wait, calls `whilePending`, lets them run, checks, and says how many they were: for the
-  /// counting process. Nil where nothing can be made to wait.
+  /// Adds operations that wait, calls `whilePending`, lets the operations run, checks them, and returns their number,
+  /// for the counting process. Nil when the benchmark cannot make operations wait.
   package var pend: ((_ whilePending: () -> Void) throws -> Int)?
 
-  /// What calibration times instead of `measure`: for an open loop `count` operations as fast as the subject takes them,
-  /// which its pace is derived from; for others `count` repeats, where `measure` does more than the repeats.
+  /// What calibration times instead of `measure`. An open loop runs `count` operations as fast as the subject takes
+  /// them, and its pace is derived from that time. Another benchmark runs `count` repeats when `measure` does more than
+  /// the repeats.
   package let calibrate: ((_ count: Int) throws -> Void)?
 
   package init(

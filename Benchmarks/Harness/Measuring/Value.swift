@@ -1,5 +1,5 @@
-/// What a benchmark yields for one value: numbers, and samples that are merged over the whole process before
-/// percentiles are taken from them.
+/// The result of a benchmark for one value: numbers, and samples. The samples are merged over the whole process before
+/// percentiles are taken.
 package struct Value: Sendable {
   package var readings: [Reading]
   package var samples: [SampleSeries]

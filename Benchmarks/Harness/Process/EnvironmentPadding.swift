@@ -1,5 +1,5 @@
-/// The environment lies at the bottom of the stack: padding it at random moves the stack about, whose alignment would
-/// otherwise be the same accident in every process.
+/// Pads the environment at random. The environment is at the bottom of the stack, so the padding moves the stack.
+/// Without padding, the alignment of the stack would be the same accident in every process.
 enum EnvironmentPadding {
   static func variables(process: Int, seed: UInt64) -> [String: String] {
     var random = SeededGenerator(seed: seed &+ UInt64(process), purpose: "environment-padding")

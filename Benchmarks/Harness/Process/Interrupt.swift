@@ -1,8 +1,8 @@
 import Glibc
 
-/// Ctrl-C and a polite kill ask the run to stop; what was finished is kept.
+/// Ctrl-C and SIGTERM ask the run to stop. Finished results are kept.
 package enum Interrupt {
-  /// Written by the signal handler, so a plain word that exists before the handler does.
+  /// The signal handler writes this word, so the word is plain memory that exists before the handler does.
   nonisolated(unsafe) private static let requests: UnsafeMutablePointer<sig_atomic_t> = {
     let word = UnsafeMutablePointer<sig_atomic_t>.allocate(capacity: 1)
     word.initialize(to: 0)
@@ -11,7 +11,7 @@ package enum Interrupt {
 
   package static var isRequested: Bool { requests.pointee != 0 }
 
-  /// From now on the first signal asks, and a second one ends the process at once.
+  /// From now on, the first signal asks the run to stop, and a second signal ends the process at once.
   package static func install() {
     requests.pointee = 0
     for number in [SIGINT, SIGTERM] {

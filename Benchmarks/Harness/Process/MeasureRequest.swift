@@ -1,22 +1,24 @@
 import FoundationEssentials
 
-/// What the parent asks of one process, as the single argument of the hidden subcommand `measure`.
+/// The request of the parent to one process, as the single argument of the hidden subcommand `measure`.
 package struct MeasureRequest: Codable, Hashable, Sendable {
   package enum Mode: Codable, Hashable, Sendable {
-    /// Find how many repeats fill `target` nanoseconds; more than `limit` need not be found.
+    /// Find how many repeats fill `target` nanoseconds. A number above `limit` is not needed.
     case calibrate(target: UInt64, limit: Int)
-    /// Work for `leadIn` nanoseconds (unless 0 at least one value), whose times nobody takes, then give `values` values of `repeats` repeats each, or
-    /// fewer, but one, when they have taken `budget` nanoseconds together. `countsEvents` asks for one more, during which
-    /// the kernel counts and whose time nobody takes.
+    /// Work for `leadIn` nanoseconds, and at least for one value unless `leadIn` is 0. The times of the lead-in do not
+    /// count. Then give `values` values of `repeats` repeats each; give fewer values, but at least one, when they have
+    /// taken `budget` nanoseconds together. With `countsEvents`, run one more value, during which the kernel counts and
+    /// whose time does not count.
     case time(
       repeats: Int, values: Int, leadIn: UInt64 = 0, budget: UInt64 = .max, countsEvents: Bool = false)
-    /// Count allocations: the process runs on an allocator that can.
+    /// Count allocations. The process runs on an allocator that can count.
     case count(values: Int)
     /// Record a timeline of a few repeats.
     case trace(TraceRequest)
   }
 
-  /// Stands in the place of a request and measures nothing: what such a process takes is what starting one takes.
+  /// The argument in the place of a request that measures nothing. The time of such a process is the time of starting a
+  /// process.
   package static let nothing = "nothing"
 
   package let family: String
@@ -27,14 +29,15 @@ package struct MeasureRequest: Codable, Hashable, Sendable {
   package let mode: Mode
   package let seed: UInt64
   package let spin: Spin
-  /// What the program was given beside the cell, such as files to replay: the suite that wrote it alone knows its meaning.
+  /// What the program was given beside the cell, such as files to replay. Only the suite that wrote the context knows
+  /// its meaning.
   package let context: String
   /// The time in which the slowest subject completes one operation of an open loop, in nanoseconds.
   package let serviceTime: Double?
-  /// What a process that takes times must find itself on.
+  /// The allocator on which a process that takes times must run.
   package let allocator: Allocator
-  /// The CPU to begin on, as an index among those this process may use, modulo their number; nil: whichever the kernel
-  /// chooses. The process may go elsewhere at once.
+  /// The CPU on which to begin, as an index among the CPUs that this process may use, modulo their number; with nil,
+  /// the kernel chooses. The kernel may move the process at once.
   package let place: Int?
 
   package init(
@@ -55,7 +58,7 @@ package struct MeasureRequest: Codable, Hashable, Sendable {
     self.allocator = allocator
   }
 
-  /// The same of another subject.
+  /// The same request for another subject.
   package func on(subject: String) -> MeasureRequest {
     var copy = self
     copy.subject = subject

@@ -1,6 +1,6 @@
 import Glibc
 
-/// The reading end of a child's output, and what has come through it.
+/// The reading end of a child's output, and the bytes that have been read.
 final class Pipe {
   private(set) var reading: Int32 = -1
   private(set) var writing: Int32 = -1
@@ -10,7 +10,7 @@ final class Pipe {
     var ends: [Int32] = [-1, -1]
     let status = pipe(&ends)
     precondition(status == 0, "no pipe: \(String(cString: strerror(errno)))")
-    // Only the copies that the child makes of its ends survive in it.
+    // The child keeps only the copies that it makes of its ends.
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     (reading, writing) = (ends[0], ends[1])
   }
@@ -21,7 +21,7 @@ final class Pipe {
     bytes.split(separator: UInt8(ascii: "\n")).map { String(decoding: $0, as: UTF8.self) }
   }
 
-  /// Takes what is there; closes at the end of the stream.
+  /// Reads what is available, and closes the pipe at the end of the stream.
   func readAvailable() {
     var chunk = [UInt8](repeating: 0, count: 16_384)
     let count = Glibc.read(reading, &chunk, chunk.count)

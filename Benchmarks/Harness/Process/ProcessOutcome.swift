@@ -8,7 +8,7 @@ package enum Ending: Hashable, Sendable {
   case interrupted
   case notStarted(Int32)
 
-  /// For a sentence such as "the process was killed by signal 11".
+  /// The words for a sentence such as "the process was killed by signal 11".
   package var description: String {
     switch self {
     case .exited(let code): "ended with exit code \(code)"
@@ -20,15 +20,15 @@ package enum Ending: Hashable, Sendable {
   }
 }
 
-/// What a process left behind.
+/// The outcome of a process.
 package struct ProcessOutcome: Sendable {
   package let ending: Ending
-  /// The lines it wrote to its standard output.
+  /// The lines that the process wrote to its standard output.
   package let lines: [String]
-  /// The last line it wrote to its standard error, where a trap leaves its message.
+  /// The last line that the process wrote to its standard error, where a trap leaves its message.
   package let lastWords: String?
   package let nanoseconds: UInt64
-  /// CPU time of all its threads.
+  /// The CPU time of all threads of the process.
   package let cpuSeconds: Double
 
   package init(
@@ -41,7 +41,7 @@ package struct ProcessOutcome: Sendable {
     self.cpuSeconds = cpuSeconds
   }
 
-  /// Why a measuring process that wrote these lines has failed; nil when it has not.
+  /// The reason why a measuring process that wrote these lines has failed; nil when the process has not failed.
   func failure(_ lines: [ResultLine]) -> String? {
     for case .failure(let message) in lines { return message }
     if lines.contains(.absent) { return "the program has no such benchmark" }

@@ -1,9 +1,9 @@
 import Glibc
 
-/// Starts a process in a group of its own, reads both its outputs to the end, and kills it when it takes too long or
-/// the run is interrupted.
+/// Starts a process in a group of its own, reads both its outputs to the end, and kills the process when it takes too
+/// long or the run is interrupted.
 package enum ProcessRunner {
-  /// Starts `program measure` for a request; a crash then costs no time for a backtrace.
+  /// Starts `program measure` for a request. A crash then takes no time for a backtrace.
   package static func measure(
     _ request: MeasureRequest, program: String = thisProgram, environment: [String: String], timeout seconds: Double
   ) -> ProcessOutcome {
@@ -15,7 +15,8 @@ package enum ProcessRunner {
   package static let thisProgram = "/proc/self/exe"
   package static let withoutBacktrace = ["SWIFT_BACKTRACE": "enable=no"]
 
-  /// `executable` is looked up on the path unless it names a file. `environment` is added to this process's own.
+  /// `executable` is looked up on the path, unless `executable` names a file. `environment` is added to this process's
+  /// own.
   package static func run(
     _ executable: String, _ arguments: [String], environment: [String: String] = [:], timeout seconds: Double
   ) -> ProcessOutcome {
@@ -69,9 +70,9 @@ package enum ProcessRunner {
     sigemptyset(&defaults)
     for number in [SIGINT, SIGTERM, SIGPIPE, SIGXFSZ] { sigaddset(&defaults, number) }
     posix_spawnattr_setsigdefault(&attributes, &defaults)
-    // A group of its own: a Ctrl-C at the terminal reaches this process alone, which then decides.
+    // A group of its own, so that a Ctrl-C at the terminal reaches this process alone, and this process decides.
     posix_spawnattr_setpgroup(&attributes, 0)
-    // The calling thread may block signals; the process must not inherit that.
+    // The calling thread may block signals, and the child must not inherit the block.
     var unblocked = sigset_t()
     sigemptyset(&unblocked)
     posix_spawnattr_setsigmask(&attributes, &unblocked)
@@ -86,7 +87,7 @@ package enum ProcessRunner {
     }
   }
 
-  /// Reads until both pipes are closed; gives why the process was killed, if it was.
+  /// Reads until both pipes are closed; gives the reason when the process was killed.
   private static func read(_ output: Pipe, _ errors: Pipe, from process: pid_t, until deadline: UInt64) -> Ending? {
     var stopped: Ending?
     while output.isOpen || errors.isOpen {

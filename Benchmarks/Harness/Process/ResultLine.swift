@@ -3,7 +3,7 @@ package enum ResultLine: Hashable, Sendable {
   case reading(valueIndex: Int, Reading)
   /// The answer of a calibration.
   case repeats(Int)
-  /// A trace was written.
+  /// A trace has been written.
   case traced(operations: Int, notShown: Int)
   case failure(String)
   /// The program has no such cell.
@@ -26,7 +26,7 @@ package enum ResultLine: Hashable, Sendable {
     }
   }
 
-  /// Nil for anything that `text` does not write.
+  /// Nil for any text that `text` does not write.
   package init?(_ text: String) {
     let fields = text.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
     switch (fields[0], fields.count) {

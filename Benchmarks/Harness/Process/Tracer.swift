@@ -1,10 +1,10 @@
-/// What records the operations of this process; the program has it from the library.
+/// The functions that record the operations of this process. The program gets them from the library.
 package struct Tracer {
   /// Whether operations are being recorded, because the environment says so.
   package let isOn: () -> Bool
   package let start: () -> Void
   package let stop: () -> Void
-  /// Writes the events and says how many operations ran, and how many events are not shown.
+  /// Writes the events; returns how many operations ran, and how many events are not shown.
   package let write: (TraceRequest) throws -> (operations: Int, notShown: Int)
 
   package init(

@@ -1,12 +1,12 @@
 import FoundationEssentials
 
-/// Reads comma-separated values by RFC 4180: quoted fields with separators, line breaks and doubled quotes in them; a
-/// bare LF ends a line too. The last line must end as well, which is how a file that was cut off is told from a whole
-/// one.
+/// Reads comma-separated values by RFC 4180: quoted fields may hold separators, line breaks and doubled quotes. A bare
+/// LF ends a line too. The last line must have a line end as well, because only the line end tells a whole file from a
+/// file that was cut off.
 package struct CSVReader {
   package struct Record: Hashable, Sendable {
     package let fields: [String]
-    /// Where it begins, from one.
+    /// The line on which the record begins, from one.
     package let line: Int
   }
 
@@ -20,7 +20,7 @@ package struct CSVReader {
   private static let carriageReturn = UInt8(ascii: "\r")
   private static let newline = UInt8(ascii: "\n")
 
-  /// `source` is what complaints call the file.
+  /// `source` is the name of the file in error messages.
   package init(_ bytes: some Sequence<UInt8>, source: String) {
     self.bytes = Array(bytes)
     self.source = source
@@ -46,7 +46,7 @@ package struct CSVReader {
     }
   }
 
-  /// Ends before a comma, a line end or the end of the file.
+  /// Reads a field up to a comma, a line end or the end of the file.
   private mutating func field(_ start: Int) throws -> String {
     guard place < bytes.count, bytes[place] == Self.quote else {
       let first = place
@@ -88,8 +88,8 @@ package struct CSVReader {
 }
 
 extension CSV {
-  /// The rows of a file of schema 1. A row's scenario has all its parameters, those of the reading included: the file
-  /// does not tell them apart.
+  /// The rows of a file of schema 1. The scenario of each row has all parameters of the row, also the parameters of the
+  /// reading, because the file does not tell the two apart.
   package static func rows(_ bytes: some Sequence<UInt8>, source: String) throws -> [Row] {
     guard !bytes.starts(with: [0xEF, 0xBB, 0xBF]) else {
       throw Complaint(
@@ -116,7 +116,7 @@ extension CSV {
     return rows
   }
 
-  /// What one value is of: no two rows have the same.
+  /// The identity of a value: no two rows have the same.
   private struct RowPlace: Hashable {
     let runID: String
     let block: Int
@@ -135,7 +135,7 @@ extension CSV {
     }
   }
 
-  /// Sums, ratios and logarithms of such numbers are numbers.
+  /// Sums, ratios and logarithms of numbers in this range are finite.
   private static let measurable = 1e-30...1e30
 
   private static func row(_ record: CSVReader.Record, source: String) throws -> Row {
@@ -162,7 +162,7 @@ extension CSV {
       throw complaint("value is '\(fields[12])', beyond anything that is measured")
     }
     let metric = Metric(fields[10], unit: fields[11])
-    // A difference of times may well be negative.
+    // A difference of times may be negative.
     guard value >= 0 || metric.unit != "ns" || metric.isDifference else {
       throw complaint("value is '\(fields[12])', and \(metric.name) is a time, which is never negative")
     }

@@ -1,4 +1,4 @@
-/// What one process measures.
+/// A cell: what one process measures.
 package struct CellKey: Hashable, Sendable, CustomStringConvertible {
   package let scenario: Scenario
   package let arm: Arm

@@ -1,26 +1,26 @@
-/// What stands on either side of the ratios of a comparison: A to B.
+/// The two sides of the ratios of a comparison: A to B.
 package struct ComparedSides: Sendable {
-  /// What A is, and what B is.
+  /// A and B in words.
   package let a: String
   package let b: String
   /// The result that A's numbers are from.
   package let result: String
   let isOneResult: Bool
 
-  /// The subjects of one result against one of them.
+  /// The subjects of one result against the reference, a subject of the same result.
   static func subjects(of result: String, reference: String) -> ComparedSides {
     ComparedSides(a: "each subject", b: reference, result: result, isOneResult: true)
   }
 
-  /// What came later to what was there before: above 1, it has become slower.
+  /// The later result to the earlier result. A ratio above 1 means that the later result is slower.
   static func results(before: String, after: String) -> ComparedSides {
     ComparedSides(a: after, b: before, result: after, isOneResult: false)
   }
 
-  /// What the table calls the two sides.
+  /// The names of the two sides in the table.
   var aName: String { isOneResult ? "A" : "after" }
   var bName: String { isOneResult ? "B" : "before" }
-  /// Such as `A/B`.
+  /// The name of the ratio, such as `A/B`.
   var ratioName: String { "\(aName)/\(bName)" }
 
   var heading: String {

@@ -1,14 +1,14 @@
-/// Ratios of what two results, or two subjects of one, have in common.
+/// Ratios of the cells that two results have in common, or of the cells that two subjects of one result have in common.
 package struct Comparison: Sendable {
   package let lines: [ComparedLine]
-  /// Per arm (and in one file against the reference).
+  /// The geometric mean of each arm; in one file, the mean against the reference.
   package let means: [(arm: Arm, against: String, mean: GeometricMean)]
   package let sides: ComparedSides
   /// A sentence that says how A and B were paired.
   package let pairing: String
   package let widening: Widening
 
-  /// The processes of one arm on one line: the median of each, by block.
+  /// The processes of one arm on one line: the median of each process, by block.
   typealias Processes = [PairKey: Double]
 
   struct PairKey: Hashable, Comparable {
@@ -23,7 +23,7 @@ package struct Comparison: Sendable {
     let metric: Metric
   }
 
-  /// Which metrics are compared: the primary time of each benchmark, or those that pass a test.
+  /// The metrics that are compared: the primary time of each benchmark, or the metrics that pass a test.
   package enum Metrics: Sendable {
     case primary
     case matching(@Sendable (String) -> Bool)
@@ -47,7 +47,7 @@ package struct Comparison: Sendable {
       pairing: "paired by block within the run", seed: seed)
   }
 
-  /// The same cells of two results: A is what came after, B what was before.
+  /// The cells that two results have in common: A is the later result, B the earlier result.
   package init(before b: ResultSet, after a: ResultSet, metrics: Metrics, seed: UInt64) throws {
     let runs = Set(a.rows.map(\.runID))
     let isOneRun = runs == Set(b.rows.map(\.runID))
@@ -88,7 +88,8 @@ package struct Comparison: Sendable {
     let widening = Widening(
       comparisons: pairs.count { Statistics.medianRanks($0.places.count) != nil })
     self.widening = widening
-    // Places of pairs across all lines, so that the bootstrap draws the same blocks for all.
+    // The places of the pairs of all lines are numbered together, so that the bootstrap draws the same blocks for every
+    // line.
     let all = Set(pairs.flatMap(\.places)).sorted()
     let numbers = Dictionary(uniqueKeysWithValues: zip(all, 1...))
     let lines = pairs.compactMap { pair -> ComparedLine? in
@@ -130,7 +131,7 @@ package struct Comparison: Sendable {
       change(&order[place].1)
     }
 
-    /// Keeps the order of equals.
+    /// Sorts by key. Equal keys keep their order.
     mutating func sort(by isBefore: (Key, Key) -> Bool) {
       order = order.enumerated().sorted {
         isBefore($0.element.0, $1.element.0)
@@ -168,7 +169,7 @@ package struct Comparison: Sendable {
         $0.add(row, PairKey(run: matchRuns ? row.runID : "", block: row.block))
       }
     }
-    // Blocks shuffle the order of benchmarks.
+    // Blocks shuffle the order of benchmarks, so the cells are sorted.
     cells.sort { "\($0.scenario)" < "\($1.scenario)" }
     return cells
   }

@@ -8,7 +8,7 @@ package struct ComparisonReport {
 
   // MARK: Table
 
-  /// No line is longer than `width`, but where a single word is.
+  /// No line is longer than `width`, unless a single word is longer.
   package func table(width: Int = TextWidth.file) -> String {
     let table = ComparisonTable(comparison, width: width)
     let parts = [
@@ -19,7 +19,7 @@ package struct ComparisonReport {
     return parts.filter { !$0.isEmpty }.joined(separator: "\n\n") + "\n"
   }
 
-  /// What the intervals promise.
+  /// Says what the intervals promise.
   private var legend: String {
     let widening = comparison.widening
     let paired = "x: median of the paired ratios \(comparison.sides.ratioName)"
@@ -42,7 +42,8 @@ package struct ComparisonReport {
     "ratio", "lower", "upper", "verdict",
   ]
 
-  /// One record per line; the geometric means have `all` for their family. `a` is of `result`, `b` of `against`.
+  /// One record per line. The family of the geometric means is `all`. Column `a` has the number of `result`, column `b`
+  /// the number of `against`.
   package func csv() -> String {
     func optional(_ number: Double?) -> String { number.map(CSV.number) ?? "" }
     let lines = comparison.lines.map { line in
@@ -93,12 +94,12 @@ package struct ComparisonReport {
     }
 
     let schema: Int
-    /// What `a` and `b` of a line are of.
+    /// The two sides, in words.
     let a: String
     let b: String
     let pairing: String
     let comparisons: Int
-    /// Of each interval, where there are blocks enough.
+    /// The confidence of each interval; a line with too few blocks has no interval.
     let confidence: Double
     let lines: [Line]
     let geometricMeans: [Mean]

@@ -1,5 +1,5 @@
-/// The table of `opbench compare`: a heading per benchmark, parameters and metric, and a line per subject, the ratio
-/// first.
+/// The table of `opbench compare`: a heading per benchmark, parameters and metric, and a line per subject. The ratio
+/// comes first.
 struct ComparisonTable {
   private let comparison: Comparison
   private let width: Int
@@ -36,7 +36,7 @@ struct ComparisonTable {
     return lines.joined(separator: "\n")
   }
 
-  /// One line per arm over all benchmarks; empty where none has a time.
+  /// One line per arm over all benchmarks; empty when no benchmark has a time.
   var means: String {
     guard !comparison.means.isEmpty else { return "" }
     let rows = comparison.means.map { arm, against, mean in
@@ -46,7 +46,7 @@ struct ComparisonTable {
       .joined(separator: "\n")
   }
 
-  /// As the command line names two results: what was before comes first.
+  /// The order in which the command line names two results: the earlier result comes first.
   private func ordered(_ a: String, _ b: String) -> [String] { comparison.sides.isOneResult ? [a, b] : [b, a] }
 
   private func wrapped(_ row: String) -> [String] { WrappedText.lines(row, width: width, indent: 2, hanging: 6) }

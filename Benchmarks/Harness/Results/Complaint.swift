@@ -1,4 +1,4 @@
-/// What went wrong in one line, said to the user, with the exit code of sysexits.h that a script can act on.
+/// An error message of one line for the user, with an exit code of sysexits.h that a script can act on.
 package struct Complaint: Error, Equatable, CustomStringConvertible {
   package enum Code: Int32, Sendable {
     case usage = 64

@@ -1,23 +1,23 @@
 import FoundationEssentials
 
-/// What an interrupted run has left, as far as a plan still has a use for it.
+/// What an interrupted run has left, as far as a plan still needs the rows.
 ///
-/// A run that was killed leaves `X.csv.partial` and `X.env.json.partial`; one that was interrupted has put both in
-/// their places. The unfinished one is the newer of the two.
+/// A run that was killed leaves `X.csv.partial` and `X.env.json.partial`. A run that was interrupted has renamed both
+/// files to their final names. When both kinds are there, the unfinished file is the newer one.
 package struct EarlierRun: Sendable {
   package var rows: [Row] = []
   package var repeats: [CellKey: Int] = [:]
   package var failures: [CellKey: String] = [:]
   package var disturbed: Set<ScenarioBlock> = []
-  /// Nil when there was none.
+  /// The run's identifier; nil when there was no earlier run.
   package var runID: String?
   package var spin: Spin?
 
-  /// Nothing to resume.
+  /// No earlier run: nothing to resume.
   package init() {}
 
-  /// Reads what lies at and beside `csv`; throws one line when there is nothing, or something else than the plan asks
-  /// for.
+  /// Reads the files at and beside `csv`. Throws one line when there are no files, or when the files are not of this
+  /// plan.
   package init(csv: String, plan: Plan, context: String) throws {
     let unfinished = try ResultFiles.unfinished(csv: csv)
     let isUnfinished = FileManager.default.fileExists(atPath: unfinished)
@@ -31,7 +31,7 @@ package struct EarlierRun: Sendable {
     try record.check(plan, context: context, file: csv)
     let source = isUnfinished ? unfinished : csv
     var bytes = Array(try ResultSet.bytes(source))
-    // A killed run may have left half a row, and then half a process before it.
+    // A killed run may have left half a row. The process of the row before is then taken as incomplete too.
     let isTorn = isUnfinished && bytes.last != UInt8(ascii: "\n")
     if isTorn { bytes.removeSubrange((bytes.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0)...) }
     var found = bytes.isEmpty ? [] : try CSV.rows(bytes, source: source)
@@ -72,13 +72,14 @@ package struct EarlierRun: Sendable {
     params.isEmpty ? benchmark : "\(benchmark) \(params)"
   }
 
-  /// Finds the planned cell of a row that was read, whose parameters include those of its readings.
+  /// Finds the planned cell of a row. The parameters of a row include those of its readings.
   private struct Planned {
     private let byName: [BenchmarkName: [PlannedScenario]]
 
     init(_ plan: Plan) { byName = Dictionary(grouping: plan.scenarios) { $0.scenario.name } }
 
-    /// The one with the most parameters in common, where one scenario's are part of another's.
+    /// The planned cell of the row. When the parameters of one scenario are part of another's, the scenario with the
+    /// longest parameters is taken.
     func cell(_ row: Row) -> CellKey? {
       let fitting = (byName[row.cell.scenario.name] ?? []).filter {
         $0.arms.contains(row.cell.arm) && row.parameters.contains("\($0.scenario.parameters)")

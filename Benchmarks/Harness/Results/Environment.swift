@@ -10,7 +10,7 @@ package struct Environment: Encodable, Sendable {
   let dirty: Bool?
   let toolchain: String?
   let optimisation: String
-  /// What the timed processes run on.
+  /// The allocator of the timed processes.
   let allocator: String
   let countingAllocator: String?
   let cpuModel: String?
@@ -26,23 +26,24 @@ package struct Environment: Encodable, Sendable {
   let effort: Effort
   let spin: Spin
   let arguments: [String]
-  /// What the measuring processes were given beside their cells.
+  /// What the measuring processes were given beside their cells, such as files to replay.
   let context: String
-  /// Every cell of the plan: what a resumed run must agree with.
+  /// Every cell of the plan. A resumed run must have the same cells.
   let cells: [String]
-  /// What only the end of the run knows.
+  /// The part that is known only at the end of the run.
   package var outcome = RunOutcome()
-  /// Everything the program can measure, in its order, and what the others are compared with.
+  /// Every subject that the program can measure, in the program's order, and the subject that the others are compared
+  /// with.
   let subjects: [SubjectFacts]
   let reference: String
-  /// Of the rows, what the report asks of their metrics: the words and the better side by metric, and the time that
-  /// stands for each benchmark.
+  /// The facts that the report needs of the metrics in the rows: the words and the better side of each metric, and the
+  /// time that stands for each benchmark.
   private var metrics: [String: MetricFacts] = [:]
   private var primaryTimes: [String: String] = [:]
   /// The compiler and library of each peer that took part.
   package var peers: [String: String] = [:]
 
-  /// Looks around. `source` is a file of the checkout that this program was built from.
+  /// Reads the facts of this machine. `source` is a file of the checkout that this program was built from.
   package init(
     runID: String, plan: Plan, spin: Spin, subjects: [SubjectFacts], reference: String, context: String = "",
     arguments: [String], jemalloc: String?, source: String
@@ -79,7 +80,7 @@ package struct Environment: Encodable, Sendable {
     self.reference = reference
   }
 
-  /// Takes down what the metrics of these rows are.
+  /// Records the facts of the metrics in these rows.
   package mutating func describe(_ rows: [Row]) {
     let all = rows.metrics.values.reduce(into: Set()) { $0.formUnion($1) }
     metrics = Dictionary(all.map { ($0.name, $0.facts) }) { first, _ in first }
@@ -101,7 +102,7 @@ package struct Environment: Encodable, Sendable {
     return String(decoding: try encoder.encode(self), as: UTF8.self) + "\n"
   }
 
-  /// The time of day and this process: no two runs have the same.
+  /// An identifier made from the time of day and this process: no two runs have the same.
   package static func newRunID() -> String {
     var now = time(nil)
     var parts = tm()
@@ -111,13 +112,13 @@ package struct Environment: Encodable, Sendable {
     return String(decoding: text[..<length].map { UInt8(bitPattern: $0) }, as: UTF8.self) + "-\(getpid())"
   }
 
-  /// As the kernel names it.
+  /// The name of the CPU model, as the kernel gives the name.
   static var cpuModelName: String? {
     SystemFile.read("/proc/cpuinfo")?.split(separator: "\n").first { $0.hasPrefix("model name") }
       .flatMap { $0.split(separator: ":").last.map { String($0.drop { $0 == " " }) } }
   }
 
-  /// Such as "glibc 2.39".
+  /// The version of the C library, such as "glibc 2.39".
   private static var libraryVersion: String {
     var text = [UInt8](repeating: 0, count: 64)
     let length = text.withUnsafeMutableBytes {
@@ -127,7 +128,7 @@ package struct Environment: Encodable, Sendable {
       ? String(decoding: text[..<min(length - 1, text.count)], as: UTF8.self) : "libc of unknown version"
   }
 
-  /// The first line a tool prints; nil when it is absent, fails or prints nothing.
+  /// The first line that a tool prints; nil when the tool is absent, fails or prints nothing.
   private static func output(_ tool: String, _ arguments: [String]) -> String? {
     let outcome = ProcessRunner.run(tool, arguments, timeout: 20)
     return outcome.ending == .exited(0) ? outcome.lines.first : nil

@@ -1,7 +1,7 @@
 import FoundationEssentials
 
-/// A result as the action github-action-benchmark reads it (`tool: customSmallerIsBetter`), which draws it over time:
-/// the one time that stands for each benchmark, per subject.
+/// A result in the format of the action github-action-benchmark (`tool: customSmallerIsBetter`), which draws results
+/// over time. The format has the one time that stands for each benchmark, per subject.
 package enum GitHubBenchmark {
   private struct Entry: Encodable {
     let name: String

@@ -36,7 +36,8 @@ package enum GoFormat {
     }
   }
 
-  /// Such as `BenchmarkOverhead/external-add/ops=10000/backend=stealing-2`: the number at the end is the workers'.
+  /// A name such as `BenchmarkOverhead/external-add/ops=10000/backend=stealing-2`. The number at the end is the number
+  /// of workers.
   private static func name(_ cell: CellKey) -> String {
     let family = cell.scenario.name.family
     let parameters = "\(cell.scenario.parameters)".split(separator: ";").map { "/\($0)" }.joined()
@@ -46,7 +47,7 @@ package enum GoFormat {
     return String(text.map { $0.isWhitespace ? "_" : $0 })
   }
 
-  /// Go's own names where it has them.
+  /// The unit of a metric, with Go's own name where Go has a name for the unit.
   private static func unit(_ metric: Metric) -> String {
     switch metric.name {
     case "ns_per_op": "ns/op"

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Glibc
 
-/// Unpacks a result that was packed with gzip, by the program of that name.
+/// Unpacks a result that was packed with gzip, with the program `gzip`.
 enum Gunzip {
   static func isPacked(_ path: String) -> Bool { path.hasSuffix(".gz") }
 

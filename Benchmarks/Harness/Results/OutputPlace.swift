@@ -1,23 +1,26 @@
 import Glibc
 
-/// Where an output goes that the user has named: a rename would replace a device, a FIFO or a symbolic link by a file.
+/// The place of an output that the user has named. A rename would replace a device, a FIFO or a symbolic link by a
+/// file, so the kinds of places are told apart.
 package enum OutputPlace: Hashable, Sendable {
-  /// A file, or nothing yet, by the name behind all symbolic links: written beside it and renamed.
+  /// A file, or a name without a file yet, with all symbolic links resolved. The output is written beside the place and
+  /// renamed.
   case file(String)
-  /// A device, FIFO or socket, or what is open already: only ever written to.
+  /// A device, a FIFO, a socket or a file that is already open. The output is written to the place and never renamed.
   case stream(String)
 
-  /// Throws one line when it is a folder, or links that lead nowhere.
+  /// Throws one line when the name is a folder, or when its links go in a circle.
   package init(_ name: String) throws {
     var place = name
-    // As many as the kernel follows.
+    // The kernel follows 40 links too.
     for _ in 0..<40 {
       var status = stat()
       if stat(place, &status) == 0 {
         guard status.st_mode & S_IFMT != S_IFDIR else {
           throw Complaint(.cannotCreate, "cannot write \(name): it is a folder")
         }
-        // Who has the file open that a link of these folders stands for would go on with the replaced one.
+        // A link in these folders stands for a file that a process has open. After a rename, the process would go on
+        // with the replaced file.
         let isOpen = place.hasPrefix("/proc/") || place.hasPrefix("/dev/fd/")
         guard status.st_mode & S_IFMT == S_IFREG, !isOpen else {
           self = .stream(name)
@@ -33,7 +36,7 @@ package enum OutputPlace: Hashable, Sendable {
     throw Complaint(.cannotCreate, "cannot write \(name): \(String(cString: strerror(ELOOP)))")
   }
 
-  /// The name of a file that can be renamed into its place; throws one line when there is something else.
+  /// The name of a file that can be renamed into its place; throws one line when another kind of file is there.
   package static func regularFile(_ name: String) throws -> String {
     guard case .file(let place) = try OutputPlace(name) else {
       throw Complaint(.cannotCreate, "cannot write \(name): it is no regular file, and would be replaced by one")
@@ -41,7 +44,7 @@ package enum OutputPlace: Hashable, Sendable {
     return place
   }
 
-  /// What a symbolic link names; nil for anything else.
+  /// The name in a symbolic link; nil for anything else.
   private static func target(of link: String) -> String? {
     var bytes = [UInt8](repeating: 0, count: Int(PATH_MAX))
     let length = bytes.withUnsafeMutableBytes {
@@ -53,7 +56,7 @@ package enum OutputPlace: Hashable, Sendable {
     return link[...slash] + target
   }
 
-  /// Opens a stream to write to. A FIFO that nobody reads is an error, not a reason to wait.
+  /// Opens a stream for writing. A FIFO without a reader is an error, because waiting for a reader might never end.
   static func open(stream name: String) throws -> Int32 {
     let descriptor = Glibc.open(name, O_WRONLY | O_APPEND | O_NOCTTY | O_NONBLOCK | O_CLOEXEC)
     guard descriptor >= 0 else {

@@ -1,4 +1,4 @@
-/// The parameters of a cell: `key=value;key=value`, sorted by key, which is also their identity.
+/// The parameters of a cell: `key=value;key=value`, sorted by key. The text is also the identity of the parameters.
 package struct Parameters: Hashable, Sendable, CustomStringConvertible, ExpressibleByDictionaryLiteral {
   private var values: [String: String]
 
@@ -7,7 +7,7 @@ package struct Parameters: Hashable, Sendable, CustomStringConvertible, Expressi
     for (key, value) in elements { self[key] = value }
   }
 
-  /// Reads what `description` wrote; nil when a pair has no `=`.
+  /// Reads the text that `description` wrote; nil when a pair has no `=`.
   package init?(_ text: String) {
     values = [:]
     for pair in text.split(separator: ";") {
@@ -16,7 +16,7 @@ package struct Parameters: Hashable, Sendable, CustomStringConvertible, Expressi
     }
   }
 
-  /// Keys and values lose the two characters that separate them.
+  /// Reads or sets a value. The separators `=` and `;` are removed from keys and values.
   package subscript(key: String) -> String? {
     get { values[key] }
     set { values[Self.clean(key)] = newValue.map(Self.clean) }
@@ -31,7 +31,7 @@ package struct Parameters: Hashable, Sendable, CustomStringConvertible, Expressi
     return result
   }
 
-  /// The pairs that both have.
+  /// The pairs that are in both.
   package func intersection(_ other: Parameters) -> Parameters {
     var result = self
     result.values = values.filter { other.values[$0.key] == $0.value }
@@ -45,7 +45,7 @@ package struct Parameters: Hashable, Sendable, CustomStringConvertible, Expressi
     return result
   }
 
-  /// Whether all pairs of the text are among these.
+  /// Whether all pairs of the text are among these parameters.
   package func contains(_ text: String) -> Bool {
     guard let other = Parameters(text) else { return false }
     return other.values.allSatisfy { values[$0.key] == $0.value }

@@ -1,22 +1,23 @@
 import Glibc
 
-/// `X.csv` and `X.env.json`, written beside their places as `….partial` and renamed when they are complete, so that
-/// earlier results are never half overwritten; one program at a time, and over a finished result only when told to. What a run that was killed leaves there is what `--resume` goes on
-/// with; a run without it starts over.
+/// `X.csv` and `X.env.json`. Both files are written beside their places as `….partial` and renamed when they are
+/// complete, so that earlier results are never half overwritten. Only one program at a time may write the files. A
+/// finished result is replaced only when the user asks for that. After a run was killed, `--resume` goes on with the
+/// unfinished files; a run without `--resume` starts over.
 package final class ResultFiles {
   private let csv: String
-  /// Behind symbolic links.
+  /// The name of the CSV with symbolic links resolved.
   private let place: String
   private let environment: String
   private var descriptor: Int32
 
-  /// What unfinished files are called beyond their names.
+  /// The suffix of the names of unfinished files.
   package static let unfinished = ".partial"
 
-  /// Opens the file to write to, and begins it with rows that an earlier run has left; throws when the place cannot
-  /// be written, when another program is writing there, and when a finished result lies there that is not to be
+  /// Opens the file for writing, and begins the file with the rows that an earlier run has left. Throws when the place
+  /// cannot be written, when another program is writing there, and when a finished result is there that must not be
   /// replaced.
-  /// - Parameter advice: what could be done about a finished result.
+  /// - Parameter advice: what the user could do about a finished result.
   package init(
     csv: String, keeping rows: [Row] = [], mayReplace: Bool = false, advice: String = "--overwrite replaces it"
   ) throws {
@@ -30,7 +31,8 @@ package final class ResultFiles {
     let earlier = try UnfinishedFile.open(partial, of: csv)
     defer { close(earlier) }
     descriptor = -1
-    // Under a third name until the earlier rows are in it, so that they are not lost when the disk is full.
+    // The file has a third name until the earlier rows are in the file, so that the rows are not lost when the disk is
+    // full.
     let fresh = partial + ".new"
     do {
       guard mayReplace || access(place, F_OK) != 0 else {
@@ -53,20 +55,20 @@ package final class ResultFiles {
     try Self.write(text, to: descriptor, name: csv)
   }
 
-  /// Keeps the environment of the run so far beside its rows, for `--resume` should the run be killed.
+  /// Writes the environment of the run so far beside its rows, for `--resume` in case the run is killed.
   package func checkpoint(environment json: String) throws {
     try Self.replace(environment + Self.unfinished, with: json)
   }
 
-  /// Where the rows of an unfinished run lie.
+  /// The name of the file with the rows of an unfinished run.
   package static func unfinished(csv: String) throws -> String { try OutputPlace.regularFile(csv) + unfinished }
 
-  /// Where its environment lies.
+  /// The name of the file with the environment of an unfinished run.
   package static func unfinished(environmentOf csv: String) throws -> String {
     try OutputPlace.regularFile(RunRecord.path(csv: csv)) + unfinished
   }
 
-  /// Writes a whole file, or leaves it as it was. A device or a FIFO is written to.
+  /// Writes a whole file, or leaves the old file as it was. A device or a FIFO is written to directly.
   package static func replace(_ name: String, with text: String) throws {
     let place: String
     switch try OutputPlace(name) {
@@ -93,15 +95,16 @@ package final class ResultFiles {
     }
   }
 
-  /// Throws when a file could not be written whole, before the work whose result it is to hold.
-  /// - Parameter isRead: whether it is read first, as a device or a FIFO cannot be.
+  /// Throws when the file could not be written whole. The check comes before the work whose result the file is to hold.
+  /// - Parameter isRead: whether the file is read first. A device or a FIFO cannot be read first.
   package static func checkWritable(_ name: String, isRead: Bool = false) throws {
     let place: String
     switch try OutputPlace(name) {
     case .file(let file): place = file
     case .stream(let stream):
       if isRead { _ = try OutputPlace.regularFile(name) }
-      // Opened only when there is something to write: a reader takes the end of the first writer for the end.
+      // The stream is opened only when there is something to write, because a reader takes the end of the first writer
+      // for the end of the stream.
       guard access(stream, W_OK) == 0 else { throw complaint(.cannotCreate, name) }
       return
     }
@@ -112,19 +115,19 @@ package final class ResultFiles {
     unlink(fresh)
   }
 
-  /// Puts both files in their places.
+  /// Renames both files to their final names.
   package func publish(environment json: String) throws {
     guard fsync(descriptor) == 0 else { throw Self.complaint(.inputOutput, csv) }
     try checkpoint(environment: json)
     for name in [environment, place] {
       guard rename(name + Self.unfinished, name) == 0 else { throw Self.complaint(.inputOutput, name) }
     }
-    // Last, because it lets others write there.
+    // The descriptor is closed last, because the close lets other programs write there.
     close(descriptor)
     descriptor = -1
   }
 
-  /// Leaves everything as it was before.
+  /// Removes the unfinished files, so that everything is as it was before.
   package func discard() {
     unlink(place + Self.unfinished)
     unlink(environment + Self.unfinished)
@@ -132,7 +135,7 @@ package final class ResultFiles {
     descriptor = -1
   }
 
-  /// Writes all of a text, and says so when it cannot.
+  /// Writes all of a text; throws when the text cannot be written.
   package static func write(_ text: String, to descriptor: Int32, name: String) throws {
     var text = text
     try text.withUTF8 { bytes in

@@ -1,9 +1,9 @@
 import FoundationEssentials
 
-/// A result file as later commands read it: its rows, and what its environment says does not count.
+/// A result file as later commands read it: its rows, without the rows that do not count by its environment.
 package struct ResultSet: Sendable {
   package let name: String
-  /// Without excluded blocks and failed cells.
+  /// The rows without excluded blocks and failed cells.
   package let rows: [Row]
   package let record: RunRecord?
   package let excludedRows: Int
@@ -16,7 +16,7 @@ package struct ResultSet: Sendable {
     let failures = Dictionary(grouping: outcome.failures) { "\($0.benchmark) \($0.backend)@\($0.workers)" }
     self.rows = rows.filter { row in
       let name = row.cell.scenario.name
-      // The row's parameters are the scenario's and perhaps the reading's own.
+      // The row's parameters are the scenario's, and perhaps the reading's as well.
       let isExcluded = blocks["\(name) \(row.block)"]?.contains { row.parameters.contains($0.params) } ?? false
       let hasFailed = failures["\(name) \(row.cell.arm)"]?.contains { row.parameters.contains($0.params) } ?? false
       return !isExcluded && !hasFailed
@@ -24,7 +24,7 @@ package struct ResultSet: Sendable {
     excludedRows = rows.count - self.rows.count
   }
 
-  /// Reads `X.csv` or `X.csv.gz` and, where it is there, `X.env.json`.
+  /// Reads `X.csv` or `X.csv.gz`, and `X.env.json` when that file is there.
   package static func read(path: String) throws -> ResultSet {
     let content = try bytes(path)
     let rows = try CSV.rows(Gunzip.isPacked(path) ? try Gunzip.bytes(path) : content, source: path)

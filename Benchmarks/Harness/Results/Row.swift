@@ -1,7 +1,8 @@
 /// One row of schema 1.
 package struct Row: Hashable, Sendable {
   package let runID: String
-  /// From one; 0 for processes outside the interleaved blocks, such as those that count allocations.
+  /// The block, from one. Block 0 is for processes outside the interleaved blocks, such as the processes that count
+  /// allocations.
   package let block: Int
   package let process: Int
   package let valueIndex: Int
@@ -17,16 +18,16 @@ package struct Row: Hashable, Sendable {
     self.reading = reading
   }
 
-  /// The cell's parameters and the reading's own.
+  /// The cell's parameters and the reading's parameters.
   package var parameters: Parameters { cell.scenario.parameters.merging(reading.detail) }
 }
 
 extension Sequence<Row> {
-  /// What each benchmark reports.
+  /// The metrics that each benchmark reports.
   var metrics: [BenchmarkName: Set<Metric>] {
     reduce(into: [:]) { $0[$1.cell.scenario.name, default: []].insert($1.reading.metric) }
   }
 
-  /// The one time that stands for each benchmark; benchmarks without a time have none.
+  /// The one time that stands for each benchmark. A benchmark without a time has none.
   var primaryTimes: [BenchmarkName: Metric] { metrics.compactMapValues(Metric.primaryTime) }
 }

@@ -1,13 +1,13 @@
-/// What a run came to: the part of `X.env.json` that only its end knows.
+/// The outcome of a run: the part of `X.env.json` that is known only at the end of the run.
 package struct RunOutcome: Codable, Hashable, Sendable {
-  /// A scenario in one block, for readers of the CSV: its rows have these parameters among theirs.
+  /// A scenario in one block. Its rows in the CSV have these parameters among theirs.
   package struct Block: Codable, Hashable, Sendable {
     package let benchmark: String
     package let params: String
     package let block: Int
   }
 
-  /// A cell without a number. Rows of it that were written before it failed do not count.
+  /// A cell without a number. Rows of the cell that were written before the cell failed do not count.
   package struct FailedCell: Codable, Hashable, Sendable {
     package let benchmark: String
     package let params: String
@@ -23,16 +23,17 @@ package struct RunOutcome: Codable, Hashable, Sendable {
   package var repeats: [String: Int] = [:]
   /// Blocks that lost more than 1 % of CPU time to other guests.
   package var disturbedBlocks: [Block] = []
-  /// Those of them whose rows the table and `compare` leave out: all, unless no other was left.
+  /// The disturbed blocks whose rows the table and `compare` leave out: all disturbed blocks, unless no other block is
+  /// left.
   package var excludedBlocks: [Block] = []
   package var failures: [FailedCell] = []
   package var wasInterrupted = false
-  /// Where the time went, and what was expected; of a resumed run, the last part.
+  /// Where the time went, and what was expected. A resumed run has only the figures of its last part.
   package var spent: [String: RunResult.Spent] = [:]
 
   package init() {}
 
-  /// What is known of a run so far.
+  /// The outcome of a run so far.
   package init(_ result: RunResult) {
     for (cell, count) in result.repeats { repeats["\(cell)"] = count }
     disturbedBlocks = Self.blocks(result.disturbed)

@@ -1,7 +1,7 @@
 import FoundationEssentials
 
-/// What `X.env.json` says that a later command needs: `--resume` to go on with the same work, `compare` to leave out
-/// what does not count.
+/// The part of `X.env.json` that a later command needs. `--resume` needs the record to go on with the same work;
+/// `compare` needs the record to leave out what does not count.
 package struct RunRecord: Decodable, Sendable {
   package let schema: Int
   package let runID: String
@@ -10,13 +10,13 @@ package struct RunRecord: Decodable, Sendable {
   package let seed: UInt64
   package let effort: Effort
   package let spin: Spin
-  /// Nil in a record from before there was one.
+  /// The context of the run; nil in a record from before there was a context.
   package let context: String?
   package let cells: [String]
   package let outcome: RunOutcome
 
   private enum CodingKeys: String, CodingKey {
-    // As the snake-case strategy spells run_id.
+    // The snake-case strategy turns run_id into this name.
     case runID = "runId"
     case schema, commit, allocator, seed, effort, spin, context, cells, outcome
   }
@@ -40,18 +40,19 @@ package struct RunRecord: Decodable, Sendable {
     return record
   }
 
-  /// Whether a run can go on with these numbers: a spin that no CPU has, or no repeat at all, would crash its processes.
+  /// Whether a run can go on with these numbers. A spin rate that no CPU has, or zero repeats, would crash the run's
+  /// processes.
   private var isMeasurable: Bool {
     (1e-3...1e9).contains(spin.roundsPerMicrosecond) && outcome.repeats.values.allSatisfy { $0 > 0 }
   }
 
-  /// Where the environment of a CSV lies.
+  /// The name of the environment file of a CSV.
   package static func path(csv: String) -> String {
     let name = csv.hasSuffix(".gz") ? csv.dropLast(".gz".count) : csv[...]
     return (name.hasSuffix(".csv") ? name.dropLast(".csv".count) : name) + ".env.json"
   }
 
-  /// Throws one line that says in what a plan differs from the run that this is the record of.
+  /// Throws one line that says in what a plan differs from the run of this record.
   package func check(_ plan: Plan, context: String, file: String) throws {
     func refuse(_ what: String, _ then: String, _ now: String) -> Complaint {
       Complaint(

@@ -1,4 +1,5 @@
-/// A benchmark with its parameters: what the subjects are compared on, and what is calibrated once for all of them.
+/// A benchmark with its parameters. The subjects are compared on a scenario, and an open loop has one pace per
+/// scenario.
 package struct Scenario: Hashable, Sendable, CustomStringConvertible {
   package let name: BenchmarkName
   package let parameters: Parameters

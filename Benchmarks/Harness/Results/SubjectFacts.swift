@@ -1,9 +1,9 @@
-/// What a table and a page need to know of a subject. It stands in `X.env.json`, so that the report knows it from nowhere
-/// else.
+/// The facts that a table and a page need of a subject. The facts are in `X.env.json`, so that the report needs no
+/// other source.
 package struct SubjectFacts: Codable, Hashable, Sendable {
   package let name: String
   package let role: SubjectRole
-  /// What it is, in one line.
+  /// What the subject is, in one line.
   package let summary: String
 
   package init(_ name: String, role: SubjectRole, summary: String) {
@@ -12,30 +12,32 @@ package struct SubjectFacts: Codable, Hashable, Sendable {
     self.summary = summary
   }
 
-  /// The line with what its role adds to it.
+  /// The summary behind the words of its role.
   package var line: String { role.line(summary) }
-  /// Whether it stands beside others for comparison only: a run in which it alone has no number has not failed.
+  /// Whether the subject stands beside others for comparison only. A run in which only such a subject has no number has
+  /// not failed.
   package var isReference: Bool { role == .standingReference }
 }
 
-/// What part a subject plays in a run. Results and `list --json` have the raw values.
+/// The role of a subject in a run. Results and `list --json` have the raw values.
 public enum SubjectRole: String, Codable, Sendable {
-  /// An operation queue of ours, or a program of benchmarks of one's own: what runs are about.
+  /// An operation queue of this library, or a program of the user's own benchmarks: the subjects that runs are about.
   case ours
-  /// One of our executor backends without the operation layer. It has the name of its queue with something behind it.
+  /// One of this library's executor backends without the operation layer. Its name is the name of its queue with a
+  /// suffix.
   case bare
-  /// Stands beside every run.
+  /// A reference that runs in every run.
   case standingReference
-  /// A reference that runs when it is asked for.
+  /// A reference that runs only when the user asks for it.
   case reference
-  /// No scheduler at all: what the work itself costs, and nothing to choose.
+  /// No scheduler at all: shows what the work itself costs.
   case baseline
-  /// A scheduler of another language, in a program of its own that runs when it is asked for.
+  /// A scheduler of another language, in a program of its own. A peer runs only when the user asks for it.
   case peer
-  /// Only `validate` measures it, to judge the laboratory.
+  /// A subject that only `validate` measures, to judge the laboratory.
   case control
 
-  /// What is said of it in front of the summary; nil where that says all.
+  /// The words in front of the summary; nil when the summary says enough.
   private var words: String? {
     switch self {
     case .ours: nil

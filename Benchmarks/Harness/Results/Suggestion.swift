@@ -1,12 +1,13 @@
-/// What a misspelt name is likely to mean.
+/// Finds the name that a misspelt name is likely to mean.
 package enum Suggestion {
-  /// What follows "there is no such name": the nearest one, where one is near, and all.
+  /// The words after "there is no such name": the nearest name, when a name is near, and all names.
   package static func words(for word: String, among names: some Sequence<String>) -> String {
     let all = names.joined(separator: ", ")
     return closest(to: word, among: names).map { "; did you mean \($0)? There are \(all)" } ?? "; there are \(all)"
   }
 
-  /// The nearest name, the first of several; nil when all are further away than one edit in three letters.
+  /// The nearest name, and the first of several equally near names; nil when all names are further away than one edit
+  /// in three letters.
   static func closest(to word: String, among names: some Sequence<String>) -> String? {
     let word = Array(word.lowercased())
     let near = names.map { (name: $0, edits: edits(word, Array($0.lowercased()))) }.min { $0.edits < $1.edits }
@@ -16,9 +17,10 @@ package enum Suggestion {
     return near.name
   }
 
-  /// How many letters must be put in, taken out, replaced or swapped with the next one to make one word of the other.
+  /// The number of letters that must be inserted, deleted, replaced or swapped with the next letter to turn one word
+  /// into the other.
   static func edits(_ a: [Character], _ b: [Character]) -> Int {
-    // Rows of the table of prefixes: of one letter less, and of two.
+    // Rows of the table of prefixes: `row` is for one letter less, `before` for two letters less.
     var before: [Int] = []
     var row = Array(0...b.count)
     for i in 0..<a.count {

@@ -1,21 +1,22 @@
 import Glibc
 
-/// An output that is being written, `….partial` beside its place: by one program at a time.
+/// An output that is being written, as `….partial` beside its place. Only one program at a time writes an output.
 enum UnfinishedFile {
-  /// Opens it, as it is, for this program alone: until the descriptor is closed, whatever the file is called by then.
+  /// Opens the file for this program alone and leaves its content as it is. The lock lasts until the descriptor is
+  /// closed, also when the file has been renamed by then.
   static func open(_ name: String, of output: String) throws -> Int32 {
     while true {
       let descriptor = Glibc.open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
       guard descriptor >= 0 else {
         throw Complaint(.cannotCreate, "cannot write \(output): \(String(cString: strerror(errno)))")
       }
-      // A file system that cannot lock is no reason not to write.
+      // A file system without locks must not prevent writing.
       if flock(descriptor, LOCK_EX | LOCK_NB) != 0, errno == EWOULDBLOCK {
         close(descriptor)
         throw Complaint(
           .cannotCreate, "another run is writing \(output): wait for its end, or name another file")
       }
-      // Between the two calls the one before may have put the file in its place.
+      // Between the two calls, the program that wrote before may have renamed the file to its final name.
       if isCalled(name, descriptor) { return descriptor }
       close(descriptor)
     }
@@ -28,7 +29,7 @@ enum UnfinishedFile {
       && own.st_dev == named.st_dev
   }
 
-  /// Removes one that holds nothing, as it was when it was opened.
+  /// Removes the file when the file is still empty.
   static func removeIfEmpty(_ name: String, _ descriptor: Int32) {
     var status = stat()
     if fstat(descriptor, &status) == 0, status.st_size == 0 { unlink(name) }

@@ -1,24 +1,26 @@
 /// How much is measured: the same for every cell.
 ///
-/// Processes of one program differ more than values of one process do: where memory and threads happen to lie lasts as
-/// long as the process. So there are many short processes rather than a few long ones.
+/// Processes of one program differ more than values of one process do, because a process keeps the placement of its
+/// memory and threads as long as the process lasts. So a run has many short processes rather than a few long ones.
 package struct Effort: Hashable, Sendable, CustomStringConvertible {
-  /// Fresh processes of each cell.
+  /// The number of fresh processes of each cell.
   package var blocks: Int
   /// The most values that a process gives.
   package var values: Int
-  /// What a process works before its first value, in nanoseconds. The threads of a young process overlap more than
+  /// How long a process works before its first value, in nanoseconds. The threads of a young process overlap more than
   /// they do later, until the kernel has settled on which CPUs to run them.
   package var leadIn: UInt64
-  /// What a value takes, in nanoseconds; a repeat that takes longer is a value by itself.
+  /// How long a value takes, in nanoseconds. A repeat that takes longer is a value by itself.
   package var target: UInt64
-  /// A process that has spent these nanoseconds on its values takes no more of them; it always gives one.
+  /// A process that has spent this number of nanoseconds on its values takes no further values. A process always gives
+  /// one value.
   package var budget: UInt64
-  /// In how many blocks a scenario runs whose processes take long.
+  /// The number of blocks in which a scenario runs when its processes take long.
   package var longBlocks: Int
-  /// Benchmarks that need a number of samples say how many for ten processes; this share of them is taken.
+  /// The share of the samples that is taken. A benchmark that needs samples says how many each of ten processes takes.
   package var samples: Double
-  /// In how many blocks the kernel counts events, which takes a value more: no more than an interval needs.
+  /// The number of blocks in which the kernel counts events: no more than an interval needs, because counting takes one
+  /// more value.
   package var eventBlocks: Int { samples < 1 ? 1 : longBlocks }
 
   package init(
@@ -39,10 +41,11 @@ package struct Effort: Hashable, Sendable, CustomStringConvertible {
     return copy
   }
 
-  /// How often allocations are counted: they hardly vary.
+  /// How often a process counts allocations: a few times only, because the counts hardly vary.
   package var countedValues: Int { values > 5 ? 2 : 1 }
 
-  /// The number of processes for which benchmarks say how many samples each takes; in more each takes fewer.
+  /// The number of processes for which benchmarks say how many samples each takes. In a run with more processes, each
+  /// takes fewer samples.
   package static let blocksOfSamples = 10
 
   /// The fewest blocks that a plan is cut down to, because an interval needs six.
@@ -52,15 +55,15 @@ package struct Effort: Hashable, Sendable, CustomStringConvertible {
     "\(blocks) blocks of \(leadIn / 1_000_000) ms + \(values) values of \(target / 1_000_000) ms"
   }
 
-  /// What a default run may take, in seconds, by the estimate: for one subject beside the two references, and for
-  /// more in proportion. The promises are five minutes and a minute and a half.
+  /// The estimated seconds that a default run may take: for one subject beside the two references, and for more
+  /// subjects in proportion. The promises are five minutes and a minute and a half.
   package static let fullBudget = 285.0
   package static let quickBudget = 94.0
 
-  /// The blocks are as many as the budget of the run allows.
+  /// The full effort. The budget of the run then limits the number of blocks.
   package static let full = Effort(
     blocks: 40, values: 10, leadIn: 10_000_000, target: 2_000_000, budget: 20_000_000)
-  /// A look at everything: fewer blocks and so wider intervals, from younger and shorter processes.
+  /// A quick look at everything: fewer blocks and so wider intervals, from younger and shorter processes.
   package static let quick = Effort(
     blocks: 12, values: 5, leadIn: 5_000_000, target: 2_000_000, budget: 10_000_000, longBlocks: 6, samples: 0.2)
 }
@@ -70,7 +73,7 @@ extension Effort: Codable {
     case blocks, values, leadIn, target, budget, longBlocks, samples
   }
 
-  /// Results from before there were lead-ins are still compared and shown; they are resumed by no plan.
+  /// Results from before there were lead-ins are still compared and shown, but no plan resumes them.
   package init(from decoder: any Decoder) throws {
     let fields = try decoder.container(keyedBy: CodingKeys.self)
     self.init(

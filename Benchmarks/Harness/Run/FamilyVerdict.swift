@@ -1,9 +1,9 @@
-/// What a run says of one family of benchmarks, in a sentence: how fast each subject that was asked for is, beside the
-/// reference.
+/// What a run shows for one family of benchmarks, in a sentence: how fast each subject that was asked for is, compared
+/// with the reference.
 package struct FamilyVerdict: Sendable {
   package let family: String
   package let reference: String
-  /// Nil for a subject without a ratio of times here.
+  /// The mean of each subject; nil for a subject without a ratio of times in this family.
   package let means: [(name: String, mean: GeometricMean?)]
 
   package init(family: String, reference: String, means: [(name: String, mean: GeometricMean?)]) {
@@ -12,8 +12,8 @@ package struct FamilyVerdict: Sendable {
     self.means = means
   }
 
-  /// One per family of the plan, in its order. `besides` are subjects that stand beside every run: it is not about them,
-  /// unless there are no others.
+  /// One verdict per family of the plan, in the plan's order. `besides` are the subjects that run in every run. A
+  /// verdict leaves them out, unless there are no other subjects.
   package static func all(_ summary: Summary, plan: Plan, reference: String, besides: [String]) -> [FamilyVerdict] {
     let others = plan.arms.filter { $0.subject != reference }
     let asked = others.filter { !besides.contains($0.subject) }
@@ -68,7 +68,7 @@ package struct FamilyVerdict: Sendable {
 
   private static func range(_ lower: Double, _ upper: Double) -> String { "[\(factor(lower)), \(factor(upper))]" }
 
-  /// Two significant digits, three below two: there the second is in percent.
+  /// Two significant digits, three below two, where the last digit is one percent.
   private static func factor(_ value: Double) -> String {
     NumberFormat.fixed(value, digits: value < 2 ? 2 : value < 10 ? 1 : 0)
   }

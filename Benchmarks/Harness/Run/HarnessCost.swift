@@ -1,11 +1,11 @@
 import Glibc
 
-/// What the harness itself costs in a timed region: a benchmark with no queue.
+/// What the harness itself costs in a timed region, measured with a benchmark that has no queue.
 package struct HarnessCost: Sendable {
   package let scenario: Scenario
   package let nsPerOp: Double
   package let voluntarySwitchesPerOp: Double
-  /// Nil where nothing can count them.
+  /// Nil when nothing can count allocations.
   package let allocationsPerOp: Double?
 
   package init(_ scenario: Scenario, nsPerOp: Double, voluntarySwitchesPerOp: Double, allocationsPerOp: Double?) {
@@ -15,13 +15,14 @@ package struct HarnessCost: Sendable {
     self.allocationsPerOp = allocationsPerOp
   }
 
-  /// No allocation and no lock per operation: an operation costs less than one uncontended lock would. What a value
-  /// allocates for its own readings, after the clock has stopped, is thousandths per operation.
+  /// Whether the harness does without an allocation and without a lock per operation: an operation must cost less than
+  /// one uncontended lock. What a value allocates for its own readings, after the clock has stopped, is thousandths per
+  /// operation.
   package func passes(lockNanoseconds: Double) -> Bool {
     nsPerOp < lockNanoseconds && voluntarySwitchesPerOp < 0.001 && (allocationsPerOp ?? 0) < 0.01
   }
 
-  /// What taking and releasing an uncontended lock takes on this machine, in nanoseconds.
+  /// How long taking and releasing an uncontended lock takes on this machine, in nanoseconds.
   package static func lockNanoseconds() -> Double {
     let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     defer { mutex.deallocate() }

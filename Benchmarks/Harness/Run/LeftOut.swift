@@ -1,8 +1,8 @@
-/// The variants of benchmarks, larger sizes and other shapes, that a run does without: which, what they would take, and
-/// how to have them.
+/// The variants of benchmarks (larger sizes and other shapes) that a run leaves out, how long the run would take with
+/// them, and the flag that runs them too.
 package struct LeftOut: Sendable {
   package let scenarios: [Scenario]
-  /// What the run would take with them, by the estimate.
+  /// How long the run would take with the variants, by the estimate.
   package let seconds: Double
 
   /// Nil when nothing is left out.
@@ -14,14 +14,14 @@ package struct LeftOut: Sendable {
 
   package static let option = "--variants"
 
-  /// Such as "3 variants left out (dependencies/fan-out 3); --variants runs them too, about 12m 3s in all".
+  /// A sentence such as "3 variants left out (dependencies/fan-out 3); --variants runs them too, about 12m 3s in all".
   package var text: String {
     let count = scenarios.count
     return "\(count) \(count == 1 ? "variant" : "variants") left out (\(benchmarks)); "
       + "\(Self.option) runs them too, about \(Progress.duration(seconds)) in all"
   }
 
-  /// By benchmark where these are few, else by family.
+  /// The number of variants by benchmark when there are few benchmarks, else by family.
   private var benchmarks: String {
     let names = counted(scenarios.map { "\($0.name)" })
     return (names.count <= 4 ? names : counted(scenarios.map(\.name.family))).map { "\($0.name) \($0.count)" }

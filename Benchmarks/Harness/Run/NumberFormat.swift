@@ -1,4 +1,4 @@
-/// Durations and bytes in the unit that gives few digits before the point; everything else as it is.
+/// Formats durations and bytes in the unit that gives few digits before the point, and everything else in its own unit.
 package struct NumberFormat: Sendable {
   package let divisor: Double
   package let suffix: String
@@ -19,10 +19,10 @@ package struct NumberFormat: Sendable {
 
   package func format(_ value: Double) -> String { Self.significant(value / divisor) }
 
-  /// With the unit.
+  /// The number with its unit.
   package func text(_ value: Double) -> String { format(value) + suffix }
 
-  /// `x0.037 [0.036, 0.038]`: three significant digits, two where the third is in the fourth place or beyond.
+  /// A ratio such as `x0.037 [0.036, 0.038]`: three significant digits, and two below 0.1.
   package static func ratio(_ ratio: Double, _ interval: ClosedRange<Double>?) -> String {
     let range = interval.map { " [\(factor($0.lowerBound)), \(factor($0.upperBound))]" } ?? ""
     return "x\(factor(ratio))\(range)"
@@ -30,12 +30,12 @@ package struct NumberFormat: Sendable {
 
   static func factor(_ value: Double) -> String {
     guard value > 0, value < 0.1 else { return significant(value) }
-    // A number so small has no room for its digits, as elsewhere here.
+    // A number below 0.1 has two significant digits, because more have no room.
     let digits = value >= 0.01 ? 3 : value >= 0.001 ? 4 : value >= 0.0001 ? 5 : 6
     return fixed(value, digits: digits)
   }
 
-  /// Three significant digits, or all those before the point.
+  /// Three significant digits, or all digits before the point.
   package static func significant(_ value: Double) -> String {
     let size = abs(value)
     let digits = size >= 100 || value == 0 ? 0 : size >= 10 ? 1 : size >= 1 ? 2 : size >= 0.1 ? 3 : size >= 0.01 ? 4 : 5
@@ -43,7 +43,7 @@ package struct NumberFormat: Sendable {
   }
 
   static func fixed(_ value: Double, digits: Int) -> String {
-    // More digits than a double has; and no integer has room for them.
+    // A double has no digits beyond this, and no integer has room for them.
     guard abs(value) < 1e15 else { return "\(value)" }
     let power = (0..<digits).reduce(1.0) { factor, _ in factor * 10 }
     let scaled = Int64((abs(value) * power).rounded())

@@ -1,15 +1,16 @@
-/// Everything a run will do, before it does it.
+/// Everything that a run will do, decided before the run begins.
 package struct Plan: Sendable {
   package let scenarios: [PlannedScenario]
   package let effort: Effort
   package let seed: UInt64
-  /// What the timed processes run on; those that count allocations always run on jemalloc.
+  /// The allocator of the timed processes. The processes that count allocations always run on jemalloc.
   package let allocator: Allocator
-  /// What starting a process takes on this machine, in seconds: for the estimate alone.
+  /// How long starting a process takes on this machine, in seconds. Only the estimate uses this number.
   package let startup: Double
-  /// Whose operations are recorded in processes of their own, behind everything else; no estimate of the effort counts them.
+  /// The subjects whose operations are recorded, in processes of their own after everything else. `fitted` does not
+  /// count these processes.
   package var traced: Set<String> = []
-  /// What was asked for by name and does not run.
+  /// The scenarios that were asked for by name and do not run.
   package var leftOut: LeftOut?
 
   package init(
@@ -23,10 +24,10 @@ package struct Plan: Sendable {
     self.startup = startup
   }
 
-  /// What starting a process takes when nobody has measured it, in seconds.
+  /// How long starting a process takes when the time has not been measured, in seconds.
   package static let usualStartup = 0.012
 
-  /// All arms, in the order in which they were asked for.
+  /// All arms, in the order in which the user asked for them.
   package var arms: [Arm] {
     var seen: Set<Arm> = []
     var ordered: [Arm] = []
@@ -36,7 +37,7 @@ package struct Plan: Sendable {
     return ordered
   }
 
-  /// The processes of one kind, in the order in which they run.
+  /// One process of the run, by kind.
   package enum Step: Hashable, Sendable {
     case calibrate(CellKey)
     case time(CellKey, block: Int)
@@ -64,7 +65,8 @@ package struct Plan: Sendable {
     scenarios.flatMap(\.cells).filter { traced.contains($0.arm.subject) }.map(Step.trace)
   }
 
-  /// One block: the scenarios in an order of its own, and the arms of each next to one another, by the Latin square.
+  /// One block: the scenarios in a shuffled order of this block. The arms of a scenario are next to one another, in the
+  /// order of the Latin square.
   package func block(_ block: Int) -> [(scenario: PlannedScenario, order: [Arm])] {
     var random = SeededGenerator(seed: seed, purpose: "scenario-order-\(block)")
     return scenarios.shuffled(using: &random).compactMap { planned in
@@ -79,30 +81,31 @@ package struct Plan: Sendable {
     seconds(planned.repeats, leadIn: effort.leadIn, samples: effort.samples) > Self.longProcess
   }
 
-  /// In how many blocks a scenario runs: all, but only in as many as an interval needs where a process takes long. A few of
-  /// those scenarios would otherwise take the time of all others.
+  /// The number of blocks in which a scenario runs: all blocks, but only as many as an interval needs when a process
+  /// takes long. A few such scenarios would otherwise take the time of all others.
   package func blocks(_ planned: PlannedScenario) -> Int {
     isLong(planned) ? min(effort.blocks, effort.longBlocks) : effort.blocks
   }
 
-  /// What a process of a scenario works before its first value, in nanoseconds. A repeat that takes long leads itself in.
+  /// How long a process of a scenario works before its first value, in nanoseconds. A long repeat needs no lead-in
+  /// before it.
   package func leadIn(_ planned: PlannedScenario) -> UInt64 {
     if case .calibrated = planned.repeats, isLong(planned) { return 0 }
     return effort.samples < 1 ? effort.leadIn : max(effort.leadIn, planned.leadIn)
   }
 
-  /// Which of its turns a scenario has in a block, from one; nil where the block goes without the scenario. Its turns are
-  /// spread over all blocks.
+  /// The turn that a scenario has in a block, from one; nil when the block goes without the scenario. The turns of a
+  /// scenario are spread over all blocks.
   package func turn(_ planned: PlannedScenario, block: Int) -> Int? {
     let count = blocks(planned)
     let turn = block * count / effort.blocks
     return turn > (block - 1) * count / effort.blocks ? turn : nil
   }
 
-  /// The CPU, as an index among those allowed, on which the processes of a block begin.
+  /// The CPU, as an index among the allowed CPUs, on which the processes of a block begin.
   ///
-  /// CPUs of a shared host differ, by as much as 1.6: the sibling thread of one may be busy with another guest. All arms of
-  /// a block begin on the same, and the blocks take turns.
+  /// CPUs of a shared host differ, by as much as 1.6, because the sibling thread of a CPU may be busy with another
+  /// guest. All arms of a block begin on the same CPU, and the blocks take turns.
   package func place(_ planned: PlannedScenario, block: Int) -> Int? { turn(planned, block: block).map { $0 - 1 } }
 
   /// Whether the kernel counts events in the processes of a block.
@@ -116,29 +119,29 @@ package struct Plan: Sendable {
     }
   }
 
-  /// All processes, if every one of them succeeds.
+  /// All processes of the run, if every one of them succeeds.
   package var steps: [Step] {
     calibrations + (1...effort.blocks).flatMap { timedSteps(block: $0) } + countings + tracings
   }
 }
 
 extension Plan {
-  /// The arms other than the slowest take this share of what it takes, by experience.
+  /// The arms other than the slowest take this share of the slowest arm's time, by experience.
   private static let share = 0.6
 
-  /// What one repeat usually takes, on average over the arms, where a benchmark does not say.
+  /// How long one repeat usually takes, in seconds, on average over the arms. Used when a benchmark does not say.
   private static let usualRepeat = 0.025
 
-  /// A guess, in seconds, that the run replaces by what it measures.
+  /// A guess of the time of a step, in seconds. The run replaces the guess by what the run measures.
   package func estimate(_ step: Step) -> Double {
     switch step {
-    // It tries ever more repeats until one try fills the target.
+    // A calibration tries ever more repeats until one try fills the target.
     case .calibrate(let cell):
       return startup + 2.5 * max(Double(calibrationTarget(cell.scenario)) / 1e9, leastSeconds(cell.scenario))
-    // One repeat to warm up and values of three, on an allocator that takes its time.
+    // One repeat to warm up and values of three repeats each, on an allocator that is slow.
     case .count(let cell):
       return 2 * startup + Double(1 + 3 * effort.countedValues) * leastSeconds(cell.scenario)
-    // One repeat to warm up, a few that are seen, and the writing.
+    // One repeat to warm up, a few repeats that are recorded, and the writing of the trace.
     case .trace(let cell): return 2 * startup + 2 * leastSeconds(cell.scenario) + Self.writing
     case .time(let cell, _):
       let planned = planned(cell.scenario)
@@ -149,11 +152,11 @@ extension Plan {
     }
   }
 
-  /// A process that takes more seconds than this is a long one.
+  /// A process that takes more seconds than this is a long process.
   private static let longProcess = 0.15
 
-  /// What a timing process takes once it has started, on average over the arms; `samples` is its share of the samples that
-  /// each of ten would take.
+  /// How long a timing process takes once it has started, in seconds, on average over the arms. `samples` is the share
+  /// that the process takes of the samples that each of ten processes would take.
   private func seconds(_ repeats: RepeatPolicy, leadIn: UInt64, samples: Double) -> Double {
     let leadIn = Double(leadIn) / 1e9
     switch repeats {
@@ -165,27 +168,27 @@ extension Plan {
     }
   }
 
-  /// What writing a trace takes, by experience.
+  /// How long writing a trace takes, in seconds, by experience.
   private static let writing = 0.1
 
   private func leastSeconds(_ scenario: Scenario) -> Double {
     if case .calibrated(let seconds) = repeats(scenario) { max(seconds, Self.usualRepeat) } else { Self.usualRepeat }
   }
 
-  /// The nanoseconds that a process fills to calibrate. A pace is derived from its answer, which must be sharp; a
-  /// number of repeats need not be.
+  /// The nanoseconds that a process fills to calibrate. A pace is derived from the answer of the calibration and needs
+  /// a precise answer; a number of repeats does not.
   package func calibrationTarget(_ scenario: Scenario) -> UInt64 {
     if case .paced = repeats(scenario) { max(effort.target, 50_000_000) } else { effort.target }
   }
 
-  /// How many of the samples that each of ten processes would take fall to one.
+  /// The number of samples that one process takes, when each of ten processes would take `count`.
   package func samples(_ count: Int, _ planned: PlannedScenario) -> Int {
     let share = min(1, Double(Effort.blocksOfSamples) / Double(blocks(planned)))
     return max(1, Int((Double(count) * effort.samples * share).rounded(.up)))
   }
 
-  /// The same plan with fewer blocks, as far as it must be for the estimate to stay within `seconds`; then with fewer
-  /// values. The estimate is that of a usual machine, so that the same command makes the same plan every time.
+  /// The same plan with fewer blocks, so that the estimate stays within `seconds`; when that is not enough, also with
+  /// fewer values. The estimate is that of a usual machine, so that the same command makes the same plan every time.
   package func fitted(seconds: Double) -> Plan {
     var effort = effort
     var plan: Plan { Plan(scenarios: scenarios, effort: effort, seed: seed, allocator: allocator) }
@@ -194,7 +197,7 @@ extension Plan {
     return Plan(scenarios: scenarios, effort: effort, seed: seed, allocator: allocator, startup: startup)
   }
 
-  /// Of all steps, without listing them.
+  /// The estimate of all steps, without listing them.
   package var estimatedSeconds: Double {
     scenarios.reduce(0) { sum, planned in
       planned.cells.reduce(sum) { sum, cell in
@@ -206,7 +209,8 @@ extension Plan {
     }
   }
 
-  /// How long a process may take before it counts as hung: far longer than the guess, and than a busy machine takes.
+  /// After how many seconds a process counts as hung: far longer than the guess, and far longer than the process takes
+  /// on a busy machine.
   package func timeout(_ step: Step) -> Double {
     planned(step.cell.scenario).timeLimit ?? max(10, 20 * estimate(step))
   }

@@ -2,18 +2,19 @@
 package struct PlannedScenario: Sendable {
   package let scenario: Scenario
   package let arms: [Arm]
-  /// Arms of the run that have no such thing: their cells stay empty.
+  /// The arms of the run that cannot run the scenario. Their cells stay empty.
   package let incapable: [Arm]
   package let repeats: RepeatPolicy
-  /// The metrics the table shows; the CSV has all.
+  /// The metrics that the table shows. The CSV has all metrics.
   package let headlines: [Metric]
   package let countsAllocations: Bool
-  /// Arms whose allocations nobody can count.
+  /// The arms whose allocations cannot be counted.
   package let uncounted: [Arm]
   package let notes: [String]
-  /// After how many seconds a process counts as hung, where that is known better than from the estimate.
+  /// After how many seconds a process counts as hung, when a better limit is known than the estimate's.
   package let timeLimit: Double?
-  /// What a process of it works at least before its first value, in nanoseconds; a quick run does not wait for that.
+  /// The least time, in nanoseconds, that a process of the scenario works before its first value. A quick run ignores
+  /// this minimum.
   package let leadIn: UInt64
 
   package init(

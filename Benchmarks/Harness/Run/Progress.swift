@@ -1,13 +1,13 @@
 import Glibc
 
-/// One line on standard error that says what runs and how long the rest takes: rewritten in place on a terminal,
-/// written every ten seconds elsewhere.
+/// One line on standard error that says what runs and how long the rest takes. On a terminal the line is rewritten in
+/// place; elsewhere a line is written every ten seconds.
 package final class Progress {
   private let isTerminal = isatty(2) == 1
   private var lastLine: UInt64 = 0
   private var isLineOpen = false
 
-  /// What lines begin with: programs of one's own use this too.
+  /// The name of the program, with which lines begin. Programs of the user's own benchmarks show progress too.
   private static let program = CommandLine.arguments[0].split(separator: "/").last.map(String.init) ?? "opbench"
 
   package init() {}
@@ -25,7 +25,7 @@ package final class Progress {
     }
   }
 
-  /// A line of its own that stays.
+  /// Writes a line that stays.
   package func say(_ line: String) {
     clear()
     Self.write("\(Self.program): \(line)\n")

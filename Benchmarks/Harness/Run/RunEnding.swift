@@ -1,9 +1,9 @@
-/// The last lines of a run: what it comes to, family by family, and where there is more.
+/// The last lines of a run: the verdict on each family, and where to find more.
 package struct RunEnding: Sendable {
   package let verdicts: [FamilyVerdict]
-  /// Whose commands they are.
+  /// The name of the program in the commands that the lines show.
   package let program: String
-  /// Where the rows were written; nil when they went to standard output.
+  /// The file of the rows; nil when the rows went to standard output.
   package let file: String?
 
   package init(_ verdicts: [FamilyVerdict], program: String, file: String?) {

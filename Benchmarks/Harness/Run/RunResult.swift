@@ -1,4 +1,5 @@
-/// A scenario in one block: what is excluded as a whole, all arms, when the machine was disturbed meanwhile.
+/// A scenario in one block. When the machine was disturbed during the block, the scenario is excluded with all its
+/// arms.
 package struct ScenarioBlock: Hashable, Sendable {
   package let scenario: Scenario
   package let block: Int
@@ -12,30 +13,30 @@ package struct ScenarioBlock: Hashable, Sendable {
 /// What a run found.
 package struct RunResult: Sendable {
   package var rows: [Row] = []
-  /// Cells that have no number, and why.
+  /// The cells that have no number, and why.
   package var failures: [CellKey: String] = [:]
-  /// Repeats for one value; for an open loop the operations that the slowest arm completes while it is calibrated, the same
-  /// for every arm.
+  /// The number of repeats for one value. For an open loop, the number of operations that the slowest arm completes
+  /// during its calibration, the same for every arm.
   package var repeats: [CellKey: Int] = [:]
-  /// More than 1 % of CPU time was stolen.
+  /// The blocks in which more than 1 % of CPU time was stolen.
   package var disturbed: Set<ScenarioBlock> = []
   package var blocksRun: Set<ScenarioBlock> = []
   package var wasInterrupted = false
   /// Where the time went: calibrating, timing and counting of each benchmark.
   package var spent: [String: Spent] = [:]
 
-  /// What processes of one kind took.
+  /// The time that the processes of one kind took.
   package struct Spent: Codable, Hashable, Sendable {
     package var processes = 0
     package var seconds = 0.0
     package var cpuSeconds = 0.0
-    /// What the plan took them for.
+    /// The seconds that the plan had estimated.
     package var estimatedSeconds = 0.0
   }
 
   package init() {}
 
-  /// The blocks whose rows do not count: the disturbed ones, unless nothing else was measured.
+  /// The blocks whose rows do not count: the disturbed blocks, unless every block was disturbed.
   package var excluded: Set<ScenarioBlock> { disturbed.count < blocksRun.count ? disturbed : [] }
 }
 

@@ -1,5 +1,5 @@
-/// Carries out a plan: calibrates, runs the blocks, counts allocations. Each step is a process of its own; one that
-/// fails costs its own cell, which does not run again.
+/// Carries out a plan: calibrates, runs the blocks, counts allocations. Each step is a process of its own. When a
+/// process fails, its cell fails and does not run again.
 package struct RunSession {
   private let plan: Plan
   private let runID: String
@@ -11,7 +11,7 @@ package struct RunSession {
   private var result = RunResult()
   private var processes = 0
   private let total: Int
-  /// Cells and blocks that an earlier run has measured; block 0 is the count of allocations.
+  /// The cells and blocks that an earlier run has measured. Block 0 is the count of allocations.
   private let done: Set<Done>
 
   private struct Done: Hashable {
@@ -19,7 +19,7 @@ package struct RunSession {
     let block: Int
   }
 
-  /// `earlier` is what a run that is being resumed has left; only what it lacks runs.
+  /// `earlier` is what the resumed run has left. Only the missing steps run.
   package init(
     _ plan: Plan, runID: String, spin: Spin, context: String = "", world: RunWorld, earlier: EarlierRun = EarlierRun()
   ) {
@@ -36,7 +36,7 @@ package struct RunSession {
       case .calibrate(let cell): earlier.repeats[cell] == nil
       case .time(let cell, let block): !done.contains(Done(cell: cell, block: block))
       case .count(let cell): world.countingEnvironment != nil && !done.contains(Done(cell: cell, block: 0))
-      // The rows of an earlier run are numbers; its trace is not among them.
+      // The rows of an earlier run are numbers and have no trace, so the trace runs again.
       case .trace: true
       }
     }.reversed()
@@ -64,26 +64,27 @@ package struct RunSession {
     return result
   }
 
-  /// Each arm by itself; the pace of an open loop by the slowest, which completes the fewest operations.
+  /// Each arm is calibrated by itself. The pace of an open loop comes from the slowest arm, which completes the fewest
+  /// operations.
   private mutating func calibrate(_ planned: PlannedScenario) {
     guard planned.repeats.isCalibrated else { return }
     let isPaced = if case .paced = planned.repeats { true } else { false }
     var fewest = Int.max
-    // The repeats of a resumed run are those it began with.
+    // A resumed run keeps the repeats with which the run began.
     for cell in planned.cells where result.repeats[cell] == nil {
       let mode = MeasureRequest.Mode.calibrate(target: plan.calibrationTarget(planned.scenario), limit: fewest)
       for case .repeats(let count) in launch(.calibrate(cell), mode, world.timingEnvironment) {
         if isPaced { fewest = min(fewest, count) } else { result.repeats[cell] = count }
       }
     }
-    // An interrupted calibration may have missed the slowest.
+    // An interrupted calibration may have missed the slowest arm, so its answer is not used.
     if fewest < .max, !world.isInterrupted() {
       for cell in planned.cells { result.repeats[cell] = fewest }
     }
   }
 
-  /// How a process of a cell takes its times. One that collects samples has no limit of time for them, and gives no
-  /// more values than it has samples.
+  /// How a process of a cell takes its times. A process that collects samples has no time limit for them, and gives no
+  /// more values than samples.
   private func timing(_ cell: CellKey, block: Int) -> MeasureRequest.Mode {
     let effort = plan.effort
     let planned = plan.planned(cell.scenario)
@@ -102,7 +103,7 @@ package struct RunSession {
     }
   }
 
-  /// The pace of an open loop: the same for every arm, from the slowest one's calibration.
+  /// The pace of an open loop: the same for every arm, from the calibration of the slowest arm.
   private func serviceTime(_ step: Plan.Step) -> Double? {
     switch step {
     case .calibrate, .count: return nil
@@ -169,7 +170,7 @@ package struct RunSession {
     world.record(rows)
   }
 
-  /// Runs one process and gives its lines; none when it failed, or when the cell has failed before.
+  /// Runs one process and gives its lines; gives none when the process failed, or when the cell has failed before.
   private mutating func launch(
     _ step: Plan.Step, _ mode: MeasureRequest.Mode, _ environment: [String: String] = [:]
   ) -> [ResultLine] {
@@ -190,7 +191,7 @@ package struct RunSession {
     let lines = outcome.lines.compactMap(ResultLine.init)
     guard let failure = outcome.failure(lines) else { return lines }
     if case .trace = step {
-      // The cell has its numbers.
+      // The cell has its numbers already, so a failed trace does not fail the cell.
       world.say("no trace of \(step.cell): \(failure)")
       return []
     }
@@ -201,7 +202,7 @@ package struct RunSession {
 }
 
 extension Plan.Step: CustomStringConvertible {
-  /// What the progress line says.
+  /// The text of the step in the progress line.
   package var description: String {
     switch self {
     case .calibrate(let cell): "calibrating \(cell)"

@@ -1,21 +1,22 @@
-/// Where a run's session meets the world; tests put something else here.
+/// What a run's session needs from outside. Tests put something else here.
 package struct RunWorld {
-  /// Starts a process for a request, with additions to its environment, and waits for it at most the given seconds.
+  /// Starts a process for a request with the given additions to its environment, and waits for the process at most the
+  /// given seconds.
   package var launch: (MeasureRequest, [String: String], Double) -> ProcessOutcome
   package var showProgress: (_ done: Int, _ total: Int, _ what: String, _ secondsLeft: Double) -> Void
   package var say: (String) -> Void
-  /// Keeps the rows of a process for good as soon as it has ended.
+  /// Writes the rows of a process to the file as soon as the process has ended.
   package var record: ([Row]) -> Void
-  /// Keeps what is known of the run so far, beside its rows.
+  /// Writes what is known of the run so far, beside its rows.
   package var checkpoint: (RunResult) -> Void
   package var isInterrupted: () -> Bool
-  /// What the counting processes find in their environment, or nil when nothing can count.
+  /// The additions to the environment of the counting processes; nil when allocations cannot be counted.
   package var countingEnvironment: [String: String]?
-  /// What the timed processes find in theirs.
+  /// The additions to the environment of the timed processes.
   package var timingEnvironment: [String: String]
-  /// Where a traced process writes its events, by its number.
+  /// The file to which a traced process writes its events, by the number of the process.
   package var tracePiece: (Int32) -> String
-  /// Takes them over: how many operations they show, and how many events not.
+  /// Takes over the events of a traced process: how many operations the events show, and how many events are not shown.
   package var keepTrace: (TraceRequest, _ operations: Int, _ notShown: Int) -> Void
 
   package init(

@@ -1,10 +1,11 @@
-/// From rows to the lines of the table: a process is the median of its values, a cell the median of its processes.
+/// Makes the lines of the table from rows: a process is the median of its values, a cell the median of its processes.
 package struct Summary: Sendable {
   package let lines: [SummaryLine]
-  /// The lines of the one time that stands for each benchmark, whether the table shows it or not.
+  /// The lines of the one time that stands for each benchmark, also when the table does not show them.
   private let primaryLines: [SummaryLine]
 
-  /// `excluded` blocks count for no arm, and a cell that failed in one block has no number from the others either.
+  /// The `excluded` blocks count for no arm. A cell that failed in one block has no number from the other blocks
+  /// either.
   package init(
     _ rows: [Row], plan: Plan, reference: String, excluding excluded: Set<ScenarioBlock> = [],
     failures: [CellKey: String] = [:]
@@ -32,8 +33,8 @@ package struct Summary: Sendable {
       metrics.compactMap { metric in
         let cells = cells(
           rows.filter { $0.parameters == parameters && $0.reading.metric == metric }, reference: reference)
-        // A count that nobody could make is an empty line; any other metric without rows does not belong to these
-        // parameters.
+        // When allocations could not be counted, their line is empty. Any other metric without rows does not belong to
+        // these parameters.
         let isMissingCount = planned.countsAllocations && Metric.allocation.contains(metric)
         guard !cells.isEmpty || isMissingCount else { return nil }
         return SummaryLine(scenario: planned.scenario, parameters: parameters, metric: metric, cells: cells)
@@ -62,8 +63,8 @@ package struct Summary: Sendable {
     }
   }
 
-  /// The geometric mean of an arm's times against the reference's, over all benchmarks that have such a ratio; each
-  /// benchmark by its primary time. With a family, over its benchmarks alone.
+  /// The geometric mean of an arm's times against the reference's, over all benchmarks that have such a ratio. Each
+  /// benchmark counts with its primary time. With a family, the mean is over the benchmarks of that family alone.
   package func geometricMean(_ arm: Arm, family: String? = nil, seed: UInt64) -> GeometricMean? {
     GeometricMean(
       primaryLines.filter { family == nil || $0.scenario.name.family == family }.compactMap { line in
@@ -71,7 +72,7 @@ package struct Summary: Sendable {
       }, seed: seed)
   }
 
-  /// By block; an arm has one process in each.
+  /// The median of each process, by block. An arm has one process in each block.
   static func processNumbers(_ rows: [Row]) -> [Int: Double] {
     Dictionary(grouping: rows, by: \.block).mapValues { Statistics.median($0.map(\.reading.value)) }
   }

@@ -1,8 +1,8 @@
-/// What one arm has on a line.
+/// The numbers of one arm on a line.
 package struct SummaryCell: Sendable {
   package let estimate: Estimate
-  /// To the reference, from the blocks in which both were measured.
+  /// The ratio to the reference, from the blocks in which both were measured.
   package let ratio: Estimate?
-  /// The logarithms of that ratio, by block.
+  /// The logarithms of the ratio, by block.
   package let logRatios: [Int: Double]
 }

@@ -1,5 +1,5 @@
-/// The table a person reads: a section per benchmark, a line per parameters and metric, a column per arm. The ratio to
-/// the reference comes first, since it is what a run is about: times differ from machine to machine.
+/// The table for readers: a section per benchmark, a line per parameters and metric, a column per arm. The ratio to the
+/// reference comes first, because times differ from machine to machine.
 package struct Table: Sendable {
   private let summary: Summary
   private let plan: Plan
@@ -11,7 +11,7 @@ package struct Table: Sendable {
     self.failures = failures
   }
 
-  /// `subjects` says of each column what it is. No line is longer than `width`.
+  /// `subjects` describes the subject of each column. No line is longer than `width`.
   package func text(
     reference: String, subjects: [(name: String, summary: String)] = [], width: Int = TextWidth.file
   ) -> String {
@@ -107,7 +107,7 @@ package struct Table: Sendable {
     return WrappedText.text("\(cell) - no number.\(mean) More metrics are in the CSV.", width: width)
   }
 
-  /// What all have alike.
+  /// The parameters that all sets have in common.
   private static func common(_ sets: [Parameters]) -> Parameters {
     guard let first = sets.first else { return [:] }
     return sets.count > 1 ? sets.dropFirst().reduce(first) { $0.intersection($1) } : first

@@ -1,13 +1,13 @@
-/// Lines of labels and cells, in as many blocks below one another as the width asks for.
+/// Lines of labels and cells, in as many blocks below one another as the width needs.
 ///
-/// Where all columns fit beside the whole label, there is one block. Else the parameters get a line of their own, and
-/// so does the metric where not even one column fits beside it.
+/// When all columns fit beside the whole label, there is one block. Otherwise the parameters get a line of their own.
+/// The metric gets a line of its own too when not even one column fits beside the metric.
 struct TableBlocks {
   struct Line {
-    /// What these parameters have of their own; empty where they are those of the line above.
+    /// The parameters that the line does not share with its section; empty when the line above has the same.
     let parameters: String
     let metric: String
-    /// Of how many processes.
+    /// The number of processes.
     let count: String
     let cells: [TableCell]
   }
@@ -22,7 +22,7 @@ struct TableBlocks {
     self.width = width
   }
 
-  /// How much stands beside the cells.
+  /// Which parts of the label are beside the cells.
   private enum Beside: CaseIterable { case all, metric, nothing }
 
   private struct Labelled {
@@ -70,7 +70,7 @@ struct TableBlocks {
     return []
   }
 
-  /// As many columns as there is room for, at least one.
+  /// The columns of each block: as many as there is room for, at least one.
   private func blocks(_ columns: [TableCell.Column], room: Int) -> [[Int]] {
     var blocks: [[Int]] = []
     var left = 0

@@ -1,8 +1,8 @@
-/// What one arm has on a line of the table, as text.
+/// The cell of one arm on a line of the table, as text.
 struct TableCell {
-  /// Empty where there is none.
+  /// Empty when the cell has no ratio.
   let ratio: String
-  /// What the ratio is of, or why there is no number.
+  /// The number that the ratio is made from, or why there is no number.
   let number: String
 
   static func plain(_ text: String) -> TableCell { TableCell(ratio: "", number: text) }
@@ -12,7 +12,8 @@ struct TableCell {
     self.number = number
   }
 
-  /// `isCompared` says that others of the line have a ratio: theirs are then the intervals to look at.
+  /// `isCompared` says that other cells of the line have a ratio. The reader then looks at the intervals of the ratios,
+  /// so this cell shows no interval.
   init(_ cell: SummaryCell, _ metric: Metric, isCompared: Bool) {
     let format = NumberFormat(metric.unit, cell.estimate.median)
     let median = format.format(cell.estimate.median) + format.suffix
@@ -29,7 +30,7 @@ struct TableCell {
     }
   }
 
-  /// A column of cells: ratios below one another, and the numbers behind them.
+  /// A column of cells: the ratios below one another, with the numbers behind them.
   struct Column {
     let heading: String
     private let ratios: Int

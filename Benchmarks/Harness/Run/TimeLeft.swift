@@ -1,12 +1,12 @@
-/// How long the rest of a run will take: what each cell has taken so far, and for cells not seen yet the plan's
-/// guess, corrected by how wrong the guesses have been.
+/// How long the rest of a run will take. For cells that have run already, the time that they have taken counts; for
+/// other cells, the plan's guess counts, corrected by how wrong the guesses have been.
 package struct TimeLeft: Sendable {
   private let plan: Plan
   private var taken: [Kind: (total: Double, count: Int)] = [:]
   private var guessed = 0.0
   private var spent = 0.0
 
-  /// Calibrating, timing and counting the same cell take different times.
+  /// Calibrating, timing, counting and tracing the same cell take different times.
   private struct Kind: Hashable {
     let cell: CellKey
     let step: Int

@@ -1,20 +1,20 @@
 import FoundationEssentials
 import Glibc
 
-/// The file of `--trace`, in Chrome's trace format: put together from the pieces of the traced processes beside its place, and renamed
-/// when it is complete.
+/// The file of `--trace`, in Chrome's trace format. The file is put together from the pieces of the traced processes
+/// beside its place, and renamed when the file is complete.
 package final class TraceOutput {
   package let path: String
-  /// Behind symbolic links.
+  /// The name of the file with symbolic links resolved.
   private let place: String
   private var descriptor: Int32
-  /// How many pieces there are, and what they hold.
+  /// The number of pieces, and what the pieces hold.
   package private(set) var pieces = 0
   private var places: [String] = []
   package private(set) var operations = 0
   package private(set) var notShown = 0
 
-  /// Opens it; throws when the place cannot be written.
+  /// Opens the file; throws when the place cannot be written.
   package init(_ path: String) throws {
     guard path.hasSuffix(".json"), !path.hasSuffix("/.json"), path != ".json" else {
       throw Complaint(.usage, "--trace takes the name of a file that ends in .json, not '\(path)'")
@@ -28,14 +28,14 @@ package final class TraceOutput {
 
   deinit { if descriptor >= 0 { discard() } }
 
-  /// Where a process writes its piece.
+  /// The file to which a process writes its piece.
   package func piece(_ process: Int32) -> String {
     let place = "\(self.place)\(ResultFiles.unfinished).\(process)"
     places.append(place)
     return place
   }
 
-  /// Takes a piece over.
+  /// Adds a piece to the file.
   package func add(_ request: TraceRequest, operations: Int, notShown: Int) throws {
     defer { unlink(request.file) }
     guard let text = FileManager.default.contents(atPath: request.file) else {
@@ -48,8 +48,8 @@ package final class TraceOutput {
     self.notShown += notShown
   }
 
-  /// Puts the file in its place.
-  /// - Parameter facts: what a reader may want to know of the run.
+  /// Renames the file to its final name.
+  /// - Parameter facts: facts of the run for the reader of the trace.
   package func publish(_ facts: [String: String]) throws {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys]
@@ -62,7 +62,7 @@ package final class TraceOutput {
     descriptor = -1
   }
 
-  /// Leaves everything as it was before.
+  /// Removes the unfinished file and the pieces, so that everything is as it was before.
   package func discard() {
     unlink(place + ResultFiles.unfinished)
     removePieces()
@@ -70,7 +70,7 @@ package final class TraceOutput {
     descriptor = -1
   }
 
-  /// Those of processes that failed, which may have died while they wrote.
+  /// Removes the pieces of processes that failed. Such a process may have died while the process wrote its piece.
   private func removePieces() {
     for place in places {
       unlink(place)

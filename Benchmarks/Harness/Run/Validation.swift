@@ -1,9 +1,9 @@
 import Glibc
 
-/// What `opbench validate` concludes from its rows, apart from how they were measured.
+/// What `opbench validate` concludes from its rows, apart from how the rows were measured.
 ///
-/// Every scenario is measured in many blocks with six arms: a control, the same once more, and with four delays.
-/// Groups of blocks are comparisons of their own, as a run of this length makes them.
+/// Every scenario is measured in many blocks with six arms: a control, the same control once more, and the control with
+/// four delays. Each group of blocks is a comparison of its own, as a run of that length would make the comparison.
 package struct Validation: Sendable {
   /// An arm of the experiment: the name under which it is measured, and its delay as a share of an operation.
   package struct Level: Hashable, Sendable {
@@ -16,25 +16,26 @@ package struct Validation: Sendable {
   package static let delayed = [2, 5, 10, 20].map { Level(name: "control-plus-\($0)", delay: Double($0) / 100) }
   package static let levels = [control, again] + delayed
 
-  /// Order statistics of 22 blocks leave out the truth in 1.7 % of comparisons, those of 20 in 4.1 %: with these, chance
-  /// alone would flag more than the stated share in one validation of five.
+  /// The number of blocks in a comparison. The order-statistic interval of 22 blocks leaves out the truth in 1.7 % of
+  /// comparisons, the interval of 20 blocks in 4.1 %. With 20 blocks, chance alone would flag more than the stated
+  /// share in one validation of five.
   package static let blocksPerComparison = 22
-  /// At most this share of comparisons of equals may be flagged different.
+  /// The largest share of comparisons of equals that may be flagged as different.
   package static let statedLevel = 0.05
 
-  /// So many rounds of a number of benchmarks make comparisons enough for one of them to be within that share: with fewer,
-  /// a single one that chance flags would fail a laboratory that is right.
+  /// The number of rounds after which one flagged comparison is still within the stated share. With fewer rounds, a
+  /// single comparison that chance flags would fail a laboratory that is right.
   package static func fewestRounds(benchmarks: Int) -> Int {
     Int((1 / (statedLevel * Double(max(1, benchmarks)))).rounded(.up))
   }
 
-  /// How often a level was told from the control.
+  /// How often a level was told apart from the control.
   package struct Finding: Hashable, Sendable {
     package let level: Level
     package let comparisons: Int
-    /// The interval of the comparison alone leaves out 1.
+    /// The number of comparisons whose own interval leaves out 1.
     package let flagged: Int
-    /// So does the one widened for all comparisons of this level.
+    /// The number of comparisons whose interval leaves out 1 also when widened for all comparisons of this level.
     package let flaggedWidened: Int
     /// The median over comparisons of the ratio to the control.
     package let ratio: Double
@@ -59,8 +60,8 @@ package struct Validation: Sendable {
     }
   }
 
-  /// The log ratios to the control, a list per group of blocks. A group that lost blocks has fewer; one with fewer
-  /// than six is none.
+  /// The logarithms of the ratios to the control, a list per group of blocks. A group that lost blocks has fewer
+  /// logarithms; a group with fewer than six is left out.
   private static func comparisons(_ rows: [Row], _ level: Level) -> [[Double]] {
     func numbers(_ name: String) -> [Int: Double] {
       Summary.processNumbers(rows.filter { $0.cell.arm.subject == name })
@@ -92,7 +93,8 @@ package struct Validation: Sendable {
         ? .nan : Statistics.median(estimates.map { ($0.interval!.upperBound - $0.interval!.lowerBound) / 2 }))
   }
 
-  /// Nothing is told from itself more often than stated, and never by an interval that is widened for all comparisons.
+  /// Whether the control is told apart from itself no more often than stated, and never by an interval that is widened
+  /// for all comparisons.
   package var equalsPass: Bool {
     findings.allSatisfy {
       $0.level != Self.again

@@ -1,12 +1,12 @@
-/// A text in lines no longer than a width: broken at spaces and behind a `;`.
+/// Breaks a text into lines no longer than a width: at spaces, and behind a `;`.
 package enum WrappedText {
-  /// `indent` is in front of the first line, `hanging` in front of the others.
+  /// `indent` is the indent of the first line, `hanging` the indent of the other lines.
   package static func lines(_ text: String, width: Int, indent: Int = 0, hanging: Int = 0) -> [String] {
     var lines: [String] = []
     var line = String(repeating: " ", count: indent)
     var isEmpty = true
     for word in pieces(text) {
-      // The space in front of a word that begins a line is none.
+      // A word at the beginning of a line loses the space in front of the word.
       let fits = line.count + trimmed(word).count <= width
       if !isEmpty, !fits {
         lines.append(trimmed(line))
@@ -23,7 +23,8 @@ package enum WrappedText {
     lines(text, width: width, indent: indent, hanging: hanging).joined(separator: "\n")
   }
 
-  /// Each begins with the spaces before it. An interval, `[1.0, 2.0]`, and `5 %` stay whole.
+  /// The pieces between which a line may break. Each begins with the spaces before it. An interval, `[1.0, 2.0]`, and
+  /// `5 %` stay whole.
   private static func pieces(_ text: String) -> [String] {
     var pieces: [String] = []
     var piece = ""

@@ -1,7 +1,6 @@
 import Glibc
 
-/// The rates of which n hits in m trials are still likely: the exact interval of Clopper and Pearson (1934),
-/// 95 %.
+/// The rates at which n hits in m trials are still likely: the exact interval of Clopper and Pearson (1934), 95 %.
 package struct BinomialBounds: Hashable, Sendable {
   package let lower: Double
   package let upper: Double
@@ -12,7 +11,7 @@ package struct BinomialBounds: Hashable, Sendable {
     upper = hits == trials ? 1 : Self.solve { 0.025 - Self.atMost(hits, of: trials, rate: $0) }
   }
 
-  /// Where a rising function passes zero, between 0 and 1.
+  /// The zero of a rising function, between 0 and 1.
   private static func solve(_ rising: (Double) -> Double) -> Double {
     var (low, high) = (0.0, 1.0)
     for _ in 0..<60 {

@@ -1,4 +1,4 @@
-/// An estimate with its order-statistic interval; there is none below six values.
+/// A median with its order-statistic interval. Below six values there is no interval.
 package struct Estimate: Hashable, Sendable {
   package let median: Double
   package let interval: ClosedRange<Double>?

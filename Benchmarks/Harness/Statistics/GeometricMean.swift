@@ -2,21 +2,21 @@ import Glibc
 
 /// The geometric mean of ratios across benchmarks, with a bootstrap interval over blocks.
 ///
-/// The mean of the medians of each series, within a benchmark first and then across. A resample draws blocks with
-/// replacement, the same ones for all series, since benchmarks of one block share its disturbances. From few blocks the
-/// percentile interval is too narrow; its quantiles are moved outwards as Hesterberg (2015, "What teachers should
-/// know about the bootstrap", section 5) proposes: to Phi(-sqrt(n / (n - 1)) t), with Student's t of n - 1 degrees of
-/// freedom in place of the normal quantile.
+/// The mean is taken of the medians of the series, within a benchmark first and then across benchmarks. A resample
+/// draws blocks with replacement, the same blocks for all series, because benchmarks of one block share its
+/// disturbances. From few blocks the percentile interval is too narrow. So its quantiles are moved outwards as
+/// Hesterberg (2015, "What teachers should know about the bootstrap", section 5) proposes: to Phi(-sqrt(n / (n - 1))
+/// t), with Student's t of n - 1 degrees of freedom in place of the normal quantile.
 package struct GeometricMean: Hashable, Sendable {
   package let ratio: Double
-  /// 95 %; nil below six blocks.
+  /// The 95 % interval; nil below six blocks.
   package let interval: ClosedRange<Double>?
   package let benchmarks: Int
   package let blocks: Int
 
   package static let resamples = 2_000
 
-  /// Such as "3 benchmarks, 10 blocks".
+  /// Words such as "3 benchmarks, 10 blocks".
   package var basis: String {
     "\(benchmarks) \(benchmarks == 1 ? "benchmark" : "benchmarks"), \(blocks) \(blocks == 1 ? "block" : "blocks")"
   }
@@ -28,7 +28,7 @@ package struct GeometricMean: Hashable, Sendable {
     let groups = Dictionary(grouping: used.indices) { used[$0].benchmark }
     let weights = used.map { 1 / Double(groups[$0.benchmark]!.count * groups.count) }
     let numbers = Set(used.flatMap(\.logarithms.keys)).sorted()
-    // By place in `numbers`; NaN where a series lacks the block.
+    // The logarithms by place in `numbers`; NaN when a series lacks the block.
     let table = used.map { one in numbers.map { one.logarithms[$0] ?? .nan } }
     let medians = used.map { Statistics.median(Array($0.logarithms.values)) }
 
@@ -60,13 +60,13 @@ package struct GeometricMean: Hashable, Sendable {
     interval = exp(Self.quantile(tail, of: means))...exp(Self.quantile(1 - tail, of: means))
   }
 
-  /// The share of resamples to leave out at either end.
+  /// The share of resamples to leave out at each end.
   static func tail(blocks: Int, confidence: Double = 0.95) -> Double {
     let t = StudentT.quantile(central: confidence, freedom: blocks - 1)
     return erfc((Double(blocks) / Double(blocks - 1)).squareRoot() * t / 2.0.squareRoot()) / 2
   }
 
-  /// Linear between the order statistics, as NumPy does by default.
+  /// The quantile, linear between the order statistics, as NumPy does by default.
   static func quantile(_ fraction: Double, of sorted: [Double]) -> Double {
     let place = fraction * Double(sorted.count - 1)
     let below = Int(place)

@@ -1,5 +1,5 @@
-/// A seeded cyclic Latin square: over any `size` consecutive blocks that begin at a multiple of `size`, each subject
-/// stands at each place once, so that drift and the effect of a neighbour spread evenly over the subjects.
+/// A seeded cyclic Latin square. Over any `size` consecutive blocks that begin at a multiple of `size`, each subject
+/// has each place once, so that drift and the effect of a neighbour spread evenly over the subjects.
 package struct LatinSquare: Sendable {
   private let size: Int
   private let seed: UInt64

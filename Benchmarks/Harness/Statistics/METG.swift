@@ -1,16 +1,16 @@
 import Glibc
 
-/// The minimum effective task granularity, METG(e), as Slaughter et al. define it (Task Bench, SC'20): the smallest
+/// The minimum effective task granularity, METG(e), as Slaughter et al. define METG (Task Bench, SC'20): the smallest
 /// average granularity (wall-clock time * cores / tasks) at which a graph still runs with efficiency e of the peak.
 ///
-/// Pure functions of what was measured: a process that runs the sweep itself and one that only has the makespans of
-/// another program come to the same numbers.
+/// The functions are pure functions of measured numbers. A process that runs the sweep itself and a process that only
+/// has the makespans of another program compute the same results.
 package enum METG {
-  /// A run of the graph.
+  /// One run of the graph.
   package struct Point: Hashable, Sendable {
     /// Wall-clock time * cores / tasks, in nanoseconds.
     package let granularity: Double
-    /// Useful work per time and core, over that of the peak.
+    /// The useful work per time and core, divided by the peak.
     package let efficiency: Double
 
     package init(granularity: Double, efficiency: Double) {
@@ -19,13 +19,13 @@ package enum METG {
     }
   }
 
-  /// What does not change while the granularity does.
+  /// The parameters that stay the same while the granularity changes.
   package struct Sweep: Sendable {
     package let tasks: Int
     package let cores: Int
-    /// The work of all tasks over the nominal work of one.
+    /// The work of all tasks, divided by the nominal work of one task.
     package let load: Double
-    /// The nominal work a core does in a nanosecond when all spin.
+    /// The nominal work that a core does in a nanosecond when all cores spin.
     package let peak: Double
 
     package init(tasks: Int, cores: Int, load: Double, peak: Double) {
@@ -35,7 +35,7 @@ package enum METG {
       self.peak = peak
     }
 
-    /// One run with so much nominal work in a task.
+    /// The point of one run with nominal work `work` in each task.
     package func point(work: Double, makespan: Double) -> Point {
       Point(
         granularity: makespan * Double(cores) / Double(tasks),
@@ -44,19 +44,19 @@ package enum METG {
   }
 
   package enum Outcome: Hashable, Sendable {
-    /// The granularity, in nanoseconds, and how often the curve passes the level in either direction.
+    /// The granularity at the level, in nanoseconds, and how often the curve passes the level in either direction.
     case crosses(at: Double, times: Int)
-    /// No run reaches the level; the best efficiency.
+    /// No run reaches the level. `best` is the best efficiency.
     case neverReached(best: Double)
-    /// All runs reach it, the smallest granularity too.
+    /// All runs reach the level, also the run with the smallest granularity.
     case neverLost(smallest: Double)
   }
 
-  /// No efficiency above this is believed: the peak must have been measured too low.
+  /// The largest plausible efficiency. A larger one shows that the peak was measured too low.
   package static let mostEfficient = 1.5
 
   /// The largest granularity below which the curve falls under `level`, interpolated in (log granularity, efficiency).
-  /// A curve that crosses more than once says so.
+  /// The outcome also has the number of crossings.
   package static func find(_ level: Double, _ points: [Point]) throws -> Outcome {
     if let wrong = points.first(where: { !($0.efficiency <= mostEfficient) || $0.granularity <= 0 }) {
       throw CheckFailed(
@@ -82,8 +82,8 @@ package enum METG {
   /// The levels that are reported, in per cent.
   package static let levels = [50, 95]
 
-  /// From makespans by nominal work to what is reported: the efficiency of each run, and METG at each level. Throws
-  /// when the curve does not pass 50 %; a higher level that it never reaches has no number.
+  /// The readings from makespans by nominal work: the efficiency of each run, and METG at each level. Throws when the
+  /// curve does not pass 50 %. A higher level that the curve never reaches has no number.
   package static func readings(_ makespans: [(work: Double, makespan: Double)], _ sweep: Sweep) throws -> [Reading] {
     let points = makespans.map { sweep.point(work: $0.work, makespan: $0.makespan) }
     var readings = zip(makespans, points).map { run, point in
@@ -105,7 +105,7 @@ package enum METG {
     return readings
   }
 
-  /// The same for a program that gives only its makespans, each with its `work_ns`.
+  /// The same readings for a program that gives only its makespans, each with its `work_ns`.
   package static func readings(_ readings: [Reading], _ sweep: Sweep) throws -> [Reading] {
     try self.readings(
       readings.compactMap { reading in
@@ -114,7 +114,7 @@ package enum METG {
       }, sweep)
   }
 
-  /// The same step of the ladder has the same name in every process, wherever its sweep began.
+  /// The same step of the ladder has the same text in every process, wherever the sweep of the process began.
   private static func workText(_ nanoseconds: Double) -> String { CSV.number((nanoseconds * 1_000).rounded() / 1_000) }
 
   private static func percent(_ share: Double) -> String { "\((share * 1_000).rounded() / 10) %" }

@@ -3,14 +3,14 @@ import Glibc
 /// The geometric mean of an arm over the scenarios of one benchmark: one number for, say, all graph patterns.
 package struct ScenarioMeans: Sendable {
   package let metric: Metric
-  /// How many scenarios are averaged: those in which every arm that has a number at all has one.
+  /// The number of averaged scenarios: the scenarios in which every arm that has a number at all has one.
   package let scenarios: Int
   package let means: [Arm: Double]
 
-  /// Metrics that have a mean over scenarios.
+  /// The metrics that have a mean over scenarios.
   static let metrics = METG.levels.map { Metric.metg($0) }
 
-  /// One per metric that the lines have and that has a mean; none for a single scenario.
+  /// One mean per metric that is in the lines and has a mean; none for a single scenario.
   package static func all(_ lines: [SummaryLine]) -> [ScenarioMeans] {
     metrics.compactMap { metric in
       let own = lines.filter { $0.metric == metric }
@@ -30,6 +30,6 @@ package struct ScenarioMeans: Sendable {
 }
 
 extension SummaryLine {
-  /// A curve that crosses its level once is as it should be; the table says so only where it does not.
+  /// A curve should cross its level once. The table has the line only when a curve crosses more often.
   var isUnremarkable: Bool { metric == .crossings && cells.values.allSatisfy { $0.estimate.median <= 1 } }
 }

@@ -17,9 +17,9 @@ package enum Statistics {
     return min(max(rank, 1), count) - 1
   }
 
-  /// Ranks, from one, between which the true median lies with at least `confidence`, and the exact confidence: the
-  /// widest-in ranks `k` and `n + 1 - k` of a binomial with one half. Nil when even the extremes do not reach it (n <
-  /// 6 at 95 %).
+  /// Ranks, from one, between which the true median lies with at least `confidence`, and the exact confidence. The
+  /// ranks are the innermost `k` and `n + 1 - k` of a binomial with one half that reach `confidence`. Nil when even the
+  /// extremes do not reach `confidence` (n < 6 at 95 %).
   package static func medianRanks(
     _ count: Int, confidence: Double = 0.95
   ) -> (lower: Int, upper: Int, coverage: Double)? {
@@ -41,9 +41,9 @@ package enum Statistics {
     return Estimate(median: median(sorted), interval: interval, count: sorted.count)
   }
 
-  /// `numerator / denominator` from pairs measured in the same block: the exponential of the median of the
-  /// logarithms, with the interval of the sign test. Nil without pairs, and when one has a value that is not positive:
-  /// it has no ratio, and that of the others alone would hide it.
+  /// `numerator / denominator` from pairs measured in the same block: the exponential of the median of the logarithms,
+  /// with the interval of the sign test. Nil without pairs, and when a pair has a value that is not positive. Such a
+  /// pair has no ratio, and the ratio of the other pairs alone would hide the pair.
   package static func pairedRatio(
     _ pairs: [(numerator: Double, denominator: Double)], confidence: Double = 0.95
   ) -> Estimate? {

@@ -23,7 +23,7 @@ enum StudentT {
     return 2 / .pi * (angle + sin(angle) * sum)
   }
 
-  /// The t below which |T| lies with that probability.
+  /// The t for which |T| is below t with that probability.
   static func quantile(central probability: Double, freedom: Int) -> Double {
     var low = 0.0
     var high = 1.0

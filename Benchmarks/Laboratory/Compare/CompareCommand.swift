@@ -2,7 +2,7 @@ import ArgumentParser
 import Glibc
 import Harness
 
-/// `compare`: one result, subject by subject, or a second result with a first, cell by cell.
+/// `compare`: compares one result subject by subject, or a second result with a first cell by cell.
 package struct CompareCommand<Program: SuiteProgram>: ParsableCommand {
   package static var configuration: CommandConfiguration {
     CommandConfiguration(
@@ -109,11 +109,12 @@ package struct CompareCommand<Program: SuiteProgram>: ParsableCommand {
     guard (try? Regex(metric)) != nil else {
       throw Complaint(.usage, "--metric '\(metric)' is not a regular expression")
     }
-    // A regular expression cannot be shared between threads, its text can.
+    // A regular expression cannot be shared between threads, but its text can.
     return .matching { name in (try? Regex(metric).wholeMatch(in: name)) != nil }
   }
 
-  /// Times on different allocators are not the same measure.
+  /// A complaint when two results have different allocators, because times on different allocators are not the same
+  /// measure.
   static func allocatorsDiffer(_ sets: [ResultSet]) -> Complaint? {
     guard sets.count == 2, let first = sets[0].record?.allocatorName, let second = sets[1].record?.allocatorName,
       first != second

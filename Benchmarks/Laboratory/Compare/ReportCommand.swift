@@ -2,7 +2,7 @@ import ArgumentParser
 import Glibc
 import Harness
 
-/// `report`: the pictures and the page of results, which Python draws.
+/// `report`: makes the pictures and the page of results, with a Python program.
 package struct ReportCommand: ParsableCommand {
   package static let configuration = CommandConfiguration(
     commandName: "report",
@@ -33,20 +33,20 @@ package struct ReportCommand: ParsableCommand {
     var words = [try Self.script(), "--output", output]
     if let validation { words += ["--validation", validation] }
     if let reference { words += ["--reference", reference] }
-    // What follows the two dashes is a file, however it begins.
+    // Every word behind the two dashes is a file, whatever the word begins with.
     words += ["--"] + files
     let arguments = words.map { strdup($0) } + [nil]
     execv(words[0], arguments)
     throw Complaint(.unavailable, "\(words[0]) could not be started: \(String(cString: strerror(errno)))")
   }
 
-  /// In the checkout that this program was built from, or in the one that it lies in now.
+  /// The script in the checkout from which this program was built, or in the checkout that contains this program now.
   package static func script(source: String = #filePath, program: String = "/proc/self/exe") throws -> String {
     let own = realpath(program, nil).map { path in
       defer { free(path) }
       return String(cString: path)
     }
-    // Benchmarks/Laboratory/Compare/ReportCommand.swift lies four levels below the root, and so does
+    // Benchmarks/Laboratory/Compare/ReportCommand.swift is four levels below the root, and so is
     // .build/<target>/<configuration>/opbench.
     let roots = [folder(source, above: 4)] + (own.map { [folder($0, above: 4)] } ?? [])
     let places = roots.map { root -> String in "\(root)/scripts/plot" }

@@ -3,12 +3,12 @@ import FoundationEssentials
 import Glibc
 import Harness
 
-/// A gate from its options to its exit code: the harness's parts put together.
+/// A gate from its options to its exit code: puts the harness's parts together.
 package struct GateJob {
   private let options: GateOptions
-  /// Where thresholds and the record lie when no option says so.
+  /// The folder of the thresholds and the record when no option names them.
   private let folder: String?
-  /// Measures another subject than the suite names.
+  /// The subject to measure instead of the subject that the suite names.
   private let subject: String?
   private let progress = Progress()
 
@@ -100,7 +100,7 @@ package struct GateJob {
       showProgress: { done, total, what in
         let now = Clock.now()
         if done == 0 { began = now }
-        // The first block says nothing about how long one takes.
+        // Before the first block has ended, a block is taken to last one second.
         let each = done > 0 ? Double(now - began) / 1e9 / Double(done) : 1
         progress.show(done: done, total: total, what: what, secondsLeft: each * Double(total - done))
       }, isInterrupted: { Interrupt.isRequested })
@@ -108,7 +108,7 @@ package struct GateJob {
       base: base, head: head, effort: GateEffort(), seed: seed, spin: Spin.calibrated(), world: world)
   }
 
-  /// What is read from files: those that options name, or else those of the folder that are there.
+  /// The contents of the gate's files: the files that options name, or else the files in the folder, if they exist.
   package static func resources(_ options: GateOptions, folder: String?) throws -> GateRun.Resources {
     func present(_ name: String) -> String? {
       folder.map { "\($0)/\(name)" }.flatMap { FileManager.default.fileExists(atPath: $0) ? $0 : nil }
@@ -126,7 +126,7 @@ package struct GateJob {
   }
 
   private func publish(_ report: GateReport) throws {
-    // What cannot be written to one place shall not be lost to the others.
+    // An output that cannot be written must not prevent the other outputs.
     let outcomes = [
       Result { try ResultFiles.write(GateText(report).text, to: STDOUT_FILENO, name: "standard output") },
       Result { if let json = options.json { try ResultFiles.replace(json, with: try report.json()) } },
@@ -181,7 +181,7 @@ package struct GateJob {
     progress.say("wrote \(output)")
   }
 
-  /// What a program allocates, counted in a few processes.
+  /// The allocations of a program, counted in a few processes.
   private static func counted(
     _ arm: GateArm, _ cells: [GatedCell], _ environment: [String: String], _ session: inout GateSession
   ) throws -> [AllocationRecord.Entry] {
@@ -197,7 +197,7 @@ package struct GateJob {
     }
   }
 
-  /// A record of this moment, under the names and the build that `resources` looks for.
+  /// A record of the present counts, under the names and the build that `resources` looks for.
   package static func recorded(
     _ arm: GateArm, _ cells: [GatedCell], as resources: GateRun.Resources, seed: UInt64, _ progress: Progress
   ) throws -> AllocationRecord {
@@ -212,14 +212,15 @@ package struct GateJob {
     return record
   }
 
-  /// What an interrupted process leaves looks like a failure, and is none.
+  /// Throws when the user has interrupted the gate. An interrupted process looks like a failed one, but the process has
+  /// not failed.
   static func stopIfInterrupted(_ consequence: String = "nothing is concluded") throws {
     guard Interrupt.isRequested else { return }
     Progress().say("interrupted: \(consequence)")
     throw ExitCode(128 + SIGINT)
   }
 
-  /// Of the checkout in which the command is given; nil outside of any.
+  /// The commit of the checkout in which the user gives the command; nil outside of a checkout.
   private static func commit() -> String? {
     func git(_ arguments: String...) -> [String]? {
       let outcome = ProcessRunner.run("git", arguments, timeout: 20)

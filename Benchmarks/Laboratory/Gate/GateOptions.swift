@@ -96,7 +96,8 @@ package struct GateOptions: ParsableArguments {
     }
   }
 
-  /// The first of the options that say what is compared, how, and where the report goes, beyond some of them.
+  /// The first option that the user gave of those that say what is compared, how, and where the report goes. The
+  /// options in `taken` are left out.
   package func given(beyond taken: Set<String> = []) -> String? {
     let options: [(name: String, isGiven: Bool)] = [
       ("--base", base != nil), ("--head", head != nil), ("--base-name", baseName != nil),
@@ -106,7 +107,7 @@ package struct GateOptions: ParsableArguments {
     return options.first { $0.isGiven && !taken.contains($0.name) }?.name
   }
 
-  /// Those of a suite that `--benchmark` asks for.
+  /// The cells of a suite that `--benchmark` asks for.
   func chosen(_ cells: [GatedCell]) throws -> [GatedCell] {
     guard let benchmark, let expression = try? Regex(benchmark) else { return cells }
     let kept = cells.filter { "\($0.cell.scenario.name)".contains(expression) }

@@ -5,12 +5,13 @@ import Harness
 /// A program that speaks the protocol of measuring processes: `PROGRAM measure REQUEST`.
 package struct GateProgram: Sendable {
   package let path: String
-  /// What it offers.
+  /// The suite that the program offers to the gate.
   package let suite: GateSuite
 
-  /// Asks the program what it offers; throws one line when there is none, or it is something else.
+  /// Asks the program for its suite. Throws one line when there is no such program, or when it is a program of another
+  /// kind.
   package init(_ name: String, option: String) throws {
-    // Without a slash it would be looked up on the path.
+    // A name without a slash would be looked up on the path.
     let path = name.contains("/") ? name : "./\(name)"
     self.path = path
     guard access(path, F_OK) == 0 else { throw Complaint(.noInput, "\(option): there is no program \(name)") }
@@ -42,18 +43,20 @@ package struct GateProgram: Sendable {
         + "it \(outcome.ending.description)\(words)")
   }
 
-  /// What a program speaks that is not understood here; nil when it is no such program.
+  /// The protocol number of a program that speaks another protocol than this program; nil for any other kind of
+  /// program.
   private static func protocolNumber(_ outcome: ProcessOutcome) -> Int? {
     if outcome.ending == .exited(0), let number = GateSuite.protocolNumber(of: outcome.lines),
       number != GateSuite.protocolNumber
     {
       return number
     }
-    // So answers an opbench from before it could say what it offers.
+    // An opbench that is too old to offer a suite ends in this way.
     return outcome.ending == .exited(64) && outcome.lastWords?.contains("measure takes the request") == true ? 0 : nil
   }
 
-  /// The path of this program. Not `/proc/self/exe`: other programs, such as valgrind, would find themselves there.
+  /// The path of this program. `/proc/self/exe` would not do, because another program, such as valgrind, would find its
+  /// own path there.
   package static let own: String = {
     let link = "/proc/self/exe"
     let path = try? FileManager.default.destinationOfSymbolicLink(atPath: link)
@@ -62,7 +65,7 @@ package struct GateProgram: Sendable {
 
   package var build: String { suite.build }
 
-  /// As a base or a head that is started with additions to its environment.
+  /// The program as a base or a head, with additions to its environment.
   package func arm(_ name: String, _ environment: [String: String] = [:]) -> GateArm {
     GateArm(name, program: path, environment: environment)
   }

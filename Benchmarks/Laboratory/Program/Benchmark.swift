@@ -1,7 +1,7 @@
 import Glibc
 import Harness
 
-/// A benchmark of one's own: a name, and a closure that does what is to be timed.
+/// A benchmark of the user's own: a name, and a closure that is timed.
 ///
 /// ```swift
 /// Benchmark("words/count", operations: 1_000) {
@@ -9,21 +9,21 @@ import Harness
 /// }
 /// ```
 public struct Benchmark: Sendable {
-  /// `family/benchmark`, by which results of different builds are matched: keep it.
+  /// `family/benchmark`. Results of different builds are matched by this name, so keep the name.
   public let name: BenchmarkName
-  /// Whether the body keeps to one thread, so that its instructions can be counted under valgrind.
+  /// Whether the body uses one thread only, so that its instructions can be counted under valgrind.
   public let isSingleThreaded: Bool
 
   private let prepared: @Sendable () throws -> Trial
 
   /// - Parameters:
   ///   - name: `family/benchmark`.
-  ///   - operations: how many operations one call of the body does; all numbers are per operation.
-  ///   - isSingleThreaded: whether the body keeps to one thread. One that takes over 100 ms takes too long under
-  ///     valgrind, and had better say no.
-  ///   - body: what is timed. It is called as often as it takes, so it must leave things as it found them. It throws,
-  ///     for instance `CheckFailed`, when the result is wrong: then there is no number. Milliseconds are best; one that
-  ///     takes more than ten seconds counts as hung.
+  ///   - operations: the number of operations in one call of the body. All numbers are per operation.
+  ///   - isSingleThreaded: whether the body uses one thread only. Give false for a body that takes over 100 ms, because
+  ///     the body would take too long under valgrind.
+  ///   - body: the closure that is timed. The body is called many times, so the body must leave its state as it was
+  ///     before the call. The body throws, for instance `CheckFailed`, when the result is wrong; there is then no
+  ///     number. A body of some milliseconds is best. A body that takes more than ten seconds counts as hung.
   public init(
     _ name: String, operations: Int = 1, isSingleThreaded: Bool = false,
     _ body: @escaping @Sendable () throws -> Void
@@ -31,7 +31,8 @@ public struct Benchmark: Sendable {
     self.init(name, operations: operations, isSingleThreaded: isSingleThreaded, setUp: {}, measure: { _ in try body() })
   }
 
-  /// The same with something that is made once per process, before anything is timed: input, a queue, a backend.
+  /// As the other initialiser, with a state that is made once per process, before anything is timed: input, a queue, a
+  /// backend.
   public init<State>(
     _ name: String, operations: Int = 1, isSingleThreaded: Bool = false,
     setUp: @escaping @Sendable () throws -> State,
@@ -61,14 +62,14 @@ public struct Benchmark: Sendable {
 
   func trial() throws -> Trial { try prepared() }
 
-  /// The variable that holds how many rounds of spinning `validate` puts in front of every operation.
+  /// The variable with the number of rounds of spinning that `validate` puts in front of every operation.
   static let delayVariable = "OPBENCH_BENCHMARK_ROUNDS"
   private static let delay = getenv(delayVariable).flatMap { Int(String(cString: $0)) } ?? 0
 
-  /// What the measuring loop itself costs: a call that does nothing stands for many operations.
+  /// Shows the cost of the measuring loop itself: one call that does nothing counts as many operations.
   static let nothing = Benchmark("laboratory/nothing", operations: 100_000) {}
 
-  /// What the gate holds of it.
+  /// The cell of this benchmark in the gate.
   func gated(subject: String) -> GatedCell {
     GatedCell(
       CellKey(Scenario(name, [:]), Arm(subject: subject, workers: 1)),
@@ -79,5 +80,5 @@ public struct Benchmark: Sendable {
   }
 }
 
-/// What a body throws when the result is wrong.
+/// The error that a body throws when the result is wrong.
 public typealias CheckFailed = Harness.CheckFailed

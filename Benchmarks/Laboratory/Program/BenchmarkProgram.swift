@@ -2,8 +2,8 @@ import ArgumentParser
 import Glibc
 import Harness
 
-/// A program of benchmarks: its `main` lists them, measures each in processes of its own, compares results, shows that its
-/// numbers can be believed, and holds one build of itself against another.
+/// A program of benchmarks. Its `main` lists the benchmarks, measures each in processes of its own, compares results,
+/// shows that its numbers can be trusted, and compares one build of the program with another.
 ///
 /// ```swift
 /// @main struct MyBenchmarks: BenchmarkProgram {
@@ -11,9 +11,9 @@ import Harness
 /// }
 /// ```
 public protocol BenchmarkProgram: SendableMetatype {
-  /// What the program measures, in the order in which `list` names them.
+  /// The benchmarks of the program, in the order of `list`.
   static var benchmarks: [Benchmark] { get }
-  /// What results are filed under: the same in every build. By default the name of the type.
+  /// The name under which results are filed: the same in every build. By default the name of the type.
   static var name: String { get }
 }
 
@@ -21,7 +21,7 @@ extension BenchmarkProgram {
   /// The name of the type.
   public static var name: String { "\(Self.self)" }
 
-  /// Parses the command line, and runs the subcommand that it names: `list`, `run`, `compare`, `report`, `gate` or `validate`.
+  /// Parses the command line, and runs the named subcommand: `list`, `run`, `compare`, `report`, `gate` or `validate`.
   public static func main() {
     CommandLineProgram.run(ProgramCommand<Self>.self, named: name, measuring: ProgramSuite<Self>.self)
   }

@@ -1,6 +1,6 @@
 import Harness
 
-/// Benchmarks of one's own, as the laboratory asks for them: one subject, which is the program itself.
+/// The user's own benchmarks as a suite of the laboratory. The suite has one subject, the program itself.
 struct ProgramSuite<Program: BenchmarkProgram>: Suite, SuiteProgram {
   static var suite: any Suite { ProgramSuite() }
 
@@ -9,7 +9,7 @@ struct ProgramSuite<Program: BenchmarkProgram>: Suite, SuiteProgram {
   var subjects: [SubjectFacts] { [SubjectFacts(Program.name, role: .ours, summary: "this program")] }
   var benchmarkNames: [BenchmarkName] { Program.benchmarks.map(\.name) }
   var gated: [GatedCell] { Program.benchmarks.map { $0.gated(subject: Program.name) } }
-  // The checkout that is asked for its commit is the one in which the command is given.
+  // The commit is that of the checkout in which the user gives the command.
   var source: String { "./source" }
 
   var experiment: Experiment {

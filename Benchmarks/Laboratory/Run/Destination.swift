@@ -1,14 +1,14 @@
 import Glibc
 import Harness
 
-/// Where the rows of a run go.
+/// The destination of the rows of a run.
 enum Destination {
   case files(ResultFiles, name: String)
   case standardOutput
-  /// Only what is concluded from them is shown.
+  /// The rows are not written; only the conclusions are shown.
   case nowhere
 
-  /// Where the table goes: standard output belongs to the rows when they go there.
+  /// The descriptor of the table. The table goes to standard error when the rows go to standard output.
   var tableDescriptor: Int32 {
     if case .standardOutput = self { STDERR_FILENO } else { STDOUT_FILENO }
   }
@@ -21,7 +21,7 @@ enum Destination {
     }
   }
 
-  /// Keeps what is known so far beside the rows.
+  /// Writes the facts that are known so far beside the rows.
   func checkpoint(_ environment: () throws -> String) throws {
     if case .files(let files, _) = self { try files.checkpoint(environment: try environment()) }
   }

@@ -1,7 +1,7 @@
 import Glibc
 import Harness
 
-/// What `--dry-run` says of a plan.
+/// The text of `--dry-run` about a plan.
 struct DryRun {
   private let plan: Plan
 

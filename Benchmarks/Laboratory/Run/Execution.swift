@@ -1,15 +1,15 @@
 import Glibc
 import Harness
 
-/// Carries out a plan: starts its processes, keeps every row as soon as its process has ended, and beside the rows what else is
-/// known of the run. `run` and `validate` are made of it.
+/// Carries out a plan: starts its processes, writes every row as soon as its process has ended, and keeps the other
+/// facts of the run beside the rows. `run` and `validate` use this type.
 package struct Execution {
   /// Starts the process of a request, with additions to its environment, and waits at most the given seconds.
   typealias Launch = (MeasureRequest, [String: String], Double) -> ProcessOutcome
 
   let suite: any Suite
   let plan: Plan
-  /// Given to the suite with every request.
+  /// The context that the suite gets with every request.
   let context: String
   let subjects: [SubjectFacts]
   let reference: String
@@ -20,7 +20,7 @@ package struct Execution {
   let runID: String
   let earlier: EarlierRun
   let trace: TraceOutput?
-  /// What validation puts between a request and its process.
+  /// A function that validation puts between a request and its process; nil without validation.
   let launch: Launch?
 
   init(
@@ -45,13 +45,14 @@ package struct Execution {
     self.runID = runID ?? earlier.runID ?? Environment.newRunID()
   }
 
-  /// A full disk or a file size limit is then an error of the write, said in one line; so is a pipe that nobody reads.
+  /// Ignores the signals of failed writes. A full disk, a file size limit or a pipe without a reader is then an error
+  /// of the write, reported in one line.
   static func ignoreWriteSignals() {
     signal(SIGXFSZ, SIG_IGN)
     signal(SIGPIPE, SIG_IGN)
   }
 
-  /// Throws when what was measured could not be kept. What is concluded, and what is published, is for the caller.
+  /// Throws when a result could not be written. The caller draws conclusions and publishes.
   func run() throws -> (result: RunResult, environment: Environment) {
     Interrupt.install()
     let start = SystemLoad.read()
@@ -108,7 +109,8 @@ package struct Execution {
     return outcome
   }
 
-  /// What starting a measuring process takes on this machine, in seconds: the median of a few that measure nothing.
+  /// How long starting a measuring process takes on this machine, in seconds: the median of a few processes that
+  /// measure nothing.
   package static func startupSeconds() -> Double {
     Statistics.median(
       (0..<5).map { _ in

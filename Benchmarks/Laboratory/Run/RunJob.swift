@@ -2,7 +2,7 @@ import ArgumentParser
 import Glibc
 import Harness
 
-/// A run from the first look at the machine to the last line.
+/// A run, from the checks before its start to its last line.
 package struct RunJob {
   private let execution: Execution
   private let progress: Progress
@@ -11,8 +11,8 @@ package struct RunJob {
   private var plan: Plan { execution.plan }
   private var trace: TraceOutput? { execution.trace }
 
-  /// Opens the output first: a run whose result has no place to go does not start. With `resume` it goes on with what
-  /// lies there.
+  /// Opens the output first, so that a run whose result cannot be written does not start. With `resume`, the run goes
+  /// on with the earlier result.
   package init(
     _ suite: any Suite, _ plan: Plan, context: String = "", output: String?, trace: String? = nil,
     resume: Bool = false, overwrite: Bool = false
@@ -22,7 +22,7 @@ package struct RunJob {
         .usage, "nothing is measured while operations are traced: unset OPERATIONS_TRACE; a run has --trace FILE.json")
     }
     Execution.ignoreWriteSignals()
-    // First: where it cannot be written, what an earlier run has left stays as it is.
+    // The trace comes first: when the trace cannot be written, the files of an earlier run stay as they are.
     let trace = try trace.map(TraceOutput.init)
     let jemalloc = Jemalloc.library()
     if plan.allocator == .jemalloc, jemalloc == nil {
@@ -60,7 +60,7 @@ package struct RunJob {
     try finish(result, environment)
   }
 
-  /// Also of an interrupted run, as far as it came.
+  /// Publishes the trace. An interrupted run publishes the part that it has.
   private func publishTrace() throws {
     guard let trace else { return }
     guard trace.pieces > 0 else {
@@ -79,7 +79,7 @@ package struct RunJob {
         + "open it at https://ui.perfetto.dev or in chrome://tracing")
   }
 
-  /// Publishes what there is, prints the table, and says with its exit code whether all went well.
+  /// Publishes the result, prints the table, and reports with the exit code whether every cell has a number.
   private func finish(_ result: RunResult, _ environment: Environment) throws {
     let destination = execution.destination
     if result.rows.isEmpty {
@@ -101,7 +101,8 @@ package struct RunJob {
     warn(result, environment.outcome)
     try writeEnding(summary)
     if result.wasInterrupted { throw ExitCode(128 + SIGINT) }
-    // A reference that fails is worth a line, which has been printed; the run is about the others.
+    // A run is about the subjects that are no references. A failed reference has its line already, and does not fail
+    // the run.
     let references = Set(suite.subjects.filter(\.isReference).map(\.name))
     let failed = result.failures.keys.filter { !references.contains($0.arm.subject) }.count
     if failed > 0 {
@@ -121,7 +122,7 @@ package struct RunJob {
     try ResultFiles.write("\n" + text, to: destination.tableDescriptor, name: "the table")
   }
 
-  /// What each column is.
+  /// The subject of each column, with its summary.
   private var columns: [(name: String, summary: String)] {
     let shown = Set(plan.scenarios.flatMap(\.arms).map(\.subject))
     return suite.subjects.filter { shown.contains($0.name) }.map { ($0.name, $0.line) }
@@ -150,7 +151,7 @@ package struct RunJob {
       "a trace of \(plan.tracings.count) cells, each at most \(limit) operations, goes to \(trace.path)\(without)")
   }
 
-  /// In plain words what disturbed the run, and what would help.
+  /// Says in plain words what disturbed the run, and what would help.
   private func warn(_ result: RunResult, _ outcome: RunOutcome) {
     if result.wasInterrupted {
       progress.say("interrupted: the table and the CSV hold what was finished; the same command with --resume goes on")

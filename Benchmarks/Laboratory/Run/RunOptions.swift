@@ -48,7 +48,7 @@ package struct RunOptions: ParsableArguments {
     if resume, dryRun { throw Complaint(.usage, "--resume and --dry-run contradict each other: leave one out") }
   }
 
-  /// Whether the effort was left to the program, which may then take less to keep to its time.
+  /// Whether the user left the effort open. The program may then take less effort to keep to its time.
   package var leavesEffortOpen: Bool { blocks == nil && values == nil }
 
   package func effort(full: Effort, quick: Effort) throws -> Effort {
@@ -63,7 +63,7 @@ package struct RunOptions: ParsableArguments {
     }
     if let values {
       effort.values = try checked(values, "--values")
-      // Whoever names their number gets them, however long they take.
+      // A user who gives the number of values gets that number, however long the values take.
       effort.budget = .max
     }
     return effort
@@ -77,7 +77,7 @@ package struct RunOptions: ParsableArguments {
     return chosen
   }
 
-  /// Carries out the plan, or with `--dry-run` says what it is.
+  /// Carries out the plan; with `--dry-run`, prints the plan.
   package func run(_ suite: any Suite, _ plan: Plan, context: String = "", trace: String? = nil) throws {
     if dryRun { return try ResultFiles.write(DryRun(plan).text, to: STDOUT_FILENO, name: "standard output") }
     try RunJob(

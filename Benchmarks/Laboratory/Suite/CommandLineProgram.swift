@@ -9,7 +9,8 @@ package enum CommandLineProgram {
   ) {
     do {
       let arguments = CommandLine.arguments.dropFirst()
-      // A run starts thousands of these processes, and the parser would take a fifth of what each takes to start.
+      // A run starts thousands of measuring processes, and the parser would take a fifth of the time that each takes to
+      // start.
       if arguments.count == 2, arguments.first == "measure", let request = arguments.last, !request.hasPrefix("-") {
         try MeasureCommand<Program>.measure(request, program.suite)
       }
@@ -21,13 +22,14 @@ package enum CommandLineProgram {
     } catch let code as ExitCode {
       Glibc.exit(code.rawValue)
     } catch {
-      // Asking for help is no mistake, and its text is long; anything else gets one line.
+      // Asking for help is no mistake, and the help text is long. Any other error gets one line.
       if root.exitCode(for: error) == .success { root.exit(withError: error) }
       fail(name, root.message(for: error), code: Complaint.Code.usage.rawValue)
     }
   }
 
-  /// A word in the place of a subcommand that is none: the parser would call it an unexpected argument of the default one.
+  /// Reports a word that is no subcommand in the place of one. The parser would call the word an unexpected argument of
+  /// the default subcommand.
   private static func checkCommand(_ word: String?, of root: (some ParsableCommand).Type) throws {
     let commands = root.configuration.subcommands
     guard let word, !word.hasPrefix("-"), !commands.isEmpty else { return }

@@ -2,7 +2,7 @@ import ArgumentParser
 import Glibc
 import Harness
 
-/// The hidden subcommand that every measuring process is started with: one request in, lines of results out.
+/// The hidden subcommand of every measuring process: takes one request, and writes lines of results.
 package struct MeasureCommand<Program: SuiteProgram>: ParsableCommand {
   package static var configuration: CommandConfiguration {
     CommandConfiguration(commandName: "measure", abstract: "Measure one cell in this process.", shouldDisplay: false)
@@ -15,10 +15,11 @@ package struct MeasureCommand<Program: SuiteProgram>: ParsableCommand {
 
   package func run() throws { try Self.measure(request, Program.suite) }
 
-  /// Does what a request asks for and ends the process.
+  /// Answers a request and ends the process.
   static func measure(_ request: String, _ suite: any Suite) throws -> Never {
     try answer(request, suite)
-    // Not `exit`: workers may still be running, and what they use must not be taken down under them.
+    // `_exit` instead of `exit`, because workers may still be running, and `exit` would destroy objects that the
+    // workers use.
     _exit(0)
   }
 

@@ -1,30 +1,30 @@
 import Harness
 
-/// What a program measures. The laboratory plans, runs, validates, compares and gates; a suite says what there is, and makes
-/// one cell ready in the process that measures it.
+/// The measurements of a program. The laboratory plans, runs, validates, compares and gates. A suite lists the cells,
+/// and prepares one cell in the process that measures the cell.
 package protocol Suite: Sendable {
-  /// What messages and results call the program.
+  /// The name of the program in messages and results.
   var name: String { get }
-  /// Everything that can be measured, the reference included, in the order in which pictures show it.
+  /// All subjects, the reference included, in the order of the pictures.
   var subjects: [SubjectFacts] { get }
-  /// The subject that the others are compared with.
+  /// The subject with which the others are compared.
   var reference: String { get }
-  /// For completions: family and benchmark.
+  /// The names of the benchmarks, for completions.
   var benchmarkNames: [BenchmarkName] { get }
-  /// What the gate holds.
+  /// The cells that the gate measures.
   var gated: [GatedCell] { get }
-  /// Records operations, where the program can.
+  /// Records operations; nil when the program cannot record.
   var tracer: Tracer? { get }
-  /// A file of the checkout that the suite was built from.
+  /// A file of the checkout from which the suite was built.
   var source: String { get }
-  /// What `validate` measures to show that the laboratory can be believed.
+  /// The experiment with which `validate` shows that the laboratory's numbers can be trusted.
   var experiment: Experiment { get }
 
-  /// Makes a cell ready in this process; nil when there is no such cell. The suite alone interprets the request's context.
+  /// Prepares a cell in this process; nil when there is no such cell. Only the suite interprets the request's context.
   func trial(_ request: MeasureRequest) throws -> Trial?
-  /// Starts the process that measures a cell, and waits for it.
+  /// Starts the process that measures a cell, and waits for the process.
   func launch(_ request: MeasureRequest, environment: [String: String], timeout: Double) -> ProcessOutcome
-  /// The compiler and library of subjects that are programs of other languages, by subject.
+  /// The compiler and library of each subject that is a program of another language, by subject.
   func versions(of subjects: Set<String>) -> [String: String]
 }
 
@@ -38,7 +38,7 @@ extension Suite {
   package func versions(of subjects: Set<String>) -> [String: String] { [:] }
 }
 
-/// A program that the laboratory's commands belong to.
+/// A program with the laboratory's commands.
 package protocol SuiteProgram: SendableMetatype {
   static var suite: any Suite { get }
 }

@@ -1,8 +1,8 @@
 import Harness
 
-/// What a shell offers after an option.
+/// The completions that a shell offers after an option.
 package enum SuiteCompletions {
-  /// Subjects; after a comma, the next one.
+  /// The names of subjects; after a comma, the name of the next subject.
   package static func subjects(_ suite: any Suite, prefix: String, withAll: Bool = false) -> [String] {
     let typed = prefix.split(separator: ",", omittingEmptySubsequences: false).dropLast().map { "\($0)," }.joined()
     return (suite.subjects.map(\.name) + (withAll && typed.isEmpty ? ["all"] : [])).map { typed + $0 }

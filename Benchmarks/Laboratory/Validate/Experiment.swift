@@ -1,16 +1,16 @@
 import Harness
 
-/// What `validate` measures of a suite: one subject under several names, with known delays in front of its operations.
+/// What `validate` measures in a suite: one subject under several names, with known delays in front of its operations.
 package struct Experiment: Sendable {
-  /// Benchmarks in which a delay of every operation is a delay of the whole.
+  /// Benchmarks in which a delay of every operation delays the whole by the same time.
   package let scenarios: [Scenario]
-  /// The subject that stands behind every name.
+  /// The subject that is measured under every name.
   package let control: Arm
-  /// What it is, for the report.
+  /// What the control is, for the report.
   package let controlSummary: String
   /// The environment in which every operation of the control spins `rounds` rounds longer.
   package let delay: @Sendable (_ rounds: Int) -> [String: String]
-  /// Benchmarks that do nothing but count: they show what the measuring loop itself costs.
+  /// Benchmarks that do nothing but count. Such benchmarks show the cost of the measuring loop itself.
   package let bare: [CellKey]
 
   package init(

@@ -1,15 +1,16 @@
 import Harness
 
-/// Rounds of spinning that make an operation of a control longer by a share of itself, found out by measuring.
+/// Rounds of spinning that make an operation of a control longer by a share of itself. The number of rounds is found by
+/// measuring.
 ///
-/// The CPU hides a part of a short delay behind other work. So what a delay costs is measured, pair by pair because the
-/// machine's speed drifts, and the delay is corrected by the answer.
+/// The CPU hides a part of a short delay behind other work. So the cost of a delay is measured, pair by pair because
+/// the machine's speed drifts, and the delay is corrected by the result.
 package final class InjectedDelay {
   private let spin: Spin
   private let delay: (Int) -> [String: String]
   private let launch: (MeasureRequest, [String: String]) -> ProcessOutcome
   private var rounds: [Key: Int] = [:]
-  /// Nanoseconds of an operation of the control without a delay.
+  /// The nanoseconds of an operation of the control without a delay.
   package private(set) var baselines: [Scenario: Double] = [:]
 
   private struct Key: Hashable {
@@ -20,7 +21,7 @@ package final class InjectedDelay {
 
   /// - Parameters:
   ///   - delay: the environment in which every operation spins n rounds longer, by n.
-  ///   - launch: starts the process of a request of the control.
+  ///   - launch: starts the process for a request of the control.
   package init(
     spin: Spin, delay: @escaping (Int) -> [String: String],
     launch: @escaping (MeasureRequest, [String: String]) -> ProcessOutcome
@@ -30,7 +31,7 @@ package final class InjectedDelay {
     self.launch = launch
   }
 
-  /// Found out once for a benchmark and a share; zero for a request that takes no times.
+  /// The rounds of a benchmark for a share, measured once; zero for a request that takes no times.
   package func rounds(_ request: MeasureRequest, share: Double) -> Int {
     guard case .time = request.mode else { return 0 }
     let scenario = Scenario(request.name, Parameters(request.parameters) ?? [:])
@@ -46,7 +47,7 @@ package final class InjectedDelay {
   private func calibrated(_ request: MeasureRequest, _ scenario: Scenario, _ share: Double) -> Int {
     let plain = baselines[scenario] ?? baseline(request)
     baselines[scenario] = plain
-    // Twice: the first correction starts from a length of which the CPU hides another part.
+    // The correction is made twice, because the CPU hides another part of the first delay.
     var rounds = spin.rounds(nanoseconds: share * plain)
     for pairs in [Self.pairs / 3, Self.pairs] {
       let costs = (0..<pairs).compactMap { _ -> Double? in
@@ -67,7 +68,7 @@ package final class InjectedDelay {
     return values.isEmpty ? 0 : Statistics.median(values)
   }
 
-  /// What an operation takes in one process.
+  /// How long an operation takes in one process.
   private func nanoseconds(_ request: MeasureRequest, _ environment: [String: String]) -> Double? {
     let numbers = GateSession.medians(launch(request, environment).lines.compactMap(ResultLine.init))
     return numbers[.nsPerOp] ?? numbers[.nsPerCancel]

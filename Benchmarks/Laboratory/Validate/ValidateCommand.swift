@@ -1,7 +1,7 @@
 import ArgumentParser
 import Harness
 
-/// `validate`: does the laboratory find what is there, and only that?
+/// `validate`: shows whether the laboratory finds the differences that exist, and only those.
 package struct ValidateCommand<Program: SuiteProgram>: ParsableCommand {
   package static var configuration: CommandConfiguration {
     CommandConfiguration(
@@ -32,7 +32,7 @@ package struct ValidateCommand<Program: SuiteProgram>: ParsableCommand {
   private static var fewestRounds: Int {
     Validation.fewestRounds(benchmarks: Program.suite.experiment.scenarios.count)
   }
-  /// At least sixty comparisons, of however many benchmarks there are.
+  /// Gives at least sixty comparisons, with any number of benchmarks.
   private static var usualRounds: Int { 3 * fewestRounds }
 
   package init() {}

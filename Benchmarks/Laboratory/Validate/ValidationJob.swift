@@ -14,7 +14,7 @@ struct ValidationJob {
   init(_ suite: any Suite, rounds: Int, seed: UInt64, output: String?, overwrite: Bool = false) throws {
     Execution.ignoreWriteSignals()
     self.suite = suite
-    // One worker: what is measured is the laboratory, not the scheduling of two threads.
+    // One worker, because the validation measures the laboratory, and not the scheduling of two threads.
     let arms = Validation.levels.map { Arm(subject: $0.name, workers: suite.experiment.control.workers) }
     plan = Plan(
       scenarios: suite.experiment.scenarios.map {
@@ -96,7 +96,7 @@ struct ValidationJob {
     return "\(result.excluded.count) of \(result.blocksRun.count) blocks excluded for steal; \(load) at the end"
   }
 
-  /// One process that takes times and one that counts, per benchmark.
+  /// Runs one process that takes times, and one that counts, per benchmark.
   private func harnessCosts(_ spin: Spin) throws -> [HarnessCost] {
     try suite.experiment.bare.map { cell in
       func readings(_ mode: MeasureRequest.Mode, _ environment: [String: String] = [:]) throws -> [ResultLine] {

@@ -3,7 +3,7 @@ import Harness
 /// The report of `opbench validate`.
 struct ValidationText {
   private let validation: Validation
-  /// What the control is.
+  /// The summary of the control.
   private let control: String
   private let costs: [HarnessCost]
   private let lockNanoseconds: Double

@@ -1,10 +1,11 @@
 import Harness
 import Subjects
 
-/// Operations that add an operation to the queue they run on and wait for it, `depth` levels deep; the innermost spins.
+/// Operations that add an operation to their own queue and wait for it, `depth` levels deep. The innermost operation
+/// spins.
 ///
-/// A queue that does not replace the threads that wait cannot finish. `efficiency` is the time that the spinning takes at
-/// best, spread over the workers, over the makespan.
+/// A queue that does not replace the threads that wait cannot finish. `efficiency` is the time that the spinning takes
+/// at best, spread over the workers, divided by the makespan.
 struct NestedWait: Workload {
   let name = BenchmarkName("blocking", "nested-wait")
   let summary = "operations that add an operation to their own queue and wait for it"
@@ -12,7 +13,7 @@ struct NestedWait: Workload {
   let headlines = [Metric.efficiency, .makespan, .threadsCreated]
   let needs = Abilities.operations
   let repeats = RepeatPolicy.calibrated(seconds: 0.02)
-  /// A process takes under a second; one that takes so long is in a deadlock.
+  /// A process takes under a second, so a process that takes longer than this is in a deadlock.
   let timeLimit: Double? = 5
 
   func parameterSets() -> [Parameters] { [["outer": "100", "depth": "1", "work_ns": "100000"]] }
@@ -47,7 +48,7 @@ struct NestedWait: Workload {
   }
 }
 
-/// Operations within operations. A body notes that it ran only when the one inside it has.
+/// Operations within operations. A body notes that it ran only when the operation inside it has run.
 private final class Nest<S: OperationSubject>: Sendable {
   let subject: S
   let flags: RunFlags

@@ -1,10 +1,10 @@
 import Harness
 import Subjects
 
-/// Bodies that block: all of them sleep for the same time, in a queue that may run all of them at once.
+/// Bodies that block: all bodies sleep for the same time, in a queue that may run all of them at once.
 ///
-/// `efficiency` is one sleep over the makespan: 1 when all sleep at the same time. A subject with a limit is told
-/// `maxConcurrentOperationCount = bodies`; the others run as many as they run. What it costs stands in
+/// `efficiency` is one sleep divided by the makespan: 1 when all bodies sleep at the same time. A subject with a limit
+/// gets `maxConcurrentOperationCount = bodies`; the others run as many bodies as they choose. The cost in threads is in
 /// `threads_created`.
 struct Sleepers: Workload {
   let name = BenchmarkName("blocking", "sleepers")

@@ -3,9 +3,9 @@ import Subjects
 
 /// `cancelAllOperations` on a queue whose operations are all pending, until the queue is empty.
 ///
-/// With `held=dependency` they wait for an operation that is in no queue, so nothing but the cancellation can release
-/// them; with `held=suspension` the queue is suspended and resumed right after the call. Timed: the call, and
-/// everything the queue does to get rid of what was cancelled. Not one body may run.
+/// With `held=dependency` the operations wait for an operation that is in no queue, so only the cancellation can
+/// release them. With `held=suspension` the queue is suspended, and resumed right after the call. Timed: the call, and
+/// everything the queue does to remove the cancelled operations. No body may run.
 struct CancelAllPending: Workload {
   let name = BenchmarkName("cancellation", "cancel-all-pending")
   let summary = "cancelAllOperations() on pending operations, until the queue is empty"

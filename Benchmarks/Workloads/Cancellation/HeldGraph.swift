@@ -1,21 +1,20 @@
 import Harness
 import Subjects
 
-/// A graph that has one source, which waits for an operation that is in no queue: nothing but a cancellation gets it
-/// going.
+/// A graph with one source, which waits for an operation that is in no queue. Only a cancellation starts the graph.
 final class HeldGraph<S: OperationSubject> {
   private let graph: TaskGraph
   private let subject: S
   private let body: Body
 
   enum Cancelled: String {
-    /// The source alone: everything behind it then runs.
+    /// Cancel only the source. Everything behind the source then runs.
     case head
-    /// Everything, with `cancelAllOperations`.
+    /// Cancel everything, with `cancelAllOperations`.
     case all
   }
 
-  /// What the operations share.
+  /// The state that the operations share.
   private final class Body: @unchecked Sendable {
     // `outOfOrder` is written only when something has gone wrong.
     let flags: RunFlags
@@ -27,7 +26,7 @@ final class HeldGraph<S: OperationSubject> {
       inputs = graph.inputs
     }
 
-    /// Only the source has an excuse for not having run.
+    /// With `needsInputs`, only the source may have not run.
     func execute(_ task: Int, needsInputs: Bool) {
       if needsInputs, !inputs[task].allSatisfy({ $0 == 0 || flags.hasRun($0) }) { outOfOrder += 1 }
       flags.slot(task).mark()
@@ -44,8 +43,8 @@ final class HeldGraph<S: OperationSubject> {
     body = Body(graph)
   }
 
-  /// Adds the graph, cancels, and waits until the queue is empty. Gives the time from the call on, and how many bodies
-  /// ran.
+  /// Adds the graph, cancels, and waits until the queue is empty. Gives the time from the call on, and the number of
+  /// bodies that ran.
   func run(_ cancelled: Cancelled) throws -> (nanoseconds: UInt64, executed: Int) {
     let gate = S.makeOperation {}
     let items = makeItems(gate, cancelled)
@@ -78,8 +77,9 @@ final class HeldGraph<S: OperationSubject> {
     return items
   }
 
-  /// All have finished, none ran twice, and whatever did not run was cancelled. With the head cancelled, it alone did
-  /// not run; with all, one that its predecessors' cancellation released may have run before its own turn came.
+  /// Checks that all operations have finished, that none ran twice, and that every operation that did not run was
+  /// cancelled. When the head is cancelled, the head alone did not run. When all are cancelled, an operation that its
+  /// predecessors' cancellation released may have run before the cancellation reached the operation.
   private func check(_ items: [S.Item], _ cancelled: Cancelled) throws -> Int {
     let executed = body.flags.ran
     for (task, item) in items.enumerated() {

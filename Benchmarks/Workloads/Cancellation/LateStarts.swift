@@ -2,28 +2,29 @@ import Harness
 import Subjects
 import Synchronization
 
-/// Bodies that begin after `cancelAllOperations` has returned, of operations added before the call: must be 0.
+/// Counts bodies that begin after `cancelAllOperations` has returned, of operations added before the call. The number
+/// must be 0.
 ///
-/// Short operations run on all workers when the call comes, after as many as the seed chooses have begun: those that
-/// begin next wait for the caller to be at the call, and end at once, so that the call always falls into the middle
-/// and every worker is about to start its next operation just then. With `links=chain` every other operation depends
-/// on the one two before, so that cancelling one by one would release the next. (Foundation of Swift 6.3 on Linux
-/// crashes on that, in memory it has freed; its cell then says so.) Each body notes the time as its first act; the
-/// caller notes the time as soon as the call has returned (`returned`).
+/// Short operations run on all workers when the call comes. The seed chooses how many bodies begin before the call. The
+/// next bodies wait until the caller is at the call, and end at once. So the call always falls into the middle, and
+/// every worker is about to start its next operation at that moment. With `links=chain` every other operation depends
+/// on the operation two before, so that cancelling one by one would release the next. (Foundation of Swift 6.3 on Linux
+/// crashes in this case, in memory that Foundation has freed; the cell of Foundation then says so.) Each body notes the
+/// time as its first act. The caller notes the time as soon as the call has returned (`returned`).
 ///
-/// An operation counts as started from when it reports `isExecuting`. A worker that has started one can lose its CPU
-/// before the body's first instruction, so a body may begin after `returned` though its operation was started before:
-/// of those there are at most as many as there are workers, and no library could call them back. They are told apart
-/// by looking, right after the call, at every operation whose body has not begun: one that is executing at that look,
-/// or whose body begins before its turn to be looked at, is taken to have been started before the return. At most
-/// `workers` are excused so in one round, the rest counts as late. Every other body that begins later than `returned`
-/// is late without excuse. The same rule holds for every subject.
+/// An operation counts as started when the operation reports `isExecuting`. A worker that has started an operation can
+/// lose its CPU before the body's first instruction. So a body may begin after `returned` although its operation was
+/// started before. There are at most as many such bodies as workers, and no library could call them back. To find these
+/// bodies, the caller looks at every operation right after the call. An operation that is executing when the caller
+/// looks, or whose body has begun by then, is taken to have been started before the return. At most `workers`
+/// operations are excused in this way in one round; the rest count as late. Every other body that begins later than
+/// `returned` is late without excuse. The same rule holds for every subject.
 struct LateStarts: Workload {
   let name = BenchmarkName("cancellation", "late-starts")
   let summary = "bodies that begin after cancelAllOperations() returned: must be 0"
   let metrics = [Metric.lateStarts]
   let needs = Abilities.operations
-  /// An event count: the number of rounds is what matters, not how long they take.
+  /// A count of events: the number of rounds matters, not how long the rounds take.
   let repeats = RepeatPolicy.samples(250, seconds: 0.3)
 
   func parameterSets() -> [Parameters] {
@@ -50,9 +51,9 @@ struct LateStarts: Workload {
   }
 }
 
-/// One round: add, cancel all in the middle, and see who began when.
+/// One round: adds the operations, cancels all in the middle, and finds out which bodies began when.
 private final class CancelRound<S: OperationSubject>: @unchecked Sendable {
-  // `begun[i]` is written by body i alone (atomically, since the caller looks while they run).
+  // `begun[i]` is written by body i alone, atomically, because the caller reads `begun` while the bodies run.
   private let subject: S
   private let operations: Int
   private let isChained: Bool
@@ -78,8 +79,8 @@ private final class CancelRound<S: OperationSubject>: @unchecked Sendable {
     begun.deallocate()
   }
 
-  /// Cancels when that number of bodies has begun; gives the late starts, and out of how many: the operations that had not
-  /// been started when the call returned.
+  /// Cancels when `target` bodies have begun. Gives the number of late starts, and the number of operations that had
+  /// not been started when the call returned.
   func run(cancelAfter target: Int) throws -> (late: Int, pending: Int) {
     for index in 0..<operations { begun[index].store(0, ordering: .relaxed) }
     count.store(0, ordering: .relaxed)
@@ -132,7 +133,8 @@ private final class CancelRound<S: OperationSubject>: @unchecked Sendable {
     return items
   }
 
-  /// For each operation whether it must be taken to have been started before the call returned; see `LateStarts`.
+  /// For each operation, whether the operation is taken to have been started before the call returned; see
+  /// `LateStarts`.
   private func startedBefore(_ items: [S.Item]) -> [Bool] {
     items.indices.map { index in begun[index].load(ordering: .relaxed) > 0 || S.isExecuting(items[index]) }
   }

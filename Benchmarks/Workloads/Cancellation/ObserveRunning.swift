@@ -2,8 +2,8 @@ import Harness
 import Subjects
 import Synchronization
 
-/// From the call of `cancel()` until a running body sees the flag. The body polls without pause, so what is measured
-/// is the library's share: what `cancel()` does before the flag is up, and what reading it costs.
+/// The time from the call of `cancel()` until a running body sees the flag. The body polls without pause, so the time
+/// is the library's share: what `cancel()` does before it sets the flag, and what reading the flag costs.
 struct ObserveRunning: Workload {
   let name = BenchmarkName("cancellation", "observe-running")
   let summary = "from cancel() until a running body sees it"
@@ -39,7 +39,7 @@ struct ObserveRunning: Workload {
   }
 }
 
-/// What the running body tells the thread that cancels it.
+/// The signals of the running body to the thread that cancels the body.
 private final class Sighting: Sendable {
   let began = Atomic<Bool>(false)
   let seen = Atomic<UInt64>(0)

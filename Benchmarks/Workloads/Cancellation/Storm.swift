@@ -2,13 +2,13 @@ import Harness
 import Subjects
 import Synchronization
 
-/// Threads that add and threads that cancel, all at once.
+/// Threads that add and threads that cancel, all at the same time.
 ///
-/// Each adder adds its part of `ops`, cancels every fourth of its own a little later, and all that is pending at every
-/// 256th; cancellers that only call `cancelAllOperations` do so again and again until all have been added. Where there
-/// are fewer CPUs than threads, the cancellers may come late: that is why the adders cancel too. Timed: until the queue
-/// is empty. Every operation must finish, run at most once, and be cancelled if it did not run: executed and cancelled are together those that
-/// were added.
+/// Each adder adds its part of `ops`. Each adder cancels every fourth of its own operations a little later, and cancels
+/// all pending operations at every 256th. The cancellers only call `cancelAllOperations`, again and again, until all
+/// operations have been added. When there are fewer CPUs than threads, the cancellers may come late, so the adders
+/// cancel too. Timed: until the queue is empty. Every operation must finish, run at most once, and be cancelled if it
+/// did not run. Executed and cancelled operations together are all added operations.
 struct Storm: Workload {
   let name = BenchmarkName("cancellation", "storm")
   let summary = "threads that add and cancel at once"
@@ -41,7 +41,8 @@ struct Storm: Workload {
 }
 
 private final class StormRound<S: OperationSubject>: @unchecked Sendable {
-  // Each place of `items` is written by the one adder whose part it lies in, and read by it and when all is over.
+  // Each place of `items` is written by the adder whose part holds the place. The place is read by that adder, and when
+  // everything is over.
   let operations: Int
   private let adders: Int
   private let rounds: Int
@@ -56,7 +57,8 @@ private final class StormRound<S: OperationSubject>: @unchecked Sendable {
     operations = try setting.integer("ops")
     adders = max(1, try setting.integer("adders"))
     rounds = setting.spin.rounds(nanoseconds: try setting.number("work_ns"))
-    // Between two calls: without it, cancellers that hold a queue's lock all the time would be all that is measured.
+    // The pause between two calls. Without a pause, cancellers that hold a queue's lock all the time would be all that
+    // is measured.
     pause = setting.spin.rounds(nanoseconds: 20_000)
     subject = S(workers: setting.workers)
     flags = RunFlags(count: operations)
@@ -70,7 +72,7 @@ private final class StormRound<S: OperationSubject>: @unchecked Sendable {
     items.deallocate()
   }
 
-  /// Gives how many bodies ran.
+  /// Gives the number of bodies that ran.
   func run(_ elapsed: inout Elapsed) throws -> Int {
     adding.store(adders, ordering: .relaxed)
     let start = Counters.read()

@@ -1,9 +1,10 @@
 import Harness
 
-/// Cancels a chain of pending operations, until the queue is empty: all of it (`cancel=all`), or the first, after which
-/// the others run one by one (`cancel=head`). `ns_per_cancel` is the time over the length of the chain in both cases;
-/// `executed` is how many bodies ran: all but one with `head`, and with `all` those that the cancellation of their
-/// predecessors released before it reached them.
+/// Cancels a chain of pending operations, until the queue is empty: the whole chain (`cancel=all`), or the first
+/// operation, after which the others run one by one (`cancel=head`). `ns_per_cancel` is the time divided by the length
+/// of the chain in both cases. `executed` is the number of bodies that ran. With `head`, all but one run. With `all`,
+/// an operation runs when the cancellation of its predecessor releases the operation before the cancellation reaches
+/// it.
 struct ThroughChain: HeldGraphWorkload {
   let name = BenchmarkName("cancellation", "through-chain")
   let summary = "cancels a chain of pending operations, until the queue is empty"
@@ -17,7 +18,7 @@ struct ThroughChain: HeldGraphWorkload {
 extension TaskGraph {
   static func chain(length: Int) -> TaskGraph { TaskGraph(idle: (0..<length).map { $0 == 0 ? [] : [$0 - 1] }) }
 
-  /// Each task is followed by two others, as far as there are two.
+  /// Each task is followed by two others, as long as there are tasks left.
   static func binaryTree(tasks: Int) -> TaskGraph {
     TaskGraph(idle: (0..<tasks).map { $0 == 0 ? [] : [($0 - 1) / 2] })
   }

@@ -1,7 +1,7 @@
-/// The neighbours of each task of a graph in one piece of memory: reading them counts no references, so that a graph's run
-/// consists of what its subject does.
+/// The neighbours of each task of a graph in one piece of memory. Reading the neighbours counts no references, so that
+/// a graph's run consists only of what its subject does.
 final class Adjacency: @unchecked Sendable {
-  // Sendable: what the pointers lead to does not change once made.
+  // Sendable: the memory behind the pointers does not change after `init`.
   private let starts: UnsafeMutablePointer<Int>
   private let neighbours: UnsafeMutablePointer<Int>
   let count: Int
@@ -26,7 +26,7 @@ final class Adjacency: @unchecked Sendable {
     neighbours.deallocate()
   }
 
-  /// Valid while this object is.
+  /// The neighbours of a task. The buffer is valid as long as this object lives.
   @inline(__always)
   subscript(task: Int) -> UnsafeBufferPointer<Int> {
     UnsafeBufferPointer(start: neighbours + starts[task], count: starts[task + 1] - starts[task])

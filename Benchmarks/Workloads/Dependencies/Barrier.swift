@@ -2,7 +2,7 @@ import Harness
 import Subjects
 
 /// Batches of operations with a barrier after each (`addBarrierBlock`; Dispatch: `.barrier`). A barrier checks that its
-/// batch has run, every operation that the barrier before its own batch has.
+/// batch has run. Every operation checks that the barrier before its own batch has run.
 ///
 /// Timed: adding everything without waiting in between, running it, and the wait.
 struct Barrier: Workload {
@@ -38,8 +38,9 @@ struct Barrier: Workload {
   }
 }
 
-/// How many barriers have run. Barriers alone write it, and a barrier runs alone, which is what is being checked: the
-/// bodies read it without any protection of their own. Lives as long as the process, as `RunFlags` do.
+/// The number of barriers that have run. Only barriers write the number. The benchmark checks that a barrier runs
+/// alone, so the bodies read the number without any protection. The memory lives as long as the process, as that of
+/// `RunFlags` does.
 struct BarrierPhases: @unchecked Sendable {
   private struct State {
     var closed = 0
@@ -65,7 +66,7 @@ struct BarrierPhases: @unchecked Sendable {
     state.pointee.closed += 1
   }
 
-  /// Throws unless all is as it should be, and starts over.
+  /// Throws unless the number of barriers is right and no body ran out of order; then starts over.
   func check(batches: Int) throws {
     let found = state.pointee
     state.pointee = State()

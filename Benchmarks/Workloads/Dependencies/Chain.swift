@@ -2,11 +2,11 @@ import Dispatch
 import Harness
 import Subjects
 
-/// Operations in a row, each depending on the one before. Each checks that its predecessor has run.
+/// Operations in a row, each depending on the operation before. Each checks that its predecessor has run.
 ///
-/// Timed: creating them, linking them, adding them as one batch, running, and releasing them. Foundation's cost grows
-/// with the square of the length, which keeps the length that all subjects share at 1,000. A subject that only runs
-/// closures does what one does with it: each closure submits the next.
+/// Timed: creating, linking, adding as one batch, running, and releasing the operations. Foundation's cost grows with
+/// the square of the length, so the length that all subjects share is only 1,000. On a subject that only runs closures,
+/// each closure submits the next.
 struct Chain: Workload {
   let name = BenchmarkName("dependencies", "chain")
   let summary = "operations in a row, each depending on the one before"
@@ -36,7 +36,7 @@ struct Chain: Workload {
     let subject = S(workers: setting.workers)
     let order = ChainOrder(length: length)
     return trial(length: length, order: order) { elapsed in
-      // Of this function alone: no access to it is checked.
+      // Local to this function, so that no exclusivity check is made on access.
       var items: [S.Item] = []
       items.reserveCapacity(length)
       let start = Counters.read()
@@ -65,7 +65,7 @@ struct Chain: Workload {
   }
 }
 
-/// A chain of closures: each submits its successor as its last act.
+/// A chain of closures: each closure submits its successor as its last act.
 private final class ClosureChain<S: ClosureSubject>: Sendable {
   let subject: S
   let order: ChainOrder
@@ -88,8 +88,8 @@ private final class ClosureChain<S: ClosureSubject>: Sendable {
   }
 }
 
-/// Counts along a chain. Only one operation runs at a time and each is ordered after the one before, which is what is
-/// being checked; a subject that breaks that order is caught by the count.
+/// Counts along a chain. Only one operation may run at a time, ordered after the operation before. The count checks
+/// this order and shows when a subject breaks it.
 private final class ChainOrder: @unchecked Sendable {
   private let length: Int
   private var visited = 0

@@ -1,7 +1,8 @@
 import Harness
 
-/// Diamonds in a row: one operation, `width` that depend on it, one that depends on all of these and begins the next
-/// diamond. Fan-out and fan-in take turns, and nothing of a diamond may start before the last one is complete.
+/// Diamonds in a row: one operation, `width` operations that depend on the first, and one operation that depends on all
+/// of these and begins the next diamond. Fan-out and fan-in alternate, and nothing of a diamond may start before the
+/// diamond before is complete.
 struct Diamond: ShapeWorkload {
   let name = BenchmarkName("dependencies", "diamond")
   let summary = "fan-out and fan-in in turns"

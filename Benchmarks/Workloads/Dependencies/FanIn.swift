@@ -2,10 +2,10 @@ import Dispatch
 import Harness
 import Subjects
 
-/// Many independent operations and one that depends on all of them, which checks that all have run.
+/// Many independent operations, and one operation that depends on all of them and checks that all have run.
 ///
-/// Timed: creating, linking, adding and running them, until the last has returned. Subjects without dependencies use
-/// their own means of joining (Dispatch: a group's `notify`).
+/// Timed: creating, linking, adding and running the operations, until the last has returned. Subjects without
+/// dependencies use their own means of joining (Dispatch: a group's `notify`).
 struct FanIn: Workload {
   let name = BenchmarkName("dependencies", "fan-in")
   let summary = "one operation that depends on many"
@@ -32,7 +32,8 @@ struct FanIn: Workload {
   }
 }
 
-/// What the joining operation saw. Written by it before it signals, read after the wait.
+/// What the joining operation saw. The joining operation writes before it signals; the waiting thread reads after the
+/// wait.
 private final class Join: @unchecked Sendable {
   private let arrived = DispatchSemaphore(value: 0)
   private var seen = 0

@@ -1,11 +1,11 @@
 import Harness
 
-/// One operation on which many depend; each of them checks that it has run.
+/// One operation on which many depend. Each of the dependent operations checks that the first has run.
 struct FanOut: ShapeWorkload {
   let name = BenchmarkName("dependencies", "fan-out")
   let summary = "many operations that depend on one"
 
-  /// As for a chain, Foundation's cost grows with the square of the width.
+  /// As with a chain, Foundation's cost grows with the square of the width.
   func parameterSets() -> [Parameters] { [["width": "400"]] }
   func extendedParameterSets() -> [Parameters] { [["width": "1000"]] }
 
@@ -13,7 +13,7 @@ struct FanOut: ShapeWorkload {
 }
 
 extension TaskGraph {
-  /// One task, and `width` that depend on it.
+  /// One task, and `width` tasks that depend on the first.
   static func fanOut(width: Int) -> TaskGraph { TaskGraph(idle: [[]] + Array(repeating: [0], count: width)) }
 
   /// Tasks that do no work.

@@ -1,9 +1,9 @@
 import Harness
 
 extension Workflow {
-  /// A workflow for runs without a graph file: the shape many scientific ones share (split, a wide level of uneven
-  /// tasks, pairwise combination, one join, a second wide level, a final collection), with runtimes from the seed. It
-  /// is no record of anything that ran, and its name says so.
+  /// A workflow for runs without a graph file, in the shape that many scientific workflows share: a split, a wide level
+  /// of uneven tasks, a pairwise combination, one join, a second wide level, and a final collection. The runtimes come
+  /// from the seed. The workflow is no record of a real run, and its name says so.
   package static func generated(seed: UInt64) throws -> Workflow {
     let width = 48
     var random = SeededGenerator(seed: seed, purpose: "generated-workflow")

@@ -3,17 +3,17 @@ import Harness
 import Subjects
 import Synchronization
 
-/// One run of a task graph: how long building, running and releasing it took together, and running alone.
+/// The times of one run of a task graph: building, running and releasing the graph together, and running alone.
 struct GraphTiming {
   var elapsed = Elapsed()
   var makespan: UInt64 = 0
 }
 
-/// The data that flows along the edges. Each task writes a word of its own that names the task and the run; each
-/// consumer checks the words of all its inputs, so that a task that starts too early is seen.
+/// The data that flows along the edges. Each task writes a word of its own that names the task and the run. Each
+/// consumer checks the words of all its inputs, so that a task that starts too early is found.
 final class GraphData: @unchecked Sendable {
-  // A task's word and rounds are touched by that task alone until it finishes, and only read by tasks that depend on
-  // it.
+  // A task's word and rounds are accessed by the task alone until the task finishes, and only read by the tasks that
+  // depend on it.
   private let words: UnsafeMutablePointer<UInt64>
   private let rounds: UnsafeMutablePointer<Int>
   private let graph: TaskGraph
@@ -73,7 +73,7 @@ final class OperationGraph<S: OperationSubject> {
   private let data: GraphData
   private let subject: S
   private var items: [S.Item] = []
-  /// The same objects, which `items` holds: reading one of them counts no reference.
+  /// The same objects as in `items`. Reading one of them here counts no reference.
   private let known: UnsafeMutablePointer<Unmanaged<S.Item>>
 
   init(_ graph: TaskGraph, _ setting: Setting) {
@@ -92,7 +92,7 @@ final class OperationGraph<S: OperationSubject> {
   func run(_ timing: inout GraphTiming) throws {
     let data = data
     let inputs = data.inputs
-    // The array belongs to this function meanwhile: no access to it is checked.
+    // The array belongs to this function during the run, so that no exclusivity check is made on access.
     var items = exchange(&items, with: [])
     data.begin()
     let start = Counters.read()
@@ -114,10 +114,10 @@ final class OperationGraph<S: OperationSubject> {
   }
 }
 
-/// Runs a graph on a subject that has only closures, the way one would by hand: a count of unfinished inputs per
-/// task, and whoever brings it to zero submits the task.
+/// Runs a graph on a subject that has only closures, as a user would by hand: each task has a count of unfinished
+/// inputs, and the input that brings the count to zero submits the task.
 final class ClosureGraph<S: ClosureSubject>: @unchecked Sendable {
-  // `unfinished` and `waiting` are atomic; the rest does not change once made.
+  // `unfinished` and `waiting` are atomic. The other properties do not change after `init`.
   private let graph: TaskGraph
   private let data: GraphData
   private let dependents: Adjacency

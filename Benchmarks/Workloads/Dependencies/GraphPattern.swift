@@ -1,6 +1,6 @@
 import Harness
 
-/// The dependence patterns of Task Bench (Slaughter et al., SC'20): which points of step t-1 the task (t, i) reads.
+/// The dependence patterns of Task Bench (Slaughter et al., SC'20): the points of step t-1 that the task (t, i) reads.
 enum GraphPattern: String, CaseIterable, Sendable {
   case trivial
   case noComm = "no_comm"
@@ -11,18 +11,18 @@ enum GraphPattern: String, CaseIterable, Sendable {
   case nearest, spread
   case randomNearest = "random_nearest"
 
-  /// Whether the number of points a task looks at is a parameter.
+  /// Whether the number of points that a task reads is a parameter.
   var hasRadix: Bool { self == .nearest || self == .spread || self == .randomNearest }
 }
 
-/// A pattern with its sizes; answers for one task at a time.
+/// A pattern with its sizes. Gives the inputs of one task at a time.
 struct PatternShape: Sendable {
   let pattern: GraphPattern
   let width: Int
   let steps: Int
-  /// How many points `nearest`, `spread` and `random_nearest` look at.
+  /// The number of points that `nearest`, `spread` and `random_nearest` read.
   let radix: Int
-  /// After how many steps `spread` and `random_nearest` choose the same points again.
+  /// The number of steps after which `spread` and `random_nearest` choose the same points again.
   var period = 3
   /// The share of its window that `random_nearest` keeps.
   var fraction = 0.25
@@ -40,7 +40,7 @@ struct PatternShape: Sendable {
     }
   }
 
-  /// The points of step t-1 that (t, i) depends on, in ascending order, clipped to those that exist there.
+  /// The points of step t-1 on which (t, i) depends, in ascending order, limited to the points that exist in step t-1.
   func dependencies(_ t: Int, _ i: Int) -> [Int] {
     guard t > 0 else { return [] }
     let existing = active(t - 1)
@@ -81,8 +81,8 @@ struct PatternShape: Sendable {
 
   private func ceilingLog2(_ value: Int) -> Int { value <= 1 ? 0 : Int.bitWidth - (value - 1).leadingZeroBitCount }
 
-  /// The tasks of all steps in order. `imbalance` spreads the work: `(1 + (U - 0.5) * imbalance)` of `work`, U from
-  /// the seed.
+  /// The tasks of all steps in order. `imbalance` varies the work of each task: `(1 + (U - 0.5) * imbalance)` of
+  /// `work`, with U from the seed.
   func graph(work: Double, imbalance: Double) -> TaskGraph {
     var inputs: [[Int]] = []
     var nanoseconds: [Double] = []

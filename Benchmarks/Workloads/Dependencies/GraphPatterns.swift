@@ -1,25 +1,26 @@
 import Harness
 
-/// Graphs of the eleven patterns of Task Bench. Each task writes its coordinates, each consumer checks all its
+/// Graphs of the eleven patterns of Task Bench. Each task writes its coordinates, and each consumer checks all its
 /// inputs.
 ///
-/// Without work (`work_ns=0`) it measures what a task and an edge cost, built, run and released. With work,
-/// `makespan_ns` runs from adding the batch until all is done, and `efficiency` is the shortest possible schedule
-/// over that. Subjects that have only closures count unfinished inputs by hand and submit what becomes ready.
+/// Without work (`work_ns=0`), the benchmark measures the cost of a task and of an edge: building, running and
+/// releasing. With work, `makespan_ns` is the time from adding the batch until all tasks are done, and `efficiency` is
+/// the shortest possible schedule divided by the makespan. Subjects that have only closures count unfinished inputs by
+/// hand and submit a task when it becomes ready.
 struct GraphPatterns: GraphWorkload {
   let name = BenchmarkName("dependencies", "graph")
   let summary = "the eleven graph patterns of Task Bench"
   let metrics = Metric.cost + [Metric.nsPerEdge, Metric.makespan, Metric.efficiency] + Metric.allocation
   let headlines = [Metric.nsPerOp, .efficiency, .allocationsPerOp]
   let repeats = RepeatPolicy.calibrated()
-  /// For so long the threads of a young process overlap more: an operation takes up to a quarter less time, and the same CPU
-  /// time.
+  /// During this time the threads of a young process overlap more: an operation takes up to a quarter less time, and
+  /// the same CPU time.
   let leadIn: UInt64 = 80_000_000
 
   func parameterSets() -> [Parameters] {
     let bare = GraphPattern.allCases.map { parameters($0, work: 0, imbalance: 0) }
-    // One regular, one narrowing and one irregular pattern show what uneven work does; all eleven would double the
-    // time.
+    // One regular, one narrowing and one irregular pattern show the effect of uneven work. All eleven patterns would
+    // double the time.
     let uneven = [GraphPattern.stencil1D, .tree, .randomNearest].map { parameters($0, work: 10_000, imbalance: 1) }
     return bare + uneven
   }

@@ -2,7 +2,7 @@ import Harness
 import Subjects
 
 /// A benchmark that builds, runs and releases one task graph. Subjects that have only closures count unfinished inputs
-/// by hand and submit what becomes ready.
+/// by hand and submit a task when it becomes ready.
 protocol GraphWorkload: Workload {
   func graph(_ setting: Setting) throws -> TaskGraph
 }
@@ -42,7 +42,8 @@ extension GraphWorkload {
   }
 }
 
-/// A graph of one shape without work in its tasks: what an operation and a dependency cost, built, run and released.
+/// A graph of one shape without work in its tasks. Such a benchmark measures the cost of an operation and of a
+/// dependency: building, running and releasing.
 protocol ShapeWorkload: GraphWorkload {}
 
 extension ShapeWorkload {

@@ -1,8 +1,8 @@
 import Harness
 import Subjects
 
-/// Sizes beyond those that every subject gets: whether the cost of an operation stays the same. Only for subjects that are
-/// known not to need hours for them.
+/// Larger sizes than every subject gets, to see whether the cost per operation stays the same. Only subjects that do
+/// not need hours for these sizes get them.
 enum ManyOperations {
   static let sizes = [10_000, 100_000, 1_000_000]
   private static let largestForAll = 1_000

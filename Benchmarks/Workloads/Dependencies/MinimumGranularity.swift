@@ -1,13 +1,14 @@
 import Harness
 import Subjects
 
-/// METG(50 %) and METG(95 %) of a graph pattern: how small tasks may be before the cost of running them eats half, or a
-/// twentieth, of what the machine can do. The definition is in `METG`.
+/// METG(50 %) and METG(95 %) of a graph pattern: how small tasks may be before the cost of running them takes half, or
+/// a twentieth, of what the machine can do. The definition is in `METG`.
 ///
-/// One process measures the peak (all CPUs spinning, without any scheduler) and sweeps the work per task downwards over
-/// one fixed graph, in steps of the square root of two, until the efficiency is far below one half. A run is everything: building the graph,
-/// running it and releasing it. Of the runs at one granularity the fastest counts, as it does for the peak: both say what
-/// is possible when nothing else disturbs. A curve that does not pass one half is swept again, a few times.
+/// One process measures the peak (all CPUs spinning, without any scheduler). The process then reduces the work per task
+/// of one fixed graph, in steps of the square root of two, until the efficiency is far below one half. A run is
+/// building, running and releasing the graph. Of the runs at one granularity the fastest counts, as in the measurement
+/// of the peak, because both show what is possible without disturbance. A curve that does not pass one half is swept
+/// again, a few times.
 struct MinimumGranularity: Workload {
   let name = BenchmarkName("dependencies", "metg")
   let summary = "the smallest task granularity that reaches 50 % and 95 % of the peak"
@@ -16,7 +17,7 @@ struct MinimumGranularity: Workload {
   /// The calling thread alone cannot reach half of what all CPUs can do.
   let needs = Abilities.threads
   let repeats = RepeatPolicy.samples(5, seconds: 2)
-  /// Where other programs have the CPUs, sweeps are made again and each takes longer.
+  /// When other programs use the CPUs, sweeps are repeated and each sweep takes longer.
   let timeLimit: Double? = 60
 
   func parameterSets() -> [Parameters] { [parameters(.stencil1D, imbalance: 0)] }
@@ -52,7 +53,7 @@ struct MinimumGranularity: Workload {
     }
   }
 
-  /// The program makes the sweep; what follows from it is derived here, with the peak of this process.
+  /// The program of the peer makes the sweep. The readings are derived here, with the peak of this process.
   func peerInput(_ setting: Setting) throws -> PeerInput {
     let graph = try graph(setting)
     let cores = min(setting.workers, CPUs.available)
@@ -87,38 +88,39 @@ struct MinimumGranularity: Workload {
       func lookAtPeak() { peak = max(peak, MachinePeak.measure(threads: cores, spin: setting.spin)) }
       lookAtPeak()
       let makespans = try sweep.run(repeats, peak: peak)
-      // Behind the sweep too: another guest of the host may have had a CPU before it and not during it.
+      // The peak is measured after the sweep too, because another guest of the host may have had a CPU before the sweep
+      // and not during the sweep.
       lookAtPeak()
       return Value(try METG.readings(makespans, sweep.constants(peak: peak)))
     }
   }
 }
 
-/// Which granularities are run, and how often.
+/// Chooses the granularities, and how often each runs.
 final class GranularitySweep {
-  /// The ladder of nominal work in a task, in nanoseconds: two steps halve it. Larger steps would shift METG(95 %) by some
-  /// per cent, since the curve between two points is not the straight line of the interpolation.
+  /// The ladder of nominal work in a task, in nanoseconds: two steps halve the work. Larger steps would shift
+  /// METG(95 %) by some percent, because the curve between two points is not the straight line of the interpolation.
   private static let step = 2.0.squareRoot()
   static let largest = 1_024_000.0
   private static let smallest = 30.0
-  /// Where the search for the largest granularity that is needed begins.
+  /// The granularity at which the search for the largest needed granularity begins.
   private static let first = 16_000.0
-  /// Larger tasks than those that reach this efficiency show nothing more.
+  /// When tasks reach this efficiency, larger tasks show nothing more.
   private static let plenty = 0.97
-  /// From here on larger tasks must add so much to the efficiency to be worth it.
+  /// From this efficiency on, larger tasks must raise the efficiency by `gain` to be worth running.
   private static let enough = 0.6
   private static let gain = 0.01
-  /// Smaller tasks than those that fall below this one, twice running, do not either.
+  /// When the efficiency is below this for two granularities in a row, smaller tasks show nothing more.
   private static let little = 0.2
   private static let lowInARow = 2
-  /// The runs of one granularity, unless they take longer than this.
+  /// The most runs of one granularity. Fewer run when they take longer than `runTime` nanoseconds.
   private static let runs = 5
   private static let runTime = 8e6
 
-  /// More sweeps, if other programs had the CPUs.
+  /// The most additional sweeps, in case other programs used the CPUs.
   private static let attempts = 10
 
-  /// The same for the program of a peer, which makes the sweep itself.
+  /// The same limits for the program of a peer, which makes the sweep itself.
   static let limits: [(key: String, value: String)] = [
     (key: "sweep_first", value: "\(first)"), (key: "sweep_largest", value: "\(largest)"),
     (key: "sweep_smallest", value: "\(smallest)"), (key: "sweep_plenty", value: "\(plenty)"),
@@ -131,7 +133,7 @@ final class GranularitySweep {
   private let graph: TaskGraph
   private let cores: Int
   private let makespan: (_ work: Double) throws -> Double
-  /// Found by the first sweep, which is one to warm up.
+  /// The largest needed granularity. The first sweep finds it, and is a warm-up.
   private var top: Double?
 
   init(_ graph: TaskGraph, cores: Int, makespan: @escaping (_ work: Double) throws -> Double) {
@@ -144,7 +146,7 @@ final class GranularitySweep {
     METG.Sweep(tasks: graph.count, cores: cores, load: graph.totalWork, peak: peak)
   }
 
-  /// The shortest makespan at each granularity over n sweeps, largest granularity first.
+  /// The shortest makespan at each granularity over `sweeps` sweeps, largest granularity first.
   func run(_ sweeps: Int, peak: Double) throws -> [(work: Double, makespan: Double)] {
     let constants = constants(peak: peak)
     let top = try self.top ?? findTop(constants)
@@ -179,7 +181,7 @@ final class GranularitySweep {
     var reached = try efficiency(work)
     while work < Self.largest, reached < Self.plenty {
       let next = try efficiency(work * 2)
-      // Where others take the CPUs, longer runs only suffer more.
+      // When other programs take the CPUs, longer runs only suffer more.
       if reached > Self.enough, next < reached + Self.gain { break }
       work *= 2
       reached = next

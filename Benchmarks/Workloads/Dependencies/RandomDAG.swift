@@ -1,7 +1,7 @@
 import Harness
 
-/// A random graph in layers: each task depends on each of the layer before with the given probability, and on one of
-/// them at least. The seed decides, so all subjects run the same graph; every consumer checks all its inputs.
+/// A random graph in layers. Each task depends on each task of the layer before with the given probability, and on at
+/// least one of them. The seed decides, so all subjects run the same graph. Every consumer checks all its inputs.
 struct RandomDAG: ShapeWorkload {
   let name = BenchmarkName("dependencies", "random-dag")
   let summary = "a seeded random graph in layers"

@@ -1,11 +1,11 @@
 import Glibc
 import Harness
 
-/// Replays real workflows: their dependencies as they are, their runtimes scaled down and spun.
+/// Replays real workflows: the recorded dependencies, and the runtimes scaled down and spun.
 ///
-/// `makespan_ns` runs from adding the batch until all is done. `efficiency = max(T1/P, T-infinity) / makespan`; no
-/// schedule is above 1, and one that never idles while a task is ready is above the efficiency that belongs to
-/// Graham's bound, which the table shows. Building the graph is not in it. Subjects that have only closures count
+/// `makespan_ns` is the time from adding the batch until all tasks are done, without building the graph.
+/// `efficiency = max(T1/P, T-infinity) / makespan`. No schedule is above 1. A schedule that never idles while a task is
+/// ready is above the efficiency of Graham's bound, which the table shows. Subjects that have only closures count
 /// unfinished inputs by hand.
 struct Replay: GraphWorkload {
   static let name = BenchmarkName("dependencies", "replay")
@@ -16,7 +16,7 @@ struct Replay: GraphWorkload {
   let repeats = RepeatPolicy.calibrated(seconds: Self.idealNanoseconds / 1e9)
   private let workflows: [Workflow]
 
-  /// How long one run takes at best, on all CPUs.
+  /// The time of one run at best, on all CPUs.
   static let idealNanoseconds = 100e6
 
   init(graphs: [String], seed: UInt64) throws {
@@ -34,7 +34,8 @@ struct Replay: GraphWorkload {
     }
   }
 
-  /// From a nanosecond to thirty thousand years: what can be scaled to something one can wait for.
+  /// The total runtimes that can be scaled to a time for which a user can wait: from a nanosecond to thirty thousand
+  /// years, in seconds.
   private static let scalable = 1e-9...1e12
 
   /// Throws when there is nothing to replay.
@@ -55,7 +56,7 @@ struct Replay: GraphWorkload {
     workflows.map { ["graph": $0.name, "scale": "\(Self.scale($0, workers: CPUs.available))"] }
   }
 
-  /// One significant digit, and the same for every subject and number of workers.
+  /// The scale, with one significant digit, the same for every subject and number of workers.
   static func scale(_ workflow: Workflow, workers: Int) -> Double {
     let exact = idealNanoseconds / workflow.graph(scale: 1).lowerBound(workers: workers)
     let digits = Int(exact.exponentBase10)
@@ -93,12 +94,12 @@ struct Replay: GraphWorkload {
 }
 
 extension Metric {
-  /// The efficiency of a schedule that is as long as Graham's bound: what any greedy one reaches.
+  /// The efficiency of a schedule that is as long as Graham's bound. Any greedy schedule reaches this efficiency.
   static let grahamEfficiency = Metric("graham_efficiency", unit: "ratio")
 }
 
 extension Workflow {
-  /// What is planned and said of a workflow that was read; throws when there is nothing to replay.
+  /// The notes on a workflow that was read; throws when there is nothing to replay.
   package func replayNotes(source: String, workers: Int) throws -> [String] {
     try Replay.check(self, source: source)
     return Replay.notes(self, scale: Replay.scale(self, workers: workers), workers: workers)

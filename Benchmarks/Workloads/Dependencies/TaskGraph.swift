@@ -1,8 +1,8 @@
-/// A directed acyclic graph of tasks in an order in which every task stands after all its inputs.
+/// A directed acyclic graph of tasks. The order of the tasks puts every task after all its inputs.
 struct TaskGraph: Sendable {
-  /// The tasks that each task depends on, each named once.
+  /// The tasks on which each task depends, each named once.
   let inputs: [[Int]]
-  /// What each task is to spin, in nanoseconds; 0 for no work.
+  /// How long each task spins, in nanoseconds; 0 for no work.
   let nanoseconds: [Double]
 
   init(inputs: [[Int]], nanoseconds: [Double]) {
@@ -29,7 +29,7 @@ struct TaskGraph: Sendable {
     return finish.max() ?? 0
   }
 
-  /// For each task, those that depend on it.
+  /// For each task, the tasks that depend on it.
   var dependents: [[Int]] {
     var result = [[Int]](repeating: [], count: count)
     for (task, dependencies) in inputs.enumerated() {
@@ -38,10 +38,10 @@ struct TaskGraph: Sendable {
     return result
   }
 
-  /// No schedule on that number of workers is shorter than this.
+  /// The lower bound of a schedule's length: no schedule on that number of workers is shorter.
   func lowerBound(workers: Int) -> Double { max(totalWork / Double(workers), criticalPath) }
 
-  /// Graham 1969: no schedule that never idles while a task is ready is longer than this.
+  /// Graham's bound (1969): no schedule that never idles while a task is ready is longer.
   func grahamBound(workers: Int) -> Double {
     let workers = Double(workers)
     return totalWork / workers + (1 - 1 / workers) * criticalPath

@@ -1,6 +1,6 @@
 import Harness
 
-/// A reduction: independent leaves, and above them operations that each depend on two, up to one root.
+/// A reduction: independent leaves, and above them operations that each depend on two operations, up to one root.
 struct Tree: ShapeWorkload {
   let name = BenchmarkName("dependencies", "tree")
   let summary = "a binary reduction from the leaves to one root"
@@ -12,7 +12,7 @@ struct Tree: ShapeWorkload {
 }
 
 extension TaskGraph {
-  /// Level upon level of pairs; an odd one out goes up alone.
+  /// Each level is made of pairs of the level below. A single task that is left goes up alone.
   static func reduction(leaves: Int) -> TaskGraph {
     var inputs = [[Int]](repeating: [], count: leaves)
     var level = 0..<leaves

@@ -1,8 +1,8 @@
 import FoundationEssentials
 import Harness
 
-/// Reads WfFormat 1.5 (wfcommons.org): `workflow.specification.tasks` has the graph, `workflow.execution.tasks` the
-/// runtimes, and the id joins them. Only what a replay needs is read.
+/// Reads WfFormat 1.5 (wfcommons.org). `workflow.specification.tasks` has the graph, `workflow.execution.tasks` has the
+/// runtimes, and the id joins them. Only the fields that a replay needs are read.
 package enum WfFormat {
   private struct Document: Decodable {
     let workflow: Body
@@ -32,7 +32,7 @@ package enum WfFormat {
     let runtimeInSeconds: Double
   }
 
-  /// Throws one `Complaint` that names the file and, where there is one, the task.
+  /// Throws one `Complaint` that names the file and, if the error is in a task, the task.
   package static func read(path: String) throws -> Workflow {
     var isFolder = false
     guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
@@ -65,7 +65,8 @@ package enum WfFormat {
     return try Workflow(name: name, source: source, unsorted: tasks)
   }
 
-  /// An edge counts once, whether its child names the parent, its parent the child, or both, and however often.
+  /// The parents of each task. An edge counts once, whether the child names the parent, the parent names the child, or
+  /// both, and however often.
   private static func parents(
     _ tasks: [SpecifiedTask], position: [String: Int], source: String
   ) throws -> [Set<Int>] {

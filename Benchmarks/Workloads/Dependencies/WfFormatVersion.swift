@@ -1,14 +1,15 @@
 import FoundationEssentials
 
-/// The version of WfFormat that a file is in. The file says it, or its shape tells; only one version is read.
+/// The version of WfFormat in which a file is written. The file names its version, or its shape shows the version. Only
+/// one version can be read.
 struct WfFormatVersion: Decodable {
-  /// What `WfFormat` reads.
+  /// The version that `WfFormat` reads.
   static let read = "1.5"
 
-  /// Such as `1.4`.
+  /// The name of the version, such as `1.4`.
   let name: String
 
-  /// Nil when the file tells neither.
+  /// Nil when neither the file's version field nor its shape tells the version.
   init?(_ data: Data) {
     guard let version = try? JSONDecoder().decode(Self.self, from: data) else { return nil }
     self = version
@@ -29,7 +30,7 @@ struct WfFormatVersion: Decodable {
     } else if let number = try? document.decode(Double.self, forKey: .schemaVersion) {
       name = "\(number)"
     } else {
-      // Until 1.4 graph and runtimes stood in one list.
+      // Until 1.4, graph and runtimes were in one list.
       let workflow = try document.nestedContainer(keyedBy: WorkflowKeys.self, forKey: .workflow)
       guard !workflow.contains(.specification), workflow.contains(.tasks) || workflow.contains(.jobs) else {
         throw DecodingError.dataCorruptedError(

@@ -1,20 +1,20 @@
 import Harness
 
-/// A workflow of named tasks with runtimes, in an order in which every task stands after its parents.
+/// A workflow of named tasks with runtimes. The order of the tasks puts every task after its parents.
 package struct Workflow: Sendable {
-  /// Names the workflow in `params`.
+  /// The name of the workflow in `params`.
   package let name: String
   package let tasks: [Task]
 
   package struct Task: Sendable, Hashable {
     package let id: String
     package let seconds: Double
-    /// Positions in `tasks` of what this one waits for, ascending, each once.
+    /// The positions in `tasks` of the tasks for which this task waits, ascending, each once.
     package let parents: [Int]
   }
 
-  /// Sorts the tasks so that parents come first, and otherwise keeps their order. Throws when the graph has a cycle,
-  /// naming a task on it and the parent that closes it.
+  /// Sorts the tasks so that parents come first, and otherwise keeps their order. When the graph has a cycle, throws
+  /// and names a task on the cycle and the parent that closes it.
   init(name: String, source: String, unsorted: [Task]) throws {
     guard !unsorted.isEmpty else { throw Complaint(.badInput, "\(source): the workflow has no tasks") }
     let order = try Self.sorted(unsorted, source: source)
@@ -27,7 +27,7 @@ package struct Workflow: Sendable {
     }
   }
 
-  /// Kahn's algorithm, first come first served.
+  /// Kahn's algorithm, in first-come order.
   private static func sorted(_ tasks: [Task], source: String) throws -> [Int] {
     var children = [[Int]](repeating: [], count: tasks.count)
     var waiting = tasks.map { Set($0.parents).count }
@@ -45,7 +45,7 @@ package struct Workflow: Sendable {
     return order
   }
 
-  /// Whoever still waits has a parent that still waits: following those ends on a cycle.
+  /// A task that still waits has a parent that still waits. Following such parents ends on a cycle.
   private static func cycle(_ tasks: [Task], waiting: [Int], source: String) -> Complaint {
     var task = waiting.firstIndex { $0 > 0 }!
     var seen: Set<Int> = []
@@ -72,7 +72,7 @@ extension Workflow {
     return children.max() ?? 0
   }
 
-  /// How many tasks stand on each level; a task's level is one more than its highest parent's.
+  /// The number of tasks on each level. A task's level is one more than the highest level of its parents.
   package var levels: [Int] {
     var level = [Int](repeating: 0, count: tasks.count)
     var widths: [Int] = []
@@ -86,12 +86,12 @@ extension Workflow {
 
   package var depth: Int { levels.count }
   package var widestLevel: Int { levels.max() ?? 0 }
-  /// T1: all runtimes together, in seconds.
+  /// T1: the sum of all runtimes, in seconds.
   package var totalSeconds: Double { tasks.reduce(0) { $0 + $1.seconds } }
   /// T-infinity: the longest path, in seconds.
   package var criticalPathSeconds: Double { graph(scale: 1).criticalPath / 1e9 }
 
-  /// The tasks with runtimes scaled down to something one can wait for.
+  /// The tasks, with runtimes scaled to a time for which a user can wait.
   func graph(scale: Double) -> TaskGraph {
     TaskGraph(inputs: tasks.map(\.parents), nanoseconds: tasks.map { $0.seconds * scale * 1e9 })
   }

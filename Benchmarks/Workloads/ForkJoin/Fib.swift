@@ -1,7 +1,8 @@
 import Harness
 import Subjects
 
-/// The Fibonacci number by its recursive definition, every call a task: next to no work, so what a task costs.
+/// The Fibonacci number by its recursive definition. Every call is a task with hardly any work, so the benchmark shows
+/// the cost of a task.
 struct Fib: Workload {
   let name = BenchmarkName("forkjoin", "fib")
   let summary = "the n-th Fibonacci number by recursion, every call a task"
@@ -26,7 +27,7 @@ struct Fib: Workload {
   }
 }
 
-/// fib(n) = fib(n-1) + fib(n-2): a sum over the leaves, of which each is its own number.
+/// fib(n) = fib(n-1) + fib(n-2): a sum over the leaves, each of which contributes its own number.
 struct FibTree: ForkJoinTree {
   let n: Int
 

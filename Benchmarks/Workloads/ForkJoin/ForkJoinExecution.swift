@@ -3,8 +3,9 @@ import Harness
 import Subjects
 import Synchronization
 
-/// Solves a tree with closures in continuation-passing style: a parent leaves behind a frame that counts its unfinished
-/// children, and whoever brings the count to zero goes on with the parent. Nobody waits, and nothing is locked.
+/// Solves a tree with closures in continuation-passing style. A parent leaves a frame that counts its unfinished
+/// children, and the child that brings the count to zero goes on with the parent. No thread waits, and nothing is
+/// locked.
 final class ClosureForkJoin<S: ClosureSubject, Tree: ForkJoinTree>: Sendable {
   let subject: S
   private let tree: Tree
@@ -44,7 +45,7 @@ final class ClosureForkJoin<S: ClosureSubject, Tree: ForkJoinTree>: Sendable {
     tree.forEachChild(of: node, count: count) { child in subject.submit { self.run(child, frame) } }
   }
 
-  /// A child of `frame` is done and contributes `value`.
+  /// Notes that a child of `frame` is done and contributes `value`.
   private func complete(_ frame: Frame?, _ value: Int) {
     var frame = frame
     var value = value
@@ -59,8 +60,9 @@ final class ClosureForkJoin<S: ClosureSubject, Tree: ForkJoinTree>: Sendable {
   }
 }
 
-/// Solves a tree as one does with operations: those of the children and one that joins them, which depends on each child
-/// and, while a child is still running, comes to depend on what joins that child's own children.
+/// Solves a tree with operations: an operation for each child, and an operation that joins the children and depends on
+/// each child. While a child is still running, the join also comes to depend on the operation that joins that child's
+/// own children.
 final class OperationForkJoin<S: OperationSubject, Tree: ForkJoinTree>: Sendable {
   let subject: S
   private let tree: Tree
@@ -96,7 +98,8 @@ final class OperationForkJoin<S: OperationSubject, Tree: ForkJoinTree>: Sendable
     }
     let sum = Sum(value)
     let join = S.makeOperation { parent.value.wrappingAdd(sum.value.load(ordering: .relaxed), ordering: .relaxed) }
-    // The parent's join is not ready: it depends on this operation, which runs.
+    // Adding a dependency is still allowed: the parent's join is not ready, because the join depends on this running
+    // operation.
     S.addDependency(of: parentJoin, on: join)
     var items: [S.Item] = []
     items.reserveCapacity(count + 1)
@@ -115,8 +118,8 @@ struct ForkJoinTrial<Tree: ForkJoinTree> {
   static var metrics: [Metric] { Metric.cost + [.speedup] }
   static var headlines: [Metric] { [.nsPerOp, .speedup] }
 
-  /// How a parent goes on after its children: `counter` by a count of those unfinished, on every subject, or
-  /// `dependency` by an operation that depends on them.
+  /// How a parent goes on after its children. `counter` counts the unfinished children, on every subject. `dependency`
+  /// uses an operation that depends on the children.
   private static var byDependency: String { "dependency" }
 
   static func needs(_ parameters: Parameters) -> Abilities {
@@ -159,7 +162,8 @@ struct ForkJoinTrial<Tree: ForkJoinTree> {
     }
     func repeatOnly(_ repeats: Int) throws { _ = try run(repeats) }
     return Trial(operationsPerRepeat: tasks, calibrate: repeatOnly) { repeats in
-      // Before and after: the speed of a machine drifts, and the ratio is of times that lie together.
+      // The serial time is measured before and after, because the speed of a machine drifts, and the ratio should be of
+      // times close to each other.
       let before = try Self.serialTime(tree)
       let elapsed = try run(repeats)
       let serial = (before + (try Self.serialTime(tree))) / 2
@@ -168,8 +172,8 @@ struct ForkJoinTrial<Tree: ForkJoinTree> {
     }
   }
 
-  /// What the recursion takes on one thread, in nanoseconds: the mean over two milliseconds, as that of the run is one.
-  /// It allocates nothing, for it is part of what the counting process counts.
+  /// How long the plain recursion takes on one thread, in nanoseconds: the mean over two milliseconds, because the time
+  /// of the run is a mean too. The recursion allocates nothing, because the counting process counts the recursion too.
   private static func serialTime(_ tree: Tree) throws -> Double {
     var runs = 0
     let begin = Clock.now()
@@ -187,7 +191,7 @@ struct ForkJoinTrial<Tree: ForkJoinTree> {
     guard found == expected else { throw CheckFailed("the result is \(found) instead of \(expected)") }
   }
 
-  /// The optimiser does not know that it is the same tree again, and cannot take the result from the last time.
+  /// Hides from the optimiser that the tree is the same again, so that the optimiser cannot reuse the last result.
   @inline(never)
   @_optimize(none)
   private static func opaque(_ node: Tree.Node) -> Tree.Node { node }

@@ -1,8 +1,8 @@
 import Harness
 import Subjects
 
-/// All ways to place n queens on a board of n * n so that none attacks another, every placement a task: a tree of uneven
-/// branches, many of which end early.
+/// All ways to place n queens on a board of n * n so that no queen attacks another. Every placement is a task: a tree
+/// of uneven branches, many of which end early.
 struct NQueens: Workload {
   let name = BenchmarkName("forkjoin", "nqueens")
   let summary = "the solutions of the n queens problem, every placement a task"
@@ -36,10 +36,10 @@ struct NQueens: Workload {
 }
 
 struct QueensTree: ForkJoinTree {
-  /// Sequence A000170 of the OEIS, from n = 0.
+  /// The number of solutions from n = 0: sequence A000170 of the OEIS.
   static let solutions = [1, 1, 0, 0, 2, 10, 4, 40, 92, 352, 724, 2_680, 14_200, 73_712]
 
-  /// The squares of the next row that a queen attacks: down its column and along both diagonals.
+  /// A placement, with the squares of the next row that a queen attacks: down its column and along both diagonals.
   struct Node: Sendable {
     let row: UInt32
     let columns: UInt32

@@ -1,4 +1,4 @@
-/// SHA-1 (FIPS 180-4), for the random numbers of the Unbalanced Tree Search benchmark, which are defined by it. Not for
+/// SHA-1 (FIPS 180-4). The Unbalanced Tree Search benchmark defines its random numbers by SHA-1. This code is not for
 /// anything that must be secure.
 enum SHA1 {
   /// The five words of a digest.
@@ -26,7 +26,7 @@ enum SHA1 {
     return digest
   }
 
-  /// The digest of a message that fits into one block: at most 13 words, given by `fill`, which finds zeros.
+  /// The digest of a message that fits into one block: at most 13 words. `fill` gives the words, in a buffer of zeros.
   @inline(__always)
   static func digest(words count: Int, _ fill: (UnsafeMutableBufferPointer<UInt32>) -> Void) -> Digest {
     var digest = Digest()
@@ -39,7 +39,7 @@ enum SHA1 {
     return digest
   }
 
-  /// Takes one block of 16 words into the digest.
+  /// Adds one block of 16 words to the digest.
   @inline(__always)
   private static func compress(_ digest: inout Digest, _ fill: (UnsafeMutableBufferPointer<UInt32>) -> Void) {
     withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 16) { words in

@@ -1,8 +1,8 @@
 import Harness
 import Subjects
 
-/// The skynet benchmark (github.com/atemerev/skynet): a tree in which everyone has ten children, whose leaves give their
-/// ordinal numbers and whose inner nodes add up. The original has a million leaves.
+/// The skynet benchmark (github.com/atemerev/skynet): a tree in which every inner node has ten children. The leaves
+/// give their ordinal numbers, and the inner nodes add them up. The original has a million leaves.
 struct Skynet: Workload {
   let name = BenchmarkName("forkjoin", "skynet")
   let summary = "a tree of ten children each that adds up the ordinals of its leaves"

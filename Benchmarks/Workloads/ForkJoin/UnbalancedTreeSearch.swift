@@ -2,11 +2,11 @@ import Glibc
 import Harness
 import Subjects
 
-/// The Unbalanced Tree Search benchmark (Olivier et al., LCPC 2006): counts the nodes of a tree whose shape comes out of
-/// a cryptographic hash, so that nobody can know where the work is.
+/// The Unbalanced Tree Search benchmark (Olivier et al., LCPC 2006): counts the nodes of a tree. A cryptographic hash
+/// defines the shape of the tree, so that the distribution of the work cannot be predicted.
 ///
-/// The tree is T1 of the published samples, cut off at `depth` (T1 itself: 10). Nodes deeper than `cutoff` belong to the
-/// task of their ancestor there.
+/// The tree is T1 of the published samples, cut off at `depth` (T1 itself: 10). A node deeper than `cutoff` belongs to
+/// the task of its ancestor at the cutoff.
 struct UnbalancedTreeSearch: Workload {
   let name = BenchmarkName("forkjoin", "uts")
   let summary = "Unbalanced Tree Search: the nodes of tree T1, cut off at a depth"
@@ -21,7 +21,7 @@ struct UnbalancedTreeSearch: Workload {
       ["tree": "T1", "depth": "7", "cutoff": "3", "join": "dependency"],
     ]
   }
-  /// The tree of depth 10 has 65 times as many nodes as that of depth 7.
+  /// The tree of depth 10 has 65 times as many nodes as the tree of depth 7.
   func repeats(_ parameters: Parameters) -> RepeatPolicy {
     parameters["depth"] == "10" ? .calibrated(seconds: 2.5) : repeats
   }
@@ -51,11 +51,12 @@ struct UnbalancedTreeSearch: Workload {
 /// A tree of the geometric kind with a fixed branching factor (`-t 1 -a 3`): every node above the last level has a
 /// number of children that is geometrically distributed.
 struct GeometricTree: ForkJoinTree {
-  /// The nodes of T1 (`-t 1 -a 3 -d 10 -b 4 -r 19`) at every depth. The last is the published number; those before it
-  /// were counted with an implementation of its own.
+  /// The number of nodes of T1 (`-t 1 -a 3 -d 10 -b 4 -r 19`) at every depth. The last number is the published one. The
+  /// numbers before were counted with a separate implementation.
   static let nodesOfT1 = [1, 6, 65, 254, 944, 3_987, 16_000, 63_914, 257_042, 1_031_269, 4_130_071]
 
-  /// A generator that splits: the state of a child is the hash of its parent's and its own index.
+  /// A node with a random generator that splits: the state of a child is the hash of its parent's state and the child's
+  /// index.
   struct Node: Sendable {
     let state: SHA1.Digest
     let depth: Int32
@@ -67,11 +68,11 @@ struct GeometricTree: ForkJoinTree {
   let expected: Int
   private let depth: Int
   private let cutoff: Int
-  /// The logarithm of the probability that there is one child more.
+  /// The logarithm of the probability that there is one more child.
   private let logarithm: Double
 
   init(seed: UInt32, branching: Double, depth: Int, cutoff: Int, expected: Int) {
-    // 16 bytes of zero and the seed.
+    // The message is 16 bytes of zero and the seed.
     root = Node(state: SHA1.digest(words: 5) { $0[4] = seed }, depth: 0)
     self.depth = depth
     self.cutoff = cutoff
@@ -87,7 +88,7 @@ struct GeometricTree: ForkJoinTree {
     for index in 0..<count { body(child(node, UInt32(index))) }
   }
 
-  /// The size of a subtree.
+  /// The number of nodes in a subtree.
   private func nodes(_ node: Node) -> Int {
     var sum = 1
     for index in 0..<branches(node) { sum += nodes(child(node, UInt32(index))) }
@@ -107,7 +108,7 @@ struct GeometricTree: ForkJoinTree {
     return Node(state: state, depth: node.depth + 1)
   }
 
-  /// How many children a node of the whole tree has.
+  /// The number of children of a node in the whole tree.
   private func branches(_ node: Node) -> Int {
     guard node.depth < depth else { return 0 }
     let uniform = Double(node.state.e & 0x7fff_ffff) / 0x1p31

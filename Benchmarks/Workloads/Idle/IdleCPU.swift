@@ -1,10 +1,10 @@
 import Harness
 import Subjects
 
-/// What a queue that is almost idle costs: one operation every `period_ms`, and the share of one CPU that the process
-/// uses meanwhile, all its threads together.
+/// The cost of a queue that is almost idle: one operation every `period_ms`, and the share of one CPU that all threads
+/// of the process use together.
 ///
-/// The thread that adds sleeps in between, and its own wake-ups are part of the number, for every subject alike.
+/// The adding thread sleeps between operations, and its own wake-ups are part of the number, for every subject alike.
 struct IdleCPU: Workload {
   let name = BenchmarkName("idle", "cpu")
   let summary = "the CPU share of a process that adds one operation every few milliseconds"

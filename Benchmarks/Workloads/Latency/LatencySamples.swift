@@ -1,9 +1,10 @@
 import Harness
 
-/// Where each request of a value notes how long after its intended start its body began. Each slot is written by its
-/// own request alone and read when the subject has said that all are done.
+/// The places where each request of a value notes how long after its intended start its body began. Each place is
+/// written by its own request alone and read when the subject has said that all requests are done.
 final class LatencySamples: @unchecked Sendable {
-  // The words of a request are its own while it is under way; `series` reads them when none is.
+  // Only the request itself accesses its words while the request is under way. `series` reads the words when no request
+  // is under way.
   private let slots: UnsafeMutablePointer<UInt64>
   /// How often each request ran.
   private let runs: UnsafeMutablePointer<UInt32>
@@ -22,7 +23,7 @@ final class LatencySamples: @unchecked Sendable {
     runs.deallocate()
   }
 
-  /// The first act of the body of a request.
+  /// Notes the latency of a request. The note is the first act of the request's body.
   @inline(__always)
   func begin(_ request: Int, intended: UInt64) {
     let now = Clock.now()
@@ -30,7 +31,7 @@ final class LatencySamples: @unchecked Sendable {
     runs[request] &+= 1
   }
 
-  /// Throws unless each request ran once; gives their latencies. To be called once, when none is under way.
+  /// Throws unless each request ran once; gives the latencies. Call this once, when no request is under way.
   func series() throws -> SampleSeries {
     if let wrong = (0..<count).first(where: { runs[$0] != 1 }) {
       throw CheckFailed("request \(wrong) of \(count) ran \(runs[wrong]) times instead of once")

@@ -1,13 +1,14 @@
 import Harness
 import Subjects
 
-/// Requests that arrive whether or not the ones before have been served: from the intended start of each until its body
-/// begins.
+/// Requests that arrive whether or not the requests before have been served. The latency of a request is the time from
+/// its intended start until its body begins.
 ///
-/// `load` is in per cent of what the slowest subject of the run completes when it is fed without pause by the same one
-/// thread. All subjects get the same arrivals: that is what makes their latencies comparable, and a load of each one's
-/// own throughput would reward the slow. All intended starts are decided before the first request is sent; whatever
-/// delays the sender counts, so nothing is omitted in coordination with a slow subject.
+/// `load` is in percent of what the slowest subject of the run completes when one thread, the same as in the benchmark,
+/// feeds the subject without pause. All subjects get the same arrivals, so that their latencies can be compared. A load
+/// relative to each subject's own throughput would reward the slow. All intended starts are decided before the first
+/// request is sent. A delay of the sender counts too, so that no latency is lost to coordinated omission when a subject
+/// is slow.
 struct OpenLoop: Workload {
   let name = BenchmarkName("latency", "open-loop")
   let summary = "from the intended start of requests that arrive at a set pace until the body begins"
@@ -35,7 +36,7 @@ struct OpenLoop: Workload {
     ["load": "\(load)", "arrivals": spacing.rawValue, "work_ns": "1000", "samples": "\(samples)"]
   }
 
-  /// How many operations are in the queue at most while it is fed without pause.
+  /// The most operations in the queue while one thread feeds the subject without pause.
   private static let backlog = 1_000
 
   func prepare<S: ClosureSubject>(closures subject: S.Type, _ setting: Setting) throws -> Trial {

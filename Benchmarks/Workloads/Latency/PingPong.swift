@@ -2,10 +2,11 @@ import Dispatch
 import Harness
 import Subjects
 
-/// Two operations that add each other in turn; a sample is a round trip: from one body of the first until its next.
+/// Two operations that add each other in turn. A sample is a round trip: the time from one body of the first operation
+/// until its next body.
 ///
-/// With `queues=2` each has a queue of its own with workers of its own, and every step wakes the other's; with `queues=1`
-/// they share one.
+/// With `queues=2` each operation has a queue of its own with workers of its own, and every step wakes the workers of
+/// the other queue. With `queues=1` the operations share one queue.
 struct PingPong: Workload {
   let name = BenchmarkName("latency", "ping-pong")
   let summary = "two operations that add each other in turn: a round trip"
@@ -30,8 +31,8 @@ struct PingPong: Workload {
   }
 }
 
-/// The state that the two hand to each other: only one of them runs at a time, each ordered after the one before by
-/// the subject.
+/// The state that the two operations hand to each other. Only one of them runs at a time, and the subject orders each
+/// after the one before.
 private final class Rally<S: ClosureSubject>: @unchecked Sendable {
   let finished = DispatchSemaphore(value: 0)
   private let first: S

@@ -3,12 +3,13 @@ import Harness
 import Subjects
 import Synchronization
 
-/// Operations from outside while the workers have work: from the intended start until the body begins.
+/// Operations from outside while the workers have work. The latency is the time from the intended start until the body
+/// begins.
 ///
-/// Twice as many operations as there are workers spin and add themselves again, so that there is always something to run.
-/// The probes come in an open loop, `interval_us` apart on average, at random times from the seed: none waits for the
-/// one before. In between the thread that adds them sleeps, since the workers keep all CPUs; the kernel's delay in waking
-/// it is part of the number, for every subject alike.
+/// Twice as many operations as workers spin and add themselves again, so that there is always something to run. The
+/// probes come in an open loop, `interval_us` apart on average, at random times from the seed, and no probe waits for
+/// the probe before. Between probes, the adding thread sleeps, because the workers keep all CPUs. The kernel's delay in
+/// waking the adding thread is part of the number, for every subject alike.
 struct WakeBusy: Workload {
   let name = BenchmarkName("latency", "wake-busy")
   let summary = "from the intended start of an operation while the workers are busy until its body begins"
@@ -73,7 +74,7 @@ private final class BackgroundLoad<S: ClosureSubject>: Sendable {
     for _ in 0..<chains { subject.submit { self.step() } }
   }
 
-  /// Returns when the last of them has run; gives how many did.
+  /// Returns when the last of the operations has run; gives the number of operations that ran.
   func stop() -> Int {
     isStopping.store(true, ordering: .relaxed)
     for _ in 0..<chains { ended.wait() }

@@ -1,10 +1,11 @@
 import Harness
 import Subjects
 
-/// One operation after all workers have gone to sleep: from just before it is added until its body begins.
+/// One operation after all workers have gone to sleep. The latency is the time from just before the operation is added
+/// until its body begins.
 ///
-/// Before each sample the kernel is asked until it says that no thread of the subject runs. What is measured is waking:
-/// the library's decision to wake, the system call, and the kernel's putting the thread on a CPU.
+/// Before each sample, the benchmark asks the kernel until no thread of the subject runs. The latency measures waking:
+/// the library's decision to wake a thread, the system call, and the time until the kernel puts the thread on a CPU.
 struct WakeIdle: Workload {
   let name = BenchmarkName("latency", "wake-idle")
   let summary = "from adding an operation while all workers sleep until its body begins"
@@ -19,7 +20,7 @@ struct WakeIdle: Workload {
     return .samples(samples, seconds: Double(samples) * 170e-6)
   }
 
-  /// A subject that takes longer to go to sleep never does.
+  /// A subject that takes longer to go to sleep is taken never to sleep.
   private static let patience: UInt64 = 2_000_000_000
 
   func prepare<S: ClosureSubject>(closures type: S.Type, _ setting: Setting) throws -> Trial {

@@ -1,27 +1,27 @@
 import Harness
 import Subjects
 
-/// What there is to measure, or the part of it that somebody asked for.
+/// The subjects and benchmarks that can be measured, or the ones that the user asked for.
 package struct Listing: Sendable {
   package let subjects: [SubjectInfo]
   package let benchmarks: [BenchmarkChoice]
   let peers: PeerPrograms
 
-  /// Everything.
+  /// A listing of everything.
   package init(_ catalogue: Catalogue, peers: PeerPrograms = .found()) throws {
     subjects = SubjectRegistry.all
     benchmarks = try BenchmarkChoice.all(catalogue, matching: nil, option: "list")
     self.peers = peers
   }
 
-  /// The subject of that name, and the benchmarks as `--benchmark` chooses them.
+  /// The subject of that name; without such a subject, the benchmarks that `--benchmark` would choose.
   package init(_ catalogue: Catalogue, matching text: String, peers: PeerPrograms = .found()) throws {
     subjects = SubjectRegistry.all.filter { $0.name == text }
     benchmarks = subjects.isEmpty ? try BenchmarkChoice.all(catalogue, matching: text, option: "list") : []
     self.peers = peers
   }
 
-  /// Families in their order.
+  /// The families of benchmarks, in the order of the catalogue.
   var families: [(name: String, benchmarks: [BenchmarkChoice])] {
     benchmarks.reduce(into: []) { families, choice in
       let family = choice.workload.name.family
@@ -33,13 +33,13 @@ package struct Listing: Sendable {
     }
   }
 
-  /// What stands beside the name of a subject that is another program: its version, or how to get it.
+  /// The words beside the name of a peer: its version, or how to get it. Nil for other subjects.
   func program(_ subject: SubjectInfo) -> String? {
     guard subject.role == .peer else { return nil }
     return peers.version(subject.name) ?? PeerPrograms.advice(subject.name)
   }
 
-  /// Which subjects have empty cells with these parameters, by the reason.
+  /// The subjects that have empty cells with these parameters, by the reason.
   static func empty(_ workload: any Workload, _ parameters: Parameters = [:]) -> [(reason: String, names: [String])] {
     SubjectRegistry.all.reduce(into: []) { reasons, subject in
       guard let reason = workload.obstacle(subject, parameters) else { return }

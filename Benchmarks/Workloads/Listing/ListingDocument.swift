@@ -10,7 +10,7 @@ package struct ListingDocument: Codable, Sendable {
     package let summary: String
     package let abilities: [String]
     package let workersAreAdjustable: Bool
-    /// Of another program: what it has been written for.
+    /// The benchmarks that the program of a peer implements; nil for other subjects.
     package let benchmarks: [String]?
     package let program: String?
   }
@@ -21,20 +21,20 @@ package struct ListingDocument: Codable, Sendable {
     package let summary: String
     package let parameterSets: [ParameterSet]
     package let metrics: [NamedMetric]
-    /// What the table shows.
+    /// The metrics that the table shows.
     package let headlines: [String]
     package let countsAllocations: Bool
   }
 
   package struct ParameterSet: Codable, Sendable {
-    /// As in the CSV and for `--benchmark`.
+    /// The parameters as in the CSV and for `--benchmark`.
     package let params: String
     package let parameters: [String: String]
     /// The abilities that a subject must have.
     package let needs: [String]
-    /// Runs with `--variants` alone.
+    /// Whether these parameters run with `--variants` alone.
     package let isVariant: Bool
-    /// Why a subject has an empty cell, by its name.
+    /// The reason for each empty cell, by the name of the subject.
     package let empty: [String: String]
   }
 
@@ -42,7 +42,7 @@ package struct ListingDocument: Codable, Sendable {
     package let name: String
     package let unit: String
     package let words: String
-    /// Which side is; nil for what is neither good nor bad.
+    /// The better side; nil for a metric that is neither good nor bad.
     package let better: MetricFacts.Side?
 
     init(_ metric: Metric) {

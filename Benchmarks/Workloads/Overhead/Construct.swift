@@ -1,8 +1,8 @@
 import Harness
 import Subjects
 
-/// Creates operations that never enter a queue, all of them first, and then releases them. Not one may run, and none
-/// may outlive its last reference.
+/// Creates operations that never enter a queue, all of them first, and then releases them. No operation may run, and
+/// none may outlive its last reference.
 struct Construct: Workload {
   let name = BenchmarkName("overhead", "construct")
   let summary = "creates and releases operations that never enter a queue"
@@ -36,7 +36,7 @@ struct Construct: Workload {
     }
   }
 
-  /// Looks at one more, since a weak reference changes what releasing costs.
+  /// Checks one separate operation, because a weak reference changes the cost of releasing.
   private static func checkReleased<S: OperationSubject>(_ type: S.Type) throws {
     var items = [S.makeOperation {}]
     weak let last = items[0]

@@ -1,10 +1,10 @@
 import Harness
 import Subjects
 
-/// Several threads outside add operations at the same time, and one waits until all have run.
+/// Several threads outside add operations at the same time, and one thread waits until all operations have run.
 ///
 /// Timed: from waking the producers until all operations have run. Each producer adds its part of `ops`, so the number
-/// of operations is the same however many producers there are.
+/// of operations does not depend on the number of producers.
 struct ContendedAdd: Workload {
   let name = BenchmarkName("overhead", "contended-add")
   let summary = "several outside threads add empty operations at once"

@@ -1,11 +1,12 @@
 import Harness
 import Subjects
 
-/// One thread outside adds operations with a next to empty body, and waits until all have run.
+/// One thread outside adds operations with a nearly empty body, and waits until all have run.
 ///
-/// Timed: creating and adding each operation, running it, releasing it, and the wait. Operations are added `ops` at a
-/// time, so that the backlog, and with it the memory, is bounded the same way for every subject. The counting process
-/// also adds them to the suspended subject, where it can be: what they hold while they wait is `pending_bytes_per_op`.
+/// Timed: creating, adding, running and releasing each operation, and the wait. Operations are added `ops` at a time,
+/// so that the backlog and its memory have the same bound for every subject. The counting process also adds operations
+/// to a suspended subject, if the subject can be suspended. `pending_bytes_per_op` is what each operation holds while
+/// it waits.
 struct ExternalAdd: Workload {
   let name = BenchmarkName("overhead", "external-add")
   let summary = "one outside thread adds empty operations and waits for all"

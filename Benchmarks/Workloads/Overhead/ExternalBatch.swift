@@ -3,8 +3,8 @@ import Subjects
 
 /// One thread outside adds operations in batches (`addOperations`), and waits until all have run.
 ///
-/// Timed: creating the operations, adding them `batch` at a time, running and releasing them, and the wait. What has
-/// only closures has no such call, and a loop of single ones is `external-add`.
+/// Timed: creating the operations, adding them `batch` at a time, running and releasing them, and the wait. A subject
+/// with closures alone has no such call, and a loop that adds single closures is `external-add`.
 struct ExternalBatch: Workload {
   let name = BenchmarkName("overhead", "external-batch")
   let summary = "one outside thread adds empty operations in batches and waits for all"

@@ -2,8 +2,8 @@ import Harness
 import Subjects
 import Synchronization
 
-/// Like `external-add`, in a queue that runs at most `max` operations at a time. The bodies count themselves in and
-/// out; never may more be in.
+/// As `external-add`, in a queue that runs at most `max` operations at a time. The bodies count how many of them run at
+/// the same time; the count may never exceed the limit.
 struct Limited: Workload {
   let name = BenchmarkName("overhead", "limited")
   let summary = "one outside thread adds empty operations to a queue with maxConcurrentOperationCount"
@@ -37,8 +37,8 @@ struct Limited: Workload {
   }
 }
 
-/// How many are in at the same time. The one word that all bodies share, and only as many of them at once as the limit
-/// allows. Lives as long as the process, so that bodies need not count references to it.
+/// The number of bodies that run at the same time. All bodies share this one word, but only as many bodies as the limit
+/// allows access it at once. The memory lives as long as the process, so that bodies need not count references to it.
 struct ConcurrencyGauge: @unchecked Sendable {
   // Both words are atomic.
   private let inside: UnsafeMutablePointer<Atomic<Int>>

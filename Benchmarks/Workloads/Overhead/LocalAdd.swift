@@ -2,11 +2,11 @@ import Dispatch
 import Harness
 import Subjects
 
-/// One operation adds the others from inside, to the queue it runs on.
+/// One operation adds the others from inside, to its own queue.
 ///
-/// Timed: from adding that operation until all the others have run. The thread outside sleeps meanwhile; it waits for
-/// the adding operation to return before it drains, since a barrier of Dispatch covers only what was submitted before
-/// it.
+/// Timed: from adding that operation until all the others have run. The thread outside sleeps meanwhile. The thread
+/// waits until the adding operation has returned, and drains then, because a barrier of Dispatch covers only what was
+/// submitted before the barrier.
 struct LocalAdd: Workload {
   let name = BenchmarkName("overhead", "local-add")
   let summary = "one operation adds empty operations to its own queue"

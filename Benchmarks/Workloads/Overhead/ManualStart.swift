@@ -3,8 +3,8 @@ import Subjects
 
 /// `start()` on the caller's thread, of operations that are in no queue.
 ///
-/// Timed: creating, starting, with the body inside, and releasing each. Nothing else runs: this is what an operation
-/// costs without a scheduler.
+/// Timed: creating, starting (with the body inside), and releasing each operation. Nothing else runs, so the time is
+/// the cost of an operation without a scheduler.
 struct ManualStart: Workload {
   let name = BenchmarkName("overhead", "manual-start")
   let summary = "starts operations on the calling thread, without a queue"

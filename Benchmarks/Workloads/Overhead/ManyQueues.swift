@@ -3,8 +3,8 @@ import Subjects
 
 /// One thread outside adds operations to several queues in turn, all on the same threads, and waits for each queue.
 ///
-/// Timed: adding each operation, running it, releasing it, and the waits. The number of operations is the same however many
-/// queues there are.
+/// Timed: adding, running and releasing each operation, and the waits. The number of operations does not depend on the
+/// number of queues.
 struct ManyQueues: Workload {
   let name = BenchmarkName("overhead", "many-queues")
   let summary = "one outside thread adds empty operations to several queues in turn"

@@ -3,10 +3,10 @@ import Harness
 import Subjects
 import Synchronization
 
-/// Like `external-add`, with a completion block on every operation.
+/// As `external-add`, with a completion block on every operation.
 ///
-/// Timed: until all operations have run and all completion blocks too, which a queue need not wait for. Each block
-/// must run once.
+/// Timed: until all operations and all completion blocks have run. A queue need not wait for completion blocks. Each
+/// block must run once.
 struct WithCompletion: Workload {
   let name = BenchmarkName("overhead", "with-completion")
   let summary = "one outside thread adds empty operations, each with a completion block"
@@ -14,7 +14,7 @@ struct WithCompletion: Workload {
   let needs = Abilities.operations
   let repeats = RepeatPolicy.calibrated()
   let countsAllocations = true
-  /// How long to wait for a completion block before it counts as lost.
+  /// The nanoseconds to wait for a completion block before the block counts as lost.
   var patience: UInt64 = 10_000_000_000
 
   func parameterSets() -> [Parameters] { [["ops": "10000"]] }
@@ -41,14 +41,14 @@ struct WithCompletion: Workload {
   }
 }
 
-/// A word per completion block, which the waiting thread may look at while they run. Lives as long as the process, as
-/// `RunFlags` do.
+/// A word per completion block. The waiting thread may read the words while the blocks run. The memory lives as long as
+/// the process, as that of `RunFlags` does.
 private struct CompletionFlags: @unchecked Sendable {
   // The words are atomic.
   private let words: UnsafeMutablePointer<Atomic<UInt32>>
   private let count: Int
 
-  /// Where one block notes that it ran.
+  /// The place where one block notes that it ran.
   struct Slot: @unchecked Sendable {
     fileprivate let word: UnsafeMutablePointer<Atomic<UInt32>>
 
@@ -65,13 +65,13 @@ private struct CompletionFlags: @unchecked Sendable {
   @inline(__always)
   func slot(_ index: Int) -> Slot { Slot(word: words + index) }
 
-  /// Until every block has run, or patience is at its end.
+  /// Waits until every block has run, or `patience` has passed.
   func wait(patience: UInt64) {
     let start = Clock.now()
     for index in 0..<count {
       while words[index].load(ordering: .acquiring) == 0 {
         if Clock.now() - start > patience { return }
-        // Whoever runs the blocks may need this CPU.
+        // The thread that runs the blocks may need this CPU.
         sched_yield()
       }
     }

@@ -1,7 +1,7 @@
 import Harness
 import Subjects
 
-/// Like `external-add`, with operations of all five priorities, mixed as the seed says.
+/// As `external-add`, with operations of all five priorities, mixed by the seed.
 struct WithPriority: Workload {
   let name = BenchmarkName("overhead", "with-priority")
   let summary = "one outside thread adds empty operations of mixed priorities"

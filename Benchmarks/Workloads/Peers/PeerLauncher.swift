@@ -7,7 +7,7 @@ package struct PeerLauncher: Sendable {
 
   package init(_ programs: PeerPrograms) { self.programs = programs }
 
-  /// Nil when the subject is not a peer that is built.
+  /// Runs the request; nil when the subject is not a peer, or when the peer is not built.
   package func launch(_ request: MeasureRequest, environment: [String: String], timeout: Double) -> ProcessOutcome? {
     guard let program = programs.program(request.subject) else { return nil }
     do {

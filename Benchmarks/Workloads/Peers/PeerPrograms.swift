@@ -2,19 +2,20 @@ import Glibc
 import Harness
 import Subjects
 
-/// Where the programs of the peers are, as `scripts/peers` builds them.
+/// The places of the programs of the peers, as `scripts/peers` builds them.
 package struct PeerPrograms: Sendable {
-  /// Not a default argument of `found`, which would be the file of the caller.
+  /// Not a default argument of `found`, because `#filePath` would then be the file of the caller.
   private static let source = #filePath
 
   let folders: [String]
 
   package init(folders: [String]) { self.folders = folders }
 
-  /// `.build/peers`, seen from the build folder that this program lies in, or from the checkout it was built from.
+  /// `.build/peers`, as seen from the build folder of this program, or from the checkout from which this program was
+  /// built.
   package static func found() -> PeerPrograms {
     let ancestors = sequence(first: ownPath, next: parent).dropFirst().prefix(4)
-    // Benchmarks/Workloads/Peers/PeerPrograms.swift lies four levels below the checkout.
+    // Benchmarks/Workloads/Peers/PeerPrograms.swift is four levels below the checkout.
     let checkout = Array(sequence(first: source, next: parent).prefix(5)).last ?? ""
     return PeerPrograms(folders: ancestors.map { "\($0)/peers" } + ["\(checkout)/.build/peers"])
   }
@@ -24,14 +25,14 @@ package struct PeerPrograms: Sendable {
     folders.lazy.map { "\($0)/\(peer)" }.first { access($0, X_OK) == 0 }
   }
 
-  /// What a built peer says of its own compiler and library.
+  /// The compiler and library of a peer, as its program names them; nil when the program is not built.
   package func version(_ peer: String) -> String? {
     guard let program = program(peer) else { return nil }
     let outcome = ProcessRunner.run(program, ["version"], timeout: 20)
     return outcome.ending == .exited(0) ? outcome.lines.first : nil
   }
 
-  /// How to get one that is not built.
+  /// Says how to build a peer that is not built.
   package static func advice(_ name: String) -> String {
     let needs = Peer.all.first { $0.name == name }.map { ", which needs \($0.packages)" } ?? ""
     return "\(name) is not built: run scripts/peers \(name)\(needs)"

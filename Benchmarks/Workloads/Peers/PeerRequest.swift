@@ -1,10 +1,11 @@
 import Harness
 
-/// A request as a peer's program takes it: `key=value` arguments, which need no library to read, and for benchmarks on
-/// graphs a file with the very graph that the other subjects run.
+/// A request in the form for a peer's program: `key=value` arguments, which need no library to read. A benchmark on a
+/// graph also has a file with the same graph as for the other subjects.
 package struct PeerRequest {
   package let arguments: [String]
-  /// A line per task: its nanoseconds, and the indices of the tasks it depends on, all of which stand before it.
+  /// A line per task: its nanoseconds, and the indices of the tasks on which it depends. The tasks on which a task
+  /// depends are all on earlier lines.
   package let graph: String?
   private let derive: (@Sendable ([Reading]) throws -> [Reading])?
 
@@ -43,7 +44,7 @@ package struct PeerRequest {
     }.joined()
   }
 
-  /// The lines that stand for what the program wrote.
+  /// The lines that replace the program's lines, with the derived readings.
   func answer(_ lines: [String]) throws -> [String] {
     guard let derive else { return lines }
     var byValue: [Int: [Reading]] = [:]

@@ -1,11 +1,11 @@
-/// How evenly several were served.
+/// How evenly several submitters were served.
 struct Evenness {
   /// Jain, Chiu, Hawe 1984: (sum x)^2 / (n * sum x^2). 1 when all got the same, 1/n when one got all.
   let jain: Double
-  /// What the worst off got, of all: 1/n when all got the same.
+  /// The smallest share of the whole: 1/n when all got the same.
   let minShare: Double
 
-  /// Nil when nobody got anything.
+  /// Nil when no submitter got anything.
   init?(_ served: [Int]) {
     let sum = served.reduce(0.0) { $0 + Double($1) }
     guard sum > 0, let least = served.min() else { return nil }

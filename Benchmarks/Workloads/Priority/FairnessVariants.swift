@@ -1,7 +1,8 @@
 import Harness
 import Subjects
 
-/// The trade between order and waiting: the benchmarks of both, for subjects whose fairness is a number.
+/// The parameters that vary fairness, the trade between order and waiting, in the benchmarks of both. The parameters
+/// are for subjects whose fairness is a number.
 enum FairnessVariants {
   private static let key = "fairness_interval"
   private static let intervals = [0, 16, 61, 256]
@@ -14,7 +15,7 @@ enum FairnessVariants {
     parameters.integer(key) == nil ? needs : needs.union(.fairness)
   }
 
-  /// A subject with the fairness that the parameters name, or with its own.
+  /// A subject with the fairness in the parameters, or with its own when the parameters name none.
   static func subject<S: OperationSubject>(_ setting: Setting) throws -> S {
     guard setting.parameters.integer(key) != nil else { return S(workers: setting.workers) }
     return S(workers: setting.workers, fairnessInterval: try setting.integer(key))

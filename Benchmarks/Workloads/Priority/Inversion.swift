@@ -1,9 +1,9 @@
 import Harness
 import Subjects
 
-/// How long operations stayed ready while lower ones ran that had started later: see `InversionReplay`. Claims in
-/// flight are part of it, as with the rank error: an exact scheduler has inversions of about one operation's length
-/// now and then.
+/// How long operations stayed ready while operations of lower priority ran that had started later: see
+/// `InversionReplay`. Operations that workers are just claiming are part of the number, as with the rank error. An
+/// exact scheduler now and then has inversions of about one operation's length.
 struct Inversion: Workload {
   let name = BenchmarkName("priority", "inversion")
   let summary = "how long an operation is ready while lower ones run that started later"

@@ -1,17 +1,19 @@
 import Subjects
 
-/// Replays the merged logs of a run, and finds for each operation how long it stayed ready while a lower one ran that
-/// had started later: one of strictly lower priority that was started when this one was ready already.
+/// Replays the merged logs of a run, and finds for each operation how long it stayed ready during an inversion. An
+/// inversion is time in which an operation of strictly lower priority ran that was started when this operation was
+/// already ready.
 ///
-/// Time in which several such lower ones ran at once counts once. A lower one that was running before this one became
-/// ready is no inversion, since nothing here is pre-empted.
+/// Time in which several such lower operations ran at once counts once. A lower operation that was running before this
+/// operation became ready is no inversion, because nothing is pre-empted.
 ///
-/// At each instant only the latest start among the lower ones that are running matters: it lies after this one became
-/// ready, or none does. That start is constant between two events, so the answer is the length of those stretches
-/// before this one's start whose latest start is not before it became ready: a sum over a prefix, of stretches that
-/// are let in in descending order of that start. O(n log n) for each of the five levels.
+/// At each instant only the latest start among the running lower operations matters. Either that start is after this
+/// operation became ready, or no such start is. The latest start is constant between two events. So the inversion is
+/// the total length of the stretches before this operation's start whose latest start is not before this operation
+/// became ready. The total is a sum over a prefix of stretches, and stretches are added to the sum in descending order
+/// of their latest start. O(n log n) for each of the five levels.
 struct InversionReplay {
-  /// In nanoseconds, one per event, in the order of the events.
+  /// The inversion of each event in nanoseconds, in the order of the events.
   private(set) var nanoseconds: [UInt64]
 
   init(_ events: [PriorityEvent]) {
@@ -39,7 +41,7 @@ struct InversionReplay {
     }
   }
 
-  /// For each stretch between two neighbouring times the latest start among the operations that run in it.
+  /// For each stretch between two neighbouring times, the latest start among the operations that run in the stretch.
   private static func latestStarts(_ operations: [PriorityEvent], _ times: [UInt64]) -> [UInt64?] {
     let byStart = operations.sorted { $0.started < $1.started }
     var running: [PriorityEvent] = []
@@ -49,7 +51,8 @@ struct InversionReplay {
         running.append(byStart[next])
         next += 1
       }
-      // Those below the top started earlier, so one that has ended there is in nobody's way.
+      // The operations below the top of the stack started earlier, so an operation below the top that has ended does no
+      // harm.
       while let top = running.last, top.ended <= time { running.removeLast() }
       return running.last?.started
     }
@@ -61,7 +64,7 @@ struct InversionReplay {
     return result
   }
 
-  /// The index of a time that is among them.
+  /// The index of `time`, which is one of `times`.
   private static func position(of time: UInt64, in times: [UInt64]) -> Int {
     var range = 0..<times.count
     while !range.isEmpty {

@@ -1,8 +1,8 @@
 import Harness
 import Subjects
 
-/// A burst of operations of all five levels: one thread adds them as fast as it can while they run, each spins a
-/// little, so that a backlog builds up in which priority decides who is next.
+/// A burst of operations of all five levels. One thread adds the operations as fast as it can while they run. Each
+/// operation spins a little, so that a backlog builds up in which priority decides the next operation.
 final class PriorityBurst<S: OperationSubject>: Sendable {
   private let subject: S
   private let flags: RunFlags
@@ -17,7 +17,7 @@ final class PriorityBurst<S: OperationSubject>: Sendable {
     let ended: UInt64
   }
 
-  /// When an operation was handed over, and when the call that did so had returned.
+  /// The event of an operation, and the time just before the operation was added.
   struct Record {
     let event: PriorityEvent
     let added: UInt64
@@ -33,7 +33,7 @@ final class PriorityBurst<S: OperationSubject>: Sendable {
   }
 
   /// Runs one burst. The levels follow from the seed and the number of the burst, so every subject gets the same
-  /// ones.
+  /// levels.
   func run(_ burst: Int) throws -> [Record] {
     var random = SeededGenerator(seed: seed &+ UInt64(burst), purpose: "priority-levels")
     let levels = (0..<operations).map { _ in PriorityLevel.allCases.randomElement(using: &random)! }
@@ -58,7 +58,8 @@ final class PriorityBurst<S: OperationSubject>: Sendable {
     try flags.check()
     try checkEmpty(subject.remaining)
     return logs.merge().map { entry in
-      // Ready at the latest when the call had returned; one that started before that was ready when it started.
+      // An operation is ready at the latest when the call that adds it has returned. An operation that started before
+      // the return was ready when it started.
       let event = PriorityEvent(
         level: levels[entry.index], ready: min(after[entry.index], entry.started), started: entry.started,
         ended: entry.ended)

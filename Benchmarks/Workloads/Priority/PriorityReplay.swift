@@ -3,19 +3,20 @@ import Subjects
 /// What one operation of a priority benchmark did.
 struct PriorityEvent: Sendable, Hashable {
   let level: PriorityLevel
-  /// From when on it could have been started. Never later than `started`.
+  /// The time from which on the operation could have been started. Never later than `started`.
   let ready: UInt64
   let started: UInt64
-  /// When its body returned. Never earlier than `started`.
+  /// The time when the body returned. Never earlier than `started`.
   let ended: UInt64
 }
 
 /// Replays the merged logs of a run in the order of time, and counts how far each start was from strict priority.
 ///
-/// Rank error of a start: operations of strictly higher priority that were ready and not started at that instant.
-/// Delay of an operation: operations of strictly lower priority that were started while it was ready.
+/// Rank error of a start: the number of operations of strictly higher priority that were ready and not started at that
+/// instant. Delay of an operation: the number of operations of strictly lower priority that were started while the
+/// operation was ready.
 struct PriorityReplay {
-  /// One number per operation, in the order of starting.
+  /// One rank error per operation, in the order of starting.
   private(set) var rankErrors: [Int] = []
   private(set) var delays: [Int] = []
 
@@ -31,7 +32,7 @@ struct PriorityReplay {
     delays.reserveCapacity(events.count)
     for index in byStart {
       let event = events[index]
-      // Whatever became ready up to this instant, this operation among it.
+      // Adds every operation that became ready up to this instant, including this operation.
       while next < byReadiness.count, events[byReadiness[next]].ready <= event.started {
         let ready = byReadiness[next]
         waiting[events[ready].level.rawValue] += 1

@@ -1,9 +1,9 @@
 import Harness
 import Subjects
 
-/// How far starts are from strict priority: see `PriorityReplay`. Claims in flight on other workers are part of it:
-/// an exact scheduler on P workers still has errors below P now and then, since an operation is logged by its own
-/// first instruction.
+/// How far starts are from strict priority: see `PriorityReplay`. Operations that other workers are just claiming are
+/// part of the number. An exact scheduler on P workers still has errors below P now and then, because an operation is
+/// logged by its own first instruction.
 struct RankError: Workload {
   let name = BenchmarkName("priority", "rank-error")
   let summary = "higher operations passed over by each start, lower ones started before each"

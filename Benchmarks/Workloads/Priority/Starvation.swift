@@ -2,12 +2,13 @@ import Dispatch
 import Harness
 import Subjects
 
-/// How long operations of the lowest level wait under a continuous stream of higher ones.
+/// How long operations of the lowest level wait under a continuous stream of higher operations.
 ///
-/// `backlog` higher operations are pending at the beginning, and each adds another from inside before it returns,
-/// until there have been `ops`: some higher one is always ready. The lowest are added right after the first of them. A
-/// strict scheduler lets them wait until the stream ends, so the longest wait is the length of the stream; one that
-/// lets them age does better. The waits of the stream itself stand beside them.
+/// `backlog` higher operations are pending at the beginning. Each higher operation adds another from inside before it
+/// returns, until there have been `ops` of them, so that a higher operation is always ready. The lowest operations are
+/// added right after the first `backlog` higher ones. Under a strict scheduler, the lowest wait until the stream ends,
+/// so the longest wait is the length of the stream. A scheduler that lets waiting operations age does better. The waits
+/// of the stream itself are reported too.
 struct Starvation: Workload {
   let name = BenchmarkName("priority", "starvation")
   let summary = "waits of the lowest level under a continuous stream of higher operations"
@@ -41,9 +42,10 @@ struct Starvation: Workload {
   }
 }
 
-/// Higher operations that keep coming, and some of the lowest level among them.
+/// Higher operations that keep coming, and some operations of the lowest level among them.
 private final class PriorityStream<S: OperationSubject>: @unchecked Sendable {
-  // `added` is written, for each operation, by whoever adds it, before adding it; it is read when all have run.
+  // The thread that adds an operation writes the operation's `added` before adding. `added` is read when all operations
+  // have run.
   static var lowestLevel: PriorityLevel { .veryLow }
   static var higherLevel: PriorityLevel { .high }
 
@@ -76,11 +78,11 @@ private final class PriorityStream<S: OperationSubject>: @unchecked Sendable {
 
   deinit { added.deallocate() }
 
-  /// The waits from adding to starting; the lowest ones have the numbers from `higher` on.
+  /// The waits from adding to starting. The lowest operations have the numbers from `higher` on.
   func run() throws -> (lowest: [UInt64], higher: [UInt64]) {
     for index in 0..<backlog { add(index, Self.higherLevel) }
     for index in higher..<higher + lowest { add(index, Self.lowestLevel) }
-    // Each of the last ones says that nothing more comes from it.
+    // Each of the last `backlog` higher operations signals that it adds nothing more.
     for _ in 0..<backlog { allAdded.wait() }
     subject.drain()
     try flags.check()

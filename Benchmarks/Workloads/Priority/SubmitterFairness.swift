@@ -3,13 +3,13 @@ import Harness
 import Subjects
 import Synchronization
 
-/// Whether several submitters who all want as much as they can get are served alike.
+/// Whether several submitters that all want as much as they can get are served equally.
 ///
-/// Each keeps `pending` operations in the subject: it adds its next one when one of its own has run. With
-/// `from=outside` a submitter is a thread; with `from=inside` it is a family of operations, each of which adds its
-/// successor. As soon as every submitter has had a first operation run, and for `duration_ns`, everything that starts
-/// counts; each operation notes the time in a place of its own. Where a cost per operation is given, the operation is
-/// one such contest.
+/// Each submitter keeps `pending` operations in the subject: when one of its operations has run, the submitter adds the
+/// next. With `from=outside` a submitter is a thread. With `from=inside` a submitter is a family of operations, each of
+/// which adds its successor. The contest begins when every submitter has had a first operation run, and lasts
+/// `duration_ns`. Every start in the contest counts, and each operation notes the time in a place of its own. For a
+/// cost per operation, one such contest is the operation.
 struct SubmitterFairness: Workload {
   let name = BenchmarkName("priority", "submitter-fairness")
   let summary = "how evenly several submitters are served"
@@ -47,18 +47,19 @@ struct SubmitterFairness: Workload {
 
 /// Submitters at work for a fixed time.
 private final class SubmitterContest<S: ClosureSubject>: @unchecked Sendable {
-  // Constant but for the atomics and the lanes; see there.
+  // Sendable: the properties are constant, except for the atomics and the lanes. `Lane` says how the lanes are shared.
   private let subject: S
   private let submitters: Int
   private let rounds: Int
   private let duration: UInt64
   private let lanes: [Lane]
-  /// The threads outside, or nil when the operations themselves are the submitters.
+  /// The threads outside; nil when the operations themselves are the submitters.
   private let team: ThreadTeam?
   private let finished = DispatchSemaphore(value: 0)
-  /// How many submitters have had an operation run.
+  /// The number of submitters that have had an operation run.
   private let begun = Atomic<Int>(0)
-  /// When the contest is over; `max` until it has begun. Written once a contest, so reading it costs nothing.
+  /// The end of the contest; `max` until the contest has begun. The deadline is written once per contest, so reading it
+  /// costs nothing.
   private let deadline = Atomic<UInt64>(.max)
 
   init(_ setting: Setting) throws {
@@ -74,7 +75,8 @@ private final class SubmitterContest<S: ClosureSubject>: @unchecked Sendable {
     duration = UInt64(try setting.integer("duration_ns"))
     let work = try setting.number("work_ns")
     rounds = setting.spin.rounds(nanoseconds: work)
-    // What one after the other can start in the time at most; a thread outside has as many going on as there are CPUs.
+    // The most operations that can start one after the other in the time. A thread outside has as many operations
+    // running as there are CPUs.
     let inARow = Int(Double(duration) / max(work, 100)) + 16
     let lanesEach = isInside ? pending : 1
     let capacity = isInside ? inARow : inARow * max(setting.workers, CPUs.available)
@@ -84,8 +86,8 @@ private final class SubmitterContest<S: ClosureSubject>: @unchecked Sendable {
     team = isInside ? nil : try ThreadTeam(count: submitters)
   }
 
-  /// How fair a contest was, and how many operations it had. One in which nothing started, since other programs had
-  /// the CPUs all the time, says nothing and is held again.
+  /// The evenness of a contest, and its number of operations. A contest in which nothing started, because other
+  /// programs had the CPUs all the time, says nothing and is repeated.
   func result() throws -> (Evenness, operations: Int) {
     for _ in 0..<20 {
       let served = try run()
@@ -94,7 +96,7 @@ private final class SubmitterContest<S: ClosureSubject>: @unchecked Sendable {
     throw CheckFailed("no operation started in the time of any of 20 contests")
   }
 
-  /// One contest: for each submitter how many of its operations started.
+  /// Runs one contest; gives the number of started operations of each submitter.
   private func run() throws -> [Int] {
     for lane in lanes { lane.reset() }
     begun.store(0, ordering: .relaxed)
@@ -111,7 +113,8 @@ private final class SubmitterContest<S: ClosureSubject>: @unchecked Sendable {
     return served()
   }
 
-  /// The place where the next operation of a lane notes its start, when the contest has begun; `over` when it has ended.
+  /// The place where the next operation of a lane notes its start; `unlogged` before the contest, and `over` when the
+  /// contest has ended or the lane has no place left.
   private enum Next {
     case unlogged
     case logged(Int)
@@ -163,7 +166,7 @@ private final class SubmitterContest<S: ClosureSubject>: @unchecked Sendable {
     subject.submit { [self] in executeAndContinue(lane) }
   }
 
-  /// The last submitter that comes to run an operation opens the contest.
+  /// Notes a first operation. The submitter that is the last to run a first operation opens the contest.
   private func begin(_ lane: Lane) {
     let isFirst = lane.earlyRun.wrappingAdd(1, ordering: .relaxed).oldValue == 0 && lane.isOpener
     if isFirst, begun.wrappingAdd(1, ordering: .relaxed).newValue == submitters {
@@ -173,7 +176,7 @@ private final class SubmitterContest<S: ClosureSubject>: @unchecked Sendable {
 
   private func served() -> [Int] {
     var end = deadline.load(ordering: .relaxed)
-    // A submitter whose log is full has stopped: what others got after that says nothing.
+    // A submitter whose log is full has stopped. What the other submitters got after that says nothing.
     for lane in lanes where lane.isFull { end = min(end, lane.starts.max() ?? 0) }
     var served = [Int](repeating: 0, count: submitters)
     for lane in lanes { served[lane.submitter] += lane.starts.count { $0 <= end } }
@@ -181,17 +184,17 @@ private final class SubmitterContest<S: ClosureSubject>: @unchecked Sendable {
   }
 }
 
-/// The operations that one submitter adds one after the other, each with a place of its own for the time it started.
+/// The operations that one submitter adds one after the other, each with a place of its own for its start time.
 private final class Lane: @unchecked Sendable {
-  // `used` and `early` belong to whoever adds the next operation, one at a time; each time is written by its own
-  // operation alone; all are read when everything has run.
+  // `used` and `early` belong to the thread that adds the next operation, one thread at a time. Each time is written by
+  // its own operation alone. All are read when everything has run.
   let submitter: Int
-  /// How many more the submitter may add now.
+  /// The number of further operations that the submitter may add now.
   let credit: DispatchSemaphore
-  /// Operations from before the contest, added and run.
+  /// The number of operations that were added before the contest.
   var early = 0
   let earlyRun = Atomic<Int>(0)
-  /// Whether this lane's first operation counts as the submitter's: one lane of each does.
+  /// Whether this lane's first operation counts as the submitter's first. One lane of each submitter is the opener.
   let isOpener: Bool
   private let times: UnsafeMutablePointer<UInt64>
   private let capacity: Int
@@ -203,7 +206,7 @@ private final class Lane: @unchecked Sendable {
     self.isOpener = isOpener
     self.capacity = capacity
     self.credit = DispatchSemaphore(value: 0)
-    // A semaphore must not end below the value it was made with.
+    // A semaphore must not end below its initial value, so the initial value is 0.
     for _ in 0..<credit { self.credit.signal() }
     times = .allocate(capacity: capacity)
     times.initialize(repeating: 0, count: capacity)
@@ -218,7 +221,7 @@ private final class Lane: @unchecked Sendable {
     earlyRun.store(0, ordering: .relaxed)
   }
 
-  /// The place of the next operation; nil when there is none left.
+  /// The place of the next operation; nil when no place is left.
   func next() -> Int? {
     guard used < capacity else { return nil }
     used += 1

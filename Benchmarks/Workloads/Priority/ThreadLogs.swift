@@ -1,12 +1,13 @@
 import Glibc
 import Synchronization
 
-/// A log per thread, so that writing to it takes no lock and shares no line; merged when nobody writes any more.
+/// A log per thread, so that writing an entry takes no lock and shares no cache line. The logs are merged when no
+/// thread writes any more.
 ///
-/// A thread finds its log through a thread-specific key and makes it on first use, the only moment that takes a lock.
-/// A log has room for as many entries as the benchmark has operations, so it never grows while being timed.
+/// A thread finds its log through a thread-specific key and creates the log on first use, the only moment that takes a
+/// lock. A log has room for all operations of the benchmark, so the log never grows while being timed.
 final class ThreadLogs<Entry: Sendable>: @unchecked Sendable {
-  // Each buffer is written by its own thread alone; `merge` is called after the subject has been drained.
+  // Each buffer is written by its own thread alone. `merge` is called after the subject has been drained.
   private final class Log: @unchecked Sendable {
     let entries: UnsafeMutablePointer<Entry>
     var count = 0
@@ -38,7 +39,7 @@ final class ThreadLogs<Entry: Sendable>: @unchecked Sendable {
     log.count += 1
   }
 
-  /// All entries, in no particular order; the logs are empty afterwards.
+  /// All entries, in no particular order. The logs are empty afterwards.
   func merge() -> [Entry] {
     logs.withLock { logs in
       var merged: [Entry] = []

@@ -1,10 +1,10 @@
 import Harness
 import Subjects
 
-/// From the moment an operation is handed over until its body begins, per priority level, in bursts of all levels.
+/// The time from handing an operation over until its body begins, per priority level, in bursts of all levels.
 ///
-/// A burst is closed: its last operations wait for as long as the whole burst takes, at any subject, so the waits of
-/// the levels are to be compared with one another and between subjects, not with those of an idle queue.
+/// A burst is closed: its last operations wait as long as the whole burst takes, on any subject. So the waits of the
+/// levels should be compared with one another and between subjects, not with the waits of an idle queue.
 struct WaitByLevel: Workload {
   let name = BenchmarkName("priority", "wait-by-level")
   let summary = "from adding to starting, per priority level"
