@@ -107,8 +107,8 @@ def test_readme_begins_with_three_ratios_that_the_csv_says(published, csv):
 def test_readme_says_who_is_faster(published, csv):
     """`rayon` is, with 0.8 of the cost; the bare pool is too, and is nothing to choose; the others are slower."""
     text = texts.between((published / "README.md").read_text(), "glance").splitlines()[0]
-    said = re.search(r"both have, less time than `stealing` takes: (.*?) times less\.", text).group(1)
-    subjects = re.findall(r"`(\S+)` (\S+) \[(\S+), (\S+)\]", said)
+    said = re.search(r"both have, `stealing` takes more time than (.*? times as much\))\.", text).group(1)
+    subjects = re.findall(r"`(\S+)` \((\S+) \[(\S+), (\S+)\] times as much\)", said)
     assert [one[0] for one in subjects] == ["rayon"]
     assert all(1 < float(low) <= float(middle) <= float(high) for _, middle, low, high in subjects)
 

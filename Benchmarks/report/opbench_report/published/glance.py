@@ -50,14 +50,14 @@ def _mean(results, ours):
 def _faster(results, ours):
     """The sentence about whoever takes less time than ours, in a list that is empty where nobody does."""
     others = [
-        (mean.ratio, f"`{arm.subject}` {_interval(1 / mean.ratio, [1 / mean.high, 1 / mean.low])}")
+        (mean.ratio, f"`{arm.subject}` ({_interval(1 / mean.ratio, [1 / mean.high, 1 / mean.low])} times as much)")
         for arm, _, mean in compare(results, str(ours.subject)).means
         if arm.subject.is_choice and not arm.subject.is_ours and mean.has_interval and mean.high < 1
     ]
     if not others:
         return []
     listed = _listed([text for _, text in sorted(others)])
-    return [f"Over the benchmarks that both have, less time than `{ours.subject}` takes: {listed} times less."]
+    return [f"Over the benchmarks that both have, `{ours.subject}` takes more time than {listed}."]
 
 
 def _measured(results):
