@@ -47,9 +47,8 @@ extension Operation {
       // held this lock.
       let before = now.has(StateWord.hasEpilogue) ? now : raise(StateWord.hasEpilogue)
       if before.has(StateWord.finished) { return false }
-      if before.has(StateWord.edgesRemoved), countAgain(dependency) {
-        append(dependency, flags: 0)
-      } else if stateNow.has(StateWord.listed), !finished, countOneMore() {
+      if before.has(StateWord.edgesRemoved), appendAgain(dependency) { return true }
+      if stateNow.has(StateWord.listed), !finished, countOneMore() {
         // From `listed` on, the thread that adds a dependency links the edge; before `listed`, enqueueing links it.
         let list = listOfDependencies()
         let edge = append(dependency, to: list, flags: DependencyRecord.linked)
@@ -224,11 +223,14 @@ extension Operation {
 
   /// The dependency was removed before, with its edge still linked: that edge counts again, unless the operation has
   /// started.
-  private final func countAgain(_ dependency: Operation) -> Bool {
+  /// - Returns: whether the dependency is listed again.
+  @inline(never)
+  private final func appendAgain(_ dependency: Operation) -> Bool {
     guard let list = dependencyState.list else { return false }
     let edge = list.findUnlisted(dependency.word)
     guard edge != 0, countOneMore() else { return false }
     list.change(edge, to: DependencyList.record(edge).pointee.word & ~DependencyRecord.void)
+    append(dependency, to: list, flags: 0)
     Unmanaged.passUnretained(self).release()
     return true
   }
