@@ -20,7 +20,7 @@ final class ThreadPool: @unchecked Sendable {
     /// Threads inside `whileBlocked`, and those that the monitor marked.
     var blocked = 0
     var bonus = BlockingMonitor.Bonus()
-    /// Sleeping threads; the one that went to sleep last is the last.
+    /// Sleeping threads; the latest sleeper is the last element.
     var sleeping: [PoolThread] = []
     var threads: [PoolThread] = []
     var stopping = false

@@ -7,7 +7,7 @@ import Synchronization
 
 /// Workers without a thread that is awake. Touched under `sleepLock`.
 struct Sleepers: ~Copyable {
-  /// Sleeping workers; the one that went to sleep last is the last.
+  /// Sleeping workers; the latest sleeper is the last element.
   var stack: [Worker] = []
   /// Workers whose thread has ended.
   var retired: [Worker] = []
