@@ -2,6 +2,8 @@
 #include "CMeasure.h"
 
 #include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
 #include <linux/perf_event.h>
 #include <pthread.h>
 #include <sched.h>
@@ -57,26 +59,43 @@ int opbench_perf_open(uint32_t type, uint64_t config, int thread, int exclude_ke
   return (int)syscall(SYS_perf_event_open, &attributes, thread, -1, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-void opbench_begin_on(unsigned index) {
-  // Room for 8,192 CPUs, because the kernel refuses a set that is smaller than its own.
-  enum { cpus = 8192 };
-  cpu_set_t *all = CPU_ALLOC(cpus), *one = CPU_ALLOC(cpus);
-  size_t size = CPU_ALLOC_SIZE(cpus);
-  if (all && one) {
-    CPU_ZERO_S(size, all);
-    CPU_ZERO_S(size, one);
-    if (sched_getaffinity(0, size, all) == 0 && CPU_COUNT_S(size, all) > 1) {
-      unsigned left = index % (unsigned)CPU_COUNT_S(size, all);
-      for (int cpu = 0; cpu < cpus; cpu++)
-        if (CPU_ISSET_S(cpu, size, all) && left-- == 0) {
-          CPU_SET_S(cpu, size, one);
-          break;
-        }
-      // The first call returns when the thread has moved. The thread then stays on that CPU until the kernel has a
-      // reason to move the thread again.
-      if (sched_setaffinity(0, size, one) == 0) sched_setaffinity(0, size, all);
+// Room for 8,192 CPUs, because the kernel refuses a set that is smaller than its own.
+enum { most_cpus = 8192 };
+
+// Puts the CPU with that index among the CPUs that the calling thread may use into `one`; a negative index stands for
+// the last CPU. Returns the number of CPUs that the thread may use, or 0 when the kernel does not say.
+static int choose_cpu(int index, cpu_set_t *all, cpu_set_t *one, size_t size) {
+  CPU_ZERO_S(size, all);
+  CPU_ZERO_S(size, one);
+  if (sched_getaffinity(0, size, all) != 0) return 0;
+  int count = CPU_COUNT_S(size, all);
+  int left = index < 0 ? count - 1 : index % count;
+  for (int cpu = 0; cpu < most_cpus; cpu++)
+    if (CPU_ISSET_S(cpu, size, all) && left-- == 0) {
+      CPU_SET_S(cpu, size, one);
+      break;
     }
+  return count;
+}
+
+void opbench_begin_on(unsigned index) {
+  cpu_set_t *all = CPU_ALLOC(most_cpus), *one = CPU_ALLOC(most_cpus);
+  size_t size = CPU_ALLOC_SIZE(most_cpus);
+  if (all && one && choose_cpu((int)(index & INT_MAX), all, one, size) > 1) {
+    // The first call returns when the thread has moved. The thread then stays on that CPU until the kernel has a
+    // reason to move the thread again.
+    if (sched_setaffinity(0, size, one) == 0) sched_setaffinity(0, size, all);
   }
   CPU_FREE(all);
   CPU_FREE(one);
+}
+
+int opbench_stay_on_one(void) {
+  cpu_set_t *all = CPU_ALLOC(most_cpus), *one = CPU_ALLOC(most_cpus);
+  size_t size = CPU_ALLOC_SIZE(most_cpus);
+  int error = ENOMEM;
+  if (all && one) error = choose_cpu(-1, all, one, size) > 0 && sched_setaffinity(0, size, one) == 0 ? 0 : errno;
+  CPU_FREE(all);
+  CPU_FREE(one);
+  return error;
 }

@@ -52,7 +52,7 @@ struct Run: ParsableCommand {
   @OptionGroup var options: RunOptions
 
   func run() throws {
-    try options.check()
+    try options.prepare()
     let catalogue = try Catalogue(graphs: graph, seed: options.seed)
     let selection = try selection()
     var plan = try selection.plan(catalogue)

@@ -5,8 +5,9 @@
  * run    suspending                 -DOPERATIONS=2 -DSUSPENDING -DAGAIN
  * run    suspending_three           -DOPERATIONS=3 -DSUSPENDING
  * run    limiting                   -DOPERATIONS=3 -DLIMITING
- * run    limiting_again             -DOPERATIONS=3 -DLIMITING -DAGAIN
+ * run    limiting_again             -DOPERATIONS=2 -DLIMITING -DAGAIN
  * run    barrier                    -DOPERATIONS=3 -DBARRIER
+ * deep   limiting_three_again       -DOPERATIONS=3 -DLIMITING -DAGAIN bitstate
  * deep   suspending_three_again     -DOPERATIONS=3 -DSUSPENDING -DAGAIN
  * deep   barrier_and_suspending     -DOPERATIONS=2 -DBARRIER -DSUSPENDING
  * mutant MODE_READ_BEFORE_NUMBER    -DOPERATIONS=2 -DSUSPENDING
@@ -21,6 +22,9 @@
  * mutant HELD_PLACE_NOT_FREED       -DOPERATIONS=3 -DLIMITING
  * mutant HELD_PLACES_NOT_FORGOTTEN  -DOPERATIONS=3 -DLIMITING -DAGAIN
  * mutant RESUMING_HANDS_OUT_NOTHING -DOPERATIONS=2 -DSUSPENDING
+ * mutant NOT_LOOKED_FOR_AGAIN       -DOPERATIONS=3 -DLIMITING
+ * mutant QUIET_READ_BEFORE_PUSH     -DOPERATIONS=3 -DLIMITING
+ * mutant QUIET_WITH_FREE_PLACES     -DOPERATIONS=3 -DLIMITING
  */
 c_decl {
 \#include "state_word.h"
@@ -49,6 +53,8 @@ byte taken;                       /* numbers taken, and whether the controller i
 bool controlled;
 byte entries;                     /* set: entries by link in the backend */
 byte tickets;                     /* tickets in the backend */
+byte arrivals;                    /* set: the stack of Arrivals */
+bool quiet;                       /* Arrivals.quietLevel: one level */
 
 /* Under the controller's lock. */
 bool locked, engaged, suspended;
@@ -67,14 +73,80 @@ bool frozen, limited;             /* the setter has returned */
 byte theBarrier = NONE;
 /* Only within one d_step. */
 hidden int before, after;
-hidden byte action, wanted, places;
+hidden byte action, wanted, places, scan;
 
 #define population(set) (((set) & 1) + (((set) >> 1) & 1) + (((set) >> 2) & 1) + (((set) >> 3) & 1))
 #define is_needed (limit != NO_LIMIT || suspended || barrier != NONE)
 #define is_complete (barrier != NONE && finishedInPhase == barrier - start)
 
-/* Admission.takeTickets, and the submission */
+#ifdef QUIET_WITH_FREE_PLACES
+#define quiet_now is_needed
+#else
+#define quiet_now (is_needed && (suspended || running >= limit || ticketsCounted >= limit - running))
+#endif
+
+/* Controller.unlockAndSubmit, up to where an arrival may have counted on somebody who does not come: then `again` is set, and the
+ * lock is kept. */
 inline hand_out() {
+  insert_arrivals();
+  if
+  :: is_needed -> take_tickets()
+  :: else -> disengage()
+  fi;
+  if
+  :: quiet && !quiet_now -> again = true; locked = true
+  :: else -> quiet = quiet_now; locked = false
+  fi;
+  skip
+}
+
+/* Arrivals.publish, which makes the controller less quiet, and then looks */
+inline look_again() {
+  if
+  :: again ->
+     quiet = false;
+     again = false;
+     atomic {
+#ifndef NOT_LOOKED_FOR_AGAIN
+       if
+       :: arrivals -> d_step { hand_out() }
+       :: else -> locked = false
+       fi
+#else
+       locked = false
+#endif
+     }
+  :: else
+  fi
+}
+
+/* Controller.insertArrivals; a barrier never arrives this way */
+inline insert_arrivals() {
+  scan = (barrier == NONE -> ALL : bit(barrier) - 1);
+  ready = ready | (arrivals & scan);
+  laterReady = laterReady | (arrivals & ~scan);
+  arrivals = 0
+}
+
+/* Controller.disengage: what is ready goes to the backend without its mark */
+#define unmark(operation) word[operation] = ((ready & bit(operation)) -> word[operation] & ~TRACKED : word[operation])
+inline disengage() {
+  engaged = false;
+  controlled = false;
+  unmark(0);
+  unmark(1);
+#if NUMBERS > 2
+  unmark(2);
+#endif
+#if NUMBERS > 3
+  unmark(3);
+#endif
+  entries = entries | ready;
+  ready = 0
+}
+
+/* Admission.takeTickets, and the submission */
+inline take_tickets() {
   wanted = (suspended -> 0 : (ready -> population(ready) : (is_complete && barrierReady -> 1 : 0)));
   places = (limit == NO_LIMIT -> NO_LIMIT : (limit > running -> limit - running : 0));
   wanted = (places < wanted -> places : wanted);
@@ -93,9 +165,21 @@ inline insert(operation) {
   fi
 }
 
-/* Controller.admitLater */
+/* Controller.admitLater, by link */
 inline admit_later(operation) {
-  d_step { !locked -> insert(operation); hand_out() }
+#ifdef QUIET_READ_BEFORE_PUSH
+  again = !quiet;
+  arrivals = arrivals | bit(operation);
+#else
+  arrivals = arrivals | bit(operation);
+  again = !quiet;
+#endif
+  if
+  :: again ->
+     d_step { !locked -> again = false; hand_out() };
+     look_again()
+  :: else
+  fi
 }
 
 /* main() begins. */
@@ -154,10 +238,6 @@ inline finish(operation) {
        :: operation != barrier && barrier != NONE && operation > barrier -> finishedLater++
        :: else -> finishedInPhase++
        fi;
-       if
-       :: engaged && !is_needed -> engaged = false; controlled = false
-       :: else
-       fi;
        skip
      };
      /* handOut: in the same step, which a step more includes; or when the dependents have been released */
@@ -177,7 +257,8 @@ inline finish(operation) {
 #ifndef FINISH_HANDS_OUT_NOTHING
        hand_out()
 #endif
-     }
+     };
+     look_again()
   :: else
   fi;
   removed = removed | bit(operation);
@@ -185,7 +266,7 @@ inline finish(operation) {
 }
 
 proctype Worker() {
-  byte operation; int old; bool holds;
+  byte operation; int old; bool holds, again;
 end_idle:
   do
   :: /* Operation.runEntry, by link */
@@ -220,6 +301,7 @@ end_idle:
 #ifndef TICKET_NOT_TAKEN_BACK
        ticketsCounted--;
 #endif
+       d_step { insert_arrivals() };
        /* Admission.next */
        operation = NONE;
        if
@@ -249,6 +331,7 @@ end_idle:
          hand_out()
        }
      };
+     look_again();
      if
      :: operation != NONE -> finish(operation)
      :: else
@@ -259,7 +342,7 @@ end_idle:
 
 /* OperationQueue.add(_ block:), one operation after the other */
 proctype Adder(byte count) {
-  byte operation; bool isControlled;
+  byte operation; bool isControlled, again;
   do
   :: count > 0 ->
      count--;
@@ -341,10 +424,9 @@ inline engage() {
   }
 }
 
-inline engage_or_disengage() {
+inline engage_if_needed() {
   if
   :: is_needed && !engaged -> engage()
-  :: !is_needed && engaged -> d_step { engaged = false; controlled = false }
   :: else
   fi
 }
@@ -352,21 +434,23 @@ inline engage_or_disengage() {
 #ifdef SUSPENDING
 /* isSuspended = true, later false; with AGAIN twice */
 proctype Suspender() {
-  byte bound, operation, unfinished, started, rounds;
+  byte bound, operation, unfinished, started, rounds; bool again;
   do
   :: d_step { !locked -> locked = true };
      suspended = true;
-     engage_or_disengage();
-     d_step { hand_out(); locked = false };
+     engage_if_needed();
+     d_step { hand_out() };
+     look_again();
      frozen = true;
      frozen = false;
      d_step { !locked -> locked = true };
      suspended = false;
-     engage_or_disengage();
+     engage_if_needed();
 #ifdef RESUMING_HANDS_OUT_NOTHING
      locked = false;
 #else
-     d_step { hand_out(); locked = false };
+     d_step { hand_out() };
+     look_again();
 #endif
 #ifdef AGAIN
      rounds++;
@@ -384,12 +468,13 @@ proctype Suspender() {
 #ifdef LIMITING
 /* maxConcurrentOperationCount = 1, later no limit; with AGAIN twice */
 proctype Limiter() {
-  byte bound, operation, unfinished, started, rounds; bool stays;
+  byte bound, operation, unfinished, started, rounds; bool stays, again;
   do
   :: d_step { !locked -> locked = true };
      limit = 1;
-     engage_or_disengage();
-     d_step { hand_out(); locked = false };
+     engage_if_needed();
+     d_step { hand_out() };
+     look_again();
      limited = true;
      /* while it holds, everything can end */
      if
@@ -403,8 +488,9 @@ proctype Limiter() {
      limited = false;
      d_step { !locked -> locked = true };
      limit = NO_LIMIT;
-     engage_or_disengage();
-     d_step { hand_out(); locked = false };
+     engage_if_needed();
+     d_step { hand_out() };
+     look_again();
 #ifdef AGAIN
      rounds++;
      if
@@ -421,7 +507,7 @@ proctype Limiter() {
 #ifdef BARRIER
 /* Controller.addBarrier */
 proctype BarrierAdder() {
-  byte bound, operation, unfinished, started;
+  byte bound, operation, unfinished, started; bool again;
   d_step { !locked -> locked = true };
   if
   :: !engaged -> engage()
@@ -436,7 +522,9 @@ proctype BarrierAdder() {
   };
   word[bound] = NEW_WORD | TRACKED;
   stored = stored | bit(bound);
-  admit_later(bound)
+  /* Controller.admit */
+  d_step { !locked -> insert_arrivals(); insert(bound); hand_out() };
+  look_again()
 }
 #endif
 

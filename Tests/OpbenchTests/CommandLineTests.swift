@@ -190,6 +190,8 @@ struct CommandLineTests {
     let whole = BuiltOpbench.run("--dry-run", "--benchmark", "external-batch", "--variants")
     #expect(whole.output.count { $0.hasPrefix("overhead/external-batch") } == 4)
     #expect(!whole.output.contains { $0.contains("left out") })
+    let bound = BuiltOpbench.run("--dry-run", "--benchmark", "external-add", "--one-cpu")
+    #expect(bound.output.first?.contains("on stealing@1 foundation@1 raw-dispatch@1") == true, "\(bound.output)")
     // Processes that take long run in few blocks, but in as many as are asked for.
     let few = BuiltOpbench.run("--dry-run", "--benchmark", "sleepers")
     #expect(few.output.last?.hasPrefix("27 processes (3 calibrate,") == true, "\(few.output.suffix(1))")

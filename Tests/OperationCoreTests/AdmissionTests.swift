@@ -256,7 +256,52 @@ import Testing
         #expect(out >= min(urgent, places))
         if new[level] > 0 { #expect(out == min(urgent, places)) }
       }
+      insertQuietly(&admission, &model)
     }
+  }
+
+  /// An operation of the quiet level needs no visit: no ticket follows from its insertion. One level above, a ticket may
+  /// follow.
+  private func insertQuietly(_ admission: inout Admission, _ model: inout AdmissionModel) {
+    let quiet = admission.quietLevel
+    guard let member = model.members.first(where: { $0.stage == .pending && $0.level <= quiet }) else { return }
+    admission.insert(entry: pool.entry(member.sequence), level: member.level, sequence: member.sequence)
+    model.becomeReady(member.sequence)
+    #expect(takeTickets(&admission) == Self.none)
+  }
+
+  @Test func `it is quiet where no place is free, or tickets are on their way for every free place`() {
+    var admission = Admission()
+    #expect(quietLevel(&admission) == -1)
+    admission.isSuspended = true
+    #expect(quietLevel(&admission) == 4)
+    admission.isSuspended = false
+    admission.limit = 2
+    #expect(quietLevel(&admission) == -1)
+    insert([0, 1, 2], level: 3, into: &admission)
+    #expect(takeTickets(&admission) == [0, 0, 0, 2, 0] && quietLevel(&admission) == 3)
+    admission.useTicket(level: 3)
+    #expect(startAll(&admission) == [0, 1] && quietLevel(&admission) == 4)
+    admission.finish(sequence: 0, wasRunning: true)
+    // One ticket is still on its way, for the one free place.
+    #expect(quietLevel(&admission) == 3)
+    admission.useTicket(level: 3)
+    #expect(quietLevel(&admission) == -1)
+  }
+
+  private func quietLevel(_ admission: inout Admission) -> Int { admission.quietLevel }
+
+  @Test func `what is ready is taken out the most urgent first, whatever the limit says`() {
+    var admission = Admission()
+    admission.limit = 0
+    insert([0, 1], level: 1, into: &admission)
+    insert([2], level: 4, into: &admission)
+    insert([3], level: 1, into: &admission)
+    var taken: [Int?] = []
+    while let entry = admission.takeReady() { taken.append(pool.sequence(entry)) }
+    #expect(taken == [2, 0, 1, 3])
+    admission.limit = .max
+    #expect(takeTickets(&admission) == Self.none)
   }
 
   private func step(_ admission: inout Admission, _ model: inout AdmissionModel, _ random: inout SeededGenerator) {

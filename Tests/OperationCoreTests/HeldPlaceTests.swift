@@ -47,4 +47,83 @@ struct HeldPlaceTests {
     probing.held.runAll()
     #expect(probed.value == 1 && log.events == ["first", "urgent", "added meanwhile"])
   }
+
+  /// Adds an operation to the queue whose place is held, and waits for it, when it is asked whether it is ready.
+  private final class WaitingOperation: Operation, @unchecked Sendable {
+    // Sendable: constant after `init`; the counter synchronises itself.
+    private let queue: OperationQueue
+    private let asked = Counter()
+
+    init(_ queue: OperationQueue) {
+      self.queue = queue
+      super.init()
+    }
+
+    override var isReady: Bool {
+      guard super.isReady else { return false }
+      if asked.increment() == 1 {
+        let inner = BlockOperation {}
+        queue.addOperation(inner)
+        inner.waitUntilFinished()
+      }
+      return true
+    }
+  }
+
+  @Test("User code that a finish calls may wait for an operation that needs the place", arguments: allBackends)
+  func userCodeMayNeedThePlace(_ backend: TestBackend) throws {
+    try backend.withQueue { queue in
+      queue.maxConcurrentOperationCount = 1
+      let first = BlockOperation {}
+      let waiting = WaitingOperation(queue)
+      waiting.addDependency(first)
+      queue.addOperations([waiting, first], waitUntilFinished: false)
+      try waiting.finishInTime()
+      #expect(waiting.isFinished)
+    }
+  }
+
+  @Test("An operation that arrives while the place is taken gets the place at the next finish")
+  func arrivalsAreServed() throws {
+    let backend = HeldBackend()
+    let queue = OperationQueue(backend: backend)
+    queue.maxConcurrentOperationCount = 1
+    let log = EventLog<String>()
+    queue.addOperation {
+      // The place is taken: the backend gets nothing for these.
+      for (name, priority) in [("low", Operation.QueuePriority.low), ("high", .high), ("second high", .high)] {
+        let operation = BlockOperation { log.append(name) }
+        operation.queuePriority = priority
+        queue.addOperation(operation)
+      }
+      queue.addOperation { log.append("closure") }
+      log.append("first")
+    }
+    backend.runAll()
+    #expect(log.events == ["first", "high", "second high", "closure", "low"])
+    #expect(queue.operationCount == 0)
+  }
+
+  @Test("A queue that is resumed hands its operations to the backend, the most urgent first")
+  func resuming() throws {
+    let backend = HeldBackend()
+    let queue = OperationQueue(backend: backend)
+    queue.isSuspended = true
+    let log = EventLog<Int>()
+    for index in 0..<40 {
+      let operation = BlockOperation { log.append(index) }
+      if index % 4 == 3 { operation.queuePriority = .veryHigh }
+      queue.addOperation(operation)
+    }
+    #expect(backend.count == 0)
+    queue.isSuspended = false
+    #expect(backend.count == 40)
+    // The controller has let go of them: a suspension catches those that have not started.
+    queue.isSuspended = true
+    backend.runAll()
+    #expect(log.events.isEmpty && queue.operationCount == 40)
+    queue.isSuspended = false
+    backend.runAll()
+    #expect(log.events == (0..<40).filter { $0 % 4 == 3 } + (0..<40).filter { $0 % 4 != 3 })
+  }
 }

@@ -15,16 +15,21 @@ struct SpareOperationsTests {
     try done.wait("the thread")
   }
 
-  @Test func anOrdinaryOneIsUsedAgainByItsThread() throws {
+  @Test(arguments: [OperationQueue.defaultMaxConcurrentOperationCount, 1])
+  func anOrdinaryOneIsUsedAgainByItsThread(limit: Int) throws {
     try onNewThread {
       let backend = HeldBackend()
       let queue = OperationQueue(backend: backend)
+      queue.maxConcurrentOperationCount = limit
       let count = Counter()
       var words: Set<UInt> = []
+      var others: [Operation] = []
       for _ in 0..<100 {
         queue.addOperation { count.increment() }
-        words.insert(backend.words[0])
+        words.insert(queue.operations[0].word)
         backend.runAll()
+        // Takes memory that was freed instead of kept.
+        others.append(BlockOperation {})
       }
       // The first thread that fetches from the depot may find up to a magazine there; then it is the same one again.
       #expect(words.count == 1 && count.value == 100)

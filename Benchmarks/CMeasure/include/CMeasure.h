@@ -14,4 +14,8 @@ int opbench_perf_open(uint32_t type, uint64_t config, int thread, int exclude_ke
 /// The thread may use the same CPUs afterwards as before. Does nothing when the thread may use only one CPU.
 void opbench_begin_on(unsigned index);
 
+/// Binds the calling thread, and so whatever the thread starts from now on, to the last of the CPUs that it may use.
+/// Returns 0, or errno.
+int opbench_stay_on_one(void);
+
 #endif

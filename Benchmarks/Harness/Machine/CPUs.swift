@@ -17,4 +17,12 @@ package enum CPUs {
   /// The kernel is free to move the thread on. A program that counts its CPUs must not be started meanwhile, because
   /// the program would count one CPU.
   package static func begin(on place: Int) { opbench_begin_on(UInt32(truncatingIfNeeded: place)) }
+
+  /// Binds this process, which has no other threads yet, and all processes that it starts to one CPU.
+  package static func stayOnOne() throws {
+    let error = opbench_stay_on_one()
+    guard error == 0 else {
+      throw Complaint(.unavailable, "cannot bind this process to one CPU: \(String(cString: strerror(error)))")
+    }
+  }
 }

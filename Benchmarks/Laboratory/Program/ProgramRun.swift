@@ -20,7 +20,7 @@ struct ProgramRun<Program: BenchmarkProgram>: ParsableCommand {
   @OptionGroup var options: RunOptions
 
   func run() throws {
-    try options.check()
+    try options.prepare()
     let effort = try options.effort(full: .full.with(blocks: 20), quick: .quick.with(blocks: Effort.fewestBlocks))
     let arm = Arm(subject: Program.name, workers: 1)
     let plan = Plan(

@@ -15,6 +15,8 @@ package struct RunOptions: ParsableArguments {
   @Flag(help: "A first look in a minute and a half, with wider intervals.")
   package var quick = false
 
+  @OptionGroup package var place: PlaceOptions
+
   @Option(help: "The seed of every random choice.")
   package var seed: UInt64 = 1
 
@@ -37,7 +39,9 @@ package struct RunOptions: ParsableArguments {
 
   package init() {}
 
-  package func check() throws {
+  /// Complains about contradictions, and binds this process when that is asked for: to be called before anything counts
+  /// the CPUs.
+  package func prepare() throws {
     if resume, output == nil {
       throw Complaint(.usage, "--resume needs --output: the CSV of the run to go on with")
     }
@@ -46,6 +50,7 @@ package struct RunOptions: ParsableArguments {
     }
     if resume, overwrite { throw Complaint(.usage, "--resume and --overwrite contradict each other: leave one out") }
     if resume, dryRun { throw Complaint(.usage, "--resume and --dry-run contradict each other: leave one out") }
+    try place.bind()
   }
 
   /// Whether the user left the effort open. The program may then take less effort to keep to its time.

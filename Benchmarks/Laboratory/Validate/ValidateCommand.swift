@@ -29,6 +29,8 @@ package struct ValidateCommand<Program: SuiteProgram>: ParsableCommand {
   @Option(help: "The seed of every random choice.")
   var seed: UInt64 = 1
 
+  @OptionGroup var place: PlaceOptions
+
   private static var fewestRounds: Int {
     Validation.fewestRounds(benchmarks: Program.suite.experiment.scenarios.count)
   }
@@ -45,6 +47,7 @@ package struct ValidateCommand<Program: SuiteProgram>: ParsableCommand {
         "--rounds takes a count from \(Self.fewestRounds) to 100, not \(rounds): in fewer comparisons a single one is more "
           + "than the 5 % that may be flagged")
     }
+    try place.bind()
     try ValidationJob(Program.suite, rounds: rounds, seed: seed, output: output, overwrite: overwrite).run()
   }
 }

@@ -31,7 +31,7 @@ public struct Job: @unchecked Sendable {
   ///   The caller runs or submits that job.
   public func run() -> Job? {
     let outcome = object._withUnsafeGuaranteedRef { $0.runJob() }
-    if outcome.isReusable { SpareOperations.giveBack(word) } else if outcome.isReleased { object.release() }
+    outcome.giveBack(word)
     return outcome.next == 0 ? nil : Job(word: outcome.next)
   }
 
@@ -69,6 +69,10 @@ open class JobObject {
 
   /// For an entry in a controller's lists: claims the operation. The controller lets the operation start now.
   func claimAdmitted() -> AdmittedClaim { fatalError("only operations and their entries stand in a queue's lists") }
+
+  /// For an entry in a controller's lists that goes to the backend instead: the operation's start and finish are not the
+  /// controller's any more.
+  func leaveController() { fatalError("only operations and their entries stand in a queue's lists") }
 
   /// Whether running the job would start nothing, now and for good.
   var isVoid: Bool { false }

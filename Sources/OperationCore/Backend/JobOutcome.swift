@@ -17,5 +17,11 @@ struct JobOutcome {
 
   @inline(__always) var next: UInt { bits & ~(Self.released | Self.reusable) }
   @inline(__always) var isReleased: Bool { bits & Self.released != 0 }
-  @inline(__always) var isReusable: Bool { bits & Self.reusable != 0 }
+  @inline(__always) private var isReusable: Bool { bits & Self.reusable != 0 }
+
+  /// Gives back the job's reference, if the thread is to give the reference back.
+  @inline(__always)
+  func giveBack(_ job: UInt) {
+    if isReusable { SpareOperations.giveBack(job) } else if isReleased { JobObject.unmanaged(job).release() }
+  }
 }

@@ -34,6 +34,8 @@ final class MovedEntry: JobObject {
     return .start(claimed)
   }
 
+  override func leaveController() { operation.leaveController() }
+
   override func discard() { Unmanaged.passUnretained(self).release() }
 
   private var word: UInt { UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()) }

@@ -90,7 +90,9 @@ extension Operation {
     if frame.left {
       // Nobody else may touch the operation any more on behalf of the queue. The caller gives the reference back.
       if stateNow.has(StateWord.hasEpilogue) { epilogue(queue: frame.queue, successor: &frame.successor) }
-      let queue = queueWord.exchange(0, ordering: .relaxed)
+      // This thread alone writes the word: a load and a store, which an exchange would lock.
+      let queue = queueWord.load(ordering: .relaxed)
+      queueWord.store(0, ordering: .relaxed)
       OwedReferences.add(queue)
       return JobOutcome(
         next: frame.successor, isReleased: true, isReusable: mayBeReused.load(ordering: .relaxed) != 0)

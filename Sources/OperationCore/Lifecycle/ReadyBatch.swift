@@ -206,7 +206,7 @@ struct ReadyBatch: ~Copyable {
   private mutating func freeHeldPlace() {
     guard placeIsHeld else { return }
     placeIsHeld = false
-    place?._withUnsafeGuaranteedRef { $0.controller.freeHeldPlace() }
+    place?._withUnsafeGuaranteedRef { $0.controller.freeHeldPlace(of: $0) }
   }
 
   @inline(never)

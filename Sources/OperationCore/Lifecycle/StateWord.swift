@@ -15,9 +15,9 @@ struct StateWord: Equatable, Sendable {
   static let initialScheduled = StateWord(bits: enqueued | listed | scheduled | linked)
 
   /// Whether an operation that a queue made for itself ended, and nothing happened to the operation except its
-  /// closure.
+  /// closure. The queue may have had a limit.
   var isPlainEnd: Bool {
-    bits == Self.enqueued | Self.listed | Self.scheduled | Self.started | Self.finished
+    bits & ~Self.tracked == Self.enqueued | Self.listed | Self.scheduled | Self.started | Self.finished
   }
 
   static let oneDependency: UInt64 = 1 << 32
@@ -46,7 +46,8 @@ struct StateWord: Equatable, Sendable {
   /// Some operation lists this operation as a dependency, or did: an edge may stand in this operation's stack of
   /// dependents.
   static let hasDependents: UInt64 = 1 << 9
-  /// The operation's start and finish go through its queue's controller.
+  /// The operation's start and finish go through its queue's controller. The controller takes the flag back, under its
+  /// lock, when nothing needs the controller any more and the operation has not started.
   static let tracked: UInt64 = 1 << 10
   static let observed: UInt64 = 1 << 11
   /// The operation's priority changed after the operation was scheduled: the intrusive entry is void, a `MovedEntry`
@@ -186,6 +187,12 @@ extension StateWord {
     }
     next.bits |= Self.started
     return (next, .start)
+  }
+
+  /// The operation is ready, and nothing needs the controller any more. Nil when there is nothing to take back.
+  func leavingController() -> StateWord? {
+    guard has(Self.tracked), !has(Self.started) else { return nil }
+    return StateWord(bits: bits & ~Self.tracked)
   }
 
   /// The one-step finish of an operation whose link the finishing thread owns: nobody else can let the operation

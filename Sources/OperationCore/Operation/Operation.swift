@@ -209,6 +209,15 @@ open class Operation: JobObject, @unchecked Sendable {
 
   override final func claimAdmitted() -> AdmittedClaim { claimAdmitted(byLink: true, entry: word) }
 
+  override final func leaveController() {
+    var old = stateNow
+    // The entry of an operation that has started is void. That operation still reports its finish.
+    while let next = old.leavingController() {
+      if replaceState(old, with: next) { return }
+      old = stateNow
+    }
+  }
+
   override final func discard() {
     leaveQueue()
     Unmanaged.passUnretained(self).release()

@@ -122,6 +122,20 @@ struct Admission: ~Copyable {
     }
   }
 
+  /// The highest level at which one more ready operation gets no ticket now, because all places are taken, or as many
+  /// tickets as there are free places are on their way at that level or above; -1 when there is no such level. Whoever
+  /// gives up a place, or brings such a ticket, visits the controller.
+  var quietLevel: Int {
+    guard isNeeded else { return -1 }
+    if isSuspended || running >= limit { return 4 }
+    var onTheirWay = 0
+    for level in stride(from: 4, through: 0, by: -1) {
+      onTheirWay += tickets[level]
+      if onTheirWay >= limit - running { return level }
+    }
+    return -1
+  }
+
   private mutating func takeBarriersTicket(_ phase: UnsafeMutablePointer<Phase>) -> Int? {
     guard phase.pointee.isComplete, !phase.pointee.barrierEntries.isEmpty else { return nil }
     for level in Self.barrierLevel...4 where tickets[level] > 0 { return nil }
@@ -152,6 +166,17 @@ struct Admission: ~Copyable {
       return nil
     }
     return phase.pointee.barrierEntries.popFirst()
+  }
+
+  /// Takes out the most urgent entry of the first phase, whatever the limit says; nil when there is none. For a
+  /// controller that nothing needs any more: there is one phase, without a barrier.
+  mutating func takeReady() -> UInt? {
+    let phase = first
+    guard phase.pointee.readyCount > 0 else { return nil }
+    var level = 4
+    while phase.pointee.ready[level].isEmpty { level -= 1 }
+    phase.pointee.readyCount -= 1
+    return phase.pointee.ready[level].popFirst()
   }
 
   mutating func start() { running += 1 }

@@ -16,6 +16,7 @@ struct Controller: ~Copyable, @unchecked Sendable {
   private let lock = FutexLock()
   private let admission = UnsafeMutablePointer<Admission>.allocate(capacity: 1)
   private let engaged = UnsafeMutablePointer<Bool>.allocate(capacity: 1)
+  private let arrivals = Arrivals()
   /// Ticket objects that are not on their way: a steady queue allocates none.
   private let spareTickets = UnsafeMutablePointer<JobFIFO>.allocate(capacity: 1)
 
@@ -49,8 +50,8 @@ struct Controller: ~Copyable, @unchecked Sendable {
     var visited: [Operation] = []
     lock.lock()
     body(&admission.pointee)
-    engageOrDisengage(queue, visited: &visited)
-    unlockAndSubmitTickets(for: queue)
+    if admission.pointee.isNeeded, !engaged.pointee { engage(queue, visited: &visited) }
+    unlockAndSubmit(for: queue)
     withExtendedLifetime(visited) {}
   }
 
@@ -71,17 +72,18 @@ struct Controller: ~Copyable, @unchecked Sendable {
     withExtendedLifetime(visited) {}
   }
 
-  private borrowing func engageOrDisengage(_ queue: OperationQueue, visited: inout [Operation]) {
-    if admission.pointee.isNeeded {
-      if !engaged.pointee { engage(queue, visited: &visited) }
-    } else if engaged.pointee {
-      disengage(queue)
+  /// Under `lock`, while nothing needs the controller. Operations that are ready go to the backend, as they would have
+  /// done without a controller: tickets would start them one by one.
+  /// - Parameter list: gets the entries, the most urgent first.
+  private borrowing func disengage(_ queue: OperationQueue, into list: inout JobFIFO) {
+    if engaged.pointee {
+      engaged.pointee = false
+      _ = queue.registry.setControlled(false)
     }
-  }
-
-  private borrowing func disengage(_ queue: OperationQueue) {
-    engaged.pointee = false
-    _ = queue.registry.setControlled(false)
+    while let entry = admission.pointee.takeReady() {
+      JobObject.unmanaged(entry)._withUnsafeGuaranteedRef { $0.leaveController() }
+      list.append(entry)
+    }
   }
 
   /// From now on additions come here. Every operation added before is marked, so that its start and its finish come
@@ -126,9 +128,32 @@ struct Controller: ~Copyable, @unchecked Sendable {
   /// An operation is ready and waits for its turn.
   borrowing func admitLater(_ operation: Operation, entry: UInt, of queue: OperationQueue) {
     let level = operation.level
+    if entry == operation.word {
+      if arrivals.push(entry, level: level) {
+        lock.lock()
+        unlockAndSubmit(for: queue)
+      }
+      return
+    }
     lock.lock()
+    insertArrivals()
     admission.pointee.insert(entry: entry, level: level, sequence: operation.sequence.load(ordering: .relaxed))
-    unlockAndSubmitTickets(for: queue)
+    unlockAndSubmit(for: queue)
+  }
+
+  /// Under `lock`. Lists what has arrived, before anything that is listed or chosen later.
+  private borrowing func insertArrivals() {
+    insert(arrivals.take())
+  }
+
+  /// Under `lock`.
+  private borrowing func insert(_ entries: consuming JobFIFO) {
+    while case let entry = entries.popFirst(), entry != 0 {
+      let (level, sequence) = Operation.unmanaged(entry)._withUnsafeGuaranteedRef {
+        ($0.level, $0.sequence.load(ordering: .relaxed))
+      }
+      admission.pointee.insert(entry: entry, level: level, sequence: sequence)
+    }
   }
 
   /// Operations that became ready together, each by its link.
@@ -142,13 +167,9 @@ struct Controller: ~Copyable, @unchecked Sendable {
   ) {
     lock.lock()
     if freesPlace { admission.pointee.freeHeldPlace() }
-    while case let entry = entries.popFirst(), entry != 0 {
-      let (level, sequence) = Operation.unmanaged(entry)._withUnsafeGuaranteedRef {
-        ($0.level, $0.sequence.load(ordering: .relaxed))
-      }
-      admission.pointee.insert(entry: entry, level: level, sequence: sequence)
-    }
-    if handsOut { unlockAndSubmitTickets(for: queue, frame: frame) } else { lock.unlock() }
+    insertArrivals()
+    insert(entries)
+    if handsOut { unlockAndSubmit(for: queue, frame: frame) } else { lock.unlock() }
   }
 
   /// A marked operation has finished.
@@ -164,9 +185,8 @@ struct Controller: ~Copyable, @unchecked Sendable {
     let wasRunning = flags & Self.admitted != 0
     admission.pointee.finish(
       sequence: operation.sequence.load(ordering: .relaxed), wasRunning: wasRunning, holdsPlace: holdsPlace)
-    if engaged.pointee, !admission.pointee.isNeeded { disengage(queue) }
     let isHeld = wasRunning && holdsPlace
-    if isHeld { lock.unlock() } else { unlockAndSubmitTickets(for: queue, frame: frame) }
+    if isHeld { lock.unlock() } else { unlockAndSubmit(for: queue, frame: frame) }
     return isHeld
   }
 
@@ -175,23 +195,38 @@ struct Controller: ~Copyable, @unchecked Sendable {
   borrowing func handOut(for queue: OperationQueue, frame: UnsafeMutablePointer<LaunchFrame>?, freesPlace: Bool) {
     lock.lock()
     if freesPlace { admission.pointee.freeHeldPlace() }
-    unlockAndSubmitTickets(for: queue, frame: frame)
+    unlockAndSubmit(for: queue, frame: frame)
   }
 
-  /// A place that `didFinish` held becomes free; `handOut` follows, but code of users runs before.
-  borrowing func freeHeldPlace() { lock.withLock { admission.pointee.freeHeldPlace() } }
+  /// A place that `didFinish` held becomes free; `handOut` follows, but code of users runs before. The place is given
+  /// away here only for operations that arrive meanwhile: they may have counted on a visit by whoever has the place.
+  borrowing func freeHeldPlace(of queue: OperationQueue) {
+    lock.lock()
+    insertArrivals()
+    admission.pointee.freeHeldPlace()
+    if arrivals.publish(quietLevel: admission.pointee.quietLevel) { lock.unlock() } else { unlockAndSubmit(for: queue) }
+  }
 
   // MARK: - Tickets
 
-  /// - Parameter frame: the launch on this thread whose next job may be a ticket; nil when there is none.
-  private borrowing func unlockAndSubmitTickets(
+  /// The end of every visit that may let operations start. Hands out tickets, or, when nothing needs the controller any
+  /// more, the operations themselves.
+  /// - Parameter frame: the launch on this thread whose next job may be one of them; nil when there is none.
+  private borrowing func unlockAndSubmit(
     for queue: OperationQueue, frame: UnsafeMutablePointer<LaunchFrame>? = nil
   ) {
-    let most = Self.ticketsPerWorker * queue.backendWorkerCount
     var list = JobFIFO()
-    while let level = admission.pointee.takeTicket(atMost: most) {
-      list.append(QueueTicket.prepare(spareTickets.pointee.popFirst(), for: queue, level: level))
-    }
+    repeat {
+      insertArrivals()
+      if admission.pointee.isNeeded {
+        let most = Self.ticketsPerWorker * queue.backendWorkerCount
+        while let level = admission.pointee.takeTicket(atMost: most) {
+          list.append(QueueTicket.prepare(spareTickets.pointee.popFirst(), for: queue, level: level))
+        }
+      } else {
+        disengage(queue, into: &list)
+      }
+    } while !arrivals.publish(quietLevel: admission.pointee.quietLevel)
     lock.unlock()
     guard !list.isEmpty else { return }
     if let frame, frame.pointee.successor == 0, frame.pointee.home == queue.home {
@@ -216,8 +251,9 @@ struct Controller: ~Copyable, @unchecked Sendable {
     lock.lock()
     spareTickets.pointee.append(ticket)
     admission.pointee.useTicket(level: level)
+    insertArrivals()
     let next = claimNext(atLeast: level, &voided)
-    unlockAndSubmitTickets(for: queue)
+    unlockAndSubmit(for: queue)
     return next
   }
 
@@ -229,10 +265,11 @@ struct Controller: ~Copyable, @unchecked Sendable {
         if discard { voided.append(entry) }
       case .start(let claimed):
         admission.pointee.start()
-        let operation = claimed.operation
-        let flags = operation.admission.load(ordering: .relaxed)
-        operation.noteStart(at: cplatform_coarse_now_ns(), claimed.after)
-        operation.admission.store(flags | Self.admitted, ordering: .relaxed)
+        claimed.operation._withUnsafeGuaranteedRef {
+          let flags = $0.admission.load(ordering: .relaxed)
+          $0.noteStart(at: cplatform_coarse_now_ns(), claimed.after)
+          $0.admission.store(flags | Self.admitted, ordering: .relaxed)
+        }
         return claimed
       }
     }

@@ -3,13 +3,14 @@ import Synchronization
 
 /// An operation that the controller let start: claimed, and not launched yet.
 struct ClaimedEntry {
-  let operation: Operation
+  /// Kept alive by the reference that the entry stands for.
+  let operation: Unmanaged<Operation>
   /// The word that stood in the list: the operation itself, or the operation's `MovedEntry`.
   let entry: UInt
   let before: StateWord
   let after: StateWord
 
-  var isByLink: Bool { entry == operation.word }
+  var isByLink: Bool { entry == UInt(bitPattern: operation.toOpaque()) }
 }
 
 /// What became of an entry that the controller wanted to start.
@@ -24,7 +25,7 @@ extension Operation {
     let (before, after, claim) = claim(byLink: byLink, admitted: true)
     switch claim {
     case .start, .skip:
-      return .start(ClaimedEntry(operation: self, entry: entry, before: before, after: after))
+      return .start(ClaimedEntry(operation: .passUnretained(self), entry: entry, before: before, after: after))
     case .drop(let leave): return .void(discard: leave)
     case .divert: return .void(discard: false)
     }
@@ -73,8 +74,10 @@ final class QueueTicket: JobObject, @unchecked Sendable {
     for entry in voided { JobObject.unmanaged(entry)._withUnsafeGuaranteedRef { $0.discard() } }
     var successor: UInt = 0
     if let next {
-      let outcome = next.operation.launch(ownsLink: next.isByLink, claimed: next.after, before: next.before)
-      if outcome.isReleased { Unmanaged.passUnretained(next.operation).release() }
+      let outcome = next.operation._withUnsafeGuaranteedRef {
+        $0.launch(ownsLink: next.isByLink, claimed: next.after, before: next.before)
+      }
+      outcome.giveBack(UInt(bitPattern: next.operation.toOpaque()))
       successor = outcome.next
       if !next.isByLink { JobObject.unmanaged(next.entry)._withUnsafeGuaranteedRef { $0.discard() } }
     }
