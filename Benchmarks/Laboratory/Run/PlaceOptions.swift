@@ -5,7 +5,7 @@ import Harness
 package struct PlaceOptions: ParsableArguments {
   @Flag(
     help:
-      "Run everything on one CPU: intervals are half as wide. It shows what work costs, and nothing of how work spreads.")
+      "Run everything on one CPU: narrower intervals, for what work costs. How work spreads does not show.")
   package var oneCPU = false
 
   package init() {}

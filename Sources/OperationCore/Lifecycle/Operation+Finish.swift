@@ -130,7 +130,7 @@ extension Operation {
   ///   - successor: the next job of this thread. The job is handed to the backend before user code runs, because user
   ///     code may wait for the job.
   final func epilogue(queue: UInt, successor: inout UInt) {
-    guard let block = takeCompletionBlock() else { return releaseDependencies() }
+    guard let block = takeCompletionBlock() else { return letDependenciesGo() }
     if successor != 0, queue != 0 {
       OperationQueue.unmanaged(queue)._withUnsafeGuaranteedRef { $0.withBackend { $0.submit(Job(word: successor)) } }
       successor = 0
@@ -151,7 +151,12 @@ extension Operation {
         operation: 0, queue: queue, home: queue == 0 ? 0 : home.load(ordering: .relaxed), ownsLink: false,
         previous: outer, depth: (outer?.pointee.depth ?? 0) + 1)
     ) { block.run() }
-    releaseDependencies()
+    letDependenciesGo()
+  }
+
+  /// The flag is read after the finish. Whoever adds a dependency set the flag first, or does not list it any more.
+  private final func letDependenciesGo() {
+    if stateNow.has(StateWord.hasDependencies) { releaseDependencies() }
   }
 
   /// For a finish on a thread that is not the backend's. The caller may hold locks that the block wants. Objects that
@@ -163,7 +168,7 @@ extension Operation {
         // The finishing thread is serving waiters and dependents. That thread runs no user code before it lets this
         // job go on.
         Spin.until { self.departed.load(ordering: .acquiring) == Self.epilogueMayRun }
-        guard let block = self.takeCompletionBlock() else { return self.releaseDependencies() }
+        guard let block = self.takeCompletionBlock() else { return self.letDependenciesGo() }
         self.runEpilogue(block, queue: queue.map { UInt(bitPattern: Unmanaged.passUnretained($0).toOpaque()) } ?? 0)
         withExtendedLifetime(queue) {}
       })

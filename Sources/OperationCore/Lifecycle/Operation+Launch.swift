@@ -164,7 +164,7 @@ extension Operation {
       finishNow()
       return
     }
-    if extrasWord.load(ordering: .relaxed) != 0 { performWithThreadPriority() } else { main() }
+    if hasMark(ExtrasMark.threadPriority) { performWithThreadPriority() } else { main() }
     if !finishesItself { finishNow() }
   }
 

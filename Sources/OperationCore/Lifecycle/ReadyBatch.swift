@@ -31,6 +31,8 @@ struct ReadyBatch: ~Copyable {
   private var listOperation: UInt = 0
   /// The backend on whose thread this batch is: the thread's next job may be taken from the list.
   private let home: UInt32
+  /// A queue that the caller keeps alive, or 0.
+  private let keptQueue: UInt
 
   /// Entries for the controller of one queue, by link: so each entry holds that queue.
   private var admitted = JobFIFO()
@@ -45,11 +47,13 @@ struct ReadyBatch: ~Copyable {
   /// - Parameters:
   ///   - place: a queue whose controller has a place to give away.
   ///   - placeIsHeld: whether `Controller.didFinish` holds that place.
+  ///   - keptQueue: a queue that the caller keeps alive; its operations are handed over without a reference to it.
   init(
     home: UInt32 = 0, asks: Asks = .elsewhere, mayNotify: Bool = true, place: Unmanaged<OperationQueue>? = nil,
-    placeIsHeld: Bool = false
+    placeIsHeld: Bool = false, keptQueue: OperationQueue? = nil
   ) {
     self.home = home
+    self.keptQueue = keptQueue.map { UInt(bitPattern: Unmanaged.passUnretained($0).toOpaque()) } ?? 0
     self.asks = asks
     self.mayNotify = mayNotify
     self.place = place
@@ -213,11 +217,17 @@ struct ReadyBatch: ~Copyable {
   private mutating func flushList() {
     // The first operation's entry is still here, or this thread runs the entry next: in both cases the operation is
     // in its queue.
-    guard
-      let backend = Operation.unmanaged(listOperation)._withUnsafeGuaranteedRef({
-        $0.retainedQueue()?.backend
-      })
-    else { return }
+    let first: Unmanaged<Operation> = Operation.unmanaged(listOperation)
+    let queue = first._withUnsafeGuaranteedRef { $0.queueWord.load(ordering: .acquiring) }
+    if queue != 0, queue == keptQueue {
+      let kept = OperationQueue.unmanaged(queue)
+      return kept._withUnsafeGuaranteedRef { $0.withBackend { submitList(to: $0) } }
+    }
+    guard let backend = first._withUnsafeGuaranteedRef({ $0.retainedQueue()?.backend }) else { return }
+    submitList(to: backend)
+  }
+
+  private mutating func submitList(to backend: any Backend) {
     if list.count == 1 {
       backend.submit(Job(word: list.popFirst()))
     } else {

@@ -61,7 +61,7 @@ struct StateWord: Equatable, Sendable {
   static let heldBack: UInt64 = 1 << 15
   /// `isReady` may have changed since `isReady` was asked. The flag is taken back before `isReady` is asked again.
   static let askAgain: UInt64 = 1 << 16
-  /// The operation has a completion block or dependencies: there is something to do after the finish.
+  /// The operation has a completion block or dependencies, or had: there is something to do after the finish.
   static let hasEpilogue: UInt64 = 1 << 17
   /// A job that reads the overridden properties is on its way. The flag is set only before the finish, and that job
   /// takes it back.
@@ -75,6 +75,9 @@ struct StateWord: Equatable, Sendable {
   static let postsExecuting: UInt64 = 1 << 20
   /// The operation's class posts `isFinished` itself: the examiner found `isFinished` true.
   static let postsFinished: UInt64 = 1 << 21
+
+  /// The operation has dependencies, or had. Set together with `hasEpilogue`.
+  static let hasDependencies: UInt64 = 1 << 22
 
   @usableFromInline func has(_ flag: UInt64) -> Bool { bits & flag != 0 }
   var dependencyCount: UInt64 { bits >> 32 }
@@ -110,13 +113,13 @@ extension StateWord {
     return (next, .schedule(useLink: useLink))
   }
 
-  /// A claimed operation is listed, and scheduled by its link in the same step: when the operation waits for nothing,
-  /// and nobody is to be told or asked. Nil for any other operation.
+  /// A claimed operation is listed, and scheduled by its link in the same step: when the operation never had a
+  /// dependency, and nobody is to be told or asked. Nil for any other operation.
   /// - Parameter flag: `tracked`, or 0.
   @inline(__always)
   func listingAndScheduling(_ flag: UInt64) -> StateWord? {
-    guard bits == Self.oneDependency | Self.enqueued else { return nil }
-    return StateWord(bits: Self.enqueued | Self.listed | Self.scheduled | Self.linked | flag)
+    guard bits & ~Self.hasEpilogue == Self.oneDependency | Self.enqueued else { return nil }
+    return StateWord(bits: bits &- Self.oneDependency | Self.listed | Self.scheduled | Self.linked | flag)
   }
 
   /// One count less, for a word in which nothing speaks against counting, or against scheduling by the link. Nil for

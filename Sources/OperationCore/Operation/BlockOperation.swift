@@ -63,10 +63,10 @@ open class BlockOperation: Operation, @unchecked Sendable {
 
   /// Called under `lock`. Whether the start has not taken the blocks, and will need the lock to take them.
   ///
-  /// The side object is made first and the state changed second (without a change of value). A start is a change of
-  /// the same word: a start that comes later finds the side object, and therefore takes the lock.
+  /// The mark is set first and the state changed second (without a change of value). A start is a change of the same
+  /// word: a start that comes later finds the mark, and therefore takes the lock.
   private final func areBlocksHere() -> Bool {
-    _ = extrasPlace
+    mark(ExtrasMark.blocks)
     let now = raise(0)
     return !now.has(StateWord.started) && !now.has(StateWord.finished)
   }
@@ -74,7 +74,7 @@ open class BlockOperation: Operation, @unchecked Sendable {
   open override func main() {
     // Most operations have one block and nothing else. The block leaves the operation before the block runs, so that
     // what the block captures goes when the block returns.
-    if extrasWord.load(ordering: .acquiring) == 0 {
+    if !hasMark(ExtrasMark.blocks) {
       if let block = firstBlock.take() { block.run() }
       return
     }
@@ -91,7 +91,7 @@ open class BlockOperation: Operation, @unchecked Sendable {
   }
 
   private final func takeMoreBlocks() -> [StoredBlock] {
-    if extrasWord.load(ordering: .acquiring) == 0 { return [] }
+    if !hasMark(ExtrasMark.blocks) { return [] }
     return lock.withLock { exchange(&extras.moreBlocks, with: []) }
   }
 

@@ -10,18 +10,18 @@ extension Operation {
       return block.run
     }
     set {
-      let block = StoredBlock(newValue)
+      var block = StoredBlock(newValue)
+      // Locked and exchanged by hand: a closure that captures the block would take a reference.
+      lock.lock()
+      guard block != nil || extrasIfAny != nil else { return lock.unlock() }
+      swap(&extrasPlace.pointee.completionBlock, &block)
+      // The finish is a change of the same word. If the finish has not come, it will look for the block; if the finish has
+      // come, nobody will.
+      if raise(StateWord.hasEpilogue).has(StateWord.finished) { swap(&extrasPlace.pointee.completionBlock, &block) }
+      lock.unlock()
       // The replaced block is released outside of the lock, because the release may run code that asks this operation
       // something.
-      let old = lock.withLock { () -> StoredBlock? in
-        guard block != nil || extrasIfAny != nil else { return nil }
-        let old = exchange(&extras.completionBlock, with: block)
-        // The finish is a change of the same word. If the finish has not come, it will look for the block; if the
-        // finish has come, nobody will.
-        if raise(StateWord.hasEpilogue).has(StateWord.finished) { return exchange(&extras.completionBlock, with: old) }
-        return old
-      }
-      withExtendedLifetime(old) {}
+      block = nil
       if stateNow.has(StateWord.observed) { notify(.completionBlock) }
     }
   }

@@ -42,10 +42,11 @@ extension Operation {
     let changed = lock.withLock {
       guard !contains(dependency) else { return false }
       let now = stateNow
-      // The flag is set before the look at `listed`. Enqueueing looks the other way round, so one of the two sees the
-      // other's change. A finish that comes later lets the dependency go again. A thread that set the flag before
+      // The flags are set before the look at `listed`. Enqueueing looks the other way round, so one of the two sees the
+      // other's change. A finish that comes later lets the dependency go again. A thread that set the flags before
       // held this lock.
-      let before = now.has(StateWord.hasEpilogue) ? now : raise(StateWord.hasEpilogue)
+      let before =
+        now.has(StateWord.hasDependencies) ? now : raise(StateWord.hasEpilogue | StateWord.hasDependencies)
       if before.has(StateWord.finished) { return false }
       if before.has(StateWord.edgesRemoved), appendAgain(dependency) { return true }
       if stateNow.has(StateWord.listed), !finished, countOneMore() {

@@ -20,7 +20,7 @@ extension Operation {
   /// - Returns: false when that count is still there, because its release takes user code that may not run in this
   ///   batch.
   final func linkDependencies(into batch: inout ReadyBatch) -> Bool {
-    guard stateNow.has(StateWord.hasEpilogue) else { return release(edge: nil, into: &batch) }
+    guard stateNow.has(StateWord.hasDependencies) else { return release(edge: nil, into: &batch) }
     lock.lock()
     var (unlinked, mustAsk) = lookAtDependencies()
     var saidFinished: Set<UInt>?

@@ -30,7 +30,7 @@ open class Operation: JobObject, @unchecked Sendable {
   let slotWord = Atomic<UInt>(0)
   /// Position in the order of adding to the queue.
   let sequence = Atomic<Int>(0)
-  /// The side object, made when one of its rare properties is used.
+  /// The side object, made when one of its rare properties is used, and marks: see `ExtrasMark`.
   let extrasWord = Atomic<UInt>(0)
   /// The dependencies: see `DependencyWord`.
   let dependencyWord = Atomic<UInt>(0)
@@ -178,7 +178,12 @@ open class Operation: JobObject, @unchecked Sendable {
   /// value is ignored.
   open var threadPriority: Double {
     get { lock.withLock { extrasIfAny?.pointee.threadPriority ?? 0.5 } }
-    set { lock.withLock { extras.threadPriority = min(1, max(0, newValue)) } }
+    set {
+      lock.withLock {
+        extras.threadPriority = min(1, max(0, newValue))
+        mark(ExtrasMark.threadPriority)
+      }
+    }
   }
 
   /// A name for people: appears in descriptions and trap messages.

@@ -13,11 +13,29 @@ struct OperationExtras {
   var readinessWatches: [OperationObservation] = []
 }
 
+/// Low bits of `Operation.extrasWord`, beside the address. Each is set under `lock` and never taken back: a start that
+/// does not see one takes no lock for what it stands for.
+enum ExtrasMark {
+  static let threadPriority: UInt = 1
+  /// Somebody looked at the blocks of a `BlockOperation`, or added one.
+  static let blocks: UInt = 2
+  static let all: UInt = 15
+}
+
 extension Operation {
+  @inline(__always)
+  final func hasMark(_ mark: UInt) -> Bool { extrasWord.load(ordering: .acquiring) & mark != 0 }
+
+  /// Used under `lock`. Makes the side object if there is none.
+  final func mark(_ mark: UInt) {
+    _ = extrasPlace
+    extrasWord.store(extrasWord.load(ordering: .relaxed) | mark, ordering: .releasing)
+  }
+
   /// Used under `lock`. The property is a pointer and no object, because reading a field through a pointer takes
   /// neither a reference nor a check of exclusive access.
   final var extrasIfAny: UnsafeMutablePointer<OperationExtras>? {
-    UnsafeMutablePointer(bitPattern: extrasWord.load(ordering: .acquiring))
+    UnsafeMutablePointer(bitPattern: extrasWord.load(ordering: .acquiring) & ~ExtrasMark.all)
   }
 
   /// The side object, made if there is none. Used under `lock`.

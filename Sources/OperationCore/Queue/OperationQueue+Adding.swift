@@ -10,7 +10,7 @@ extension OperationQueue {
     operation.list(in: self, ticket: ticket)
     // The class's isReady is asked on the adding thread. That thread may hold locks only if isReady does not want
     // them.
-    var batch = ReadyBatch(asks: .here)
+    var batch = ReadyBatch(asks: .here, keptQueue: self)
     _ = operation.becomeStartable(into: &batch, flag: ticket.flag)
     batch.submit()
     if isObserved { notifyListChanged() }
@@ -64,7 +64,7 @@ extension OperationQueue {
       Operation.unmanaged(word)._withUnsafeGuaranteedRef { $0.list(in: self, ticket: ticket) }
     }
     let flag = isControlled ? StateWord.tracked : 0
-    var batch = ReadyBatch(asks: .here, mayNotify: false)
+    var batch = ReadyBatch(asks: .here, mayNotify: false, keptQueue: self)
     var observed: [UInt] = []
     for word in words
     where !Operation.unmanaged(word)._withUnsafeGuaranteedRef({ $0.becomeStartable(into: &batch, flag: flag) }) {
