@@ -5,23 +5,24 @@ import Synchronization
 
 /// Solves a tree with closures in continuation-passing style. A parent leaves a frame that counts its unfinished
 /// children, and the child that brings the count to zero goes on with the parent. No thread waits, and nothing is
-/// locked.
+/// locked. The closures count no references to frames or to this object, because such counts are no cost of a subject.
 final class ClosureForkJoin<S: ClosureSubject, Tree: ForkJoinTree>: Sendable {
   let subject: S
   private let tree: Tree
   private let result = Atomic<Int>(0)
   private let finished = DispatchSemaphore(value: 0)
 
-  private final class Frame: Sendable {
-    let parent: Frame?
+  private struct Frame: ~Copyable {
+    let parent: FrameReference
     let unfinished: Atomic<Int>
     let sum: Atomic<Int>
+  }
 
-    init(parent: Frame?, children: Int, sum: Int) {
-      self.parent = parent
-      unfinished = Atomic(children)
-      self.sum = Atomic(sum)
-    }
+  /// A frame, or the place above the root. Frees nothing by itself.
+  ///
+  /// Sendable: the last of a frame's children frees the frame, when no other child uses it any more.
+  private struct FrameReference: @unchecked Sendable {
+    let pointer: UnsafeMutablePointer<Frame>?
   }
 
   init(_ tree: Tree, subject: S) {
@@ -31,29 +32,39 @@ final class ClosureForkJoin<S: ClosureSubject, Tree: ForkJoinTree>: Sendable {
 
   func solve() -> Int {
     let root = tree.root
-    subject.submit { self.run(root, nil) }
+    subject.submit { self.run(root, FrameReference(pointer: nil)) }
     finished.wait()
     subject.drain()
     return result.load(ordering: .acquiring)
   }
 
-  private func run(_ node: Tree.Node, _ parent: Frame?) {
+  private func run(_ node: Tree.Node, _ parent: FrameReference) {
     let value = tree.value(of: node)
     let count = tree.childCount(of: node)
     guard count > 0 else { return complete(parent, value) }
-    let frame = Frame(parent: parent, children: count, sum: value)
-    tree.forEachChild(of: node, count: count) { child in subject.submit { self.run(child, frame) } }
+    let memory = UnsafeMutablePointer<Frame>.allocate(capacity: 1)
+    memory.initialize(to: Frame(parent: parent, unfinished: Atomic(count), sum: Atomic(value)))
+    let frame = FrameReference(pointer: memory)
+    // `solve` keeps this object until all have run.
+    let runner = Unmanaged.passUnretained(self)
+    tree.forEachChild(of: node, count: count) { child in
+      subject.submit { runner._withUnsafeGuaranteedRef { $0.run(child, frame) } }
+    }
   }
 
   /// Notes that a child of `frame` is done and contributes `value`.
-  private func complete(_ frame: Frame?, _ value: Int) {
+  private func complete(_ frame: FrameReference, _ value: Int) {
     var frame = frame
     var value = value
-    while let current = frame {
-      current.sum.wrappingAdd(value, ordering: .relaxed)
-      guard current.unfinished.wrappingSubtract(1, ordering: .acquiringAndReleasing).newValue == 0 else { return }
-      value = current.sum.load(ordering: .relaxed)
-      frame = current.parent
+    while let current = frame.pointer {
+      current.pointee.sum.wrappingAdd(value, ordering: .relaxed)
+      guard current.pointee.unfinished.wrappingSubtract(1, ordering: .acquiringAndReleasing).newValue == 0 else {
+        return
+      }
+      value = current.pointee.sum.load(ordering: .relaxed)
+      frame = current.pointee.parent
+      current.deinitialize(count: 1)
+      current.deallocate()
     }
     result.store(value, ordering: .releasing)
     finished.signal()

@@ -28,17 +28,15 @@ open class BlockOperation: Operation, @unchecked Sendable {
 
   /// An operation for a queue that made the operation itself. The operation's one reference is the queue's from the
   /// start.
-  static func scheduled(at level: Int, block: @escaping @Sendable () -> Void) -> Unmanaged<BlockOperation> {
+  static func scheduled(at level: Int, block: consuming @escaping @Sendable () -> Void) -> Unmanaged<BlockOperation> {
     let spare = SpareOperations.take()
     guard let pointer = UnsafeRawPointer(bitPattern: spare) else {
-      return .passRetained(BlockOperation(scheduledAt: level, block: block))
+      return .passRetained(BlockOperation(scheduledAt: level, block: consume block))
     }
-    let operation = Unmanaged<BlockOperation>.fromOpaque(pointer)
-    operation._withUnsafeGuaranteedRef {
-      $0.renew(scheduledAt: level)
-      $0.firstBlock = FirstBlock(run: block)
-    }
-    return operation
+    let operation = Unmanaged<BlockOperation>.fromOpaque(pointer).takeRetainedValue()
+    operation.renew(scheduledAt: level)
+    operation.firstBlock = FirstBlock(run: consume block)
+    return .passRetained(operation)
   }
 
   /// Adds a closure to run at the same time as the others. Traps when the operation has started.

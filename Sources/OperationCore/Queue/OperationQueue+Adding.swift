@@ -16,14 +16,14 @@ extension OperationQueue {
     if isObserved { notifyListChanged() }
   }
 
-  final func add(_ block: @escaping @Sendable () -> Void) {
+  final func add(_ block: consuming @escaping @Sendable () -> Void) {
     guard type(of: self) == OperationQueue.self else {
       // A subclass sees every operation that is added.
-      addOperation(BlockOperation(block: block))
+      addOperation(BlockOperation(block: consume block))
       return
     }
     // The operation's one reference is the queue's from the start.
-    let object = BlockOperation.scheduled(at: qualityOfServiceNow.priority.level, block: block)
+    let object = BlockOperation.scheduled(at: qualityOfServiceNow.priority.level, block: consume block)
     let (sequence, isControlled) = registry.takeNumbers(1)
     let ticket = registry.ticket(sequence: sequence, isControlled: isControlled)
     OwedReferences.take(1, of: Unmanaged.passUnretained(self).toOpaque())

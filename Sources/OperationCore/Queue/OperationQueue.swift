@@ -52,7 +52,7 @@ open class OperationQueue: @unchecked Sendable {
   open func addOperation(_ op: Operation) { add(op) }
 
   /// Adds a closure as a `BlockOperation`. O(1), two allocations including the closure's own.
-  open func addOperation(_ block: @escaping @Sendable () -> Void) { add(block) }
+  open func addOperation(_ block: consuming @escaping @Sendable () -> Void) { add(consume block) }
 
   /// Adds all operations in one step: none starts before all are listed. Traps as `addOperation`, before anything
   /// changed.
