@@ -35,14 +35,19 @@ struct Chain: Workload {
     let length = try setting.integer("length")
     let subject = S(workers: setting.workers)
     let order = ChainOrder(length: length)
+    // The bodies count no reference, because that is no cost of a subject. The trial keeps the order.
+    let bodies = Unmanaged.passUnretained(order)
     return trial(length: length, order: order) { elapsed in
       // Local to this function, so that no exclusivity check is made on access.
       var items: [S.Item] = []
       items.reserveCapacity(length)
       let start = Counters.read()
+      // As `items.last`, which would count a reference.
+      var previous: Unmanaged<S.Item>?
       for index in 0..<length {
-        let item = S.makeOperation { order.visit(index) }
-        if index > 0 { S.addDependency(of: item, on: items[index - 1]) }
+        let item = S.makeOperation { bodies._withUnsafeGuaranteedRef { $0.visit(index) } }
+        previous?._withUnsafeGuaranteedRef { S.addDependency(of: item, on: $0) }
+        previous = Unmanaged.passUnretained(item)
         items.append(item)
       }
       subject.add(contentsOf: items)
@@ -78,10 +83,17 @@ private final class ClosureChain<S: ClosureSubject>: Sendable {
     order = ChainOrder(length: length)
   }
 
+  /// The body counts no reference, because that is no cost of a subject. The trial keeps this object.
+  @inline(__always)
+  private func submit(_ index: Int) {
+    let chain = Unmanaged.passUnretained(self)
+    subject.submit { chain._withUnsafeGuaranteedRef { $0.step(index) } }
+  }
+
   func step(_ index: Int) {
     order.visit(index)
     if index + 1 < length {
-      subject.submit { self.step(index + 1) }
+      submit(index + 1)
     } else {
       finished.signal()
     }

@@ -90,14 +90,15 @@ final class OperationGraph<S: OperationSubject> {
   func scale(by factor: Double) { data.scale(by: factor) }
 
   func run(_ timing: inout GraphTiming) throws {
-    let data = data
     let inputs = data.inputs
+    // The bodies count no reference, because that is no cost of a subject. This object keeps the data.
+    let bodies = Unmanaged.passUnretained(data)
     // The array belongs to this function during the run, so that no exclusivity check is made on access.
     var items = exchange(&items, with: [])
     data.begin()
     let start = Counters.read()
     for task in 0..<inputs.count {
-      let item = S.makeOperation { data.execute(task) }
+      let item = S.makeOperation { bodies._withUnsafeGuaranteedRef { $0.execute(task) } }
       for input in inputs[task] { known[input]._withUnsafeGuaranteedRef { S.addDependency(of: item, on: $0) } }
       (known + task).initialize(to: Unmanaged.passUnretained(item))
       items.append(item)
@@ -151,7 +152,7 @@ final class ClosureGraph<S: ClosureSubject>: @unchecked Sendable {
     unfinished.store(graph.count, ordering: .relaxed)
     for task in 0..<graph.count { waiting[task].store(data.inputs[task].count, ordering: .relaxed) }
     let added = Clock.now()
-    for task in sources { subject.submit { self.execute(task) } }
+    for task in sources { submit(task) }
     done.wait()
     timing.makespan += Clock.now() - added
     subject.drain()
@@ -159,11 +160,18 @@ final class ClosureGraph<S: ClosureSubject>: @unchecked Sendable {
     try data.check()
   }
 
+  /// The body counts no reference, because that is no cost of a subject. `run` keeps this object.
+  @inline(__always)
+  private func submit(_ task: Int) {
+    let graph = Unmanaged.passUnretained(self)
+    subject.submit { graph._withUnsafeGuaranteedRef { $0.execute(task) } }
+  }
+
   private func execute(_ task: Int) {
     data.execute(task)
     for dependent in dependents[task]
     where waiting[dependent].wrappingSubtract(1, ordering: .acquiringAndReleasing).newValue == 0 {
-      subject.submit { self.execute(dependent) }
+      submit(dependent)
     }
     if unfinished.wrappingSubtract(1, ordering: .acquiringAndReleasing).newValue == 0 { done.signal() }
   }
