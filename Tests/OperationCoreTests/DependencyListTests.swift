@@ -25,7 +25,7 @@ import Testing
     #expect(listed(list) == expected)
     for word in expected {
       let edge = list.find(word)
-      #expect(edge != 0 && DependencyList.record(edge).dependency == word)
+      #expect(edge != 0 && DependencyList.record(edge).dependency == word && list.mayHold(word))
       #expect(DependencyList.owner(of: edge) == 1 << 20)
     }
   }
@@ -38,6 +38,14 @@ import Testing
       expect(list, is: Self.words(count))
       #expect(list.find(1 << 30) == 0)
       #expect(list.first.pointee.count == count)
+    }
+  }
+
+  @Test func `the filter of a short list tells most others apart`() {
+    withList(of: Self.words(4)) { list in
+      let others = (1_000..<2_000).count { list.mayHold(UInt($0) << 7) }
+      // Four bits of 64 are set.
+      #expect(others < 200)
     }
   }
 

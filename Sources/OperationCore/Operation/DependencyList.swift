@@ -40,7 +40,32 @@ struct DependencyChunk {
   var end: UInt
   /// Records in all chunks, holes included: every chunk except the last is full.
   var count = 0
-  var index: UnsafeMutablePointer<DependencyIndex>?
+  /// The index; or, with bit 0 set, a filter: a bit for each dependency that was ever appended, several to a bit. Most
+  /// lists are short, and most dependencies that are added are not in the list: the filter saves the search.
+  private var indexOrFilter: UInt = 1
+
+  var index: UnsafeMutablePointer<DependencyIndex>? {
+    @inline(__always) get { indexOrFilter & 1 == 0 ? UnsafeMutablePointer(bitPattern: indexOrFilter) : nil }
+    // Without an index again, the filter knows nothing: everything may be in the list.
+    set { indexOrFilter = newValue.map { UInt(bitPattern: $0) } ?? .max }
+  }
+
+  @inline(__always)
+  private static func filterBit(_ dependency: UInt) -> UInt {
+    1 << ((dependency &* UInt(truncatingIfNeeded: 0x9E37_79B9_7F4A_7C15 as UInt64)) >> (UInt.bitWidth - 6))
+  }
+
+  /// False when the dependency was never appended.
+  @inline(__always)
+  func mayHold(_ dependency: UInt) -> Bool {
+    indexOrFilter & 1 == 0 || indexOrFilter & Self.filterBit(dependency) != 0
+  }
+
+  /// The dependency is about to be appended.
+  @inline(__always)
+  mutating func noteInFilter(_ dependency: UInt) {
+    if indexOrFilter & 1 != 0 { indexOrFilter |= Self.filterBit(dependency) }
+  }
 
   /// - Returns: a chunk without records.
   @inline(__always)
@@ -119,6 +144,10 @@ struct DependencyList {
 
   // MARK: - Finding
 
+  /// False when the list certainly does not hold the dependency. O(1).
+  @inline(__always)
+  func mayHold(_ dependency: UInt) -> Bool { first.pointee.mayHold(dependency) }
+
   /// The edge whose record lists the dependency, or 0.
   func find(_ dependency: UInt) -> UInt {
     if first.pointee.count > Self.searchLimit { return indexed.pointee.listed[dependency] ?? 0 }
@@ -156,6 +185,7 @@ struct DependencyList {
     Self.record(edge).initialize(to: DependencyRecord(word: record, next: 0))
     first.pointee.end = edge &+ 1
     first.pointee.count &+= 1
+    first.pointee.noteInFilter(record & ~DependencyRecord.flags)
     if let index = first.pointee.index { index.pointee.note(edge) }
     return edge
   }

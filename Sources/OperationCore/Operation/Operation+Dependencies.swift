@@ -133,7 +133,9 @@ extension Operation {
     if state.isNone { return false }
     if state.only != 0 { return state.only == dependency.word }
     // Every operation that lists a dependency flags it. Most dependencies have not been listed by anybody.
-    guard dependency.stateNow.has(StateWord.hasDependents), let list = state.list else { return false }
+    guard dependency.stateNow.has(StateWord.hasDependents), let list = state.list, list.mayHold(dependency.word) else {
+      return false
+    }
     return list.find(dependency.word) != 0
   }
 
