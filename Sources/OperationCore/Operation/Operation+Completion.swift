@@ -28,7 +28,12 @@ extension Operation {
 
   final func takeCompletionBlock() -> StoredBlock? {
     // A thread that set a block made the side object before it raised a flag, and the finish saw that flag.
-    guard extrasWord.load(ordering: .acquiring) != 0 else { return nil }
-    return lock.withLock { exchange(&extras.completionBlock, with: nil) }
+    extrasWord.load(ordering: .acquiring) == 0 ? nil : takeStoredCompletionBlock()
+  }
+
+  /// Not inlined: most operations with an epilogue have dependencies alone.
+  @inline(never)
+  private final func takeStoredCompletionBlock() -> StoredBlock? {
+    lock.withLock { exchange(&extras.completionBlock, with: nil) }
   }
 }
