@@ -245,6 +245,13 @@ struct ReadyBatch: ~Copyable {
     var all = JobFIFO()
     all.append(contentsOf: &admitted)
     admittedQueue = 0
+    if all.count == 1, frame == nil, place == nil, handsOut {
+      // No place is this batch's to give away: the operation may wait for the next visit.
+      let entry = all.popFirst()
+      return Operation.unmanaged(entry)._withUnsafeGuaranteedRef {
+        queue.controller.admitLater($0, entry: entry, of: queue)
+      }
+    }
     let frees = handsOut && placeIsHeld && place?.toOpaque() == Unmanaged.passUnretained(queue).toOpaque()
     queue.controller.admit(all, to: queue, frame: frame, handsOut: handsOut, freesPlace: frees)
   }

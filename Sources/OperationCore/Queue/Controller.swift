@@ -165,10 +165,6 @@ struct Controller: ~Copyable, @unchecked Sendable {
     _ entries: consuming JobFIFO, to queue: OperationQueue, frame: UnsafeMutablePointer<LaunchFrame>?, handsOut: Bool,
     freesPlace: Bool
   ) {
-    if entries.count == 1, frame == nil, handsOut, !freesPlace {
-      let entry = entries.popFirst()
-      return Operation.unmanaged(entry)._withUnsafeGuaranteedRef { admitLater($0, entry: entry, of: queue) }
-    }
     lock.lock()
     if freesPlace { admission.pointee.freeHeldPlace() }
     insertArrivals()
