@@ -2,7 +2,7 @@ import Operations
 import TestSupport
 import Testing
 
-/// Row 52: a queue uses the objects again that `addOperation(_ block:)` makes. Nobody may be able to tell.
+/// Row 52: the memory of block operations is used again, whoever made them. Nobody may be able to tell.
 @Suite("Operations used again")
 struct ReuseTests {
   private static let rounds = 2_000
@@ -101,6 +101,81 @@ struct ReuseTests {
     }
   }
 
+  /// Random graphs of block operations that nobody holds once they are added, by several threads at once. Each body
+  /// finds that its dependencies have run, and has not run itself.
+  @Test("row 52: operations of graphs run once and in order, whoever drops them", arguments: allBackends)
+  func graphs(backend: TestBackend) throws {
+    try backend.withQueue { queue in
+      let wrong = Counter()
+      let done = CountdownLatch(3)
+      for seed in 1...3 {
+        startThread {
+          var random = SeededGenerator(seed: UInt64(seed))
+          for _ in 0..<60 { Self.runGraph(on: queue, wrong: wrong, &random) }
+          done.countDown()
+        }
+      }
+      try done.wait("the threads")
+      try queue.drainInTime()
+      #expect(wrong.value == 0 && queue.operationCount == 0)
+    }
+  }
+
+  private static func runGraph(on queue: OperationQueue, wrong: Counter, _ random: inout SeededGenerator) {
+    let flags = (0..<60).map { _ in Flag() }
+    var operations: [Operation] = []
+    var held: [Operation] = []
+    var cancelled = 0
+    let end = Gate()
+    for index in flags.indices {
+      var needed = Set<Int>()
+      for _ in 0..<Int.random(in: 0...6, using: &random) where index > 0 {
+        needed.insert(Int.random(in: max(0, index - 12)..<index, using: &random))
+      }
+      let inputs = needed.map { flags[$0] }
+      let flag = flags[index]
+      let operation = BlockOperation {
+        if !flag.raise() || !inputs.allSatisfy(\.isRaised) { wrong.increment() }
+      }
+      if operation.isFinished || operation.isCancelled || !operation.isReady || !operation.dependencies.isEmpty
+        || operation.queuePriority != .normal || operation.name != nil || operation.completionBlock != nil
+      {
+        wrong.increment()
+      }
+      for input in needed { operation.addDependency(operations[input]) }
+      switch Int.random(in: 0..<12, using: &random) {
+      case 0: held.append(operation)
+      case 1: operation.queuePriority = .high
+      case 2: operation.name = "\(index)"
+      case 3: operation.completionBlock = {}
+      case 4:
+        // A dependency that was removed counts no longer; the body still finds that it ran, since its dependencies did.
+        let other = BlockOperation {}
+        operation.addDependency(other)
+        operation.removeDependency(other)
+      default: break
+      }
+      operations.append(operation)
+    }
+    let join = BlockOperation { end.open() }
+    for operation in operations { join.addDependency(operation) }
+    operations.append(join)
+    if Bool.random(using: &random) {
+      queue.addOperations(operations, waitUntilFinished: false)
+    } else {
+      for operation in operations { queue.addOperation(operation) }
+    }
+    // One is cancelled late, or has run by then: only its own body may be missing.
+    if Bool.random(using: &random) {
+      operations[operations.count - 2].cancel()
+      cancelled = 1
+    }
+    operations.removeAll()
+    end.pass()
+    if flags.count(where: { !$0.isRaised }) > cancelled { wrong.increment() }
+    if !held.allSatisfy(\.isFinished) { wrong.increment() }
+  }
+
   private func finished() -> Operation {
     let operation = Operation()
     operation.start()
@@ -110,4 +185,18 @@ struct ReuseTests {
 
 private final class WeakOperation {
   weak var operation: Operation?
+}
+
+private final class Flag: Sendable {
+  private let monitor = Monitor(false)
+
+  var isRaised: Bool { monitor.value }
+
+  /// - Returns: false when the flag was raised before.
+  func raise() -> Bool {
+    monitor.with { isRaised in
+      defer { isRaised = true }
+      return !isRaised
+    }
+  }
 }

@@ -51,8 +51,8 @@ struct Chain: Workload {
         items.append(item)
       }
       subject.add(contentsOf: items)
-      subject.drain()
       items.removeAll(keepingCapacity: true)
+      subject.drain()
       elapsed.add(since: start)
       try checkEmpty(subject.remaining)
     }

@@ -105,9 +105,9 @@ final class OperationGraph<S: OperationSubject> {
     }
     let added = Clock.now()
     subject.add(contentsOf: items)
+    items.removeAll(keepingCapacity: true)
     subject.drain()
     timing.makespan += Clock.now() - added
-    items.removeAll(keepingCapacity: true)
     self.items = items
     timing.elapsed.add(since: start)
     try data.check()

@@ -21,16 +21,21 @@ struct ExternalBatch: Workload {
     let batch = max(1, try setting.integer("batch"))
     let subject = S(workers: setting.workers)
     let flags = RunFlags(count: operations)
+    // One array for all batches: an allocation of some KB makes the system's allocator merge all its free blocks.
+    var kept: [S.Item] = []
+    kept.reserveCapacity(batch)
     return .rounds(of: operations, flags, on: subject) {
+      // Local to this function, so that no exclusivity check is made on access.
+      var items = exchange(&kept, with: [])
       for first in stride(from: 0, to: operations, by: batch) {
-        var items: [S.Item] = []
-        items.reserveCapacity(batch)
         for index in first..<min(first + batch, operations) {
           let flag = flags.slot(index)
           items.append(S.makeOperation { flag.mark() })
         }
         subject.add(contentsOf: items)
+        items.removeAll(keepingCapacity: true)
       }
+      kept = items
     }
   }
 }

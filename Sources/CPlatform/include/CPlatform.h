@@ -93,6 +93,7 @@ typedef struct {
   void *_Nullable frame;   ///< the innermost operation launch on this thread (set by the operation core)
   void *_Nullable pending_batch;  ///< the batch that a wait on this thread hands over first (see `ReadyBatch`)
   void *_Nullable owed_queue;  ///< the queue to which this thread owes references (see `OwedReferences`)
+  uint64_t unshared_counts;  ///< reference counts of an object that nobody else knows; 0: not looked up yet
   cplatform_magazines spare_operations;
   cplatform_magazines spare_chunks;
   void *_Nullable trace_buffer;  ///< this thread's buffer of events; NULL before its first event (see `TraceBuffer`)
@@ -114,6 +115,9 @@ void swift_release_n(void *object, uint32_t count);
 typedef enum { cplatform_spares_owner = 0, cplatform_trace_owner = 1 } cplatform_exit_owner;
 /// Calls `body` once when the calling thread ends; one body per owner for the whole program.
 void cplatform_at_thread_exit(cplatform_exit_owner owner, void (*body)(void));
+
+/// Fetches the cache line of an address that this thread is about to use. Never faults.
+static inline void cplatform_prefetch(uintptr_t address) { __builtin_prefetch((const void *)address, 1, 3); }
 
 /// An address that tells threads apart.
 static inline cplatform_thread_words *cplatform_thread_words_address(void) { return &cplatform_words; }

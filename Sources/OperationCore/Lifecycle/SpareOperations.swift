@@ -2,11 +2,11 @@ import CPlatform
 import Primitives
 import Synchronization
 
-/// Finished operations that `addOperation(_ block:)` made, kept to be used again.
+/// Finished block operations, kept to be used again: `Lifecycle/README.md` says when.
 ///
-/// Only an operation that nobody can know any more is kept. The operation's one reference is the queue's, and no weak
-/// or unowned reference exists: the object's reference counts are those of a new object. The operation's state is
-/// that of an ordinary end. The operation has no side object, dependency or dependents. The closure left the
+/// Only an operation that nobody can know any more is kept. Whoever gives the operation here has its one reference,
+/// and no weak or unowned reference exists: the object's reference counts are those of a new object. The operation's
+/// state is that of an ordinary end. The operation has no side object, dependency or dependents. The closure left the
 /// operation before the closure ran. At most 1 MB is kept, and 8 KB per thread until the thread ends.
 enum SpareOperations: SpareKind {
   static let depot = SpareDepot()
@@ -18,20 +18,24 @@ enum SpareOperations: SpareKind {
 
   /// The reference counts of an object that nobody else knows, as they stand in the object's second word. The value
   /// is read from a new object: if the layout is another one, nothing is kept, and nothing worse happens.
-  private static let unshared: UInt = {
+  private static let unshared: UInt64 = {
     let object = Unmanaged.passRetained(BlockOperation())
     defer { object.release() }
     return referenceCounts(UInt(bitPattern: object.toOpaque()))
   }()
 
-  private static func referenceCounts(_ word: UInt) -> UInt {
-    UnsafeMutablePointer<Atomic<UInt>>(bitPattern: word + UInt(MemoryLayout<UInt>.size)).unsafelyUnwrapped.pointee
+  @inline(__always)
+  private static func referenceCounts(_ word: UInt) -> UInt64 {
+    UnsafeMutablePointer<Atomic<UInt64>>(bitPattern: word &+ UInt(MemoryLayout<UInt>.size)).unsafelyUnwrapped.pointee
       .load(ordering: .acquiring)
   }
 
   /// Gives back the reference that the word stands for, or keeps the operation when it may be used again.
   static func giveBack(_ word: UInt) {
-    guard referenceCounts(word) == unshared,
+    // Looked up once for each thread: a lazy global is a call for each use.
+    let words = cplatform_thread_words_address()
+    if _slowPath(words.pointee.unshared_counts == 0) { words.pointee.unshared_counts = unshared }
+    guard referenceCounts(word) == words.pointee.unshared_counts,
       Operation.unmanaged(word)._withUnsafeGuaranteedRef({ $0.isAsNew })
     else { return JobObject.unmanaged(word).release() }
     Spares<SpareOperations>.giveBack(word)
@@ -59,10 +63,9 @@ enum SpareOperations: SpareKind {
 }
 
 extension Operation {
-  /// Whether an operation that a queue made for itself ended without anything out of the ordinary. If so, a few
-  /// stores make the operation new.
+  /// Whether the operation ended without anything out of the ordinary. If so, a few stores make the operation new.
   fileprivate final var isAsNew: Bool {
     stateNow.isPlainEnd && extrasWord.load(ordering: .relaxed) == 0 && dependencyWord.load(ordering: .relaxed) == 0
-      && dependents.load(ordering: .relaxed) == 0 && queueWord.load(ordering: .relaxed) == 0
+      && dependents.load(ordering: .relaxed) <= EdgeWord.sealed && queueWord.load(ordering: .relaxed) == 0
   }
 }

@@ -43,8 +43,12 @@ enum Spares<Kind: SpareKind> {
     let own = Kind.local(words)
     if own.pointee.count == 0, !refill(own, words) { return 0 }
     let word = own.pointee.loaded
-    own.pointee.loaded = Kind.next(of: word)
+    let next = Kind.next(of: word)
+    own.pointee.loaded = next
     own.pointee.count -= 1
+    // Another thread has mostly written the next piece. This thread does not wait for that when it takes the piece.
+    cplatform_prefetch(next)
+    cplatform_prefetch(next &+ 64)
     return word
   }
 

@@ -14,10 +14,11 @@ struct StateWord: Equatable, Sendable {
   /// A new operation that a queue made for itself, ready and handed to a backend at once.
   static let initialScheduled = StateWord(bits: enqueued | listed | scheduled | linked)
 
-  /// Whether an operation that a queue made for itself ended, and nothing happened to the operation except its
-  /// closure. The queue may have had a limit.
+  /// Whether the operation ended in its queue, and nothing happened to the operation except its closure, dependencies
+  /// and dependents. The queue may have had a limit.
   var isPlainEnd: Bool {
-    bits & ~Self.tracked == Self.enqueued | Self.listed | Self.scheduled | Self.started | Self.finished
+    let harmless = Self.tracked | Self.hasDependents | Self.hasEpilogue | Self.hasDependencies
+    return bits & ~harmless == Self.enqueued | Self.listed | Self.scheduled | Self.started | Self.finished
   }
 
   static let oneDependency: UInt64 = 1 << 32

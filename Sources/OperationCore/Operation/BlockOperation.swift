@@ -4,7 +4,7 @@ import Synchronization
 /// An operation that runs closures: the first on the thread that starts the operation, further closures at the same
 /// time on the backend. The operation finishes when all closures have returned. One allocation beside the closure's.
 open class BlockOperation: Operation, @unchecked Sendable {
-  // Sendable: `firstBlock` is written in `init`. Later `firstBlock` is touched by the one thread that starts the
+  // Sendable: `firstBlock` is written by the thread that makes the operation. Later `firstBlock` is touched by the one thread that starts the
   // operation, or by others under `lock` as `areBlocksHere` says.
 
   private final var firstBlock: FirstBlock?
@@ -15,28 +15,41 @@ open class BlockOperation: Operation, @unchecked Sendable {
     super.init()
   }
 
+  /// Makes an operation that runs a closure. Subclasses inherit this initializer, as in Foundation; for
+  /// `BlockOperation` itself the compiler chooses the one that may use memory again, with the same meaning.
   /// - Parameter block: released after the block has run.
-  public init(block: @escaping @Sendable () -> Void) {
+  @_disfavoredOverload
+  public convenience init(block: @escaping @Sendable () -> Void) {
+    self.init()
     firstBlock = FirstBlock(run: block)
-    super.init()
   }
 
-  init(scheduledAt level: Int, block: @escaping @Sendable () -> Void) {
-    firstBlock = FirstBlock(run: block)
-    super.init(scheduledAt: level)
-  }
-
-  /// An operation for a queue that made the operation itself. The operation's one reference is the queue's from the
-  /// start.
-  static func scheduled(at level: Int, block: consuming @escaping @Sendable () -> Void) -> Unmanaged<BlockOperation> {
-    let spare = SpareOperations.take()
-    guard let pointer = UnsafeRawPointer(bitPattern: spare) else {
-      return .passRetained(BlockOperation(scheduledAt: level, block: consume block))
+  @inline(__always)
+  private static func make(
+    _ state: StateWord, _ level: LevelWord, block: consuming @escaping @Sendable () -> Void
+  ) -> BlockOperation {
+    let operation: BlockOperation
+    if let spare = UnsafeRawPointer(bitPattern: SpareOperations.take()) {
+      operation = Unmanaged<BlockOperation>.fromOpaque(spare).takeRetainedValue()
+    } else {
+      // The class has no initializer of its own for this: subclasses in other modules would then inherit none.
+      operation = BlockOperation()
+      operation.mayBeReused.store(1, ordering: .relaxed)
     }
-    let operation = Unmanaged<BlockOperation>.fromOpaque(pointer).takeRetainedValue()
-    operation.renew(scheduledAt: level)
+    operation.renew(state, level)
     operation.firstBlock = FirstBlock(run: consume block)
-    return .passRetained(operation)
+    return operation
+  }
+
+  /// An operation for a queue that made the operation itself: enqueued, listed and scheduled from the start. The
+  /// operation's one reference is the queue's.
+  static func scheduled(at level: Int, block: consuming @escaping @Sendable () -> Void) -> Unmanaged<BlockOperation> {
+    .passRetained(make(.initialScheduled, LevelWord.initial.with(level: level), block: consume block))
+  }
+
+  /// What `BlockOperation(block:)` calls: not for use in programs.
+  public static func _make(block: consuming @escaping @Sendable () -> Void) -> BlockOperation {
+    make(.initial, .initial, block: consume block)
   }
 
   /// Adds a closure to run at the same time as the others. Traps when the operation has started.
@@ -108,6 +121,28 @@ open class BlockOperation: Operation, @unchecked Sendable {
     let first = firstBlock.take()
     _ = first
     withExtendedLifetime(more) {}
+  }
+}
+
+/// Gives `BlockOperation`, and none of its subclasses, an initializer that may use an operation's memory again. An
+/// initializer of the class itself always allocates.
+public protocol _ReusableOperation {
+  /// The class itself: a subclass inherits this type, and so differs from the type.
+  associatedtype _Exact
+}
+
+extension BlockOperation: _ReusableOperation {
+  public typealias _Exact = BlockOperation
+}
+
+extension _ReusableOperation where _Exact == Self {
+  /// Makes an operation that runs a closure, in memory of a finished operation that nobody knows any more, or in new
+  /// memory.
+  /// - Parameter block: released after the block has run.
+  @inlinable
+  public init(block: @escaping @Sendable () -> Void) {
+    // `Self` is `BlockOperation`: the class is the only one whose `_Exact` is the class itself.
+    self = unsafeBitCast(BlockOperation._make(block: block), to: Self.self)
   }
 }
 

@@ -36,7 +36,8 @@ extension Operation {
     // A dependency that has finished has let its own dependencies go, except for an instant after its finish.
     let dependency: Unmanaged<Operation> = Operation.unmanaged(word)
     if dependency._withUnsafeGuaranteedRef({ $0.dependencyWord.load(ordering: .relaxed) }) == 0 {
-      return dependency.release()
+      let mayBeReused = dependency._withUnsafeGuaranteedRef { $0.mayBeReused.load(ordering: .relaxed) }
+      return mayBeReused != 0 ? SpareOperations.giveBack(word) : dependency.release()
     }
     var taken = [dependency.takeRetainedValue()]
     releaseIteratively(&taken)

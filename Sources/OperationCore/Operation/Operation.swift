@@ -18,7 +18,7 @@ open class Operation: JobObject, @unchecked Sendable {
   // controller.
 
   let lock = FutexLock()
-  let state: Atomic<UInt64>
+  let state = Atomic<UInt64>(StateWord.initial.bits)
   /// Top of the stack of edges to operations that wait for this one; see `Dependents.swift`.
   let dependents = Atomic<UInt>(0)
   /// Link of the edge inside this operation. The only dependency uses the link until the dependency has finished;
@@ -41,32 +41,29 @@ open class Operation: JobObject, @unchecked Sendable {
   /// How far the finish has come: 0, `waitersMayGo` (the queue does not list the operation any more),
   /// `epilogueMayRun` (the dependents have been released).
   let departed = Atomic<UInt8>(0)
-  /// 1: a queue made the operation for a closure, and may use the operation again; see `SpareOperations`.
-  let mayBeReused: Atomic<UInt8>
+  /// 1: the operation's memory may be used again; see `SpareOperations`.
+  let mayBeReused = Atomic<UInt8>(0)
   let admission = Atomic<UInt8>(0)
 
   /// Makes an operation without work of its own: a subclass overrides `main()`, or `start()` for work that goes on
   /// after `start()` returns.
   public init() {
-    state = Atomic(StateWord.initial.bits)
-    mayBeReused = Atomic(0)
     super.init(levelWord: LevelWord.initial.bits)
   }
 
-  /// For an operation that a queue makes for itself: enqueued, listed and scheduled from the start.
-  init(scheduledAt level: Int) {
-    state = Atomic(StateWord.initialScheduled.bits)
-    mayBeReused = Atomic(1)
-    super.init(levelWord: LevelWord.initial.with(level: level).bits)
-  }
-
-  /// Makes an operation that ended new again, as `init(scheduledAt:)` does. Called by the only thread that knows the
-  /// operation.
-  final func renew(scheduledAt level: Int) {
-    levelWord.store(LevelWord.initial.with(level: level).bits, ordering: .relaxed)
+  /// Makes an operation that ended new again. Called by the only thread that knows the operation.
+  @inline(__always)
+  final func renew(_ state: StateWord, _ level: LevelWord) {
+    link.store(0, ordering: .relaxed)
+    levelWord.store(level.bits, ordering: .relaxed)
+    dependents.store(0, ordering: .relaxed)
+    edgeNext.store(0, ordering: .relaxed)
+    slotWord.store(0, ordering: .relaxed)
+    sequence.store(0, ordering: .relaxed)
+    home.store(0, ordering: .relaxed)
     departed.store(0, ordering: .relaxed)
     admission.store(0, ordering: .relaxed)
-    state.store(StateWord.initialScheduled.bits, ordering: .relaxed)
+    self.state.store(state.bits, ordering: .relaxed)
   }
 
   deinit {

@@ -68,6 +68,8 @@ extension StealingPool {
     var moved = false
     while case let job = batch.popFirst(), job != 0 {
       worker.push(job, level: level)
+      // The walk reads a job's first line alone; another thread has written the next one, too.
+      cplatform_prefetch(job &+ 64)
       moved = true
     }
     if moved {

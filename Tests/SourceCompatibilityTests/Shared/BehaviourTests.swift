@@ -184,6 +184,21 @@ struct BehaviourTests {
     #expect(log.events[13] == 5 && log.events[3..<13].allSatisfy { $0 == 4 } && log.count == 24)
   }
 
+  @Test("subclasses of BlockOperation inherit its initializer, or declare their own")
+  func blockSubclasses() throws {
+    let queue = OperationQueue()
+    let log = EventLog<Int>()
+    let inherited = PlainBlockSubclass { log.append(1) }
+    let own = PrefixedBlockOperation { log.append(1) }
+    let extended = PlainBlockSubclass(times: 2) { log.append(1) }
+    let made = [{ @Sendable in log.append(1) }].map(BlockOperation.init(block:))
+    let all: [Operation] = [inherited, own, extended, BlockOperation(times: 2) { log.append(1) }] + made
+    #expect(type(of: inherited) == PlainBlockSubclass.self && type(of: extended) == PlainBlockSubclass.self)
+    #expect(type(of: made[0]) == BlockOperation.self && own.prefix == "p")
+    try inTime("a waiting batch") { queue.addOperations(all, waitUntilFinished: true) }
+    #expect(log.count == 7 && all.allSatisfy(\.isFinished))
+  }
+
   @Test("the current queue, progress, identity and an underlying queue")
   func theRest() throws {
     let queue = OperationQueue()

@@ -157,3 +157,26 @@ final class CountingBlockOperation: BlockOperation, @unchecked Sendable {
     super.addExecutionBlock(block)
   }
 }
+
+/// `init(block:)` is a convenience initializer: a subclass may declare its own without `override`.
+final class PrefixedBlockOperation: BlockOperation, @unchecked Sendable {
+  let prefix: String
+
+  init(prefix: String = "", block: @escaping @Sendable () -> Void) {
+    self.prefix = prefix
+    super.init()
+    addExecutionBlock(block)
+  }
+
+  convenience init(block: @escaping @Sendable () -> Void) { self.init(prefix: "p", block: block) }
+}
+
+/// A subclass without initializers of its own inherits all of them.
+class PlainBlockSubclass: BlockOperation, @unchecked Sendable {}
+
+extension BlockOperation {
+  convenience init(times count: Int, block: @escaping @Sendable () -> Void) {
+    self.init(block: block)
+    for _ in 1..<count { addExecutionBlock(block) }
+  }
+}
