@@ -7,7 +7,7 @@ import Primitives
 /// Threads start when needed, at most `workers` of them plus one for each that blocks. An idle pool uses no CPU.
 /// Among all queues on the pool the most urgent job goes first, up to jobs that are being started on other workers.
 /// The exception is the turn that `Fairness` gives the lowest level; each worker counts its jobs for that by itself.
-/// A worker whose jobs add jobs looks outside once for every eight of them, on the same level.
+/// A worker whose jobs add jobs looks outside once for every four of them, on the same level.
 public final class StealingBackend: Backend {
   public let name = "stealing"
   public let workerCount: Int

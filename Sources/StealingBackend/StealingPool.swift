@@ -82,6 +82,7 @@ final class StealingPool: @unchecked Sendable {
   }
 
   func submit(_ jobs: consuming JobFIFO) {
+    let count = jobs.count
     if let worker = currentWorker {
       worker._withUnsafeGuaranteedRef { worker in
         while case let job = jobs.popFirst(), job != 0 {
@@ -96,6 +97,19 @@ final class StealingPool: @unchecked Sendable {
       inject(jobs)
     }
     react()
+    if count >= SleepWord.jobsPerSearcher { wakeMore(for: count) }
+  }
+
+  /// Several jobs were made visible, and somebody searches. The threads that sleep would otherwise wake one another in
+  /// turn, and each takes 20 microseconds until it runs.
+  @inline(never)
+  private func wakeMore(for jobs: Int) {
+    let wanted = SleepWord.searchersWanted(jobs: jobs)
+    for _ in 1..<wanted {
+      let limit = activeLimit.load(ordering: .relaxed)
+      guard case .activate = sleepNow.reaction(limit: limit, wanted: wanted) else { return }
+      activate(wanted: wanted)
+    }
   }
 
   private func inject(_ jobs: consuming JobFIFO) {

@@ -48,6 +48,21 @@ import Testing
     }
   }
 
+  @Test func `jobs that come together call for a searcher for every eight, up to four, while there are places`() {
+    let wanted = [1: 1, 7: 1, 8: 2, 15: 2, 16: 3, 24: 4, 1_000: 4]
+    for (jobs, searchers) in wanted {
+      #expect(SleepWord.searchersWanted(jobs: jobs) == searchers)
+      for searching in 0...5 {
+        let now = word(searching: searching, sleeping: 8, live: 8 + searching)
+        for limit in 1...8 {
+          let expected: SleepWord.Reaction =
+            searching >= searchers ? .nothing : searching < limit ? .activate : .busy
+          #expect(now.reaction(limit: limit, wanted: searchers) == expected)
+        }
+      }
+    }
+  }
+
   @Test func `one may always search, and at most half of the workers do`() {
     for workers in 1...9 {
       let most = (0...workers).filter { word(searching: $0, live: workers).maySearch(workerCount: workers) }.count

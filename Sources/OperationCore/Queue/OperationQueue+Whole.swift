@@ -13,20 +13,25 @@ extension OperationQueue {
     // First the list is taken, because the list holds the operations. A worker that claims an operation after the
     // instant skips the operation. An operation that is not held here could be gone before its cancel() was called.
     let bound = registry.addedCount
-    var concerned: [Operation] = []
-    registry.visitPending(below: bound, waitForStores: true) { concerned.append($0) }
+    // The list owns a reference to each. Reading a reference out of an array would count it.
+    var concerned: [Unmanaged<Operation>] = []
+    concerned.reserveCapacity(registry.pendingCount)
+    registry.visitPending(below: bound, waitForStores: true) { concerned.append(.passRetained($0)) }
     // This is the instant. Each operation then gets the flag, so that none starts after this call has returned. The
     // overridable cancel() is called last, because cancel() releases what waits for dependencies.
     registry.cancelAll(below: bound)
-    for operation in concerned { operation.flagCancelled() }
+    for owned in concerned { owned._withUnsafeGuaranteedRef { $0.flagCancelled() } }
     var batch = ReadyBatch()
-    for (place, operation) in concerned.enumerated() {
-      if operation.isPlain {
-        operation.markCancelled(into: &batch)
-      } else {
-        batch.flush(frame: nil)
-        operation.cancel()
+    for (place, owned) in concerned.enumerated() {
+      owned._withUnsafeGuaranteedRef { operation in
+        if operation.isPlain {
+          operation.markCancelled(into: &batch)
+        } else {
+          batch.flush(frame: nil)
+          operation.cancel()
+        }
       }
+      owned.release()
       // The batch is flushed so that the workers begin while this thread goes on.
       if place % Self.cancelledTogether == Self.cancelledTogether - 1 { batch.flush(frame: nil) }
     }

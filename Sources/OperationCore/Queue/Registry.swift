@@ -157,7 +157,9 @@ struct Registry: ~Copyable, @unchecked Sendable {
   /// lock.
   /// - Parameter waitForStores: whether to wait for operations whose number is taken but whose slot is not filled
   ///   yet, so that no operation below `bound` is missed.
-  borrowing func visitPending(below bound: Int = .max, waitForStores: Bool = false, _ body: (Operation) -> Void) {
+  borrowing func visitPending(
+    below bound: Int = .max, waitForStores: Bool = false, _ body: (consuming Operation) -> Void
+  ) {
     let limit = min(bound, addedCount)
     var sequence = 0
     while let base = lock.withLock({ directory.pointee.nextBase(from: sequence) })
@@ -207,7 +209,7 @@ struct Registry: ~Copyable, @unchecked Sendable {
   }
 
   private borrowing func visit(
-    _ segment: Segment, _ sequence: Int, waitForStores: Bool, _ body: (Operation) -> Void
+    _ segment: Segment, _ sequence: Int, waitForStores: Bool, _ body: (consuming Operation) -> Void
   ) {
     let slot = segment.slot(sequence)
     while true {
@@ -230,7 +232,7 @@ struct Registry: ~Copyable, @unchecked Sendable {
       let operation = Operation.retained(word)
       slot.pointee.store(word, ordering: .releasing)
       // A reused segment would show an operation with another number.
-      if operation.sequence.load(ordering: .relaxed) == sequence { body(operation) }
+      if operation.sequence.load(ordering: .relaxed) == sequence { body(consume operation) }
       return
     }
   }

@@ -28,11 +28,19 @@ struct SleepWord: Equatable {
     case busy
   }
 
+  /// - Parameter wanted: how many searching threads are enough.
   @inline(__always)
-  func reaction(limit: Int) -> Reaction {
-    if searching > 0 { return .nothing }
+  func reaction(limit: Int, wanted: Int = 1) -> Reaction {
+    if searching >= wanted { return .nothing }
     return active < limit ? .activate : .busy
   }
+
+  /// How many searching threads are enough for jobs that are submitted together. A futex wake costs as much as some ten
+  /// short jobs, and each woken thread that finds a job passes the search on.
+  static func searchersWanted(jobs: Int) -> Int { min(1 + jobs / jobsPerSearcher, mostSearchersWanted) }
+
+  static let jobsPerSearcher = 8
+  static let mostSearchersWanted = 4
 
   /// Whether a thread that ran out of work may search: at most half of the workers search, and one thread always may.
   func maySearch(workerCount: Int) -> Bool { searching == 0 || 2 * searching < workerCount }

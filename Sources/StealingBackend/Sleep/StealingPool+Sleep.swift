@@ -43,12 +43,14 @@ extension StealingPool {
     if now.searching == 0, hasVisibleWork { react() }
   }
 
-  /// Makes one more thread active, unless some thread is searching by now: the latest sleeper, or a new thread.
-  /// - Parameter mayInsist: whether to wait a little for a thread that nobody else would try to start again.
-  func activate(mayInsist: Bool = true) {
+  /// Makes one more thread active, unless enough threads are searching by now: the latest sleeper, or a new thread.
+  /// - Parameters:
+  ///   - wanted: how many searching threads are enough.
+  ///   - mayInsist: whether to wait a little for a thread that nobody else would try to start again.
+  func activate(wanted: Int = 1, mayInsist: Bool = true) {
     sleepLock.lock()
     let now = sleepNow
-    switch now.reaction(limit: activeLimit.load(ordering: .relaxed)) {
+    switch now.reaction(limit: activeLimit.load(ordering: .relaxed), wanted: wanted) {
     case .activate: break
     case .nothing: return sleepLock.unlock()
     case .busy:

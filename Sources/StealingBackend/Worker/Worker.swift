@@ -100,7 +100,7 @@ final class Worker: @unchecked Sendable {
     return true
   }
 
-  /// True once for every eight jobs that the worker added itself. Work that feeds itself would otherwise keep the
+  /// True once for every four jobs that the worker added itself. Work that feeds itself would otherwise keep the
   /// jobs outside waiting for `fairnessInterval` jobs, or for ever.
   @inline(__always)
   func isTimeForOutside() -> Bool {
@@ -109,7 +109,7 @@ final class Worker: @unchecked Sendable {
     return true
   }
 
-  static let outsideInterval: UInt32 = 8
+  static let outsideInterval: UInt32 = 4
 
   /// Whether the worker added jobs since it last looked outside on their account. The worker is about to look
   /// outside.
