@@ -302,4 +302,29 @@ struct GateRunTests {
       try GateCalibration.entries([FakeGate.gated], medians: 30, session: &disturbed)
     }
   }
+
+  /// A cache that holds one call's operations from the first call on is no leak, and bytes that every operation leaves
+  /// behind are one, however long the subject runs.
+  @Test func aLeakGrowsAndACacheDoesNot() {
+    let perCall = 3_000
+    func settled(cached: Int, leakedPerOperation: Int) -> (AllocationCounts.Retained, calls: Int) {
+      var calls = 3
+      let kept = AllocationCounts.Retained.settled(
+        calls: calls, operationsPerCall: perCall,
+        bytes: { cached + leakedPerOperation * perCall * calls }, callAgain: { calls += 1 })
+      return (kept, calls)
+    }
+    let (nothing, quick) = settled(cached: 0, leakedPerOperation: 0)
+    #expect(!nothing.isLeak && nothing.operations == 9_000 && quick == 3)
+    let (cache, some) = settled(cached: 250_000, leakedPerOperation: 0)
+    #expect(!cache.isLeak && cache.operations == 18_000 && some == 6)
+    let (leak, most) = settled(cached: 0, leakedPerOperation: 17)
+    #expect(leak.isLeak && leak.bytesPerOp == 17 && leak.operations == 36_000 && most == 12)
+    let (hidden, all) = settled(cached: -50_000, leakedPerOperation: 32)
+    #expect(hidden.isLeak && all == 12)
+  }
+
+  @Test func aRecordIsMadeBesideBusyThreadsByTurns() {
+    #expect((0..<6).map { AllocationCounts.busyThreads(process: $0, processors: 4) } == [0, 1, 5, 0, 1, 5])
+  }
 }

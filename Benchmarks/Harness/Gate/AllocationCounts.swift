@@ -23,6 +23,28 @@ package struct AllocationCounts: Hashable, Sendable {
     package static let mostBytes = 65_536.0
 
     package var isLeak: Bool { bytesPerOp > Self.mostPerOp && bytesPerOp * Double(operations) > Self.mostBytes }
+
+    /// How many times as many operations are run before a leak is reported.
+    private static let patience = 4
+
+    /// What is retained after `calls` calls. While the bytes look like a leak, more calls are made: what a subject keeps
+    /// for later use goes up and down by a repeat's operations, and a leak grows with every repeat.
+    static func settled(
+      calls: Int, operationsPerCall: Int, bytes: () -> Int, callAgain: () throws -> Void
+    ) rethrows -> Retained {
+      func now(_ calls: Int) -> Retained {
+        let operations = calls * operationsPerCall
+        return Retained(bytesPerOp: Double(bytes()) / Double(operations), operations: operations)
+      }
+      var made = calls
+      var kept = now(made)
+      while kept.isLeak, made < calls * patience {
+        try callAgain()
+        made += 1
+        kept = now(made)
+      }
+      return kept
+    }
   }
 
   package init(allocations: Double, bytes: Double, threads: Double, retained: Retained? = nil) {
@@ -33,9 +55,14 @@ package struct AllocationCounts: Hashable, Sendable {
   }
 
   /// The number of processes from which a record is made. Operations are used again as long as the worker keeps up with
-  /// the thread that adds. The range must hold both extremes, so a record is best made while other programs come and
-  /// go.
+  /// the thread that adds, and the range must hold both extremes.
   package static let recordedProcesses = 60
+
+  /// The number of threads that keep CPUs busy while a process is counted for a record: none, one, and one more than
+  /// there are CPUs, by turns. What a gate counts beside other programs is then within the range as well.
+  package static func busyThreads(process: Int, processors: Int) -> Int {
+    [0, 1, processors + 1][process % 3]
+  }
 
   /// How far outside the recorded range a count may lie. Allocations may differ by a tenth of an allocation and one
   /// percent, bytes by eight bytes and one percent, because the length of a queue varies, and so does the number of

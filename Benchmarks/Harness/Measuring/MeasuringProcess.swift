@@ -121,9 +121,8 @@ package struct MeasuringProcess {
   }
 
   /// The number of repeats in one call of `measure`, so that what the call allocates for its own readings is a small
-  /// share. What a subject keeps for later use goes up and down by a repeat's operations; a leak grows with every
-  /// repeat.
-  private static let countedRepeats = 9
+  /// share.
+  private static let countedRepeats = 3
 
   private func count(values: Int) throws {
     guard let counter = AllocationCounter() else {
@@ -142,7 +141,9 @@ package struct MeasuringProcess {
       write(.reading(valueIndex: index, Reading(.allocationsPerOp, requests, count: operations)))
       write(.reading(valueIndex: index, Reading(.bytesPerOp, bytes, count: operations)))
     }
-    let retained = Double(counter.bytesInUse() - before) / Double(operations * values)
-    write(.reading(valueIndex: 0, Reading(.retainedBytesPerOp, retained, count: operations * values)))
+    let kept = try AllocationCounts.Retained.settled(
+      calls: values, operationsPerCall: operations, bytes: { counter.bytesInUse() - before },
+      callAgain: { _ = try trial.measure(Self.countedRepeats) })
+    write(.reading(valueIndex: 0, Reading(.retainedBytesPerOp, kept.bytesPerOp, count: kept.operations)))
   }
 }

@@ -181,13 +181,14 @@ package struct GateJob {
     progress.say("wrote \(output)")
   }
 
-  /// The allocations of a program, counted in a few processes.
+  /// The allocations of a program, counted in many processes, with CPUs that are free, partly free and busy by turns.
   private static func counted(
     _ arm: GateArm, _ cells: [GatedCell], _ environment: [String: String], _ session: inout GateSession
   ) throws -> [AllocationRecord.Entry] {
     try cells.filter(\.countsAllocations).map { gated in
-      let processes = try (0..<AllocationCounts.recordedProcesses).map { _ in
-        switch GateRun.counts(gated, &session, arm, environment) {
+      let processes = try (0..<AllocationCounts.recordedProcesses).map { index in
+        let busy = AllocationCounts.busyThreads(process: index, processors: CPUs.available)
+        switch BusyThreads.beside(busy, { GateRun.counts(gated, &session, arm, environment) }) {
         case .failure(let failure): throw Complaint(.software, "no count for \(gated.cell): \(failure.reason)")
         case .success(let counts?): return counts
         case .success(nil): throw Complaint(.unavailable, Jemalloc.advice)
