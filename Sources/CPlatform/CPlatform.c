@@ -345,6 +345,23 @@ __attribute__((constructor)) static void trace_from_environment(void) {
   if (atexit(write_trace_at_exit) == 0) cplatform_set_tracing(true);
 }
 
+static bool reuses_memory = true;
+
+static void find_reuse(void) {
+  const char *value = secure_getenv("OPERATIONS_REUSE");
+  if (!value || !*value || strcmp(value, "on") == 0) return;
+  if (strcmp(value, "off") == 0)
+    reuses_memory = false;
+  else
+    cplatform_print_error("Operations: OPERATIONS_REUSE is neither on nor off: memory is used again");
+}
+
+bool cplatform_reuses_memory(void) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, find_reuse);
+  return reuses_memory;
+}
+
 // OPERATIONS_DUMP: the signal handler only posts; a thread of the library's writes.
 
 static sem_t dump_requests;

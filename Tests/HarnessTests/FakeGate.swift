@@ -13,6 +13,8 @@ final class FakeGate {
   var time: (GateArm, Int) -> Double = { _, _ in 100 }
   var switches: (GateArm) -> Double = { _ in 0.001 }
   var allocations: (GateArm) -> Double = { _ in 1 }
+  /// In a process that uses no memory again.
+  var freshAllocations: (GateArm) -> Double = { _ in 3 }
   var retained = 0.0
   var retainedOperations = 90_000
   var lateStarts = 0.0
@@ -30,7 +32,10 @@ final class FakeGate {
     GateSession(
       base: Self.base, head: Self.head, effort: GateEffort(), seed: seed, spin: Spin(roundsPerMicrosecond: 1),
       world: GateWorld(
-        launch: { arm, request, _, timeout in
+        launch: { arm, request, environment, timeout in
+          if environment["OPERATIONS_REUSE"] == "off" {
+            return FakeWorld.outcome(.exited(0), Self.counts(self.freshAllocations(arm)) + [.end])
+          }
           self.timeouts.append(timeout)
           let answer = self.answer(arm, request)
           return ProcessOutcome(
@@ -42,6 +47,13 @@ final class FakeGate {
         isInterrupted: { false }))
   }
 
+  private static func counts(_ allocations: Double) -> [ResultLine] {
+    [
+      .reading(valueIndex: 1, Reading(.allocationsPerOp, allocations, count: 10)),
+      .reading(valueIndex: 1, Reading(.bytesPerOp, 32 * allocations, count: 10)),
+    ]
+  }
+
   private func answer(_ arm: GateArm, _ request: MeasureRequest) -> ProcessOutcome {
     defer { launched.append((arm.name, request)) }
     if let failure = failure(arm, request) { return failure }
@@ -50,9 +62,7 @@ final class FakeGate {
     case .count:
       return FakeWorld.outcome(
         .exited(0),
-        [
-          .reading(valueIndex: 1, Reading(.allocationsPerOp, allocations(arm), count: 10)),
-          .reading(valueIndex: 1, Reading(.bytesPerOp, 32 * allocations(arm), count: 10)),
+        Self.counts(allocations(arm)) + [
           .reading(valueIndex: 0, Reading(.retainedBytesPerOp, retained, count: retainedOperations)), .end,
         ])
     case .time, .trace:
@@ -72,7 +82,11 @@ final class FakeGate {
     resources.countingEnvironment = [:]
     var record = AllocationRecord()
     record.add(
-      [AllocationRecord.Entry(cell, [AllocationCounts(allocations: 1, bytes: 32, threads: 1)])], build: "release",
+      [
+        AllocationRecord.Entry(
+          cell,
+          [AllocationCounts(allocations: 1, bytes: 32, threads: 1, fresh: .init(allocations: 3, bytes: 96))])
+      ], build: "release",
       from: GateFilesTests.provenance)
     resources.record = record
     return resources

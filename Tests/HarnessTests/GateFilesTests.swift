@@ -87,6 +87,15 @@ struct GateFilesTests {
     #expect(verdicts(counts(3, bytes: 96, threads: 4)) == [.regression, .regression, .regression])
     #expect(verdicts(counts(1, bytes: 32, threads: 0)) == [.improvement, .improvement, .pass])
 
+    let fresh = AllocationRecord.Entry(
+      FakeGate.cell,
+      [AllocationCounts(allocations: 1, bytes: 32, threads: 1, fresh: .init(allocations: 3, bytes: 96))])
+    #expect(fresh.freshAllocationsPerOp == [3, 3] && fresh.freshBytesPerOp == [96, 96])
+    let more = AllocationCounts(allocations: 1, bytes: 32, threads: 1, fresh: .init(allocations: 4, bytes: 97))
+    #expect(fresh.verdicts(more).map { $0.4 } == [.regression, .pass, .pass, .pass, .pass])
+    // A record from before these counts says nothing of them.
+    #expect(entry.verdicts(more).map(\.metric) == [.allocationsPerOp, .bytesPerOp, .threadsCreated])
+
     let folder = try TemporaryFolder()
     var record = AllocationRecord()
     record.add([entry], build: "release", from: Self.provenance)

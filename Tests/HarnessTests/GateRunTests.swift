@@ -114,6 +114,11 @@ struct GateRunTests {
     #expect(try gate.verdict(of: .allocationsPerOp) == .improvement)
     gate.allocations = { _ in 1.1 }
     #expect(try gate.verdict(of: .allocationsPerOp) == .pass)
+    // What memory is used again can hide is seen where no memory is used again.
+    gate.freshAllocations = { $0.name == "head" ? 4 : 3 }
+    #expect(try gate.verdict(of: .allocationsPerOp) == .pass)
+    #expect(try gate.verdict(of: .freshAllocationsPerOp) == .regression)
+    #expect(try gate.verdict(of: .freshBytesPerOp) == .regression)
   }
 
   /// A worker that is held up in one process makes other counts; what has changed makes them in every process.
@@ -167,7 +172,7 @@ struct GateRunTests {
     let gate = FakeGate()
     gate.resources.tiers = [.deterministic]
     let findings = try gate.run(hasBase: false).findings
-    #expect(findings.count == 5 && findings.allSatisfy { $0.tier == 0 && $0.verdict == .pass })
+    #expect(findings.count == 7 && findings.allSatisfy { $0.tier == 0 && $0.verdict == .pass })
     #expect(gate.launched.count == 2 && gate.launched.allSatisfy { $0.arm == "head" })
 
     gate.resources.build = "debug"

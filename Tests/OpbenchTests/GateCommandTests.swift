@@ -124,15 +124,16 @@ struct GateCommandTests {
   func tierZero() throws {
     let folder = try TemporaryFolder()
     let record = "\(folder.path)/allocations.json"
-    let select = ["--benchmark", "local-add|with-priority"]
-    let made = ProcessRunner.run(Self.program, ["gate", "--record", record] + select, timeout: 120)
+    // Two benchmarks of few operations: sixty processes of each are run.
+    let select = ["--benchmark", "dependencies/tree|dependencies/chain"]
+    let made = ProcessRunner.run(Self.program, ["gate", "--record", record] + select, timeout: 300)
     #expect(made.ending == .exited(0), "\(made.lastWords ?? "")")
 
     let gate = [
       "gate", "--tiers", "0", "--allocations", record, "--json", "\(folder.path)/r.json", "--markdown",
       "\(folder.path)/r.md",
     ]
-    let same = ProcessRunner.run(Self.program, gate + select, timeout: 120)
+    let same = ProcessRunner.run(Self.program, gate + select, timeout: 300)
     #expect(same.ending == .exited(0), "\(same.lines)")
     #expect(folder.contents == ["allocations.json", "r.json", "r.md"])
     #expect(folder.read("r.md")?.contains("Gate: pass") == true)
@@ -141,7 +142,7 @@ struct GateCommandTests {
     let text = try #require(folder.read("allocations.json"))
     let fewer = try #require(try? Regex("\"allocations_per_op\" : \\[[^\\]]*\\]"))
     _ = folder.write(text.replacing(fewer, with: "\"allocations_per_op\" : [0, 0.5]"), to: "allocations.json")
-    let more = ProcessRunner.run(Self.program, gate + select, timeout: 120)
+    let more = ProcessRunner.run(Self.program, gate + select, timeout: 300)
     #expect(more.ending == .exited(2), "\(more.lines)")
     #expect(
       more.lines.last?.contains("regression: ") == true && more.lines.last?.contains("allocations_per_op") == true)

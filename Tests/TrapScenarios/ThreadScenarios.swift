@@ -19,6 +19,7 @@ enum ThreadScenarios {
       all["help-at-the-limit-\(backend)"] = { helpAtTheLimit(backend.name) }
     }
     all["dump"] = { dump() }
+    all["reuse"] = { reuse() }
     all["shutdown-in-a-job-stealing"] = { shutDownInAJob(StealingBackend(workers: 1)) { $0.shutdown() } }
     all["shutdown-in-a-job-threadpool"] = { shutDownInAJob(ThreadPoolBackend(workers: 1)) { $0.shutdown() } }
     all["shutdown-of-the-shared-stealing"] = { StealingBackend.shared.shutdown() }
@@ -31,6 +32,37 @@ enum ThreadScenarios {
       print("\(error)")
       exit(1)
     }
+  }
+
+  // MARK: - Memory
+
+  /// Runs jobs on the thread that adds them.
+  private final class ImmediateBackend: Backend {
+    let name = "immediate"
+    let workerCount = 1
+
+    func submit(_ job: Job) {
+      var next = Optional(job)
+      while let one = next { next = one.run() }
+    }
+  }
+
+  private final class Derived: BlockOperation, @unchecked Sendable {}
+
+  /// Prints how many places in memory 100 operations had, one after another. What is freed between two operations is
+  /// taken by other objects of the same size.
+  private static func reuse() {
+    let queue = OperationQueue(backend: ImmediateBackend())
+    var places: Set<UInt> = []
+    var others: [Operation] = []
+    for _ in 0..<100 {
+      queue.isSuspended = true
+      queue.addOperation {}
+      places.insert(UInt(bitPattern: Unmanaged.passUnretained(queue.operations[0]).toOpaque()))
+      queue.isSuspended = false
+      others.append(Derived {})
+    }
+    print("places \(places.count) of \(others.count)")
   }
 
   // MARK: - Refused

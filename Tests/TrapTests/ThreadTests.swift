@@ -13,12 +13,33 @@ struct ThreadTests {
   ]
 
   static let scenarios =
-    ["dump"] + kinds.flatMap { kind in backends.map { "\(kind)-\($0)" } }
+    ["dump", "reuse"] + kinds.flatMap { kind in backends.map { "\(kind)-\($0)" } }
     + pools.flatMap { ["shutdown-in-a-job-\($0)", "shutdown-of-the-shared-\($0)"] }
 
   private func run(_ name: String) throws -> (lines: [String], run: Scenario) {
     let run = try Scenario(name)
     return (run.output.split(separator: "\n").map(String.init), run)
+  }
+
+  @Test("row 52: memory is used again, unless OPERATIONS_REUSE=off")
+  func reuse() throws {
+    func places(_ value: String) throws -> (count: Int, said: [String]) {
+      let run = try Scenario("reuse", variables: ["OPERATIONS_REUSE=\(value)"])
+      #expect(run.exitCode == 0, "signal \(run.signal ?? 0): \(run.output)")
+      let lines = run.output.split(separator: "\n").map(String.init)
+      let words = try #require(lines.last?.split(separator: " "), "\(run.output)")
+      #expect(words.count == 4 && words[3] == "100")
+      return (Int(words[1]) ?? 0, lines.dropLast())
+    }
+    for value in ["", "on"] {
+      let found = try places(value)
+      #expect(found.count <= 2 && found.said.isEmpty, "\(value): \(found)")
+    }
+    let off = try places("off")
+    #expect(off.count > 50 && off.said.isEmpty, "\(off)")
+    let wrong = try places("no")
+    #expect(wrong.count <= 2, "\(wrong)")
+    #expect(wrong.said == ["Operations: OPERATIONS_REUSE is neither on nor off: memory is used again"])
   }
 
   @Test(

@@ -3,9 +3,21 @@ package struct AllocationCounts: Hashable, Sendable {
   package let allocations: Double
   package let bytes: Double
   package let threads: Double
+  /// The counts of a process that uses no memory again; nil in records that have none.
+  package let fresh: Fresh?
   /// The bytes that are in use after the operations and were not in use before; nil when the program does not report
   /// them.
   package let retained: Retained?
+
+  package struct Fresh: Hashable, Sendable {
+    package let allocations: Double
+    package let bytes: Double
+
+    package init(allocations: Double, bytes: Double) {
+      self.allocations = allocations
+      self.bytes = bytes
+    }
+  }
 
   package struct Retained: Hashable, Sendable {
     package let bytesPerOp: Double
@@ -47,8 +59,11 @@ package struct AllocationCounts: Hashable, Sendable {
     }
   }
 
-  package init(allocations: Double, bytes: Double, threads: Double, retained: Retained? = nil) {
+  package init(
+    allocations: Double, bytes: Double, threads: Double, fresh: Fresh? = nil, retained: Retained? = nil
+  ) {
     self.allocations = allocations
+    self.fresh = fresh
     self.bytes = bytes
     self.threads = threads
     self.retained = retained
@@ -70,8 +85,8 @@ package struct AllocationCounts: Hashable, Sendable {
   /// before the process ends.
   package static func slack(_ metric: Metric, _ recorded: Double) -> Double {
     switch metric {
-    case .allocationsPerOp: 0.1 + 0.01 * recorded
-    case .bytesPerOp: 8 + 0.01 * recorded
+    case .allocationsPerOp, .freshAllocationsPerOp: 0.1 + 0.01 * recorded
+    case .bytesPerOp, .freshBytesPerOp: 8 + 0.01 * recorded
     default: 1
     }
   }

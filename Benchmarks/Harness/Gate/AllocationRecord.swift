@@ -12,12 +12,18 @@ package struct AllocationRecord: Codable, Sendable {
     package let allocationsPerOp: [Double]
     package let bytesPerOp: [Double]
     package let threadsCreated: [Double]
+    /// The same of processes that use no memory again; nil when the record is older than these counts.
+    package let freshAllocationsPerOp: [Double]?
+    package let freshBytesPerOp: [Double]?
 
     /// `counts` must not be empty.
     package init(_ cell: CellKey, _ counts: [AllocationCounts]) {
       func range(_ numbers: [Double], _ digits: Double) -> [Double] {
         [numbers.min()!, numbers.max()!].map { ($0 * digits).rounded() / digits }
       }
+      let fresh = counts.compactMap(\.fresh)
+      freshAllocationsPerOp = fresh.isEmpty ? nil : range(fresh.map(\.allocations), 1e4)
+      freshBytesPerOp = fresh.isEmpty ? nil : range(fresh.map(\.bytes), 100)
       benchmark = "\(cell.scenario.name)"
       params = "\(cell.scenario.parameters)"
       backend = cell.arm.subject
@@ -38,11 +44,14 @@ package struct AllocationRecord: Codable, Sendable {
     func verdicts(_ counts: AllocationCounts) -> [(
       metric: Metric, now: Double, then: Double, slack: Double, GateVerdict
     )] {
-      let measures: [(Metric, Double, [Double])] = [
+      let measures: [(Metric, Double?, [Double]?)] = [
+        (.freshAllocationsPerOp, counts.fresh?.allocations, freshAllocationsPerOp),
+        (.freshBytesPerOp, counts.fresh?.bytes, freshBytesPerOp),
         (.allocationsPerOp, counts.allocations, allocationsPerOp), (.bytesPerOp, counts.bytes, bytesPerOp),
         (.threadsCreated, counts.threads, threadsCreated),
       ]
-      return measures.map { metric, now, range in
+      return measures.compactMap { metric, now, range in
+        guard let now, let range else { return nil }
         let then = min(max(now, range[0]), range[1])
         let slack = AllocationCounts.slack(metric, then)
         let isLess = now < then - slack && metric != .threadsCreated
@@ -94,7 +103,11 @@ package struct AllocationRecord: Codable, Sendable {
       throw Complaint(.badInput, "\(path) has schema \(found.schema); this program reads records of schema 1")
     }
     for entry in found.builds.flatMap(\.entries) {
-      for range in [entry.allocationsPerOp, entry.bytesPerOp, entry.threadsCreated] {
+      let ranges = [
+        entry.allocationsPerOp, entry.bytesPerOp, entry.threadsCreated, entry.freshAllocationsPerOp,
+        entry.freshBytesPerOp,
+      ]
+      for range in ranges.compactMap({ $0 }) {
         guard range.count == 2, range[0] <= range[1], range[0] >= 0 else {
           throw Complaint(.badInput, "\(path): \(entry.benchmark) has a count that is not [lowest, highest]")
         }

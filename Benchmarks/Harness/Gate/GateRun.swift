@@ -137,8 +137,11 @@ package struct GateRun {
     }
   }
 
-  /// Runs one process that checks itself and counts its threads, and one process that counts allocations. The counts
-  /// are nil when allocations cannot be counted.
+  /// What the environment of a process says so that no memory of operations is used again.
+  private static let noReuse = ["OPERATIONS_REUSE": "off"]
+
+  /// Runs one process that checks itself and counts its threads, and two processes that count allocations: as it is,
+  /// and with no memory used again. The counts are nil when allocations cannot be counted.
   package static func counts(
     _ gated: GatedCell, _ session: inout GateSession, _ arm: GateArm, _ environment: [String: String]?
   ) -> Result<AllocationCounts?, GateSession.Failure> {
@@ -148,17 +151,21 @@ package struct GateRun {
       guard let environment else { return .success(nil) }
       let lines = try session.run(arm, gated.cell, .count(values: 3), environment, isBase: false)
       let counted = GateSession.medians(lines)
+      let everyOne = environment.merging(noReuse) { $1 }
+      let fresh = GateSession.medians(try session.run(arm, gated.cell, .count(values: 1), everyOne, isBase: false))
       var retained: AllocationCounts.Retained?
       for case .reading(_, let reading) in lines where reading.metric == .retainedBytesPerOp {
         retained = AllocationCounts.Retained(bytesPerOp: reading.value, operations: reading.count)
       }
-      guard let allocations = counted[.allocationsPerOp], let bytes = counted[.bytesPerOp] else {
+      guard let allocations = counted[.allocationsPerOp], let bytes = counted[.bytesPerOp],
+        let freshAllocations = fresh[.allocationsPerOp], let freshBytes = fresh[.bytesPerOp]
+      else {
         throw GateSession.Failure(isBase: false, reason: "\(arm.name): no allocations were counted")
       }
       return .success(
         AllocationCounts(
           allocations: allocations, bytes: bytes, threads: timed[.threadsCreated] ?? 0,
-          retained: retained))
+          fresh: AllocationCounts.Fresh(allocations: freshAllocations, bytes: freshBytes), retained: retained))
     } catch {
       return .failure(error)
     }

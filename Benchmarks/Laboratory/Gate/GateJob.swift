@@ -169,14 +169,17 @@ package struct GateJob {
     let entries = try outcome.get()
     file.add(entries, build: head.build, from: .here(commit: Self.commit(), command: CommandLine.arguments))
     try ResultFiles.replace(output, with: try file.text())
-    func shown(_ range: [Double]) -> String {
-      let ends = range.map(NumberFormat.significant)
+    func shown(_ range: [Double]?) -> String {
+      let ends = (range ?? []).map(NumberFormat.significant)
       return Set(ends).count == 1 ? ends[0] : ends.joined(separator: " - ")
     }
     let rows = entries.map {
-      ["\($0.benchmark) \($0.params)", shown($0.allocationsPerOp), shown($0.bytesPerOp), shown($0.threadsCreated)]
+      [
+        "\($0.benchmark) \($0.params)", shown($0.allocationsPerOp), shown($0.freshAllocationsPerOp),
+        shown($0.bytesPerOp), shown($0.threadsCreated),
+      ]
     }
-    let table = Table.aligned([["benchmark", "allocations/op", "bytes/op", "threads"]] + rows)
+    let table = Table.aligned([["benchmark", "allocations/op", "none reused", "bytes/op", "threads"]] + rows)
     try ResultFiles.write(table.joined(separator: "\n") + "\n", to: STDOUT_FILENO, name: "standard output")
     progress.say("wrote \(output)")
   }

@@ -175,6 +175,11 @@ const char *_Nullable cplatform_place_to_replace(const char *name, char *place, 
 /// Fills `name` with this program's name, at most `size` bytes, the zero included.
 void cplatform_program_name(char *name, size_t size);
 
+// --- reuse ---------------------------------------------------------------------------------------------------------
+
+/// False when OPERATIONS_REUSE=off is in the environment: no memory is kept to be used again.
+bool cplatform_reuses_memory(void);
+
 // --- dumps ---------------------------------------------------------------------------------------------------------
 
 /// Whether OPERATIONS_DUMP is set. If so, the first call makes SIGUSR1 release `cplatform_dump_wait`.

@@ -24,11 +24,13 @@ protocol SpareKind {
 /// lines for each piece. So the thread that would free a piece keeps the piece, in magazines of 32 (Bonwick's). A
 /// thread keeps two magazines. Up to `SpareDepot.limit` magazines lie in a depot behind a lock; a thread visits the
 /// depot once for 32 pieces.
+///
+/// `OPERATIONS_REUSE=off` in the environment turns all of that off, for tools that watch each allocation.
 enum Spares<Kind: SpareKind> {
   /// Keeps the piece that the word stands for. Nobody else may know the piece.
   static func giveBack(_ word: UInt) {
     let words = cplatform_thread_words_address()
-    if !words.pointee.returns_spares { returnSparesAtEnd(words) }
+    if !words.pointee.returns_spares, !beginKeeping(words) { return Kind.free(word) }
     let own = Kind.local(words)
     if own.pointee.count == SpareDepot.magazineSize { makeRoom(own) }
     Kind.setNext(of: word, to: own.pointee.loaded)
@@ -95,6 +97,16 @@ enum Spares<Kind: SpareKind> {
 }
 
 /// Called before a thread keeps its first piece of any kind.
+///
+/// - Returns: false when nothing is kept in this process. The question is then asked again for the next piece, so that a
+///   thread that keeps memory never asks.
+@inline(never)
+private func beginKeeping(_ words: UnsafeMutablePointer<cplatform_thread_words>) -> Bool {
+  guard cplatform_reuses_memory() else { return false }
+  returnSparesAtEnd(words)
+  return true
+}
+
 @inline(never)
 private func returnSparesAtEnd(_ words: UnsafeMutablePointer<cplatform_thread_words>) {
   words.pointee.returns_spares = true
