@@ -9,6 +9,11 @@ import Testing
 struct OwedReferencesTests {
   @Test("A queue to which nothing is owed any more is not touched: it may be gone")
   func aQueueThatIsGone() throws {
+    // AddressSanitizer gives freed memory to nobody for long. It reports the use of such memory itself.
+    guard dlsym(nil, "__asan_init") == nil else {
+      _ = try inTime("the thread that owes", outliveAQueueThatWasOwedTo)
+      return
+    }
     // Another thread may take the queue's memory first: several tries.
     #expect(try (0..<100).contains { _ in try inTime("the thread that owes", outliveAQueueThatWasOwedTo) })
   }

@@ -16,8 +16,10 @@ package struct AllocationRecord: Codable, Sendable {
     package let freshAllocationsPerOp: [Double]?
     package let freshBytesPerOp: [Double]?
 
-    /// `counts` must not be empty.
-    package init(_ cell: CellKey, _ counts: [AllocationCounts]) {
+    /// - Parameters:
+    ///   - counts: at least one.
+    ///   - threads: the numbers of threads, at least one; nil takes those of `counts`.
+    package init(_ cell: CellKey, _ counts: [AllocationCounts], threads: [Double]? = nil) {
       func range(_ numbers: [Double], _ digits: Double) -> [Double] {
         [numbers.min()!, numbers.max()!].map { ($0 * digits).rounded() / digits }
       }
@@ -29,7 +31,7 @@ package struct AllocationRecord: Codable, Sendable {
       backend = cell.arm.subject
       allocationsPerOp = range(counts.map(\.allocations), 1e4)
       bytesPerOp = range(counts.map(\.bytes), 100)
-      threadsCreated = range(counts.map(\.threads), 1)
+      threadsCreated = range(threads ?? counts.map(\.threads), 1)
     }
 
     /// The same entry under another subject's name; with nil, under its own name.

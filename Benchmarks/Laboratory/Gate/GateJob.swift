@@ -197,7 +197,11 @@ package struct GateJob {
         case .success(nil): throw Complaint(.unavailable, Jemalloc.advice)
         }
       }
-      return AllocationRecord.Entry(gated.cell, processes)
+      // Beside busy threads a pool may take a worker that gets no CPU for a blocked one, and start others.
+      let quiet = processes.enumerated().filter {
+        AllocationCounts.busyThreads(process: $0.offset, processors: CPUs.available) == 0
+      }
+      return AllocationRecord.Entry(gated.cell, processes, threads: quiet.map(\.element.threads))
     }
   }
 
