@@ -267,12 +267,14 @@ final class CalloutLists: @unchecked Sendable {
   /// The monitor's look: gives away the places of callouts that block without announcing it, and the places of
   /// callouts that Dispatch has no thread for.
   private func look(recheck: Bool) -> BlockingMonitor.Look {
-    let now = cplatform_now_ns()
+    let (callouts, isAllBlocked) = lock.withLock { (state.pointee.callouts, state.pointee.bonus.isAllBlocked) }
+    var survey = BlockingMonitor.Survey(atFirstSight: isAllBlocked, recheck: recheck)
+    for callout in callouts { survey.observe(callout.watched) }
     lock.lock()
     let before = allowed
-    for callout in state.pointee.callouts {
-      switch callout.watched.look(now: now, atFirstSight: state.pointee.bonus.isAllBlocked, recheck: recheck) {
-      case .none: break
+    for callout in callouts {
+      switch survey.confirm(callout.watched) {
+      case .uncounted, .computing, .asleep: break
       case .blocked:
         state.pointee.blocked += 1
         callout.watched.mark()
@@ -282,10 +284,8 @@ final class CalloutLists: @unchecked Sendable {
     let isNeeded = state.pointee.jobs.count > 0
     let late = lateCallouts(isNeeded: isNeeded)
     state.pointee.bonus.look(
-      active: state.pointee.out - state.pointee.blocked, isNeeded: isNeeded, workerCount: width
-    ) {
-      WatchedThread.countAsleep(state.pointee.callouts.lazy.map { $0.watched.sight })
-    }
+      active: state.pointee.out - state.pointee.blocked, blocked: state.pointee.blocked, isNeeded: isNeeded,
+      workerCount: width, asleep: survey.asleep)
     let added = allowed - before
     if added > 0, cplatform_is_tracing() { TraceProbe.addsSpares(added) }
     unlockAndCallOut(atMost: isNeeded ? state.pointee.jobs.count : 0)

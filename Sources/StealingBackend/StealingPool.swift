@@ -108,7 +108,8 @@ final class StealingPool: @unchecked Sendable {
     for _ in 1..<wanted {
       let limit = activeLimit.load(ordering: .relaxed)
       guard case .activate = sleepNow.reaction(limit: limit, wanted: wanted) else { return }
-      activate(wanted: wanted)
+      // The call for the first thread has waited already, if the system refuses threads.
+      activate(wanted: wanted, mayInsist: false)
     }
   }
 

@@ -289,12 +289,14 @@ final class ThreadPool: @unchecked Sendable {
 
   /// The monitor's look: gives away the places of threads that block without announcing it.
   private func look(recheck: Bool) -> BlockingMonitor.Look {
-    let now = cplatform_now_ns()
+    let (threads, isAllBlocked) = lock.withLock { (state.pointee.threads, state.pointee.bonus.isAllBlocked) }
+    var survey = BlockingMonitor.Survey(atFirstSight: isAllBlocked, recheck: recheck)
+    for thread in threads { survey.observe(thread.watched) }
     lock.lock()
     let before = allowed
-    for thread in state.pointee.threads {
-      switch thread.watched.look(now: now, atFirstSight: state.pointee.bonus.isAllBlocked, recheck: recheck) {
-      case .none: break
+    for thread in threads {
+      switch survey.confirm(thread.watched) {
+      case .uncounted, .computing, .asleep: break
       case .blocked:
         state.pointee.blocked += 1
         thread.watched.mark()
@@ -303,10 +305,8 @@ final class ThreadPool: @unchecked Sendable {
     }
     let count = queued.load(ordering: .relaxed)
     state.pointee.bonus.look(
-      active: state.pointee.active - state.pointee.blocked, isNeeded: count > 0, workerCount: workerCount
-    ) {
-      WatchedThread.countAsleep(state.pointee.threads.lazy.map { $0.watched.sight })
-    }
+      active: state.pointee.active - state.pointee.blocked, blocked: state.pointee.blocked, isNeeded: count > 0,
+      workerCount: workerCount, asleep: survey.asleep)
     let added = allowed - before
     if added > 0, cplatform_is_tracing() { TraceProbe.addsSpares(added) }
     guard count > 0 else {

@@ -224,8 +224,9 @@ run_job:
 #endif
 #define resumed (marked & ~silent)
 #define computes (out > blocked)
+#define allBlocked (!computes && blocked > 0)
 #ifdef BONUS
-#define bonus_changes ((computes && streak > 0) || (!computes && streak < 2))
+#define bonus_changes ((!allBlocked && streak > 0) || (allBlocked && streak < 2))
 #else
 #define bonus_changes false
 #endif
@@ -257,7 +258,7 @@ looking:
        :: else
        fi;
 #ifdef BONUS
-       streak = (computes -> 0 : (streak < 2 -> streak + 1 : streak));
+       streak = (allBlocked -> (streak < 2 -> streak + 1 : streak) : 0);
        bonus = (streak == 2 -> WIDTH : 0);
 #endif
 #ifndef MARK_DOES_NOT_CALL_OUT

@@ -475,8 +475,9 @@ run_job:
 #endif
 #define resumed (marked & ~silent & ~announced & ~uncounted)
 #define computes (live - asleep > blocked)
+#define allBlocked (!computes && blocked > 0)
 #ifdef BONUS
-#define bonus_changes ((computes && streak > 0) || (!computes && streak < 2))
+#define bonus_changes ((!allBlocked && streak > 0) || (allBlocked && streak < 2))
 #else
 #define bonus_changes false
 #endif
@@ -522,7 +523,7 @@ looking:
        blocked = blocked + (uncounted != 0);
        uncounted = 0;
 #ifdef BONUS
-       streak = (computes -> 0 : (streak < 2 -> streak + 1 : streak));
+       streak = (allBlocked -> (streak < 2 -> streak + 1 : streak) : 0);
        bonus = (streak == 2 -> WORKERS : 0);
 #endif
        locked = false

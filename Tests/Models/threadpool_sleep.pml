@@ -301,8 +301,9 @@ run_job:
 #endif
 #define resumed (marked & ~silent)
 #define computes (activeCount > blocked)
+#define allBlocked (!computes && blocked > 0)
 #ifdef BONUS
-#define bonus_changes ((computes && streak > 0) || (!computes && streak < 2))
+#define bonus_changes ((!allBlocked && streak > 0) || (allBlocked && streak < 2))
 #else
 #define bonus_changes false
 #endif
@@ -336,7 +337,7 @@ looking:
        fi;
        /* Bonus.look */
 #ifdef BONUS
-       streak = (computes -> 0 : (streak < 2 -> streak + 1 : streak));
+       streak = (allBlocked -> (streak < 2 -> streak + 1 : streak) : 0);
        bonus = (streak == 2 -> WORKERS : 0);
 #endif
 #ifndef MARK_DOES_NOT_ACTIVATE

@@ -107,6 +107,7 @@ private func beginKeeping(_ words: UnsafeMutablePointer<cplatform_thread_words>)
   return true
 }
 
+/// Has the thread give back what it keeps when it ends.
 @inline(never)
 private func returnSparesAtEnd(_ words: UnsafeMutablePointer<cplatform_thread_words>) {
   words.pointee.returns_spares = true

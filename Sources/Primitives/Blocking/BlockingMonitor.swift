@@ -35,13 +35,51 @@ package final class BlockingMonitor: Sendable {
 
     /// - Parameters:
     ///   - active: threads with a place that are neither marked nor in `whileBlocked`.
+    ///   - blocked: threads that are marked or in `whileBlocked`. Without one, a pool whose threads all sleep for want
+    ///     of a job has just got a job: nothing blocks.
     ///   - isNeeded: whether jobs are queued.
-    ///   - asleep: returns how many of the active threads sleep in the kernel all the same; called only when that
-    ///     number matters.
-    package mutating func look(active: Int, isNeeded: Bool, workerCount: Int, asleep: () -> Int) {
-      streak = isNeeded && (active <= 0 || asleep() >= active) ? min(streak + 1, 12) : 0
+    ///   - asleep: how many of the active threads sleep in the kernel all the same.
+    package mutating func look(active: Int, blocked: Int, isNeeded: Bool, workerCount: Int, asleep: Int) {
+      let isAllBlocked = active > 0 ? asleep >= active : blocked > 0
+      streak = isNeeded && isAllBlocked ? min(streak + 1, 12) : 0
       places = streak > 0 ? workerCount * (1 << (streak - 1) - 1) : 0
     }
+  }
+
+  /// What one look saw of the pool's threads. `observe` comes before the look takes the pool's lock, `confirm` under
+  /// the lock, for the same threads in the same order.
+  package struct Survey {
+    private let now = cplatform_now_ns()
+    private let atFirstSight: Bool
+    private let recheck: Bool
+    private var observations: [WatchedThread.Observation] = []
+    private var confirmed = 0
+    private var someComputes = false
+    private var sleeping = 0
+
+    /// - Parameters: see `WatchedThread.observe`.
+    package init(atFirstSight: Bool, recheck: Bool) {
+      self.atFirstSight = atFirstSight
+      self.recheck = recheck
+    }
+
+    package mutating func observe(_ thread: borrowing WatchedThread) {
+      let seen = thread.observe(now: now, atFirstSight: atFirstSight, recheck: recheck, someComputes: someComputes)
+      if seen.sight == .computing { someComputes = true }
+      observations.append(seen)
+    }
+
+    /// - Returns: see `WatchedThread.confirm`.
+    package mutating func confirm(_ thread: borrowing WatchedThread) -> WatchedThread.Sight {
+      let sight = thread.confirm(observations[confirmed])
+      confirmed += 1
+      if sight == .computing || sight == .resumed { someComputes = true }
+      if sight == .asleep { sleeping += 1 }
+      return sight
+    }
+
+    /// How many threads sleep in the kernel without being counted as blocked; 0 when a thread computes.
+    package var asleep: Int { someComputes ? 0 : sleeping }
   }
 
   package static let firstInterval: Int64 = 1_000_000

@@ -17,7 +17,7 @@ package struct WatchedThread: ~Copyable, Sendable {
   @usableFromInline let marked = Atomic<Bool>(false)
   /// The thread is inside `whileBlocked`. Only the thread writes this flag.
   private let announced = Atomic<Bool>(false)
-  /// Only the monitor touches these two: the jobs begun at its last look, and when it first saw that number.
+  /// Only the monitor writes these two: the jobs begun at its last look, and when it first saw that number.
   private let seenJobs = Atomic<Int>(-1)
   private let seenSince = Atomic<UInt64>(0)
 
@@ -60,62 +60,64 @@ package struct WatchedThread: ~Copyable, Sendable {
   /// The number of jobs that the thread has begun.
   package var jobsBegun: Int { jobs.load(ordering: .relaxed) }
 
-  // MARK: - The monitor, under the pool's lock
+  // MARK: - The monitor
 
-  package enum Change: Equatable, Sendable {
-    case none
-    /// The thread has been blocked since this look: the pool counts one more blocked thread, and then calls `mark`.
-    case blocked
-    /// The thread is no longer marked: the pool counts one blocked thread less.
-    case resumed
-  }
-
-  /// Takes one look at the thread.
-  /// - Parameters:
-  ///   - atFirstSight: whether to mark a thread that sleeps in the kernel although it was in another job at the last
-  ///     look.
-  ///   - recheck: whether to check, too, that marked threads still sleep, inside of the same job.
-  package func look(now: UInt64, atFirstSight: Bool, recheck: Bool) -> Change {
-    let jobs = jobs.load(ordering: .relaxed)
-    let isNew = jobs != seenJobs.load(ordering: .relaxed)
-    if isNew {
-      seenJobs.store(jobs, ordering: .relaxed)
-      seenSince.store(now, ordering: .relaxed)
-    }
-    guard busy.load(ordering: .relaxed), !announced.load(ordering: .relaxed) else { return .none }
-    if marked.load(ordering: .relaxed) {
-      guard recheck, !isSleepingInKernel, takeMark() else { return .none }
-      return .resumed
-    }
-    guard !isNew || atFirstSight, isSleepingInKernel else { return .none }
-    return .blocked
-  }
-
+  /// What a look saw of the thread.
   package enum Sight: Equatable, Sendable {
     /// The thread is not in a job, or is counted as blocked already.
     case uncounted
     case computing
-    /// The thread sleeps in the kernel. The thread's job began after the last look, or the thread has slept too
-    /// shortly to be marked.
+    /// The thread sleeps in the kernel. The thread's job began too late to be marked, or the look did not mark it.
     case asleep
+    /// The thread is not marked, sleeps in the kernel, and has been in the same job for long enough.
+    case blocked
+    /// The thread is marked, and computes again.
+    case resumed
   }
 
-  /// What the thread does at this moment.
-  package var sight: Sight {
-    guard busy.load(ordering: .relaxed), !announced.load(ordering: .relaxed), !marked.load(ordering: .relaxed) else {
-      return .uncounted
-    }
-    return isSleepingInKernel ? .asleep : .computing
+  /// A sight, and the job that the thread was in.
+  package struct Observation: Sendable {
+    package let sight: Sight
+    fileprivate let job: Int
   }
 
-  /// How many threads are asleep; 0 as soon as one thread computes.
-  package static func countAsleep(_ sights: some Sequence<Sight>) -> Int {
-    var count = 0
-    for sight in sights {
-      if sight == .computing { return 0 }
-      if sight == .asleep { count += 1 }
+  /// Looks at the thread. The caller must not hold the pool's lock: a thread that waits for the lock sleeps, too, and
+  /// would be taken for a thread whose body blocks.
+  /// - Parameters:
+  ///   - atFirstSight: whether a thread is blocked that sleeps in the kernel although its job has just begun.
+  ///   - recheck: whether to check, too, that marked threads still sleep, inside of the same job.
+  ///   - someComputes: whether some thread of the pool was seen computing. Then it does not matter whether a thread
+  ///     sleeps whose job has just begun, and the system call is saved: the thread counts as computing.
+  package func observe(now: UInt64, atFirstSight: Bool, recheck: Bool, someComputes: Bool) -> Observation {
+    let job = jobs.load(ordering: .relaxed)
+    if job != seenJobs.load(ordering: .relaxed) {
+      seenJobs.store(job, ordering: .relaxed)
+      seenSince.store(now, ordering: .relaxed)
     }
-    return count
+    func sight() -> Sight {
+      guard busy.load(ordering: .relaxed), !announced.load(ordering: .relaxed) else { return .uncounted }
+      if marked.load(ordering: .relaxed) { return recheck && !isSleepingInKernel ? .resumed : .uncounted }
+      // Two looks may come at once. Without the time, a body that waits shortly for a lock would be blocked.
+      let isLong = now &- seenSince.load(ordering: .relaxed) >= UInt64(BlockingMonitor.firstInterval)
+      let mayBeMarked = isLong || atFirstSight
+      if someComputes, !mayBeMarked { return .computing }
+      guard isSleepingInKernel else { return .computing }
+      return mayBeMarked ? .blocked : .asleep
+    }
+    return Observation(sight: sight(), job: job)
+  }
+
+  /// Called under the pool's lock, with what was seen before the lock was taken.
+  /// - Returns: what the pool has to count now. After `blocked` the pool counts one more blocked thread, and then calls
+  ///   `mark`; after `resumed` one less. A thread that has gone on to another job computes.
+  package func confirm(_ observation: Observation) -> Sight {
+    guard busy.load(ordering: .relaxed), !announced.load(ordering: .relaxed) else { return .uncounted }
+    switch observation.sight {
+    case .uncounted, .computing: return observation.sight
+    case .resumed: return takeMark() ? .resumed : .computing
+    case .asleep, .blocked:
+      return jobs.load(ordering: .relaxed) == observation.job ? observation.sight : .computing
+    }
   }
 
   /// Called after the pool's count was raised: the thread may take the mark back, and count itself out, at once. A

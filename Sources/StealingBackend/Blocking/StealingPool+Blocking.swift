@@ -27,14 +27,19 @@ extension StealingPool {
 
   /// The monitor's look: gives away the places of threads that block without saying so.
   private func look(recheck: Bool) -> BlockingMonitor.Look {
-    let now = cplatform_now_ns()
+    let isAllBlocked = sleepLock.withLock { sleepers.pointee.bonus.isAllBlocked }
+    var survey = BlockingMonitor.Survey(atFirstSight: isAllBlocked, recheck: recheck)
+    let made = workersMade.load(ordering: .acquiring)
+    for index in 0..<made {
+      workers[index]._withUnsafeGuaranteedRef { survey.observe($0.watched) }
+    }
     let isNeeded = hasVisibleWork
     sleepLock.lock()
     var marks = 0
-    for index in 0..<workersMade.load(ordering: .relaxed) {
+    for index in 0..<made {
       workers[index]._withUnsafeGuaranteedRef { worker in
-        switch worker.watched.look(now: now, atFirstSight: sleepers.pointee.bonus.isAllBlocked, recheck: recheck) {
-        case .none: break
+        switch survey.confirm(worker.watched) {
+        case .uncounted, .computing, .asleep: break
         case .blocked:
           count(SleepWord.oneBlocked)
           worker.watched.mark()
@@ -46,12 +51,10 @@ extension StealingPool {
       }
     }
     let before = sleepers.pointee.bonus.places
-    sleepers.pointee.bonus.look(active: sleepNow.active, isNeeded: isNeeded, workerCount: workerCount) {
-      WatchedThread.countAsleep(
-        (0..<workersMade.load(ordering: .relaxed)).lazy.map { index in
-          self.workers[index]._withUnsafeGuaranteedRef { $0.watched.sight }
-        })
-    }
+    let counted = sleepNow
+    sleepers.pointee.bonus.look(
+      active: counted.active, blocked: counted.blocked, isNeeded: isNeeded, workerCount: workerCount,
+      asleep: survey.asleep)
     let bonus = sleepers.pointee.bonus.places
     activeLimit.store(workerCount + bonus, ordering: .relaxed)
     sleepLock.unlock()
