@@ -156,8 +156,9 @@ final class ThreadPool: @unchecked Sendable {
       return state.pointee.live > workerCount
     }
     if cplatform_is_tracing() { TraceProbe.threadBegins(isSpare: isSpare) }
+    var patience = Patience()
     while true {
-      let job = nextJob(thread)
+      let job = nextJob(thread, &patience)
       if job != 0 {
         run(job, on: thread)
       } else if !sleep(thread) {
@@ -169,10 +170,10 @@ final class ThreadPool: @unchecked Sendable {
 
   /// The most urgent job; 0 when there is none, or when too many threads are active. The thread spins a little before
   /// it gives up.
-  private func nextJob(_ thread: PoolThread) -> UInt {
+  private func nextJob(_ thread: PoolThread, _ patience: inout Patience) -> UInt {
     if case let job = look(thread), job != 0 { return job }
     OwedReferences.settle()
-    return Spin.search { look(thread) }
+    return patience.search { look(thread) }
   }
 
   private func look(_ thread: PoolThread) -> UInt {

@@ -6,22 +6,28 @@ package enum Spin {
   /// About two microseconds: longer than any critical section of this library when its holder is running.
   @usableFromInline static let lockRounds = 60
 
-  /// How long a thread that found no job goes on looking before it sleeps, in nanoseconds.
-  /// `StealingBackend/Sleep/README.md`, "How long to spin", has the trials.
-  private static let searchDuration: UInt64 = 5_000
+  /// How long a thread that found no job goes on looking before it sleeps, in nanoseconds, and how long when it goes
+  /// on after that. `StealingBackend/Sleep/README.md`, "How long to spin", has the trials.
+  private static let shortSearch: UInt64 = 5_000
+  private static let longSearch: UInt64 = 50_000
 
   /// Looks for a job again and again, about every hundred nanoseconds.
-  /// - Parameter look: returns a job, or 0.
+  /// - Parameters:
+  ///   - look: returns a job, or 0.
+  ///   - goesOn: called when the short time is over: whether to look for the long time.
   /// - Returns: the first job that was found; 0 when the time was over before a job was found.
   @inline(__always)
-  package static func search(_ look: () -> UInt) -> UInt {
+  package static func search(_ look: () -> UInt, goesOn: () -> Bool = { false }) -> UInt {
     let start = cplatform_now_ns()
-    repeat {
+    var duration = shortSearch
+    while true {
       cplatform_pause()
       cplatform_pause()
       if case let job = look(), job != 0 { return job }
-    } while cplatform_now_ns() &- start < searchDuration
-    return 0
+      guard cplatform_now_ns() &- start >= duration else { continue }
+      guard duration == shortSearch, goesOn() else { return 0 }
+      duration = longSearch
+    }
   }
 
   /// One pause between two looks at something that another thread is about to change.

@@ -121,9 +121,9 @@ extension StealingPool {
   }
 
   /// For a searching worker: looks everywhere, then again for a while whenever the hint names a level. 0 for none.
-  func search(_ worker: Worker) -> UInt {
+  func search(_ worker: Worker, _ patience: inout Patience) -> UInt {
     if case let job = sweep(worker), job != 0 { return job }
-    return Spin.search { levelHint.pointer.pointee.load(ordering: .relaxed) == 0 ? 0 : sweep(worker) }
+    return patience.search { levelHint.pointer.pointee.load(ordering: .relaxed) == 0 ? 0 : sweep(worker) }
   }
 
   /// Looks at every level, the most urgent first.

@@ -11,12 +11,13 @@ extension StealingPool {
     worker.watched.begin()
     if cplatform_is_tracing() { TraceProbe.threadBegins(isSpare: sleepNow.live > workerCount) }
     var searching = true
+    var patience = Patience()
     while true {
       var job = nextJob(worker)
       if job == 0 {
         OwedReferences.settle()
         if !searching { searching = tryStartSearching() }
-        if searching { job = search(worker) }
+        if searching { job = search(worker, &patience) }
       }
       if job != 0 {
         if searching {
