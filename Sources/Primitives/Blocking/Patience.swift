@@ -7,6 +7,7 @@
 package struct Patience: Sendable {
   /// A long search has helped when this many searches after it were short.
   package static let shortSearchesThatHelp = 16
+  /// The largest `interval`.
   package static let rarest = 16
 
   /// Of the searches that find nothing in the short time, every `interval`th goes on.
