@@ -41,13 +41,22 @@ extension Operation {
       // user code.
       Spin.until { stateNow.has(StateWord.listed) }
     }
-    // The queue cannot be gone before `finished` is set. This reference keeps the queue until this thread is done.
-    let queue = lockedQueue
+    // The queue cannot be gone before `finished` is set. Until this thread is done, the link of this thread's launch
+    // keeps the queue, or else a reference does. Two workers that count references write one cache line in turn.
+    let ownsLink = frame?.pointee.ownsLink ?? false
+    let queue = ownsLink ? nil : lockedQueue
     let flags = StateWord.finished | StateWord.started
     let old = raise(flags)
     if old.has(StateWord.finished) {
       if onlyOnce { misuse(self, "finish() was called on an operation that has already finished") }
       return
+    }
+    if ownsLink {
+      // The launch takes the link back, and lets the operation leave.
+      frame?.pointee.finished = true
+      return OperationQueue.unmanaged(queueWord.load(ordering: .relaxed))._withUnsafeGuaranteedRef {
+        settle(old, queue: $0, frame: nil, asks: finishesItself ? .elsewhere : .here)
+      }
     }
     let leave = StateWord(bits: old.bits | flags).mayLeave
     frame?.pointee.finished = queue != nil
