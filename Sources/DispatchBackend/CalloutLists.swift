@@ -174,6 +174,12 @@ final class CalloutLists: @unchecked Sendable {
     if cplatform_is_tracing() { TraceProbe.calloutEnds() }
   }
 
+  /// Called under `lock`. The most urgent job; nil when there is no job, or when too many callouts are out.
+  private func take(_ callout: Callout) -> Job? {
+    takeMark(of: callout)
+    return state.pointee.out <= allowed ? pop() : nil
+  }
+
   /// Called under `lock`.
   private func forget(_ callout: Callout) {
     takeMark(of: callout)
@@ -215,13 +221,14 @@ final class CalloutLists: @unchecked Sendable {
   /// any more.
   private func next(_ callout: Callout, onQueue: Bool) -> Job? {
     if queuedHint.load(ordering: .relaxed) == 0 {
-      OwedReferences.settle()
       // Handing a callout to Dispatch costs more than this spin.
       _ = Spin.search { UInt(bitPattern: queuedHint.load(ordering: .relaxed)) }
     }
+    if let job = lock.withLock({ take(callout) }) { return job }
+    // The callout is still out: `shutdown` waits until the references are given back.
+    OwedReferences.settle()
     lock.lock()
-    takeMark(of: callout)
-    if state.pointee.out <= allowed, let job = pop() {
+    if let job = take(callout) {
       lock.unlock()
       return job
     }

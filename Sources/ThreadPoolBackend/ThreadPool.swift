@@ -172,8 +172,9 @@ final class ThreadPool: @unchecked Sendable {
   /// it gives up.
   private func nextJob(_ thread: PoolThread, _ patience: inout Patience) -> UInt {
     if case let job = look(thread), job != 0 { return job }
-    OwedReferences.settle()
-    return patience.search { look(thread) }
+    let job = patience.search { look(thread) }
+    if job == 0 { OwedReferences.settle() }
+    return job
   }
 
   private func look(_ thread: PoolThread) -> UInt {

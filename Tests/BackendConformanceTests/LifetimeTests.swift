@@ -186,6 +186,49 @@ struct LifetimeTests {
     }
   }
 
+  private final class QueueWithAnEnd: OperationQueue, @unchecked Sendable {
+    // Sendable: `atEnd` is set before the queue is shared.
+    private let atEnd: @Sendable () -> Void
+
+    init(on backend: any Backend, atEnd: @escaping @Sendable () -> Void) {
+      self.atEnd = atEnd
+      super.init(on: backend)
+    }
+
+    deinit { atEnd() }
+  }
+
+  @Test("row 33: a queue's end, on a worker, may wait for an operation that is added later", arguments: allBackends)
+  func endThatWaits(backend: TestBackend) throws {
+    try backend.withBackend { backend in
+      for _ in 0..<20 {
+        let isRunning = Gate()
+        let mayReturn = Gate()
+        let isEnding = Gate()
+        let mayEnd = Gate()
+        let hasEnded = Gate()
+        do {
+          let queue = QueueWithAnEnd(on: backend) {
+            isEnding.open()
+            mayEnd.pass()
+            hasEnded.open()
+          }
+          queue.addOperation {
+            isRunning.open()
+            mayReturn.pass()
+          }
+          try isRunning.wait("the queue's only operation")
+        }
+        mayReturn.open()
+        try isEnding.wait("the end of the queue")
+        let other = OperationQueue(on: backend)
+        other.addOperation { mayEnd.open() }
+        try hasEnded.wait("the end that waited for an operation of another queue")
+        try other.drainInTime()
+      }
+    }
+  }
+
   @Test("row 33: backend and queue released with work pending", arguments: allBackends)
   func backendReleased(backend: TestBackend) throws {
     let ran = Counter()

@@ -71,6 +71,14 @@ import Testing
     }
   }
 
+  @Test func `a thread is the only one awake when all others sleep; who blocks is awake`() {
+    #expect(word(live: 1).isOnlyOneAwake)
+    #expect(word(searching: 1, sleeping: 3, live: 4).isOnlyOneAwake)
+    #expect(!word(live: 2).isOnlyOneAwake)
+    #expect(!word(sleeping: 1, blocked: 1, live: 3).isOnlyOneAwake)
+    #expect(!word(sleeping: 1, live: 1).isOnlyOneAwake)
+  }
+
   @Test func `threads beyond the workers that do not block are surplus`() {
     #expect(!word(live: 2).hasSurplus(workerCount: 2))
     #expect(word(live: 3).hasSurplus(workerCount: 2))

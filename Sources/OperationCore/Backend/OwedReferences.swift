@@ -5,7 +5,8 @@ import CPlatform
 /// Every operation holds its queue. If each operation's reference were given back at once, all workers and the adding
 /// thread would write one cache line, the queue's reference count, for every operation. A worker therefore notes what
 /// it owes, and gives it back for up to 64 operations together: before the worker begins anything that is not of the
-/// same queue, or when it runs out of jobs.
+/// same queue, or before it sleeps. Not when it runs out of jobs: of two pools that hand single jobs to each other, each
+/// would write the count that the other one is about to write.
 package enum OwedReferences {
   private static let limit: UInt32 = 64
 
@@ -20,10 +21,14 @@ package enum OwedReferences {
     words.pointee.may_owe = before
   }
 
-  /// Gives back what the calling thread owes. May deallocate a queue.
+  /// Whether the calling thread owes anything.
+  @inline(__always)
+  package static var isOwing: Bool { cplatform_thread_words_address().pointee.owed_count > 0 }
+
+  /// Gives back what the calling thread owes. May deallocate a queue, which may run code of users.
   @inline(__always)
   package static func settle() {
-    if cplatform_thread_words_address().pointee.owed_count > 0 { settleNow() }
+    if isOwing { settleNow() }
   }
 
   /// Takes `count` references to a queue for operations that are being added. When this thread owes the queue at

@@ -18,6 +18,9 @@ struct SleepWord: Equatable {
   /// Threads that use, or are about to use, a CPU.
   var active: Int { live - sleeping - blocked }
 
+  /// Whether one thread does not sleep: nobody but that thread can have jobs in its deques.
+  var isOnlyOneAwake: Bool { live - sleeping == 1 }
+
   /// What a new job calls for.
   enum Reaction: Equatable {
     /// A searching thread will find the job, or looks once more before it sleeps.

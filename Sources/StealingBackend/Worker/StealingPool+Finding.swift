@@ -23,6 +23,8 @@ extension StealingPool {
       let anyBest = Self.highest(hints)
       if anyBest > ownBest {
         if case let job = takeFromOthers(worker, level: anyBest), job != 0 { return job }
+        // Two pools that hand single jobs to each other would otherwise write the hint twice for every job.
+        if ownBest < 0, hints == 1 << UInt32(anyBest), sleepNow.isOnlyOneAwake { return 0 }
         retract(anyBest)
         if ownBest < 0, Self.highest(levelHint.pointer.pointee.load(ordering: .relaxed)) < 0 { return 0 }
         continue
@@ -120,10 +122,30 @@ extension StealingPool {
     return 0
   }
 
-  /// For a searching worker: looks everywhere, then again for a while whenever the hint names a level. 0 for none.
+  /// For a searching worker: looks everywhere, then again and again for a while. 0 for none.
   func search(_ worker: Worker, _ patience: inout Patience) -> UInt {
     if case let job = sweep(worker), job != 0 { return job }
-    return patience.search { levelHint.pointer.pointee.load(ordering: .relaxed) == 0 ? 0 : sweep(worker) }
+    return patience.search { look(worker) }
+  }
+
+  /// Looks into the injectors. Looks at the other workers when the hint names a level and somebody else is awake.
+  private func look(_ worker: Worker) -> UInt {
+    let outside = highestInjected
+    if outside < 0, levelHint.pointer.pointee.load(ordering: .relaxed) == 0 { return 0 }
+    guard sleepNow.isOnlyOneAwake else { return sweep(worker) }
+    if outside < 0 { return 0 }
+    // This thread is about to end its search: to write the word that the thread which brought the job has just read.
+    cplatform_prefetch(UInt(bitPattern: sleepWord.pointer))
+    let job = takeInjected(worker, level: outside)
+    if job != 0 { cplatform_prefetch(job &+ 64) }
+    return job
+  }
+
+  /// The highest level whose injector has a job; -1 for none.
+  private var highestInjected: Int {
+    var level = Job.levels - 1
+    while level >= 0, injectors[level].pointer.pointee.isEmpty { level -= 1 }
+    return level
   }
 
   /// Looks at every level, the most urgent first.

@@ -15,7 +15,6 @@ extension StealingPool {
     while true {
       var job = nextJob(worker)
       if job == 0 {
-        OwedReferences.settle()
         if !searching { searching = tryStartSearching() }
         if searching { job = search(worker, &patience) }
       }
@@ -27,6 +26,11 @@ extension StealingPool {
         run(job, on: worker)
         continue
       }
+      if OwedReferences.isOwing {
+        settle(&searching)
+        // The end of a queue has added operations here.
+        if worker.ownLevels != 0 { continue }
+      }
       switch sleep(worker, searching: searching) {
       case .woken: searching = true
       case .end:
@@ -34,6 +38,17 @@ extension StealingPool {
         return
       }
     }
+  }
+
+  /// Gives back what the thread owes. The end of a queue may run code of users, which may block: nobody may rely on
+  /// this thread's search meanwhile, so the search ends first.
+  @inline(never)
+  private func settle(_ searching: inout Bool) {
+    if searching {
+      stopSearching()
+      searching = false
+    }
+    OwedReferences.settle()
   }
 
   private func run(_ job: UInt, on worker: Worker) {
