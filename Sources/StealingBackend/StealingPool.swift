@@ -114,24 +114,28 @@ final class StealingPool: @unchecked Sendable {
   }
 
   private func inject(_ jobs: consuming JobFIFO) {
-    // Successive jobs of one level go in with one exchange.
-    var run = JobFIFO()
-    var runLevel = -1
+    // Successive jobs of one level go in with one exchange, linked the other way round: the newest is first.
+    var newest: UInt = 0
+    var oldest: UInt = 0
+    var level = -1
     while case let job = jobs.popFirst(), job != 0 {
       if stopping.load(ordering: .relaxed), isRefused(Job(word: job)) { continue }
-      let level = Job(word: job).level
-      if level != runLevel, runLevel >= 0 {
-        push(run, level: runLevel)
-        run = JobFIFO()
+      let jobLevel = Job(word: job).level
+      if jobLevel != level {
+        push(newest: newest, oldest: oldest, level: level)
+        newest = 0
+        oldest = job
+        level = jobLevel
       }
-      runLevel = level
-      run.append(job)
+      JobNode.setNext(of: job, to: newest)
+      newest = job
     }
-    if runLevel >= 0 { push(run, level: runLevel) }
+    push(newest: newest, oldest: oldest, level: level)
   }
 
-  private func push(_ run: consuming JobFIFO, level: Int) {
-    injectors[level].pointer.pointee.push(chain: run)
+  private func push(newest: UInt, oldest: UInt, level: Int) {
+    guard newest != 0 else { return }
+    injectors[level].pointer.pointee.push(newest: newest, oldest: oldest)
     hint(level)
   }
 

@@ -24,7 +24,7 @@ bool locked;
 byte order[NODES + 1];             /* when a node was pushed */
 byte pushes, takes;
 
-/* push, and push(chain:): oldest and newest are the same node, or linked newest to oldest. */
+/* push of a node, and of a chain: oldest and newest are the same node, or linked newest to oldest. */
 proctype Producer(byte oldest; byte newest) {
   byte head = incoming;
 #ifdef LINK_NOT_SET_AGAIN

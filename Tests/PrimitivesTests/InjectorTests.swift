@@ -32,10 +32,7 @@ import Testing
     let shared = Shared()
     shared.injector.push(nodes[0])
     shared.injector.push(nodes[1])
-    var chain = IntrusiveFIFO<TestNode>()
-    for index in 2...5 { chain.append(nodes[index]) }
-    shared.injector.push(chain: chain)
-    shared.injector.push(chain: IntrusiveFIFO<TestNode>())
+    shared.injector.push(newest: nodes.linkNewestFirst(2..<6), oldest: nodes[2])
     shared.injector.push(nodes[6])
     #expect(!shared.isEmpty)
     // What the first take left behind stays ahead of what comes later.
@@ -115,12 +112,12 @@ import Testing
     var number = numbers.lowerBound
     while number < numbers.upperBound {
       let count = min(random.chance(30) ? random.pick(2...20) : 1, numbers.upperBound - number)
-      var chain = IntrusiveFIFO<TestNode>()
-      for offset in 0..<count {
-        TestNode.pointer(nodes[number + offset]).pointee.message = ~(number + offset)
-        if count == 1 { shared.injector.push(nodes[number]) } else { chain.append(nodes[number + offset]) }
+      for next in number..<number + count { TestNode.pointer(nodes[next]).pointee.message = ~next }
+      if count == 1 {
+        shared.injector.push(nodes[number])
+      } else {
+        shared.injector.push(newest: nodes.linkNewestFirst(number..<number + count), oldest: nodes[number])
       }
-      if count > 1 { shared.injector.push(chain: chain) }
       number += count
       if random.chance(3) { giveTheProcessorAway() }
     }

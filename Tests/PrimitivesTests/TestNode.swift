@@ -35,4 +35,11 @@ final class NodePool: @unchecked Sendable {
   deinit { nodes.deallocate() }
 
   subscript(_ number: Int) -> UInt { UInt(bitPattern: nodes + number) }
+
+  /// Links each node to the one before, as a producer of a chain does.
+  /// - Returns: the last node.
+  func linkNewestFirst(_ numbers: Range<Int>) -> UInt {
+    for number in numbers.dropFirst() { TestNode.setNext(of: self[number], to: self[number - 1]) }
+    return self[numbers.upperBound - 1]
+  }
 }

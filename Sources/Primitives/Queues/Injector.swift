@@ -37,30 +37,11 @@ package struct Injector<Node: IntrusiveNode>: ~Copyable, @unchecked Sendable {
   package var approximateCount: Int { available.load(ordering: .relaxed) }
 
   @inlinable package borrowing func push(_ node: UInt) {
-    var head = incoming.load(ordering: .relaxed)
-    while true {
-      Node.setNext(of: node, to: head)
-      let result = incoming.compareExchange(
-        expected: head, desired: node, successOrdering: .sequentiallyConsistent, failureOrdering: .relaxed)
-      if result.exchanged { return }
-      head = result.original
-    }
+    push(newest: node, oldest: node)
   }
 
-  /// Pushes a chain that is linked oldest first, in its order, with one successful compare-exchange; O(chain).
-  package borrowing func push(chain: consuming IntrusiveFIFO<Node>) {
-    guard !chain.isEmpty else { return }
-    let oldest = chain.head
-    let newest = chain.tail
-    var newer: UInt = 0
-    var node = oldest
-    var older: UInt = 0
-    while node != 0 {
-      newer = Node.next(of: node)
-      Node.setNext(of: node, to: older)
-      older = node
-      node = newer
-    }
+  /// Pushes a chain that is linked newest first, with one successful compare-exchange; O(1).
+  @inlinable package borrowing func push(newest: UInt, oldest: UInt) {
     var head = incoming.load(ordering: .relaxed)
     while true {
       Node.setNext(of: oldest, to: head)
