@@ -1,5 +1,7 @@
-"""What the scripts themselves decide: whose Python files are taken, and when a reference run is gone on with."""
+"""What the scripts themselves decide: whose Python files are taken, when a reference run is gone on with, and what a target's line says."""
 
+import gzip
+import json
 import os
 import shutil
 import subprocess
@@ -15,7 +17,7 @@ def checkout(tmp_path, root):
     """The scripts and the report, with the Python that runs the tests and a bench that only notes what it is told."""
     checkout = tmp_path / "checkout"
     (checkout / "scripts").mkdir(parents=True)
-    for name in ("plot", "reference", "check-results", "python-environment"):
+    for name in ("plot", "reference", "check-results", "python-environment", "targets"):
         shutil.copy(root / "scripts" / name, checkout / "scripts")
     (checkout / "Benchmarks").mkdir()
     (checkout / "Benchmarks/report").symlink_to(root / "Benchmarks/report")
@@ -78,3 +80,65 @@ def test_a_reference_run_that_was_stopped_goes_on(checkout, left, goes_on):
     assert call(checkout, "reference").returncode == 130
     (told,) = (checkout / "told").read_text().splitlines()
     assert told.startswith("run --backend all --output") and told.endswith(" --resume") == goes_on
+
+
+def targets_run(folder, name, excluded=()):
+    """A result with one ratio: a chain on our queue takes twice the time of raw Dispatch, in seven blocks; excluded blocks say otherwise."""
+    lines = ["schema,run_id,block,process,value_index,family,benchmark,params,backend,workers,metric,unit,value,n"]
+    for block in range(1, 8):
+        for backend, time in (("stealing", 900 if block in excluded else 200), ("raw-dispatch", 100)):
+            lines.append(f"1,r,{block},1,1,dependencies,chain,length=1000,{backend},2,ns_per_op,ns,{time},1")
+    folder.mkdir(parents=True, exist_ok=True)
+    with gzip.open(folder / f"{name}.csv.gz", "wt") as file:
+        file.write("\n".join(lines) + "\n")
+    blocks = [{"benchmark": "dependencies/chain", "params": "length=1000", "block": block} for block in excluded]
+    (folder / f"{name}.env.json").write_text(json.dumps({
+        "subjects": [{"name": "stealing", "role": "ours"}, {"name": "raw-dispatch", "role": "reference"}],
+        "cells": ["dependencies/chain on stealing@2 (length=1000)", "dependencies/chain on raw-dispatch@2 (length=1000)"],
+        "effort": {"blocks": 7}, "outcome": {"excluded_blocks": blocks}}))
+
+
+def chain_line(text):
+    return next(line.split() for line in text.splitlines() if line.startswith("chain / raw Dispatch"))[4:]
+
+
+def test_excluded_blocks_do_not_count_for_a_target(checkout):
+    targets_run(checkout, "all")
+    targets_run(checkout, "some", excluded=[3])
+    targets_run(checkout, "few", excluded=[2, 3])
+    said = {name: call(checkout, "targets", f"{name}.csv.gz").stdout for name in ("all", "some", "few")}
+    assert chain_line(said["all"]) == ["x2", "[2,", "2]", "7", "x0.8", "missed"]
+    assert chain_line(said["some"]) == ["x2", "[2,", "2]", "6", "x0.8", "missed"]
+    assert chain_line(said["few"]) == ["x2", "5", "x0.8", "too", "few", "blocks"]
+    assert "2 of 7 blocks lost CPU time" in said["few"]
+
+
+@pytest.mark.parametrize(
+    "arguments, code, words",
+    [
+        (["no.csv"], 66, "no.env.json"),
+        (["--nonsense"], 64, "--pattern alone"),
+        (["broken.csv"], 65, "no environment"),
+    ],
+)
+def test_a_wrong_argument_for_the_targets(checkout, arguments, code, words):
+    (checkout / "broken.env.json").write_text("[]")
+    done = call(checkout, "targets", *arguments)
+    assert done.returncode == code and words in done.stderr and done.stderr.count("\n") == 1, done
+
+
+def test_the_table_of_targets_must_be_what_its_results_say(checkout):
+    targets_run(checkout / "results", "targets")
+    targets_run(checkout / "results/cost-curves", "sizes")
+    (checkout / "results/targets.txt").write_text("something else\n")
+    stale = call(checkout, "check-results")
+    assert stale.returncode == 1 and "results/targets.txt" in stale.stderr, stale
+    (checkout / "results/targets.txt").write_text(call(checkout, "targets").stdout)
+    assert call(checkout, "check-results").returncode == 0
+
+
+def test_the_pattern_of_the_targets_names_benchmarks_as_list_prints_them(checkout):
+    names = call(checkout, "targets", "--pattern").stdout.strip().split("|")
+    assert "^dependencies/chain length=1000$" in names
+    assert "^dependencies/random-dag layers=16;probability=0[.]5;tasks=512$" in names
+    assert not [name for name in names if "level=" in name or "length=1000000" in name]
