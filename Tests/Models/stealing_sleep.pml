@@ -7,6 +7,8 @@
  * deep   one_worker_bonus              -DWORKERS=1 -DJOBS=2 -DTHREADS=3 -DBONUS
  * run    any_marks                     -DWORKERS=1 -DJOBS=2 -DTHREADS=2 -DANY_MARKS
  * run    two_workers                   -DWORKERS=2 -DJOBS=2 -DTHREADS=3
+ * run    one_worker_owes               -DWORKERS=1 -DJOBS=2 -DTHREADS=3 -DOWES
+ * run    two_workers_owe               -DWORKERS=2 -DJOBS=2 -DTHREADS=3 -DOWES
  * deep   three_jobs                    -DWORKERS=1 -DJOBS=3 -DTHREADS=3 bitstate
  * run    first_job_waits               -DWORKERS=1 -DJOBS=3 -DTHREADS=2 -DWAITING_JOB=0
  * run    second_job_waits              -DWORKERS=2 -DJOBS=3 -DTHREADS=2 -DWAITING_JOB=1
@@ -170,6 +172,27 @@ inline react() {
   verdict = 0
 }
 
+/* StealingPool.stopSearching, where the thread searches */
+inline stop_searching() {
+  if
+  :: isSearching ->
+     d_step { searching--; isSearching = false; found = searching == 0 };
+#ifndef SEARCH_NOT_PASSED_ON
+     if
+     :: found ->
+        look(found);
+        if
+        :: found -> found = false; react()
+        :: else
+        fi
+     :: else
+     fi
+#endif
+  :: else
+  fi;
+  found = false
+}
+
 /* WatchedThread.takeMark, and then the count */
 inline take_mark() {
 #ifndef MARK_NEVER_TAKEN_BACK
@@ -234,6 +257,9 @@ end_drained:
 proctype Worker(byte self) {
   byte job, other, seen, verdict, hand;
   bool isSearching, found, surplus;
+#ifdef OWES
+  bool owes;
+#endif
 
 end_absent:
   (alive & me);
@@ -308,27 +334,17 @@ next_job:
 
 found_job:
   busy = busy | me;
-  if
-  :: isSearching ->
-     /* stopSearching */
-     d_step { searching--; isSearching = false; found = searching == 0 };
-#ifndef SEARCH_NOT_PASSED_ON
-     if
-     :: found ->
-        look(found);
-        if
-        :: found -> found = false; react()
-        :: else
-        fi
-     :: else
-     fi
-#endif
-  :: else
-  fi;
-  found = false;
+  stop_searching();
   goto run_job;
 
 go_to_sleep:
+#ifdef OWES
+  /* A thread gives back the references that it owes for its jobs, and leaves the search before. */
+  if
+  :: owes -> owes = false; stop_searching()
+  :: else
+  fi;
+#endif
 #ifdef LAST_LOOK_BEFORE_COUNTING
   look(found);
 #endif
@@ -464,6 +480,9 @@ run_job:
   finished = finished | bit(job);
   take_mark();
   busy = busy & ~me;
+#ifdef OWES
+  owes = true;
+#endif
   goto next_job
 }
 
