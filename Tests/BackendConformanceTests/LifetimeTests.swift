@@ -207,11 +207,12 @@ struct LifetimeTests {
         let isEnding = Gate()
         let mayEnd = Gate()
         let hasEnded = Gate()
+        // A test that fails must not leave a thread waiting.
+        defer { mayEnd.open() }
         do {
           let queue = QueueWithAnEnd(on: backend) {
             isEnding.open()
-            mayEnd.pass()
-            hasEnded.open()
+            if mayEnd.pass() { hasEnded.open() }
           }
           queue.addOperation {
             isRunning.open()

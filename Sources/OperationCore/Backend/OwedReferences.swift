@@ -10,8 +10,7 @@ import CPlatform
 package enum OwedReferences {
   private static let limit: UInt32 = 64
 
-  /// Runs `body`. The calling thread may owe references inside `body`. `body` calls `settle` before it waits for
-  /// work.
+  /// Runs `body`. The calling thread may owe references inside `body`. `body` calls `settle` before the thread sleeps.
   package static func allowed(_ body: () -> Void) {
     let words = cplatform_thread_words_address()
     let before = words.pointee.may_owe
