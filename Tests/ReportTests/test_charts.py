@@ -376,7 +376,7 @@ def test_a_guide_below_another_has_its_label_below():
     "low, high, log",
     [(3, 9000, True), (100, 130, True), (0, 1, False), (0, 0, False), (-2, 5, False), (1e-5, 1e9, True), (7, 7, True)],
 )
-@pytest.mark.parametrize("unit", ["ns", "bytes", "ratio", "percent"])
+@pytest.mark.parametrize("unit", ["ns", "bytes", "bytes/s", "items/s", "ratio", "percent"])
 def test_ticks(low, high, log, unit):
     ends = limits([low, high], log)
     assert ends[0] <= low and ends[1] >= high and ends[0] < ends[1]

@@ -9,6 +9,9 @@ package struct Elapsed: Sendable {
 
   package init() {}
 
+  /// What passed since `start`.
+  package init(since start: Counters) { add(since: start) }
+
   /// Adds what passed since `start`, so that one value can be the sum of several timed stretches.
   package mutating func add(since start: Counters) {
     let end = Counters.read()

@@ -51,7 +51,7 @@ package struct MeasuringProcess {
   private func time(repeats: Int, values: Int, leadIn: UInt64, budget: UInt64) throws {
     let born = Clock.now()
     // A lead-in, however short, is at least one value.
-    if leadIn > 0 { repeat { _ = try trial.measure(repeats) } while Clock.now() - born < leadIn }
+    if leadIn > 0 { repeat { _ = try readValue(repeats) } while Clock.now() - born < leadIn }
     var samples: [SampleSeries] = []
     var reported: Set<Metric> = []
     var taken = 0
@@ -59,7 +59,7 @@ package struct MeasuringProcess {
     let start = Clock.now()
     while taken < values, taken < Self.leastValues || Clock.now() - start < budget {
       taken += 1
-      let value = try trial.measure(repeats)
+      let value = try readValue(repeats)
       for reading in value.readings { write(.reading(valueIndex: taken, reading)) }
       reported.formUnion(value.readings.map(\.metric))
       samples += value.samples
@@ -72,6 +72,14 @@ package struct MeasuringProcess {
     for series in SampleSeries.merged(samples) {
       for reading in series.readings() { write(.reading(valueIndex: 0, reading)) }
     }
+  }
+
+  /// One value, with the benchmark's own readings. They are asked for after each value of the lead-in too, so that what
+  /// the benchmark counts from one answer to the next is about one value.
+  private func readValue(_ repeats: Int) throws -> Value {
+    var value = try trial.measure(repeats)
+    if let own = trial.ownReadings { value.readings += try own(trial.operationsPerRepeat * repeats) }
+    return value
   }
 
   /// Takes one more value, whose time does not count: a thread with a counter is slower at every context switch.

@@ -45,6 +45,11 @@ package struct Metric: Hashable, Sendable {
   /// The metrics that the counting process reports.
   package static let allocation = [allocationsPerOp, bytesPerOp]
 
+  package static let itemsPerSecond = Metric("items_per_second", unit: "items/s")
+  package static let bytesPerSecond = Metric("bytes_per_second", unit: "bytes/s")
+  /// The metrics of a benchmark that says how many items or bytes an operation handles.
+  package static let throughput = [itemsPerSecond, bytesPerSecond]
+
   package static let threadsCreated = Metric("threads_created", unit: "threads")
   package static let peakRSS = Metric("peak_rss", unit: "bytes")
   /// How long threads were ready to run and had no CPU.
@@ -60,6 +65,12 @@ package struct Metric: Hashable, Sendable {
 
   /// The metrics that every counting process reports once, with any benchmark.
   package static let counting = [retainedBytesPerOp]
+
+  /// Whether the laboratory itself gives a metric of this name, so that a benchmark of one's own cannot.
+  package static func isBuiltIn(_ name: String) -> Bool {
+    let reported = cost + throughput + allocation + process + counting
+    return (reported + named.keys).contains { $0.name == name }
+  }
 
   /// The metrics `prefix_mean`, `prefix_p99` and `prefix_max`, counted in operations.
   package static func distribution(_ prefix: String) -> [Metric] {

@@ -7,6 +7,11 @@ package struct MetricFacts: Codable, Hashable, Sendable {
   package let words: String
   /// The better side; nil for a metric that is neither good nor bad.
   package let better: Side?
+
+  package init(words: String, better: Side?) {
+    self.words = words
+    self.better = better
+  }
 }
 
 extension Metric {
@@ -15,7 +20,7 @@ extension Metric {
   package var better: MetricFacts.Side? {
     // The best efficiency and the best Jain's index are 1, the best speedup is the number of workers, and the best
     // smallest share is 1/n.
-    if [.efficiency, .speedup, .minShare, .jain].contains(self) { return .more }
+    if [.efficiency, .speedup, .minShare, .jain].contains(self) || Metric.throughput.contains(self) { return .more }
     // The laboratory sets the arrival interval, the same for all subjects.
     if self == .arrivalInterval { return nil }
     let costs = [
@@ -26,7 +31,7 @@ extension Metric {
 
   private var words: String { Self.named[self] ?? percentileWords ?? plainWords }
 
-  private static let named: [Metric: String] = [
+  static let named: [Metric: String] = [
     .nsPerOp: "time per operation",
     .cpuNsPerOp: "CPU time per operation",
     .nsPerEdge: "time per edge",

@@ -9,6 +9,10 @@ package struct Trial {
   /// for the counting process. Nil when the benchmark cannot make operations wait.
   package var pend: ((_ whilePending: () -> Void) throws -> Int)?
 
+  /// The metrics of the benchmark's own, asked for after each value of the given number of operations. The time of this
+  /// closure does not count. A process that counts allocations does not ask.
+  package var ownReadings: ((_ operations: Int) throws -> [Reading])?
+
   /// What calibration times instead of `measure`. An open loop runs `count` operations as fast as the subject takes
   /// them, and its pace is derived from that time. Another benchmark runs `count` repeats when `measure` does more than
   /// the repeats.

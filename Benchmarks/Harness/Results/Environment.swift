@@ -80,10 +80,10 @@ package struct Environment: Encodable, Sendable {
     self.reference = reference
   }
 
-  /// Records the facts of the metrics in these rows.
-  package mutating func describe(_ rows: [Row]) {
+  /// Records the facts of the metrics in these rows. `own` are the facts of the metrics that only the program knows.
+  package mutating func describe(_ rows: [Row], own: [Metric: MetricFacts] = [:]) {
     let all = rows.metrics.values.reduce(into: Set()) { $0.formUnion($1) }
-    metrics = Dictionary(all.map { ($0.name, $0.facts) }) { first, _ in first }
+    metrics = Dictionary(all.map { ($0.name, own[$0] ?? $0.facts) }) { first, _ in first }
     primaryTimes = Dictionary(uniqueKeysWithValues: rows.primaryTimes.map { ("\($0)", $1.name) })
   }
 

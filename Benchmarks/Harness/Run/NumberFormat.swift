@@ -1,4 +1,5 @@
-/// Formats durations and bytes in the unit that gives few digits before the point, and everything else in its own unit.
+/// Formats durations, bytes and throughputs in the unit that gives few digits before the point, and everything else in
+/// its own unit. The unit stands behind the number, unless the metric's name says it.
 package struct NumberFormat: Sendable {
   package let divisor: Double
   package let suffix: String
@@ -13,9 +14,23 @@ package struct NumberFormat: Sendable {
     case ("bytes", 1_048_576...): (divisor, suffix) = (1_048_576, " MiB")
     case ("bytes", 1_024...): (divisor, suffix) = (1_024, " KiB")
     case ("bytes", _): (divisor, suffix) = (1, " B")
-    default: (divisor, suffix) = (1, "")
+    case ("bytes/s", 1_073_741_824...): (divisor, suffix) = (1_073_741_824, " GiB/s")
+    case ("bytes/s", 1_048_576...): (divisor, suffix) = (1_048_576, " MiB/s")
+    case ("bytes/s", 1_024...): (divisor, suffix) = (1_024, " KiB/s")
+    case ("bytes/s", _): (divisor, suffix) = (1, " B/s")
+    case ("items/s", 1e9...): (divisor, suffix) = (1e9, " G/s")
+    case ("items/s", 1e6...): (divisor, suffix) = (1e6, " M/s")
+    case ("items/s", 1e3...): (divisor, suffix) = (1e3, " k/s")
+    case ("items/s", _): (divisor, suffix) = (1, " /s")
+    default: (divisor, suffix) = (1, Self.unitsInNames.contains(unit) ? "" : " \(unit)")
     }
   }
+
+  /// The units that the names of the laboratory's own metrics say. Any other unit stands behind its number.
+  private static let unitsInNames: Set<String> = [
+    "", "allocations", "crossings", "cycles", "faults", "instructions", "migrations", "operations", "percent", "ratio",
+    "switches", "threads",
+  ]
 
   package func format(_ value: Double) -> String { Self.significant(value / divisor) }
 

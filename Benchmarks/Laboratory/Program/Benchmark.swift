@@ -1,70 +1,170 @@
 import Glibc
 import Harness
 
-/// A benchmark of the user's own: a name, and a closure that is timed.
+/// A benchmark of the user's own: a name, parameters, and a closure that is timed.
 ///
 /// ```swift
 /// Benchmark("words/count", operations: 1_000) {
 ///   for _ in 0..<1_000 { guard count(text) == 3 else { throw CheckFailed("miscounted") } }
 /// }
 /// ```
+///
+/// A mistake in the description of a benchmark, such as a name without a family, ends each command of the program with
+/// one line that says what is wrong.
 public struct Benchmark: Sendable {
-  /// `family/benchmark`. Results of different builds are matched by this name, so keep the name.
+  /// `family/benchmark`. Results of different builds are matched by this name and the parameters, so keep the name.
   public let name: BenchmarkName
   /// Whether the body uses one thread only, so that its instructions can be counted under valgrind.
   public let isSingleThreaded: Bool
+
+  let parameters: Parameters
+  /// What is wrong with the description of the benchmark; nil when nothing is.
+  let mistake: String?
+  /// The metrics beyond those that every benchmark has, in the order in which they were given.
+  let ownMetrics: [Metric]
+  /// The facts of the metrics that the laboratory does not know.
+  let metricFacts: [Metric: MetricFacts]
 
   private let prepared: @Sendable () throws -> Trial
 
   /// - Parameters:
   ///   - name: `family/benchmark`.
+  ///   - parameters: what distinguishes the benchmark from others of the same name, such as `["words": 1_000]`. A name
+  ///     has letters, digits, `_` and `-`. A value is stored as its description, which has no space, `;` or `=`.
   ///   - operations: the number of operations in one call of the body. All numbers are per operation.
+  ///   - throughput: how many items or bytes one operation handles.
   ///   - isSingleThreaded: whether the body uses one thread only. Give false for a body that takes over 100 ms, because
   ///     the body would take too long under valgrind.
   ///   - body: the closure that is timed. The body is called many times, so the body must leave its state as it was
   ///     before the call. The body throws, for instance `CheckFailed`, when the result is wrong; there is then no
   ///     number. A body of some milliseconds is best. A body that takes more than ten seconds counts as hung.
   public init(
-    _ name: String, operations: Int = 1, isSingleThreaded: Bool = false,
-    _ body: @escaping @Sendable () throws -> Void
+    _ name: String, parameters: [String: any CustomStringConvertible] = [:], operations: Int = 1,
+    throughput: Throughput? = nil, isSingleThreaded: Bool = false, _ body: @escaping @Sendable () throws -> Void
   ) {
-    self.init(name, operations: operations, isSingleThreaded: isSingleThreaded, setUp: {}, measure: { _ in try body() })
+    self.init(
+      name, parameters: parameters, operations: operations, throughput: throughput, isSingleThreaded: isSingleThreaded,
+      setUp: {}, measure: { try body() })
   }
 
-  /// As the other initialiser, with a state that is made once per process, before anything is timed: input, a queue, a
+  /// As the first initialiser, with a state that is made once per process, before anything is timed: input, a queue, a
   /// backend.
+  ///
+  /// - Parameters:
+  ///   - setUp: makes the state.
+  ///   - body: the closure that is timed, with the state.
+  ///   - metrics: numbers of the benchmark's own, made from the state after each value.
   public init<State>(
-    _ name: String, operations: Int = 1, isSingleThreaded: Bool = false,
+    _ name: String, parameters: [String: any CustomStringConvertible] = [:], operations: Int = 1,
+    throughput: Throughput? = nil, isSingleThreaded: Bool = false,
     setUp: @escaping @Sendable () throws -> State,
-    measure body: @escaping @Sendable (State) throws -> Void
+    measure body: @escaping @Sendable (State) throws -> Void,
+    metrics: [BenchmarkMetric<State>] = []
   ) {
-    let parts = name.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
-    precondition(
-      parts.count == 2 && parts.allSatisfy { !$0.isEmpty && !$0.contains(where: \.isWhitespace) },
-      "a benchmark's name has the form family/benchmark, without spaces; '\(name)' does not")
-    precondition(operations > 0, "'\(name)' must do at least one operation")
-    self.name = BenchmarkName(parts[0], parts[1])
-    self.isSingleThreaded = isSingleThreaded
-    prepared = {
+    self.init(name, parameters, operations, throughput, metrics, isSingleThreaded: isSingleThreaded) {
       let state = try setUp()
-      return Trial(operationsPerRepeat: operations) { repeats in
-        var elapsed = Elapsed()
-        let start = Counters.read()
-        for _ in 0..<repeats {
-          if Self.delay > 0 { Spin.run(rounds: Self.delay * operations) }
-          try body(state)
+      return (
+        state,
+        { repeats in
+          let start = Counters.read()
+          for _ in 0..<repeats {
+            Self.spin(operations)
+            try body(state)
+          }
+          return Elapsed(since: start)
         }
-        elapsed.add(since: start)
-        return Value(elapsed.readings(operations: operations * repeats))
+      )
+    }
+  }
+
+  /// A benchmark whose body is asynchronous.
+  ///
+  /// The calls follow one another in one task on the threads of Swift concurrency. The clock is read in that task, before
+  /// the first call and after the last. So what the calls wait for counts, and starting the task and waking the thread that
+  /// waits for the task do not. That thread is the main thread: a body that needs the main actor never ends, and counts as
+  /// hung.
+  public init(
+    _ name: String, parameters: [String: any CustomStringConvertible] = [:], operations: Int = 1,
+    throughput: Throughput? = nil, _ body: @escaping @Sendable () async throws -> Void
+  ) {
+    self.init(
+      name, parameters: parameters, operations: operations, throughput: throughput,
+      setUp: { () async in }, measure: { () async throws in try await body() })
+  }
+
+  /// As the asynchronous initialiser without a state, with a state that is made once per process, before anything is
+  /// timed.
+  ///
+  /// - Parameters:
+  ///   - setUp: makes the state.
+  ///   - body: the asynchronous closure that is timed, with the state.
+  ///   - metrics: numbers of the benchmark's own, made from the state after each value.
+  public init<State: Sendable>(
+    _ name: String, parameters: [String: any CustomStringConvertible] = [:], operations: Int = 1,
+    throughput: Throughput? = nil,
+    setUp: @escaping @Sendable () async throws -> State,
+    measure body: @escaping @Sendable (State) async throws -> Void,
+    metrics: [BenchmarkMetric<State>] = []
+  ) {
+    self.init(name, parameters, operations, throughput, metrics, isSingleThreaded: false) {
+      let state = try AsyncWork.run(setUp)
+      return (
+        state,
+        { repeats in
+          try AsyncWork.run {
+            let start = Counters.read()
+            for _ in 0..<repeats {
+              Self.spin(operations)
+              try await body(state)
+            }
+            return Elapsed(since: start)
+          }
+        }
+      )
+    }
+  }
+
+  /// - Parameter prepare: makes the state, and a closure that times a number of calls of the body.
+  private init<State>(
+    _ name: String, _ parameters: [String: any CustomStringConvertible], _ operations: Int, _ throughput: Throughput?,
+    _ metrics: [BenchmarkMetric<State>], isSingleThreaded: Bool,
+    prepare: @escaping @Sendable () throws -> (state: State, time: (_ repeats: Int) throws -> Elapsed)
+  ) {
+    let parts = name.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+    self.name = BenchmarkName(parts[0], parts.count > 1 ? parts[1] : "")
+    self.isSingleThreaded = isSingleThreaded
+    let texts = parameters.mapValues { "\($0)" }
+    self.parameters = texts.reduce(into: [:]) { $0[$1.key] = $1.value }
+    ownMetrics = (throughput.map { [$0.metric] } ?? []) + metrics.map(\.metric)
+    metricFacts = Dictionary(metrics.map { ($0.metric, $0.facts) }) { first, _ in first }
+    mistake = BenchmarkMistakes.first(
+      name: name, parameters: texts, operations: operations, throughput: throughput, metrics: metrics.map(\.metric))
+    prepared = {
+      let (state, time) = try prepare()
+      var trial = Trial(operationsPerRepeat: operations) { repeats in
+        let elapsed = try time(repeats)
+        let count = operations * repeats
+        let speed = throughput.map { [$0.reading(operations: count, nanoseconds: elapsed.wall)] } ?? []
+        return Value(elapsed.readings(operations: count) + speed)
       }
+      if !metrics.isEmpty {
+        trial.ownReadings = { count in try metrics.map { try $0.reading(state, operations: count) } }
+      }
+      return trial
     }
   }
 
   func trial() throws -> Trial { try prepared() }
 
+  var scenario: Scenario { Scenario(name, parameters) }
+
   /// The variable with the number of rounds of spinning that `validate` puts in front of every operation.
   static let delayVariable = "OPBENCH_BENCHMARK_ROUNDS"
   private static let delay = getenv(delayVariable).flatMap { Int(String(cString: $0)) } ?? 0
+
+  private static func spin(_ operations: Int) {
+    if delay > 0 { Spin.run(rounds: delay * operations) }
+  }
 
   /// Shows the cost of the measuring loop itself: one call that does nothing counts as many operations.
   static let nothing = Benchmark("laboratory/nothing", operations: 100_000) {}
@@ -72,7 +172,7 @@ public struct Benchmark: Sendable {
   /// The cell of this benchmark in the gate.
   func gated(subject: String) -> GatedCell {
     GatedCell(
-      CellKey(Scenario(name, [:]), Arm(subject: subject, workers: 1)),
+      CellKey(scenario, Arm(subject: subject, workers: 1)),
       [
         GatedMetric(.nsPerOp, .wallClock), GatedMetric(.cpuNsPerOp, .steady),
         GatedMetric(.voluntarySwitchesPerOp, .steady),

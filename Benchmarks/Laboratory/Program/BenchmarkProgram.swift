@@ -23,7 +23,12 @@ extension BenchmarkProgram {
 
   /// Parses the command line, and runs the named subcommand: `list`, `run`, `compare`, `report`, `gate` or `validate`.
   public static func main() {
-    CommandLineProgram.run(ProgramCommand<Self>.self, named: name, measuring: ProgramSuite<Self>.self)
+    CommandLineProgram.run(ProgramCommand<Self>.self, named: name, measuring: ProgramSuite<Self>.self, check: check)
+  }
+
+  /// Complains when the benchmarks are not described well.
+  static func check() throws {
+    if let mistake = BenchmarkMistakes.first(in: benchmarks) { throw Complaint(.software, mistake) }
   }
 }
 
@@ -41,11 +46,11 @@ struct ProgramCommand<Program: BenchmarkProgram>: ParsableCommand {
 
 struct ProgramList<Program: BenchmarkProgram>: ParsableCommand {
   static var configuration: CommandConfiguration {
-    CommandConfiguration(commandName: "list", abstract: "Name the benchmarks.")
+    CommandConfiguration(commandName: "list", abstract: "Name the benchmarks, with their parameters.")
   }
 
   func run() throws {
-    let text = Program.benchmarks.map { "\($0.name)\n" }.joined()
+    let text = Program.benchmarks.map { "\($0.scenario)\n" }.joined()
     try ResultFiles.write(text, to: STDOUT_FILENO, name: "standard output")
   }
 }

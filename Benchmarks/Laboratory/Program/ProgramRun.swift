@@ -13,7 +13,8 @@ struct ProgramRun<Program: BenchmarkProgram>: ParsableCommand {
   }
 
   @Option(
-    help: "Only benchmarks whose family/name matches this regular expression.",
+    help:
+      "Only benchmarks whose family/name, or family/name and parameters as list prints them, match this regular expression.",
     completion: .custom { _, _, _ in SuiteCompletions.benchmarks(ProgramSuite<Program>.suite) })
   var benchmark: String?
 
@@ -24,23 +25,30 @@ struct ProgramRun<Program: BenchmarkProgram>: ParsableCommand {
     let effort = try options.effort(full: .full.with(blocks: 20), quick: .quick.with(blocks: Effort.fewestBlocks))
     let arm = Arm(subject: Program.name, workers: 1)
     let plan = Plan(
-      scenarios: try chosen().map { chosen in
-        PlannedScenario(
-          scenario: Scenario(chosen.name, [:]), arms: [arm], incapable: [], repeats: .calibrated(),
-          headlines: Metric.cost + Metric.allocation, countsAllocations: true, notes: [])
-      }, effort: effort, seed: options.seed, allocator: try options.chosenAllocator(),
+      scenarios: try planned(arm), effort: effort, seed: options.seed, allocator: try options.chosenAllocator(),
       startup: Execution.startupSeconds())
     try options.run(ProgramSuite<Program>.suite, plan)
   }
 
-  private func chosen() throws -> [Benchmark] {
+  /// The chosen benchmarks as the plan has them.
+  func planned(_ arm: Arm) throws -> [PlannedScenario] {
+    try chosen().map { chosen in
+      PlannedScenario(
+        scenario: chosen.scenario, arms: [arm], incapable: [], repeats: .calibrated(),
+        headlines: Metric.cost + chosen.ownMetrics + Metric.allocation, countsAllocations: true, notes: [])
+    }
+  }
+
+  func chosen() throws -> [Benchmark] {
     guard let benchmark else { return Program.benchmarks }
     guard let expression = try? Regex(benchmark) else {
       throw Complaint(.usage, "--benchmark '\(benchmark)' is not a regular expression")
     }
-    let chosen = Program.benchmarks.filter { "\($0.name)".contains(expression) }
+    let chosen = Program.benchmarks.filter {
+      "\($0.name)".contains(expression) || "\($0.scenario)".contains(expression)
+    }
     guard !chosen.isEmpty else {
-      let names = Program.benchmarks.map { "\($0.name)" }.joined(separator: ", ")
+      let names = Program.benchmarks.map { "\($0.scenario)" }.joined(separator: ", ")
       throw Complaint(.usage, "no benchmark matches '\(benchmark)'; there are \(names)")
     }
     return chosen

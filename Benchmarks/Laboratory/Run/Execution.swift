@@ -95,7 +95,7 @@ package struct Execution {
     progress.clear()
     if let writing { throw writing }
     environment.outcome = outcome(result, since: start, began: began)
-    environment.describe(result.rows)
+    environment.describe(result.rows, own: suite.metricFacts)
     return (result, environment)
   }
 

@@ -4,10 +4,13 @@ import Harness
 
 /// Runs a command line: complaints become one line and an exit code of sysexits.h.
 package enum CommandLineProgram {
+  /// - Parameter check: complains about the program itself, before anything else is done.
   package static func run<Program: SuiteProgram>(
-    _ root: (some ParsableCommand).Type, named name: String, measuring program: Program.Type
+    _ root: (some ParsableCommand).Type, named name: String, measuring program: Program.Type,
+    check: () throws -> Void = {}
   ) {
     do {
+      try check()
       let arguments = CommandLine.arguments.dropFirst()
       // A run starts thousands of measuring processes, and the parser would take a fifth of the time that each takes to
       // start.

@@ -13,6 +13,8 @@ package protocol Suite: Sendable {
   var benchmarkNames: [BenchmarkName] { get }
   /// The cells that the gate measures.
   var gated: [GatedCell] { get }
+  /// The facts of the metrics that the laboratory does not know.
+  var metricFacts: [Metric: MetricFacts] { get }
   /// Records operations; nil when the program cannot record.
   var tracer: Tracer? { get }
   /// A file of the checkout from which the suite was built.
@@ -29,6 +31,8 @@ package protocol Suite: Sendable {
 }
 
 extension Suite {
+  package var metricFacts: [Metric: MetricFacts] { [:] }
+
   package var tracer: Tracer? { nil }
 
   package func launch(_ request: MeasureRequest, environment: [String: String], timeout: Double) -> ProcessOutcome {

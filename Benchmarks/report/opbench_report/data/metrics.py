@@ -52,6 +52,12 @@ def scale(unit, value):
             if size >= divisor:
                 return divisor, suffix
         return 1, " B"
+    if unit in ("bytes/s", "items/s"):
+        own = "B/s" if unit == "bytes/s" else "/s"
+        for divisor, prefix in ((1e9, " G"), (1e6, " M"), (1e3, " k")):
+            if size >= divisor:
+                return divisor, prefix + own
+        return 1, " " + own
     if unit == "percent":
         return 1, " %"
     return 1, ""
