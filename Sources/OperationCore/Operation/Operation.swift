@@ -154,7 +154,7 @@ open class Operation: JobObject, @unchecked Sendable {
   /// Inside an operation the wait never takes a worker out of service. Where possible, the calling thread runs the
   /// target, or what the target waits for; otherwise another thread takes the calling thread's place. Traps when an
   /// operation calls the method on itself.
-  @available(*, noasync, message: "blocks the thread; use a completion block to resume a continuation")
+  @available(*, noasync, message: "blocks the thread; use completionBlock to resume a continuation")
   open func waitUntilFinished() { waitHere() }
 
   /// Order among the ready operations of a queue. A change takes effect until the start, at the tail of the new

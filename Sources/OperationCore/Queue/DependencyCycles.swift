@@ -18,7 +18,7 @@ extension OperationQueue {
   /// Adds all operations in one step, as `addOperations(_:waitUntilFinished:)`, unless some of them depend on one
   /// another in a cycle.
   /// - Throws: `DependencyCycleError`, with the members' names. Nothing has changed in that case.
-  @available(*, noasync, message: "may block the thread")
+  @available(*, noasync, message: "may block the thread; use addOperation(_:) and dependencyCycles()")
   public final func addOperations(
     validating operations: [Operation], waitUntilFinished wait: Bool = false
   ) throws(DependencyCycleError) {
