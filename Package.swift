@@ -175,8 +175,12 @@ let package = Package(
     .testTarget(
       name: "OperationsSourceTests", dependencies: ["Operations", "TestSupport"],
       path: "Tests/SourceCompatibilityTests/Operations", swiftSettings: settings),
+    // A library of a user's that needs Foundation too: the names of classes in it are those of Operations.
+    .target(
+      name: "BothImportsLibrary", dependencies: ["Operations"],
+      path: "Tests/SourceCompatibilityTests/BothImportsLibrary", swiftSettings: settings),
     .testTarget(
-      name: "BothImportsTests", dependencies: ["Operations", "TestSupport"],
+      name: "BothImportsTests", dependencies: ["BothImportsLibrary", "Operations", "TestSupport"],
       path: "Tests/SourceCompatibilityTests/BothImports", swiftSettings: settings),
   ],
   swiftLanguageModes: [.v6]

@@ -1,32 +1,13 @@
+import BothImportsLibrary
 import Foundation
 import Operations
 import TestSupport
 import Testing
 
-// A file that needs Foundation for other things names these classes with three lines.
-typealias Operation = Operations.Operation
-typealias BlockOperation = Operations.BlockOperation
-typealias OperationQueue = Operations.OperationQueue
-
-/// Decodes on a queue of this library what Foundation encoded.
-private final class DecodeOperation: Operation, @unchecked Sendable {
-  private let data: Data
-  private(set) var result: Result<[String: Int], any Error>?
-
-  init(_ data: Data) {
-    self.data = data
-    super.init()
-    name = "decoding of \(data.count) bytes"
-    queuePriority = .high
-    qualityOfService = .userInitiated
-  }
-
-  override func main() { result = Result { try JSONDecoder().decode([String: Int].self, from: data) } }
-}
-
-@Suite("A file that imports Foundation and Operations")
+/// `Aliases.swift` beside this file says which classes are meant.
+@Suite("A module that imports Foundation and Operations")
 struct BothImportsTests {
-  @Test("three typealiases are enough", arguments: allBackends)
+  @Test("the typealiases are enough", arguments: allBackends)
   func both(backend: TestBackend) throws {
     try backend.withQueue { queue in
       let good = DecodeOperation(Data(#"{"a": 1, "b": 2}"#.utf8))
@@ -42,6 +23,18 @@ struct BothImportsTests {
       #expect(sum.events == [3])
       #expect(throws: DecodingError.self) { try bad.result?.get() }
     }
+  }
+
+  @Test("a library with public typealiases, and a user of it")
+  func library() throws {
+    let decoder = Decoder(quality: .utility)
+    let last = BlockOperation {}
+    let decoding = decoder.decode(Data(#"{"a": 1}"#.utf8), then: last)
+    let operation: Operations.Operation = decoding
+    decoder.queue.addOperation(last)
+    try decoder.queue.drainInTime()
+    #expect(operation.isFinished && decoding.qualityOfService == .userInitiated)
+    #expect((try? decoding.result?.get()) == ["a": 1])
   }
 
   @Test("the asynchronous base class with a Foundation callback")
