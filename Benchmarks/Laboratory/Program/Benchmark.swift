@@ -50,10 +50,8 @@ public struct Benchmark: Sendable {
   /// As the first initialiser, with a state that is made once per process, before anything is timed: input, a queue, a
   /// backend.
   ///
-  /// - Parameters:
-  ///   - setUp: makes the state.
-  ///   - body: the closure that is timed, with the state.
-  ///   - metrics: numbers of the benchmark's own, made from the state after each value.
+  /// `setUp` makes the state, `body` is timed with it, and `metrics` are numbers of the benchmark's own, made from the
+  /// state after each value.
   public init<State>(
     _ name: String, parameters: [String: any CustomStringConvertible] = [:], operations: Int = 1,
     throughput: Throughput? = nil, isSingleThreaded: Bool = false,
@@ -95,10 +93,8 @@ public struct Benchmark: Sendable {
   /// As the asynchronous initialiser without a state, with a state that is made once per process, before anything is
   /// timed.
   ///
-  /// - Parameters:
-  ///   - setUp: makes the state.
-  ///   - body: the asynchronous closure that is timed, with the state.
-  ///   - metrics: numbers of the benchmark's own, made from the state after each value.
+  /// `setUp` makes the state, `body` is timed with it, and `metrics` are numbers of the benchmark's own, made from the
+  /// state after each value.
   public init<State: Sendable>(
     _ name: String, parameters: [String: any CustomStringConvertible] = [:], operations: Int = 1,
     throughput: Throughput? = nil,
