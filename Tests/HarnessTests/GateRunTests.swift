@@ -17,6 +17,12 @@ struct GateRunTests {
     #expect(gate.progress.map(\.done) == [0, 1, 2, 3, 4] && gate.progress.allSatisfy { $0.total == 5 })
   }
 
+  /// With its parameters: a benchmark of one's own may have several sets.
+  @Test func whatIsNotCalibratedIsNamed() throws {
+    let notes = try FakeGate().run().notes
+    #expect(notes.contains { $0.contains(" overhead/external-add ops=10@1; gate --calibrate") }, "\(notes)")
+  }
+
   @Test func slowBodiesGetTheirTime() throws {
     let gate = FakeGate()
     _ = try gate.run()

@@ -292,7 +292,7 @@ package struct GateRun {
   private func uncalibrated(_ timed: [GatedCell]) -> [String] {
     timed.filter { gated in
       gated.metrics.contains { resources.thresholds.entry(recorded(gated.cell), $0.metric) == nil }
-    }.map { "\($0.cell.scenario.name)@\($0.cell.arm.workers)" }
+    }.map { "\($0.cell.scenario)@\($0.cell.arm.workers)" }
   }
 
   // MARK: Instructions
