@@ -32,7 +32,7 @@ struct BenchmarkMistakeTests {
     ([Benchmark("a/b", throughput: .bytes(perOperation: .infinity)) {}], "not inf"),
     ([with(metric("Words"))], "small letters"),
     ([with(metric("1st"))], "a letter first"),
-    ([with(metric("ns_per_op"))], "'ns_per_op' of 'a/b' has the name of one that the laboratory gives"),
+    ([with(metric("ns_per_op"))], "'ns_per_op' of 'a/b' has the name of a metric of the laboratory's"),
     ([with(metric("items_per_second"))], "choose another"),
     ([with(metric("retained_bytes_per_op"))], "choose another"),
     ([with(metric("peak_rss"))], "choose another"),

@@ -29,7 +29,7 @@ struct OwnMetricTests {
         measure: { cache in for _ in 0..<5 { cache.hit() } },
         metrics: [
           BenchmarkMetric("hit_rate", unit: "ratio", better: .more) { Double($0.take()) / Double($1) },
-          BenchmarkMetric("entries", unit: "entries", better: .less) { _, _ in 12 },
+          BenchmarkMetric("entries", unit: "lines", better: .less) { _, _ in 12 },
         ]),
       Benchmark("a/items", throughput: .items(perOperation: 2.5)) { await Task.yield() },
     ]
@@ -51,7 +51,7 @@ struct OwnMetricTests {
     let readings = try Self.readings(Sample.benchmarks[0], .time(repeats: 4, values: 3, leadIn: 1_000))
     let rates = readings.filter { $0.metric == Metric("hit_rate", unit: "ratio") }
     #expect(rates.map(\.value) == [0.5, 0.5, 0.5] && rates.allSatisfy { $0.count == 40 })
-    #expect(readings.count { $0.metric == Metric("entries", unit: "entries") && $0.value == 12 } == 3)
+    #expect(readings.count { $0.metric == Metric("entries", unit: "lines") && $0.value == 12 } == 3)
   }
 
   @Test(arguments: [(0, Metric.bytesPerSecond, 32.0), (1, .itemsPerSecond, 2.5)])
@@ -81,7 +81,7 @@ struct OwnMetricTests {
     decoder.keyDecodingStrategy = .convertFromSnakeCase
     let record = try decoder.decode(Record.self, from: Data(try environment.json().utf8))
     #expect(record.metrics["hit_rate"] == MetricFacts(words: "hit rate", better: .more))
-    #expect(record.metrics["entries"] == MetricFacts(words: "entries", better: .less))
+    #expect(record.metrics["entries"] == MetricFacts(words: "entries, in lines", better: .less))
     #expect(record.metrics["bytes_per_second"] == MetricFacts(words: "bytes per second", better: .more))
     #expect(record.primaryTimes == ["a/cached": "ns_per_op"])
   }
@@ -105,7 +105,7 @@ struct OwnMetricTests {
     for metric in benchmark.ownMetrics { #expect(shown.contains(metric.name)) }
     let text = Table(summary, plan: plan, failures: [:]).text(
       reference: "Sample", subjects: [("Sample", "this program")], width: 120)
-    #expect(text.contains("hit_rate") && text.contains("12.0 entries") && text.contains("iB/s"), "\(text)")
+    #expect(text.contains("hit_rate") && text.contains("12.0 lines") && text.contains("iB/s"), "\(text)")
     let csv = try rows().map(CSV.line).joined()
     #expect(csv.contains(",hit_rate,ratio,0.5,10\r\n"), "\(csv)")
   }

@@ -29,8 +29,9 @@ public struct BenchmarkMetric<State>: Sendable {
     value: @escaping @Sendable (_ state: State, _ operations: Int) throws -> Double
   ) {
     metric = Metric(name, unit: unit)
-    facts = MetricFacts(
-      words: String(name.map { $0 == "_" ? " " : $0 }), better: better == .less ? .less : .more)
+    let plain = String(name.map { $0 == "_" ? " " : $0 })
+    let saysUnit = ["ns", "bytes", "ratio", "percent"].contains(unit) || name.contains(unit)
+    facts = MetricFacts(words: saysUnit ? plain : "\(plain), in \(unit)", better: better == .less ? .less : .more)
     self.value = value
   }
 

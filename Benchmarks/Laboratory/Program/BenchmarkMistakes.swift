@@ -33,7 +33,7 @@ enum BenchmarkMistakes {
         return "the name of a metric of '\(name)' has small letters, digits and _, a letter first; '\(own)' does not"
       }
       guard !Metric.isBuiltIn(own) else {
-        return "the metric '\(own)' of '\(name)' has the name of one that the laboratory gives; choose another"
+        return "the metric '\(own)' of '\(name)' has the name of a metric of the laboratory's; choose another"
       }
       guard !metric.unit.isEmpty, !metric.unit.contains(where: isSeparator) else {
         return "the metric '\(own)' of '\(name)' needs a unit without spaces; '\(metric.unit)' is none"
