@@ -80,6 +80,24 @@ struct AsyncBenchmarkTests {
     }
   }
 
+  /// What the counting process subtracts is the loop without the body.
+  @Test func anIdleValueCallsNoBody() async throws {
+    try await onOwnThread {
+      let calls = Calls()
+      let benchmarks = [
+        Benchmark("a/async") {
+          calls.begin()
+          await Task.yield()
+        }, Benchmark("a/plain") { calls.begin() },
+      ]
+      for benchmark in benchmarks {
+        let idle = try #require(try benchmark.trial().idle)
+        try idle()
+      }
+      #expect(calls.total == 0)
+    }
+  }
+
   @Test func anErrorIsAFailure() async throws {
     try await onOwnThread {
       let wrong = try Benchmark("a/wrong") {

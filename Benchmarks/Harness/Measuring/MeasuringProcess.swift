@@ -140,12 +140,19 @@ package struct MeasuringProcess {
     _ = try trial.measure(1)
     let operations = trial.operationsPerRepeat * Self.countedRepeats
     let before = counter.bytesInUse()
-    for index in 1...values {
+    func cost(_ work: () throws -> Void) throws -> (requests: Int, bytes: Int) {
       let start = counter.read()
-      _ = try trial.measure(Self.countedRepeats)
+      try work()
       let end = counter.read()
-      let requests = Double(end.requests - start.requests) / Double(operations)
-      let bytes = Double(end.bytes - start.bytes) / Double(operations)
+      return (end.requests - start.requests, end.bytes - start.bytes)
+    }
+    for index in 1...values {
+      var idle = (requests: 0, bytes: 0)
+      if let loop = trial.idle { idle = try cost(loop) }
+      let all = try cost { _ = try trial.measure(Self.countedRepeats) }
+      // What a thread frees late may be in one count and not in the other.
+      let requests = Double(max(0, all.requests - idle.requests)) / Double(operations)
+      let bytes = Double(max(0, all.bytes - idle.bytes)) / Double(operations)
       write(.reading(valueIndex: index, Reading(.allocationsPerOp, requests, count: operations)))
       write(.reading(valueIndex: index, Reading(.bytesPerOp, bytes, count: operations)))
     }

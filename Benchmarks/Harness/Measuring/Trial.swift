@@ -13,6 +13,10 @@ package struct Trial {
   /// closure does not count. A process that counts allocations does not ask.
   package var ownReadings: ((_ operations: Int) throws -> [Reading])?
 
+  /// A value without a repeat. The counting process subtracts what it allocates, such as a task around the repeats. Nil
+  /// when a repeat has so many operations that this does not matter.
+  package var idle: (() throws -> Void)?
+
   /// What calibration times instead of `measure`. An open loop runs `count` operations as fast as the subject takes
   /// them, and its pace is derived from that time. Another benchmark runs `count` repeats when `measure` does more than
   /// the repeats.

@@ -137,12 +137,14 @@ public struct Benchmark: Sendable {
       name: name, parameters: texts, operations: operations, throughput: throughput, metrics: metrics.map(\.metric))
     prepared = {
       let (state, time) = try prepare()
-      var trial = Trial(operationsPerRepeat: operations) { repeats in
+      func measure(_ repeats: Int) throws -> Value {
         let elapsed = try time(repeats)
         let count = operations * repeats
         let speed = throughput.map { [$0.reading(operations: count, nanoseconds: elapsed.wall)] } ?? []
         return Value(elapsed.readings(operations: count) + speed)
       }
+      var trial = Trial(operationsPerRepeat: operations, measure: measure)
+      trial.idle = { _ = try measure(0) }
       if !metrics.isEmpty {
         trial.ownReadings = { count in try metrics.map { try $0.reading(state, operations: count) } }
       }
