@@ -69,17 +69,20 @@ int32_t cplatform_affinity_count(void) {
   return count > 0 ? count : 1;
 }
 
-static pthread_key_t exit_keys[2];
+static struct {
+  pthread_key_t key;
+  bool exists;  ///< a process has a limited number of keys, and others may have taken them all
+} exit_keys[2];
 static void run_at_exit(void *body) { ((void (*)(void))body)(); }
 static void make_exit_keys(void) {
   for (size_t owner = 0; owner < sizeof exit_keys / sizeof *exit_keys; owner++)
-    pthread_key_create(&exit_keys[owner], run_at_exit);
+    exit_keys[owner].exists = pthread_key_create(&exit_keys[owner].key, run_at_exit) == 0;
 }
 
-void cplatform_at_thread_exit(cplatform_exit_owner owner, void (*body)(void)) {
+bool cplatform_at_thread_exit(cplatform_exit_owner owner, void (*body)(void)) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, make_exit_keys);
-  pthread_setspecific(exit_keys[owner], (void *)body);
+  return exit_keys[owner].exists && pthread_setspecific(exit_keys[owner].key, (void *)body) == 0;
 }
 
 struct start {
@@ -87,7 +90,12 @@ struct start {
   void *context;
   bool set_nice;
   int32_t nice;
+  sigset_t program_mask;
 };
+
+// The signal mask that the program's own threads have: a child that a pool's thread forks gets this mask back.
+static _Thread_local sigset_t program_mask;
+static _Thread_local bool has_program_mask = false;
 
 static void *enter(void *argument) {
   struct start start = *(struct start *)argument;
@@ -95,6 +103,8 @@ static void *enter(void *argument) {
   // A new thread inherits its starter's nice value. The starter's value may be that of the operation that the starter
   // runs.
   if (start.set_nice) cplatform_thread_set_nice(start.nice);
+  program_mask = start.program_mask;
+  has_program_mask = true;
   start.body(start.context);
   return NULL;
 }
@@ -117,6 +127,7 @@ int cplatform_thread_start(void (*body)(void *), void *context, size_t stack_byt
   sigfillset(&others);
   for (size_t index = 0; index < sizeof faults / sizeof *faults; index++) sigdelset(&others, faults[index]);
   pthread_sigmask(SIG_SETMASK, &others, &before);
+  start->program_mask = has_program_mask ? program_mask : before;
   pthread_t thread;
   int result = pthread_create(&thread, &attributes, enter, start);
   pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -175,38 +186,69 @@ void cplatform_thread_get_name(char name[16]) {
   if (pthread_getname_np(pthread_self(), name, 16) != 0) name[0] = 0;
 }
 
+/// Says once for the whole program why the system does not tell what threads do.
+static void report_hidden_threads(int reason) {
+  static bool said = false;
+  if (__atomic_exchange_n(&said, true, __ATOMIC_RELAXED)) return;
+  char message[256];
+  snprintf(message, sizeof message,
+           "Operations: /proc cannot be read (%s): a body that blocks is known by its CPU time, some 20 ms later",
+           strerror(reason));
+  cplatform_print_error(message);
+}
+
 /// Reads a small file of the thread's folder in /proc; the text ends with a zero. Returns the text's length, 0 for
-/// none.
-static size_t read_thread_file(int32_t thread_id, const char *name, char *text, size_t size) {
+/// a thread that has ended, -1 for a thread that is there and cannot be looked at.
+static ssize_t read_thread_file(int32_t thread_id, const char *name, char *text, size_t size) {
   char path[64];
   snprintf(path, sizeof path, "/proc/self/task/%d/%s", thread_id, name);
   int file = open(path, O_RDONLY | O_CLOEXEC);
-  if (file < 0) return 0;
-  ssize_t length = read(file, text, size - 1);
-  close(file);
-  if (length <= 0) return 0;
-  text[length] = 0;
-  return (size_t)length;
+  ssize_t length = file < 0 ? -1 : read(file, text, size - 1);
+  int reason = errno;
+  if (file >= 0) close(file);
+  if (length > 0) {
+    text[length] = 0;
+    return length;
+  }
+  // Without descriptors, or where /proc is not mounted or not this process's, every thread seems to have ended.
+  if (syscall(SYS_tgkill, getpid(), thread_id, 0) != 0) return 0;
+  report_hidden_threads(length < 0 ? reason : ENODATA);
+  return -1;
 }
 
-/// The letter of the thread's state; '?' when it has ended.
+/// The letter of the thread's state; '?' when it has ended, '-' when the system does not tell.
 static char thread_state(int32_t thread_id) {
   char text[512];
-  if (read_thread_file(thread_id, "stat", text, sizeof text) == 0) return '?';
+  ssize_t length = read_thread_file(thread_id, "stat", text, sizeof text);
+  if (length <= 0) return length < 0 ? '-' : '?';
   // The text is "tid (name) S ...". The name may itself contain brackets, so the search goes from the end.
   const char *bracket = strrchr(text, ')');
   return bracket && bracket[1] == ' ' ? bracket[2] : '?';
 }
 
-bool cplatform_thread_is_blocked(int32_t thread_id) {
+cplatform_thread_sight cplatform_thread_look(int32_t thread_id) {
   char state = thread_state(thread_id);
-  return state == 'S' || state == 'D';
+  if (state == '-') return cplatform_thread_hidden;
+  return state == 'S' || state == 'D' ? cplatform_thread_sleeps : cplatform_thread_runs;
+}
+
+uint64_t cplatform_thread_cpu_ns(int32_t thread_id) {
+  // The kernel's name of the CPU clock of a thread of this process: the thread's number, inverted, before three bits.
+  // Bit 2 says that the clock is a thread's, the value 2 in the lowest bits that it counts what the scheduler gave.
+  clockid_t clock = (clockid_t)((~(unsigned)thread_id << 3) | 4u | 2u);
+  struct timespec used;
+  if (clock_gettime(clock, &used) != 0) return 0;
+  return (uint64_t)used.tv_sec * 1000000000u + (uint64_t)used.tv_nsec;
 }
 
 void cplatform_thread_kernel_word(int32_t thread_id, char *word, size_t size) {
-  size_t length = read_thread_file(thread_id, "wchan", word, size);
+  ssize_t length = read_thread_file(thread_id, "wchan", word, size);
   if (length > 0 && strcmp(word, "0") != 0) return;
-  snprintf(word, size, "state %c", thread_state(thread_id));
+  char state = length < 0 ? '-' : thread_state(thread_id);
+  if (state == '-')
+    snprintf(word, size, "/proc cannot be read");
+  else
+    snprintf(word, size, "state %c", state);
 }
 
 int32_t cplatform_thread_nice(void) { return getpriority(PRIO_PROCESS, (id_t)cplatform_thread_id()); }
@@ -237,7 +279,12 @@ bool cplatform_may_restore_nice(void) {
   return may_restore_nice;
 }
 
-static void forked(void) { cplatform_forked = true; }
+static void forked(void) {
+  cplatform_forked = true;
+  // Signals are blocked on a pool's thread. A program that the child becomes by exec would inherit that, and would not
+  // notice SIGTERM.
+  if (has_program_mask) pthread_sigmask(SIG_SETMASK, &program_mask, NULL);
+}
 static void watch_fork(void) { pthread_atfork(NULL, NULL, forked); }
 
 void cplatform_watch_fork(void) {

@@ -65,10 +65,19 @@ size_t cplatform_stack_left(void);
 void cplatform_thread_set_name(const char *name);
 /// Writes the calling thread's name, at most 15 bytes and a zero, into `name`.
 void cplatform_thread_get_name(char name[_Nonnull 16]);
-/// Whether the thread sleeps in the kernel (state S or D), as opposed to running or waiting for a CPU.
-bool cplatform_thread_is_blocked(int32_t thread_id);
+/// What a look at a thread of this process shows.
+typedef enum {
+  cplatform_thread_runs = 0,    ///< it runs, waits for a CPU, or has ended
+  cplatform_thread_sleeps = 1,  ///< it sleeps in the kernel (state S or D)
+  cplatform_thread_hidden = 2   ///< it is there, and /proc cannot be read: no descriptor is left, or after chroot
+} cplatform_thread_sight;
+/// Looks at the thread's state in /proc. The first look at a hidden thread prints one line to stderr.
+cplatform_thread_sight cplatform_thread_look(int32_t thread_id);
+/// How much CPU time the thread has used, in nanoseconds; 0 for a thread that has ended. Needs neither /proc nor a
+/// descriptor.
+uint64_t cplatform_thread_cpu_ns(int32_t thread_id);
 /// What the thread waits in, as the kernel says: the name of a kernel function, or else the letter of the thread's
-/// state. Writes at most `size` bytes, the zero included.
+/// state, or that /proc cannot be read. Writes at most `size` bytes, the zero included.
 void cplatform_thread_kernel_word(int32_t thread_id, char *word, size_t size);
 /// Scheduling priority (nice) of the calling thread.
 int32_t cplatform_thread_nice(void);
@@ -92,6 +101,7 @@ typedef struct {
   void *_Nullable worker;  ///< the pool worker that owns this thread, if any (set by a backend)
   void *_Nullable frame;   ///< the innermost operation launch on this thread (set by the operation core)
   void *_Nullable pending_batch;  ///< the batch that a wait on this thread hands over first (see `ReadyBatch`)
+  void *_Nullable question;  ///< the innermost question to a subclass on this thread (see `Question`)
   void *_Nullable owed_queue;  ///< the queue to which this thread owes references (see `OwedReferences`)
   uint64_t unshared_counts;  ///< reference counts of an object that nobody else knows; 0: not looked up yet
   cplatform_magazines spare_operations;
@@ -114,7 +124,8 @@ void swift_release_n(void *object, uint32_t count);
 /// The owner whose body `cplatform_at_thread_exit` keeps.
 typedef enum { cplatform_spares_owner = 0, cplatform_trace_owner = 1 } cplatform_exit_owner;
 /// Calls `body` once when the calling thread ends; one body per owner for the whole program.
-void cplatform_at_thread_exit(cplatform_exit_owner owner, void (*body)(void));
+/// Returns false when nothing will call `body`: other code of the process has taken all thread keys, or memory is out.
+bool cplatform_at_thread_exit(cplatform_exit_owner owner, void (*body)(void));
 
 /// Fetches the cache line of an address that this thread is about to write. Never faults.
 static inline void cplatform_prefetch(uintptr_t address) {
@@ -137,6 +148,8 @@ static inline void *_Nullable cplatform_worker(void) { return cplatform_words.wo
 static inline void cplatform_set_worker(void *_Nullable worker) { cplatform_words.worker = worker; }
 static inline void *_Nullable cplatform_frame(void) { return cplatform_words.frame; }
 static inline void cplatform_set_frame(void *_Nullable frame) { cplatform_words.frame = frame; }
+static inline void *_Nullable cplatform_question(void) { return cplatform_words.question; }
+static inline void cplatform_set_question(void *_Nullable question) { cplatform_words.question = question; }
 static inline void *_Nullable cplatform_pending_batch(void) { return cplatform_words.pending_batch; }
 static inline void cplatform_set_pending_batch(void *_Nullable batch) { cplatform_words.pending_batch = batch; }
 

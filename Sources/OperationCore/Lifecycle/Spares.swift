@@ -68,13 +68,13 @@ enum Spares<Kind: SpareKind> {
   private static func refill(
     _ own: UnsafeMutablePointer<cplatform_magazines>, _ words: UnsafeMutablePointer<cplatform_thread_words>
   ) -> Bool {
+    guard words.pointee.returns_spares || returnSparesAtEnd(words) else { return false }
     var magazine = own.pointee.full
     own.pointee.full = 0
     if magazine == 0 { magazine = Kind.depot.fetch(Kind.self) }
     guard magazine != 0 else { return false }
     own.pointee.loaded = magazine
     own.pointee.count = SpareDepot.magazineSize
-    if !words.pointee.returns_spares { returnSparesAtEnd(words) }
     return true
   }
 
@@ -98,20 +98,18 @@ enum Spares<Kind: SpareKind> {
 
 /// Called before a thread keeps its first piece of any kind.
 ///
-/// - Returns: false when nothing is kept in this process. The question is then asked again for the next piece, so that a
-///   thread that keeps memory never asks.
+/// - Returns: false when nothing is kept in this process, or by this thread. The question is then asked again for the
+///   next piece, so that a thread that keeps memory never asks.
 @inline(never)
 private func beginKeeping(_ words: UnsafeMutablePointer<cplatform_thread_words>) -> Bool {
-  guard cplatform_reuses_memory() else { return false }
-  returnSparesAtEnd(words)
-  return true
+  cplatform_reuses_memory() && returnSparesAtEnd(words)
 }
 
 /// Has the thread give back what it keeps when it ends.
+/// - Returns: false when the system has no place to note that: the thread must keep nothing.
 @inline(never)
-private func returnSparesAtEnd(_ words: UnsafeMutablePointer<cplatform_thread_words>) {
-  words.pointee.returns_spares = true
-  cplatform_at_thread_exit(cplatform_spares_owner) {
+private func returnSparesAtEnd(_ words: UnsafeMutablePointer<cplatform_thread_words>) -> Bool {
+  words.pointee.returns_spares = cplatform_at_thread_exit(cplatform_spares_owner) {
     let words = cplatform_thread_words_address()
     // Freeing an operation may give chunks back: chunks are freed last.
     Spares<SpareOperations>.freeOwn(words)
@@ -119,6 +117,7 @@ private func returnSparesAtEnd(_ words: UnsafeMutablePointer<cplatform_thread_wo
     // Other code that runs when the thread ends may still run an operation here.
     words.pointee.returns_spares = false
   }
+  return words.pointee.returns_spares
 }
 
 /// Full magazines of one kind, for all threads.

@@ -88,7 +88,8 @@ enum TraceSession {
   private static func register() -> TraceBuffer {
     let buffer = TraceBuffer()
     cplatform_thread_words_address().pointee.trace_buffer = Unmanaged.passUnretained(buffer).toOpaque()
-    cplatform_at_thread_exit(cplatform_trace_owner) { TraceSession.leave() }
+    // Where the system has no place to note this, the thread never counts as ended, and its buffer stays.
+    _ = cplatform_at_thread_exit(cplatform_trace_owner) { TraceSession.leave() }
     buffer.begin(session: number.load(ordering: .acquiring))
     lock.withLock { shared.buffers.pointee.append(buffer) }
     return buffer

@@ -20,6 +20,14 @@ package struct WatchedThread: ~Copyable, Sendable {
   /// Only the monitor writes these two: the jobs begun at its last look, and when it first saw that number.
   private let seenJobs = Atomic<Int>(-1)
   private let seenSince = Atomic<UInt64>(0)
+  /// The thread's CPU time at the last look that the system did not answer, and when a look first saw that time. Only
+  /// the monitor writes these two.
+  private let cpuTime = Atomic<UInt64>(0)
+  private let stillSince = Atomic<UInt64>(0)
+
+  /// For how long a thread that the system hides must have used no CPU time to count as asleep, in nanoseconds. A thread
+  /// that waits for a CPU uses none either: shorter, and a busy machine would make blocked bodies out of such threads.
+  package static let stillness: UInt64 = 10_000_000
 
   package init() {}
 
@@ -96,12 +104,12 @@ package struct WatchedThread: ~Copyable, Sendable {
     }
     func sight() -> Sight {
       guard busy.load(ordering: .relaxed), !announced.load(ordering: .relaxed) else { return .uncounted }
-      if marked.load(ordering: .relaxed) { return recheck && !isSleepingInKernel ? .resumed : .uncounted }
+      if marked.load(ordering: .relaxed) { return recheck && !isAsleep(now) ? .resumed : .uncounted }
       // Two looks may come at once. Without the time, a body that waits shortly for a lock would be blocked.
       let isLong = now &- seenSince.load(ordering: .relaxed) >= UInt64(BlockingMonitor.firstInterval)
       let mayBeMarked = isLong || atFirstSight
       if someComputes, !mayBeMarked { return .computing }
-      guard isSleepingInKernel else { return .computing }
+      guard isAsleep(now) else { return .computing }
       return mayBeMarked ? .blocked : .asleep
     }
     return Observation(sight: sight(), job: job)
@@ -125,7 +133,30 @@ package struct WatchedThread: ~Copyable, Sendable {
   /// too many may run meanwhile, never one too few.
   package func mark() { marked.store(true, ordering: .releasing) }
 
-  private var isSleepingInKernel: Bool { cplatform_thread_is_blocked(identity.load(ordering: .relaxed)) }
+  /// For the monitor: whether the thread sleeps in the kernel. Where the system does not tell, a thread sleeps that has
+  /// used no CPU time for `stillness`.
+  private func isAsleep(_ now: UInt64) -> Bool {
+    switch cplatform_thread_look(threadID) {
+    case cplatform_thread_runs: return false
+    case cplatform_thread_sleeps: return true
+    default:
+      let used = cplatform_thread_cpu_ns(threadID)
+      if used != cpuTime.load(ordering: .relaxed) {
+        cpuTime.store(used, ordering: .relaxed)
+        stillSince.store(now, ordering: .relaxed)
+      }
+      return now &- stillSince.load(ordering: .relaxed) >= Self.stillness
+    }
+  }
+
+  /// For everybody: as `isAsleep`, from what the monitor noted.
+  private var looksAsleep: Bool {
+    switch cplatform_thread_look(threadID) {
+    case cplatform_thread_runs: return false
+    case cplatform_thread_sleeps: return true
+    default: return marked.load(ordering: .relaxed) || announced.load(ordering: .relaxed)
+    }
+  }
 
   /// For a diagnosis: what the thread does, as far as others can tell.
   package struct Report: Sendable {
@@ -151,7 +182,7 @@ package struct WatchedThread: ~Copyable, Sendable {
     let isSeen = seenJobs.load(ordering: .relaxed) == jobs.load(ordering: .relaxed)
     return Report(
       threadID: threadID, isBusy: busy.load(ordering: .relaxed), isWaiting: announced.load(ordering: .relaxed),
-      isBlocked: busy.load(ordering: .relaxed) && isSleepingInKernel,
+      isBlocked: busy.load(ordering: .relaxed) && looksAsleep,
       since: isSeen ? seenSince.load(ordering: .relaxed) : nil)
   }
 }
