@@ -30,6 +30,41 @@ struct DiagnosisTests {
     }
   }
 
+  @Test("row 47: a forgotten finish() is shown, with its time and a hint", arguments: allBackends)
+  func forgottenFinish(backend: TestBackend) throws {
+    final class Posts: Operation, @unchecked Sendable {
+      // Invariant: synchronises itself.
+      let isDone = Monitor(false)
+      override var isExecuting: Bool { !isDone.value }
+      override var isFinished: Bool { isDone.value }
+      override func start() { didChangeValue(for: \.isExecuting) }
+    }
+    try backend.withQueue { queue in
+      let begun = Gate()
+      let forgotten = AsynchronousOperation { _ in begun.open() }
+      let posts = Posts()
+      let behind = named("behind")
+      for dependency in [forgotten, posts] { behind.addDependency(dependency) }
+      queue.addOperations([forgotten, posts, behind], waitUntilFinished: false)
+      try begun.wait("the start")
+      let time = forgotten.whyNotStarted().reasons.first
+      if case .executing(since: .some) = time {} else { Issue.record("\(String(describing: time))") }
+      #expect(forgotten.whyNotStarted().reasons.last == .goesOn(until: .finishIsCalled))
+      #expect(forgotten.debugDescription.contains(" ms\n  ends when finish() is called"))
+      try eventually("the hint to be there") {
+        posts.whyNotStarted().reasons == [.executing(since: nil), .goesOn(until: .isFinishedIsPosted)]
+      }
+      let text = queue.diagnosis().description
+      #expect(text.contains(" ms; ends when finish() is called\n"), "\(text)")
+      #expect(text.contains("executing; ends when its class posts isFinished\n"), "\(text)")
+      #expect(behind.debugDescription.contains("ends when finish() is called"))
+      forgotten.finish()
+      posts.isDone.with { $0 = true }
+      posts.didChangeValue(for: \.isFinished)
+      try queue.drainInTime()
+    }
+  }
+
   @Test("row 47: the queue is suspended", arguments: allBackends)
   func suspended(backend: TestBackend) throws {
     try backend.withQueue { queue in

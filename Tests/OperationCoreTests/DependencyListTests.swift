@@ -49,6 +49,40 @@ import Testing
     }
   }
 
+  @Test(arguments: counts) func `the first that is not over, while they end one after the other`(count: Int) {
+    var words = Self.words(count)
+    withList(of: words) { list in
+      var over: Set<UInt> = []
+      var asked = 0
+      func first() -> UInt {
+        list.firstDependency {
+          asked += 1
+          return over.contains($0)
+        }
+      }
+      for _ in 0..<count {
+        let found = first()
+        #expect(found == words.first { !over.contains($0) })
+        over.insert(found)
+        // What is appended or removed meanwhile, and a squeeze, lead to no other answer.
+        if found % 48 == 0 {
+          list.append((1 << 16) + found)
+          words.append((1 << 16) + found)
+        }
+        if found % 80 == 0, let last = words.last(where: { $0 < 1 << 16 && !over.contains($0) }) {
+          list.remove(list.find(last))
+          words.removeAll { $0 == last }
+        }
+      }
+      while case let found = first(), found != 0 { over.insert(found) }
+      #expect(over.isSuperset(of: words))
+      list.append(1 << 18)
+      #expect(first() == 1 << 18)
+      // Without the hint, half of the square.
+      if count == 100 { #expect(asked < 20 * count, "\(asked)") }
+    }
+  }
+
   @Test(arguments: [1, 3, 5, 6, 31, 33, 60])
   func `a removed one leaves the others in order, and can come back at the end`(count: Int) {
     let words = Self.words(count)

@@ -1,3 +1,4 @@
+import CPlatform
 import FoundationEssentials
 import Glibc
 import TestSupport
@@ -35,6 +36,28 @@ struct TraceFileTests {
       }
       #expect(read(path) == long + "end")
       #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["t.json"])
+    }
+  }
+
+  @Test func whatHasTheNewFilesNameIsNotWrittenTo() throws {
+    try withFolder { folder in
+      let (path, other) = (folder + "/t.json", folder + "/precious")
+      #expect(FileManager.default.createFile(atPath: other, contents: Data("precious".utf8)))
+      let fresh = "\(path).\(cplatform_process_id()).\(cplatform_thread_id()).partial"
+      #expect(symlink(other, fresh) == 0)
+      try TraceFile.replace(path) { try $0.append("trace") }
+      #expect(read(other) == "precious" && read(path) == "trace")
+      // What a killed process left.
+      #expect(FileManager.default.createFile(atPath: path + ".partial", contents: Data("half a trace".utf8)))
+      try TraceFile.replace(path, beside: path + ".partial") { try $0.append("new") }
+      #expect(read(path) == "new")
+      #expect(try FileManager.default.contentsOfDirectory(atPath: folder).sorted() == ["precious", "t.json"])
+      // A folder is left alone.
+      try FileManager.default.createDirectory(atPath: path + ".partial", withIntermediateDirectories: false)
+      #expect(throws: OperationTraceError.self) {
+        try TraceFile.replace(path, beside: path + ".partial") { try $0.append("none") }
+      }
+      #expect(read(path) == "new")
     }
   }
 

@@ -73,7 +73,8 @@ struct TrapTests {
   @Test("a backend that cannot be made traps with a message", arguments: ["stealing", "threadpool", "dispatch"])
   func impossibleBackend(backend: String) throws {
     for (scenario, reason) in [
-      ("no-workers", "at least one worker, not 0"), ("negative-fairness", "fairnessInterval cannot be -1"),
+      ("no-workers", "at least one worker, not 0"), ("too-many-workers", "at most 16384 workers, not \(Int.max)"),
+      ("negative-fairness", "fairnessInterval cannot be -1"),
     ] {
       let run = try Scenario("\(scenario)-\(backend)")
       #expect(run.trapped, "ended by signal \(run.signal ?? 0), exit code \(run.exitCode ?? 0)")
@@ -96,7 +97,7 @@ struct TrapTests {
     let run = try Scenario("")
     let expected = Set(
       Self.expectations.map(\.scenario) + Self.others + MainQueueTests.scenarios.map(\.name) + TraceTests.scenarios
-        + FaultTests.scenarios + ThreadTests.scenarios)
+        + FaultTests.scenarios + ThreadTests.scenarios + RefusalTests.scenarios)
     #expect(Set(run.output.split(separator: "\n").map(String.init)) == expected)
   }
 
@@ -115,7 +116,9 @@ struct TrapTests {
   }
 
   static let others = [
-    "no-workers-stealing", "no-workers-threadpool", "no-workers-dispatch", "negative-fairness-stealing",
+    "no-workers-stealing", "no-workers-threadpool", "no-workers-dispatch",
+    "too-many-workers-stealing", "too-many-workers-threadpool", "too-many-workers-dispatch",
+    "negative-fairness-stealing",
     "negative-fairness-threadpool", "negative-fairness-dispatch",
     "submit-after-fork-stealing", "submit-after-fork-threadpool", "submit-after-fork-dispatch", "early-finish",
     "threads-that-end",

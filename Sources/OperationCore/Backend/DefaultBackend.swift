@@ -23,12 +23,15 @@ package final class BackendBox: Sendable {
   let identity: UInt32
   /// The worker count, read from the backend once: the property is a user's, and the count is needed under a lock.
   let workerCount: Int
+  /// The backend's name, read once for the same reason: a diagnosis runs no code of a user's.
+  let name: String
 
   package init(_ backend: any Backend) {
     self.backend = backend
     supervised = backend as? any SupervisedBackend
     identity = BackendIdentities.shared.take(for: backend)
     workerCount = max(1, backend.workerCount)
+    name = backend.name
   }
 
   deinit { BackendIdentities.shared.giveBack(for: backend) }

@@ -17,11 +17,12 @@ extension Operation {
     if now.has(StateWord.finished) { return diagnosis(queue: nil, [.finished]) }
     let queue = owner
     if now.has(StateWord.started), !now.has(StateWord.skipped) {
-      return diagnosis(queue: queue, [.executing(since: executingFor(now))])
+      return diagnosis(
+        queue: queue, [.executing(since: executingFor(now))] + (end(now).map { [.goesOn(until: $0)] } ?? []))
     }
     guard let queue else { return diagnosis(queue: nil, [.notInAQueue] + dependencyReasons(now)) }
     var reasons: [OperationDiagnosis.Reason] = []
-    if queue.isSuspended { reasons.append(.suspended) }
+    if queue.isSuspendedNow { reasons.append(.suspended) }
     reasons += dependencyReasons(now) + barrierReasons(in: queue)
     if now.has(StateWord.heldBack), now.isReady { reasons.append(.heldBackByIsReady) }
     if reasons.isEmpty { reasons = now.has(StateWord.tracked) ? limitReasons(in: queue) : [] }
@@ -43,7 +44,23 @@ extension Operation {
   }
 
   /// For how long the operation has been executing, in nanoseconds; nil where nobody noted the start.
-  final func executingFor(_ now: StateWord) -> UInt64? { startNoted(now).map { cplatform_now_ns() &- $0 } }
+  final func executingFor(_ now: StateWord) -> UInt64? {
+    let noted = startNoted(now) ?? ownStart
+    // The start was noted by the coarse clock, which is behind.
+    return noted.map { max(cplatform_now_ns(), $0) &- $0 }
+  }
+
+  /// What ends the operation; nil when the operation ends with its `start()`, as far as the library knows.
+  private final func end(_ now: StateWord) -> OperationDiagnosis.End? {
+    if finishesItself { return .finishIsCalled }
+    return now.has(StateWord.postsExecuting) ? .isFinishedIsPosted : nil
+  }
+
+  /// The operation as one that holds a place.
+  final var asHolder: OperationDiagnosis.Holder {
+    let now = stateNow
+    return OperationDiagnosis.Holder(operation: label, since: executingFor(now), end: end(now))
+  }
 
   private final func dependencyReasons(_ now: StateWord) -> [OperationDiagnosis.Reason] {
     if now.has(StateWord.cancelled) { return [] }
@@ -76,7 +93,7 @@ extension Operation {
     return [
       .limitReached(
         limit: limit,
-        holders: holders.map { OperationDiagnosis.Holder(operation: $0.label, since: $0.executingFor($0.stateNow)) })
+        holders: holders.map(\.asHolder))
     ]
   }
 
@@ -86,7 +103,9 @@ extension Operation {
     if now.has(StateWord.finished) { return "finished" }
     let since = executingFor(now).map { " for \(milliseconds($0))" } ?? ""
     let place = owner.map { " in \($0.label)" }
-    if now.has(StateWord.started) { return "executing\(since)\(place ?? ", started by hand")" }
+    if now.has(StateWord.started) {
+      return "executing\(since)\(place ?? ", started by hand")" + (end(now).map { "; ends when \($0)" } ?? "")
+    }
     guard let place else { return "in no queue, and not started" }
     if !now.has(StateWord.listed) { return "being added\(place)" }
     if now.has(StateWord.cancelled) { return "cancelled, waits for a thread\(place)" }

@@ -5,8 +5,10 @@ public struct OperationDiagnosis: Sendable, CustomStringConvertible {
     /// No queue has the operation; it starts when `start()` is called.
     case notInAQueue
     /// The operation has started. `since`: for how long, in nanoseconds, where the time is known: in queues with a
-    /// limit.
+    /// limit, and for every `AsynchronousOperation`.
     case executing(since: UInt64?)
+    /// The operation goes on after `start()` has returned, until somebody says that it has finished.
+    case goesOn(until: End)
     /// The operation has finished, so nothing holds it back any more.
     case finished
     /// The operation's queue is suspended.
@@ -39,9 +41,23 @@ public struct OperationDiagnosis: Sendable, CustomStringConvertible {
   public struct Holder: Sendable, Equatable {
     /// Class, address and name of the operation that holds the place.
     public let operation: String
-    /// For how long the operation has been executing, in nanoseconds; nil where it started before the queue had a
-    /// limit.
+    /// For how long the operation has been executing, in nanoseconds; nil where nobody noted the start.
     public let since: UInt64?
+    /// What ends the operation, for an operation that goes on after `start()` has returned.
+    public let end: End?
+
+    /// What follows the operation's name in a list.
+    var details: String { (since.map { " for \(milliseconds($0))" } ?? "") + (end.map { "; ends when \($0)" } ?? "") }
+  }
+
+  /// What ends an operation that goes on after `start()` has returned.
+  public enum End: String, Sendable, CustomStringConvertible {
+    /// An `AsynchronousOperation`.
+    case finishIsCalled = "finish() is called"
+    /// A subclass with an `isFinished` of its own.
+    case isFinishedIsPosted = "its class posts isFinished"
+
+    public var description: String { rawValue }
   }
 
   /// Class, address and name of the operation.
@@ -65,6 +81,7 @@ extension OperationDiagnosis.Reason: CustomStringConvertible {
     switch self {
     case .notInAQueue: ["is in no queue: it starts when it is added to one, or by start()"]
     case .executing(let since): ["is executing" + (since.map { ", for \(milliseconds($0))" } ?? "")]
+    case .goesOn(let end): ["ends when \(end)"]
     case .finished: ["has finished"]
     case .suspended: ["its queue is suspended"]
     case .dependencies(let all):
@@ -85,7 +102,7 @@ extension OperationDiagnosis.Reason: CustomStringConvertible {
         ? ["its queue's limit is 0: nothing starts"]
         : ["its queue's limit is \(limit), and held by:"]
           + holders.prefix(DiagnosisLimits.named).map { holder in
-            "  \(holder.operation)" + (holder.since.map { ", executing for \(milliseconds($0))" } ?? ", executing")
+            "  \(holder.operation), executing\(holder.details)"
           } + DiagnosisLimits.rest(holders.count)
     case .waitsForThread(let backend): ["is ready, and waits for a thread of its backend:", "  " + backend]
     }
@@ -96,6 +113,9 @@ extension OperationDiagnosis.Reason: CustomStringConvertible {
 func milliseconds(_ nanoseconds: UInt64) -> String {
   nanoseconds < 10_000_000_000 ? "\(nanoseconds / 1_000_000) ms" : "\(nanoseconds / 1_000_000_000) s"
 }
+
+/// A count and its noun, for people.
+func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
 
 enum DiagnosisLimits {
   /// Operations named in one list.

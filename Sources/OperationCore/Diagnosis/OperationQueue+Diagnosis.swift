@@ -15,18 +15,22 @@ public struct QueueDiagnosis: Sendable, CustomStringConvertible {
   public let cycles: [[String]]
   /// What the backend's threads do.
   public let backend: String
+  /// Overridden properties of operations, of any queue, that the library reads and that have not returned for a
+  /// millisecond or longer. Such a property waits for something, or computes.
+  public let unansweredQuestions: Int
 
   /// Several lines for people.
   public var description: String {
     var lines = ["\(queue): \(pendingCount) unfinished, \(executing.count) executing"]
-    lines += executing.prefix(DiagnosisLimits.named).map { holder in
-      "  executing: \(holder.operation)" + (holder.since.map { ", for \(milliseconds($0))" } ?? "")
-    }
+    lines += executing.prefix(DiagnosisLimits.named).map { "  \($0.operation), executing\($0.details)" }
     lines += DiagnosisLimits.rest(executing.count)
     for cycle in cycles { lines.append("  cycle: " + cycle.joined(separator: ", ")) }
     for one in waiting { lines += one.description.split(separator: "\n").map { "  \($0)" } }
     let left = pendingCount - executing.count - waiting.count
     if left > 0 { lines.append("  and \(left) more that have not started") }
+    if unansweredQuestions > 0 {
+      lines.append("  reads of overridden properties that have not returned, in any queue: \(unansweredQuestions)")
+    }
     lines.append("  backend: \(backend)")
     return lines.joined(separator: "\n")
   }
@@ -54,11 +58,10 @@ extension OperationQueue {
     }
     return QueueDiagnosis(
       queue: label, pendingCount: registry.pendingCount,
-      executing: executing.map {
-        OperationDiagnosis.Holder(operation: $0.label, since: $0.executingFor($0.stateNow))
-      },
+      executing: executing.map(\.asHolder),
       waiting: waiting.map { $0.whyNotStarted() },
-      cycles: DependencyGraph.cycles(from: pending).map { $0.map(\.label) }, backend: backendSummary)
+      cycles: DependencyGraph.cycles(from: pending).map { $0.map(\.label) }, backend: backendSummary,
+      unansweredQuestions: Examiner.unanswered)
   }
 
   /// How many operations a diagnosis explains.
@@ -73,8 +76,8 @@ extension OperationQueue {
 
   /// What the backend's threads do, in one line or a few.
   final var backendSummary: String {
-    guard let supervised = supervisedBackend else { return "\(backend.name), which tells nothing of its threads" }
-    return supervised.report.summary(name: supervised.name, workerCount: supervised.workerCount)
+    guard let supervised = supervisedBackend else { return "\(backendName), which tells nothing of its threads" }
+    return supervised.report.summary(name: backendName, workerCount: backendWorkerCount)
   }
 }
 
@@ -85,14 +88,14 @@ extension OperationQueue: CustomDebugStringConvertible {
 
 extension BackendReport {
   func summary(name: String, workerCount: Int) -> String {
-    var text = "\(name), \(workerCount) \(workerCount == 1 ? "worker" : "workers"), \(threads.count) threads: "
+    var text = "\(name), \(counted(workerCount, "worker")), \(counted(threads.count, "thread")): "
     let busy = threads.filter(\.isBusy)
     let waiting = busy.filter(\.isWaiting)
     let blocked = busy.filter { $0.isBlocked && !$0.isWaiting }
     let computing = busy.count - waiting.count - blocked.count
     text +=
       "\(computing) computing, \(blocked.count) blocked in their bodies, \(waiting.count) waiting for operations, "
-    text += "\(threads.count - busy.count) idle; \(queued) jobs queued"
+    text += "\(threads.count - busy.count) idle; \(counted(queued, "job")) queued"
     if isRefused { text += "; the system refuses further threads" }
     if isFull { text += "; there are as many threads as there may be" }
     let now = cplatform_now_ns()

@@ -18,7 +18,7 @@ enum QueueDump {
   }
 
   /// Touched under `lock`.
-  nonisolated(unsafe) private static var queues: [WeakQueue] = []
+  nonisolated(unsafe) private static var queues: [ObjectIdentifier: WeakQueue] = [:]
   private static let lock = FutexLock()
 
   /// Starts the thread that writes, once. False without the variable, or when the system refuses the thread.
@@ -32,18 +32,22 @@ enum QueueDump {
     }
   }()
 
-  /// Called from a queue's `init`.
+  /// Called from a queue's `init`. O(1).
   static func remember(_ queue: OperationQueue) {
     guard cplatform_dump_wanted(), isOn else { return }
-    lock.withLock {
-      queues.removeAll { $0.queue == nil }
-      queues.append(WeakQueue(queue: queue))
-    }
+    lock.withLock { queues[ObjectIdentifier(queue)] = WeakQueue(queue: queue) }
+  }
+
+  /// Called from a queue's `deinit`, for every queue that was remembered. O(1).
+  static func forget(_ queue: OperationQueue) {
+    guard cplatform_dump_wanted(), isOn else { return }
+    // Nobody else has this address as long as the queue's memory is not free.
+    lock.withLock { queues[ObjectIdentifier(queue)] = nil }
   }
 
   private static func write() {
-    // The references are given back outside of the lock, because giving the last one back runs code of others.
-    let alive = lock.withLock { queues.compactMap(\.queue) }
+    // Under the lock references are taken, and none is given back: giving the last one back runs code of others.
+    let alive = lock.withLock { queues.values.compactMap(\.queue) }
     printError("\(alive.count) queues")
     for queue in alive { printError(queue.diagnosis().description) }
   }

@@ -205,7 +205,7 @@ extension Operation {
     while true {
       let before = StateWord(bits: state.bitwiseAnd(~StateWord.askAgain, ordering: .sequentiallyConsistent).newValue)
       guard canBeScheduled(before) else { return }
-      let ready = before.has(StateWord.cancelled) || batch.asking { isReady }
+      let ready = before.has(StateWord.cancelled) || batch.asking { readIsReady() }
       let now = stateNow
       guard canBeScheduled(now) else { return }
       var next = now

@@ -1,5 +1,6 @@
 import CPlatform
 import Primitives
+import Synchronization
 
 /// The library's own threads for the questions that must not wait behind work: what a subclass posted, and whether
 /// the dependents of an asynchronous operation are ready.
@@ -36,8 +37,11 @@ final class Examiner: @unchecked Sendable {
 
   private static let patience: UInt64 = 1_000_000
   private static let idleLifetime: Int64 = 1_000_000_000
-  /// At this number no thread is added: that many questions block, all of them in users' code.
+  /// At this number no thread is added: nearly as many questions block, all of them in users' code. Further questions
+  /// then wait their turn with other work.
   private static let threadLimit = 256
+  /// Whether a message has said that questions wait with other work.
+  private let saidElsewhere = Atomic<Bool>(false)
 
   private init() {
     state.initialize(to: State())
@@ -76,14 +80,30 @@ final class Examiner: @unchecked Sendable {
     }
   }
 
-  /// Called under `lock`; gives `lock` up. An idle or a new thread gets a free part.
+  /// Questions that were begun a millisecond ago or earlier, and have not returned.
+  static var unanswered: Int { shared.unanswered }
+
+  private var unanswered: Int {
+    lock.withLock {
+      let state = state
+      let behind = state.pointee.leader != nil && cplatform_now_ns() &- state.pointee.began >= Self.patience
+      let free = state.pointee.idle.count + (state.pointee.watcher == nil ? 0 : 1)
+      // A thread that lost the lead has been at its question for that long.
+      return max(0, state.pointee.threads - free - (state.pointee.leader == nil || behind ? 0 : 1))
+    }
+  }
+
+  /// Called under `lock`; gives `lock` up. An idle or a new thread gets a free part. Without a thread for the part the
+  /// questions go elsewhere: nobody would run them, or nobody would notice that the leader's question blocks.
   private func appoint(_ part: Part) {
     if let member = state.pointee.idle.popLast() {
       take(part, member)
       lock.unlock()
       return member.parker.unpark()
     }
-    guard state.pointee.threads < Self.threadLimit else { return lock.unlock() }
+    guard state.pointee.threads < Self.threadLimit else {
+      return sendElsewhere("\(Self.threadLimit) reads of isReady or isFinished have not returned")
+    }
     let member = Member()
     take(part, member)
     state.pointee.threads += 1
@@ -92,15 +112,20 @@ final class Examiner: @unchecked Sendable {
     lock.lock()
     state.pointee.threads -= 1
     if state.pointee.watcher === member { state.pointee.watcher = nil }
-    let mustGoElsewhere = state.pointee.leader === member
+    if state.pointee.leader === member { state.pointee.leader = nil }
+    sendElsewhere("the system refuses a thread for reads of isReady and isFinished")
+  }
+
+  /// Called under `lock`; gives `lock` up. Questions wait their turn with other work: the default backend tries again
+  /// until it has a thread.
+  private func sendElsewhere(_ reason: @autoclosure () -> String) {
     var left = JobFIFO()
-    if mustGoElsewhere {
-      state.pointee.leader = nil
-      left.append(contentsOf: &state.pointee.questions)
-    }
+    left.append(contentsOf: &state.pointee.questions)
     lock.unlock()
-    // Without an examiner thread a question waits its turn with other work: the default backend tries again until it
-    // has a thread.
+    if left.isEmpty { return }
+    if !saidElsewhere.exchange(true, ordering: .relaxed) {
+      printError("\(reason()): further reads wait behind other work")
+    }
     while case let question = left.popFirst(), question != 0 { DefaultBackend.backend.submit(Job(word: question)) }
   }
 

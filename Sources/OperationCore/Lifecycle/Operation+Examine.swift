@@ -16,16 +16,28 @@ extension Operation {
       return
     }
     // The queue's look comes first: an observer that waits for this operation waits for that look.
-    if !stateNow.has(StateWord.finished) {
-      var examine = key == nil || key == .isFinished
-      if key == nil || key == .isReady { examine = raise(StateWord.askAgain).has(StateWord.heldBack) || examine }
-      if examine { requestExamination() }
-    }
+    if !stateNow.has(StateWord.finished) { requestLook(key) }
     if isObserved {
       for observer in lock.withLock({ extras.observers.post(key) }) {
         observer.didChange(self, onlyIfDifferent: key == nil)
       }
     }
+  }
+
+  /// A property of the state may have changed: the queue looks at it.
+  private final func requestLook(_ key: ObservableKey?) {
+    var posts = Question.Posts()
+    if key == nil || key == .isFinished { posts.insert(.isFinished) }
+    if key == nil || key == .isReady { posts.insert(.isReady) }
+    if posts.isEmpty || Question.note(posts, about: self) { return }
+    requestLook(posts)
+  }
+
+  /// The same, for a thread that is not reading the operation's properties, or has just done so.
+  private final func requestLook(_ posts: Question.Posts) {
+    var examine = posts.contains(.isFinished)
+    if posts.contains(.isReady) { examine = raise(StateWord.askAgain).has(StateWord.heldBack) || examine }
+    if examine { requestExamination() }
   }
 
   private final func requestExamination() {
@@ -45,11 +57,13 @@ extension Operation {
     let queue = retainedQueue()
     let before = state.bitwiseAnd(~StateWord.examinePending, ordering: .sequentiallyConsistent)
     if before.newValue & StateWord.finished == 0 {
-      if isFinished { finishByWord() }
-      if stateNow.has(StateWord.heldBack) {
-        var batch = ReadyBatch(asks: .here)
-        askReady(into: &batch)
-        batch.submit()
+      var rounds = 0
+      while Question.ask(self, look).posts.isEmpty == false, !stateNow.has(StateWord.finished) {
+        rounds += 1
+        if rounds == Question.mostRounds {
+          warnPostsWhileAsked()
+          break
+        }
       }
     }
     if StateWord(bits: before.oldValue).has(StateWord.examinePending), StateWord(bits: before.newValue).mayLeave {
@@ -57,6 +71,38 @@ extension Operation {
       Unmanaged.passUnretained(self).release()
     }
     withExtendedLifetime(queue) {}
+  }
+
+  private final func look() {
+    if isFinished { finishByWord() }
+    guard stateNow.has(StateWord.heldBack) else { return }
+    var batch = ReadyBatch(asks: .here)
+    askReady(into: &batch)
+    batch.submit()
+  }
+
+  /// Reads `isReady`; again, when reading it posted a change of it.
+  final func readIsReady() -> Bool {
+    var left = Question.Posts()
+    for _ in 0..<Question.mostRounds {
+      let (ready, posts) = Question.ask(self) { isReady }
+      left.formUnion(posts)
+      if ready || !posts.contains(.isReady) {
+        if left.contains(.isFinished) { requestLook(.isFinished) }
+        return ready
+      }
+    }
+    warnPostsWhileAsked()
+    return false
+  }
+
+  /// Says once for each operation why its properties are not read again.
+  private final func warnPostsWhileAsked() {
+    let isFirst = lock.withLock { !exchange(&extras.saidPostsWhileAsked, with: true) }
+    guard isFirst else { return }
+    printError(
+      "\(label) posts a change whenever isReady or isFinished is read: read again only after its next post from elsewhere"
+    )
   }
 
   /// The subclass says that the operation has finished.

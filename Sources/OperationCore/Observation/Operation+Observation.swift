@@ -51,7 +51,7 @@ extension OperationObserving where Self: Operation {
     return OperationObservation { [weak self] in
       observer.deactivate()
       guard let self else { return }
-      self.lock.withLock { self.extras.observers.remove(observer) }
+      self.lock.withLock { self.extras.observers.remove(observer, for: key) }
     }
   }
 
@@ -105,6 +105,6 @@ extension Operation {
   }
 
   final var isReadinessObserved: Bool {
-    lock.withLock { extrasIfAny?.pointee.observers.forKey(.isReady).isEmpty == false }
+    lock.withLock { extrasIfAny?.pointee.observers.isObserved(.isReady) == true }
   }
 }

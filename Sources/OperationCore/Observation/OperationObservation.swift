@@ -40,7 +40,8 @@ public final class OperationObservation: Sendable {
 
 /// One registered handler, its types erased.
 ///
-/// Sendable: `active` is touched under `lock`, `last` under a lock of its own. The handler is called without either
+/// Sendable: `active` is touched under `lock`, `last` under a lock of its own, `position` under the lock of the list
+/// that the observer is in. The handler is called without either
 /// lock.
 final class Observer: @unchecked Sendable {
   /// When a handler is called.
@@ -53,6 +54,8 @@ final class Observer: @unchecked Sendable {
   private let call: (AnyObject, Moment) -> Void
   private let isPriorWanted: Bool
   private var active = true
+  /// The observer's place in its `ObserverSlots`, guarded by the lock that guards the slots.
+  fileprivate var position = 0
 
   /// - Parameter read: returns the property's value now. `read` is called only for options that need the value: a
   ///   subclass may post while it holds the lock that its property takes.
@@ -116,18 +119,57 @@ final class Observer: @unchecked Sendable {
   func deactivate() { lock.withLock { active = false } }
 }
 
+/// Observers by key, each key's in the order of registration. Adding and removing are O(1) on average, because an
+/// observer knows its place: one dependency may have as many observers as operations depend on it. Not synchronised.
+struct ObserverSlots<Key: Hashable> {
+  private struct Slots {
+    /// Nil: a hole. Fewer than half of the slots are holes.
+    var observers: [Observer?] = []
+    var holes = 0
+  }
+
+  private var keys: [Key: Slots] = [:]
+
+  mutating func add(_ observer: Observer, for key: Key) {
+    observer.position = keys[key]?.observers.count ?? 0
+    keys[key, default: Slots()].observers.append(observer)
+  }
+
+  /// The caller holds the observer: its handler must not be released under a lock.
+  mutating func remove(_ observer: Observer, for key: Key) {
+    guard let index = keys.index(forKey: key), keys.values[index].observers.indices.contains(observer.position),
+      keys.values[index].observers[observer.position] === observer
+    else { return }
+    keys.values[index].observers[observer.position] = nil
+    keys.values[index].holes += 1
+    let (count, holes) = (keys.values[index].observers.count, keys.values[index].holes)
+    if holes == count {
+      keys.remove(at: index)
+    } else if holes * 2 >= count {
+      let left = keys.values[index].observers.compactMap(\.self)
+      for (position, observer) in left.enumerated() { observer.position = position }
+      keys.values[index] = Slots(observers: left)
+    }
+  }
+
+  func forKey(_ key: Key) -> [Observer] { keys[key]?.observers.compactMap(\.self) ?? [] }
+  /// O(1).
+  func isObserved(_ key: Key) -> Bool { keys[key] != nil }
+}
+
 /// The handlers of one operation by key, and the keys that its subclass posts itself. Guarded by the operation's
 /// lock.
 struct ObserverList {
-  private var observers: [(key: ObservableKey, observer: Observer)] = []
+  private var slots = ObserverSlots<ObservableKey>()
   /// Keys that the subclass posts: the base class does not report them as well.
   private var ownPosts: Set<ObservableKey> = []
   private static let stateKeys: [ObservableKey] = [.isExecuting, .isFinished, .isReady]
 
-  mutating func add(_ observer: Observer, for key: ObservableKey) { observers.append((key, observer)) }
-  mutating func remove(_ observer: Observer) { observers.removeAll { $0.observer === observer } }
+  mutating func add(_ observer: Observer, for key: ObservableKey) { slots.add(observer, for: key) }
+  mutating func remove(_ observer: Observer, for key: ObservableKey) { slots.remove(observer, for: key) }
 
-  func forKey(_ key: ObservableKey) -> [Observer] { observers.compactMap { $0.key == key ? $0.observer : nil } }
+  func forKey(_ key: ObservableKey) -> [Observer] { slots.forKey(key) }
+  func isObserved(_ key: ObservableKey) -> Bool { slots.isObserved(key) }
   func isOwnPost(_ key: ObservableKey) -> Bool { ownPosts.contains(key) }
 
   /// The subclass posts a key. Nil: the key is unknown, and stands for any key of the state.

@@ -33,13 +33,13 @@ extension OperationQueueObserving where Self: OperationQueue {
   ) -> OperationObservation {
     guard let key = ObservableQueueKey(keyPath) else { misuse(self, "\(keyPath) cannot be observed") }
     let observer = Observer(of: self, options: options, read: { $0[keyPath: keyPath] }, handler: changeHandler)
-    lock.withLock { extras.observers.append((key, observer)) }
+    lock.withLock { extras.observers.add(observer, for: key) }
     becomeObserved()
     observer.begin(self)
     return OperationObservation { [weak self] in
       observer.deactivate()
       guard let self else { return }
-      self.lock.withLock { self.extras.observers.removeAll { $0.observer === observer } }
+      self.lock.withLock { self.extras.observers.remove(observer, for: key) }
     }
   }
 }
@@ -47,7 +47,7 @@ extension OperationQueueObserving where Self: OperationQueue {
 extension OperationQueue {
   final func notify(_ key: ObservableQueueKey) {
     guard isObserved else { return }
-    let observers = lock.withLock { extras.observers.compactMap { $0.key == key ? $0.observer : nil } }
+    let observers = lock.withLock { extras.observers.forKey(key) }
     for observer in observers { observer.notify(self) }
   }
 

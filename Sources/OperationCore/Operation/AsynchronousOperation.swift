@@ -1,3 +1,6 @@
+import CPlatform
+import Synchronization
+
 /// An operation that goes on after `main()` has returned, until somebody calls `finish()`, from any thread.
 ///
 /// Subclass and override `main()`, or pass a closure:
@@ -10,8 +13,11 @@
 /// started is finished without `main()`. A running operation must still call `finish()`, early if it looks at
 /// `isCancelled`.
 open class AsynchronousOperation: Operation, @unchecked Sendable {
-  // Sendable: `body` is written in `init`, and read and cleared by the one thread that starts the operation.
+  // Sendable: `body` is written in `init`, and read and cleared by the one thread that starts the operation. `began` is
+  // an atomic.
   private final var body: (@Sendable (AsynchronousOperation) -> Void)?
+  /// For a diagnosis: a forgotten `finish()` is the commonest reason why such an operation never ends. 0: not started.
+  private final let began = Atomic<UInt64>(0)
 
   /// For a subclass that overrides `main()`: the override starts the work. Without a body and without that override
   /// the start traps.
@@ -27,6 +33,12 @@ open class AsynchronousOperation: Operation, @unchecked Sendable {
   }
 
   open override var isAsynchronous: Bool { true }
+
+  /// Runs `main()`, as the base class does.
+  open override func start() {
+    if began.load(ordering: .relaxed) == 0 { began.store(cplatform_coarse_now_ns(), ordering: .relaxed) }
+    super.start()
+  }
 
   open override func main() {
     guard let body else { misuse(self, "an AsynchronousOperation needs a body, or an override of main()") }
@@ -46,5 +58,9 @@ open class AsynchronousOperation: Operation, @unchecked Sendable {
   }
 
   final override var finishesItself: Bool { true }
+  final override var ownStart: UInt64? {
+    let time = began.load(ordering: .relaxed)
+    return time == 0 ? nil : time
+  }
   final override func releaseUnrunBlocks() { body = nil }
 }

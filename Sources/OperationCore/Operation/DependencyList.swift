@@ -121,10 +121,13 @@ struct DependencyList {
   }
 
   /// Calls `body` with every record, holes included, until `body` returns false.
+  /// - Parameter start: the edge to begin with; 0 for the list's first.
   @inline(__always)
-  func forEachRecord(_ body: (_ edge: UInt, _ record: UnsafeMutablePointer<DependencyRecord>) -> Bool) {
+  func forEachRecord(
+    from start: UInt = 0, _ body: (_ edge: UInt, _ record: UnsafeMutablePointer<DependencyRecord>) -> Bool
+  ) {
     let end = first.pointee.end
-    var edge = Self.firstEdge(of: word)
+    var edge = start == 0 ? Self.firstEdge(of: word) : start
     while edge != end {
       if edge & 15 == 2 + UInt(DependencyChunk.capacity) {
         edge = Self.firstEdge(of: Self.chunk(edge & ~15).pointee.following)
@@ -158,6 +161,23 @@ struct DependencyList {
   func findUnlisted(_ dependency: UInt) -> UInt {
     if first.pointee.count > Self.searchLimit { return indexed.pointee.unlisted[dependency] ?? 0 }
     return search { $0.has(DependencyRecord.unlisted) && $0.dependency == dependency }
+  }
+
+  /// The first dependency for which `isOver` is false; 0 when there is none. Once true for a dependency, `isOver` must
+  /// stay true: a long list does not ask again about the dependencies before the one found. So n calls that find
+  /// n dependencies one after the other take O(n) time together.
+  func firstDependency(except isOver: (UInt) -> Bool) -> UInt {
+    let index = first.pointee.count > Self.searchLimit ? indexed : nil
+    var found: UInt = 0
+    var place = first.pointee.end
+    forEachRecord(from: index?.pointee.firstNotOver ?? 0) { edge, record in
+      guard record.isListed, !isOver(record.dependency) else { return true }
+      found = record.dependency
+      place = edge
+      return false
+    }
+    index?.pointee.firstNotOver = place
+    return found
   }
 
   /// The edge whose record says that it stands for the edge inside the operation; 0 for none.
@@ -317,6 +337,10 @@ struct DependencyIndex: ~Copyable {
   var listed: WordTable
   var unlisted = WordTable(count: 0)
   var holes = 0
+  /// Every record before this edge is a hole, unlisted, or lists a dependency that is over: see
+  /// `DependencyList.firstDependency`. 0: not known. No record ever comes to be listed again in its place, and a record
+  /// moves only when the index is dropped.
+  var firstNotOver: UInt = 0
 
   init(count: Int) { listed = WordTable(count: count) }
 

@@ -201,6 +201,9 @@ open class Operation: JobObject, @unchecked Sendable {
   /// `main()` only begins the work: something else finishes the operation.
   var finishesItself: Bool { false }
 
+  /// When the operation started, by the monotonic clock, in nanoseconds; nil where the class does not note it.
+  var ownStart: UInt64? { nil }
+
   /// The operation was skipped. Closures that will never run are released, as they may capture the operation.
   func releaseUnrunBlocks() {}
 

@@ -8,6 +8,8 @@ struct OperationExtras {
   var moreBlocks: [StoredBlock] = []
   /// Which `MovedEntry` is the current one.
   var moveGeneration: UInt32 = 0
+  /// The message about an operation that posts while it is asked has been printed.
+  var saidPostsWhileAsked = false
   var observers = ObserverList()
   /// Observations of dependencies, while the readiness of an operation in no queue is observed.
   var readinessWatches: [OperationObservation] = []

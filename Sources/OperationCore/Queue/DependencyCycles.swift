@@ -52,9 +52,11 @@ enum DependencyGraph {
       index[id] = index.count
       open.append(operation)
       isOpen.insert(id)
-      // A started or cancelled operation waits for nothing, whatever it lists.
-      let waits = !operation.stateNow.has(StateWord.started) && !operation.isCancelled
-      var dependencies = waits ? operation.dependencies.filter { !$0.isFinished } : []
+      // A started or cancelled operation waits for nothing, whatever it lists. Overridden properties are not asked,
+      // because they may take a lock that one of the operations in the graph holds.
+      let now = operation.stateNow
+      let waits = !now.has(StateWord.started) && !now.has(StateWord.cancelled)
+      var dependencies = waits ? operation.dependencySnapshot().filter { !$0.stateNow.has(StateWord.finished) } : []
       dependencies += barriers.predecessors(of: operation)
       path.append(Visit(operation: operation, dependencies: dependencies))
     }
@@ -97,27 +99,39 @@ enum DependencyGraph {
 /// What barriers add to the graph: a barrier waits for all operations before it, and all operations behind a barrier
 /// wait for it.
 struct BarrierOrder {
-  /// The pending operations of a queue with barriers, by sequence number, and the sequence numbers of the barriers.
+  /// The pending operations of a queue with barriers and the sequence numbers of the barriers, both in the order of
+  /// adding.
   private struct Queue {
     var pending: [(sequence: Int, operation: Operation)] = []
     var barriers: [Int] = []
+
+    /// Index of the first barrier whose number is not less than `sequence`. O(log n).
+    func barrierIndex(from sequence: Int) -> Int { barriers.firstIndex(inOrder: { $0 >= sequence }) }
+
+    /// The pending operations with these numbers. O(log n + operations found).
+    func operations(_ numbers: Range<Int>) -> ArraySlice<(sequence: Int, operation: Operation)> {
+      let start = pending.firstIndex(inOrder: { $0.sequence >= numbers.lowerBound })
+      let end = pending.firstIndex(inOrder: { $0.sequence >= numbers.upperBound })
+      return pending[start..<end]
+    }
   }
 
   private var queues: [UInt: Queue] = [:]
 
   /// The operations that an operation which has not started waits for because of barriers; also when it was
   /// cancelled. The operations before the previous barrier are left out, because that barrier waits for them.
+  /// O(log n + operations found), and O(pending operations) for the first operation of a queue.
   mutating func predecessors(of operation: Operation) -> [Operation] {
     let now = operation.stateNow
     guard now.has(StateWord.tracked), !now.has(StateWord.started), let owner = operation.owner else { return [] }
     let queue = look(at: owner)
     guard !queue.barriers.isEmpty else { return [] }
     let own = operation.sequence.load(ordering: .relaxed)
-    let previous = queue.barriers.last { $0 < own } ?? -1
-    let from = queue.barriers.contains(own) ? previous : previous - 1
-    let end = queue.barriers.contains(own) ? own : previous + 1
-    return queue.pending.filter { $0.sequence > from && $0.sequence < end || $0.sequence == previous }.map(\.operation)
-      .filter { $0 !== operation && !$0.isFinished }
+    let index = queue.barrierIndex(from: own)
+    let previous = index > 0 ? queue.barriers[index - 1] : -1
+    let isBarrier = index < queue.barriers.count && queue.barriers[index] == own
+    return queue.operations(previous..<(isBarrier ? own : previous + 1)).map(\.operation)
+      .filter { !$0.stateNow.has(StateWord.finished) }
   }
 
   private mutating func look(at owner: OperationQueue) -> Queue {
@@ -130,5 +144,23 @@ struct BarrierOrder {
     }
     queues[id] = queue
     return queue
+  }
+}
+
+extension RandomAccessCollection {
+  /// The first index whose element meets `condition`, where no element that meets it comes before one that does not;
+  /// `endIndex` when none does. O(log n).
+  fileprivate func firstIndex(inOrder condition: (Element) -> Bool) -> Index {
+    var (start, count) = (startIndex, count)
+    while count > 0 {
+      let middle = index(start, offsetBy: count / 2)
+      if condition(self[middle]) {
+        count /= 2
+      } else {
+        start = index(after: middle)
+        count -= count / 2 + 1
+      }
+    }
+    return start
   }
 }

@@ -42,7 +42,10 @@ open class OperationQueue: @unchecked Sendable {
   /// A queue on a backend: `OperationQueue(backend: .stealing)`.
   public convenience init(backend: some Backend) { self.init(on: backend) }
 
-  deinit { Self.unmanagedBox(boxWord.load(ordering: .acquiring)).release() }
+  deinit {
+    QueueDump.forget(self)
+    Self.unmanagedBox(boxWord.load(ordering: .acquiring)).release()
+  }
 
   // MARK: - Adding
 
@@ -103,7 +106,7 @@ open class OperationQueue: @unchecked Sendable {
   /// returns. The body of a started operation may begin a moment later. O(1), and O(pending) when the change ends or
   /// begins a state without limit.
   open var isSuspended: Bool {
-    get { suspended.load(ordering: .relaxed) }
+    get { isSuspendedNow }
     set { setSuspended(newValue) }
   }
 
@@ -152,6 +155,11 @@ extension OperationQueue {
     Self.unmanagedBox(boxWord.load(ordering: .acquiring))._withUnsafeGuaranteedRef { $0.identity }
   }
 
+  /// The backend's name as it was when the queue got the backend.
+  final var backendName: String {
+    Self.unmanagedBox(boxWord.load(ordering: .acquiring))._withUnsafeGuaranteedRef { $0.name }
+  }
+
   /// Worker count of the backend, at least 1.
   final var backendWorkerCount: Int {
     Self.unmanagedBox(boxWord.load(ordering: .acquiring))._withUnsafeGuaranteedRef { $0.workerCount }
@@ -159,6 +167,9 @@ extension OperationQueue {
 
   /// The limit, even where a subclass overrides the property.
   final var maximumNow: Int { limit.load(ordering: .relaxed) }
+
+  /// Whether the queue is suspended, even where a subclass overrides the property.
+  final var isSuspendedNow: Bool { suspended.load(ordering: .relaxed) }
 
   final var qualityOfServiceNow: QualityOfService {
     QualityOfService(index: qualityOfServiceIndex.load(ordering: .relaxed))
@@ -230,7 +241,7 @@ extension OperationQueue {
 struct QueueExtras {
   var name: String?
   var progress: OperationProgress?
-  var observers: [(key: ObservableQueueKey, observer: Observer)] = []
+  var observers = ObserverSlots<ObservableQueueKey>()
   /// Values that other modules attach (a dispatch queue).
   var attachment: AnyObject?
 }

@@ -6,8 +6,9 @@ import CPlatform
   import Glibc
 #endif
 
-/// Writes a new file beside the place of the old one, and renames it. Symbolic links are followed; devices and FIFOs
-/// are refused.
+/// Writes a new file beside the place of the old one, and renames it. At the place itself symbolic links are followed;
+/// devices and FIFOs are refused. The new file beside it is always made here: whatever has its name already is removed
+/// and never written to, because others who may write to the folder could guess the name.
 enum TraceFile {
   /// - Parameter fresh: the file that is written first. By default its name is this thread's own, since other
   ///   processes and threads may be writing the same file. The last one to finish is kept, whole.
@@ -16,7 +17,7 @@ enum TraceFile {
   ) throws {
     let place = try place(of: path)
     let fresh = fresh ?? "\(place).\(cplatform_process_id()).\(cplatform_thread_id()).partial"
-    let file = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+    let file = makeNew(fresh)
     guard file >= 0 else { throw failure(path) }
     do {
       do {
@@ -33,6 +34,20 @@ enum TraceFile {
       unlink(fresh)
       throw error
     }
+  }
+
+  /// Makes a file that was not there before. Somebody who puts something in its place again and again can keep the
+  /// trace from being written, but cannot choose where it goes.
+  /// - Returns: a descriptor, or -1 with `errno` set.
+  private static func makeNew(_ path: String) -> Int32 {
+    for _ in 0..<100 {
+      let file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o644)
+      if file >= 0 || errno != EEXIST { return file }
+      // What a killed process left here, or what somebody put here: a folder stays, and is an error.
+      guard unlink(path) == 0 || errno == ENOENT else { return -1 }
+    }
+    errno = EEXIST
+    return -1
   }
 
   private static func place(of path: String) throws -> String {

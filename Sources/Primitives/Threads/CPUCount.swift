@@ -72,10 +72,14 @@ package enum CPUCount {
   }
 }
 
-/// How many workers a pool has: the number asked for, or else one worker for each CPU. Traps when the number is less
-/// than one.
+/// The most workers that a backend may have. The pools count threads in fields of 16 bits.
+package let mostWorkers = 16_384
+
+/// How many workers a backend has: the number asked for, or else one worker for each CPU. Traps when the number is
+/// less than one, or more than `mostWorkers`.
 package func checkedWorkerCount(_ workers: Int?) -> Int {
   guard let workers else { return CPUCount.available() }
   if workers < 1 { fatalError("Operations: a backend needs at least one worker, not \(workers)") }
+  if workers > mostWorkers { fatalError("Operations: a backend has at most \(mostWorkers) workers, not \(workers)") }
   return workers
 }
