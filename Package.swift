@@ -81,8 +81,9 @@ let package = Package(
         .product(name: "ArgumentParser", package: "swift-argument-parser", condition: laboratory),
       ],
       path: "Benchmarks/opbench", swiftSettings: settings),
+    .target(name: "Growth", dependencies: ["Operations"], path: "Benchmarks/Growth", swiftSettings: settings),
     .executableTarget(
-      name: "scale", dependencies: ["Operations", "Primitives", "Subjects"], path: "Benchmarks/scale",
+      name: "scale", dependencies: ["Growth", "Operations", "Primitives", "Subjects"], path: "Benchmarks/scale",
       swiftSettings: settings),
     .target(name: "TestSupport", dependencies: ["Operations"], path: "Tests/TestSupport", swiftSettings: settings),
     .testTarget(
@@ -150,7 +151,7 @@ let package = Package(
       path: "Tests/ReaderFuzzingTests", swiftSettings: settings),
     // The contract: one suite, every backend.
     .testTarget(
-      name: "BackendConformanceTests", dependencies: ["Operations", "TestSupport"],
+      name: "BackendConformanceTests", dependencies: ["Growth", "Operations", "TestSupport"],
       path: "Tests/BackendConformanceTests", swiftSettings: settings),
     // Misuse traps, and the main queue needs a main thread: both in processes of their own.
     .executableTarget(

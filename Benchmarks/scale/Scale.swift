@@ -1,5 +1,6 @@
 import Dispatch
 import Glibc
+import Growth
 import Operations
 import Primitives
 import Subjects
@@ -8,7 +9,8 @@ import Synchronization
 /// Shows whether the cost per operation stays the same as graphs grow. Each shape is built, run and released at 10,000
 /// and at 1,000,000 operations. The output has the time per operation and the peak memory of the shape's own process.
 ///
-/// `scale` runs every shape in a fresh process of itself. `scale SHAPE COUNT BACKEND` runs one shape.
+/// `scale` runs every shape in a fresh process of itself. `scale SHAPE COUNT BACKEND` runs one shape. `scale calls`
+/// shows how the cost of single calls grows, and fails where a call costs a square.
 @main
 enum Scale {
   static let shapes = ["chain", "fan-in", "fan-out", "cancel", "barriers"]
@@ -19,6 +21,8 @@ enum Scale {
     let arguments = CommandLine.arguments.dropFirst()
     if arguments.isEmpty {
       runAll()
+    } else if arguments == ["calls"] {
+      exit(CallCurves.run() ? 0 : 70)
     } else if arguments.count == 3, let first = arguments.first, shapes.contains(first),
       let count = Int(arguments[arguments.startIndex + 1]), count > 0, let name = arguments.last,
       backends.contains(name)
@@ -26,13 +30,13 @@ enum Scale {
       measure(first, count, on: name)
     } else {
       complain(
-        "usage: scale, or scale SHAPE COUNT BACKEND with a shape of \(shapes), a count above 0, a backend of \(backends)"
+        "usage: scale, scale calls, or scale SHAPE COUNT BACKEND with a shape of \(shapes), a count above 0, a backend of \(backends)"
       )
       exit(64)
     }
   }
 
-  private static func complain(_ line: String) {
+  static func complain(_ line: String) {
     let text = "scale: \(line)\n"
     _ = text.withCString { write(STDERR_FILENO, $0, strlen($0)) }
   }
@@ -81,7 +85,7 @@ enum Scale {
         + column(String(Int(nanoseconds) / count), 15) + String(usage.ru_maxrss / 1024))
   }
 
-  private static func column(_ text: String, _ width: Int) -> String {
+  static func column(_ text: String, _ width: Int) -> String {
     text + String(repeating: " ", count: max(1, width - text.count))
   }
 }
