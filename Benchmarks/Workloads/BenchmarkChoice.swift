@@ -19,9 +19,10 @@ package struct BenchmarkChoice: Sendable {
   }
 
   /// A benchmark whose name matches is taken with all its parameters. When only `name parameters` matches, the
-  /// benchmark is taken with the parameters that match. Without an expression, everything is taken.
+  /// benchmark is taken with the parameters that match. Without an expression, everything is taken. `others` are names
+  /// that the text may have been meant for too.
   package static func all(
-    _ catalogue: Catalogue, matching text: String?, option: String
+    _ catalogue: Catalogue, matching text: String?, option: String, others: [String] = []
   ) throws -> [BenchmarkChoice] {
     let everything = catalogue.workloads.map {
       BenchmarkChoice($0, parameterSets: $0.parameterSets(), variants: $0.extendedParameterSets())
@@ -32,9 +33,15 @@ package struct BenchmarkChoice: Sendable {
     }
     let chosen = everything.compactMap { $0.matching(expression) }
     guard !chosen.isEmpty else {
-      let names = catalogue.workloads.map { "\($0.name)" }.joined(separator: ", ")
-      throw Complaint(
-        .usage, "no benchmark matches '\(text)', neither by name nor by 'name key=value;…'; there are \(names)")
+      let names = catalogue.workloads.map(\.name)
+      let name = String(text.prefix { $0 != " " })
+      if name != text, let expression = try? Regex(name), names.contains(where: { "\($0)".contains(expression) }) {
+        let parameters = text.dropFirst(name.count + 1)
+        throw Complaint(
+          .usage, "no parameters of \(name) match '\(parameters)'; \(ProgramName.own) list \(name) has them all")
+      }
+      let words = Suggestion.words(forBenchmark: text, among: names, others: others)
+      throw Complaint(.usage, "no benchmark matches '\(text)', neither by name nor by 'name key=value'\(words)")
     }
     return chosen
   }

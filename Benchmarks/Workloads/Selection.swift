@@ -94,6 +94,46 @@ package struct Selection: Sendable {
   /// The peers that were asked for and are not built. Their cells stay empty.
   package func missingPeers() throws -> [String] { try subjects().filter(isMissing).map(\.name) }
 
+  /// A line for each reason why subjects can run none of the benchmarks. Throws when this leaves nothing but the
+  /// references.
+  package func leftOut(_ catalogue: Catalogue) throws -> [String] {
+    let chosen = try chosen(catalogue)
+    let subjects = try subjects()
+    var left: [(reason: String, subjects: [String])] = []
+    for subject in subjects {
+      guard let reason = Self.obstacle(subject, chosen) else { continue }
+      if let index = left.firstIndex(where: { $0.reason == reason }) {
+        left[index].subjects.append(subject.name)
+      } else {
+        left.append((reason, [subject.name]))
+      }
+    }
+    let what = chosen.count == 1 ? "\(chosen[0].workload.name)" : "any of these benchmarks"
+    func lines(_ isShown: (String) -> Bool) -> [String] {
+      left.filter { $0.subjects.contains(where: isShown) }.map { reason, subjects in
+        "\(subjects.filter(isShown).joined(separator: ", ")) cannot run \(what): \(reason)"
+      }
+    }
+    let isAsked = { (name: String) in !SubjectRegistry.references.contains(name) }
+    let asked = subjects.map(\.name).filter(isAsked)
+    if !asked.isEmpty, asked.allSatisfy(left.flatMap(\.subjects).contains) {
+      throw Complaint(.usage, "nothing to measure: \(lines(isAsked).joined(separator: "; "))")
+    }
+    return lines { _ in true }
+  }
+
+  /// Why a subject can run none of the benchmarks; nil when the subject can run one.
+  private static func obstacle(_ subject: SubjectInfo, _ chosen: [BenchmarkChoice]) -> String? {
+    var reasons: [String] = []
+    for choice in chosen {
+      for parameters in choice.parameterSets {
+        guard let reason = choice.workload.obstacle(subject, parameters) else { return nil }
+        if !reasons.contains(reason) { reasons.append(reason) }
+      }
+    }
+    return reasons.joined(separator: ", ")
+  }
+
   private func isMissing(_ subject: SubjectInfo) -> Bool {
     subject.role == .peer && peers.program(subject.name) == nil
   }
@@ -101,7 +141,8 @@ package struct Selection: Sendable {
   private func arms(_ subjects: [SubjectInfo]) throws -> [(info: SubjectInfo, arm: Arm)] {
     let counts = workers ?? [CPUs.available]
     guard !counts.isEmpty, counts.allSatisfy({ 1...1_024 ~= $0 }) else {
-      throw Complaint(.usage, "--workers takes counts from 1 to 1024, such as 1,2,4")
+      let given = counts.map(String.init).joined(separator: ",")
+      throw Complaint(.usage, "--workers takes counts from 1 to 1024, such as 1,2,4; not '\(given)'")
     }
     let distinct = counts.enumerated().filter { !counts[..<$0].contains($1) }.map(\.element)
     return subjects.flatMap { subject in

@@ -27,13 +27,15 @@ struct Gate: ParsableCommand {
   var whole = false
 
   @Option(
-    help: "With --self-test: n runs of each case, for the rates of false alarms and detection. Needs --log.")
+    parsing: .unconditional,
+    help: "With --self-test: n runs of each case, for the rates of false alarms and detection. Needs --log.",
+    transform: OptionNumber.count(in: 1...10_000))
   var runs: Int?
 
   @Option(help: "With --runs: the file that each run appends a line to, and that the same command goes on with.")
   var log: String?
 
-  @Option(help: "With --runs: begin no run that would not end within n minutes.")
+  @Option(parsing: .unconditional, help: "With --runs: begin no run that would not end within n minutes.")
   var minutes: Double?
 
   static let subjects = SubjectRegistry.inProcess.filter { $0.abilities.contains(.operations) }.map(\.name)
@@ -46,7 +48,7 @@ struct Gate: ParsableCommand {
   func run() throws {
     if let backend, !Self.subjects.contains(backend) {
       throw Complaint(
-        .usage, "the gate has no subject '\(backend)'; there are \(Self.subjects.joined(separator: ", "))")
+        .usage, "the gate has no subject '\(backend)'\(Suggestion.words(for: backend, among: Self.subjects))")
     }
     if selfTest { return try runSelfTest() }
     for (option, isGiven) in [
@@ -77,7 +79,6 @@ extension Gate {
       }
       return try job.check()
     }
-    guard 1...10_000 ~= runs else { throw Complaint(.usage, "--runs takes a count from 1 to 10000, not \(runs)") }
     guard let log else { throw Complaint(.usage, "--runs needs --log: the file to append each run to") }
     if let minutes, !(minutes > 0) { throw Complaint(.usage, "--minutes takes a time above 0, not \(minutes)") }
     try job.runs(runs, log: log, minutes: minutes ?? .infinity)

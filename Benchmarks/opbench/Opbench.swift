@@ -14,5 +14,5 @@ struct Opbench: ParsableCommand {
     ],
     defaultSubcommand: Run.self)
 
-  static func main() { CommandLineProgram.run(Self.self, named: "opbench", measuring: OpbenchProgram.self) }
+  static func main() { CommandLineProgram.run(Self.self, measuring: OpbenchProgram.self) }
 }

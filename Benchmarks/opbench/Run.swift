@@ -11,7 +11,8 @@ struct Run: ParsableCommand {
     abstract: "Measure subjects beside the references, print a table, write CSV.",
     discussion: """
       Every cell of every block runs in a process of its own. The CSV goes to --output (with its environment beside it as \
-      .env.json), to standard output when that is not a terminal, and otherwise to local-results/.
+      .env.json), to standard output for a file or a program, and to local-results/ on a terminal; the help of --output \
+      says where it goes in a log.
 
       Exit code 0: every cell has a number. 64: the command line is wrong. 65, 66: a file is wrong, or is not there. 69: \
       something needed is not installed. 70: a cell of what was asked for has no number (it crashed, hung or got a wrong \
@@ -34,7 +35,9 @@ struct Run: ParsableCommand {
   @Flag(help: "Also the larger sizes and other shapes of these benchmarks; the run says how many there are.")
   var variants = false
 
-  @Option(help: "Worker counts, with commas, where they can be set (default: the CPUs this process may use).")
+  @Option(
+    parsing: .unconditional,
+    help: "Worker counts, with commas, where they can be set (default: the CPUs this process may use).")
   var workers: String?
 
   @Option(
@@ -57,10 +60,9 @@ struct Run: ParsableCommand {
     let selection = try selection()
     var plan = try selection.plan(catalogue)
     if trace != nil { plan.traced = try tracedSubjects(of: plan) }
-    for peer in try selection.missingPeers() {
-      try ResultFiles.write(
-        "opbench: \(PeerPrograms.advice(peer)); its cells stay empty\n", to: STDERR_FILENO, name: "standard error")
-    }
+    let progress = Progress()
+    for peer in try selection.missingPeers() { progress.say("\(PeerPrograms.advice(peer)); its cells stay empty") }
+    for line in try selection.leftOut(catalogue) { progress.say(line) }
     try options.run(OpbenchSuite(), plan, context: RunContext(graphs: graph).text, trace: trace)
   }
 
@@ -78,7 +80,7 @@ struct Run: ParsableCommand {
   private func selection() throws -> Selection {
     var selection = Selection(
       names: backend, benchmark: benchmark, workers: try workers.map(workerCounts),
-      effort: try options.effort(full: .full, quick: .quick), seed: options.seed)
+      effort: options.effort(full: .full, quick: .quick), seed: options.seed)
     selection.allocator = try options.chosenAllocator()
     selection.variants = variants
     selection.startup = Execution.startupSeconds()

@@ -19,12 +19,7 @@ enum CallCurves {
     var steep: [String] = []
     for choice in OwnBackends.choices {
       for call in GrowingCall.all {
-        let costs = sizes.map { size in
-          (0..<3).compactMap { _ in
-            let backend: any Backend = choice.makeBackend(workers: 1, fairnessInterval: Fairness.defaultInterval)
-            return try? call.cost(OperationQueue(on: backend), size)
-          }.min() ?? 0
-        }
+        let costs = sizes.map { size in least(of: call, size, on: choice) }
         let slope = slope(costs)
         let isSteep = slope > steepest && costs[sizes.count - 1] > shortest
         if isSteep { steep.append("\(call.name), on \(choice.name)") }
@@ -38,6 +33,17 @@ enum CallCurves {
     }
     for name in steep { Scale.complain("\(name): the cost grows with more than the size") }
     return steep.isEmpty
+  }
+
+  /// The least of three runs: other work on the machine makes a run dearer, never cheaper.
+  private static func least(of call: GrowingCall, _ size: Int, on choice: any BackendChoice.Type) -> UInt64 {
+    (0..<3).map { _ in
+      let backend: any Backend = choice.makeBackend(workers: 1, fairnessInterval: Fairness.defaultInterval)
+      do { return try call.cost(OperationQueue(on: backend), size) } catch {
+        Scale.complain("\(call.name): \(error)")
+        exit(70)
+      }
+    }.min() ?? 0
   }
 
   /// Least squares through (log size, log cost).

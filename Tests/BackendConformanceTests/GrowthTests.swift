@@ -3,7 +3,7 @@ import Operations
 import TestSupport
 import Testing
 
-extension GrowingCall: @retroactive CustomTestStringConvertible {
+extension GrowingCall: CustomTestStringConvertible {
   public var testDescription: String { name }
 }
 

@@ -101,7 +101,7 @@ struct CSVReaderTests {
       return complaint(CSV.line(CSV.header) + CSV.line(fields))
     }
     #expect(changed(5, "other") == nil)
-    #expect(changed(0, "2") == "a.csv, line 2: schema '2'; this opbench reads schema 1")
+    #expect(changed(0, "2") == "a.csv, line 2: schema '2'; this program reads schema 1")
     #expect(changed(2, "x") == "a.csv, line 2: block is 'x', not a count")
     #expect(changed(12, "nan") == "a.csv, line 2: value is 'nan', not a number")
     for value in ["1e308", "-1e31", "1e-320"] {

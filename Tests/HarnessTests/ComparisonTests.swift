@@ -109,8 +109,101 @@ struct ComparisonTests {
         #expect(abs(interval.upperBound - exp(sorted[9 - rank])) < 1e-12)
       }
     }
-    let many = ComparisonReport(try noisy(40)).table()
-    #expect(many.contains("of 40 comparisons all together hold at 92.2 %") && many.contains("11 blocks"), "\(many)")
+    let enough = ComparisonReport(try noisy(25)).table()
+    #expect(!enough.contains("too few") && enough.contains("so wide that all 25 together hold at 95 %"), "\(enough)")
+  }
+
+  /// Before any row that says "faster": how little that means, and how many blocks would do.
+  @Test func tooFewBlocksForThatManyComparisonsAreSaidFirst() throws {
+    func report(blocks: Int, benchmarks: Int) throws -> ComparisonReport {
+      let names = (1...benchmarks).map { "b\($0)" }
+      return ComparisonReport(
+        try Comparison(
+          set(share: 0.25, blocks: blocks, benchmarks: names), reference: "foundation", metrics: .primary, seed: 1))
+    }
+    let many = try report(blocks: 10, benchmarks: 40)
+    let table = many.table()
+    let caution = try #require(table.range(of: "too few blocks: 40 comparisons need 11 blocks"))
+    #expect(
+      table.contains("Each interval by itself holds at 99.8 %: by chance up to 1 of 40 miss the truth"), "\(table)")
+    #expect(caution.lowerBound < (try #require(table.range(of: "faster"))).lowerBound)
+    #expect(many.markdown().contains("\n**too few blocks: 40 comparisons need 11 blocks"))
+    let few = try report(blocks: 5, benchmarks: 1).table()
+    #expect(few.contains("too few blocks: 1 comparison needs 6 blocks for an interval, and there are 5"), "\(few)")
+    #expect(!(try report(blocks: 6, benchmarks: 1).table()).contains("too few"))
+  }
+
+  /// One benchmark has one interval: a geometric mean over it alone would have another.
+  @Test func aSingleLineHasNoMean() throws {
+    for benchmarks in [["a"], ["a", "b"]] {
+      let one = try Comparison(
+        set(share: 0.25, benchmarks: benchmarks), reference: "foundation", metrics: .primary, seed: 1)
+      let two = try Comparison(
+        before: set("b.csv", share: 1, runID: "o", benchmarks: benchmarks),
+        after: set(share: 0.25, benchmarks: benchmarks),
+        metrics: .primary, seed: 1)
+      for comparison in [one, two] {
+        let report = ComparisonReport(comparison)
+        for text in [report.table(), report.markdown()] {
+          #expect(text.contains("geometric mean") == (benchmarks.count > 1), "\(text)")
+        }
+      }
+      if benchmarks.count > 1 {
+        #expect(ComparisonReport(one).table().contains("4.00 times as fast as foundation [4.00, 4.00]"))
+        #expect(ComparisonReport(two).table().contains("4.00 times as fast as b.csv [4.00, 4.00]"))
+      }
+    }
+  }
+
+  /// Blocks shuffle the rows; each benchmark shows its subjects in the order in which the run names them.
+  @Test func theSubjectsOfEachBenchmarkHaveOneOrder() throws {
+    let arms = ["c", "a", "b"].map { Arm(subject: $0, workers: 2) } + [Sample.reference]
+    let rows = ["x", "y", "z"].enumerated().flatMap { index, benchmark in
+      (1...6).flatMap { block in
+        (0..<arms.count).map { place in
+          let arm = arms[(place + index) % arms.count]
+          return Row(
+            runID: "r", block: block, process: block, valueIndex: 1,
+            cell: CellKey(Scenario(BenchmarkName("f", benchmark), [:]), arm), reading: Reading(.nsPerOp, 1, count: 1))
+        }
+      }
+    }
+    func order(_ record: RunRecord?) throws -> [String] {
+      let set = ResultSet(name: "a.csv", rows: rows, record: record)
+      return try Comparison(set, reference: "foundation", metrics: .primary, seed: 1).lines.map(\.arm.subject)
+    }
+    // Without a record, the order is that of the first row of each.
+    #expect(try order(nil) == ["c", "a", "b", "c", "a", "b", "c", "a", "b"])
+    let cells = ["b", "c", "a"].map { "f/x on \($0)@2" }
+    #expect(try order(Sample.record("system (x)", cells: cells)) == ["b", "c", "a", "b", "c", "a", "b", "c", "a"])
+  }
+
+  /// A name out of a file obeys neither a terminal nor Markdown.
+  @Test func namesAreHarmless() throws {
+    let evil = "e\u{1B}[2J|`<b>\n# x"
+    let comparison = try Comparison(
+      set("a\u{1B}.csv", share: 0.25, benchmarks: [evil, "other"]), reference: "foundation", metrics: .primary, seed: 1)
+    let report = ComparisonReport(comparison)
+    for text in [report.table(), report.markdown()] {
+      #expect(!text.contains("\u{1B}") && text.contains("\\u{1B}"), "\(text)")
+      #expect(!text.contains("\n# x"))
+    }
+    let row = try #require(report.markdown().split(separator: "\n").first { $0.contains("[2J") })
+    #expect(row.replacing("\\|", with: "").count { $0 == "|" } == 9 && !row.contains("<b>"), "\(row)")
+  }
+
+  @Test func markdown() throws {
+    let text = ComparisonReport(
+      try Comparison(set(share: 0.25, benchmarks: ["a", "b"]), reference: "foundation", metrics: .primary, seed: 1)
+    ).markdown()
+    let lines = text.split(separator: "\n").map(String.init)
+    #expect(lines[0] == "### a.csv: A each subject, B foundation")
+    #expect(lines.contains("| benchmark | metric | subject | A/B | verdict | A | B | n |"))
+    #expect(
+      lines.contains(
+        "| `overhead/a ops=10` | ns_per_op | stealing@2 | x0.250 [0.250, 0.250] | faster | 138 ns | 550 ns | 10 |"),
+      "\(text)")
+    #expect(lines.contains { $0.hasPrefix("* stealing@2  4.00 times as fast as foundation") }, "\(text)")
   }
 
   @Test func tooFewBlocksHaveNoVerdict() throws {

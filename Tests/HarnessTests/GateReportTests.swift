@@ -47,9 +47,40 @@ struct GateReportTests {
     var agreed = moved
     agreed.processes = 6
     let text = GateText(report([still, still, moved])).text
-    #expect(text.contains("2 of 3 checks and counts as recorded") && text.contains("+1.500"))
+    #expect(text.contains("2 of 3 checks and counts as recorded") && text.contains("against the record"))
+    #expect(text.contains("+1.500"))
     #expect(text.contains("counted once"))
     #expect(GateText(report([agreed])).text.contains("in each of 6 processes"))
+  }
+
+  /// A program without a record is not told that its counts are as recorded.
+  @Test func countsWithoutARecordSaySo() {
+    let check = GateFinding(tier: .deterministic, FakeGate.cell, GateRun.selfCheck, .pass)
+    let kept = GateFinding.limited(FakeGate.cell, .retainedBytesPerOp, now: 0, most: 16, .pass)
+    let text = GateText(report([check, kept])).text
+    #expect(text.contains("tier 0, deterministic, without a record"), "\(text)")
+    #expect(text.contains("2 of 2 checks passed; counts have no record to compare with"))
+    #expect(!text.contains("as recorded"))
+  }
+
+  /// Two bounds belong to what is in use after operations; the one that decides stands beside the number.
+  @Test(arguments: [(37.3, 1_000, false), (37.3, 36_000, true), (70, 1_000, true), (15, 1_000_000, false)])
+  func theBoundThatDecidesIsShown(bytes: Double, operations: Int, isLeak: Bool) throws {
+    let retained = AllocationCounts.Retained(bytesPerOp: bytes, operations: operations)
+    #expect(retained.isLeak == isLeak && retained.isLeak == (bytes > retained.bound))
+    let finding = GateFinding.limited(
+      FakeGate.cell, .retainedBytesPerOp, now: bytes, most: retained.bound, isLeak ? .regression : .pass,
+      reason: retained.basis)
+    let isTotal = operations == 1_000
+    #expect(finding.thresholdText == (isTotal ? "at most 65.5 B" : "at most 16.0 B"))
+    #expect(finding.numbers == "\(NumberFormat("bytes", bytes).text(bytes))" && finding.change == "-")
+    let row = try #require(
+      GateMarkdown(report([finding])).text.split(separator: "\n").first {
+        $0.hasPrefix("| ") && $0.contains("retained")
+      })
+    #expect(row.contains("64.0 KiB in all, of 1000 operations") == isTotal, "\(row)")
+    #expect(row.contains("within its bounds") != isLeak && !row.contains("->"))
+    if isLeak { #expect(report([finding]).headline.contains("retained_bytes_per_op \(finding.numbers)")) }
   }
 
   @Test func headlines() {
@@ -85,7 +116,7 @@ struct GateReportTests {
     // Every row has as many cells as the header: a bar inside one is escaped.
     for row in rows { #expect(row.replacing("\\|", with: "").count { $0 == "|" } == 8, "\(row)") }
     #expect(text.contains("a \\| b &lt;script>") && text.contains("* &lt;b>") && !text.contains("<script>"))
-    #expect(text.contains("<details><summary>1 measures did not move</summary>"))
+    #expect(text.contains("<details><summary>1 measure did not move</summary>"))
     #expect(text.contains("better in 6 of 10 blocks, as chance has it") == (GateRule.chance(agreeing: 6, of: 10) > 0.5))
     #expect(text.contains("1.2 % of CPU time went to other guests"))
   }

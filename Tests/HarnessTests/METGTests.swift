@@ -108,7 +108,7 @@ struct METGTests {
       for (median, arm) in zip(medians, [Sample.ours, Sample.reference]) {
         guard let median else { continue }
         cells[arm] = SummaryCell(
-          estimate: Estimate(median: median, interval: nil, count: 3), ratio: nil, logRatios: [:])
+          estimate: Estimate(median: median, interval: nil, count: 3), ratio: nil, processes: [:])
       }
       let name = BenchmarkName("dependencies", "metg")
       return SummaryLine(

@@ -12,6 +12,10 @@ struct SummaryTests {
     #expect(NumberFormat.significant(.nan) == "nan")
     #expect(NumberFormat("ns", 1e30).format(1e30) == "1e+21")
     #expect(NumberFormat.significant(1e-300) == "0.00000")
+    // Three digits, also where rounding adds one.
+    for (value, text) in [(9.9999, "10.0"), (99.96, "100"), (0.99996, "1.00"), (9.994, "9.99"), (0.09996, "0.100")] {
+      #expect(NumberFormat.significant(value) == text)
+    }
   }
 
   @Test func aProcessIsTheMedianOfItsValues() {
@@ -77,11 +81,13 @@ struct GeometricMeanLineTests {
       rows += Sample.rows(Sample.ours, block: block, [100]) + Sample.rows(Sample.reference, block: block, [400])
     }
     let summary = Summary(rows, plan: Sample.plan(), reference: "foundation")
-    let mean = try #require(summary.geometricMean(Sample.ours, seed: 1))
+    let means = summary.means([Sample.ours, Sample.reference], reference: "foundation", seed: 1)
+    let mean = try #require(means.against.first)
+    #expect(means.against.count == 1 && means.duels.isEmpty && means.leader == Sample.ours)
     #expect(abs(mean.ratio - 0.25) < 1e-12 && mean.benchmarks == 1 && mean.blocks == 6)
-    #expect(summary.geometricMean(Sample.reference, seed: 1) == nil)
+    // The mean of a single line says what the line says.
     let text = Table(summary, plan: Sample.plan(), failures: [:]).text(reference: "foundation")
-    #expect(text.contains("geometric mean of the times, ratio to foundation\n  stealing@2  x0.250 [0.250, 0.250]"))
+    #expect(text.contains("x0.250 [0.250, 0.250]") && !text.contains("geometric mean of the times"))
   }
 
   @Test func theReferenceWithAsManyWorkers() {
@@ -150,5 +156,14 @@ struct TableTests {
     let failed = text(spread, failures: [CellKey(Sample.scenario, Sample.ours): "why"])
     #expect(failed.contains("failed") && !failed.contains("130 ns"))
     #expect(text([], failures: [CellKey(Sample.scenario, Sample.ours): "why"]).contains("failed"))
+    // What the word means is in the legend, and each reason stands at the end, harmless to a terminal.
+    #expect(
+      failed.replacing("\n", with: " ").contains("failed: a process crashed, hung or got a wrong result")
+        && !text(spread).contains("failed"))
+    let reason = text(spread, failures: [CellKey(Sample.scenario, Sample.ours): "\u{1B}[2Jit hung"])
+    #expect(
+      reason.hasSuffix(
+        "failed, and so without a number:\n  overhead/external-add on stealing@2 (ops=10): \\u{1B}[2Jit hung\n"),
+      "\(reason)")
   }
 }

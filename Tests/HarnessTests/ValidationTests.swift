@@ -95,17 +95,17 @@ struct MachineWarningsTests {
     var result = RunResult()
     for block in 1...4 { result.blocksRun.insert(ScenarioBlock(Sample.scenario, block: block)) }
     var outcome = RunOutcome()
-    #expect(MachineWarnings.after(result, outcome).isEmpty)
+    #expect(MachineWarnings.after(result, outcome, more: "--blocks").isEmpty)
     result.disturbed = [ScenarioBlock(Sample.scenario, block: 1)]
-    #expect(MachineWarnings.after(result, outcome).count == 1)
+    #expect(MachineWarnings.after(result, outcome, more: "--blocks").count == 1)
     result.disturbed.insert(ScenarioBlock(Sample.scenario, block: 2))
-    #expect(MachineWarnings.after(result, outcome).contains { $0.contains("unstable") })
+    #expect(MachineWarnings.after(result, outcome, more: "--blocks").contains { $0.contains("unstable") })
     #expect(result.excluded == result.disturbed)
     result.disturbed = result.blocksRun
     #expect(result.excluded.isEmpty)
-    #expect(MachineWarnings.after(result, outcome).contains { $0.contains("no other is left") })
+    #expect(MachineWarnings.after(result, outcome, more: "--blocks").contains { $0.contains("no other is left") })
     outcome.swappedPages = 5
-    #expect(MachineWarnings.after(result, outcome).contains { $0.contains("5 pages") })
+    #expect(MachineWarnings.after(result, outcome, more: "--blocks").contains { $0.contains("5 pages") })
   }
 
   @Test func aBenchmarkWithoutABlockSaysSo() {
@@ -114,6 +114,9 @@ struct MachineWarningsTests {
       ScenarioBlock(Sample.scenario, block: 1), ScenarioBlock(Scenario(BenchmarkName("a", "b"), [:]), block: 1),
     ]
     result.disturbed = [ScenarioBlock(Sample.scenario, block: 1)]
-    #expect(MachineWarnings.after(result, RunOutcome()).contains { $0.contains("no number for overhead/external-add") })
+    #expect(
+      MachineWarnings.after(result, RunOutcome(), more: "--blocks").contains {
+        $0.contains("no number for overhead/external-add")
+      })
   }
 }

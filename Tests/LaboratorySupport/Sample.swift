@@ -42,9 +42,12 @@ package enum Sample {
   }
 
   /// What another command reads of that: the allocator, and what the end of the run knows.
-  package static func record(_ allocator: String, _ outcome: RunOutcome = RunOutcome()) -> RunRecord {
+  package static func record(
+    _ allocator: String, _ outcome: RunOutcome = RunOutcome(), cells: [String] = []
+  ) -> RunRecord {
+    let names = cells.map { "\"\($0)\"" }.joined(separator: ",")
     let fields = """
-      {"schema":1,"run_id":"r","allocator":"\(allocator)","seed":1,"context":"","cells":[],
+      {"schema":1,"run_id":"r","allocator":"\(allocator)","seed":1,"context":"","cells":[\(names)],
        "effort":{"blocks":2,"values":3,"warmups":1,"target":1000},"spin":{"rounds_per_microsecond":1.5},"outcome":
       """
     let encoder = JSONEncoder()

@@ -34,7 +34,18 @@ package struct AllocationCounts: Hashable, Sendable {
     /// The bytes that a subject may keep for later use, with any number of operations.
     package static let mostBytes = 65_536.0
 
-    package var isLeak: Bool { bytesPerOp > Self.mostPerOp && bytesPerOp * Double(operations) > Self.mostBytes }
+    /// The bytes per operation beyond which this is a leak. There are two bounds, and what exceeds only one of them is
+    /// no leak: the higher one decides.
+    package var bound: Double { max(Self.mostPerOp, Self.mostBytes / Double(max(1, operations))) }
+
+    package var isLeak: Bool { bytesPerOp > bound }
+
+    /// Where the deciding bound comes from, in words; nil for the bound of any number of operations.
+    package var basis: String? {
+      guard bound > Self.mostPerOp else { return nil }
+      return "the bound is \(NumberFormat("bytes", Self.mostBytes).text(Self.mostBytes)) in all, of "
+        + Count.of(operations, "operation")
+    }
 
     /// How many times as many operations are run before a leak is reported.
     private static let patience = 4

@@ -99,7 +99,7 @@ package struct AllocationRecord: Codable, Sendable {
   }
 
   package static func parse(_ data: Data, path: String) throws -> AllocationRecord {
-    let what = "a record of allocations; opbench gate --record FILE --head PROGRAM makes one"
+    let what = "a record of allocations; \(ProgramName.own) gate --record FILE --head PROGRAM makes one"
     let found = try GateFile.content(data, path, as: AllocationRecord.self, what: what)
     guard found.schema == 1 else {
       throw Complaint(.badInput, "\(path) has schema \(found.schema); this program reads records of schema 1")

@@ -11,7 +11,7 @@ package struct GateFinding: Codable, Hashable, Sendable {
   /// The reason, when the numbers alone do not say enough.
   package var reason: String?
 
-  /// The medians over processes. For recorded counts, the record and the count.
+  /// The medians over processes. For recorded counts, the record and the count. A count without a record has no base.
   package var base: Double?
   package var head: Double?
   package var scale: GateScale?
@@ -90,6 +90,21 @@ package struct GateFinding: Codable, Hashable, Sendable {
     finding.threshold = slack
     return finding
   }
+
+  /// The finding of one count that has an upper bound and no record.
+  package static func limited(
+    _ cell: CellKey, _ metric: Metric, now: Double, most: Double, _ verdict: GateVerdict, reason: String? = nil
+  ) -> GateFinding {
+    var finding = GateFinding(tier: .deterministic, cell, metric, verdict, reason: reason)
+    finding.head = now
+    finding.scale = .difference
+    finding.effect = now
+    finding.threshold = most
+    return finding
+  }
+
+  /// Whether the finding is a count against a record of counts.
+  var isAgainstRecord: Bool { tier == GatedMetric.Tier.deterministic.rawValue && base != nil }
 
   package var name: String { params.isEmpty ? benchmark : "\(benchmark) \(params)" }
 }

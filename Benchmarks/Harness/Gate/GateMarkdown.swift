@@ -9,21 +9,21 @@ package struct GateMarkdown {
 
   package var text: String {
     var lines = [
-      Self.marker, "### \(Self.sign(report.verdict)) Gate: \(Self.escaped(report.headline))", "",
-      report.base.map { "`\(report.head)` against `\($0)`, \(Progress.duration(report.seconds))." }
-        ?? "`\(report.head)`, \(Progress.duration(report.seconds)).", "",
+      Self.marker, "### \(Self.sign(report.verdict)) Gate: \(Markdown.escaped(report.headline))", "",
+      "\(Markdown.code(report.head))\(report.base.map { " against \(Markdown.code($0))" } ?? ""), "
+        + "\(Progress.duration(report.seconds)).", "",
     ]
     let moved = report.findings.filter { $0.verdict != .pass }
     if !moved.isEmpty { lines += table(moved) + [""] }
     let still = report.findings.filter { $0.verdict == .pass }
     if !still.isEmpty {
-      lines += ["<details><summary>\(still.count) measures did not move</summary>", ""] + table(still)
+      lines += ["<details><summary>\(Count.of(still.count, "measure")) did not move</summary>", ""] + table(still)
       lines += ["", "</details>", ""]
     }
-    lines += report.notes.map { "* \(Self.escaped($0))" }
+    lines += report.notes.map { "* \(Markdown.escaped($0))" }
     if !report.notes.isEmpty { lines.append("") }
     lines.append(
-      "Measured on \(report.provenance.cpus) CPUs of \(Self.escaped(report.provenance.cpu)); "
+      "Measured on \(Count.of(report.provenance.cpus, "CPU")) of \(Markdown.escaped(report.provenance.cpu)); "
         + "\(GateFinding.percent(report.stealShare)) % of CPU time went to other guests.")
     return lines.joined(separator: "\n") + "\n"
   }
@@ -31,11 +31,11 @@ package struct GateMarkdown {
   private func table(_ findings: [GateFinding]) -> [String] {
     ["| | benchmark | metric | base -> head | change | threshold | how sure |", "|---|---|---|--:|--:|--:|---|"]
       + findings.map { finding in
-        let cells = [
-          Self.sign(finding.verdict), "`\(finding.name)@\(finding.workers)`", finding.metric, finding.numbers,
-          finding.change, finding.thresholdText, finding.certainty + (finding.reason.map { "; \($0)" } ?? ""),
-        ]
-        return "| " + cells.map(Self.escaped).joined(separator: " | ") + " |"
+        Markdown.row([
+          Self.sign(finding.verdict), Markdown.code("\(finding.name)@\(finding.workers)"), finding.metric,
+          finding.numbers, finding.change, finding.thresholdText,
+          finding.certainty + (finding.reason.map { "; \($0)" } ?? ""),
+        ])
       }
   }
 
@@ -46,17 +46,5 @@ package struct GateMarkdown {
     case .inconclusive: "❔"
     case .improvement: "🎉"
     }
-  }
-
-  /// Escapes the characters that would end a cell or begin a tag.
-  static func escaped(_ text: String) -> String {
-    text.map { character in
-      switch character {
-      case "|": "\\|"
-      case "<": "&lt;"
-      case "\n", "\r\n": " "
-      default: String(character)
-      }
-    }.joined()
   }
 }

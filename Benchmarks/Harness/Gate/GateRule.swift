@@ -76,7 +76,8 @@ package struct GateRule: Sendable {
     // When more than ten blocks count, the share that agrees must be as unlikely by chance as nine of ten.
     let chance = Self.chance(agreeing: agreeing, of: counted.count)
     guard chance <= Self.chance(agreeing: Self.agreeing, of: Self.secondBlocks) else {
-      return Decision(.inconclusive, "only \(agreeing) of \(counted.count) blocks agree", isOpenForMore: hasMore)
+      return Decision(
+        .inconclusive, "only \(agreeing) of \(Count.of(counted.count, "block")) agree", isOpenForMore: hasMore)
     }
     return Decision(median > 0 ? .regression : .improvement)
   }
@@ -84,10 +85,10 @@ package struct GateRule: Sendable {
   private func notEnough(_ blocks: [PairedBlock], needed: Int) -> String? {
     let excluded = blocks.count(where: \.isExcluded)
     if Double(excluded) > Double(blocks.count) * Self.largestExcludedShare {
-      return "\(excluded) of \(blocks.count) blocks lost CPU time to other guests"
+      return "\(excluded) of \(Count.of(blocks.count, "block")) lost CPU time to other guests"
     }
     let counted = blocks.count - excluded
-    return counted < needed ? "\(counted) blocks instead of \(needed)" : nil
+    return counted < needed ? "\(Count.of(counted, "block")) instead of \(needed)" : nil
   }
 
   /// The reason why the null control is not quiet; nil when the null control is quiet.

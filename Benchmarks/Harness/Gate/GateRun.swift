@@ -68,7 +68,7 @@ package struct GateRun {
     if !unrecorded.isEmpty {
       notes.append(
         "no record of the allocations of a \(resources.build) build for \(unrecorded.joined(separator: ", ")); "
-          + "opbench gate --record makes one")
+          + "\(ProgramName.own) gate --record FILE makes one")
     }
   }
 
@@ -76,9 +76,9 @@ package struct GateRun {
     _ cell: CellKey, _ counts: AllocationCounts, _ entry: AllocationRecord.Entry?
   ) -> [GateFinding] {
     let retained = counts.retained.map { retained in
-      GateFinding.count(
-        cell, .retainedBytesPerOp, now: retained.bytesPerOp, then: 0, slack: AllocationCounts.Retained.mostPerOp,
-        retained.isLeak ? .regression : .pass)
+      GateFinding.limited(
+        cell, .retainedBytesPerOp, now: retained.bytesPerOp, most: retained.bound,
+        retained.isLeak ? .regression : .pass, reason: retained.basis)
     }
     let recorded = (entry?.verdicts(counts) ?? []).map {
       GateFinding.count(cell, $0.metric, now: $0.now, then: $0.then, slack: $0.slack, $0.4)
@@ -131,7 +131,7 @@ package struct GateRun {
       guard let found else {
         return notes.append("\(cell) gives no \(metric.name)")
       }
-      findings.append(.count(cell, metric, now: found, then: 0, slack: 0, found > 0 ? .regression : .pass))
+      findings.append(.limited(cell, metric, now: found, most: 0, found > 0 ? .regression : .pass))
     } catch {
       noteSelfCheck(cell, error)
     }
@@ -220,7 +220,7 @@ package struct GateRun {
       let metric = GatedMetric(.nsPerOp, .wallClock)
       notes.append(
         "not calibrated, so the threshold is x\(metric.defaultThreshold) for times: \(missing.joined(separator: ", ")); "
-          + "gate --calibrate \(GateThresholds.fewestMedians) finds thresholds")
+          + "\(ProgramName.own) gate --calibrate \(GateThresholds.fewestMedians) --output FILE finds thresholds")
     }
   }
 

@@ -9,11 +9,14 @@ package struct GateText {
     for tier in GatedMetric.Tier.allCases {
       let all = report.findings.filter { $0.tier == tier.rawValue }
       guard !all.isEmpty else { continue }
-      lines += ["", Self.title(tier)]
+      let hasRecord = all.contains(where: \.isAgainstRecord)
+      lines += ["", Self.title(tier, hasRecord: hasRecord)]
       // Deterministic findings are the same every time, so a reader need not see the findings that pass.
       let findings = tier == .deterministic ? all.filter { $0.verdict != .pass } : all
       if findings.count < all.count {
-        lines.append("  \(all.count - findings.count) of \(all.count) checks and counts as recorded")
+        let passed = "  \(all.count - findings.count) of \(all.count) checks"
+        lines.append(
+          hasRecord ? "\(passed) and counts as recorded" : "\(passed) passed; counts have no record to compare with")
       }
       guard !findings.isEmpty else { continue }
       let header = ["  benchmark", "metric", "base -> head", "change", "threshold", "verdict", "how sure"]
@@ -31,9 +34,10 @@ package struct GateText {
     return lines.joined(separator: "\n") + "\n"
   }
 
-  static func title(_ tier: GatedMetric.Tier) -> String {
+  static func title(_ tier: GatedMetric.Tier, hasRecord: Bool) -> String {
     switch tier {
-    case .deterministic: "tier 0, deterministic, against the record (at one worker)"
+    case .deterministic:
+      "tier 0, deterministic, \(hasRecord ? "against the record" : "without a record") (at one worker)"
     case .steady: "tier 1, low noise, head against base"
     case .wallClock: "tier 2, wall clock, head against base"
     }

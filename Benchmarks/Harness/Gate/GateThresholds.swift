@@ -86,7 +86,7 @@ package struct GateThresholds: Codable, Sendable {
   }
 
   package static func parse(_ data: Data, path: String) throws -> GateThresholds {
-    let what = "a file of thresholds; opbench gate --calibrate \(fewestMedians) --output FILE makes one"
+    let what = "a file of thresholds; \(ProgramName.own) gate --calibrate \(fewestMedians) --output FILE makes one"
     let found = try GateFile.content(data, path, as: GateThresholds.self, what: what)
     guard found.schema == 1 else {
       throw Complaint(.badInput, "\(path) has schema \(found.schema); this program reads thresholds of schema 1")

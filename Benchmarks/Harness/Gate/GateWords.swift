@@ -2,17 +2,22 @@
 extension GateFinding {
   /// The change, such as "x1.21 [1.17, 1.26]" or "+1.000".
   package var change: String {
-    guard let effect, let scale else { return "-" }
+    guard let effect, let scale, base != nil else { return "-" }
     let interval =
-      if let lower, let upper { " [\(Self.shown(lower, scale)), \(Self.shown(upper, scale))]" } else { "" }
-    return (scale == .ratio ? "x" : "") + Self.shown(effect, scale) + interval
+      if let lower, let upper { " [\(shown(lower, scale)), \(shown(upper, scale))]" } else { "" }
+    return (scale == .ratio ? "x" : "") + shown(effect, scale) + interval
   }
 
-  private static func shown(_ value: Double, _ scale: GateScale) -> String {
+  private func shown(_ value: Double, _ scale: GateScale) -> String {
     switch scale {
-    case .ratio: fixed(value, 3)
-    case .difference: (value < 0 ? "-" : "+") + fixed(abs(value), 3)
+    case .ratio: Self.fixed(value, 3)
+    case .difference: (value < 0 ? "-" : "+") + amount(abs(value))
     }
+  }
+
+  /// A difference without its sign, in the unit in which the numbers are shown.
+  private func amount(_ value: Double) -> String {
+    unit == "bytes" && value.isFinite ? NumberFormat(unit, value).text(value) : Self.fixed(value, 3)
   }
 
   /// Fixed decimals, so that a column can be read downwards.
@@ -26,10 +31,10 @@ extension GateFinding {
 
   /// The numbers of base and head.
   package var numbers: String {
-    guard let base, let head else { return "-" }
+    guard let head else { return "-" }
+    guard let base else { return NumberFormat(unit, head).text(head) }
     let format = NumberFormat(unit, max(abs(base), abs(head)))
-    let suffix = format.suffix.isEmpty ? "" : format.suffix
-    return "\(format.format(base)) -> \(format.format(head))\(suffix)"
+    return "\(format.format(base)) -> \(format.format(head))\(format.suffix)"
   }
 
   /// How sure the finding is: the blocks that agree, and the probability of that by chance.
@@ -39,19 +44,19 @@ extension GateFinding {
       return "in each of \(processes) processes"
     }
     guard let blocks, let worse, let better, blocks > 0 else { return "-" }
-    if worse == 0, better == 0 { return "the same in \(blocks) of \(blocks) blocks" }
+    if worse == 0, better == 0 { return "the same in \(blocks) of \(Count.of(blocks, "block"))" }
     let isWorse = worse >= better
     let agreeing = max(worse, better)
     let chance = GateRule.chance(agreeing: agreeing, of: blocks)
     let left = excluded.map { $0 > 0 ? ", \($0) left out" : "" } ?? ""
-    return "\(isWorse ? "worse" : "better") in \(agreeing) of \(blocks) blocks, "
+    return "\(isWorse ? "worse" : "better") in \(agreeing) of \(Count.of(blocks, "block")), "
       + (chance > 0.5 ? "as chance has it" : "by chance 1 in \(Int((1 / chance).rounded()))") + left
   }
 
   package var thresholdText: String {
     guard let threshold, let scale else { return "-" }
-    if scale == .ratio { return "x\(Self.fixed(threshold, 3))" }
-    return "+\(Self.fixed(threshold, 3))"
+    guard base != nil || tier != GatedMetric.Tier.deterministic.rawValue else { return "at most \(amount(threshold))" }
+    return scale == .ratio ? "x\(Self.fixed(threshold, 3))" : "+\(amount(threshold))"
   }
 }
 
@@ -65,11 +70,12 @@ extension GateReport {
     switch verdict {
     case .pass: return "pass: nothing moved beyond its threshold"
     case .regression, .improvement:
-      return "\(verdict.rawValue): " + list(names(verdict)) { "\($0.name) \($0.metric) \($0.change)" }
+      return "\(verdict.rawValue): "
+        + list(names(verdict)) { "\($0.name) \($0.metric) \($0.change == "-" ? $0.numbers : $0.change)" }
     case .inconclusive:
       if findings.isEmpty { return "inconclusive: nothing was measured" }
       let open = names(.inconclusive)
-      return "inconclusive: \(open.count) of \(findings.count) measures cannot be judged; "
+      return "inconclusive: \(open.count) of \(Count.of(findings.count, "measure")) cannot be judged; "
         + "the machine was too unsteady: "
         + list(open) { "\($0.name) \($0.metric)" + ($0.reason.map { ": \($0)" } ?? "") }
     }

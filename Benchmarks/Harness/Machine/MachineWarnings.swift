@@ -31,20 +31,43 @@ package enum MachineWarnings {
     return lines
   }
 
-  /// Warnings about what the run itself has shown.
-  package static func after(_ result: RunResult, _ outcome: RunOutcome) -> [String] {
+  /// Warnings about worker counts: more workers than CPUs, and subjects that stand against a reference of another width.
+  package static func workers(_ arms: [Arm], reference: String, available: Int = CPUs.available) -> [String] {
+    var lines: [String] = []
+    let crowded = Set(arms.map(\.workers).filter { $0 > available }).sorted().map(String.init)
+    if !crowded.isEmpty {
+      lines.append(
+        "\(crowded.joined(separator: " and ")) workers on \(Count.of(available, "CPU")): they take turns on a CPU, and the "
+          + "numbers are about that too")
+    }
+    let uneven = arms.compactMap { arm -> String? in
+      guard arm.subject != reference, let base = Arm.reference(reference, for: arm, among: arms),
+        base.workers != arm.workers
+      else { return nil }
+      return "\(arm) with \(base)"
+    }
+    if !uneven.isEmpty {
+      lines.append(
+        "compared are \(uneven.joined(separator: ", ")): \(reference) has as many workers as the system gives it, so the "
+          + "ratios are not those of equal widths")
+    }
+    return lines
+  }
+
+  /// Warnings about what the run itself has shown. `more` is the option for more blocks.
+  package static func after(_ result: RunResult, _ outcome: RunOutcome, more: String) -> [String] {
     var lines: [String] = []
     if let pages = outcome.swappedPages, pages > 0 {
-      lines.append("the machine swapped \(pages) pages during the run: free some memory and repeat it")
+      lines.append("the machine swapped \(Count.of(pages, "page")) during the run: free some memory and repeat it")
     }
     let share = Double(result.disturbed.count) / Double(max(result.blocksRun.count, 1))
     guard share > 0 else { return lines }
     let percent = Int((share * 100).rounded(.up))
     let fate = result.excluded.isEmpty ? "all are kept, since no other is left" : "they do not count"
     lines.append(
-      "\(result.disturbed.count) of \(result.blocksRun.count) blocks (\(percent) %) lost over 1 % CPU to other guests; "
+      "\(result.disturbed.count) of \(Count.of(result.blocksRun.count, "block")) (\(percent) %) lost over 1 % CPU to other guests; "
         + fate)
-    if share > 0.25 { lines.append("the run is unstable: repeat it when the host is quieter, or with more --blocks") }
+    if share > 0.25 { lines.append("the run is unstable: repeat it when the host is quieter, or with more \(more)") }
     let lost = Set(result.blocksRun.map(\.scenario)).filter { scenario in
       !result.excluded.isEmpty
         && result.blocksRun.filter { $0.scenario == scenario }.allSatisfy(result.excluded.contains)

@@ -30,7 +30,14 @@ struct PerfEvent: Sendable {
 struct PerfRefusal: Error, CustomStringConvertible {
   let code: CInt
 
-  var description: String { String(cString: strerror(code)) }
+  var description: String {
+    switch code {
+    case ENOENT, ENODEV, EOPNOTSUPP: "this machine has no such counter"
+    case EACCES, EPERM: "this user may not count them; sysctl kernel.perf_event_paranoid=1 allows it"
+    case ENOSYS: "this kernel has no counters"
+    default: String(cString: strerror(code))
+    }
+  }
 }
 
 /// Counts events in all threads of this process from now on, also in threads that are created later.
@@ -109,7 +116,7 @@ package struct PerfAvailability: Encodable, Sendable {
     }
     guard !missing.isEmpty else { return nil }
     return missing.map { kind, reason, events in
-      "\(kind) events are \(reason); empty stay \(events.map(\.metric.name).joined(separator: ", "))"
+      "\(events.map(\.metric.name).joined(separator: ", ")) stay empty: \(kind) events are \(reason)"
     }.joined(separator: "; ")
   }
 }

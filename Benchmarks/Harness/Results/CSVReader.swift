@@ -147,7 +147,7 @@ extension CSV {
       throw complaint("\(fields.count) columns instead of \(header.count)")
     }
     guard fields[0] == "\(schema)" else {
-      throw complaint("schema '\(fields[0])'; this opbench reads schema \(schema)")
+      throw complaint("schema '\(fields[0])'; this program reads schema \(schema)")
     }
     func count(_ column: Int) throws -> Int {
       guard let number = Int(fields[column]), number >= 0 else {

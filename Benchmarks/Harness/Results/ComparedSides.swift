@@ -23,6 +23,9 @@ package struct ComparedSides: Sendable {
   /// The name of the ratio, such as `A/B`.
   var ratioName: String { "\(aName)/\(bName)" }
 
+  /// The order in which the command line names two results: the earlier result comes first.
+  func ordered(_ a: String, _ b: String) -> [String] { isOneResult ? [a, b] : [b, a] }
+
   var heading: String {
     isOneResult ? "\(result): \(aName) \(a), \(bName) \(b)" : "\(bName): \(b), \(aName): \(a)"
   }

@@ -1,8 +1,10 @@
 /// Ratios of the cells that two results have in common, or of the cells that two subjects of one result have in common.
 package struct Comparison: Sendable {
   package let lines: [ComparedLine]
-  /// The geometric mean of each arm; in one file, the mean against the reference.
-  package let means: [(arm: Arm, against: String, mean: GeometricMean)]
+  /// The geometric mean of each arm over its own lines; in one file, the mean against the reference.
+  package let means: [(arm: Arm, against: String, mean: GeometricMean, lines: Int)]
+  /// In one file, the geometric means that are over the same benchmarks.
+  package let common: CommonMeans?
   package let sides: ComparedSides
   /// A sentence that says how A and B were paired.
   package let pairing: String
@@ -32,18 +34,33 @@ package struct Comparison: Sendable {
   /// Every other arm of one result against the reference.
   package init(_ set: ResultSet, reference: String, metrics: Metrics, seed: UInt64) throws {
     let cells = Self.cells(set.rows, metrics, matchRuns: true)
+    let order = set.arms
     guard set.rows.contains(where: { Arm.reference(reference, for: $0.cell.arm, among: [$0.cell.arm]) != nil }) else {
-      let names = Set(set.rows.map(\.cell.arm.subject)).sorted().joined(separator: ", ")
-      throw Complaint(.usage, "\(set.name) has no '\(reference)' to compare with; --reference takes one of \(names)")
+      let names = Set(set.rows.map(\.cell.arm.subject)).sorted()
+      throw Complaint(
+        .usage,
+        "\(set.name) has no '\(reference)' for --reference to compare with\(Suggestion.words(for: reference, among: names))"
+      )
     }
     let pairs = cells.order.flatMap { key, arms in
-      arms.order.compactMap { arm -> Pair? in
+      arms.inOrder(order).compactMap { arm -> Pair? in
         guard let base = Arm.reference(reference, for: arm, among: arms.order), base != arm else { return nil }
         return Pair(key: key, arm: arm, against: "\(base)", a: arms[arm], b: arms[base])
       }
     }
+    let primary = set.rows.primaryTimes
+    let times = cells.order.filter { primary[$0.0.scenario.name] == $0.0.metric }.map { key, arms in
+      (key, Dictionary(uniqueKeysWithValues: arms.order.map { ($0, arms[$0]) }))
+    }
+    let numbers = Self.numbers(times.flatMap { $0.1.values.flatMap(\.keys) })
+    let lines = times.map { key, arms in
+      CommonMeans.Line(
+        benchmark: "\(key.scenario.name)",
+        numbers: arms.mapValues { Dictionary(uniqueKeysWithValues: $0.map { (numbers[$0.key]!, $0.value) }) })
+    }
     self.init(
-      pairs, .subjects(of: set.name, reference: reference), primary: set.rows.primaryTimes,
+      pairs, .subjects(of: set.name, reference: reference), primary: primary,
+      common: CommonMeans(lines, arms: order, reference: reference, seed: seed),
       pairing: "paired by block within the run", seed: seed)
   }
 
@@ -53,8 +70,9 @@ package struct Comparison: Sendable {
     let isOneRun = runs == Set(b.rows.map(\.runID))
     let left = Self.cells(a.rows, metrics, matchRuns: isOneRun)
     let right = Self.cells(b.rows, metrics, matchRuns: isOneRun)
+    let order = a.arms
     let pairs = left.order.flatMap { key, arms in
-      arms.order.compactMap { arm -> Pair? in
+      arms.inOrder(order).compactMap { arm -> Pair? in
         guard let others = right.index[key].map({ right.order[$0].1 }), others.contains(arm) else { return nil }
         return Pair(key: key, arm: arm, against: b.name, a: arms[arm], b: others[arm])
       }
@@ -67,7 +85,8 @@ package struct Comparison: Sendable {
       ? "paired by block of one run"
       : "paired by block number; the runs were made at different times, and what changed between them is in the ratios"
     self.init(
-      pairs, .results(before: b.name, after: a.name), primary: a.rows.primaryTimes, pairing: pairing, seed: seed)
+      pairs, .results(before: b.name, after: a.name), primary: a.rows.primaryTimes, common: nil, pairing: pairing,
+      seed: seed)
   }
 
   private struct Pair {
@@ -81,17 +100,16 @@ package struct Comparison: Sendable {
   }
 
   private init(
-    _ pairs: [Pair], _ sides: ComparedSides, primary: [BenchmarkName: Metric], pairing: String, seed: UInt64
+    _ pairs: [Pair], _ sides: ComparedSides, primary: [BenchmarkName: Metric], common: CommonMeans?, pairing: String,
+    seed: UInt64
   ) {
     self.sides = sides
+    self.common = common
     self.pairing = pairing
     let widening = Widening(
       comparisons: pairs.count { Statistics.medianRanks($0.places.count) != nil })
     self.widening = widening
-    // The places of the pairs of all lines are numbered together, so that the bootstrap draws the same blocks for every
-    // line.
-    let all = Set(pairs.flatMap(\.places)).sorted()
-    let numbers = Dictionary(uniqueKeysWithValues: zip(all, 1...))
+    let numbers = Self.numbers(pairs.flatMap(\.places))
     let lines = pairs.compactMap { pair -> ComparedLine? in
       let values = pair.places.map { (numerator: pair.a[$0]!, denominator: pair.b[$0]!) }
       guard
@@ -113,8 +131,13 @@ package struct Comparison: Sendable {
       let used = lines.filter { $0.arm == arm && primary[$0.scenario.name] == $0.metric }
       return GeometricMean(
         used.map { RatioSeries(benchmark: "\($0.scenario.name)", logarithms: $0.logarithms) }, seed: seed
-      ).map { (arm, used[0].against, $0) }
+      ).map { (arm, used[0].against, $0, used.count) }
     }
+  }
+
+  /// Numbers the places of all lines together, so that the bootstrap draws the same blocks for every line.
+  private static func numbers(_ places: [PairKey]) -> [PairKey: Int] {
+    Dictionary(uniqueKeysWithValues: zip(Set(places).sorted(), 1...))
   }
 
   /// Values with keys, in order of first appearance.
@@ -151,6 +174,7 @@ package struct Comparison: Sendable {
       values[row.cell.arm, default: [:]][key, default: []].append(row.reading.value)
     }
 
+    func inOrder(_ arms: [Arm]) -> [Arm] { arms.filter(contains) }
     func contains(_ arm: Arm) -> Bool { values[arm] != nil }
     subscript(arm: Arm) -> Processes { (values[arm] ?? [:]).mapValues(Statistics.median) }
   }

@@ -11,28 +11,76 @@ package struct ComparisonReport {
   /// No line is longer than `width`, unless a single word is longer.
   package func table(width: Int = TextWidth.file) -> String {
     let table = ComparisonTable(comparison, width: width)
+    func wrapped(_ text: String) -> String { WrappedText.text(Printable.name(text), width: width, hanging: 4) }
     let parts = [
-      [comparison.sides.heading, comparison.pairing].map { WrappedText.text($0, width: width, hanging: 4) }.joined(
-        separator: "\n"),
+      [comparison.sides.heading, comparison.pairing].map(wrapped).joined(separator: "\n"), caution.map(wrapped) ?? "",
       table.text, table.means, WrappedText.text(legend, width: width),
     ]
     return parts.filter { !$0.isEmpty }.joined(separator: "\n\n") + "\n"
   }
 
-  /// Says what the intervals promise.
+  /// The fewest blocks of a line; a line with few blocks says less than the others.
+  private var fewest: Int { comparison.lines.map(\.ratio.count).min() ?? 0 }
+
+  /// Says that there are too few blocks for the number of comparisons, and how many would do; nil when there are enough.
+  private var caution: String? {
+    // The widening counts only lines that have an interval.
+    let count = comparison.lines.count
+    let needed = Widening(comparisons: count).processesNeeded
+    guard fewest < needed else { return nil }
+    let all = count == 1 ? "an interval" : "intervals that hold for all of them together at 95 %"
+    let needs = count == 1 ? "needs" : "need"
+    let begin = "too few blocks: \(Count.of(count, "comparison")) \(needs) \(Count.of(needed, "block")) for \(all)"
+    let fewer = count == 1 ? "" : "; --benchmark compares fewer"
+    let least = Set(comparison.lines.map(\.ratio.count)).count == 1 ? "there are" : "some have only"
+    guard let single = Widening(comparisons: 1).confidence(of: fewest),
+      let coverage = Statistics.medianRanks(
+        fewest, confidence: max(single, comparison.widening.confidence(of: fewest) ?? 0))
+    else { return "\(begin), and \(least) \(fewest), where 6 are the fewest for any interval\(fewer)" }
+    let missed = Int((Double(count) * (1 - coverage.coverage)).rounded(.up))
+    return "\(begin), and \(least) \(fewest). Each interval by itself holds at "
+      + "\(NumberFormat.significant(coverage.coverage * 100)) %: by chance up to \(missed) of \(count) miss the truth\(fewer)"
+  }
+
+  /// Says what the intervals are.
   private var legend: String {
-    let widening = comparison.widening
     let paired = "x: median of the paired ratios \(comparison.sides.ratioName)"
-    let counts = comparison.lines.map(\.ratio.count).filter { $0 >= 6 }
-    guard let fewest = counts.min(), let together = widening.together(fewest) else {
+    guard comparison.lines.contains(where: { $0.ratio.interval != nil }) else {
       return "\(paired). Below six blocks there is no interval."
     }
     let promise =
-      together >= Widening.familyConfidence - 1e-9
-      ? "so wide that all \(widening.comparisons) together hold at 95 %"
-      : "from the lowest to the highest block, the widest there is: of \(widening.comparisons) comparisons all together "
-        + "hold at \(NumberFormat.significant(together * 100)) %, and \(widening.processesNeeded) blocks would reach 95 %"
-    return "\(paired) [interval of the sign test, \(promise)]."
+      caution == nil
+      ? ", so wide that all \(comparison.widening.comparisons) together hold at 95 %"
+      : ", from the lowest to the highest block: the widest there is"
+    return "\(paired) [interval of the sign test\(promise)]."
+  }
+
+  // MARK: Markdown
+
+  /// For a pull request or a page.
+  package func markdown() -> String {
+    let sides = comparison.sides
+    let head =
+      ["benchmark", "metric", "subject", sides.ratioName, "verdict"] + sides.ordered(sides.aName, sides.bName) + ["n"]
+    var lines = ["### \(Markdown.escaped(sides.heading))", "", "\(Markdown.escaped(comparison.pairing)).", ""]
+    if let caution { lines += ["**\(Markdown.escaped(caution)).**", ""] }
+    lines += [Markdown.row(head), "|---|---|---|--:|---|--:|--:|--:|"]
+    lines += comparison.lines.map { line in
+      let format = { (value: Double) in NumberFormat(line.metric.unit, value).text(value) }
+      return Markdown.row(
+        [
+          Markdown.code("\(line.scenario)"), line.metric.name, "\(line.arm)",
+          NumberFormat.ratio(line.ratio.median, line.ratio.interval), line.verdict.rawValue,
+        ] + sides.ordered(format(line.a), format(line.b)) + ["\(line.ratio.count)"])
+    }
+    let means = ComparisonTable(comparison, width: .max).means.split(separator: "\n").map(String.init)
+    // A line of the table that is indented is an item of the list below its heading.
+    lines += means.isEmpty ? [] : [""]
+    lines += means.flatMap {
+      $0.hasPrefix("  ") ? ["* " + Markdown.escaped(String($0.drop { $0 == " " }))] : [Markdown.escaped($0), ""]
+    }
+    lines += ["", Markdown.escaped(legend)]
+    return lines.joined(separator: "\n") + "\n"
   }
 
   // MARK: CSV and JSON
@@ -54,7 +102,7 @@ package struct ComparisonReport {
         optional(line.ratio.interval?.lowerBound), optional(line.ratio.interval?.upperBound), line.verdict.rawValue,
       ])
     }
-    let means = comparison.means.map { arm, against, mean in
+    let means = comparison.means.map { arm, against, mean, _ in
       CSV.line([
         "all", "geometric-mean", "", "time", "ratio", arm.subject, "\(arm.workers)", comparison.sides.result, against,
         "\(mean.blocks)", "", "",
@@ -116,7 +164,7 @@ package struct ComparisonReport {
           n: line.ratio.count, a: line.a, b: line.b, ratio: line.ratio.median, lower: line.ratio.interval?.lowerBound,
           upper: line.ratio.interval?.upperBound, verdict: line.verdict.rawValue)
       },
-      geometricMeans: comparison.means.map { arm, against, mean in
+      geometricMeans: comparison.means.map { arm, against, mean, _ in
         Document.Mean(
           backend: arm.subject, workers: arm.workers, against: against, ratio: mean.ratio,
           lower: mean.interval?.lowerBound, upper: mean.interval?.upperBound, benchmarks: mean.benchmarks,

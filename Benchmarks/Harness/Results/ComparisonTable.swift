@@ -11,14 +11,18 @@ struct ComparisonTable {
 
   var text: String {
     let ratios = comparison.lines.map { line in
-      ["\(line.arm)", NumberFormat.ratio(line.ratio.median, line.ratio.interval), line.verdict.rawValue]
+      [
+        Printable.name("\(line.arm)"), NumberFormat.ratio(line.ratio.median, line.ratio.interval),
+        line.verdict.rawValue,
+      ]
     }
     let numbers = comparison.lines.map { line in
-      ordered(NumberFormat(line.metric.unit, line.a).text(line.a), NumberFormat(line.metric.unit, line.b).text(line.b))
+      comparison.sides.ordered(
+        NumberFormat(line.metric.unit, line.a).text(line.a), NumberFormat(line.metric.unit, line.b).text(line.b))
         + ["\(line.ratio.count)"]
     }
     let sides = comparison.sides
-    let names = ordered(sides.aName, sides.bName)
+    let names = sides.ordered(sides.aName, sides.bName)
     let wide = Table.aligned(
       [["subject", sides.ratioName, ""] + names + ["n"]] + zip(ratios, numbers).map { $0 + $1 })
     let isWide = wide.allSatisfy { $0.count + 2 <= width }
@@ -26,7 +30,7 @@ struct ComparisonTable {
     var lines = wrapped(rows[0])
     var previous = ""
     for (index, line) in comparison.lines.enumerated() {
-      let heading = "\(line.scenario)  \(line.metric.name)"
+      let heading = Printable.name("\(line.scenario)  \(line.metric.name)")
       if heading != previous { lines += WrappedText.lines(heading, width: width, hanging: 4) }
       previous = heading
       lines += wrapped(rows[index + 1])
@@ -36,18 +40,23 @@ struct ComparisonTable {
     return lines.joined(separator: "\n")
   }
 
-  /// One line per arm over all benchmarks; empty when no benchmark has a time.
+  /// The means over all benchmarks; empty when no benchmark has a time, and when each is over a single line of the
+  /// table, which says the same.
   var means: String {
-    guard !comparison.means.isEmpty else { return "" }
-    let rows = comparison.means.map { arm, against, mean in
-      ["\(arm)", NumberFormat.ratio(mean.ratio, mean.interval), mean.basis, "against \(against)"]
+    if let common = comparison.common {
+      return common.text(reference: comparison.sides.b, width: width).map(Printable.name).joined(separator: "\n")
     }
-    return (["geometric mean of the times, \(comparison.sides.ratioName)"] + Table.aligned(rows).flatMap(wrapped))
-      .joined(separator: "\n")
+    guard comparison.means.contains(where: { $0.lines > 1 }) else { return "" }
+    let rows = comparison.means.map { arm, against, mean, _ in
+      [
+        Printable.name("\(arm)"),
+        RatioWords(mean.ratio, mean.interval).compared(with: Printable.name(against)), mean.basis,
+      ]
+    }
+    return
+      (["geometric mean of the times of each subject, \(comparison.sides.ratioName)"]
+      + Table.aligned(rows).flatMap(wrapped)).joined(separator: "\n")
   }
-
-  /// The order in which the command line names two results: the earlier result comes first.
-  private func ordered(_ a: String, _ b: String) -> [String] { comparison.sides.isOneResult ? [a, b] : [b, a] }
 
   private func wrapped(_ row: String) -> [String] { WrappedText.lines(row, width: width, indent: 2, hanging: 6) }
 }

@@ -15,6 +15,6 @@ package struct Complaint: Error, Equatable, CustomStringConvertible {
 
   package init(_ code: Code, _ message: String) {
     self.code = code
-    description = message.split(whereSeparator: \.isNewline).joined(separator: " ")
+    description = Printable.name(message.split(whereSeparator: \.isNewline).joined(separator: " "))
   }
 }

@@ -16,7 +16,7 @@ package struct Parameters: Hashable, Sendable, CustomStringConvertible, Expressi
     }
   }
 
-  /// Reads or sets a value. The separators `=` and `;` are removed from keys and values.
+  /// Reads or sets a value. The separators `=` and `;` and control characters are removed from keys and values.
   package subscript(key: String) -> String? {
     get { values[key] }
     set { values[Self.clean(key)] = newValue.map(Self.clean) }
@@ -61,6 +61,9 @@ package struct Parameters: Hashable, Sendable, CustomStringConvertible, Expressi
   }
 
   private static func clean(_ text: String) -> String {
-    String(text.map { $0 == ";" || $0 == "=" || $0.isNewline ? "_" : $0 })
+    let isTaken: (Character) -> Bool = {
+      $0 == ";" || $0 == "=" || $0.isNewline || Printable.name(String($0)) != String($0)
+    }
+    return String(text.map { isTaken($0) ? "_" : $0 })
   }
 }

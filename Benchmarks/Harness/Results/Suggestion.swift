@@ -6,9 +6,28 @@ package enum Suggestion {
     return closest(to: word, among: names).map { "; did you mean \($0)? There are \(all)" } ?? "; there are \(all)"
   }
 
+  /// The words after "no benchmark matches", for a text that may mean a family, a benchmark, or one of `others`. The
+  /// names of many benchmarks would fill the screen, so their families are named instead.
+  /// - Parameter sets: what to list instead of the names, where benchmarks are chosen by their parameters too.
+  package static func words(
+    forBenchmark text: String, among names: [BenchmarkName], others: [String] = [], sets: [String]? = nil
+  ) -> String {
+    if let near = benchmark(for: text, among: names, others: others) { return "; did you mean \(near)?" }
+    let all = sets ?? names.map(\.description)
+    guard all.count > 20 else { return "; there are \(all.joined(separator: ", "))" }
+    var families: [String] = []
+    for name in names where !families.contains(name.family) { families.append(name.family) }
+    return "; there are the families \(families.joined(separator: ", ")), and \(ProgramName.own) list has all names"
+  }
+
+  /// The name of the benchmark or family that a text is likely to mean.
+  package static func benchmark(for text: String, among names: [BenchmarkName], others: [String] = []) -> String? {
+    closest(to: text, among: names.map(\.benchmark) + names.map(\.description) + names.map(\.family) + others)
+  }
+
   /// The nearest name, and the first of several equally near names; nil when all names are further away than one edit
   /// in three letters.
-  static func closest(to word: String, among names: some Sequence<String>) -> String? {
+  package static func closest(to word: String, among names: some Sequence<String>) -> String? {
     let word = Array(word.lowercased())
     let near = names.map { (name: $0, edits: edits(word, Array($0.lowercased()))) }.min { $0.edits < $1.edits }
     guard let near, near.edits < word.count, near.edits <= max(1, min(word.count, near.name.count) / 3) else {

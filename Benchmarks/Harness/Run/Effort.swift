@@ -52,7 +52,7 @@ package struct Effort: Hashable, Sendable, CustomStringConvertible {
   package static let fewestBlocks = 6
 
   package var description: String {
-    "\(blocks) blocks of \(leadIn / 1_000_000) ms + \(values) values of \(target / 1_000_000) ms"
+    "\(Count.of(blocks, "block")) of \(leadIn / 1_000_000) ms + \(Count.of(values, "value")) of \(target / 1_000_000) ms"
   }
 
   /// The estimated seconds that a default run may take: for one subject beside the two references, and for more

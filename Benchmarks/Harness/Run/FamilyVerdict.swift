@@ -3,13 +3,22 @@
 package struct FamilyVerdict: Sendable {
   package let family: String
   package let reference: String
-  /// The mean of each subject; nil for a subject without a ratio of times in this family.
-  package let means: [(name: String, mean: GeometricMean?)]
+  /// The means of the subjects over the family.
+  package let means: CommonMeans
+  /// The name of each subject that was asked for. An arm has the name of its subject when the subject has no other arm.
+  package let names: [Arm: String]
+  /// The names of the subjects without a ratio of times in this family.
+  package let without: [String]
 
-  package init(family: String, reference: String, means: [(name: String, mean: GeometricMean?)]) {
+  package init(family: String, reference: String, arms: [Arm], means: CommonMeans) {
     self.family = family
     self.reference = reference
     self.means = means
+    names = arms.reduce(into: [:]) { names, arm in
+      names[arm] = arms.count { $0.subject == arm.subject } == 1 ? arm.subject : "\(arm)"
+    }
+    let with = Set(means.against.map(\.arm) + means.duels.map(\.arm))
+    without = arms.filter { !with.contains($0) }.compactMap { [names] in names[$0] }
   }
 
   /// One verdict per family of the plan, in the plan's order. `besides` are the subjects that run in every run. A
@@ -25,51 +34,37 @@ package struct FamilyVerdict: Sendable {
     }
     return families.map { family in
       FamilyVerdict(
-        family: family, reference: reference,
-        means: arms.map { arm in
-          let isAlone = arms.count { $0.subject == arm.subject } == 1
-          return (
-            isAlone ? arm.subject : "\(arm)", summary.geometricMean(arm, family: family, seed: plan.seed)
-          )
-        })
+        family: family, reference: reference, arms: arms,
+        means: summary.means(arms, reference: reference, family: family, seed: plan.seed))
     }
   }
 
   package var text: String {
-    let compared = means.compactMap { name, mean in mean.map { (name, $0) } }
-    guard !compared.isEmpty else {
+    guard !means.against.isEmpty else {
       return "\(family): no time to compare with \(reference); the table has its numbers"
     }
-    let without = means.filter { $0.mean == nil }.map(\.name)
+    let against = means.against.map { mean in
+      sentence(name(mean.arm), mean, reference, over: "over \(Count.of(mean.benchmarks, "benchmark"))")
+    }
+    let duels = means.duels.map { arm, mean in
+      guard let mean else { return "\(name(arm)) has no benchmark in common with \(name(means.leader))" }
+      let count = Count.of(mean.benchmarks, "benchmark")
+      return sentence(name(mean.arm), mean, name(arm), over: "over the \(count) that both have")
+    }
     let rest = without.isEmpty ? "" : "; no time of \(without.joined(separator: ", "))"
-    return "\(family): " + compared.map(sentence).joined(separator: "; ") + rest
+    return "\(family): " + (against + duels).joined(separator: "; ") + rest
   }
 
-  private func sentence(_ name: String, _ mean: GeometricMean) -> String {
-    let over = "over \(mean.benchmarks) \(mean.benchmarks == 1 ? "benchmark" : "benchmarks")"
+  private func name(_ arm: Arm?) -> String { arm.flatMap { names[$0] } ?? "" }
+
+  private func sentence(_ name: String, _ mean: CommonMeans.Mean, _ other: String, over: String) -> String {
+    let words = RatioWords(mean.ratio, mean.interval)
     guard let interval = mean.interval else {
-      return "\(words(name, mean.ratio, nil)) \(over), from too few blocks (\(mean.blocks)) to be sure"
+      return "\(words.sentence(name, against: other)) \(over), from too few blocks (\(mean.blocks)) to be sure"
     }
     guard !interval.contains(1) else {
-      let range = Self.range(1 / interval.upperBound, 1 / interval.lowerBound)
-      return "\(name) and \(reference) show no difference \(over) "
-        + "(\(Self.factor(1 / mean.ratio)) times as fast \(range))"
+      return "\(name) and \(other) show no difference \(over) (\(NumberFormat.ratio(mean.ratio, interval)))"
     }
-    return "\(words(name, mean.ratio, interval)) \(over)"
-  }
-
-  private func words(_ name: String, _ ratio: Double, _ interval: ClosedRange<Double>?) -> String {
-    ratio <= 1
-      ? "\(name) is \(Self.factor(1 / ratio)) times as fast as \(reference)"
-        + (interval.map { " " + Self.range(1 / $0.upperBound, 1 / $0.lowerBound) } ?? "")
-      : "\(name) takes \(Self.factor(ratio)) times as long as \(reference)"
-        + (interval.map { " " + Self.range($0.lowerBound, $0.upperBound) } ?? "")
-  }
-
-  private static func range(_ lower: Double, _ upper: Double) -> String { "[\(factor(lower)), \(factor(upper))]" }
-
-  /// Two significant digits, three below two, where the last digit is one percent.
-  private static func factor(_ value: Double) -> String {
-    NumberFormat.fixed(value, digits: value < 2 ? 2 : value < 10 ? 1 : 0)
+    return "\(words.sentence(name, against: other)) \(over)"
   }
 }

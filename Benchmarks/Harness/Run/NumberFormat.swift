@@ -53,7 +53,10 @@ package struct NumberFormat: Sendable {
   /// Three significant digits, or all digits before the point.
   package static func significant(_ value: Double) -> String {
     let size = abs(value)
-    let digits = size >= 100 || value == 0 ? 0 : size >= 10 ? 1 : size >= 1 ? 2 : size >= 0.1 ? 3 : size >= 0.01 ? 4 : 5
+    // The bounds are where a number is rounded to one more digit before the point: 9.996 is 10.0, not 10.00.
+    let digits =
+      size >= 99.95 || value == 0
+      ? 0 : size >= 9.995 ? 1 : size >= 0.9995 ? 2 : size >= 0.09995 ? 3 : size >= 0.009995 ? 4 : 5
     return fixed(value, digits: digits)
   }
 

@@ -7,15 +7,12 @@ package final class Progress {
   private var lastLine: UInt64 = 0
   private var isLineOpen = false
 
-  /// The name of the program, with which lines begin. Programs of the user's own benchmarks show progress too.
-  private static let program = CommandLine.arguments[0].split(separator: "/").last.map(String.init) ?? "opbench"
-
   package init() {}
 
   package func show(done: Int, total: Int, what: String, secondsLeft: Double) {
     let now = Clock.now()
     let percent = total == 0 ? 100 : done * 100 / total
-    let line = "[\(padded(percent))%] \(Self.duration(secondsLeft)) left  \(what)"
+    let line = Printable.name("[\(padded(percent))%] \(Self.duration(secondsLeft)) left  \(what)")
     if isTerminal {
       Self.write("\r\u{1b}[2K" + line.prefix(Self.terminalWidth - 1))
       isLineOpen = true
@@ -28,7 +25,7 @@ package final class Progress {
   /// Writes a line that stays.
   package func say(_ line: String) {
     clear()
-    Self.write("\(Self.program): \(line)\n")
+    Self.write("\(ProgramName.own): \(Printable.name(line))\n")
   }
 
   package func clear() {

@@ -3,7 +3,7 @@ package struct RunEnding: Sendable {
   package let verdicts: [FamilyVerdict]
   /// The name of the program in the commands that the lines show.
   package let program: String
-  /// The file of the rows; nil when the rows went to standard output.
+  /// The file of the rows; nil when the rows went elsewhere.
   package let file: String?
 
   package init(_ verdicts: [FamilyVerdict], program: String, file: String?) {

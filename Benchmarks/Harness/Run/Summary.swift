@@ -47,29 +47,22 @@ package struct Summary: Sendable {
     return processes.reduce(into: [:]) { cells, entry in
       let (arm, numbers) = entry
       var ratio: Estimate?
-      var logRatios: [Int: Double] = [:]
       if let base = Arm.reference(reference, for: arm, among: processes.keys), base != arm {
         let others = processes[base] ?? [:]
         ratio = Statistics.pairedRatio(
           numbers.sorted { $0.key < $1.key }.compactMap { block, value in others[block].map { (value, $0) } })
-        if ratio != nil {
-          logRatios = numbers.reduce(into: [:]) { logs, one in
-            if let other = others[one.key] { logs[one.key] = Statistics.logRatio(one.value, other) }
-          }
-        }
       }
-      cells[arm] = SummaryCell(
-        estimate: Statistics.estimate(Array(numbers.values)), ratio: ratio, logRatios: logRatios)
+      cells[arm] = SummaryCell(estimate: Statistics.estimate(Array(numbers.values)), ratio: ratio, processes: numbers)
     }
   }
 
-  /// The geometric mean of an arm's times against the reference's, over all benchmarks that have such a ratio. Each
-  /// benchmark counts with its primary time. With a family, the mean is over the benchmarks of that family alone.
-  package func geometricMean(_ arm: Arm, family: String? = nil, seed: UInt64) -> GeometricMean? {
-    GeometricMean(
-      primaryLines.filter { family == nil || $0.scenario.name.family == family }.compactMap { line in
-        line.cells[arm].map { RatioSeries(benchmark: "\(line.scenario.name)", logarithms: $0.logRatios) }
-      }, seed: seed)
+  /// The geometric means of the arms' times. Each benchmark counts with its primary time. With a family, the means are
+  /// over the benchmarks of that family alone.
+  package func means(_ arms: [Arm], reference: String, family: String? = nil, seed: UInt64) -> CommonMeans {
+    let lines = primaryLines.filter { family == nil || $0.scenario.name.family == family }.map { line in
+      CommonMeans.Line(benchmark: "\(line.scenario.name)", numbers: line.cells.mapValues(\.processes))
+    }
+    return CommonMeans(lines, arms: arms, reference: reference, seed: seed)
   }
 
   /// The median of each process, by block. An arm has one process in each block.

@@ -3,6 +3,6 @@ package struct SummaryCell: Sendable {
   package let estimate: Estimate
   /// The ratio to the reference, from the blocks in which both were measured.
   package let ratio: Estimate?
-  /// The logarithms of the ratio, by block.
-  package let logRatios: [Int: Double]
+  /// The median of each process, by block.
+  package let processes: [Int: Double]
 }

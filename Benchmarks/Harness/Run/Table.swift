@@ -23,25 +23,23 @@ package struct Table: Sendable {
       let name = subject.name + String(repeating: " ", count: longest - subject.name.count)
       return WrappedText.lines("\(name)  \(subject.summary)", width: width, hanging: longest + 2)
     }.joined(separator: "\n")
+    let means = summary.means(plan.arms, reference: reference, seed: plan.seed).text(reference: reference, width: width)
     let parts =
       sections + [
-        geometricMeans(reference: reference, width: width), columns, legend(reference: reference, width: width),
+        means.joined(separator: "\n"), columns, legend(reference: reference, width: width), reasons(width: width),
       ]
     return parts.filter { !$0.isEmpty }.joined(separator: "\n\n") + "\n"
   }
 
-  /// One line per arm over all benchmarks.
-  private func geometricMeans(reference: String, width: Int) -> String {
-    let rows = plan.arms.compactMap { arm in
-      summary.geometricMean(arm, seed: plan.seed).map { mean in
-        ["\(arm)", NumberFormat.ratio(mean.ratio, mean.interval), mean.basis]
-      }
+  /// Why each failed cell has no number. The line that was written when the cell failed has scrolled away by the end.
+  private func reasons(width: Int) -> String {
+    let lines = plan.scenarios.flatMap(\.cells).compactMap { cell in
+      failures[cell].map { "\(cell): \(Printable.name($0))" }
     }
-    guard !rows.isEmpty else { return "" }
-    let lines = Self.aligned(rows).flatMap { WrappedText.lines($0, width: width, indent: 2, hanging: 4) }
-    let heading = WrappedText.lines(
-      "geometric mean of the times, ratio to \(reference)", width: width, hanging: 2)
-    return (heading + lines).joined(separator: "\n")
+    guard !lines.isEmpty else { return "" }
+    return
+      (["failed, and so without a number:"]
+      + lines.flatMap { WrappedText.lines($0, width: width, indent: 2, hanging: 6) }).joined(separator: "\n")
   }
 
   private func section(_ name: BenchmarkName, width: Int) -> String {
@@ -104,7 +102,8 @@ package struct Table: Sendable {
     let mean =
       isCompared
       ? " The geometric mean gives each benchmark one vote, with a bootstrap interval over blocks." : ""
-    return WrappedText.text("\(cell) - no number.\(mean) More metrics are in the CSV.", width: width)
+    let failed = failures.isEmpty ? "" : " failed: a process crashed, hung or got a wrong result, as said below."
+    return WrappedText.text("\(cell) - no number.\(failed)\(mean) More metrics are in the CSV.", width: width)
   }
 
   /// The parameters that all sets have in common.

@@ -17,9 +17,7 @@ package struct GeometricMean: Hashable, Sendable {
   package static let resamples = 2_000
 
   /// Words such as "3 benchmarks, 10 blocks".
-  package var basis: String {
-    "\(benchmarks) \(benchmarks == 1 ? "benchmark" : "benchmarks"), \(blocks) \(blocks == 1 ? "block" : "blocks")"
-  }
+  package var basis: String { "\(Count.of(benchmarks, "benchmark")), \(Count.of(blocks, "block"))" }
 
   /// Nil when no series has a block.
   package init?(_ series: [RatioSeries], seed: UInt64) {

@@ -17,12 +17,12 @@ package struct CompareCommand<Program: SuiteProgram>: ParsableCommand {
   }
 
   enum Format: String, CaseIterable, ExpressibleByArgument {
-    case table, csv, json, go
+    case table, markdown, csv, json, go
     case githubActionBenchmark = "github-action-benchmark"
   }
 
   @Argument(
-    help: "One result of opbench run, or two: before and after; packed with gzip where the name ends in .gz.",
+    help: "One result of run, or two: before and after; packed with gzip where the name ends in .gz.",
     completion: .file(extensions: ["csv", "gz"]))
   var files: [String]
 
@@ -40,10 +40,10 @@ package struct CompareCommand<Program: SuiteProgram>: ParsableCommand {
     help: "Metrics that match this regular expression, wholly (default: the one time that stands for each benchmark).")
   var metric: String?
 
-  @Option(help: "table, csv, json, go for benchstat, or github-action-benchmark.")
+  @Option(help: "table, markdown, csv, json, go for benchstat, or github-action-benchmark.")
   var format: Format = .table
 
-  @Option(help: "The seed of the bootstrap.")
+  @Option(parsing: .unconditional, help: "The seed of the bootstrap.", transform: OptionNumber.seed)
   var seed: UInt64 = 1
 
   @Flag(help: "Compare times although they were taken on different allocators.")
@@ -58,18 +58,15 @@ package struct CompareCommand<Program: SuiteProgram>: ParsableCommand {
     }
     let sets = try files.map(read)
     if let complaint = Self.allocatorsDiffer(sets), !acrossAllocators { throw complaint }
-    if format == .go {
-      try ResultFiles.write(GoFormat.text(sets), to: STDOUT_FILENO, name: "standard output")
-      return
-    }
+    if format == .go { return try show(GoFormat.text(sets)) }
     if format == .githubActionBenchmark {
       guard sets.count == 1 else {
         throw Complaint(
           .usage, "github-action-benchmark takes one CSV file; it compares the results of several runs itself")
       }
-      let text = try GitHubBenchmark.text(sets[0])
-      return try ResultFiles.write(text, to: STDOUT_FILENO, name: "standard output")
+      return try show(try GitHubBenchmark.text(sets[0]))
     }
+    if let complaint = unknownMetric(sets) { throw complaint }
     let comparison =
       sets.count == 1
       ? try Comparison(sets[0], reference: reference, metrics: try metrics(), seed: seed)
@@ -85,12 +82,31 @@ package struct CompareCommand<Program: SuiteProgram>: ParsableCommand {
       switch format {
       case .csv: report.csv()
       case .json: try report.json()
+      case .markdown: report.markdown()
       case .table, .go, .githubActionBenchmark: report.table(width: TextWidth.columns(of: STDOUT_FILENO))
       }
-    try ResultFiles.write(text, to: STDOUT_FILENO, name: "standard output")
+    try show(text)
     for set in sets where set.record == nil {
       Progress().say("\(set.name) has no .env.json beside it: excluded blocks, failures and allocator are not known")
     }
+  }
+
+  /// Names in a result may hold anything, and a terminal would obey what they say.
+  private func show(_ text: String) throws {
+    let shown = isatty(STDOUT_FILENO) == 1 ? Printable.document(text) : text
+    try ResultFiles.write(shown, to: STDOUT_FILENO, name: "standard output")
+  }
+
+  /// A complaint when no result has a metric that `--metric` matches.
+  private func unknownMetric(_ sets: [ResultSet]) -> Complaint? {
+    guard let metric, let expression = try? Regex(metric) else { return nil }
+    var names: [String] = []
+    for name in sets.flatMap(\.rows).map(\.reading.metric.name) where !names.contains(name) { names.append(name) }
+    guard !names.contains(where: { (try? expression.wholeMatch(in: $0)) != nil }) else { return nil }
+    return Complaint(
+      .usage,
+      "no metric is '\(metric)' as a whole\(Suggestion.words(for: metric, among: names)); '.*\(metric).*' is for a part"
+    )
   }
 
   private func read(_ path: String) throws -> ResultSet {
@@ -100,7 +116,13 @@ package struct CompareCommand<Program: SuiteProgram>: ParsableCommand {
       throw Complaint(.usage, "--benchmark '\(benchmark)' is not a regular expression")
     }
     let rows = set.rows.filter { "\($0.cell.scenario.name)".contains(expression) }
-    guard !rows.isEmpty else { throw Complaint(.badInput, "\(path): no benchmark in it matches '\(benchmark)'") }
+    guard !rows.isEmpty else {
+      var names: [BenchmarkName] = []
+      for name in set.rows.map(\.cell.scenario.name) where !names.contains(name) { names.append(name) }
+      throw Complaint(
+        .badInput,
+        "\(path): no benchmark in it matches '\(benchmark)'\(Suggestion.words(forBenchmark: benchmark, among: names))")
+    }
     return ResultSet(name: set.name, rows: rows, record: set.record)
   }
 

@@ -13,14 +13,14 @@ package struct ReportCommand: ParsableCommand {
       figure whose data is in none of the files is skipped, with a line that says what run would give it.
       """)
 
-  @Argument(help: "Results of opbench run, each with its .env.json beside it.", completion: .file(extensions: ["csv"]))
+  @Argument(help: "Results of run, each with its .env.json beside it.", completion: .file(extensions: ["csv"]))
   var files: [String]
 
   @Option(help: "The folder to write report.html and the pictures to.", completion: .directory)
   var output: String
 
   @Option(
-    help: "A report of opbench validate (default: validate.txt beside the first file).",
+    help: "A report of validate (default: validate.txt beside the first file).",
     completion: .file(extensions: ["txt"]))
   var validation: String?
 
@@ -53,7 +53,7 @@ package struct ReportCommand: ParsableCommand {
     guard let found = places.first(where: { access($0, X_OK) == 0 }) else {
       throw Complaint(
         .unavailable,
-        "the pictures need scripts/plot of the checkout that opbench was built from, and \(roots[0]) has none; call "
+        "the pictures need scripts/plot of the checkout of opbench that this program was built with, and \(roots[0]) has none; call "
           + "scripts/plot FILE.csv --output DIR in a checkout instead")
     }
     return found

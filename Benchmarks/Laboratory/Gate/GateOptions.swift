@@ -35,7 +35,10 @@ package struct GateOptions: ParsableArguments {
   @Option(help: "Where to write the report as Markdown, for a pull request.", completion: .file(extensions: ["md"]))
   package var markdown: String?
 
-  @Option(help: "Find thresholds from this number of medians of the head against itself; at least 30. Needs --output.")
+  @Option(
+    parsing: .unconditional,
+    help: "Find thresholds from this number of medians of the head against itself; at least 30. Needs --output.",
+    transform: OptionNumber.count(in: GateThresholds.fewestMedians...1_000))
   package var calibrate: Int?
 
   @Option(
@@ -48,7 +51,7 @@ package struct GateOptions: ParsableArguments {
     completion: .file(extensions: ["json"]))
   package var record: String?
 
-  @Option(help: "The seed of every random choice.")
+  @Option(parsing: .unconditional, help: "The seed of every random choice.", transform: OptionNumber.seed)
   package var seed: UInt64 = 1
 
   package init() {}
@@ -67,12 +70,7 @@ package struct GateOptions: ParsableArguments {
 
   func check() throws {
     let tiers = try chosenTiers()
-    if let calibrate {
-      guard calibrate >= GateThresholds.fewestMedians, calibrate <= 1_000 else {
-        throw Complaint(
-          .usage,
-          "--calibrate takes a count of medians from \(GateThresholds.fewestMedians) to 1000, not \(calibrate)")
-      }
+    if calibrate != nil {
       guard output != nil else {
         throw Complaint(.usage, "--calibrate needs --output: the file of thresholds to write")
       }
@@ -112,11 +110,10 @@ package struct GateOptions: ParsableArguments {
     guard let benchmark, let expression = try? Regex(benchmark) else { return cells }
     let kept = cells.filter { "\($0.cell.scenario.name)".contains(expression) }
     guard !kept.isEmpty else {
-      var names: [String] = []
-      for cell in cells where !names.contains("\(cell.cell.scenario.name)") {
-        names.append("\(cell.cell.scenario.name)")
-      }
-      throw Complaint(.usage, "no gated benchmark matches '\(benchmark)'; there are \(names.joined(separator: ", "))")
+      var names: [BenchmarkName] = []
+      for name in cells.map(\.cell.scenario.name) where !names.contains(name) { names.append(name) }
+      let words = Suggestion.words(forBenchmark: benchmark, among: names)
+      throw Complaint(.usage, "no gated benchmark matches '\(benchmark)'\(words)")
     }
     return kept
   }

@@ -23,7 +23,7 @@ extension BenchmarkProgram {
 
   /// Parses the command line, and runs the named subcommand: `list`, `run`, `compare`, `report`, `gate` or `validate`.
   public static func main() {
-    CommandLineProgram.run(ProgramCommand<Self>.self, named: name, measuring: ProgramSuite<Self>.self, check: check)
+    CommandLineProgram.run(ProgramCommand<Self>.self, measuring: ProgramSuite<Self>.self, check: check)
   }
 
   /// Complains when the benchmarks are not described well.
@@ -35,7 +35,7 @@ extension BenchmarkProgram {
 struct ProgramCommand<Program: BenchmarkProgram>: ParsableCommand {
   static var configuration: CommandConfiguration {
     CommandConfiguration(
-      commandName: Program.name, abstract: "Measures its benchmarks, and holds one build against another.",
+      commandName: ProgramName.own, abstract: "Measures its benchmarks, and holds one build against another.",
       subcommands: [
         ProgramList<Program>.self, ProgramRun<Program>.self, CompareCommand<ProgramSuite<Program>>.self,
         ReportCommand.self, ProgramGate.self, ValidateCommand<ProgramSuite<Program>>.self,
@@ -58,7 +58,12 @@ struct ProgramList<Program: BenchmarkProgram>: ParsableCommand {
 struct ProgramGate: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "gate", abstract: "Hold one build of this program against another.",
-    discussion: "Exit code 0 pass, 2 regression, 3 inconclusive, 4 improvement; as opbench gate, which explains more.")
+    discussion: """
+      Tier 0 counts allocations, bytes and threads, which are the same every time, against a record (--record makes one). Tier 1 \
+      compares instructions, CPU time and context switches. Tier 2 compares wall-clock times in blocks of base, head and base \
+      again; what looks changed is measured afresh before it counts. Exit code 0 pass, 2 regression, 3 inconclusive, 4 \
+      improvement.
+      """)
 
   @OptionGroup var options: GateOptions
 

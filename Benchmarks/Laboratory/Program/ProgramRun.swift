@@ -8,7 +8,8 @@ struct ProgramRun<Program: BenchmarkProgram>: ParsableCommand {
       commandName: "run", abstract: "Measure the benchmarks: medians over processes, with intervals.",
       discussion: """
         Every benchmark of every block runs in a process of its own. The CSV goes to --output (with its environment beside it as \
-        .env.json), to standard output when that is not a terminal, and otherwise to local-results/.
+        .env.json), to standard output for a file or a program, and to local-results/ on a terminal; the help of --output \
+        says where it goes in a log.
         """)
   }
 
@@ -22,7 +23,7 @@ struct ProgramRun<Program: BenchmarkProgram>: ParsableCommand {
 
   func run() throws {
     try options.prepare()
-    let effort = try options.effort(full: .full.with(blocks: 20), quick: .quick.with(blocks: Effort.fewestBlocks))
+    let effort = options.effort(full: .full.with(blocks: 20), quick: .quick.with(blocks: Effort.fewestBlocks))
     let arm = Arm(subject: Program.name, workers: 1)
     let plan = Plan(
       scenarios: try planned(arm), effort: effort, seed: options.seed, allocator: try options.chosenAllocator(),
@@ -48,8 +49,10 @@ struct ProgramRun<Program: BenchmarkProgram>: ParsableCommand {
       "\($0.name)".contains(expression) || "\($0.scenario)".contains(expression)
     }
     guard !chosen.isEmpty else {
-      let names = Program.benchmarks.map { "\($0.scenario)" }.joined(separator: ", ")
-      throw Complaint(.usage, "no benchmark matches '\(benchmark)'; there are \(names)")
+      let words = Suggestion.words(
+        forBenchmark: benchmark, among: Program.benchmarks.map(\.name),
+        sets: Program.benchmarks.map { "\($0.scenario)" })
+      throw Complaint(.usage, "no benchmark matches '\(benchmark)'\(words)")
     }
     return chosen
   }

@@ -8,9 +8,45 @@ enum Destination {
   /// The rows are not written; only the conclusions are shown.
   case nowhere
 
+  /// The name for `--output` that stands for standard output.
+  static let standardOutputName = "-"
+
+  /// The destination when the user names none: a new file for somebody at a terminal, standard output for a program, and
+  /// nothing but the table for the reader of a log.
+  static func unnamed(_ output: StandardOutput, runID: String) throws -> Destination {
+    switch output {
+    case .rows: return .standardOutput
+    case .log: return .nowhere
+    case .closed: throw closed
+    case .terminal:
+      let folder = "local-results"
+      guard mkdir(folder, 0o755) == 0 || errno == EEXIST else {
+        throw Complaint(.cannotCreate, "cannot create the folder \(folder): \(String(cString: strerror(errno)))")
+      }
+      let name = "\(folder)/\(runID).csv"
+      return .files(try ResultFiles(csv: name), name: name)
+    }
+  }
+
+  static let closed = Complaint(
+    .cannotCreate, "standard output is closed, and the rows would be lost: --output FILE.csv takes them")
+
   /// The descriptor of the table. The table goes to standard error when the rows go to standard output.
   var tableDescriptor: Int32 {
     if case .standardOutput = self { STDERR_FILENO } else { STDOUT_FILENO }
+  }
+
+  /// The file of the rows; nil when the rows go elsewhere.
+  var file: String? { if case .files(_, let name) = self { name } else { nil } }
+
+  /// What a stopped run leaves behind, in words.
+  var remains: String {
+    switch self {
+    case .files(_, let name):
+      "the table and the CSV hold what was finished; the same command with --output \(name) --resume goes on"
+    case .standardOutput: "the table and the CSV hold what was finished"
+    case .nowhere: "the table holds what was finished"
+    }
   }
 
   func write(_ text: String) throws {

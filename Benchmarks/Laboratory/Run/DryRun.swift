@@ -16,13 +16,13 @@ struct DryRun {
     }
     lines.append("")
     lines.append(
-      "\(plan.scenarios.count) scenarios, \(plan.effort), seed \(plan.seed), "
+      "\(Count.of(plan.scenarios.count, "scenario")), \(plan.effort), seed \(plan.seed), "
         + "\(plan.allocator) allocator")
     if let leftOut = plan.leftOut {
       lines += WrappedText.lines(leftOut.text, width: TextWidth.columns(of: STDOUT_FILENO), hanging: 4)
     }
     lines.append(
-      "\(plan.steps.count) processes (\(plan.calibrations.count) calibrate, "
+      "\(Count.of(plan.steps.count, "process")) (\(plan.calibrations.count) calibrate, "
         + "\(plan.countings.count) count allocations\(traced)), about \(Progress.duration(plan.estimatedSeconds))")
     return lines.joined(separator: "\n") + "\n"
   }

@@ -19,7 +19,9 @@ package struct RunJob {
   ) throws {
     if getenv("OPERATIONS_TRACE") != nil {
       throw Complaint(
-        .usage, "nothing is measured while operations are traced: unset OPERATIONS_TRACE; a run has --trace FILE.json")
+        .usage,
+        "nothing is measured while operations are traced: unset OPERATIONS_TRACE"
+          + (suite.tracer == nil ? "" : "; run --trace FILE.json makes a trace beside the numbers"))
     }
     Execution.ignoreWriteSignals()
     // The trace comes first: when the trace cannot be written, the files of an earlier run stay as they are.
@@ -32,20 +34,16 @@ package struct RunJob {
     let earlier = resume ? try EarlierRun(csv: output ?? "", plan: plan, context: context) : EarlierRun()
     let runID = earlier.runID ?? Environment.newRunID()
     let destination: Destination
-    if let output {
+    if output == Destination.standardOutputName {
+      guard StandardOutput() != .closed else { throw Destination.closed }
+      destination = .standardOutput
+    } else if let output {
       let files = try ResultFiles(
         csv: output, keeping: earlier.rows, mayReplace: resume || overwrite,
         advice: "--overwrite replaces it, --resume goes on with it")
       destination = .files(files, name: output)
-    } else if isatty(STDOUT_FILENO) == 1 {
-      let folder = "local-results"
-      guard mkdir(folder, 0o755) == 0 || errno == EEXIST else {
-        throw Complaint(.cannotCreate, "cannot create the folder \(folder): \(String(cString: strerror(errno)))")
-      }
-      let name = "\(folder)/\(runID).csv"
-      destination = .files(try ResultFiles(csv: name), name: name)
     } else {
-      destination = .standardOutput
+      destination = try .unnamed(StandardOutput(), runID: runID)
     }
     progress = Progress()
     execution = Execution(
@@ -75,7 +73,7 @@ package struct RunJob {
     ])
     let cut = trace.notShown > 0 ? ", \(trace.notShown) events beyond the limit left out" : ""
     progress.say(
-      "wrote \(trace.path): \(trace.operations) operations of \(trace.pieces) cells\(cut); "
+      "wrote \(trace.path): \(Count.of(trace.operations, "operation")) of \(Count.of(trace.pieces, "cell"))\(cut); "
         + "open it at https://ui.perfetto.dev or in chrome://tracing")
   }
 
@@ -92,12 +90,8 @@ package struct RunJob {
       result.rows, plan: plan, reference: suite.reference, excluding: result.excluded, failures: result.failures)
     let table = Table(summary, plan: plan, failures: result.failures).text(
       reference: suite.reference, subjects: columns, width: TextWidth.columns(of: destination.tableDescriptor))
-    if case .files(_, let name) = destination {
-      try ResultFiles.write("\n" + table, to: STDOUT_FILENO, name: "standard output")
-      progress.say("wrote \(name) and its .env.json")
-    } else {
-      try ResultFiles.write("\n" + table, to: STDERR_FILENO, name: "standard error")
-    }
+    try ResultFiles.write("\n" + table, to: destination.tableDescriptor, name: "the table")
+    if let name = destination.file { progress.say("wrote \(name) and its .env.json") }
     warn(result, environment.outcome)
     try writeEnding(summary)
     if result.wasInterrupted { throw ExitCode(128 + SIGINT) }
@@ -107,7 +101,7 @@ package struct RunJob {
     let failed = result.failures.keys.filter { !references.contains($0.arm.subject) }.count
     if failed > 0 {
       throw Complaint(
-        .software, "\(failed) \(failed == 1 ? "cell has" : "cells have") no number; the lines above say why")
+        .software, "\(Count.of(failed, "cell")) \(failed == 1 ? "has" : "have") no number; the lines above say why")
     }
   }
 
@@ -116,8 +110,7 @@ package struct RunJob {
     let verdicts = FamilyVerdict.all(
       summary, plan: plan, reference: suite.reference,
       besides: suite.subjects.filter(\.isReference).map(\.name))
-    let file: String? = if case .files(_, let name) = destination { name } else { nil }
-    let text = RunEnding(verdicts, program: suite.name, file: file)
+    let text = RunEnding(verdicts, program: ProgramName.own, file: destination.file)
       .text(width: TextWidth.columns(of: destination.tableDescriptor))
     try ResultFiles.write("\n" + text, to: destination.tableDescriptor, name: "the table")
   }
@@ -130,17 +123,22 @@ package struct RunJob {
 
   private func announce() {
     for warning in MachineWarnings.before() { progress.say(warning) }
+    for warning in MachineWarnings.workers(plan.arms, reference: suite.reference) { progress.say(warning) }
     if let advice = PerfAvailability().advice { progress.say(advice) }
     if execution.jemalloc == nil, !plan.countings.isEmpty { progress.say(Jemalloc.advice) }
     if !execution.earlier.rows.isEmpty {
-      progress.say("going on with \(execution.earlier.rows.count) rows of run \(execution.runID)")
+      progress.say("going on with \(Count.of(execution.earlier.rows.count, "row")) of run \(execution.runID)")
     }
     let processes = plan.steps.count - (execution.jemalloc == nil ? plan.countings.count : 0)
     if let leftOut = plan.leftOut { progress.say(leftOut.text) }
     if let trace { announce(trace) }
+    if case .nowhere = execution.destination {
+      progress.say("no rows, since a log takes the output: --output FILE.csv keeps the rows, --output - prints them")
+    }
     let rest = execution.earlier.rows.isEmpty ? "" : " in all, less what is finished"
     progress.say(
-      "\(plan.effort) a process: \(processes) processes, about \(Progress.duration(plan.estimatedSeconds))\(rest)")
+      "\(plan.effort) a process: \(Count.of(processes, "process")), about \(Progress.duration(plan.estimatedSeconds))\(rest)"
+    )
   }
 
   private func announce(_ trace: TraceOutput) {
@@ -148,14 +146,15 @@ package struct RunJob {
     let others = Set(plan.scenarios.flatMap(\.arms).map(\.subject)).subtracting(plan.traced).sorted()
     let without = others.isEmpty ? "" : "; of \(others.joined(separator: ", ")), which are not ours, there is none"
     progress.say(
-      "a trace of \(plan.tracings.count) cells, each at most \(limit) operations, goes to \(trace.path)\(without)")
+      "a trace of \(Count.of(plan.tracings.count, "cell")), each at most \(limit) operations, goes to \(trace.path)\(without)"
+    )
   }
 
   /// Says in plain words what disturbed the run, and what would help.
   private func warn(_ result: RunResult, _ outcome: RunOutcome) {
     if result.wasInterrupted {
-      progress.say("interrupted: the table and the CSV hold what was finished; the same command with --resume goes on")
+      progress.say("interrupted: \(execution.destination.remains)")
     }
-    for warning in MachineWarnings.after(result, outcome) { progress.say(warning) }
+    for warning in MachineWarnings.after(result, outcome, more: "--blocks") { progress.say(warning) }
   }
 }

@@ -5,11 +5,14 @@ import Harness
 /// The options of `run` that opbench and programs made with `Laboratory` share.
 package struct RunOptions: ParsableArguments {
   @Option(
+    parsing: .unconditional,
     help:
-      "Blocks: fresh processes per cell (default: as many as five minutes allow, or a minute and a half with --quick).")
+      "Blocks: fresh processes per cell (default: as many as five minutes allow, or a minute and a half with --quick).",
+    transform: OptionNumber.count(in: OptionNumber.efforts))
   package var blocks: Int?
 
-  @Option(help: "Values per process.")
+  @Option(
+    parsing: .unconditional, help: "Values per process.", transform: OptionNumber.count(in: OptionNumber.efforts))
   package var values: Int?
 
   @Flag(help: "A first look in a minute and a half, with wider intervals.")
@@ -17,7 +20,7 @@ package struct RunOptions: ParsableArguments {
 
   @OptionGroup package var place: PlaceOptions
 
-  @Option(help: "The seed of every random choice.")
+  @Option(parsing: .unconditional, help: "The seed of every random choice.", transform: OptionNumber.seed)
   package var seed: UInt64 = 1
 
   @Option(
@@ -25,7 +28,16 @@ package struct RunOptions: ParsableArguments {
     completion: .list(Allocator.allCases.map(\.rawValue)))
   package var allocator: String = Allocator.system.rawValue
 
-  @Option(help: "Where to write the CSV.", completion: .file(extensions: ["csv"]))
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp(
+      "Where to write the CSV; - is standard output.",
+      discussion: """
+        Without --output: to local-results/ on a terminal, to standard output when that is a file or a pipe, and then the \
+        table to standard error. Nowhere when both are the same file or pipe, as with 2>&1, or when standard output is a \
+        pipe and CI=true: a person reads that, and gets the table alone.
+        """),
+    completion: .file(extensions: ["csv"]))
   package var output: String?
 
   @Flag(help: "Go on with the interrupted run of --output; the other options must be those it was begun with.")
@@ -42,11 +54,12 @@ package struct RunOptions: ParsableArguments {
   /// Complains about contradictions, and binds this process when that is asked for: to be called before anything counts
   /// the CPUs.
   package func prepare() throws {
-    if resume, output == nil {
-      throw Complaint(.usage, "--resume needs --output: the CSV of the run to go on with")
+    let hasFile = output != nil && output != Destination.standardOutputName
+    if resume, !hasFile {
+      throw Complaint(.usage, "--resume needs --output FILE.csv: the CSV of the run to go on with")
     }
-    if overwrite, output == nil {
-      throw Complaint(.usage, "--overwrite needs --output: the CSV of the result to replace")
+    if overwrite, !hasFile {
+      throw Complaint(.usage, "--overwrite needs --output FILE.csv: the CSV of the result to replace")
     }
     if resume, overwrite { throw Complaint(.usage, "--resume and --overwrite contradict each other: leave one out") }
     if resume, dryRun { throw Complaint(.usage, "--resume and --dry-run contradict each other: leave one out") }
@@ -56,18 +69,14 @@ package struct RunOptions: ParsableArguments {
   /// Whether the user left the effort open. The program may then take less effort to keep to its time.
   package var leavesEffortOpen: Bool { blocks == nil && values == nil }
 
-  package func effort(full: Effort, quick: Effort) throws -> Effort {
-    func checked(_ value: Int, _ option: String) throws -> Int {
-      guard 1...1_000 ~= value else { throw Complaint(.usage, "\(option) takes a count from 1 to 1000, not \(value)") }
-      return value
-    }
+  package func effort(full: Effort, quick: Effort) -> Effort {
     var effort = self.quick ? quick : full
     if let blocks {
-      effort.blocks = try checked(blocks, "--blocks")
+      effort.blocks = blocks
       effort.longBlocks = effort.blocks
     }
     if let values {
-      effort.values = try checked(values, "--values")
+      effort.values = values
       // A user who gives the number of values gets that number, however long the values take.
       effort.budget = .max
     }

@@ -21,12 +21,22 @@ package struct ValidateCommand<Program: SuiteProgram>: ParsableCommand {
   var overwrite = false
 
   @Option(
+    parsing: .unconditional,
     help: ArgumentHelp(
       "Comparisons per benchmark, of \(Validation.blocksPerComparison) blocks each.",
-      discussion: "By default \(Self.usualRounds), at least \(Self.fewestRounds)."))
+      discussion: "By default \(Self.usualRounds), at least \(Self.fewestRounds)."),
+    transform: { text in
+      guard let rounds = Int(text), Self.fewestRounds...100 ~= rounds else {
+        throw OptionNumber.Wanted(
+          description:
+            "it takes a count from \(Self.fewestRounds) to 100; in fewer comparisons a single one is more than "
+            + "the 5 % that may be flagged")
+      }
+      return rounds
+    })
   var rounds: Int?
 
-  @Option(help: "The seed of every random choice.")
+  @Option(parsing: .unconditional, help: "The seed of every random choice.", transform: OptionNumber.seed)
   var seed: UInt64 = 1
 
   @OptionGroup var place: PlaceOptions
@@ -40,14 +50,9 @@ package struct ValidateCommand<Program: SuiteProgram>: ParsableCommand {
   package init() {}
 
   package func run() throws {
-    let rounds = rounds ?? Self.usualRounds
-    guard Self.fewestRounds...100 ~= rounds else {
-      throw Complaint(
-        .usage,
-        "--rounds takes a count from \(Self.fewestRounds) to 100, not \(rounds): in fewer comparisons a single one is more "
-          + "than the 5 % that may be flagged")
-    }
     try place.bind()
-    try ValidationJob(Program.suite, rounds: rounds, seed: seed, output: output, overwrite: overwrite).run()
+    try ValidationJob(
+      Program.suite, rounds: rounds ?? Self.usualRounds, seed: seed, output: output, overwrite: overwrite
+    ).run()
   }
 }

@@ -45,7 +45,7 @@ struct ValidationJob {
     Interrupt.install()
     let began = Clock.now()
     for warning in MachineWarnings.before() { progress.say(warning) }
-    progress.say("\(plan.steps.count) processes, about \(Progress.duration(plan.estimatedSeconds))")
+    progress.say("\(Count.of(plan.steps.count, "process")), about \(Progress.duration(plan.estimatedSeconds))")
     let spin = Spin.calibrated()
     let suite = suite
     let injected = InjectedDelay(
@@ -71,7 +71,7 @@ struct ValidationJob {
     }
     guard result.failures.isEmpty else {
       destination.discard()
-      throw Complaint(.software, "\(result.failures.count) control cells failed; the lines above say why")
+      throw Complaint(.software, "\(Count.of(result.failures.count, "control cell")) failed; the lines above say why")
     }
     let costs = try harnessCosts(spin)
     progress.clear()
@@ -85,7 +85,7 @@ struct ValidationJob {
     try destination.publish { try environment.json() }
     if let report { try ResultFiles.replace(report, with: text) }
     try ResultFiles.write(text, to: STDOUT_FILENO, name: "standard output")
-    for warning in MachineWarnings.after(result, environment.outcome) { progress.say(warning) }
+    for warning in MachineWarnings.after(result, environment.outcome, more: "--rounds") { progress.say(warning) }
     guard validation.equalsPass, costs.allSatisfy({ $0.passes(lockNanoseconds: lock) }) else {
       throw Complaint(.software, "the laboratory did not pass; the report says where")
     }
@@ -93,7 +93,8 @@ struct ValidationJob {
 
   private func conditions(_ result: RunResult) -> String {
     let load = SystemLoad.average.map { "load average \($0)" } ?? "load not visible"
-    return "\(result.excluded.count) of \(result.blocksRun.count) blocks excluded for steal; \(load) at the end"
+    return
+      "\(result.excluded.count) of \(Count.of(result.blocksRun.count, "block")) excluded for steal; \(load) at the end"
   }
 
   /// Runs one process that takes times, and one that counts, per benchmark.

@@ -17,7 +17,9 @@ package struct Listing: Sendable {
   /// The subject of that name; without such a subject, the benchmarks that `--benchmark` would choose.
   package init(_ catalogue: Catalogue, matching text: String, peers: PeerPrograms = .found()) throws {
     subjects = SubjectRegistry.all.filter { $0.name == text }
-    benchmarks = subjects.isEmpty ? try BenchmarkChoice.all(catalogue, matching: text, option: "list") : []
+    let names = SubjectRegistry.all.map(\.name)
+    benchmarks =
+      subjects.isEmpty ? try BenchmarkChoice.all(catalogue, matching: text, option: "list", others: names) : []
     self.peers = peers
   }
 

@@ -1,0 +1,29 @@
+/// Reads the number behind an option. The complaint about another text says what the option takes.
+///
+/// The options that use this type are parsed as `.unconditional`. A negative number would otherwise be taken for another
+/// option, and the complaint would be of a missing value.
+package enum OptionNumber {
+  /// The part of the parser's complaint that says what would be right.
+  struct Wanted: Error, CustomStringConvertible {
+    let description: String
+  }
+
+  /// The counts that options for blocks and values take.
+  package static let efforts = 1...1_000
+
+  package static func count(in range: ClosedRange<Int>) -> @Sendable (String) throws -> Int {
+    { text in
+      guard let count = Int(text), range.contains(count) else {
+        throw Wanted(description: "it takes a count from \(range.lowerBound) to \(range.upperBound)")
+      }
+      return count
+    }
+  }
+
+  package static func seed(_ text: String) throws -> UInt64 {
+    guard let seed = UInt64(text) else {
+      throw Wanted(description: "it takes a whole number from 0 to \(UInt64.max)")
+    }
+    return seed
+  }
+}
