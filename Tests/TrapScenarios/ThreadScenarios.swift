@@ -18,6 +18,7 @@ enum ThreadScenarios {
       all["thread-limit-\(backend)"] = { threadLimit(backend.name) }
       all["help-at-the-limit-\(backend)"] = { helpAtTheLimit(backend.name) }
     }
+    for backend in [TestBackend.stealing, .threadPool] { all["fork-mask-\(backend)"] = { forkMask(backend) } }
     all["dump"] = { dump() }
     all["reuse"] = { reuse() }
     all["shutdown-in-a-job-stealing"] = { shutDownInAJob(StealingBackend(workers: 1)) { $0.shutdown() } }
@@ -31,6 +32,35 @@ enum ThreadScenarios {
     do { try backend.withQueue(workers: workers, body) } catch {
       print("\(error)")
       exit(1)
+    }
+  }
+
+  // MARK: - Children
+
+  /// A child that is forked inside an operation, and that may become another program, has the program's signal mask.
+  private static func forkMask(_ backend: TestBackend) {
+    var ours = sigset_t()
+    sigemptyset(&ours)
+    sigaddset(&ours, SIGUSR2)
+    pthread_sigmask(SIG_SETMASK, &ours, nil)
+    // Swift does not let one call fork.
+    typealias Fork = @convention(c) () -> pid_t
+    let fork = unsafeBitCast(dlsym(nil, "fork"), to: Fork.self)
+    onQueue(backend) { queue in
+      queue.addOperation {
+        var here = sigset_t()
+        pthread_sigmask(SIG_SETMASK, nil, &here)
+        FaultScenarios.expect(sigismember(&here, SIGTERM) == 1, "the pool's thread does not block SIGTERM")
+        let child = fork()
+        if child == 0 {
+          pthread_sigmask(SIG_SETMASK, nil, &here)
+          _exit(sigismember(&here, SIGTERM) == 0 && sigismember(&here, SIGUSR2) == 1 ? 0 : 1)
+        }
+        var status: Int32 = 0
+        while waitpid(child, &status, 0) == -1 && errno == EINTR {}
+        FaultScenarios.expect(status == 0, "the child ended with \(status)")
+      }
+      try queue.drainInTime()
     }
   }
 

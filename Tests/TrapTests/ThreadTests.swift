@@ -14,11 +14,17 @@ struct ThreadTests {
 
   static let scenarios =
     ["dump", "reuse"] + kinds.flatMap { kind in backends.map { "\(kind)-\($0)" } }
-    + pools.flatMap { ["shutdown-in-a-job-\($0)", "shutdown-of-the-shared-\($0)"] }
+    + pools.flatMap { ["fork-mask-\($0)", "shutdown-in-a-job-\($0)", "shutdown-of-the-shared-\($0)"] }
 
   private func run(_ name: String) throws -> (lines: [String], run: Scenario) {
     let run = try Scenario(name)
     return (run.output.split(separator: "\n").map(String.init), run)
+  }
+
+  @Test("row 45: a child forked inside an operation has the program's signal mask", arguments: pools)
+  func forkMask(backend: String) throws {
+    let (lines, run) = try run("fork-mask-\(backend)")
+    #expect(run.exitCode == 0 && lines.isEmpty, "signal \(run.signal ?? 0): \(lines)")
   }
 
   @Test("row 52: memory is used again, unless OPERATIONS_REUSE=off")

@@ -103,10 +103,12 @@ package struct CompareCommand<Program: SuiteProgram>: ParsableCommand {
     var names: [String] = []
     for name in sets.flatMap(\.rows).map(\.reading.metric.name) where !names.contains(name) { names.append(name) }
     guard !names.contains(where: { (try? expression.wholeMatch(in: $0)) != nil }) else { return nil }
+    // A result may have fifty metrics: the names that have the text in them come first.
+    let parts = names.filter { $0.contains(metric) }
+    let words =
+      parts.isEmpty ? Suggestion.words(for: metric, among: names) : "; there are \(parts.joined(separator: ", "))"
     return Complaint(
-      .usage,
-      "no metric is '\(metric)' as a whole\(Suggestion.words(for: metric, among: names)); '.*\(metric).*' is for a part"
-    )
+      .usage, "no metric is '\(metric)' as a whole\(words)\(parts.isEmpty ? "" : "; '.*\(metric).*' is for a part")")
   }
 
   private func read(_ path: String) throws -> ResultSet {
