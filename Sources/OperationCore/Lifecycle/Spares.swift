@@ -68,7 +68,7 @@ enum Spares<Kind: SpareKind> {
   private static func refill(
     _ own: UnsafeMutablePointer<cplatform_magazines>, _ words: UnsafeMutablePointer<cplatform_thread_words>
   ) -> Bool {
-    guard words.pointee.returns_spares || returnSparesAtEnd(words) else { return false }
+    guard words.pointee.returns_spares || beginKeeping(words) else { return false }
     var magazine = own.pointee.full
     own.pointee.full = 0
     if magazine == 0 { magazine = Kind.depot.fetch(Kind.self) }
