@@ -157,3 +157,17 @@ def test_several_files_pair_within_their_run(tmp_path):
     assert cell(both).estimate.count == 12 and cell(one).estimate.count == 6
     assert cell(both).ratio.count == 12
     assert {run for run, _ in cell(both).processes} == {"run-1", "run-2"}
+
+
+def test_more_blocks_than_a_power_of_two_can_count(tmp_path):
+    """2 to the power of 1,024 blocks is beyond every floating-point number."""
+
+    def fill(writer):
+        writer.cell(
+            "forkjoin/fib", "n=15", [("stealing", 2), ("foundation", 2)], [("ns_per_op", "ns", lambda d, w: 100 * d)]
+        )
+
+    nothing = {"excluded_blocks": [], "failures": []}
+    path = synthetic.write(tmp_path / "long.csv", blocks=1_100, values=1, filling=fill, outcome=nothing)
+    (one,) = compare(result_files.read([str(path)]), "foundation").lines
+    assert one.ratio.count == 1_100 and one.ratio.low < 1 / 12 < one.ratio.high and one.verdict == "faster"

@@ -116,6 +116,24 @@ def test_bad_environment(capsys, tmp_path, whole):
         lambda record: record["metrics"]["ns_per_op"].update(words=5),
         lambda record: record["metrics"]["ns_per_op"].update(better="fewer"),
         lambda record: record["primary_times"].update(a=None),
+        # Numbers that no run can have had, which `opbench compare` refuses as well.
+        lambda record: record.update(seed=-1),
+        lambda record: record.update(seed=1e308),
+        lambda record: record.update(cpus_allowed=1e308),
+        lambda record: record.update(cpus_online=-1),
+        lambda record: record.update(load_average_at_start=-1),
+        lambda record: record["effort"].update(blocks=1e308),
+        lambda record: record["effort"].update(blocks=True),
+        lambda record: record["effort"].update(target=-1),
+        lambda record: record["outcome"].update(steal_share=1e308),
+        lambda record: record["outcome"].update(steal_share=-1),
+        lambda record: record["outcome"].update(steal_share=float("nan")),
+        lambda record: record["outcome"].update(seconds=1e308),
+        lambda record: record["outcome"].update(swapped_pages=-1),
+        lambda record: record["outcome"].update(repeats={"one cell": 0}),
+        lambda record: record["outcome"]["excluded_blocks"][0].update(block=-1),
+        lambda record: record["outcome"]["failures"][0].update(workers=-1),
+        lambda record: record.update(spin={"rounds_per_microsecond": -1}),
     ],
 )
 def test_environment_of_the_wrong_kind(capsys, tmp_path, csv, whole, change):
@@ -128,6 +146,17 @@ def test_environment_of_the_wrong_kind(capsys, tmp_path, csv, whole, change):
     assert published(["--root", str(tmp_path), "publish", str(path)]) == 65
     assert len(capsys.readouterr().err.splitlines()) == 1
     assert not (tmp_path / "out").exists() and not (tmp_path / "results").exists()
+
+
+def test_an_environment_of_another_run(capsys, tmp_path, csv, whole):
+    """Its excluded blocks and its machine are those of other numbers."""
+    path = make(tmp_path, whole)
+    with open(csv.removesuffix(".csv") + ".env.json", encoding="utf-8") as file:
+        record = json.load(file)
+    make(tmp_path, json.dumps(record | {"run_id": "20250101T000000Z-9"}), "bad.env.json")
+    words = ["bad.env.json", "20250101T000000Z-9", "20260101T000000Z-1"]
+    complaint(capsys, 65, words, path, "--output", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
 
 
 def test_nothing_that_counts(capsys, tmp_path):

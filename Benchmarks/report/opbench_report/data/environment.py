@@ -33,9 +33,10 @@ def read(path):
 
 
 def _is_environment(document):
-    """Whether everything that is read without a further look is what it must be."""
+    """Whether everything that is read without a further look is what it must be, and every number one that a run can
+    have."""
     outcome = document.get("outcome") if isinstance(document, dict) else None
-    if not isinstance(outcome, dict):
+    if not isinstance(outcome, dict) or not _has_possible_numbers(document, outcome):
         return False
     kinds = {
         "effort": dict,
@@ -55,6 +56,40 @@ def _is_environment(document):
     )
 
 
+# Of 64-bit integers, with a sign and without, which opbench reads counts and seeds into.
+_MOST_COUNT, _MOST_SEED = (1 << 63) - 1, (1 << 64) - 1
+# Beyond any number of seconds and any load; none of them is written as infinite.
+_MOST_AMOUNT = 1e12
+
+
+def _has_possible_numbers(document, outcome):
+    """Whether no number is one that no run can have had. A number that is absent or null was not known."""
+    effort, spin, repeats = document.get("effort", {}), document.get("spin", {}), outcome.get("repeats", {})
+    if not all(isinstance(one, dict) for one in (effort, spin, repeats)):
+        return False
+    counts = [document.get("cpus_online"), document.get("cpus_allowed"), outcome.get("swapped_pages"), *effort.values()]
+    amounts = [document.get(key) for key in ("cpu_quota", "load_average_at_start")]
+    amounts += [outcome.get(key) for key in ("seconds", "cpu_pressure_seconds")]
+    return (
+        all(one is None or _is_count(one) for one in counts)
+        and all(one is None or _is_within(one, 0, _MOST_AMOUNT) for one in amounts)
+        and all(_is_count(one, least=1) for one in repeats.values())
+        and _is_count(document.get("seed", 0), most=_MOST_SEED)
+        and _is_within(outcome.get("steal_share", 0), 0, 1)
+        # The limits of `RunRecord.isMeasurable`.
+        and _is_within(spin.get("rounds_per_microsecond", 1), 1e-3, 1e9)
+    )
+
+
+def _is_count(value, least=0, most=_MOST_COUNT):
+    # True is an int in Python, and no count.
+    return isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
+
+
+def _is_within(value, low, high):
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and low <= value <= high
+
+
 def _list(outcome, key):
     """What stands there; something else than a list holds one thing that is no block and no failure."""
     found = outcome.get(key, [])
@@ -66,12 +101,12 @@ def _is_metric(one):
 
 
 def _is_block(one):
-    return _has(one, {"benchmark": str, "params": str, "block": int}) and parameters.parse(one["params"]) is not None
+    return _has(one, {"benchmark": str, "params": str}) and _is_count(one.get("block")) and parameters.parse(one["params"]) is not None
 
 
 def _is_failure(one):
-    kinds = {"benchmark": str, "params": str, "backend": str, "workers": int, "reason": str}
-    return _has(one, kinds) and parameters.parse(one["params"]) is not None
+    kinds = {"benchmark": str, "params": str, "backend": str, "reason": str}
+    return _has(one, kinds) and _is_count(one.get("workers")) and parameters.parse(one["params"]) is not None
 
 
 def _has(one, kinds):

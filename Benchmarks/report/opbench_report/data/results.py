@@ -175,6 +175,7 @@ def read(paths, reference=None):
         beside, record = environment.read(environment.path_beside(path))
         kept = frame[_counts(frame, (record or {}).get("outcome", {}))]
         runs = tuple(frame.run_id.unique())
+        _check_pair(path, record, runs)
         sources.append(Source(path, raw, beside, record, len(frame), len(frame) - len(kept), runs))
         frames.append(kept)
     _check(sources)
@@ -185,6 +186,17 @@ def read(paths, reference=None):
     if reference and reference not in measured:
         raise Complaint(USAGE, f"--reference: {reference} was not measured; there are {', '.join(measured)}")
     return Results(sources, rows, reference)
+
+
+def _check_pair(path, record, runs):
+    """An environment of another run says of other numbers which of them count."""
+    own = (record or {}).get("run_id")
+    if own is not None and own not in runs:
+        raise Complaint(
+            BAD_INPUT,
+            f"{environment.path_beside(path)} is of the run {own}, {path} of the run {', '.join(runs)}: they do not belong"
+            " together; give the CSV with the environment of its own run",
+        )
 
 
 def _check(sources):

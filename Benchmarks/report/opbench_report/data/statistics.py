@@ -97,4 +97,4 @@ class Widening:
         if median_ranks(count) is None:
             return None
         # One part in 10^12 less, so that rounding does not deny the extremes their own confidence.
-        return min(self.confidence, (1 - 2 / 2.0**count) * (1 - 1e-12))
+        return min(self.confidence, (1 - 2 * 0.5**count) * (1 - 1e-12))
