@@ -12,6 +12,7 @@ from opbench_report import charts, findings, subjects
 from opbench_report.charts.chart import Guide
 from opbench_report.charts.ticks import is_crowded, limits, ticks
 from opbench_report.data import results as result_files
+from opbench_report.published import headline
 
 
 def chart(built, name):
@@ -156,7 +157,12 @@ def test_results_with_different_workers_keep_all_their_subjects(tmp_path):
         wanted = [f"{subject}@{workers}" for subject in ("stealing", "threadpool", "foundation")]
         assert [subjects_of(name, panel) for panel in range(panels)] == [wanted] * panels
     assert [subjects_of("cost-curves", panel)[0] for panel in (0, 1)] == ["stealing@4", "stealing@2"]
-    assert subjects_of("overview", 0) == ["stealing@2", "stealing@4", "threadpool@2", "threadpool@4"]
+    # No mean over both runs: none of these arms was measured in both.
+    assert [subjects_of("overview", panel) for panel in range(3)] == [
+        ["stealing@2", "threadpool@2"],
+        ["stealing@2", "threadpool@2"],
+        ["stealing@4", "threadpool@4"],
+    ]
     topics = {one.topic: one for one in findings.findings(results)}
     assert topics["Fork and join"].choice == topics["Many small operations"].choice == "stealing"
 
@@ -386,3 +392,32 @@ def test_ticks(low, high, log, unit):
     assert 1 <= len(found) <= 7 and all(ends[0] <= place <= ends[1] for place, _ in found)
     assert len({text for _, text in found}) == len(found)
     assert all(math.isfinite(place) for place, _ in found)
+
+
+def test_means_of_a_panel_are_over_the_same_benchmarks(tmp_path):
+    """rayon has only the benchmark in which everybody is fast beside the reference: its own mean would be ten times as good
+    as it is beside stealing."""
+
+    def fill(writer):
+        for benchmark, names, base in (
+            ("forkjoin/fib", {"stealing": 2, "threadpool": 3, "rayon": 1, "foundation": 100}, 100),
+            ("overhead/external-add", {"stealing": 50, "threadpool": 60, "foundation": 100}, 100),
+        ):
+            for name, factor in names.items():
+                writer.cell(benchmark, "n=1", [(name, 2)], [("ns_per_op", "ns", lambda d, w, factor=factor: factor)])
+
+    path = synthetic.write(tmp_path / "some.csv", filling=fill, outcome={"excluded_blocks": [], "failures": []})
+    results = result_files.read([str(path)])
+    overview = next(one for one in charts.build_all(results)[0] if one.name == "overview")
+    panels = {one.title: {str(series.arm.subject): series.marks[0] for series in one.series} for one in overview.panels}
+    assert list(panels["all benchmarks"]) == ["stealing", "threadpool"]
+    assert panels["all benchmarks"]["stealing"].x == pytest.approx(0.1, rel=0.1)
+    assert list(panels["each beside stealing"]) == ["rayon"]
+    mark = panels["each beside stealing"]["rayon"]
+    assert mark.x == pytest.approx(0.5, rel=0.1) and mark.label.endswith("(1)")
+    assert "of stealing's time" in mark.detail
+    # In the family of that one benchmark all have the same.
+    assert "rayon" in panels["forkjoin"]
+    rows = headline.table(results).splitlines()
+    assert rows[-2].startswith("| geometric mean of all times, 2 benchmarks | x0.") and rows[-2].endswith(" | 1 | - |")
+    assert rows[-1].startswith("| the same to `stealing`, over what both have | - | - | - | x0.") and "of 1" in rows[-1]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from .data.comparison import compare
 from .data.geometric_mean import geometric_mean
 from .data.metrics import quantity_with_interval, ratio
+from .data.ratio_words import RatioWords
 from .data.results import paired_logarithms, widest
 
 # What the interval of the ratio that decides leaves open.
@@ -28,8 +29,27 @@ class Finding:
     certainty: str
     # The ratio that says most of it, in one sentence.
     short: str
-    # Whether there was more than one to choose from; how sure a choice is says nothing where there was none.
-    is_choice: bool
+    # How many there were to choose from; how sure a choice is says nothing where there was one.
+    count: int
+    # Of what is no choice here but surely ahead, a sentence each, the farthest ahead first.
+    ahead: tuple = ()
+
+    @property
+    def is_choice(self):
+        return self.count > 1
+
+    @property
+    def among(self):
+        """What the choice was made from, in words."""
+        return among(self.count)
+
+
+_NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+
+
+def among(count):
+    """Such as "of the three backends you can choose"."""
+    return f"of the {_NUMBERS[count] if count < len(_NUMBERS) else count} backends you can choose"
 
 
 # What the work is, and the lines that judge it.
@@ -113,9 +133,9 @@ def _judge(topic, what, lines):
         parts.append(_beside(best, against, means[against], what))
         sure = sure or certainty(means[against])
     quicker = [arm for arm in others if arm in means and _is_better(arm, means[arm])]
-    if quicker:
-        ahead = max(quicker, key=lambda arm: means[arm].ratio)
-        parts.append(f"{ahead.subject} needs less still: {best.subject} has {_times(means[ahead])} its {what}")
+    quicker.sort(key=lambda arm: -means[arm].ratio)
+    ahead = tuple(_ahead(best, arm, means[arm], what) for arm in quicker)
+    parts += ahead[:1]
     if counted:
         sure = COUNTED
     sentence = "; ".join(parts or [_beside(best, other, mean, what) for other, mean in list(means.items())[:1]])
@@ -126,13 +146,16 @@ def _judge(topic, what, lines):
         _capital(sentence) + ".",
         evidence + ".",
         sure or certainty(next(iter(means.values()))),
-        _in_short(best, against or nearest, means[against or nearest], what),
-        bool(rivals),
+        _capital(RatioWords(means[against or nearest], what).sentence(best.subject.name, (against or nearest).subject)) + ".",
+        len(rivals) + 1,
+        ahead,
     )
 
 
-def _in_short(best, other, mean, what):
-    return f"{_capital(best.subject.name)} needs {ratio(mean)} of {other.subject}'s {what}."
+def _ahead(best, other, mean, what):
+    """A mean holds of the benchmarks that both have, which may be few."""
+    basis = f"over the {mean.benchmarks} benchmarks that both have" if mean.benchmarks > 1 else "in the one benchmark that both have"
+    return f"{RatioWords(mean, what).sentence(best.subject.name, other.subject)} {basis}"
 
 
 def _among_ours(choice, rival, mean, count, what, counted):
@@ -140,12 +163,10 @@ def _among_ours(choice, rival, mean, count, what, counted):
     if verdict == SAME:
         names = f"{', '.join(arm.subject.name for arm in choice[:-1])} and {choice[-1].subject}"
         return (
-            f"{names} cannot be told apart by their {what} ({best.subject} has {_times(mean)} that of {rival.subject})"
+            f"{names} cannot be told apart by their {what} ({best.subject} has {ratio(mean)} that of {rival.subject})"
         )
-    first = (
-        f"{best.subject} has the least {what} of the {count} subjects to choose from, {_times(mean)} that of"
-        f" {rival.subject}"
-    )
+    words = RatioWords(mean, what).sentence(best.subject.name, rival.subject)
+    first = f"{best.subject} has the least {what} {among(count)}: {words}"
     return first if verdict == SURE or counted else f"{first}, the next, but on too few blocks to be sure"
 
 
@@ -173,12 +194,8 @@ def _rank(lines, ours):
 
 def _beside(best, against, mean, what):
     if certainty(mean) == SAME:
-        return f"{best.subject} and {against.subject} cannot be told apart by their {what} ({_times(mean)} the other's)"
-    return f"{best.subject} has {_times(mean)} {against.subject}'s {what}"
-
-
-def _times(mean):
-    return ratio(mean).removeprefix("x") + " times"
+        return f"{best.subject} and {against.subject} cannot be told apart by their {what} ({ratio(mean)} of the other's)"
+    return RatioWords(mean, what).sentence(best.subject.name, against.subject)
 
 
 def _capital(text):
@@ -209,7 +226,7 @@ def _without_ratio(topic, what, lines, ours, counted):
     sentence = f"{names} {verb} a {what} of "
     if len(lines) > 1 and len(ours) > 1:
         most = f"{ahead[best[0]]} of {len(lines)} scenarios"
-        sentence = f"{names} {verb} the least {what} of the {len(ours)} subjects to choose from in {most}, such as "
+        sentence = f"{names} {verb} the least {what} {among(len(ours))} in {most}, such as "
     sentence += f"{quantity_with_interval(line.unit, shown)} ({line.benchmark}), "
     sentence += f"beside {', '.join(numbers)}." if numbers else "and nothing else was measured beside it."
     apart = all(one == best and _are_apart(line, one) for line, one in zip(lines, least))
@@ -219,7 +236,7 @@ def _without_ratio(topic, what, lines, ours, counted):
     )
     certainty = COUNTED if counted else SURE if apart else HINT
     choice = " or ".join(arm.subject.name for arm in best)
-    return Finding(topic, choice, _capital(sentence), evidence, certainty, _capital(sentence), len(ours) > 1)
+    return Finding(topic, choice, _capital(sentence), evidence, certainty, _capital(sentence), len(ours))
 
 
 def _least(line, arms):

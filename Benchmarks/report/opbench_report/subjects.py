@@ -97,7 +97,7 @@ class Subject:
     @property
     def is_shown_always(self):
         """Whether it stands in a table of a few."""
-        return self.is_ours or self.is_reference or self.role in ("standingReference", "peer")
+        return self.is_ours or self.is_reference or self.role in ("standingReference", "reference", "peer")
 
 
 class Subjects:

@@ -19,14 +19,14 @@ _FAMILIES = (
 
 def sections(charts, beside):
     """(HTML of the overview, of the other families, documents of the plots in the order of their places). `beside` is
-    HTML that stands beside the overview."""
+    HTML that stands beside the overview, and before it on a narrow screen."""
     parts, plots = {}, []
     for family, title in _FAMILIES:
         own = [chart for chart in charts if chart.family == family]
         if own:
             content = "".join(_chart(chart, plots, title) for chart in own)
             if family == "overview":
-                content = tag("div", content + beside, class_="first")
+                content = tag("div", beside + content, class_="first")
             parts[family] = tag(
                 "section",
                 tag("h2", text(title), id=f"{family}-title") + content,

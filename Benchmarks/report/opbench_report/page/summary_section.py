@@ -1,6 +1,7 @@
 """Which subject for which work: a sentence each beside the first picture, and later how it is known and how sure."""
 
 from ..data.metrics import ratio
+from ..data.ratio_words import RatioWords
 from ..findings import MEANING, findings, losses, only_one
 from .html import details, tag, text
 
@@ -8,16 +9,27 @@ from .html import details, tag, text
 def in_short(found):
     """A sentence for each kind of work but the whole, which the page begins with."""
     items = "".join(tag("li", _sentence(one)) for one in found[1:])
-    return tag("ul", items, class_="short", id="in-short") if items else ""
+    if not items:
+        return ""
+    heading = f"{found[0].among[:1].upper()}{found[0].among[1:]}" if found[0].is_choice else ""
+    note = tag("p", text(heading + ", for each kind of work:"), class_="note") if heading else ""
+    return tag("div", note + tag("ul", items, class_="short"), id="in-short")
 
 
 def first_sentence(found):
-    """What is to be said of everything."""
-    return tag("p", _sentence(found[0]), class_="lead") if found else ""
+    """What is to be said of everything, with whatever is faster than what one can choose."""
+    if not found:
+        return ""
+    one = found[0]
+    lead = tag("p", _sentence(one, f", {one.among}"), class_="lead")
+    if not one.ahead:
+        return lead
+    items = "".join(tag("li", text(sentence[:1].upper() + sentence[1:] + ".")) for sentence in one.ahead)
+    return lead + tag("ul", items, class_="ahead")
 
 
-def _sentence(one):
-    choice = f": {one.choice}" if one.is_choice else ""
+def _sentence(one, among=""):
+    choice = f"{among}: {one.choice}" if one.is_choice else ""
     return f"{tag('strong', text(f'{one.topic}{choice}.'))} {text(one.short)} {_badge(one)}"
 
 
@@ -61,8 +73,8 @@ def _losses(results):
         worst = slower[0]
         name = f"{worst.benchmark} {worst.params}".strip()
         sentence = (
-            f"{arm} is slower than {against} in {len(slower)} of {count} comparisons, most in {name}:"
-            f" {ratio(worst.ratio)}."
+            f"{arm} is slower than {against} in {len(slower)} of {count} comparisons. Most in {name}:"
+            f" {RatioWords(worst.ratio).sentence(arm.subject.name, against.subject)}."
         )
         rows = "".join(tag("li", text(f"{one.benchmark} {one.params}: {ratio(one.ratio)}")) for one in slower)
         items.append(tag("li", tag("p", text(sentence)) + details("All of them", tag("ul", rows))))

@@ -11,12 +11,11 @@ _TICK_CHARACTER = 0.058
 
 
 def draw_dots(axes, panel, chart, arms, with_names, with_label):
-    values = _values(
-        [one for one in chart.panels if (one.x.label, one.x.unit) == (panel.x.label, panel.x.unit)], panel.x.log
-    )
-    low, high = limits(values, panel.x.log)
+    # Panels on the same axis have the same limits, and room for the longest number among them.
+    alike = [one for one in chart.panels if (one.x.label, one.x.unit) == (panel.x.label, panel.x.unit)]
+    low, high = limits(_values(alike, panel.x.log), panel.x.log)
     width = axes.figure.get_size_inches()[0] * axes.get_position().width
-    labels = [mark.label for one in chart.panels for series in one.series for mark in series.marks]
+    labels = [mark.label for one in alike for series in one.series for mark in series.marks]
     numbers = 0.12 + _CHARACTER * max(map(len, labels))
     room = numbers / (width - numbers)
     axes.set_ylim(len(arms) - 0.4, -0.6)
@@ -53,7 +52,8 @@ def draw_dots(axes, panel, chart, arms, with_names, with_label):
                 xerr=error,
                 linestyle="none",
                 zorder=3,
-                **marker_style(arm.subject),
+                # Small, so that it does not hide its interval.
+                **marker_style(arm.subject, 3.2),
                 **error_style(arm.subject),
             )
             text = mark.label

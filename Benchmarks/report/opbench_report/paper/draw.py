@@ -33,28 +33,40 @@ def render(chart, folder, source, kinds=KINDS):
 
 
 def _dots_figure(chart):
-    """Small multiples: a panel per benchmark, in each a row per subject, in the same order everywhere."""
-    arms = chart.arms
+    """Small multiples: a panel per benchmark, in each a row per subject, in the same order everywhere. A subject without a
+    mark in any panel of a row of panels takes no room there."""
     columns = min(chart.columns, len(chart.panels))
-    rows = math.ceil(len(chart.panels) / columns)
-    margin = 0.16 + 0.062 * max(len(str(arm)) for arm in arms)
+    rows = [chart.panels[first : first + columns] for first in range(0, len(chart.panels), columns)]
+    arms = [sorted({series.arm for panel in row for series in panel.series}) for row in rows]
+    margin = 0.16 + 0.062 * max(len(str(arm)) for arm in chart.arms)
     shared = len({(panel.x.label, panel.x.unit) for panel in chart.panels}) == 1
-    body, gap = 0.17 * len(arms) + 0.1, 0.48 if shared else 0.74
-    top, bottom = 0.52, 0.5 if shared else 0.62
-    height = top + rows * body + (rows - 1) * gap + bottom
+    labelled = [[not shared and _is_last_of_its_axis(chart.panels, columns, panel) for panel in row] for row in rows]
+    bodies = [0.17 * len(own) + 0.1 for own in arms]
+    gaps = [0.74 if any(own) else 0.48 for own in labelled[:-1]] + [0.5 if shared else 0.62]
+    top = 0.52
+    height = top + sum(bodies) + sum(gaps)
     figure = pyplot.figure(figsize=(WIDTH, height))
     width = (WIDTH - margin - 0.12 - 0.2 * (columns - 1)) / columns
-    for place, panel in enumerate(chart.panels):
-        row, column = divmod(place, columns)
-        left = margin + column * (width + 0.2)
-        base = height - top - row * (body + gap) - body
-        axes = figure.add_axes([left / WIDTH, base / height, width / WIDTH, body / height])
-        draw_dots(axes, panel, chart, arms, with_names=column == 0, with_label=not shared)
+    base = height - top
+    for row, panels in enumerate(rows):
+        base -= bodies[row]
+        for column, panel in enumerate(panels):
+            left = margin + column * (width + 0.2)
+            axes = figure.add_axes([left / WIDTH, base / height, width / WIDTH, bodies[row] / height])
+            draw_dots(axes, panel, chart, arms[row], with_names=column == 0, with_label=labelled[row][column])
+        base -= gaps[row]
     if shared:
         axis = chart.panels[0].x
         figure.text((margin / WIDTH + 1) / 2, 0.08 / height, _label(axis), ha="center", va="bottom", color=INK)
     _title(figure, chart, height)
     return figure
+
+
+def _is_last_of_its_axis(panels, columns, panel):
+    """Whether no panel below has the same axis, whose label then holds for both."""
+    place = panels.index(panel)
+    below = panels[place + columns :: columns]
+    return all((one.x.label, one.x.unit) != (panel.x.label, panel.x.unit) for one in below)
 
 
 def _label(axis):

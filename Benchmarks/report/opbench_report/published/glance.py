@@ -1,7 +1,9 @@
 """What README.md says of the results: three ratios to the reference, who is faster still, and where the numbers are."""
 
+from dataclasses import replace
+
 from ..data.comparison import compare
-from ..data.metrics import significant
+from ..data.ratio_words import RatioWords
 from ..data.results import widest
 from .headline import line_of
 
@@ -21,7 +23,7 @@ def sentences(results, folder):
     if not said:
         return ""
     first = (
-        f"Beside {results.subjects.reference_words}, the `{ours.subject}` backend with {ours.workers} workers takes {_listed(said)}."
+        f"Beside {results.subjects.reference_words}, the `{ours.subject}` backend with {ours.workers} workers {_listed(said)}."
     )
     source = (
         f"{_measured(results)}; in brackets are 95 % intervals, and [`{folder}/SUMMARY.md`]({folder}/SUMMARY.md) has every"
@@ -35,13 +37,13 @@ def _line(results, ours, benchmark, wanted, metric, work):
     cell = line.cells.get(ours) if line is not None else None
     if cell is None or cell.ratio is None:
         return None
-    return f"{_times(cell.ratio, cell.ratio.median)} {work}"
+    return f"{_words(cell.ratio)} {work}"
 
 
 def _mean(results, ours):
     """What is said of all benchmarks, in a list that is empty where there is no mean."""
     return [
-        f"{_times(mean, mean.ratio)} over all {mean.benchmarks} benchmarks (geometric mean)"
+        f"{_words(mean)} over all {mean.benchmarks} benchmarks (geometric mean)"
         for arm, _, mean in compare(results, results.reference).means
         if arm == ours and mean.benchmarks > 1
     ]
@@ -50,14 +52,14 @@ def _mean(results, ours):
 def _faster(results, ours):
     """The sentence about whoever takes less time than ours, in a list that is empty where nobody does."""
     others = [
-        (mean.ratio, f"`{arm.subject}` ({_interval(1 / mean.ratio, [1 / mean.high, 1 / mean.low])} times as much)")
+        (mean.ratio, f"{RatioWords(_inverse(mean)).compared(f'`{arm.subject}`')} ({mean.benchmarks})")
         for arm, _, mean in compare(results, str(ours.subject)).means
         if arm.subject.is_choice and not arm.subject.is_ours and mean.has_interval and mean.high < 1
     ]
     if not others:
         return []
     listed = _listed([text for _, text in sorted(others)])
-    return [f"Over the benchmarks that both have, `{ours.subject}` takes more time than {listed}."]
+    return [f"Over the benchmarks that both have (their number in parentheses), `{ours.subject}` takes {listed}."]
 
 
 def _measured(results):
@@ -73,15 +75,13 @@ def _listed(parts):
     return parts[0] if len(parts) == 1 else ", ".join(parts[:-1]) + " and " + parts[-1]
 
 
-def _times(ratio, middle):
-    """Such as `19.6 [18.2, 20.4] times less time`."""
+def _words(ratio):
+    """Such as `is 19.6 times as fast [18.2, 20.4]`."""
     if ratio.has_interval and ratio.low <= 1 <= ratio.high:
-        return "as much time, as far as can be told,"
-    ends = [ratio.low, ratio.high] if ratio.has_interval else []
-    if middle >= 1:
-        return f"{_interval(middle, ends)} times the time"
-    return f"{_interval(1 / middle, [1 / one for one in reversed(ends)])} times less time"
+        return "takes as much time, as far as can be told,"
+    return RatioWords(ratio).alone()
 
 
-def _interval(middle, ends):
-    return significant(middle) + (f" [{', '.join(map(significant, ends))}]" if ends else "")
+def _inverse(mean):
+    """The ratio seen from the other side."""
+    return replace(mean, ratio=1 / mean.ratio, low=1 / mean.high, high=1 / mean.low)

@@ -1,6 +1,6 @@
 """Ten lines that stand for a result: one for each kind of work, and the mean over all."""
 
-from ..data.comparison import compare
+from ..data.common_means import common_means
 from ..data.metrics import marked_ratio, quantity
 from ..data.parameters import contains
 from ..data.results import widest
@@ -20,7 +20,7 @@ _LINES = (
 
 
 def columns(results):
-    """The arms that the table shows: ours, the standing references and other languages, as many as were measured."""
+    """The arms that the table shows: ours, the references and other languages, as many as were measured."""
     return [arm for arm in widest(results.arms) if arm.subject.is_shown_always]
 
 
@@ -32,7 +32,7 @@ def table(results):
         line = line_of(results, benchmark, wanted, metric)
         if line is not None:
             rows.append([f"`{benchmark}`, {words}"] + [_cell(results, line, arm) for arm in arms])
-    rows.append(_means(results, arms))
+    rows += _means(results, arms)
     return "\n".join("| " + " | ".join(row) + " |" for row in rows)
 
 
@@ -59,12 +59,14 @@ def _failed(results, line, arm):
 
 
 def _means(results, arms):
-    means = {str(arm): mean for arm, _, mean in compare(results, results.reference).means}
-    row = ["geometric mean of all times"]
-    for arm in arms:
-        mean = means.get(str(arm))
-        if mean is None:
-            row.append("1" if arm.subject.is_reference else "-")
-        else:
-            row.append(f"{marked_ratio(mean)} of {mean.benchmarks}")
-    return row
+    """A row of means over the same benchmarks, and one for those that lack some of them, each beside one of ours."""
+    means = common_means(results, results.primary_lines())
+    together, apart = dict(means.together), dict(means.apart)
+    row = [f"geometric mean of all times, {means.benchmarks} benchmarks"]
+    row += ["1" if arm.subject.is_reference else marked_ratio(together[arm]) if arm in together else "-" for arm in arms]
+    rows = [row]
+    if any(arm in apart for arm in arms):
+        row = [f"the same to `{means.ours.subject}`, over what both have"]
+        row += [f"{marked_ratio(apart[arm])} of {apart[arm].benchmarks}" if arm in apart else "-" for arm in arms]
+        rows.append(row)
+    return rows

@@ -57,7 +57,8 @@ def _numbers(results, folder):
         (
             f"Ratios to {results.subjects.reference_words} in the same blocks, with 95 % intervals: below 1 is less time, memory or"
             " disorder. `~` marks one whose interval is wider than ±5 %. In parentheses are medians over processes, which"
-            " hold for this machine."
+            " hold for this machine. `-` is what a subject cannot do or what was not measured, `failed` a cell without a"
+            " number, whose reason stands at the end."
         ),
         table(results),
         provenance(results)
