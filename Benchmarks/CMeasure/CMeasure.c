@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <linux/perf_event.h>
 #include <pthread.h>
@@ -99,3 +100,7 @@ int opbench_stay_on_one(void) {
   CPU_FREE(one);
   return error;
 }
+
+int opbench_process_descriptor(int process) { return (int)syscall(SYS_pidfd_open, process, 0); }
+
+int opbench_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC); }

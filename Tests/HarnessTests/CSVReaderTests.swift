@@ -80,6 +80,9 @@ struct CSVReaderTests {
       #expect(throws: Complaint(.badInput, "\(path): not a whole gzip file")) { try ResultSet.read(path: path) }
     }
     #expect {
+      try Gunzip.bytes("\(folder.path)/a.csv.gz", limit: Sample.csv.utf8.count - 1)
+    } throws: { ($0 as? Complaint)?.code == .badInput && "\($0)".contains("MiB unpacked") }
+    #expect {
       try Gunzip.bytes(plain, program: "no-such-gzip")
     } throws: { ($0 as? Complaint)?.code == .unavailable && "\($0)".contains("install gzip") }
     let header = folder.write(CSV.line(CSV.header), to: "header.csv")

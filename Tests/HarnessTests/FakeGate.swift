@@ -27,6 +27,8 @@ final class FakeGate {
   var seconds = 0.001
   /// What was said of the progress: how much is done, of how much.
   var progress: [(done: Int, total: Int)] = []
+  /// The lines that were said besides.
+  var said: [String] = []
 
   func session(seed: UInt64 = 1) -> GateSession {
     GateSession(
@@ -44,7 +46,7 @@ final class FakeGate {
         },
         watchSteal: { { self.stolen.isEmpty ? 0 : self.stolen.removeFirst() } },
         showProgress: { done, total, _ in self.progress.append((done, total)) },
-        isInterrupted: { false }))
+        isInterrupted: { false }, say: { self.said.append($0) }))
   }
 
   private static func counts(_ allocations: Double) -> [ResultLine] {

@@ -18,4 +18,11 @@ void opbench_begin_on(unsigned index);
 /// Returns 0, or errno.
 int opbench_stay_on_one(void);
 
+/// A descriptor that becomes readable when the process ends (pidfd_open); negative, with errno, when the kernel has no
+/// such descriptors.
+int opbench_process_descriptor(int process);
+
+/// Opens a pipe, of which a program that is executed inherits neither end (pipe2). Returns 0, or -1 with errno.
+int opbench_pipe(int ends[2]);
+
 #endif

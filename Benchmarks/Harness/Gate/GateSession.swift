@@ -44,6 +44,8 @@ package struct GateSession {
   /// The seconds after which a process of a cell counts as hung, once one process of the cell has ended.
   private var timeouts: [CellKey: Double] = [:]
   private var processes = 0
+  /// The arms of which a process has left another process behind, each said once.
+  private var leavers: Set<String> = []
 
   package init(base: GateArm, head: GateArm, effort: GateEffort, seed: UInt64, spin: Spin, world: GateWorld) {
     self.base = base
@@ -128,6 +130,9 @@ package struct GateSession {
     let padding = EnvironmentPadding.variables(process: processes, seed: seed)
     let timeout = timeouts[cell] ?? effort.firstTimeout
     let outcome = world.launch(arm, request, environment.merging(padding) { $1 }, timeout)
+    if let words = outcome.leftBehind(by: cell), leavers.insert(arm.name).inserted {
+      world.say("\(arm.name): \(words)")
+    }
     let lines = outcome.lines.compactMap(ResultLine.init)
     guard let failure = outcome.failure(lines) else {
       let own = max(effort.timeout, effort.timeoutFactor * Double(outcome.nanoseconds) / 1e9)

@@ -5,15 +5,17 @@ package struct GateWorld {
   package var watchSteal: () -> () -> Double
   package var showProgress: (_ done: Int, _ total: Int, _ what: String) -> Void
   package var isInterrupted: () -> Bool
+  package var say: (String) -> Void
 
   package init(
     launch: @escaping (GateArm, MeasureRequest, [String: String], Double) -> ProcessOutcome,
     watchSteal: @escaping () -> () -> Double, showProgress: @escaping (Int, Int, String) -> Void,
-    isInterrupted: @escaping () -> Bool
+    isInterrupted: @escaping () -> Bool, say: @escaping (String) -> Void
   ) {
     self.launch = launch
     self.watchSteal = watchSteal
     self.showProgress = showProgress
     self.isInterrupted = isInterrupted
+    self.say = say
   }
 }

@@ -5,6 +5,8 @@ package enum Ending: Hashable, Sendable {
   case exited(Int32)
   case signalled(Int32)
   case timedOut
+  /// The process printed more than this number of bytes, and was killed.
+  case printedTooMuch(Int)
   case interrupted
   case notStarted(Int32)
 
@@ -14,6 +16,7 @@ package enum Ending: Hashable, Sendable {
     case .exited(let code): "ended with exit code \(code)"
     case .signalled(let number): "was killed by signal \(number)"
     case .timedOut: "did not finish in time and was killed"
+    case .printedTooMuch(let limit): "printed more than \(limit >> 20) MiB and was killed"
     case .interrupted: "was interrupted"
     case .notStarted(let error): "could not be started: \(String(cString: strerror(error)))"
     }
@@ -23,27 +26,53 @@ package enum Ending: Hashable, Sendable {
 /// The outcome of a process.
 package struct ProcessOutcome: Sendable {
   package let ending: Ending
-  /// The lines that the process wrote to its standard output.
+  /// The lines that the process wrote to its standard output. There are none when the process printed too much.
   package let lines: [String]
-  /// The last line that the process wrote to its standard error, where a trap leaves its message.
+  /// The last line that the process wrote to its standard error, where a trap leaves its message. A long line is cut.
   package let lastWords: String?
   package let nanoseconds: UInt64
   /// The CPU time of all threads of the process.
   package let cpuSeconds: Double
+  /// Whether something that the process had started still held its outputs open after the process had ended.
+  package let isOutputHeld: Bool
 
   package init(
-    ending: Ending, lines: [String], lastWords: String?, nanoseconds: UInt64, cpuSeconds: Double = 0
+    ending: Ending, lines: [String], lastWords: String?, nanoseconds: UInt64, cpuSeconds: Double = 0,
+    isOutputHeld: Bool = false
   ) {
     self.ending = ending
     self.lines = lines
-    self.lastWords = lastWords
+    self.lastWords = lastWords.map(Self.cut)
     self.nanoseconds = nanoseconds
     self.cpuSeconds = cpuSeconds
+    self.isOutputHeld = isOutputHeld
+  }
+
+  /// The same outcome with other lines.
+  package func with(lines: [String]) -> ProcessOutcome {
+    ProcessOutcome(
+      ending: ending, lines: lines, lastWords: lastWords, nanoseconds: nanoseconds, cpuSeconds: cpuSeconds,
+      isOutputHeld: isOutputHeld)
+  }
+
+  /// What a user should know of the processes that are left; nil when none is known to be left.
+  package func leftBehind(by cell: CellKey) -> String? {
+    guard isOutputHeld else { return nil }
+    return "\(cell): the process has ended, and something that it started held its output open; whatever goes on "
+      + "of that may disturb the numbers from now on"
+  }
+
+  /// The beginning of a text that a program has written, short enough for a message of one line.
+  private static func cut(_ text: String) -> String {
+    guard let end = text.unicodeScalars.index(text.startIndex, offsetBy: 500, limitedBy: text.endIndex),
+      end < text.endIndex
+    else { return text }
+    return text[..<end] + "…"
   }
 
   /// The reason why a measuring process that wrote these lines has failed; nil when the process has not failed.
   func failure(_ lines: [ResultLine]) -> String? {
-    for case .failure(let message) in lines { return message }
+    for case .failure(let message) in lines { return Self.cut(message) }
     if lines.contains(.absent) { return "the program has no such benchmark" }
     if ending == .exited(0), lines.contains(.end) { return nil }
     let words = lastWords.map { ", its last words: \($0)" } ?? ""

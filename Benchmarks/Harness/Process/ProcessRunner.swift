@@ -1,7 +1,7 @@
 import Glibc
 
-/// Starts a process in a group of its own, reads both its outputs to the end, and kills the process when it takes too
-/// long or the run is interrupted.
+/// Starts a process in a group of its own, reads both its outputs, and kills the process when it takes too long, when it
+/// prints too much, or when the run is interrupted.
 package enum ProcessRunner {
   /// Starts `program measure` for a request. A crash then takes no time for a backtrace.
   package static func measure(
@@ -15,6 +15,15 @@ package enum ProcessRunner {
   package static let thisProgram = "/proc/self/exe"
   package static let withoutBacktrace = ["SWIFT_BACKTRACE": "enable=no"]
 
+  /// The most bytes that a process may write to its standard output, unless the caller says otherwise: some hundred
+  /// times what a measuring process writes.
+  package static let outputLimit = 16 << 20
+  /// The bytes that are kept of what a process writes to its standard error: the last ones.
+  static let errorLimit = 64 << 10
+  /// How long the outputs of a process are read after the process has ended, in nanoseconds. The outputs end with the
+  /// process, unless something that the process has started holds them open.
+  static let patience: UInt64 = 500_000_000
+
   /// `executable` is looked up on the path, unless `executable` names a file. `environment` is added to this process's
   /// own.
   package static func run(
@@ -24,15 +33,16 @@ package enum ProcessRunner {
   }
 
   /// As `run`, with all that the process wrote to its standard output, byte for byte.
+  /// - Parameters:
+  ///   - limit: the most bytes that the process may write to its standard output.
+  ///   - watched: whether the kernel is asked to tell the end of the process. Tests do without.
   static func capture(
-    _ executable: String, _ arguments: [String], environment: [String: String] = [:], timeout seconds: Double
+    _ executable: String, _ arguments: [String], environment: [String: String] = [:], timeout seconds: Double,
+    limit: Int = outputLimit, watched: Bool = true
   ) -> (outcome: ProcessOutcome, output: [UInt8]) {
     let start = Clock.now()
-    let output = Pipe()
-    let errors = Pipe()
-    defer {
-      output.close()
-      errors.close()
+    guard let output = Pipe(limit: limit, .keepsNothing), let errors = Pipe(limit: errorLimit, .keepsTheEnd) else {
+      return (ProcessOutcome(ending: .notStarted(errno), lines: [], lastWords: nil, nanoseconds: 0), [])
     }
     var identifier: pid_t = 0
     let status = spawn(executable, arguments, environment, output: output, errors: errors, &identifier)
@@ -41,14 +51,15 @@ package enum ProcessRunner {
     }
     output.closeWriting()
     errors.closeWriting()
-    let stopped = read(output, errors, from: identifier, until: start + UInt64(seconds * 1e9))
-    var wait: Int32 = 0
-    var usage = rusage()
-    while wait4(identifier, &wait, 0, &usage) == -1 && errno == EINTR {}
+    let child = Child(identifier, watched: watched)
+    let stopped = follow(child, output, errors, limit: limit, until: start + UInt64(seconds * 1e9))
+    let isHeld = output.isOpen || errors.isOpen
+    // What is left of the group would disturb what is measured next.
+    if isHeld { child.kill() }
+    let (ending, cpuSeconds) = child.collect()
     let outcome = ProcessOutcome(
-      ending: stopped ?? ending(wait), lines: output.lines,
-      lastWords: errors.lines.last { $0.contains { !$0.isWhitespace } }, nanoseconds: Clock.now() - start,
-      cpuSeconds: inSeconds(usage.ru_utime) + inSeconds(usage.ru_stime))
+      ending: stopped ?? ending, lines: output.lines, lastWords: errors.lastLine, nanoseconds: Clock.now() - start,
+      cpuSeconds: cpuSeconds, isOutputHeld: isHeld)
     return (outcome, output.bytes)
   }
 
@@ -87,31 +98,35 @@ package enum ProcessRunner {
     }
   }
 
-  /// Reads until both pipes are closed; gives the reason when the process was killed.
-  private static func read(_ output: Pipe, _ errors: Pipe, from process: pid_t, until deadline: UInt64) -> Ending? {
+  /// Reads until the process has ended and both pipes are closed, or a short time beyond the end of the process. Gives
+  /// the reason when the process was killed.
+  private static func follow(
+    _ child: Child, _ output: Pipe, _ errors: Pipe, limit: Int, until deadline: UInt64
+  ) -> Ending? {
     var stopped: Ending?
-    while output.isOpen || errors.isOpen {
-      if stopped == nil {
-        if Interrupt.isRequested { stopped = .interrupted } else if Clock.now() >= deadline { stopped = .timedOut }
-        if stopped != nil { kill(-process, SIGKILL) }
+    var lastRead: UInt64?
+    while true {
+      if lastRead == nil, child.hasEnded { lastRead = Clock.now() + patience }
+      if let lastRead {
+        guard output.isOpen || errors.isOpen else { break }
+        guard Clock.now() < lastRead, !Interrupt.isRequested else {
+          output.readRest()
+          errors.readRest()
+          break
+        }
+      } else if stopped == nil {
+        if Interrupt.isRequested {
+          stopped = .interrupted
+        } else if output.isOverfull {
+          stopped = .printedTooMuch(limit)
+        } else if Clock.now() >= deadline {
+          stopped = .timedOut
+        }
+        if stopped != nil { child.kill() }
       }
-      var descriptors = [output, errors].filter(\.isOpen).map {
-        pollfd(fd: $0.reading, events: Int16(POLLIN), revents: 0)
-      }
-      let remaining = deadline > Clock.now() ? Int32(min(1_000, (deadline - Clock.now()) / 1_000_000 + 1)) : 100
-      guard poll(&descriptors, nfds_t(descriptors.count), remaining) > 0 else { continue }
-      for descriptor in descriptors where descriptor.revents != 0 {
-        (descriptor.fd == output.reading ? output : errors).readAvailable()
-      }
+      child.wait(reading: [output, errors], until: lastRead ?? (stopped == nil ? deadline : .max))
     }
-    return stopped
-  }
-
-  private static func inSeconds(_ time: timeval) -> Double { Double(time.tv_sec) + Double(time.tv_usec) / 1e6 }
-
-  private static func ending(_ status: Int32) -> Ending {
-    let number = status & 0x7f
-    return number == 0 ? .exited((status >> 8) & 0xff) : .signalled(number)
+    return stopped ?? (output.isOverfull ? .printedTooMuch(limit) : nil)
   }
 
   private static func currentEnvironment() -> [String: String] {

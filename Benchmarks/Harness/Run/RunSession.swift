@@ -10,6 +10,8 @@ package struct RunSession {
   private var timeLeft: TimeLeft
   private var result = RunResult()
   private var processes = 0
+  /// The cells of which a process has left another process behind, each said once.
+  private var leavers: Set<CellKey> = []
   private let total: Int
   /// The cells and blocks that an earlier run has measured. Block 0 is the count of allocations.
   private let done: Set<Done>
@@ -186,6 +188,7 @@ package struct RunSession {
     let padding = EnvironmentPadding.variables(process: processes, seed: plan.seed)
     let outcome = world.launch(request, environment.merging(padding) { $1 }, plan.timeout(step))
     guard outcome.ending != .interrupted else { return [] }
+    if let words = outcome.leftBehind(by: step.cell), leavers.insert(step.cell).inserted { world.say(words) }
     timeLeft.finished(step, seconds: Double(outcome.nanoseconds) / 1e9)
     result.note(step, outcome, estimate: plan.estimate(step))
     let lines = outcome.lines.compactMap(ResultLine.init)

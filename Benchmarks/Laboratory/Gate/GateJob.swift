@@ -103,7 +103,7 @@ package struct GateJob {
         // Before the first block has ended, a block is taken to last one second.
         let each = done > 0 ? Double(now - began) / 1e9 / Double(done) : 1
         progress.show(done: done, total: total, what: what, secondsLeft: each * Double(total - done))
-      }, isInterrupted: { Interrupt.isRequested })
+      }, isInterrupted: { Interrupt.isRequested }, say: progress.say)
     return GateSession(
       base: base, head: head, effort: GateEffort(), seed: seed, spin: Spin.calibrated(), world: world)
   }

@@ -17,9 +17,7 @@ package struct PeerLauncher: Sendable {
       let outcome = ProcessRunner.run(
         program, translated.arguments + (file.map { ["graph=\($0)"] } ?? []), environment: environment,
         timeout: timeout)
-      return ProcessOutcome(
-        ending: outcome.ending, lines: try translated.answer(outcome.lines), lastWords: outcome.lastWords,
-        nanoseconds: outcome.nanoseconds)
+      return outcome.with(lines: try translated.answer(outcome.lines))
     } catch {
       return ProcessOutcome(
         ending: .exited(0), lines: [ResultLine.failure("\(error)").text], lastWords: nil, nanoseconds: 0)

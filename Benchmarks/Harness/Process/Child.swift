@@ -1,0 +1,56 @@
+import CMeasure
+import Glibc
+
+/// A process that was started, the leader of a group of its own, until its status is collected.
+final class Child {
+  private let identifier: pid_t
+  /// Becomes readable when the process ends; negative when the kernel has no such descriptors.
+  private let descriptor: Int32
+
+  /// - Parameter watched: whether to ask the kernel for a descriptor that tells the end of the process. Linux 5.2 and
+  ///   older have none. The process is then looked at a hundred times a second.
+  init(_ identifier: pid_t, watched: Bool = true) {
+    self.identifier = identifier
+    descriptor = watched ? opbench_process_descriptor(identifier) : -1
+  }
+
+  deinit { if descriptor >= 0 { close(descriptor) } }
+
+  /// Whether the process has ended. Its status is not collected, so its number is not given to another process.
+  var hasEnded: Bool {
+    var information = siginfo_t()
+    let status = waitid(P_PID, id_t(identifier), &information, WEXITED | WNOHANG | WNOWAIT)
+    return status == 0 && information.si_signo != 0
+  }
+
+  /// Waits until one of the pipes can be read, the process ends, a signal comes, or the time has come, but at most a
+  /// second; reads what can be read.
+  func wait(reading pipes: [Pipe], until time: UInt64) {
+    let open = pipes.filter(\.isOpen)
+    var descriptors = open.map { pollfd(fd: $0.reading, events: Int16(POLLIN), revents: 0) }
+    if descriptor >= 0 { descriptors.append(pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)) }
+    let now = Clock.now()
+    let milliseconds = time > now ? min(descriptor >= 0 ? 1_000 : 10, (time - now) / 1_000_000 + 1) : 0
+    guard poll(&descriptors, nfds_t(descriptors.count), Int32(milliseconds)) > 0 else { return }
+    for (pipe, descriptor) in zip(open, descriptors) where descriptor.revents != 0 { pipe.readAvailable() }
+  }
+
+  /// Kills the process and what is left of its group.
+  func kill() {
+    _ = Glibc.kill(-identifier, SIGKILL)
+    // The process may have gone to another group.
+    _ = Glibc.kill(identifier, SIGKILL)
+  }
+
+  /// Collects the status of the process when the process has ended, and the CPU seconds that it took.
+  func collect() -> (ending: Ending, cpuSeconds: Double) {
+    var status: Int32 = 0
+    var usage = rusage()
+    while wait4(identifier, &status, 0, &usage) == -1 && errno == EINTR {}
+    let number = status & 0x7f
+    let ending = number == 0 ? Ending.exited((status >> 8) & 0xff) : .signalled(number)
+    return (ending, Self.seconds(usage.ru_utime) + Self.seconds(usage.ru_stime))
+  }
+
+  private static func seconds(_ time: timeval) -> Double { Double(time.tv_sec) + Double(time.tv_usec) / 1e6 }
+}

@@ -1,0 +1,135 @@
+import Glibc
+import LaboratorySupport
+import Testing
+
+@testable import Harness
+
+/// Whatever a child does, its parent gets an outcome, keeps little of the output, and does not wait for what the child
+/// leaves behind.
+@Suite struct MisbehavingChildTests {
+  /// Runs a script, with the kernel telling its end or by looking.
+  private func shell(_ script: String, timeout: Double = 60, watched: Bool) -> ProcessOutcome {
+    ProcessRunner.capture("sh", ["-c", script], timeout: timeout, watched: watched).outcome
+  }
+
+  /// Whether a process still runs. A dead process that nobody has collected does not.
+  private func runs(_ process: pid_t) -> Bool {
+    guard let status = SystemFile.read("/proc/\(process)/stat"), let name = status.lastIndex(of: ")") else {
+      return false
+    }
+    return !status[name...].hasPrefix(") Z")
+  }
+
+  /// A script that starts a process with `start`, and ends when that process runs. The process has written its number.
+  private func leaving(_ folder: TemporaryFolder, start: String) -> String {
+    let file = "\(folder.path)/pid"
+    return "\(start) sh -c 'echo $$ > \(file); exec sleep 1000' & until [ -s \(file) ]; do sleep 0.01; done; echo said"
+  }
+
+  private func left(_ folder: TemporaryFolder) throws -> pid_t {
+    try #require(folder.read("pid").flatMap { pid_t($0.dropLast()) })
+  }
+
+  @Test(arguments: [true, false])
+  func printsForEver(watched: Bool) {
+    let outcome = shell("echo first; exec yes", watched: watched)
+    #expect(outcome.ending == .printedTooMuch(ProcessRunner.outputLimit) && outcome.lines.isEmpty)
+    #expect(outcome.failure([]) == "the process printed more than 16 MiB and was killed")
+  }
+
+  @Test func asMuchAsIsAllowed() {
+    let all = ProcessRunner.capture("head", ["-c", "100000", "/dev/zero"], timeout: 60, limit: 100_000)
+    #expect(all.outcome.ending == .exited(0) && all.output.count == 100_000)
+    let more = ProcessRunner.capture("head", ["-c", "100001", "/dev/zero"], timeout: 60, limit: 100_000)
+    #expect(more.outcome.ending == .printedTooMuch(100_000) && more.output.isEmpty)
+  }
+
+  @Test func printsAVeryLongLine() {
+    let outcome = shell("head -c 1000000 /dev/zero | tr '\\0' x; echo; echo end", watched: true)
+    #expect(outcome.ending == .exited(0) && outcome.lines.map(\.utf8.count) == [1_000_000, 3])
+    #expect(outcome.failure(outcome.lines.compactMap(ResultLine.init)) == nil)
+    let complaint = outcome.failure([.failure(outcome.lines[0])])
+    #expect(complaint == String(repeating: "x", count: 500) + "…")
+  }
+
+  @Test(arguments: [true, false])
+  func floodsStandardError(watched: Bool) {
+    let much = shell("head -c 50000000 /dev/zero | tr '\\0' e >&2; echo >&2; echo last >&2", watched: watched)
+    #expect(much.ending == .exited(0) && much.lastWords == "last")
+    let endless = shell("exec yes >&2", timeout: 0.5, watched: watched)
+    #expect(endless.ending == .timedOut && endless.lastWords == "y")
+    let long = shell("head -c 1000000 /dev/zero | tr '\\0' e >&2", watched: watched)
+    #expect(long.lastWords == String(repeating: "e", count: 500) + "…")
+  }
+
+  /// The daemon goes on, and so does the parent.
+  @Test(arguments: [true, false])
+  func aDaemonKeepsThePipe(watched: Bool) throws {
+    let folder = try TemporaryFolder()
+    let outcome = shell(leaving(folder, start: "setsid"), watched: watched)
+    let daemon = try left(folder)
+    #expect(outcome.ending == .exited(0) && outcome.lines == ["said"] && outcome.isOutputHeld)
+    #expect(runs(daemon))
+    kill(daemon, SIGKILL)
+  }
+
+  /// What is still in the child's group ends with the child.
+  @Test func aChildOfTheChildKeepsThePipe() throws {
+    let folder = try TemporaryFolder()
+    let outcome = shell(leaving(folder, start: ""), watched: true)
+    #expect(outcome.ending == .exited(0) && outcome.lines == ["said"] && outcome.isOutputHeld)
+    let other = try left(folder)
+    while runs(other) { usleep(1_000) }
+  }
+
+  /// The daemon prints for ever, and is read for a short time only.
+  @Test func aDaemonThatFloods() throws {
+    let folder = try TemporaryFolder()
+    let script = leaving(folder, start: "setsid").replacing("exec sleep 1000", with: "exec yes")
+    let outcome = shell(script, watched: true)
+    let daemon = try left(folder)
+    #expect(outcome.isOutputHeld)
+    kill(daemon, SIGKILL)
+  }
+
+  @Test(arguments: [true, false])
+  func closesItsOutputsAndGoesOn(watched: Bool) {
+    let ends = shell("echo said; exec >&- 2>&-; sleep 0.3; exit 3", watched: watched)
+    #expect(ends.ending == .exited(3) && ends.lines == ["said"] && !ends.isOutputHeld)
+    #expect(shell("exec >&- 2>&-; sleep 1000", timeout: 0.5, watched: watched).ending == .timedOut)
+  }
+
+  @Test(arguments: [true, false])
+  func endsInEveryWay(watched: Bool) {
+    #expect(shell("trap '' TERM; while :; do sleep 1000; done", timeout: 0.5, watched: watched).ending == .timedOut)
+    #expect(shell("kill -TERM $$", watched: watched).ending == .signalled(SIGTERM))
+    let nothing = shell("exit 0", watched: watched)
+    #expect(nothing.ending == .exited(0) && nothing.lines.isEmpty && nothing.lastWords == nil && !nothing.isOutputHeld)
+    let half = shell("printf 'reading\\t1\\tns_per_op\\tns\\t1'", watched: watched)
+    #expect(half.lines == ["reading\t1\tns_per_op\tns\t1"])
+    #expect(half.failure(half.lines.compactMap(ResultLine.init)) == "the process ended with exit code 0")
+  }
+
+  @Test func cannotBeExecuted() throws {
+    let folder = try TemporaryFolder()
+    let file = folder.write("\u{7F}text", to: "text")
+    #expect(ProcessRunner.run(file, [], timeout: 5).ending == .notStarted(EACCES))
+    chmod(file, 0o755)
+    #expect(ProcessRunner.run(file, [], timeout: 5).ending == .notStarted(ENOEXEC))
+  }
+
+  /// What a child leaves behind is said once for each cell, and costs no number.
+  @Test func theSessionSaysWhatIsLeft() {
+    let world = FakeWorld()
+    world.answer = { request in
+      let outcome = FakeWorld.success(request)
+      guard request.subject == "stealing" else { return outcome }
+      return ProcessOutcome(
+        ending: outcome.ending, lines: outcome.lines, lastWords: nil, nanoseconds: 1_000_000, isOutputHeld: true)
+    }
+    let result = world.run(Sample.plan())
+    #expect(result.failures.isEmpty && result.rows.count == 4)
+    #expect(world.said.count { $0.contains("stealing@2") && $0.contains("held its output open") } == 1)
+    #expect(world.said.allSatisfy { !$0.contains("foundation@2") })
+  }
+}
