@@ -66,13 +66,25 @@ struct CSVReaderTests {
     }
   }
 
+  @Test func theEnvironmentOfAnotherRunIsRefused() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.write(Sample.csv, to: "a.csv")
+    _ = folder.write(try Sample.environment(runID: "other"), to: "a.env.json")
+    #expect {
+      try ResultSet.read(path: path)
+    } throws: {
+      ($0 as? Complaint)?.code == .badInput
+        && "\($0)".hasPrefix("\(path) has rows of run r, and \(folder.path)/a.env.json is of run other: ")
+    }
+  }
+
   @Test func packedResults() throws {
     let folder = try TemporaryFolder()
     let plain = folder.write(Sample.csv, to: "a.csv")
     #expect(ProcessRunner.run("gzip", ["-k", plain], timeout: 60).ending == .exited(0))
     _ = folder.write(try Sample.environment(), to: "a.env.json")
     let set = try ResultSet.read(path: "\(folder.path)/a.csv.gz")
-    #expect(set.rows == (try ResultSet.read(path: plain)).rows && set.rows.count == 6 && set.record?.runID == "run")
+    #expect(set.rows == (try ResultSet.read(path: plain)).rows && set.rows.count == 6 && set.record?.runID == "r")
     let cut = FileManager.default.contents(atPath: "\(folder.path)/a.csv.gz")!.dropLast(9)
     #expect(FileManager.default.createFile(atPath: "\(folder.path)/cut.csv.gz", contents: Data(cut)))
     let other = folder.write(Sample.csv, to: "b.csv.gz")

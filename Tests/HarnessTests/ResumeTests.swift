@@ -24,7 +24,7 @@ struct ResumeTests {
     let text = CSV.line(CSV.header) + world.rows.map(CSV.line).joined() + torn
     _ = folder.write(text, to: "a.csv\(suffix)")
     let known = killed ? world.checkpoints.last ?? RunResult() : result
-    _ = folder.write(try Sample.environment(Self.plan(), known), to: "a.env.json\(suffix)")
+    _ = folder.write(try Sample.environment(Self.plan(), known, runID: "run"), to: "a.env.json\(suffix)")
     return try EarlierRun(csv: "\(folder.path)/a.csv", plan: Self.plan(), context: "g.json")
   }
 

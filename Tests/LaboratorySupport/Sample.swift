@@ -32,9 +32,11 @@ package enum Sample {
   package static let csv = CSV.line(CSV.header) + result.map(CSV.line).joined()
 
   /// What a run of that plan writes beside its rows.
-  package static func environment(_ plan: Plan = plan(), _ result: RunResult = RunResult()) throws -> String {
+  package static func environment(
+    _ plan: Plan = plan(), _ result: RunResult = RunResult(), runID: String = "r"
+  ) throws -> String {
     var environment = Environment(
-      runID: "run", plan: plan, spin: Spin(roundsPerMicrosecond: 12.5),
+      runID: runID, plan: plan, spin: Spin(roundsPerMicrosecond: 12.5),
       subjects: [SubjectFacts("stealing", role: .ours, summary: "ours")], reference: "foundation", context: "g.json",
       arguments: [], jemalloc: nil, source: "/")
     environment.outcome = RunOutcome(result)

@@ -148,14 +148,13 @@ def test_environment_of_the_wrong_kind(capsys, tmp_path, csv, whole, change):
     assert not (tmp_path / "out").exists() and not (tmp_path / "results").exists()
 
 
-def test_an_environment_of_another_run(capsys, tmp_path, csv, whole):
-    """Its excluded blocks and its machine are those of other numbers."""
-    path = make(tmp_path, whole)
-    with open(csv.removesuffix(".csv") + ".env.json", encoding="utf-8") as file:
-        record = json.load(file)
-    make(tmp_path, json.dumps(record | {"run_id": "20250101T000000Z-9"}), "bad.env.json")
-    words = ["bad.env.json", "20250101T000000Z-9", "20260101T000000Z-1"]
-    complaint(capsys, 65, words, path, "--output", tmp_path / "out")
+def test_environment_of_another_run(capsys, tmp_path):
+    nothing = {"excluded_blocks": [], "failures": []}
+    paths = [synthetic.write(tmp_path / f"{run}.csv", blocks=1, run=run, outcome=nothing) for run in ("a", "b")]
+    (tmp_path / "a.env.json").write_bytes((tmp_path / "b.env.json").read_bytes())
+    complaint(
+        capsys, 65, ["rows of run a", "a.env.json is of run b", "--resume"], paths[0], "--output", tmp_path / "out"
+    )
     assert not (tmp_path / "out").exists()
 
 

@@ -42,7 +42,9 @@ package struct ResultSet: Sendable {
     let content = try bytes(path)
     let rows = try CSV.rows(Gunzip.isPacked(path) ? try Gunzip.bytes(path) : content, source: path)
     guard !rows.isEmpty else { throw Complaint(.badInput, "\(path) has a header and no rows") }
-    return ResultSet(name: path, rows: rows, record: try RunRecord.read(path: RunRecord.path(csv: path)))
+    let record = try RunRecord.read(path: RunRecord.path(csv: path))
+    try record?.checkOwns(rows, of: path)
+    return ResultSet(name: path, rows: rows, record: record)
   }
 
   static func bytes(_ path: String) throws -> Data {

@@ -52,6 +52,19 @@ package struct RunRecord: Decodable, Sendable {
     return (name.hasSuffix(".csv") ? name.dropLast(".csv".count) : name) + ".env.json"
   }
 
+  /// Whether all of the rows are of this run.
+  func owns(_ rows: [Row]) -> Bool { rows.allSatisfy { $0.runID == runID } }
+
+  /// Throws one line when rows are not of this run. The files of two runs lie beside one another when a run was killed
+  /// while it put its files in place, or when somebody has copied one of the files alone.
+  package func checkOwns(_ rows: [Row], of csv: String) throws {
+    guard let other = rows.first(where: { $0.runID != runID }) else { return }
+    throw Complaint(
+      .badInput,
+      "\(csv) has rows of run \(other.runID), and \(Self.path(csv: csv)) is of run \(runID): the two do not belong "
+        + "together; if a run into \(csv) was killed, its command with --resume finishes it")
+  }
+
   /// Throws one line that says in what a plan differs from the run of this record.
   package func check(_ plan: Plan, context: String, file: String) throws {
     func refuse(_ what: String, _ then: String, _ now: String) -> Complaint {

@@ -175,7 +175,7 @@ def read(paths, reference=None):
         beside, record = environment.read(environment.path_beside(path))
         kept = frame[_counts(frame, (record or {}).get("outcome", {}))]
         runs = tuple(frame.run_id.unique())
-        _check_pair(path, record, runs)
+        _check_belongs(path, runs, record)
         sources.append(Source(path, raw, beside, record, len(frame), len(frame) - len(kept), runs))
         frames.append(kept)
     _check(sources)
@@ -188,14 +188,15 @@ def read(paths, reference=None):
     return Results(sources, rows, reference)
 
 
-def _check_pair(path, record, runs):
-    """An environment of another run says of other numbers which of them count."""
+def _check_belongs(path, runs, record):
+    """The files of two runs lie beside one another when a run was killed while it put its files in place."""
     own = (record or {}).get("run_id")
-    if own is not None and own not in runs:
+    other = next((run for run in runs if own is not None and run != own), None)
+    if other is not None:
         raise Complaint(
             BAD_INPUT,
-            f"{environment.path_beside(path)} is of the run {own}, {path} of the run {', '.join(runs)}: they do not belong"
-            " together; give the CSV with the environment of its own run",
+            f"{path} has rows of run {other}, and {environment.path_beside(path)} is of run {own}: the two do not belong "
+            f"together; if a run into {path} was killed, its command with --resume finishes it",
         )
 
 
