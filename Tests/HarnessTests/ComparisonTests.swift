@@ -128,6 +128,10 @@ struct ComparisonTests {
       table.contains("Each interval by itself holds at 99.8 %: by chance up to 1 of 40 miss the truth"), "\(table)")
     #expect(caution.lowerBound < (try #require(table.range(of: "faster"))).lowerBound)
     #expect(many.markdown().contains("\n**too few blocks: 40 comparisons need 11 blocks"))
+    // Three digits would read 100 %, which no interval holds at.
+    let sure = try report(blocks: 14, benchmarks: 421).markdown()
+    #expect(
+      sure.contains("Each interval by itself holds at 99.98 %: by chance up to 1 of 421 miss"), "\(sure.prefix(800))")
     let few = try report(blocks: 5, benchmarks: 1).table()
     #expect(few.contains("too few blocks: 1 comparison needs 6 blocks for an interval, and there are 5"), "\(few)")
     #expect(!(try report(blocks: 6, benchmarks: 1).table()).contains("too few"))

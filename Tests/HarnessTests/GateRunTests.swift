@@ -20,7 +20,9 @@ struct GateRunTests {
   /// With its parameters: a benchmark of one's own may have several sets.
   @Test func whatIsNotCalibratedIsNamed() throws {
     let notes = try FakeGate().run().notes
-    #expect(notes.contains { $0.contains(" overhead/external-add ops=10@1; \(ProgramName.own) gate --calibrate") }, "\(notes)")
+    #expect(
+      notes.contains { $0.contains(" overhead/external-add ops=10@1; \(ProgramName.own) gate --calibrate") }, "\(notes)"
+    )
   }
 
   @Test func slowBodiesGetTheirTime() throws {

@@ -39,7 +39,14 @@ package struct ComparisonReport {
     else { return "\(begin), and \(least) \(fewest), where 6 are the fewest for any interval\(fewer)" }
     let missed = Int((Double(count) * (1 - coverage.coverage)).rounded(.up))
     return "\(begin), and \(least) \(fewest). Each interval by itself holds at "
-      + "\(NumberFormat.significant(coverage.coverage * 100)) %: by chance up to \(missed) of \(count) miss the truth\(fewer)"
+      + "\(Self.percent(coverage.coverage)) %: by chance up to \(missed) of \(count) miss the truth\(fewer)"
+  }
+
+  /// Three significant digits, and two behind the point where three would read 100.
+  private static func percent(_ share: Double) -> String {
+    let percent = share * 100
+    guard percent >= 99.95 else { return NumberFormat.significant(percent) }
+    return NumberFormat.fixed((percent * 100).rounded(.down) / 100, digits: 2)
   }
 
   /// Says what the intervals are.
