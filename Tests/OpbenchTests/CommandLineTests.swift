@@ -104,6 +104,10 @@ struct CommandLineTests {
       for word in words { #expect(outcome.lines.contains { $0.contains(word) }, "\(word): \(outcome.lines)") }
       #expect(
         outcome.lines.contains { $0.contains("1 block of 5 ms + 1 value of 2 ms a process: ") }, "\(outcome.lines)")
+      let dry = ProcessRunner.run(
+        "sh", ["-c", "\"$0\" \"$@\" 2>&1", BuiltOpbench.path] + options + run + ["--dry-run"], timeout: 300)
+      #expect(dry.ending == .exited(0))
+      for word in words { #expect(dry.lines.contains { $0.contains(word) }, "\(word): \(dry.lines)") }
     }
   }
 

@@ -93,7 +93,11 @@ package struct RunOptions: ParsableArguments {
 
   /// Carries out the plan; with `--dry-run`, prints the plan.
   package func run(_ suite: any Suite, _ plan: Plan, context: String = "", trace: String? = nil) throws {
-    if dryRun { return try ResultFiles.write(DryRun(plan).text, to: STDOUT_FILENO, name: "standard output") }
+    if dryRun {
+      let progress = Progress()
+      for warning in MachineWarnings.workers(plan.arms, reference: suite.reference) { progress.say(warning) }
+      return try ResultFiles.write(DryRun(plan).text, to: STDOUT_FILENO, name: "standard output")
+    }
     try RunJob(
       suite, plan, context: context, output: output, trace: trace, resume: resume, overwrite: overwrite
     ).run()
