@@ -26,7 +26,7 @@ struct OutputPlaceTests {
     for (link, target) in [
       ("a.csv", "b.csv"), ("b.csv", "\(folder.path)/target.csv"), ("t.json", "trace.json"), ("r.md", "report.md"),
     ] { #expect(symlink(target, "\(folder.path)/\(link)") == 0) }
-    let files = try ResultFiles(csv: "\(folder.path)/a.csv", mayReplace: true)
+    let files = try ResultFiles.begun(csv: "\(folder.path)/a.csv", mayReplace: true)
     #expect(folder.contents.contains("target.csv.partial") && folder.read("target.csv") == "earlier")
     try files.publish(environment: "{}")
     #expect(folder.read("target.csv") == CSV.line(CSV.header) && folder.read("a.env.json") == "{}")

@@ -38,11 +38,20 @@ struct ProcessRunnerTests {
   }
 }
 
+extension ResultFiles {
+  /// The files of a run that has begun.
+  static func begun(csv: String, mayReplace: Bool = false) throws -> ResultFiles {
+    let files = try ResultFiles(csv: csv, mayReplace: mayReplace)
+    try files.begin(environment: "{}")
+    return files
+  }
+}
+
 struct ResultFilesTests {
   @Test func nothingIsInPlaceBeforeItIsComplete() throws {
     let folder = try TemporaryFolder()
     _ = folder.write("earlier", to: "a.csv")
-    let files = try ResultFiles(csv: "\(folder.path)/a.csv", mayReplace: true)
+    let files = try ResultFiles.begun(csv: "\(folder.path)/a.csv", mayReplace: true)
     try files.append("row\r\n")
     #expect(folder.read("a.csv") == "earlier")
     try files.publish(environment: "{}")
@@ -54,8 +63,31 @@ struct ResultFilesTests {
   @Test func discardingLeavesEarlierResults() throws {
     let folder = try TemporaryFolder()
     _ = folder.write("earlier", to: "a.csv")
-    try ResultFiles(csv: "\(folder.path)/a.csv", mayReplace: true).discard()
-    #expect(folder.contents == ["a.csv"] && folder.read("a.csv") == "earlier")
+    for isBegun in [false, true] {
+      let files = try ResultFiles(csv: "\(folder.path)/a.csv", mayReplace: true)
+      if isBegun { try files.begin(environment: "{}") }
+      files.discard()
+      #expect(folder.contents == ["a.csv"] && folder.read("a.csv") == "earlier")
+    }
+  }
+
+  @Test func rowsAreAddedOneGroupBehindTheOther() throws {
+    let folder = try TemporaryFolder()
+    let files = try ResultFiles(csv: "\(folder.path)/a.csv")
+    try files.begin(environment: "{}", keeping: [Sample.result[0]])
+    for text in [CSV.line(Sample.result[1]), "", Sample.result[2...].map(CSV.line).joined()] { try files.append(text) }
+    #expect(folder.read("a.csv.partial") == Sample.csv)
+  }
+
+  /// Opening the files changes nothing yet: a run that is killed before it begins has lost nothing.
+  @Test func whatWasLeftStaysUntilTheRunBegins() throws {
+    let folder = try TemporaryFolder()
+    _ = folder.write("left", to: "a.csv.partial")
+    let files = try ResultFiles(csv: "\(folder.path)/a.csv")
+    #expect(folder.contents == ["a.csv.partial"] && folder.read("a.csv.partial") == "left")
+    try files.begin(environment: "{}", keeping: Sample.result)
+    #expect(folder.contents == ["a.csv.partial", "a.env.json.partial"])
+    #expect(folder.read("a.csv.partial") == Sample.csv)
   }
 
   @Test func aFinishedResultIsReplacedOnlyWhenAsked() throws {
@@ -69,7 +101,7 @@ struct ResultFilesTests {
     _ = folder.write("killed", to: "a.csv.partial")
     #expect(throws: Complaint.self) { try ResultFiles(csv: path) }
     #expect(folder.contents == ["a.csv", "a.csv.partial"] && folder.read("a.csv.partial") == "killed")
-    try ResultFiles(csv: path, mayReplace: true).publish(environment: "{}")
+    try ResultFiles.begun(csv: path, mayReplace: true).publish(environment: "{}")
     #expect(folder.contents == ["a.csv", "a.env.json"] && folder.read("a.csv") == CSV.line(CSV.header))
   }
 
@@ -79,7 +111,7 @@ struct ResultFilesTests {
     let isRefused: (any Error) -> Bool = {
       ($0 as? Complaint)?.code == .cannotCreate && "\($0)".contains("another run is writing \(folder.path)/")
     }
-    let first = try ResultFiles(csv: path)
+    let first = try ResultFiles.begun(csv: path)
     try first.append("row\r\n")
     #expect { try ResultFiles(csv: path, mayReplace: true) } throws: { isRefused($0) }
     #expect(symlink("a.csv", "\(folder.path)/b.csv") == 0)

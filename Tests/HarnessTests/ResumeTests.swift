@@ -75,6 +75,45 @@ struct ResumeTests {
     #expect(second.requests.count == 1)
   }
 
+  /// A write that was cut at the end of a row looks like a whole process, but for the zero byte before it.
+  @Test func rowsThatWereNotAllWrittenDoNotCount() throws {
+    let first = FakeWorld()
+    let result = first.run(Self.plan())
+    let last = first.rows.removeLast()
+    let cut = try earlier(first, result, killed: true, torn: "\0" + String(CSV.line(last).dropFirst()))
+    #expect(cut.rows == first.rows)
+  }
+
+  /// Which run goes on, and with which rows, when a kill left the files of two runs, or only one file.
+  @Test func filesThatAKillLeaves() throws {
+    let first = FakeWorld()
+    let result = first.run(Self.plan())
+    let rows = CSV.line(CSV.header) + first.rows.map(CSV.line).joined()
+    let own = try Sample.environment(Self.plan(), result, runID: "run")
+    let other = try Sample.environment(Self.plan(), result, runID: "other")
+    func earlier(_ files: [String: String]) throws -> EarlierRun {
+      let folder = try TemporaryFolder()
+      for (name, text) in files { _ = folder.write(text, to: name) }
+      return try EarlierRun(csv: "\(folder.path)/a.csv", plan: Self.plan(), context: "g.json")
+    }
+    // Between the two renames at the end, over an older result.
+    let published = try earlier(["a.csv": "older", "a.env.json": own, "a.csv.partial": rows])
+    #expect(published.runID == "run" && published.rows == first.rows)
+    // Before the environment is known: a new run, and one that goes on.
+    for header in ["", "\0che", CSV.line(CSV.header)] { #expect(try earlier(["a.csv.partial": header]).runID == nil) }
+    #expect(try earlier(["a.csv": rows, "a.env.json": own, "a.csv.partial": ""]).rows == first.rows)
+    #expect(try earlier(["a.csv": rows, "a.env.json": own, "a.csv.partial": CSV.line(CSV.header)]).runID == nil)
+    // Between the new environment and the new CSV: a new run, and one that goes on.
+    let begun = try earlier(["a.env.json.partial": other, "a.csv.partial": rows, "a.csv": rows, "a.env.json": own])
+    #expect(begun.runID == "other" && begun.rows.isEmpty)
+    let going = try earlier(["a.env.json.partial": own, "a.csv.partial": "", "a.csv": rows, "a.env.json": own])
+    #expect(going.runID == "run" && going.rows == first.rows)
+    // What no kill leaves.
+    for files in [["a.csv": rows, "a.env.json": other], ["a.csv.partial": rows, "a.env.json": other]] {
+      #expect(throws: Complaint.self) { try earlier(files) }
+    }
+  }
+
   @Test func failedCellsStayFailedAndDisturbedBlocksDisturbed() throws {
     let first = FakeWorld()
     first.answer = { request in

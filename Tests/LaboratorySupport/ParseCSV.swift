@@ -27,3 +27,6 @@ package func parseCSV(_ text: String) -> [[String]] {
   }
   return records
 }
+
+/// The records of a CSV that is being written. What stands behind a zero byte is not there yet.
+package func parseUnfinishedCSV(_ text: String) -> [[String]] { parseCSV(String(text.prefix { $0 != "\0" })) }

@@ -3,7 +3,8 @@ import FoundationEssentials
 /// What an interrupted run has left, as far as a plan still needs the rows.
 ///
 /// A run that was killed leaves `X.csv.partial` and `X.env.json.partial`. A run that was interrupted has renamed both
-/// files to their final names. When both kinds are there, the unfinished file is the newer one.
+/// files to their final names. When both kinds are there, the unfinished file is the newer one. A run that was killed
+/// while it began or while it renamed the files leaves one of each kind: the environment says which rows are its own.
 package struct EarlierRun: Sendable {
   package var rows: [Row] = []
   package var repeats: [CellKey: Int] = [:]
@@ -16,27 +17,77 @@ package struct EarlierRun: Sendable {
   /// No earlier run: nothing to resume.
   package init() {}
 
-  /// Reads the files at and beside `csv`. Throws one line when there are no files, or when the files are not of this
-  /// plan.
+  /// Reads the files at and beside `csv`. There is no earlier run when a run was killed before anything was measured.
+  /// Throws one line when there are no files, or when the files are not of this plan.
   package init(csv: String, plan: Plan, context: String) throws {
-    let unfinished = try ResultFiles.unfinished(csv: csv)
-    let isUnfinished = FileManager.default.fileExists(atPath: unfinished)
-    guard isUnfinished || FileManager.default.fileExists(atPath: csv) else {
-      throw Complaint(.noInput, "nothing to resume: there is neither \(csv) nor \(csv)\(ResultFiles.unfinished)")
-    }
-    let environment = isUnfinished ? try ResultFiles.unfinished(environmentOf: csv) : RunRecord.path(csv: csv)
-    guard let record = try RunRecord.read(path: environment) else {
-      throw Complaint(.noInput, "\(csv) cannot be resumed without \(environment), which is missing")
+    guard let (record, rows) = try Self.left(csv) else {
+      self.init()
+      return
     }
     try record.check(plan, context: context, file: csv)
-    let source = isUnfinished ? unfinished : csv
-    var bytes = Array(try ResultSet.bytes(source))
-    // A killed run may have left half a row. The process of the row before is then taken as incomplete too.
-    let isTorn = isUnfinished && bytes.last != UInt8(ascii: "\n")
-    if isTorn { bytes.removeSubrange((bytes.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0)...) }
-    var found = bytes.isEmpty ? [] : try CSV.rows(bytes, source: source)
-    if isTorn, let last = found.last { found.removeAll { $0.process == last.process } }
-    try self.init(found, record, plan, source: source)
+    try self.init(rows, record, plan, source: csv)
+  }
+
+  /// The newest run that has left something, and its rows; nil when a run was killed before its environment was known.
+  private static func left(_ csv: String) throws -> (RunRecord, [Row])? {
+    let finished = RunRecord.path(csv: csv)
+    let unfinished = try ResultFiles.unfinished(environmentOf: csv)
+    let hasResult = FileManager.default.fileExists(atPath: csv)
+    let partial = try UnfinishedRows(csv)
+    let rows = partial?.rows ?? []
+    if let begun = try RunRecord.read(path: unfinished) {
+      if !rows.isEmpty, begun.owns(rows) { return (begun, rows) }
+      // A run that goes on with a finished result was perhaps killed just before it copied the rows.
+      let isCopied = partial.map { !$0.isEmpty } ?? false
+      let isOwn = try !isCopied && hasResult && RunRecord.read(path: finished)?.runID == begun.runID
+      return (begun, isOwn ? try finishedRows(csv, begun) : [])
+    }
+    if !rows.isEmpty {
+      // The run was killed when the environment had its final name already, or else the environment is lost.
+      guard let published = try RunRecord.read(path: finished), published.owns(rows) else {
+        throw Complaint(.noInput, "\(csv) cannot be resumed without \(unfinished), which is missing")
+      }
+      return (published, rows)
+    }
+    if hasResult, partial?.isEmpty ?? true {
+      guard let published = try RunRecord.read(path: finished) else {
+        throw Complaint(.noInput, "\(csv) cannot be resumed without \(finished), which is missing")
+      }
+      return (published, try finishedRows(csv, published))
+    }
+    guard partial != nil else {
+      throw Complaint(.noInput, "nothing to resume: there is neither \(csv) nor \(csv)\(ResultFiles.unfinished)")
+    }
+    return nil
+  }
+
+  private static func finishedRows(_ csv: String, _ record: RunRecord) throws -> [Row] {
+    let rows = try CSV.rows(try ResultSet.bytes(csv), source: csv)
+    try record.checkOwns(rows, of: csv)
+    return rows
+  }
+
+  /// The rows in `X.csv.partial`.
+  private struct UnfinishedRows {
+    let rows: [Row]
+    /// Whether not even the header is there.
+    let isEmpty: Bool
+
+    /// Nil when there is no such file.
+    init?(_ csv: String) throws {
+      let source = try ResultFiles.unfinished(csv: csv)
+      guard FileManager.default.fileExists(atPath: source) else { return nil }
+      // The rows behind a zero byte were not all written.
+      var bytes = Array(try ResultSet.bytes(source).prefix { $0 != 0 })
+      // A machine that lost its power may have left half a row. The process of the row before is then taken as
+      // incomplete too.
+      let isTorn = !bytes.isEmpty && bytes.last != UInt8(ascii: "\n")
+      if isTorn { bytes.removeSubrange((bytes.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0)...) }
+      isEmpty = bytes.isEmpty
+      var found = bytes.isEmpty ? [] : try CSV.rows(bytes, source: source)
+      if isTorn, let last = found.last { found.removeAll { $0.process == last.process } }
+      rows = found
+    }
   }
 
   init(_ found: [Row], _ record: RunRecord, _ plan: Plan, source: String) throws {

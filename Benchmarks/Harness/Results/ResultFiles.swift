@@ -4,22 +4,32 @@ import Glibc
 /// complete, so that earlier results are never half overwritten. Only one program at a time may write the files. A
 /// finished result is replaced only when the user asks for that. After a run was killed, `--resume` goes on with the
 /// unfinished files; a run without `--resume` starts over.
+///
+/// A kill between any two calls leaves files that `EarlierRun` can go on with. Of the two files, the environment always
+/// comes first: its `run_id` says which rows belong to it.
 package final class ResultFiles {
   private let csv: String
   /// The name of the CSV with symbolic links resolved.
   private let place: String
   private let environment: String
+  /// The unfinished CSV, which is locked: what an earlier run has left, until the run begins.
   private var descriptor: Int32
+  /// The bytes that are in the unfinished CSV.
+  private var length: off_t = 0
+  private var hasBegun = false
+  /// Whether the unfinished CSV has only what this run has written to say that a run begins.
+  private var isMarked = false
 
   /// The suffix of the names of unfinished files.
   package static let unfinished = ".partial"
 
-  /// Opens the file for writing, and begins the file with the rows that an earlier run has left. Throws when the place
-  /// cannot be written, when another program is writing there, and when a finished result is there that must not be
-  /// replaced.
-  /// - Parameter advice: what the user could do about a finished result.
+  /// Locks the file, and leaves everything as it is until the run begins. Throws when the place cannot be written, when
+  /// another program is writing there, and when a finished result is there that must not be replaced.
+  /// - Parameters:
+  ///   - goesOn: whether the run goes on with what an earlier run has left.
+  ///   - advice: what the user could do about a finished result.
   package init(
-    csv: String, keeping rows: [Row] = [], mayReplace: Bool = false, advice: String = "--overwrite replaces it"
+    csv: String, mayReplace: Bool = false, goesOn: Bool = false, advice: String = "--overwrite replaces it"
   ) throws {
     guard csv.hasSuffix(".csv"), !csv.hasSuffix("/.csv"), csv != ".csv" else {
       throw Complaint(.usage, "--output takes the name of a file that ends in .csv, not '\(csv)'")
@@ -27,32 +37,62 @@ package final class ResultFiles {
     self.csv = csv
     place = try OutputPlace.regularFile(csv)
     environment = try OutputPlace.regularFile(RunRecord.path(csv: csv))
-    let partial = place + Self.unfinished
-    let earlier = try UnfinishedFile.open(partial, of: csv)
-    defer { close(earlier) }
-    descriptor = -1
-    // The file has a third name until the earlier rows are in the file, so that the rows are not lost when the disk is
-    // full.
-    let fresh = partial + ".new"
-    do {
-      guard mayReplace || access(place, F_OK) != 0 else {
-        throw Complaint(.cannotCreate, "\(csv) holds a finished result: \(advice)")
-      }
-      descriptor = try UnfinishedFile.open(fresh, of: csv)
-      guard ftruncate(descriptor, 0) == 0 else { throw Self.complaint(.cannotCreate, csv) }
-      try append(CSV.line(CSV.header) + rows.map(CSV.line).joined())
-      guard rename(fresh, partial) == 0 else { throw Self.complaint(.cannotCreate, csv) }
-    } catch {
-      if descriptor >= 0 { unlink(fresh) }
-      UnfinishedFile.removeIfEmpty(partial, earlier)
-      throw error
+    descriptor = try UnfinishedFile.open(place + Self.unfinished, of: csv)
+    guard mayReplace || access(place, F_OK) != 0 else {
+      throw Complaint(.cannotCreate, "\(csv) holds a finished result: \(advice)")
+    }
+    // A header without an environment says that a new run begins. Should it be killed now, `--resume` does not go on
+    // with the finished result that the run is to replace.
+    if !goesOn, UnfinishedFile.isEmpty(descriptor) {
+      isMarked = true
+      try append(CSV.line(CSV.header))
     }
   }
 
-  deinit { if descriptor >= 0 { close(descriptor) } }
+  deinit {
+    if descriptor >= 0, !hasBegun { discard() }
+    if descriptor >= 0 { close(descriptor) }
+  }
 
+  /// Replaces what an earlier run has left: writes the environment of the run, and beside it the rows that the run goes
+  /// on with.
+  package func begin(environment json: String, keeping rows: [Row] = []) throws {
+    // With the environment of another run, rows that are left are nobody's. Rows without any environment could be.
+    try checkpoint(environment: json)
+    // The CSV has a third name until the rows are in it, so that they are not lost when the disk is full.
+    let partial = place + Self.unfinished
+    let fresh = partial + ".new"
+    let file = try UnfinishedFile.open(fresh, of: csv)
+    do {
+      guard FileCall.truncate(file) == 0 else { throw Self.complaint(.cannotCreate, csv) }
+      let text = CSV.line(CSV.header) + rows.map(CSV.line).joined()
+      try Self.write(text, to: file, name: csv, FileCall.write)
+      length = off_t(text.utf8.count)
+      guard FileCall.rename(fresh, to: partial) == 0 else { throw Self.complaint(.cannotCreate, csv) }
+    } catch {
+      FileCall.unlink(fresh)
+      close(file)
+      throw error
+    }
+    close(descriptor)
+    descriptor = file
+    hasBegun = true
+  }
+
+  /// Adds rows to the file, all or none. Their first byte is written last. Should the program be killed before, a zero
+  /// byte stands there, and readers of the unfinished file stop at it.
   package func append(_ text: String) throws {
-    try Self.write(text, to: descriptor, name: csv)
+    var text = text
+    try text.withUTF8 { bytes in
+      guard !bytes.isEmpty else { return }
+      for (range, place) in [(1..<bytes.count, length + 1), (0..<1, length)] {
+        lseek(descriptor, place, SEEK_SET)
+        try Self.write(
+          UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(bytes)[range]), to: descriptor, name: csv,
+          FileCall.write)
+      }
+      length += off_t(bytes.count)
+    }
   }
 
   /// Writes the environment of the run so far beside its rows, for `--resume` in case the run is killed.
@@ -69,7 +109,8 @@ package final class ResultFiles {
   }
 
   /// Writes a whole file, or leaves the old file as it was. A device or a FIFO is written to directly.
-  package static func replace(_ name: String, with text: String) throws {
+  /// - Parameter syncs: whether the content is on the disk before the file has its name.
+  package static func replace(_ name: String, with text: String, syncs: Bool = false) throws {
     let place: String
     switch try OutputPlace(name) {
     case .file(let file): place = file
@@ -79,18 +120,19 @@ package final class ResultFiles {
       return try write(text, to: descriptor, name: name)
     }
     let fresh = place + ".new"
-    let file = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+    let file = FileCall.open(fresh, O_WRONLY | O_CREAT | O_TRUNC)
     guard file >= 0 else { throw complaint(.cannotCreate, name) }
     do {
       defer { close(file) }
-      try write(text, to: file, name: name)
+      try write(text, to: file, name: name, FileCall.write)
+      if syncs { guard FileCall.sync(file) == 0 else { throw complaint(.inputOutput, name) } }
     } catch {
-      unlink(fresh)
+      FileCall.unlink(fresh)
       throw error
     }
-    guard rename(fresh, place) == 0 else {
+    guard FileCall.rename(fresh, to: place) == 0 else {
       let failure = complaint(.inputOutput, name)
-      unlink(fresh)
+      FileCall.unlink(fresh)
       throw failure
     }
   }
@@ -117,35 +159,51 @@ package final class ResultFiles {
 
   /// Renames both files to their final names.
   package func publish(environment json: String) throws {
-    guard fsync(descriptor) == 0 else { throw Self.complaint(.inputOutput, csv) }
-    try checkpoint(environment: json)
+    guard FileCall.sync(descriptor) == 0 else { throw Self.complaint(.inputOutput, csv) }
+    try Self.replace(environment + Self.unfinished, with: json, syncs: true)
+    // The environment comes first. Should the program be killed now, the rows still have their unfinished name, and
+    // `run_id` shows that an older CSV is not of this environment.
     for name in [environment, place] {
-      guard rename(name + Self.unfinished, name) == 0 else { throw Self.complaint(.inputOutput, name) }
+      guard FileCall.rename(name + Self.unfinished, to: name) == 0 else { throw Self.complaint(.inputOutput, name) }
     }
     // The descriptor is closed last, because the close lets other programs write there.
     close(descriptor)
     descriptor = -1
   }
 
-  /// Removes the unfinished files, so that everything is as it was before.
+  /// Removes the unfinished files of this run, so that everything is as it was before. A run that has not begun has
+  /// none.
   package func discard() {
-    unlink(place + Self.unfinished)
-    unlink(environment + Self.unfinished)
+    if hasBegun {
+      // The environment comes first here too: rows without an environment are nobody's.
+      FileCall.unlink(environment + Self.unfinished)
+      FileCall.unlink(place + Self.unfinished)
+    } else if isMarked || UnfinishedFile.isEmpty(descriptor) {
+      FileCall.unlink(place + Self.unfinished)
+    }
     close(descriptor)
     descriptor = -1
   }
 
   /// Writes all of a text; throws when the text cannot be written.
-  package static func write(_ text: String, to descriptor: Int32, name: String) throws {
+  /// - Parameter call: the call that writes bytes and says how many it has written.
+  package static func write(
+    _ text: String, to descriptor: Int32, name: String, _ call: (Int32, UnsafeRawPointer, Int) -> Int = Glibc.write
+  ) throws {
     var text = text
-    try text.withUTF8 { bytes in
-      var written = 0
-      while written < bytes.count {
-        let count = Glibc.write(descriptor, bytes.baseAddress! + written, bytes.count - written)
-        if count < 0 && errno == EINTR { continue }
-        guard count > 0 else { throw complaint(.inputOutput, name) }
-        written += count
-      }
+    try text.withUTF8 { try write(UnsafeRawBufferPointer($0), to: descriptor, name: name, call) }
+  }
+
+  private static func write(
+    _ bytes: UnsafeRawBufferPointer, to descriptor: Int32, name: String,
+    _ call: (Int32, UnsafeRawPointer, Int) -> Int
+  ) throws {
+    var written = 0
+    while written < bytes.count {
+      let count = call(descriptor, bytes.baseAddress! + written, bytes.count - written)
+      if count < 0 && errno == EINTR { continue }
+      guard count > 0 else { throw complaint(.inputOutput, name) }
+      written += count
     }
   }
 

@@ -6,7 +6,7 @@ enum UnfinishedFile {
   /// closed, also when the file has been renamed by then.
   static func open(_ name: String, of output: String) throws -> Int32 {
     while true {
-      let descriptor = Glibc.open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
+      let descriptor = FileCall.open(name, O_RDWR | O_CREAT)
       guard descriptor >= 0 else {
         throw Complaint(.cannotCreate, "cannot write \(output): \(String(cString: strerror(errno)))")
       }
@@ -29,9 +29,8 @@ enum UnfinishedFile {
       && own.st_dev == named.st_dev
   }
 
-  /// Removes the file when the file is still empty.
-  static func removeIfEmpty(_ name: String, _ descriptor: Int32) {
+  static func isEmpty(_ descriptor: Int32) -> Bool {
     var status = stat()
-    if fstat(descriptor, &status) == 0, status.st_size == 0 { unlink(name) }
+    return fstat(descriptor, &status) == 0 && status.st_size == 0
   }
 }

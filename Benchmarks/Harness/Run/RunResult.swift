@@ -36,6 +36,15 @@ package struct RunResult: Sendable {
 
   package init() {}
 
+  /// The result of a run that goes on, before its first process.
+  package init(_ earlier: EarlierRun) {
+    rows = earlier.rows
+    repeats = earlier.repeats
+    failures = earlier.failures
+    disturbed = earlier.disturbed
+    blocksRun = Set(earlier.rows.filter { $0.block > 0 }.map { ScenarioBlock($0.cell.scenario, block: $0.block) })
+  }
+
   /// The blocks whose rows do not count: the disturbed blocks, unless every block was disturbed.
   package var excluded: Set<ScenarioBlock> { disturbed.count < blocksRun.count ? disturbed : [] }
 }

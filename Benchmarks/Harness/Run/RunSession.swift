@@ -43,12 +43,7 @@ package struct RunSession {
       }
     }.reversed()
     total = remaining.count
-    result.rows = earlier.rows
-    result.repeats = earlier.repeats
-    result.failures = earlier.failures
-    result.disturbed = earlier.disturbed
-    result.blocksRun = Set(
-      earlier.rows.filter { $0.block > 0 }.map { ScenarioBlock($0.cell.scenario, block: $0.block) })
+    result = RunResult(earlier)
     processes = earlier.rows.map(\.process).max() ?? 0
   }
 

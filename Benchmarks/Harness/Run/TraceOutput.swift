@@ -22,7 +22,7 @@ package final class TraceOutput {
     self.path = path
     place = try OutputPlace.regularFile(path)
     descriptor = try UnfinishedFile.open(place + ResultFiles.unfinished, of: path)
-    guard ftruncate(descriptor, 0) == 0 else { throw complaint(.cannotCreate) }
+    guard FileCall.truncate(descriptor) == 0 else { throw complaint(.cannotCreate) }
     try append("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n")
   }
 
@@ -37,7 +37,7 @@ package final class TraceOutput {
 
   /// Adds a piece to the file.
   package func add(_ request: TraceRequest, operations: Int, notShown: Int) throws {
-    defer { unlink(request.file) }
+    defer { FileCall.unlink(request.file) }
     guard let text = FileManager.default.contents(atPath: request.file) else {
       throw Complaint(.inputOutput, "cannot read \(request.file), which a traced process has written")
     }
@@ -55,7 +55,7 @@ package final class TraceOutput {
     encoder.outputFormatting = [.sortedKeys]
     try append("\n],\"otherData\":\(String(decoding: try encoder.encode(facts), as: UTF8.self))}\n")
     removePieces()
-    guard fsync(descriptor) == 0, rename(place + ResultFiles.unfinished, place) == 0 else {
+    guard FileCall.sync(descriptor) == 0, FileCall.rename(place + ResultFiles.unfinished, to: place) == 0 else {
       throw complaint(.inputOutput)
     }
     close(descriptor)
@@ -64,7 +64,7 @@ package final class TraceOutput {
 
   /// Removes the unfinished file and the pieces, so that everything is as it was before.
   package func discard() {
-    unlink(place + ResultFiles.unfinished)
+    FileCall.unlink(place + ResultFiles.unfinished)
     removePieces()
     close(descriptor)
     descriptor = -1
@@ -73,12 +73,12 @@ package final class TraceOutput {
   /// Removes the pieces of processes that failed. Such a process may have died while the process wrote its piece.
   private func removePieces() {
     for place in places {
-      unlink(place)
-      unlink(place + ResultFiles.unfinished)
+      FileCall.unlink(place)
+      FileCall.unlink(place + ResultFiles.unfinished)
     }
   }
 
-  private func append(_ text: String) throws { try ResultFiles.write(text, to: descriptor, name: path) }
+  private func append(_ text: String) throws { try ResultFiles.write(text, to: descriptor, name: path, FileCall.write) }
 
   private func complaint(_ code: Complaint.Code) -> Complaint {
     Complaint(code, "cannot write \(path): \(String(cString: strerror(errno)))")

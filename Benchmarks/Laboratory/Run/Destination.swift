@@ -49,6 +49,15 @@ enum Destination {
     }
   }
 
+  /// Writes what stands before the rows that are to come.
+  func begin(keeping rows: [Row], _ environment: () throws -> String) throws {
+    switch self {
+    case .files(let files, _): try files.begin(environment: try environment(), keeping: rows)
+    case .standardOutput: try write(CSV.line(CSV.header))
+    case .nowhere: break
+    }
+  }
+
   func write(_ text: String) throws {
     switch self {
     case .files(let files, _): try files.append(text)

@@ -61,8 +61,9 @@ package struct Execution {
       runID: runID, plan: plan, spin: spin, subjects: subjects, reference: reference, context: context,
       arguments: CommandLine.arguments, jemalloc: jemalloc, source: suite.source)
     environment.peers = suite.versions(of: Set(plan.scenarios.flatMap(\.arms).map(\.subject)))
-    if case .standardOutput = destination { try destination.write(CSV.line(CSV.header)) }
-    try destination.checkpoint { try environment.json() }
+    // A run that goes on and is killed at once has lost nothing of what the earlier run knew.
+    environment.outcome = RunOutcome(RunResult(earlier))
+    try destination.begin(keeping: earlier.rows) { try environment.json() }
 
     var writing: (any Error)?
     func attempt(_ action: () throws -> Void) {

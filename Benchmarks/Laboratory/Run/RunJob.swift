@@ -32,6 +32,7 @@ package struct RunJob {
         .unavailable, "--allocator jemalloc needs it installed: apt-get install libjemalloc-dev pkg-config")
     }
     let earlier = resume ? try EarlierRun(csv: output ?? "", plan: plan, context: context) : EarlierRun()
+    if resume, earlier.runID == nil { Progress().say("the killed run had measured nothing: this one begins anew") }
     let runID = earlier.runID ?? Environment.newRunID()
     let destination: Destination
     if output == Destination.standardOutputName {
@@ -39,7 +40,7 @@ package struct RunJob {
       destination = .standardOutput
     } else if let output {
       let files = try ResultFiles(
-        csv: output, keeping: earlier.rows, mayReplace: resume || overwrite,
+        csv: output, mayReplace: resume || overwrite, goesOn: resume,
         advice: "--overwrite replaces it, --resume goes on with it")
       destination = .files(files, name: output)
     } else {

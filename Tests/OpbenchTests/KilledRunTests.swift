@@ -1,0 +1,167 @@
+import Glibc
+import LaboratorySupport
+import Testing
+
+@testable import Harness
+
+/// A run that is killed at any of its calls to the file system goes on with `--resume`, and nothing is lost.
+struct KilledRunTests {
+  static let run = [
+    "run", "--quick", "--backend", "raw-dispatch", "--benchmark", "overhead/local", "--values", "1", "--blocks", "1",
+  ]
+
+  /// Runs; with a number, the run is killed at that stop point.
+  private func run(_ arguments: [String], stopAt: Int? = nil) -> ProcessOutcome {
+    let stop = stopAt.map { [FileCall.stopVariable: "\($0)"] } ?? [:]
+    return ProcessRunner.run(BuiltOpbench.path, Self.run + arguments, environment: stop, timeout: 300)
+  }
+
+  /// The cells, blocks and values of a whole run, each once.
+  private func places(_ records: [[String]]) -> [String] {
+    records.dropFirst().map { [$0[2], $0[4], $0[8], $0[10]].joined(separator: " ") }.sorted()
+  }
+
+  private func runIDs(_ records: [[String]]) -> Set<String> { Set(records.dropFirst().map { $0[1] }) }
+
+  /// The records of `X.csv.partial`.
+  private func kept(_ folder: TemporaryFolder) -> [[String]] {
+    folder.read("a.csv.partial").map(parseUnfinishedCSV) ?? []
+  }
+
+  /// The result is whole, and its environment is its own. Gives its run.
+  private func expectWhole(
+    _ folder: TemporaryFolder, _ expected: [String], besides: [String] = [], _ comment: Comment
+  ) throws -> String {
+    #expect(folder.contents == (["a.csv", "a.env.json"] + besides).sorted(), comment)
+    let records = parseCSV(try #require(folder.read("a.csv"), comment))
+    #expect(places(records) == expected, comment)
+    let set = try ResultSet.read(path: "\(folder.path)/a.csv")
+    let runID = try #require(set.record?.runID, comment)
+    #expect(runIDs(records) == [runID], comment)
+    return runID
+  }
+
+  /// The kills of one run, one at each stop point, and what was found between kill and resumption.
+  private func killEverywhere(
+    _ expected: [String], begin: [String],
+    prepare: (TemporaryFolder) throws -> Void = { _ in }, between: (TemporaryFolder, Int) throws -> Void = { _, _ in },
+    resumed: (TemporaryFolder, ProcessOutcome, Int) throws -> Void
+  ) throws {
+    for stop in 1..<1_000 {
+      let folder = try TemporaryFolder()
+      try prepare(folder)
+      let output = ["--output", "\(folder.path)/a.csv"]
+      let killed = run(begin + output, stopAt: stop)
+      guard killed.ending == .signalled(SIGKILL) else {
+        #expect(killed.ending == .exited(0), "stop point \(stop): \(killed)")
+        _ = try expectWhole(folder, expected, "without a kill")
+        // A run opens, writes, renames and syncs its files, and does so once for each process at least.
+        #expect(stop > 20, "only \(stop - 1) stop points")
+        return
+      }
+      let left = kept(folder)
+      try between(folder, stop)
+      try resumed(folder, run(output + ["--resume"]), stop)
+      if let text = folder.read("a.csv"), left.count > 1, let run = left.last?[1], text.contains(run) {
+        #expect(Set(left).isSubset(of: Set(parseCSV(text))), "stop point \(stop): a finished row was lost")
+      }
+    }
+    Issue.record("no run came to its end")
+  }
+
+  private func whole() throws -> (TemporaryFolder, [String]) {
+    let folder = try TemporaryFolder()
+    let outcome = run(["--output", "\(folder.path)/a.csv", "--seed", "2"])
+    #expect(outcome.ending == .exited(0), "\(outcome)")
+    return (folder, places(parseCSV(try #require(folder.read("a.csv")))))
+  }
+
+  @Test func aNewResult() throws {
+    let (_, expected) = try whole()
+    try killEverywhere(expected, begin: []) { folder, outcome, stop in
+      if folder.contents.isEmpty {
+        #expect(stop == 1 && outcome.ending == .exited(66) && outcome.lastWords?.contains("nothing to resume") == true)
+      } else {
+        #expect(outcome.ending == .exited(0), "stop point \(stop): \(outcome)")
+        _ = try expectWhole(folder, expected, "stop point \(stop)")
+      }
+    }
+  }
+
+  /// The old result is whole until the new one is, and nobody takes the rows of the one with the environment of the other.
+  @Test func aResultThatIsOverwritten() throws {
+    let (old, expected) = try whole()
+    let oldRun = try #require(try ResultSet.read(path: "\(old.path)/a.csv").record?.runID)
+    var refusals = 0
+    try killEverywhere(
+      expected, begin: ["--overwrite"],
+      prepare: { folder in
+        for name in old.contents { _ = folder.write(try #require(old.read(name)), to: name) }
+      },
+      between: { folder, stop in
+        let path = "\(folder.path)/a.csv"
+        do {
+          let set = try ResultSet.read(path: path)
+          #expect(Set(set.rows.map(\.runID)) == [set.record?.runID], "stop point \(stop)")
+        } catch let complaint as Complaint {
+          #expect(complaint.code == .badInput && complaint.description.contains("do not belong together"))
+          expectComplaint(65, ["a.csv", "a.env.json", "do not belong together", "--resume"], ["compare", path])
+          refusals += 1
+        }
+      },
+      resumed: { folder, outcome, stop in
+        if stop <= 5 {
+          // Before the header is written, nothing says that a run was to replace the result: the result is as it was.
+          #expect(outcome.ending == .exited(65) && outcome.lastWords?.contains("seed 2") == true, "\(outcome)")
+          #expect(folder.read("a.csv") == old.read("a.csv") && folder.read("a.env.json") == old.read("a.env.json"))
+        } else {
+          #expect(outcome.ending == .exited(0), "stop point \(stop): \(outcome)")
+          let newRun = try expectWhole(folder, expected, "stop point \(stop)")
+          #expect(newRun != oldRun, "stop point \(stop)")
+        }
+      })
+    #expect(refusals == 1)
+  }
+
+  /// Each resumed run is killed too, one stop point later than the one before, until a run comes to its end.
+  @Test func theResumedRunsAreKilledToo() throws {
+    let (_, expected) = try whole()
+    let folder = try TemporaryFolder()
+    let output = ["--output", "\(folder.path)/a.csv"]
+    #expect(run(output, stopAt: 15).ending == .signalled(SIGKILL))
+    var rows: Set<[String]> = []
+    for stop in 1..<1_000 {
+      let outcome = run(output + ["--resume"], stopAt: stop)
+      let present = Set(kept(folder) + parseCSV(folder.read("a.csv") ?? ""))
+      #expect(rows.isSubset(of: present), "stop point \(stop): a finished row was lost")
+      rows.formUnion(kept(folder))
+      guard outcome.ending == .signalled(SIGKILL) else {
+        #expect(outcome.ending == .exited(0), "stop point \(stop): \(outcome)")
+        _ = try expectWhole(folder, expected, "after \(stop) runs")
+        return
+      }
+    }
+    Issue.record("no run came to its end")
+  }
+
+  /// The trace is put together anew by each run, and what a killed run has left of it is gone.
+  @Test func aTrace() throws {
+    let trace = { (folder: TemporaryFolder) in
+      ["--backend", "stealing", "--trace", "\(folder.path)/t.json", "--output", "\(folder.path)/a.csv"]
+    }
+    let whole = try TemporaryFolder()
+    #expect(run(trace(whole)).ending == .exited(0))
+    let expected = places(parseCSV(try #require(whole.read("a.csv"))))
+    let folder = try TemporaryFolder()
+    for stop in 1..<1_000 {
+      let outcome = run(trace(folder) + (stop > 12 ? ["--resume"] : []), stopAt: stop)
+      guard outcome.ending == .signalled(SIGKILL) else {
+        #expect(outcome.ending == .exited(0), "stop point \(stop): \(outcome)")
+        _ = try expectWhole(folder, expected, besides: ["t.json"], "after \(stop) runs")
+        #expect(folder.read("t.json")?.hasSuffix("}\n") == true)
+        return
+      }
+    }
+    Issue.record("no run came to its end")
+  }
+}
