@@ -42,7 +42,7 @@ package struct ProcessOutcome: Sendable {
   ) {
     self.ending = ending
     self.lines = lines
-    self.lastWords = lastWords.map(Self.cut)
+    self.lastWords = lastWords.map { Self.cut(Printable.name($0)) }
     self.nanoseconds = nanoseconds
     self.cpuSeconds = cpuSeconds
     self.isOutputHeld = isOutputHeld
