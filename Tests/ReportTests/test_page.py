@@ -1,5 +1,6 @@
 """The page is one whole document that fetches nothing and shows hostile text as text."""
 
+import base64
 import gzip
 import html.parser
 import json
@@ -84,10 +85,14 @@ def test_hostile_text_is_text(page, outline):
 
 
 def test_the_data_is_json(outline, results):
-    rows = json.loads(outline.scripts["rows"])
+    rows = unpacked(outline, "rows")
     assert len(rows) == sum(len(line.cells) for line in results.lines)
     assert any(synthetic.HOSTILE.replace("=", "_") in row[1] for row in rows)
-    assert len(json.loads(outline.scripts["plots"])) == sum(1 for one in outline.ids if one.startswith("plot-"))
+    assert len(unpacked(outline, "plots")) == sum(1 for one in outline.ids if one.startswith("plot-"))
+
+
+def unpacked(outline, name):
+    return json.loads(gzip.decompress(base64.b64decode(outline.scripts[name])))
 
 
 def test_it_begins_with_the_picture_and_a_sentence_each(page):
@@ -231,3 +236,20 @@ def test_an_earlier_copy_is_replaced(tmp_path, capsys):
     # Somebody else's file in its place is none.
     measured(out, "b", seed=10)
     refused(capsys, out, "run.csv is there already", one)
+
+
+def test_the_first_lines_say_when_and_where_and_what_is_better(page):
+    line = re.search(r'id="occasion">(.*?)</p>', page).group(1)
+    assert "measured on 2026-01-01, with 2 CPUs of an Invented CPU &lt;b&gt;, Linux 6.1." in line
+    assert "Less time is better" in line and "further left" in line
+
+
+def test_the_end_repeats_why_a_cell_failed(page):
+    footer = page[page.index("<footer") : page.index("</footer>")]
+    assert "was not measured, or failed." in footer
+    assert "foundation@2 failed: the process was killed by signal 11" in footer
+
+
+def test_the_page_is_small(page):
+    """What draws is a third of its size."""
+    assert len(page) < 2_300_000

@@ -1,5 +1,7 @@
 """Puts the page together and writes it, after the copies of the CSV files that it links to."""
 
+import base64
+import gzip
 import os
 from importlib import resources
 
@@ -9,7 +11,7 @@ from ..files import replace
 from ..findings import findings
 from . import chart_section, environment_section, summary_section, table_section, validity_section
 from .copies import PAGE
-from .html import data, tag, text
+from .html import compact, data, tag, text
 
 # Nothing is fetched and nothing is sent: the browser is told to refuse, too.
 _POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
@@ -41,9 +43,12 @@ def document(results, charts, missing, validation, copies):
             + validity_section.section(results, missing, validation)
             + table_section.section(results, _files(copies.links)),
         )
-        + tag("footer", tag("p", "Made by <code>opbench report</code>. This page needs no network."))
+        + tag(
+            "footer",
+            validity_section.failures_again(results)
+            + tag("p", "Made by <code>opbench report</code>. This page needs no network."),
+        )
     )
-    documents = data("plots", plots) + data("looks", _looks(charts)) + data("rows", table_section.rows(results))
     head = (
         '<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta'
         f' name="color-scheme" content="light dark"><meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
@@ -52,10 +57,20 @@ def document(results, charts, missing, validation, copies):
         # An icon that is here already, since browsers ask for one.
         + '<link rel="icon" href="data:,">' + f"<style>{_own('style.css')}</style>"
     )
-    scripts = f"<script>{get_plotlyjs()}</script>{documents}" + "".join(
-        f"<script>{_own(name)}</script>" for name in ("plots.js", "table.js")
+    scripts = (
+        data("looks", _looks(charts))
+        + _packed("plots", compact(plots))
+        + _packed("rows", compact(table_section.rows(results)))
+        + _packed("plotly", get_plotlyjs())
+        + "".join(f"<script>{_own(name)}</script>" for name in ("unpack.js", "plots.js", "table.js"))
     )
     return f'<!DOCTYPE html>\n<html lang="en"><head>{head}</head><body>{body}{scripts}</body></html>\n'
+
+
+def _packed(identifier, content):
+    """What is large, for the page's own script to unpack: a third of its size. Nothing in it can end the element."""
+    content = base64.b64encode(gzip.compress(content.encode("utf-8"), mtime=0)).decode("ascii")
+    return f'<script type="application/gzip" id="{identifier}">{content}</script>'
 
 
 def _own(name):
@@ -76,8 +91,27 @@ def _header(results, found):
         "header",
         tag("h1", "opbench report")
         + summary_section.first_sentence(found)
-        + tag("p", text(f"Measured: {subjects}."), class_="note"),
+        + tag("p", text(" ".join([*_occasions(results), _better(results)])), class_="note", id="occasion")
+        + tag("p", text(f"Measured: {subjects}."), class_="note with-room"),
     )
+
+
+def _occasions(results):
+    """When and where each result was measured, as far as it is known."""
+    for source in results.sources:
+        record = source.record or {}
+        when, model, cpus = str(record.get("started_at") or "")[:10], record.get("cpu_model"), record.get("cpus_allowed")
+        words = [f"on {when}"] if when else []
+        words += [f"with {cpus} CPU{'' if cpus == 1 else 's'}" + (f" of an {model}" if model else "")] if cpus else []
+        words += [f"Linux {record['kernel']}"] if record.get("kernel") else []
+        if words:
+            yield f"{source.name}: measured " + ", ".join(words) + "."
+
+
+def _better(results):
+    if results.reference is None:
+        return "Less time is better."
+    return f"Less time is better: in the first picture what stands further left; {results.reference} is at 1."
 
 
 def _contents(charts):

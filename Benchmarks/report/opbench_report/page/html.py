@@ -39,9 +39,14 @@ def details(summary, content, open_=False):
     return tag("details", tag("summary", text(summary)) + content, open=open_)
 
 
+def compact(document):
+    """JSON without spaces."""
+    return json.dumps(document, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
 def data(identifier, document):
     """A JSON document for the page's script. No character of it can end the element."""
-    encoded = json.dumps(document, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    encoded = compact(document)
     encoded = encoded.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
     encoded = encoded.replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
     return f'<script type="application/json" id="{identifier}">{encoded}</script>'

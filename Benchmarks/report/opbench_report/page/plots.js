@@ -1,10 +1,9 @@
 // Draws the charts of the page from their data, again when the colours of the system change or a subject is switched off.
 "use strict";
 
-(() => {
-  const read = (id) => JSON.parse(document.getElementById(id).textContent);
-  const plots = read("plots");
-  const looks = read("looks");
+(async () => {
+  const plots = JSON.parse(await unpacked("plots"));
+  const looks = JSON.parse(document.getElementById("looks").textContent);
   const dark = window.matchMedia("(prefers-color-scheme: dark)");
   const coarse = window.matchMedia("(pointer: coarse)").matches;
   const narrow = window.innerWidth < 640;
@@ -28,11 +27,11 @@
   const [X, Y, X_LOW, X_HIGH, Y_LOW, Y_HIGH, LABEL, DETAIL] = [0, 1, 2, 3, 4, 5, 6, 7];
 
   /** The bars of an interval, as Plotly wants them; a mark without one has none. */
-  function bars(marks, value, low, high, colour) {
+  function bars(marks, value, low, high, colour, look = {}) {
     if (marks.every((mark) => mark[low] === null)) return { visible: false };
     const size = (mark, end) => (mark[low] === null ? 0 : Math.abs(mark[end] - mark[value]));
     return {
-      type: "data", symmetric: false, color: colour, thickness: 1.2, width: 3,
+      type: "data", symmetric: false, color: colour, thickness: 1.2, width: 3, ...look,
       array: marks.map((mark) => size(mark, high)), arrayminus: marks.map((mark) => size(mark, low)),
     };
   }
@@ -84,9 +83,12 @@
     const shapes = [], annotations = [], traces = new Map();
     let top = 0, said = null;
     for (const band of plot.bands) {
+      // What is off leaves no row, and a band without rows no heading.
+      const rows = band.series.filter((series) => !off.has(series.subject));
+      if (!rows.length) continue;
       annotations.push({ text: `<b>${plain(band.title)}</b>`, showarrow: false, xref: "paper", x: 0, xanchor: "left", yref: "y", y: top + HEAD / 2 + 1, font: { size: 12.5, color: style("--ink") } });
-      const bottom = top + HEAD + ROW * band.series.length;
-      band.series.forEach((series, row) => {
+      const bottom = top + HEAD + ROW * rows.length;
+      rows.forEach((series, row) => {
         for (const mark of series.marks) {
           const moved = [...mark];
           moved[Y] = top + HEAD + ROW * (row + 0.5);
@@ -125,7 +127,7 @@
         xaxis: axis(plot.x, { range }),
         // Above as well, where the axis would be far away.
         ...(tall ? { xaxis2: axis({ ...plot.x, label: "", note: "" }, { range, overlaying: "x", side: "top", showgrid: false }) } : {}),
-        yaxis: { range: [top, 0], visible: false, fixedrange: true },
+        yaxis: { range: [Math.max(top, 1), 0], visible: false, fixedrange: true },
       }),
     };
   }
@@ -140,11 +142,21 @@
     }
     // The numbers of such marks stand one below the other in a corner, since the marks stand close together.
     const named = [];
-    const data = plot.series.flatMap((series) => {
+    const shown = plot.series.filter((series) => !off.has(series.subject));
+    const data = plot.series.flatMap((given) => {
+      // Places with names, such as percentiles, are the same for all: side by side no mark hides another.
+      const side = plot.x.named && !plot.x.log ? (shown.indexOf(given) - (shown.length - 1) / 2) * Math.min(0.05, 0.6 / shown.length) : 0;
+      const series = { ...given, marks: given.marks.map((mark) => [mark[X] + side, ...mark.slice(1)]) };
+
       // A mark with a number of its own, such as METG, stands out from the curve.
       const curve = series.marks.filter((mark) => !mark[LABEL]);
       const special = series.marks.filter((mark) => mark[LABEL]);
-      const own = trace(series, curve, "", { mode: "lines+markers" });
+      const colour = (dark.matches ? looks[series.subject].dark : looks[series.subject].light);
+      // Curves and marks stand out from the intervals: where one peer's are wide they would hatch the picture.
+      const faint = { color: `${colour}55`, width: 0, thickness: 1 };
+      const own = trace(series, curve, "", {
+        mode: "lines+markers", error_x: bars(curve, X, X_LOW, X_HIGH, colour, faint), error_y: bars(curve, Y, Y_LOW, Y_HIGH, colour, faint),
+      });
       if (!special.length) return [own];
       const marked = trace(series, special, "", { mode: "markers" });
       if (marked.visible) named.push([`${special[0][LABEL]} ${series.arm}`, marked.line.color]);
@@ -180,16 +192,16 @@
     box.addEventListener("change", () => {
       if (box.checked) off.delete(box.dataset.subject);
       else off.add(box.dataset.subject);
-      draw();
+      drawing.then(draw);
     });
     // A browser may remember what was off when the page is opened again.
     if (!box.checked) off.add(box.dataset.subject);
   }
-  dark.addEventListener("change", draw);
+  dark.addEventListener("change", () => drawing.then(draw));
   // What is jumped to must not lie below the bar that stays at the top.
   const bar = document.getElementById("toggles");
   const measure = () => document.documentElement.style.setProperty("--toggles", `${bar.offsetHeight}px`);
   window.addEventListener("resize", measure);
   measure();
-  draw().then(() => { document.documentElement.dataset.drawn = plots.length; });
+  drawing.then(draw).then(() => { document.documentElement.dataset.drawn = plots.length; });
 })();

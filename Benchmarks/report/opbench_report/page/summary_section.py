@@ -24,7 +24,7 @@ def first_sentence(found):
     lead = tag("p", _sentence(one, f", {one.among}"), class_="lead")
     if not one.ahead:
         return lead
-    items = "".join(tag("li", text(sentence[:1].upper() + sentence[1:] + ".")) for sentence in one.ahead)
+    items = "".join(tag("li", text(sentence + ".")) for sentence in one.ahead)
     return lead + tag("ul", items, class_="ahead")
 
 

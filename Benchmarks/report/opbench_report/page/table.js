@@ -1,8 +1,8 @@
 // Sorts, filters and shows the table of all cells, a part at a time.
 "use strict";
 
-(() => {
-  const rows = JSON.parse(document.getElementById("rows").textContent);
+(async () => {
+  const rows = JSON.parse(await unpacked("rows"));
   const table = document.getElementById("cells");
   const body = table.tBodies[0];
   const heads = [...table.tHead.rows[0].cells];
@@ -49,7 +49,8 @@
     const part = current.slice(0, shown);
     body.replaceChildren(...part.map((row) => {
       const line = document.createElement("tr");
-      heads.forEach((head, column) => {
+      heads.forEach((head) => {
+        const column = Number(head.querySelector("button").dataset.column);
         const cell = document.createElement(column === 0 ? "th" : "td");
         if (column === 0) cell.scope = "row";
         // As text, never as HTML: it comes from a file.
@@ -73,7 +74,7 @@
       for (const other of heads) {
         const own = other === head;
         other.setAttribute("aria-sort", own ? (sorted.descending ? "descending" : "ascending") : "none");
-        other.querySelector(".arrow").textContent = own ? (sorted.descending ? "▼" : "▲") : "";
+        other.querySelector(".arrow").textContent = own ? (sorted.descending ? "▼" : "▲") : "↕";
       }
       select();
     });

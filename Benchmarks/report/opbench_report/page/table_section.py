@@ -15,6 +15,8 @@ COLUMNS = (
     ("median", True),
     ("n", True),
 )
+# In which order they stand, by their places above: on a phone the ratio is on the first screen.
+_SHOWN = (0, 3, 4, 5, 1, 2, 6)
 
 
 def rows(results):
@@ -46,7 +48,7 @@ def section(results, files):
             "th",
             tag(
                 "button",
-                text(name) + tag("span", "", class_="arrow", aria_hidden="true"),
+                text(name) + tag("span", "↕", class_="arrow", aria_hidden="true"),
                 type="button",
                 data_column=place,
             ),
@@ -54,7 +56,7 @@ def section(results, files):
             aria_sort="none",
             class_="number" if is_number else None,
         )
-        for place, (name, is_number) in enumerate(COLUMNS)
+        for place, (name, is_number) in ((place, COLUMNS[place]) for place in _SHOWN)
     )
     choices = _choice("family", [line.family for line in results.lines]) + _choice(
         "metric", [line.metric for line in results.lines]
@@ -83,6 +85,7 @@ def section(results, files):
         + tag("p", text(_note(results)), class_="note")
         + tag("div", words + choices, class_="filters", role="search", aria_label="Filter the table")
         + tag("p", "", id="table-count", aria_live="polite", class_="note")
+        + tag("p", "Move the table sideways for its other columns →", class_="note sideways")
         + tag("div", grid, class_="scroll", tabindex="0", role="region", aria_labelledby="table-title")
         + tag("p", tag("button", "Show more", type="button", id="table-more")),
         id="table",

@@ -127,6 +127,18 @@ def _failures(results):
     return tag("p", count) + table(("benchmark", "parameters", "subject", "reason"), rows, "Cells that failed")
 
 
+def failures_again(results):
+    """The legend of what has no number, and each reason, where nobody has to look for it."""
+    legend = "A subject that has no mark or row cannot do that work, was not measured, or failed."
+    if not results.failures:
+        return tag("p", legend, class_="note")
+    items = [
+        f"{cell['benchmark']} ({cell['params']}) on {cell['backend']}@{cell['workers']} failed: {cell['reason']}"
+        for _, cell in results.failures
+    ]
+    return tag("p", legend, class_="note") + tag("ul", "".join(tag("li", text(one)) for one in items), class_="note", id="failed")
+
+
 def _missing(missing):
     if not missing:
         return ""
