@@ -99,3 +99,23 @@ def test_the_same_result_gives_the_same_bytes(folder, built, results, tmp_path):
     assert len(os.listdir(tmp_path)) == 6
     for name in os.listdir(tmp_path):
         assert (tmp_path / name).read_bytes() == (folder / name).read_bytes(), name
+
+
+def test_marks_at_the_same_percentile_stand_side_by_side(built):
+    """No mark and no interval hides another."""
+    latency = next(one for one in built[0] if one.name == "latency")
+    with pyplot.rc_context(PARAMETERS):
+        figure = _grid_figure(latency)
+        starts = [line.get_xdata()[0] for line in figure.axes[0].get_lines() if len(line.get_xdata()) > 1]
+        pyplot.close(figure)
+    assert len(starts) == len(latency.panels[0].series) > 2 and len(set(starts)) == len(starts)
+
+
+def test_a_row_of_panels_has_no_rows_for_subjects_without_a_mark(built):
+    overview = next(one for one in built[0] if one.name == "overview")
+    with pyplot.rc_context(PARAMETERS):
+        figure = _dots_figure(overview)
+        rows = [len(axes.get_yticks()) for axes in figure.axes]
+        pyplot.close(figure)
+    beside = [{series.arm for panel in overview.panels[at : at + 2] for series in panel.series} for at in range(0, len(rows), 2)]
+    assert rows == [len(beside[place // 2]) for place in range(len(rows))] and len(set(rows)) > 1

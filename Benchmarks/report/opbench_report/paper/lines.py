@@ -1,7 +1,9 @@
 """A panel with two axes and curves."""
 
+from dataclasses import replace
+
 from ..charts.ticks import is_crowded, limits, ticks
-from .style import INK, error_style, marker_style, title_size
+from .style import INK, error_style, faint_error_style, marker_style, title_size
 
 # What a character of a panel's own legend has of the width, in inches, and what its mark and its edges have.
 _CHARACTER, _MARK = 0.05, 0.42
@@ -18,14 +20,23 @@ def draw_panel(axes, panel):
     axes.set_title(panel.title, loc="left", pad=4, fontsize=title_size(panel.title, width))
     for guide in panel.guides:
         _guide(axes, guide, is_crowded(guide, panel.guides, axes.get_ylim()))
-    for series in panel.series:
-        _series(axes, series)
+    for place, series in enumerate(panel.series):
+        _series(axes, series, _aside(panel, place))
 
 
-def _series(axes, series):
+def _aside(panel, place):
+    """How far a series stands beside its places: where they have names, as percentiles, all are at the same ones, and no mark
+    is to hide another."""
+    if not panel.x.names or panel.x.log:
+        return 0
+    return (place - (len(panel.series) - 1) / 2) * min(0.05, 0.6 / len(panel.series))
+
+
+def _series(axes, series, aside):
     subject = series.arm.subject
-    plain = [mark for mark in series.marks if not mark.label]
-    for mark in series.marks:
+    marks = [replace(mark, x=mark.x + aside) for mark in series.marks] if aside else series.marks
+    plain = [mark for mark in marks if not mark.label]
+    for mark in marks:
         style = marker_style(subject, 4)
         # A mark with a number of its own, such as METG, stands out from the curve.
         if mark.label:
@@ -38,7 +49,8 @@ def _series(axes, series):
             linestyle="none",
             zorder=4 if mark.label else 3,
             **style,
-            **error_style(subject),
+            # Wide intervals of one subject would hatch the picture.
+            **(error_style(subject) if mark.label else faint_error_style(subject)),
         )
     own = subject.look
     axes.plot(
@@ -49,7 +61,7 @@ def _series(axes, series):
         linestyle=own.matplotlib_dash,
         zorder=2,
     )
-    labelled = [mark for mark in series.marks if mark.label]
+    labelled = [mark for mark in marks if mark.label]
     if labelled:
         _legend_line(axes, series, labelled[0].label)
 

@@ -82,6 +82,11 @@ def error_style(subject):
     return {"ecolor": subject.look.light, "elinewidth": 1.0, "capsize": 1.8, "capthick": 0.8}
 
 
+def faint_error_style(subject):
+    """Keywords of an interval that stands behind its curve."""
+    return {"ecolor": subject.look.light + "55", "elinewidth": 0.8, "capsize": 0}
+
+
 def title_size(text, width):
     """Long titles are set smaller; `width` is what they have, in inches."""
     return min(7.5, max(5, 7.5 * width / (0.073 * max(1, len(text)))))
@@ -93,6 +98,7 @@ __all__ = [
     "PARAMETERS",
     "WIDTH",
     "error_style",
+    "faint_error_style",
     "for_the_web",
     "marker_style",
     "pyplot",
