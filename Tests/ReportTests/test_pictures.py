@@ -117,5 +117,6 @@ def test_a_row_of_panels_has_no_rows_for_subjects_without_a_mark(built):
         figure = _dots_figure(overview)
         rows = [len(axes.get_yticks()) for axes in figure.axes]
         pyplot.close(figure)
-    beside = [{series.arm for panel in overview.panels[at : at + 2] for series in panel.series} for at in range(0, len(rows), 2)]
+    pairs = [overview.panels[at : at + 2] for at in range(0, len(rows), 2)]
+    beside = [{series.arm for panel in pair for series in panel.series} for pair in pairs]
     assert rows == [len(beside[place // 2]) for place in range(len(rows))] and len(set(rows)) > 1

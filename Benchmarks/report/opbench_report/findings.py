@@ -154,8 +154,8 @@ def _judge(topic, what, lines):
 
 def _ahead(best, other, mean, what):
     """A mean holds of the benchmarks that both have, which may be few."""
-    basis = f"over the {mean.benchmarks} benchmarks that both have" if mean.benchmarks > 1 else "in the one benchmark that both have"
-    return f"{RatioWords(mean, what).sentence(best.subject.name, other.subject)} {basis}"
+    both = f"over the {mean.benchmarks} benchmarks" if mean.benchmarks > 1 else "in the one benchmark"
+    return f"{RatioWords(mean, what).sentence(best.subject.name, other.subject)} {both} that both have"
 
 
 def _among_ours(choice, rival, mean, count, what, counted):

@@ -101,7 +101,8 @@ def _is_metric(one):
 
 
 def _is_block(one):
-    return _has(one, {"benchmark": str, "params": str}) and _is_count(one.get("block")) and parameters.parse(one["params"]) is not None
+    is_whole = _has(one, {"benchmark": str, "params": str}) and _is_count(one.get("block"))
+    return is_whole and parameters.parse(one["params"]) is not None
 
 
 def _is_failure(one):

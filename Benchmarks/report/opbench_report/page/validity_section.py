@@ -136,7 +136,8 @@ def failures_again(results):
         f"{cell['benchmark']} ({cell['params']}) on {cell['backend']}@{cell['workers']} failed: {cell['reason']}"
         for _, cell in results.failures
     ]
-    return tag("p", legend, class_="note") + tag("ul", "".join(tag("li", text(one)) for one in items), class_="note", id="failed")
+    reasons = "".join(tag("li", text(one)) for one in items)
+    return tag("p", legend, class_="note") + tag("ul", reasons, class_="note", id="failed")
 
 
 def _missing(missing):
