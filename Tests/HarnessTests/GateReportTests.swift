@@ -78,7 +78,7 @@ struct GateReportTests {
       GateMarkdown(report([finding])).text.split(separator: "\n").first {
         $0.hasPrefix("| ") && $0.contains("retained")
       })
-    #expect(row.contains("64.0 KiB in all, of 1000 operations") == isTotal, "\(row)")
+    #expect(row.contains("65.5 kB in all, of 1000 operations") == isTotal, "\(row)")
     #expect(row.contains("within its bounds") != isLeak && !row.contains("->"))
     if isLeak { #expect(report([finding]).headline.contains("retained_bytes_per_op \(finding.numbers)")) }
   }

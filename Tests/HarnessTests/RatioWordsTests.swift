@@ -1,3 +1,4 @@
+import FoundationEssentials
 import LaboratorySupport
 import Testing
 
@@ -5,24 +6,25 @@ import Testing
 
 /// How a ratio of times reads, and which ratios may stand beside one another.
 struct RatioWordsTests {
-  @Test func farRatiosAreNumbersOfTimes() {
-    func words(_ ratio: Double, _ interval: ClosedRange<Double>? = nil) -> String {
-      RatioWords(ratio, interval).compared(with: "foundation")
-    }
-    #expect(words(0.0258) == "38.8 times as fast as foundation")
-    #expect(words(0.025, 0.02...0.04) == "40.0 times as fast as foundation [25.0, 50.0]")
-    #expect(words(3.75, 3.5...4.01) == "3.75 times as long as foundation [3.50, 4.01]")
-    #expect(words(0.92, 0.88...0.97) == "x0.920 [0.880, 0.970] of foundation's time")
-    #expect(words(1.49) == "x1.49 of foundation's time" && words(1.5) == "1.50 times as long as foundation")
-    #expect(words(1 / 1.49) == "x0.671 of foundation's time" && words(1 / 1.5) == "1.50 times as fast as foundation")
-    #expect(words(0.00249) == "402 times as fast as foundation")
+  private struct Case: Decodable {
+    let ratio: Double
+    let low: Double?
+    let high: Double?
+    let compared: String
+    let sentence: String
   }
 
-  @Test func theFasterOneIsNamed() {
-    func sentence(_ ratio: Double) -> String { RatioWords(ratio, nil).sentence("stealing", against: "tbb") }
-    #expect(sentence(3.75) == "tbb is faster: stealing takes 3.75 times as long")
-    #expect(sentence(0.25) == "stealing is 4.00 times as fast as tbb")
-    #expect(sentence(1.1) == "stealing takes x1.10 of tbb's time")
+  /// The report's own tests read the same cases: terminal, page and README say the same words.
+  @Test func theWordsOfTheReport() throws {
+    let data = try #require(
+      FileManager.default.contents(atPath: Checkout.path("Tests/HarnessTests/Fixtures/ratio-words.json")))
+    let cases = try JSONDecoder().decode([Case].self, from: data)
+    #expect(cases.count >= 9)
+    for one in cases {
+      let words = RatioWords(one.ratio, one.low.flatMap { low in one.high.map { low...$0 } })
+      #expect(words.compared(with: "tbb") == one.compared)
+      #expect(words.sentence("stealing", against: "tbb") == one.sentence)
+    }
   }
 
   @Test func countsHaveTheirNouns() {

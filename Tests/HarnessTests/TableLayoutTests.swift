@@ -109,9 +109,9 @@ struct TableLayoutTests {
 
   @Test func bytesHaveUnits() {
     func text(_ bytes: Double) -> String { NumberFormat("bytes", bytes).text(bytes) }
-    #expect(text(96) == "96.0 B" && text(2_048) == "2.00 KiB" && text(3_145_728) == "3.00 MiB")
-    #expect(text(5_368_709_120) == "5.00 GiB")
-    #expect(Self.wide(["stealing", "foundation"]).table.text(reference: "foundation").contains("8.79 KiB"))
+    #expect(text(96) == "96.0 B" && text(2_048) == "2.05 kB" && text(3_145_728) == "3.15 MB")
+    #expect(text(5_368_709_120) == "5.37 GB")
+    #expect(Self.wide(["stealing", "foundation"]).table.text(reference: "foundation").contains("9.00 kB"))
   }
 
   @Test func ratiosHaveTheDigitsThatTheyNeed() {

@@ -105,7 +105,7 @@ struct OwnMetricTests {
     for metric in benchmark.ownMetrics { #expect(shown.contains(metric.name)) }
     let text = Table(summary, plan: plan, failures: [:]).text(
       reference: "Sample", subjects: [("Sample", "this program")], width: 120)
-    #expect(text.contains("hit_rate") && text.contains("12.0 lines") && text.contains("iB/s"), "\(text)")
+    #expect(text.contains("hit_rate") && text.contains("12.0 lines") && text.contains("B/s"), "\(text)")
     let csv = try rows().map(CSV.line).joined()
     #expect(csv.contains(",hit_rate,ratio,0.5,10\r\n"), "\(csv)")
   }
@@ -119,8 +119,8 @@ struct OwnMetricTests {
   }
 
   @Test(arguments: [
-    ("bytes/s", 12, "12.0 B/s"), ("bytes/s", 2_048, "2.00 KiB/s"), ("bytes/s", 3_145_728, "3.00 MiB/s"),
-    ("bytes/s", 4e10, "37.3 GiB/s"), ("items/s", 12, "12.0 /s"), ("items/s", 1_234, "1.23 k/s"),
+    ("bytes/s", 12, "12.0 B/s"), ("bytes/s", 2_048, "2.05 kB/s"), ("bytes/s", 3_145_728, "3.15 MB/s"),
+    ("bytes/s", 4e10, "40.0 GB/s"), ("items/s", 12, "12.0 /s"), ("items/s", 1_234, "1.23 k/s"),
     ("entries", 12, "12.0 entries"), ("ratio", 0.5, "0.500"), ("switches", 2, "2.00"), ("items/s", 5e6, "5.00 M/s"),
     ("items/s", 5e9, "5.00 G/s"),
   ])
