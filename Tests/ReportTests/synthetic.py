@@ -214,7 +214,7 @@ def environment(writer, outcome):
         "governor": "not visible",
         "aslr": "2",
         "seed": 1,
-        "effort": {"blocks": writer.blocks, "values": writer.values, "lead_in": 30000000, "target": 5000000, "budget": 40000000},
+        "effort": {"blocks": writer.blocks, "values": writer.values, "lead_in": 30000000, "target": 5000000, "budget": (1 << 64) - 1, "samples": 0.2},
         "spin": {"rounds_per_microsecond": 500.5},
         "arguments": ["/somewhere/opbench", "run", "--backend", "all"],
         "graphs": [],

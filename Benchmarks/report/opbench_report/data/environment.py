@@ -67,11 +67,13 @@ def _has_possible_numbers(document, outcome):
     effort, spin, repeats = document.get("effort", {}), document.get("spin", {}), outcome.get("repeats", {})
     if not all(isinstance(one, dict) for one in (effort, spin, repeats)):
         return False
-    counts = [document.get("cpus_online"), document.get("cpus_allowed"), outcome.get("swapped_pages"), *effort.values()]
+    counts = [document.get("cpus_online"), document.get("cpus_allowed"), outcome.get("swapped_pages")]
     amounts = [document.get(key) for key in ("cpu_quota", "load_average_at_start")]
     amounts += [outcome.get(key) for key in ("seconds", "cpu_pressure_seconds")]
     return (
         all(one is None or _is_count(one) for one in counts)
+        # Counts, times in nanoseconds, shares; a time without a limit is the greatest integer.
+        and all(one is None or _is_within(one, 0, _MOST_SEED) for one in effort.values())
         and all(one is None or _is_within(one, 0, _MOST_AMOUNT) for one in amounts)
         and all(_is_count(one, least=1) for one in repeats.values())
         and _is_count(document.get("seed", 0), most=_MOST_SEED)
