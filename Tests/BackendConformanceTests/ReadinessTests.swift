@@ -147,6 +147,35 @@ struct ReadinessTests {
     }
   }
 
+  @Test("rows 35 and 41: a property that posts while it is read is read again, at once", arguments: allBackends)
+  func postsWhileItIsRead(backend: TestBackend) throws {
+    final class Posting: Operation, @unchecked Sendable {
+      // Invariant: both synchronise themselves.
+      let (reads, ends) = (Counter(), Counter())
+      let isStarted = Monitor(false)
+      /// The first read finds out that there is something new, posts that, and still gives the old answer.
+      override var isReady: Bool {
+        reads.increment()
+        if reads.value == 1 { didChangeValue(forKey: "isReady") }
+        return super.isReady && reads.value > 1
+      }
+      override var isFinished: Bool {
+        guard isStarted.value else { return false }
+        ends.increment()
+        if ends.value == 1 { didChangeValue(forKey: "isFinished") }
+        return ends.value > 1
+      }
+      override func start() {
+        isStarted.with { $0 = true }
+        didChangeValue(forKey: "isFinished")
+      }
+    }
+    try backend.withQueue { queue in
+      for _ in 0..<20 { queue.addOperation(Posting()) }
+      try queue.drainInTime("operations whose properties post once while they are read")
+    }
+  }
+
   @Test(
     "row 34: Foundation: a hand-written operation that finishes before the queue started it", arguments: allBackends)
   func finishesBeforeStart(backend: TestBackend) throws {

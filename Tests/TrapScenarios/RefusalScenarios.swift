@@ -19,6 +19,7 @@ enum RefusalScenarios {
       all["blocked-questions-\(backend)"] = { blockedQuestions(backend) }
       all["ready-posts-itself-\(backend)"] = { readyPostsItself(backend) }
       all["finished-posts-itself-\(backend)"] = { finishedPostsItself(backend) }
+      all["each-posts-the-other-\(backend)"] = { eachPostsTheOther(backend) }
     }
     all["dump-of-a-deadlock"] = { dumpOfADeadlock() }
     all["dump-beside-ends"] = { dumpBesideEnds() }
@@ -277,6 +278,34 @@ enum RefusalScenarios {
         try idleInTime()
         operation.closes.open()
         operation.didChangeValue(forKey: "isFinished")
+        try queue.drainInTime(seconds: 20)
+      }
+    }
+  }
+
+  /// Reading one property posts the other.
+  private final class Crossing: Operation, @unchecked Sendable {
+    // Invariant: thread-safe itself.
+    let opens = Gate()
+    override var isReady: Bool {
+      didChangeValue(forKey: "isFinished")
+      return super.isReady && opens.isOpen
+    }
+    override var isFinished: Bool {
+      didChangeValue(forKey: "isReady")
+      return super.isFinished
+    }
+  }
+
+  private static func eachPostsTheOther(_ backend: TestBackend) {
+    FaultScenarios.attempt {
+      try backend.withQueue { queue in
+        let operation = Crossing()
+        operation.name = "crossing"
+        try inTime("addOperation", seconds: 10) { queue.addOperation(operation) }
+        try idleInTime()
+        operation.opens.open()
+        operation.didChangeValue(forKey: "isReady")
         try queue.drainInTime(seconds: 20)
       }
     }

@@ -53,12 +53,13 @@ struct RefusalTests {
   func postsWhileAsked(backend: String) throws {
     try expectSuccess("ready-posts-itself-\(backend)", line: "\"never ready\"> posts a change whenever")
     try expectSuccess("finished-posts-itself-\(backend)", line: "\"never finished\"> posts a change whenever")
+    try expectSuccess("each-posts-the-other-\(backend)", line: "\"crossing\"> posts a change whenever")
   }
 
   static let scenarios: [String] = {
     let kinds = [
       "refused-descriptors", "refused-proc", "refused-keys", "diagnosis-of-a-deadlock", "blocked-questions",
-      "ready-posts-itself", "finished-posts-itself",
+      "ready-posts-itself", "finished-posts-itself", "each-posts-the-other",
     ]
     return kinds.flatMap { kind in backends.map { "\(kind)-\($0)" } } + ["dump-of-a-deadlock", "dump-beside-ends"]
   }()

@@ -29,11 +29,11 @@ extension Operation {
     var posts = Question.Posts()
     if key == nil || key == .isFinished { posts.insert(.isFinished) }
     if key == nil || key == .isReady { posts.insert(.isReady) }
-    if posts.isEmpty || Question.note(posts, about: self) { return }
+    if posts.isEmpty || Question.note(posts, about: self, inRead: true) { return }
     requestLook(posts)
   }
 
-  /// The same, for a thread that is not reading the operation's properties, or has just done so.
+  /// The same, for a thread that is not reading a property of the operation.
   private final func requestLook(_ posts: Question.Posts) {
     var examine = posts.contains(.isFinished)
     if posts.contains(.isReady) { examine = raise(StateWord.askAgain).has(StateWord.heldBack) || examine }
@@ -58,7 +58,7 @@ extension Operation {
     let before = state.bitwiseAnd(~StateWord.examinePending, ordering: .sequentiallyConsistent)
     if before.newValue & StateWord.finished == 0 {
       var rounds = 0
-      while Question.ask(self, look).posts.isEmpty == false, !stateNow.has(StateWord.finished) {
+      while !Question.ask(self, isRead: false, look).posts.isEmpty, !stateNow.has(StateWord.finished) {
         rounds += 1
         if rounds == Question.mostRounds {
           warnPostsWhileAsked()
@@ -73,12 +73,23 @@ extension Operation {
     withExtendedLifetime(queue) {}
   }
 
+  /// Reads the properties once, in an examination.
   private final func look() {
-    if isFinished { finishByWord() }
+    let (finished, posts) = Question.ask(self) { isFinished }
+    if finished { return finishByWord() }
+    lookAgain(posts)
+    // Another thread may be asking `isReady` at this moment: the flag tells that thread to ask again.
+    if posts.contains(.isReady) { raise(StateWord.askAgain) }
     guard stateNow.has(StateWord.heldBack) else { return }
     var batch = ReadyBatch(asks: .here)
     askReady(into: &batch)
     batch.submit()
+  }
+
+  /// A read posted a change: the examination around the read looks again, or else a new one does.
+  private final func lookAgain(_ posts: Question.Posts) {
+    if posts.isEmpty || Question.note(posts, about: self, inRead: false) { return }
+    requestLook(posts)
   }
 
   /// Reads `isReady`; again, when reading it posted a change of it.
@@ -88,7 +99,7 @@ extension Operation {
       let (ready, posts) = Question.ask(self) { isReady }
       left.formUnion(posts)
       if ready || !posts.contains(.isReady) {
-        if left.contains(.isFinished) { requestLook(.isFinished) }
+        lookAgain(left.intersection(.isFinished))
         return ready
       }
     }

@@ -1,17 +1,20 @@
 import CPlatform
 
-/// A property of an operation that this thread is reading, while it reads the property.
+/// What this thread is asking an operation: a property that the thread is reading, or the examination around the reads.
 ///
 /// An overridden property may post a change of the operation, each time that it is read. The queue answers a post by
-/// reading the property again, so such a class would be asked for ever. A post from inside a question is therefore
-/// noted in the question, and whoever asks asks again, at most `mostRounds` times.
+/// reading the property again, so such a class would be asked for ever. A post from inside a read is therefore noted in
+/// the question, and whoever asks asks again, at most `mostRounds` times. Other code that runs inside of an examination,
+/// such as a body on a backend that runs jobs at once, posts as everybody does: something may wait for the answer.
 ///
 /// Questions lie on the stack of their thread, each linked to the one outside of it: a property may run other
 /// operations, by waiting for them.
 struct Question {
   private let operation: UInt
+  /// Only code of the property runs inside.
+  private let isRead: Bool
   private let outer: UnsafeMutablePointer<Question>?
-  /// What was posted from inside since `ask` was called.
+  /// What was noted since `ask` was called.
   private var posts = Posts()
 
   struct Posts: OptionSet {
@@ -24,11 +27,14 @@ struct Question {
   /// post does so in the first few rounds.
   static let mostRounds = 100
 
-  /// Runs `body`, code that reads properties of the operation.
-  /// - Returns: what `body` returned, and what it posted.
-  static func ask<Answer>(_ operation: Operation, _ body: () -> Answer) -> (answer: Answer, posts: Posts) {
+  /// Runs `body`, which reads a property of the operation.
+  /// - Parameter isRead: false: `body` is an examination, whose reads are questions of their own.
+  /// - Returns: what `body` returned, and what was noted.
+  static func ask<Answer>(
+    _ operation: Operation, isRead: Bool = true, _ body: () -> Answer
+  ) -> (answer: Answer, posts: Posts) {
     var question = Question(
-      operation: operation.word, outer: cplatform_question()?.assumingMemoryBound(to: Question.self))
+      operation: operation.word, isRead: isRead, outer: cplatform_question()?.assumingMemoryBound(to: Question.self))
     let answer = withUnsafeMutablePointer(to: &question) { place in
       cplatform_set_question(place)
       defer { cplatform_set_question(place.pointee.outer) }
@@ -38,11 +44,13 @@ struct Question {
   }
 
   /// Notes a post in the innermost question about the operation on this thread.
-  /// - Returns: false when this thread is not asking the operation anything.
-  static func note(_ posts: Posts, about operation: Operation) -> Bool {
+  /// - Parameter inRead: whether that question must be a read.
+  /// - Returns: false when there is no such question: nothing was noted.
+  static func note(_ posts: Posts, about operation: Operation, inRead: Bool) -> Bool {
     var place = cplatform_question()?.assumingMemoryBound(to: Question.self)
     while let question = place, question.pointee.operation != operation.word { place = question.pointee.outer }
-    place?.pointee.posts.formUnion(posts)
-    return place != nil
+    guard let question = place, question.pointee.isRead || !inRead else { return false }
+    question.pointee.posts.formUnion(posts)
+    return true
   }
 }
