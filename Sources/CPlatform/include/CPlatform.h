@@ -96,17 +96,17 @@ typedef struct {
 } cplatform_magazines;
 
 /// The words take two instructions to read in a program, because the library is linked statically into whatever uses
-/// it.
+/// it. What every operation reads comes first: `spare_operations` ends with the first 64 bytes.
 typedef struct {
   void *_Nullable worker;  ///< the pool worker that owns this thread, if any (set by a backend)
   void *_Nullable frame;   ///< the innermost operation launch on this thread (set by the operation core)
   void *_Nullable pending_batch;  ///< the batch that a wait on this thread hands over first (see `ReadyBatch`)
-  void *_Nullable question;  ///< the innermost question to a subclass on this thread (see `Question`)
   void *_Nullable owed_queue;  ///< the queue to which this thread owes references (see `OwedReferences`)
   uint64_t unshared_counts;  ///< reference counts of an object that nobody else knows; 0: not looked up yet
   cplatform_magazines spare_operations;
   cplatform_magazines spare_chunks;
   void *_Nullable trace_buffer;  ///< this thread's buffer of events; NULL before its first event (see `TraceBuffer`)
+  void *_Nullable question;  ///< the innermost question to a subclass on this thread (see `Question`)
   uint32_t owed_count;
   int32_t base_nice;  ///< this thread's nice value without the operation's change; valid with `has_base_nice`
   bool has_base_nice;

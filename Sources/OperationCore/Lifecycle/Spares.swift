@@ -153,6 +153,7 @@ struct SpareDepot: @unchecked Sendable {
   }
 
   /// - Returns: a full magazine, or 0.
+  @inline(__always)
   func fetch<Kind: SpareKind>(_: Kind.Type) -> UInt {
     lock.pointee.withLock {
       let magazine = full.pointee
