@@ -241,13 +241,18 @@ enum RefusalScenarios {
   }
 
   private static func readyPostsItself(_ backend: TestBackend) {
+    let operation = NeverReady()
+    operation.name = "never ready"
+    staysIdle(backend, operation, until: operation.opens)
+  }
+
+  /// Adding the operation returns, nothing uses a CPU, and a post after the gate was opened still lets it run.
+  private static func staysIdle(_ backend: TestBackend, _ operation: Operation, until gate: Gate) {
     FaultScenarios.attempt {
       try backend.withQueue { queue in
-        let operation = NeverReady()
-        operation.name = "never ready"
         try inTime("addOperation", seconds: 10) { queue.addOperation(operation) }
         try idleInTime()
-        operation.opens.open()
+        gate.open()
         operation.didChangeValue(forKey: "isReady")
         try queue.drainInTime(seconds: 20)
       }
@@ -298,17 +303,9 @@ enum RefusalScenarios {
   }
 
   private static func eachPostsTheOther(_ backend: TestBackend) {
-    FaultScenarios.attempt {
-      try backend.withQueue { queue in
-        let operation = Crossing()
-        operation.name = "crossing"
-        try inTime("addOperation", seconds: 10) { queue.addOperation(operation) }
-        try idleInTime()
-        operation.opens.open()
-        operation.didChangeValue(forKey: "isReady")
-        try queue.drainInTime(seconds: 20)
-      }
-    }
+    let operation = Crossing()
+    operation.name = "crossing"
+    staysIdle(backend, operation, until: operation.opens)
   }
 
   /// The process uses hardly any CPU time any more.
