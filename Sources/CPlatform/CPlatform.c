@@ -198,7 +198,7 @@ static void report_hidden_threads(int reason) {
 }
 
 /// Reads a small file of the thread's folder in /proc; the text ends with a zero. Returns the text's length, 0 for
-/// a thread that has ended, -1 for a thread that is there and cannot be looked at.
+/// a thread that has ended, -1 with the reason in `errno` when the thread is there and the file cannot be read.
 static ssize_t read_thread_file(int32_t thread_id, const char *name, char *text, size_t size) {
   char path[64];
   snprintf(path, sizeof path, "/proc/self/task/%d/%s", thread_id, name);
@@ -212,7 +212,7 @@ static ssize_t read_thread_file(int32_t thread_id, const char *name, char *text,
   }
   // Without descriptors, or where /proc is not mounted or not this process's, every thread seems to have ended.
   if (syscall(SYS_tgkill, getpid(), thread_id, 0) != 0) return 0;
-  report_hidden_threads(length < 0 ? reason : ENODATA);
+  errno = length < 0 ? reason : ENODATA;
   return -1;
 }
 
@@ -220,7 +220,11 @@ static ssize_t read_thread_file(int32_t thread_id, const char *name, char *text,
 static char thread_state(int32_t thread_id) {
   char text[512];
   ssize_t length = read_thread_file(thread_id, "stat", text, sizeof text);
-  if (length <= 0) return length < 0 ? '-' : '?';
+  if (length == 0) return '?';
+  if (length < 0) {
+    report_hidden_threads(errno);
+    return '-';
+  }
   // The text is "tid (name) S ...". The name may itself contain brackets, so the search goes from the end.
   const char *bracket = strrchr(text, ')');
   return bracket && bracket[1] == ' ' ? bracket[2] : '?';
@@ -242,9 +246,9 @@ uint64_t cplatform_thread_cpu_ns(int32_t thread_id) {
 }
 
 void cplatform_thread_kernel_word(int32_t thread_id, char *word, size_t size) {
-  ssize_t length = read_thread_file(thread_id, "wchan", word, size);
-  if (length > 0 && strcmp(word, "0") != 0) return;
-  char state = length < 0 ? '-' : thread_state(thread_id);
+  // A kernel may be built without this file, and may forbid to read it: the thread's state is another file.
+  if (read_thread_file(thread_id, "wchan", word, size) > 0 && strcmp(word, "0") != 0) return;
+  char state = thread_state(thread_id);
   if (state == '-')
     snprintf(word, size, "/proc cannot be read");
   else

@@ -63,7 +63,7 @@ struct GateReportTests {
     #expect(!text.contains("as recorded"))
   }
 
-  /// Two bounds belong to what is in use after operations; the one that decides stands beside the number.
+  /// What is in use after operations has two bounds. The deciding bound stands beside the number.
   @Test(arguments: [(37.3, 1_000, false), (37.3, 36_000, true), (70, 1_000, true), (15, 1_000_000, false)])
   func theBoundThatDecidesIsShown(bytes: Double, operations: Int, isLeak: Bool) throws {
     let retained = AllocationCounts.Retained(bytesPerOp: bytes, operations: operations)

@@ -38,7 +38,7 @@ struct CommonMeansTests {
   static let go = Arm(subject: "go", workers: 2)
   static let dispatch = Arm(subject: "dispatch", workers: 2)
 
-  /// Six blocks in which an arm takes so many times as long as the reference.
+  /// Six blocks in which each arm takes the reference's time, times the arm's factor.
   static func line(_ benchmark: String, _ factors: [Arm: Double]) -> CommonMeans.Line {
     let all = factors.merging([Sample.reference: 1]) { $1 }
     return CommonMeans.Line(

@@ -168,10 +168,16 @@ enum RefusalScenarios {
   private static func dumpOfADeadlock() {
     let (queue, _) = makeDeadlock(TestBackend.stealing.leftRunning())
     queue.name = "in a deadlock"
+    let later = (0..<8).map { number in
+      let queue = OperationQueue()
+      queue.name = "later \(number)"
+      return queue
+    }
     kill(getpid(), SIGUSR1)
     // Written on a thread of the library's; nobody tells when.
     usleep(500_000)
     print("goes on")
+    withExtendedLifetime(later) {}
     exit(0)
   }
 

@@ -37,6 +37,10 @@ struct RefusalTests {
     #expect(run.exitCode == 0, "signal \(run.signal ?? 0): \(run.output)")
     #expect(run.output.contains("\"in a deadlock\">: 4 unfinished, 0 executing"), "\(run.output)")
     #expect(run.output.contains("goes on"))
+    let shown = run.output.split(separator: "\n").compactMap { line in
+      line.contains("unfinished") ? line.split(separator: "\"").dropFirst().first.map(String.init) : nil
+    }
+    #expect(shown == ["in a deadlock"] + (0..<8).map { "later \($0)" }, "in the order of making")
   }
 
   @Test("row 47: with dumps, queues may be made and ended anywhere, and 50,000 of them at once")

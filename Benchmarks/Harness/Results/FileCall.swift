@@ -43,7 +43,7 @@ enum FileCall {
     Glibc.unlink(name)
   }
 
-  /// Counts a stop point. Ends the process without any cleaning up when the stop point is the one that was named.
+  /// Counts a stop point. At the stop point whose number the variable names, the process is killed and cleans up nothing.
   private static func stopIfTold(after action: () -> Void = {}) {
     guard let stopAt, reached.add(1, ordering: .relaxed).newValue == stopAt else { return }
     action()

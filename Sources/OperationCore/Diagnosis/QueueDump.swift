@@ -15,10 +15,13 @@ enum QueueDump {
   private struct WeakQueue: @unchecked Sendable {
     // Sendable: touched under `lock`.
     weak var queue: OperationQueue?
+    /// Queues are shown in the order in which they were made.
+    let number: Int
   }
 
   /// Touched under `lock`.
   nonisolated(unsafe) private static var queues: [ObjectIdentifier: WeakQueue] = [:]
+  nonisolated(unsafe) private static var made = 0
   private static let lock = FutexLock()
 
   /// Starts the thread that writes, once. False without the variable, or when the system refuses the thread.
@@ -35,7 +38,10 @@ enum QueueDump {
   /// Called from a queue's `init`. O(1).
   static func remember(_ queue: OperationQueue) {
     guard cplatform_dump_wanted(), isOn else { return }
-    lock.withLock { queues[ObjectIdentifier(queue)] = WeakQueue(queue: queue) }
+    lock.withLock {
+      made += 1
+      queues[ObjectIdentifier(queue)] = WeakQueue(queue: queue, number: made)
+    }
   }
 
   /// Called from a queue's `deinit`, for every queue that was remembered. O(1).
@@ -47,8 +53,8 @@ enum QueueDump {
 
   private static func write() {
     // Under the lock references are taken, and none is given back: giving the last one back runs code of others.
-    let alive = lock.withLock { queues.values.compactMap(\.queue) }
+    let alive = lock.withLock { queues.values.compactMap { one in one.queue.map { (one.number, $0) } } }
     printError("\(alive.count) queues")
-    for queue in alive { printError(queue.diagnosis().description) }
+    for (_, queue) in alive.sorted(by: { $0.0 < $1.0 }) { printError(queue.diagnosis().description) }
   }
 }

@@ -4,7 +4,7 @@ import CPlatform
 ///
 /// An overridden property may post a change of the operation, each time that it is read. The queue answers a post by
 /// reading the property again, so such a class would be asked for ever. A post from inside a read is therefore noted in
-/// the question, and whoever asks asks again, at most `mostRounds` times. Other code that runs inside of an examination,
+/// the question, and the reader reads again, at most `mostRounds` times. Other code that runs inside of an examination,
 /// such as a body on a backend that runs jobs at once, posts as everybody does: something may wait for the answer.
 ///
 /// Questions lie on the stack of their thread, each linked to the one outside of it: a property may run other

@@ -41,8 +41,7 @@ public final class OperationObservation: Sendable {
 /// One registered handler, its types erased.
 ///
 /// Sendable: `active` is touched under `lock`, `last` under a lock of its own, `position` under the lock of the list
-/// that the observer is in. The handler is called without either
-/// lock.
+/// that the observer is in. The handler is called without any of these locks.
 final class Observer: @unchecked Sendable {
   /// When a handler is called.
   private enum Moment {
