@@ -43,7 +43,7 @@ let package = Package(
       swiftSettings: settings),
     .target(
       name: "StealingBackend", dependencies: ["OperationCore", "Primitives", "CPlatform"],
-      path: "Sources/StealingBackend", exclude: ["Sleep/README.md"],
+      path: "Sources/StealingBackend", exclude: ["README.md"],
       swiftSettings: settings),
     .target(
       name: "Operations",
@@ -52,7 +52,7 @@ let package = Package(
 
     // The laboratory. CJemalloc has no pkgConfig entry: that would link jemalloc wherever it is installed, and timed processes
     // must keep the system's allocator. The counting process alone gets it, preloaded from where pkg-config says it is.
-    .systemLibrary(name: "CJemalloc", path: "Sources/CJemalloc", providers: [.apt(["libjemalloc-dev"])]),
+    .systemLibrary(name: "CJemalloc", path: "Benchmarks/CJemalloc", providers: [.apt(["libjemalloc-dev"])]),
     // Two things Swift cannot say: a system call with variable arguments, and a function that stands before the C library's.
     .target(name: "CMeasure", path: "Benchmarks/CMeasure"),
     .target(
@@ -81,10 +81,6 @@ let package = Package(
         .product(name: "ArgumentParser", package: "swift-argument-parser", condition: laboratory),
       ],
       path: "Benchmarks/opbench", swiftSettings: settings),
-    .target(name: "Growth", dependencies: ["Operations"], path: "Benchmarks/Growth", swiftSettings: settings),
-    .executableTarget(
-      name: "scale", dependencies: ["Growth", "Operations", "Primitives", "Subjects"], path: "Benchmarks/scale",
-      swiftSettings: settings),
     .target(name: "TestSupport", dependencies: ["Operations"], path: "Tests/TestSupport", swiftSettings: settings),
     .testTarget(
       name: "PrimitivesTests", dependencies: ["Primitives", "CPlatform", "StressEngine", "TestSupport"],
@@ -99,25 +95,29 @@ let package = Package(
       swiftSettings: settings),
     // Seeded stress: an engine that a test and a small program (for memory checkers) share.
     .target(
-      name: "StressEngine", dependencies: ["Operations", "TestSupport"], path: "Tests/StressEngine",
+      name: "StressEngine", dependencies: ["Operations", "TestSupport"], path: "Tests/Stress/Engine",
       swiftSettings: settings),
     .executableTarget(
-      name: "StressRunner", dependencies: ["StressEngine", "TestSupport"], path: "Tests/StressRunner",
+      name: "StressRunner", dependencies: ["StressEngine", "TestSupport"], path: "Tests/Stress/Runner",
       swiftSettings: settings),
     .testTarget(
-      name: "StressTests", dependencies: ["StressEngine", "TestSupport"], path: "Tests/StressTests",
+      name: "StressTests", dependencies: ["StressEngine", "TestSupport"], path: "Tests/Stress/Tests",
       swiftSettings: settings),
     // Random programs against a sequential reference model: an engine that a test and a small program share.
     .target(
       name: "DifferentialEngine", dependencies: ["OperationCore", "Operations", "TestSupport"],
-      path: "Tests/DifferentialEngine",
-      exclude: ["README.md"], swiftSettings: settings),
+      path: "Tests/Differential/Engine", exclude: ["README.md"], swiftSettings: settings),
     .executableTarget(
-      name: "DifferentialRunner", dependencies: ["DifferentialEngine", "TestSupport"], path: "Tests/DifferentialRunner",
-      swiftSettings: settings),
+      name: "DifferentialRunner", dependencies: ["DifferentialEngine", "TestSupport"],
+      path: "Tests/Differential/Runner", swiftSettings: settings),
     .testTarget(
-      name: "DifferentialTests", dependencies: ["DifferentialEngine", "TestSupport"], path: "Tests/DifferentialTests",
-      exclude: ["Corpus"], swiftSettings: settings),
+      name: "DifferentialTests", dependencies: ["DifferentialEngine", "TestSupport"], path: "Tests/Differential/Tests",
+      swiftSettings: settings),
+    // Calls whose cost must not grow with a square: a test judges them, and a small program shows their curves.
+    .target(name: "GrowingCalls", dependencies: ["Operations"], path: "Tests/Growth/Calls", swiftSettings: settings),
+    .executableTarget(
+      name: "GrowthRunner", dependencies: ["GrowingCalls", "Operations", "TestSupport"], path: "Tests/Growth/Runner",
+      swiftSettings: settings),
     // The laboratory: one target for each of its modules, and what several of them share.
     .target(
       name: "LaboratorySupport", dependencies: ["Harness"], path: "Tests/LaboratorySupport", swiftSettings: settings),
@@ -138,37 +138,35 @@ let package = Package(
       path: "Tests/OpbenchTests", swiftSettings: settings),
     // Fuzzing of what reads files and other processes' output: an engine that tests and a program for libFuzzer share.
     .target(
-      name: "ReaderFuzzing", dependencies: ["Harness", "Workloads", "TestSupport"], path: "Tests/ReaderFuzzing",
-      exclude: ["Corpus"], swiftSettings: settings),
+      name: "ParserEngine", dependencies: ["Harness", "Workloads", "TestSupport"], path: "Tests/Parsers/Engine",
+      swiftSettings: settings),
     .executableTarget(
-      name: "ReaderFuzzer", dependencies: ["ReaderFuzzing"], path: "Tests/ReaderFuzzer", swiftSettings: settings),
+      name: "ParserFuzzer", dependencies: ["ParserEngine"], path: "Tests/Parsers/Fuzzer", swiftSettings: settings),
     .testTarget(
-      name: "ReaderFuzzingTests",
+      name: "ParserTests",
       dependencies: [
-        "ReaderFuzzing", "LaboratorySupport", "TestSupport", "Harness", "opbench",
+        "ParserEngine", "LaboratorySupport", "TestSupport", "Harness", "opbench",
         .product(name: "ArgumentParser", package: "swift-argument-parser", condition: laboratory),
       ],
-      path: "Tests/ReaderFuzzingTests", swiftSettings: settings),
+      path: "Tests/Parsers/Tests", swiftSettings: settings),
     // The contract: one suite, every backend.
     .testTarget(
-      name: "BackendConformanceTests", dependencies: ["Growth", "Operations", "TestSupport"],
+      name: "BackendConformanceTests", dependencies: ["GrowingCalls", "Operations", "TestSupport"],
       path: "Tests/BackendConformanceTests", swiftSettings: settings),
-    // Misuse traps, and the main queue needs a main thread: both in processes of their own.
+    // What needs a process of its own: traps, the main queue's thread, signals, refused descriptors, threads and memory.
     .executableTarget(
-      name: "TrapScenarios",
+      name: "ProcessScenarios",
       dependencies: ["Operations", "TestSupport", "StealingBackend", "ThreadPoolBackend", "DispatchBackend"],
-      path: "Tests/TrapScenarios",
-      swiftSettings: settings),
+      path: "Tests/Processes/Scenarios", swiftSettings: settings),
     .testTarget(
-      name: "TrapTests", dependencies: ["TrapScenarios", "ReadmeSample", "ImageLoaderTutorial", "TestSupport"],
-      path: "Tests/TrapTests", swiftSettings: settings),
+      name: "ProcessTests", dependencies: ["ProcessScenarios", "ReadmeSample", "TutorialSample", "TestSupport"],
+      path: "Tests/Processes/Tests", swiftSettings: settings),
     // The program that README.md shows first.
     .executableTarget(
-      name: "ReadmeSample", dependencies: ["Operations"], path: "Tests/ReadmeSample", swiftSettings: settings),
+      name: "ReadmeSample", dependencies: ["Operations"], path: "Tests/Samples/Readme", swiftSettings: settings),
     // What the tutorial of the documentation ends with (a symbolic link).
     .executableTarget(
-      name: "ImageLoaderTutorial", dependencies: ["Operations"], path: "Tests/ImageLoaderTutorial",
-      swiftSettings: settings),
+      name: "TutorialSample", dependencies: ["Operations"], path: "Tests/Samples/Tutorial", swiftSettings: settings),
     // The same sources (a symbolic link) compiled against Foundation and against Operations.
     .testTarget(
       name: "FoundationSourceTests", dependencies: ["TestSupport"], path: "Tests/SourceCompatibilityTests/Foundation",

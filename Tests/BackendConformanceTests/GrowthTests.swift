@@ -1,4 +1,4 @@
-import Growth
+import GrowingCalls
 import Operations
 import TestSupport
 import Testing

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Harness
 
-/// Against values that `scripts/expected_statistics.py` computed with NumPy and SciPy.
+/// Against values that `scripts/results/expected_statistics.py` computed with NumPy and SciPy.
 struct StatisticsTests {
   struct Expected: Decodable {
     struct Ranks: Decodable { let lower: Int, upper: Int, coverage: Double }

@@ -16,9 +16,9 @@ from opbench_report.published import texts
 def checkout(tmp_path, root):
     """The scripts and the report, with the Python that runs the tests and a bench that only notes what it is told."""
     checkout = tmp_path / "checkout"
-    (checkout / "scripts").mkdir(parents=True)
-    for name in ("plot", "reference", "check-results", "python-environment", "targets"):
-        shutil.copy(root / "scripts" / name, checkout / "scripts")
+    for name in ("plot", "results/reference", "check/results", "support/python-environment", "results/targets.py"):
+        (checkout / "scripts" / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(root / "scripts" / name, checkout / "scripts" / name)
     (checkout / "Benchmarks").mkdir()
     (checkout / "Benchmarks/report").symlink_to(root / "Benchmarks/report")
     environment = checkout / ".build/plot-venv"
@@ -51,8 +51,8 @@ def call(checkout, name, *arguments, folder=None):
     "name, arguments, code, words",
     [
         ("plot", ["--help"], 0, "report.html"),
-        ("check-results", [], 0, "there is no results/reference.csv.gz yet"),
-        ("reference", ["--from", "no.csv"], 66, "there is no such file"),
+        ("check/results", [], 0, "there is no results/reference.csv.gz yet"),
+        ("results/reference", ["--from", "no.csv"], 66, "there is no such file"),
     ],
 )
 def test_python_files_of_the_folder_are_not_taken(checkout, name, arguments, code, words):
@@ -77,7 +77,7 @@ def test_a_reference_run_that_was_stopped_goes_on(checkout, left, goes_on):
     work.mkdir()
     for name, text in {"validate.txt": "", **left}.items():
         (work / name).write_text(text)
-    assert call(checkout, "reference").returncode == 130
+    assert call(checkout, "results/reference").returncode == 130
     (told,) = (checkout / "told").read_text().splitlines()
     assert told.startswith("run --backend all --output") and told.endswith(" --resume") == goes_on
 
@@ -106,7 +106,7 @@ def test_excluded_blocks_do_not_count_for_a_target(checkout):
     targets_run(checkout, "all")
     targets_run(checkout, "some", excluded=[3])
     targets_run(checkout, "few", excluded=[2, 3])
-    said = {name: call(checkout, "targets", f"{name}.csv.gz").stdout for name in ("all", "some", "few")}
+    said = {name: call(checkout, "results/targets.py", f"{name}.csv.gz").stdout for name in ("all", "some", "few")}
     assert chain_line(said["all"]) == ["x2", "[2,", "2]", "7", "x0.8", "missed"]
     assert chain_line(said["some"]) == ["x2", "[2,", "2]", "6", "x0.8", "missed"]
     assert chain_line(said["few"]) == ["x2", "5", "x0.8", "too", "few", "blocks"]
@@ -123,7 +123,7 @@ def test_excluded_blocks_do_not_count_for_a_target(checkout):
 )
 def test_a_wrong_argument_for_the_targets(checkout, arguments, code, words):
     (checkout / "broken.env.json").write_text("[]")
-    done = call(checkout, "targets", *arguments)
+    done = call(checkout, "results/targets.py", *arguments)
     assert done.returncode == code and words in done.stderr and done.stderr.count("\n") == 1, done
 
 
@@ -131,14 +131,14 @@ def test_the_table_of_targets_must_be_what_its_results_say(checkout):
     targets_run(checkout / "results", "targets")
     targets_run(checkout / "results/cost-curves", "sizes")
     (checkout / "results/targets.txt").write_text("something else\n")
-    stale = call(checkout, "check-results")
+    stale = call(checkout, "check/results")
     assert stale.returncode == 1 and "results/targets.txt" in stale.stderr, stale
-    (checkout / "results/targets.txt").write_text(call(checkout, "targets").stdout)
-    assert call(checkout, "check-results").returncode == 0
+    (checkout / "results/targets.txt").write_text(call(checkout, "results/targets.py").stdout)
+    assert call(checkout, "check/results").returncode == 0
 
 
 def test_the_pattern_of_the_targets_names_benchmarks_as_list_prints_them(checkout):
-    names = call(checkout, "targets", "--pattern").stdout.strip().split("|")
+    names = call(checkout, "results/targets.py", "--pattern").stdout.strip().split("|")
     assert "^dependencies/chain length=1000$" in names
     assert "^dependencies/random-dag layers=16;probability=0[.]5;tasks=512$" in names
     assert not [name for name in names if "level=" in name or "length=1000000" in name]

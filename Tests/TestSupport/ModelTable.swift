@@ -36,7 +36,7 @@ package struct ModelTable {
       isSame,
       """
       the models know other transitions (\(difference)); regenerate with \
-      OPBENCH_WRITE_MODEL_TABLES=1 swift test --filter \(test) and run scripts/models
+      OPBENCH_WRITE_MODEL_TABLES=1 swift test --filter \(test) and run scripts/hunt/models
       """, sourceLocation: sourceLocation)
   }
 }

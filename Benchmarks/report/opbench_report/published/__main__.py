@@ -1,4 +1,4 @@
-"""`publish FILE.csv [--validation validate.txt]` and `check [--write]`, for scripts/reference and scripts/check-
+"""`publish FILE.csv [--validation validate.txt]` and `check [--write]`, for scripts/results/reference and scripts/check-
 results."""
 
 import argparse
@@ -39,7 +39,7 @@ def main(arguments=None):
         print(f"{name}: {complaint}", file=sys.stderr)
         return complaint.code
     for line in found:
-        print(f"check-results: {line}", file=sys.stderr)
+        print(f"check/results: {line}", file=sys.stderr)
     has_results = os.path.exists(os.path.join(options.root, "results", texts.CSV))
     if found:
         return 1

@@ -7,7 +7,7 @@ from ..complaint import Complaint
 from ..data import results as result_files
 from . import texts
 
-_AGAIN = "scripts/check-results --write makes it again"
+_AGAIN = "scripts/check/results --write makes it again"
 
 
 def disagreements(root):

@@ -1,0 +1,422 @@
+#!/usr/bin/env python3
+"""Holds the documentation and the code together.
+
+Fails when a public symbol of Operations or Laboratory is undocumented; when a sample or a step of the tutorial does not compile;
+when a command or a sample of a page fails or does not print the lines that the page shows; when a page names a file that is not there; when
+a row of the contract speaks of Foundation and is not in the table of PortingFromFoundation.md; and when the message of an @available
+names an API that an asynchronous function cannot use.
+
+Commands stand in blocks of ```console, behind "$ "; what they print stands below them, "..." for lines left out. They run in
+a folder of its own, page by page and in order, with the programs of the debug build on the path; ./program is README.md's. What takes
+long is run smaller or otherwise, by the list INSTEAD: --list shows each command with what is run for it, and why.
+A block of ```output shows what the sample above it prints; numbers and addresses may differ.
+
+Options: --symbols (only those, for which nothing but the library and the laboratory is built), --built (takes what was built last,
+whatever with; otherwise a plain debug build is made), --list, --self-test.
+"""
+
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+CATALOGUES = ("Sources/Operations/Operations.docc", "Benchmarks/Laboratory/Laboratory.docc")
+PORTING, CONTRACT = f"{CATALOGUES[0]}/PortingFromFoundation.md", "Sources/OperationCore/CONTRACT.md"
+# Rows that mention Foundation without a difference in behaviour: it traps in the same words, calls the same overrides, or is older.
+SAME_AS_FOUNDATION = {23, 42}
+PRODUCTS = ("opbench", "ReadmeSample", "DifferentialRunner", "StressRunner")
+LIBRARY = ("CPlatform", "Primitives", "OperationCore", "DispatchBackend", "ThreadPoolBackend", "StealingBackend", "Operations")
+SECONDS = 180
+
+# (what a command is, what is run for it, why). The first that matches counts. \\1 is the rest of the command.
+INSTEAD = [
+    (r"scripts/bench( .*)?", "bash -n scripts/bench && opbench --backend stealing", "it builds for release, and measures for minutes"),
+    (r"scripts/test", "bash -n scripts/test", ".ci/run passes all tests with it"),
+    (r"swift test( .*)?", "test -d {root}/Tests/BackendConformanceTests && swift test --help", ".ci/run passes all tests"),
+    (r"scripts/peers", "scripts/peers --help", "it builds programs in three other languages"),
+    (r"(opbench run --benchmark 'metg .*)", "\\1 --dry-run", "the sweep of a debug build may not reach half of the peak"),
+    (r"(opbench run --benchmark .* --variants)", "\\1 --dry-run", "larger sizes take minutes, and a debug build longer"),
+    (r"(opbench run --backend [\w,-]+) --benchmark forkjoin", "\\1", "trees of tasks take minutes in a debug build"),
+    (r"scripts/gate .*", "bash -n scripts/gate && opbench gate --help", "it builds two revisions for release, and measures for minutes"),
+    (r"opbench gate --self-test", "opbench gate --help", ".ci/run runs it"),
+    (r"opbench gate --calibrate .*", "opbench gate --help", "it measures for hours"),
+    (r"opbench validate .*", "opbench validate --help", "it measures for nine minutes"),
+    (r"Examples/(\w+)/check", "bash -n Examples/\\1/check", "it builds a package for release twice; a job of ci.yml runs it"),
+    (r"scripts/hunt/fuzz .*", "DifferentialRunner --backend stealing --programs 20 --seed 1", "it builds for release"),
+    (r"scripts/hunt/stress .*", "OPBENCH_STRESS_SECONDS=1 OPBENCH_STRESS_SEED=1 StressRunner", "it builds for release, and takes minutes"),
+    (r"kill -USR1 .*", "true", "./program has ended by then; ThreadTests sends the signal"),
+    (r"\.ci/run", "bash -n .ci/run", "it runs this check"),
+    (r"swift run -c release opbench( .*)?", "opbench\\1", "a release build takes minutes more than the debug build of the tests"),
+]
+# Measuring runs are narrowed: one value of each of two processes, of one benchmark where the command asks for all.
+NARROWED = "--blocks 2 --values 1"
+ONE_BENCHMARK = "--benchmark overhead/external-add"
+
+
+def pages(root=ROOT):
+    found = [root / "README.md", root / "CONTRIBUTING.md"]
+    for catalogue in CATALOGUES:
+        found += sorted((root / catalogue).rglob("*.md"))
+    return [page for page in found if page.exists()]
+
+
+def blocks(text):
+    """[(language, lines)] of the fenced blocks."""
+    return [(found[1], found[2].splitlines()) for found in re.finditer(r"^```(.*)\n((?:.*\n)*?)```$", text, re.M)]
+
+
+# -- Symbols
+
+
+def undocumented(graph):
+    """A line for each symbol of a symbol graph without documentation, in the order of the files."""
+    lines = []
+    for symbol in graph["symbols"]:
+        if symbol.get("docComment", {}).get("lines"):
+            continue
+        place = symbol.get("location", {})
+        # What the compiler makes, such as init(rawValue:) of an enumeration, has no place.
+        if place:
+            path = place["uri"].split("file://")[-1].removeprefix(f"{ROOT}/")
+            lines.append(f"{path}:{place['position']['line'] + 1}: {'.'.join(symbol['pathComponents'])} is undocumented")
+    return sorted(lines)
+
+
+def symbol_complaints(folder, is_built):
+    command = [ROOT / "scripts/docs", "--symbols", "--output", folder, *(["--built"] if is_built else [])]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        return [f"scripts/docs --symbols failed: {(done.stderr.strip() or 'without a word').splitlines()[-1]}"]
+    graphs = sorted(pathlib.Path(folder, "symbols").glob("*/*.symbols.json"))
+    return [line for graph in graphs for line in undocumented(json.loads(graph.read_text()))]
+
+
+# -- Samples
+
+
+def as_program(lines):
+    """A sample as a file that compiles, and the options for it."""
+    text = "\n".join(lines) + "\n"
+    if lines[0].startswith(".product("):
+        lines = [".package(path: \"..\")", *lines]
+    if lines[0].startswith(".package("):
+        # Lines of Package.swift.
+        package, product = lines
+        return (
+            "import PackageDescription\nlet package = Package(name: \"Program\", dependencies: ["
+            f"{package}], targets: [.target(name: \"Program\", dependencies: [{product}])])\n",
+            ["-package-description-version", "6.3.0", "-I", str(manifest_folder())],
+        )
+    return text, ["-parse-as-library"] if "@main" in text else []
+
+
+def manifest_folder():
+    swift = subprocess.run(["bash", "-c", "readlink -f $(command -v swiftc)"], capture_output=True, text=True).stdout.strip()
+    return pathlib.Path(swift).parent.parent / "lib/swift/pm/ManifestAPI"
+
+
+def compile_complaint(name, text, options, flags, folder):
+    """One line, or None."""
+    file = pathlib.Path(folder, "main.swift")
+    file.write_text(text)
+    command = ["swiftc", "-typecheck", "-swift-version", "6", "-warnings-as-errors", *flags, *options, file]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    if done.returncode == 0:
+        return None
+    first = next((line for line in done.stderr.splitlines() if "error:" in line), done.stderr.strip())
+    return f"{name} does not compile: {first.split('error:')[-1].strip()}"
+
+
+def masked(line):
+    """A line without what differs from run to run."""
+    line = re.sub(r"0x[0-9a-f]+", "0x", line.strip())
+    line = re.sub(r"\d+(\.\d+)? (ns|µs|us|ms|s)\b", "N s", line)
+    return re.sub(r"\bthread \d+|\d+ workers?, \d+ threads?|kernel: \w+", "N", line)
+
+
+def unprinted_lines(shown, printed):
+    """The shown lines that are not printed, in that order; "..." stands for lines left out."""
+    rest = iter(masked(line) for line in printed.splitlines())
+    return [line for line in shown if line.strip() and line.strip() != "..." and masked(line) not in rest]
+
+
+def output_complaint(name, sample, shown, flags, folder, binaries):
+    """One line, or None. The library's modules are linked from their object files."""
+    file, program = pathlib.Path(folder, "main.swift"), pathlib.Path(folder, "sample")
+    file.write_text("\n".join(sample) + "\n")
+    objects = [one for module in LIBRARY for one in sorted(pathlib.Path(binaries, f"{module}.build").rglob("*.o"))]
+    command = ["swiftc", "-swift-version", "6", *flags, file, *objects, "-o", program]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    if done.returncode == 0:
+        try:
+            done = subprocess.run([program], capture_output=True, text=True, timeout=SECONDS)
+        except subprocess.TimeoutExpired:
+            return f"{name} has not ended after {SECONDS} seconds"
+    if done.returncode:
+        return f"{name} ends with {done.returncode}: {(done.stderr.strip() or 'without a word').splitlines()[-1]}"
+    for line in unprinted_lines(shown, done.stdout):
+        return f"{name} does not print the line '{line.strip()}'"
+
+
+def output_complaints(flags, folder, binaries):
+    for page in pages():
+        sample, number = None, 0
+        for language, lines in blocks(page.read_text()):
+            if language == "swift":
+                sample, number = lines, number + 1
+            elif language == "output":
+                name = f"{page.relative_to(ROOT)}: sample {number}"
+                yield output_complaint(name, sample, lines, flags, folder, binaries) if sample else f"{name}: output without a sample"
+
+
+# -- Messages of the compiler
+
+
+def advice(text):
+    """[(type, name)] of what the messages of @available in a file name: the type is the one that the declaration belongs to."""
+    found, owner = [], None
+    for line in text.splitlines():
+        head = re.match(r"(?:\w+ )*(?:class|struct|enum|actor|protocol|extension) (\w+)", line)
+        owner = head[1] if head else owner
+        message = re.match(r'\s*@available\(.*\bmessage: "(.*)"\)', line)
+        for name in re.findall(r"\b\w+\((?:\w+:)*\)|\b[a-z]+[A-Z]\w*\b", message[1]) if message else []:
+            found.append((owner, name))
+    return found
+
+
+def advice_complaint(place, owner, name, flags, folder):
+    """Where an asynchronous function cannot use what the message names: one line, or None. Overloads need not be told apart."""
+    file = pathlib.Path(folder, "advice.swift")
+    # A method is called: a reference to one that may block compiles everywhere.
+    use = re.sub(r"(\w+):", lambda found: "some()," if found[1] == "_" else f"{found[1]}: some(),", name).replace(",)", ")")
+    follow = f"func some<T>() -> T {{ fatalError() }}\nfunc follow(_ it: {owner}) async {{ _ = try? it.{use} }}\n"
+    file.write_text(f"import Operations\nimport Laboratory\n{follow}")
+    done = subprocess.run(["swiftc", "-typecheck", "-swift-version", "6", *flags, file], cwd=ROOT, capture_output=True, text=True)
+    errors = [line.split("error:")[-1].strip() for line in done.stderr.splitlines() if "error:" in line]
+    # A name that is unavailable there is a warning in some language modes.
+    errors += [line.split("warning:")[-1].strip() for line in done.stderr.splitlines() if "warning:" in line and "unavailable" in line]
+    wrong = [error for error in errors if "ambiguous use" not in error]
+    return f"{place}: a message says '{name}', which cannot be used there: {wrong[0]}" if wrong else None
+
+
+def advice_complaints(flags, folder):
+    for source in sorted([*(ROOT / "Sources").rglob("*.swift"), *(ROOT / "Benchmarks").rglob("*.swift")]):
+        for owner, name in advice(source.read_text()):
+            yield advice_complaint(source.relative_to(ROOT), owner, name, flags, folder)
+
+
+def sample_complaints(flags, folder):
+    for page in pages():
+        samples = [lines for language, lines in blocks(page.read_text()) if language == "swift"]
+        for number, lines in enumerate(samples, 1):
+            yield compile_complaint(f"{page.relative_to(ROOT)}: sample {number}", *as_program(lines), flags, folder)
+    for catalogue in CATALOGUES:
+        for step in sorted((ROOT / catalogue).rglob("*.swift")):
+            yield compile_complaint(step.relative_to(ROOT), step.read_text(), [], flags, folder)
+
+
+# -- Commands
+
+
+def commands(lines):
+    """[(command, the lines shown below it)] of a console block; None where the block is no such."""
+    found = []
+    for line in lines:
+        if line.startswith("$ "):
+            found.append((line[2:], []))
+        elif not found:
+            return None
+        elif line.strip() and line != "...":
+            found[-1][1].append(line)
+    return found
+
+
+def replaced(command, used=None):
+    """What is run for a command, and why not the command itself (None: it is)."""
+    reason = None
+    for pattern, instead, why in INSTEAD:
+        found = re.fullmatch(pattern, command)
+        if found:
+            if used is not None:
+                used.add(pattern)
+            command, reason = re.sub(r"\\1", lambda _: found[1] or "", instead), why
+            break
+    narrow = re.search(r"\bopbench(?= --(?!help|version|generate)| run|$)(.*)", command)
+    is_short = any(one in command for one in ("--dry-run", "--help")) or all(one in command for one in ("--quick", "--benchmark"))
+    if narrow and not is_short:
+        rest = re.sub(r" --quick| --blocks \d+", "", narrow[1])
+        rest += f" {NARROWED}" + ("" if "--benchmark" in rest else f" {ONE_BENCHMARK}")
+        command = f"{command[: narrow.start()]}opbench{rest}"
+        reason = f"{reason}; it measures" if reason else "it measures for minutes"
+    return command, reason
+
+
+def runnable(command, scratch):
+    """With the paths of the checkout in their places: the command runs elsewhere."""
+    command = command.format(root=ROOT, scratch=scratch) if "{root}" in command or "{scratch}" in command else command
+    return re.sub(r"(?<![\w/])(scripts|Examples|results|\.ci)/", lambda found: f"{ROOT}/{found[1]}/", command)
+
+
+def lacking_words(shown, printed):
+    """The shown lines of which no printed line has all words: numbers and units differ from run to run."""
+    words = lambda line: set(re.findall(r"[A-Za-z_]{4,}", line))
+    have = [words(line) for line in printed.splitlines()]
+    return [line for line in shown if not any(words(line) <= one for one in have)]
+
+
+def command_complaints(folder, binaries):
+    environment = {**os.environ, "PATH": f"{binaries}:{os.environ['PATH']}", "COLUMNS": "140"}
+    used = set()
+    for page in pages():
+        scratch = pathlib.Path(folder, page.stem)
+        scratch.mkdir()
+        (scratch / "program").symlink_to(pathlib.Path(binaries, "ReadmeSample"))
+        name = page.relative_to(ROOT)
+        for language, lines in blocks(page.read_text()):
+            if language not in ("", "console", "swift", "output"):
+                yield f"{name}: a block of '{language}': the blocks are of console, of swift, of output, or plain"
+            if language != "console":
+                continue
+            listed = commands(lines)
+            if listed is None:
+                yield f"{name}: a block of console begins with '{lines[0] if lines else ''}', not with '$ '"
+            for command, shown in listed or []:
+                run, _ = replaced(command, used)
+                try:
+                    done = subprocess.run(
+                        ["bash", "-c", runnable(run, scratch)], cwd=scratch, env=environment, stdin=subprocess.DEVNULL,
+                        capture_output=True, text=True, timeout=SECONDS,
+                    )  # fmt: skip
+                except subprocess.TimeoutExpired:
+                    yield f"{name}: '{run}' (for '{command}') has not ended after {SECONDS} seconds"
+                    continue
+                # 69: something that this machine does not have, such as Python with venv; the line says what.
+                if done.returncode == 69:
+                    print(f"check/docs: not run: '{command}': {done.stderr.strip().splitlines()[-1]}", file=sys.stderr)
+                elif done.returncode:
+                    last = (done.stderr.strip() or done.stdout.strip() or "without a word").splitlines()[-1]
+                    yield f"{name}: '{run}' (for '{command}') ends with {done.returncode}: {last}"
+                else:
+                    for line in lacking_words(shown, done.stdout + done.stderr):
+                        yield f"{name}: '{command}' does not print a line such as '{line.strip()}'"
+    for pattern, _, _ in INSTEAD:
+        if pattern not in used:
+            yield f"scripts/check/docs.py: no page has a command '{pattern}' any more: take it out of INSTEAD"
+
+
+# -- Names of files, and the contract
+
+FOLDERS = r"(?:\.ci|\.github|scripts|Sources|Benchmarks|Tests|results|Examples)"
+
+
+def missing_files(name, text, folder, root=ROOT):
+    """A line for each file that a page names and that is not there."""
+    text = re.sub(r"^```.*?^```$", "", text, flags=re.M | re.S)
+    named = [root / path for path in re.findall(rf"`({FOLDERS}/[\w./+-]*)[^`\n]*`", text)]
+    named += [folder / path for path in re.findall(r"\]\((?!https?:|#|doc:)([^)#\s]+)[^)]*\)", text)]
+    return [f"{name} names {os.path.relpath(path, root)}, which is not there" for path in named if not path.exists()]
+
+
+def porting_complaints(contract, porting):
+    rows = {int(found[1]) for found in re.finditer(r"^\| (\d+) \|.*Foundation.*\|.*\|$", contract, re.M)} - SAME_AS_FOUNDATION
+    listed = [int(found[1]) for found in re.finditer(r"^\| (\d+) \|", porting, re.M)]
+    yield from (f"{PORTING} lacks row {row}, in which the contract speaks of Foundation" for row in sorted(rows - set(listed)))
+    yield from (f"{PORTING} has row {row}, of which the contract says nothing about Foundation" for row in sorted(set(listed) - rows))
+
+
+# -- The test of the script itself
+
+
+def self_test():
+    graph = lambda *lines: {"symbols": [{"pathComponents": ["A", "b"], "location": {"uri": f"file://{ROOT}/A.swift", "position": {"line": 6}}, **({"docComment": {"lines": list(lines)}} if lines else {})}]}  # fmt: skip
+    cases = [
+        (undocumented(graph("what")), []),
+        (undocumented(graph()), ["A.swift:7: A.b is undocumented"]),
+        (blocks("a\n```console\n$ x\n```\n\n```\ny\n```\n"), [("console", ["$ x"]), ("", ["y"])]),
+        (commands(["$ a", "out 1", "...", "$ b"]), [("a", ["out 1"]), ("b", [])]),
+        (commands(["a"]), None),
+        (replaced("true"), ("true", None)),
+        (replaced("opbench list"), ("opbench list", None)),
+        (replaced("opbench run --dry-run"), ("opbench run --dry-run", None)),
+        (replaced("opbench run --blocks 9 --benchmark x")[0], f"opbench run --benchmark x {NARROWED}"),
+        (replaced("opbench --quick --benchmark x"), ("opbench --quick --benchmark x", None)),
+        (replaced("swift run -c release opbench --quick")[0], f"opbench {NARROWED} {ONE_BENCHMARK}"),
+        (lacking_words(["time  12 ns", "bytes 3"], "time 15 us\n"), ["bytes 3"]),
+        (unprinted_lines(["a 0x1f", "...", "for 3 ms"], "a 0x22\nb\nfor 40 ms\n"), []),
+        (unprinted_lines(["b", "a 2"], "a 2\nb\n"), ["a 2"]),
+        (advice('open class A {\n  @available(*, noasync, message: "blocks; use go(_:to:) or aBlock")\n'), [("A", "go(_:to:)"), ("A", "aBlock")]),
+        (advice('open class A {\n  @available(*, noasync, message: "blocks the thread")\n'), []),
+        (missing_files("P", "`scripts/docs` and `scripts/no --option` [a](b.md) [c](https://d)", ROOT / "x"), ["P names scripts/no, which is not there", "P names x/b.md, which is not there"]),
+        (len(list(porting_complaints("| 1 | a (Foundation b) | c |\n| 2 | a | c |\n", "| 2 | x |\n"))), 2),
+        (list(porting_complaints("| 1 | a (Foundation b) | c |\n", "| 1 | x |\n")), []),
+    ]  # fmt: skip
+    wrong = [(got, wanted) for got, wanted in cases if got != wanted]
+    for got, wanted in wrong:
+        print(f"check/docs: {got!r} where {wanted!r} belongs", file=sys.stderr)
+    with tempfile.TemporaryDirectory() as folder:
+        broken = compile_complaint("P", "let a: Int = true\n", [], [], folder)
+        # Without the library, the type of each message is the first thing that is missing.
+        if not advice_complaint("P", "OperationQueue", "nothing(_:)", [], folder):
+            wrong.append("advice")
+            print("check/docs: a message that names nothing is not found", file=sys.stderr)
+    if broken is None or not broken.startswith("P does not compile:"):
+        wrong.append(broken)
+        print("check/docs: a sample that does not compile is not found", file=sys.stderr)
+    print(f"check/docs: {len(cases) + 2} cases, {len(wrong)} wrong")
+    return 1 if wrong else 0
+
+
+def listing():
+    for page in pages():
+        for language, lines in blocks(page.read_text()):
+            for command, _ in (commands(lines) or []) if language == "console" else []:
+                run, why = replaced(command)
+                print(f"{page.relative_to(ROOT)}: {command}" + (f"\n    runs: {run}\n    since {why}" if why else ""))
+    return 0
+
+
+def complaints(symbols_only, is_built, folder):
+    yield from symbol_complaints(folder, is_built)
+    if symbols_only:
+        return
+    for product in () if is_built else PRODUCTS:
+        done = subprocess.run(["swift", "build", "--product", product], cwd=ROOT, capture_output=True, text=True)
+        if done.returncode:
+            yield f"swift build --product {product} failed: {done.stderr.strip().splitlines()[-1:]}"
+            return
+    binaries = subprocess.run(["swift", "build", "--show-bin-path"], cwd=ROOT, capture_output=True, text=True).stdout.strip()
+    flags = pathlib.Path(folder, "symbols/flags").read_text().splitlines()
+    for page in pages():
+        yield from missing_files(page.relative_to(ROOT), page.read_text(), page.parent)
+    yield from porting_complaints((ROOT / CONTRACT).read_text(), (ROOT / PORTING).read_text())
+    yield from filter(None, sample_complaints(flags, folder))
+    yield from filter(None, output_complaints(flags, folder, binaries))
+    yield from filter(None, advice_complaints(flags, folder))
+    yield from command_complaints(folder, binaries)
+
+
+def main(arguments):
+    if arguments == ["--self-test"]:
+        return self_test()
+    if arguments == ["--list"]:
+        return listing()
+    if not set(arguments) <= {"--symbols", "--built"}:
+        print("check/docs: the options are --symbols, --built, --list and --self-test", file=sys.stderr)
+        return 64
+    symbols_only = "--symbols" in arguments
+    with tempfile.TemporaryDirectory() as folder:
+        found = 0
+        for line in complaints(symbols_only, "--built" in arguments, folder):
+            found += 1
+            print(f"check/docs: {line}", file=sys.stderr)
+    if not found:
+        print("check/docs: the pages and the code agree" if not symbols_only else "check/docs: every public symbol is documented")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
