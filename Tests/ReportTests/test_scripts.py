@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -142,3 +143,38 @@ def test_the_pattern_of_the_targets_names_benchmarks_as_list_prints_them(checkou
     assert "^dependencies/chain length=1000$" in names
     assert "^dependencies/random-dag layers=16;probability=0[.]5;tasks=512$" in names
     assert not [name for name in names if "level=" in name or "length=1000000" in name]
+
+
+def test_what_hangs_says_where_and_what_others_started_stays(tmp_path, root):
+    """A command that hangs gets SIGABRT, and so do its children of that name; another session's process of that name lives on."""
+    hanging = tmp_path / "hanging.xctest"
+    hanging.write_text("import faulthandler, time\nfaulthandler.enable()\nprint('begun', flush=True)\ntime.sleep(100)\n")
+    other = subprocess.Popen([sys.executable, hanging], start_new_session=True, stdout=subprocess.PIPE, text=True)
+    try:
+        assert other.stdout.readline() == "begun\n"
+        program(tmp_path / "parent", f'"{sys.executable}" "{hanging}" && true; sleep 100')
+        done = subprocess.run(
+            ["bash", "-c", f"source {root}/scripts/support/watched; watched 2 'hanging[.]xctest' {tmp_path}/parent"],
+            env={**os.environ, "WATCHED_GRACE": "1"}, capture_output=True, text=True, timeout=60,
+        )
+        assert done.returncode not in (0, 64, 127)
+        assert "has not ended after 2 seconds" in done.stderr and "Fatal Python error: Aborted" in done.stderr
+        assert other.poll() is None
+    finally:
+        other.kill()
+
+
+def test_a_stopped_watch_ends_what_it_started(tmp_path, root):
+    program(tmp_path / "child", "echo $$; exec sleep 100")
+    watch = subprocess.Popen(
+        ["bash", "-c", f"source {root}/scripts/support/watched; watched 100 sleep {tmp_path}/child"],
+        stdout=subprocess.PIPE, text=True,
+    )
+    child = int(watch.stdout.readline())
+    watch.terminate()
+    assert watch.wait(timeout=30) == 130
+    for _ in range(100):
+        if not os.path.exists(f"/proc/{child}"):
+            return
+        time.sleep(0.1)
+    raise AssertionError(f"process {child} goes on")

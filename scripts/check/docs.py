@@ -45,7 +45,7 @@ INSTEAD = [
     (r"opbench gate --self-test", "opbench gate --help", ".ci/run runs it"),
     (r"opbench gate --calibrate .*", "opbench gate --help", "it measures for hours"),
     (r"opbench validate .*", "opbench validate --help", "it measures for nine minutes"),
-    (r"Examples/(\w+)/check", "bash -n Examples/\\1/check", "it builds a package for release twice; a job of ci.yml runs it"),
+    (r"Examples/(\w+)/check", "bash -n Examples/\\1/check", "it builds a package for release twice; scripts/ci nightly runs it"),
     (r"scripts/hunt/fuzz .*", "DifferentialRunner --backend stealing --programs 20 --seed 1", "it builds for release"),
     (r"scripts/hunt/stress .*", "OPBENCH_STRESS_SECONDS=1 OPBENCH_STRESS_SEED=1 StressRunner", "it builds for release, and takes minutes"),
     (r"kill -USR1 .*", "true", "./program has ended by then; ThreadTests sends the signal"),
