@@ -11,8 +11,8 @@ import Synchronization
 /// monitor's bonus. On a private queue the first `width` callouts are handed to Dispatch. Dispatch has a thread for
 /// each CPU, and adds one a second. The other callouts get threads of the backend's own. Everything is under `lock`.
 /// `ThreadPoolBackend/README.md` has the protocol.
-final class CalloutLists: @unchecked Sendable {
-  // Sendable: `state` is touched under `lock`.
+final class CalloutLists: ListPool, @unchecked Sendable {
+  // Sendable: the fields are constants, atomics, or guarded by `lock`.
 
   struct State: ~Copyable {
     var jobs: PriorityFIFO
@@ -31,16 +31,21 @@ final class CalloutLists: @unchecked Sendable {
     /// How many callouts had begun in all; `begunAtLook` is that number at the monitor's last look.
     var begun = 0
     var begunAtLook = 0
+
+    /// For assertions.
+    var isPossible: Bool {
+      out >= 0 && onQueue >= 0 && pending >= 0 && replaced >= 0 && blocked >= 0 && onQueue <= out
+    }
   }
 
   private let queue: DispatchQueue
   /// Nobody else uses the queue, so jobs may also run on threads that are not the queue's own.
   private let isPrivate: Bool
+  /// How many callouts are out while none is blocked.
   private let width: Int
   private let threadLimit: Int
-  private let lock = FutexLock()
-  private let state = UnsafeMutablePointer<State>.allocate(capacity: 1)
-  private let monitor = BlockingMonitor(name: "dispatch-watch")
+  private let lock: Locked<State>
+  let monitor = BlockingMonitor(name: "dispatch-watch")
   private let shortage = ThreadShortage(poolName: "dispatch backend's")
   /// The number of jobs, for callouts that look without the lock.
   private let queuedHint = Atomic<Int>(0)
@@ -56,22 +61,18 @@ final class CalloutLists: @unchecked Sendable {
     self.isPrivate = isPrivate
     self.width = width
     self.threadLimit = max(width, threadLimit)
-    state.initialize(to: State(jobs: PriorityFIFO(fairnessInterval: fairnessInterval)))
+    lock = Locked(State(jobs: PriorityFIFO(fairnessInterval: fairnessInterval)))
     cplatform_watch_fork()
   }
 
-  deinit {
-    monitor.stop()
-    state.deinitialize(count: 1)
-    state.deallocate()
-  }
+  deinit { monitor.stop() }
 
   // MARK: - Submitting
 
   func submit(_ job: Job) {
     checkNotForked()
     lock.lock()
-    state.pointee.jobs.append(job.word)
+    lock.state.jobs.append(job.word)
     unlockAndCallOut(atMost: 1)
   }
 
@@ -79,7 +80,7 @@ final class CalloutLists: @unchecked Sendable {
     checkNotForked()
     lock.lock()
     let count = jobs.count
-    state.pointee.jobs.append(contentsOf: jobs)
+    lock.state.jobs.append(contentsOf: jobs)
     unlockAndCallOut(atMost: count)
   }
 
@@ -91,20 +92,21 @@ final class CalloutLists: @unchecked Sendable {
     }
   }
 
-  private var allowed: Int { width + state.pointee.blocked + state.pointee.bonus.places }
+  private var allowed: Int { width + lock.state.blocked + lock.state.bonus.places }
 
   /// Called under `lock`; gives `lock` up. Calls out as many callouts as there are jobs and places for. If more are
   /// wanted, the monitor looks whether the callouts that are out block.
   private func unlockAndCallOut(atMost count: Int) {
-    let wanted = min(count, state.pointee.jobs.count)
-    let places = min(allowed, isPrivate ? threadLimit : .max) - state.pointee.out
+    assert(lock.state.isPossible, "more callouts were counted out of a part of the backend than were in")
+    let wanted = min(count, lock.state.jobs.count)
+    let places = min(allowed, isPrivate ? threadLimit : .max) - lock.state.out
     let new = max(0, min(wanted, places))
-    let toDispatch = isPrivate ? max(0, min(new, width - state.pointee.onQueue)) : new
-    state.pointee.out += new
-    state.pointee.onQueue += toDispatch
-    state.pointee.pending += toDispatch
-    let isFull = new < wanted && isPrivate && state.pointee.out >= threadLimit
-    queuedHint.store(state.pointee.jobs.count, ordering: .relaxed)
+    let toDispatch = isPrivate ? max(0, min(new, width - lock.state.onQueue)) : new
+    lock.state.out += new
+    lock.state.onQueue += toDispatch
+    lock.state.pending += toDispatch
+    let isFull = new < wanted && isPrivate && lock.state.out >= threadLimit
+    queuedHint.store(lock.state.jobs.count, ordering: .relaxed)
     lock.unlock()
     for _ in 0..<toDispatch { callOut() }
     for _ in toDispatch..<new { startThread() }
@@ -125,8 +127,8 @@ final class CalloutLists: @unchecked Sendable {
     }
     shortage.begin { false }
     lock.withLock {
-      state.pointee.onQueue += 1
-      state.pointee.pending += 1
+      lock.state.onQueue += 1
+      lock.state.pending += 1
     }
     callOut()
   }
@@ -136,11 +138,11 @@ final class CalloutLists: @unchecked Sendable {
   /// Runs when Dispatch has a thread for a callout.
   private func drainOnQueue() {
     let isReplaced = lock.withLock {
-      guard state.pointee.replaced == 0 else {
-        state.pointee.replaced -= 1
+      guard lock.state.replaced == 0 else {
+        lock.state.replaced -= 1
         return true
       }
-      state.pointee.pending -= 1
+      lock.state.pending -= 1
       return false
     }
     if !isReplaced { drain(onQueue: true) }
@@ -152,8 +154,8 @@ final class CalloutLists: @unchecked Sendable {
     let callout = Callout()
     callout.watched.begin()
     lock.withLock {
-      state.pointee.callouts.append(callout)
-      state.pointee.begun += 1
+      lock.state.callouts.append(callout)
+      lock.state.begun += 1
     }
     if cplatform_is_tracing() { TraceProbe.calloutBegins() }
     WorkerLocal.become(callout, of: self) {
@@ -164,7 +166,7 @@ final class CalloutLists: @unchecked Sendable {
           // The queue's other users have a turn; this callout stays out.
           lock.withLock {
             forget(callout)
-            state.pointee.pending += 1
+            lock.state.pending += 1
           }
           callOut()
           break
@@ -176,21 +178,16 @@ final class CalloutLists: @unchecked Sendable {
 
   /// Called under `lock`. The most urgent job; nil when there is no job, or when too many callouts are out.
   private func take(_ callout: Callout) -> Job? {
-    takeMark(of: callout)
-    return state.pointee.out <= allowed ? pop() : nil
+    takeMark(of: callout.watched)
+    return lock.state.out <= allowed ? pop() : nil
   }
 
   /// Called under `lock`.
   private func forget(_ callout: Callout) {
-    takeMark(of: callout)
-    if let index = state.pointee.callouts.firstIndex(where: { $0 === callout }) {
-      state.pointee.callouts.remove(at: index)
+    takeMark(of: callout.watched)
+    if let index = lock.state.callouts.firstIndex(where: { $0 === callout }) {
+      lock.state.callouts.remove(at: index)
     }
-  }
-
-  /// Called under `lock`. A callout without a job is not blocked.
-  private func takeMark(of callout: Callout) {
-    if callout.watched.takeMark() { state.pointee.blocked -= 1 }
   }
 
   private func run(_ first: Job, on callout: Callout, left: Int) -> Int {
@@ -200,7 +197,7 @@ final class CalloutLists: @unchecked Sendable {
     while let job = next {
       callout.watched.beginJob()
       next = job.run()
-      if callout.watched.takeMark() { lock.withLock { state.pointee.blocked -= 1 } }
+      if callout.watched.takeMark() { lock.withLock { lock.state.blocked -= 1 } }
       left -= 1
       if let following = next, left <= 0 || isOutranked(following) {
         submit(following)
@@ -209,12 +206,6 @@ final class CalloutLists: @unchecked Sendable {
     }
     callout.watched.becomeBusy(false)
     return isPrivate && left <= 0 ? Self.calloutLength : left
-  }
-
-  /// A job handed on by the previous job gives way to a more urgent job.
-  private func isOutranked(_ job: Job) -> Bool {
-    guard queuedHint.load(ordering: .relaxed) > 0 else { return false }
-    return lock.withLock { state.pointee.jobs.hasJob(above: job.level) }
   }
 
   /// The most urgent job. Nil when there is no job, or when too many callouts are out: this callout is then not out
@@ -233,9 +224,9 @@ final class CalloutLists: @unchecked Sendable {
       return job
     }
     forget(callout)
-    state.pointee.out -= 1
-    if onQueue { state.pointee.onQueue -= 1 }
-    let isNeeded = state.pointee.jobs.count > 0
+    lock.state.out -= 1
+    if onQueue { lock.state.onQueue -= 1 }
+    let isNeeded = lock.state.jobs.count > 0
     lock.unlock()
     shortage.leaveLimit()
     // This callout may have been called out for one of these jobs, and leaves the job: the callouts that are out may
@@ -246,8 +237,8 @@ final class CalloutLists: @unchecked Sendable {
 
   /// Called under `lock`.
   private func pop() -> Job? {
-    let word = state.pointee.jobs.popFirst()
-    queuedHint.store(state.pointee.jobs.count, ordering: .relaxed)
+    let word = lock.state.jobs.popFirst()
+    queuedHint.store(lock.state.jobs.count, ordering: .relaxed)
     return word == 0 ? nil : Job(word: word)
   }
 
@@ -255,60 +246,20 @@ final class CalloutLists: @unchecked Sendable {
 
   /// Gives the place of the calling job to another callout.
   func whileBlocked(_ body: () -> Void) {
-    guard let callout = WorkerLocal.current(of: self, as: Callout.self)?.takeUnretainedValue(),
-      callout.watched.announce()
-    else { return body() }
-    lock.lock()
-    takeMark(of: callout)
-    state.pointee.blocked += 1
-    unlockAndCallOut(atMost: state.pointee.jobs.count)
-    body()
-    lock.withLock { state.pointee.blocked -= 1 }
-    callout.watched.retract()
+    whileBlocked(WorkerLocal.current(of: self, as: Callout.self)?.takeUnretainedValue(), body)
   }
 
-  private func armMonitor() {
-    if !monitor.isArmed { monitor.arm { [weak self] recheck in self?.look(recheck: recheck) } }
-  }
-
-  /// The monitor's look: gives away the places of callouts that block without announcing it, and the places of
-  /// callouts that Dispatch has no thread for.
-  private func look(recheck: Bool) -> BlockingMonitor.Look {
-    let (callouts, isAllBlocked) = lock.withLock { (state.pointee.callouts, state.pointee.bonus.isAllBlocked) }
-    var survey = BlockingMonitor.Survey(atFirstSight: isAllBlocked, recheck: recheck)
-    for callout in callouts { survey.observe(callout.watched) }
-    lock.lock()
-    let before = allowed
-    for callout in callouts {
-      switch survey.confirm(callout.watched) {
-      case .uncounted, .computing, .asleep: break
-      case .blocked:
-        state.pointee.blocked += 1
-        callout.watched.mark()
-      case .resumed: state.pointee.blocked -= 1
-      }
-    }
-    let isNeeded = state.pointee.jobs.count > 0
-    let late = lateCallouts(isNeeded: isNeeded)
-    state.pointee.bonus.look(
-      active: state.pointee.out - state.pointee.blocked, blocked: state.pointee.blocked, isNeeded: isNeeded,
-      workerCount: width, asleep: survey.asleep)
-    let added = allowed - before
-    if added > 0, cplatform_is_tracing() { TraceProbe.addsSpares(added) }
-    unlockAndCallOut(atMost: isNeeded ? state.pointee.jobs.count : 0)
-    for _ in 0..<late { startThread() }
-    return BlockingMonitor.Look(isNeeded: isNeeded, hasChanged: added != 0 || late > 0)
-  }
+  private func armMonitor() { if !monitor.isArmed { _ = startMonitor() } }
 
   /// Called under `lock`. Counts the callouts that Dispatch has had since the last look without beginning one,
   /// because its threads block in other work. The places of these callouts go to threads of the backend's own.
   private func lateCallouts(isNeeded: Bool) -> Int {
-    defer { state.pointee.begunAtLook = state.pointee.begun }
-    guard isPrivate, isNeeded, state.pointee.begun == state.pointee.begunAtLook else { return 0 }
-    let late = min(state.pointee.pending, state.pointee.jobs.count)
-    state.pointee.pending -= late
-    state.pointee.onQueue -= late
-    state.pointee.replaced += late
+    defer { lock.state.begunAtLook = lock.state.begun }
+    guard isPrivate, isNeeded, lock.state.begun == lock.state.begunAtLook else { return 0 }
+    let late = min(lock.state.pending, lock.state.jobs.count)
+    lock.state.pending -= late
+    lock.state.onQueue -= late
+    lock.state.replaced += late
     return late
   }
 
@@ -318,12 +269,35 @@ final class CalloutLists: @unchecked Sendable {
 
   var report: BackendReport {
     lock.withLock {
-      var report = BackendReport()
-      report.queued = state.pointee.jobs.count
-      report.threads = state.pointee.callouts.map { $0.watched.report }
-      report.isRefused = shortage.isRefused
-      report.isFull = shortage.isFull
-      return report
+      BackendReport(
+        queued: lock.state.jobs.count, threads: lock.state.callouts.map { $0.watched.report }, shortage: shortage)
     }
+  }
+}
+
+// What `MonitoredPool` and `ListPool` ask.
+extension CalloutLists {
+  var workerCount: Int { width }
+  func lockPool() { lock.lock() }
+  func unlockPool() { lock.unlock() }
+
+  var members: [Callout] { lock.state.callouts }
+  var occupancy: (active: Int, blocked: Int) { (lock.state.out - lock.state.blocked, lock.state.blocked) }
+  func countBlocked(_ change: Int) { lock.state.blocked += change }
+  var bonus: BlockingMonitor.Bonus {
+    get { lock.state.bonus }
+    set { lock.state.bonus = newValue }
+  }
+  var hasQueuedJobs: Bool { lock.state.jobs.count > 0 }
+  var queuedCount: Int { queuedHint.load(ordering: .relaxed) }
+  func hasJob(above level: Int) -> Bool { lock.state.jobs.hasJob(above: level) }
+  func unlockAndUsePlaces() { unlockAndCallOut(atMost: lock.state.jobs.count) }
+
+  /// Gives away the places of callouts that Dispatch has no thread for, too.
+  func unlockAfterLook(hasQueuedJobs: Bool) -> Bool {
+    let late = lateCallouts(isNeeded: hasQueuedJobs)
+    unlockAndCallOut(atMost: hasQueuedJobs ? lock.state.jobs.count : 0)
+    for _ in 0..<late { startThread() }
+    return late > 0
   }
 }

@@ -19,67 +19,52 @@ extension StealingPool {
     worker.watched.retract()
   }
 
-  /// - Returns: false when nobody will look.
+  /// - Returns: false when no monitor will look.
   @discardableResult
-  func armMonitor() -> Bool {
-    threads.monitor.isArmed || threads.monitor.arm { [weak self] recheck in self?.look(recheck: recheck) }
-  }
-
-  /// The monitor's look: gives away the places of threads that block without saying so.
-  private func look(recheck: Bool) -> BlockingMonitor.Look {
-    let isAllBlocked = sleepLock.withLock { sleepers.pointee.bonus.isAllBlocked }
-    var survey = BlockingMonitor.Survey(atFirstSight: isAllBlocked, recheck: recheck)
-    let made = workersMade.load(ordering: .acquiring)
-    for index in 0..<made {
-      workers[index]._withUnsafeGuaranteedRef { survey.observe($0.watched) }
-    }
-    let isNeeded = hasVisibleWork
-    sleepLock.lock()
-    var marks = 0
-    for index in 0..<made {
-      workers[index]._withUnsafeGuaranteedRef { worker in
-        switch survey.confirm(worker.watched) {
-        case .uncounted, .computing, .asleep: break
-        case .blocked:
-          count(SleepWord.oneBlocked)
-          worker.watched.mark()
-          marks += 1
-        case .resumed:
-          count(0 &- SleepWord.oneBlocked)
-          marks -= 1
-        }
-      }
-    }
-    let before = sleepers.pointee.bonus.places
-    let counted = sleepNow
-    sleepers.pointee.bonus.look(
-      active: counted.active, blocked: counted.blocked, isNeeded: isNeeded, workerCount: workerCount,
-      asleep: survey.asleep)
-    let bonus = sleepers.pointee.bonus.places
-    activeLimit.store(workerCount + bonus, ordering: .relaxed)
-    sleepLock.unlock()
-    let added = marks + bonus - before
-    if added > 0, cplatform_is_tracing() { TraceProbe.addsSpares(added) }
-    // Each thread that finds work passes the search on, so that as many threads start as there is work for.
-    if isNeeded, sleepNow.reaction(limit: activeLimit.load(ordering: .relaxed)) == .activate {
-      activate(mayInsist: false)
-    }
-    return BlockingMonitor.Look(isNeeded: isNeeded, hasChanged: added != 0)
-  }
+  func armMonitor() -> Bool { threads.monitor.isArmed || startMonitor() }
 
   var report: BackendReport {
-    var report = BackendReport()
+    var queued = 0
     for level in 0..<Job.levels where !injectors[level].pointer.pointee.isEmpty {
-      report.queued += max(1, injectors[level].pointer.pointee.approximateCount)
+      queued += max(1, injectors[level].pointer.pointee.approximateCount)
     }
-    for index in 0..<workersMade.load(ordering: .acquiring) {
-      workers[index]._withUnsafeGuaranteedRef { worker in
-        report.queued += worker.queuedCount
-        if worker.watched.threadID != 0 { report.threads.append(worker.watched.report) }
-      }
+    let members = members
+    for worker in members { queued += worker.queuedCount }
+    return BackendReport(
+      queued: queued, threads: members.filter { $0.watched.threadID != 0 }.map { $0.watched.report },
+      shortage: threads.shortage)
+  }
+}
+
+// What `MonitoredPool` asks.
+extension StealingPool: MonitoredPool {
+  var monitor: BlockingMonitor { threads.monitor }
+  func lockPool() { sleepLock.lock() }
+  func unlockPool() { sleepLock.unlock() }
+
+  var members: [Worker] {
+    (0..<workersMade.load(ordering: .acquiring)).map { workers[$0].takeUnretainedValue() }
+  }
+  var occupancy: (active: Int, blocked: Int) {
+    let now = sleepNow
+    return (now.active, now.blocked)
+  }
+  func countBlocked(_ change: Int) { count(UInt64(bitPattern: Int64(change)) &* SleepWord.oneBlocked) }
+  var bonus: BlockingMonitor.Bonus {
+    get { sleepLock.state.bonus }
+    set {
+      sleepLock.state.bonus = newValue
+      activeLimit.store(workerCount + newValue.places, ordering: .relaxed)
     }
-    report.isRefused = threads.shortage.isRefused
-    report.isFull = threads.shortage.isFull
-    return report
+  }
+  var hasQueuedJobs: Bool { hasVisibleWork }
+
+  /// Each thread that finds work passes the search on, so that as many threads start as there is work for.
+  func unlockAfterLook(hasQueuedJobs: Bool) -> Bool {
+    sleepLock.unlock()
+    if hasQueuedJobs, sleepNow.reaction(limit: activeLimit.load(ordering: .relaxed)) == .activate {
+      activate(mayInsist: false)
+    }
+    return false
   }
 }

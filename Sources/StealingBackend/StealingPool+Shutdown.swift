@@ -10,7 +10,7 @@ extension StealingPool {
     stopping.store(true, ordering: .sequentiallyConsistent)
     while true {
       let worker: Worker? = sleepLock.withLock {
-        guard let worker = sleepers.pointee.stack.popLast() else { return nil }
+        guard let worker = sleepLock.state.stack.popLast() else { return nil }
         count(SleepWord.oneSearching &- SleepWord.oneSleeping)
         return worker
       }

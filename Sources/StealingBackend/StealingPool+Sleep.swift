@@ -14,6 +14,15 @@ struct Sleepers: ~Copyable {
   var bonus = BlockingMonitor.Bonus()
 }
 
+extension SleepWord {
+  /// For assertions: no field has been counted below 0. A pool has far fewer threads than half of what a field can
+  /// count. A thread sleeps, blocks or works only while it lives.
+  fileprivate var isPossible: Bool {
+    let most = Int(UInt16.max / 2)
+    return searching <= most && sleeping <= live && blocked <= most && live <= most
+  }
+}
+
 extension StealingPool {
   enum WokenOrEnded { case woken, end }
 
@@ -21,8 +30,10 @@ extension StealingPool {
   /// - Returns: the word after the change.
   @discardableResult
   func count(_ change: UInt64) -> SleepWord {
-    SleepWord(
+    let now = SleepWord(
       bits: sleepWord.pointer.pointee.wrappingAdd(change, ordering: .sequentiallyConsistent).newValue)
+    assert(now.isPossible, "more threads were counted out of a part of the pool than were in")
+    return now
   }
 
   func tryStartSearching() -> Bool {
@@ -60,7 +71,7 @@ extension StealingPool {
       armMonitor()
       return
     }
-    if let worker = sleepers.pointee.stack.popLast() {
+    if let worker = sleepLock.state.stack.popLast() {
       // The search is counted here, not by the sleeper, so that the next submits see that a thread searches.
       count(SleepWord.oneSearching &- SleepWord.oneSleeping)
       sleepLock.unlock()
@@ -84,7 +95,8 @@ extension StealingPool {
 
   /// Called under `sleepLock`. A worker whose thread has ended, or a new worker; nil at the limit of threads.
   private func newWorker() -> Worker? {
-    if let worker = sleepers.pointee.retired.popLast() { return worker }
+    assert(sleepLock.isHeld)
+    if let worker = sleepLock.state.retired.popLast() { return worker }
     let index = workersMade.load(ordering: .relaxed)
     guard index < threads.limit else { return nil }
     let worker = Worker(index: index, fairnessInterval: fairnessInterval)
@@ -101,7 +113,7 @@ extension StealingPool {
       undo: {
         sleepLock.withLock {
           count(0 &- SleepWord.oneSearching &- SleepWord.oneLive)
-          sleepers.pointee.retired.append(worker)
+          sleepLock.state.retired.append(worker)
         }
       },
       retry: { [weak self] in self.map { !$0.retryThreads(mayInsist: false) } ?? false },
@@ -132,7 +144,7 @@ extension StealingPool {
     if stopping.load(ordering: .relaxed), !hasVisibleWork {
       return retire(worker)
     }
-    sleepers.pointee.stack.append(worker)
+    sleepLock.state.stack.append(worker)
     let surplus = now.hasSurplus(workerCount: workerCount)
     sleepLock.unlock()
     threads.shortage.leaveLimit()
@@ -166,8 +178,8 @@ extension StealingPool {
 
   /// Called under `sleepLock`.
   private func removeFromStack(_ worker: Worker) -> Bool {
-    guard let index = sleepers.pointee.stack.lastIndex(where: { $0 === worker }) else { return false }
-    sleepers.pointee.stack.remove(at: index)
+    guard let index = sleepLock.state.stack.lastIndex(where: { $0 === worker }) else { return false }
+    sleepLock.state.stack.remove(at: index)
     return true
   }
 
@@ -175,9 +187,10 @@ extension StealingPool {
   /// When the pool is stopping, the next sleeper is woken: that sleeper may have gone to sleep after `stop` had woken
   /// all.
   private func retire(_ worker: Worker) -> WokenOrEnded {
+    assert(worker.queuedCount == 0, "a worker ends that has jobs")
     count(0 &- SleepWord.oneSleeping &- SleepWord.oneLive)
-    sleepers.pointee.retired.append(worker)
-    let next = stopping.load(ordering: .relaxed) ? sleepers.pointee.stack.popLast() : nil
+    sleepLock.state.retired.append(worker)
+    let next = stopping.load(ordering: .relaxed) ? sleepLock.state.stack.popLast() : nil
     if next != nil { count(SleepWord.oneSearching &- SleepWord.oneSleeping) }
     sleepLock.unlock()
     next?.parker.unpark()

@@ -6,7 +6,7 @@ import Synchronization
 /// The pool itself, kept alive by its threads. This file holds the ways by which jobs go in. The rest is in `Worker`,
 /// `Sleep`, `Blocking`, `Shutdown`.
 final class StealingPool: @unchecked Sendable {
-  // Sendable: the fields are atomics, or touched under `sleepLock` (`sleepers`), or only ever appended to and
+  // Sendable: the fields are atomics, or guarded by `sleepLock`, or only ever appended to and
   // published by `workersMade` (`workers`).
 
   typealias JobInjector = Injector<JobNode>
@@ -24,8 +24,7 @@ final class StealingPool: @unchecked Sendable {
   /// At most this many threads are active: the number of workers plus the monitor's bonus.
   let activeLimit: Atomic<Int>
 
-  let sleepLock = FutexLock()
-  let sleepers = UnsafeMutablePointer<Sleepers>.allocate(capacity: 1)
+  let sleepLock = Locked(Sleepers())
 
   let workers: UnsafeMutablePointer<Unmanaged<Worker>>
   let workersMade = Atomic<Int>(0)
@@ -39,14 +38,11 @@ final class StealingPool: @unchecked Sendable {
     workers = .allocate(capacity: threads.limit)
     for level in 0..<Job.levels { (injectors + level).initialize(to: PaddedPointer(JobInjector())) }
     activeLimit = Atomic(workerCount)
-    sleepers.initialize(to: Sleepers())
   }
 
   deinit {
     for index in 0..<workersMade.load(ordering: .acquiring) { workers[index].release() }
     workers.deallocate()
-    sleepers.deinitialize(count: 1)
-    sleepers.deallocate()
     for level in 0..<Job.levels { injectors[level].deallocate() }
     injectors.deallocate()
     levelHint.deallocate()

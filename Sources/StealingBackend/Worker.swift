@@ -5,7 +5,7 @@ import Synchronization
 
 /// One worker: its deques, and what others may know about the worker. A worker stays for the life of the pool;
 /// threads come and go.
-final class Worker: @unchecked Sendable {
+final class Worker: PoolMember, @unchecked Sendable {
   // Sendable: `parker`, the deques and the memory that `shown` points to are for everybody. The memory that `owned`
   // points to is touched only by the thread that is this worker at the time.
 
@@ -56,8 +56,13 @@ final class Worker: @unchecked Sendable {
 
   // MARK: - Owner
 
+  /// Whether the calling thread is this worker: for assertions.
+  private var isOwnThread: Bool { watched.threadID == cplatform_thread_id() }
+
   @inline(__always)
   func push(_ job: UInt, level: Int) {
+    assert(isOwnThread, "a thread pushes to a deque that another thread owns")
+    assert(job != 0, "a job that stands for nothing")
     if let box = box(level) {
       box.pointee.push(job)
     } else {
@@ -86,6 +91,7 @@ final class Worker: @unchecked Sendable {
   /// The oldest job of a level; 0 when there is none. If there is none, the level's bit is cleared.
   @inline(__always)
   func take(level: Int) -> UInt {
+    assert(isOwnThread, "a thread takes from a deque that another thread owns")
     let job = box(level)?.pointee.takeFirst() ?? 0
     if job == 0 { owned.pointer.pointee.ownLevels &= ~(1 << UInt32(level)) }
     return job

@@ -3,7 +3,7 @@ import OperationCore
 import Primitives
 
 /// One thread of a thread pool.
-final class PoolThread: Sendable {
+final class PoolThread: PoolMember {
   private let pool: ThreadPool
   let parker = Parker()
   let watched = WatchedThread()

@@ -10,8 +10,8 @@ import Synchronization
 /// active: the workers, one for each blocked thread (the thread announced that it blocks, or the monitor marked it),
 /// and the monitor's bonus. A surplus thread sleeps as soon as it has finished a job. `README.md` has the protocol,
 /// and why no job is left lying.
-final class ThreadPool: @unchecked Sendable {
-  // Sendable: `state` is touched under `lock`.
+final class ThreadPool: ListPool, @unchecked Sendable {
+  // Sendable: the fields are constants, atomics, or guarded by `lock`.
 
   struct State: ~Copyable {
     var jobs: PriorityFIFO
@@ -24,29 +24,26 @@ final class ThreadPool: @unchecked Sendable {
     var sleeping: [PoolThread] = []
     var threads: [PoolThread] = []
     var stopping = false
+
+    /// For assertions.
+    var isPossible: Bool { active >= 0 && blocked >= 0 && live >= active && live >= sleeping.count }
   }
 
   private let threads: PoolThreads
-  private let lock = FutexLock()
-  private let state = UnsafeMutablePointer<State>.allocate(capacity: 1)
+  private let lock: Locked<State>
   /// Jobs in all queues, for spinning threads.
   private let queued = Atomic<Int>(0)
 
   init(workerCount: Int, fairnessInterval: Int, threadLimit: Int) {
     threads = PoolThreads(
       poolName: "thread", monitorName: "pool-monitor", workerCount: workerCount, limit: threadLimit)
-    state.initialize(to: State(jobs: PriorityFIFO(fairnessInterval: fairnessInterval)))
-  }
-
-  deinit {
-    state.deinitialize(count: 1)
-    state.deallocate()
+    lock = Locked(State(jobs: PriorityFIFO(fairnessInterval: fairnessInterval)))
   }
 
   /// Whether the calling thread is one of this pool's.
   private var isCurrentWorker: Bool { WorkerLocal.current(of: self, as: PoolThread.self) != nil }
 
-  private var workerCount: Int { threads.workerCount }
+  var workerCount: Int { threads.workerCount }
   var threadsCreated: Int { threads.createdCount }
 
   // MARK: - Submitting
@@ -60,13 +57,13 @@ final class ThreadPool: @unchecked Sendable {
   func submit(_ jobs: consuming JobFIFO) {
     threads.checkNotForked()
     lock.lock()
-    if state.pointee.stopping, !isCurrentWorker {
+    if lock.state.stopping, !isCurrentWorker {
       lock.unlock()
       return refuse(jobs)
     }
     let count = jobs.count
-    state.pointee.jobs.append(contentsOf: jobs)
-    queued.store(state.pointee.jobs.count, ordering: .relaxed)
+    lock.state.jobs.append(contentsOf: jobs)
+    queued.store(lock.state.jobs.count, ordering: .relaxed)
     unlockAndActivate(count)
   }
 
@@ -78,13 +75,14 @@ final class ThreadPool: @unchecked Sendable {
     }
   }
 
-  private var allowed: Int { workerCount + state.pointee.blocked + state.pointee.bonus.places }
+  private var allowed: Int { workerCount + lock.state.blocked + lock.state.bonus.places }
 
   /// Called under `lock`; gives `lock` up. Wakes or starts up to `count` threads, as many as are allowed. If more are
   /// wanted, the monitor looks whether the active threads block.
   /// - Parameter mayInsist: whether to wait a little for a thread that nobody else would try to start again.
   private func unlockAndActivate(_ count: Int, mayInsist: Bool = true) {
-    let places = allowed - state.pointee.active
+    assert(lock.state.isPossible, "more threads were counted out of a part of the pool than were in")
+    let places = allowed - lock.state.active
     let lacksPlaces = count > places
     var wanted = min(count, places)
     guard wanted > 0 else {
@@ -93,13 +91,13 @@ final class ThreadPool: @unchecked Sendable {
       return
     }
     var woken: [PoolThread] = []
-    while wanted > 0, let thread = state.pointee.sleeping.popLast() {
+    while wanted > 0, let thread = lock.state.sleeping.popLast() {
       woken.append(thread)
       wanted -= 1
     }
-    let starting = max(0, min(wanted, threads.limit - state.pointee.live))
-    state.pointee.active += woken.count + starting
-    state.pointee.live += starting
+    let starting = max(0, min(wanted, threads.limit - lock.state.live))
+    lock.state.active += woken.count + starting
+    lock.state.live += starting
     lock.unlock()
     for thread in woken {
       if cplatform_is_tracing() { TraceProbe.wakes(thread.watched.threadID) }
@@ -122,8 +120,8 @@ final class ThreadPool: @unchecked Sendable {
       name: "pool-worker",
       undo: {
         lock.withLock {
-          state.pointee.active -= 1
-          state.pointee.live -= 1
+          lock.state.active -= 1
+          lock.state.live -= 1
         }
       },
       retry: { [weak self] in self.map { !$0.retryThreads(mayInsist: false) } ?? false },
@@ -152,8 +150,8 @@ final class ThreadPool: @unchecked Sendable {
 
   func work(_ thread: PoolThread) {
     let isSpare = lock.withLock {
-      state.pointee.threads.append(thread)
-      return state.pointee.live > workerCount
+      lock.state.threads.append(thread)
+      return lock.state.live > workerCount
     }
     if cplatform_is_tracing() { TraceProbe.threadBegins(isSpare: isSpare) }
     var patience = Patience()
@@ -180,14 +178,14 @@ final class ThreadPool: @unchecked Sendable {
   private func look(_ thread: PoolThread) -> UInt {
     guard queued.load(ordering: .relaxed) > 0 else { return 0 }
     return lock.withLock {
-      takeMark(of: thread)
-      return state.pointee.active > allowed ? 0 : pop()
+      takeMark(of: thread.watched)
+      return lock.state.active > allowed ? 0 : pop()
     }
   }
 
   private func pop() -> UInt {
-    let job = state.pointee.jobs.popFirst()
-    queued.store(state.pointee.jobs.count, ordering: .relaxed)
+    let job = lock.state.jobs.popFirst()
+    queued.store(lock.state.jobs.count, ordering: .relaxed)
     return job
   }
 
@@ -198,7 +196,7 @@ final class ThreadPool: @unchecked Sendable {
     while let job = next {
       thread.watched.beginJob()
       next = job.run()
-      if thread.watched.takeMark() { lock.withLock { state.pointee.blocked -= 1 } }
+      if thread.watched.takeMark() { lock.withLock { lock.state.blocked -= 1 } }
       left -= 1
       // After a run of jobs other queued jobs have a turn, if there are any.
       if left == 0, queued.load(ordering: .relaxed) == 0 { left = PoolThreads.runLength }
@@ -210,34 +208,23 @@ final class ThreadPool: @unchecked Sendable {
     thread.watched.becomeBusy(false)
   }
 
-  /// Called under `lock`. A thread without a job is not blocked.
-  private func takeMark(of thread: PoolThread) {
-    if thread.watched.takeMark() { state.pointee.blocked -= 1 }
-  }
-
-  /// A job handed on by the previous job gives way to a more urgent job.
-  private func isOutranked(_ job: Job) -> Bool {
-    guard queued.load(ordering: .relaxed) > 0 else { return false }
-    return lock.withLock { state.pointee.jobs.hasJob(above: job.level) }
-  }
-
   /// - Returns: false when the thread must end.
   private func sleep(_ thread: PoolThread) -> Bool {
     lock.lock()
-    takeMark(of: thread)
-    let surplus = state.pointee.active > allowed
+    takeMark(of: thread.watched)
+    let surplus = lock.state.active > allowed
     let isNeeded = queued.load(ordering: .relaxed) > 0
     if isNeeded, !surplus {
       lock.unlock()
       return true
     }
-    state.pointee.active -= 1
-    if state.pointee.stopping, surplus || !isNeeded {
+    lock.state.active -= 1
+    if lock.state.stopping, surplus || !isNeeded {
       end(thread)
       return false
     }
-    state.pointee.sleeping.append(thread)
-    let mayEnd = state.pointee.live > workerCount
+    lock.state.sleeping.append(thread)
+    let mayEnd = lock.state.live > workerCount
     lock.unlock()
     threads.shortage.leaveLimit()
     // The thread may have been woken for one of these jobs, and leaves the job: the threads that have the places may
@@ -250,9 +237,9 @@ final class ThreadPool: @unchecked Sendable {
         return true
       }
       lock.lock()
-      if let index = state.pointee.sleeping.firstIndex(where: { $0 === thread }) {
-        if state.pointee.live > workerCount {
-          state.pointee.sleeping.remove(at: index)
+      if let index = lock.state.sleeping.firstIndex(where: { $0 === thread }) {
+        if lock.state.live > workerCount {
+          lock.state.sleeping.remove(at: index)
           end(thread)
           return false
         }
@@ -263,70 +250,26 @@ final class ThreadPool: @unchecked Sendable {
 
   /// Called under `lock`; gives `lock` up.
   private func end(_ thread: PoolThread) {
-    state.pointee.live -= 1
-    state.pointee.threads.removeAll { $0 === thread }
+    lock.state.live -= 1
+    assert(lock.state.isPossible, "a thread ends that is not counted")
+    lock.state.threads.removeAll { $0 === thread }
     lock.unlock()
   }
 
   // MARK: - Blocking
 
   func whileBlocked(_ body: () -> Void) {
-    guard let thread = WorkerLocal.current(of: self, as: PoolThread.self)?.takeUnretainedValue(),
-      thread.watched.announce()
-    else { return body() }
-    lock.lock()
-    takeMark(of: thread)
-    state.pointee.blocked += 1
-    unlockAndActivate(queued.load(ordering: .relaxed))
-    body()
-    lock.withLock { state.pointee.blocked -= 1 }
-    thread.watched.retract()
+    whileBlocked(WorkerLocal.current(of: self, as: PoolThread.self)?.takeUnretainedValue(), body)
   }
 
   /// - Returns: false when no monitor will look.
   @discardableResult
-  private func armMonitor() -> Bool {
-    threads.monitor.isArmed || threads.monitor.arm { [weak self] recheck in self?.look(recheck: recheck) }
-  }
-
-  /// The monitor's look: gives away the places of threads that block without announcing it.
-  private func look(recheck: Bool) -> BlockingMonitor.Look {
-    let (threads, isAllBlocked) = lock.withLock { (state.pointee.threads, state.pointee.bonus.isAllBlocked) }
-    var survey = BlockingMonitor.Survey(atFirstSight: isAllBlocked, recheck: recheck)
-    for thread in threads { survey.observe(thread.watched) }
-    lock.lock()
-    let before = allowed
-    for thread in threads {
-      switch survey.confirm(thread.watched) {
-      case .uncounted, .computing, .asleep: break
-      case .blocked:
-        state.pointee.blocked += 1
-        thread.watched.mark()
-      case .resumed: state.pointee.blocked -= 1
-      }
-    }
-    let count = queued.load(ordering: .relaxed)
-    state.pointee.bonus.look(
-      active: state.pointee.active - state.pointee.blocked, blocked: state.pointee.blocked, isNeeded: count > 0,
-      workerCount: workerCount, asleep: survey.asleep)
-    let added = allowed - before
-    if added > 0, cplatform_is_tracing() { TraceProbe.addsSpares(added) }
-    guard count > 0 else {
-      lock.unlock()
-      return BlockingMonitor.Look(isNeeded: false, hasChanged: false)
-    }
-    unlockAndActivate(count, mayInsist: false)
-    return BlockingMonitor.Look(isNeeded: true, hasChanged: added != 0)
-  }
+  private func armMonitor() -> Bool { threads.monitor.isArmed || startMonitor() }
 
   var report: BackendReport {
     lock.withLock {
-      var report = BackendReport()
-      report.queued = queued.load(ordering: .relaxed)
-      report.threads = state.pointee.threads.map { $0.watched.report }
-      report.isRefused = threads.shortage.isRefused
-      report.isFull = threads.shortage.isFull
-      return report
+      BackendReport(
+        queued: queuedCount, threads: lock.state.threads.map { $0.watched.report }, shortage: threads.shortage)
     }
   }
 
@@ -334,15 +277,41 @@ final class ThreadPool: @unchecked Sendable {
 
   func stop() {
     lock.lock()
-    state.pointee.stopping = true
+    lock.state.stopping = true
     // The sleeping threads look at the queues once more, and end.
-    let sleeping = state.pointee.sleeping
-    state.pointee.sleeping = []
-    state.pointee.active += sleeping.count
+    let sleeping = lock.state.sleeping
+    lock.state.sleeping = []
+    lock.state.active += sleeping.count
     lock.unlock()
     for thread in sleeping { thread.parker.unpark() }
     threads.monitor.stop()
   }
 
   func join() { threads.join(isOwnThread: isCurrentWorker) }
+}
+
+// What `MonitoredPool` and `ListPool` ask.
+extension ThreadPool {
+  var monitor: BlockingMonitor { threads.monitor }
+  func lockPool() { lock.lock() }
+  func unlockPool() { lock.unlock() }
+
+  var members: [PoolThread] { lock.state.threads }
+  var occupancy: (active: Int, blocked: Int) {
+    (lock.state.active - lock.state.blocked, lock.state.blocked)
+  }
+  func countBlocked(_ change: Int) { lock.state.blocked += change }
+  var bonus: BlockingMonitor.Bonus {
+    get { lock.state.bonus }
+    set { lock.state.bonus = newValue }
+  }
+  var hasQueuedJobs: Bool { queuedCount > 0 }
+  var queuedCount: Int { queued.load(ordering: .relaxed) }
+  func hasJob(above level: Int) -> Bool { lock.state.jobs.hasJob(above: level) }
+  func unlockAndUsePlaces() { unlockAndActivate(queuedCount) }
+
+  func unlockAfterLook(hasQueuedJobs: Bool) -> Bool {
+    if hasQueuedJobs { unlockAndActivate(queuedCount, mayInsist: false) } else { lock.unlock() }
+    return false
+  }
 }

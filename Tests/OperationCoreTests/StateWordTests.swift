@@ -23,6 +23,18 @@ import Testing
     #expect(Set(flags + [Word.hasEpilogue]).count == flags.count + 1)
   }
 
+  @Test func `a debug build refuses a step that takes back what stays, or counts below 0`() {
+    let started = Word(Word.enqueued, Word.listed, Word.scheduled, Word.linked, Word.started)
+    #expect(started.mayBecome(Word(bits: started.bits | Word.finished)))
+    #expect(started.mayBecome(Word(bits: started.bits & ~Word.linked)))
+    #expect(!started.mayBecome(Word(bits: started.bits & ~Word.started)))
+    #expect(!Word(Word.enqueued, Word.finished, Word.started).mayBecome(Word(Word.enqueued, Word.started)))
+    #expect(!Word(count: 0).mayBecome(Word(bits: Word(count: 0).bits &- Word.oneDependency)))
+    #expect(!Word.initial.mayBecome(Word(bits: Word.initial.bits | Word.skipped)))
+    #expect(!Word.initial.mayBecome(Word(bits: Word.initial.bits | Word.scheduled)))
+    #expect(Word.initial.isPossible && Word.initialScheduled.isPossible)
+  }
+
   @Test func `a new operation waits for a queue, and one that a queue makes for itself is ready`() {
     #expect(Word.initial == Word(count: 1))
     #expect(!Word.initial.isReady)

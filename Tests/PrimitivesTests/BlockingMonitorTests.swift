@@ -239,7 +239,7 @@ import Testing
       var survey = BlockingMonitor.Survey(atFirstSight: false, recheck: true)
       for subject in subjects { survey.observe(subject.watched) }
       change()
-      for subject in subjects { _ = survey.confirm(subject.watched) }
+      for subject in subjects { survey.settle(subject.watched) { _ in } }
       return survey.asleep
     }
     for subject in subjects { subject.watched.beginJob() }

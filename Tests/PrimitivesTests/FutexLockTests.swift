@@ -17,6 +17,18 @@ import Testing
     func answer(_ body: () throws -> Int) rethrows -> Int { try lock.withLock(body) }
   }
 
+  @Test func `a lock says whether it is held, and guards a state that stays where it is`() {
+    let locked = Locked([1])
+    let before = locked.isHeld
+    locked.withLock { locked.state.append(2) }
+    locked.lock()
+    let (during, state) = (locked.isHeld, locked.state)
+    locked.unlock()
+    let after = locked.isHeld
+    #expect((before, during, after) == (false, true, false))
+    #expect(state == [1, 2])
+  }
+
   @Test func `one thread at a time, and nothing is lost`() throws {
     let threads = 4
     let rounds = 20_000

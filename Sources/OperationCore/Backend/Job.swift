@@ -8,7 +8,10 @@ public struct Job: @unchecked Sendable {
   // Sendable: an object reference whose class guards its own state; ownership moves with the value.
   @usableFromInline package let word: UInt
 
-  @usableFromInline package init(word: UInt) { self.word = word }
+  @usableFromInline package init(word: UInt) {
+    assert(word != 0, "a job that stands for nothing")
+    self.word = word
+  }
 
   init(owning object: Unmanaged<JobObject>) { word = UInt(bitPattern: object.toOpaque()) }
 

@@ -17,4 +17,10 @@ package struct BackendReport: Sendable {
   package var isFull = false
 
   package init() {}
+
+  /// - Parameter shortage: of the pool's threads.
+  package init(queued: Int, threads: [WatchedThread.Report], shortage: borrowing ThreadShortage) {
+    (self.queued, self.threads) = (queued, threads)
+    (isRefused, isFull) = (shortage.isRefused, shortage.isFull)
+  }
 }

@@ -84,6 +84,7 @@ extension Operation {
   /// Links an edge of another operation to this operation, the dependency. This operation has the flag
   /// `hasDependents` by now.
   final func push(edge: UInt) -> PushResult {
+    assert(stateNow.has(StateWord.hasDependents), "an edge is pushed where the finish does not look for edges")
     // An operation that finished without dependents has left its stack open: an edge that is added later must not be
     // pushed there.
     if stateNow.has(StateWord.finished) { return .finished }
@@ -145,6 +146,7 @@ extension Operation {
     var old = stateNow
     // Most operations are only counted, or scheduled by their link.
     while let (next, isScheduled) = old.releasingOneSimply() {
+      assert(old.dependencyCount > 0, "a dependency was counted off twice")
       let result = state.compareExchange(
         expected: old.bits, desired: next.bits, successOrdering: .acquiringAndReleasing, failureOrdering: .acquiring)
       if result.exchanged {
@@ -166,6 +168,7 @@ extension Operation {
     defer { withExtendedLifetime(hold) {} }
     while true {
       if let edge, old.has(StateWord.edgesRemoved), forgetRemoved(edge) { return true }
+      assert(old.dependencyCount > 0, "a dependency was counted off twice")
       let (next, action) = old.releasingOne()
       if batch.putsOff(action, of: self, old) { return false }
       let result = state.compareExchange(

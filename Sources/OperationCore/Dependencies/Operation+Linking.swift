@@ -48,7 +48,8 @@ extension Operation {
     lock.unlock()
     if unlinked > 0, satisfied == 0 { return true }
     if satisfied > 1 {
-      _ = state.wrappingSubtract((satisfied - 1) &* StateWord.oneDependency, ordering: .acquiringAndReleasing)
+      let left = state.wrappingSubtract((satisfied - 1) &* StateWord.oneDependency, ordering: .acquiringAndReleasing)
+      assert(StateWord(bits: left.newValue).dependencyCount > 0, "the queue's own count was counted off with an edge's")
     }
     return release(edge: nil, into: &batch)
   }
@@ -57,6 +58,7 @@ extension Operation {
   /// of them has to be asked.
   @inline(__always)
   private final func lookAtDependencies() -> (unlinked: UInt64, mustAsk: Bool) {
+    assert(lock.isHeld)
     let words = dependencyState
     if words.only != 0 {
       let mustAsk = Operation.unmanaged(words.only)._withUnsafeGuaranteedRef { $0.mayOnlySayFinished }
@@ -78,6 +80,7 @@ extension Operation {
   /// - Returns: how many dependencies have finished, so that their edge was not linked.
   @inline(__always)
   private final func link(_ list: DependencyList, except saidFinished: Set<UInt>?) -> UInt64 {
+    assert(lock.isHeld)
     var satisfied: UInt64 = 0
     list.forEachRecord { edge, record in
       guard record.isListed, !record.has(DependencyRecord.linked) else { return true }

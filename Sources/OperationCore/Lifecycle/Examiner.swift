@@ -10,7 +10,7 @@ import Synchronization
 /// when the leader has been at one question for a millisecond. A thread that lost the lead goes idle when its
 /// question returns. Idle threads end after a second.
 final class Examiner: @unchecked Sendable {
-  // Sendable: `state` is touched under `lock`.
+  // Sendable: the fields are constants, atomics, or guarded by `lock`.
 
   private final class Member: Sendable {
     let parker = Parker()
@@ -32,8 +32,7 @@ final class Examiner: @unchecked Sendable {
 
   private static let shared = Examiner()
 
-  private let lock = FutexLock()
-  private let state = UnsafeMutablePointer<State>.allocate(capacity: 1)
+  private let lock = Locked(State())
 
   private static let patience: UInt64 = 1_000_000
   private static let idleLifetime: Int64 = 1_000_000_000
@@ -44,7 +43,6 @@ final class Examiner: @unchecked Sendable {
   private let saidElsewhere = Atomic<Bool>(false)
 
   private init() {
-    state.initialize(to: State())
     cplatform_watch_fork()
   }
 
@@ -70,10 +68,10 @@ final class Examiner: @unchecked Sendable {
       fatalError("Operations: an operation was used in a forked child without exec: the threads are in the parent")
     }
     lock.lock()
-    state.pointee.questions.append(question.word)
-    if state.pointee.leader == nil {
+    lock.state.questions.append(question.word)
+    if lock.state.leader == nil {
       appoint(.leader)
-    } else if state.pointee.watcher == nil {
+    } else if lock.state.watcher == nil {
       appoint(.watcher)
     } else {
       lock.unlock()
@@ -85,34 +83,33 @@ final class Examiner: @unchecked Sendable {
 
   private var unanswered: Int {
     lock.withLock {
-      let state = state
-      let behind = state.pointee.leader != nil && cplatform_now_ns() &- state.pointee.began >= Self.patience
-      let free = state.pointee.idle.count + (state.pointee.watcher == nil ? 0 : 1)
+      let behind = lock.state.leader != nil && cplatform_now_ns() &- lock.state.began >= Self.patience
+      let free = lock.state.idle.count + (lock.state.watcher == nil ? 0 : 1)
       // A thread that lost the lead has been at its question for that long.
-      return max(0, state.pointee.threads - free - (state.pointee.leader == nil || behind ? 0 : 1))
+      return max(0, lock.state.threads - free - (lock.state.leader == nil || behind ? 0 : 1))
     }
   }
 
   /// Called under `lock`; gives `lock` up. An idle or a new thread gets a free part. Without a thread for the part the
   /// questions go elsewhere: nobody would run them, or nobody would notice that the leader's question blocks.
   private func appoint(_ part: Part) {
-    if let member = state.pointee.idle.popLast() {
+    if let member = lock.state.idle.popLast() {
       take(part, member)
       lock.unlock()
       return member.parker.unpark()
     }
-    guard state.pointee.threads < Self.threadLimit else {
+    guard lock.state.threads < Self.threadLimit else {
       return sendElsewhere("\(Self.threadLimit) reads of isReady or isFinished have not returned")
     }
     let member = Member()
     take(part, member)
-    state.pointee.threads += 1
+    lock.state.threads += 1
     lock.unlock()
     if PlatformThread.start(name: "op-examiner", { self.work(member) }) { return }
     lock.lock()
-    state.pointee.threads -= 1
-    if state.pointee.watcher === member { state.pointee.watcher = nil }
-    if state.pointee.leader === member { state.pointee.leader = nil }
+    lock.state.threads -= 1
+    if lock.state.watcher === member { lock.state.watcher = nil }
+    if lock.state.leader === member { lock.state.leader = nil }
     sendElsewhere("the system refuses a thread for reads of isReady and isFinished")
   }
 
@@ -120,7 +117,7 @@ final class Examiner: @unchecked Sendable {
   /// until it has a thread.
   private func sendElsewhere(_ reason: @autoclosure () -> String) {
     var left = JobFIFO()
-    left.append(contentsOf: &state.pointee.questions)
+    left.append(contentsOf: &lock.state.questions)
     lock.unlock()
     if left.isEmpty { return }
     if !saidElsewhere.exchange(true, ordering: .relaxed) {
@@ -132,9 +129,9 @@ final class Examiner: @unchecked Sendable {
   private func take(_ part: Part, _ member: Member) {
     switch part {
     case .leader:
-      state.pointee.leader = member
-      state.pointee.began = cplatform_now_ns()
-    case .watcher: state.pointee.watcher = member
+      lock.state.leader = member
+      lock.state.began = cplatform_now_ns()
+    case .watcher: lock.state.watcher = member
     }
   }
 
@@ -143,9 +140,9 @@ final class Examiner: @unchecked Sendable {
   private func work(_ member: Member) {
     while true {
       lock.lock()
-      if state.pointee.leader === member {
+      if lock.state.leader === member {
         lead(member)
-      } else if state.pointee.watcher === member {
+      } else if lock.state.watcher === member {
         watch(member)
       } else if !rest(member) {
         return
@@ -155,13 +152,13 @@ final class Examiner: @unchecked Sendable {
 
   /// Called under `lock`; gives `lock` up. Runs one question, or ends the lead.
   private func lead(_ member: Member) {
-    let question = state.pointee.questions.popFirst()
+    let question = lock.state.questions.popFirst()
     if question == 0 {
-      state.pointee.leader = nil
+      lock.state.leader = nil
       return lock.unlock()
     }
-    state.pointee.began = cplatform_now_ns()
-    if !state.pointee.questions.isEmpty, state.pointee.watcher == nil {
+    lock.state.began = cplatform_now_ns()
+    if !lock.state.questions.isEmpty, lock.state.watcher == nil {
       appoint(.watcher)
     } else {
       lock.unlock()
@@ -171,16 +168,16 @@ final class Examiner: @unchecked Sendable {
 
   /// Called under `lock`; gives `lock` up. Takes one look at the leader.
   private func watch(_ member: Member) {
-    let isBehind = cplatform_now_ns() &- state.pointee.began >= Self.patience
-    if state.pointee.leader == nil || isBehind && !state.pointee.questions.isEmpty {
+    let isBehind = cplatform_now_ns() &- lock.state.began >= Self.patience
+    if lock.state.leader == nil || isBehind && !lock.state.questions.isEmpty {
       // A leader that loses the lead finds out when its question has been answered.
-      state.pointee.watcher = nil
-      state.pointee.leader = member
-      state.pointee.began = cplatform_now_ns()
+      lock.state.watcher = nil
+      lock.state.leader = member
+      lock.state.began = cplatform_now_ns()
       return lock.unlock()
     }
-    if state.pointee.questions.isEmpty {
-      state.pointee.watcher = nil
+    if lock.state.questions.isEmpty {
+      lock.state.watcher = nil
       return lock.unlock()
     }
     lock.unlock()
@@ -189,13 +186,13 @@ final class Examiner: @unchecked Sendable {
 
   /// Called under `lock`; gives `lock` up. Returns false when the thread must end.
   private func rest(_ member: Member) -> Bool {
-    state.pointee.idle.append(member)
+    lock.state.idle.append(member)
     lock.unlock()
     while !member.parker.park(timeoutNanoseconds: Self.idleLifetime) {
       lock.lock()
-      if let index = state.pointee.idle.firstIndex(where: { $0 === member }) {
-        state.pointee.idle.remove(at: index)
-        state.pointee.threads -= 1
+      if let index = lock.state.idle.firstIndex(where: { $0 === member }) {
+        lock.state.idle.remove(at: index)
+        lock.state.threads -= 1
         lock.unlock()
         return false
       }

@@ -5,27 +5,6 @@ import Synchronization
 // Starting: claiming the operation, and the frame around its start().
 
 extension Operation {
-  /// The operation as a job's word.
-  final var word: UInt { UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()) }
-
-  static func unmanaged(_ word: UInt) -> Unmanaged<Operation> {
-    Unmanaged.fromOpaque(UnsafeRawPointer(bitPattern: word).unsafelyUnwrapped)
-  }
-
-  /// A reference to the operation of a word that something else keeps alive at this moment. The function is never
-  /// inlined: the optimizer may otherwise take the reference later than here, when nothing keeps the object alive any
-  /// more.
-  @inline(never)
-  static func retained(_ word: UInt) -> Operation { unmanaged(word).takeUnretainedValue() }
-
-  /// A reference to the operation's queue, taken now. To be called only where the operation cannot leave its queue
-  /// meanwhile.
-  @inline(never)
-  final func retainedQueue() -> OperationQueue? {
-    let word = queueWord.load(ordering: .acquiring)
-    return word == 0 ? nil : OperationQueue.unmanaged(word).takeUnretainedValue()
-  }
-
   /// A thread took an entry for the operation from a list: claims it, or finds the entry void.
   @inline(__always)
   final func claim(byLink: Bool, admitted: Bool) -> (before: StateWord, after: StateWord, claim: StateWord.Claim) {
@@ -36,6 +15,7 @@ extension Operation {
       let cancelled = !old.has(StateWord.started) && queueCancelledThis
       let (next, claim) = old.claiming(byLink: byLink, admitted: admitted, queueCancelled: cancelled)
       if next == old { return (old, next, claim) }
+      assert(old.mayBecome(next), "a claim took an operation's state back")
       let result = state.compareExchange(
         expected: old.bits, desired: next.bits, successOrdering: .acquiringAndReleasing, failureOrdering: .acquiring)
       if result.exchanged { return (old, next, claim) }
@@ -74,6 +54,8 @@ extension Operation {
   /// Runs `start()` in a frame, and afterwards what belongs after the finish.
   /// - Returns: as `runEntry`.
   final func launch(ownsLink: Bool, claimed: StateWord, before: StateWord) -> JobOutcome {
+    assert(claimed.has(StateWord.started), "an operation is launched that nobody has claimed")
+    assert(!ownsLink || claimed.has(StateWord.linked), "a launch owns a link that is not in use")
     OwedReferences.settle(except: queueWord.load(ordering: .relaxed))
     let outer = LaunchFrame.current
     // Without the link the operation may leave its queue before start() returns.
@@ -88,6 +70,7 @@ extension Operation {
       if _slowPath(cplatform_is_tracing()) { TraceProbe.start(self) } else { start() }
     }
     if frame.left {
+      assert(stateNow.mayLeave, "an operation has left that others may still touch")
       // Nobody else may touch the operation any more on behalf of the queue. The caller gives the reference back.
       if stateNow.has(StateWord.hasEpilogue) { epilogue(queue: frame.queue, successor: &frame.successor) }
       // This thread alone writes the word: a load and a store, which an exchange would lock.
@@ -122,24 +105,6 @@ extension Operation {
     }
     frame?.pointee.entered = entered
   }
-
-  /// Gives back the operation's reference to its queue. The caller gives back the queue's reference to the operation.
-  final func leaveQueue() {
-    // `lockedQueue` reads `queueWord` under the same lock.
-    let queue = lock.withLock { queueWord.exchange(0, ordering: .acquiringAndReleasing) }
-    if queue != 0 { OperationQueue.unmanaged(queue).release() }
-  }
-
-  /// The operation's queue, for a thread that only holds the operation. Nil when the operation is in no queue, or has
-  /// finished.
-  final var owner: OperationQueue? {
-    // The flag comes before the finish: from now on the operation leaves the long way, under the lock.
-    raise(StateWord.queueWanted).has(StateWord.finished) ? nil : lockedQueue
-  }
-
-  /// The operation's queue, where the operation cannot have left or leaves only the long way. Nil when the operation
-  /// has left.
-  final var lockedQueue: OperationQueue? { lock.withLock { retainedQueue() } }
 
   // MARK: - start()
 

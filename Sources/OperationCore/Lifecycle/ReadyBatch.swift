@@ -96,6 +96,7 @@ struct ReadyBatch: ~Copyable {
 
   @inline(__always)
   private mutating func addToList(_ operation: Operation) {
+    assert(operation.stateNow.has(StateWord.linked), "an operation is handed over by a link that is not in use")
     let operationHome = operation.home.load(ordering: .relaxed)
     if listHome == 0 {
       listHome = operationHome

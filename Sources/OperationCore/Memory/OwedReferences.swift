@@ -58,6 +58,7 @@ package enum OwedReferences {
     let count = words.pointee.owed_count
     // A queue to which nothing is owed, because `take` used up everything, may be gone: its word is only compared.
     guard count > 0, let pointer = words.pointee.owed_queue else { return }
+    assert(count <= limit, "a thread owes more references than it may")
     // The debt is forgotten first and given back second, because deallocating a queue may run operations of others on
     // this thread.
     words.pointee.owed_count = 0
@@ -68,6 +69,7 @@ package enum OwedReferences {
   /// One reference to the queue of this word is not needed any more.
   @inline(__always)
   static func add(_ queue: UInt) {
+    assert(queue != 0, "an operation that has no queue gives back a reference to one")
     let words = cplatform_thread_words_address()
     guard words.pointee.may_owe else { return OperationQueue.unmanaged(queue).release() }
     if UInt(bitPattern: words.pointee.owed_queue) == queue, words.pointee.owed_count < limit {

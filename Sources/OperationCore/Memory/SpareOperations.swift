@@ -43,7 +43,14 @@ enum SpareOperations: SpareKind {
 
   /// A kept operation, with its reference, or 0. The caller makes the operation new.
   @inline(__always)
-  static func take() -> UInt { Spares<SpareOperations>.take() }
+  static func take() -> UInt {
+    let word = Spares<SpareOperations>.take()
+    assert(
+      word == 0
+        || referenceCounts(word) == unshared && Operation.unmanaged(word)._withUnsafeGuaranteedRef { $0.isAsNew },
+      "an operation is used again that somebody knows, or that did not end in the ordinary way")
+    return word
+  }
 
   @inline(__always)
   static func next(of word: UInt) -> UInt { JobNode.next(of: word) }

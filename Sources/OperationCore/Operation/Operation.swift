@@ -251,7 +251,8 @@ extension Operation {
   /// Compare-exchanges the whole word.
   @inline(__always)
   final func replaceState(_ old: StateWord, with new: StateWord) -> Bool {
-    state.compareExchange(
+    assert(old.mayBecome(new), "an operation's state went back")
+    return state.compareExchange(
       expected: old.bits, desired: new.bits, successOrdering: .acquiringAndReleasing, failureOrdering: .relaxed
     ).exchanged
   }
@@ -260,7 +261,9 @@ extension Operation {
   /// - Returns: the word before.
   @discardableResult
   final func raise(_ flags: UInt64) -> StateWord {
-    StateWord(bits: state.bitwiseOr(flags, ordering: .sequentiallyConsistent).oldValue)
+    let (old, new) = state.bitwiseOr(flags, ordering: .sequentiallyConsistent)
+    assert(StateWord(bits: new).isPossible, "an operation is in an impossible state")
+    return StateWord(bits: old)
   }
 }
 

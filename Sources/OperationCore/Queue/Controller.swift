@@ -2,6 +2,13 @@ import CPlatform
 import Primitives
 import Synchronization
 
+extension Admission {
+  /// For assertions: nothing has been counted below 0.
+  fileprivate var isPossible: Bool {
+    running >= held && held >= 0 && (0..<tickets.count).allSatisfy { tickets[$0] >= 0 }
+  }
+}
+
 /// The lock around `Admission`, and what the decisions of `Admission` set in motion. The controller is engaged while
 /// a queue has a limit, has a barrier, or is suspended; any other queue never comes here.
 ///
@@ -76,6 +83,7 @@ struct Controller: ~Copyable, @unchecked Sendable {
   /// done without a controller: tickets would start them one by one.
   /// - Parameter list: gets the entries, the most urgent first.
   private borrowing func disengage(_ queue: OperationQueue, into list: inout JobFIFO) {
+    assert(lock.isHeld)
     if engaged.pointee {
       engaged.pointee = false
       _ = queue.registry.setControlled(false)
@@ -92,6 +100,7 @@ struct Controller: ~Copyable, @unchecked Sendable {
   /// - Parameter visited: keeps the operations until the lock is free, because releasing the last reference runs code
   ///   of others.
   private borrowing func engage(_ queue: OperationQueue, visited: inout [Operation]) {
+    assert(lock.isHeld)
     engaged.pointee = true
     let bound = queue.registry.setControlled(true)
     var unfinished = 0
@@ -148,6 +157,7 @@ struct Controller: ~Copyable, @unchecked Sendable {
 
   /// Under `lock`.
   private borrowing func insert(_ entries: consuming JobFIFO) {
+    assert(lock.isHeld)
     while case let entry = entries.popFirst(), entry != 0 {
       let (level, sequence) = Operation.unmanaged(entry)._withUnsafeGuaranteedRef {
         ($0.level, $0.sequence.load(ordering: .relaxed))
@@ -215,6 +225,7 @@ struct Controller: ~Copyable, @unchecked Sendable {
   private borrowing func unlockAndSubmit(
     for queue: OperationQueue, frame: UnsafeMutablePointer<LaunchFrame>? = nil
   ) {
+    assert(admission.pointee.isPossible, "more operations have given up places than had them")
     var list = JobFIFO()
     repeat {
       insertArrivals()
@@ -259,6 +270,7 @@ struct Controller: ~Copyable, @unchecked Sendable {
 
   /// Under `lock`.
   private borrowing func claimNext(atLeast level: Int, _ voided: inout [UInt]) -> ClaimedEntry? {
+    assert(lock.isHeld)
     while let entry = admission.pointee.next(atLeast: level) {
       switch JobObject.unmanaged(entry)._withUnsafeGuaranteedRef({ $0.claimAdmitted() }) {
       case .void(let discard):

@@ -10,30 +10,23 @@ enum TraceSession {
   /// Slots that chunks may still take.
   private static let room = TraceRoom(slots: OperationTrace.usualEventLimit, for: 1)
 
-  private static let lock = FutexLock()
-
-  private struct Shared: @unchecked Sendable {
-    // Sendable: the memory that the pointers lead to is touched under `lock`.
-    let buffers = UnsafeMutablePointer<[TraceBuffer]>.allocate(capacity: 1)
+  private struct Shared {
+    var buffers: [TraceBuffer] = []
     /// When the recording began and ended; 0 for not known and not yet.
-    let times = UnsafeMutablePointer<(began: UInt64, ended: UInt64)>.allocate(capacity: 1)
-
-    init() {
-      buffers.initialize(to: [])
-      times.initialize(to: (0, 0))
-    }
+    var began: UInt64 = 0
+    var ended: UInt64 = 0
   }
-  private static let shared = Shared()
+  private static let lock = Locked(Shared())
 
   static func start(eventLimit: Int) {
     lock.withLock {
       cplatform_set_tracing(false)
       // The buffers of threads that are gone are removed. The buffers of other threads belong to those threads; they
       // see the new number.
-      shared.buffers.pointee.removeAll { $0.isEnded.load(ordering: .acquiring) }
+      lock.state.buffers.removeAll { $0.isEnded.load(ordering: .acquiring) }
       let next = number.load(ordering: .relaxed) + 1
       room.fill(slots: eventLimit, for: next)
-      shared.times.pointee = (cplatform_now_ns(), 0)
+      (lock.state.began, lock.state.ended) = (cplatform_now_ns(), 0)
       number.store(next, ordering: .releasing)
       cplatform_set_tracing(true)
     }
@@ -43,25 +36,25 @@ enum TraceSession {
     lock.withLock {
       guard cplatform_is_tracing() else { return }
       cplatform_set_tracing(false)
-      shared.times.pointee.ended = cplatform_now_ns()
+      lock.state.ended = cplatform_now_ns()
     }
   }
 
   /// A copy of what has been recorded.
   static func collect() -> TraceRecording {
     lock.withLock {
-      let times = shared.times.pointee
+      let (began, ended) = (lock.state.began, lock.state.ended)
       // The end is read before any event: an event that is copied and not shown is later than every event that a copy
       // may lack.
-      var recording = TraceRecording(began: times.began, ended: times.ended == 0 ? cplatform_now_ns() : times.ended)
+      var recording = TraceRecording(began: began, ended: ended == 0 ? cplatform_now_ns() : ended)
       let current = number.load(ordering: .relaxed)
-      for buffer in shared.buffers.pointee where buffer.session.load(ordering: .acquiring) == current {
+      for buffer in lock.state.buffers where buffer.session.load(ordering: .acquiring) == current {
         recording.threads.append(
           TraceRecording.Thread(
             id: buffer.threadID, name: buffer.threadName, isMain: buffer.isMainThread, events: buffer.events()))
       }
       // The counts are read after all events: if anything was dropped before one of the events, the count says so.
-      for buffer in shared.buffers.pointee where buffer.session.load(ordering: .acquiring) == current {
+      for buffer in lock.state.buffers where buffer.session.load(ordering: .acquiring) == current {
         recording.dropped += buffer.dropped.load(ordering: .relaxed)
         recording.fullAt = min(recording.fullAt, buffer.fullAt.load(ordering: .relaxed))
       }
@@ -91,7 +84,7 @@ enum TraceSession {
     // Where the system has no place to note this, the thread never counts as ended, and its buffer stays.
     _ = cplatform_at_thread_exit(cplatform_trace_owner) { TraceSession.leave() }
     buffer.begin(session: number.load(ordering: .acquiring))
-    lock.withLock { shared.buffers.pointee.append(buffer) }
+    lock.withLock { lock.state.buffers.append(buffer) }
     return buffer
   }
 

@@ -7,6 +7,7 @@ import Synchronization
 /// The monitor has a thread from the first `arm` on. The thread sleeps unless the monitor is armed. The first look
 /// comes at once, and the second after a millisecond. While looks change nothing, each waits twice as long as the
 /// last, up to 16 ms. The monitor disarms itself when a look finds nothing queued.
+@usableFromInline
 package final class BlockingMonitor: Sendable {
   /// What a look found and did.
   package struct Look: Sendable, Equatable {
@@ -24,7 +25,7 @@ package final class BlockingMonitor: Sendable {
   /// How many places a pool has beyond its workers and beyond one place for each blocked thread. While every look
   /// finds all threads asleep and jobs queued, the threads that the last look added have blocked as well: twice as
   /// many are added next time. Pure.
-  package struct Bonus: Sendable, Equatable {
+  @usableFromInline package struct Bonus: Sendable, Equatable {
     private var streak = 0
     package private(set) var places = 0
 
@@ -46,7 +47,7 @@ package final class BlockingMonitor: Sendable {
     }
   }
 
-  /// What one look saw of the pool's threads. `observe` comes before the look takes the pool's lock, `confirm` under
+  /// What one look saw of the pool's threads. `observe` comes before the look takes the pool's lock, `settle` under
   /// the lock, for the same threads in the same order.
   package struct Survey {
     private let now = cplatform_now_ns()
@@ -56,6 +57,8 @@ package final class BlockingMonitor: Sendable {
     private var confirmed = 0
     private var someComputes = false
     private var sleeping = 0
+    /// How many marks `settle` has set, minus those that it has taken back.
+    package private(set) var marksAdded = 0
 
     /// - Parameters: see `WatchedThread.observe`.
     package init(atFirstSight: Bool, recheck: Bool) {
@@ -69,13 +72,24 @@ package final class BlockingMonitor: Sendable {
       observations.append(seen)
     }
 
-    /// - Returns: see `WatchedThread.confirm`.
-    package mutating func confirm(_ thread: borrowing WatchedThread) -> WatchedThread.Sight {
+    /// Called under the pool's lock. Marks the thread when it still blocks, or takes its mark back.
+    /// - Parameter countBlocked: adds to the pool's number of blocked threads.
+    package mutating func settle(_ thread: borrowing WatchedThread, countBlocked: (_ change: Int) -> Void) {
       let sight = thread.confirm(observations[confirmed])
       confirmed += 1
-      if sight == .computing || sight == .resumed { someComputes = true }
-      if sight == .asleep { sleeping += 1 }
-      return sight
+      switch sight {
+      case .uncounted: break
+      case .computing: someComputes = true
+      case .asleep: sleeping += 1
+      case .blocked:
+        countBlocked(1)
+        thread.mark()
+        marksAdded += 1
+      case .resumed:
+        countBlocked(-1)
+        marksAdded -= 1
+        someComputes = true
+      }
     }
 
     /// How many threads sleep in the kernel without being counted as blocked; 0 when a thread computes.

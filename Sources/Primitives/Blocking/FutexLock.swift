@@ -25,8 +25,12 @@ package struct FutexLock: ~Copyable, Sendable {
   }
 
   @inlinable package borrowing func unlock() {
+    assert(isHeld, "a lock was given up that nobody holds")
     if word.exchange(0, ordering: .releasing) == 2 { wakeOne() }
   }
+
+  /// Whether some thread holds the lock at this moment: for assertions.
+  @inlinable package var isHeld: Bool { word.load(ordering: .relaxed) != 0 }
 
   /// For a thread that destroys what the lock protected: what was done under the lock comes before the destruction.
   /// No thread may hold the lock any more.

@@ -58,7 +58,10 @@ package struct WatchedThread: ~Copyable, Sendable {
   }
 
   /// Leaves the outermost `whileBlocked`.
-  package func retract() { announced.store(false, ordering: .relaxed) }
+  package func retract() {
+    assert(announced.load(ordering: .relaxed), "a thread leaves whileBlocked that has not entered")
+    announced.store(false, ordering: .relaxed)
+  }
 
   // MARK: - Everybody
 

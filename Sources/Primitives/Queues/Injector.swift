@@ -9,23 +9,16 @@ import Synchronization
 /// over all producers. Nothing is lost: every node is in exactly one of stack and FIFO, and `isEmpty` looks at both.
 @usableFromInline
 package struct Injector<Node: IntrusiveNode>: ~Copyable, @unchecked Sendable {
-  // Sendable: `incoming` and `available` are atomics. The memory that `ready` points to is touched only under
-  // `consumers`.
+  // Sendable: `incoming` and `available` are atomics; the lock of `ready`, which only consumers take, guards the list.
   @usableFromInline let incoming = Atomic<UInt>(0)
   /// This gap keeps the producers' word off the consumers' cache lines.
   private let gap = InlineArray<15, UInt>(repeating: 0)
-  private let consumers = FutexLock()
+  private let ready = Locked(IntrusiveFIFO<Node>())
   /// The count of `ready`, for readers without the lock. The count is never 0 while a consumer moves nodes from
   /// `incoming` to `ready`.
   @usableFromInline let available = Atomic<Int>(0)
-  private let ready = UnsafeMutablePointer<IntrusiveFIFO<Node>>.allocate(capacity: 1)
 
-  package init() { ready.initialize(to: IntrusiveFIFO()) }
-
-  deinit {
-    ready.deinitialize(count: 1)
-    ready.deallocate()
-  }
+  package init() {}
 
   /// Whether every node that was pushed before the call has been taken. A node that is pushed during the call may be
   /// missed.
@@ -57,16 +50,16 @@ package struct Injector<Node: IntrusiveNode>: ~Copyable, @unchecked Sendable {
   package borrowing func take(
     limit: Int, consumerCount: Int, into batch: inout IntrusiveFIFO<Node>
   ) -> (taken: Int, left: Int) {
-    consumers.lock()
+    ready.lock()
     if incoming.load(ordering: .relaxed) != 0 {
-      available.store(max(1, ready.pointee.count), ordering: .relaxed)
-      ready.pointee.appendReversed(stack: incoming.exchange(0, ordering: .sequentiallyConsistent))
+      available.store(max(1, ready.state.count), ordering: .relaxed)
+      ready.state.appendReversed(stack: incoming.exchange(0, ordering: .sequentiallyConsistent))
     }
-    let count = min(limit, ready.pointee.count / consumerCount + 1, ready.pointee.count)
-    for _ in 0..<count { batch.append(ready.pointee.popFirst()) }
-    let left = ready.pointee.count
+    let count = min(limit, ready.state.count / consumerCount + 1, ready.state.count)
+    for _ in 0..<count { batch.append(ready.state.popFirst()) }
+    let left = ready.state.count
     available.store(left, ordering: .sequentiallyConsistent)
-    consumers.unlock()
+    ready.unlock()
     return (count, left)
   }
 }

@@ -10,6 +10,7 @@ package struct IntrusiveFIFO<Node: IntrusiveNode>: ~Copyable {
   @inlinable package var isEmpty: Bool { head == 0 }
 
   @inlinable package mutating func append(_ node: UInt) {
+    assert(node != 0, "0 stands for no node")
     Node.setNext(of: node, to: 0)
     if tail == 0 { head = node } else { Node.setNext(of: tail, to: node) }
     tail = node
