@@ -108,7 +108,7 @@ inline leave_under_lock(operation) {
   d_step { operation != D || !locked -> leave(operation) }
 }
 
-/* ReadyBatch.add and the submission: by link, or as a new MovedEntry that makes older ones void */
+/* Handover.add and the submission: by link, or as a new MovedEntry that makes older ones void */
 inline submit_by_link(operation) {
   assert(!(linkEntry & bit(operation)));
   linkEntry = linkEntry | bit(operation)

@@ -147,7 +147,7 @@ import Testing
     _ = Unmanaged.passRetained(queue)
     operation.list(in: queue, ticket: ticket)
     try finished.wait("finish() to return")
-    var batch = ReadyBatch()
+    var batch = Handover()
     let isComplete = operation.becomeStartable(into: &batch, flag: ticket.flag)
     #expect(isComplete)
     batch.submit()

@@ -25,7 +25,7 @@ STEPS = [
     ("making", re.compile(r"BlockOperation\.(_make|scheduled|init)|Operation\.init|Spares|SpareOperations")),
     ("dependencies", re.compile(r"insertDependency|DependencyList|linkDependencies|releaseDependencies|Edge|SpareChunks|hasDependenc")),
     ("adding", re.compile(r"OperationQueue\.|Registry|Segment|Arrivals|Controller|Admission|claimForQueue|becomeStartable")),
-    ("releasing dependents", re.compile(r"releaseDependents|Operation\.\(release |ReadyBatch")),
+    ("releasing dependents", re.compile(r"releaseDependents|Operation\.\(release |ReadyBatch|Handover")),
     ("running and finishing", re.compile(r"OperationCore\.")),
     ("pool", re.compile(r"StealingBackend|ThreadPoolBackend|DispatchBackend|Primitives\.|dispatch_|libdispatch")),
 ]

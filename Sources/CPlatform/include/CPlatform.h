@@ -100,7 +100,7 @@ typedef struct {
 typedef struct {
   void *_Nullable worker;  ///< the pool worker that owns this thread, if any (set by a backend)
   void *_Nullable frame;   ///< the innermost operation launch on this thread (set by the operation core)
-  void *_Nullable pending_batch;  ///< the batch that a wait on this thread hands over first (see `ReadyBatch`)
+  void *_Nullable pending_handover;  ///< what a wait on this thread hands over first (see `Handover`)
   void *_Nullable owed_queue;  ///< the queue to which this thread owes references (see `OwedReferences`)
   uint64_t unshared_counts;  ///< reference counts of an object that nobody else knows; 0: not looked up yet
   cplatform_magazines spare_operations;
@@ -150,8 +150,8 @@ static inline void *_Nullable cplatform_frame(void) { return cplatform_words.fra
 static inline void cplatform_set_frame(void *_Nullable frame) { cplatform_words.frame = frame; }
 static inline void *_Nullable cplatform_question(void) { return cplatform_words.question; }
 static inline void cplatform_set_question(void *_Nullable question) { cplatform_words.question = question; }
-static inline void *_Nullable cplatform_pending_batch(void) { return cplatform_words.pending_batch; }
-static inline void cplatform_set_pending_batch(void *_Nullable batch) { cplatform_words.pending_batch = batch; }
+static inline void *_Nullable cplatform_pending_handover(void) { return cplatform_words.pending_handover; }
+static inline void cplatform_set_pending_handover(void *_Nullable handover) { cplatform_words.pending_handover = handover; }
 
 /// Called while an operation has changed the calling thread's nice value: threads started meanwhile get `nice`
 /// instead.

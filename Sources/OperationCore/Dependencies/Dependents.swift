@@ -104,45 +104,44 @@ extension Operation {
   /// - Parameters:
   ///   - frame: where the next job of this thread goes, when the thread may run a job.
   ///   - asks: where a dependent's overridden `isReady` may be asked.
-  ///   - place: a queue whose controller holds a place. The place is given away when the dependents are in the
-  ///     controller's lists. The caller keeps the queue alive.
+  ///   - place: the place of this operation. The place is given away when the dependents are in the controller's
+  ///     lists.
   ///   - isFinish: whether the completion block may have its turn behind the last step that runs no user code.
   final func releaseDependents(
-    frame: UnsafeMutablePointer<LaunchFrame>? = nil, asks: ReadyBatch.Asks = .elsewhere,
-    place: Unmanaged<OperationQueue>? = nil, isFinish: Bool = false
+    frame: UnsafeMutablePointer<LaunchFrame>? = nil, asks: Handover.Asks = .elsewhere,
+    place: consuming QueuePlace? = nil, isFinish: Bool = false
   ) {
     let top = dependents.exchange(EdgeWord.sealed, ordering: .acquiringAndReleasing)
-    var batch = ReadyBatch(
-      home: frame?.pointee.home ?? 0, asks: asks, mayNotify: false, place: place, placeIsHeld: place != nil)
+    var handover = Handover(home: frame?.pointee.home ?? 0, asks: asks, mayNotify: false, place: place)
     var edges = EdgeList(stack: top == EdgeWord.sealed ? 0 : top)
     var observed = EdgeList()
     if isFinish, asks == .here { departed.store(Self.epilogueMayRun, ordering: .releasing) }
-    release(&edges, into: &batch, putOff: &observed)
+    release(&edges, into: &handover, putOff: &observed)
     // Observers may run for long: no job may wait for this thread.
-    batch.flush(frame: observed.isEmpty ? frame : nil)
+    handover.flush(frame: observed.isEmpty ? frame : nil)
     if isFinish, asks == .elsewhere { departed.store(Self.epilogueMayRun, ordering: .releasing) }
     if observed.isEmpty { return }
-    batch.mayNotify = true
+    handover.mayNotify = true
     var none = EdgeList()
-    release(&observed, into: &batch, putOff: &none)
-    batch.submit()
+    release(&observed, into: &handover, putOff: &none)
+    handover.submit()
   }
 
-  private final func release(_ edges: inout EdgeList, into batch: inout ReadyBatch, putOff: inout EdgeList) {
+  private final func release(_ edges: inout EdgeList, into handover: inout Handover, putOff: inout EdgeList) {
     while let edge = edges.popFirst() {
       let dependent: Unmanaged<Operation> = Operation.unmanaged(EdgeWord.dependent(of: edge))
       // A release that is put off leaves the count as it is. The count keeps the dependent and its edge.
-      if !dependent._withUnsafeGuaranteedRef({ $0.release(edge: edge, into: &batch) }) { putOff.append(edge) }
+      if !dependent._withUnsafeGuaranteedRef({ $0.release(edge: edge, into: &handover) }) { putOff.append(edge) }
     }
   }
 
   /// One dependency less to wait for. `edge` is the edge of that dependency; nil: one count less that belongs to no
   /// edge.
-  /// - Returns: false when nothing was done, because observers have to be told and this batch may not call observers
+  /// - Returns: false when nothing was done, because observers have to be told and this handover may not call observers
   ///   yet.
   @discardableResult
   @inline(__always)
-  final func release(edge: UInt?, into batch: inout ReadyBatch) -> Bool {
+  final func release(edge: UInt?, into handover: inout Handover) -> Bool {
     var old = stateNow
     // Most operations are only counted, or scheduled by their link.
     while let (next, isScheduled) = old.releasingOneSimply() {
@@ -151,16 +150,16 @@ extension Operation {
         expected: old.bits, desired: next.bits, successOrdering: .acquiringAndReleasing, failureOrdering: .acquiring)
       if result.exchanged {
         // An operation that is not scheduled here may be gone.
-        if isScheduled { batch.addByLink(self, next) }
+        if isScheduled { handover.addByLink(self, next) }
         return true
       }
       old = StateWord(bits: result.original)
     }
-    return releaseInFull(edge: edge, into: &batch)
+    return releaseInFull(edge: edge, into: &handover)
   }
 
   @inline(never)
-  private final func releaseInFull(edge: UInt?, into batch: inout ReadyBatch) -> Bool {
+  private final func releaseInFull(edge: UInt?, into handover: inout Handover) -> Bool {
     var old = stateNow
     // When no dependency is left and nobody is responsible for the start yet, a concurrent cancel() may start this
     // operation and let it go. When the operation's link is in use elsewhere, an older entry may do the same.
@@ -170,7 +169,7 @@ extension Operation {
       if let edge, old.has(StateWord.edgesRemoved), forgetRemoved(edge) { return true }
       assert(old.dependencyCount > 0, "a dependency was counted off twice")
       let (next, action) = old.releasingOne()
-      if batch.putsOff(action, of: self, old) { return false }
+      if handover.putsOff(action, of: self, old) { return false }
       let result = state.compareExchange(
         expected: old.bits, desired: next.bits, successOrdering: .acquiringAndReleasing, failureOrdering: .acquiring)
       if result.exchanged {
@@ -178,11 +177,11 @@ extension Operation {
         switch action {
         case .nothing: break
         case .schedule(let useLink):
-          if next.has(StateWord.observed) { tellOfReadiness(&batch) }
-          batch.add(self, useLink: useLink)
+          if next.has(StateWord.observed) { tellOfReadiness(&handover) }
+          handover.add(self, useLink: useLink)
         case .askReady:
-          if next.has(StateWord.observed) { tellOfReadiness(&batch) }
-          if batch.asks == .here { askReady(into: &batch) } else { batch.collect(self) }
+          if next.has(StateWord.observed) { tellOfReadiness(&handover) }
+          if handover.asks == .here { askReady(into: &handover) } else { handover.collect(self) }
         case .leave:
           leaveQueue()
           Unmanaged.passUnretained(self).release()
@@ -193,28 +192,28 @@ extension Operation {
     }
   }
 
-  /// Tells observers also where the batch may not notify: an observer that came in the last instant would otherwise
+  /// Tells observers also where the handover may not notify: an observer that came in the last instant would otherwise
   /// never be told.
   @inline(never)
-  private final func tellOfReadiness(_ batch: inout ReadyBatch) {
+  private final func tellOfReadiness(_ handover: inout Handover) {
     guard isReadinessObserved else { return }
-    batch.flush(frame: nil)
+    handover.flush(frame: nil)
     notify(.isReady)
   }
 
   /// No dependency is left, but a subclass may have a condition of its own. No caller holds the subclass's locks; the
   /// thread that adds the operation is the exception.
-  final func askReady(into batch: inout ReadyBatch) {
+  final func askReady(into handover: inout Handover) {
     while true {
       let before = StateWord(bits: state.bitwiseAnd(~StateWord.askAgain, ordering: .sequentiallyConsistent).newValue)
       guard canBeScheduled(before) else { return }
-      let ready = before.has(StateWord.cancelled) || batch.asking { readIsReady() }
+      let ready = before.has(StateWord.cancelled) || handover.asking { readIsReady() }
       let now = stateNow
       guard canBeScheduled(now) else { return }
       var next = now
       if ready || now.has(StateWord.cancelled) {
         let useLink = next.setScheduled()
-        if replaceState(now, with: next) { return batch.add(self, useLink: useLink) }
+        if replaceState(now, with: next) { return handover.add(self, useLink: useLink) }
       } else if !now.has(StateWord.askAgain) {
         next.bits |= StateWord.heldBack
         if replaceState(now, with: next) { return }

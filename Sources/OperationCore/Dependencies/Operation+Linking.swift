@@ -10,17 +10,17 @@ extension Operation {
   final func releaseOwnCount() {
     // Until the count is gone the operation cannot leave its queue; afterwards this reference keeps the queue.
     let queue = retainedQueue()
-    var batch = ReadyBatch()
-    release(edge: nil, into: &batch)
-    batch.submit()
+    var handover = Handover()
+    release(edge: nil, into: &handover)
+    handover.submit()
     withExtendedLifetime(queue) {}
   }
 
   /// Links every dependency of an operation that has just been listed, and takes away the queue's own count.
   /// - Returns: false when that count is still there, because its release takes user code that may not run in this
-  ///   batch.
-  final func linkDependencies(into batch: inout ReadyBatch) -> Bool {
-    guard stateNow.has(StateWord.hasDependencies) else { return release(edge: nil, into: &batch) }
+  ///   handover.
+  final func linkDependencies(into handover: inout Handover) -> Bool {
+    guard stateNow.has(StateWord.hasDependencies) else { return release(edge: nil, into: &handover) }
     lock.lock()
     var (unlinked, mustAsk) = lookAtDependencies()
     var saidFinished: Set<UInt>?
@@ -51,7 +51,7 @@ extension Operation {
       let left = state.wrappingSubtract((satisfied - 1) &* StateWord.oneDependency, ordering: .acquiringAndReleasing)
       assert(StateWord(bits: left.newValue).dependencyCount > 0, "the queue's own count was counted off with an edge's")
     }
-    return release(edge: nil, into: &batch)
+    return release(edge: nil, into: &handover)
   }
 
   /// Called under `lock`. Counts the listed dependencies whose edge is not linked, and says whether the class of one

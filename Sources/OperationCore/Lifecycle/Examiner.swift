@@ -56,9 +56,9 @@ final class Examiner: @unchecked Sendable {
   /// - Parameter place: a queue whose controller gives a place away when the controller has the ready operations.
   static func ask(_ operations: [Operation], place: OperationQueue?) {
     submit {
-      var batch = ReadyBatch(asks: .here, place: place.map { Unmanaged.passUnretained($0) })
-      for operation in operations { operation.askReady(into: &batch) }
-      batch.submit()
+      var handover = Handover(asks: .here, place: place.map { QueuePlace.freed(of: $0) })
+      for operation in operations { operation.askReady(into: &handover) }
+      handover.submit()
       withExtendedLifetime(place) {}
     }
   }

@@ -5,23 +5,23 @@ extension Operation {
     guard let change = becomeCancelled() else { return }
     if change.isSeen { notify(.isCancelled) }
     guard change.isScheduled else { return }
-    // The entry made here keeps the queue until the entry is handed over; the batch keeps the backend.
+    // The entry made here keeps the queue until the entry is handed over; the handover keeps the backend.
     let queue = retainedQueue()
-    var batch = ReadyBatch()
-    batch.add(self, useLink: change.useLink)
-    batch.submit()
+    var handover = Handover()
+    handover.add(self, useLink: change.useLink)
+    handover.submit()
     withExtendedLifetime(queue) {}
   }
 
-  /// - Parameter batch: gets the operation when the operation is to be started. The batch is handed over before
+  /// - Parameter handover: gets the operation when the operation is to be started. The handover is handed over before
   ///   observers are called, because observers may run for long. The caller holds the queue.
-  final func markCancelled(into batch: inout ReadyBatch) {
+  final func markCancelled(into handover: inout Handover) {
     guard let change = becomeCancelled() else { return }
     if change.isSeen {
-      batch.flush(frame: nil)
+      handover.flush(frame: nil)
       notify(.isCancelled)
     }
-    if change.isScheduled { batch.add(self, useLink: change.useLink) }
+    if change.isScheduled { handover.add(self, useLink: change.useLink) }
   }
 
   /// - Returns: nil when nothing changes. `isScheduled`: the caller hands the operation over, by its link or not.

@@ -2,7 +2,7 @@ import CPlatform
 import Primitives
 import Synchronization
 
-// An operation becomes a queue's in three steps. A batch takes each step for all its members, one after the other.
+// An operation becomes a queue's in three steps. A handover takes each step for all its members, one after the other.
 // The steps are `claimForQueue` (or a trap), `list` (the queue holds the operation from here on) and
 // `becomeStartable` (the operation may start from here on).
 
@@ -46,29 +46,29 @@ extension Operation {
 
   /// Step 3. A cancelled operation does not wait for dependencies.
   /// - Parameter flag: the ticket's flag.
-  /// - Returns: false when the step takes user code that may not run in this batch: `release(edge: nil)` completes
+  /// - Returns: false when the step takes user code that may not run in this handover: `release(edge: nil)` completes
   ///   the step later.
   @inline(__always)
-  final func becomeStartable(into batch: inout ReadyBatch, flag: UInt64) -> Bool {
+  final func becomeStartable(into handover: inout Handover, flag: UInt64) -> Bool {
     var old = stateNow
     // An operation that waits for nothing is listed and scheduled by one change of the word.
     while let next = old.listingAndScheduling(flag) {
       if replaceState(old, with: next) {
-        batch.addByLink(self, next)
+        handover.addByLink(self, next)
         return true
       }
       old = stateNow
     }
     if !old.has(StateWord.listed) { old = raise(StateWord.listed | flag) }
-    if old.has(StateWord.cancelled) || queueCancelledThis { return becomeStartableAsCancelled(into: &batch) }
-    return linkDependencies(into: &batch)
+    if old.has(StateWord.cancelled) || queueCancelledThis { return becomeStartableAsCancelled(into: &handover) }
+    return linkDependencies(into: &handover)
   }
 
   @inline(never)
-  private final func becomeStartableAsCancelled(into batch: inout ReadyBatch) -> Bool {
+  private final func becomeStartableAsCancelled(into handover: inout Handover) -> Bool {
     markCancelled()
     // The queue's own count keeps the operation in its queue until here.
-    return release(edge: nil, into: &batch)
+    return release(edge: nil, into: &handover)
   }
 
   /// Whether the operation's class is known to override nothing that enqueueing would have to ask.

@@ -81,9 +81,9 @@ extension Operation {
     // Another thread may be asking `isReady` at this moment: the flag tells that thread to ask again.
     if posts.contains(.isReady) { raise(StateWord.askAgain) }
     guard stateNow.has(StateWord.heldBack) else { return }
-    var batch = ReadyBatch(asks: .here)
-    askReady(into: &batch)
-    batch.submit()
+    var handover = Handover(asks: .here)
+    askReady(into: &handover)
+    handover.submit()
   }
 
   /// A read posted a change: the examination around the read looks again, or else a new one does.

@@ -83,18 +83,17 @@ extension Operation {
   /// an optional's payload. The queue's reference count is a cache line that every worker would write for every
   /// operation.
   private final func settle(
-    _ old: StateWord, queue: OperationQueue, frame: UnsafeMutablePointer<LaunchFrame>?, asks: ReadyBatch.Asks
+    _ old: StateWord, queue: OperationQueue, frame: UnsafeMutablePointer<LaunchFrame>?, asks: Handover.Asks
   ) {
     // No job may wait for this thread while user code runs on it. An overridden start() may go on for long after
     // super.start(), and observers are about to be told.
     let frame = old.has(StateWord.asksReady) || old.has(StateWord.observed) || queue.isObserved ? nil : frame
-    var place: Unmanaged<OperationQueue>?
+    var place: QueuePlace?
     if old.has(StateWord.tracked) {
       // The dependents may be the most urgent operations: the place is given away when the dependents have been
       // released.
-      let isHeld = queue.controller.didFinish(
+      place = queue.controller.didFinish(
         self, of: queue, frame: frame, holdsPlace: old.has(StateWord.hasDependents))
-      if isHeld { place = Unmanaged.passUnretained(queue) }
     }
     queue.registry.remove(self)
     let tell = queue.isObserved
@@ -108,8 +107,8 @@ extension Operation {
   ///   - asks: `here` when the operation has returned from its code on this thread.
   ///   - place: as for `releaseDependents`.
   private final func serve(
-    _ old: StateWord, frame: UnsafeMutablePointer<LaunchFrame>?, asks: ReadyBatch.Asks,
-    place: Unmanaged<OperationQueue>? = nil
+    _ old: StateWord, frame: UnsafeMutablePointer<LaunchFrame>?, asks: Handover.Asks,
+    place: consuming QueuePlace? = nil
   ) {
     departed.store(Self.waitersMayGo, ordering: .releasing)
     if old.has(StateWord.hasWaiters) { wakeWaiters() }

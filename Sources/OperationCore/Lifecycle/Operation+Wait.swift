@@ -15,7 +15,7 @@ extension Operation {
 
   final func waitHere() {
     if hasDeparted { return }
-    ReadyBatch.handOverPending()
+    Handover.carryOutPending()
     guard let frame = LaunchFrame.current else { return sleepUntilDeparted() }
     if LaunchFrame.isRunning(self) { misuse(self, "the operation waits for itself and would never finish") }
     let home = frame.pointee.home

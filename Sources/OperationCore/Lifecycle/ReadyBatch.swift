@@ -1,27 +1,12 @@
 import CPlatform
 import Primitives
 
-/// Operations that became ready at one moment, on their way. The operations of the first backend are one list. The
-/// operations of a queue with a controller are another list, so that the controller orders them together.
+/// Operations that became ready at one moment, in lists. The operations of the first backend are one list. The
+/// operations of one queue with a controller are another list, so that the controller orders them together. The
+/// operations that have to be asked elsewhere whether they are ready are the third.
 ///
-/// A batch lives on one thread's stack, and hands over what it holds when it is submitted. While an overridden
-/// `isReady` is asked in between, the batch is *pending* on its thread: a wait inside that user code hands the batch
-/// over first.
+/// A batch is part of a `Handover`, which says when each list goes where.
 struct ReadyBatch: ~Copyable {
-  /// Where a class that may override `isReady` is asked.
-  enum Asks {
-    /// On a thread that holds no lock of a user's.
-    case elsewhere
-    case here
-  }
-
-  let asks: Asks
-  /// Whether observers of `isReady` may be called here. If not, the release is put off and tried again when observers
-  /// may be called.
-  var mayNotify: Bool
-  /// Operations without unfinished dependencies, to be asked elsewhere.
-  private var collected: [Operation]?
-
   private var list = JobFIFO()
   /// Identity of the backend that `list` is for; 0 while `list` is empty.
   private var listHome: UInt32 = 0
@@ -36,66 +21,24 @@ struct ReadyBatch: ~Copyable {
 
   /// Entries for the controller of one queue, by link: so each entry holds that queue.
   private var admitted = JobFIFO()
-  private var admittedQueue: UInt = 0
-  /// A queue whose controller has a place to give away once these entries are in the controller's lists. The caller
-  /// keeps the queue alive.
-  private var place: Unmanaged<OperationQueue>?
-  /// Whether nobody else can get that place. Never true while code of users runs: that code may wait for whoever gets
-  /// the place.
-  private var placeIsHeld: Bool
+  private(set) var admittedQueue: UInt = 0
+
+  /// Operations without unfinished dependencies, to be asked elsewhere.
+  private var unasked: [Operation]?
 
   /// - Parameters:
-  ///   - place: a queue whose controller has a place to give away.
-  ///   - placeIsHeld: whether `Controller.didFinish` holds that place.
+  ///   - home: see `home`; 0 when this thread is no backend's.
   ///   - keptQueue: a queue that the caller keeps alive; its operations are handed over without a reference to it.
-  init(
-    home: UInt32 = 0, asks: Asks = .elsewhere, mayNotify: Bool = true, place: Unmanaged<OperationQueue>? = nil,
-    placeIsHeld: Bool = false, keptQueue: OperationQueue? = nil
-  ) {
+  @inline(__always)
+  init(home: UInt32, keptQueue: OperationQueue?) {
     self.home = home
     self.keptQueue = keptQueue.map { UInt(bitPattern: Unmanaged.passUnretained($0).toOpaque()) } ?? 0
-    self.asks = asks
-    self.mayNotify = mayNotify
-    self.place = place
-    self.placeIsHeld = placeIsHeld
   }
 
-  /// Whether this release has to wait until observers may be called.
-  @inline(__always)
-  func putsOff(_ action: StateWord.Release, of operation: Operation, _ state: StateWord) -> Bool {
-    guard state.has(StateWord.observed), !mayNotify else { return false }
-    switch action {
-    case .askReady, .schedule: return operation.isReadinessObserved
-    case .nothing, .leave: return false
-    }
-  }
-
-  /// - Parameter operation: has no unfinished dependency; nobody is responsible for its start yet.
-  mutating func collect(_ operation: Operation) {
-    if collected == nil { collected = [operation] } else { collected?.append(operation) }
-  }
-
-  /// - Parameter operation: scheduled by the caller. The caller holds the operation's queue for that reason.
-  @inline(never)
-  mutating func add(_ operation: Operation, useLink: Bool) {
-    if _slowPath(cplatform_is_tracing()) { TraceProbe.isReady(operation.word) }
-    guard useLink else { return addMoved(operation) }
-    if operation.stateNow.has(StateWord.tracked) { addTracked(operation) } else { addToList(operation) }
-  }
-
-  /// - Parameter state: of an operation that the caller has scheduled by its link.
-  @inline(__always)
-  mutating func addByLink(_ operation: Operation, _ state: StateWord) {
-    // If the mark comes later, whoever takes the entry finds the mark.
-    if _slowPath(state.has(StateWord.tracked) || cplatform_is_tracing()) {
-      add(operation, useLink: true)
-    } else {
-      addToList(operation)
-    }
-  }
+  // MARK: - The list for a backend
 
   @inline(__always)
-  private mutating func addToList(_ operation: Operation) {
+  mutating func add(_ operation: Operation) {
     assert(operation.stateNow.has(StateWord.linked), "an operation is handed over by a link that is not in use")
     let operationHome = operation.home.load(ordering: .relaxed)
     if listHome == 0 {
@@ -113,26 +56,14 @@ struct ReadyBatch: ~Copyable {
     if let queue = operation.retainedQueue() { queue.backend.submit(Job(word: operation.word)) }
   }
 
-  @inline(never)
-  private mutating func addTracked(_ operation: Operation) {
-    let queue = operation.queueWord.load(ordering: .acquiring)
-    if admittedQueue != queue { flushAdmitted(frame: nil, handsOut: !admitsToPlace) }
-    admittedQueue = queue
-    admitted.append(operation.word)
-  }
-
-  /// The operation's link is in use elsewhere: another object stands for the operation, and is handed over alone.
-  private func addMoved(_ operation: Operation) {
-    let entry = operation.makeMovedEntry()
-    guard let queue = operation.lockedQueue else {
-      // The operation has finished and left meanwhile.
-      return JobObject.unmanaged(entry)._withUnsafeGuaranteedRef { $0.discard() }
-    }
-    if operation.stateNow.has(StateWord.tracked) {
-      queue.controller.admitLater(operation, entry: entry, of: queue)
-    } else {
-      queue.backend.submit(Job(word: entry))
-    }
+  /// Hands the list over.
+  /// - Parameter frame: where the next job of this thread goes, when the thread may run a job.
+  @inline(__always)
+  mutating func submitList(frame: UnsafeMutablePointer<LaunchFrame>?) {
+    if let frame, frame.pointee.successor == 0 { frame.pointee.successor = takeSuccessor() }
+    if !list.isEmpty { flushList() }
+    listHome = 0
+    listLevels = 0
   }
 
   /// The most urgent entry, first of its level, for this thread itself to run; 0 when the list has no entry of this
@@ -165,55 +96,6 @@ struct ReadyBatch: ~Copyable {
     return chosen
   }
 
-  consuming func submit() { flush(frame: nil) }
-
-  /// Hands over what the batch holds, the place and the questions included.
-  /// - Parameter frame: where the next job of this thread goes, when the thread may run a job.
-  @inline(__always)
-  mutating func flush(frame: UnsafeMutablePointer<LaunchFrame>?) {
-    if let frame, frame.pointee.successor == 0 { frame.pointee.successor = takeSuccessor() }
-    if !list.isEmpty { flushList() }
-    listHome = 0
-    listLevels = 0
-    if admittedQueue != 0 || place != nil || collected != nil { flushRest(frame: frame) }
-  }
-
-  @inline(never)
-  private mutating func flushRest(frame: UnsafeMutablePointer<LaunchFrame>?) {
-    guard let asked = collected else {
-      let isSame = admitsToPlace
-      flushAdmitted(frame: frame, handsOut: true)
-      if let place, !isSame {
-        place._withUnsafeGuaranteedRef { $0.controller.handOut(for: $0, frame: frame, freesPlace: placeIsHeld) }
-      }
-      place = nil
-      placeIsHeld = false
-      return
-    }
-    // An operation that is asked elsewhere may be the most urgent one: the place is given away there, after the
-    // answers.
-    let queue = place?.takeUnretainedValue() ?? (admittedQueue == 0 ? nil : OperationQueue.retained(admittedQueue))
-    let isSame = queue.map { admittedQueue == UInt(bitPattern: Unmanaged.passUnretained($0).toOpaque()) } ?? false
-    flushAdmitted(frame: nil, handsOut: !isSame)
-    freeHeldPlace()
-    place = nil
-    collected = nil
-    Examiner.ask(asked, place: queue)
-  }
-
-  /// Whether the entries to be admitted go to the queue of the place.
-  private var admitsToPlace: Bool {
-    guard let place else { return false }
-    return admittedQueue == UInt(bitPattern: place.toOpaque())
-  }
-
-  /// Called when code of users is about to run.
-  private mutating func freeHeldPlace() {
-    guard placeIsHeld else { return }
-    placeIsHeld = false
-    place?._withUnsafeGuaranteedRef { $0.controller.freeHeldPlace(of: $0) }
-  }
-
   @inline(never)
   private mutating func flushList() {
     // The first operation's entry is still here, or this thread runs the entry next: in both cases the operation is
@@ -238,46 +120,40 @@ struct ReadyBatch: ~Copyable {
     }
   }
 
-  private mutating func flushAdmitted(frame: UnsafeMutablePointer<LaunchFrame>?, handsOut: Bool) {
-    guard admittedQueue != 0 else { return }
+  // MARK: - The list for a controller
+
+  /// - Parameter queue: the word of the operation's queue. Entries of another queue have been taken.
+  mutating func admit(_ operation: Operation, to queue: UInt) {
+    assert(admittedQueue == 0 || admittedQueue == queue, "a controller's list has operations of two queues")
+    admittedQueue = queue
+    admitted.append(operation.word)
+  }
+
+  /// Moves the controller's list.
+  /// - Returns: the controller's queue, or nil when the list is empty.
+  mutating func takeAdmitted(into entries: inout JobFIFO) -> OperationQueue? {
+    guard admittedQueue != 0 else { return nil }
     // The reference is taken while the entries hold the queue: once the controller has the entries, they may run and
     // leave.
     let queue = OperationQueue.retained(admittedQueue)
-    var all = JobFIFO()
-    all.append(contentsOf: &admitted)
+    entries.append(contentsOf: &admitted)
     admittedQueue = 0
-    if all.count == 1, frame == nil, place == nil, handsOut {
-      // No place is this batch's to give away: the operation may wait for the next visit.
-      let entry = all.popFirst()
-      return Operation.unmanaged(entry)._withUnsafeGuaranteedRef {
-        queue.controller.admitLater($0, entry: entry, of: queue)
-      }
-    }
-    let frees = handsOut && placeIsHeld && place?.toOpaque() == Unmanaged.passUnretained(queue).toOpaque()
-    queue.controller.admit(all, to: queue, frame: frame, handsOut: handsOut, freesPlace: frees)
-  }
-}
-
-// MARK: - Pending on a thread
-
-extension ReadyBatch {
-  /// Asks a subclass something. What the batch holds stays here meanwhile, to be ordered together with the answer. A
-  /// wait inside `question` hands the batch over.
-  mutating func asking(_ question: () -> Bool) -> Bool {
-    // At most one batch is pending: an outer batch is handed over before user code runs inside of user code.
-    Self.handOverPending()
-    freeHeldPlace()
-    return withUnsafeMutablePointer(to: &self) { batch in
-      cplatform_set_pending_batch(batch)
-      defer { cplatform_set_pending_batch(nil) }
-      return question()
-    }
+    return queue
   }
 
-  /// The calling thread is about to block in user code: nothing may wait for the calling thread.
-  static func handOverPending() {
-    guard let batch = cplatform_pending_batch() else { return }
-    cplatform_set_pending_batch(nil)
-    batch.assumingMemoryBound(to: ReadyBatch.self).pointee.flush(frame: nil)
+  // MARK: - The list of operations to be asked elsewhere
+
+  /// - Parameter operation: has no unfinished dependency; nobody is responsible for its start yet.
+  mutating func collect(_ operation: Operation) {
+    if unasked == nil { unasked = [operation] } else { unasked?.append(operation) }
   }
+
+  mutating func takeUnasked() -> [Operation]? {
+    defer { unasked = nil }
+    return unasked
+  }
+
+  /// Whether anything is here beside the list for a backend.
+  @inline(__always)
+  var hasMore: Bool { admittedQueue != 0 || unasked != nil }
 }

@@ -73,9 +73,9 @@ struct Controller: ~Copyable, @unchecked Sendable {
     _ = Unmanaged.passRetained(queue)
     barrier.list(
       in: queue, ticket: queue.registry.ticket(sequence: sequence, isControlled: true))
-    var batch = ReadyBatch(asks: .here)
-    _ = barrier.becomeStartable(into: &batch, flag: StateWord.tracked)
-    batch.submit()
+    var handover = Handover(asks: .here)
+    _ = barrier.becomeStartable(into: &handover, flag: StateWord.tracked)
+    handover.submit()
     withExtendedLifetime(visited) {}
   }
 
@@ -169,42 +169,60 @@ struct Controller: ~Copyable, @unchecked Sendable {
   /// Operations that became ready together, each by its link.
   /// - Parameters:
   ///   - frame: the launch on this thread whose next job may be a ticket; nil when there is none.
-  ///   - handsOut: false: `handOut` follows, when it is known whether there is a more urgent operation.
-  ///   - freesPlace: a place that `didFinish` held is free from now on.
+  ///   - place: a place of the queue that is given away here.
   borrowing func admit(
-    _ entries: consuming JobFIFO, to queue: OperationQueue, frame: UnsafeMutablePointer<LaunchFrame>?, handsOut: Bool,
-    freesPlace: Bool
+    _ entries: consuming JobFIFO, to queue: OperationQueue, frame: UnsafeMutablePointer<LaunchFrame>?,
+    giving place: consuming QueuePlace?
   ) {
     lock.lock()
-    if freesPlace { admission.pointee.freeHeldPlace() }
+    end(place)
     insertArrivals()
     insert(entries)
-    if handsOut { unlockAndSubmit(for: queue, frame: frame) } else { lock.unlock() }
+    unlockAndSubmit(for: queue, frame: frame)
+  }
+
+  /// The same, without giving anything away: `admit` or `handOut` follows, when it is known whether there is a more
+  /// urgent operation.
+  borrowing func list(_ entries: consuming JobFIFO) {
+    lock.lock()
+    insertArrivals()
+    insert(entries)
+    lock.unlock()
+  }
+
+  /// Under `lock`.
+  private borrowing func end(_ place: consuming QueuePlace?) {
+    assert(lock.isHeld)
+    if let place, place.end() { admission.pointee.freeHeldPlace() }
   }
 
   /// A marked operation has finished.
   /// - Parameter holdsPlace: the operation's place stays taken for now, so that the operations that the finish makes
   ///   ready get the place, if they are the most urgent.
-  /// - Returns: whether the place is held. If so, `handOut` or `admit` must free the place before code of users runs.
+  /// - Returns: the place, if it is held.
   borrowing func didFinish(
     _ operation: Operation, of queue: OperationQueue, frame: UnsafeMutablePointer<LaunchFrame>?, holdsPlace: Bool
-  ) -> Bool {
+  ) -> QueuePlace? {
     lock.lock()
     let flags = operation.admission.load(ordering: .relaxed)
     operation.admission.store(flags | Self.accounted, ordering: .relaxed)
     let wasRunning = flags & Self.admitted != 0
     admission.pointee.finish(
       sequence: operation.sequence.load(ordering: .relaxed), wasRunning: wasRunning, holdsPlace: holdsPlace)
-    let isHeld = wasRunning && holdsPlace
-    if isHeld { lock.unlock() } else { unlockAndSubmit(for: queue, frame: frame) }
-    return isHeld
+    guard wasRunning, holdsPlace else {
+      unlockAndSubmit(for: queue, frame: frame)
+      return nil
+    }
+    lock.unlock()
+    return .held(of: queue)
   }
 
-  /// Gives free places away.
-  /// - Parameter freesPlace: a place that `didFinish` held is free from now on.
-  borrowing func handOut(for queue: OperationQueue, frame: UnsafeMutablePointer<LaunchFrame>?, freesPlace: Bool) {
+  /// Gives a place away, and every other free place.
+  borrowing func handOut(
+    for queue: OperationQueue, frame: UnsafeMutablePointer<LaunchFrame>?, giving place: consuming QueuePlace?
+  ) {
     lock.lock()
-    if freesPlace { admission.pointee.freeHeldPlace() }
+    end(place)
     unlockAndSubmit(for: queue, frame: frame)
   }
 

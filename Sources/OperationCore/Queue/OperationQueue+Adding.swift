@@ -10,9 +10,9 @@ extension OperationQueue {
     operation.list(in: self, ticket: ticket)
     // The class's isReady is asked on the adding thread. That thread may hold locks only if isReady does not want
     // them.
-    var batch = ReadyBatch(asks: .here, keptQueue: self)
-    _ = operation.becomeStartable(into: &batch, flag: ticket.flag)
-    batch.submit()
+    var handover = Handover(asks: .here, keptQueue: self)
+    _ = operation.becomeStartable(into: &handover, flag: ticket.flag)
+    handover.submit()
     if isObserved { notifyListChanged() }
   }
 
@@ -64,18 +64,18 @@ extension OperationQueue {
       Operation.unmanaged(word)._withUnsafeGuaranteedRef { $0.list(in: self, ticket: ticket) }
     }
     let flag = isControlled ? StateWord.tracked : 0
-    var batch = ReadyBatch(asks: .here, mayNotify: false, keptQueue: self)
+    var handover = Handover(asks: .here, mayNotify: false, keptQueue: self)
     var observed: [UInt] = []
     for word in words
-    where !Operation.unmanaged(word)._withUnsafeGuaranteedRef({ $0.becomeStartable(into: &batch, flag: flag) }) {
+    where !Operation.unmanaged(word)._withUnsafeGuaranteedRef({ $0.becomeStartable(into: &handover, flag: flag) }) {
       observed.append(word)
     }
-    batch.flush(frame: nil)
-    batch.mayNotify = true
+    handover.flush(frame: nil)
+    handover.mayNotify = true
     for word in observed {
-      Operation.unmanaged(word)._withUnsafeGuaranteedRef { _ = $0.release(edge: nil, into: &batch) }
+      Operation.unmanaged(word)._withUnsafeGuaranteedRef { _ = $0.release(edge: nil, into: &handover) }
     }
-    batch.submit()
+    handover.submit()
   }
 
   final func addBarrier(_ operation: Operation) {

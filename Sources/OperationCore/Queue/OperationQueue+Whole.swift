@@ -21,21 +21,21 @@ extension OperationQueue {
     // overridable cancel() is called last, because cancel() releases what waits for dependencies.
     registry.cancelAll(below: bound)
     for owned in concerned { owned._withUnsafeGuaranteedRef { $0.flagCancelled() } }
-    var batch = ReadyBatch()
+    var handover = Handover()
     for (place, owned) in concerned.enumerated() {
       owned._withUnsafeGuaranteedRef { operation in
         if operation.isPlain {
-          operation.markCancelled(into: &batch)
+          operation.markCancelled(into: &handover)
         } else {
-          batch.flush(frame: nil)
+          handover.flush(frame: nil)
           operation.cancel()
         }
       }
       owned.release()
-      // The batch is flushed so that the workers begin while this thread goes on.
-      if place % Self.cancelledTogether == Self.cancelledTogether - 1 { batch.flush(frame: nil) }
+      // The handover is flushed so that the workers begin while this thread goes on.
+      if place % Self.cancelledTogether == Self.cancelledTogether - 1 { handover.flush(frame: nil) }
     }
-    batch.submit()
+    handover.submit()
   }
 
   /// How many operations `cancelAll` hands over at once.
@@ -45,7 +45,7 @@ extension OperationQueue {
     if LaunchFrame.isRunning(operationOf: self) {
       misuse(self, "waitUntilAllOperationsAreFinished() in an operation of the same queue would wait for itself")
     }
-    ReadyBatch.handOverPending()
+    Handover.carryOutPending()
     if LaunchFrame.current != nil { helpWithAll() } else { sleepThroughAll() }
   }
 
