@@ -12,7 +12,7 @@ import synthetic
 
 from opbench_report.data import results as result_files
 from opbench_report.data.statistics import Estimate
-from opbench_report.published import glance, headline, texts
+from opbench_report.published import glance, headline, round_words, texts
 from opbench_report.published.__main__ import main
 
 GLANCE, GLANCE_END = texts.marks("glance")
@@ -68,7 +68,9 @@ def test_readme_has_one_figure_and_the_summary_has_the_table(published):
     assert readme.count("](results/figures/") == 1
     assert "](results/figures/overview.svg)" in texts.between(readme, "glance")
     shown = (published / "results/SUMMARY.md").read_text()
-    rows = [line for line in shown.splitlines() if line.startswith("|")]
+    lines = shown.splitlines()
+    begin = next(place for place, line in enumerate(lines) if line.startswith("| benchmark |"))
+    rows = [line for line in lines[begin:] if line.startswith("|")]
     assert len(rows) == 2 + 8 and re.match(r"\| geometric mean of all times, \d+ benchmarks \| x0\.", rows[-2])
     assert all(row.count("|") == rows[0].count("|") for row in rows)
     # The ratio with its interval first, the time as context; the mark is the ratio's.
@@ -84,54 +86,129 @@ def test_readme_has_one_figure_and_the_summary_has_the_table(published):
     assert shown.count("scripts/plot results/reference.csv.gz") == 2
 
 
-def test_readme_begins_with_three_ratios_that_the_csv_says(published, csv):
+def cells_of(text):
+    """The rows of the first table of a text, without its head, as lists of cells."""
+    rows = []
+    for line in text.splitlines():
+        if line.startswith("|"):
+            rows.append([cell.strip() for cell in line.strip("|").split("|")])
+        elif rows:
+            break
+    return rows[2:]
+
+
+def test_readme_begins_with_round_words_that_the_csv_says(published, csv):
     """Worked out anew from the rows: the ratio of the medians of each block, and the median over blocks."""
-    text = texts.between((published / "README.md").read_text(), "glance").splitlines()[0]
-    said = re.findall(r"is (\S+) times as fast \[(\S+), (\S+)\]", text)
-    assert len(said) == 3 and text.startswith("Beside ")
+    shown = texts.between((published / "README.md").read_text(), "glance")
+    exact = cells_of((published / "results/SUMMARY.md").read_text())
+    # What go, tbb and rayon are compared with is not all measured here, so two rows are left.
+    assert len(cells_of(shown)) == 2 and [row[:3] for row in exact] == cells_of(shown)
     frame = pandas.read_csv(csv)
     frame["cell"] = frame.family + "/" + frame.benchmark
-    for numbers, cell, params in zip(
-        said, ("overhead/external-add", "dependencies/chain"), ("ops=10000", "length=1000")
-    ):
+    for row, cell, params in zip(exact, ("overhead/external-add", "dependencies/chain"), ("ops=10000", "length=1000")):
         rows = frame[(frame.cell == cell) & (frame.params == params) & (frame.metric == "ns_per_op")]
         medians = rows[rows.workers == 2].groupby(["backend", "block"]).value.median()
-        ratio = (medians["foundation"] / medians["stealing"]).median()
-        low, middle, high = (float(numbers[place]) for place in (1, 0, 2))
-        assert middle == pytest.approx(ratio, rel=0.01) and low < middle < high
-    assert re.search(r" over all \d+ benchmarks \(geometric mean\)\.", text)
-    # Two or three sentences, the last of which says where the numbers come from.
-    assert len(re.findall(r"\.(?= |$)", text)) <= 3 and "results/SUMMARY.md" in text
+        excluded = 3 if cell == "overhead/external-add" else 0
+        ratio = (medians["foundation"] / medians["stealing"]).drop(excluded, errors="ignore").median()
+        said = re.fullmatch(r"(\S+) times as fast as `foundation` \[(\S+), (\S+)\]", row[3])
+        middle, low, high = map(float, said.groups())
+        assert row[1] == "the foundation <i>" and middle == pytest.approx(ratio, rel=0.01) and low < middle < high
+        word = float(re.fullmatch(r"(\d+) times as fast", row[2]).group(1))
+        assert low <= word <= high and word == pytest.approx(ratio, rel=0.1)
+    assert "[`results/SUMMARY.md`](results/SUMMARY.md) has the intervals" in shown and "on 2026-01-01" in shown
 
 
-def test_readme_says_who_is_faster(published, csv):
-    """`rayon` is, with 0.8 of the cost; the bare pool is too, and is nothing to choose; the others are slower."""
-    text = texts.between((published / "README.md").read_text(), "glance").splitlines()[0]
-    said = re.search(r"both have \(their number in parentheses\), `stealing` takes (.*? \(\d+\))\.", text).group(1)
-    subjects = re.findall(r"x(\S+) \[(\S+), (\S+)\] of `(\S+)`'s time", said)
-    assert [one[3] for one in subjects] == ["rayon"]
-    assert all(1 < float(low) <= float(middle) <= float(high) for middle, low, high, _ in subjects)
+@pytest.fixture()
+def four_rows(tmp_path, monkeypatch):
+    """Results in which go is level on the whole and tbb and rayon are ahead; numbers and noise are invented."""
+    dear = {"stealing": 1.0, "foundation": 20.0, "go": 1.0, "tbb": 0.25, "rayon": 0.2}
+    monkeypatch.setattr(synthetic, "SUBJECTS", {name: (one, "closures") for name, one in dear.items()})
+    peers = {name: "peer" for name in ("go", "tbb", "rayon")}
+    monkeypatch.setattr(synthetic, "ROLES", {"stealing": "ours", "foundation": "standingReference", **peers})
+
+    def fill(writer):
+        arms = [(name, 2) for name in dear]
+        cost = lambda go: [("ns_per_op", "ns", lambda d, w: 100 * (go if d == 1.0 else d))]
+        mine = lambda go, other: [("stealing", 2), ("foundation", 2)] + [("go", 2)] * go + [("tbb", 2), ("rayon", 2)] * other
+        writer.cell("overhead/external-add", "ops=10000", mine(False, True), cost(1))
+        writer.cell("dependencies/chain", "length=1000", mine(False, False), cost(1))
+        for name, factor in (("skynet", 1), ("fib", 2)):
+            own = [("ns_per_op", "ns", lambda d, w, factor=factor: 100 * (d if d >= 1 else d / factor))]
+            writer.cell(f"forkjoin/{name}", "join=counter", arms, own)
+        # Three times as dear with go in one family, a third in the other.
+        for family, factor in (("overhead", 3), ("dependencies", 1 / 3)):
+            writer.cell(f"{family}/other", "ops=1", [("stealing", 2)], cost(1))
+            for block in range(1, writer.blocks + 1):
+                writer.process += 1
+                for index in range(1, writer.values + 1):
+                    value = 100 * factor * writer.random.uniform(0.98, 1.02)
+                    writer.add(f"{family}/other", "ops=1", ("go", 2), ("ns_per_op", "ns", value), block, index)
+
+    return result_files.read([str(synthetic.write(tmp_path / "four.csv", filling=fill))])
 
 
-@pytest.mark.parametrize(
-    "ratio, words",
-    [
-        (Estimate(0.05, 0.04, 0.0625, 6), "is 20.0 times as fast [16.0, 25.0]"),
-        (Estimate(0.05, None, None, 5), "is 20.0 times as fast"),
-        (Estimate(1.5, 1.25, 2, 6), "takes 1.50 times as long [1.25, 2.00]"),
-        (Estimate(0.9, 0.8, 1.1, 6), "takes as much time, as far as can be told,"),
-    ],
-)
-def test_a_ratio_in_words(ratio, words):
-    assert glance._words(ratio) == words
+def test_four_rows_with_the_losses(four_rows):
+    rows = glance.rows(four_rows)
+    assert [(row.work, row.words) for row in rows] == [
+        ("add and run a small operation", "20 times as fast"),
+        ("a chain of dependencies, for each operation", "20 times as fast"),
+        ("all 4 benchmarks that both run", "level (adding: 3 times as fast; graphs: 3 times as long)"),
+        ("fork and join", "6 to 7 times as long (`skynet`: 4 times as long; `fib`: 10 times as long)"),
+    ]
+    assert rows[3].beside == "the tbb <i>; the rayon <i>"
+    # Each ratio that a word comes from, and the family and benchmark that the words leave out.
+    assert re.match(r"x\S+ \[\S+, \S+\] of `go`'s time \(4\); ", rows[2].evidence)
+    assert "fork and join: x" in rows[2].evidence
+    assert rows[3].evidence.count("`tbb`") == 3 and rows[3].evidence.count("`rayon`") == 3
 
 
-def test_no_ratio_is_claimed_that_was_not_measured(tmp_path):
+def test_a_row_needs_all_that_it_compares_with_and_intervals(tmp_path):
     def fill(writer):
         writer.cell("overhead/external-add", "ops=10000", [("stealing", 2)], [("ns_per_op", "ns", lambda d, w: 100)])
 
     results = result_files.read([str(synthetic.write(tmp_path / "some.csv", filling=fill))])
-    assert glance.sentences(results, "results") == ""
+    assert glance.rows(results) == [] and glance.table(results) == ""
+    results = result_files.read([str(synthetic.write(tmp_path / "few.csv", blocks=5))])
+    assert glance.rows(results) == []
+
+
+@pytest.mark.parametrize(
+    "value, low, high, word",
+    [
+        (20.5, 15.4, 29.3, "20"),
+        (401, 324, 426, "400"),
+        (15.1, 14.5, 15.8, "15"),
+        (1.55, 1.40, 1.61, "1.6"),
+        (4.56, 4.26, 4.85, "4.6"),  # 5 is not in the interval.
+        (4.56, None, None, "5"),
+        (4.26, None, None, "4"),
+        (2.53, 2.16, 3.24, "2.5"),  # 3 is more than a tenth away.
+        (104, 103, 106, "104"),
+        (9.97, 9, 11, "10"),
+        (1234, 1200, 1300, "1200"),
+    ],
+)
+def test_a_round_number(value, low, high, word):
+    assert round_words.rounded(value, low, high) == word
+
+
+@pytest.mark.parametrize(
+    "ratios, words",
+    [
+        ([(0.05, 0.04, 0.0625)], "20 times as fast"),
+        ([(2.0, 1.9, 2.1)], "2 times as long"),
+        ([(1.09, 1.02, 1.13)], "level"),
+        ([(0.96, 0.93, 1.04)], "level"),
+        ([(0.9, 0.7, 1.1)], "no difference shown"),
+        ([(1.12, 1.05, 1.2)], "1.1 times as long"),
+        ([(4.56, 4.26, 4.85), (4.81, 4.49, 5.35)], "4 to 5 times as long"),
+        ([(0.05, 0.048, 0.052), (0.05, 0.049, 0.051)], "20 times as fast"),
+        ([(0.5, 0.45, 0.55), (2.0, 1.9, 2.1)], "2 times as fast; 2 times as long"),
+        ([(1.0, 0.95, 1.05), (1.0, 0.9, 1.1)], "level"),
+    ],
+)
+def test_a_ratio_in_round_words(ratios, words):
+    assert round_words.in_round_words([Estimate(*one, 6) for one in ratios]) == words
 
 
 def test_agreement(published, capsys):
@@ -151,7 +228,7 @@ def test_nothing_yet(checkout, capsys):
         ),
         ("README.md", lambda text: text.replace(GLANCE_END, "")),
         ("README.md", lambda text: text.replace(GLANCE, "")),
-        ("README.md", lambda text: re.sub(r" is [0-9]", " is 9", text, count=1)),
+        ("README.md", lambda text: re.sub(r"[0-9]+ times as fast", "99 times as fast", text, count=1)),
         ("results/SUMMARY.md", lambda text: text + "And more.\n"),
         ("results/figures/overhead.svg", lambda text: re.sub("sha256:[0-9a-f]{64}", "sha256:" + 64 * "0", text)),
         ("results/figures/overview.svg", lambda text: "<svg/>"),
@@ -164,7 +241,8 @@ def test_a_change_by_hand_is_found(published, capsys, name, change):
     assert code == 1 and len(lines) == 1 and name.rsplit("/", 1)[-1] in lines[0]
 
 
-def test_another_csv_is_found_everywhere(published, capsys, tmp_path_factory):
+def test_another_csv_is_found_everywhere(published, capsys, tmp_path_factory, monkeypatch):
+    monkeypatch.setitem(synthetic.SUBJECTS, "foundation", (30.0, "operations"))
     other = synthetic.write(tmp_path_factory.mktemp("other") / "other.csv", seed=8)
     (published / "results/reference.csv.gz").write_bytes(gzip.compress(open(other, "rb").read(), mtime=0))
     code, lines = check(published, capsys)

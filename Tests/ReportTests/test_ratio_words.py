@@ -21,13 +21,6 @@ def test_the_words_of_the_harness(case):
     assert own.compared("tbb") == case["compared"] and own.sentence("stealing", "tbb") == case["sentence"]
 
 
-def test_without_the_other():
-    assert words(1 / 20.5, 1 / 29.3, 1 / 15.4).alone() == "is 20.5 times as fast [15.4, 29.3]"
-    assert words(0.05).alone() == "is 20.0 times as fast"
-    assert words(1.5, 1.25, 2).alone() == "takes 1.50 times as long [1.25, 2.00]"
-    assert words(0.9, 0.8, 1.1).alone() == "takes x0.900 [0.800, 1.10] of the time"
-
-
 def test_what_is_no_time_is_more_or_less():
     assert words(0.1, what="CPU time").sentence("a", "b") == "b has 10.0 times a's CPU time"
     assert words(3.0, what="CPU time").sentence("a", "b") == "b has less: a has 3.00 times b's CPU time"

@@ -22,14 +22,6 @@ class RatioWords:
         self._middle = ratio.median if hasattr(ratio, "median") else ratio.ratio
         self._is_time = what in TIMES
 
-    def alone(self):
-        """Words behind a name, such as "is 20.5 times as fast [15.4, 29.3]"; the other is named elsewhere."""
-        if self._middle <= 1 / LIMIT:
-            return f"is {self._faster} times as fast{self._inverse_range}"
-        if self._middle >= LIMIT:
-            return f"takes {significant(self._middle)} times as long{self._range}"
-        return f"takes {plain(self._ratio)} of the time"
-
     def compared(self, other):
         """Words such as "38.8 times as fast as foundation [36.1, 41.0]"."""
         if self._middle <= 1 / LIMIT:

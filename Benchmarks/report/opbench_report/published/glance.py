@@ -1,87 +1,118 @@
-"""What README.md says of the results: three ratios to the reference, who is faster still, and where the numbers are."""
+"""The four rows that README.md begins with: two gains over the reference, where the default is level, and where it loses. The
+words are round; `results/SUMMARY.md` has the same rows with the ratios and intervals that the words come from."""
 
-from dataclasses import replace
+from dataclasses import dataclass
 
-from ..data.comparison import compare
 from ..data.ratio_words import RatioWords
-from ..data.results import widest
+from ..data.results import paired_logarithms, widest
+from ..data.statistics import paired_ratio
+from ..findings import relative
 from .headline import line_of
+from .round_words import LEVEL, in_round_words, middle
 
-# (benchmark, parameters that pick one of its scenarios, metric, what the time goes to, in words)
-_LINES = (
-    ("overhead/external-add", {}, "ns_per_op", "to add and run a small operation"),
-    ("dependencies/chain", {"length": "1000"}, "ns_per_op", "for each operation of a chain of dependencies"),
+# The parts of a row over several families, in words.
+_FAMILIES = {"overhead": "adding", "dependencies": "graphs", "forkjoin": "fork and join"}
+RULE = (
+    "The words are round. A number has one digit, or as many more as keep it inside of its interval and within a tenth of the"
+    f" exact number. *Level* is an interval between 1/{LEVEL} and {LEVEL}; any other interval that holds 1 shows no difference."
+    " Beside several others, the words go from the least end of the intervals to the greatest. Parentheses in the third column"
+    " hold the least and the greatest ratio of a part, those in the last column the number of benchmarks."
 )
 
 
-def sentences(results, folder):
-    """Markdown: at most three sentences. An empty text where nothing was measured beside the reference; `folder` is where
-    the results lie."""
+@dataclass(frozen=True)
+class Row:
+    # What the time goes to, what it is compared with, and how the default does.
+    work: str
+    beside: str
+    words: str
+    # The ratios that the words come from, with their intervals.
+    evidence: str
+
+
+def rows(results):
+    """Those that the results have every number for, with an interval."""
     # The default stands first among ours.
     ours = next((arm for arm in widest(results.arms) if arm.subject.is_ours), None)
-    said = [one for wanted in _LINES if (one := _line(results, ours, *wanted)) is not None] + _mean(results, ours)
-    if not said:
-        return ""
-    first = (
-        f"Beside {results.subjects.reference_words}, the `{ours.subject}` backend with {ours.workers} workers {_listed(said)}."
-    )
-    source = (
-        f"{_measured(results)}; in brackets are 95 % intervals, and [`{folder}/SUMMARY.md`]({folder}/SUMMARY.md) has every"
-        " number, the command and the machine."
-    )
-    return " ".join([first, *_faster(results, ours), source])
-
-
-def _line(results, ours, benchmark, wanted, metric, work):
-    line = line_of(results, benchmark, wanted, metric)
-    cell = line.cells.get(ours) if line is not None else None
-    if cell is None or cell.ratio is None:
-        return None
-    return f"{_words(cell.ratio)} {work}"
-
-
-def _mean(results, ours):
-    """What is said of all benchmarks, in a list that is empty where there is no mean."""
-    return [
-        f"{_words(mean)} over all {mean.benchmarks} benchmarks (geometric mean)"
-        for arm, _, mean in compare(results, results.reference).means
-        if arm == ours and mean.benchmarks > 1
-    ]
-
-
-def _faster(results, ours):
-    """The sentence about whoever takes less time than ours, in a list that is empty where nobody does."""
-    others = [
-        (mean.ratio, f"{RatioWords(_inverse(mean)).compared(f'`{arm.subject}`')} ({mean.benchmarks})")
-        for arm, _, mean in compare(results, str(ours.subject)).means
-        if arm.subject.is_choice and not arm.subject.is_ours and mean.has_interval and mean.high < 1
-    ]
-    if not others:
+    if ours is None:
         return []
-    listed = _listed([text for _, text in sorted(others)])
-    return [f"Over the benchmarks that both have (their number in parentheses), `{ours.subject}` takes {listed}."]
+    adding = line_of(results, "overhead/external-add", {}, "ns_per_op")
+    chain = line_of(results, "dependencies/chain", {"length": "1000"}, "ns_per_op")
+    wanted = (
+        ("add and run a small operation", [adding] if adding else [], [results.reference]),
+        ("a chain of dependencies, for each operation", [chain] if chain else [], [results.reference]),
+        ("all {count} benchmarks that both run", results.primary_lines(), ["go"]),
+        ("fork and join", results.primary_lines("forkjoin"), ["tbb", "rayon"]),
+    )
+    return [row for one in wanted if (row := _row(results, ours, *one)) is not None]
+
+
+def table(results, has_evidence=False):
+    """Markdown; an empty text where there is no row."""
+    found = rows(results)
+    if not found:
+        return ""
+    ours = next(arm for arm in widest(results.arms) if arm.subject.is_ours)
+    head = ["work", "compared with", f"`{ours.subject}`, the default backend"] + ["exact ratios with 95 % intervals"] * has_evidence
+    cells = [[one.work, one.beside, one.words] + [one.evidence] * has_evidence for one in found]
+    return "\n".join("| " + " | ".join(row) + " |" for row in [head, ["---"] * len(head), *cells])
+
+
+def source(results, folder):
+    """Sentences below the rows: what was measured where, and where the intervals are."""
+    return (
+        f"{_measured(results)}.\n"
+        f"[`{folder}/SUMMARY.md`]({folder}/SUMMARY.md) has the intervals, every number, the command and the machine."
+    )
+
+
+def _row(results, ours, work, lines, names):
+    others = [arm for name in names for arm in widest(results.arms) if arm.subject.name == name]
+    lines = [line for line in lines if ours in line.cells]
+    means = [mean for other in others if (mean := _mean(lines, ours, other)) is not None]
+    if len(means) < len(names):
+        return None
+    parts = _parts(lines, ours, others)
+    count = len({line.benchmark for line in lines if all(other in line.cells for other in others)})
+    words = in_round_words(means)
+    if len(parts) > 1:
+        ends = [min(parts, key=lambda part: middle(part[2])), max(parts, key=lambda part: middle(part[2]))]
+        words += f" ({'; '.join(f'{name}: {in_round_words([mean])}' for name, _, mean in ends)})"
+    evidence = [_compared(other, mean, count) for other, mean in zip(others, means)]
+    evidence += [f"{name}: {_compared(other, mean)}" for name, other, mean in parts if len(parts) > 1]
+    return Row(
+        work.format(count=count), "; ".join(arm.subject.summary or arm.subject.name for arm in others), words, "; ".join(evidence)
+    )
+
+
+def _parts(lines, ours, others):
+    """[(name, the other, mean)]: of each family, or where there is one only, of each benchmark."""
+    groups, is_one = {}, len({line.family for line in lines}) == 1
+    for line in lines:
+        groups.setdefault(f"`{line.short}`" if is_one else _FAMILIES.get(line.family, line.family), []).append(line)
+    found = [(name, other, _mean(own, ours, other)) for name, own in groups.items() for other in others]
+    return [part for part in found if part[2] is not None] if len(groups) > 1 else []
+
+
+def _mean(lines, ours, other):
+    """Of one line its ratio, of several the geometric mean; None without an interval."""
+    both = [line for line in lines if other in line.cells]
+    if len(both) == 1:
+        mean = paired_ratio(paired_logarithms(both[0].cells[ours].processes, both[0].cells[other].processes).values())
+    else:
+        mean = relative(both, ours, other)
+    return mean if mean is not None and mean.has_interval else None
+
+
+def _compared(other, mean, count=0):
+    words = RatioWords(mean).compared(f"`{other.subject}`")
+    return f"{words} ({count})" if count > 1 else words
 
 
 def _measured(results):
     record = results.sources[0].record or {}
     when, model, cpus = str(record.get("started_at", ""))[:10], record.get("cpu_model"), record.get("cpus_allowed")
-    words = ["Measured"]
+    words = ["Ratios of times, in round words, measured"]
     words += [f"on {when}"] if when else []
     words += [f"with {cpus} CPUs" + (f" of an {model}" if model else "")] if cpus else []
     return " ".join(words)
-
-
-def _listed(parts):
-    return parts[0] if len(parts) == 1 else ", ".join(parts[:-1]) + " and " + parts[-1]
-
-
-def _words(ratio):
-    """Such as `is 19.6 times as fast [18.2, 20.4]`."""
-    if ratio.has_interval and ratio.low <= 1 <= ratio.high:
-        return "takes as much time, as far as can be told,"
-    return RatioWords(ratio).alone()
-
-
-def _inverse(mean):
-    """The ratio seen from the other side."""
-    return replace(mean, ratio=1 / mean.ratio, low=1 / mean.high, high=1 / mean.low)
