@@ -173,7 +173,7 @@ struct BackendProtocolTests {
   }
 
   @Test(
-    "row 28: waits inside operations start spare threads, not one for each wait for ever",
+    "row 28.3: waits inside operations start spare threads, not one for each wait for ever",
     arguments: [TestBackend.stealing, .threadPool])
   func sparesAreReused(backend: TestBackend) throws {
     try backend.withQueue { queue in

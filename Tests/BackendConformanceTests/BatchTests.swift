@@ -135,7 +135,7 @@ struct BatchTests {
     }
   }
 
-  @Test("rows 20 and 22: in the order of adding within a level, whatever their classes", arguments: allBackends)
+  @Test("rows 20.1, 20.3 and 22: in the order of adding within a level, whatever their classes", arguments: allBackends)
   func mixedClasses(backend: TestBackend) throws {
     try backend.withQueue { queue in
       queue.maxConcurrentOperationCount = 1
@@ -146,7 +146,9 @@ struct BatchTests {
     }
   }
 
-  @Test("row 20: dependents of one operation in the order of adding, whatever their classes", arguments: allBackends)
+  @Test(
+    "rows 20.1 and 20.3: dependents of one operation in the order of adding, whatever their classes",
+    arguments: allBackends)
   func mixedDependents(backend: TestBackend) throws {
     try backend.withQueue { queue in
       queue.maxConcurrentOperationCount = 1

@@ -5,7 +5,9 @@ import Testing
 /// Rows 10 and 11: when the completion block runs, what it may do, and who does not wait for it.
 @Suite("Completion blocks")
 struct CompletionBlockTests {
-  @Test("row 10: once, after isFinished, waiters, dependents and the queue have been served", arguments: allBackends)
+  @Test(
+    "rows 10.1 and 10.2: once, after isFinished, waiters, dependents and the queue have been served",
+    arguments: allBackends)
   func completionComesLast(backend: TestBackend) throws {
     try backend.withQueue { queue in
       for _ in 0..<100 {
@@ -26,7 +28,7 @@ struct CompletionBlockTests {
     }
   }
 
-  @Test("row 10: exactly once however many operations finish together", arguments: allBackends)
+  @Test("row 10.1: exactly once however many operations finish together", arguments: allBackends)
   func completionRunsOnce(backend: TestBackend) throws {
     try backend.withQueue { queue in
       let operations = (0..<500).map { _ in CountingOperation() }
@@ -39,7 +41,7 @@ struct CompletionBlockTests {
     }
   }
 
-  @Test("row 10: also for operations cancelled before, during and outside a queue", arguments: allBackends)
+  @Test("row 10.4: also for operations cancelled before, during and outside a queue", arguments: allBackends)
   func completionOfCancelledOperations(backend: TestBackend) throws {
     try backend.withQueue { queue in
       let before = CountingOperation()
@@ -55,7 +57,7 @@ struct CompletionBlockTests {
     }
   }
 
-  @Test("row 10: then cleared", arguments: allBackends)
+  @Test("row 10.7: then cleared", arguments: allBackends)
   func completionIsCleared(backend: TestBackend) throws {
     try backend.withQueue { queue in
       let operations = [BlockOperation {}, AsynchronousOperation { $0.finish() }, Operation()]
@@ -87,7 +89,7 @@ struct CompletionBlockTests {
   }
 
   @Test(
-    "row 10: finish() of an asynchronous operation may be called with a lock held that the block takes",
+    "row 10.6: finish() of an asynchronous operation may be called with a lock held that the block takes",
     arguments: allBackends)
   func finishUnderALock(backend: TestBackend) throws {
     try backend.withQueue { queue in
@@ -109,7 +111,7 @@ struct CompletionBlockTests {
     }
   }
 
-  @Test("row 10: finish() under a lock, called on a worker thread inside another operation", arguments: allBackends)
+  @Test("row 10.6: finish() under a lock, called on a worker thread inside another operation", arguments: allBackends)
   func finishUnderALockOnAWorker(backend: TestBackend) throws {
     try backend.withQueue(workers: 1) { queue in
       let lock = UserLock()

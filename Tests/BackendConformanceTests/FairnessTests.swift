@@ -26,18 +26,18 @@ struct FairnessTests {
     return log.events.firstIndex(of: 0) ?? -1
   }
 
-  @Test("row 20: with 0 strictly the most urgent first", arguments: backends)
+  @Test("row 20.7: with 0 strictly the most urgent first", arguments: backends)
   func strict(backend: TestBackend) throws {
     #expect(try backend.withBackend(workers: 1, fairnessInterval: 0) { try placeOfTheLowest(on: $0) } == 200)
   }
 
-  @Test("row 20: the lowest level has its turn within the interval", arguments: backends, [1, 16, 61])
+  @Test("row 20.6: the lowest level has its turn within the interval", arguments: backends, [1, 16, 61])
   func interval(backend: TestBackend, interval: Int) throws {
     #expect(
       try backend.withBackend(workers: 1, fairnessInterval: interval) { try placeOfTheLowest(on: $0) } < interval)
   }
 
-  @Test("row 20: unless said otherwise, within 61 jobs", arguments: backends)
+  @Test("rows 20.6 and 20.7: unless said otherwise, within 61 jobs", arguments: backends)
   func usually(backend: TestBackend) throws {
     #expect(Fairness.defaultInterval == 61)
     #expect(try backend.withBackend(workers: 1) { try placeOfTheLowest(on: $0) } < 61)

@@ -88,7 +88,9 @@ struct FinishOrderTests {
     try inTime("the queue to drain") { queue.waitUntilAllOperationsAreFinished() }
   }
 
-  @Test("row 11: a waiter returns while an observer of a dependent still runs", arguments: allBackends, limits)
+  @Test(
+    "rows 10.2, 10.3 and 11: a waiter returns while an observer of a dependent still runs", arguments: allBackends,
+    limits)
   func waiterReturnsBeforeObservers(backend: TestBackend, limit: Int) throws {
     try backend.withQueue { queue in
       queue.maxConcurrentOperationCount = limit

@@ -107,7 +107,7 @@ struct HandWrittenTests {
     #expect(completed.value == 1)
   }
 
-  @Test("row 41: posted by key string, with and without \"is\"", arguments: allBackends, [true, false])
+  @Test("row 41.1: posted by key string, with and without \"is\"", arguments: allBackends, [true, false])
   func byKeyString(backend: TestBackend, prefixed: Bool) throws {
     try backend.withQueue { queue in
       let started = Gate()
@@ -116,7 +116,7 @@ struct HandWrittenTests {
     }
   }
 
-  @Test("row 41: posted by key path", arguments: allBackends)
+  @Test("row 41.1: posted by key path", arguments: allBackends)
   func byKeyPath(backend: TestBackend) throws {
     try backend.withQueue { queue in
       let started = Gate()
@@ -125,7 +125,7 @@ struct HandWrittenTests {
     }
   }
 
-  @Test("row 41: its own lock held while posting, which its getters take", arguments: allBackends)
+  @Test("row 41.2: its own lock held while posting, which its getters take", arguments: allBackends)
   func lockHeldWhilePosting(backend: TestBackend) throws {
     try backend.withQueue { queue in
       for _ in 0..<20 {
@@ -137,7 +137,7 @@ struct HandWrittenTests {
     }
   }
 
-  @Test("row 41: never posts executing", arguments: allBackends)
+  @Test("row 41.6: never posts executing", arguments: allBackends)
   func neverPostsExecuting(backend: TestBackend) throws {
     try backend.withQueue { queue in
       let operation = SilentOperation()

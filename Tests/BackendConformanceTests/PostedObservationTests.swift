@@ -23,7 +23,7 @@ struct PostedObservationTests {
     ]
   }
 
-  @Test("row 41: on the posting thread, in order, each change once", arguments: allBackends)
+  @Test("rows 41.3 and 41.4: on the posting thread, in order, each change once", arguments: allBackends)
   func inOrder(backend: TestBackend) throws {
     try backend.withQueue { queue in
       for _ in 0..<100 {
@@ -53,7 +53,7 @@ struct PostedObservationTests {
     }
   }
 
-  @Test("row 41: finished inside start(), both changes are seen", arguments: allBackends)
+  @Test("rows 41.3 and 41.4: finished inside start(), both changes are seen", arguments: allBackends)
   func insideStart(backend: TestBackend) throws {
     try backend.withQueue { queue in
       for _ in 0..<100 {
@@ -71,7 +71,7 @@ struct PostedObservationTests {
     }
   }
 
-  @Test("row 41: option prior is called in willChangeValue", arguments: allBackends)
+  @Test("row 41.3: option prior is called in willChangeValue", arguments: allBackends)
   func prior(backend: TestBackend) throws {
     let operation = Operation()
     let log = EventLog<String>()
@@ -88,7 +88,7 @@ struct PostedObservationTests {
     token.invalidate()
   }
 
-  @Test("row 41: without new and old the property is not read, so its lock may be held", arguments: allBackends)
+  @Test("row 41.5: without new and old the property is not read, so its lock may be held", arguments: allBackends)
   func notRead(backend: TestBackend) throws {
     final class Locked: Operation, @unchecked Sendable {
       // Invariant: `value` is touched only under `lock`, which is not recursive.
@@ -117,7 +117,7 @@ struct PostedObservationTests {
     }
   }
 
-  @Test("row 41: the queue's own look does not wait behind work", arguments: allBackends)
+  @Test("row 41.2: the queue's own look does not wait behind work", arguments: allBackends)
   func notBehindWork(backend: TestBackend) throws {
     try backend.withQueue(workers: 1) { queue in
       let started = Gate()
@@ -134,7 +134,7 @@ struct PostedObservationTests {
     }
   }
 
-  @Test("rows 35 and 41: isReady posted while every worker computes", arguments: allBackends)
+  @Test("rows 35 and 41.2: isReady posted while every worker computes", arguments: allBackends)
   func readinessNotBehindWork(backend: TestBackend) throws {
     final class Held: Operation, @unchecked Sendable {
       // Invariant: a monitor synchronises itself.

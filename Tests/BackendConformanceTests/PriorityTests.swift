@@ -27,7 +27,7 @@ struct PriorityTests {
     #expect(Operation().queuePriority == .normal)
   }
 
-  @Test("row 20: highest first, FIFO within a level, when one runs at a time", arguments: allBackends)
+  @Test("rows 20.1 and 20.4: highest first, FIFO within a level, when one runs at a time", arguments: allBackends)
   func orderOfASuspendedQueue(backend: TestBackend) throws {
     try backend.withQueue { queue in
       queue.maxConcurrentOperationCount = 1
@@ -45,7 +45,8 @@ struct PriorityTests {
     }
   }
 
-  @Test("row 20: the same behind a running operation, added one by one and as a batch", arguments: allBackends)
+  @Test(
+    "rows 20.1 and 20.4: the same behind a running operation, added one by one and as a batch", arguments: allBackends)
   func orderBehindARunningOperation(backend: TestBackend) throws {
     try backend.withQueue { queue in
       queue.maxConcurrentOperationCount = 1
@@ -72,7 +73,7 @@ struct PriorityTests {
     }
   }
 
-  @Test("row 20: one worker and no limit: the same order", arguments: allBackends.filter(\.isOrdered))
+  @Test("rows 20.1 and 20.5: one worker and no limit: the same order", arguments: allBackends.filter(\.isOrdered))
   func orderWithOneWorker(backend: TestBackend) throws {
     try backend.withQueue(workers: 1) { queue in
       queue.isSuspended = true
@@ -92,7 +93,7 @@ struct PriorityTests {
     }
   }
 
-  @Test("row 20: a high operation that is not ready never holds back a ready low one", arguments: allBackends)
+  @Test("row 20.2: a high operation that is not ready never holds back a ready low one", arguments: allBackends)
   func unreadyHighPriority(backend: TestBackend) throws {
     try backend.withQueue { queue in
       queue.maxConcurrentOperationCount = 1

@@ -45,14 +45,14 @@ struct ReleasedTogetherTests {
     }
   }
 
-  @Test("row 20: a batch", arguments: allBackends, [false, true])
+  @Test("row 20.3: a batch", arguments: allBackends, [false, true])
   func batch(backend: TestBackend, subclass: Bool) throws {
     try check(on: backend, subclass: subclass, "a batch") { queue, operations, _ in
       queue.addOperations(operations, waitUntilFinished: false)
     }
   }
 
-  @Test("row 20: the dependents of one operation", arguments: allBackends, [false, true])
+  @Test("row 20.3: the dependents of one operation", arguments: allBackends, [false, true])
   func dependents(backend: TestBackend, subclass: Bool) throws {
     try check(on: backend, subclass: subclass, "dependents") { queue, operations, _ in
       let dependency = GatedOperation()
@@ -62,7 +62,7 @@ struct ReleasedTogetherTests {
     }
   }
 
-  @Test("row 20: the dependents of one operation in another queue", arguments: allBackends, [false, true])
+  @Test("row 20.3: the dependents of one operation in another queue", arguments: allBackends, [false, true])
   func dependentsAcrossQueues(backend: TestBackend, subclass: Bool) throws {
     let other = OperationQueue(backend: .stealing)
     try check(on: backend, subclass: subclass, "dependents of an operation elsewhere") { queue, operations, _ in
@@ -74,7 +74,7 @@ struct ReleasedTogetherTests {
     }
   }
 
-  @Test("row 20: the dependents of an asynchronous operation", arguments: allBackends, [false, true])
+  @Test("row 20.3: the dependents of an asynchronous operation", arguments: allBackends, [false, true])
   func dependentsOfAnAsynchronousOperation(backend: TestBackend, subclass: Bool) throws {
     try check(on: backend, subclass: subclass, "dependents of an asynchronous one") { queue, operations, _ in
       let dependency = AsynchronousOperation { operation in startThread { operation.finish() } }
@@ -83,7 +83,7 @@ struct ReleasedTogetherTests {
     }
   }
 
-  @Test("row 20: the dependents of a hand-written asynchronous operation", arguments: allBackends, [false, true])
+  @Test("row 20.3: the dependents of a hand-written asynchronous operation", arguments: allBackends, [false, true])
   func dependentsOfAHandWrittenOperation(backend: TestBackend, subclass: Bool) throws {
     try check(on: backend, subclass: subclass, "dependents of a hand-written one") { queue, operations, _ in
       let dependency = StringKeyedOperation { operation in startThread { operation.finish() } }
@@ -93,7 +93,7 @@ struct ReleasedTogetherTests {
   }
 
   @Test(
-    "row 20: a dependent that is more urgent than what waits gets the place", arguments: allBackends, [false, true])
+    "row 20.4: a dependent that is more urgent than what waits gets the place", arguments: allBackends, [false, true])
   func dependentBeforeLessUrgent(backend: TestBackend, subclass: Bool) throws {
     try backend.withQueue { queue in
       queue.maxConcurrentOperationCount = 1

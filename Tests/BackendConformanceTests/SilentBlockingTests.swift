@@ -69,7 +69,7 @@ struct SilentBlockingTests {
     }
   }
 
-  @Test("row 28: what is added beside operations that wait already finds a thread", arguments: allBackends)
+  @Test("row 28.3: what is added beside operations that wait already finds a thread", arguments: allBackends)
   func addedBesideManyThatWait(backend: TestBackend) throws {
     try backend.withQueue { queue in
       let started = Gate()
@@ -92,7 +92,7 @@ struct SilentBlockingTests {
     }
   }
 
-  @Test("row 28: workers that all wait make room for what comes later", arguments: allBackends)
+  @Test("row 28.3: workers that all wait make room for what comes later", arguments: allBackends)
   func everyWorkerWaits(backend: TestBackend) throws {
     try backend.withQueue { queue in
       let awaited = (0..<40).map { _ in AsynchronousOperation { _ in } }

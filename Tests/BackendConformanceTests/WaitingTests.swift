@@ -6,7 +6,7 @@ import Testing
 @Suite("Waiting")
 struct WaitingTests {
   @Test(
-    "row 28: Foundation: 1,000 operations that each add one to the same queue and wait for it",
+    "row 28.1: Foundation: 1,000 operations that each add one to the same queue and wait for it",
     arguments: allBackends, [1, 2])
   func everyOperationAddsOneAndWaits(backend: TestBackend, workers: Int) throws {
     try backend.withQueue(workers: workers) { queue in
@@ -24,7 +24,7 @@ struct WaitingTests {
     }
   }
 
-  @Test("row 28: Foundation: 100 operations in one batch that each add one and wait", arguments: allBackends)
+  @Test("row 28.1: Foundation: 100 operations in one batch that each add one and wait", arguments: allBackends)
   func batchOfWaiters(backend: TestBackend) throws {
     try backend.withQueue { queue in
       let ran = Counter()
@@ -41,7 +41,7 @@ struct WaitingTests {
     }
   }
 
-  @Test("row 28: waits nested 100 deep", arguments: allBackends)
+  @Test("rows 28.1 and 28.2: waits nested 100 deep", arguments: allBackends)
   func nestedWaits(backend: TestBackend) throws {
     /// Adds an operation that adds an operation …, each waiting for the next.
     @Sendable func descend(_ depth: Int, _ queue: OperationQueue, _ reached: Counter) {
@@ -59,7 +59,7 @@ struct WaitingTests {
     }
   }
 
-  @Test("row 28: a fork-join recursion on one worker", arguments: allBackends)
+  @Test("rows 28.1 and 28.2: a fork-join recursion on one worker", arguments: allBackends)
   func forkJoin(backend: TestBackend) throws {
     @Sendable func fibonacci(_ n: Int, _ queue: OperationQueue) -> Int {
       guard n > 1 else { return n }
@@ -159,7 +159,7 @@ struct WaitingTests {
     }
   }
 
-  @Test("row 28: nothing else runs on top of a body that waits with a lock held", arguments: allBackends)
+  @Test("row 28.4: nothing else runs on top of a body that waits with a lock held", arguments: allBackends)
   func waitWithALockHeld(backend: TestBackend) throws {
     try backend.withQueue(workers: 1) { queue in
       let lock = UserLock()

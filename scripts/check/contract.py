@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 """Holds the contract (Sources/OperationCore/CONTRACT.md) and the tests together.
 
-Fails when a conformance test names no row, when a test names a row that does not exist, when a row has no test where its
-column "held on" says, and when the list of tests at the contract's end is not what the tests say; --write makes that list
-again. --self-test breaks a small contract in each of these ways and looks whether that is found.
+Fails when a conformance test names no row, when a test names a row or a sentence that does not exist, when a row has no test
+where its column "held on" says, and when the list of tests at the contract's end is not what the tests say; --write makes
+that list again. --self-test breaks a small contract in each of these ways and looks whether that is found.
 
 A test names its rows at the beginning of its name: "row 26: honours suspension", "rows 10 and 28: ...". Where all tests of
 a suite hold one row, the suite's documentation may name it instead: "/// Row 26: `addBarrierBlock`."
+
+A long row has sentences: "* **41.3** ..." in the section "### Row 41: ...". The row itself says "sentences 41.1 to 41.9". A
+test may name one, "row 41.3: ...", and is then a test of the row too.
 """
 
 import pathlib
@@ -22,36 +25,50 @@ EVERYWHERE = "every backend"
 # Rows whose tests are not written yet; there should be none.
 PENDING = set()
 
-NUMBERS = r"\d+(?:(?:,| and| to)\s+\d+)*"
+NUMBER = r"\d+(?:\.\d+)?"
+NUMBERS = rf"{NUMBER}(?:(?:,| and| to)\s+{NUMBER})*"
 STRING = r'"(?:[^"\\]|\\.)*"'
 
 
 def numbers(text):
-    """The rows of "5, 7 and 9 to 11"."""
-    rows = []
-    for word in re.finditer(r"(to\s+)?(\d+)", text):
-        last = int(word[2])
-        rows += range(rows[-1] + 1, last + 1) if word[1] and rows else [last]
-    return rows
+    """The rows and sentences of "5, 7 and 9 to 11" and of "41.1 to 41.3": (row, sentence) pairs, 0 for the whole row."""
+    found = []
+    for word in re.finditer(rf"(to\s+)?({NUMBER})", text):
+        row, _, sentence = word[2].partition(".")
+        row, sentence = int(row), int(sentence or 0)
+        begin = found[-1] if word[1] and found else None
+        if begin and begin[1] and begin[0] == row:
+            found += [(row, one) for one in range(begin[1] + 1, sentence + 1)]
+        elif begin and not begin[1] and not sentence:
+            found += [(one, 0) for one in range(begin[0] + 1, row + 1)]
+        else:
+            found.append((row, sentence))
+    return found
+
+
+def named(place):
+    """A row or a sentence as a test names it: "row 41", "sentence 41.3"."""
+    return f"sentence {place[0]}.{place[1]}" if place[1] else f"row {place[0]}"
 
 
 def cited(name):
-    """The rows that a name begins with."""
+    """The rows and sentences that a name begins with."""
     found = re.match(rf"rows? ({NUMBERS}):", name)
     return numbers(found[1]) if found else []
 
 
 class Test:
-    def __init__(self, path, suite, name, rows, is_everywhere):
-        self.path, self.suite, self.name, self.rows, self.is_everywhere = path, suite, name, rows, is_everywhere
+    def __init__(self, path, suite, name, places, is_everywhere):
+        self.path, self.suite, self.name, self.places, self.is_everywhere = path, suite, name, places, is_everywhere
+        self.rows = list(dict.fromkeys(row for row, _ in places))
 
 
 class Suite:
     def __init__(self, path, name, documentation):
         self.path, self.name = path, name
-        # Rows that the documentation names.
-        places = re.finditer(rf"\b[Rr]ows? ({NUMBERS})", documentation)
-        self.rows = [row for found in places for row in numbers(found[1])]
+        # Rows and sentences that the documentation names.
+        parts = re.finditer(rf"\b[Rr]ows? ({NUMBERS})", documentation)
+        self.places = [place for found in parts for place in numbers(found[1])]
 
 
 # -- The contract
@@ -62,6 +79,31 @@ def rows_of(contract):
     lines = [line for line in contract.splitlines() if line.startswith("|")]
     cells = [[cell.strip() for cell in line.strip().strip("|").split("|")] for line in lines]
     return [(int(one[0]), one[-1]) for one in cells if len(one) == 4 and one[0].isdigit()]
+
+
+def sentences_of(contract):
+    """The sentences as (row, sentence) pairs, in the order of the contract."""
+    return [tuple(map(int, one)) for one in re.findall(r"^\* \*\*(\d+)\.(\d+)\*\* \S", contract, re.M)]
+
+
+def sentence_complaints(contract):
+    """Where the sentences and the rows of the table do not agree."""
+    own = {}
+    for row, sentence in sentences_of(contract):
+        own.setdefault(row, []).append(sentence)
+    announced = {}
+    for line in re.findall(r"^\| \d+ \|.*", contract, re.M):
+        row = int(line.split("|")[1])
+        if found := re.search(r"\b[Ss]entences (\d+)\.1 to \1\.(\d+)\b", line):
+            announced[row] = int(found[2])
+            if int(found[1]) != row:
+                yield f"{CONTRACT}: row {row} speaks of the sentences of row {found[1]}"
+    for row in sorted(own.keys() | announced.keys()):
+        if own.get(row) != list(range(1, announced.get(row, 0) + 1)):
+            yield (
+                f"{CONTRACT}: row {row} has the sentences {', '.join(f'{row}.{one}' for one in own.get(row, [])) or 'none'}:"
+                f" number them {row}.1, {row}.2 and so on, and say \"sentences {row}.1 to {row}.N\" in the row"
+            )
 
 
 # -- The tests
@@ -103,7 +145,7 @@ def suites_of(path, text):
 
 
 def cases(text, argument):
-    """The rows of a list of cases that a test takes as an argument: `row N: ...`, or `Expectation("N", ...)`."""
+    """The rows and sentences of a list of cases that a test takes as an argument: `row N: ...`, or `Expectation("N", ...)`."""
     begin = re.search(rf"\blet {re.escape(argument)}\b[^=\n]*=\s*(\[)", text) if argument.isidentifier() else None
     if begin is None:
         return []
@@ -114,8 +156,8 @@ def cases(text, argument):
             place += token.end()
             break
     listed = text[begin.start(1) : place]
-    rows = [int(found) for found in re.findall(r'Expectation\(\s*"(\d+)"', listed)]
-    return rows + [row for found in re.findall(STRING, listed) for row in cited(found[1:-1])]
+    places = [place for found in re.findall(rf'Expectation\(\s*"({NUMBER})"', listed) for place in numbers(found)]
+    return places + [place for found in re.findall(STRING, listed) for place in cited(found[1:-1])]
 
 
 def tests_of(path, text):
@@ -129,26 +171,32 @@ def tests_of(path, text):
         name = "".join(one[1:-1] for one in re.findall(STRING, label)) or function[1].strip("`")
         taken = parts(arguments) if arguments else []
         suite = next((one for place, one in reversed(suites) if place < found.start()), Suite(path, path.stem, ""))
-        rows = cited(name) or [row for one in taken for row in cases(text, one)]
-        if not rows and len(suite.rows) == 1:
-            rows = suite.rows
-        yield suite, Test(path, suite.name, name, list(dict.fromkeys(rows)), "allBackends" in taken)
+        places = cited(name) or [place for one in taken for place in cases(text, one)]
+        if not places and len(suite.places) == 1:
+            places = suite.places
+        yield suite, Test(path, suite.name, name, list(dict.fromkeys(places)), "allBackends" in taken)
 
 
 # -- Together
 
 
-def listing(rows, tests):
-    """The list of tests at the contract's end."""
+def listing(rows, sentences, tests):
+    """The list of tests at the contract's end: of each row, and below it of each of its sentences."""
     lines = ["| row | on every backend | some |", "|--:|---|---|"]
     for row, _ in rows:
-        own = [test for test in tests if row in test.rows]
-        everywhere = {test.suite for test in own if test.is_everywhere}
-        some = {test.suite for test in own} - everywhere
-        cells = [", ".join(f"[{suite}]" for suite in sorted(suites)) for suites in (everywhere, some)]
-        lines.append(f"| {row} | {cells[0]} | {cells[1]} |")
+        lines.append(listed(str(row), [test for test in tests if row in test.rows]))
+        for place in sentences:
+            if place[0] == row:
+                lines.append(listed(f"{row}.{place[1]}", [test for test in tests if place in test.places]))
     files = {test.suite: test.path.as_posix() for test in tests if test.rows}
     return "\n".join([*lines, ""] + [f"[{suite}]: ../../{path}" for suite, path in sorted(files.items())])
+
+
+def listed(number, own):
+    everywhere = {test.suite for test in own if test.is_everywhere}
+    some = {test.suite for test in own} - everywhere
+    cells = [", ".join(f"[{suite}]" for suite in sorted(suites)) for suites in (everywhere, some)]
+    return f"| {number} | {cells[0]} | {cells[1]} |"
 
 
 def check(root, pending, write=False):
@@ -156,8 +204,9 @@ def check(root, pending, write=False):
     root = pathlib.Path(root)
     contract = (root / CONTRACT).read_text(encoding="utf-8")
     rows = rows_of(contract)
-    known = {row for row, _ in rows}
-    complaints = []
+    sentences = sentences_of(contract)
+    known = {(row, 0) for row, _ in rows} | set(sentences)
+    complaints = list(sentence_complaints(contract))
     if [row for row, _ in rows] != list(range(1, len(rows) + 1)):
         complaints.append(f"{CONTRACT}: the rows are not numbered 1, 2, 3 and so on")
     tests, documented = [], {}
@@ -166,14 +215,16 @@ def check(root, pending, write=False):
             path = file.relative_to(root)
             for suite, test in tests_of(path, file.read_text(encoding="utf-8")):
                 tests.append(test)
-                documented.setdefault((path, suite.name), (suite, set()))[1].update(test.rows)
+                documented.setdefault((path, suite.name), (suite, set()))[1].update(
+                    [*test.places, *((row, 0) for row in test.rows)]
+                )
                 if folder == CONFORMANCE and not test.rows:
                     complaints.append(f'{path}: "{test.name}" names no row: begin the name with "row N: "')
-                for row in set(test.rows) - known:
-                    complaints.append(f'{path}: "{test.name}" names row {row}, which the contract does not have')
+                for place in sorted(set(test.places) - known):
+                    complaints.append(f'{path}: "{test.name}" names {named(place)}, which the contract does not have')
     for (path, name), (suite, own) in documented.items():
-        for row in sorted(set(suite.rows) - own):
-            complaints.append(f"{path}: the documentation of {name} names row {row}, none of its tests does")
+        for place in sorted(set(suite.places) - own):
+            complaints.append(f"{path}: the documentation of {name} names {named(place)}, none of its tests does")
     for row, held_on in rows:
         complaints += held(row, held_on, [test for test in tests if row in test.rows], row in pending)
 
@@ -181,7 +232,7 @@ def check(root, pending, write=False):
     _, end, after = rest.partition(END)
     if not (begin and end):
         return [*complaints, f"{CONTRACT} has no lines {BEGIN} and {END}"]
-    wanted = f"{before}{BEGIN}\n{listing(rows, tests)}\n{END}{after}"
+    wanted = f"{before}{BEGIN}\n{listing(rows, sentences, tests)}\n{END}{after}"
     if write:
         (root / CONTRACT).write_text(wanted, encoding="utf-8")
     elif wanted != contract:
@@ -216,6 +267,12 @@ SMALL_CONTRACT = f"""# Small
 | 2 | one | two | {EVERYWHERE} |
 | 3 | one | two | once: for the sake of this small example |
 | 4 | one | two | {EVERYWHERE} |
+| 5 | one | two: sentences 5.1 to 5.2 | {EVERYWHERE} |
+
+### Row 5: it has sentences
+
+* **5.1** One.
+* **5.2** Two.
 
 {BEGIN}
 {END}
@@ -236,6 +293,7 @@ struct SmallTests {
 /// Row 4: all of it.
 struct WholeTests {
   @Test(arguments: allBackends) func `without a number`(backend: TestBackend) {}
+  @Test("row 5.2: a sentence", arguments: allBackends) func sentence(backend: TestBackend) {}
 }
 """
 SMALL_CASES = """
@@ -250,6 +308,18 @@ SMALL_BREAKS = [
     ((CONTRACT, "# Small", "# Small"), None),
     (("tests", '"row 1: (a', '"(a'), "names no row"),
     (("tests", "/// Row 4: all", "/// All"), "names no row"),
+    (("tests", "row 5.2: a", "row 5.3: a"), "names sentence 5.3, which the contract does not have"),
+    (("tests", "row 5.2: a", "row 1.1: a"), "names sentence 1.1, which the contract does not have"),
+    (("tests", "row 5.2: a", "rows 5.1 to 5.3: a"), "names sentence 5.3, which the contract does not have"),
+    # A test of a sentence is one of the row, which has no other here.
+    (("tests", "row 5.2: a", "row 4: a"), "row 5 has no test"),
+    (("tests", "/// Row 4: all", "/// Rows 5.1 and 4: all"), "names sentence 5.1, none of its tests does"),
+    (("tests", "row 5.2: a", "row 5.1: a"), "the list of tests is not what the tests say"),
+    ((CONTRACT, "* **5.2** Two", "* **5.3** Two"), "number them 5.1, 5.2"),
+    ((CONTRACT, "* **5.1** One", "* **2.1** One"), "row 2 has the sentences 2.1"),
+    ((CONTRACT, "two: sentences 5.1 to 5.2", "two: sentences 5.1 to 5.3"), "row 5 has the sentences 5.1, 5.2"),
+    ((CONTRACT, "two: sentences 5.1 to 5.2", "two: sentences 3.1 to 3.2"), "row 5 speaks of the sentences of row 3"),
+    ((CONTRACT, "two: sentences 5.1 to 5.2", "two"), "row 5 has the sentences 5.1, 5.2"),
     (("tests", "rows 1 and 2: on", "rows 1 and 7: on"), "names row 7, which the contract does not have"),
     (("cases", "row 3: first", "row 8: first"), "names row 8, which the contract does not have"),
     (("cases", "row 3: first", "first"), "row 3 has no test"),
@@ -259,7 +329,7 @@ SMALL_BREAKS = [
     (("tests", "/// Rows 1 and 2: a", "/// Rows 1, 2 and 4: a"), "names row 4, none of its tests does"),
     ((CONTRACT, "| once: for the sake of this small example |", "| once: why not |"), "the reason"),
     (("cases", "arguments: cases", "arguments: cases, allBackends"), "row 3 is held on every backend"),
-    ((CONTRACT, "| 4 | one", "| 5 | one"), "not numbered"),
+    ((CONTRACT, "| 4 | one", "| 6 | one"), "not numbered"),
     ((CONTRACT, "[SmallTests]", "[OtherTests]"), "the list of tests is not what the tests say"),
     ((CONTRACT, BEGIN, ""), "has no lines"),
 ]
@@ -286,7 +356,7 @@ def self_test():
             failures += 1
             print(f"check/contract: {old!r} for {new!r} gives {said}, not {expected!r}", file=sys.stderr)
     # What is pending needs no test, and must not have one.
-    for own, expected in (([], 0), ([Test("", "", "", [1], True)], 1)):
+    for own, expected in (([], 0), ([Test("", "", "", [(1, 0)], True)], 1)):
         failures += len(held(1, EVERYWHERE, own, True)) != expected
     print(f"check/contract: {len(SMALL_BREAKS) + 2} cases, {failures} wrong")
     return 1 if failures else 0

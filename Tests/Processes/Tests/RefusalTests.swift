@@ -46,14 +46,16 @@ struct RefusalTests {
   @Test("row 47: with dumps, queues may be made and ended anywhere, and 50,000 of them at once")
   func dumpBesideEnds() throws { try expectSuccess("dump-beside-ends", variables: ["OPERATIONS_DUMP=1"]) }
 
-  @Test("row 41: properties that block hold up nobody else's, and the diagnosis counts them", arguments: backends)
+  @Test(
+    "rows 41.7, 41.8 and 47: properties that block hold up nobody else's, and the diagnosis counts them",
+    arguments: backends)
   func blockedQuestions(backend: String) throws {
     try expectSuccess(
       "blocked-questions-\(backend)",
       line: "Operations: 256 reads of isReady or isFinished have not returned: further reads wait behind other work")
   }
 
-  @Test("row 41: a property that posts whenever it is read is not read for ever", arguments: backends)
+  @Test("row 41.9: a property that posts whenever it is read is not read for ever", arguments: backends)
   func postsWhileAsked(backend: String) throws {
     try expectSuccess("ready-posts-itself-\(backend)", line: "\"never ready\"> posts a change whenever")
     try expectSuccess("finished-posts-itself-\(backend)", line: "\"never finished\"> posts a change whenever")

@@ -68,7 +68,7 @@ struct ThreadTests {
     #expect(lines.count { $0.contains("Operations: ") && $0.contains("has 6 threads") } == 1, "\(run.output)")
   }
 
-  @Test("rows 28 and 44: at the limit of threads, helping goes on", arguments: backends)
+  @Test("rows 28.2 and 44: at the limit of threads, helping goes on", arguments: backends)
   func helpAtTheLimit(backend: String) throws {
     let (lines, run) = try run("help-at-the-limit-\(backend)")
     #expect(run.exitCode == 0, "signal \(run.signal ?? 0): \(run.output)")
@@ -90,7 +90,7 @@ struct ThreadTests {
     #expect(lines.contains("the handler ran"))
   }
 
-  @Test("row 28: helping leaves room on the stack", arguments: backends)
+  @Test("rows 28.2 and 28.3: helping leaves room on the stack", arguments: backends)
   func deepHelp(backend: String) throws {
     let (lines, run) = try run("deep-help-\(backend)")
     #expect(run.exitCode == 0 && lines.contains("returned"), "signal \(run.signal ?? 0): \(run.output)")
