@@ -2,7 +2,7 @@
 """Holds the documentation and the code together.
 
 Fails when a public symbol of Operations or Laboratory is undocumented; when a sample or a step of the tutorial does not compile;
-when a command or a sample of a page fails or does not print the lines that the page shows; when a page names a file that is not there; when
+when a type of SHOWN_TYPES has no sample in its comment; when a command or a sample of a page fails or does not print the lines that the page shows; when a page names a file that is not there; when
 a row of the contract speaks of Foundation and is not in the table of PortingFromFoundation.md; and when the message of an @available
 names an API that an asynchronous function cannot use.
 
@@ -28,6 +28,11 @@ CATALOGUES = ("Sources/Operations/Operations.docc", "Benchmarks/Laboratory/Labor
 PORTING, CONTRACT = f"{CATALOGUES[0]}/PortingFromFoundation.md", "Sources/OperationCore/CONTRACT.md"
 # Rows that mention Foundation without a difference in behaviour: it traps in the same words, calls the same overrides, or is older.
 SAME_AS_FOUNDATION = {23, 42}
+# The types that every program uses: the comment of each has a sample.
+SHOWN_TYPES = tuple(
+    f"Sources/OperationCore/{name}.swift"
+    for name in ("Operation/Operation", "Operation/BlockOperation", "Operation/AsynchronousOperation", "Queue/OperationQueue")
+)
 PRODUCTS = ("opbench", "ReadmeSample", "DifferentialRunner", "StressRunner")
 LIBRARY = ("CPlatform", "Primitives", "OperationCore", "DispatchBackend", "ThreadPoolBackend", "StealingBackend", "Operations")
 SECONDS = 180
@@ -67,6 +72,12 @@ def pages(root=ROOT):
 def blocks(text):
     """[(language, lines)] of the fenced blocks."""
     return [(found[1], found[2].splitlines()) for found in re.finditer(r"^```(.*)\n((?:.*\n)*?)```$", text, re.M)]
+
+
+def documentation(text):
+    """The comments of documentation in a Swift file, as Markdown."""
+    lines = [re.match(r"\s*/// ?(.*)", line) for line in text.splitlines()]
+    return "".join(f"{line[1] if line else ''}\n" for line in lines)
 
 
 # -- Symbols
@@ -214,6 +225,12 @@ def sample_complaints(flags, folder):
         samples = [lines for language, lines in blocks(page.read_text()) if language == "swift"]
         for number, lines in enumerate(samples, 1):
             yield compile_complaint(f"{page.relative_to(ROOT)}: sample {number}", *as_program(lines), flags, folder)
+    for path in SHOWN_TYPES:
+        samples = [lines for language, lines in blocks(documentation((ROOT / path).read_text())) if language == "swift"]
+        if not samples:
+            yield f"{path} has no sample in a comment"
+        for number, lines in enumerate(samples, 1):
+            yield compile_complaint(f"{path}: sample {number}", *as_program(lines), flags, folder)
     for catalogue in CATALOGUES:
         for step in sorted((ROOT / catalogue).rglob("*.swift")):
             yield compile_complaint(step.relative_to(ROOT), step.read_text(), [], flags, folder)
@@ -337,6 +354,7 @@ def self_test():
         (undocumented(graph("what")), []),
         (undocumented(graph()), ["A.swift:7: A.b is undocumented"]),
         (blocks("a\n```console\n$ x\n```\n\n```\ny\n```\n"), [("console", ["$ x"]), ("", ["y"])]),
+        (blocks(documentation("/// a\n/// ```swift\n///   let b = 1\n///\n/// ```\nlet c = 2 // ```\n  /// ```\n  /// d\n  /// ```\n")), [("swift", ["  let b = 1", ""]), ("", ["d"])]),
         (commands(["$ a", "out 1", "...", "$ b"]), [("a", ["out 1"]), ("b", [])]),
         (commands(["a"]), None),
         (replaced("true"), ("true", None)),

@@ -1,13 +1,20 @@
 import CPlatform
 import Synchronization
 
-/// An operation that goes on after `main()` has returned, until somebody calls `finish()`, from any thread.
+/// An operation that goes on after `main()` has returned, until `finish()` is called, from any thread.
 ///
 /// Subclass and override `main()`, or pass a closure:
 /// ```swift
-/// let operation = AsynchronousOperation { operation in
-///   download(url) { result in store(result); operation.finish() }
+/// import Operations
+///
+/// let answer = AsynchronousOperation { operation in
+///   // The operation may end in a task, in a callback, or on a thread of the program's own.
+///   Task {
+///     print("answered")
+///     operation.finish()
+///   }
 /// }
+/// OperationQueue().addOperations([answer], waitUntilFinished: true)
 /// ```
 /// The operation keeps its place in a queue with a limit until it finishes. A cancelled operation that has not
 /// started is finished without `main()`. A running operation must still call `finish()`, early if it looks at

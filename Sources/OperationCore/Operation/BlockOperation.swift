@@ -2,7 +2,18 @@ import Primitives
 import Synchronization
 
 /// An operation that runs closures: the first on the thread that starts the operation, further closures at the same
-/// time on the backend. The operation finishes when all closures have returned. One allocation beside the closure's.
+/// time on the backend. The operation finishes when all closures have returned.
+/// ```swift
+/// import Operations
+///
+/// let page = BlockOperation { print("load the text") }
+/// page.addExecutionBlock { print("load the pictures, at the same time") }
+/// let show = BlockOperation { print("show the page") }
+/// show.addDependency(page)
+/// OperationQueue().addOperations([show, page], waitUntilFinished: true)
+/// ```
+/// `BlockOperation(block:)` takes the memory of an operation that has ended, and allocates where there is none. The
+/// closure has an allocation of its own where it captures something.
 open class BlockOperation: Operation, @unchecked Sendable {
   // Sendable: `firstBlock` is written by the thread that makes the operation. Later `firstBlock` is touched by the one thread that starts the
   // operation, or by others under `lock` as `areBlocksHere` says.

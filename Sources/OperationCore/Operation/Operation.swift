@@ -2,15 +2,37 @@ import CPlatform
 import Primitives
 import Synchronization
 
-/// A unit of work with a life of its own: it waits for its dependencies, runs once, and can be cancelled and waited
-/// for.
+/// A unit of work with a life of its own: an operation waits for its dependencies, runs once, and can be cancelled and
+/// waited for.
 ///
-/// Subclass and override `main()` for synchronous work. Use `AsynchronousOperation` for work that ends later. Or
-/// override `start()`, `isExecuting`, `isFinished` and `isAsynchronous` and post `willChangeValue`/`didChangeValue`,
-/// as with Foundation's class: the documented contract of `Operation` is that class's.
+/// Subclass and override `main()` for synchronous work:
+/// ```swift
+/// import Operations
 ///
-/// All members may be called from any thread. An operation is one allocation (`BlockOperation`: beside its
-/// closure's). An operation owns its dependencies until it has finished and its completion block has returned.
+/// final class Sum: Operation, @unchecked Sendable {
+///   // Sendable: `main()` writes the total, and others read it after the finish.
+///   private(set) var total = 0
+///
+///   override func main() {
+///     for number in 1...1_000_000 {
+///       if isCancelled { return }
+///       total += number
+///     }
+///   }
+/// }
+///
+/// let sum = Sum()
+/// let report = BlockOperation { print(sum.total) }
+/// report.addDependency(sum)
+/// OperationQueue().addOperations([report, sum], waitUntilFinished: true)
+/// ```
+/// Use `AsynchronousOperation` for work that ends later. Or override `start()`, `isExecuting`, `isFinished` and
+/// `isAsynchronous`, and post `willChangeValue` and `didChangeValue`, as with Foundation's class: the documented
+/// contract of `Operation` is that class's.
+///
+/// All members may be called from any thread. An operation is one allocation. A `BlockOperation` may use the memory of
+/// one that has ended instead. An operation owns its dependencies until it has finished and its completion block has
+/// returned.
 open class Operation: JobObject, @unchecked Sendable {
   // Sendable: every stored property is an atomic or the lock. `queueWord`, `home`, `slotWord` and `sequence` are
   // written once, before `listed` is set in `state`, and read after that. `dependencyWord`, the list that it points
