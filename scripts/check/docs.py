@@ -40,21 +40,21 @@ SECONDS = 180
 # (what a command is, what is run for it, why). The first that matches counts. \\1 is the rest of the command.
 INSTEAD = [
     (r"scripts/bench( .*)?", "bash -n scripts/bench && opbench --backend stealing", "it builds for release, and measures for minutes"),
-    (r"scripts/test", "bash -n scripts/test", ".ci/run passes all tests with it"),
-    (r"swift test( .*)?", "test -d {root}/Tests/BackendConformanceTests && swift test --help", ".ci/run passes all tests"),
+    (r"scripts/test", "bash -n scripts/test", "scripts/ci passes all tests with it"),
+    (r"swift test( .*)?", "test -d {root}/Tests/BackendConformanceTests && swift test --help", "scripts/ci passes all tests"),
     (r"scripts/peers", "scripts/peers --help", "it builds programs in three other languages"),
     (r"(opbench run --benchmark 'metg .*)", "\\1 --dry-run", "the sweep of a debug build may not reach half of the peak"),
     (r"(opbench run --benchmark .* --variants)", "\\1 --dry-run", "larger sizes take minutes, and a debug build longer"),
     (r"(opbench run --backend [\w,-]+) --benchmark forkjoin", "\\1", "trees of tasks take minutes in a debug build"),
     (r"scripts/gate .*", "bash -n scripts/gate && opbench gate --help", "it builds two revisions for release, and measures for minutes"),
-    (r"opbench gate --self-test", "opbench gate --help", ".ci/run runs it"),
+    (r"opbench gate --self-test", "opbench gate --help", "scripts/ci runs it"),
     (r"opbench gate --calibrate .*", "opbench gate --help", "it measures for hours"),
     (r"opbench validate .*", "opbench validate --help", "it measures for nine minutes"),
     (r"Examples/(\w+)/check", "bash -n Examples/\\1/check", "it builds a package for release twice; scripts/ci nightly runs it"),
     (r"scripts/hunt/fuzz .*", "DifferentialRunner --backend stealing --programs 20 --seed 1", "it builds for release"),
     (r"scripts/hunt/stress .*", "OPBENCH_STRESS_SECONDS=1 OPBENCH_STRESS_SEED=1 StressRunner", "it builds for release, and takes minutes"),
     (r"kill -USR1 .*", "true", "./program has ended by then; ThreadTests sends the signal"),
-    (r"\.ci/run", "bash -n .ci/run", "it runs this check"),
+    (r"scripts/ci( [a-z].*)?", "bash -n scripts/ci", "it runs this check"),
     (r"swift run -c release opbench( .*)?", "opbench\\1", "a release build takes minutes more than the debug build of the tests"),
 ]
 # Measuring runs are narrowed: one value of each of two processes, of one benchmark where the command asks for all.
