@@ -101,8 +101,7 @@ def test_readme_begins_with_round_words_that_the_csv_says(published, csv):
     """Worked out anew from the rows: the ratio of the medians of each block, and the median over blocks."""
     shown = texts.between((published / "README.md").read_text(), "glance")
     exact = cells_of((published / "results/SUMMARY.md").read_text())
-    # What go, tbb and rayon are compared with is not all measured here, so two rows are left.
-    assert len(cells_of(shown)) == 2 and [row[:3] for row in exact] == cells_of(shown)
+    assert len(cells_of(shown)) == 4 and [row[:3] for row in exact] == cells_of(shown)
     frame = pandas.read_csv(csv)
     frame["cell"] = frame.family + "/" + frame.benchmark
     for row, cell, params in zip(exact, ("overhead/external-add", "dependencies/chain"), ("ops=10000", "length=1000")):
@@ -152,8 +151,8 @@ def test_four_rows_with_the_losses(four_rows):
     assert [(row.work, row.words) for row in rows] == [
         ("add and run a small operation", "20 times as fast"),
         ("a chain of dependencies, for each operation", "20 times as fast"),
-        ("all 4 benchmarks that both run", "level (adding: 3 times as fast; graphs: 3 times as long)"),
-        ("fork and join", "6 to 7 times as long (`skynet`: 4 times as long; `fib`: 10 times as long)"),
+        ("all 4 benchmarks that both run", "level on average (adding: 3 times as fast; graphs: 3 times as long)"),
+        ("fork and join", "6 to 7 times as long on average (`skynet`: 4 times as long; `fib`: 10 times as long)"),
     ]
     assert rows[3].beside == "the tbb <i>; the rayon <i>"
     # Each ratio that a word comes from, and the family and benchmark that the words leave out.

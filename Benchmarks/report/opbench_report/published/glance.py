@@ -1,6 +1,8 @@
-"""The four rows that README.md begins with: two gains over the reference, where the default is level, and where it loses. The
-words are round; `results/SUMMARY.md` has the same rows with the ratios and intervals that the words come from."""
+"""The four rows that README.md begins with: two beside the reference, one beside the scheduler of another language that is
+nearest over all benchmarks, and one beside all such schedulers that lead in fork and join. The words are round.
+`results/SUMMARY.md` has the same rows with the ratios and intervals that the words come from."""
 
+import math
 from dataclasses import dataclass
 
 from ..data.ratio_words import RatioWords
@@ -16,7 +18,8 @@ RULE = (
     "The words are round. A number has one digit, or as many more as keep it inside of its interval and within a tenth of the"
     f" exact number. *Level* is an interval between 1/{LEVEL} and {LEVEL}; any other interval that holds 1 shows no difference."
     " Beside several others, the words go from the least end of the intervals to the greatest. Parentheses in the third column"
-    " hold the least and the greatest ratio of a part, those in the last column the number of benchmarks."
+    " hold the least and the greatest ratio of a part, those in the last column the number of benchmarks. Among schedulers of"
+    " other languages, the third row has the nearest one, and the fourth row all that surely take less time."
 )
 
 
@@ -36,15 +39,19 @@ def rows(results):
     ours = next((arm for arm in widest(results.arms) if arm.subject.is_ours), None)
     if ours is None:
         return []
+    arms = widest(results.arms)
+    reference = [arm for arm in arms if arm.subject.is_reference]
+    peers = [arm for arm in arms if arm.subject.role == "peer"]
     adding = line_of(results, "overhead/external-add", {}, "ns_per_op")
     chain = line_of(results, "dependencies/chain", {"length": "1000"}, "ns_per_op")
+    every, forkjoin = results.primary_lines(), results.primary_lines("forkjoin")
     wanted = (
-        ("add and run a small operation", [adding] if adding else [], [results.reference]),
-        ("a chain of dependencies, for each operation", [chain] if chain else [], [results.reference]),
-        ("all {count} benchmarks that both run", results.primary_lines(), ["go"]),
-        ("fork and join", results.primary_lines("forkjoin"), ["tbb", "rayon"]),
+        ("add and run a small operation", [adding] if adding else [], reference),
+        ("a chain of dependencies, for each operation", [chain] if chain else [], reference),
+        ("all {count} benchmarks that both run", every, _nearest(every, ours, peers)),
+        ("fork and join", forkjoin, _ahead(forkjoin, ours, peers)),
     )
-    return [row for one in wanted if (row := _row(results, ours, *one)) is not None]
+    return [row for one in wanted if (row := _row(ours, *one)) is not None]
 
 
 def table(results, has_evidence=False):
@@ -66,18 +73,28 @@ def source(results, folder):
     )
 
 
-def _row(results, ours, work, lines, names):
-    others = [arm for name in names for arm in widest(results.arms) if arm.subject.name == name]
-    lines = [line for line in lines if ours in line.cells]
+def _nearest(lines, ours, peers):
+    """The one whose time is nearest to ours, in a list that is empty where none has an interval."""
+    means = {peer: mean for peer in peers if (mean := _mean(lines, ours, peer)) is not None}
+    return sorted(means, key=lambda peer: abs(math.log(middle(means[peer]))))[:1]
+
+
+def _ahead(lines, ours, peers):
+    """Those that surely take less time."""
+    means = [(peer, _mean(lines, ours, peer)) for peer in peers]
+    return [peer for peer, mean in means if mean is not None and mean.low > 1]
+
+
+def _row(ours, work, lines, others):
     means = [mean for other in others if (mean := _mean(lines, ours, other)) is not None]
-    if len(means) < len(names):
+    if not means or len(means) < len(others):
         return None
     parts = _parts(lines, ours, others)
-    count = len({line.benchmark for line in lines if all(other in line.cells for other in others)})
+    count = len({line.benchmark for line in lines if {ours, *others} <= line.cells.keys()})
     words = in_round_words(means)
     if len(parts) > 1:
         ends = [min(parts, key=lambda part: middle(part[2])), max(parts, key=lambda part: middle(part[2]))]
-        words += f" ({'; '.join(f'{name}: {in_round_words([mean])}' for name, _, mean in ends)})"
+        words += f" on average ({'; '.join(f'{name}: {in_round_words([mean])}' for name, _, mean in ends)})"
     evidence = [_compared(other, mean, count) for other, mean in zip(others, means)]
     evidence += [f"{name}: {_compared(other, mean)}" for name, other, mean in parts if len(parts) > 1]
     return Row(
@@ -96,7 +113,7 @@ def _parts(lines, ours, others):
 
 def _mean(lines, ours, other):
     """Of one line its ratio, of several the geometric mean; None without an interval."""
-    both = [line for line in lines if other in line.cells]
+    both = [line for line in lines if ours in line.cells and other in line.cells]
     if len(both) == 1:
         mean = paired_ratio(paired_logarithms(both[0].cells[ours].processes, both[0].cells[other].processes).values())
     else:
