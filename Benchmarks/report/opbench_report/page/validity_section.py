@@ -89,7 +89,7 @@ def _rough(results):
     rough = [one for one in cells if is_rough(one[2])]
     sentence = f"{len(rough)} of {len(cells)} ratios of times have an interval wider than ±5 % (~)."
     if without:
-        sentence += f" {len(without)} have no interval, for want of six blocks."
+        sentence += f" {len(without)} have no interval, which needs six blocks."
     content = tag("p", text(sentence))
     if rough:
         rows = [

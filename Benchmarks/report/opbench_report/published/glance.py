@@ -5,6 +5,7 @@ nearest over all benchmarks, and one beside all such schedulers that lead in for
 import math
 from dataclasses import dataclass
 
+from ..data.metrics import percent
 from ..data.ratio_words import RatioWords
 from ..data.results import paired_logarithms, widest
 from ..data.statistics import paired_ratio
@@ -129,7 +130,7 @@ def _compared(other, mean, count=0):
 def _measured(results):
     record = results.sources[0].record or {}
     when, model, cpus = str(record.get("started_at", ""))[:10], record.get("cpu_model"), record.get("cpus_allowed")
-    words = ["Ratios of times, in round words, measured"]
+    words = [f"Ratios of times in round words (*level*: within {percent(LEVEL - 1)}), measured"]
     words += [f"on {when}"] if when else []
     words += [f"with {cpus} CPUs" + (f" of an {model}" if model else "")] if cpus else []
     return " ".join(words)
