@@ -94,7 +94,7 @@ def section(results, files):
 
 
 def _ratios(results):
-    return f"Paired ratios to {results.reference}" if results.reference else "No ratios without a reference,"
+    return f"Paired ratios to {results.reference}" if results.reference else "No ratios, since there is no reference,"
 
 
 def _note(results):
