@@ -93,6 +93,12 @@ let package = Package(
       name: "StealingBackendTests", dependencies: ["StealingBackend", "TestSupport"],
       path: "Tests/StealingBackendTests",
       swiftSettings: settings),
+    .testTarget(
+      name: "ThreadPoolBackendTests", dependencies: ["ThreadPoolBackend", "OperationCore", "TestSupport"],
+      path: "Tests/ThreadPoolBackendTests", swiftSettings: settings),
+    .testTarget(
+      name: "DispatchBackendTests", dependencies: ["DispatchBackend", "OperationCore", "TestSupport"],
+      path: "Tests/DispatchBackendTests", swiftSettings: settings),
     // Seeded stress: an engine that a test and a small program (for memory checkers) share.
     .target(
       name: "StressEngine", dependencies: ["Operations", "TestSupport"], path: "Tests/Stress/Engine",

@@ -50,6 +50,10 @@ public struct Job: @unchecked Sendable {
 
   /// The number of levels that `level` knows.
   package static let levels = 5
+  /// One element for each level. (The length of an inline array is written as a number.)
+  typealias PerLevel<Element: ~Copyable> = InlineArray<5, Element>
+  /// The most urgent level.
+  static let highestLevel = levels - 1
 }
 
 /// The root of everything that a backend can run. Not for subclassing outside this module: use `Operation` or `Job`'s

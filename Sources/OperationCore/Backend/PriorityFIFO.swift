@@ -2,7 +2,7 @@ import Primitives
 
 /// Jobs by urgency: the most urgent level first, first in, first out within a level. O(1). Not synchronised.
 package struct PriorityFIFO: ~Copyable {
-  private var lists = InlineArray<5, JobFIFO> { _ in JobFIFO() }
+  private var lists = Job.PerLevel<JobFIFO> { _ in JobFIFO() }
   /// One bit for each level that has jobs.
   private var occupied: UInt32 = 0
   private let fairnessInterval: Int

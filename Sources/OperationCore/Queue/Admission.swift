@@ -16,7 +16,7 @@ struct Admission: ~Copyable {
     /// The barrier's number, `Int.max` while there is none.
     var end = Int.max
     var finished = 0
-    var ready = InlineArray<5, JobFIFO> { _ in JobFIFO() }
+    var ready = Job.PerLevel<JobFIFO> { _ in JobFIFO() }
     var readyCount = 0
     /// The barrier's entries, from when the barrier is ready. There is more than one entry when the barrier's
     /// priority changed; all but one of them are void.
@@ -38,7 +38,7 @@ struct Admission: ~Copyable {
   /// Tickets on their way to a worker, by the level that they have in the backend. Each ticket will start one
   /// operation, the most urgent one then, or nothing: a ticket that is less urgent than what became ready later is
   /// left to run out.
-  private(set) var tickets = InlineArray<5, Int>(repeating: 0)
+  private(set) var tickets = Job.PerLevel<Int>(repeating: 0)
   /// The phases in order; at least one from `head` on. The phase at `head` is the first that is not over.
   private var phases: [UnsafeMutablePointer<Phase>]
   private var head = 0
@@ -109,7 +109,7 @@ struct Admission: ~Copyable {
     let wanted = min(count, limit - running, most)
     var ready = 0
     var onTheirWay = 0
-    var level = 4
+    var level = Job.highestLevel
     while true {
       ready += phase.pointee.ready[level].count
       onTheirWay += tickets[level]
@@ -127,9 +127,9 @@ struct Admission: ~Copyable {
   /// gives up a place, or brings such a ticket, visits the controller.
   var quietLevel: Int {
     guard isNeeded else { return -1 }
-    if isSuspended || running >= limit { return 4 }
+    if isSuspended || running >= limit { return Job.highestLevel }
     var onTheirWay = 0
-    for level in stride(from: 4, through: 0, by: -1) {
+    for level in stride(from: Job.highestLevel, through: 0, by: -1) {
       onTheirWay += tickets[level]
       if onTheirWay >= limit - running { return level }
     }
@@ -138,7 +138,7 @@ struct Admission: ~Copyable {
 
   private mutating func takeBarriersTicket(_ phase: UnsafeMutablePointer<Phase>) -> Int? {
     guard phase.pointee.isComplete, !phase.pointee.barrierEntries.isEmpty else { return nil }
-    for level in Self.barrierLevel...4 where tickets[level] > 0 { return nil }
+    for level in Self.barrierLevel...Job.highestLevel where tickets[level] > 0 { return nil }
     tickets[Self.barrierLevel] += 1
     return Self.barrierLevel
   }
@@ -156,7 +156,7 @@ struct Admission: ~Copyable {
     guard !isSuspended, running < limit else { return nil }
     let phase = first
     if phase.pointee.readyCount > 0 {
-      for level in stride(from: 4, through: lowest, by: -1) where !phase.pointee.ready[level].isEmpty {
+      for level in stride(from: Job.highestLevel, through: lowest, by: -1) where !phase.pointee.ready[level].isEmpty {
         phase.pointee.readyCount -= 1
         return phase.pointee.ready[level].popFirst()
       }
@@ -173,7 +173,7 @@ struct Admission: ~Copyable {
   mutating func takeReady() -> UInt? {
     let phase = first
     guard phase.pointee.readyCount > 0 else { return nil }
-    var level = 4
+    var level = Job.highestLevel
     while phase.pointee.ready[level].isEmpty { level -= 1 }
     phase.pointee.readyCount -= 1
     return phase.pointee.ready[level].popFirst()
