@@ -1,5 +1,11 @@
 #!/usr/bin/env python3
-"""Computes with SciPy what Tests/HarnessTests checks the harness's statistics against, and writes the fixture. Needs NumPy and SciPy."""
+"""Computes what Tests/HarnessTests and Tests/ReportTests check the statistics of the harness and of the report against, and
+writes the fixture. Needs NumPy and SciPy.
+
+Independent on purpose: it shares no code with what is tested, and takes every distribution, quantile and draw from NumPy and
+SciPy. With shared code a mistake would be in both, and no test would see it. What it has of its own are the definitions: which ranks an interval has,
+what Bonferroni divides, and how far the bootstrap's quantiles are moved outwards.
+"""
 
 import json
 import pathlib
@@ -23,12 +29,12 @@ def ranks(count, confidence=CONFIDENCE):
 
 
 def widened(count, comparisons):
-    """The ranks for one of so many comparisons (Bonferroni), as far as the extremes reach, and what all promise together."""
-    extremes = 1 - 2 * 0.5**count
-    if extremes < CONFIDENCE:
+    """The ranks for one of n comparisons (Bonferroni), the extremes where they do not reach that, and what all promise
+    together. None where the extremes do not reach 95 %."""
+    if ranks(count) is None:
         return None
-    wanted = min(1 - (1 - CONFIDENCE) / comparisons, extremes * (1 - 1e-12))
-    where = ranks(count, wanted)
+    extremes = {"lower": 1, "upper": count, "coverage": 1 - 2 * 0.5**count}
+    where = ranks(count, 1 - (1 - CONFIDENCE) / comparisons) or extremes
     return {
         "count": count,
         "comparisons": comparisons,
@@ -39,7 +45,7 @@ def widened(count, comparisons):
 
 
 def needed(comparisons):
-    """The fewest processes whose extremes reach 95 % for so many comparisons together."""
+    """The fewest processes whose extremes reach 95 % for n comparisons together."""
     return next(n for n in range(6, 100) if 1 - 2 * 0.5**n >= 1 - (1 - CONFIDENCE) / comparisons)
 
 
