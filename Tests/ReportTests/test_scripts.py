@@ -1,4 +1,5 @@
-"""What the scripts themselves decide: whose Python files are taken, when a reference run is gone on with, and what a target's line says."""
+"""What the scripts themselves decide: whose Python files are taken, when a reference run is gone on with, what a target's line says, and what
+they share in scripts/support."""
 
 import gzip
 import json
@@ -17,9 +18,7 @@ from opbench_report.published import texts
 def checkout(tmp_path, root):
     """The scripts and the report, with the Python that runs the tests and a bench that only notes what it is told."""
     checkout = tmp_path / "checkout"
-    for name in ("plot", "results/reference", "check/results", "support/python-environment", "results/targets.py"):
-        (checkout / "scripts" / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(root / "scripts" / name, checkout / "scripts" / name)
+    shutil.copytree(root / "scripts", checkout / "scripts")
     (checkout / "Benchmarks").mkdir()
     (checkout / "Benchmarks/report").symlink_to(root / "Benchmarks/report")
     environment = checkout / ".build/plot-venv"
@@ -36,8 +35,8 @@ def program(path, line):
     path.chmod(0o755)
 
 
-def call(checkout, name, *arguments, folder=None):
-    environment = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}
+def call(checkout, name, *arguments, folder=None, **variables):
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")} | variables
     return subprocess.run(
         [checkout / "scripts" / name, *arguments],
         cwd=folder or checkout,
@@ -83,6 +82,73 @@ def test_a_reference_run_that_was_stopped_goes_on(checkout, left, goes_on):
     assert told.startswith("run --backend all --output") and told.endswith(" --resume") == goes_on
 
 
+@pytest.mark.parametrize("name", ["plot", "check/report", "check/results", "check/workflows"])
+def test_the_script_that_lacks_python_says_so_in_its_own_name(checkout, name):
+    shutil.rmtree(checkout / ".build/plot-venv")
+    program(checkout / "old/python3", 'case "$1" in --version) echo Python 3.9.2 ;; *) exit 1 ;; esac')
+    done = call(checkout, name, PATH=f"{checkout / 'old'}:{os.environ['PATH']}")
+    assert done.returncode == 69
+    assert done.stderr == f"{name}: Python 3.9.2 is too old: 3.11 or newer is needed\n", done
+
+
+def shell(checkout, text):
+    """Runs lines of bash with the programs of `bin` first."""
+    return subprocess.run(
+        ["bash", "-euc", text], cwd=checkout, capture_output=True, text=True, timeout=60,
+        env=dict(os.environ, PATH=f"{checkout / 'bin'}:{os.environ['PATH']}"))
+
+
+def test_packages_are_installed_with_new_lists_where_the_old_ones_lack_them(checkout):
+    program(checkout / "bin/sudo", 'shift; exec "$@"')
+    program(checkout / "bin/apt-get", 'echo "$*" >>told; case "$*" in *update) touch new ;; *) [ -e new ] ;; esac')
+    install = "source scripts/support/debian-packages; install_packages peers one two"
+    done = shell(checkout, install)
+    assert done.returncode == 0 and done.stderr == "peers: installing one two\n", done
+    wanted = "-q -y --no-install-recommends install one two"
+    assert (checkout / "told").read_text().splitlines() == [wanted, "-q update", wanted]
+    program(checkout / "bin/apt-get", "exit 100")
+    assert shell(checkout, install).returncode != 0
+
+
+def test_a_program_that_does_not_build_has_no_path(checkout):
+    find = "source scripts/support/built-program; program=$(built_program opbench -c release); echo $program"
+    program(checkout / "bin/swift", 'echo "$*" >>told; case "$*" in *--show-bin-path) echo /built ;; *) echo compiling ;; esac')
+    done = shell(checkout, find)
+    assert (done.stdout, done.stderr) == ("/built/opbench\n", "compiling\n")
+    assert (checkout / "told").read_text().splitlines() == [
+        "build -c release --product opbench", "build -c release --show-bin-path"]
+    program(checkout / "bin/swift", 'case "$*" in *--show-bin-path) echo /built ;; *) exit 1 ;; esac')
+    done = shell(checkout, find)
+    assert done.returncode == 1 and not done.stdout, done
+
+
+@pytest.mark.parametrize("status", [0, 70, 69])
+def test_cells_that_failed_are_part_of_what_is_kept(checkout, status):
+    """With 70 a run has failed cells and a result; with anything else it has no result."""
+    targets_run(checkout / "made", "run")
+    result, environment = checkout / "made/run.csv.gz", checkout / "made/run.env.json"
+    record = json.loads(environment.read_text())
+    record["arguments"] = ["opbench", "run", "--benchmark", "^dependencies/chain", "--output", "/home/somebody/targets.csv"]
+    environment.write_text(json.dumps(record))
+    kept = checkout / "results"
+    targets_run(kept / "cost-curves", "sizes")
+    program(
+        checkout / "scripts/bench",
+        'echo "$*" >>told; gzip -dc made/run.csv.gz >.build/targets/targets.csv\n'
+        f"cp made/run.env.json .build/targets/targets.env.json; exit {status}",
+    )
+    done = call(checkout, "results/measure-targets", "--blocks", "7")
+    assert (checkout / "told").read_text().endswith(".build/targets/targets.csv --overwrite --blocks 7\n")
+    if status == 69:
+        assert done.returncode == 69 and not (kept / "targets.csv.gz").exists(), done
+        return
+    assert done.returncode == 0, done
+    assert gzip.decompress((kept / "targets.csv.gz").read_bytes()) == gzip.decompress(result.read_bytes())
+    record["arguments"][-1] = "targets.csv"
+    assert json.loads((kept / "targets.env.json").read_text()) == record
+    assert chain_line((kept / "targets.txt").read_text()) == ["x2", "[2,", "2]", "7", "x0.8", "missed"]
+
+
 def targets_run(folder, name, excluded=()):
     """A result with one ratio: a chain on our queue takes twice the time of raw Dispatch, in seven blocks; excluded blocks say otherwise."""
     lines = ["schema,run_id,block,process,value_index,family,benchmark,params,backend,workers,metric,unit,value,n"]
@@ -94,7 +160,7 @@ def targets_run(folder, name, excluded=()):
         file.write("\n".join(lines) + "\n")
     blocks = [{"benchmark": "dependencies/chain", "params": "length=1000", "block": block} for block in excluded]
     (folder / f"{name}.env.json").write_text(json.dumps({
-        "subjects": [{"name": "stealing", "role": "ours"}, {"name": "raw-dispatch", "role": "reference"}],
+        "subjects": [{"name": "stealing", "role": "ours", "summary": ""}, {"name": "raw-dispatch", "role": "reference", "summary": ""}],
         "cells": ["dependencies/chain on stealing@2 (length=1000)", "dependencies/chain on raw-dispatch@2 (length=1000)"],
         "effort": {"blocks": 7}, "outcome": {"excluded_blocks": blocks}}))
 
@@ -117,15 +183,37 @@ def test_excluded_blocks_do_not_count_for_a_target(checkout):
 @pytest.mark.parametrize(
     "arguments, code, words",
     [
-        (["no.csv"], 66, "no.env.json"),
+        (["no.csv"], 66, "there is no such file"),
         (["--nonsense"], 64, "--pattern alone"),
-        (["broken.csv"], 65, "no environment"),
+        (["broken.csv.gz"], 65, "not the environment"),
+        (["alone.csv.gz"], 65, "has no alone.env.json beside it"),
+        (["nobody.csv.gz"], 65, "names no subject of role ours"),
+        (["numbers.csv.gz"], 65, "not the environment"),
     ],
 )
 def test_a_wrong_argument_for_the_targets(checkout, arguments, code, words):
-    (checkout / "broken.env.json").write_text("[]")
+    for name, text in {
+        "broken": "[]",
+        "alone": None,
+        "nobody": '{"outcome": {}}',
+        "numbers": '{"outcome": {}, "cells": [5]}',
+    }.items():
+        targets_run(checkout, name)
+        (checkout / f"{name}.env.json").unlink()
+        if text is not None:
+            (checkout / f"{name}.env.json").write_text(text)
     done = call(checkout, "results/targets.py", *arguments)
     assert done.returncode == code and words in done.stderr and done.stderr.count("\n") == 1, done
+
+
+def test_the_targets_need_no_package(checkout):
+    """Without the folder of packages, as with a Python that was just installed."""
+    targets_run(checkout, "all")
+    done = subprocess.run(
+        [sys.executable, "-E", "-S", "scripts/results/targets.py", "all.csv.gz"],
+        cwd=checkout, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0 and chain_line(done.stdout)[0] == "x2", done
+    assert not list((checkout / "scripts").rglob("__pycache__"))
 
 
 def test_the_table_of_targets_must_be_what_its_results_say(checkout):

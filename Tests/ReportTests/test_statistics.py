@@ -8,7 +8,7 @@ import pytest
 from opbench_report.data import statistics
 from opbench_report.data.geometric_mean import _draws, _start, _student_quantile, _tail, geometric_mean
 from opbench_report.data.metrics import marked_ratio, significant
-from opbench_report.data.results import paired_logarithms
+from opbench_report.data.statistics import paired_logarithms, paired_quotients
 
 
 @pytest.fixture(scope="module")
@@ -32,11 +32,22 @@ def test_medians_and_ranks(expected):
 
 def test_paired_ratios(expected):
     for one in expected["pairs"]:
-        logs = [statistics.log_ratio(a, b) for a, b in zip(one["numerators"], one["denominators"])]
-        ratio = statistics.paired_ratio(logs)
+        ours, theirs = (dict(enumerate(one[key])) for key in ("numerators", "denominators"))
+        ratio = statistics.paired_ratio(paired_logarithms(ours, theirs).values())
         assert ratio.median == pytest.approx(one["ratio"], rel=1e-12)
         assert ratio.low == pytest.approx(one["lower"], rel=1e-12) if one["lower"] else ratio.low is None
         assert ratio.high == pytest.approx(one["upper"], rel=1e-12) if one["upper"] else ratio.high is None
+
+
+def test_intervals_of_quotients_are_those_of_their_logarithms(expected):
+    """As the targets have them: only the middle of an even number differs."""
+    for one in expected["pairs"]:
+        ours, theirs = (dict(enumerate(one[key])) for key in ("numerators", "denominators"))
+        number = statistics.estimate(paired_quotients(ours, theirs).values())
+        if one["lower"]:
+            assert (number.low, number.high) == pytest.approx((one["lower"], one["upper"]), rel=1e-12)
+        if number.count % 2:
+            assert number.median == pytest.approx(one["ratio"], rel=1e-12)
 
 
 def test_widened_ranks(expected):
@@ -86,7 +97,7 @@ def test_draws_are_without_bias():
 
 
 def test_values_without_a_ratio_are_left_out():
-    assert statistics.log_ratio(0, 1) is None and statistics.log_ratio(1, -1) is None
+    assert paired_logarithms({1: 0.0}, {1: 1.0}) == {} and paired_logarithms({1: 1.0}, {1: -1.0}) == {}
     assert statistics.paired_ratio([]) is None and geometric_mean([("a", {})]) is None
 
 

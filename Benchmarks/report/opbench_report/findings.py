@@ -7,7 +7,8 @@ from .data.comparison import compare
 from .data.geometric_mean import geometric_mean
 from .data.metrics import quantity_with_interval, ratio
 from .data.ratio_words import RatioWords
-from .data.results import paired_logarithms, widest
+from .data.results import widest
+from .data.statistics import paired_logarithms
 
 # What the interval of the ratio that decides leaves open.
 SURE, SAME, HINT, COUNTED = "sure", "no difference shown", "a hint only", "counted"

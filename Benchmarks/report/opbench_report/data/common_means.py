@@ -4,7 +4,8 @@ compared with one of ours alone, over the benchmarks that both have."""
 from dataclasses import dataclass
 
 from .geometric_mean import geometric_mean
-from .results import paired_logarithms, reference_arm
+from .results import reference_arm
+from .statistics import paired_logarithms
 
 
 @dataclass(frozen=True)

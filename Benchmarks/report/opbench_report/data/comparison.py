@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from .geometric_mean import geometric_mean
-from .results import Arm, paired_logarithms, reference_arm
-from .statistics import FAMILY_CONFIDENCE, Estimate, Widening, median, median_ranks, paired_ratio
+from .results import Arm, reference_arm
+from .statistics import FAMILY_CONFIDENCE, Estimate, Widening, median, median_ranks, paired_logarithms, paired_ratio
 
 
 @dataclass(frozen=True)

@@ -41,6 +41,7 @@ def _is_environment(document):
     kinds = {
         "effort": dict,
         "arguments": list,
+        "cells": list,
         "subjects": list,
         "reference": str,
         "metrics": dict,
@@ -50,6 +51,7 @@ def _is_environment(document):
         all(isinstance(document[key], kind) for key, kind in kinds.items() if key in document)
         and all(_is_block(one) for key in ("excluded_blocks", "disturbed_blocks") for one in _list(outcome, key))
         and all(_is_failure(one) for one in _list(outcome, "failures"))
+        and all(isinstance(one, str) for one in document.get("cells", []))
         and all(_has(one, {"name": str, "role": str, "summary": str}) for one in document.get("subjects", []))
         and all(_is_metric(one) for one in document.get("metrics", {}).values())
         and all(isinstance(one, str) for one in document.get("primary_times", {}).values())

@@ -1,7 +1,6 @@
 """From files to the numbers of every cell, as `opbench run` prints them: a process is the median of its values, a cell
 the median of its processes, a ratio the median of paired ratios."""
 
-import hashlib
 import os
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -10,9 +9,10 @@ import pandas
 
 from ..complaint import BAD_INPUT, USAGE, Complaint
 from ..subjects import Subject, Subjects
-from . import csvfile, environment, parameters
+from . import parameters
 from .metrics import Facts, facts
-from .statistics import Estimate, estimate, log_ratio, paired_ratio
+from .source import Row, processes, read_source
+from .statistics import Estimate, estimate, paired_logarithms, paired_ratio
 
 
 class Arm(NamedTuple):
@@ -82,46 +82,16 @@ class Line:
         return widest(self.cells)
 
 
-@dataclass(frozen=True)
-class Source:
-    """One CSV that was read."""
-
-    path: str
-    # As the file has them, packed or not.
-    raw: bytes
-    # The environment beside it, as the file has it and as it was read; None where there is none.
-    environment: bytes | None
-    record: dict | None
-    rows: int
-    excluded_rows: int
-    runs: tuple
-
-    @property
-    def name(self):
-        return os.path.basename(self.path)
-
-    @property
-    def digest(self):
-        return hashlib.sha256(self.raw).hexdigest()
-
-    @property
-    def outcome(self):
-        return (self.record or {}).get("outcome", {})
-
-    @property
-    def allocator(self):
-        return str((self.record or {}).get("allocator", "")).split(" ")[0]
-
-
 class Results:
     """All rows that count, and what follows from them."""
 
     def __init__(self, sources, rows, reference=None):
         self.sources = sources
-        self.rows = rows
+        # The rows as a table.
+        self.rows = pandas.DataFrame(rows, columns=Row._fields)
         records = [source.record for source in sources if source.record is not None]
-        self.subjects = Subjects(records, set(rows.backend), reference)
-        self.primary = _primary_times(sources, rows)
+        self.subjects = Subjects(records, {row.backend for row in rows}, reference)
+        self.primary = _primary_times(sources, self.rows)
         self.lines = _lines(rows, self.subjects, records)
         self.arms = sorted({arm for line in self.lines for arm in line.cells})
         main = {arm for line in self.lines for arm in line.main_arms}
@@ -168,36 +138,15 @@ def read(paths, reference=None):
     for place, name in enumerate(names):
         if name in names[:place]:
             raise Complaint(USAGE, f"{paths[place]} is given twice")
-    sources, frames = [], []
-    for path in paths:
-        raw = csvfile.read_bytes(path)
-        frame = _frame(csvfile.rows(csvfile.unpacked(raw, path), path))
-        beside, record = environment.read(environment.path_beside(path))
-        kept = frame[_counts(frame, (record or {}).get("outcome", {}))]
-        runs = tuple(frame.run_id.unique())
-        _check_belongs(path, runs, record)
-        sources.append(Source(path, raw, beside, record, len(frame), len(frame) - len(kept), runs))
-        frames.append(kept)
+    sources = [read_source(path) for path in paths]
     _check(sources)
-    rows = pandas.concat(frames, ignore_index=True)
-    if rows.empty:
+    rows = [row for source in sources for row in source.counted]
+    if not rows:
         raise Complaint(BAD_INPUT, f"{', '.join(paths)}: no row counts: all blocks are excluded or all cells failed")
-    measured = sorted(set(rows.backend))
+    measured = sorted({row.backend for row in rows})
     if reference and reference not in measured:
         raise Complaint(USAGE, f"--reference: {reference} was not measured; there are {', '.join(measured)}")
     return Results(sources, rows, reference)
-
-
-def _check_belongs(path, runs, record):
-    """The files of two runs lie beside one another when a run was killed while it put its files in place."""
-    own = (record or {}).get("run_id")
-    other = next((run for run in runs if own is not None and run != own), None)
-    if other is not None:
-        raise Complaint(
-            BAD_INPUT,
-            f"{path} has rows of run {other}, and {environment.path_beside(path)} is of run {own}: the two do not belong "
-            f"together; if a run into {path} was killed, its command with --resume finishes it",
-        )
 
 
 def _check(sources):
@@ -220,43 +169,6 @@ def _check(sources):
             )
 
 
-def _frame(records):
-    frame = pandas.DataFrame(records, columns=csvfile.HEADER)
-    frame["name"] = frame.family + "/" + frame.benchmark
-    canonical = {
-        (name, params): _canonical(name, params)
-        for name, params in frame[["name", "params"]].drop_duplicates().itertuples(index=False)
-    }
-    frame["params"] = [canonical[key] for key in zip(frame.name, frame.params)]
-    return frame
-
-
-def _canonical(name, params):
-    """Sorted; the granularities of a sweep without the rounding in their last digits, which differs between
-    processes."""
-    pairs = parameters.parse(params)
-    work = parameters.number(pairs, "work_ns") if name == "dependencies/metg" else None
-    if work is not None:
-        pairs["work_ns"] = f"{work:.6g}"
-    return parameters.text(pairs)
-
-
-def _counts(frame, outcome):
-    """Which rows count: not those of excluded blocks, nor any of a cell that failed."""
-    keep = pandas.Series(True, index=frame.index)
-    sets = frame.params.unique()
-
-    def has(few):
-        return frame.params.isin([one for one in sets if parameters.contains(one, few)])
-
-    for block in outcome.get("excluded_blocks", []):
-        keep &= ~((frame.name == block["benchmark"]) & (frame.block == block["block"]) & has(block["params"]))
-    for cell in outcome.get("failures", []):
-        arm = (frame.backend == cell["backend"]) & (frame.workers == cell["workers"])
-        keep &= ~((frame.name == cell["benchmark"]) & arm & has(cell["params"]))
-    return keep
-
-
 def _primary_times(sources, rows):
     """The metric that stands for each benchmark, as the results say it; in those that do not, the time that the rows of
     the benchmark name first."""
@@ -269,12 +181,9 @@ def _primary_times(sources, rows):
 
 
 def _lines(rows, subjects, records):
-    key = ["name", "params", "metric", "unit", "backend", "workers"]
-    processes = rows.groupby(key + ["run_id", "block"], sort=False).value.median()
     numbers = {}
-    for (name, params, metric, unit, backend, workers, run, block), value in processes.items():
-        arms = numbers.setdefault((name, params, metric, unit), {})
-        arms.setdefault(Arm(subjects[backend], int(workers)), {})[(run, int(block))] = float(value)
+    for (name, params, metric, unit, backend, workers), medians in processes(rows).items():
+        numbers.setdefault((name, params, metric, unit), {})[Arm(subjects[backend], workers)] = medians
     lines = []
     for (name, params, metric, unit), arms in numbers.items():
         line = Line(name, params, metric, unit, facts(records, metric, unit))
@@ -290,13 +199,6 @@ def _cell(arm, arms, reference):
     if base is not None and base != arm:
         ratio = paired_ratio(paired_logarithms(arms[arm], arms[base]).values())
     return Cell(estimate(arms[arm].values()), ratio, base if ratio else None, arms[arm])
-
-
-def paired_logarithms(ours, theirs):
-    """The logarithm of the ratio in each (run, block) in which both were measured; none at all where a number is not
-    positive, since the blocks that are left would be those that happen not to be zero."""
-    logs = {place: log_ratio(value, theirs[place]) for place, value in ours.items() if place in theirs}
-    return {} if None in logs.values() else logs
 
 
 def _sort_key(params):

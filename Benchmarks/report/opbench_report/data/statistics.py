@@ -56,9 +56,18 @@ def estimate(values, confidence=0.95):
     return Estimate(median(ordered), low, high, len(ordered))
 
 
-def log_ratio(numerator, denominator):
-    """ln(numerator / denominator); None when either is not positive."""
-    return math.log(numerator / denominator) if numerator > 0 and denominator > 0 else None
+def paired_quotients(ours, theirs):
+    """ours / theirs in each place (a run and a block) in which both were measured. None at all where a number is not
+    positive: the blocks that are left would be those that happen not to be zero."""
+    pairs = {place: (value, theirs[place]) for place, value in ours.items() if place in theirs}
+    if any(value <= 0 for pair in pairs.values() for value in pair):
+        return {}
+    return {place: mine / other for place, (mine, other) in pairs.items()}
+
+
+def paired_logarithms(ours, theirs):
+    """The logarithms of these quotients."""
+    return {place: math.log(quotient) for place, quotient in paired_quotients(ours, theirs).items()}
 
 
 def half_width(ratio):

@@ -1,5 +1,5 @@
-"""`publish FILE.csv [--validation validate.txt]` and `check [--write]`, for scripts/results/reference and scripts/check-
-results."""
+"""`publish FILE.csv [--validation validate.txt]` and `check [--write]`, for scripts/results/reference and
+scripts/check/results."""
 
 import argparse
 import os
@@ -31,7 +31,7 @@ def main(arguments=None):
         if options.command == "publish":
             publish(options.csv, options.validation, options.root)
             return _say("results/ and README.md show the new results")
-        name = "check-results"
+        name = "check/results"
         if options.write and os.path.exists(os.path.join(options.root, "results", texts.CSV)):
             write_texts(options.root)
         found = disagreements(options.root)
@@ -39,7 +39,7 @@ def main(arguments=None):
         print(f"{name}: {complaint}", file=sys.stderr)
         return complaint.code
     for line in found:
-        print(f"check/results: {line}", file=sys.stderr)
+        print(f"{name}: {line}", file=sys.stderr)
     has_results = os.path.exists(os.path.join(options.root, "results", texts.CSV))
     if found:
         return 1

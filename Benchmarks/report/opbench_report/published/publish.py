@@ -1,7 +1,5 @@
 """Puts a result into `results/`: packed, with its environment, the summary, the figures, and the parts of README.md."""
 
-import gzip
-import json
 import os
 
 from .. import paper
@@ -10,20 +8,17 @@ from ..command import source_line
 from ..complaint import BAD_INPUT, CANNOT_CREATE, Complaint
 from ..data import csvfile
 from ..data import results as result_files
-from ..data.environment import path_beside
 from ..files import replace
 from ..page import validation
 from . import texts
+from .kept import keep
 
 
 def publish(csv, report, root):
     """`report` is a validate.txt, or None."""
     results = result_files.read([csv])
     source = results.sources[0]
-    if source.record is None:
-        raise Complaint(
-            BAD_INPUT, f"{csv} has no {os.path.basename(path_beside(csv))} beside it, without which nobody can judge it"
-        )
+    source.required_record()
     if report:
         # Refuses anything else before something is written.
         text = validation.find(report, csv).text
@@ -33,12 +28,7 @@ def publish(csv, report, root):
     are_new = _rows(published) != rows
     try:
         os.makedirs(folder, exist_ok=True)
-        # Without a time stamp: the same rows give the same file.
-        replace(published, gzip.compress(rows, mtime=0))
-        replace(
-            path_beside(published),
-            json.dumps(_without_places(source.record), indent=2, sort_keys=True) + "\n",
-        )
+        keep(source, published)
         if report:
             replace(os.path.join(folder, "validate.txt"), text)
         elif are_new and os.path.exists(os.path.join(folder, "validate.txt")):
@@ -82,25 +72,3 @@ def _rows(path):
         return csvfile.unpacked(csvfile.read_bytes(path), path)
     except Complaint:
         return None
-
-
-def _without_places(record):
-    """Where files lay on the machine that measured is nobody's business, and would tell apart what is alike."""
-    own = dict(record)
-    for key in ("arguments", "graphs"):  # "graphs" in results of before "context"
-        if isinstance(own.get(key), list):
-            own[key] = [
-                (
-                    os.path.basename(str(one))
-                    if "/" in str(one) and not str(one).startswith("-") and not _is_pattern(own[key], one)
-                    else one
-                )
-                for one in own[key]
-            ]
-    return own
-
-
-def _is_pattern(arguments, one):
-    """The value of --benchmark has slashes too, and is no path."""
-    place = arguments.index(one)
-    return place > 0 and arguments[place - 1] in ("--benchmark", "--metric")
