@@ -1,16 +1,19 @@
 #!/usr/bin/env python3
-"""What the library is to reach, and what runs say: scripts/results/targets.py [X.csv or X.csv.gz ...], default targets.csv.gz and the cost curves in
-results/. scripts/results/measure-targets makes the first, scripts/results/cost-curves the second. scripts/results/targets.py --pattern prints which benchmarks the targets need.
+"""What the library is to reach, and what runs say.
 
-What the first result does not hold is looked for in the next. Blocks that the run excluded do not count. A line for each target: the
-ratio of two subjects or two benchmarks (paired by block, 95 % interval by order statistics), or a number of its own; the number of blocks; and
-whether the limit is met (the whole interval on the right side), missed (the whole interval on the wrong one), or within the interval. Fewer than
-six blocks have no interval and decide nothing; allocations are counted exactly, in one block.
+scripts/results/targets.py [X.csv or X.csv.gz ...] reads results; the default is targets.csv.gz and the cost curves in results/.
+scripts/results/measure-targets makes the first, scripts/results/cost-curves the second. scripts/results/targets.py --pattern
+prints which benchmarks the targets need.
 
-Needs Python 3.11 alone: how results are read and intervals are made stands in the report's package, Benchmarks/report/opbench_report.
+What the first result does not hold is looked for in the next. Blocks that the run excluded do not count. Each target has a
+line: the ratio of two subjects or two benchmarks (paired by block, 95 % interval by order statistics), or a number of its own;
+the number of blocks; and whether the limit is met (the whole interval on the right side), missed (the whole interval on the
+wrong one), or within the interval. Fewer than six blocks have no interval and decide nothing. Allocations are counted exactly,
+in one block.
+
+Needs Python 3.11 alone. How results are read and intervals are made stands in Benchmarks/report/opbench_report.
 """
 
-import os
 import pathlib
 import re
 import sys
@@ -19,7 +22,7 @@ from typing import NamedTuple
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "Benchmarks/report"))
 
-from opbench_report.complaint import USAGE, Complaint  # noqa: E402  (found through the path above)
+from opbench_report.complaint import USAGE, Complaint, exit_code  # noqa: E402  (found through the path above)
 from opbench_report.data.statistics import paired_quotients  # noqa: E402
 from opbench_report.targets import Cell, Run, Target, table  # noqa: E402
 
@@ -180,20 +183,5 @@ def run(arguments):
     print("\n".join(table(runs, targets)), flush=True)
 
 
-def main():
-    """Runs and returns the exit code; what goes wrong is one line."""
-    try:
-        run(sys.argv[1:])
-    except Complaint as complaint:
-        print(f"targets: {complaint}", file=sys.stderr)
-        return complaint.code
-    except KeyboardInterrupt:
-        return 130
-    except BrokenPipeError:
-        # Python writes what is left once more at its end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(exit_code("targets", lambda: run(sys.argv[1:])))

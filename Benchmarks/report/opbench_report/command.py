@@ -6,7 +6,7 @@ import sys
 
 from . import page, paper
 from .charts import build_all
-from .complaint import CANNOT_CREATE, USAGE, Complaint
+from .complaint import CANNOT_CREATE, USAGE, Complaint, exit_code
 from .data import results as result_files
 from .data.environment import path_beside
 
@@ -44,19 +44,14 @@ def _parser():
 
 def main(arguments=None):
     """Runs and returns the exit code; what goes wrong is one line."""
-    try:
-        options = _parser().parse_args(arguments)
-        if options.no_page and options.no_pictures:
-            raise Complaint(USAGE, "--no-page and --no-pictures together leave nothing to make")
-        run(options)
-    except Complaint as complaint:
-        print(f"plot: {complaint}", file=sys.stderr)
-        return complaint.code
-    except KeyboardInterrupt:
-        return 130
-    except BrokenPipeError:
-        return 0
-    return 0
+    return exit_code("plot", lambda: run(_options(arguments)))
+
+
+def _options(arguments):
+    options = _parser().parse_args(arguments)
+    if options.no_page and options.no_pictures:
+        raise Complaint(USAGE, "--no-page and --no-pictures together leave nothing to make")
+    return options
 
 
 def run(options):

@@ -5,10 +5,12 @@ import argparse
 import os
 import sys
 
-from ..complaint import USAGE, Complaint
+from ..complaint import USAGE, Complaint, exit_code
 from .check import disagreements
 from .publish import publish, write_texts
 from . import texts
+
+_CHECK = "check/results"
 
 
 class _Parser(argparse.ArgumentParser):
@@ -17,6 +19,11 @@ class _Parser(argparse.ArgumentParser):
 
 
 def main(arguments=None):
+    """Runs and returns the exit code; what goes wrong is one line."""
+    return exit_code("results", lambda: _run(arguments))
+
+
+def _run(arguments):
     parser = _Parser(prog="opbench_report.published")
     parser.add_argument("--root", default=".", help="the checkout")
     commands = parser.add_subparsers(dest="command", required=True, parser_class=_Parser)
@@ -25,34 +32,27 @@ def main(arguments=None):
     publishing.add_argument("--validation")
     checking = commands.add_parser("check")
     checking.add_argument("--write", action="store_true", help="make README.md, SUMMARY.md and the figures again")
-    name = "results"
-    try:
-        options = parser.parse_args(arguments)
-        if options.command == "publish":
-            publish(options.csv, options.validation, options.root)
-            return _say("results/ and README.md show the new results")
-        name = "check/results"
-        if options.write and os.path.exists(os.path.join(options.root, "results", texts.CSV)):
-            write_texts(options.root)
-        found = disagreements(options.root)
-    except Complaint as complaint:
-        print(f"{name}: {complaint}", file=sys.stderr)
-        return complaint.code
+    options = parser.parse_args(arguments)
+    if options.command == "check":
+        return exit_code(_CHECK, lambda: _check(options.root, options.write))
+    publish(options.csv, options.validation, options.root)
+    print("results/ and README.md show the new results")
+
+
+def _check(root, writes):
+    has_results = os.path.exists(os.path.join(root, "results", texts.CSV))
+    if writes and has_results:
+        write_texts(root)
+    found = disagreements(root)
     for line in found:
-        print(f"{name}: {line}", file=sys.stderr)
-    has_results = os.path.exists(os.path.join(options.root, "results", texts.CSV))
+        print(f"{_CHECK}: {line}", file=sys.stderr)
     if found:
         return 1
-    return _say(
+    print(
         "README.md and results/ agree"
         if has_results
         else f"there is no results/{texts.CSV} yet, and README.md shows none"
     )
-
-
-def _say(text):
-    print(text)
-    return 0
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import json
 import os
 import sys
 
-from ..complaint import CANNOT_CREATE, USAGE, Complaint
+from ..complaint import CANNOT_CREATE, USAGE, Complaint, exit_code
 from ..data import csvfile
 from ..data.environment import path_beside
 from ..data.source import read_source
@@ -43,22 +43,17 @@ def _is_pattern(arguments, one):
     return place > 0 and arguments[place - 1] in ("--benchmark", "--metric")
 
 
-def _main(arguments):
+def _run(arguments):
+    if len(arguments) != 2:
+        raise Complaint(USAGE, "takes a result and where to keep it, such as X.csv results/X.csv.gz")
+    csv, place = arguments
+    source = read_source(csv)
     try:
-        if len(arguments) != 2:
-            raise Complaint(USAGE, "takes a result and where to keep it, such as X.csv results/X.csv.gz")
-        csv, place = arguments
-        source = read_source(csv)
-        try:
-            os.makedirs(os.path.dirname(place) or ".", exist_ok=True)
-            keep(source, place)
-        except OSError as error:
-            raise Complaint(CANNOT_CREATE, f"cannot write {place}: {error.strerror or error}") from None
-    except Complaint as complaint:
-        print(f"results: {complaint}", file=sys.stderr)
-        return complaint.code
-    return 0
+        os.makedirs(os.path.dirname(place) or ".", exist_ok=True)
+        keep(source, place)
+    except OSError as error:
+        raise Complaint(CANNOT_CREATE, f"cannot write {place}: {error.strerror or error}") from None
 
 
 if __name__ == "__main__":
-    sys.exit(_main(sys.argv[1:]))
+    sys.exit(exit_code("results", lambda: _run(sys.argv[1:])))
