@@ -28,9 +28,7 @@ package struct BenchmarkChoice: Sendable {
       BenchmarkChoice($0, parameterSets: $0.parameterSets(), variants: $0.extendedParameterSets())
     }
     guard let text else { return everything }
-    guard let expression = try? Regex(text) else {
-      throw Complaint(.usage, "\(option) '\(text)' is not a regular expression")
-    }
+    let expression = try NamePattern.read(text, of: option)
     let chosen = everything.compactMap { $0.matching(expression) }
     guard !chosen.isEmpty else {
       let names = catalogue.workloads.map(\.name)

@@ -63,7 +63,7 @@ struct Run: ParsableCommand {
     let progress = Progress()
     for peer in try selection.missingPeers() { progress.say("\(PeerPrograms.advice(peer)); its cells stay empty") }
     for line in try selection.leftOut(catalogue) { progress.say(line) }
-    try options.run(OpbenchSuite(), plan, context: RunContext(graphs: graph).text, trace: trace)
+    try RunWork(OpbenchSuite(), plan, context: RunContext(graphs: graph).text).run(options, trace: trace)
   }
 
   /// The subjects to trace: only this library's queues can be traced.

@@ -43,8 +43,7 @@ struct SelfTestJob {
           CellKey($0, Arm(subject: ControlSubject.name, workers: 1)),
           [GatedMetric(.nsPerOp, .wallClock), GatedMetric(.cpuNsPerOp, .steady)], countsAllocations: true)
       }
-    signal(SIGXFSZ, SIG_IGN)
-    signal(SIGPIPE, SIG_IGN)
+    FileCall.ignoreSignals()
     Interrupt.install()
   }
 

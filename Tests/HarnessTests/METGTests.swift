@@ -103,15 +103,15 @@ struct METGTests {
   }
 
   @Test func meansOverTheScenariosThatAllHave() throws {
-    func line(_ pattern: String, _ metric: Metric, _ medians: [Double?]) -> SummaryLine {
-      var cells: [Arm: SummaryCell] = [:]
+    func line(_ pattern: String, _ metric: Metric, _ medians: [Double?]) -> Summary.Line {
+      var cells: [Arm: Summary.Cell] = [:]
       for (median, arm) in zip(medians, [Sample.ours, Sample.reference]) {
         guard let median else { continue }
-        cells[arm] = SummaryCell(
+        cells[arm] = Summary.Cell(
           estimate: Estimate(median: median, interval: nil, count: 3), ratio: nil, processes: [:])
       }
       let name = BenchmarkName("dependencies", "metg")
-      return SummaryLine(
+      return Summary.Line(
         scenario: Scenario(name, ["pattern": pattern]), parameters: ["pattern": pattern], metric: metric, cells: cells)
     }
     let lines = [

@@ -1,11 +1,11 @@
 /// Ratios of the cells that two results have in common, or of the cells that two subjects of one result have in common.
 package struct Comparison: Sendable {
-  package let lines: [ComparedLine]
+  package let lines: [Line]
   /// The geometric mean of each arm over its own lines; in one file, the mean against the reference.
   package let means: [(arm: Arm, against: String, mean: GeometricMean, lines: Int)]
   /// In one file, the geometric means that are over the same benchmarks.
   package let common: CommonMeans?
-  package let sides: ComparedSides
+  package let sides: Sides
   /// A sentence that says how A and B were paired.
   package let pairing: String
   package let widening: Widening
@@ -100,7 +100,7 @@ package struct Comparison: Sendable {
   }
 
   private init(
-    _ pairs: [Pair], _ sides: ComparedSides, primary: [BenchmarkName: Metric], common: CommonMeans?, pairing: String,
+    _ pairs: [Pair], _ sides: Sides, primary: [BenchmarkName: Metric], common: CommonMeans?, pairing: String,
     seed: UInt64
   ) {
     self.sides = sides
@@ -110,7 +110,7 @@ package struct Comparison: Sendable {
       comparisons: pairs.count { Statistics.medianRanks($0.places.count) != nil })
     self.widening = widening
     let numbers = Self.numbers(pairs.flatMap(\.places))
-    let lines = pairs.compactMap { pair -> ComparedLine? in
+    let lines = pairs.compactMap { pair -> Line? in
       let values = pair.places.map { (numerator: pair.a[$0]!, denominator: pair.b[$0]!) }
       guard
         let ratio = Statistics.pairedRatio(
@@ -119,7 +119,7 @@ package struct Comparison: Sendable {
       let logarithms = pair.places.reduce(into: [Int: Double]()) { logs, place in
         logs[numbers[place]!] = Statistics.logRatio(pair.a[place]!, pair.b[place]!)
       }
-      return ComparedLine(
+      return Line(
         scenario: pair.key.scenario, metric: pair.key.metric, arm: pair.arm, against: pair.against,
         a: Statistics.median(values.map(\.numerator)), b: Statistics.median(values.map(\.denominator)), ratio: ratio,
         logarithms: logarithms)

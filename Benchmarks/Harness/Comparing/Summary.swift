@@ -1,8 +1,26 @@
 /// Makes the lines of the table from rows: a process is the median of its values, a cell the median of its processes.
 package struct Summary: Sendable {
-  package let lines: [SummaryLine]
+  /// One line of the table: a metric of a scenario, over all arms.
+  package struct Line: Sendable {
+    package let scenario: Scenario
+    /// The scenario's parameters and the metric's own, such as a level.
+    package let parameters: Parameters
+    package let metric: Metric
+    package let cells: [Arm: Cell]
+  }
+
+  /// The numbers of one arm on a line.
+  package struct Cell: Sendable {
+    package let estimate: Estimate
+    /// The ratio to the reference, from the blocks in which both were measured.
+    package let ratio: Estimate?
+    /// The median of each process, by block.
+    package let processes: [Int: Double]
+  }
+
+  package let lines: [Line]
   /// The lines of the one time that stands for each benchmark, also when the table does not show them.
-  private let primaryLines: [SummaryLine]
+  private let primaryLines: [Line]
 
   /// The `excluded` blocks count for no arm. A cell that failed in one block has no number from the other blocks
   /// either.
@@ -18,7 +36,7 @@ package struct Summary: Sendable {
       Self.lines(byScenario[planned.scenario] ?? [], planned, planned.headlines, reference: reference)
     }
     let primaryTimes = used.primaryTimes
-    primaryLines = plan.scenarios.flatMap { planned -> [SummaryLine] in
+    primaryLines = plan.scenarios.flatMap { planned -> [Line] in
       guard let primary = primaryTimes[planned.scenario.name] else { return [] }
       return Self.lines(byScenario[planned.scenario] ?? [], planned, [primary], reference: reference)
     }
@@ -26,7 +44,7 @@ package struct Summary: Sendable {
 
   private static func lines(
     _ rows: [Row], _ planned: PlannedScenario, _ metrics: [Metric], reference: String
-  ) -> [SummaryLine] {
+  ) -> [Line] {
     var order: [Parameters] = []
     for row in rows where !order.contains(row.parameters) { order.append(row.parameters) }
     return order.flatMap { parameters in
@@ -37,12 +55,12 @@ package struct Summary: Sendable {
         // these parameters.
         let isMissingCount = planned.countsAllocations && Metric.allocation.contains(metric)
         guard !cells.isEmpty || isMissingCount else { return nil }
-        return SummaryLine(scenario: planned.scenario, parameters: parameters, metric: metric, cells: cells)
+        return Line(scenario: planned.scenario, parameters: parameters, metric: metric, cells: cells)
       }
     }
   }
 
-  private static func cells(_ rows: [Row], reference: String) -> [Arm: SummaryCell] {
+  private static func cells(_ rows: [Row], reference: String) -> [Arm: Cell] {
     let processes = Dictionary(grouping: rows) { $0.cell.arm }.mapValues(processNumbers)
     return processes.reduce(into: [:]) { cells, entry in
       let (arm, numbers) = entry
@@ -52,7 +70,7 @@ package struct Summary: Sendable {
         ratio = Statistics.pairedRatio(
           numbers.sorted { $0.key < $1.key }.compactMap { block, value in others[block].map { (value, $0) } })
       }
-      cells[arm] = SummaryCell(estimate: Statistics.estimate(Array(numbers.values)), ratio: ratio, processes: numbers)
+      cells[arm] = Cell(estimate: Statistics.estimate(Array(numbers.values)), ratio: ratio, processes: numbers)
     }
   }
 

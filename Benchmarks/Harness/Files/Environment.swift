@@ -52,8 +52,8 @@ package struct Environment: Encodable, Sendable {
     self.runID = runID
     startedAt = Date().formatted(.iso8601)
     let folder = source.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
-    commit = Self.output("git", ["-C", folder, "rev-parse", "--verify", "HEAD"])
-    dirty = commit == nil ? nil : Self.output("git", ["-C", folder, "status", "--porcelain"]) != nil
+    let revision = Revision(of: folder, countsNewFiles: true)
+    (commit, dirty) = (revision?.commit, revision?.hasChanges)
     toolchain = Self.output("swift", ["--version"])
     optimisation = Self.isOptimised ? "release" : "debug"
     switch plan.allocator {

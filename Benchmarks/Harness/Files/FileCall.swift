@@ -3,13 +3,20 @@ import Synchronization
 
 /// The calls to the file system by which a run keeps its results. Each call is a stop point: a test can have the process
 /// killed at each of them in turn, and look at what is left.
-enum FileCall {
+package enum FileCall {
   /// With this variable in the environment, the process kills itself at the stop point with that number, counted from
   /// one.
   static let stopVariable = "OPBENCH_STOP_AT"
 
   private static let stopAt = getenv(stopVariable).flatMap { Int(String(cString: $0)) }
   private static let reached = Atomic(0)
+
+  /// Ignores the signals of failed writes. A full disk, a file size limit or a pipe without a reader is then an error
+  /// of the write, reported in one line.
+  package static func ignoreSignals() {
+    signal(SIGXFSZ, SIG_IGN)
+    signal(SIGPIPE, SIG_IGN)
+  }
 
   static func open(_ name: String, _ flags: Int32) -> Int32 {
     stopIfTold()

@@ -79,13 +79,13 @@ package struct Table: Sendable {
     return (heading + notes + blocks.map { "  \($0)" }).joined(separator: "\n")
   }
 
-  private func cell(_ line: SummaryLine, _ arm: Arm) -> TableCell {
+  private func cell(_ line: Summary.Line, _ arm: Arm) -> TableCell {
     if failures[CellKey(line.scenario, arm)] != nil { return .plain("failed") }
     let isCompared = line.cells.values.contains { $0.ratio != nil }
     return line.cells[arm].map { TableCell($0, line.metric, isCompared: isCompared) } ?? .plain("-")
   }
 
-  private func count(_ line: SummaryLine) -> String {
+  private func count(_ line: Summary.Line) -> String {
     let counts = Set(line.cells.values.map(\.estimate.count)).sorted()
     return counts.count > 1 ? "\(counts[0])-\(counts[counts.count - 1])" : counts.first.map { "\($0)" } ?? "0"
   }

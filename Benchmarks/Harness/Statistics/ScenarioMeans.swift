@@ -11,7 +11,7 @@ package struct ScenarioMeans: Sendable {
   static let metrics = METG.levels.map { Metric.metg($0) }
 
   /// One mean per metric that is in the lines and has a mean; none for a single scenario.
-  package static func all(_ lines: [SummaryLine]) -> [ScenarioMeans] {
+  package static func all(_ lines: [Summary.Line]) -> [ScenarioMeans] {
     metrics.compactMap { metric in
       let own = lines.filter { $0.metric == metric }
       let arms = Set(own.flatMap(\.cells.keys))
@@ -29,7 +29,7 @@ package struct ScenarioMeans: Sendable {
   }
 }
 
-extension SummaryLine {
+extension Summary.Line {
   /// A curve should cross its level once. The table has the line only when a curve crosses more often.
   var isUnremarkable: Bool { metric == .crossings && cells.values.allSatisfy { $0.estimate.median <= 1 } }
 }

@@ -114,9 +114,7 @@ package struct CompareCommand<Program: SuiteProgram>: ParsableCommand {
   private func read(_ path: String) throws -> ResultSet {
     let set = try ResultSet.read(path: path)
     guard let benchmark else { return set }
-    guard let expression = try? Regex(benchmark) else {
-      throw Complaint(.usage, "--benchmark '\(benchmark)' is not a regular expression")
-    }
+    let expression = try NamePattern.read(benchmark, of: "--benchmark")
     let rows = set.rows.filter { "\($0.cell.scenario.name)".contains(expression) }
     guard !rows.isEmpty else {
       var names: [BenchmarkName] = []
@@ -130,9 +128,7 @@ package struct CompareCommand<Program: SuiteProgram>: ParsableCommand {
 
   private func metrics() throws -> Comparison.Metrics {
     guard let metric else { return .primary }
-    guard (try? Regex(metric)) != nil else {
-      throw Complaint(.usage, "--metric '\(metric)' is not a regular expression")
-    }
+    _ = try NamePattern.read(metric, of: "--metric")
     // A regular expression cannot be shared between threads, but its text can.
     return .matching { name in (try? Regex(metric).wholeMatch(in: name)) != nil }
   }

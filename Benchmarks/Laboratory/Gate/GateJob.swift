@@ -17,7 +17,7 @@ package struct GateJob {
     self.options = options
     self.folder = folder
     self.subject = subject
-    Execution.ignoreWriteSignals()
+    FileCall.ignoreSignals()
   }
 
   /// Throws the exit code of the verdict unless it is a pass.
@@ -230,11 +230,6 @@ package struct GateJob {
 
   /// The commit of the checkout in which the user gives the command; nil outside of a checkout.
   private static func commit() -> String? {
-    func git(_ arguments: String...) -> [String]? {
-      let outcome = ProcessRunner.run("git", arguments, timeout: 20)
-      return outcome.ending == .exited(0) ? outcome.lines : nil
-    }
-    guard let commit = git("rev-parse", "--verify", "HEAD")?.first else { return nil }
-    return commit + (git("status", "--porcelain", "--untracked-files=no")?.isEmpty == false ? " with changes" : "")
+    Revision(of: ".", countsNewFiles: false).map { $0.commit + ($0.hasChanges ? " with changes" : "") }
   }
 }

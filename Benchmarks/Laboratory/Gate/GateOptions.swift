@@ -89,9 +89,7 @@ package struct GateOptions: ParsableArguments {
       throw Complaint(
         .usage, "gate needs --base: the program to compare with (or --tiers 0, which compares with a record)")
     }
-    if let benchmark, (try? Regex(benchmark)) == nil {
-      throw Complaint(.usage, "--benchmark '\(benchmark)' is not a regular expression")
-    }
+    if let benchmark { _ = try NamePattern.read(benchmark, of: "--benchmark") }
   }
 
   /// The first option that the user gave of those that say what is compared, how, and where the report goes. The

@@ -28,7 +28,7 @@ struct ProgramRun<Program: BenchmarkProgram>: ParsableCommand {
     let plan = Plan(
       scenarios: try planned(arm), effort: effort, seed: options.seed, allocator: try options.chosenAllocator(),
       startup: Execution.startupSeconds())
-    try options.run(ProgramSuite<Program>.suite, plan)
+    try RunWork(ProgramSuite<Program>.suite, plan).run(options)
   }
 
   /// The chosen benchmarks as the plan has them.
@@ -42,9 +42,7 @@ struct ProgramRun<Program: BenchmarkProgram>: ParsableCommand {
 
   func chosen() throws -> [Benchmark] {
     guard let benchmark else { return Program.benchmarks }
-    guard let expression = try? Regex(benchmark) else {
-      throw Complaint(.usage, "--benchmark '\(benchmark)' is not a regular expression")
-    }
+    let expression = try NamePattern.read(benchmark, of: "--benchmark")
     let chosen = Program.benchmarks.filter {
       "\($0.name)".contains(expression) || "\($0.scenario)".contains(expression)
     }

@@ -4,52 +4,30 @@ import Harness
 /// Carries out a plan: starts its processes, writes every row as soon as its process has ended, and keeps the other
 /// facts of the run beside the rows. `run` and `validate` use this type.
 package struct Execution {
-  /// Starts the process of a request, with additions to its environment, and waits at most the given seconds.
-  typealias Launch = (MeasureRequest, [String: String], Double) -> ProcessOutcome
-
-  let suite: any Suite
-  let plan: Plan
-  /// The context that the suite gets with every request.
-  let context: String
-  let subjects: [SubjectFacts]
-  let reference: String
-  let destination: Destination
-  let progress: Progress
-  let spin: Spin
-  let jemalloc: String?
-  let runID: String
-  let earlier: EarlierRun
-  let trace: TraceOutput?
-  /// A function that validation puts between a request and its process; nil without validation.
-  let launch: Launch?
-
-  init(
-    _ suite: any Suite, _ plan: Plan, context: String = "", subjects: [SubjectFacts]? = nil, reference: String? = nil,
-    destination: Destination, progress: Progress,
-    jemalloc: String?, runID: String? = nil, earlier: EarlierRun = EarlierRun(), spin: Spin? = nil,
-    trace: TraceOutput? = nil,
-    launch: Launch? = nil
-  ) {
-    self.suite = suite
-    self.plan = plan
-    self.context = context
-    self.subjects = subjects ?? suite.subjects
-    self.reference = reference ?? suite.reference
-    self.destination = destination
-    self.progress = progress
-    self.jemalloc = jemalloc
-    self.earlier = earlier
-    self.trace = trace
-    self.launch = launch
-    self.spin = spin ?? earlier.spin ?? Spin.calibrated()
-    self.runID = runID ?? earlier.runID ?? Environment.newRunID()
+  /// What validation puts between a request and its process, with the rate of spinning that this was measured with.
+  struct Injection {
+    let spin: Spin
+    /// Starts the process of a request, with additions to its environment, and waits at most the given seconds.
+    let launch: (MeasureRequest, [String: String], Double) -> ProcessOutcome
   }
 
-  /// Ignores the signals of failed writes. A full disk, a file size limit or a pipe without a reader is then an error
-  /// of the write, reported in one line.
-  static func ignoreWriteSignals() {
-    signal(SIGXFSZ, SIG_IGN)
-    signal(SIGPIPE, SIG_IGN)
+  let work: RunWork
+  let outputs: RunOutputs
+  let progress: Progress
+  /// The library that counts allocations; nil where there is none.
+  let jemalloc: String?
+  let spin: Spin
+  private let injection: Injection?
+
+  init(
+    _ work: RunWork, to outputs: RunOutputs, progress: Progress, jemalloc: String?, injection: Injection? = nil
+  ) {
+    self.work = work
+    self.outputs = outputs
+    self.progress = progress
+    self.jemalloc = jemalloc
+    self.injection = injection
+    spin = injection?.spin ?? outputs.earlier.spin ?? Spin.calibrated()
   }
 
   /// Throws when a result could not be written. The caller draws conclusions and publishes.
@@ -57,22 +35,22 @@ package struct Execution {
     Interrupt.install()
     let start = SystemLoad.read()
     let began = Clock.now()
+    let (suite, plan, destination, trace) = (work.suite, work.plan, outputs.destination, outputs.trace)
     var environment = Environment(
-      runID: runID, plan: plan, spin: spin, subjects: subjects, reference: reference, context: context,
-      arguments: CommandLine.arguments, jemalloc: jemalloc, source: suite.source)
+      runID: outputs.runID, plan: plan, spin: spin, subjects: work.subjects, reference: work.reference,
+      context: work.context, arguments: CommandLine.arguments, jemalloc: jemalloc, source: suite.source)
     environment.peers = suite.versions(of: Set(plan.scenarios.flatMap(\.arms).map(\.subject)))
     // A run that goes on and is killed at once has lost nothing of what the earlier run knew.
-    environment.outcome = RunOutcome(RunResult(earlier))
-    try destination.begin(keeping: earlier.rows) { try environment.json() }
+    environment.outcome = RunOutcome(RunResult(outputs.earlier))
+    try destination.begin(keeping: outputs.earlier.rows) { try environment.json() }
 
     var writing: (any Error)?
     func attempt(_ action: () throws -> Void) {
       guard writing == nil else { return }
       do { try action() } catch { writing = error }
     }
-    let suite = suite
     let world = RunWorld(
-      launch: launch ?? { suite.launch($0, environment: $1, timeout: $2) },
+      launch: injection?.launch ?? { suite.launch($0, environment: $1, timeout: $2) },
       showProgress: progress.show, say: progress.say,
       record: { rows in attempt { try destination.write(rows.map(CSV.line).joined()) } },
       checkpoint: { result in
@@ -91,7 +69,8 @@ package struct Execution {
       keepTrace: { request, operations, notShown in
         attempt { try trace?.add(request, operations: operations, notShown: notShown) }
       })
-    var session = RunSession(plan, runID: runID, spin: spin, context: context, world: world, earlier: earlier)
+    var session = RunSession(
+      plan, runID: outputs.runID, spin: spin, context: work.context, world: world, earlier: outputs.earlier)
     let result = session.run()
     progress.clear()
     if let writing { throw writing }

@@ -3,56 +3,35 @@ import Glibc
 import Harness
 
 /// A run, from the checks before its start to its last line.
-package struct RunJob {
+struct RunJob {
+  private let work: RunWork
+  private let outputs: RunOutputs
   private let execution: Execution
-  private let progress: Progress
+  private let progress = Progress()
 
-  private var suite: any Suite { execution.suite }
-  private var plan: Plan { execution.plan }
-  private var trace: TraceOutput? { execution.trace }
+  private var suite: any Suite { work.suite }
+  private var plan: Plan { work.plan }
 
-  /// Opens the output first, so that a run whose result cannot be written does not start. With `resume`, the run goes
-  /// on with the earlier result.
-  package init(
-    _ suite: any Suite, _ plan: Plan, context: String = "", output: String?, trace: String? = nil,
-    resume: Bool = false, overwrite: Bool = false
-  ) throws {
+  /// Opens the outputs first, so that a run whose result cannot be written does not start.
+  init(_ work: RunWork, _ choice: RunOutputs.Choice) throws {
     if getenv("OPERATIONS_TRACE") != nil {
       throw Complaint(
         .usage,
         "nothing is measured while operations are traced: unset OPERATIONS_TRACE"
-          + (suite.tracer == nil ? "" : "; run --trace FILE.json makes a trace beside the numbers"))
+          + (work.suite.tracer == nil ? "" : "; run --trace FILE.json makes a trace beside the numbers"))
     }
-    Execution.ignoreWriteSignals()
-    // The trace comes first: when the trace cannot be written, the files of an earlier run stay as they are.
-    let trace = try trace.map(TraceOutput.init)
+    FileCall.ignoreSignals()
     let jemalloc = Jemalloc.library()
-    if plan.allocator == .jemalloc, jemalloc == nil {
+    if work.plan.allocator == .jemalloc, jemalloc == nil {
       throw Complaint(
         .unavailable, "--allocator jemalloc needs it installed: apt-get install libjemalloc-dev pkg-config")
     }
-    let earlier = resume ? try EarlierRun(csv: output ?? "", plan: plan, context: context) : EarlierRun()
-    if resume, earlier.runID == nil { Progress().say("the killed run had measured nothing: this one begins anew") }
-    let runID = earlier.runID ?? Environment.newRunID()
-    let destination: Destination
-    if output == Destination.standardOutputName {
-      guard StandardOutput() != .closed else { throw Destination.closed }
-      destination = .standardOutput
-    } else if let output {
-      let files = try ResultFiles(
-        csv: output, mayReplace: resume || overwrite, goesOn: resume,
-        advice: "--overwrite replaces it, --resume goes on with it")
-      destination = .files(files, name: output)
-    } else {
-      destination = try .unnamed(StandardOutput(), runID: runID)
-    }
-    progress = Progress()
-    execution = Execution(
-      suite, plan, context: context, destination: destination, progress: progress, jemalloc: jemalloc,
-      runID: runID, earlier: earlier, trace: trace)
+    self.work = work
+    outputs = try RunOutputs(choice, for: work)
+    execution = Execution(work, to: outputs, progress: progress, jemalloc: jemalloc)
   }
 
-  package func run() throws {
+  func run() throws {
     announce()
     let (result, environment) = try execution.run()
     try publishTrace()
@@ -61,13 +40,13 @@ package struct RunJob {
 
   /// Publishes the trace. An interrupted run publishes the part that it has.
   private func publishTrace() throws {
-    guard let trace else { return }
+    guard let trace = outputs.trace else { return }
     guard trace.pieces > 0 else {
       trace.discard()
       return progress.say("no trace: no cell came to be traced; \(trace.path) is as it was")
     }
     try trace.publish([
-      "producer": suite.name, "run": execution.runID,
+      "producer": suite.name, "run": outputs.runID,
       "command": CommandLine.arguments.dropFirst().joined(separator: " "),
       "clock": "CLOCK_MONOTONIC, from the beginning of each process's recording",
       "operations shown": "\(trace.operations)", "events not shown for want of room": "\(trace.notShown)",
@@ -80,7 +59,7 @@ package struct RunJob {
 
   /// Publishes the result, prints the table, and reports with the exit code whether every cell has a number.
   private func finish(_ result: RunResult, _ environment: Environment) throws {
-    let destination = execution.destination
+    let destination = outputs.destination
     if result.rows.isEmpty {
       destination.discard()
       if result.wasInterrupted { throw ExitCode(128 + SIGINT) }
@@ -107,7 +86,7 @@ package struct RunJob {
   }
 
   private func writeEnding(_ summary: Summary) throws {
-    let destination = execution.destination
+    let destination = outputs.destination
     let verdicts = FamilyVerdict.all(
       summary, plan: plan, reference: suite.reference,
       besides: suite.subjects.filter(\.isReference).map(\.name))
@@ -127,16 +106,16 @@ package struct RunJob {
     for warning in MachineWarnings.workers(plan.arms, reference: suite.reference) { progress.say(warning) }
     if let advice = PerfAvailability().advice { progress.say(advice) }
     if execution.jemalloc == nil, !plan.countings.isEmpty { progress.say(Jemalloc.advice) }
-    if !execution.earlier.rows.isEmpty {
-      progress.say("going on with \(Count.of(execution.earlier.rows.count, "row")) of run \(execution.runID)")
+    if !outputs.earlier.rows.isEmpty {
+      progress.say("going on with \(Count.of(outputs.earlier.rows.count, "row")) of run \(outputs.runID)")
     }
     let processes = plan.steps.count - (execution.jemalloc == nil ? plan.countings.count : 0)
     if let leftOut = plan.leftOut { progress.say(leftOut.text) }
-    if let trace { announce(trace) }
-    if case .nowhere = execution.destination {
+    if let trace = outputs.trace { announce(trace) }
+    if case .nowhere = outputs.destination {
       progress.say("no rows, since a log takes the output: --output FILE.csv keeps the rows, --output - prints them")
     }
-    let rest = execution.earlier.rows.isEmpty ? "" : " in all, less what is finished"
+    let rest = outputs.earlier.rows.isEmpty ? "" : " in all, less what is finished"
     progress.say(
       "\(plan.effort) a process: \(Count.of(processes, "process")), about \(Progress.duration(plan.estimatedSeconds))\(rest)"
     )
@@ -154,7 +133,7 @@ package struct RunJob {
   /// Says in plain words what disturbed the run, and what would help.
   private func warn(_ result: RunResult, _ outcome: RunOutcome) {
     if result.wasInterrupted {
-      progress.say("interrupted: \(execution.destination.remains)")
+      progress.say("interrupted: \(outputs.destination.remains)")
     }
     for warning in MachineWarnings.after(result, outcome, more: "--blocks") { progress.say(warning) }
   }

@@ -91,15 +91,7 @@ package struct RunOptions: ParsableArguments {
     return chosen
   }
 
-  /// Carries out the plan; with `--dry-run`, prints the plan.
-  package func run(_ suite: any Suite, _ plan: Plan, context: String = "", trace: String? = nil) throws {
-    if dryRun {
-      let progress = Progress()
-      for warning in MachineWarnings.workers(plan.arms, reference: suite.reference) { progress.say(warning) }
-      return try ResultFiles.write(DryRun(plan).text, to: STDOUT_FILENO, name: "standard output")
-    }
-    try RunJob(
-      suite, plan, context: context, output: output, trace: trace, resume: resume, overwrite: overwrite
-    ).run()
+  func outputs(trace: String?) -> RunOutputs.Choice {
+    RunOutputs.Choice(csv: output, trace: trace, resume: resume, overwrite: overwrite)
   }
 }

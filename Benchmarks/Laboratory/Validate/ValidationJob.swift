@@ -12,7 +12,7 @@ struct ValidationJob {
   private let jemalloc = Jemalloc.library()
 
   init(_ suite: any Suite, rounds: Int, seed: UInt64, output: String?, overwrite: Bool = false) throws {
-    Execution.ignoreWriteSignals()
+    FileCall.ignoreSignals()
     self.suite = suite
     // One worker, because the validation measures the laboratory, and not the scheduling of two threads.
     let arms = Validation.levels.map { Arm(subject: $0.name, workers: suite.experiment.control.workers) }
@@ -51,20 +51,21 @@ struct ValidationJob {
     let injected = InjectedDelay(
       spin: spin, delay: suite.experiment.delay,
       launch: { suite.launch($0, environment: $1, timeout: 20) })
-    let subjects = Validation.levels.map {
+    var work = RunWork(suite, plan)
+    work.subjects = Validation.levels.map {
       SubjectFacts($0.name, role: .control, summary: suite.experiment.controlSummary)
     }
-    let execution = Execution(
-      suite, plan, subjects: subjects, reference: Validation.control.name, destination: destination, progress: progress,
-      jemalloc: jemalloc, spin: spin,
-      launch: { request, environment, timeout in
-        let level = Validation.levels.first { $0.name == request.subject } ?? Validation.control
-        let control = request.on(subject: suite.experiment.control.subject)
-        let rounds = level.delay > 0 ? injected.rounds(control, share: level.delay) : 0
-        let additions = rounds > 0 ? suite.experiment.delay(rounds) : [:]
-        return suite.launch(control, environment: environment.merging(additions) { $1 }, timeout: timeout)
-      })
-    let (result, environment) = try execution.run()
+    work.reference = Validation.control.name
+    let injection = Execution.Injection(spin: spin) { request, environment, timeout in
+      let level = Validation.levels.first { $0.name == request.subject } ?? Validation.control
+      let control = request.on(subject: suite.experiment.control.subject)
+      let rounds = level.delay > 0 ? injected.rounds(control, share: level.delay) : 0
+      let additions = rounds > 0 ? suite.experiment.delay(rounds) : [:]
+      return suite.launch(control, environment: environment.merging(additions) { $1 }, timeout: timeout)
+    }
+    let (result, environment) = try Execution(
+      work, to: RunOutputs(destination), progress: progress, jemalloc: jemalloc, injection: injection
+    ).run()
     guard !result.wasInterrupted else {
       destination.discard()
       throw ExitCode(128 + SIGINT)

@@ -1,0 +1,50 @@
+import Harness
+
+/// Where the results of a run go, and what an earlier run has left there.
+struct RunOutputs {
+  /// What the user asked for.
+  struct Choice {
+    /// The value of `--output`; nil when the user gave none.
+    let csv: String?
+    let trace: String?
+    let resume: Bool
+    let overwrite: Bool
+  }
+
+  let runID: String
+  /// What the run goes on with; empty for a run that begins anew.
+  let earlier: EarlierRun
+  let destination: Destination
+  let trace: TraceOutput?
+
+  /// Outputs of a run that begins anew and traces nothing.
+  init(_ destination: Destination) {
+    runID = Environment.newRunID()
+    earlier = EarlierRun()
+    self.destination = destination
+    trace = nil
+  }
+
+  /// Opens every output, so that a run whose result cannot be written does not start.
+  init(_ choice: Choice, for work: RunWork) throws {
+    // The trace comes first: when the trace cannot be written, the files of an earlier run stay as they are.
+    trace = try choice.trace.map(TraceOutput.init)
+    earlier =
+      choice.resume ? try EarlierRun(csv: choice.csv ?? "", plan: work.plan, context: work.context) : EarlierRun()
+    if choice.resume, earlier.runID == nil {
+      Progress().say("the killed run had measured nothing: this one begins anew")
+    }
+    runID = earlier.runID ?? Environment.newRunID()
+    if choice.csv == Destination.standardOutputName {
+      guard StandardOutput() != .closed else { throw Destination.closed }
+      destination = .standardOutput
+    } else if let csv = choice.csv {
+      let files = try ResultFiles(
+        csv: csv, mayReplace: choice.resume || choice.overwrite, goesOn: choice.resume,
+        advice: "--overwrite replaces it, --resume goes on with it")
+      destination = .files(files, name: csv)
+    } else {
+      destination = try .unnamed(StandardOutput(), runID: runID)
+    }
+  }
+}
