@@ -134,9 +134,11 @@ struct SelfTestJob {
     if test == .allocation {
       resources.record = try GateJob.recorded(control, cells, as: resources, seed: seed, progress)
     }
-    return try GateJob.report(
-      base: control, head: control.named("head"), cells, resources, seed: seed &+ UInt64(attempt), progress,
-      names: ("control", test.words), inject: injection.environment)
+    var task = GateTask(cells, head: control.named("head"), resources, seed: seed &+ UInt64(attempt))
+    task.base = control
+    task.names = GateTask.Names(base: "control", head: test.words)
+    task.inject = injection.environment
+    return try task.report(progress)
   }
 }
 

@@ -81,7 +81,7 @@ struct GateFilesTests {
       AllocationCounts(allocations: allocations, bytes: bytes, threads: threads)
     }
     let entry = AllocationRecord.Entry(FakeGate.cell, [counts(2), counts(2.1, bytes: 66, threads: 2)])
-    func verdicts(_ now: AllocationCounts) -> [GateVerdict] { entry.verdicts(now).map { $0.4 } }
+    func verdicts(_ now: AllocationCounts) -> [GateVerdict] { entry.judgements(now).map(\.verdict) }
     #expect(verdicts(counts(2.05)) == [.pass, .pass, .pass])
     #expect(verdicts(counts(2.2, bytes: 74, threads: 3)) == [.pass, .pass, .pass])
     #expect(verdicts(counts(3, bytes: 96, threads: 4)) == [.regression, .regression, .regression])
@@ -92,9 +92,9 @@ struct GateFilesTests {
       [AllocationCounts(allocations: 1, bytes: 32, threads: 1, fresh: .init(allocations: 3, bytes: 96))])
     #expect(fresh.freshAllocationsPerOp == [3, 3] && fresh.freshBytesPerOp == [96, 96])
     let more = AllocationCounts(allocations: 1, bytes: 32, threads: 1, fresh: .init(allocations: 4, bytes: 97))
-    #expect(fresh.verdicts(more).map { $0.4 } == [.regression, .pass, .pass, .pass, .pass])
+    #expect(fresh.judgements(more).map(\.verdict) == [.regression, .pass, .pass, .pass, .pass])
     // A record from before these counts says nothing of them.
-    #expect(entry.verdicts(more).map(\.metric) == [.allocationsPerOp, .bytesPerOp, .threadsCreated])
+    #expect(entry.judgements(more).map(\.metric) == [.allocationsPerOp, .bytesPerOp, .threadsCreated])
 
     let folder = try TemporaryFolder()
     var record = AllocationRecord()

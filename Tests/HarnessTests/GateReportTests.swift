@@ -42,8 +42,10 @@ struct GateReportTests {
   }
 
   @Test func countsThatAreAsRecordedAreOneLine() {
-    let still = GateFinding.count(FakeGate.cell, .allocationsPerOp, now: 1, then: 1, slack: 0.03, .pass)
-    let moved = GateFinding.count(FakeGate.cell, .allocationsPerOp, now: 2.5, then: 1, slack: 0.03, .regression)
+    let still = GateFinding.count(
+      FakeGate.cell, AllocationRecord.Entry.Judgement(metric: .allocationsPerOp, now: 1, then: 1, slack: 0.03))
+    let moved = GateFinding.count(
+      FakeGate.cell, AllocationRecord.Entry.Judgement(metric: .allocationsPerOp, now: 2.5, then: 1, slack: 0.03))
     var agreed = moved
     agreed.processes = 6
     let text = GateText(report([still, still, moved])).text
@@ -55,7 +57,7 @@ struct GateReportTests {
 
   /// A program without a record is not told that its counts are as recorded.
   @Test func countsWithoutARecordSaySo() {
-    let check = GateFinding(tier: .deterministic, FakeGate.cell, GateRun.selfCheck, .pass)
+    let check = GateFinding(tier: .deterministic, FakeGate.cell, GateFinding.selfCheck, .pass)
     let kept = GateFinding.limited(FakeGate.cell, .retainedBytesPerOp, now: 0, most: 16, .pass)
     let text = GateText(report([check, kept])).text
     #expect(text.contains("tier 0, deterministic, without a record"), "\(text)")

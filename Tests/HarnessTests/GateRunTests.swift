@@ -144,7 +144,7 @@ struct GateRunTests {
     func allocations(_ gate: FakeGate) throws -> GateFinding {
       try #require(try gate.run(hasBase: false).findings.first { $0.metric == "allocations_per_op" })
     }
-    for odd in 1..<GateRun.agreeingProcesses {
+    for odd in 1..<CountingTier.agreeingProcesses {
       let some = gate { process, gate in
         gate.retained = process <= odd ? 32 : 0
         return process <= odd ? 1.18 : 1.02

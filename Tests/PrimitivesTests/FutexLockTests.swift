@@ -13,7 +13,7 @@ import Testing
     var intruders = 0
 
     // A noncopyable value cannot stand inside `#expect`.
-    func tryLock() -> Bool { lock.tryLock() }
+    var isHeld: Bool { lock.isHeld }
     func answer(_ body: () throws -> Int) rethrows -> Int { try lock.withLock(body) }
   }
 
@@ -70,38 +70,11 @@ import Testing
     #expect(guarded.answer { guarded.entries } == 8)
   }
 
-  @Test func `tryLock takes a free lock only`() {
-    let guarded = Guarded()
-    #expect(guarded.tryLock())
-    #expect(!guarded.tryLock())
-    guarded.lock.unlock()
-    #expect(guarded.tryLock())
-    guarded.lock.unlock()
-  }
-
-  @Test func `tryLock excludes like lock`() throws {
-    let guarded = Guarded()
-    try onThreads(3, "10,000 successes each") { _ in
-      var taken = 0
-      while taken < 10_000 {
-        guard guarded.lock.tryLock() else {
-          giveTheProcessorAway()
-          continue
-        }
-        guarded.entries += 1
-        taken += 1
-        guarded.lock.unlock()
-      }
-    }
-    #expect(guarded.answer { guarded.entries } == 30_000)
-  }
-
   @Test func `withLock returns the result, and unlocks when the body throws`() throws {
     struct Failure: Error {}
     let guarded = Guarded()
     #expect(guarded.answer { 42 } == 42)
     #expect(throws: Failure.self) { try guarded.answer { throw Failure() } }
-    #expect(guarded.tryLock())
-    guarded.lock.unlock()
+    #expect(!guarded.isHeld)
   }
 }

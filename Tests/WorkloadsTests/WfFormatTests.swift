@@ -5,6 +5,11 @@ import Testing
 @testable import Harness
 @testable import Workloads
 
+extension Workflow {
+  /// T-infinity: the longest path, in seconds.
+  fileprivate var criticalPathSeconds: Double { graph(scale: 1).criticalPath / 1e9 }
+}
+
 struct WfFormatTests {
   /// A workflow of tasks with parents, children and runtimes.
   func document(_ tasks: [(id: String, parents: [String], children: [String])], runtimes: [(String, Double)]? = nil)

@@ -45,67 +45,17 @@ package struct GateJob {
     }
     if let record = options.record { return try self.record(head, cells, to: record) }
     warn(head)
-    let report = try Self.report(
-      base: base?.arm("base"), head: head.arm("head"), cells, resources, seed: options.seed, progress,
-      names: (options.baseName ?? options.base, options.headName ?? options.head ?? "this program"))
+    var task = GateTask(cells, head: head.arm("head"), resources, seed: options.seed)
+    task.base = base?.arm("base")
+    task.names = GateTask.Names(
+      base: options.baseName ?? options.base, head: options.headName ?? options.head ?? "this program")
+    let report = try task.report(progress)
     try publish(report)
     if report.verdict != .pass { throw ExitCode(report.verdict.exitCode) }
   }
 
   private func warn(_ head: GateProgram) {
     for warning in MachineWarnings.before(isOptimised: head.build != "debug") { progress.say(warning) }
-  }
-
-  /// Runs all tiers and puts the report together. `inject` adds to the environment of processes, for the self-test.
-  package static func report(
-    base: GateArm?, head: GateArm, _ cells: [GatedCell], _ resources: GateRun.Resources, seed: UInt64,
-    _ progress: Progress,
-    names: (base: String?, head: String),
-    inject: @escaping (GateArm, MeasureRequest) -> [String: String] = { _, _ in [:] }
-  ) throws -> GateReport {
-    let began = Clock.now()
-    let load = SystemLoad.read()
-    let callgrind = resources.tiers.contains(.steady) && cells.contains(where: \.countsInstructions) ? Callgrind() : nil
-    let session = session(base: base ?? head, head: head, seed: seed, progress, inject)
-    var run = GateRun(cells, resources, session: session, hasBase: base != nil, instructions: callgrind.map { $0.run })
-    let outcome = Result { try run.run() }
-    progress.clear()
-    try stopIfInterrupted()
-    let findings = try outcome.get()
-    var notes = run.notes
-    if let difference = resources.thresholds.difference(cells), resources.tiers != [.deterministic] {
-      notes.append("the thresholds were found \(difference): calibrate on the kind of machine that the gate runs on")
-    }
-    return GateReport(
-      base: names.base, head: names.head, provenance: .here(commit: commit(), command: CommandLine.arguments),
-      seconds: Double(Clock.now() - began) / 1e9, stealShare: SystemLoad.read().stealShare(since: load),
-      findings: findings, notes: notes)
-  }
-
-  private static func session(
-    base: GateArm, head: GateArm, seed: UInt64, _ progress: Progress,
-    _ inject: @escaping (GateArm, MeasureRequest) -> [String: String] = { _, _ in [:] }
-  ) -> GateSession {
-    var began: UInt64 = 0
-    let world = GateWorld(
-      launch: { arm, request, environment, timeout in
-        let additions = [arm.environment, environment, inject(arm, request)]
-        return ProcessRunner.measure(
-          request, program: arm.program, environment: additions.reduce([:]) { $0.merging($1) { $1 } }, timeout: timeout)
-      },
-      watchSteal: {
-        let start = SystemLoad.read()
-        return { SystemLoad.read().stealShare(since: start) }
-      },
-      showProgress: { done, total, what in
-        let now = Clock.now()
-        if done == 0 { began = now }
-        // Before the first block has ended, a block is taken to last one second.
-        let each = done > 0 ? Double(now - began) / 1e9 / Double(done) : 1
-        progress.show(done: done, total: total, what: what, secondsLeft: each * Double(total - done))
-      }, isInterrupted: { Interrupt.isRequested }, say: progress.say)
-    return GateSession(
-      base: base, head: head, effort: GateEffort(), seed: seed, spin: Spin.calibrated(), world: world)
   }
 
   /// The contents of the gate's files: the files that options name, or else the files in the folder, if they exist.
@@ -139,7 +89,7 @@ package struct GateJob {
     var file =
       FileManager.default.fileExists(atPath: output) ? try GateThresholds.read(output) : GateThresholds()
     warn(head)
-    var session = Self.session(base: head.arm("base"), head: head.arm("head"), seed: options.seed, progress)
+    var session = GateTask.session(base: head.arm("base"), head: head.arm("head"), seed: options.seed, progress)
     let outcome = Result { try GateCalibration.entries(cells, medians: medians, session: &session) }
     progress.clear()
     try Self.stopIfInterrupted("\(output) is as it was")
@@ -161,7 +111,7 @@ package struct GateJob {
     var file =
       FileManager.default.fileExists(atPath: output) ? try AllocationRecord.read(output) : AllocationRecord()
     warn(head)
-    var session = Self.session(base: head.arm("base"), head: head.arm("head"), seed: options.seed, progress)
+    var session = GateTask.session(base: head.arm("base"), head: head.arm("head"), seed: options.seed, progress)
     let outcome = Result {
       try Self.counted(head.arm("head"), cells, Jemalloc.environment(library: library), &session)
     }
@@ -191,7 +141,7 @@ package struct GateJob {
     try cells.filter(\.countsAllocations).map { gated in
       let processes = try (0..<AllocationCounts.recordedProcesses).map { index in
         let busy = AllocationCounts.busyThreads(process: index, processors: CPUs.available)
-        switch BusyThreads.beside(busy, { GateRun.counts(gated, &session, arm, environment) }) {
+        switch BusyThreads.beside(busy, { CountingTier.counts(gated, &session, arm, environment) }) {
         case .failure(let failure): throw Complaint(.software, "no count for \(gated.cell): \(failure.reason)")
         case .success(let counts?): return counts
         case .success(nil): throw Complaint(.unavailable, Jemalloc.advice)
@@ -209,7 +159,7 @@ package struct GateJob {
   package static func recorded(
     _ arm: GateArm, _ cells: [GatedCell], as resources: GateRun.Resources, seed: UInt64, _ progress: Progress
   ) throws -> AllocationRecord {
-    var session = session(base: arm, head: arm, seed: seed, progress)
+    var session = GateTask.session(base: arm, head: arm, seed: seed, progress)
     let outcome = Result { try counted(arm, cells, resources.countingEnvironment ?? [:], &session) }
     try stopIfInterrupted()
     let entries = try outcome.get()
@@ -229,7 +179,7 @@ package struct GateJob {
   }
 
   /// The commit of the checkout in which the user gives the command; nil outside of a checkout.
-  private static func commit() -> String? {
+  static func commit() -> String? {
     Revision(of: ".", countsNewFiles: false).map { $0.commit + ($0.hasChanges ? " with changes" : "") }
   }
 }

@@ -88,8 +88,6 @@ extension Workflow {
   package var widestLevel: Int { levels.max() ?? 0 }
   /// T1: the sum of all runtimes, in seconds.
   package var totalSeconds: Double { tasks.reduce(0) { $0 + $1.seconds } }
-  /// T-infinity: the longest path, in seconds.
-  package var criticalPathSeconds: Double { graph(scale: 1).criticalPath / 1e9 }
 
   /// The tasks, with runtimes scaled to a time for which a user can wait.
   func graph(scale: Double) -> TaskGraph {

@@ -68,9 +68,6 @@ package struct WatchedThread: ~Copyable, Sendable {
   /// 0 until the thread runs.
   package var threadID: Int32 { identity.load(ordering: .relaxed) }
 
-  /// The number of jobs that the thread has begun.
-  package var jobsBegun: Int { jobs.load(ordering: .relaxed) }
-
   // MARK: - The monitor
 
   /// What a look saw of the thread.

@@ -41,11 +41,22 @@ package struct AllocationRecord: Codable, Sendable {
       return copy
     }
 
-    /// Each count with the nearest recorded count, the distance that is within bounds, and the verdict. Fewer threads
-    /// are no improvement and always pass.
-    func verdicts(_ counts: AllocationCounts) -> [(
-      metric: Metric, now: Double, then: Double, slack: Double, GateVerdict
-    )] {
+    /// A count beside the nearest recorded count.
+    struct Judgement {
+      let metric: Metric
+      let now: Double
+      let then: Double
+      /// The distance from `then` that is within bounds.
+      let slack: Double
+
+      /// Fewer threads are no improvement and always pass.
+      var verdict: GateVerdict {
+        if now > then + slack { return .regression }
+        return now < then - slack && metric != .threadsCreated ? .improvement : .pass
+      }
+    }
+
+    func judgements(_ counts: AllocationCounts) -> [Judgement] {
       let measures: [(Metric, Double?, [Double]?)] = [
         (.freshAllocationsPerOp, counts.fresh?.allocations, freshAllocationsPerOp),
         (.freshBytesPerOp, counts.fresh?.bytes, freshBytesPerOp),
@@ -55,9 +66,7 @@ package struct AllocationRecord: Codable, Sendable {
       return measures.compactMap { metric, now, range in
         guard let now, let range else { return nil }
         let then = min(max(now, range[0]), range[1])
-        let slack = AllocationCounts.slack(metric, then)
-        let isLess = now < then - slack && metric != .threadsCreated
-        return (metric, now, then, slack, now > then + slack ? .regression : isLess ? .improvement : .pass)
+        return Judgement(metric: metric, now: now, then: then, slack: AllocationCounts.slack(metric, then))
       }
     }
   }

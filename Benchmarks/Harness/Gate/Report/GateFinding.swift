@@ -36,6 +36,9 @@ package struct GateFinding: Codable, Hashable, Sendable {
   /// For a count, the number of processes that were asked when one was not enough.
   package var processes: Int?
 
+  /// The metric of the finding that says whether a program passed its own checks.
+  package static let selfCheck = Metric("self_check", unit: "")
+
   package init(tier: GatedMetric.Tier, _ cell: CellKey, _ metric: Metric, _ verdict: GateVerdict, reason: String? = nil)
   {
     self.tier = tier.rawValue
@@ -79,15 +82,13 @@ package struct GateFinding: Codable, Hashable, Sendable {
   }
 
   /// The finding of one count against the record.
-  package static func count(
-    _ cell: CellKey, _ metric: Metric, now: Double, then: Double, slack: Double, _ verdict: GateVerdict
-  ) -> GateFinding {
-    var finding = GateFinding(tier: .deterministic, cell, metric, verdict)
-    finding.base = then
-    finding.head = now
+  static func count(_ cell: CellKey, _ judged: AllocationRecord.Entry.Judgement) -> GateFinding {
+    var finding = GateFinding(tier: .deterministic, cell, judged.metric, judged.verdict)
+    finding.base = judged.then
+    finding.head = judged.now
     finding.scale = .difference
-    finding.effect = now - then
-    finding.threshold = slack
+    finding.effect = judged.now - judged.then
+    finding.threshold = judged.slack
     return finding
   }
 
