@@ -7,7 +7,7 @@ package enum Spin {
   @usableFromInline static let lockRounds = 60
 
   /// How long a thread that found no job goes on looking before it sleeps, in nanoseconds, and how long when it goes
-  /// on after that. `StealingBackend/Sleep/README.md`, "How long to spin", has the trials.
+  /// on after that. `docs/decisions/2026-11-22-how-long-a-thread-spins.md` has the trials.
   private static let shortSearch: UInt64 = 5_000
   private static let longSearch: UInt64 = 50_000
 
