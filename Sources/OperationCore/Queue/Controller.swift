@@ -5,7 +5,13 @@ import Synchronization
 extension Admission {
   /// For assertions: nothing has been counted below 0.
   fileprivate var isPossible: Bool {
-    running >= held && held >= 0 && (0..<tickets.count).allSatisfy { tickets[$0] >= 0 }
+    // No closure and no sequence: the gate counts what a debug build allocates.
+    var level = 0
+    while level < Job.levels {
+      if tickets[level] < 0 { return false }
+      level += 1
+    }
+    return running >= held && held >= 0
   }
 }
 
