@@ -37,17 +37,19 @@ let package = Package(
       name: "DispatchBackend", dependencies: ["OperationCore", "Primitives", "CPlatform"],
       path: "Sources/DispatchBackend",
       swiftSettings: settings),
+    // The decisions of the pools: values and pure functions.
+    .target(name: "Scheduling", path: "Sources/Scheduling", swiftSettings: settings),
     .target(
-      name: "ThreadPoolBackend", dependencies: ["OperationCore", "Primitives", "CPlatform"],
+      name: "ThreadPoolBackend", dependencies: ["OperationCore", "Scheduling", "Primitives", "CPlatform"],
       path: "Sources/ThreadPoolBackend", exclude: ["README.md"],
       swiftSettings: settings),
     .target(
-      name: "StealingBackend", dependencies: ["OperationCore", "Primitives", "CPlatform"],
+      name: "StealingBackend", dependencies: ["OperationCore", "Scheduling", "Primitives", "CPlatform"],
       path: "Sources/StealingBackend", exclude: ["README.md"],
       swiftSettings: settings),
     .target(
       name: "Operations",
-      dependencies: ["OperationCore", "DispatchBackend", "ThreadPoolBackend", "StealingBackend"],
+      dependencies: ["OperationCore", "Scheduling", "DispatchBackend", "ThreadPoolBackend", "StealingBackend"],
       path: "Sources/Operations", swiftSettings: settings),
 
     // The laboratory. CJemalloc has no pkgConfig entry: that would link jemalloc wherever it is installed, and timed processes
@@ -90,11 +92,15 @@ let package = Package(
       dependencies: ["OperationCore", "Operations", "Primitives", "CPlatform", "TestSupport"],
       path: "Tests/OperationCoreTests", swiftSettings: settings),
     .testTarget(
-      name: "StealingBackendTests", dependencies: ["StealingBackend", "TestSupport"],
+      name: "SchedulingTests", dependencies: ["Scheduling", "Operations", "TestSupport"], path: "Tests/SchedulingTests",
+      swiftSettings: settings),
+    .testTarget(
+      name: "StealingBackendTests", dependencies: ["StealingBackend", "Scheduling", "TestSupport"],
       path: "Tests/StealingBackendTests",
       swiftSettings: settings),
     .testTarget(
-      name: "ThreadPoolBackendTests", dependencies: ["ThreadPoolBackend", "OperationCore", "TestSupport"],
+      name: "ThreadPoolBackendTests",
+      dependencies: ["ThreadPoolBackend", "OperationCore", "Scheduling", "TestSupport"],
       path: "Tests/ThreadPoolBackendTests", swiftSettings: settings),
     .testTarget(
       name: "DispatchBackendTests", dependencies: ["DispatchBackend", "OperationCore", "TestSupport"],

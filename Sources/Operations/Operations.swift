@@ -4,6 +4,7 @@
 @_exported import Dispatch
 @_exported import DispatchBackend
 @_exported import OperationCore
+@_exported import Scheduling
 @_exported import StealingBackend
 @_exported import ThreadPoolBackend
 

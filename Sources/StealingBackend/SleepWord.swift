@@ -1,3 +1,5 @@
+import Scheduling
+
 /// How many threads a pool has and what they do, in one word, and the decisions that follow from the word: pure
 /// functions.
 ///
@@ -38,15 +40,10 @@ struct SleepWord: Equatable {
     return active < limit ? .activate : .busy
   }
 
-  /// How many searching threads are enough for jobs that are submitted together. A futex wake costs as much as some ten
-  /// short jobs, and each woken thread that finds a job passes the search on.
-  static func searchersWanted(jobs: Int) -> Int { min(1 + jobs / jobsPerSearcher, mostSearchersWanted) }
-
-  static let jobsPerSearcher = 8
-  static let mostSearchersWanted = 4
-
-  /// Whether a thread that ran out of work may search: at most half of the workers search, and one thread always may.
-  func maySearch(workerCount: Int) -> Bool { searching == 0 || 2 * searching < workerCount }
+  /// Whether a thread that ran out of work may search. One thread always may.
+  func maySearch(_ searchers: StealingStrategy.Searchers = .half, workerCount: Int, adapted: Int = 1) -> Bool {
+    searchers.allows(searching: searching, workers: workerCount, adapted: adapted)
+  }
 
   /// Whether a thread about to sleep is more than the pool needs.
   func hasSurplus(workerCount: Int) -> Bool { live - blocked > workerCount }

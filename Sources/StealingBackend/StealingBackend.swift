@@ -1,5 +1,6 @@
 import OperationCore
 import Primitives
+import Scheduling
 
 /// The work-stealing pool: every worker has lock-free deques of its own, one per priority. Jobs from outside go
 /// through a lock-free injector. A worker without jobs takes jobs from the others.
@@ -9,23 +10,36 @@ import Primitives
 /// The exception is the turn that `Fairness` gives the lowest level; each worker counts its jobs for that by itself.
 /// A worker whose jobs add jobs looks outside once for every four of them, on the same level.
 public final class StealingBackend: Backend {
-  public let name = "stealing"
+  /// `stealing`; with a strategy also the decisions that differ from the default, such as `stealing(own=lifo)`.
+  public let name: String
   public let workerCount: Int
+  /// How the pool schedules.
+  public let strategy: StealingStrategy
   private let pool: StealingPool
 
   /// - Parameters:
   ///   - workers: threads that run jobs at the same time; by default the CPUs that this process may use (affinity
   ///     mask and cgroup quota). Traps when it is not positive.
   ///   - fairnessInterval: see `Fairness`. Traps when it is negative.
-  public convenience init(workers: Int? = nil, fairnessInterval: Int = Fairness.defaultInterval) {
-    self.init(workers: workers, fairnessInterval: fairnessInterval, threadLimit: ThreadShortage.threadLimit)
+  ///   - strategy: how the pool schedules. Traps when a number in it is out of the range that the decision has.
+  public convenience init(
+    workers: Int? = nil, fairnessInterval: Int = Fairness.defaultInterval, strategy: StealingStrategy = .init()
+  ) {
+    self.init(
+      workers: workers, fairnessInterval: fairnessInterval, threadLimit: ThreadShortage.threadLimit, strategy: strategy)
   }
 
   /// - Parameter threadLimit: the most threads that the pool may have, blocked threads included.
-  package init(workers: Int?, fairnessInterval: Int = Fairness.defaultInterval, threadLimit: Int) {
+  package init(
+    workers: Int?, fairnessInterval: Int = Fairness.defaultInterval, threadLimit: Int,
+    strategy: StealingStrategy = .init()
+  ) {
     workerCount = checkedWorkerCount(workers)
+    self.strategy = strategy.checked
+    name = strategy.name(of: "stealing")
     pool = StealingPool(
-      workerCount: workerCount, fairnessInterval: Fairness.checked(fairnessInterval), threadLimit: threadLimit)
+      workerCount: workerCount, fairnessInterval: Fairness.checked(fairnessInterval), threadLimit: threadLimit,
+      strategy: strategy)
   }
 
   deinit { pool.stop() }
@@ -42,6 +56,11 @@ public final class StealingBackend: Backend {
   /// Threads started since the pool was made, spares included.
   public var threadsCreated: Int { pool.threadsCreated }
 
+  /// What the pool's threads have done so far. Costs a look at each worker.
+  ///
+  /// In a pool with `priorities` `strict`, `fromOutside` holds jobs that workers added too, since all share one list.
+  public var statistics: PoolStatistics { pool.statistics }
+
   /// Refuses further jobs from outside (submitting one traps). Runs the queued jobs and the jobs that they add.
   /// Returns when every thread has ended. Traps on the shared pool and inside one of the pool's jobs.
   public func shutdown() {
@@ -54,13 +73,17 @@ public final class StealingBackend: Backend {
 extension StealingBackend: SupervisedBackend {
   package var isFull: Bool { pool.threads.shortage.isFull }
   package var report: BackendReport { pool.report }
+  package var waitsGivePlace: Bool { strategy.waiting == .givesPlace }
+  package var givenUpRows: [Int] { strategy.givenUpRows }
 }
 
 extension Backend where Self == StealingBackend {
   /// The shared work-stealing pool.
   public static var stealing: StealingBackend { .shared }
   /// A new work-stealing pool.
-  public static func stealing(workers: Int, fairnessInterval: Int = Fairness.defaultInterval) -> StealingBackend {
-    StealingBackend(workers: workers, fairnessInterval: fairnessInterval)
+  public static func stealing(
+    workers: Int, fairnessInterval: Int = Fairness.defaultInterval, strategy: StealingStrategy = .init()
+  ) -> StealingBackend {
+    StealingBackend(workers: workers, fairnessInterval: fairnessInterval, strategy: strategy)
   }
 }

@@ -11,6 +11,7 @@ extension StealingPool {
     guard let worker = currentWorker?.takeUnretainedValue(), worker.watched.announce() else { return body() }
     if worker.watched.takeMark() { count(0 &- SleepWord.oneBlocked) }
     let now = count(SleepWord.oneBlocked)
+    replacements.wrappingAdd(1, ordering: .relaxed)
     // The jobs in this worker's deques must not wait until this worker wakes. Later submits see a free place by
     // themselves.
     if now.searching == 0, hasVisibleWork { activate() }
@@ -25,14 +26,23 @@ extension StealingPool {
 
   var report: BackendReport {
     var queued = 0
-    for level in 0..<Job.levels where !injectors[level].pointer.pointee.isEmpty {
-      queued += max(1, injectors[level].pointer.pointee.approximateCount)
+    for list in 0..<placeCount * Job.levels where !injectors[list].pointer.pointee.isEmpty {
+      queued += max(1, injectors[list].pointer.pointee.approximateCount)
     }
+    queued += multiQueue.jobCount
     let members = members
     for worker in members { queued += worker.queuedCount }
     return BackendReport(
       queued: queued, threads: members.filter { $0.watched.threadID != 0 }.map { $0.watched.report },
       shortage: threads.shortage)
+  }
+}
+
+extension StealingPool {
+  var statistics: PoolStatistics {
+    PoolStatistics(
+      workers: members.map(\.statistics), wakes: wakes.load(ordering: .relaxed),
+      threadsStarted: UInt64(threadsCreated), replacements: replacements.load(ordering: .relaxed))
   }
 }
 
@@ -49,7 +59,10 @@ extension StealingPool: MonitoredPool {
     let now = sleepNow
     return (now.active, now.blocked)
   }
-  func countBlocked(_ change: Int) { count(UInt64(bitPattern: Int64(change)) &* SleepWord.oneBlocked) }
+  func countBlocked(_ change: Int) {
+    if change > 0 { replacements.wrappingAdd(UInt64(change), ordering: .relaxed) }
+    count(UInt64(bitPattern: Int64(change)) &* SleepWord.oneBlocked)
+  }
   var bonus: BlockingMonitor.Bonus {
     get { sleepLock.state.bonus }
     set {

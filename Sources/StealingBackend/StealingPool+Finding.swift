@@ -1,20 +1,16 @@
 import CPlatform
 import OperationCore
 import Primitives
+import Scheduling
 import Synchronization
 
 // Where a worker looks for its next job.
 
 extension StealingPool {
-  /// The most jobs that one visit to an injector moves to a worker's deque.
-  private static let batchLimit = 64
-  /// The same limit for a worker that has work of its own: as many jobs as the worker added meanwhile, so that its
-  /// own jobs and the jobs from outside both get their share.
-  private static let batchBesideOwn = Int(Worker.outsideInterval)
-
   /// The next job, from the worker's own deques, the injectors and the other workers: the most urgent level that may
   /// have work goes first. 0 for none.
   func nextJob(_ worker: Worker) -> UInt {
+    if multiQueue.isUsed { return multiQueue.take(worker) }
     if worker.isTimeForOthers(), case let job = takeForFairness(worker), job != 0 { return job }
     while true {
       let own = worker.ownLevels
@@ -23,6 +19,8 @@ extension StealingPool {
       let anyBest = Self.highest(hints)
       if anyBest > ownBest {
         if case let job = takeFromOthers(worker, level: anyBest), job != 0 { return job }
+        // The hint may be right: what there is may not be stolen yet.
+        if !robsAll { return takeOwn(worker) }
         // Two pools that hand single jobs to each other would otherwise write the hint twice for every job.
         if ownBest < 0, hints == 1 << UInt32(anyBest), sleepNow.isOnlyOneAwake { return 0 }
         retract(anyBest)
@@ -33,6 +31,16 @@ extension StealingPool {
       if worker.isTimeForOutside(), case let job = takeBesideOwn(worker, level: ownBest), job != 0 { return job }
       if case let job = worker.take(level: ownBest), job != 0 { return job }
     }
+  }
+
+  /// The next of the worker's own jobs, whatever others have. Apart from `nextJob`, so that the default strategy costs
+  /// nothing.
+  @inline(never)
+  private func takeOwn(_ worker: Worker) -> UInt {
+    while case let level = Self.highest(worker.ownLevels), level >= 0 {
+      if case let job = worker.take(level: level), job != 0 { return job }
+    }
+    return 0
   }
 
   /// The number of the highest bit that is set; -1 for none.
@@ -47,7 +55,7 @@ extension StealingPool {
   }
 
   func hasWork(level: Int) -> Bool {
-    if !injectors[level].pointer.pointee.isEmpty { return true }
+    if !isOutsideEmpty(level: level) { return true }
     for index in 0..<workersMade.load(ordering: .acquiring)
     where !workers[index]._withUnsafeGuaranteedRef({ $0.isEmpty(level: level) }) {
       return true
@@ -55,17 +63,44 @@ extension StealingPool {
     return false
   }
 
-  /// A job of the level from outside, or else from another worker.
-  private func takeFromOthers(_ worker: Worker, level: Int) -> UInt {
-    if case let job = takeInjected(worker, level: level), job != 0 { return job }
-    return stealOne(worker, level: level)
+  @inline(__always)
+  private func isOutsideEmpty(level: Int) -> Bool {
+    if placeCount == 1 { return injectors[level].pointer.pointee.isEmpty }
+    return (0..<placeCount).allSatisfy { injectors[$0 * Job.levels + level].pointer.pointee.isEmpty }
   }
 
-  /// Moves a share of the level's injector to the worker, and takes the first job of the share.
-  private func takeInjected(_ worker: Worker, level: Int, limit: Int = batchLimit) -> UInt {
-    guard !injectors[level].pointer.pointee.isEmpty else { return 0 }
+  /// A job of the level from outside, or else from another worker.
+  private func takeFromOthers(_ worker: Worker, level: Int, least: Int? = nil) -> UInt {
+    if case let job = takeInjected(worker, level: level), job != 0 { return job }
+    return stealOne(worker, level: level, least: least ?? strategy.leastJobs)
+  }
+
+  private func takeInjected(_ worker: Worker, level: Int) -> UInt {
+    takeInjected(worker, level: level, limit: outsideBatch)
+  }
+
+  private func takeInjected(_ worker: Worker, level: Int, limit: Int) -> UInt {
+    placeCount == 1
+      ? takeInjected(worker, list: level, level: level, limit: limit)
+      : takeFromPlaces(worker, level: level, limit: limit)
+  }
+
+  /// With a place for each worker: from the worker's own place first, then from the others.
+  @inline(never)
+  private func takeFromPlaces(_ worker: Worker, level: Int, limit: Int) -> UInt {
+    for offset in 0..<placeCount {
+      let list = (worker.index + offset) % placeCount * Job.levels + level
+      if case let job = takeInjected(worker, list: list, level: level, limit: limit), job != 0 { return job }
+    }
+    return 0
+  }
+
+  /// Moves a share of an injector to the worker, and takes the first job of the share.
+  private func takeInjected(_ worker: Worker, list: Int, level: Int, limit: Int) -> UInt {
+    guard !injectors[list].pointer.pointee.isEmpty else { return 0 }
     var batch = JobFIFO()
-    _ = injectors[level].pointer.pointee.take(limit: limit, consumerCount: workerCount, into: &batch)
+    let taken = injectors[list].pointer.pointee.take(limit: limit, consumerCount: workerCount, into: &batch).taken
+    worker.counts.fromOutside.count(UInt64(truncatingIfNeeded: taken))
     let first = batch.popFirst()
     var moved = false
     while case let job = batch.popFirst(), job != 0 {
@@ -83,22 +118,29 @@ extension StealingPool {
     return first
   }
 
-  /// For a worker that has work of its own on that level. The function stands apart because rare code would slow down
+  /// For a worker that has work of its own on that level: takes as many jobs as the worker added meanwhile, so that its
+  /// own jobs and the jobs from outside both get their share. The function stands apart because rare code would slow down
   /// `nextJob`.
   @inline(never)
   private func takeBesideOwn(_ worker: Worker, level: Int) -> UInt {
-    takeInjected(worker, level: level, limit: Self.batchBesideOwn)
+    takeInjected(worker, level: level, limit: strategy.outsideInterval)
   }
 
-  private func stealOne(_ worker: Worker, level: Int) -> UInt {
+  private func stealOne(_ worker: Worker, level: Int, least: Int) -> UInt {
     let count = workersMade.load(ordering: .acquiring)
     guard count > 1 else { return 0 }
-    let start = worker.random(below: count)
+    let start = worker.firstVictim(strategy.victim, of: count) { index in
+      workers[index]._withUnsafeGuaranteedRef { $0.count(level: level) }
+    }
     for offset in 0..<count {
       let index = start + offset < count ? start + offset : start + offset - count
       if index == worker.index { continue }
-      let job = workers[index]._withUnsafeGuaranteedRef { $0.steal(level: level) }
+      if least > 1, workers[index]._withUnsafeGuaranteedRef({ $0.count(level: level) }) < least { continue }
+      let job = workers[index]._withUnsafeGuaranteedRef { $0.steal(level: level, strategy.lostRace) }
       if job != 0 {
+        worker.counts.steals.count()
+        worker.robbed(index, by: strategy.victim)
+        if strategy.stealAmount != .one { stealMore(worker, from: index, level: level) }
         if _slowPath(cplatform_is_tracing()) {
           TraceProbe.steals(job, from: workers[index]._withUnsafeGuaranteedRef { $0.watched.threadID })
         }
@@ -106,6 +148,25 @@ extension StealingPool {
       }
     }
     return 0
+  }
+
+  /// The rest of a theft whose first job is taken: moves jobs to the thief's own deque.
+  private func stealMore(_ worker: Worker, from index: Int, level: Int) {
+    let left = workers[index]._withUnsafeGuaranteedRef { $0.count(level: level) }
+    var moved = 0
+    let wanted = strategy.stealAmount.count(of: left + 1) - 1
+    while moved < wanted {
+      let job = workers[index]._withUnsafeGuaranteedRef { $0.steal(level: level, strategy.lostRace) }
+      guard job != 0 else { break }
+      worker.push(job, level: level)
+      moved += 1
+    }
+    guard moved > 0 else { return }
+    worker.counts.steals.count(UInt64(moved))
+    // On the way to this deque the jobs were visible nowhere: a thread may have gone to sleep meanwhile.
+    atomicMemoryFence(ordering: .sequentiallyConsistent)
+    hint(level)
+    react()
   }
 
   /// Called once every `fairnessInterval` jobs: a job of the lowest level that has any, here or outside. The jobs
@@ -125,11 +186,17 @@ extension StealingPool {
   /// For a searching worker: looks everywhere, then again and again for a while. 0 for none.
   func search(_ worker: Worker, _ patience: inout Patience) -> UInt {
     if case let job = sweep(worker), job != 0 { return job }
-    return patience.search { look(worker) }
+    let job = patience.search { look(worker) }
+    return job == 0 && !robsAll ? sweepAll(worker) : job
   }
+
+  /// What may not be stolen from a worker with few jobs may be stolen before the thief sleeps.
+  @inline(never)
+  private func sweepAll(_ worker: Worker) -> UInt { sweep(worker, least: 1) }
 
   /// Looks into the injectors. Looks at the other workers when the hint names a level and somebody else is awake.
   private func look(_ worker: Worker) -> UInt {
+    if multiQueue.isUsed { return multiQueue.isEmpty ? 0 : multiQueue.take(worker) }
     let outside = highestInjected
     if outside < 0, levelHint.pointer.pointee.load(ordering: .relaxed) == 0 { return 0 }
     guard sleepNow.isOnlyOneAwake else { return sweep(worker) }
@@ -144,14 +211,16 @@ extension StealingPool {
   /// The highest level whose injector has a job; -1 for none.
   private var highestInjected: Int {
     var level = Job.levels - 1
-    while level >= 0, injectors[level].pointer.pointee.isEmpty { level -= 1 }
+    while level >= 0, isOutsideEmpty(level: level) { level -= 1 }
     return level
   }
 
   /// Looks at every level, the most urgent first.
-  private func sweep(_ worker: Worker) -> UInt {
+  @inline(never)
+  private func sweep(_ worker: Worker, least: Int? = nil) -> UInt {
+    if multiQueue.isUsed { return multiQueue.take(worker) }
     for level in stride(from: Job.levels - 1, through: 0, by: -1) {
-      if case let job = takeFromOthers(worker, level: level), job != 0 {
+      if case let job = takeFromOthers(worker, level: level, least: least), job != 0 {
         hint(level)
         return job
       }
@@ -162,6 +231,7 @@ extension StealingPool {
   /// Whether any job is queued anywhere. Called after a sequentially consistent operation, for a thread that is about
   /// to sleep.
   var hasVisibleWork: Bool {
+    if multiQueue.isUsed { return !multiQueue.isEmpty }
     for level in 0..<Job.levels where hasWork(level: level) { return true }
     return false
   }

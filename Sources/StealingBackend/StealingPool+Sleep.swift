@@ -1,6 +1,7 @@
 import CPlatform
 import OperationCore
 import Primitives
+import Scheduling
 import Synchronization
 
 // Which workers sleep and which are woken. The protocol is in README.md here.
@@ -38,7 +39,8 @@ extension StealingPool {
 
   func tryStartSearching() -> Bool {
     var old = sleepNow
-    while old.maySearch(workerCount: workerCount) {
+    let adapted = adaptedSearchers.load(ordering: .relaxed)
+    while old.maySearch(strategy.searchers, workerCount: workerCount, adapted: adapted) {
       let result = sleepWord.pointer.pointee.compareExchange(
         expected: old.bits, desired: old.bits &+ SleepWord.oneSearching, ordering: .sequentiallyConsistent)
       if result.exchanged { return true }
@@ -52,6 +54,14 @@ extension StealingPool {
   func stopSearching() {
     let now = count(0 &- SleepWord.oneSearching)
     if now.searching == 0, hasVisibleWork { react() }
+  }
+
+  /// With adaptive searchers: a search has ended.
+  @inline(never)
+  func adapt(found: Bool) {
+    let before = adaptedSearchers.load(ordering: .relaxed)
+    adaptedSearchers.store(
+      StealingStrategy.Searchers.adapted(before, found: found, workers: workerCount), ordering: .relaxed)
   }
 
   /// Makes one more thread active, unless enough threads are searching by now: the latest sleeper, or a new thread.
@@ -71,10 +81,11 @@ extension StealingPool {
       armMonitor()
       return
     }
-    if let worker = sleepLock.state.stack.popLast() {
+    if let worker = nextSleeper() {
       // The search is counted here, not by the sleeper, so that the next submits see that a thread searches.
       count(SleepWord.oneSearching &- SleepWord.oneSleeping)
       sleepLock.unlock()
+      wakes.wrappingAdd(1, ordering: .relaxed)
       if cplatform_is_tracing() { TraceProbe.wakes(worker.watched.threadID) }
       worker.parker.unpark()
       return
@@ -93,13 +104,21 @@ extension StealingPool {
     ThreadShortage.insist { retryThreads(mayInsist: false) }
   }
 
+  /// Called under `sleepLock`. The sleeper to wake; nil when nobody sleeps.
+  private func nextSleeper() -> Worker? {
+    switch strategy.sleeper {
+    case .lastAsleep: sleepLock.state.stack.popLast()
+    case .firstAsleep: sleepLock.state.stack.isEmpty ? nil : sleepLock.state.stack.removeFirst()
+    }
+  }
+
   /// Called under `sleepLock`. A worker whose thread has ended, or a new worker; nil at the limit of threads.
   private func newWorker() -> Worker? {
     assert(sleepLock.isHeld)
     if let worker = sleepLock.state.retired.popLast() { return worker }
     let index = workersMade.load(ordering: .relaxed)
     guard index < threads.limit else { return nil }
-    let worker = Worker(index: index, fairnessInterval: fairnessInterval)
+    let worker = Worker(index: index, fairnessInterval: fairnessInterval, strategy: strategy)
     (workers + index).initialize(to: Unmanaged.passRetained(worker))
     workersMade.store(index + 1, ordering: .releasing)
     return worker
@@ -145,6 +164,8 @@ extension StealingPool {
       return retire(worker)
     }
     sleepLock.state.stack.append(worker)
+    worker.counts.sleeps.count()
+    if searching { worker.counts.failedSearches.count() }
     let surplus = now.hasSurplus(workerCount: workerCount)
     sleepLock.unlock()
     threads.shortage.leaveLimit()

@@ -11,7 +11,7 @@ extension StealingPool {
     worker.watched.begin()
     if cplatform_is_tracing() { TraceProbe.threadBegins(isSpare: sleepNow.live > workerCount) }
     var searching = true
-    var patience = Patience()
+    var patience = Patience(Patience.Times(strategy.search.times))
     while true {
       var job = nextJob(worker)
       if job == 0 {
@@ -22,6 +22,7 @@ extension StealingPool {
         if searching {
           stopSearching()
           searching = false
+          if strategy.searchers == .adaptive { adapt(found: true) }
         }
         run(job, on: worker)
         continue
@@ -31,6 +32,7 @@ extension StealingPool {
         // The end of a queue has added operations here.
         if worker.ownLevels != 0 { continue }
       }
+      if searching, strategy.searchers == .adaptive { adapt(found: false) }
       switch sleep(worker, searching: searching) {
       case .woken: searching = true
       case .end:
@@ -54,21 +56,34 @@ extension StealingPool {
   private func run(_ job: UInt, on worker: Worker) {
     worker.watched.becomeBusy(true)
     var next: Job? = Job(word: job)
-    var left = PoolThreads.runLength
+    var left = runLength
     while let job = next {
       worker.watched.beginJob()
       next = job.run()
       if worker.watched.takeMark() { count(0 &- SleepWord.oneBlocked) }
       guard let following = next else { break }
+      guard runsSuccessors else {
+        queue(following)
+        break
+      }
       left -= 1
       let hints = levelHint.pointer.pointee.load(ordering: .relaxed)
       // After a run of jobs other queued jobs have a turn, if there are any.
-      if left == 0, !hasVisibleWork { left = PoolThreads.runLength }
-      if left == 0 || Self.highest(hints) > following.level {
+      if left == 0, !hasVisibleWork { left = runLength }
+      if left == 0 || Self.highest(hints) > level(of: following) {
         submit(following)
         break
       }
     }
     worker.watched.becomeBusy(false)
+  }
+
+  /// Queues what the end of a job made ready, instead of running it at once.
+  @inline(never)
+  private func queue(_ job: Job) {
+    guard strategy.successor == .queued else { return submit(job) }
+    show(job)
+    // Nobody is woken. But this worker may block in its next job, unnoticed, and the monitor sees to the job then.
+    armMonitor()
   }
 }

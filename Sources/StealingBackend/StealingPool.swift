@@ -1,6 +1,7 @@
 import CPlatform
 import OperationCore
 import Primitives
+import Scheduling
 import Synchronization
 
 /// The pool itself, kept alive by its threads. This file holds the ways by which jobs go in. The rest is in `Worker`,
@@ -14,8 +15,30 @@ final class StealingPool: @unchecked Sendable {
   /// The pool's threads as a whole: their number, limit, monitor and end.
   let threads: PoolThreads
   let fairnessInterval: Int
-  /// Work from outside, one injector per level.
-  let injectors = UnsafeMutablePointer<PaddedPointer<JobInjector>>.allocate(capacity: Job.levels)
+  let strategy: StealingStrategy
+  /// Whether the strategy is the default: then a job asks it nothing else.
+  private let isUsual: Bool
+  private let hasLevels: Bool
+  let runsSuccessors: Bool
+  let runLength: Int
+  /// Whether jobs that workers add go to the lists that all share.
+  private let sharesAll: Bool
+  /// Whether each job of a batch goes to a list of its own choice.
+  private let showsEach: Bool
+  /// Whether a thief may take a worker's only job before it would otherwise sleep.
+  let robsAll: Bool
+  /// The most jobs that a worker without work takes from outside at once.
+  let outsideBatch: Int
+  /// The fewest jobs submitted together that call for more than one searching thread.
+  private let batchThatWakes: Int
+  /// Work from outside: an injector for each level, in each place.
+  let injectors: UnsafeMutablePointer<PaddedPointer<JobInjector>>
+  /// The number of places for work from outside: one, or as many as workers.
+  let placeCount: Int
+  /// How many jobs went to a place, when there are several.
+  private let placed = Atomic<Int>(0)
+  /// All jobs, when the strategy has them in a multi-queue; without lists otherwise.
+  let multiQueue: MultiQueue
   /// One bit for each level: some worker or injector may have a job of that level. Every worker reads the hint for
   /// every job. The hint is written when a level comes or goes. The hint is only for order: no job depends on it.
   let levelHint = PaddedPointer(Atomic<UInt32>(0))
@@ -31,23 +54,53 @@ final class StealingPool: @unchecked Sendable {
 
   let stopping = Atomic<Bool>(false)
 
-  init(workerCount: Int, fairnessInterval: Int, threadLimit: Int) {
+  /// How many threads may search, when the strategy adapts that number.
+  let adaptedSearchers = Atomic<Int>(1)
+  /// For `statistics`.
+  let wakes = Atomic<UInt64>(0)
+  let replacements = Atomic<UInt64>(0)
+
+  init(workerCount: Int, fairnessInterval: Int, threadLimit: Int, strategy: StealingStrategy) {
+    self.strategy = strategy
+    isUsual = strategy == StealingStrategy()
+    hasLevels = strategy.priorities != .ignored
+    runsSuccessors = strategy.successor == .runs
+    runLength = strategy.runLength
+    sharesAll = strategy.priorities == .strict
+    robsAll = strategy.leastJobs == 1
+    outsideBatch = sharesAll ? 1 : strategy.outsideBatch
+    placeCount = strategy.outsidePlace == .injector ? 1 : workerCount
+    multiQueue = MultiQueue(
+      lists: strategy.priorities.listsPerWorker * workerCount, stickiness: strategy.priorities.stickiness,
+      fairnessInterval: fairnessInterval)
+    showsEach = sharesAll || placeCount > 1 || multiQueue.isUsed
+    batchThatWakes =
+      (2...Self.largestBatchThatWakes).first { strategy.waking.searchersWanted(jobs: $0, workers: workerCount) > 1 }
+      ?? .max
     threads = PoolThreads(
       poolName: "work-stealing", monitorName: "steal-monitor", workerCount: workerCount, limit: threadLimit)
     self.fairnessInterval = fairnessInterval
     workers = .allocate(capacity: threads.limit)
-    for level in 0..<Job.levels { (injectors + level).initialize(to: PaddedPointer(JobInjector())) }
+    injectors = .allocate(capacity: placeCount * Job.levels)
+    for list in 0..<placeCount * Job.levels { (injectors + list).initialize(to: PaddedPointer(JobInjector())) }
     activeLimit = Atomic(workerCount)
   }
 
   deinit {
     for index in 0..<workersMade.load(ordering: .acquiring) { workers[index].release() }
     workers.deallocate()
-    for level in 0..<Job.levels { injectors[level].deallocate() }
+    for list in 0..<placeCount * Job.levels { injectors[list].deallocate() }
     injectors.deallocate()
     levelHint.deallocate()
     sleepWord.deallocate()
   }
+
+  /// No waking asks for fewer than one more thread for this number of jobs.
+  private static let largestBatchThatWakes = 1_024
+
+  /// The level at which a job is queued.
+  @inline(__always)
+  func level(of job: Job) -> Int { hasLevels ? job.level : Job.middleLevel }
 
   var workerCount: Int { threads.workerCount }
   var threadsCreated: Int { threads.createdCount }
@@ -61,6 +114,7 @@ final class StealingPool: @unchecked Sendable {
   // MARK: - Submitting
 
   func submit(_ job: Job) {
+    guard isUsual else { return submitByStrategy(job) }
     let level = job.level
     if let worker = currentWorker {
       worker._withUnsafeGuaranteedRef { $0.add(job.word, level: level) }
@@ -74,15 +128,69 @@ final class StealingPool: @unchecked Sendable {
       injectors[level].pointer.pointee.push(job.word)
       hint(level)
     }
-    react()
+    reactUsually()
+  }
+
+  /// Apart from `submit`, so that the default strategy costs nothing.
+  @inline(never)
+  private func submitByStrategy(_ job: Job) {
+    guard mayEnter(job) else { return }
+    show(job)
+    reactByStrategy()
+  }
+
+  /// Whether a job may be submitted by this thread.
+  private func mayEnter(_ job: Job) -> Bool {
+    if currentWorker != nil { return true }
+    if stopping.load(ordering: .relaxed), isRefused(job) { return false }
+    threads.checkNotForked()
+    return true
+  }
+
+  /// Makes a job visible where the strategy says. The last step is sequentially consistent.
+  func show(_ job: Job) {
+    let level = level(of: job)
+    let worker = currentWorker
+    if multiQueue.isUsed { return multiQueue.push(job.word, level: level, worker) }
+    if let worker, !sharesAll {
+      worker._withUnsafeGuaranteedRef { $0.add(job.word, level: level) }
+      atomicMemoryFence(ordering: .sequentiallyConsistent)
+    } else {
+      injectors[list(level: level)].pointer.pointee.push(job.word)
+    }
+    hint(level)
+  }
+
+  /// The injector for a job from outside.
+  private func list(level: Int) -> Int {
+    guard placeCount > 1 else { return level }
+    let place = strategy.outsidePlace.list(
+      of: placeCount, turn: placed.wrappingAdd(1, ordering: .relaxed).newValue & Int(Int32.max),
+      random: { OutsideRandom.number(below: $0) },
+      length: { place in
+        let injector = injectors[place * Job.levels + level].pointer
+        let waiting = injector.pointee.approximateCount + (injector.pointee.isEmpty ? 0 : 1)
+        guard place < workersMade.load(ordering: .acquiring) else { return waiting }
+        return waiting + workers[place]._withUnsafeGuaranteedRef { $0.count(level: level) }
+      })
+    return place * Job.levels + level
+  }
+
+  @inline(never)
+  private func submitEach(_ jobs: consuming JobFIFO) {
+    while case let job = jobs.popFirst(), job != 0 {
+      if mayEnter(Job(word: job)) { show(Job(word: job)) }
+    }
   }
 
   func submit(_ jobs: consuming JobFIFO) {
     let count = jobs.count
-    if let worker = currentWorker {
+    if showsEach {
+      submitEach(jobs)
+    } else if let worker = currentWorker {
       worker._withUnsafeGuaranteedRef { worker in
         while case let job = jobs.popFirst(), job != 0 {
-          let level = Job(word: job).level
+          let level = self.level(of: Job(word: job))
           worker.add(job, level: level)
           hint(level)
         }
@@ -93,14 +201,14 @@ final class StealingPool: @unchecked Sendable {
       inject(jobs)
     }
     react()
-    if count >= SleepWord.jobsPerSearcher { wakeMore(for: count) }
+    if count >= batchThatWakes { wakeMore(for: count) }
   }
 
   /// Several jobs were made visible, and somebody searches. The threads that sleep would otherwise wake one another in
   /// turn, and each takes 20 microseconds until it runs.
   @inline(never)
   private func wakeMore(for jobs: Int) {
-    let wanted = SleepWord.searchersWanted(jobs: jobs)
+    let wanted = strategy.waking.searchersWanted(jobs: jobs, workers: workerCount)
     for _ in 1..<wanted {
       let limit = activeLimit.load(ordering: .relaxed)
       guard case .activate = sleepNow.reaction(limit: limit, wanted: wanted) else { return }
@@ -116,7 +224,7 @@ final class StealingPool: @unchecked Sendable {
     var level = -1
     while case let job = jobs.popFirst(), job != 0 {
       if stopping.load(ordering: .relaxed), isRefused(Job(word: job)) { continue }
-      let jobLevel = Job(word: job).level
+      let jobLevel = self.level(of: Job(word: job))
       if jobLevel != level {
         push(newest: newest, oldest: oldest, level: level)
         newest = 0
@@ -145,11 +253,24 @@ final class StealingPool: @unchecked Sendable {
 
   /// Called after a job was made visible, behind a sequentially consistent operation.
   @inline(__always)
-  func react() {
+  func react() { if isUsual { reactUsually() } else { reactByStrategy() } }
+
+  @inline(__always)
+  private func reactUsually() {
     let limit = activeLimit.load(ordering: .relaxed)
     switch sleepNow.reaction(limit: limit) {
     case .nothing: return
     case .activate: activate()
+    case .busy: armMonitor()
+    }
+  }
+
+  @inline(never)
+  private func reactByStrategy() {
+    let wanted = strategy.waking.searchersWanted(jobs: 1, workers: workerCount)
+    switch sleepNow.reaction(limit: activeLimit.load(ordering: .relaxed), wanted: wanted) {
+    case .nothing: return
+    case .activate: activate(wanted: wanted)
     case .busy: armMonitor()
     }
   }

@@ -1,6 +1,7 @@
 import CPlatform
 import OperationCore
 import Primitives
+import Scheduling
 import Synchronization
 
 /// One worker: its deques, and what others may know about the worker. A worker stays for the life of the pool;
@@ -11,6 +12,10 @@ final class Worker: PoolMember, @unchecked Sendable {
 
   let index: Int
   private let fairnessInterval: Int
+  private let outsideInterval: UInt32
+  private let ownEnd: StealingStrategy.OwnEnd
+  /// Whether `ownEnd` is the default, which costs one look.
+  private let takesOldest: Bool
   let parker = Parker()
   /// One deque per level. The owner makes a deque on first use and publishes it by a releasing store; 0 until then.
   private let deques: UnsafeMutablePointer<Atomic<UInt>>
@@ -18,22 +23,34 @@ final class Worker: PoolMember, @unchecked Sendable {
   private let shown: PaddedPointer<WatchedThread>
 
   /// Only the owner touches these fields.
-  private struct Owned {
+  private struct Owned: ~Copyable {
     /// One bit for each level: the owner's deque may have a job of that level.
     var ownLevels: UInt32 = 0
     /// The number of jobs until the next job that is taken for fairness; counts below 0 when fairness is off.
     var tick: Int
     /// The number of jobs that this worker has added since it last looked outside on their account.
     var added: UInt32 = 0
+    /// The number of jobs that this worker took from its own deques, unless it takes the oldest.
+    var turn: UInt32 = 0
     var random: UInt64
+    /// What the worker remembers of the workers that it robbed.
+    var victim: Int
+    /// The lists of a multi-queue that the worker has chosen.
+    var lists = MultiQueue.Choice()
+    /// What the worker has done. Others may read these.
+    let counts = WorkerCounts()
   }
 
-  init(index: Int, fairnessInterval: Int) {
+  init(index: Int, fairnessInterval: Int, strategy: StealingStrategy) {
     self.index = index
     self.fairnessInterval = fairnessInterval
+    outsideInterval = UInt32(strategy.outsideInterval)
+    ownEnd = strategy.ownEnd
+    takesOldest = strategy.ownEnd == .fifo
     deques = .allocate(capacity: Job.levels)
     for level in 0..<Job.levels { (deques + level).initialize(to: Atomic(0)) }
-    owned = PaddedPointer(Owned(tick: fairnessInterval, random: 0x9E37_79B9_7F4A_7C15 &* UInt64(index + 1)))
+    owned = PaddedPointer(
+      Owned(tick: fairnessInterval, random: 0x9E37_79B9_7F4A_7C15 &* UInt64(index + 1), victim: index))
     shown = PaddedPointer(WatchedThread())
   }
 
@@ -88,13 +105,20 @@ final class Worker: PoolMember, @unchecked Sendable {
   /// One bit for each level that may have a job here.
   var ownLevels: UInt32 { owned.pointer.pointee.ownLevels }
 
-  /// The oldest job of a level; 0 when there is none. If there is none, the level's bit is cleared.
+  /// The next job of a level, by default the oldest; 0 when there is none. If there is none, the level's bit is cleared.
   @inline(__always)
   func take(level: Int) -> UInt {
     assert(isOwnThread, "a thread takes from a deque that another thread owns")
-    let job = box(level)?.pointee.takeFirst() ?? 0
+    let job = takesOldest ? box(level)?.pointee.takeFirst() ?? 0 : takeByTurn(level)
     if job == 0 { owned.pointer.pointee.ownLevels &= ~(1 << UInt32(level)) }
     return job
+  }
+
+  @inline(never)
+  private func takeByTurn(_ level: Int) -> UInt {
+    guard let box = box(level) else { return 0 }
+    owned.pointer.pointee.turn &+= 1
+    return ownEnd.takesNewest(turn: owned.pointer.pointee.turn) ? box.pointee.pop() : box.pointee.takeFirst()
   }
 
   /// True once every `fairnessInterval` times: the worker then looks where it would otherwise look last.
@@ -106,16 +130,14 @@ final class Worker: PoolMember, @unchecked Sendable {
     return true
   }
 
-  /// True once for every four jobs that the worker added itself. Work that feeds itself would otherwise keep the
+  /// True once for every `outsideInterval` jobs that the worker added itself. Work that feeds itself would otherwise keep the
   /// jobs outside waiting for `fairnessInterval` jobs, or for ever.
   @inline(__always)
   func isTimeForOutside() -> Bool {
-    if owned.pointer.pointee.added < Self.outsideInterval { return false }
+    if owned.pointer.pointee.added < outsideInterval { return false }
     owned.pointer.pointee.added = 0
     return true
   }
-
-  static let outsideInterval: UInt32 = 4
 
   /// Whether the worker added jobs since it last looked outside on their account. The worker is about to look
   /// outside.
@@ -134,7 +156,32 @@ final class Worker: PoolMember, @unchecked Sendable {
     return Int(((x &* 0x2545_F491_4F6C_DD1D) >> 32) % UInt64(bound))
   }
 
+  /// The index of the worker to rob first.
+  func firstVictim(_ victim: StealingStrategy.Victim, of count: Int, length: (Int) -> Int) -> Int {
+    var memory = owned.pointer.pointee.victim
+    defer { owned.pointer.pointee.victim = memory }
+    return victim.first(
+      thief: index, count: count, memory: &memory, random: { random(below: $0) }, length: length)
+  }
+
+  func robbed(_ worker: Int, by victim: StealingStrategy.Victim) {
+    victim.succeeded(at: worker, memory: &owned.pointer.pointee.victim)
+  }
+
+  /// Calls `body` with the lists of a multi-queue that the worker has chosen.
+  func withLists<Result>(_ body: (inout MultiQueue.Choice) -> Result) -> Result {
+    body(&owned.pointer.pointee.lists)
+  }
+
   // MARK: - Everybody
+
+  /// What the worker has done. Only the owner counts.
+  @inline(__always)
+  var counts: WorkerCounts {
+    @inline(__always) _read { yield owned.pointer.pointee.counts }
+  }
+
+  var statistics: PoolStatistics.Worker { counts.now(jobs: watched.jobsBegun) }
 
   /// The thread that is this worker now, or was last.
   @inline(__always)
@@ -142,17 +189,23 @@ final class Worker: PoolMember, @unchecked Sendable {
     @inline(__always) _read { yield shown.pointer.pointee }
   }
 
-  /// Takes the oldest job of a level from this worker, for another worker; 0 when there is none.
-  func steal(level: Int) -> UInt {
+  /// Takes the oldest job of a level from this worker, for another worker; 0 when there is none, and with `.next` also
+  /// when another thread took it.
+  func steal(level: Int, _ lostRace: StealingStrategy.LostRace) -> UInt {
     guard let box = box(level) else { return 0 }
     while true {
       switch box.pointee.steal() {
       case .element(let job): return job
       case .empty: return 0
-      case .lost: cplatform_pause()
+      case .lost:
+        if lostRace == .next { return 0 }
+        cplatform_pause()
       }
     }
   }
+
+  /// The number of jobs of a level at some instant.
+  func count(level: Int) -> Int { box(level)?.pointee.count ?? 0 }
 
   func isEmpty(level: Int) -> Bool { box(level)?.pointee.isEmpty ?? true }
 

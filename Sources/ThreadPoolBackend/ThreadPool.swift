@@ -1,11 +1,12 @@
 import CPlatform
 import OperationCore
 import Primitives
+import Scheduling
 import Synchronization
 
 /// The pool itself, kept alive by its threads.
 ///
-/// Everything is under `lock`. A thread is *active* from when it is started or woken until it goes to sleep. The
+/// Everything is under `lock`, but for the jobs when each level has a lock of its own. A thread is *active* from when it is started or woken until it goes to sleep. The
 /// waker counts the thread as active, so a burst of submits wakes each sleeper once. At most `allowed` threads are
 /// active: the workers, one for each blocked thread (the thread announced that it blocks, or the monitor marked it),
 /// and the monitor's bonus. A surplus thread sleeps as soon as it has finished a job. `README.md` has the protocol,
@@ -15,29 +16,63 @@ final class ThreadPool: ListPool, @unchecked Sendable {
 
   struct State: ~Copyable {
     var jobs: PriorityFIFO
-    var active = 0
+    let workerCount: Int
+    var active = 0 { didSet { showPlaces() } }
     var live = 0
     /// Threads inside `whileBlocked`, and those that the monitor marked.
-    var blocked = 0
-    var bonus = BlockingMonitor.Bonus()
+    var blocked = 0 { didSet { showPlaces() } }
+    var bonus = BlockingMonitor.Bonus() { didSet { showPlaces() } }
+    /// Where the number of free places is shown to threads without the lock; nil when no thread looks.
+    var shownPlaces: UnsafeMutablePointer<Atomic<Int>>?
     /// Sleeping threads; the latest sleeper is the last element.
     var sleeping: [PoolThread] = []
     var threads: [PoolThread] = []
     var stopping = false
+    /// What the threads did that have ended.
+    var ended = PoolStatistics.Worker()
+    var wakes: UInt64 = 0
+    var replacements: UInt64 = 0
+
+    init(_ jobs: consuming PriorityFIFO, workerCount: Int) {
+      self.jobs = jobs
+      self.workerCount = workerCount
+    }
+
+    var allowed: Int { workerCount + blocked + bonus.places }
+
+    /// Behind each change of the number of places, and before the look at the queued jobs that may follow.
+    private func showPlaces() {
+      if let shownPlaces { shownPlaces.pointee.store(allowed - active, ordering: .sequentiallyConsistent) }
+    }
 
     /// For assertions.
     var isPossible: Bool { active >= 0 && blocked >= 0 && live >= active && live >= sleeping.count }
   }
 
   private let threads: PoolThreads
+  private let strategy: ThreadPoolStrategy
   private let lock: Locked<State>
+  /// The queued jobs, when each level has a lock of its own; not used otherwise.
+  private let levels: LevelLists
   /// Jobs in all queues, for spinning threads.
   private let queued = Atomic<Int>(0)
 
-  init(workerCount: Int, fairnessInterval: Int, threadLimit: Int) {
+  init(workerCount: Int, fairnessInterval: Int, threadLimit: Int, strategy: ThreadPoolStrategy) {
+    self.strategy = strategy
     threads = PoolThreads(
       poolName: "thread", monitorName: "pool-monitor", workerCount: workerCount, limit: threadLimit)
-    lock = Locked(State(jobs: PriorityFIFO(fairnessInterval: fairnessInterval)))
+    lock = Locked(
+      State(
+        PriorityFIFO(
+          fairnessInterval: fairnessInterval, hasLevels: strategy.order == .priority,
+          newestFirst: strategy.order == .lifo), workerCount: workerCount))
+    levels = LevelLists(strategy, fairnessInterval: fairnessInterval)
+    if levels.isUsed {
+      lock.withLock {
+        levels.places.pointer.pointee.store(workerCount, ordering: .relaxed)
+        lock.state.shownPlaces = levels.places.pointer
+      }
+    }
   }
 
   /// Whether the calling thread is one of this pool's.
@@ -56,6 +91,7 @@ final class ThreadPool: ListPool, @unchecked Sendable {
 
   func submit(_ jobs: consuming JobFIFO) {
     threads.checkNotForked()
+    if levels.isUsed { return submitByLevel(jobs) }
     lock.lock()
     if lock.state.stopping, !isCurrentWorker {
       lock.unlock()
@@ -67,6 +103,22 @@ final class ThreadPool: ListPool, @unchecked Sendable {
     unlockAndActivate(count)
   }
 
+  /// With a lock for each level: the pool's lock is taken only when a place is free.
+  @inline(never)
+  private func submitByLevel(_ jobs: consuming JobFIFO) {
+    if levels.isStopping.load(ordering: .relaxed), !isCurrentWorker { return refuse(jobs) }
+    let count = jobs.count
+    levels.append(jobs)
+    queued.wrappingAdd(count, ordering: .sequentiallyConsistent)
+    // A thread that gives its place up shows the place first, and looks at `queued` afterwards.
+    guard levels.places.pointer.pointee.load(ordering: .sequentiallyConsistent) > 0 else {
+      armMonitor()
+      return
+    }
+    lock.lock()
+    unlockAndActivate(count)
+  }
+
   /// After `shutdown()`: traps, unless the jobs have nothing to do.
   private func refuse(_ jobs: consuming JobFIFO) {
     while case let job = jobs.popFirst(), job != 0 {
@@ -75,14 +127,15 @@ final class ThreadPool: ListPool, @unchecked Sendable {
     }
   }
 
-  private var allowed: Int { workerCount + lock.state.blocked + lock.state.bonus.places }
+  private var allowed: Int { lock.state.allowed }
 
-  /// Called under `lock`; gives `lock` up. Wakes or starts up to `count` threads, as many as are allowed. If more are
+  /// Called under `lock`; gives `lock` up. Wakes or starts threads for `jobs` jobs, as many as are allowed. If more are
   /// wanted, the monitor looks whether the active threads block.
   /// - Parameter mayInsist: whether to wait a little for a thread that nobody else would try to start again.
-  private func unlockAndActivate(_ count: Int, mayInsist: Bool = true) {
+  private func unlockAndActivate(_ jobs: Int, mayInsist: Bool = true) {
     assert(lock.state.isPossible, "more threads were counted out of a part of the pool than were in")
     let places = allowed - lock.state.active
+    let count = jobs > 0 ? strategy.waking.count(jobs: jobs, places: places) : 0
     let lacksPlaces = count > places
     var wanted = min(count, places)
     guard wanted > 0 else {
@@ -91,11 +144,12 @@ final class ThreadPool: ListPool, @unchecked Sendable {
       return
     }
     var woken: [PoolThread] = []
-    while wanted > 0, let thread = lock.state.sleeping.popLast() {
+    while wanted > 0, let thread = nextSleeper() {
       woken.append(thread)
       wanted -= 1
     }
     let starting = max(0, min(wanted, threads.limit - lock.state.live))
+    lock.state.wakes += UInt64(woken.count)
     lock.state.active += woken.count + starting
     lock.state.live += starting
     lock.unlock()
@@ -110,6 +164,14 @@ final class ThreadPool: ListPool, @unchecked Sendable {
     let isWatched = lacksPlaces || starting < wanted || refused > 0 ? armMonitor() : true
     guard refused > 0, !isWatched, mayInsist, threads.isEmpty else { return }
     ThreadShortage.insist { retryThreads(mayInsist: false) }
+  }
+
+  /// Called under `lock`. The sleeper to wake; nil when nobody sleeps.
+  private func nextSleeper() -> PoolThread? {
+    switch strategy.sleeper {
+    case .lastAsleep: lock.state.sleeping.popLast()
+    case .firstAsleep: lock.state.sleeping.isEmpty ? nil : lock.state.sleeping.removeFirst()
+    }
   }
 
   /// Starts a thread. The caller has counted the thread as live and active.
@@ -134,7 +196,7 @@ final class ThreadPool: ListPool, @unchecked Sendable {
   /// Starts the threads that the queued jobs call for.
   /// - Returns: whether no thread was refused by the system.
   private func retryThreads(mayInsist: Bool) -> Bool {
-    let count = queued.load(ordering: .relaxed)
+    let count = queuedCount
     guard count > 0 else {
       threads.shortage.end()
       return true
@@ -154,7 +216,7 @@ final class ThreadPool: ListPool, @unchecked Sendable {
       return lock.state.live > workerCount
     }
     if cplatform_is_tracing() { TraceProbe.threadBegins(isSpare: isSpare) }
-    var patience = Patience()
+    var patience = Patience(Patience.Times(strategy.search.times))
     while true {
       let job = nextJob(thread, &patience)
       if job != 0 {
@@ -177,10 +239,33 @@ final class ThreadPool: ListPool, @unchecked Sendable {
 
   private func look(_ thread: PoolThread) -> UInt {
     guard queued.load(ordering: .relaxed) > 0 else { return 0 }
-    return lock.withLock {
+    let job = levels.isUsed ? popByLevel(thread) : popUnderLock(thread)
+    if job != 0, strategy.waking == .passedOn { passOn() }
+    return job
+  }
+
+  @inline(__always)
+  private func popUnderLock(_ thread: PoolThread) -> UInt {
+    lock.withLock {
       takeMark(of: thread.watched)
       return lock.state.active > allowed ? 0 : pop()
     }
+  }
+
+  @inline(never)
+  private func popByLevel(_ thread: PoolThread) -> UInt {
+    if thread.watched.takeMark() { lock.withLock { lock.state.blocked -= 1 } }
+    if levels.places.pointer.pointee.load(ordering: .relaxed) < 0 { return 0 }
+    let job = levels.popFirst()
+    if job != 0 { queued.wrappingSubtract(1, ordering: .relaxed) }
+    return job
+  }
+
+  /// A thread has taken a job and others are left: one more thread is wanted, or the monitor looks.
+  @inline(never)
+  private func passOn() {
+    lock.lock()
+    unlockAndActivate(queuedCount)
   }
 
   private func pop() -> UInt {
@@ -191,15 +276,19 @@ final class ThreadPool: ListPool, @unchecked Sendable {
 
   private func run(_ job: UInt, on thread: PoolThread) {
     var next: Job? = Job(word: job)
-    var left = PoolThreads.runLength
+    var left = strategy.runLength
     thread.watched.becomeBusy(true)
     while let job = next {
       thread.watched.beginJob()
       next = job.run()
       if thread.watched.takeMark() { lock.withLock { lock.state.blocked -= 1 } }
+      if strategy.successor != .runs, let following = next {
+        queue(following)
+        break
+      }
       left -= 1
       // After a run of jobs other queued jobs have a turn, if there are any.
-      if left == 0, queued.load(ordering: .relaxed) == 0 { left = PoolThreads.runLength }
+      if left == 0, queued.load(ordering: .relaxed) == 0 { left = strategy.runLength }
       if let following = next, left == 0 || isOutranked(following) {
         submit(following.word)
         break
@@ -208,21 +297,45 @@ final class ThreadPool: ListPool, @unchecked Sendable {
     thread.watched.becomeBusy(false)
   }
 
+  /// Queues what the end of a job made ready, instead of running it at once.
+  private func queue(_ job: Job) {
+    guard strategy.successor == .queued else { return submit(job.word) }
+    if levels.isUsed {
+      levels.append(job.word)
+      queued.wrappingAdd(1, ordering: .sequentiallyConsistent)
+    } else {
+      lock.lock()
+      lock.state.jobs.append(job.word)
+      queued.store(lock.state.jobs.count, ordering: .relaxed)
+      lock.unlock()
+    }
+    // Nobody is woken. But this thread may block in its next job, unnoticed, and the monitor sees to the job then.
+    armMonitor()
+  }
+
   /// - Returns: false when the thread must end.
   private func sleep(_ thread: PoolThread) -> Bool {
     lock.lock()
     takeMark(of: thread.watched)
     let surplus = lock.state.active > allowed
-    let isNeeded = queued.load(ordering: .relaxed) > 0
+    let isNeeded = queuedCount > 0
     if isNeeded, !surplus {
       lock.unlock()
       return true
     }
     lock.state.active -= 1
+    if levels.isUsed, !surplus, queuedCount > 0 {
+      // A job came while this thread gave its place up, from a thread that still saw all places taken.
+      lock.state.active += 1
+      lock.unlock()
+      return true
+    }
     if lock.state.stopping, surplus || !isNeeded {
       end(thread)
       return false
     }
+    thread.counts.sleeps.count()
+    if !isNeeded { thread.counts.failedSearches.count() }
     lock.state.sleeping.append(thread)
     let mayEnd = lock.state.live > workerCount
     lock.unlock()
@@ -253,6 +366,7 @@ final class ThreadPool: ListPool, @unchecked Sendable {
     lock.state.live -= 1
     assert(lock.state.isPossible, "a thread ends that is not counted")
     lock.state.threads.removeAll { $0 === thread }
+    lock.state.ended.add(thread.statistics)
     lock.unlock()
   }
 
@@ -273,11 +387,21 @@ final class ThreadPool: ListPool, @unchecked Sendable {
     }
   }
 
+  var statistics: PoolStatistics {
+    lock.withLock {
+      let ended = lock.state.ended
+      return PoolStatistics(
+        workers: lock.state.threads.map(\.statistics) + (ended == .init() ? [] : [ended]), wakes: lock.state.wakes,
+        threadsStarted: UInt64(threadsCreated), replacements: lock.state.replacements)
+    }
+  }
+
   // MARK: - The end
 
   func stop() {
     lock.lock()
     lock.state.stopping = true
+    levels.isStopping.store(true, ordering: .relaxed)
     // The sleeping threads look at the queues once more, and end.
     let sleeping = lock.state.sleeping
     lock.state.sleeping = []
@@ -300,14 +424,19 @@ extension ThreadPool {
   var occupancy: (active: Int, blocked: Int) {
     (lock.state.active - lock.state.blocked, lock.state.blocked)
   }
-  func countBlocked(_ change: Int) { lock.state.blocked += change }
+  func countBlocked(_ change: Int) {
+    if change > 0 { lock.state.replacements += UInt64(change) }
+    lock.state.blocked += change
+  }
   var bonus: BlockingMonitor.Bonus {
     get { lock.state.bonus }
     set { lock.state.bonus = newValue }
   }
   var hasQueuedJobs: Bool { queuedCount > 0 }
-  var queuedCount: Int { queued.load(ordering: .relaxed) }
-  func hasJob(above level: Int) -> Bool { lock.state.jobs.hasJob(above: level) }
+  var queuedCount: Int { queued.load(ordering: .sequentiallyConsistent) }
+  func hasJob(above level: Int) -> Bool {
+    levels.isUsed ? levels.hasJob(above: level) : lock.state.jobs.hasJob(above: level)
+  }
   func unlockAndUsePlaces() { unlockAndActivate(queuedCount) }
 
   func unlockAfterLook(hasQueuedJobs: Bool) -> Bool {

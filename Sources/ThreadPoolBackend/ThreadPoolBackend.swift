@@ -1,5 +1,6 @@
 import OperationCore
 import Primitives
+import Scheduling
 
 /// The classic pool: one lock, one first-in-first-out list per priority, a stack of sleeping threads. The most urgent
 /// job goes first, except for the turn that `Fairness` gives the lowest level. This pool is the reference for order;
@@ -7,23 +8,36 @@ import Primitives
 ///
 /// Threads start when needed, at most `workers` of them plus one for each that blocks. An idle pool uses no CPU.
 public final class ThreadPoolBackend: Backend {
-  public let name = "threadpool"
+  /// `threadpool`; with a strategy also the decisions that differ from the default, such as `threadpool(order=fifo)`.
+  public let name: String
   public let workerCount: Int
+  /// How the pool schedules.
+  public let strategy: ThreadPoolStrategy
   private let pool: ThreadPool
 
   /// - Parameters:
   ///   - workers: threads that run jobs at the same time; by default the CPUs that this process may use (affinity
   ///     mask and cgroup quota). Traps when it is not positive.
   ///   - fairnessInterval: see `Fairness`. Traps when it is negative.
-  public convenience init(workers: Int? = nil, fairnessInterval: Int = Fairness.defaultInterval) {
-    self.init(workers: workers, fairnessInterval: fairnessInterval, threadLimit: ThreadShortage.threadLimit)
+  ///   - strategy: how the pool schedules. Traps when a number in it is out of the range that the decision has.
+  public convenience init(
+    workers: Int? = nil, fairnessInterval: Int = Fairness.defaultInterval, strategy: ThreadPoolStrategy = .init()
+  ) {
+    self.init(
+      workers: workers, fairnessInterval: fairnessInterval, threadLimit: ThreadShortage.threadLimit, strategy: strategy)
   }
 
   /// - Parameter threadLimit: the most threads that the pool may have, blocked threads included.
-  package init(workers: Int?, fairnessInterval: Int = Fairness.defaultInterval, threadLimit: Int) {
+  package init(
+    workers: Int?, fairnessInterval: Int = Fairness.defaultInterval, threadLimit: Int,
+    strategy: ThreadPoolStrategy = .init()
+  ) {
     workerCount = checkedWorkerCount(workers)
+    self.strategy = strategy.checked
+    name = strategy.name(of: "threadpool")
     pool = ThreadPool(
-      workerCount: workerCount, fairnessInterval: Fairness.checked(fairnessInterval), threadLimit: threadLimit)
+      workerCount: workerCount, fairnessInterval: Fairness.checked(fairnessInterval), threadLimit: threadLimit,
+      strategy: strategy)
   }
 
   deinit { pool.stop() }
@@ -40,6 +54,10 @@ public final class ThreadPoolBackend: Backend {
   /// Threads started since the pool was made, spares included.
   public var threadsCreated: Int { pool.threadsCreated }
 
+  /// What the pool's threads have done so far, those that have ended as one worker behind the others. Jobs wait in lists
+  /// that all share: `fromOutside` and `steals` are 0. Takes the pool's lock.
+  public var statistics: PoolStatistics { pool.statistics }
+
   /// Refuses further jobs from outside (submitting one traps). Runs the queued jobs and the jobs that they add.
   /// Returns when every thread has ended. Traps on the shared pool and inside one of the pool's jobs.
   public func shutdown() {
@@ -52,6 +70,8 @@ public final class ThreadPoolBackend: Backend {
 extension ThreadPoolBackend: SupervisedBackend {
   package var isFull: Bool { pool.isFull }
   package var report: BackendReport { pool.report }
+  package var waitsGivePlace: Bool { strategy.waiting == .givesPlace }
+  package var givenUpRows: [Int] { strategy.givenUpRows }
 }
 
 extension Backend where Self == ThreadPoolBackend {
@@ -59,8 +79,8 @@ extension Backend where Self == ThreadPoolBackend {
   public static var threadPool: ThreadPoolBackend { .shared }
   /// A new thread pool.
   public static func threadPool(
-    workers: Int, fairnessInterval: Int = Fairness.defaultInterval
+    workers: Int, fairnessInterval: Int = Fairness.defaultInterval, strategy: ThreadPoolStrategy = .init()
   ) -> ThreadPoolBackend {
-    ThreadPoolBackend(workers: workers, fairnessInterval: fairnessInterval)
+    ThreadPoolBackend(workers: workers, fairnessInterval: fairnessInterval, strategy: strategy)
   }
 }

@@ -58,6 +58,22 @@ import Testing
     #expect(patience.interval == 2)
   }
 
+  @Test func `with a fixed number every nth search goes on, and none with 0`() {
+    var third = Patience(.init(every: 3))
+    #expect((1...7).map { _ in third.goesOn() } == [false, false, true, false, false, true, false])
+    var never = Patience(.init(every: 0))
+    #expect(!(1...100).contains { _ in never.goesOn() })
+    // A search without any time looks once.
+    var once = Patience(.init(short: 0, long: 0, every: 0))
+    var looks = 0
+    #expect(
+      once.search {
+        looks += 1
+        return 0
+      } == 0)
+    #expect(looks == 1)
+  }
+
   @Test func `a search returns what it finds, and 0 when its time is over`() {
     var patience = Patience()
     #expect(patience.search { 7 } == 7)

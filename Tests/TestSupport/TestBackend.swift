@@ -9,8 +9,8 @@ public struct TestBackend: Sendable, CustomStringConvertible {
   public let isOrdered: Bool
   /// How many operations a test about large numbers may use: a thread for each takes its time.
   public let manyReady: Int
-  private let make: @Sendable (_ workers: Int, _ fairnessInterval: Int) -> any Backend
-  private let shutDown: @Sendable (any Backend) -> Void
+  let make: @Sendable (_ workers: Int, _ fairnessInterval: Int) -> any Backend
+  let shutDown: @Sendable (any Backend) -> Void
 
   public var description: String { name }
 
@@ -76,7 +76,8 @@ public struct TestBackend: Sendable, CustomStringConvertible {
 }
 
 /// One line here puts a backend under the whole conformance suite.
-public let allBackends: [TestBackend] = [.stealing, .threadPool, .dispatch, .sample]
+public let allBackends: [TestBackend] =
+  TestStrategies.fromEnvironment ?? [.stealing, .threadPool, .dispatch, .sample]
 
 /// The backends that run n blocking bodies at a time whatever their worker count.
 public let compensatingBackends = allBackends.filter(\.compensatesBlockedBodies)

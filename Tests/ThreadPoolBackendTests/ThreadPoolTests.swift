@@ -1,4 +1,5 @@
 import OperationCore
+import Scheduling
 import TestSupport
 import Testing
 
@@ -7,9 +8,10 @@ import Testing
 /// The pool without a queue in front: what its one lock guards, seen through the pool's report.
 @Suite struct ThreadPoolTests {
   private func withPool(
-    workers: Int, threadLimit: Int = 64, _ body: (ThreadPool) throws -> Void
+    workers: Int, threadLimit: Int = 64, _ strategy: String = "", _ body: (ThreadPool) throws -> Void
   ) throws {
-    let pool = ThreadPool(workerCount: workers, fairnessInterval: 0, threadLimit: threadLimit)
+    let pool = ThreadPool(
+      workerCount: workers, fairnessInterval: 0, threadLimit: threadLimit, strategy: try .init(strategy))
     try body(pool)
     pool.stop()
     try inTime("the pool to end") { pool.join() }
@@ -37,8 +39,13 @@ import Testing
     }
   }
 
-  @Test func `one worker takes the jobs of the highest level first, first in first out within a level`() throws {
-    try withPool(workers: 1, threadLimit: 1) { pool in
+  @Test(arguments: [
+    ("", [3, 1, 5, 4, 0, 2]), ("locks=perlevel", [3, 1, 5, 4, 0, 2]), ("waking=passed", [3, 1, 5, 4, 0, 2]),
+    ("order=fifo", [0, 1, 2, 3, 4, 5]), ("order=fifo;locks=perlevel", [0, 1, 2, 3, 4, 5]),
+    ("order=lifo", [5, 4, 3, 2, 1, 0]), ("order=lifo;locks=perlevel", [5, 4, 3, 2, 1, 0]),
+  ])
+  func `one worker takes the jobs in the order of the strategy`(strategy: String, order: [Int]) throws {
+    try withPool(workers: 1, threadLimit: 1, strategy) { pool in
       let log = EventLog<Int>()
       let (begun, gate, done) = (Gate(), Gate(), CountdownLatch(6))
       submit(pool) {
@@ -55,7 +62,7 @@ import Testing
       }
       gate.open()
       try done.wait("six jobs")
-      #expect(log.events == [3, 1, 5, 4, 0, 2])
+      #expect(log.events == order)
     }
   }
 

@@ -50,6 +50,8 @@ public struct Job: @unchecked Sendable {
 
   /// The number of levels that `level` knows.
   package static let levels = 5
+  /// The level of `normal`.
+  package static var middleLevel: Int { levels / 2 }
   /// One element for each level. (The length of an inline array is written as a number.)
   typealias PerLevel<Element: ~Copyable> = InlineArray<5, Element>
   /// The most urgent level.

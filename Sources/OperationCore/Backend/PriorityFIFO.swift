@@ -1,22 +1,35 @@
 import Primitives
 
-/// Jobs by urgency: the most urgent level first, first in, first out within a level. O(1). Not synchronised.
+/// Jobs by urgency: the most urgent level first, first in, first out within a level, unless a strategy wants another order.
+/// O(1). Not synchronised.
 package struct PriorityFIFO: ~Copyable {
   private var lists = Job.PerLevel<JobFIFO> { _ in JobFIFO() }
   /// One bit for each level that has jobs.
   private var occupied: UInt32 = 0
   private let fairnessInterval: Int
+  private let hasLevels: Bool
+  private let newestFirst: Bool
   private var taken = 0
   package private(set) var count = 0
 
-  /// - Parameter fairnessInterval: see `Fairness`.
-  package init(fairnessInterval: Int) { self.fairnessInterval = fairnessInterval }
+  /// - Parameters:
+  ///   - fairnessInterval: see `Fairness`.
+  ///   - hasLevels: whether urgency counts.
+  ///   - newestFirst: whether the newest job of a level goes first, and not the oldest.
+  package init(fairnessInterval: Int, hasLevels: Bool = true, newestFirst: Bool = false) {
+    self.fairnessInterval = fairnessInterval
+    self.hasLevels = hasLevels
+    self.newestFirst = newestFirst
+  }
 
   package var isEmpty: Bool { count == 0 }
 
+  /// The most urgent level that has jobs; -1 for none.
+  package var highestLevel: Int { 31 - occupied.leadingZeroBitCount }
+
   package mutating func append(_ job: UInt) {
-    let level = Job(word: job).level
-    lists[level].append(job)
+    let level = hasLevels ? Job(word: job).level : Job.middleLevel
+    if newestFirst { lists[level].prepend(job) } else { lists[level].append(job) }
     occupied |= 1 << UInt32(level)
     count += 1
   }
@@ -42,7 +55,7 @@ package struct PriorityFIFO: ~Copyable {
   }
 
   /// Whether a job is more urgent than that level.
-  package func hasJob(above level: Int) -> Bool { occupied >> UInt32(level + 1) != 0 }
+  package func hasJob(above level: Int) -> Bool { hasLevels && occupied >> UInt32(level + 1) != 0 }
 }
 
 /// How the backends of this library weigh urgency against waiting.

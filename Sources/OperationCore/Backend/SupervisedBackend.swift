@@ -6,6 +6,16 @@ package protocol SupervisedBackend: Backend {
   var isFull: Bool { get }
   /// What the backend's threads do.
   var report: BackendReport { get }
+  /// Whether a thread that waits for an operation gives its place away at once, instead of running something that the
+  /// operation needs.
+  var waitsGivePlace: Bool { get }
+  /// The rows of the contract that the backend's strategy gives up.
+  var givenUpRows: [Int] { get }
+}
+
+extension SupervisedBackend {
+  package var waitsGivePlace: Bool { false }
+  package var givenUpRows: [Int] { [] }
 }
 
 /// What a backend's threads do, at some instant.

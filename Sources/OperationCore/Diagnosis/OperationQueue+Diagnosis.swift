@@ -77,7 +77,12 @@ extension OperationQueue {
   /// What the backend's threads do, in one line or a few.
   final var backendSummary: String {
     guard let supervised = supervisedBackend else { return "\(backendName), which tells nothing of its threads" }
-    return supervised.report.summary(name: backendName, workerCount: backendWorkerCount)
+    let rows = supervised.givenUpRows
+    let cost =
+      rows.isEmpty
+      ? ""
+      : " (\(counted(rows.count, "row")) of the contract given up: \(rows.map(String.init).joined(separator: ", ")))"
+    return supervised.report.summary(name: backendName + cost, workerCount: backendWorkerCount)
   }
 }
 

@@ -19,8 +19,9 @@ extension Operation {
     guard let frame = LaunchFrame.current else { return sleepUntilDeparted() }
     if LaunchFrame.isRunning(self) { misuse(self, "the operation waits for itself and would never finish") }
     let home = frame.pointee.home
+    let helps = home != 0 && !LaunchFrame.waitsGivePlace
     while !hasDeparted {
-      if home != 0, Self.mayHelp(frame) {
+      if helps, Self.mayHelp(frame) {
         while !hasDeparted, helpOnce(home: home) {}
       }
       if hasDeparted { return }
@@ -136,6 +137,9 @@ extension LaunchFrame {
 
   /// Whether no thread would take this thread's place while this thread blocks.
   static var isBackendFull: Bool { currentQueue?.supervisedBackend?.isFull ?? false }
+
+  /// Whether the backend's strategy has waiting threads give their place away at once.
+  static var waitsGivePlace: Bool { currentQueue?.supervisedBackend?.waitsGivePlace ?? false }
 
   /// Runs `body`, a body that blocks. The backend whose thread this is (if any) is told that this thread's place is
   /// free meanwhile.

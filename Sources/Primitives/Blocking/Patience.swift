@@ -10,20 +10,46 @@ package struct Patience: Sendable {
   /// The largest `interval`.
   package static let rarest = 16
 
+  /// How long searches take, and which of them are long.
+  package struct Times: Hashable, Sendable {
+    /// How long every search takes at most, in nanoseconds.
+    package var short: UInt64 = 5_000
+    /// How long a search takes that goes on after that, in nanoseconds.
+    package var long: UInt64 = 50_000
+    /// Of the searches that find nothing in the short time, every nth goes on; none with 0. Nil: as long as that helps.
+    package var every: Int?
+    /// Whether other threads may have the CPU between two looks.
+    package var yields = false
+
+    @inlinable package init(short: UInt64 = 5_000, long: UInt64 = 50_000, every: Int? = nil, yields: Bool = false) {
+      (self.short, self.long, self.every, self.yields) = (short, long, every, yields)
+    }
+
+    /// The times of a strategy, as its module gives them.
+    package init(_ times: (short: UInt64, long: UInt64, every: Int?, yields: Bool)) {
+      self.init(short: times.short, long: times.long, every: times.every, yields: times.yields)
+    }
+  }
+
+  private let times: Times
   /// Of the searches that find nothing in the short time, every `interval`th goes on.
-  package private(set) var interval = 8
-  private var untilLong = 8
+  package private(set) var interval: Int
+  private var untilLong: Int
   private var wasLong = false
   private var hasFoundLate = false
   private var shortSearches = 0
 
-  package init() {}
+  package init(_ times: Times = Times()) {
+    self.times = times
+    interval = times.every ?? 8
+    untilLong = interval
+  }
 
   /// Looks for a job. See `Spin.search`.
   @inline(__always)
   package mutating func search(_ look: () -> UInt) -> UInt {
     var isLong = false
-    let job = Spin.search(look) {
+    let job = Spin.search(times, look) {
       isLong = goesOn()
       return isLong
     }
@@ -40,6 +66,12 @@ package struct Patience: Sendable {
   /// A search has found nothing in the short time.
   /// - Returns: whether the search goes on.
   package mutating func goesOn() -> Bool {
+    if let every = times.every {
+      untilLong -= 1
+      if untilLong != 0 { return false }
+      untilLong = every
+      return true
+    }
     if wasLong {
       let hasHelped = hasFoundLate && shortSearches >= Self.shortSearchesThatHelp
       interval = hasHelped ? 1 : min(2 * interval, Self.rarest)

@@ -6,27 +6,31 @@ package enum Spin {
   /// About two microseconds: longer than any critical section of this library when its holder is running.
   @usableFromInline static let lockRounds = 60
 
-  /// How long a thread that found no job goes on looking before it sleeps, in nanoseconds, and how long when it goes
-  /// on after that. `docs/decisions/2026-11-22-how-long-a-thread-spins.md` has the trials.
-  private static let shortSearch: UInt64 = 5_000
-  private static let longSearch: UInt64 = 50_000
-
-  /// Looks for a job again and again, about every hundred nanoseconds.
+  /// How long a thread that found no job goes on looking before it sleeps. `Patience.Times()` is what the pools do.
+  /// `docs/decisions/2026-11-22-how-long-a-thread-spins.md` has the trials.
+  ///
+  /// Looks for a job again and again, about every hundred nanoseconds, and at least once.
   /// - Parameters:
   ///   - look: returns a job, or 0.
   ///   - goesOn: called when the short time is over: whether to look for the long time.
   /// - Returns: the first job that was found; 0 when the time was over before a job was found.
   @inline(__always)
-  package static func search(_ look: () -> UInt, goesOn: () -> Bool = { false }) -> UInt {
+  package static func search(
+    _ times: Patience.Times = .init(), _ look: () -> UInt, goesOn: () -> Bool = { false }
+  ) -> UInt {
     let start = cplatform_now_ns()
-    var duration = shortSearch
+    var duration = times.short
     while true {
-      cplatform_pause()
-      cplatform_pause()
+      if times.yields {
+        cplatform_yield()
+      } else {
+        cplatform_pause()
+        cplatform_pause()
+      }
       if case let job = look(), job != 0 { return job }
       guard cplatform_now_ns() &- start >= duration else { continue }
-      guard duration == shortSearch, goesOn() else { return 0 }
-      duration = longSearch
+      guard duration == times.short, goesOn() else { return 0 }
+      duration = times.long
     }
   }
 

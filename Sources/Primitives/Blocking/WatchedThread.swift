@@ -65,6 +65,9 @@ package struct WatchedThread: ~Copyable, Sendable {
 
   // MARK: - Everybody
 
+  /// The number of jobs that the thread has begun.
+  package var jobsBegun: Int { jobs.load(ordering: .relaxed) }
+
   /// 0 until the thread runs.
   package var threadID: Int32 { identity.load(ordering: .relaxed) }
 

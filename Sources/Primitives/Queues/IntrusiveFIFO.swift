@@ -17,6 +17,15 @@ package struct IntrusiveFIFO<Node: IntrusiveNode>: ~Copyable {
     count &+= 1
   }
 
+  /// Puts a node before all others.
+  @inlinable package mutating func prepend(_ node: UInt) {
+    assert(node != 0, "0 stands for no node")
+    Node.setNext(of: node, to: head)
+    if tail == 0 { tail = node }
+    head = node
+    count &+= 1
+  }
+
   /// - Returns: the first node, or 0 when empty.
   @inlinable package mutating func popFirst() -> UInt {
     let node = head

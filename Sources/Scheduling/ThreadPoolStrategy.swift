@@ -1,0 +1,68 @@
+/// How the thread pool schedules: a value with one field for each decision. See `StealingStrategy`.
+///
+/// ```swift
+/// var strategy = ThreadPoolStrategy()
+/// strategy.order = .fifo
+/// let backend = ThreadPoolBackend(workers: 4, strategy: strategy)
+/// ```
+public struct ThreadPoolStrategy: Hashable, Sendable {
+  /// Which of the queued jobs goes first.
+  public var order = Order.priority
+  /// What guards the queued jobs.
+  public var locks = Locks.one
+  /// What happens to an operation that the end of another one made ready.
+  public var successor = StealingStrategy.Successor.runs
+  /// How many operations a thread runs in a row in that way before other queued jobs have a turn: 1 or more.
+  public var runLength = 61
+  /// How many sleeping threads are woken when jobs come in.
+  public var waking = Waking.onePerJob
+  /// Which of the sleeping threads is woken.
+  public var sleeper = StealingStrategy.Sleeper.lastAsleep
+  /// How long a thread without a job looks for one before it sleeps.
+  public var search = Search.patient
+  /// What a thread does that waits for an operation, inside of another operation.
+  public var waiting = StealingStrategy.Waiting.helps
+
+  /// The default strategy.
+  public init() {}
+
+  /// Which of the queued jobs goes first.
+  public enum Order: Hashable, Sendable {
+    /// The most urgent, and the oldest among equals.
+    case priority
+    /// The oldest. Gives up row 20: an urgent operation waits like any other.
+    case fifo
+    /// The newest: its data is still in the cache. Gives up row 20.
+    case lifo
+  }
+
+  /// What guards the queued jobs.
+  public enum Locks: Hashable, Sendable {
+    /// The pool's lock guards all jobs, and the counts of threads.
+    case one
+    /// Each level has a list with a lock of its own. A thread takes the pool's lock only to wake threads and to sleep.
+    case perLevel
+  }
+
+  /// How many sleeping threads are woken when jobs come in. No more are woken than have a place.
+  public enum Waking: Hashable, Sendable {
+    /// One for each job.
+    case onePerJob
+    /// One, which wakes the next when it has taken a job and others are left.
+    case passedOn
+    /// As many as there are places.
+    case all
+
+    /// How many threads to wake.
+    /// - Parameters:
+    ///   - jobs: how many jobs came together, 1 or more.
+    ///   - places: how many more threads may be awake.
+    @inlinable public func count(jobs: Int, places: Int) -> Int {
+      switch self {
+      case .onePerJob: jobs
+      case .passedOn: 1
+      case .all: max(jobs, places)
+      }
+    }
+  }
+}

@@ -1,0 +1,202 @@
+import Glibc
+import Operations
+import TestSupport
+import Testing
+
+/// What a choice does to operations, where one worker makes it plain.
+struct StrategyEffectTests {
+  /// The order in which one worker runs operations that one of its operations adds.
+  private func order(_ strategy: String, _ priorities: [Operation.QueuePriority]) throws -> [Int] {
+    let backend = StealingBackend(workers: 1, strategy: try .init(strategy))
+    let queue = OperationQueue(backend: backend)
+    let log = EventLog<Int>()
+    queue.addOperation {
+      for (index, priority) in priorities.enumerated() {
+        let operation = BlockOperation { log.append(index) }
+        operation.queuePriority = priority
+        queue.addOperation(operation)
+      }
+    }
+    queue.waitUntilAllOperationsAreFinished()
+    backend.shutdown()
+    return log.events
+  }
+
+  @Test(arguments: [
+    ("", [1, 3, 0, 2]), ("own=lifo", [3, 1, 2, 0]), ("priorities=strict", [1, 3, 0, 2]),
+    ("priorities=ignored", [0, 1, 2, 3]), ("priorities=ignored;own=lifo", [3, 2, 1, 0]),
+    ("priorities=multi:1", [1, 3, 0, 2]),
+  ])
+  func theOrderIsThatOfTheStrategy(strategy: String, expected: [Int]) throws {
+    #expect(try order(strategy, [.normal, .high, .normal, .high]) == expected)
+  }
+
+  /// Whether the thread of an operation runs what the operation waits for.
+  private func helps(_ backend: any Backend) -> Bool {
+    let queue = OperationQueue(backend: backend)
+    let threads = EventLog<UInt>()
+    let needed = BlockOperation { threads.append(UInt(pthread_self())) }
+    queue.addOperation {
+      threads.append(UInt(pthread_self()))
+      queue.addOperation(needed)
+      needed.waitUntilFinished()
+    }
+    queue.waitUntilAllOperationsAreFinished()
+    return Set(threads.events).count == 1
+  }
+
+  @Test func aWaitingThreadHelpsOrGivesItsPlace() throws {
+    #expect(helps(StealingBackend(workers: 1)) && helps(ThreadPoolBackend(workers: 1)))
+    #expect(!helps(StealingBackend(workers: 1, strategy: try .init("waiting=yields"))))
+    #expect(!helps(ThreadPoolBackend(workers: 1, strategy: try .init("waiting=yields"))))
+  }
+
+  @Test func aDiagnosisSaysWhatTheStrategyGivesUp() throws {
+    let queue = OperationQueue(backend: StealingBackend(workers: 1, strategy: try .init("own=lifo")))
+    #expect("\(queue.diagnosis())".contains("stealing(own=lifo) (1 row of the contract given up: 20), 1 worker"))
+    #expect(!"\(OperationQueue(backend: StealingBackend(workers: 1)).diagnosis())".contains("given up"))
+  }
+
+  @Test func jobsFromOutsideReachEveryPlace() throws {
+    for place in ["roundrobin", "least:2"] {
+      let backend = StealingBackend(workers: 3, strategy: try .init("place=\(place)"))
+      let queue = OperationQueue(backend: backend)
+      let log = EventLog<Int>()
+      for index in 0..<500 { queue.addOperation { log.append(index) } }
+      queue.addOperations((500..<1_000).map { index in BlockOperation { log.append(index) } }, waitUntilFinished: true)
+      queue.waitUntilAllOperationsAreFinished()
+      backend.shutdown()
+      #expect(log.events.sorted() == Array(0..<1_000))
+      #expect(backend.statistics.fromOutside == 1_000)
+    }
+  }
+
+  /// With `least=2` a worker's only job is left to the worker, until the thief would sleep: then it is taken, and so a job
+  /// behind a worker that never comes back to it still runs.
+  @Test func aJobThatMayNotBeStolenIsStolenBeforeTheThiefSleeps() throws {
+    let backend = StealingBackend(workers: 2, strategy: try .init("least=1000"))
+    let queue = OperationQueue(backend: backend)
+    let ran = SpinFlag()
+    queue.addOperation {
+      queue.addOperation { ran.set() }
+      ran.spin()
+    }
+    queue.waitUntilAllOperationsAreFinished()
+    backend.shutdown()
+    #expect(backend.statistics.steals == 1)
+  }
+
+  /// The order of A, its successor B, and C, which A added.
+  @Test(arguments: [
+    ("", ["A", "B", "C"]), ("run=2", ["A", "B", "C"]), ("run=1", ["A", "C", "B"]),
+    ("successor=queued", ["A", "C", "B"]), ("successor=wakes", ["A", "C", "B"]),
+  ])
+  func aSuccessorRunsAtOnceOrWaits(strategy: String, expected: [String]) throws {
+    let backends: [any Backend] = [
+      StealingBackend(workers: 1, strategy: try .init(strategy)),
+      ThreadPoolBackend(workers: 1, strategy: try .init(strategy)),
+    ]
+    for backend in backends {
+      let queue = OperationQueue(backend: backend)
+      let log = EventLog<String>()
+      let first = BlockOperation {
+        log.append("A")
+        queue.addOperation { log.append("C") }
+      }
+      let second = BlockOperation { log.append("B") }
+      second.addDependency(first)
+      queue.addOperations([first, second], waitUntilFinished: true)
+      queue.waitUntilAllOperationsAreFinished()
+      #expect(log.events == expected, "\(backend.name)")
+    }
+  }
+
+  /// Eight jobs wait in one worker's deque, and the other worker comes free.
+  @Test(arguments: [("", 1), ("steal=half", 4), ("steal=upto:3", 3), ("steal=upto:100", 8)])
+  func aThiefTakesAsManyAsTheStrategySays(strategy: String, expected: UInt64) throws {
+    let backend = StealingBackend(workers: 2, strategy: try .init(strategy))
+    let queue = OperationQueue(backend: backend)
+    let (busy, added, stolen) = (Gate(), SpinFlag(), SpinFlag())
+    let steals = EventLog<UInt64>()
+    queue.addOperation {
+      busy.open()
+      added.spin()
+    }
+    try busy.wait("one worker to be busy")
+    queue.addOperation {
+      let before = backend.statistics.steals
+      for _ in 0..<8 {
+        queue.addOperation {
+          steals.append(backend.statistics.steals - before)
+          stolen.set()
+        }
+      }
+      added.set()
+      stolen.spin()
+    }
+    queue.waitUntilAllOperationsAreFinished()
+    backend.shutdown()
+    #expect(steals.events.first == expected)
+  }
+
+  /// A job waits outside while the only worker has 100 jobs of its own.
+  @Test(arguments: [("outside=16", 0), ("outside=1000", 100)])
+  func aBusyWorkerLooksOutsideAsOftenAsTheStrategySays(strategy: String, place: Int) throws {
+    let backend = StealingBackend(workers: 1, fairnessInterval: 0, strategy: try .init(strategy))
+    let queue = OperationQueue(backend: backend)
+    let (busy, waits) = (Gate(), SpinFlag())
+    let log = EventLog<String>()
+    queue.addOperation {
+      busy.open()
+      waits.spin()
+      for _ in 0..<100 { queue.addOperation { log.append("own") } }
+    }
+    try busy.wait("the worker to be busy")
+    queue.addOperation { log.append("outside") }
+    waits.set()
+    queue.waitUntilAllOperationsAreFinished()
+    backend.shutdown()
+    #expect(log.events.firstIndex(of: "outside") == place)
+  }
+
+  @Test(arguments: [("batch=1", 1), ("batch=4", 4), ("", 10)])
+  func aWorkerTakesFromOutsideAsManyAsTheStrategySays(strategy: String, expected: UInt64) throws {
+    let backend = StealingBackend(workers: 1, strategy: try .init(strategy))
+    let queue = OperationQueue(backend: backend)
+    let taken = EventLog<UInt64>()
+    queue.addOperations(
+      (0..<10).map { _ in BlockOperation { taken.append(backend.statistics.fromOutside) } }, waitUntilFinished: true)
+    backend.shutdown()
+    #expect(taken.events.first == expected)
+  }
+
+  /// Three threads fall asleep one after the other, and one job comes.
+  @Test(arguments: [("sleeper=last", 2), ("sleeper=first", 0)])
+  func theSleeperThatIsWokenIsTheOneOfTheStrategy(strategy: String, place: Int) throws {
+    for pool in [StatisticsTests.Pool.stealing(3, strategy), .threadPool(3, strategy)] {
+      let queue = OperationQueue(backend: pool.backend)
+      let threads = EventLog<UInt>()
+      let all = CountdownLatch(3)
+      let mayEnd = [SpinFlag(), SpinFlag(), SpinFlag()]
+      let begun = Counter()
+      for _ in 0..<3 {
+        queue.addOperation {
+          let own = begun.increment() - 1
+          all.countDown()
+          mayEnd[own].spin()
+          threads.append(UInt(pthread_self()))
+        }
+      }
+      try all.wait("three threads to run")
+      for own in 0..<3 {
+        let before = pool.statistics().sleeps
+        mayEnd[own].set()
+        try inTime("thread \(own) to sleep") { while pool.statistics().sleeps == before { usleep(100) } }
+      }
+      let woken = EventLog<UInt>()
+      queue.addOperations([BlockOperation { woken.append(UInt(pthread_self())) }], waitUntilFinished: true)
+      pool.shutDown()
+      #expect(woken.events == [threads.events[place]], "\(pool)")
+    }
+  }
+}
