@@ -7,6 +7,10 @@ public struct Peer: Hashable, Sendable {
   public let packages: String
   /// The benchmarks that its program implements, as `family/benchmark`.
   public let benchmarks: Set<String>
+  /// The reason why a benchmark is not among them, where the scheduler is the reason.
+  public var reasons: [String: String] = [:]
+  /// What its scheduler lets a user choose; empty where that is nothing.
+  public var decisions: [PeerDecision] = []
 
   public static let all: [Peer] = [
     Peer(
@@ -16,14 +20,33 @@ public struct Peer: Hashable, Sendable {
       name: "tbb-flow", summary: "C++: oneTBB's flow::graph, which has dependencies", packages: "libtbb-dev and g++",
       benchmarks: dependencies),
     Peer(
+      name: "openmp-gcc", summary: "C++: OpenMP's tasks with depend, on libgomp", packages: "g++",
+      benchmarks: teams.union(dependencies).union(trees), reasons: outsideTeam,
+      decisions: [.openMPWait, .libgompSpin]),
+    Peer(
+      name: "openmp-llvm", summary: "C++: OpenMP's tasks with depend, on libomp", packages: "clang and libomp-dev",
+      benchmarks: teams.union(dependencies).union(trees), reasons: outsideTeam,
+      decisions: [.openMPWait, .libompBlocktime, .libompSteal, .libompThrottle, .libompTrees]),
+    Peer(
+      name: "starpu", summary: "C++: StarPU's tasks, which have dependencies",
+      packages: "libstarpu-dev, pkg-config and g++", benchmarks: closures.union(dependencies).union(trees),
+      decisions: [.starpuSched, .starpuBind, .starpuBackoff]),
+    Peer(
       name: "rayon", summary: "Rust: rayon's scope and join", packages: "librust-rayon-dev and cargo",
       benchmarks: closures.union(batches).union(dependencies).union(trees)),
+    Peer(
+      name: "tokio", summary: "Rust: Tokio's runtime with several threads", packages: "librust-tokio-dev and cargo",
+      benchmarks: closures.union(dependencies).union(trees), decisions: [.tokioLifo, .tokioGlobal]),
     Peer(
       name: "go", summary: "Go: goroutines", packages: "golang-go",
       benchmarks: closures.union(dependencies).union(trees)),
   ]
 
   private static let closures: Set = ["overhead/external-add", "overhead/local-add", "overhead/contended-add"]
+  private static let teams = closures.subtracting(outsideTeam.keys)
+  private static let outsideTeam = [
+    "overhead/contended-add": "a task of OpenMP belongs to the team of the thread that adds it"
+  ]
   private static let batches: Set = ["overhead/external-batch"]
   private static let dependencies: Set = [
     "dependencies/chain", "dependencies/fan-in", "dependencies/fan-out", "dependencies/diamond", "dependencies/tree",
@@ -34,6 +57,9 @@ public struct Peer: Hashable, Sendable {
   public var info: SubjectInfo {
     SubjectInfo(
       name: name, summary: summary, role: .peer, abilities: .threads, workersAreAdjustable: true,
-      benchmarks: benchmarks)
+      benchmarks: benchmarks, reasons: reasons)
   }
+
+  /// The peer of that name, without a strategy.
+  static func named(_ name: String) -> Peer? { all.first { $0.name == name } }
 }

@@ -258,6 +258,8 @@ func serve(families ...benchmarks) {
 	name := request.text("benchmark")
 	for _, family := range families {
 		if prepare, found := family[name]; found {
+			_, isGiven := request["strategy"]
+			check(!isGiven, "'go' has no strategy to choose")
 			runtime.GOMAXPROCS(request.positive("workers"))
 			run(request, prepare)
 			return

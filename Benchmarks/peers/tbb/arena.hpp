@@ -13,8 +13,9 @@
 
 inline int serveInArena(int count, char **arguments, const std::string &name, const Benchmarks &benchmarks) {
   auto version = std::string("oneTBB ") + TBB_VERSION_STRING + ", g++ " + __VERSION__;
-  return serve(count, arguments, name, version, benchmarks, [](uint64_t workers, const std::function<void()> &body) {
+  auto within = [](uint64_t workers, const Strategy &, const std::function<void()> &body) {
     tbb::global_control limit(tbb::global_control::max_allowed_parallelism, workers);
     tbb::task_arena(int(workers)).execute(body);
-  });
+  };
+  return serve(count, arguments, {name, version, benchmarks, {}, within});
 }

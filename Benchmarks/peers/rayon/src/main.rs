@@ -5,12 +5,32 @@
 //! one of them.
 mod dependencies;
 mod forkjoin;
-mod graph;
-mod metg;
 mod overhead;
-mod protocol;
-mod work;
+
+use std::ops::Deref;
+
+use peers::protocol::{serve, Peer};
+
+#[derive(Clone, Copy)]
+pub struct Pool(&'static rayon::ThreadPool);
+
+impl Deref for Pool {
+    type Target = rayon::ThreadPool;
+
+    fn deref(&self) -> &rayon::ThreadPool {
+        self.0
+    }
+}
 
 fn main() {
-    protocol::serve(&[overhead::OVERHEAD, dependencies::DEPENDENCIES, forkjoin::FORK_JOIN]);
+    serve(Peer {
+        name: "rayon",
+        version: env!("PEER_VERSION"),
+        families: &[overhead::OVERHEAD, dependencies::DEPENDENCIES, forkjoin::FORK_JOIN],
+        decisions: &[],
+        pool: |workers, _| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(workers).build();
+            Ok(Pool(Box::leak(Box::new(pool.map_err(|error| error.to_string())?))))
+        },
+    });
 }

@@ -1,14 +1,14 @@
 use std::sync::atomic::AtomicU32;
-use std::sync::mpsc::{channel, sync_channel, Receiver, SyncSender};
-use std::sync::Arc;
 
+use peers::protocol::{rounds, Benchmark, Failure, Measure, Request};
+use peers::team::Team;
+use peers::work::{mark, Flags};
 use rayon::prelude::*;
 use rayon::Scope;
 
-use crate::protocol::{rounds, Benchmark, Failure, Measure, Pool, Request};
-use crate::work::{mark, Flags};
+use crate::Pool;
 
-pub const OVERHEAD: &[Benchmark] = &[
+pub const OVERHEAD: &[Benchmark<Pool>] = &[
     ("overhead/external-add", external_add),
     ("overhead/local-add", local_add),
     ("overhead/contended-add", contended_add),
@@ -34,43 +34,6 @@ fn local_add(request: &Request, pool: Pool) -> Result<Measure, Failure> {
     let flags = Flags::new(operations);
     let add = move || pool.scope(|scope| spawn_all(scope, &flags.0));
     rounds(operations, 0, add, move || flags.verify())
-}
-
-/// Threads that act at the same time, as in ThreadTeam.swift: made before anything is timed.
-struct Team {
-    go: Vec<SyncSender<()>>,
-    done: Receiver<()>,
-}
-
-impl Team {
-    fn new(count: usize, job: impl Fn(usize) + Send + Sync + 'static) -> Result<Team, Failure> {
-        let job = Arc::new(job);
-        let (finish, done) = channel();
-        let start = |number| {
-            let (go, begin) = sync_channel(1);
-            let (job, finish) = (job.clone(), finish.clone());
-            let live = move || {
-                while begin.recv().is_ok() {
-                    job(number);
-                    finish.send(()).ok();
-                }
-            };
-            std::thread::Builder::new().spawn(live).map_err(|error| format!("a thread cannot be created: {error}"))?;
-            Ok(go)
-        };
-        let go: Result<Vec<_>, Failure> = (0..count).map(start).collect();
-        Ok(Team { go: go?, done })
-    }
-
-    /// Runs the job once on every thread, with the thread's number, and returns when all have.
-    fn run(&self) {
-        for go in &self.go {
-            go.send(()).expect("a thread of the team has ended");
-        }
-        for _ in &self.go {
-            self.done.recv().expect("a thread of the team has ended");
-        }
-    }
 }
 
 /// Each thread outside has a scope of its own, and waits for what it added.

@@ -36,6 +36,55 @@ impl Request {
     }
 }
 
+// ---- Strategies ----
+
+/// Something that a scheduler lets its user choose: the words that may stand behind `name=`, and the numbers, if any.
+pub struct Decision {
+    pub name: &'static str,
+    pub words: &'static [&'static str],
+    pub numbers: Option<(u64, u64)>,
+}
+
+impl Decision {
+    fn check(&self, choice: &str) -> Result<(), Failure> {
+        let (name, is_number) = (self.name, !choice.is_empty() && choice.bytes().all(|byte| byte.is_ascii_digit()));
+        match self.numbers {
+            _ if self.words.contains(&choice) => Ok(()),
+            Some((least, most)) if is_number => {
+                let number: u64 = choice.parse().map_err(|_| format!("{name} is no number in the request"))?;
+                check(least <= number && number <= most, || {
+                    format!("'{name}={choice}' is out of range: it takes N from {least} to {most}")
+                })
+            }
+            _ => Err(format!("'{name}' has no choice '{choice}'")),
+        }
+    }
+}
+
+/// What was chosen, such as `lifo=off;global=8`. A decision that was not chosen is as in the default.
+#[derive(Default)]
+pub struct Strategy(HashMap<&'static str, String>);
+
+impl Strategy {
+    /// Fails when there is no such decision or choice.
+    fn new(text: &str, decisions: &[Decision]) -> Result<Strategy, Failure> {
+        let mut chosen = HashMap::new();
+        for part in text.split(';').filter(|_| !text.is_empty()) {
+            let (name, choice) =
+                part.split_once('=').ok_or_else(|| format!("'{part}' is no decision: it takes name=choice"))?;
+            let decision = decisions.iter().find(|decision| decision.name == name);
+            let decision = decision.ok_or_else(|| format!("there is no decision '{name}'"))?;
+            decision.check(choice)?;
+            let earlier = chosen.insert(decision.name, choice.to_string());
+            check(earlier.is_none(), || format!("'{name}' is given twice: it takes one choice"))?;
+        }
+        Ok(Strategy(chosen))
+    }
+    pub fn text(&self, name: &str) -> Option<&str> {
+        self.0.get(name).map(String::as_str)
+    }
+}
+
 // ---- Clocks and counters ----
 
 #[repr(C)]
@@ -160,10 +209,17 @@ fn begin(place: usize) {
 
 /// Runs and checks n repeats, and gives one value.
 pub type Measure = Box<dyn FnMut(usize) -> Result<Vec<Reading>, Failure>>;
-/// Lives as long as the process, which is one cell.
-pub type Pool = &'static rayon::ThreadPool;
 /// A benchmark: its name, and what does everything that is not to be timed.
-pub type Benchmark = (&'static str, fn(&Request, Pool) -> Result<Measure, Failure>);
+pub type Benchmark<Pool> = (&'static str, fn(&Request, Pool) -> Result<Measure, Failure>);
+
+/// A program of benchmarks. The pool lives as long as the process, which is one cell.
+pub struct Peer<Pool: 'static> {
+    pub name: &'static str,
+    pub version: &'static str,
+    pub families: &'static [&'static [Benchmark<Pool>]],
+    pub decisions: &'static [Decision],
+    pub pool: fn(workers: usize, &Strategy) -> Result<Pool, Failure>,
+}
 
 /// The measure of most benchmarks: `once` is timed, `verify` fails when it did anything other than asked.
 pub fn rounds(
@@ -224,19 +280,20 @@ fn time(mut measure: Measure, repeats: usize, values: usize, lead_in: u64, budge
     Ok(())
 }
 
-fn run(families: &[&[Benchmark]]) -> Result<(), Failure> {
+fn run<Pool: Copy>(peer: &Peer<Pool>) -> Result<(), Failure> {
     let request = Request::new(std::env::args().skip(1))?;
     if request.text("place").is_ok() {
         begin(request.number("place")?);
     }
     let name = request.text("benchmark")?;
-    let found = families.iter().flat_map(|family| family.iter()).find(|benchmark| benchmark.0 == name);
-    let prepare = found.ok_or_else(|| format!("there is no {name} on rayon"))?.1;
-    let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(request.positive("workers")?)
-        .build()
-        .map_err(|error| error.to_string())?;
-    let pool: Pool = Box::leak(Box::new(pool));
+    let found = peer.families.iter().flat_map(|family| family.iter()).find(|benchmark| benchmark.0 == name);
+    let prepare = found.ok_or_else(|| format!("there is no {name} on {}", peer.name))?.1;
+    let strategy = match request.text("strategy") {
+        Ok(_) if peer.decisions.is_empty() => return Err(format!("'{}' has no strategy to choose", peer.name)),
+        Ok(text) => Strategy::new(text, peer.decisions)?,
+        Err(_) => Strategy::default(),
+    };
+    let pool = (peer.pool)(request.positive("workers")?, &strategy)?;
     match request.text("mode")? {
         "calibrate" => {
             let (target, limit) = (request.number("target")?, request.positive("limit")?);
@@ -254,10 +311,10 @@ fn run(families: &[&[Benchmark]]) -> Result<(), Failure> {
 }
 
 /// The main function.
-pub fn serve(families: &[&[Benchmark]]) {
+pub fn serve<Pool: Copy>(peer: Peer<Pool>) {
     if std::env::args().nth(1).as_deref() == Some("version") {
-        println!("{}", env!("PEER_VERSION"));
-    } else if let Err(failure) = run(families) {
+        println!("{}", peer.version);
+    } else if let Err(failure) = run(&peer) {
         println!("failure\t{}", failure.replace(['\n', '\t'], " "));
     }
 }

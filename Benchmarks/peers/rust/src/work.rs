@@ -1,5 +1,5 @@
 //! What operations do, and how it is known that they did it.
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 
 use crate::protocol::{check, Failure};
 
@@ -44,4 +44,32 @@ impl Flags {
 
 pub fn mark(flag: &AtomicU32) {
     flag.store(flag.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+}
+
+/// Counts along a chain, in which only one task runs at a time and each after the one before.
+pub struct Order {
+    pub length: usize,
+    visited: AtomicUsize,
+    out_of_order: AtomicBool,
+}
+
+impl Order {
+    /// For as long as the process.
+    pub fn new(length: usize) -> &'static Order {
+        let order = Order { length, visited: AtomicUsize::new(0), out_of_order: AtomicBool::new(false) };
+        Box::leak(Box::new(order))
+    }
+    pub fn visit(&self, index: usize) {
+        let visited = self.visited.load(Ordering::Relaxed);
+        if visited != index {
+            self.out_of_order.store(true, Ordering::Relaxed);
+        }
+        self.visited.store(visited + 1, Ordering::Relaxed);
+    }
+    pub fn verify(&self) -> Result<(), Failure> {
+        let visited = self.visited.swap(0, Ordering::Relaxed);
+        check(visited == self.length && !self.out_of_order.load(Ordering::Relaxed), || {
+            format!("a chain ran {visited} tasks, or out of order")
+        })
+    }
 }

@@ -27,6 +27,29 @@ inline void check(bool holds, const std::string &otherwise) {
   if (!holds) throw std::runtime_error(otherwise);
 }
 
+// ---- Strategies ----
+
+/// Something that a scheduler lets its user choose: the words that may stand behind `name=`, and the numbers, if any.
+struct Decision {
+  std::string name;
+  std::vector<std::string> words;
+  uint64_t least = 1, most = 0;
+};
+
+/// What was chosen, such as `sched=prio;backoff=8`. A decision that was not chosen is as in the default.
+class Strategy {
+public:
+  /// Fails when there is no such decision or choice.
+  Strategy(const std::string &text, const std::vector<Decision> &decisions);
+  bool has(const std::string &name) const { return chosen.count(name) > 0; }
+  /// Whether that choice was made.
+  bool is(const std::string &name, const std::string &choice) const { return has(name) && chosen.at(name) == choice; }
+  const std::string &text(const std::string &name) const { return chosen.at(name); }
+
+private:
+  std::map<std::string, std::string> chosen;
+};
+
 /// Monotonic, in nanoseconds.
 uint64_t now();
 
@@ -75,7 +98,16 @@ Measure rounds(uint64_t operations, uint64_t edges, Once once, Verify verify) {
   };
 }
 
-/// The main function of a peer. `within` calls what it is given where `workers` threads are at its service.
-int serve(
-    int count, char **arguments, const std::string &name, const std::string &version, const Benchmarks &benchmarks,
-    void (*within)(uint64_t workers, const std::function<void()> &body));
+/// Runs `body` where `workers` threads are at its service. What `body` throws, it throws too.
+using Within = void (*)(uint64_t workers, const Strategy &strategy, const std::function<void()> &body);
+
+/// A program of benchmarks.
+struct Peer {
+  std::string name, version;
+  Benchmarks benchmarks;
+  std::vector<Decision> decisions;
+  Within within;
+};
+
+/// The main function of a peer.
+int serve(int count, char **arguments, const Peer &peer);

@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
+#include <utility>
 
 // ---- Arguments ----
 
@@ -41,6 +42,38 @@ uint64_t Request::positive(const std::string &key) const {
   auto found = count(key);
   check(found > 0, key + " is 0 in the request");
   return found;
+}
+
+// ---- Strategies ----
+
+/// One decision of a strategy, checked. Gives its name and what was chosen.
+static std::pair<std::string, std::string> decided(const std::string &text, const std::vector<Decision> &decisions) {
+  auto equals = text.find('=');
+  check(equals != std::string::npos, "'" + text + "' is no decision: it takes name=choice");
+  auto name = text.substr(0, equals), choice = text.substr(equals + 1);
+  for (auto &decision : decisions) {
+    if (decision.name != name) continue;
+    auto &words = decision.words;
+    if (std::find(words.begin(), words.end(), choice) != words.end()) return {name, choice};
+    check(decision.least <= decision.most && !choice.empty() &&
+              std::all_of(choice.begin(), choice.end(), [](char one) { return '0' <= one && one <= '9'; }),
+          "'" + name + "' has no choice '" + choice + "'");
+    auto number = parsed<uint64_t>(name, choice);
+    check(decision.least <= number && number <= decision.most,
+          "'" + text + "' is out of range: it takes N from " + std::to_string(decision.least) + " to " +
+              std::to_string(decision.most));
+    return {name, choice};
+  }
+  throw std::runtime_error("there is no decision '" + name + "'");
+}
+
+Strategy::Strategy(const std::string &text, const std::vector<Decision> &decisions) {
+  for (size_t start = 0; !text.empty() && start <= text.size();) {
+    auto end = std::min(text.find(';', start), text.size());
+    auto [name, choice] = decided(text.substr(start, end - start), decisions);
+    check(chosen.emplace(name, choice).second, "'" + name + "' is given twice: it takes one choice");
+    start = end + 1;
+  }
 }
 
 // ---- Clocks and counters ----
@@ -149,19 +182,19 @@ static void fail(std::string message) {
   std::printf("failure\t%s\n", message.c_str());
 }
 
-int serve(
-    int count, char **arguments, const std::string &name, const std::string &version, const Benchmarks &benchmarks,
-    void (*within)(uint64_t workers, const std::function<void()> &body)) {
+int serve(int count, char **arguments, const Peer &peer) {
   if (count == 2 && std::string(arguments[1]) == "version") {
-    std::printf("%s\n", version.c_str());
+    std::printf("%s\n", peer.version.c_str());
     return 0;
   }
   try {
     Request request(count, arguments);
     if (request.has("place")) begin(request.count("place"));
-    auto found = benchmarks.find(request.text("benchmark"));
-    check(found != benchmarks.end(), "there is no " + request.text("benchmark") + " on " + name);
-    within(request.positive("workers"), [&] { run(request, found->second); });
+    auto found = peer.benchmarks.find(request.text("benchmark"));
+    check(found != peer.benchmarks.end(), "there is no " + request.text("benchmark") + " on " + peer.name);
+    check(!request.has("strategy") || !peer.decisions.empty(), "'" + peer.name + "' has no strategy to choose");
+    Strategy strategy(request.has("strategy") ? request.text("strategy") : "", peer.decisions);
+    peer.within(request.positive("workers"), strategy, [&] { run(request, found->second); });
   } catch (const std::exception &error) {
     fail(error.what());
   }

@@ -1,10 +1,11 @@
-use crate::dependencies::CountedGraph;
+use crate::graph::CountedGraph;
 use crate::protocol::{Elapsed, Failure, Reading, Request};
 
 /// The shortest makespan for each granularity, of a graph whose work shrinks from run to run: as GranularitySweep.swift
 /// does it, which also gave the limits. opbench derives METG from what is printed here.
-pub struct Sweep {
-    graph: CountedGraph,
+pub struct Sweep<Run> {
+    graph: &'static CountedGraph,
+    run_once: Run,
     rate: f64,
     load: f64,
     cores: f64,
@@ -24,10 +25,11 @@ pub struct Sweep {
     top: Option<f64>,
 }
 
-impl Sweep {
-    pub fn new(request: &Request, graph: CountedGraph) -> Result<Sweep, Failure> {
+impl<Run: Fn()> Sweep<Run> {
+    pub fn new(request: &Request, graph: &'static CountedGraph, run_once: Run) -> Result<Sweep<Run>, Failure> {
         Ok(Sweep {
             graph,
+            run_once,
             rate: request.number("rounds_per_microsecond")?,
             load: request.number("load")?,
             cores: request.number("cores")?,
@@ -60,7 +62,7 @@ impl Sweep {
                 break;
             }
             let mut elapsed = Elapsed::default();
-            self.graph.once(&mut elapsed)?;
+            self.graph.once(&mut elapsed, &self.run_once)?;
             shortest = shortest.min(elapsed.0.wall as f64);
             total += elapsed.0.wall as f64;
         }

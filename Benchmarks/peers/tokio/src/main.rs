@@ -1,0 +1,51 @@
+//! The benchmarks of opbench on Tokio. Started by opbench for one cell at a time; scripts/peers builds it.
+//!
+//! Form: a multi-thread runtime of `workers` threads without drivers, `spawn`, and `block_on` of the main thread, which takes
+//! no part. Each family is a file; a new benchmark is a function and its line in the table of one of them.
+mod dependencies;
+mod forkjoin;
+mod overhead;
+
+use std::ops::Deref;
+
+use peers::protocol::{serve, Decision, Failure, Peer, Strategy};
+use tokio::runtime::{Builder, Runtime};
+
+#[derive(Clone, Copy)]
+pub struct Pool(&'static Runtime);
+
+impl Deref for Pool {
+    type Target = Runtime;
+
+    fn deref(&self) -> &Runtime {
+        self.0
+    }
+}
+
+impl Pool {
+    fn new(workers: usize, strategy: &Strategy) -> Result<Pool, Failure> {
+        let mut builder = Builder::new_multi_thread();
+        builder.worker_threads(workers);
+        if strategy.text("lifo") == Some("off") {
+            builder.disable_lifo_slot();
+        }
+        if let Some(Ok(interval)) = strategy.text("global").map(str::parse) {
+            builder.global_queue_interval(interval);
+        }
+        let runtime = builder.build().map_err(|error| error.to_string())?;
+        Ok(Pool(Box::leak(Box::new(runtime))))
+    }
+}
+
+fn main() {
+    serve(Peer {
+        name: "tokio",
+        version: env!("PEER_VERSION"),
+        families: &[overhead::OVERHEAD, dependencies::DEPENDENCIES, forkjoin::FORK_JOIN],
+        decisions: &[
+            Decision { name: "lifo", words: &["on", "off"], numbers: None },
+            Decision { name: "global", words: &["default"], numbers: Some((1, 1000000)) },
+        ],
+        pool: Pool::new,
+    });
+}
