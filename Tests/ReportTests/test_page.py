@@ -132,7 +132,7 @@ def test_it_says_what_does_not_count(page):
         "blocks",
         "killed by signal 11",
         "No report of <code>opbench validate</code>",
-        "interval wider than ±5 % (~)",
+        "interval wider than ±5 %, or ±15 % beyond a ratio of 3 (~)",
     ):
         assert words in page
     assert "/somewhere/" not in page

@@ -80,7 +80,7 @@ def test_readme_has_one_figure_and_the_summary_has_the_table(published):
         one for one in cells if re.fullmatch(rf"x{number}( \[{number}, {number}\]~?)? \({number}( [nµm]?s)?\)", one)
     ]
     others = [one for one in cells if one not in ratios]
-    assert len(ratios) > 10 and any("]~ (" in one for one in ratios) and any("] (" in one for one in ratios)
+    assert len(ratios) > 10 and any("] (" in one for one in ratios)
     assert all(re.fullmatch(rf"-|failed|{number}( [nµm]?s)?", one) for one in others), others
     assert "](figures/overhead.svg)" in shown and "](figures/overview.svg)" in shown and "](results/" not in shown
     assert shown.count("scripts/plot results/reference.csv.gz") == 2
@@ -112,7 +112,7 @@ def test_readme_begins_with_round_words_that_the_csv_says(published, csv):
         said = re.fullmatch(r"(\S+) times as fast as `foundation` \[(\S+), (\S+)\]", row[3])
         middle, low, high = map(float, said.groups())
         assert row[1] == "the foundation <i>" and middle == pytest.approx(ratio, rel=0.01) and low < middle < high
-        word = float(re.fullmatch(r"(\d+) times as fast", row[2]).group(1))
+        word = float(re.fullmatch(r"([\d.]+) times as fast", row[2]).group(1))
         assert low <= word <= high and word == pytest.approx(ratio, rel=0.1)
     assert "[`results/SUMMARY.md`](results/SUMMARY.md) has the intervals" in shown and "on 2026-01-01" in shown
 

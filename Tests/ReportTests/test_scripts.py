@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 
+import changes
 import pytest
 
 from opbench_report.published import texts
@@ -224,6 +225,22 @@ def test_the_table_of_targets_must_be_what_its_results_say(checkout):
     assert stale.returncode == 1 and "results/targets.txt" in stale.stderr, stale
     (checkout / "results/targets.txt").write_text(call(checkout, "results/targets.py").stdout)
     assert call(checkout, "check/results").returncode == 0
+
+
+def test_results_of_an_ablation_are_kept_and_checked(checkout):
+    path = changes.write(checkout / "run.csv", blocks=12)
+    done = call(checkout, "results/ablation.py", "../run.csv", folder=checkout / "scripts")
+    assert done.returncode == 0 and done.stdout == "results/ablation/ shows the new results\n", done
+    page = checkout / "results/ablation/README.md"
+    assert "Of 6 changes of stealing" in page.read_text() and path.exists()
+    assert call(checkout, "check/results").returncode == 0
+    page.write_text(page.read_text() + "And more.\n")
+    stale = call(checkout, "check/results")
+    assert stale.returncode == 1 and "results/ablation/README.md" in stale.stderr, stale
+    assert call(checkout, "check/results", "--write").returncode == 0 and "And more." not in page.read_text()
+    for arguments, code in ((["no.csv"], 66), ([], 64), (["--nonsense"], 64)):
+        done = call(checkout, "results/ablation.py", *arguments)
+        assert done.returncode == code and done.stderr.count("\n") == 1, done
 
 
 def test_the_pattern_of_the_targets_names_benchmarks_as_list_prints_them(checkout):

@@ -8,7 +8,7 @@ import pytest
 from opbench_report.data import statistics
 from opbench_report.data.geometric_mean import _draws, _start, _student_quantile, _tail, geometric_mean
 from opbench_report.data.metrics import marked_ratio, significant
-from opbench_report.data.statistics import paired_logarithms, paired_quotients
+from opbench_report.data.statistics import paired_logarithms
 
 
 @pytest.fixture(scope="module")
@@ -37,17 +37,6 @@ def test_paired_ratios(expected):
         assert ratio.median == pytest.approx(one["ratio"], rel=1e-12)
         assert ratio.low == pytest.approx(one["lower"], rel=1e-12) if one["lower"] else ratio.low is None
         assert ratio.high == pytest.approx(one["upper"], rel=1e-12) if one["upper"] else ratio.high is None
-
-
-def test_intervals_of_quotients_are_those_of_their_logarithms(expected):
-    """As the targets have them: only the middle of an even number differs."""
-    for one in expected["pairs"]:
-        ours, theirs = (dict(enumerate(one[key])) for key in ("numerators", "denominators"))
-        number = statistics.estimate(paired_quotients(ours, theirs).values())
-        if one["lower"]:
-            assert (number.low, number.high) == pytest.approx((one["lower"], one["upper"]), rel=1e-12)
-        if number.count % 2:
-            assert number.median == pytest.approx(one["ratio"], rel=1e-12)
 
 
 def test_widened_ranks(expected):

@@ -61,10 +61,12 @@ _TIMES = (
     ("latency", "Starting soon", "median latency"),
     ("cancellation", "Cancelling", "time"),
     ("blocking", "Operations that block", "makespan"),
+    ("strategy", "Where strategies differ", "time"),
 )
 _MEASURES = (
     ("priority/rank-error", "rank_error_mean", "Strict priority", "mean rank error"),
     ("idle/cpu", "idle_cpu_percent", "An idle queue", "CPU time"),
+    ("strategy/tree-peak", "peak_pending", "Memory of a tree", "peak of pending operations"),
     ("overhead/", "cpu_ns_per_op", "CPU time of small operations", "CPU time"),
     ("overhead/", "allocations_per_op", "Memory of small operations", "number of allocations"),
 )

@@ -6,10 +6,14 @@ results, so a subject looks the same in every report.
 
 Colours are from the palettes of Okabe and Ito and of Tol, which the colour-blind can tell apart; what is printed grey
 is told apart by marker and line style. A subject without operations wears the colour of its queue, hollow and dashed.
+A subject with a strategy of its own has the hue of the subject on its default strategy, darker or lighter, and other
+markers.
 """
 
 from dataclasses import dataclass, field, replace
 from itertools import chain
+
+from .data.strategies import given_up, variant
 
 
 @dataclass(frozen=True)
@@ -64,9 +68,56 @@ _SPARE = (
 _EVERY = (*chain.from_iterable(_PALETTES.values()), *_SPARE)
 
 
+# Of subjects with a strategy of their own, by turns: how far to black or white, the marker and its symbol, the line.
+_TURNS = (
+    (-0.3, "^", "triangle-up", "dash"),
+    (0.25, "s", "square", "dot"),
+    (-0.5, "D", "diamond", "dashdot"),
+    (0.25, "v", "triangle-down", "longdash"),
+    (-0.3, "p", "pentagon", "dot"),
+    (-0.5, "X", "x", "dash"),
+    (0.25, "o", "circle", "dashdot"),
+)
+# Less than white or black paper, so that a shade stands out from it.
+_MOST_LUMINANCE, _LEAST_LUMINANCE = 0.29, 0.16
+
+
+def _shaded(look, turn):
+    """The same hue in another lightness and with another marker."""
+    turns = [one for one in _TURNS if one[1] != look.marker]
+    share, marker, symbol, dash = turns[turn % len(turns)]
+    light, dark = look.light, look.dark
+    # What would come too near to the paper goes the other way.
+    for amount in (share, -abs(share)):
+        light = _mixed(look.light, amount)
+        if _luminance(light) <= _MOST_LUMINANCE:
+            break
+    for amount in (share, abs(share)):
+        dark = _mixed(look.dark, amount)
+        if _luminance(dark) >= _LEAST_LUMINANCE:
+            break
+    return replace(look, light=light, dark=dark, marker=marker, symbol=symbol, dash=dash)
+
+
+def _mixed(colour, amount):
+    """Mixed with white, or with black where the amount is below 0."""
+    parts = [int(colour[place : place + 2], 16) for place in (1, 3, 5)]
+    end = 255 if amount > 0 else 0
+    return "#" + "".join(f"{round(part + (end - part) * abs(amount)):02x}" for part in parts)
+
+
+def _luminance(colour):
+    """As WCAG 2.1 has it."""
+    parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    r, g, b = (part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b
+
+
 def dark_colours():
     """The colour on dark paper for each on light paper."""
-    return {one.light: one.dark for one in (*_EVERY, _COMPARED)}
+    looks = (*_EVERY, _COMPARED)
+    shades = [_shaded(one, turn) for one in looks for turn in range(len(_TURNS))]
+    return {one.light: one.dark for one in (*shades, *looks)}
 
 
 @dataclass(frozen=True, order=True)
@@ -83,6 +134,16 @@ class Subject:
 
     def __str__(self):
         return self.name
+
+    @property
+    def variant(self):
+        """Its base and its decisions where it has a strategy of its own, or None."""
+        return variant(self.name)
+
+    @property
+    def gives_up(self):
+        """The rows of the contract that its strategy gives up."""
+        return given_up(self.summary)
 
     @property
     def is_ours(self):
@@ -131,7 +192,8 @@ class Subjects:
 
 def _looks(subjects, reference):
     """A look for each, by name: from the palette of its role, and then whatever is left."""
-    looks = {}
+    looks, changed = {}, [one for one in subjects if variant(one["name"])]
+    subjects = [one for one in subjects if one not in changed]
     for one in subjects:
         if one["name"] == reference and one["role"] != "ours":
             looks[one["name"]] = _COMPARED
@@ -145,4 +207,9 @@ def _looks(subjects, reference):
             # It has the name of its queue, with something behind it.
             queue = next((name for name in list(looks) if one["name"].startswith(name + "-")), None)
             looks[one["name"]] = replace(looks.get(queue, _SPARE[0]), dash="dash", hollow=True)
+    turns = {}
+    for one in changed:
+        base = variant(one["name"]).base
+        turns[base] = turns.get(base, -1) + 1
+        looks[one["name"]] = _shaded(looks.get(base, _SPARE[0]), turns[base])
     return looks

@@ -2,13 +2,13 @@
 Python alone."""
 
 import collections
-import re
 from typing import NamedTuple
 
 from .complaint import BAD_INPUT, Complaint
-from .data.environment import path_beside
+from .data.environment import blocks_run, path_beside
 from .data.source import processes, read_source
-from .data.statistics import estimate, paired_quotients
+from .data.statistics import estimate, paired_logarithms, paired_ratio
+from .data.strategies import variant
 
 
 class Cell(NamedTuple):
@@ -39,10 +39,13 @@ class Target(NamedTuple):
     def sign(self):
         return "x" if self.base else ""
 
-    def numbers(self, run):
-        """One for each block that counts. Both numbers of a ratio come from one block of one run."""
+    def estimate(self, run):
+        """The number with its interval; None where the run does not have the cells. Both numbers of a ratio come from one
+        block of one run."""
         medians = run.medians(self.cell)
-        return list((paired_quotients(medians, run.medians(self.base)) if self.base else medians).values())
+        if self.base:
+            return paired_ratio(paired_logarithms(medians, run.medians(self.base)).values())
+        return estimate(medians.values()) if medians else None
 
 
 class Run:
@@ -53,7 +56,8 @@ class Run:
         record = source.required_record()
         self.path = path
         # Our queues, the default first.
-        self.ours = [one["name"] for one in record.get("subjects", []) if one["role"] == "ours"]
+        named = [one["name"] for one in record.get("subjects", []) if one["role"] == "ours"]
+        self.ours = [name for name in named if variant(name) is None]
         if not self.ours:
             raise Complaint(BAD_INPUT, f"{path_beside(path)} names no subject of role ours")
         self.said = _said(record)
@@ -70,17 +74,15 @@ def table(runs, targets):
     lines = [f"{run.path}: {run.said}" for run in runs]
     lines += ["", f"{'target':<66} {'number':>10}  {'95 % interval':<22} {'blocks':>6} {'limit':>8}  "]
     for target in targets:
-        found = next(filter(None, (target.numbers(run) for run in runs)), [])
+        number = next(filter(None, (target.estimate(run) for run in runs)), None)
         shown, between, word = "-", "", "not measured"
-        if found:
-            # Of ratios, too, not of their logarithms: of two middle ones the mean counts. The interval is the same.
-            number = estimate(found)
+        if number:
             shown = f"{target.sign}{number.median:.4g}"
             between = f"[{number.low:.4g}, {number.high:.4g}]" if number.has_interval else ""
             word = _verdict(number, target)
         tally[word] += 1
         limit = f"{target.sign}{target.limit:g}"
-        lines.append(f"{target.label:<66} {shown:>10}  {between:<22} {len(found):>6} {limit:>8}  {word}")
+        lines.append(f"{target.label:<66} {shown:>10}  {between:<22} {number.count if number else 0:>6} {limit:>8}  {word}")
     return [*lines, "", ", ".join(f"{word}: {count}" for word, count in tally.items())]
 
 
@@ -104,8 +106,7 @@ def _widest(measured):
 def _said(record):
     """When and where a run was made, and how much of it counts."""
     excluded = record["outcome"].get("excluded_blocks", [])
-    scenarios = {re.sub(" on [^ ]+", "", cell) for cell in record.get("cells", [])}
-    blocks = len(scenarios) * (record.get("effort", {}).get("blocks") or 0)
+    blocks = blocks_run(record) or 0
     when, commit = str(record.get("started_at", ""))[:10], str(record.get("commit", ""))[:7]
     return (
         f"{when}, commit {commit}, {record.get('cpu_model', 'unknown processor')}; {len(excluded)} of {blocks} blocks lost"

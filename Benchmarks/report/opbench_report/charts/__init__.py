@@ -1,9 +1,12 @@
 """One file per figure: from results to a chart, which knows nothing of how it is drawn.
 
-`build(results)` of each module gives a `Chart`, or `Missing` with the run that would give it its data.
+`build(results)` of each module gives a `Chart`, or `Missing` with the run that would give it its data, or None where the
+picture is for runs that are asked for by name.
 """
 
 from . import (
+    ablation,
+    ablation_benchmarks,
     blocking,
     cancellation,
     cost_curves,
@@ -18,6 +21,7 @@ from . import (
     rank_error,
     replay,
     scaling,
+    strategy,
     wait_by_level,
 )
 from .chart import Missing
@@ -38,12 +42,16 @@ _ALL = [
     latency,
     forkjoin,
     blocking,
+    strategy,
 ]
+# Of changes of strategies. The others leave these out where there are many.
+_OF_CHANGES = [ablation, ablation_benchmarks]
 
 
 def build_all(results):
     """(charts, missing), both in the order in which they are shown."""
-    built = [module.build(results) for module in _ALL]
+    built = [module.build(results) for module in _OF_CHANGES] + [module.build(results.general) for module in _ALL]
+    built = [one for one in built if one is not None]
     return (
         [one for one in built if not isinstance(one, Missing)],
         [one for one in built if isinstance(one, Missing)],

@@ -65,7 +65,7 @@ class Panel:
 
 @dataclass
 class Chart:
-    """`form` is `dots` (a row per subject, the value along x) or `lines`."""
+    """`form` is `dots` (a row per subject, the value along x), `lines` or `heat` (panels of `charts/heat.py`)."""
 
     name: str
     family: str

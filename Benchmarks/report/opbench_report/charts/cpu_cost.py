@@ -8,7 +8,7 @@ from ..data.metrics import marked_ratio, significant
 from .chart import Axis, Chart, Guide, Mark, Missing, Panel, Series, no_ratio
 
 NAME = "cpu-cost"
-_FAMILIES = ("overhead", "dependencies", "forkjoin", "cancellation")
+_FAMILIES = ("overhead", "dependencies", "forkjoin", "cancellation", "strategy")
 _TIME, _CPU = "ns_per_op", "cpu_ns_per_op"
 
 

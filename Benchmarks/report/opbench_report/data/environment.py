@@ -3,6 +3,7 @@ that do not count."""
 
 import json
 import os
+import re
 
 from ..complaint import BAD_INPUT, Complaint
 from . import parameters
@@ -46,6 +47,7 @@ def _is_environment(document):
         "reference": str,
         "metrics": dict,
         "primary_times": dict,
+        "strategies": dict,
     }
     return (
         all(isinstance(document[key], kind) for key, kind in kinds.items() if key in document)
@@ -55,6 +57,7 @@ def _is_environment(document):
         and all(_has(one, {"name": str, "role": str, "summary": str}) for one in document.get("subjects", []))
         and all(_is_metric(one) for one in document.get("metrics", {}).values())
         and all(isinstance(one, str) for one in document.get("primary_times", {}).values())
+        and all(_are_decisions(own) for own in document.get("strategies", {}).values())
     )
 
 
@@ -69,13 +72,21 @@ def _has_possible_numbers(document, outcome):
     effort, spin, repeats = document.get("effort", {}), document.get("spin", {}), outcome.get("repeats", {})
     if not all(isinstance(one, dict) for one in (effort, spin, repeats)):
         return False
-    counts = [document.get("cpus_online"), document.get("cpus_allowed"), outcome.get("swapped_pages")]
+    goal = effort.get("goal") or {}
+    if not isinstance(goal, dict):
+        return False
+    counts = [document.get("cpus_online"), document.get("cpus_allowed")]
+    counts += [outcome.get(key) for key in ("swapped_pages", "block_count")]
     amounts = [document.get(key) for key in ("cpu_quota", "load_average_at_start")]
     amounts += [outcome.get(key) for key in ("seconds", "cpu_pressure_seconds")]
     return (
         all(one is None or _is_count(one) for one in counts)
         # Counts, times in nanoseconds, shares; a time without a limit is the greatest integer.
-        and all(one is None or _is_within(one, 0, _MOST_SEED) for one in effort.values())
+        and all(
+            one is None or _is_within(one, 0, _MOST_SEED) for key, one in effort.items() if key != "goal"
+        )
+        and (not goal or _has(goal, {"half_width": (int, float), "seconds": (int, float)}))
+        and all(one is None or _is_within(one, 0, _MOST_AMOUNT) for one in goal.values())
         and all(one is None or _is_within(one, 0, _MOST_AMOUNT) for one in amounts)
         and all(_is_count(one, least=1) for one in repeats.values())
         and _is_count(document.get("seed", 0), most=_MOST_SEED)
@@ -104,6 +115,15 @@ def _is_metric(one):
     return _has(one, {"words": str}) and one.get("better") in (None, "less", "more")
 
 
+def _are_decisions(own):
+    return isinstance(own, list) and all(map(_is_decision, own))
+
+
+def _is_decision(one):
+    is_whole = _has(one, {"name": str, "summary": str, "usual": str, "choices": list})
+    return is_whole and all(_has(choice, {"text": str, "summary": str}) for choice in one["choices"])
+
+
 def _is_block(one):
     is_whole = _has(one, {"benchmark": str, "params": str}) and _is_count(one.get("block"))
     return is_whole and parameters.parse(one["params"]) is not None
@@ -116,3 +136,24 @@ def _is_failure(one):
 
 def _has(one, kinds):
     return isinstance(one, dict) and all(isinstance(one.get(key), kind) for key, kind in kinds.items())
+
+
+def blocks_run(record):
+    """How many blocks the run had, over all scenarios; None where the record does not say."""
+    outcome, effort, cells = record.get("outcome") or {}, record.get("effort"), record.get("cells")
+    if isinstance(outcome.get("block_count"), int):
+        return outcome["block_count"] or None
+    # An earlier record, of a run in which all scenarios had the same number.
+    if not isinstance(effort, dict) or not isinstance(effort.get("blocks"), int) or not isinstance(cells, list):
+        return None
+    scenarios = {re.sub(r" on \S+", "", str(cell), count=1) for cell in cells}
+    return len(scenarios) * effort["blocks"] or None
+
+
+def blocks_words(record):
+    """How many blocks each scenario had, in words."""
+    effort = record.get("effort") or {}
+    blocks, goal = effort.get("blocks", "?"), effort.get("goal")
+    if not goal:
+        return f"{blocks} blocks"
+    return f"{blocks} blocks or more, until {goal['half_width']:.3g} or {goal['seconds']:.0f} s"

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy
 
-from .statistics import median
+from .statistics import median, paired_ratio
 
 RESAMPLES = 2_000
 _MASK = (1 << 64) - 1
@@ -41,6 +41,10 @@ def geometric_mean(series, seed=1):
         groups[name] = groups.get(name, 0) + 1
     weights = numpy.array([1 / (groups[name] * len(groups)) for name, _ in used])
     places = sorted({place for _, logs in used for place in logs})
+    if len(used) == 1:
+        # The mean of a single line is that line.
+        own = paired_ratio(used[0][1].values())
+        return GeometricMean(own.median, own.low, own.high, 1, len(places))
     medians = numpy.array([median(logs.values()) for _, logs in used])
     ratio = math.exp(float(numpy.dot(weights, medians)))
     if len(places) < 6:
@@ -50,13 +54,27 @@ def geometric_mean(series, seed=1):
     drawn = _draws(RESAMPLES * len(places), len(places), _start(seed, "bootstrap")).reshape(RESAMPLES, len(places))
     means = numpy.zeros(RESAMPLES)
     for weight, own_median, row in zip(weights, medians, table):
-        sample = row[drawn]
-        lacking = numpy.isnan(sample).all(axis=1)
-        sample[lacking] = own_median
-        means += weight * numpy.nanmedian(sample, axis=1)
+        means += weight * _medians(row[drawn], own_median)
     tail = _tail(len(places))
     low, high = numpy.quantile(means, [tail, 1 - tail])
     return GeometricMean(ratio, math.exp(low), math.exp(high), len(groups), len(places))
+
+
+def _medians(samples, otherwise):
+    """The median of each sample without what is not a number, and `otherwise` where nothing is left."""
+    ordered = numpy.sort(samples, axis=1)
+    counts = ordered.shape[1] - numpy.isnan(ordered).sum(axis=1)
+    places, counts_or_one = numpy.arange(len(ordered)), numpy.maximum(counts, 1)
+    middle = (ordered[places, (counts_or_one - 1) // 2] + ordered[places, counts_or_one // 2]) / 2
+    return numpy.where(counts > 0, middle, otherwise)
+
+
+def widened(mean, confidence, freedom):
+    """The logarithms of the ends of a mean's interval at another confidence. The bootstrap has no tails as thin as many
+    comparisons need, so each side of its 95 % interval is as much wider as Student's t has it."""
+    wider = _student_quantile(confidence, freedom) / _student_quantile(0.95, freedom)
+    middle = math.log(mean.ratio)
+    return tuple(middle + (math.log(end) - middle) * wider for end in (mean.low, mean.high))
 
 
 def _tail(blocks):

@@ -60,3 +60,27 @@ class RatioWords:
     def _inverse_range(self):
         low, high = self._ratio.low, self._ratio.high
         return "" if low is None else f" [{significant(1 / high)}, {significant(1 / low)}]"
+
+
+def share(ratio, what="time"):
+    """(what a change does to a time, its interval), such as ("12 % less time", " [8, 15]"); from LIMIT on in times."""
+    middle = ratio.median if hasattr(ratio, "median") else ratio.ratio
+    if not 1 / LIMIT < middle < LIMIT:
+        is_less = middle < 1
+        number = lambda end: significant(1 / end if is_less else end)
+        # What is no time has no speed.
+        fast, slow = "times as fast", "times as long"
+        if what not in TIMES:
+            fast, slow = f"times less {what}", f"times the {what}"
+        return f"{number(middle)} {fast if is_less else slow}", _between(ratio, number)
+    # Of less time, the share that is saved.
+    sign = -1 if middle < 1 else 1
+    percents = lambda end: f"{sign * (end - 1) * 100:.{0 if abs(middle - 1) >= 0.1 else 1}f}"
+    return f"{percents(middle)} % {'less' if middle < 1 else 'more'} {what}", _between(ratio, percents)
+
+
+def _between(ratio, words):
+    """The interval in such words, the smaller number first."""
+    if ratio.low is None:
+        return ""
+    return " [{}, {}]".format(*sorted((words(ratio.low), words(ratio.high)), key=float))

@@ -1,8 +1,10 @@
 """From files to the numbers of every cell, as `opbench run` prints them: a process is the median of its values, a cell
 the median of its processes, a ratio the median of paired ratios."""
 
+import copy
+import functools
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import pandas
@@ -38,6 +40,10 @@ def widest(arms):
     for arm in arms:
         most[arm.subject] = max(most.get(arm.subject, arm), arm)
     return sorted(most.values())
+
+
+# The most changes of strategies that stand among the subjects in pictures of all subjects: a legend of thirty is none.
+MOST_VARIANTS = 6
 
 
 @dataclass(frozen=True)
@@ -92,12 +98,49 @@ class Results:
         records = [source.record for source in sources if source.record is not None]
         self.subjects = Subjects(records, {row.backend for row in rows}, reference)
         self.primary = _primary_times(sources, self.rows)
-        self.lines = _lines(rows, self.subjects, records)
+        self._take(_lines(rows, self.subjects, records))
+
+    def _take(self, lines):
+        """These lines, and what follows from them."""
+        self.lines = lines
         self.arms = sorted({arm for line in self.lines for arm in line.cells})
         main = {arm for line in self.lines for arm in line.main_arms}
         # Those that stand for their subject on some line.
         self.main_arms = [arm for arm in self.arms if arm in main]
         self._by_key = {(line.benchmark, line.params, line.metric): line for line in self.lines}
+
+    @property
+    def cpus(self):
+        """What the programs were allowed, of several machines the fewest; None where no result says it."""
+        counts = [(source.record or {}).get("cpus_allowed") for source in self.sources]
+        return min(filter(None, counts), default=None)
+
+    @property
+    def variants(self):
+        """The subjects with a strategy of their own."""
+        return sorted({arm.subject for arm in self.arms if arm.subject.variant})
+
+    @functools.cached_property
+    def general(self):
+        """What the pictures of all subjects show: without the changes of strategies, where there are too many of them."""
+        return self if len(self.variants) <= MOST_VARIANTS else self.defaults
+
+    @functools.cached_property
+    def defaults(self):
+        """What the sentences about subjects are about: without the changes of strategies whose default was measured, which
+        are judged among themselves, and without the workers beyond the CPUs that only such changes are measured with."""
+        measured = {arm.subject.name for arm in self.arms}
+        names = {one.name for one in self.variants if one.variant.base in measured}
+        if not names:
+            return self
+        # A result of nothing but such workers keeps them.
+        most = max(self.cpus or 0, min(arm.workers for arm in self.arms))
+        defaults = copy.copy(self)
+        defaults.rows = self.rows[~self.rows.backend.isin(names) & (self.rows.workers <= most)]
+        is_kept = lambda arm: arm.subject.name not in names and arm.workers <= most
+        cells = [{arm: cell for arm, cell in line.cells.items() if is_kept(arm)} for line in self.lines]
+        defaults._take([replace(line, cells=own) for line, own in zip(self.lines, cells) if own])
+        return defaults
 
     @property
     def reference(self):

@@ -2,11 +2,14 @@
 
 import re
 
+from ..charts import shades
+from ..charts.heat import places
 from ..charts.ticks import is_crowded, limits, ticks
 from .html import details, table, tag, text
 
 _FAMILIES = (
     ("overview", "Overview"),
+    ("ablation", "What each decision is worth"),
     ("overhead", "Overhead"),
     ("dependencies", "Dependencies"),
     ("priority", "Priority"),
@@ -14,38 +17,36 @@ _FAMILIES = (
     ("latency", "Latency"),
     ("forkjoin", "Fork and join"),
     ("blocking", "Blocking and idle"),
+    ("strategy", "Strategies"),
 )
 
 
-def sections(charts, beside):
-    """(HTML of the overview, of the other families, documents of the plots in the order of their places). `beside` is
-    HTML that stands beside the overview, and before it on a narrow screen."""
-    parts, plots = {}, []
-    for family, title in _FAMILIES:
-        own = [chart for chart in charts if chart.family == family]
-        if own:
-            content = "".join(_chart(chart, plots, title) for chart in own)
-            if family == "overview":
-                content = tag("div", beside + content, class_="first")
-            parts[family] = tag(
-                "section",
-                tag("h2", text(title), id=f"{family}-title") + content,
-                id=family,
-                aria_labelledby=f"{family}-title",
-            )
+def sections(charts, beside, below, is_about_changes):
+    """(HTML of all families, documents of the plots in the order of their places). `beside` is HTML that stands beside
+    the overview, and before it on a narrow screen; `below` is HTML that stands below a chart, by the chart's name."""
+    parts, plots = [], []
     # Where nothing was measured to compare with, the sentences still come first.
-    overview = parts.pop("overview", "") or beside
-    return overview, "".join(parts.values()), plots
+    if not any(chart.family == "overview" for chart in charts):
+        parts.append(beside)
+    for family, title in links(charts, is_about_changes):
+        own = [chart for chart in charts if chart.family == family]
+        content = "".join(_chart(chart, plots, title) + below.get(chart.name, "") for chart in own)
+        if family == "overview":
+            content = tag("div", beside + content, class_="first")
+        heading = tag("h2", text(title), id=f"{family}-title")
+        parts.append(tag("section", heading + content, id=family, aria_labelledby=f"{family}-title"))
+    return "".join(parts), plots
 
 
-def links(charts):
-    """What the contents of the page lists."""
+def links(charts, is_about_changes):
+    """The families in their order, which the contents of the page list: what the page is about comes first."""
     present = {chart.family for chart in charts}
-    return [(family, title) for family, title in _FAMILIES if family in present]
+    families = [(family, title) for family, title in _FAMILIES if family in present]
+    return sorted(families, key=lambda one: one[0] != "ablation") if is_about_changes else families
 
 
 def _chart(chart, plots, family):
-    groups = _rows(chart) if chart.form == "dots" else [_plane(chart, panel) for panel in chart.panels]
+    groups = _DOCUMENTS[chart.form](chart)
     for document in groups:
         document["alone"] = len(groups) == 1
     figures = []
@@ -53,7 +54,12 @@ def _chart(chart, plots, family):
         title = ", ".join(filter(None, [chart.title, document["title"]]))
         label = f"{title}. The numbers are in the table below the pictures."
         heading = tag("figcaption", text(document["title"])) if document["title"] else ""
-        plot = tag("div", class_="plot", id=f"plot-{len(plots)}", role="img", aria_label=label)
+        # What has many columns scrolls where they would be too narrow to be told apart.
+        width = f"min-width:{document['width']}px" if document.get("width") else None
+        plot = tag("div", class_="plot", id=f"plot-{len(plots)}", role="img", aria_label=label, style=width)
+        if width:
+            label = f"{title}, which scrolls sideways"
+            plot = tag("div", plot, class_="scroll", tabindex="0", role="region", aria_label=label)
         figures.append(tag("figure", heading + plot))
         plots.append(document)
     numbers = [
@@ -62,16 +68,24 @@ def _chart(chart, plots, family):
         for series in panel.series
         for mark in series.marks
     ]
+    numbers += [
+        (panel.title, panel.rows[row], tile.detail)
+        for panel in chart.panels
+        if chart.form == "heat"
+        for (row, _), tile in panel.tiles.items()
+    ]
     first, rest = _first_sentence(chart.caption)
-    wide = " wide" if chart.form == "dots" or len(groups) == 1 else ""
+    wide = " wide" if chart.form != "lines" or len(groups) == 1 else ""
+    heads = ("panel", "change" if chart.form == "heat" else "subject", "numbers")
     return tag(
         "section",
         # Not the same heading twice.
         ("" if chart.title == family else tag("h3", text(chart.title)))
         + tag("p", text(first), class_="note")
+        + (_legend(chart.panels[0]) if chart.form == "heat" else "")
         + tag("div", "".join(figures), class_="plots" + wide)
         + (details("How to read it", tag("p", text(rest))) if rest else "")
-        + details("Numbers", table(("panel", "subject", "numbers"), numbers, chart.title, row_heads=2)),
+        + details("Numbers", table(heads, numbers, chart.title, row_heads=2)),
         class_="chart",
         id=f"chart-{chart.name}",
     )
@@ -161,3 +175,46 @@ def _plane(chart, panel):
         "series": [_series(chart, series) for series in panel.series],
         "guides": _guides(panel, (vertical["low"], vertical["high"])),
     }
+
+
+def _heat(panel):
+    """Colours, places and texts of a heat map, which the page's script only draws."""
+    return {
+        "form": "heat",
+        "title": panel.title,
+        "rows": panel.rows,
+        "columns": panel.columns,
+        "places": places(panel),
+        "tiles": [
+            [row, column, tile.step, tile.text, tile.mark, tile.detail] for (row, column), tile in panel.tiles.items()
+        ],
+        "groups": [[first, last, *_size(size)] for first, last, size in panel.groups],
+        "sizes": [_size(size) for size in panel.sizes],
+        "steps": shades.STEPS,
+        "inks": [shades.ink(step) for step, _ in shades.legend()],
+        "ink": shades.ON_PAPER,
+        # The labels, and what a column needs at least: a finger's width is too much for thirty of them.
+        "width": 7 * max(map(len, panel.rows)) + 16 * len(panel.columns) + 60 if len(panel.columns) > 12 else 0,
+    }
+
+
+def _size(size):
+    return [size.text, shades.grey(size.share), size.detail] if size else ["", None, ""]
+
+
+def _legend(panel):
+    """The steps of the colours, and what the marks mean."""
+    parts = []
+    for step, words in shades.legend():
+        light, dark = shades.colours(step)
+        parts.append(tag("span", tag("i", "", class_="shade", style=f"--light:{light};--dark:{dark}") + text(words)))
+    steps = "".join(parts)
+    ends = tag("span", "← per cent less time"), tag("span", "per cent more time →")
+    return tag("p", ends[0] + steps + ends[1], class_="shades note") + tag("p", text(panel.legend), class_="note")
+
+
+_DOCUMENTS = {
+    "dots": _rows,
+    "lines": lambda chart: [_plane(chart, panel) for panel in chart.panels],
+    "heat": lambda chart: [_heat(panel) for panel in chart.panels],
+}

@@ -9,7 +9,7 @@ from plotly.offline import get_plotlyjs
 
 from ..files import replace
 from ..findings import findings
-from . import chart_section, environment_section, summary_section, table_section, validity_section
+from . import ablation_section, chart_section, environment_section, summary_section, table_section, validity_section
 from .copies import PAGE
 from .html import compact, data, tag, text
 
@@ -26,19 +26,25 @@ def write(results, charts, missing, validation, copies, folder):
 
 def document(results, charts, missing, validation, copies):
     """The page as a text."""
-    found = findings(results)
-    overview, plots_html, plots = chart_section.sections(charts, summary_section.in_short(found))
+    is_about_changes = results.general is not results
+    # What is said of subjects is said without the changes of their strategies.
+    subjects = results.defaults
+    found = findings(subjects)
+    if subjects is not results and all(arm.subject.is_ours for arm in subjects.arms):
+        found = [one for one in found if one.is_choice]
+    below = {"ablation": ablation_section.section(results)}
+    pictures, plots = chart_section.sections(charts, summary_section.in_short(found), below, is_about_changes)
+    has_summary = bool(found) or subjects is results
     title = "opbench: " + ", ".join(source.name for source in results.sources)
     body = (
         tag("a", "Skip to the pictures", href="#toggles", class_="skip")
-        + _header(results, found)
-        + _contents(charts)
+        + _header(results, found, is_about_changes)
+        + _contents(charts, has_summary, is_about_changes)
         + tag(
             "main",
             _toggles(charts)
-            + overview
-            + plots_html
-            + summary_section.section(results, found)
+            + pictures
+            + (summary_section.section(subjects, found) if has_summary else "")
             + environment_section.section(results)
             + validity_section.section(results, missing, validation)
             + table_section.section(results, _files(copies.links)),
@@ -85,14 +91,17 @@ def _files(links):
     return tag("p", "The rows behind every number:") + tag("ul", items, class_="files")
 
 
-def _header(results, found):
-    subjects = ", ".join(str(arm) for arm in results.arms)
+def _header(results, found, is_about_changes):
+    subjects = ", ".join(str(arm) for arm in results.general.arms)
+    if results.general is not results:
+        subjects += f"; {len(results.variants) - len(results.general.variants)} changes of their strategies"
     return tag(
         "header",
         tag("h1", "opbench report")
-        + summary_section.first_sentence(found)
+        + (ablation_section.lead(results) if is_about_changes or not found else summary_section.first_sentence(found))
         + tag("p", text(" ".join([*_occasions(results), _better(results)])), class_="note", id="occasion")
-        + tag("p", text(f"Measured: {subjects}."), class_="note with-room"),
+        + tag("p", text(f"Measured: {subjects}."), class_="note with-room")
+        + ablation_section.left_out(results),
     )
 
 
@@ -109,15 +118,15 @@ def _occasions(results):
 
 
 def _better(results):
-    if results.reference is None:
+    if results.reference is None or results.general is not results:
         return "Less time is better."
     return f"Less time is better: in the first picture what stands further left; {results.reference} is at 1."
 
 
-def _contents(charts):
+def _contents(charts, has_summary, is_about_changes):
     places = [
-        *chart_section.links(charts),
-        ("summary", "Which subject"),
+        *chart_section.links(charts, is_about_changes),
+        *([("summary", "Which subject")] if has_summary else []),
         ("environment", "Environment"),
         ("validity", "Validity"),
         ("table", "All numbers"),

@@ -2,6 +2,7 @@
 
 import shlex
 
+from ..data.environment import blocks_words
 from .html import details, tag, text
 
 _WORDS = (
@@ -29,7 +30,7 @@ def section(results):
     for source in results.sources:
         if len(results.sources) > 1:
             parts.append(tag("h3", text(source.name)))
-        parts.append(_one(source, {arm.subject.name for arm in results.arms}))
+        parts.append(_one(source, {arm.subject.name for arm in results.general.arms}))
     return tag("section", "".join(parts), id="environment", aria_labelledby="environment-title")
 
 
@@ -48,7 +49,7 @@ def _one(source, measured):
         )
         for words, value in pairs
     ]
-    if effort := _effort(record.get("effort")):
+    if effort := _effort(record):
         pairs.append(("effort", effort))
     pairs += [
         (f"subject {one['name']}", one["summary"]) for one in record.get("subjects", []) if one["name"] in measured
@@ -65,13 +66,13 @@ def _one(source, measured):
     return content
 
 
-def _effort(effort):
+def _effort(record):
     """In words, where the record has what they need."""
+    effort = record.get("effort") or {}
     try:
-        milliseconds = effort["target"] / 1e6
         return (
-            f"{effort['blocks']} blocks, in each a process per cell with {effort['values']} values of at least "
-            f"{milliseconds:g} ms after {effort['warmups']} to warm up"
+            f"{blocks_words(record)}; in each a process per cell with {effort['values']} values of at least "
+            f"{effort['target'] / 1e6:g} ms after {effort['lead_in'] / 1e6:g} ms of lead-in"
         )
     except (KeyError, TypeError, OverflowError):
         return None

@@ -178,12 +178,116 @@
     };
   }
 
+  /** Changes below one another, kinds of work side by side; the texts and colours are those of the page. */
+  function heat(plot, index) {
+    const own = dark.matches ? 1 : 0;
+    const available = document.getElementById(`plot-${index}`).clientWidth;
+    const ROW = 21, SIDE = narrow ? 34 : 46, GAP = 8;
+    const size = narrow ? 10.5 : 12;
+    const longest = (texts) => Math.max(...texts.map((text) => text.length));
+    // As far from the left in all of them.
+    const left = Math.max(longest(plots.flatMap((one) => one.rows ?? [])), 12) * size * 0.58 + 14;
+    const columns = plot.places.at(-1) + 1;
+    const cell = Math.min(110, (available - left - SIDE - GAP - 4) / columns);
+    const below = plot.rows.length + 0.35;
+    // A pixel, in cells and rows.
+    const [w, h] = [1 / cell, 1 / ROW];
+    const shapes = [];
+    const texts = { x: [], y: [], text: [], color: [] };
+    const marks = { x: [], y: [], color: [] };
+    // What stands under the pointer: an invisible mark in the middle of each cell.
+    const points = { x: [], y: [], detail: [] };
+    const box = (x0, x1, y0, y1, fillcolor) => {
+      const own = { x0: x0 + w, x1: x1 - w, y0: y0 + h, y1: y1 - h, fillcolor };
+      shapes.push({ type: "rect", xref: "x", yref: "y", line: { width: 0 }, layer: "below", ...own });
+    };
+    const point = (x, y, detail) => {
+      points.x.push(x);
+      points.y.push(y);
+      points.detail.push(wrapped(detail));
+    };
+    const write = (x, y, text, color) => {
+      texts.x.push(x);
+      texts.y.push(y);
+      texts.text.push(text);
+      texts.color.push(color);
+    };
+    const put = (x, y, mark, color) => {
+      if (mark !== "●") return write(x, y, plain(mark), color);
+      marks.x.push(x);
+      marks.y.push(y);
+      marks.color.push(color);
+    };
+
+    for (const [row, column, step, text, mark, detail] of plot.tiles) {
+      const x = plot.places[column], colour = plot.inks[step + 5][own];
+      box(x, x + 1, row, row + 1, plot.steps[step + 5][own]);
+      point(x + 0.5, row + 0.5, detail);
+      const fits = cell >= 6.2 * Math.max(text.length, 4) - (text.length < 4 ? 1 : 0);
+      if (fits) write(x + 0.5, row + 0.5, mark && cell >= 32 ? `<b>${plain(text)}</b>` : plain(text), colour);
+      // The mark stands at the right of the number, in the corner where that is near, and alone without a number.
+      const [dx, dy] = !fits ? [0.5, 0.5] : cell >= 44 ? [1 - 9 * w, 0.5] : [1 - 3.5 * w, 3.5 * h];
+      if (mark) put(x + dx, row + dy, mark, colour);
+    }
+    const side = columns + GAP * w, right = side + SIDE * w;
+    for (const [first, last, text, grey, detail] of plot.groups) {
+      const line = { color: style("--soft"), width: 1 };
+      if (first) shapes.push({ type: "line", xref: "paper", yref: "y", x0: 0, x1: 1, y0: first, y1: first, line });
+      if (!grey) continue;
+      box(side, right, first, last, grey[own]);
+      point((side + right) / 2, (first + last) / 2, detail);
+      write((side + right) / 2, (first + last) / 2, plain(text), plot.ink[own]);
+    }
+    plot.sizes.forEach(([text, grey, detail], column) => {
+      if (!grey) return;
+      const x = plot.places[column];
+      box(x, x + 1, below, below + 1, grey[own]);
+      point(x + 0.5, below + 0.5, detail);
+      if (cell >= 25) write(x + 0.5, below + 0.5, plain(text), plot.ink[own]);
+    });
+
+    // The names of columns stand side by side where they have room.
+    const upright = longest(plot.columns) * size * 0.55 > cell - 4;
+    const top = upright ? longest(plot.columns) * size * 0.58 + 14 : 26;
+    const clear = { ticks: "outside", tickcolor: "rgba(0,0,0,0)" };
+    const bare = { showgrid: false, zeroline: false, fixedrange: true, tickfont: { size }, ...clear };
+    const quiet = { type: "scatter", hoverinfo: "skip", showlegend: false, cliponaxis: false };
+    const font = { size: Math.min(12, Math.max(9, cell / 2.9)), color: texts.color };
+    return {
+      data: [
+        {
+          ...quiet, hoverinfo: undefined, mode: "markers", x: points.x, y: points.y, customdata: points.detail,
+          hovertemplate: "%{customdata}<extra></extra>", marker: { size: Math.min(cell, ROW) * 0.9, opacity: 0 },
+        },
+        { ...quiet, mode: "text", x: texts.x, y: texts.y, text: texts.text, textfont: font },
+        {
+          ...quiet, mode: "markers", x: marks.x, y: marks.y,
+          marker: { size: cell >= 44 ? 5.5 : 4, color: marks.color },
+        },
+      ],
+      layout: layout(top + (below + 1) * ROW + 8, {
+        // A table of few columns is no wider than it needs.
+        margin: { l: left, r: Math.max(2, available - left - right * cell - 2), t: top, b: 8 },
+        shapes, dragmode: false,
+        xaxis: {
+          ...bare, range: [0, right], side: "top", ticklen: 3, tickangle: upright ? -90 : 0,
+          tickvals: plot.places.map((one) => one + 0.5), ticktext: plot.columns.map(plain),
+        },
+        yaxis: {
+          ...bare, range: [below + 1, 0], ticklen: 5,
+          tickvals: [...plot.rows.map((_, row) => row + 0.5), below + 0.5],
+          ticktext: [...plot.rows.map(plain), "mean size, %"],
+        },
+      }),
+    };
+  }
+
   // Without Plotly's own bar: it covers marks, cannot be reached by keyboard, and has a button that leads off the page.
   const config = { responsive: true, displayModeBar: false };
 
   function draw() {
     return Promise.all(plots.map((plot, index) => {
-      const drawn = plot.form === "dots" ? dots(plot) : plane(plot);
+      const drawn = { dots, plane, lines: plane, heat }[plot.form](plot, index);
       return Plotly.react(`plot-${index}`, drawn.data, drawn.layout, config);
     }));
   }

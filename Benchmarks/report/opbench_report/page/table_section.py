@@ -102,7 +102,7 @@ def _note(results):
         return f"There is no ratio, since no result names the subject to compare with. {_MEDIAN}"
     return (
         f"The ratio is to {results.reference} in the same blocks, with its 95 % interval; ~ marks an interval wider than"
-        f" ±5 %. {_MEDIAN}"
+        f" ±5 %, or ±15 % beyond a ratio of 3. {_MEDIAN}"
     )
 
 

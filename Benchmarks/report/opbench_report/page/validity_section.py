@@ -1,7 +1,6 @@
 """Whether it is to be believed: the laboratory's own test, what was left out, which ratios are rough, what failed."""
 
-import re
-
+from ..data.environment import blocks_run
 from ..data.metrics import percent, ratio
 from ..data.statistics import half_width, is_rough
 from .html import details, table, tag, text
@@ -34,7 +33,7 @@ def _source(source, is_named):
     outcome, prefix = source.outcome, f"{source.name}: " if is_named else ""
     lines = []
     disturbed, excluded = outcome.get("disturbed_blocks", []), outcome.get("excluded_blocks", [])
-    total = _blocks(source.record)
+    total = blocks_run(source.record)
     of_all = f" of {total}" if total else ""
     share = f" ({percent(len(disturbed) / total)})" if total else ""
     if disturbed:
@@ -69,15 +68,6 @@ def _source(source, is_named):
     return content
 
 
-def _blocks(record):
-    """How many blocks the plan had, over all scenarios; None where the record does not say."""
-    effort, cells = record.get("effort"), record.get("cells")
-    if not isinstance(effort, dict) or not isinstance(effort.get("blocks"), int) or not isinstance(cells, list):
-        return None
-    scenarios = {re.sub(r" on \S+ \(", " (", str(cell), count=1) for cell in cells}
-    return len(scenarios) * effort["blocks"] or None
-
-
 def _rough(results):
     """Which ratios are not to be leaned on: their differences of a few per cent are those of the machine."""
     cells = [
@@ -87,7 +77,7 @@ def _rough(results):
         return ""
     without = [one for one in cells if not one[2].has_interval]
     rough = [one for one in cells if is_rough(one[2])]
-    sentence = f"{len(rough)} of {len(cells)} ratios of times have an interval wider than ±5 % (~)."
+    sentence = f"{len(rough)} of {len(cells)} ratios of times have an interval wider than ±5 %, or ±15 % beyond a ratio of 3 (~)."
     if without:
         sentence += f" {len(without)} have no interval, which needs six blocks."
     content = tag("p", text(sentence))

@@ -6,6 +6,7 @@ import os
 
 from ..files import replace
 from .dots import draw_dots
+from .heat import heat_figure
 from .lines import draw_panel
 from .style import INK, PARAMETERS, WIDTH, for_the_web, marker_style, pyplot
 
@@ -17,7 +18,7 @@ _MANY = 9
 def render(chart, folder, source, kinds=KINDS):
     """Writes `<name>.svg` and `<name>.png`; `source` goes into their metadata."""
     with pyplot.rc_context(PARAMETERS):
-        figure = _dots_figure(chart) if chart.form == "dots" else _grid_figure(chart)
+        figure = _FIGURES[chart.form](chart)
         try:
             about = {
                 "svg": {"Title": chart.title, "Source": source, "Creator": "opbench", "Date": None},
@@ -30,6 +31,12 @@ def render(chart, folder, source, kinds=KINDS):
                 replace(os.path.join(folder, f"{chart.name}.{kind}"), for_the_web(drawn) if kind == "svg" else drawn)
         finally:
             pyplot.close(figure)
+
+
+def _heat_figure(chart):
+    figure = heat_figure(chart)
+    _title(figure, chart, figure.get_figheight())
+    return figure
 
 
 def _dots_figure(chart):
@@ -110,3 +117,6 @@ def _handle(arm, name):
 
 def _title(figure, chart, height):
     figure.text(0.012, 1 - 0.1 / height, chart.title, ha="left", va="top", fontsize=9.5, fontweight="bold", color=INK)
+
+
+_FIGURES = {"dots": _dots_figure, "lines": _grid_figure, "heat": _heat_figure}

@@ -6,6 +6,7 @@ matplotlib.use("Agg")
 
 from matplotlib import pyplot  # noqa: E402  (the backend is chosen first)
 
+from ..charts import shades  # noqa: E402
 from ..subjects import dark_colours  # noqa: E402
 
 INK = "#222222"
@@ -42,6 +43,8 @@ PARAMETERS = {
     "savefig.dpi": 200,
     # Text stays text: it can be found and read aloud, and a figure of all subjects stays small.
     "svg.fonttype": "none",
+    # A name with a dollar sign is no formula.
+    "text.parse_math": False,
     # The same picture gets the same bytes.
     "svg.hashsalt": "opbench",
 }
@@ -56,7 +59,7 @@ def for_the_web(svg):
     svg = svg.replace(b"'DejaVu Sans'", b"'DejaVu Sans', Verdana, sans-serif")
     rules = "".join(
         f'[style*="{kind}: {light}"]{{{kind}:{dark}!important}}'
-        for light, dark in sorted((_DARK | dark_colours()).items())
+        for light, dark in sorted((_DARK | dark_colours() | shades.dark_colours()).items())
         for kind in ("fill", "stroke")
         if f"{kind}: {light}".encode() in svg
     )

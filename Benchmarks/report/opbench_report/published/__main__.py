@@ -1,5 +1,5 @@
-"""`publish FILE.csv [--validation validate.txt]` and `check [--write]`, for scripts/results/reference and
-scripts/check/results."""
+"""`publish FILE.csv [--validation validate.txt]`, `ablation FILE.csv…` and `check [--write]`, for
+scripts/results/reference, scripts/results/ablation.py and scripts/check/results."""
 
 import argparse
 import os
@@ -8,7 +8,7 @@ import sys
 from ..complaint import USAGE, Complaint, exit_code
 from .check import disagreements
 from .publish import publish, write_texts
-from . import texts
+from . import ablation, texts
 
 _CHECK = "check/results"
 
@@ -30,11 +30,16 @@ def _run(arguments):
     publishing = commands.add_parser("publish")
     publishing.add_argument("csv")
     publishing.add_argument("--validation")
+    changes = commands.add_parser("ablation")
+    changes.add_argument("files", nargs="+", metavar="FILE.csv")
     checking = commands.add_parser("check")
     checking.add_argument("--write", action="store_true", help="make README.md, SUMMARY.md and the figures again")
     options = parser.parse_args(arguments)
     if options.command == "check":
         return exit_code(_CHECK, lambda: _check(options.root, options.write))
+    if options.command == "ablation":
+        ablation.publish(options.files, options.root)
+        return print(f"{ablation.FOLDER}/ shows the new results")
     publish(options.csv, options.validation, options.root)
     print("results/ and README.md show the new results")
 
@@ -43,7 +48,9 @@ def _check(root, writes):
     has_results = os.path.exists(os.path.join(root, "results", texts.CSV))
     if writes and has_results:
         write_texts(root)
-    found = disagreements(root)
+    if writes:
+        ablation.write(root)
+    found = disagreements(root) + ablation.disagreements(root)
     for line in found:
         print(f"{_CHECK}: {line}", file=sys.stderr)
     if found:

@@ -2,6 +2,7 @@
 
 import shlex
 
+from ..data.environment import blocks_words
 from ..data.metrics import percent
 from ..data.statistics import is_rough
 from ..findings import findings, only_one
@@ -16,30 +17,37 @@ FIGURES = (*(name for names in PARTS.values() for name in names), *TABLE)
 CSV = "reference.csv.gz"
 
 
-def provenance(results):
-    """What made the numbers, where and when, from the environment beside them."""
-    source = results.sources[0]
+def made(source):
+    """What made a result, where and when, from the environment beside it."""
     record = source.record
     if record is None:
         return "The environment of this run is not known."
-    outcome, effort = record.get("outcome", {}), record.get("effort", {})
+    outcome = record.get("outcome", {})
     command = shlex.join(["opbench", *map(str, record.get("arguments", [])[1:])])
     when = str(record.get("started_at", ""))[:10]
     words = [f"Made by `{command}` on {when}, commit {str(record.get('commit') or 'unknown')[:7]}"]
     words += [str(record[key]) for key in ("toolchain", "cpu_model", "allocator") if record.get(key)]
     words.append(f"{record.get('cpus_allowed', '?')} CPUs, Linux {record.get('kernel', '?')}")
-    sentence = ", ".join(words) + f"; {effort.get('blocks', '?')} blocks, seed {record.get('seed', '?')}."
+    sentence = ", ".join(words) + f"; {blocks_words(record)}, seed {record.get('seed', '?')}."
     excluded = len(outcome.get("excluded_blocks", []))
     steal = outcome.get("steal_share")
     if isinstance(steal, (int, float)):
         sentence += (
             f" Other guests of the host took {percent(steal)} of the CPU time; {excluded} blocks are left out for it."
         )
+    return sentence
+
+
+def provenance(results):
+    """What made the numbers, where and when, and how narrow they are."""
+    sentence = made(results.sources[0])
+    if results.sources[0].record is None:
+        return sentence
     ratios = [cell.ratio for line in results.primary_lines() for cell in line.cells.values() if cell.ratio]
     if not ratios:
         return sentence
     rough, without = sum(map(is_rough, ratios)), sum(not ratio.has_interval for ratio in ratios)
-    sentence += f" {rough} of {len(ratios)} ratios of times have an interval wider than ±5 % (`~`)"
+    sentence += f" {rough} of {len(ratios)} ratios of times have an interval wider than ±5 %, or ±15 % beyond 3 (`~`)"
     return sentence + (f", {without} have no interval, which needs six blocks." if without else ".")
 
 
@@ -61,7 +69,7 @@ def _numbers(results, folder):
     return [
         (
             f"Ratios to {results.subjects.reference_words} in the same blocks, with 95 % intervals: below 1 is less time, memory or"
-            " disorder. `~` marks one whose interval is wider than ±5 %. In parentheses are medians over processes, which"
+            " disorder. `~` marks one whose interval is wider than ±5 %, or ±15 % beyond a ratio of 3. In parentheses are medians over processes, which"
             " hold for this machine. `-` is what a subject cannot do or what was not measured, `failed` a cell without a"
             " number, whose reason stands at the end."
         ),

@@ -1,0 +1,40 @@
+#!/usr/bin/env python3
+"""Puts results of `opbench ablate` into results/ablation/, in the place of those that are there, and makes README.md
+and the picture beside them: what each decision of a strategy is worth.
+
+scripts/results/ablation.py X.csv [Y.csv ...] takes results, each with its .env.json beside it.
+
+The page has the command, the machine, the table, a sentence for each change, and what others published for the same
+decision: Benchmarks/report/opbench_report/published/prior_art.py has that as data. scripts/check/results fails when
+the page is not what the rows say, and makes it again with --write.
+
+It runs in the virtual environment of scripts/plot, which it sets up where there is none.
+"""
+
+import os
+import pathlib
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+# "$1" is the checkout; what follows are the results.
+SCRIPT = """
+cd "$1"
+source scripts/support/python-environment
+python_environment ablation .build/plot-venv Benchmarks/report/requirements.txt
+export PYTHONPATH="$PWD/Benchmarks/report" PYTHONDONTWRITEBYTECODE=1
+exec "$python" -P -m opbench_report.published ablation "${@:2}"
+"""
+
+
+def main(arguments):
+    if not arguments or any(one.startswith("-") for one in arguments):
+        print("ablation: takes results of opbench ablate, such as X.csv", file=sys.stderr)
+        return 64
+    # Paths are relative to where the caller stands.
+    paths = [os.path.abspath(one) for one in arguments]
+    sys.stdout.flush()
+    os.execvp("bash", ["bash", "-euo", "pipefail", "-c", SCRIPT, "ablation", str(ROOT), *paths])
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
