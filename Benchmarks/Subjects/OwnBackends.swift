@@ -43,7 +43,10 @@ public enum StealingChoice: BackendChoice {
   public static var summary: String { "our operation queue on the work-stealing pool" }
   public static var bareSummary: String { "the work-stealing pool, closures submitted to it directly" }
   public static func makeBackend(workers: Int, fairnessInterval: Int) -> StealingBackend {
-    StealingBackend(workers: workers, fairnessInterval: fairnessInterval)
+    let backend = StealingBackend(
+      workers: workers, fairnessInterval: fairnessInterval, strategy: SubjectVariant.stealing)
+    MadeBackends.add(backend)
+    return backend
   }
 }
 
@@ -52,7 +55,10 @@ public enum ThreadPoolChoice: BackendChoice {
   public static var summary: String { "our operation queue on the pool with one lock" }
   public static var bareSummary: String { "the pool with one lock, closures submitted to it directly" }
   public static func makeBackend(workers: Int, fairnessInterval: Int) -> ThreadPoolBackend {
-    ThreadPoolBackend(workers: workers, fairnessInterval: fairnessInterval)
+    let backend = ThreadPoolBackend(
+      workers: workers, fairnessInterval: fairnessInterval, strategy: SubjectVariant.threadPool)
+    MadeBackends.add(backend)
+    return backend
   }
 }
 

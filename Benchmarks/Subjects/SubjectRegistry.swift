@@ -63,6 +63,8 @@ public struct SubjectInfo: Hashable, Sendable {
   public let workersAreAdjustable: Bool
   /// The benchmarks that the subject has programs for, as `family/benchmark`; nil: all that its abilities allow.
   public let benchmarks: Set<String>?
+  /// The reason why a benchmark is not among them, where the subject has one of its own.
+  public var reasons: [String: String] = [:]
 
   package var facts: SubjectFacts { SubjectFacts(name, role: role, summary: summary) }
 }

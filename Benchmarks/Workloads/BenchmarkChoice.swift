@@ -14,6 +14,9 @@ package struct BenchmarkChoice: Sendable {
     self.variants = variants
   }
 
+  /// Whether the benchmark itself has no parameters that run unasked.
+  package var hasOnlyVariants: Bool { workload.parameterSets().isEmpty }
+
   package var withVariants: BenchmarkChoice {
     BenchmarkChoice(workload, parameterSets: parameterSets + variants, variants: [])
   }

@@ -10,6 +10,8 @@ package struct Catalogue: Sendable {
     workloads = Self.made(try Replay(graphs: graphs, seed: seed))
   }
 
+  package func metrics(of name: BenchmarkName) -> [Metric] { workloads.first { $0.name == name }?.metrics ?? [] }
+
   /// One benchmark, in the process that measures it. Nothing is read or generated for other benchmarks. Nil when there
   /// is no such benchmark.
   package static func workload(_ name: BenchmarkName, context: String, seed: UInt64) throws -> (any Workload)? {
@@ -62,6 +64,13 @@ package struct Catalogue: Sendable {
       Sleepers(),
       NestedWait(),
       IdleCPU(),
+      TreePeak(),
+      Burst(),
+      Pipeline(),
+      Urgent(),
+      OneProducer(),
+      OneLock(),
+      WaitingParents(),
     ]
   }
 }

@@ -6,7 +6,9 @@ extension Workload {
   package func obstacle(_ subject: SubjectInfo, _ parameters: Parameters = [:]) -> String? {
     var needs = needs(parameters)
     if let benchmarks = subject.benchmarks {
-      guard benchmarks.contains("\(name)") else { return "its program has no such benchmark" }
+      guard benchmarks.contains("\(name)") else {
+        return subject.reasons["\(name)"] ?? "its program has no such benchmark"
+      }
       // The program of the subject has a form of its own for the needs of the benchmark, but not for the additional
       // needs of single parameters.
       needs.subtract(self.needs)

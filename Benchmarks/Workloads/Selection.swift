@@ -16,9 +16,9 @@ package struct Selection: Sendable {
   package var allocator = Allocator.system
   /// How long starting a process takes, in seconds.
   package var startup = Plan.usualStartup
-  /// The estimated seconds that the run may take with three arms, and in proportion with more arms; nil: as long as the
-  /// effort takes.
-  package var budget: Double?
+  /// Whether the time of the goal is the user's. Another goal's time is for three arms, and more arms have more in
+  /// proportion.
+  package var isTimeGiven = false
   package var peers: PeerPrograms
 
   package init(
@@ -37,17 +37,36 @@ package struct Selection: Sendable {
     let subjects = try subjects()
     let arms = try arms(subjects)
     let chosen = try chosen(catalogue)
+    var effort = effort
+    if !isTimeGiven { effort.goal?.seconds *= max(1, Double(arms.count) / 3) }
     func fitted(_ choices: [BenchmarkChoice]) -> Plan {
-      let plan = Plan(
+      Plan(
         scenarios: choices.flatMap { scenarios($0, arms) }.filter { !$0.arms.isEmpty }, effort: effort, seed: seed,
-        allocator: allocator, startup: startup)
-      return budget.map { plan.fitted(seconds: $0 * max(1, Double(arms.count) / 3)) } ?? plan
+        allocator: allocator, startup: startup
+      ).fitted
     }
     var plan = fitted(chosen)
     let whole = fitted(chosen.map(\.withVariants))
     let planned = Set(plan.scenarios.map(\.scenario))
     plan.leftOut = LeftOut(
       whole.scenarios.map(\.scenario).filter { !planned.contains($0) }, seconds: whole.estimatedSeconds)
+    return plan
+  }
+
+  /// The plan of an ablation: the first subject against each of the others, without references. Scenarios without a time to
+  /// compare, and subjects that cannot run all that the first can, have no place in it. Allocations are not counted.
+  package func ablation(_ catalogue: Catalogue) throws -> Plan {
+    let subjects = try subjects(withReferences: false)
+    let arms = try arms(subjects)
+    let planned = try chosen(catalogue).flatMap { scenarios($0, arms) }.filter {
+      $0.arms.count > 1 && Metric.primaryTime(of: catalogue.metrics(of: $0.scenario.name)) != nil
+    }
+    guard !planned.isEmpty else {
+      throw Complaint(.usage, "'\(benchmark ?? "")' matches no benchmark that has a time and runs on \(names[0])")
+    }
+    var plan = Plan(
+      scenarios: planned.map(\.withoutCounting), effort: effort, seed: seed, allocator: allocator, startup: startup)
+    plan.isAblation = true
     return plan
   }
 
@@ -67,14 +86,14 @@ package struct Selection: Sendable {
 
   /// The named subjects in the given order, without repetition, and the references that run beside them. Names may be
   /// separated by commas.
-  func subjects() throws -> [SubjectInfo] {
+  package func subjects(withReferences: Bool = true) throws -> [SubjectInfo] {
     let known = SubjectRegistry.all
-    let asked = names.flatMap { $0.split(separator: ",").map { String($0.drop { $0 == " " }) } }
+    let asked = names.flatMap(SubjectVariant.names)
     var chosen: [SubjectInfo] = []
     for name in asked {
       if name == "all" {
         chosen += known
-      } else if let subject = known.first(where: { $0.name == name }) {
+      } else if let subject = try subject(name) {
         chosen.append(subject)
       } else {
         let all = known.map(\.name) + ["all"]
@@ -87,8 +106,16 @@ package struct Selection: Sendable {
     if chosen.allSatisfy(isMissing) {
       throw Complaint(.usage, chosen.map { PeerPrograms.advice($0.name) }.joined(separator: "; "))
     }
-    chosen += known.filter { SubjectRegistry.references.contains($0.name) }
+    if withReferences { chosen += known.filter { SubjectRegistry.references.contains($0.name) } }
     return chosen.enumerated().filter { index, subject in !chosen[..<index].contains(subject) }.map(\.element)
+  }
+
+  private func subject(_ name: String) throws -> SubjectInfo? {
+    do {
+      return try SubjectRegistry.subject(name)
+    } catch {
+      throw Complaint(.usage, "--backend '\(name)': \(error)")
+    }
   }
 
   /// The peers that were asked for and are not built. Their cells stay empty.
@@ -152,10 +179,11 @@ package struct Selection: Sendable {
     }
   }
 
-  /// The benchmarks that the expression asks for; without an expression, every benchmark.
+  /// The benchmarks that the expression asks for; without an expression, every benchmark. A benchmark that has nothing
+  /// but variants has no place in a run of everything. The variants run when the expression asks for that benchmark.
   private func chosen(_ catalogue: Catalogue) throws -> [BenchmarkChoice] {
     let choices = try BenchmarkChoice.all(catalogue, matching: benchmark, option: "--benchmark")
-      .map { variants ? $0.withVariants : $0 }
+      .map { variants || benchmark != nil && $0.hasOnlyVariants ? $0.withVariants : $0 }
     guard choices.contains(where: { !$0.parameterSets.isEmpty }) else {
       let names = choices.map { "\($0.workload.name)" }.joined(separator: ", ")
       throw Complaint(

@@ -30,7 +30,8 @@ package protocol Workload: Sendable {
   /// Whether allocations per operation are counted, in a process of their own.
   var countsAllocations: Bool { get }
 
-  /// The parameters of the default run, the same for every subject.
+  /// The parameters of the default run, the same for every subject. A benchmark without any is no part of that run, and
+  /// runs with its `extendedParameterSets` when the user names it.
   func parameterSets() -> [Parameters]
   /// The additional parameters of a run with `--variants`: sizes and shapes that take too long to run unasked.
   func extendedParameterSets() -> [Parameters]

@@ -24,11 +24,15 @@ struct OpbenchSuite: Suite {
     guard let parameters = Parameters(request.parameters),
       let workload = try Catalogue.workload(request.name, context: request.context, seed: request.seed)
     else { return nil }
-    return try workload.prepare(
-      subject: request.subject,
+    let variant = try SubjectVariant(request.subject)
+    try variant.choose()
+    var trial = try workload.prepare(
+      subject: variant.subject,
       Setting(
         parameters: parameters, workers: request.workers, seed: request.seed, spin: request.spin,
         serviceTime: request.serviceTime))
+    trial?.schedulerCounts = MadeBackends.counts
+    return trial
   }
 
   func launch(_ request: MeasureRequest, environment: [String: String], timeout: Double) -> ProcessOutcome {

@@ -63,13 +63,18 @@ struct Run: ParsableCommand {
     let progress = Progress()
     for peer in try selection.missingPeers() { progress.say("\(PeerPrograms.advice(peer)); its cells stay empty") }
     for line in try selection.leftOut(catalogue) { progress.say(line) }
-    try RunWork(OpbenchSuite(), plan, context: RunContext(graphs: graph).text).run(options, trace: trace)
+    var work = RunWork(OpbenchSuite(), plan, context: RunContext(graphs: graph).text)
+    let subjects = try selection.subjects()
+    // The subjects with strategies stand behind the subjects as they are.
+    work.subjects += subjects.map(\.facts).filter { !work.subjects.contains($0) }
+    try work.run(options, trace: trace)
   }
 
   /// The subjects to trace: only this library's queues can be traced.
   private func tracedSubjects(of plan: Plan) throws -> Set<String> {
     let ours = SubjectRegistry.all.filter { $0.role == .ours }.map(\.name)
-    let traced = Set(plan.scenarios.flatMap(\.arms).map(\.subject)).intersection(ours)
+    let all = Set(plan.scenarios.flatMap(\.arms).map(\.subject))
+    let traced = try all.filter { ours.contains(try SubjectVariant($0).subject) }
     guard !traced.isEmpty else {
       throw Complaint(
         .usage, "--trace shows operations of \(ours.joined(separator: ", ")), and this run has none of them")
@@ -80,12 +85,13 @@ struct Run: ParsableCommand {
   private func selection() throws -> Selection {
     var selection = Selection(
       names: backend, benchmark: benchmark, workers: try workers.map(workerCounts),
-      effort: options.effort(full: .full, quick: .quick), seed: options.seed)
+      effort: options.effort(
+        full: .full, quick: .quick, usualSeconds: options.quick ? Effort.quickBudget : Effort.fullBudget),
+      seed: options.seed)
     selection.allocator = try options.chosenAllocator()
     selection.variants = variants
     selection.startup = Execution.startupSeconds()
-    // A run with a given effort has no budget.
-    if options.leavesEffortOpen { selection.budget = options.quick ? Effort.quickBudget : Effort.fullBudget }
+    selection.isTimeGiven = options.budget != nil
     return selection
   }
 

@@ -60,8 +60,50 @@ struct CoverageTests {
       let alone = Statistics.estimate(pairs.map { Glibc.log($0.numerator) }).interval!
       unpairedWidths += alone.upperBound - alone.lowerBound
     }
-    expect(paired, of: trials, rate: try #require(Statistics.medianRanks(blocks)).coverage, isExact: true)
+    expect(paired, of: trials, rate: try #require(SignedRank.coverage(blocks)), isExact: true)
     #expect(widths < unpairedWidths / 4)
+  }
+
+  /// What the difference of two arms may look like when both have the same noise.
+  enum Shape: CaseIterable {
+    case normal, heavyTails, skew, twoStates
+
+    func next(_ noise: inout Noise) -> Double {
+      switch self {
+      case .normal: noise.next()
+      // The ratio of two normal numbers has no variance at all.
+      case .heavyTails: noise.next() / noise.next()
+      case .skew: exp(noise.next())
+      case .twoStates: 0.1 * noise.next() + (noise.next() > 0.5 ? 1 : 0)
+      }
+    }
+  }
+
+  @Test(arguments: Shape.allCases, [6, 9, 15, 22, 40])
+  func theIntervalOfARatioHoldsWhateverTheNoise(shape: Shape, blocks: Int) throws {
+    var noise = Noise("\(shape)-\(blocks)")
+    let trials = 2_000
+    let hits = (0..<trials).count { _ in
+      let differences = (0..<blocks).map { _ in 0.3 + shape.next(&noise) - shape.next(&noise) }
+      return Statistics.pairedEstimate(differences).interval!.contains(0.3)
+    }
+    expect(hits, of: trials, rate: try #require(SignedRank.coverage(blocks)), isExact: true)
+  }
+
+  /// The reason for signed ranks: they need fewer blocks.
+  @Test func signedRanksAreNarrowerOfFewBlocks() {
+    for shape in Shape.allCases where shape != .heavyTails {
+      var noise = Noise("widths-\(shape)")
+      var ratios: [Double] = []
+      for _ in 0..<300 {
+        let differences = (0..<22).map { _ in shape.next(&noise) - shape.next(&noise) }
+        let (ranked, signed) = (Statistics.pairedEstimate(differences), Statistics.estimate(differences))
+        ratios.append(
+          (ranked.interval!.upperBound - ranked.interval!.lowerBound)
+            / (signed.interval!.upperBound - signed.interval!.lowerBound))
+      }
+      #expect(Statistics.median(ratios) < 0.95, "\(shape)")
+    }
   }
 
   @Test func widenedIntervalsHoldTogether() {

@@ -26,17 +26,22 @@ final class FakeWorld {
   }
 
   var checkpoints: [RunResult] = []
+  /// What all processes so far have taken.
+  var nanoseconds: UInt64 = 0
 
   func run(_ plan: Plan, counting: [String: String]? = nil, earlier: EarlierRun = EarlierRun()) -> RunResult {
     let world = RunWorld(
       launch: { request, environment, _ in
         self.requests.append(request)
         self.environments.append(environment)
-        return self.answer(request)
+        let outcome = self.answer(request)
+        self.nanoseconds += outcome.nanoseconds
+        return outcome
       },
       showProgress: { done, total, _, left in #expect(done < total && left >= 0) },
       say: { self.said.append($0) },
       record: { self.rows += $0 }, checkpoint: { self.checkpoints.append($0) }, isInterrupted: { self.isInterrupted },
+      now: { self.nanoseconds },
       countingEnvironment: counting)
     var session = RunSession(
       plan, runID: "run", spin: Spin(roundsPerMicrosecond: 1), context: "g.json", world: world,

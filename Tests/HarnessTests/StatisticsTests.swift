@@ -151,10 +151,17 @@ struct StatisticsTests {
     #expect(Statistics.medianRanks(6) != nil)
   }
 
-  @Test func unstableBeyondFivePercent() {
-    #expect(!Estimate(median: 100, interval: 95...105, count: 10).isUnstable)
-    #expect(Estimate(median: 100, interval: 94...105, count: 10).isUnstable)
-    #expect(!Estimate(median: 100, interval: nil, count: 3).isUnstable)
+  /// Of the logarithms: x0.5 is as far from x1 as x2.
+  @Test func roughBeyondFivePercent() throws {
+    func ratio(_ interval: ClosedRange<Double>?) -> Estimate { Estimate(median: 1, interval: interval, count: 10) }
+    #expect(!ratio(0.96...1.05).isRough && ratio(0.94...1.05).isRough && !ratio(nil).isRough)
+    #expect(abs(try #require(ratio(0.5...2).ratioHalfWidth) - Glibc.log(2)) < 1e-12)
+    #expect(ratio(nil).ratioHalfWidth == nil && ratio(0...1).ratioHalfWidth == nil)
+    // Far from 1 three times as much is as sharp: 20 [18.2, 22] is, 2 [1.82, 2.2] is not, nor is 0.5.
+    func scaled(_ median: Double) -> Bool {
+      Estimate(median: median, interval: median / 1.1...median * 1.1, count: 10).isRough
+    }
+    #expect(!scaled(20) && !scaled(0.05) && !scaled(3.01) && scaled(2.99) && scaled(2) && scaled(0.5))
   }
 }
 

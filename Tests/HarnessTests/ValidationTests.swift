@@ -35,9 +35,10 @@ struct ValidationTests {
       flagged += validation.findings[0].flagged
       passed += validation.equalsPass ? 1 : 0
     }
-    // 22 blocks flag 1.7 % of equals: about 8 of 480, and no other share than none of 12 is below 5 %.
-    #expect(1...23 ~= flagged, "\(flagged) of 480 equals were told apart")
-    #expect(passed >= 20)
+    // 28 blocks flag 4.9 % of equals: 24 of 480, give or take four times five.
+    #expect(4...44 ~= flagged, "\(flagged) of 480 equals were told apart")
+    // What chance flags fails no laboratory, but for one in twenty whose widened intervals are unlucky.
+    #expect(passed >= 33, "\(passed) of 40 passed")
   }
 
   @Test func aNoisyOneMissesSmallDelays() {
@@ -52,14 +53,26 @@ struct ValidationTests {
     #expect(!validation.equalsPass && validation.findings[0].share == 1)
   }
 
-  /// With the fewest rounds one comparison of equals may be flagged, with one less none.
-  @Test func theFewestRoundsLeaveRoomForOne() {
+  /// Of the fewest comparisons one is the stated share.
+  @Test func theFewestRoundsShowAShareOfFivePercent() {
     for benchmarks in 1...30 {
       let rounds = Validation.fewestRounds(benchmarks: benchmarks)
       #expect(1 / Double(rounds * benchmarks) <= Validation.statedLevel)
       #expect(rounds == 1 || 1 / Double((rounds - 1) * benchmarks) > Validation.statedLevel)
     }
     #expect(Validation.fewestRounds(benchmarks: 6) == 4)
+  }
+
+  /// 5 % are promised, and counts of 72 waver: 8 are within what chance does, 9 are not.
+  @Test func moreThanChanceFlagsFails() {
+    func passes(_ flagged: Int, of comparisons: Int) -> Bool {
+      Validation.Finding(
+        level: Validation.again, comparisons: comparisons, flagged: flagged, flaggedWidened: 0, ratio: 1,
+        halfWidth: 0.02
+      ).isWithinStatedLevel
+    }
+    #expect(passes(0, of: 72) && passes(8, of: 72) && !passes(9, of: 72))
+    #expect(passes(2, of: 12) && !passes(4, of: 12) && !passes(0, of: 0))
   }
 
   @Test func nothingMeasuredIsNothingShown() {

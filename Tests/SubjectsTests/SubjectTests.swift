@@ -123,7 +123,10 @@ struct SubjectTests {
 
   @Test func rolesAreAsTheSpecificationSays() {
     #expect(SubjectRegistry.references == ["foundation", "raw-dispatch"])
-    #expect(SubjectRegistry.all.filter { $0.role == .peer }.map(\.name) == ["tbb", "tbb-flow", "rayon", "go"])
+    #expect(
+      SubjectRegistry.all.filter { $0.role == .peer }.map(\.name) == [
+        "tbb", "tbb-flow", "openmp-gcc", "openmp-llvm", "starpu", "rayon", "tokio", "go",
+      ])
     #expect(SubjectRegistry.all.allSatisfy { !$0.summary.isEmpty && !$0.summary.contains("\n") })
     #expect(SubjectRegistry.all.filter { !$0.abilities.contains(.threads) }.map(\.name) == ["serial"])
   }

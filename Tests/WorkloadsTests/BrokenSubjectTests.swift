@@ -216,6 +216,12 @@ struct BrokenSubjectTests {
     let nested: Parameters = ["outer": "2", "depth": "1", "work_ns": "0"]
     #expect(throws: CheckFailed.self) { try measure(NestedWait(), nested, RunsNothing.self) }
     #expect(throws: CheckFailed.self) { try measure(NestedWait(), nested, RunsTwice.self) }
+    let parents: Parameters = ["children": "2", "depth": "1", "work_ns": "0"]
+    #expect(throws: CheckFailed.self) { try measure(WaitingParents(), parents, RunsNothing.self) }
+    #expect(throws: CheckFailed.self) { try measure(WaitingParents(), parents, RunsTwice.self) }
+    let urgent: Parameters = ["backlog": "20", "work_ns": "0", "urgent": "2", "interval_us": "10"]
+    #expect(throws: CheckFailed.self) { try measure(Urgent(), urgent, RunsNothing.self) }
+    #expect(throws: CheckFailed.self) { try measure(Urgent(), urgent, RunsTwice.self) }
   }
 
   @Test func cancelledOperationsThatRun() {

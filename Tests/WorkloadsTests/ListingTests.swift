@@ -37,6 +37,15 @@ struct ListingTests {
     #expect(!text.contains("overhead/"))
   }
 
+  @Test func whatIsNoPartOfADefaultRunIsListed() throws {
+    #expect(ListingOverview(try listing()).text(width: 100).contains("\n  strategy "))
+    let text = ListingDetails(try listing("strategy/burst")).text(width: 100)
+    let heading = "  in a run that names the benchmark, or with --variants\n"
+    #expect(text.contains(heading + "    ops=64;state=idle;work_ns=1000"))
+    let sets = ListingDocument(try listing("strategy/burst")).benchmarks.flatMap(\.parameterSets)
+    #expect(sets.count == 2 && sets.allSatisfy(\.isVariant))
+  }
+
   @Test func emptyCellsHaveTheirReasons() throws {
     let text = ListingDetails(try listing("rank-error")).text(width: 200)
     #expect(text.contains("empty for  ") && text.contains("it has no operations with dependencies and priorities"))

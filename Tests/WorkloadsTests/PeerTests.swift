@@ -151,6 +151,9 @@ struct PeerTests {
     // Batches in a form of its own, though it has no operations.
     #expect(try obstacle("tbb", batch) == nil && obstacle("rayon", batch) == nil)
     #expect(try obstacle("go", batch) == "its program has no such benchmark")
+    let contended = BenchmarkName("overhead", "contended-add")
+    #expect(try obstacle("starpu", contended) == nil)
+    #expect(try obstacle("openmp-gcc", contended)?.contains("belongs to the team") == true)
     let fib = BenchmarkName("forkjoin", "fib")
     #expect(try obstacle("tbb", fib, ["n": "10", "join": "counter"]) == nil)
     #expect(try obstacle("tbb", fib, ["n": "10", "join": "dependency"])?.hasPrefix("it has no operations") == true)
@@ -169,12 +172,81 @@ struct PeerTests {
     for word in ["rayon is not built", "scripts/peers go", "golang-go"] {
       #expect(complaint?.description.contains(word) == true)
     }
-    #expect(try Self.selection("all", none).missingPeers() == ["tbb", "tbb-flow", "rayon", "go"])
+    #expect(try Self.selection("all", none).missingPeers() == Peer.all.map(\.name))
   }
 
   @Test func onlyWhatIsAskedForRunsBesideTheStandingReferences() throws {
     let plan = try Self.selection("stealing", PeerPrograms(folders: [])).plan(try Catalogue(graphs: [], seed: 1))
     #expect(plan.arms.map(\.subject) == ["stealing", "foundation", "raw-dispatch"])
+  }
+}
+
+/// Strategies of peers, written as those of our backends.
+struct PeerStrategyTests {
+  @Test func aStrategyIsReadAndWrittenInItsOwnOrder() throws {
+    #expect(try SubjectVariant("tokio(global=08;lifo=off)").name == "tokio(lifo=off;global=8)")
+    #expect(try SubjectVariant("starpu(sched=lws;backoff=32)").name == "starpu")
+    #expect(try SubjectVariant("starpu()").name == "starpu")
+    let subject = try #require(try SubjectRegistry.subject("openmp-gcc(wait=active)"))
+    #expect(subject.name == "openmp-gcc(wait=active)" && subject.summary.hasSuffix("libgomp, with wait=active"))
+    #expect(subject.role == .peer && subject.benchmarks?.isEmpty == false && !subject.reasons.isEmpty)
+  }
+
+  @Test(arguments: [
+    ("go(lifo=off)", "'go' has no strategy to choose: openmp-gcc, openmp-llvm, starpu, stealing, "),
+    ("tokio(fifo=off)", "there is no decision 'fifo': there are lifo, global"),
+    ("tokio(lifo=maybe)", "'lifo' has no choice 'maybe': it takes on or off"),
+    ("tokio(global=often)", "'global' has no choice 'often': it takes default or N (N from 1 to 1000000)"),
+    ("tokio(global=0)", "'global=0' is out of range: N takes numbers from 1 to 1000000"),
+    ("tokio(lifo=on;lifo=off)", "'lifo' is given twice: it takes one choice"),
+    ("tokio(lifo)", "'lifo' is no decision: it takes name=choice, with ; between, such as lifo=off"),
+  ])
+  func aMistakeIsOneLine(_ name: String, _ words: String) {
+    #expect {
+      try SubjectVariant(name)
+    } throws: {
+      "\($0)".hasPrefix(words) && !"\($0)".contains("\n")
+    }
+  }
+
+  @Test func theDefaultIsAChoice() throws {
+    for peer in Peer.all {
+      #expect(Set(peer.decisions.map(\.name)).count == peer.decisions.count)
+      for decision in peer.decisions {
+        #expect(try SubjectVariant("\(peer.name)(\(decision.name)=\(decision.usual))").name == peer.name)
+      }
+    }
+  }
+
+  @Test func theListingHasWhatCanBeChosen() throws {
+    let listing = try Listing(try Catalogue(graphs: [], seed: 1), matching: "tokio", peers: PeerPrograms(folders: []))
+    let text = ListingDetails(listing).text(width: 100)
+    for words in ["--backend 'tokio(lifo=off;global=8)'", "global=default  as Tokio chooses (default)", "global=N"] {
+      #expect(text.contains(words), "\(text)")
+    }
+  }
+
+  /// The program of a peer is the same for all strategies, and it is told.
+  @Test func aStrategyGoesToTheProgramOfThePeer() throws {
+    let folder = try TemporaryFolder()
+    let program = folder.write("#!/bin/sh\nprintf 'failure\\t%s\\n' \"$*\"\n", to: "starpu")
+    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: program)
+    let programs = PeerPrograms(folders: [folder.path])
+    #expect(programs.program("starpu(sched=eager;bind=off)") == program)
+    #expect(PeerPrograms.advice("starpu(sched=eager)") == PeerPrograms.advice("starpu"))
+    func told(_ subject: String) throws -> String {
+      let request = PeerTests.request(BenchmarkName("overhead", "external-add"), ["ops": "10"], on: subject)
+      let outcome = try #require(PeerLauncher(programs).launch(request, environment: [:], timeout: 30))
+      return outcome.lines.joined(separator: "\n")
+    }
+    #expect(try told("starpu(bind=off;sched=eager)").contains(" strategy=sched=eager;bind=off "))
+    #expect(try !told("starpu").contains("strategy"))
+    let selection = PeerTests.selection("starpu(sched=eager),starpu,stealing", programs)
+    #expect(try selection.missingPeers().isEmpty)
+    let added = try #require(
+      try selection.plan(try Catalogue(graphs: [], seed: 1)).scenarios
+        .first { $0.scenario.name.benchmark == "external-add" })
+    #expect(added.arms.map(\.subject).prefix(3) == ["starpu(sched=eager)", "starpu", "stealing"])
   }
 }
 
@@ -292,6 +364,46 @@ struct BuiltPeerTests {
       for words in wrong {
         let outcome = ProcessRunner.run(program, Self.chain + words, timeout: 30)
         #expect(Self.isRefused(outcome), "\(peer.name) \(words): \(outcome.lines)")
+      }
+    }
+  }
+
+  /// Each choice of each peer. Numbers stand at the ends of their range.
+  static let choices: [(peer: String, strategy: String)] = Peer.all.flatMap { peer in
+    peer.decisions.flatMap { decision in
+      decision.choices.flatMap { choice in
+        (choice.range.map { ["\($0.lowerBound)", "\($0.upperBound)"] } ?? [choice.text])
+          .map { (peer: peer.name, strategy: "\(decision.name)=\($0)") }
+      }
+    }
+  }
+
+  @Test(.enabled(if: anyIsBuilt, "no peer is built: scripts/peers"), .serialized, arguments: choices)
+  func eachChoiceRuns(_ one: (peer: String, strategy: String)) {
+    guard let program = PeerPrograms.found().program(one.peer) else { return }
+    let fib = ["benchmark=forkjoin/fib", "param.n=10", "tasks=177", "expected=55", "workers=2"]
+    for words in [Self.chain, fib] {
+      let outcome = ProcessRunner.run(program, words + Self.timed + ["strategy=\(one.strategy)"], timeout: 60)
+      #expect(outcome.ending == .exited(0) && outcome.lines.last == "end", "\(outcome.lines)")
+    }
+  }
+
+  @Test(.enabled(if: anyIsBuilt, "no peer is built: scripts/peers"))
+  func aWrongStrategyIsOneLine() {
+    for (peer, program) in Self.built {
+      var wrong = ["nothing=1", "nothing"]
+      for decision in peer.decisions {
+        let (name, usual) = (decision.name, decision.usual)
+        let one = "\(name)=\(usual)"
+        wrong += ["\(name)=nothing", name, "\(name)=", "\(one);\(one)", "\(one);"]
+        for range in decision.choices.compactMap(\.range) {
+          let numbers = ["\(range.lowerBound - 1)", "\(range.upperBound + 1)", "18446744073709551616"]
+          wrong += numbers.map { "\(name)=\($0)" }
+        }
+      }
+      for strategy in wrong {
+        let outcome = ProcessRunner.run(program, Self.chain + Self.timed + ["strategy=\(strategy)"], timeout: 30)
+        #expect(Self.isRefused(outcome), "\(peer.name) \(strategy): \(outcome.lines)")
       }
     }
   }

@@ -34,7 +34,9 @@ struct PlanTests {
         "dependencies/replay", "priority/rank-error", "priority/wait-by-level", "cancellation/observe-running",
         "cancellation/cancel-all-pending", "cancellation/late-starts",
       ]))
-    let patterns = try plan(selection(benchmark: "graph$")).scenarios.compactMap { $0.scenario.parameters["pattern"] }
+    let patterns = try plan(selection(benchmark: "graph$", variants: true)).scenarios.compactMap {
+      $0.scenario.parameters["pattern"]
+    }
     #expect(Set(patterns) == Set(GraphPattern.allCases.map(\.rawValue)))
   }
 
@@ -68,6 +70,26 @@ struct PlanTests {
     let sets = catalogue.flatMap { $0.parameterSets() + $0.extendedParameterSets() }
     #expect(all.scenarios.count == sets.count)
     #expect(try #require(plan(selection()).leftOut).text.contains("(overhead "))
+  }
+
+  /// The benchmarks of strategies have no place in a run of everything, and need no flag when they are asked for.
+  @Test func whatIsNoPartOfADefaultRunRunsWhenItIsNamed() throws {
+    let usual = try plan(selection())
+    #expect(!usual.scenarios.contains { $0.scenario.name.family == "strategy" })
+    #expect(try #require(usual.leftOut).scenarios.contains { $0.name == Burst().name })
+    let named = try plan(selection(benchmark: "strategy/burst|fan-out"))
+    #expect(named.scenarios.map(\.scenario.name.benchmark) == ["fan-out", "burst", "burst"])
+    // Of the other benchmark the variants are still left out.
+    #expect(try #require(named.leftOut).scenarios.map(\.name.benchmark) == ["fan-out"])
+    let one = try plan(selection(benchmark: "burst .*state=idle"))
+    #expect(one.scenarios.map { $0.scenario.parameters["state"] } == ["idle"] && one.leftOut == nil)
+    let all = try plan(selection(benchmark: "strategy/", variants: true))
+    #expect(all.scenarios.map(\.scenario) == (try plan(selection(benchmark: "strategy/"))).scenarios.map(\.scenario))
+    #expect(Set(all.scenarios.map(\.scenario.name)).count == 7)
+    // A subject without operations is told what it cannot run, as with any other benchmark.
+    let urgent = selection(["stealing", "nio"], benchmark: "strategy/urgent")
+    let reasons = try urgent.leftOut(Catalogue(graphs: [], seed: 1))
+    #expect(reasons.first?.hasPrefix("nio, raw-dispatch cannot run strategy/urgent: it has no ") == true)
   }
 
   @Test func whoNamesOnlyVariantsIsToldSo() {
@@ -126,8 +148,8 @@ struct PlanTests {
     #expect(plan.steps.count == 3 + 4 * 3 + 3)
     // Calibrating, timing, and counting twice three repeats after one.
     let start = Plan.usualStartup
-    // Such long values are not led in; of five values one is counted.
-    let expected = 3 * (start + 0.25) + 12 * (start + 5 * 0.1) + 3 * (2 * start + 4 * 0.025)
+    // Such long values are not led in.
+    let expected = 3 * (start + 0.25) + 12 * (start + 5 * 0.1) + 3 * (2 * start + 7 * 0.025)
     #expect(abs(plan.estimatedSeconds - expected) < 1e-9)
     #expect(abs(plan.estimatedSeconds - plan.steps.reduce(0) { $0 + plan.estimate($1) }) < 1e-9)
   }
@@ -142,26 +164,28 @@ struct PlanTests {
   }
 
   @Test func theDefaultRunsAreShort() throws {
-    for (effort, budget, least) in [
-      (Effort.full, Effort.fullBudget, 12), (.quick, Effort.quickBudget, Effort.fewestBlocks),
-    ] {
-      var selection = selection(effort: effort)
-      selection.budget = budget
-      let plan = try plan(selection)
-      #expect(plan.estimatedSeconds <= budget && plan.effort.blocks >= least, "\(plan.effort)")
-      // Fewer values are the last resort.
-      #expect(plan.effort.values == effort.values || plan.effort.blocks == Effort.fewestBlocks)
+    for (effort, seconds) in [(Effort.full, Effort.fullBudget), (.quick, Effort.quickBudget)] {
+      let goal = Goal(halfWidth: Goal.usualHalfWidth, seconds: seconds)
+      let plan = try plan(selection(effort: effort.with(goal: goal)))
+      // Six blocks of everything leave time for what needs more.
+      #expect(plan.plannedSeconds <= seconds * 0.8 && plan.effort.blocks == Effort.fewestBlocks, "\(plan.effort)")
+      #expect(plan.estimatedSeconds == seconds && plan.effort.values == effort.values)
+      // More subjects have more time, unless the user gave it.
+      var more = selection(["all"], effort: effort.with(goal: goal))
+      let scaled = try #require(try self.plan(more).effort.goal)
+      #expect(abs(scaled.seconds - seconds * Double(SubjectRegistry.all.count) / 3) < 1e-6)
+      more.isTimeGiven = true
+      #expect(try self.plan(more).effort.goal == goal)
     }
   }
 
-  @Test func aBudgetSavesWhatCostsLeastFirst() throws {
-    let whole = try plan(selection(effort: .full))
-    #expect(whole.fitted(seconds: whole.estimatedSeconds).effort == .full)
-    let less = whole.fitted(seconds: whole.estimatedSeconds * 0.99).effort
-    #expect(less == Effort.full.with(blocks: Effort.full.blocks - 1))
-    let least = whole.fitted(seconds: 0).effort
-    #expect(least.blocks == Effort.fewestBlocks && least.values == 3)
-    #expect(whole.fitted(seconds: 0).scenarios.count == whole.scenarios.count)
+  @Test func fewerValuesWhereTimeIsShort() throws {
+    let goal = Goal(halfWidth: 0.05, seconds: 1)
+    let least = try plan(selection(effort: Effort.full.with(goal: goal)))
+    #expect(least.effort.values == 3 && least.effort.blocks == Effort.fewestBlocks)
+    #expect(least.scenarios.count == (try plan(selection())).scenarios.count)
+    let fixed = try plan(selection())
+    #expect(fixed.fitted.effort == fixed.effort)
   }
 
   @Test func samplesAreSpreadOverTheBlocks() throws {
@@ -195,8 +219,12 @@ struct PlanTests {
     }
     #expect(blocks.count == 8 * long.arms.count)
     // All arms of a block begin on the same CPU, the next block on the next; events are counted in as many blocks as do.
-    #expect((1...4).map { plan.place(plan.scenarios[0], block: $0) } == [0, 1, 2, 3])
-    #expect(plan.place(long, block: 3) == 0 && plan.place(long, block: 4) == nil && plan.place(long, block: 5) == 1)
+    func turn(_ planned: PlannedScenario, _ block: Int) -> Turn? {
+      plan.turns(block: block).first { $0.planned.scenario == planned.scenario }
+    }
+    let short = try #require(plan.scenarios.first { $0.scenario.name.benchmark != "metg" })
+    #expect((1...4).map { turn(short, $0)?.place } == [0, 1, 2, 3])
+    #expect(turn(long, 3)?.place == 0 && turn(long, 4) == nil && turn(long, 5)?.place == 1)
     #expect(plan.leadIn(long) == Effort.full.leadIn)
     let sleepers = try self.plan(selection(benchmark: "sleepers"))
     #expect(sleepers.blocks(sleepers.scenarios[0]) == 8 && sleepers.leadIn(sleepers.scenarios[0]) == 0)
@@ -205,9 +233,8 @@ struct PlanTests {
     #expect(graph.leadIn(graph.scenarios[0]) == 80_000_000)
     let quick = try self.plan(selection(benchmark: "graph .*=stencil_1d;", effort: .quick))
     #expect(quick.leadIn(quick.scenarios[0]) == Effort.quick.leadIn)
-    let short = try #require(plan.scenarios.first { $0.scenario.name.benchmark != "metg" })
-    #expect(plan.countsEvents(short, block: 8) && !plan.countsEvents(short, block: 9))
-    #expect(plan.countsEvents(long, block: 20))
+    #expect(try plan.countsEvents(#require(turn(short, 8))) && !plan.countsEvents(#require(turn(short, 9))))
+    #expect(try plan.countsEvents(#require(turn(long, 20))))
   }
 
   @Test func aHungProcessIsGivenUpSoon() throws {

@@ -15,10 +15,11 @@ struct WorkloadTests {
     var testDescription: String { "\(workload.name) \(parameters) on \(subject.name)" }
   }
 
-  /// What the default run measures, and of the rest what another kind of subject is needed for.
+  /// What the default run measures, and of the rest what another kind of subject is needed for. A benchmark that the
+  /// default run leaves out is there with everything.
   static func sets(_ workload: any Workload) -> [Parameters] {
-    workload.parameterSets()
-      + workload.extendedParameterSets().filter { workload.needs($0) != workload.needs }
+    let usual = workload.parameterSets()
+    return usual + workload.extendedParameterSets().filter { usual.isEmpty || workload.needs($0) != workload.needs }
   }
 
   /// Sizes that take no time, for benchmarks that would otherwise be long.
@@ -31,6 +32,13 @@ struct WorkloadTests {
     case "blocking/sleepers": ["bodies": "4", "sleep_ms": "2"]
     case "blocking/nested-wait": ["outer": "4", "depth": "2", "work_ns": "1000"]
     case "idle/cpu": ["ops": "2", "period_ms": "2"]
+    case "strategy/tree-peak": ["levels": "8"]
+    case "strategy/burst": parameters.merging(["ops": "16"])
+    case "strategy/pipeline": parameters.merging(["items": "60"])
+    case "strategy/urgent": ["backlog": "100", "work_ns": "5000", "urgent": "3", "interval_us": "20"]
+    case "strategy/one-producer": parameters.merging(["ops": "200"])
+    case "strategy/one-lock": parameters.merging(["ops": "400"])
+    case "strategy/waiting-parents": ["children": "2", "depth": "2", "work_ns": "1000"]
     case "dependencies/chain": parameters.merging(["length": "\(min(2_000, parameters.integer("length") ?? 0))"])
     case "dependencies/fan-in": parameters.merging(["width": "\(min(2_000, parameters.integer("width") ?? 0))"])
     default: parameters

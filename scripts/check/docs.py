@@ -34,7 +34,7 @@ SHOWN_TYPES = tuple(
     for name in ("Operation/Operation", "Operation/BlockOperation", "Operation/AsynchronousOperation", "Queue/OperationQueue")
 )
 PRODUCTS = ("opbench", "ReadmeSample", "DifferentialRunner", "StressRunner")
-LIBRARY = ("CPlatform", "Primitives", "OperationCore", "DispatchBackend", "ThreadPoolBackend", "StealingBackend", "Operations")
+LIBRARY = ("CPlatform", "Primitives", "Scheduling", "OperationCore", "DispatchBackend", "ThreadPoolBackend", "StealingBackend", "Operations")
 SECONDS = 180
 
 # (what a command is, what is run for it, why). The first that matches counts. \\1 is the rest of the command.
@@ -265,7 +265,7 @@ def replaced(command, used=None):
     narrow = re.search(r"\bopbench(?= --(?!help|version|generate)| run|$)(.*)", command)
     is_short = any(one in command for one in ("--dry-run", "--help")) or all(one in command for one in ("--quick", "--benchmark"))
     if narrow and not is_short:
-        rest = re.sub(r" --quick| --blocks \d+", "", narrow[1])
+        rest = re.sub(r" --quick| --blocks \d+| --until \S+| --budget \S+", "", narrow[1])
         rest += f" {NARROWED}" + ("" if "--benchmark" in rest else f" {ONE_BENCHMARK}")
         command = f"{command[: narrow.start()]}opbench{rest}"
         reason = f"{reason}; it measures" if reason else "it measures for minutes"

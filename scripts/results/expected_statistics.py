@@ -7,6 +7,7 @@ SciPy. With shared code a mistake would be in both, and no test would see it. Wh
 what Bonferroni divides, and how far the bootstrap's quantiles are moved outwards.
 """
 
+import bisect
 import json
 import pathlib
 
@@ -15,6 +16,8 @@ from scipy import stats
 
 SEED = 20240229
 SIZES = [1, 2, 5, 6, 7, 10, 11, 20, 33, 100]
+# With more differences the normal approximation is used.
+MOST_EXACT = 100
 CONFIDENCE = 0.95
 
 
@@ -28,19 +31,32 @@ def ranks(count, confidence=CONFIDENCE):
     return best
 
 
+def signed_rank_coverage(count, confidence=CONFIDENCE):
+    """The exact coverage of the narrowest signed-rank interval that reaches a confidence: the sums of ranks counted as the
+    coefficients of (1 + x)(1 + x^2)...(1 + x^n)."""
+    ways = [1.0]
+    for rank in range(1, count + 1):
+        ways = numpy.polymul(ways, [1.0] + [0.0] * (rank - 1) + [1.0])
+    coverages = 1 - 2 * numpy.cumsum(ways) / 2.0**count
+    reached = coverages[coverages >= confidence]
+    return float(reached[-1]) if len(reached) else None
+
+
 def widened(count, comparisons):
-    """The ranks for one of n comparisons (Bonferroni), the extremes where they do not reach that, and what all promise
-    together. None where the extremes do not reach 95 %."""
+    """The ranks for one of n comparisons (Bonferroni), the extremes where they do not reach that, and what the intervals of
+    all ratios promise together. None where the extremes do not reach 95 %."""
     if ranks(count) is None:
         return None
     extremes = {"lower": 1, "upper": count, "coverage": 1 - 2 * 0.5**count}
-    where = ranks(count, 1 - (1 - CONFIDENCE) / comparisons) or extremes
+    asked = 1 - (1 - CONFIDENCE) / comparisons
+    where = ranks(count, asked) or extremes
+    coverage = signed_rank_coverage(count, asked) or extremes["coverage"]
     return {
         "count": count,
         "comparisons": comparisons,
         "lower": where["lower"],
         "upper": where["upper"],
-        "together": max(0, 1 - comparisons * (1 - where["coverage"])),
+        "together": max(0, 1 - comparisons * (1 - coverage)),
     }
 
 
@@ -82,17 +98,36 @@ def sample(random, count):
     }
 
 
+def centre(logs):
+    """The centre of differences and its interval: the median of the Walsh averages, and between which of them SciPy's Wilcoxon
+    test does not tell a shift from 0."""
+    first, second = numpy.triu_indices(len(logs))
+    averages = numpy.sort((logs[first] + logs[second]) / 2)
+    if ranks(len(logs)) is None:
+        return numpy.median(averages), None
+    method = "exact" if len(logs) <= MOST_EXACT else "approx"
+
+    def is_held(gap):
+        """The answer of the test changes at the averages alone, so one shift in each gap tells."""
+        shift = (averages[gap] + averages[gap + 1]) / 2
+        return stats.wilcoxon(logs - shift, method=method, correction=True).pvalue > 1 - CONFIDENCE
+
+    middle = len(averages) // 2
+    lowest = bisect.bisect_left(range(middle), True, key=is_held)
+    highest = bisect.bisect_left(range(middle, len(averages) - 1), True, key=lambda gap: not is_held(gap)) + middle
+    return numpy.median(averages), (averages[lowest], averages[highest])
+
+
 def pairs(random, count):
     a = random.lognormal(3, 0.3, count)
     b = random.lognormal(4, 0.3, count)
-    logs = numpy.sort(numpy.log(a / b))
-    where = ranks(count)
+    middle, interval = centre(numpy.log(a / b))
     return {
         "numerators": a.tolist(),
         "denominators": b.tolist(),
-        "ratio": float(numpy.exp(numpy.median(logs))),
-        "lower": float(numpy.exp(logs[where["lower"] - 1])) if where else None,
-        "upper": float(numpy.exp(logs[where["upper"] - 1])) if where else None,
+        "ratio": float(numpy.exp(middle)),
+        "lower": float(numpy.exp(interval[0])) if interval else None,
+        "upper": float(numpy.exp(interval[1])) if interval else None,
     }
 
 
@@ -100,7 +135,7 @@ def main():
     random = numpy.random.default_rng(SEED)
     fixture = {
         "samples": [sample(random, count) for count in SIZES],
-        "pairs": [pairs(random, count) for count in SIZES],
+        "pairs": [pairs(random, count) for count in [*SIZES, 150]],
         "widened": [
             one for count in SIZES for comparisons in (1, 3, 25, 26, 135) if (one := widened(count, comparisons))
         ],
@@ -110,7 +145,7 @@ def main():
             for freedom in (1, 2, 3, 5, 9, 10, 19, 50)
             for p in (0.5, 0.9, 0.95, 0.99)
         ],
-        "bootstrap": [bootstrap(random, blocks, benchmarks) for blocks, benchmarks in ((6, 3), (10, 20), (20, 1))],
+        "bootstrap": [bootstrap(random, blocks, benchmarks) for blocks, benchmarks in ((6, 3), (10, 20), (20, 2))],
     }
     path = pathlib.Path(__file__).resolve().parents[2] / "Tests/HarnessTests/Fixtures/expected_statistics.json"
     path.parent.mkdir(exist_ok=True)

@@ -6,7 +6,7 @@ scripts/results/measure-targets makes the first, scripts/results/cost-curves the
 prints which benchmarks the targets need.
 
 What the first result does not hold is looked for in the next. Blocks that the run excluded do not count. Each target has a
-line: the ratio of two subjects or two benchmarks (paired by block, 95 % interval by order statistics), or a number of its own;
+line: the ratio of two subjects or two benchmarks (paired by block, with its 95 % interval), or a number of its own;
 the number of blocks; and whether the limit is met (the whole interval on the right side), missed (the whole interval on the
 wrong one), or within the interval. Fewer than six blocks have no interval and decide nothing. Allocations are counted exactly,
 in one block.
@@ -23,7 +23,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "Benchmarks/report"))
 
 from opbench_report.complaint import USAGE, Complaint, exit_code  # noqa: E402  (found through the path above)
-from opbench_report.data.statistics import paired_quotients  # noqa: E402
+from opbench_report.data.statistics import estimate, paired_quotients  # noqa: E402
 from opbench_report.targets import Cell, Run, Target, table  # noqa: E402
 
 DEFAULT = ["results/targets.csv.gz", "results/cost-curves/sizes.csv.gz"]
@@ -55,14 +55,15 @@ class EdgeMore(NamedTuple):
     sign = ""
     is_exact = False
 
-    def numbers(self, run):
+    def estimate(self, run):
         few, few_edges = self._cost(run, 4)
         many, many_edges = self._cost(run, 64)
-        return [
+        slopes = [
             (many[place] - few[place]) / (many_edges[place] - few_edges[place])
             for place in few_edges.keys() & many_edges.keys()
             if many_edges[place] > few_edges[place]
         ]
+        return estimate(slopes) if slopes else None
 
     def _cost(self, run, radix):
         """The time of an operation, and how many edges it has: its time over that of an edge."""

@@ -62,11 +62,9 @@ package struct CommonMeans: Sendable {
 
   private static func mean(_ arm: Arm, _ series: [RatioSeries], _ seed: UInt64) -> Mean? {
     guard let mean = GeometricMean(series, seed: seed) else { return nil }
-    let own = series.count == 1 ? Statistics.estimate(Array(series[0].logarithms.values)) : nil
     return Mean(
-      arm: arm, ratio: mean.ratio,
-      interval: own.map { $0.interval.map { exp($0.lowerBound)...exp($0.upperBound) } } ?? mean.interval,
-      benchmarks: mean.benchmarks, lines: series.count, blocks: mean.blocks)
+      arm: arm, ratio: mean.ratio, interval: mean.interval, benchmarks: mean.benchmarks, lines: series.count,
+      blocks: mean.blocks)
   }
 
   /// The logarithms of the ratios by block; nil without a common block. A number that is not positive has no ratio, and

@@ -8,7 +8,7 @@ extension Comparison {
     package let against: String
     package let a: Double
     package let b: Double
-    /// The ratio of A to B, with the interval of the sign test, widened for the number of comparisons.
+    /// The ratio of A to B, with the interval of the signed-rank test, widened for the number of comparisons.
     package let ratio: Estimate
     /// The logarithm of the ratio of each pair, by the place of the pair.
     package let logarithms: [Int: Double]

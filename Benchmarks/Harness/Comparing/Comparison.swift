@@ -107,7 +107,7 @@ package struct Comparison: Sendable {
     self.common = common
     self.pairing = pairing
     let widening = Widening(
-      comparisons: pairs.count { Statistics.medianRanks($0.places.count) != nil })
+      comparisons: pairs.count { SignedRank.coverage($0.places.count) != nil })
     self.widening = widening
     let numbers = Self.numbers(pairs.flatMap(\.places))
     let lines = pairs.compactMap { pair -> Line? in

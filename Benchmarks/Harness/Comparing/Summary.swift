@@ -20,7 +20,7 @@ package struct Summary: Sendable {
 
   package let lines: [Line]
   /// The lines of the one time that stands for each benchmark, also when the table does not show them.
-  private let primaryLines: [Line]
+  package let primaryLines: [Line]
 
   /// The `excluded` blocks count for no arm. A cell that failed in one block has no number from the other blocks
   /// either.

@@ -13,6 +13,10 @@ package struct EarlierRun: Sendable {
   /// The run's identifier; nil when there was no earlier run.
   package var runID: String?
   package var spin: Spin?
+  /// The cells that the run measures in every third block; nil when that was not decided yet.
+  package var seldom: Set<CellKey>?
+  /// How long the run has taken so far, in seconds.
+  package var seconds = 0.0
 
   /// No earlier run: nothing to resume.
   package init() {}
@@ -95,7 +99,7 @@ package struct EarlierRun: Sendable {
     spin = record.spin
     let planned = Planned(plan)
     rows = try found.map { row in
-      guard let cell = planned.cell(row), (0...plan.effort.blocks).contains(row.block) else {
+      guard let cell = planned.cell(row), plan.holds(block: row.block) else {
         throw Complaint(.badInput, "\(source): block \(row.block) of \(row.cell) is not in the plan of this command")
       }
       return Row(
@@ -107,6 +111,8 @@ package struct EarlierRun: Sendable {
     let scenarios = Dictionary(plan.scenarios.map { ("\($0.scenario)", $0.scenario) }) { first, _ in first }
     let cells = Dictionary(plan.scenarios.flatMap(\.cells).map { ("\($0)", $0) }) { first, _ in first }
     for (name, count) in record.outcome.repeats { if let known = cells[name] { repeats[known] = count } }
+    seldom = record.outcome.seldom.map { Set($0.compactMap { cells[$0] }) }
+    seconds = record.outcome.seconds
     for block in record.outcome.disturbedBlocks {
       if let known = scenarios[Self.name(block.benchmark, block.params)] {
         disturbed.insert(ScenarioBlock(known, block: block.block))

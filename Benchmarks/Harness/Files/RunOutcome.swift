@@ -28,6 +28,10 @@ package struct RunOutcome: Codable, Hashable, Sendable {
   package var excludedBlocks: [Block] = []
   package var failures: [FailedCell] = []
   package var wasInterrupted = false
+  /// The number of blocks that were run, over all scenarios; nil in a record from before runs had goals.
+  package var blockCount: Int?
+  /// The cells that were measured in a third of the blocks; nil when that was not decided.
+  package var seldom: [String]?
   /// Where the time went, and what was expected. A resumed run has only the figures of its last part.
   package var spent: [String: RunResult.Spent] = [:]
 
@@ -45,6 +49,8 @@ package struct RunOutcome: Codable, Hashable, Sendable {
     }.sorted { ($0.benchmark, $0.params, $0.backend) < ($1.benchmark, $1.params, $1.backend) }
     wasInterrupted = result.wasInterrupted
     spent = result.spent
+    blockCount = result.blocksRun.count
+    seldom = result.seldom.map { $0.map(\.description).sorted() }
   }
 
   private static func blocks(_ places: Set<ScenarioBlock>) -> [Block] {

@@ -56,6 +56,7 @@ package struct MeasuringProcess {
     var reported: Set<Metric> = []
     var taken = 0
     let cost = ProcessCost()
+    let counts = trial.schedulerCounts?()
     let start = Clock.now()
     while taken < values, taken < Self.leastValues || Clock.now() - start < budget {
       taken += 1
@@ -63,6 +64,11 @@ package struct MeasuringProcess {
       for reading in value.readings { write(.reading(valueIndex: taken, reading)) }
       reported.formUnion(value.readings.map(\.metric))
       samples += value.samples
+    }
+    if let counts, let now = trial.schedulerCounts?() {
+      for reading in now.readings(since: counts, operations: trial.operationsPerRepeat * repeats * taken) {
+        write(.reading(valueIndex: 0, reading))
+      }
     }
     // A benchmark that is about such a metric reports its own number for the metric.
     for reading in cost.readings(operations: trial.operationsPerRepeat * repeats * taken)

@@ -37,6 +37,8 @@ package struct Metric: Hashable, Sendable {
   /// Jain's index of the shares of several: (sum x)^2 / (n * sum x^2). The index is 1 when all got the same, and 1/n
   /// when one got all.
   package static let jain = Metric("jain", unit: "ratio")
+  /// The largest number of operations at one time that were added and had not started.
+  package static let peakPending = Metric("peak_pending", unit: "operations")
   /// The smallest share of the whole; 1/n when all got the same.
   package static let minShare = Metric("min_share", unit: "ratio")
 
@@ -60,8 +62,15 @@ package struct Metric: Hashable, Sendable {
   package static let instructionsPerOp = Metric("instructions_per_op", unit: "instructions")
   package static let cyclesPerOp = Metric("cycles_per_op", unit: "cycles")
 
-  /// The metrics that every timed process reports once, with any benchmark; see `ProcessCost` and `PerfCount`.
-  package static let process = [threadsCreated, peakRSS, runDelayNsPerOp] + PerfEvent.all.map(\.metric)
+  package static let stealsPerOp = Metric("steals_per_op", unit: "steals")
+  package static let failedStealsPerOp = Metric("failed_steals_per_op", unit: "searches")
+  package static let wakesPerOp = Metric("wakes_per_op", unit: "wakes")
+  /// What a subject reports that counts what its threads do; see `SchedulerCounts`.
+  package static let scheduling = [stealsPerOp, failedStealsPerOp, wakesPerOp]
+
+  /// The metrics that every timed process reports once, with any benchmark; see `ProcessCost`, `SchedulerCounts` and
+  /// `PerfCount`.
+  package static let process = [threadsCreated, peakRSS, runDelayNsPerOp] + scheduling + PerfEvent.all.map(\.metric)
 
   /// The metrics that every counting process reports once, with any benchmark.
   package static let counting = [retainedBytesPerOp]

@@ -26,7 +26,7 @@ extension Metric {
     let costs = [
       "ns", "bytes", "allocations", "percent", "switches", "migrations", "faults", "instructions", "cycles",
     ]
-    return costs.contains(unit) || self == .lateStarts || isOfDistribution ? .less : nil
+    return costs.contains(unit) || [.lateStarts, .peakPending].contains(self) || isOfDistribution ? .less : nil
   }
 
   private var words: String { Self.named[self] ?? percentileWords ?? plainWords }
@@ -49,9 +49,13 @@ extension Metric {
     .inversion: "priority inversion, mean",
     .inversionMax: "priority inversion, maximum",
     .lateStarts: "bodies begun too late",
+    .peakPending: "most operations pending at once",
     .minShare: "smallest share",
     .jain: "Jain's index",
     .peakRSS: "peak memory",
+    .stealsPerOp: "jobs taken from other workers, per operation",
+    .failedStealsPerOp: "searches that found no job, per operation",
+    .wakesPerOp: "sleeping threads woken, per operation",
   ]
 
   /// Words such as `latency, p99.9` for `latency_p999_ns`, and `rank error, mean`.

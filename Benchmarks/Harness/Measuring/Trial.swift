@@ -13,6 +13,9 @@ package struct Trial {
   /// closure does not count. A process that counts allocations does not ask.
   package var ownReadings: ((_ operations: Int) throws -> [Reading])?
 
+  /// What the subject's threads have done so far; nil when the subject does not count.
+  package var schedulerCounts: (() -> SchedulerCounts?)?
+
   /// A value without a repeat. The counting process subtracts what it allocates, such as a task around the repeats. Nil
   /// when a repeat has so many operations that this does not matter.
   package var idle: (() throws -> Void)?

@@ -94,7 +94,16 @@ package enum ProcessRunner {
     merged.merge(environment) { $1 }
     let pairs = merged.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
     return withCStrings([executable] + arguments) { arguments in
-      withCStrings(pairs) { posix_spawnp(&identifier, executable, &actions, &attributes, arguments, $0) }
+      withCStrings(pairs) { pairs in
+        // A program that was just written is busy for a moment more: a child that another thread has forked still has it
+        // open for writing, until that child becomes its own program.
+        var error = ETXTBSY
+        for _ in 0..<100 where error == ETXTBSY {
+          error = posix_spawnp(&identifier, executable, &actions, &attributes, arguments, pairs)
+          if error == ETXTBSY { usleep(10_000) }
+        }
+        return error
+      }
     }
   }
 

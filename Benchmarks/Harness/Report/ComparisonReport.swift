@@ -34,12 +34,12 @@ package struct ComparisonReport {
     let fewer = count == 1 ? "" : "; --benchmark compares fewer"
     let least = Set(comparison.lines.map(\.ratio.count)).count == 1 ? "there are" : "some have only"
     guard let single = Widening(comparisons: 1).confidence(of: fewest),
-      let coverage = Statistics.medianRanks(
+      let coverage = SignedRank.coverage(
         fewest, confidence: max(single, comparison.widening.confidence(of: fewest) ?? 0))
     else { return "\(begin), and \(least) \(fewest), where 6 are the fewest for any interval\(fewer)" }
-    let missed = Int((Double(count) * (1 - coverage.coverage)).rounded(.up))
+    let missed = Int((Double(count) * (1 - coverage)).rounded(.up))
     return "\(begin), and \(least) \(fewest). Each interval by itself holds at "
-      + "\(Self.percent(coverage.coverage)) %: by chance up to \(missed) of \(count) miss the truth\(fewer)"
+      + "\(Self.percent(coverage)) %: by chance up to \(missed) of \(count) miss the truth\(fewer)"
   }
 
   /// Three significant digits, and two behind the point where three would read 100.
@@ -51,7 +51,7 @@ package struct ComparisonReport {
 
   /// Says what the intervals are.
   private var legend: String {
-    let paired = "x: median of the paired ratios \(comparison.sides.ratioName)"
+    let paired = "x: centre of the paired ratios \(comparison.sides.ratioName)"
     guard comparison.lines.contains(where: { $0.ratio.interval != nil }) else {
       return "\(paired). Below six blocks there is no interval."
     }
@@ -59,7 +59,7 @@ package struct ComparisonReport {
       caution == nil
       ? ", so wide that all \(comparison.widening.comparisons) together hold at 95 %"
       : ", from the lowest to the highest block: the widest there is"
-    return "\(paired) [interval of the sign test\(promise)]."
+    return "\(paired) [interval of the signed-rank test\(promise)]."
   }
 
   // MARK: Markdown

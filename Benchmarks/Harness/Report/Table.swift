@@ -95,9 +95,10 @@ package struct Table: Sendable {
     let cell =
       isCompared
       ? """
-      A cell: x ratio to \(reference), paired by block [95 % interval by order statistics, from 6 blocks on], and the \
+      A cell: x ratio to \(reference), paired by block [95 % interval of the signed-rank test, from 6 blocks on], and the \
       median over n processes; in a line without ratios, the median with its interval. Less than 1 is better for times, \
-      bytes and counts. ~ unstable: half the ratio's interval is wider than 5 %.
+      bytes and counts. ~ unstable: half the ratio's interval is wider than 5 %, or \
+      than 15 % beyond a ratio of 3.
       """ : "A cell: median over n processes [95 % interval by order statistics, from 6 processes on]."
     let mean =
       isCompared

@@ -21,7 +21,7 @@ struct TableCell {
     if metric.isDifference, let interval, interval.contains(0) {
       self = .plain("< \(format.format(interval.upperBound))\(format.suffix)")
     } else if let ratio = cell.ratio {
-      self.init(ratio: NumberFormat.ratio(ratio.median, ratio.interval) + (ratio.isUnstable ? "~" : ""), number: median)
+      self.init(ratio: NumberFormat.ratio(ratio.median, ratio.interval) + (ratio.isRough ? "~" : ""), number: median)
     } else if isCompared {
       self = .plain(median)
     } else {

@@ -3,8 +3,10 @@
 /// Processes of one program differ more than values of one process do, because a process keeps the placement of its
 /// memory and threads as long as the process lasts. So a run has many short processes rather than a few long ones.
 package struct Effort: Hashable, Sendable, CustomStringConvertible {
-  /// The number of fresh processes of each cell.
+  /// The number of fresh processes of each cell. With a goal, the number before the goal decides who has more.
   package var blocks: Int
+  /// How narrow the intervals are to become; nil when the number of blocks is all that there is.
+  package var goal: Goal?
   /// The most values that a process gives.
   package var values: Int
   /// How long a process works before its first value, in nanoseconds. The threads of a young process overlap more than
@@ -24,8 +26,10 @@ package struct Effort: Hashable, Sendable, CustomStringConvertible {
   package var eventBlocks: Int { samples < 1 ? 1 : longBlocks }
 
   package init(
-    blocks: Int, values: Int, leadIn: UInt64, target: UInt64, budget: UInt64, longBlocks: Int = 8, samples: Double = 1
+    blocks: Int, values: Int, leadIn: UInt64, target: UInt64, budget: UInt64, longBlocks: Int = 8, samples: Double = 1,
+    goal: Goal? = nil
   ) {
+    self.goal = goal
     self.longBlocks = longBlocks
     self.samples = samples
     self.blocks = blocks
@@ -41,18 +45,30 @@ package struct Effort: Hashable, Sendable, CustomStringConvertible {
     return copy
   }
 
+  /// Six blocks of everything, and then what the goal asks for.
+  package func with(goal: Goal) -> Effort {
+    var copy = with(blocks: Self.fewestBlocks)
+    copy.goal = goal
+    return copy
+  }
+
   /// How often a process counts allocations: a few times only, because the counts hardly vary.
-  package var countedValues: Int { values > 5 ? 2 : 1 }
+  package var countedValues: Int { samples < 1 ? 1 : 2 }
 
   /// The number of processes for which benchmarks say how many samples each takes. In a run with more processes, each
   /// takes fewer samples.
   package static let blocksOfSamples = 10
 
+  /// The number of blocks of a run with a goal for which the samples are shared out.
+  package static let blocksOfGoal = 20
+
   /// The fewest blocks that a plan is cut down to, because an interval needs six.
   package static let fewestBlocks = 6
 
   package var description: String {
-    "\(Count.of(blocks, "block")) of \(leadIn / 1_000_000) ms + \(Count.of(values, "value")) of \(target / 1_000_000) ms"
+    let process = "\(leadIn / 1_000_000) ms + \(Count.of(values, "value")) of \(target / 1_000_000) ms"
+    guard let goal else { return "\(Count.of(blocks, "block")) of \(process)" }
+    return "\(blocks) blocks or more, \(goal), of \(process)"
   }
 
   /// The estimated seconds that a default run may take: for one subject beside the two references, and for more
@@ -60,17 +76,16 @@ package struct Effort: Hashable, Sendable, CustomStringConvertible {
   package static let fullBudget = 285.0
   package static let quickBudget = 94.0
 
-  /// The full effort. The budget of the run then limits the number of blocks.
-  package static let full = Effort(
-    blocks: 40, values: 10, leadIn: 10_000_000, target: 2_000_000, budget: 20_000_000)
+  /// The full effort, without a goal.
+  package static let full = Effort(blocks: 40, values: 4, leadIn: 10_000_000, target: 2_000_000, budget: 8_000_000)
   /// A quick look at everything: fewer blocks and so wider intervals, from younger and shorter processes.
   package static let quick = Effort(
-    blocks: 12, values: 5, leadIn: 5_000_000, target: 2_000_000, budget: 10_000_000, longBlocks: 6, samples: 0.2)
+    blocks: 12, values: 3, leadIn: 5_000_000, target: 2_000_000, budget: 6_000_000, longBlocks: 6, samples: 0.2)
 }
 
 extension Effort: Codable {
   private enum CodingKeys: CodingKey {
-    case blocks, values, leadIn, target, budget, longBlocks, samples
+    case blocks, values, leadIn, target, budget, longBlocks, samples, goal
   }
 
   /// Results from before there were lead-ins are still compared and shown, but no plan resumes them.
@@ -82,6 +97,7 @@ extension Effort: Codable {
       target: try fields.decode(UInt64.self, forKey: .target),
       budget: try fields.decodeIfPresent(UInt64.self, forKey: .budget) ?? 0,
       longBlocks: try fields.decodeIfPresent(Int.self, forKey: .longBlocks) ?? 0,
-      samples: try fields.decodeIfPresent(Double.self, forKey: .samples) ?? 1)
+      samples: try fields.decodeIfPresent(Double.self, forKey: .samples) ?? 1,
+      goal: try fields.decodeIfPresent(Goal.self, forKey: .goal))
   }
 }

@@ -10,6 +10,8 @@ package struct Plan: Sendable {
   /// The subjects whose operations are recorded, in processes of their own after everything else. `fitted` does not
   /// count these processes.
   package var traced: Set<String> = []
+  /// Whether the first arm of each scenario is a default and the others are changes of it: see `Ablation`.
+  package var isAblation = false
   /// The scenarios that were asked for by name and do not run.
   package var leftOut: LeftOut?
 
@@ -52,7 +54,12 @@ package struct Plan: Sendable {
   }
 
   package var calibrations: [Step] {
-    scenarios.filter(\.repeats.isCalibrated).flatMap { $0.cells.map(Step.calibrate) }
+    scenarios.filter(\.repeats.isCalibrated).flatMap { calibrated($0).map(Step.calibrate) }
+  }
+
+  /// The cells that are calibrated. In an ablation the changes do as many repeats as the default.
+  package func calibrated(_ planned: PlannedScenario) -> [CellKey] {
+    isAblation ? Array(planned.cells.prefix(1)) : planned.cells
   }
 
   package var countings: [Step] {
@@ -65,15 +72,26 @@ package struct Plan: Sendable {
     scenarios.flatMap(\.cells).filter { traced.contains($0.arm.subject) }.map(Step.trace)
   }
 
-  /// One block: the scenarios in a shuffled order of this block. The arms of a scenario are next to one another, in the
-  /// order of the Latin square.
-  package func block(_ block: Int) -> [(scenario: PlannedScenario, order: [Arm])] {
-    var random = SeededGenerator(seed: seed, purpose: "scenario-order-\(block)")
-    return scenarios.shuffled(using: &random).compactMap { planned in
-      guard let turn = turn(planned, block: block) else { return nil }
-      let square = LatinSquare(size: planned.arms.count, seed: seed)
-      return (planned, square.order(block: turn - 1).map { planned.arms[$0] })
+  /// The turns of one block: the scenarios in a shuffled order of this block.
+  package func turns(block: Int) -> [Turn] {
+    shuffled(scenarios, block: block).compactMap { planned in
+      turn(planned, block: block).map {
+        let arms = isAblation ? Ablation.arms(planned.arms, block: block, seed: seed) : planned.arms
+        return turn(planned, block: block, number: $0, arms: arms)
+      }
     }
+  }
+
+  package func shuffled(_ scenarios: [PlannedScenario], block: Int) -> [PlannedScenario] {
+    var random = SeededGenerator(seed: seed, purpose: "scenario-order-\(block)")
+    return scenarios.shuffled(using: &random)
+  }
+
+  /// A turn of a scenario, with some of its arms in the order of the Latin square.
+  package func turn(_ planned: PlannedScenario, block: Int, number: Int, arms: [Arm]) -> Turn {
+    let square = LatinSquare(size: arms.count, seed: seed)
+    return Turn(
+      planned: planned, block: block, number: number, arms: square.order(block: number - 1).map { arms[$0] })
   }
 
   /// Whether the processes of a scenario take long.
@@ -84,7 +102,7 @@ package struct Plan: Sendable {
   /// The number of blocks in which a scenario runs: all blocks, but only as many as an interval needs when a process
   /// takes long. A few such scenarios would otherwise take the time of all others.
   package func blocks(_ planned: PlannedScenario) -> Int {
-    isLong(planned) ? min(effort.blocks, effort.longBlocks) : effort.blocks
+    isLong(planned) && !isAblation ? min(effort.blocks, effort.longBlocks) : effort.blocks
   }
 
   /// How long a process of a scenario works before its first value, in nanoseconds. A long repeat needs no lead-in
@@ -102,24 +120,17 @@ package struct Plan: Sendable {
     return turn > (block - 1) * count / effort.blocks ? turn : nil
   }
 
-  /// The CPU, as an index among the allowed CPUs, on which the processes of a block begin.
-  ///
-  /// CPUs of a shared host differ, by as much as 1.6, because the sibling thread of a CPU may be busy with another
-  /// guest. All arms of a block begin on the same CPU, and the blocks take turns.
-  package func place(_ planned: PlannedScenario, block: Int) -> Int? { turn(planned, block: block).map { $0 - 1 } }
+  /// Whether a row may be of this block; block 0 is the count of allocations.
+  package func holds(block: Int) -> Bool { block >= 0 && (effort.goal != nil || block <= effort.blocks) }
 
-  /// Whether the kernel counts events in the processes of a block.
-  package func countsEvents(_ planned: PlannedScenario, block: Int) -> Bool {
-    (turn(planned, block: block) ?? .max) <= effort.eventBlocks
-  }
+  /// Whether the kernel counts events in the processes of a turn.
+  package func countsEvents(_ turn: Turn) -> Bool { turn.number <= effort.eventBlocks }
 
   package func timedSteps(block: Int) -> [Step] {
-    self.block(block).flatMap { planned, order in
-      order.map { .time(CellKey(planned.scenario, $0), block: block) }
-    }
+    turns(block: block).flatMap(\.steps)
   }
 
-  /// All processes of the run, if every one of them succeeds.
+  /// All processes of the run, if every one of them succeeds. A run with a goal has more, as many as its time holds.
   package var steps: [Step] {
     calibrations + (1...effort.blocks).flatMap { timedSteps(block: $0) } + countings + tracings
   }
@@ -183,26 +194,52 @@ extension Plan {
 
   /// The number of samples that one process takes, when each of ten processes would take `count`.
   package func samples(_ count: Int, _ planned: PlannedScenario) -> Int {
-    let share = min(1, Double(Effort.blocksOfSamples) / Double(blocks(planned)))
+    let blocks = effort.goal == nil ? blocks(planned) : Effort.blocksOfGoal
+    let share = min(1, Double(Effort.blocksOfSamples) / Double(blocks))
     return max(1, Int((Double(count) * effort.samples * share).rounded(.up)))
   }
 
-  /// The same plan with fewer blocks, so that the estimate stays within `seconds`; when that is not enough, also with
-  /// fewer values. The estimate is that of a usual machine, so that the same command makes the same plan every time.
-  package func fitted(seconds: Double) -> Plan {
+  /// The effort in words. The blocks of an ablation are those of each change.
+  package var effortWords: String {
+    guard isAblation else { return "\(effort)" }
+    let turns = Ablation.turns(changes: max(1, arms.count - 1))
+    return "\(effort.with(blocks: effort.blocks / turns))"
+  }
+
+  /// The same plan with fewer values, so that the first blocks take at most the time of the goal. The estimate is that of
+  /// a usual machine, so that the same command makes the same plan every time.
+  package var fitted: Plan {
+    guard let goal = effort.goal else { return self }
     var effort = effort
     var plan: Plan { Plan(scenarios: scenarios, effort: effort, seed: seed, allocator: allocator) }
-    while effort.blocks > Effort.fewestBlocks, plan.estimatedSeconds > seconds { effort.blocks -= 1 }
-    while effort.values > 3, plan.estimatedSeconds > seconds { effort.values -= 1 }
+    while effort.values > Self.fewestValues, plan.plannedSeconds > goal.seconds { effort.values -= 1 }
     return Plan(scenarios: scenarios, effort: effort, seed: seed, allocator: allocator, startup: startup)
   }
 
+  /// The fewest values that a plan is cut down to.
+  private static let fewestValues = 3
+
+  /// How long the run takes: with a goal, at most.
+  package var estimatedSeconds: Double { max(plannedSeconds, effort.goal?.seconds ?? 0) }
+
   /// The estimate of all steps, without listing them.
-  package var estimatedSeconds: Double {
+  package var plannedSeconds: Double {
+    scenarios.reduce(otherSeconds) { sum, planned in
+      planned.cells.reduce(sum) { $0 + Double(blocks(planned, $1)) * estimate(.time($1, block: 1)) }
+    }
+  }
+
+  /// The number of blocks that have a cell.
+  private func blocks(_ planned: PlannedScenario, _ cell: CellKey) -> Int {
+    guard isAblation, cell.arm != planned.arms.first else { return blocks(planned) }
+    return blocks(planned) / Ablation.turns(changes: planned.arms.count - 1)
+  }
+
+  /// The estimate of all steps but those that time.
+  package var otherSeconds: Double {
     scenarios.reduce(0) { sum, planned in
       planned.cells.reduce(sum) { sum, cell in
-        sum + (planned.repeats.isCalibrated ? estimate(.calibrate(cell)) : 0)
-          + Double(blocks(planned)) * estimate(.time(cell, block: 1))
+        sum + (planned.repeats.isCalibrated && calibrated(planned).contains(cell) ? estimate(.calibrate(cell)) : 0)
           + (planned.countsAllocations && !planned.uncounted.contains(cell.arm) ? estimate(.count(cell)) : 0)
           + (traced.contains(cell.arm.subject) ? estimate(.trace(cell)) : 0)
       }

@@ -34,5 +34,12 @@ package struct PlannedScenario: Sendable {
     self.leadIn = leadIn
   }
 
+  /// The same, and allocations are not counted.
+  package var withoutCounting: PlannedScenario {
+    PlannedScenario(
+      scenario: scenario, arms: arms, incapable: incapable, repeats: repeats, headlines: headlines,
+      countsAllocations: false, notes: notes, timeLimit: timeLimit, leadIn: leadIn)
+  }
+
   package var cells: [CellKey] { arms.map { CellKey(scenario, $0) } }
 }

@@ -22,6 +22,11 @@ package struct RunResult: Sendable {
   package var disturbed: Set<ScenarioBlock> = []
   package var blocksRun: Set<ScenarioBlock> = []
   package var wasInterrupted = false
+  /// The cells that a run with a goal measures in a third of the blocks, because their times are far above the others'.
+  /// Nil until six blocks have shown which cells these are.
+  package var seldom: Set<CellKey>?
+  /// The half-widths of the scenarios of a run with a goal, as they count. A scenario without a ratio has none.
+  package var halfWidths: [Scenario: Double] = [:]
   /// Where the time went: calibrating, timing and counting of each benchmark.
   package var spent: [String: Spent] = [:]
 
@@ -42,6 +47,7 @@ package struct RunResult: Sendable {
     repeats = earlier.repeats
     failures = earlier.failures
     disturbed = earlier.disturbed
+    seldom = earlier.seldom
     blocksRun = Set(earlier.rows.filter { $0.block > 0 }.map { ScenarioBlock($0.cell.scenario, block: $0.block) })
   }
 

@@ -13,6 +13,12 @@ package struct RunSession {
   /// The cells of which a process has left another process behind, each said once.
   private var leavers: Set<CellKey> = []
   private let total: Int
+  /// How wide the intervals are so far. Only a run with a goal looks.
+  private var widths = RunWidths()
+  /// How long the parts of the run before this one have taken, in seconds.
+  private let earlierSeconds: Double
+  /// When this part of the run began.
+  private let start: UInt64
   /// The cells and blocks that an earlier run has measured. Block 0 is the count of allocations.
   private let done: Set<Done>
 
@@ -43,7 +49,10 @@ package struct RunSession {
       }
     }.reversed()
     total = remaining.count
+    earlierSeconds = earlier.seconds
+    start = world.now()
     result = RunResult(earlier)
+    for rows in Dictionary(grouping: earlier.rows, by: \.process).values where rows[0].block > 0 { widths.add(rows) }
     processes = earlier.rows.map(\.process).max() ?? 0
   }
 
@@ -53,8 +62,9 @@ package struct RunSession {
       world.checkpoint(result)
     }
     for block in 1...plan.effort.blocks {
-      for (planned, order) in plan.block(block) { time(planned, order, block: block) }
+      for turn in plan.turns(block: block) { time(turn) }
     }
+    if let goal = plan.effort.goal { narrow(goal) }
     if let environment = world.countingEnvironment { count(environment) }
     trace()
     result.wasInterrupted = world.isInterrupted()
@@ -68,11 +78,14 @@ package struct RunSession {
     let isPaced = if case .paced = planned.repeats { true } else { false }
     var fewest = Int.max
     // A resumed run keeps the repeats with which the run began.
-    for cell in planned.cells where result.repeats[cell] == nil {
+    for cell in plan.calibrated(planned) where result.repeats[cell] == nil {
       let mode = MeasureRequest.Mode.calibrate(target: plan.calibrationTarget(planned.scenario), limit: fewest)
       for case .repeats(let count) in launch(.calibrate(cell), mode, world.timingEnvironment) {
         if isPaced { fewest = min(fewest, count) } else { result.repeats[cell] = count }
       }
+    }
+    if plan.isAblation, let base = planned.cells.first, let repeats = result.repeats[base] {
+      for cell in planned.cells { result.repeats[cell] = repeats }
     }
     // An interrupted calibration may have missed the slowest arm, so its answer is not used.
     if fewest < .max, !world.isInterrupted() {
@@ -82,10 +95,9 @@ package struct RunSession {
 
   /// How a process of a cell takes its times. A process that collects samples has no time limit for them, and gives no
   /// more values than samples.
-  private func timing(_ cell: CellKey, block: Int) -> MeasureRequest.Mode {
+  private func timing(_ cell: CellKey, countsEvents: Bool) -> MeasureRequest.Mode {
     let effort = plan.effort
     let planned = plan.planned(cell.scenario)
-    let countsEvents = plan.countsEvents(planned, block: block)
     switch planned.repeats {
     case .calibrated:
       return .time(
@@ -110,22 +122,53 @@ package struct RunSession {
     return Double(plan.calibrationTarget(step.cell.scenario)) / Double(operations)
   }
 
-  private func place(_ step: Plan.Step) -> Int? {
-    guard case .time(let cell, let block) = step else { return nil }
-    return plan.place(plan.planned(cell.scenario), block: block)
+  /// How long the run has taken, in seconds.
+  private var seconds: Double { earlierSeconds + Double(world.now() - start) / 1e9 }
+
+  /// Rounds of turns for the scenarios whose intervals narrow most per second, until all are narrow enough or the time
+  /// is over.
+  private mutating func narrow(_ goal: Goal) {
+    guard !world.isInterrupted() else { return }
+    if plan.isAblation { return ablate(goal) }
+    if result.seldom == nil { result.seldom = widths.seldom(plan) }
+    for turn in Narrowing(plan, result).unfinished { time(turn) }
+    var block = result.blocksRun.map(\.block).max() ?? 0
+    while !world.isInterrupted() {
+      block += 1
+      let round = Narrowing(plan, result).round(block: block, widths: &widths, goal: goal, timeLeft: timeLeft)
+      let before = result.blocksRun.count
+      for turn in round where seconds + timeLeft.seconds(remaining + turn.steps) <= goal.seconds { time(turn) }
+      guard result.blocksRun.count > before else { break }
+    }
+    result.halfWidths = Narrowing(plan, result).halfWidths(&widths)
   }
 
-  private mutating func time(_ planned: PlannedScenario, _ order: [Arm], block: Int) {
+  /// The same for the comparisons of an ablation whose verdicts are open.
+  private mutating func ablate(_ goal: Goal) {
+    var narrowing = AblationNarrowing(plan)
+    var block = max(plan.effort.blocks, result.blocksRun.map(\.block).max() ?? 0)
+    while !world.isInterrupted() {
+      block += 1
+      let round = narrowing.round(block: block, widths, result, goal: goal, timeLeft: timeLeft)
+      let before = result.blocksRun.count
+      for turn in round where seconds + timeLeft.seconds(remaining + turn.steps) <= goal.seconds { time(turn) }
+      guard result.blocksRun.count > before else { break }
+    }
+  }
+
+  private mutating func time(_ turn: Turn) {
+    let (scenario, block) = (turn.planned.scenario, turn.block)
     let before = SystemLoad.read()
     let rowsBefore = result.rows.count
-    for arm in order {
-      let cell = CellKey(planned.scenario, arm)
+    for arm in turn.arms {
+      let cell = CellKey(scenario, arm)
       guard !done.contains(Done(cell: cell, block: block)) else { continue }
+      let mode = timing(cell, countsEvents: plan.countsEvents(turn))
       keep(
-        launch(.time(cell, block: block), timing(cell, block: block), world.timingEnvironment), of: cell, block: block)
+        launch(.time(cell, block: block), mode, world.timingEnvironment, place: turn.place), of: cell, block: block)
     }
     guard result.rows.count > rowsBefore else { return }
-    let place = ScenarioBlock(planned.scenario, block: block)
+    let place = ScenarioBlock(scenario, block: block)
     result.blocksRun.insert(place)
     if SystemLoad.read().stealShare(since: before) > SystemLoad.largestStolenShare { result.disturbed.insert(place) }
     world.checkpoint(result)
@@ -143,7 +186,7 @@ package struct RunSession {
     for planned in plan.scenarios {
       for cell in planned.cells where plan.traced.contains(cell.arm.subject) {
         number += 1
-        guard case .time(let repeats, _, _, _, _) = timing(cell, block: 1) else { continue }
+        guard case .time(let repeats, _, _, _, _) = timing(cell, countsEvents: false) else { continue }
         let request = TraceRequest(
           file: world.tracePiece(number), name: "\(cell.scenario) \(cell.arm)", process: number,
           repeats: repeats, operationLimit: limit)
@@ -164,22 +207,32 @@ package struct RunSession {
     }
     guard !rows.isEmpty else { return }
     result.rows += rows
+    widths.add(rows)
     world.record(rows)
+  }
+
+  /// Of a run with a goal the time is known, and not the number of processes.
+  private func showProgress(_ step: Plan.Step) {
+    let left = timeLeft.seconds([step]) + timeLeft.seconds(remaining)
+    guard let goal = plan.effort.goal else {
+      return world.showProgress(total - remaining.count - 1, total, "\(step)", left)
+    }
+    let most = max(left, goal.seconds - seconds)
+    world.showProgress(Int(seconds * 1_000), Int((seconds + most) * 1_000) + 1, "\(step)", most)
   }
 
   /// Runs one process and gives its lines; gives none when the process failed, or when the cell has failed before.
   private mutating func launch(
-    _ step: Plan.Step, _ mode: MeasureRequest.Mode, _ environment: [String: String] = [:]
+    _ step: Plan.Step, _ mode: MeasureRequest.Mode, _ environment: [String: String] = [:], place: Int? = nil
   ) -> [ResultLine] {
     guard !world.isInterrupted() else { return [] }
-    remaining.removeLast()
+    if remaining.last == step { remaining.removeLast() }
     guard result.failures[step.cell] == nil else { return [] }
-    world.showProgress(
-      total - remaining.count - 1, total, "\(step)", timeLeft.seconds([step]) + timeLeft.seconds(remaining))
+    showProgress(step)
     processes += 1
     let request = MeasureRequest(
       cell: step.cell, mode: mode, seed: plan.seed, spin: spin, context: context, serviceTime: serviceTime(step),
-      allocator: plan.allocator, place: place(step))
+      allocator: plan.allocator, place: place)
     let padding = EnvironmentPadding.variables(process: processes, seed: plan.seed)
     let outcome = world.launch(request, environment.merging(padding) { $1 }, plan.timeout(step))
     guard outcome.ending != .interrupted else { return [] }

@@ -10,6 +10,8 @@ package struct RunWorld {
   /// Writes what is known of the run so far, beside its rows.
   package var checkpoint: (RunResult) -> Void
   package var isInterrupted: () -> Bool
+  /// The time, in nanoseconds.
+  package var now: () -> UInt64
   /// The additions to the environment of the counting processes; nil when allocations cannot be counted.
   package var countingEnvironment: [String: String]?
   /// The additions to the environment of the timed processes.
@@ -23,7 +25,8 @@ package struct RunWorld {
     launch: @escaping (MeasureRequest, [String: String], Double) -> ProcessOutcome,
     showProgress: @escaping (Int, Int, String, Double) -> Void, say: @escaping (String) -> Void,
     record: @escaping ([Row]) -> Void, checkpoint: @escaping (RunResult) -> Void = { _ in },
-    isInterrupted: @escaping () -> Bool, countingEnvironment: [String: String]?,
+    isInterrupted: @escaping () -> Bool, now: @escaping () -> UInt64 = Clock.now,
+    countingEnvironment: [String: String]?,
     timingEnvironment: [String: String] = [:], tracePiece: @escaping (Int32) -> String = { "trace.\($0)" },
     keepTrace: @escaping (TraceRequest, Int, Int) -> Void = { _, _, _ in }
   ) {
@@ -36,6 +39,7 @@ package struct RunWorld {
     self.tracePiece = tracePiece
     self.keepTrace = keepTrace
     self.isInterrupted = isInterrupted
+    self.now = now
     self.countingEnvironment = countingEnvironment
   }
 }

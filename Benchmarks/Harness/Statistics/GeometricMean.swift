@@ -30,9 +30,16 @@ package struct GeometricMean: Hashable, Sendable {
     let table = used.map { one in numbers.map { one.logarithms[$0] ?? .nan } }
     let medians = used.map { Statistics.median(Array($0.logarithms.values)) }
 
-    ratio = exp(zip(weights, medians).reduce(0) { $0 + $1.0 * $1.1 })
     benchmarks = groups.count
     blocks = numbers.count
+    if used.count == 1 {
+      // The mean of a single line is that line.
+      let own = Statistics.pairedEstimate(Array(used[0].logarithms.values))
+      ratio = exp(own.median)
+      interval = own.interval.map { exp($0.lowerBound)...exp($0.upperBound) }
+      return
+    }
+    ratio = exp(zip(weights, medians).reduce(0) { $0 + $1.0 * $1.1 })
     guard blocks >= 6 else {
       interval = nil
       return
@@ -56,6 +63,17 @@ package struct GeometricMean: Hashable, Sendable {
     means.sort()
     let tail = Self.tail(blocks: blocks)
     interval = exp(Self.quantile(tail, of: means))...exp(Self.quantile(1 - tail, of: means))
+  }
+
+  /// The interval at another confidence; nil below six blocks. The bootstrap has no tails as thin as many comparisons need, so
+  /// each side of the 95 % interval is as much wider as Student's t has it.
+  /// - Parameter freedom: the degrees of freedom: one less than the fewest blocks of a series.
+  package func interval(confidence: Double, freedom: Int) -> ClosedRange<Double>? {
+    guard let interval else { return nil }
+    let wider =
+      StudentT.quantile(central: confidence, freedom: freedom) / StudentT.quantile(central: 0.95, freedom: freedom)
+    func end(_ bound: Double) -> Double { ratio * exp(log(bound / ratio) * wider) }
+    return end(interval.lowerBound)...end(interval.upperBound)
   }
 
   /// The share of resamples to leave out at each end.

@@ -41,15 +41,26 @@ package enum Statistics {
     return Estimate(median: median(sorted), interval: interval, count: sorted.count)
   }
 
-  /// `numerator / denominator` from pairs measured in the same block: the exponential of the median of the logarithms,
-  /// with the interval of the sign test. Nil without pairs, and when a pair has a value that is not positive. Such a
-  /// pair has no ratio, and the ratio of the other pairs alone would hide the pair.
+  /// The centre of differences between two arms, one per block, with its interval: the estimate of Hodges and Lehmann, and
+  /// the interval that inverts Wilcoxon's signed-rank test. Differences between two arms of like noise are symmetric about
+  /// their centre, which the values of one arm are not.
+  package static func pairedEstimate(_ differences: [Double], confidence: Double = 0.95) -> Estimate {
+    let averages = SignedRank.walshAverages(differences)
+    let rank = SignedRank.rank(differences.count, confidence: confidence)?.rank
+    return Estimate(
+      median: median(averages), interval: rank.map { averages[$0 - 1]...averages[averages.count - $0] },
+      count: differences.count)
+  }
+
+  /// `numerator / denominator` from pairs measured in the same block: the exponential of the centre of the logarithms
+  /// and of its interval. Nil without pairs, and when a pair has a value that is not positive. Such a pair has no ratio,
+  /// and the ratio of the other pairs alone would hide the pair.
   package static func pairedRatio(
     _ pairs: [(numerator: Double, denominator: Double)], confidence: Double = 0.95
   ) -> Estimate? {
     let logarithms = pairs.compactMap { logRatio($0.numerator, $0.denominator) }
     guard !pairs.isEmpty, logarithms.count == pairs.count else { return nil }
-    let estimate = estimate(logarithms, confidence: confidence)
+    let estimate = pairedEstimate(logarithms, confidence: confidence)
     return Estimate(
       median: exp(estimate.median), interval: estimate.interval.map { exp($0.lowerBound)...exp($0.upperBound) },
       count: estimate.count)

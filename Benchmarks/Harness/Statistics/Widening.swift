@@ -24,10 +24,10 @@ package struct Widening: Hashable, Sendable {
 
   /// The least confidence of the intervals of `count` processes together.
   package func together(_ count: Int) -> Double? {
-    guard let asked = confidence(of: count), let ranks = Statistics.medianRanks(count, confidence: asked) else {
+    guard let asked = confidence(of: count), let coverage = SignedRank.coverage(count, confidence: asked) else {
       return nil
     }
-    return max(0, 1 - Double(comparisons) * (1 - ranks.coverage))
+    return max(0, 1 - Double(comparisons) * (1 - coverage))
   }
 
   /// The fewest processes that reach 95 % together.

@@ -12,7 +12,7 @@ package struct CompareCommand<Program: SuiteProgram>: ParsableCommand {
         With one file every subject is compared with --reference. With two, BEFORE.csv and AFTER.csv, every cell of the \
         second is compared with the same cell of the first: a ratio above 1 says that the second takes more. Blocks \
         that the run excluded and cells that failed are left out, as the .env.json beside each file says. A ratio is the \
-        median over paired blocks; its interval is that of the sign test, widened for the number of comparisons.
+        centre of the ratios of paired blocks; its interval is widened for the number of comparisons.
         """)
   }
 

@@ -23,7 +23,9 @@ struct ProgramRun<Program: BenchmarkProgram>: ParsableCommand {
 
   func run() throws {
     try options.prepare()
-    let effort = options.effort(full: .full.with(blocks: 20), quick: .quick.with(blocks: Effort.fewestBlocks))
+    let effort = options.effort(
+      full: .full.with(blocks: 20), quick: .quick.with(blocks: Effort.fewestBlocks),
+      usualSeconds: nil)
     let arm = Arm(subject: Program.name, workers: 1)
     let plan = Plan(
       scenarios: try planned(arm), effort: effort, seed: options.seed, allocator: try options.chosenAllocator(),

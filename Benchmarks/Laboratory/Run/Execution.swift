@@ -82,7 +82,7 @@ package struct Execution {
   private func outcome(_ result: RunResult, since start: SystemLoad, began: UInt64) -> RunOutcome {
     let now = SystemLoad.read()
     var outcome = RunOutcome(result)
-    outcome.seconds = Double(Clock.now() - began) / 1e9
+    outcome.seconds = outputs.earlier.seconds + Double(Clock.now() - began) / 1e9
     outcome.stealShare = now.stealShare(since: start)
     outcome.cpuPressureSeconds = now.pressureSeconds(since: start)
     outcome.swappedPages = now.swappedPages(since: start)

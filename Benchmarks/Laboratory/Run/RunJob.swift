@@ -31,11 +31,12 @@ struct RunJob {
     execution = Execution(work, to: outputs, progress: progress, jemalloc: jemalloc)
   }
 
-  func run() throws {
+  func run() throws -> RunResult {
     announce()
     let (result, environment) = try execution.run()
     try publishTrace()
     try finish(result, environment)
+    return result
   }
 
   /// Publishes the trace. An interrupted run publishes the part that it has.
@@ -67,9 +68,13 @@ struct RunJob {
     }
     try destination.publish { try environment.json() }
     let summary = Summary(
-      result.rows, plan: plan, reference: suite.reference, excluding: result.excluded, failures: result.failures)
-    let table = Table(summary, plan: plan, failures: result.failures).text(
-      reference: suite.reference, subjects: columns, width: TextWidth.columns(of: destination.tableDescriptor))
+      result.rows, plan: plan, reference: work.reference, excluding: result.excluded, failures: result.failures)
+    let width = TextWidth.columns(of: destination.tableDescriptor)
+    let table =
+      plan.isAblation
+      ? AblationText(AblationTable(summary, arms: plan.arms, seed: plan.seed)).text(width: width)
+      : Table(summary, plan: plan, failures: result.failures).text(
+        reference: work.reference, subjects: columns, width: width)
     try ResultFiles.write("\n" + table, to: destination.tableDescriptor, name: "the table")
     if let name = destination.file { progress.say("wrote \(name) and its .env.json") }
     warn(result, environment.outcome)
@@ -77,7 +82,7 @@ struct RunJob {
     if result.wasInterrupted { throw ExitCode(128 + SIGINT) }
     // A run is about the subjects that are no references. A failed reference has its line already, and does not fail
     // the run.
-    let references = Set(suite.subjects.filter(\.isReference).map(\.name))
+    let references = Set(work.subjects.filter(\.isReference).map(\.name))
     let failed = result.failures.keys.filter { !references.contains($0.arm.subject) }.count
     if failed > 0 {
       throw Complaint(
@@ -87,9 +92,11 @@ struct RunJob {
 
   private func writeEnding(_ summary: Summary) throws {
     let destination = outputs.destination
-    let verdicts = FamilyVerdict.all(
-      summary, plan: plan, reference: suite.reference,
-      besides: suite.subjects.filter(\.isReference).map(\.name))
+    let verdicts =
+      plan.isAblation
+      ? []
+      : FamilyVerdict.all(
+        summary, plan: plan, reference: work.reference, besides: work.subjects.filter(\.isReference).map(\.name))
     let text = RunEnding(verdicts, program: ProgramName.own, file: destination.file)
       .text(width: TextWidth.columns(of: destination.tableDescriptor))
     try ResultFiles.write("\n" + text, to: destination.tableDescriptor, name: "the table")
@@ -98,12 +105,12 @@ struct RunJob {
   /// The subject of each column, with its summary.
   private var columns: [(name: String, summary: String)] {
     let shown = Set(plan.scenarios.flatMap(\.arms).map(\.subject))
-    return suite.subjects.filter { shown.contains($0.name) }.map { ($0.name, $0.line) }
+    return work.subjects.filter { shown.contains($0.name) }.map { ($0.name, $0.line) }
   }
 
   private func announce() {
     for warning in MachineWarnings.before() { progress.say(warning) }
-    for warning in MachineWarnings.workers(plan.arms, reference: suite.reference) { progress.say(warning) }
+    for warning in MachineWarnings.workers(plan.arms, reference: work.reference) { progress.say(warning) }
     if let advice = PerfAvailability().advice { progress.say(advice) }
     if execution.jemalloc == nil, !plan.countings.isEmpty { progress.say(Jemalloc.advice) }
     if !outputs.earlier.rows.isEmpty {
@@ -116,9 +123,11 @@ struct RunJob {
       progress.say("no rows, since a log takes the output: --output FILE.csv keeps the rows, --output - prints them")
     }
     let rest = outputs.earlier.rows.isEmpty ? "" : " in all, less what is finished"
+    let first = plan.effort.goal == nil ? "" : " first"
     progress.say(
-      "\(plan.effort) a process: \(Count.of(processes, "process")), about \(Progress.duration(plan.estimatedSeconds))\(rest)"
-    )
+      "\(plan.effortWords) a process: \(Count.of(processes, "process"))\(first), about "
+        + "\(Progress.duration(plan.plannedSeconds))\(rest)")
+    if let expected = GoalWords.before(plan) { progress.say(expected) }
   }
 
   private func announce(_ trace: TraceOutput) {
@@ -135,6 +144,8 @@ struct RunJob {
     if result.wasInterrupted {
       progress.say("interrupted: \(outputs.destination.remains)")
     }
-    for warning in MachineWarnings.after(result, outcome, more: "--blocks") { progress.say(warning) }
+    let more = plan.effort.goal == nil ? "--blocks" : "--budget"
+    for warning in MachineWarnings.after(result, outcome, more: more) { progress.say(warning) }
+    if let reached = GoalWords.after(result, plan) { progress.say(reached) }
   }
 }

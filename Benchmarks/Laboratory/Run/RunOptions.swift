@@ -6,10 +6,28 @@ import Harness
 package struct RunOptions: ParsableArguments {
   @Option(
     parsing: .unconditional,
-    help:
-      "Blocks: fresh processes per cell (default: as many as five minutes allow, or a minute and a half with --quick).",
+    help: "Blocks: fresh processes per cell, all cells alike (default: what --until and --budget say).",
     transform: OptionNumber.count(in: OptionNumber.efforts))
   package var blocks: Int?
+
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp(
+      "How narrow intervals are to become: half of their width.",
+      discussion: """
+        Six blocks of everything come first. Then the time goes where intervals narrow most per second, until none is wider or \
+        --budget is over. (default: 5%)
+        """, valueName: "share"),
+    transform: OptionNumber.share)
+  package var until: Double?
+
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp(
+      "How long the run may take, as 90s, 10m or 1h (default: five minutes, or a minute and a half with --quick; longer for more subjects).",
+      valueName: "time"),
+    transform: OptionNumber.duration)
+  package var budget: Double?
 
   @Option(
     parsing: .unconditional, help: "Values per process.", transform: OptionNumber.count(in: OptionNumber.efforts))
@@ -62,23 +80,33 @@ package struct RunOptions: ParsableArguments {
       throw Complaint(.usage, "--overwrite needs --output FILE.csv: the CSV of the result to replace")
     }
     if resume, overwrite { throw Complaint(.usage, "--resume and --overwrite contradict each other: leave one out") }
+    if blocks != nil, until != nil || budget != nil {
+      throw Complaint(
+        .usage,
+        "--blocks and \(until != nil ? "--until" : "--budget") contradict each other: --blocks fixes what --until and --budget decide"
+      )
+    }
     if resume, dryRun { throw Complaint(.usage, "--resume and --dry-run contradict each other: leave one out") }
     try place.bind()
   }
 
-  /// Whether the user left the effort open. The program may then take less effort to keep to its time.
-  package var leavesEffortOpen: Bool { blocks == nil && values == nil }
-
-  package func effort(full: Effort, quick: Effort) -> Effort {
+  /// - Parameters:
+  ///   - full: the effort of a run, `quick` that of a quick one, when it has no goal.
+  ///   - usualSeconds: how long a run with a goal takes when the user does not say; nil: a run has a goal only when the
+  ///     user gives one.
+  package func effort(full: Effort, quick: Effort, usualSeconds: Double?) -> Effort {
     var effort = self.quick ? quick : full
-    if let blocks {
-      effort.blocks = blocks
-      effort.longBlocks = effort.blocks
-    }
     if let values {
       effort.values = values
       // A user who gives the number of values gets that number, however long the values take.
       effort.budget = .max
+    }
+    if let blocks {
+      effort.blocks = blocks
+      effort.longBlocks = effort.blocks
+    } else if until != nil || budget != nil || usualSeconds != nil {
+      let seconds = budget ?? usualSeconds ?? (self.quick ? Effort.quickBudget : Effort.fullBudget)
+      effort = effort.with(goal: Goal(halfWidth: until ?? Goal.usualHalfWidth, seconds: seconds))
     }
     return effort
   }

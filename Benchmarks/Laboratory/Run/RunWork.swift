@@ -9,8 +9,8 @@ package struct RunWork {
   let context: String
   /// The facts of the subjects in the plan, and the one that the others are compared with: the suite's own, unless the
   /// plan has others.
-  var subjects: [SubjectFacts]
-  var reference: String
+  package var subjects: [SubjectFacts]
+  package var reference: String
 
   package init(_ suite: any Suite, _ plan: Plan, context: String = "") {
     self.suite = suite
@@ -22,9 +22,14 @@ package struct RunWork {
 
   /// Carries out the plan as the options say; with `--dry-run`, prints the plan.
   /// - Parameter trace: where a trace goes; nil for none.
-  package func run(_ options: RunOptions, trace: String? = nil) throws {
-    if options.dryRun { return try describe() }
-    try RunJob(self, options.outputs(trace: trace)).run()
+  /// - Returns: what was measured; nil with `--dry-run`.
+  @discardableResult
+  package func run(_ options: RunOptions, trace: String? = nil) throws -> RunResult? {
+    if options.dryRun {
+      try describe()
+      return nil
+    }
+    return try RunJob(self, options.outputs(trace: trace)).run()
   }
 
   private func describe() throws {

@@ -26,4 +26,21 @@ package enum OptionNumber {
     }
     return seed
   }
+
+  /// A share such as 3% or 2.5%, from 0.1 % to 100 %.
+  static func share(_ text: String) throws -> Double {
+    guard text.hasSuffix("%"), let percent = Double(text.dropLast()), 0.1...100 ~= percent else {
+      throw Wanted(description: "it takes a half-width from 0.1% to 100%, such as 3%")
+    }
+    return percent / 100
+  }
+
+  /// A duration such as 90s, 10m or 1h, in seconds: up to a week.
+  static func duration(_ text: String) throws -> Double {
+    let units: [Character: Double] = ["s": 1, "m": 60, "h": 3_600]
+    guard let unit = text.last.flatMap({ units[$0] }), let count = Int(text.dropLast()), count > 0,
+      Double(count) * unit <= 604_800
+    else { throw Wanted(description: "it takes a time up to a week, such as 90s, 10m or 1h") }
+    return Double(count) * unit
+  }
 }

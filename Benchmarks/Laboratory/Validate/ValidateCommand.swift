@@ -8,8 +8,8 @@ package struct ValidateCommand<Program: SuiteProgram>: ParsableCommand {
       commandName: "validate",
       abstract: "Show that equals are not told apart, that known delays are, and what the harness itself costs.",
       discussion: """
-        (a) The same subject twice under two names: of the comparisons at most 5 % may be flagged different. (b) The same \
-        with a delay of 2, 5, 10 and 20 % injected into every operation: how often it is found. (c) Benchmarks of nothing: \
+        (a) The same subject twice under two names: of the comparisons no more may be flagged different than 95 % intervals flag \
+        by chance. (b) The same with a delay of 2, 5, 10 and 20 % injected into every operation: how often it is found. (c) Benchmarks of nothing: \
         what the measuring loop costs, and that it neither allocates nor locks. Takes some minutes.
         """)
   }
@@ -29,8 +29,7 @@ package struct ValidateCommand<Program: SuiteProgram>: ParsableCommand {
       guard let rounds = Int(text), Self.fewestRounds...100 ~= rounds else {
         throw OptionNumber.Wanted(
           description:
-            "it takes a count from \(Self.fewestRounds) to 100; in fewer comparisons a single one is more than "
-            + "the 5 % that may be flagged")
+            "it takes a count from \(Self.fewestRounds) to 100; fewer comparisons cannot show a share of 5 %")
       }
       return rounds
     })

@@ -43,7 +43,7 @@ struct ValidationText {
       (a) the same subject twice under two names, \(finding.comparisons) comparisons of \(Validation.blocksPerComparison) blocks
         flagged different: \(finding.flagged) (\(percent(finding.share)) %); \
       \(finding.flaggedWidened) with intervals widened for all
-        stated level: at most \(percent(Validation.statedLevel)) %, none with widened intervals: \(validation.equalsPass ? "passed" : "FAILED")
+        stated level: \(percent(Validation.statedLevel)) %, so at most \(finding.mostByChance) by chance, and none with widened intervals: \(validation.equalsPass ? "passed" : "FAILED")
         ratio \(NumberFormat.significant(finding.ratio)), half-width of an interval \(percent(finding.halfWidth)) % (medians)
       """
     }

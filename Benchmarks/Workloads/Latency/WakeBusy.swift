@@ -1,7 +1,5 @@
-import Dispatch
 import Harness
 import Subjects
-import Synchronization
 
 /// Operations from outside while the workers have work. The latency is the time from the intended start until the body
 /// begins.
@@ -52,38 +50,5 @@ struct WakeBusy: Workload {
       guard links > 0 else { throw CheckFailed("the workers had nothing to do") }
       return Value(samples: [try samples.series()])
     }
-  }
-}
-
-/// Operations that add themselves again until they are told to stop.
-private final class BackgroundLoad<S: ClosureSubject>: Sendable {
-  private let subject: S
-  private let chains: Int
-  private let rounds: Int
-  private let isStopping = Atomic<Bool>(false)
-  private let links = Atomic<Int>(0)
-  private let ended = DispatchSemaphore(value: 0)
-
-  init(_ subject: S, chains: Int, rounds: Int) {
-    self.subject = subject
-    self.chains = chains
-    self.rounds = rounds
-  }
-
-  func start() {
-    for _ in 0..<chains { subject.submit { self.step() } }
-  }
-
-  /// Returns when the last of the operations has run; gives the number of operations that ran.
-  func stop() -> Int {
-    isStopping.store(true, ordering: .relaxed)
-    for _ in 0..<chains { ended.wait() }
-    return links.load(ordering: .relaxed)
-  }
-
-  private func step() {
-    Spin.run(rounds: rounds)
-    links.wrappingAdd(1, ordering: .relaxed)
-    if isStopping.load(ordering: .relaxed) { ended.signal() } else { subject.submit { self.step() } }
   }
 }

@@ -23,7 +23,30 @@ package struct ListingDetails {
     }
     if let program = listing.program(subject) { rows.append(("program", program)) }
     return WrappedText.lines("\(subject.name)  \(subject.facts.line)", width: width, hanging: 4)
-      + ListingOverview.rows(rows.map { (name: $0.0, text: $0.1) }, width: width)
+      + ListingOverview.rows(rows.map { (name: $0.0, text: $0.1) }, width: width) + decisions(subject, width: width)
+  }
+
+  /// The decisions of the subject's strategy, with what can be chosen.
+  private func decisions(_ subject: SubjectInfo, width: Int) -> [String] {
+    guard let decisions = SubjectVariant.decisions(of: subject.name) else { return [] }
+    let example = decisions.prefix(2).map { "\($0.name)=\($0.example)" }
+    var lines = WrappedText.lines(
+      "strategies: --backend '\(subject.name)(\(example.joined(separator: ";")))' changes these decisions",
+      width: width,
+      indent: 2, hanging: 4)
+    for decision in decisions {
+      lines += WrappedText.lines("\(decision.name)  \(decision.summary)", width: width, indent: 4, hanging: 6)
+      let rows = decision.choices.map { choice in
+        (
+          name: "\(decision.name)=\(choice.text)",
+          text: choice.summary + (choice.text == decision.usual ? " (default)" : "")
+        )
+      }
+      lines += ListingOverview.rows(rows, width: width - 4).map { "    \($0)" }
+      if decision.choices.contains(where: { $0.text == decision.usual }) { continue }
+      lines.append("        the default is \(decision.usual)")
+    }
+    return lines
   }
 
   private func benchmark(_ choice: BenchmarkChoice, width: Int) -> [String] {
@@ -35,7 +58,8 @@ package struct ListingDetails {
     var lines = WrappedText.lines("\(workload.name)  \(workload.summary)", width: width, hanging: 4)
     lines += sets(choice.parameterSets)
     if !choice.variants.isEmpty {
-      lines += ["  variants, with \(LeftOut.option)"] + sets(choice.variants)
+      let when = choice.hasOnlyVariants ? "in a run that names the benchmark, or with" : "variants, with"
+      lines += ["  \(when) \(LeftOut.option)"] + sets(choice.variants)
     }
     var rows = [("metrics", Self.words(workload.metrics))]
     if !workload.needs.isEmpty { rows.append(("needs", workload.needs.names.joined(separator: ", "))) }

@@ -20,9 +20,10 @@ package struct PeerPrograms: Sendable {
     return PeerPrograms(folders: ancestors.map { "\($0)/peers" } + ["\(checkout)/.build/peers"])
   }
 
-  /// The program of a peer; nil when it is not built.
+  /// The program of a peer, which is the same for all strategies; nil when it is not built.
   package func program(_ peer: String) -> String? {
-    folders.lazy.map { "\($0)/\(peer)" }.first { access($0, X_OK) == 0 }
+    let subject = SubjectVariant.subject(of: peer)
+    return folders.lazy.map { "\($0)/\(subject)" }.first { access($0, X_OK) == 0 }
   }
 
   /// The compiler and library of a peer, as its program names them; nil when the program is not built.
@@ -33,7 +34,8 @@ package struct PeerPrograms: Sendable {
   }
 
   /// Says how to build a peer that is not built.
-  package static func advice(_ name: String) -> String {
+  package static func advice(_ peer: String) -> String {
+    let name = SubjectVariant.subject(of: peer)
     let needs = Peer.all.first { $0.name == name }.map { ", which needs \($0.packages)" } ?? ""
     return "\(name) is not built: run scripts/peers \(name)\(needs)"
   }

@@ -1,4 +1,5 @@
 import Harness
+import Subjects
 
 /// A request in the form for a peer's program: `key=value` arguments, which need no library to read. A benchmark on a
 /// graph also has a file with the same graph as for the other subjects.
@@ -28,6 +29,8 @@ package struct PeerRequest {
     case .trace: throw Complaint(.usage, "the operations of programs of other languages are not traced")
     case .count: throw Complaint(.usage, "allocations are not counted in the programs of other languages")
     }
+    let strategy = try SubjectVariant(request.subject).strategy
+    if !strategy.isEmpty { fields.append(("strategy", strategy)) }
     if let place = request.place { fields.append(("place", "\(place)")) }
     fields += parameters.pairs.map { ("param.\($0)", $1) }
     let input = try workload.peerInput(

@@ -1,0 +1,106 @@
+import Glibc
+
+/// What each change is worth: its times over those of the default, for each family of benchmarks and for all together. The
+/// intervals are widened so that all of the table hold together at 95 % (`Widening`).
+package struct AblationTable: Sendable {
+  package enum Verdict: Sendable { case better, worse, same, open }
+
+  /// Within this share of the default's time a change makes no difference that matters.
+  package static let margin = 0.03
+
+  package struct Cell: Sendable {
+    package let ratio: Double
+    /// Widened for the comparisons of the table; nil when there are too few blocks.
+    package let interval: ClosedRange<Double>?
+    package let blocks: Int
+
+    package var verdict: Verdict {
+      guard let interval else { return .open }
+      // What is the same needs no direction.
+      if interval.lowerBound >= 1 / (1 + AblationTable.margin), interval.upperBound <= 1 + AblationTable.margin {
+        return .same
+      }
+      return interval.upperBound < 1 ? .better : interval.lowerBound > 1 ? .worse : .open
+    }
+  }
+
+  package let base: Arm
+  /// In the order of the plan.
+  package let changes: [Arm]
+  package let families: [String]
+  /// The number of comparisons for which the intervals are widened.
+  package let comparisons: Int
+  private let cells: [Key: Cell]
+
+  private struct Key: Hashable {
+    let change: Arm
+    /// Nil for all families together.
+    let family: String?
+  }
+
+  /// - Parameter arms: the default first.
+  package init(_ summary: Summary, arms: [Arm], seed: UInt64) {
+    let base = arms[0]
+    self.base = base
+    let lines = summary.primaryLines
+    let families = lines.map(\.scenario.name.family).reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
+    self.families = families
+    var series: [(key: Key, series: [RatioSeries])] = []
+    for change in arms.dropFirst() {
+      for family in (families.count > 1 ? [nil] : []) + families.map(Optional.some) {
+        let own = lines.filter { family == nil || $0.scenario.name.family == family }.compactMap {
+          Self.series($0, change, base)
+        }
+        // A benchmark with fewer than six blocks has no interval and decides nothing where others have one.
+        let enough = own.filter(Self.hasInterval)
+        if !own.isEmpty { series.append((Key(change: change, family: family), enough.isEmpty ? own : enough)) }
+      }
+    }
+    let widening = Widening(comparisons: series.count { $0.series.allSatisfy(Self.hasInterval) })
+    comparisons = widening.comparisons
+    cells = Dictionary(
+      uniqueKeysWithValues: series.compactMap { one in
+        Self.cell(one.series, widening, seed: seed).map { (one.key, $0) }
+      })
+    changes = arms.dropFirst().filter { change in series.contains { $0.key.change == change } }
+  }
+
+  private static func series(_ line: Summary.Line, _ change: Arm, _ base: Arm) -> RatioSeries? {
+    guard let own = line.cells[change]?.processes, let others = line.cells[base]?.processes else { return nil }
+    let logarithms = own.reduce(into: [Int: Double]()) { logarithms, block in
+      logarithms[block.key] = others[block.key].flatMap { Statistics.logRatio(block.value, $0) }
+    }
+    return logarithms.isEmpty ? nil : RatioSeries(benchmark: "\(line.scenario.name)", logarithms: logarithms)
+  }
+
+  private static func hasInterval(_ series: RatioSeries) -> Bool { SignedRank.coverage(series.logarithms.count) != nil }
+
+  private static func cell(_ series: [RatioSeries], _ widening: Widening, seed: UInt64) -> Cell? {
+    let fewest = series.map(\.logarithms.count).min() ?? 0
+    guard let mean = GeometricMean(series, seed: seed) else { return nil }
+    guard series.count == 1 else {
+      return Cell(
+        ratio: mean.ratio,
+        interval: series.allSatisfy(hasInterval)
+          ? mean.interval(confidence: widening.confidence, freedom: fewest - 1) : nil, blocks: fewest)
+    }
+    let own = Statistics.pairedEstimate(Array(series[0].logarithms.values), confidence: widening.confidence)
+    return Cell(
+      ratio: exp(own.median), interval: own.interval.map { exp($0.lowerBound)...exp($0.upperBound) }, blocks: fewest)
+  }
+
+  /// Nil where the change was not measured.
+  package func cell(_ change: Arm, family: String?) -> Cell? { cells[Key(change: change, family: family)] }
+
+  /// The changes that are surely better in some family and surely worse in none, the best on the whole first.
+  package var helpful: [Arm] {
+    changes.filter { change in
+      let verdicts = families.compactMap { cell(change, family: $0)?.verdict }
+      return verdicts.contains(.better) && !verdicts.contains(.worse)
+    }.sorted { ratio($0) < ratio($1) }
+  }
+
+  private func ratio(_ change: Arm) -> Double {
+    cell(change, family: families.count > 1 ? nil : families.first)?.ratio ?? .infinity
+  }
+}

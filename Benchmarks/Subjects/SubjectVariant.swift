@@ -1,0 +1,158 @@
+import Harness
+import Operations
+import Synchronization
+
+/// A subject on a strategy of its own: `stealing(own=lifo;steal=half)`, `starpu(sched=eager)`, or a subject as it is.
+public struct SubjectVariant: Hashable, Sendable {
+  /// The subject without its strategy.
+  public let subject: String
+  /// The decisions that differ from the default, in their own order; empty for the subject as it is.
+  public let strategy: String
+
+  /// The pools that have strategies, by the name of their subject.
+  private enum Pool { case stealing, threadPool }
+  private static let pools: [String: Pool] = [
+    StealingChoice.name: .stealing, StealingChoice.name + "-bare": .stealing, ThreadPoolChoice.name: .threadPool,
+    ThreadPoolChoice.name + "-bare": .threadPool,
+  ]
+
+  /// Reads a name. Throws when there is a strategy that the subject does not have.
+  public init(_ name: String) throws(StrategyMistake) {
+    guard let opening = name.firstIndex(of: "("), name.hasSuffix(")") else {
+      (subject, strategy) = (name, "")
+      return
+    }
+    subject = String(name[..<opening])
+    let text = String(name[name.index(after: opening)...].dropLast())
+    switch Self.pools[subject] {
+    case .stealing: strategy = try StealingStrategy(text).description
+    case .threadPool: strategy = try ThreadPoolStrategy(text).description
+    case nil:
+      guard let peer = Peer.named(subject), !peer.decisions.isEmpty else {
+        let peers = Peer.all.filter { !$0.decisions.isEmpty }.map(\.name)
+        let names = (Self.pools.keys + peers).sorted().joined(separator: ", ")
+        throw StrategyMistake("'\(subject)' has no strategy to choose: \(names) have")
+      }
+      strategy = try PeerDecision.strategy(text, peer.decisions)
+    }
+  }
+
+  /// The subject in a name, without its strategy, which may be any.
+  public static func subject(of name: String) -> String {
+    name.hasSuffix(")") ? String(name.prefix { $0 != "(" }) : name
+  }
+
+  /// The name in results: the decisions in their own order, and those that are as in the default left out.
+  public var name: String { strategy.isEmpty ? subject : "\(subject)(\(strategy))" }
+
+  /// The names in a list with commas, some of them with strategies.
+  public static func names(in list: String) -> [String] {
+    var names = [""]
+    var depth = 0
+    for character in list {
+      if character == "(" { depth += 1 }
+      if character == ")" { depth -= 1 }
+      if character == ",", depth <= 0 { names.append("") } else { names[names.count - 1].append(character) }
+    }
+    return names.map { String($0.drop { $0 == " " }) }.filter { !$0.isEmpty }
+  }
+
+  /// The decisions of a subject's pool or of a peer, for users; nil when the subject has none.
+  public static func decisions(of subject: String) -> [StrategyDescription]? {
+    switch pools[subject] {
+    case .stealing: StealingStrategy.decisions.map(StrategyDescription.init)
+    case .threadPool: ThreadPoolStrategy.decisions.map(StrategyDescription.init)
+    case nil:
+      Peer.named(subject).map(\.decisions).flatMap { decisions in
+        decisions.isEmpty ? nil : decisions.map { StrategyDescription($0) }
+      }
+    }
+  }
+
+  /// What the strategy gives up, in words; nil when it keeps the whole contract.
+  public var givesUp: String? {
+    let rows: [Int] =
+      switch Self.pools[subject] {
+      case .stealing: (try? StealingStrategy(strategy))?.givenUpRows ?? []
+      case .threadPool: (try? ThreadPoolStrategy(strategy))?.givenUpRows ?? []
+      case nil: []
+      }
+    guard !rows.isEmpty else { return nil }
+    return "gives up row\(rows.count == 1 ? "" : "s") \(rows.map(String.init).joined(separator: " and "))"
+  }
+
+  /// The strategies of the backends that this process makes. A measuring process measures one subject, and chooses before
+  /// it makes the first backend.
+  private static let chosen = Mutex((stealing: StealingStrategy(), threadPool: ThreadPoolStrategy()))
+
+  static var stealing: StealingStrategy { chosen.withLock { $0.stealing } }
+  static var threadPool: ThreadPoolStrategy { chosen.withLock { $0.threadPool } }
+
+  /// Has the backends of this process made with this strategy from now on.
+  public func choose() throws(StrategyMistake) {
+    switch Self.pools[subject] {
+    case .stealing:
+      let strategy = try StealingStrategy(strategy)
+      Self.chosen.withLock { $0.stealing = strategy }
+    case .threadPool:
+      let strategy = try ThreadPoolStrategy(strategy)
+      Self.chosen.withLock { $0.threadPool = strategy }
+    case nil: break
+    }
+  }
+}
+
+/// One decision in words.
+public struct StrategyDescription: Sendable {
+  public let name: String
+  public let summary: String
+  /// The choice of the default.
+  public let usual: String
+  public let choices: [(text: String, summary: String)]
+  /// A choice to show how one is written.
+  public let example: String
+
+  init(_ decision: PeerDecision) {
+    name = decision.name
+    summary = decision.summary
+    usual = decision.usual
+    example = decision.example
+    choices = decision.choices.map { choice in
+      let range = choice.range.map { " (N from \($0.lowerBound) to \($0.upperBound))" } ?? ""
+      return (choice.text, choice.summary + range)
+    }
+  }
+
+  init<Strategy: TextualStrategy>(_ decision: Decision<Strategy>) {
+    name = decision.name
+    summary = decision.summary
+    usual = decision.choice(of: Strategy())
+    example = decision.choices[1 % decision.choices.count].text
+    choices = decision.choices.map { choice in
+      let range = choice.range.map { " (N from \($0.lowerBound) to \($0.upperBound))" } ?? ""
+      let rows = choice.givesUp.map(String.init).joined(separator: " and ")
+      let cost = choice.givesUp.isEmpty ? "" : "; gives up row \(rows) of the contract"
+      return (choice.text, choice.summary + range + cost)
+    }
+  }
+}
+
+extension SubjectInfo {
+  /// The same subject with a strategy.
+  func with(_ variant: SubjectVariant) -> SubjectInfo {
+    guard !variant.strategy.isEmpty else { return self }
+    let cost = variant.givesUp.map { "; \($0) of the contract" } ?? ""
+    return SubjectInfo(
+      name: variant.name, summary: "\(summary), with \(variant.strategy)\(cost)", role: role, abilities: abilities,
+      workersAreAdjustable: workersAreAdjustable, benchmarks: benchmarks, reasons: reasons)
+  }
+}
+
+extension SubjectRegistry {
+  /// The subject of a name such as `stealing` or `stealing(own=lifo)`; nil when there is none. Throws when there is a
+  /// strategy that the subject does not have.
+  public static func subject(_ name: String) throws(StrategyMistake) -> SubjectInfo? {
+    let variant = try SubjectVariant(name)
+    return all.first { $0.name == variant.subject }?.with(variant)
+  }
+}
