@@ -102,41 +102,6 @@ public struct SubjectVariant: Hashable, Sendable {
   }
 }
 
-/// One decision in words.
-public struct StrategyDescription: Sendable {
-  public let name: String
-  public let summary: String
-  /// The choice of the default.
-  public let usual: String
-  public let choices: [(text: String, summary: String)]
-  /// A choice to show how one is written.
-  public let example: String
-
-  init(_ decision: PeerDecision) {
-    name = decision.name
-    summary = decision.summary
-    usual = decision.usual
-    example = decision.example
-    choices = decision.choices.map { choice in
-      let range = choice.range.map { " (N from \($0.lowerBound) to \($0.upperBound))" } ?? ""
-      return (choice.text, choice.summary + range)
-    }
-  }
-
-  init<Strategy: TextualStrategy>(_ decision: Decision<Strategy>) {
-    name = decision.name
-    summary = decision.summary
-    usual = decision.choice(of: Strategy())
-    example = decision.choices[1 % decision.choices.count].text
-    choices = decision.choices.map { choice in
-      let range = choice.range.map { " (N from \($0.lowerBound) to \($0.upperBound))" } ?? ""
-      let rows = choice.givesUp.map(String.init).joined(separator: " and ")
-      let cost = choice.givesUp.isEmpty ? "" : "; gives up row \(rows) of the contract"
-      return (choice.text, choice.summary + range + cost)
-    }
-  }
-}
-
 extension SubjectInfo {
   /// The same subject with a strategy.
   func with(_ variant: SubjectVariant) -> SubjectInfo {

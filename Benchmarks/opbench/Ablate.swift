@@ -60,9 +60,36 @@ struct Ablate: ParsableCommand {
     if options.quick { throw Complaint(.usage, "ablate has no --quick: --budget 2m takes less time") }
     let changes = try changes()
     let names = changes.map { "\(backend)(\($0))" }
-    let result = try measure(names, share: noPairs ? 1 : Self.shareOfSingles, options)
-    guard !noPairs, let result, !result.wasInterrupted else { return }
-    try measurePairs(changes, result)
+    let pairsFile = try pairsFile()
+    if !noPairs { announcePairs(pairsFile) }
+    var failures: [Complaint] = []
+    let result = try measure(names, share: pairsFile == nil ? 1 : Self.shareOfSingles, options, &failures)
+    if let pairsFile, let result, !result.wasInterrupted, !Interrupt.isRequested {
+      try measurePairs(changes, result, pairsFile, &failures)
+    }
+    // The first complaint is that of the single changes. All numbers are written.
+    if let failure = failures.first { throw failure }
+  }
+
+  private func announcePairs(_ file: String?) {
+    Progress().say(
+      file.map { "a fifth of the time is kept for pairs of the changes that help; they go to \($0)" }
+        ?? "no pairs of changes: --output FILE.csv gives them a file beside the first")
+  }
+
+  /// Where the pairs go; nil without a file. Complains at once when that file cannot be replaced.
+  private func pairsFile() throws -> String? {
+    guard !noPairs, let output = options.output, output != "-" else { return nil }
+    let file = (output.hasSuffix(".csv") ? String(output.dropLast(4)) : output) + ".pairs.csv"
+    guard access(file, F_OK) == 0, !options.dryRun, !options.resume else { return file }
+    guard options.overwrite else {
+      throw Complaint(
+        .cannotCreate, "\(file) holds a finished result: --overwrite replaces it, --resume goes on with it")
+    }
+    // Pairs of an earlier ablation say nothing of this one, which may have none.
+    unlink(file)
+    unlink(String(file.dropLast(4)) + ".env.json")
+    return file
   }
 
   /// Every single change of the decisions that were asked for.
@@ -84,8 +111,12 @@ struct Ablate: ParsableCommand {
     return all.filter { asked.contains($0.decision) }.map(\.text)
   }
 
-  private func measure(_ names: [String], share: Double, _ options: RunOptions) throws -> RunResult? {
+  private func measure(
+    _ names: [String], share: Double, _ options: RunOptions, _ failures: inout [Complaint]
+  ) throws -> RunResult? {
     var effort = options.effort(full: .full, quick: .quick, usualSeconds: Self.usualSeconds)
+    // A change that makes no difference is known to make none once its interval is that narrow.
+    if options.until == nil { effort.goal?.halfWidth = AblationTable.margin }
     // A block has a few of the changes.
     effort.blocks *= Ablation.turns(changes: names.count)
     effort.goal?.seconds *= share
@@ -99,11 +130,18 @@ struct Ablate: ParsableCommand {
     var work = RunWork(OpbenchSuite(), plan)
     work.subjects = try selection.subjects(withReferences: false).map(\.facts)
     work.reference = backend
-    return try work.run(options)
+    work.strategies = SubjectVariant.facts(of: names)
+    work.commandOutput = self.options.output
+    var failed: [Complaint] = []
+    let result = try work.run(options, onFailure: { failed.append($0) })
+    failures += failed
+    return result
   }
 
   /// The pairs of the best changes that helped, each of another decision.
-  private func measurePairs(_ changes: [String], _ result: RunResult) throws {
+  private func measurePairs(
+    _ changes: [String], _ result: RunResult, _ file: String, _ failures: inout [Complaint]
+  ) throws {
     let progress = Progress()
     let names = changes.map { "\(backend)(\($0))" }
     let table = AblationTable(try summary(names, result), arms: arms(names), seed: options.seed)
@@ -122,17 +160,11 @@ struct Ablate: ParsableCommand {
       best[(first + 1)...].map { "\(backend)(\(best[first]);\($0))" }
     }
     var rest = options
-    rest.output = options.output.flatMap { $0 == "-" ? nil : Self.pairsFile($0) }
-    guard rest.output != nil else {
-      return progress.say(
-        "no pairs: --output FILE.csv gives them a file beside the first; \(best.joined(separator: ", ")) helped")
-    }
+    rest.output = file
+    // An interrupted ablation may not have come to its pairs.
+    rest.resume = options.resume && (access(file, F_OK) == 0 || access(file + ".partial", F_OK) == 0)
     progress.say("now the pairs of \(best.joined(separator: ", "))")
-    _ = try measure(pairs, share: 1 - Self.shareOfSingles, rest)
-  }
-
-  private static func pairsFile(_ file: String) -> String {
-    (file.hasSuffix(".csv") ? String(file.dropLast(4)) : file) + ".pairs.csv"
+    _ = try measure(pairs, share: 1 - Self.shareOfSingles, rest, &failures)
   }
 
   private func arms(_ names: [String]) -> [Arm] {

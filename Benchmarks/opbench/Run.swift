@@ -67,6 +67,7 @@ struct Run: ParsableCommand {
     let subjects = try selection.subjects()
     // The subjects with strategies stand behind the subjects as they are.
     work.subjects += subjects.map(\.facts).filter { !work.subjects.contains($0) }
+    work.strategies = SubjectVariant.facts(of: subjects.map(\.name))
     try work.run(options, trace: trace)
   }
 

@@ -116,7 +116,8 @@ extension TextualStrategy {
 
   /// The rows of the contract that the strategy gives up, in order.
   public var givenUpRows: [Int] {
-    let rows = Self.decisions.flatMap { decision in
+    let usual = Self()
+    let rows = Self.decisions.filter { $0.read(self) != $0.read(usual) }.flatMap { decision in
       decision.choices.first { $0.number(in: decision.read(self)[...]) != nil }?.givesUp ?? []
     }
     return Array(Set(rows)).sorted()

@@ -25,7 +25,7 @@ extension StealingStrategy: TextualStrategy {
       name: "steal", summary: "how many jobs a worker takes from another one at once",
       choices: [
         .init("one", "one") { strategy, _ in strategy.stealAmount = .one },
-        .init("half", "half of what the other one has") { strategy, _ in strategy.stealAmount = .half },
+        .init("half", "half of what the other one has, at most 128") { strategy, _ in strategy.stealAmount = .half },
         .init("upto:N", "at most N", range: 1...256, tried: [8]) { $0.stealAmount = .upTo($1) },
       ],
       read: {
@@ -57,7 +57,8 @@ extension StealingStrategy: TextualStrategy {
       }),
     Decision(
       name: "least", summary: "the fewest jobs for which a worker is robbed, until the thief would otherwise sleep",
-      choices: [.init("N", "N jobs", range: 1...1_000, tried: [4]) { $0.leastJobs = $1 }], read: { "\($0.leastJobs)" }),
+      choices: [.init("N", "N jobs", givesUp: [20], range: 1...1_000, tried: [4]) { $0.leastJobs = $1 }],
+      read: { "\($0.leastJobs)" }),
     Decision(
       name: "lost", summary: "what a thief does when another thread took the job that it wanted",
       choices: [
@@ -97,10 +98,12 @@ extension StealingStrategy: TextualStrategy {
       name: "place", summary: "where a job goes that comes from outside",
       choices: [
         .init("injector", "to one list that all workers share") { strategy, _ in strategy.outsidePlace = .injector },
-        .init("roundrobin", "to the lists of the workers in turn") { strategy, _ in
+        .init("roundrobin", "to the lists of the workers in turn", givesUp: [20]) { strategy, _ in
           strategy.outsidePlace = .roundRobin
         },
-        .init("least:N", "of N random workers to the one with the fewest jobs", range: 1...64, tried: [2]) {
+        .init(
+          "least:N", "of N random workers to the one with the fewest jobs", givesUp: [20], range: 1...64, tried: [2]
+        ) {
           $0.outsidePlace = .leastLoaded(of: $1)
         },
       ],
@@ -258,7 +261,7 @@ extension StealingStrategy.Successor {
   ) -> [Decision<Strategy>.Choice] {
     [
       .init("runs", "the same thread runs it at once") { strategy, _ in set(&strategy, .runs) },
-      .init("queued", "it is queued, and nobody is woken for it") { strategy, _ in set(&strategy, .queued) },
+      .init("queued", "it is queued, and nobody is woken at once") { strategy, _ in set(&strategy, .queued) },
       .init("wakes", "it is queued, and a sleeping thread is woken") { strategy, _ in set(&strategy, .queuedAndWakes) },
     ]
   }

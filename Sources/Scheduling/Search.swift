@@ -20,8 +20,8 @@ public enum Search: Hashable, Sendable {
     switch self {
     case .patient: (5_000, 50_000, nil, false)
     case .long(let every): (5_000, 50_000, every, false)
-    case .microseconds(let count): (UInt64(count) * 1_000, 0, 0, false)
-    case .yielding(let count): (UInt64(count) * 1_000, 0, 0, true)
+    case .microseconds(let count): (UInt64(max(0, count)) * 1_000, 0, 0, false)
+    case .yielding(let count): (UInt64(max(0, count)) * 1_000, 0, 0, true)
     }
   }
 }

@@ -47,7 +47,7 @@ extension StealingStrategy {
   /// Where a job goes that comes from outside of the pool.
   ///
   /// With one list for each worker, threads outside meet less often. A worker that has nothing looks into the lists of the
-  /// others too, so that no job is overlooked.
+  /// others too, so that no job is overlooked. Gives up row 20: jobs of several lists are taken in no order.
   public enum OutsidePlace: Hashable, Sendable {
     /// To a list that all workers share, one for each level.
     case injector

@@ -18,7 +18,7 @@ extension StealingStrategy {
       switch self {
       case .fifo: false
       case .lifo: true
-      case .lifoWithTurn(let every): !turn.isMultiple(of: UInt32(every))
+      case .lifoWithTurn(let every): !turn.isMultiple(of: UInt32(max(1, every)))
       }
     }
   }
@@ -30,8 +30,8 @@ extension StealingStrategy {
   public enum Successor: Hashable, Sendable {
     /// The same thread runs the successor at once, for up to `runLength` operations in a row.
     case runs
-    /// The successor goes to the worker's own jobs, and nobody is woken for it. The worker takes the next job by the order
-    /// of its jobs.
+    /// The successor goes to the worker's own jobs, and the worker takes the next job by the order of its jobs. Nobody is
+    /// woken at once. The monitor wakes a thread when the successor is still queued and a place is free.
     case queued
     /// The same, and a sleeping thread is woken as for a job that was added.
     case queuedAndWakes
@@ -43,7 +43,7 @@ extension StealingStrategy {
   public enum StealAmount: Hashable, Sendable {
     /// One job.
     case one
-    /// Half of the jobs that the other worker has, at least one.
+    /// Half of the jobs that the other worker has, at least one and at most 128: a thief that moves jobs runs none.
     case half
     /// At most this many: 1 or more.
     case upTo(Int)
@@ -52,7 +52,7 @@ extension StealingStrategy {
     @inlinable public func count(of available: Int) -> Int {
       switch self {
       case .one: 1
-      case .half: max(1, (available + 1) / 2)
+      case .half: max(1, min((available + 1) / 2, 128))
       case .upTo(let most): max(1, min(most, available))
       }
     }

@@ -19,7 +19,7 @@ extension StealingStrategy {
       switch self {
       case .oneSearcher: min(1 + jobs / 8, 4)
       case .onlyOne: 1
-      case .every(let each): max(1, min((jobs + each - 1) / each, workers))
+      case .every(let each): max(1, min((jobs + max(1, each) - 1) / max(1, each), workers))
       case .all: workers
       }
     }

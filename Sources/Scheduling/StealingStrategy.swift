@@ -19,7 +19,8 @@ public struct StealingStrategy: Hashable, Sendable {
   public var stealAmount = StealAmount.one
   /// Which worker is robbed first.
   public var victim = Victim.random
-  /// The fewest jobs for which a worker is robbed, until the thief would otherwise sleep: 1 or more.
+  /// The fewest jobs for which a worker is robbed, until the thief would otherwise sleep: 1 or more. With more than 1, gives
+  /// up row 20: an urgent job waits for a worker that has few.
   public var leastJobs = 1
   /// What a thief does when another thread took the job that it wanted.
   public var lostRace = LostRace.again

@@ -58,7 +58,8 @@ public final class StealingBackend: Backend {
 
   /// What the pool's threads have done so far. Costs a look at each worker.
   ///
-  /// In a pool with `priorities` `strict`, `fromOutside` holds jobs that workers added too, since all share one list.
+  /// In a pool with `priorities` `strict`, `fromOutside` holds jobs that workers added too, since all share one list. With a
+  /// multi-queue `fromOutside` and `steals` are 0.
   public var statistics: PoolStatistics { pool.statistics }
 
   /// Refuses further jobs from outside (submitting one traps). Runs the queued jobs and the jobs that they add.
@@ -73,7 +74,7 @@ public final class StealingBackend: Backend {
 extension StealingBackend: SupervisedBackend {
   package var isFull: Bool { pool.threads.shortage.isFull }
   package var report: BackendReport { pool.report }
-  package var waitsGivePlace: Bool { strategy.waiting == .givesPlace }
+  package var waitsGivePlace: Bool { strategy.waiting == .givesPlace && !pool.lacksThreads }
   package var givenUpRows: [Int] { strategy.givenUpRows }
 }
 

@@ -39,10 +39,13 @@ extension StealingPool {
 }
 
 extension StealingPool {
+  /// Nobody could take the place of a thread that blocks.
+  var lacksThreads: Bool { threads.shortage.isFull || threads.shortage.isRefused }
+
   var statistics: PoolStatistics {
     PoolStatistics(
       workers: members.map(\.statistics), wakes: wakes.load(ordering: .relaxed),
-      threadsStarted: UInt64(threadsCreated), replacements: replacements.load(ordering: .relaxed))
+      threadsStarted: threads.startedCount, replacements: replacements.load(ordering: .relaxed))
   }
 }
 

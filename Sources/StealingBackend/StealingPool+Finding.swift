@@ -10,7 +10,6 @@ extension StealingPool {
   /// The next job, from the worker's own deques, the injectors and the other workers: the most urgent level that may
   /// have work goes first. 0 for none.
   func nextJob(_ worker: Worker) -> UInt {
-    if multiQueue.isUsed { return multiQueue.take(worker) }
     if worker.isTimeForOthers(), case let job = takeForFairness(worker), job != 0 { return job }
     while true {
       let own = worker.ownLevels
@@ -19,28 +18,38 @@ extension StealingPool {
       let anyBest = Self.highest(hints)
       if anyBest > ownBest {
         if case let job = takeFromOthers(worker, level: anyBest), job != 0 { return job }
-        // The hint may be right: what there is may not be stolen yet.
-        if !robsAll { return takeOwn(worker) }
+        if !robsAll { return nextJobLeaving(worker) }
         // Two pools that hand single jobs to each other would otherwise write the hint twice for every job.
         if ownBest < 0, hints == 1 << UInt32(anyBest), sleepNow.isOnlyOneAwake { return 0 }
         retract(anyBest)
         if ownBest < 0, Self.highest(levelHint.pointer.pointee.load(ordering: .relaxed)) < 0 { return 0 }
         continue
       }
-      if ownBest < 0 { return 0 }
+      // With a multi-queue, no worker has jobs of its own, and the hint names no level.
+      if ownBest < 0 { return multiQueue.isUsed ? multiQueue.take(worker) : 0 }
       if worker.isTimeForOutside(), case let job = takeBesideOwn(worker, level: ownBest), job != 0 { return job }
       if case let job = worker.take(level: ownBest), job != 0 { return job }
     }
   }
 
-  /// The next of the worker's own jobs, whatever others have. Apart from `nextJob`, so that the default strategy costs
-  /// nothing.
+  /// The same when a thief leaves workers with few jobs alone: a level that the hint names may then have jobs and give none.
+  /// Each level is tried once. Apart from `nextJob`, so that the default strategy costs nothing.
   @inline(never)
-  private func takeOwn(_ worker: Worker) -> UInt {
-    while case let level = Self.highest(worker.ownLevels), level >= 0 {
-      if case let job = worker.take(level: level), job != 0 { return job }
+  private func nextJobLeaving(_ worker: Worker) -> UInt {
+    var untried = ~UInt32(0)
+    while true {
+      let ownBest = Self.highest(worker.ownLevels)
+      let anyBest = Self.highest(levelHint.pointer.pointee.load(ordering: .relaxed) & untried)
+      if anyBest > ownBest {
+        if case let job = takeFromOthers(worker, level: anyBest), job != 0 { return job }
+        retract(anyBest)
+        untried &= ~(1 << UInt32(anyBest))
+        continue
+      }
+      if ownBest < 0 { return 0 }
+      if worker.isTimeForOutside(), case let job = takeBesideOwn(worker, level: ownBest), job != 0 { return job }
+      if case let job = worker.take(level: ownBest), job != 0 { return job }
     }
-    return 0
   }
 
   /// The number of the highest bit that is set; -1 for none.
@@ -85,11 +94,14 @@ extension StealingPool {
       : takeFromPlaces(worker, level: level, limit: limit)
   }
 
-  /// With a place for each worker: from the worker's own place first, then from the others.
+  /// With a place for each worker: from the worker's own place first, then from the others. Every eighth visit begins at
+  /// another place, so that no place waits for its worker, which may be blocked.
   @inline(never)
   private func takeFromPlaces(_ worker: Worker, level: Int, limit: Int) -> UInt {
+    let turn = worker.nextPlaceTurn()
+    let first = turn.isMultiple(of: 8) ? worker.index + turn / 8 : worker.index
     for offset in 0..<placeCount {
-      let list = (worker.index + offset) % placeCount * Job.levels + level
+      let list = (first + offset) % placeCount * Job.levels + level
       if case let job = takeInjected(worker, list: list, level: level, limit: limit), job != 0 { return job }
     }
     return 0

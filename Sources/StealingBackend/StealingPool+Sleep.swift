@@ -164,8 +164,6 @@ extension StealingPool {
       return retire(worker)
     }
     sleepLock.state.stack.append(worker)
-    worker.counts.sleeps.count()
-    if searching { worker.counts.failedSearches.count() }
     let surplus = now.hasSurplus(workerCount: workerCount)
     sleepLock.unlock()
     threads.shortage.leaveLimit()
@@ -176,6 +174,7 @@ extension StealingPool {
       case .busy: armMonitor()
       }
     }
+    worker.counts.sleeps.count()
     if cplatform_is_tracing() { TraceProbe.parks() }
     while !worker.parker.park(timeoutNanoseconds: surplus ? PoolThreads.surplusLifetime : -1) {
       sleepLock.lock()

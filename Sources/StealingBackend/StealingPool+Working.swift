@@ -27,12 +27,12 @@ extension StealingPool {
         run(job, on: worker)
         continue
       }
+      if searching { failed(worker) }
       if OwedReferences.isOwing {
         settle(&searching)
         // The end of a queue has added operations here.
         if worker.ownLevels != 0 { continue }
       }
-      if searching, strategy.searchers == .adaptive { adapt(found: false) }
       switch sleep(worker, searching: searching) {
       case .woken: searching = true
       case .end:
@@ -40,6 +40,13 @@ extension StealingPool {
         return
       }
     }
+  }
+
+  /// A search has found nothing.
+  @inline(never)
+  private func failed(_ worker: Worker) {
+    worker.counts.failedSearches.count()
+    if strategy.searchers == .adaptive { adapt(found: false) }
   }
 
   /// Gives back what the thread owes. The end of a queue may run code of users, which may block: nobody may rely on
@@ -81,9 +88,9 @@ extension StealingPool {
   /// Queues what the end of a job made ready, instead of running it at once.
   @inline(never)
   private func queue(_ job: Job) {
-    guard strategy.successor == .queued else { return submit(job) }
+    guard strategy.successor == .queued, !stopping.load(ordering: .relaxed) else { return submit(job) }
     show(job)
-    // Nobody is woken. But this worker may block in its next job, unnoticed, and the monitor sees to the job then.
+    // Nobody is woken here. The monitor looks at once, and wakes a thread if the job is still queued and a place is free.
     armMonitor()
   }
 }

@@ -36,7 +36,7 @@ final class StealingPool: @unchecked Sendable {
   /// The number of places for work from outside: one, or as many as workers.
   let placeCount: Int
   /// How many jobs went to a place, when there are several.
-  private let placed = Atomic<Int>(0)
+  private let placed = PaddedPointer(Atomic<Int>(0))
   /// All jobs, when the strategy has them in a multi-queue; without lists otherwise.
   let multiQueue: MultiQueue
   /// One bit for each level: some worker or injector may have a job of that level. Every worker reads the hint for
@@ -91,6 +91,7 @@ final class StealingPool: @unchecked Sendable {
     workers.deallocate()
     for list in 0..<placeCount * Job.levels { injectors[list].deallocate() }
     injectors.deallocate()
+    placed.deallocate()
     levelHint.deallocate()
     sleepWord.deallocate()
   }
@@ -165,7 +166,7 @@ final class StealingPool: @unchecked Sendable {
   private func list(level: Int) -> Int {
     guard placeCount > 1 else { return level }
     let place = strategy.outsidePlace.list(
-      of: placeCount, turn: placed.wrappingAdd(1, ordering: .relaxed).newValue & Int(Int32.max),
+      of: placeCount, turn: placed.pointer.pointee.wrappingAdd(1, ordering: .relaxed).newValue & Int(Int32.max),
       random: { OutsideRandom.number(below: $0) },
       length: { place in
         let injector = injectors[place * Job.levels + level].pointer
@@ -268,10 +269,14 @@ final class StealingPool: @unchecked Sendable {
   @inline(never)
   private func reactByStrategy() {
     let wanted = strategy.waking.searchersWanted(jobs: 1, workers: workerCount)
-    switch sleepNow.reaction(limit: activeLimit.load(ordering: .relaxed), wanted: wanted) {
-    case .nothing: return
-    case .activate: activate(wanted: wanted)
-    case .busy: armMonitor()
+    for number in 0..<wanted {
+      switch sleepNow.reaction(limit: activeLimit.load(ordering: .relaxed), wanted: wanted) {
+      case .nothing: return
+      case .activate: activate(wanted: wanted, mayInsist: number == 0)
+      case .busy:
+        armMonitor()
+        return
+      }
     }
   }
 

@@ -35,6 +35,8 @@ final class Worker: PoolMember, @unchecked Sendable {
     var random: UInt64
     /// What the worker remembers of the workers that it robbed.
     var victim: Int
+    /// How often the worker has looked into places for work from outside, when there are several.
+    var placeTurn = 0
     /// The lists of a multi-queue that the worker has chosen.
     var lists = MultiQueue.Choice()
     /// What the worker has done. Others may read these.
@@ -154,6 +156,11 @@ final class Worker: PoolMember, @unchecked Sendable {
     x ^= x >> 27
     owned.pointer.pointee.random = x
     return Int(((x &* 0x2545_F491_4F6C_DD1D) >> 32) % UInt64(bound))
+  }
+
+  func nextPlaceTurn() -> Int {
+    owned.pointer.pointee.placeTurn = (owned.pointer.pointee.placeTurn + 1) & Int(Int32.max)
+    return owned.pointer.pointee.placeTurn
   }
 
   /// The index of the worker to rob first.

@@ -207,6 +207,8 @@ final class ThreadPool: ListPool, @unchecked Sendable {
   }
 
   var isFull: Bool { threads.shortage.isFull }
+  /// Nobody could take the place of a thread that blocks.
+  var lacksThreads: Bool { threads.shortage.isFull || threads.shortage.isRefused }
 
   // MARK: - A thread's life
 
@@ -264,6 +266,7 @@ final class ThreadPool: ListPool, @unchecked Sendable {
   /// A thread has taken a job and others are left: one more thread is wanted, or the monitor looks.
   @inline(never)
   private func passOn() {
+    guard queuedCount > 0 else { return }
     lock.lock()
     unlockAndActivate(queuedCount)
   }
@@ -289,7 +292,7 @@ final class ThreadPool: ListPool, @unchecked Sendable {
       left -= 1
       // After a run of jobs other queued jobs have a turn, if there are any.
       if left == 0, queued.load(ordering: .relaxed) == 0 { left = strategy.runLength }
-      if let following = next, left == 0 || isOutranked(following) {
+      if let following = next, left == 0 || givesWay(following) {
         submit(following.word)
         break
       }
@@ -297,9 +300,15 @@ final class ThreadPool: ListPool, @unchecked Sendable {
     thread.watched.becomeBusy(false)
   }
 
+  /// A job handed on by the previous job gives way to a more urgent job.
+  @inline(__always)
+  private func givesWay(_ job: Job) -> Bool {
+    levels.isUsed ? levels.hasJob(above: job.level) : isOutranked(job)
+  }
+
   /// Queues what the end of a job made ready, instead of running it at once.
   private func queue(_ job: Job) {
-    guard strategy.successor == .queued else { return submit(job.word) }
+    guard strategy.successor == .queued, !levels.isStopping.load(ordering: .relaxed) else { return submit(job.word) }
     if levels.isUsed {
       levels.append(job.word)
       queued.wrappingAdd(1, ordering: .sequentiallyConsistent)
@@ -309,7 +318,7 @@ final class ThreadPool: ListPool, @unchecked Sendable {
       queued.store(lock.state.jobs.count, ordering: .relaxed)
       lock.unlock()
     }
-    // Nobody is woken. But this thread may block in its next job, unnoticed, and the monitor sees to the job then.
+    // Nobody is woken here. The monitor looks at once, and wakes a thread if the job is still queued and a place is free.
     armMonitor()
   }
 
@@ -392,7 +401,7 @@ final class ThreadPool: ListPool, @unchecked Sendable {
       let ended = lock.state.ended
       return PoolStatistics(
         workers: lock.state.threads.map(\.statistics) + (ended == .init() ? [] : [ended]), wakes: lock.state.wakes,
-        threadsStarted: UInt64(threadsCreated), replacements: lock.state.replacements)
+        threadsStarted: threads.startedCount, replacements: lock.state.replacements)
     }
   }
 
@@ -433,7 +442,8 @@ extension ThreadPool {
     set { lock.state.bonus = newValue }
   }
   var hasQueuedJobs: Bool { queuedCount > 0 }
-  var queuedCount: Int { queued.load(ordering: .sequentiallyConsistent) }
+  /// With a lock for each level, a job may be taken before it is counted.
+  var queuedCount: Int { max(0, queued.load(ordering: .sequentiallyConsistent)) }
   func hasJob(above level: Int) -> Bool {
     levels.isUsed ? levels.hasJob(above: level) : lock.state.jobs.hasJob(above: level)
   }

@@ -70,7 +70,7 @@ public final class ThreadPoolBackend: Backend {
 extension ThreadPoolBackend: SupervisedBackend {
   package var isFull: Bool { pool.isFull }
   package var report: BackendReport { pool.report }
-  package var waitsGivePlace: Bool { strategy.waiting == .givesPlace }
+  package var waitsGivePlace: Bool { strategy.waiting == .givesPlace && !pool.lacksThreads }
   package var givenUpRows: [Int] { strategy.givenUpRows }
 }
 

@@ -63,7 +63,7 @@ struct GoalTests {
     let said = try #require(GoalWords.after(result, plan))
     #expect(
       said.hasPrefix(
-        "all intervals are within 5 % (ratios beyond 3 within three times that): the widest is that of overhead/external-add ops=10, "
+        "all ratios to stealing@2 have intervals within 5 % (ratios beyond 3 within three times that): the widest is that of overhead/external-add ops=10, "
       ))
   }
 
@@ -78,7 +78,8 @@ struct GoalTests {
     let said = try #require(GoalWords.after(result, plan))
     #expect(
       said.hasPrefix(
-        "0 of 2 scenarios are within 0.1 % (ratios beyond 3 within three times that), half of them within "), "\(said)")
+        "0 of 2 scenarios have all ratios to stealing@2 within 0.1 % (ratios beyond 3 within three times that), half of them within "
+      ), "\(said)")
     // Six blocks are run however long they take.
     let short = Self.world { _ in 0.1 }
     #expect(short.run(Self.plan(Goal(halfWidth: 0.001, seconds: 0.01))).rows.count == 36)

@@ -46,10 +46,10 @@ struct StrategyTextTests {
     for text in ["own=lifo", "own=lifo:2", "priorities=ignored", "own=lifo;priorities=ignored"] {
       #expect(try StealingStrategy(text).givenUpRows == [20], "\(text)")
     }
-    for text in ["priorities=multi:2", "priorities=sticky:8"] {
+    for text in ["priorities=multi:2", "priorities=sticky:8", "least=2", "place=roundrobin"] {
       #expect(try StealingStrategy(text).givenUpRows == [20], "\(text)")
     }
-    #expect(try StealingStrategy("priorities=strict;place=least:2").givenUpRows.isEmpty)
+    #expect(try StealingStrategy("priorities=strict;least=1").givenUpRows.isEmpty)
     for text in ["order=fifo", "order=lifo;locks=perlevel"] {
       #expect(try ThreadPoolStrategy(text).givenUpRows == [20], "\(text)")
     }

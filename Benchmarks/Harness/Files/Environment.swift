@@ -40,6 +40,8 @@ package struct Environment: Encodable, Sendable {
   /// time that stands for each benchmark.
   private var metrics: [String: MetricFacts] = [:]
   private var primaryTimes: [String: String] = [:]
+  /// The decisions of the subjects whose strategy was chosen, by subject.
+  package var strategies: [String: [StrategyFacts]] = [:]
   /// The compiler and library of each peer that took part.
   package var peers: [String: String] = [:]
 

@@ -69,6 +69,7 @@ struct AblationNarrowing {
     block: Int, _ widths: RunWidths, _ result: RunResult, goal: Goal, timeLeft: TimeLeft
   ) -> [Turn] {
     let open = open(widths, result, goal, timeLeft)
+    let turnsSoFar = Dictionary(grouping: result.blocksRun, by: \.scenario).mapValues(\.count)
     let chosen = Set(Allocation.round(block, open.map(\.candidate), goal: goal.halfWidth))
     var turns: [Turn] = []
     for planned in plan.shuffled(plan.scenarios, block: block) {
@@ -77,7 +78,8 @@ struct AblationNarrowing {
       // A turn that runs anyway takes open comparisons along until it is full.
       let arms = (own.filter(chosen.contains) + own.filter { !chosen.contains($0) }).map { open[$0].cell.arm }
       let taken = Array(arms.prefix(Ablation.changesInTurn))
-      turns.append(plan.turn(planned, block: block, number: block, arms: [planned.arms[0]] + taken))
+      let number = turnsSoFar[planned.scenario, default: 0] + 1
+      turns.append(plan.turn(planned, block: block, number: number, arms: [planned.arms[0]] + taken))
     }
     return turns
   }

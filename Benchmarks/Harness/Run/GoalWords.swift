@@ -26,6 +26,11 @@ package enum GoalWords {
   private static func beforeAblation(_ plan: Plan, _ goal: Goal) -> String {
     let first = max(plan.plannedSeconds - plan.otherSeconds, 1e-3)
     let least = Double(Effort.fewestBlocks)
+    if plan.plannedSeconds > goal.seconds {
+      return
+        "\(Effort.fewestBlocks) blocks of every change take about \(Progress.duration(plan.plannedSeconds)), longer than "
+        + "\(Progress.duration(goal.seconds)); --budget gives more time, --decision and --benchmark ask for less"
+    }
     let blocks = Int(max(least, least * (goal.seconds - plan.otherSeconds) / first))
     let comparisons = plan.scenarios.reduce(0) { $0 + $1.arms.count - 1 }
     let needed = Widening(comparisons: comparisons).processesNeeded
@@ -44,17 +49,18 @@ package enum GoalWords {
     let count = result.halfWidths.count
     let within = result.halfWidths.values.count { $0 <= goal.halfWidth }
     let asked = Goal.percent(goal.halfWidth)
+    let base = plan.arms.first?.description ?? ""
     let far = " (ratios beyond \(Int(Estimate.farRatio)) within three times that)"
     guard within < count else {
       return
-        "all intervals are within \(asked)\(far): the widest is that of \(widest.key), \(Goal.percent(widest.value))"
+        "all ratios to \(base) have intervals within \(asked)\(far): the widest is that of \(widest.key), \(Goal.percent(widest.value))"
     }
     guard count > 1 else {
       return "the interval of \(widest.key) came to \(Goal.percent(widest.value)), not to \(asked)"
     }
     let median = Statistics.median(Array(result.halfWidths.values))
     return
-      "\(within) of \(Count.of(count, "scenario")) are within \(asked)\(far), half of them within \(Goal.percent(median)); "
-      + "the widest interval is that of \(widest.key), \(Goal.percent(widest.value))"
+      "\(within) of \(Count.of(count, "scenario")) have all ratios to \(base) within \(asked)\(far), half of them within "
+      + "\(Goal.percent(median)); the widest interval is that of \(widest.key), \(Goal.percent(widest.value))"
   }
 }

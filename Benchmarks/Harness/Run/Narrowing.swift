@@ -49,7 +49,7 @@ struct Narrowing {
       turns.append(turn(planned, block: block, number: own.count + 1))
       candidates.append(
         .init(
-          halfWidth: now.halfWidth, before: widest(planned, &widths, without: own.last)?.halfWidth,
+          halfWidth: now.halfWidth, before: widest(planned, &widths, withoutLast: true)?.halfWidth,
           expected: now.expected, blocks: now.blocks, seconds: timeLeft.seconds(turns.last!.steps)))
     }
     let chosen = Allocation.round(block, candidates, goal: goal.halfWidth).map { turns[$0] }
@@ -66,14 +66,15 @@ struct Narrowing {
 
   /// The widest interval of a scenario: of the ratios of the arms that run in every block, or of the time of a single arm.
   /// A ratio without an interval, because blocks were lost, is the widest. Nil when there is no ratio.
-  private func widest(_ planned: PlannedScenario, _ widths: inout RunWidths, without last: Int? = nil)
+  /// - Parameter withoutLast: whether the last block that counts is left out.
+  private func widest(_ planned: PlannedScenario, _ widths: inout RunWidths, withoutLast: Bool = false)
     -> RunWidths.Width?
   {
     let excluded = result.excluded
     let counted = (blocks[planned.scenario] ?? []).filter { block in
-      block != last && !excluded.contains(ScenarioBlock(planned.scenario, block: block))
+      !excluded.contains(ScenarioBlock(planned.scenario, block: block))
     }
-    return widths.all(planned, arms: quickArms(planned), blocks: counted)
+    return widths.all(planned, arms: quickArms(planned), blocks: withoutLast ? counted.dropLast() : counted)
       .max { ($0.halfWidth ?? .infinity) < ($1.halfWidth ?? .infinity) }
   }
 }

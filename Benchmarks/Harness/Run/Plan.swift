@@ -124,7 +124,10 @@ package struct Plan: Sendable {
   package func holds(block: Int) -> Bool { block >= 0 && (effort.goal != nil || block <= effort.blocks) }
 
   /// Whether the kernel counts events in the processes of a turn.
-  package func countsEvents(_ turn: Turn) -> Bool { turn.number <= effort.eventBlocks }
+  package func countsEvents(_ turn: Turn) -> Bool { turn.number <= effort.eventBlocks * turnsOfARound }
+
+  /// How many blocks have every arm once: one, but for an ablation.
+  package var turnsOfARound: Int { isAblation ? Ablation.turns(changes: max(1, arms.count - 1)) : 1 }
 
   package func timedSteps(block: Int) -> [Step] {
     turns(block: block).flatMap(\.steps)
@@ -194,16 +197,14 @@ extension Plan {
 
   /// The number of samples that one process takes, when each of ten processes would take `count`.
   package func samples(_ count: Int, _ planned: PlannedScenario) -> Int {
-    let blocks = effort.goal == nil ? blocks(planned) : Effort.blocksOfGoal
+    let blocks = effort.goal == nil ? blocks(planned) / turnsOfARound : Effort.blocksOfGoal
     let share = min(1, Double(Effort.blocksOfSamples) / Double(blocks))
     return max(1, Int((Double(count) * effort.samples * share).rounded(.up)))
   }
 
   /// The effort in words. The blocks of an ablation are those of each change.
   package var effortWords: String {
-    guard isAblation else { return "\(effort)" }
-    let turns = Ablation.turns(changes: max(1, arms.count - 1))
-    return "\(effort.with(blocks: effort.blocks / turns))"
+    "\(effort.with(blocks: effort.blocks / turnsOfARound))"
   }
 
   /// The same plan with fewer values, so that the first blocks take at most the time of the goal. The estimate is that of

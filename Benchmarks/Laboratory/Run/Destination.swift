@@ -40,10 +40,11 @@ enum Destination {
   var file: String? { if case .files(_, let name) = self { name } else { nil } }
 
   /// What a stopped run leaves behind, in words.
-  var remains: String {
+  /// - Parameter command: the file of the command, when the rows go to another one.
+  func remains(command: String?) -> String {
     switch self {
     case .files(_, let name):
-      "the table and the CSV hold what was finished; the same command with --output \(name) --resume goes on"
+      "the table and the CSV hold what was finished; the same command with --output \(command ?? name) --resume goes on"
     case .standardOutput: "the table and the CSV hold what was finished"
     case .nowhere: "the table holds what was finished"
     }

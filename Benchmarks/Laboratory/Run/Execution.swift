@@ -40,6 +40,7 @@ package struct Execution {
       runID: outputs.runID, plan: plan, spin: spin, subjects: work.subjects, reference: work.reference,
       context: work.context, arguments: CommandLine.arguments, jemalloc: jemalloc, source: suite.source)
     environment.peers = suite.versions(of: Set(plan.scenarios.flatMap(\.arms).map(\.subject)))
+    environment.strategies = work.strategies
     // A run that goes on and is killed at once has lost nothing of what the earlier run knew.
     environment.outcome = RunOutcome(RunResult(outputs.earlier))
     try destination.begin(keeping: outputs.earlier.rows) { try environment.json() }

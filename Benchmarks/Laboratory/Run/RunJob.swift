@@ -31,12 +31,12 @@ struct RunJob {
     execution = Execution(work, to: outputs, progress: progress, jemalloc: jemalloc)
   }
 
-  func run() throws -> RunResult {
+  /// - Returns: what was measured, and what to complain about when a cell has failed.
+  func run() throws -> (result: RunResult, failure: Complaint?) {
     announce()
     let (result, environment) = try execution.run()
     try publishTrace()
-    try finish(result, environment)
-    return result
+    return (result, try finish(result, environment))
   }
 
   /// Publishes the trace. An interrupted run publishes the part that it has.
@@ -58,8 +58,9 @@ struct RunJob {
         + "open it at https://ui.perfetto.dev or in chrome://tracing")
   }
 
-  /// Publishes the result, prints the table, and reports with the exit code whether every cell has a number.
-  private func finish(_ result: RunResult, _ environment: Environment) throws {
+  /// Publishes the result and prints the table.
+  /// - Returns: a complaint when a cell has no number.
+  private func finish(_ result: RunResult, _ environment: Environment) throws -> Complaint? {
     let destination = outputs.destination
     if result.rows.isEmpty {
       destination.discard()
@@ -84,10 +85,9 @@ struct RunJob {
     // the run.
     let references = Set(work.subjects.filter(\.isReference).map(\.name))
     let failed = result.failures.keys.filter { !references.contains($0.arm.subject) }.count
-    if failed > 0 {
-      throw Complaint(
-        .software, "\(Count.of(failed, "cell")) \(failed == 1 ? "has" : "have") no number; the lines above say why")
-    }
+    guard failed > 0 else { return nil }
+    return Complaint(
+      .software, "\(Count.of(failed, "cell")) \(failed == 1 ? "has" : "have") no number; the lines above say why")
   }
 
   private func writeEnding(_ summary: Summary) throws {
@@ -142,7 +142,7 @@ struct RunJob {
   /// Says in plain words what disturbed the run, and what would help.
   private func warn(_ result: RunResult, _ outcome: RunOutcome) {
     if result.wasInterrupted {
-      progress.say("interrupted: \(outputs.destination.remains)")
+      progress.say("interrupted: \(outputs.destination.remains(command: work.commandOutput))")
     }
     let more = plan.effort.goal == nil ? "--blocks" : "--budget"
     for warning in MachineWarnings.after(result, outcome, more: more) { progress.say(warning) }

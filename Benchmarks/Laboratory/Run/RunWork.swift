@@ -11,6 +11,10 @@ package struct RunWork {
   /// plan has others.
   package var subjects: [SubjectFacts]
   package var reference: String
+  /// The decisions of the subjects whose strategy was chosen, by subject.
+  package var strategies: [String: [StrategyFacts]] = [:]
+  /// The name that `--output` had in the command, when the rows go to another file.
+  package var commandOutput: String?
 
   package init(_ suite: any Suite, _ plan: Plan, context: String = "") {
     self.suite = suite
@@ -21,15 +25,24 @@ package struct RunWork {
   }
 
   /// Carries out the plan as the options say; with `--dry-run`, prints the plan.
-  /// - Parameter trace: where a trace goes; nil for none.
+  /// - Parameters:
+  ///   - trace: where a trace goes; nil for none.
+  ///   - onFailure: takes the complaint about cells that failed, once all others are written; nil: it is thrown.
   /// - Returns: what was measured; nil with `--dry-run`.
   @discardableResult
-  package func run(_ options: RunOptions, trace: String? = nil) throws -> RunResult? {
+  package func run(
+    _ options: RunOptions, trace: String? = nil, onFailure: ((Complaint) -> Void)? = nil
+  ) throws -> RunResult? {
     if options.dryRun {
       try describe()
       return nil
     }
-    return try RunJob(self, options.outputs(trace: trace)).run()
+    let (result, failure) = try RunJob(self, options.outputs(trace: trace)).run()
+    if let failure {
+      guard let onFailure else { throw failure }
+      onFailure(failure)
+    }
+    return result
   }
 
   private func describe() throws {

@@ -19,9 +19,8 @@ extension Operation {
     guard let frame = LaunchFrame.current else { return sleepUntilDeparted() }
     if LaunchFrame.isRunning(self) { misuse(self, "the operation waits for itself and would never finish") }
     let home = frame.pointee.home
-    let helps = home != 0 && !LaunchFrame.waitsGivePlace
     while !hasDeparted {
-      if helps, Self.mayHelp(frame) {
+      if home != 0, !LaunchFrame.waitsGivePlace, Self.mayHelp(frame) {
         while !hasDeparted, helpOnce(home: home) {}
       }
       if hasDeparted { return }
@@ -138,7 +137,8 @@ extension LaunchFrame {
   /// Whether no thread would take this thread's place while this thread blocks.
   static var isBackendFull: Bool { currentQueue?.supervisedBackend?.isFull ?? false }
 
-  /// Whether the backend's strategy has waiting threads give their place away at once.
+  /// Whether waiting threads give their place away at once: the backend's strategy says so, and there are threads that can
+  /// take the place.
   static var waitsGivePlace: Bool { currentQueue?.supervisedBackend?.waitsGivePlace ?? false }
 
   /// Runs `body`, a body that blocks. The backend whose thread this is (if any) is told that this thread's place is

@@ -12,6 +12,7 @@ package struct PoolThreads: ~Copyable, Sendable {
   package let shortage: ThreadShortage
   private let poolName: String
   private let created = Atomic<Int>(0)
+  private let started = Atomic<UInt64>(0)
   /// The number of threads that are alive; a futex for `join`.
   private let live = Atomic<UInt32>(0)
 
@@ -35,6 +36,8 @@ package struct PoolThreads: ~Copyable, Sendable {
   }
 
   package var createdCount: Int { created.load(ordering: .relaxed) }
+  /// The same without threads that the system refused: only grows.
+  package var startedCount: UInt64 { started.load(ordering: .relaxed) }
   package var isEmpty: Bool { live.load(ordering: .relaxed) == 0 }
 
   /// Traps in a forked child. Called before any lock is taken: another thread of the parent may have held the lock at
@@ -61,6 +64,7 @@ package struct PoolThreads: ~Copyable, Sendable {
     live.wrappingAdd(1, ordering: .relaxed)
     created.wrappingAdd(1, ordering: .relaxed)
     if PlatformThread.start(name: name, body) {
+      started.wrappingAdd(1, ordering: .relaxed)
       shortage.end()
       return true
     }
