@@ -61,9 +61,9 @@ struct Ablate: ParsableCommand {
     let changes = try changes()
     let names = changes.map { "\(backend)(\($0))" }
     let pairsFile = try pairsFile()
-    if !noPairs { announcePairs(pairsFile) }
     var failures: [Complaint] = []
-    let result = try measure(names, share: pairsFile == nil ? 1 : Self.shareOfSingles, options, &failures)
+    let share = pairsFile == nil ? 1 : Self.shareOfSingles
+    let result = try measure(names, share: share, options, &failures) { beginPairs(pairsFile) }
     if let pairsFile, let result, !result.wasInterrupted, !Interrupt.isRequested {
       try measurePairs(changes, result, pairsFile, &failures)
     }
@@ -71,10 +71,15 @@ struct Ablate: ParsableCommand {
     if let failure = failures.first { throw failure }
   }
 
-  private func announcePairs(_ file: String?) {
+  /// Says where the pairs will go. Pairs of an earlier ablation say nothing of this one, which may have none: they go away.
+  private func beginPairs(_ file: String?) {
+    guard !noPairs else { return }
     Progress().say(
       file.map { "a fifth of the time is kept for pairs of the changes that help; they go to \($0)" }
         ?? "no pairs of changes: --output FILE.csv gives them a file beside the first")
+    guard let file, options.overwrite, !options.dryRun else { return }
+    unlink(file)
+    unlink(String(file.dropLast(4)) + ".env.json")
   }
 
   /// Where the pairs go; nil without a file. Complains at once when that file cannot be replaced.
@@ -86,9 +91,6 @@ struct Ablate: ParsableCommand {
       throw Complaint(
         .cannotCreate, "\(file) holds a finished result: --overwrite replaces it, --resume goes on with it")
     }
-    // Pairs of an earlier ablation say nothing of this one, which may have none.
-    unlink(file)
-    unlink(String(file.dropLast(4)) + ".env.json")
     return file
   }
 
@@ -111,8 +113,10 @@ struct Ablate: ParsableCommand {
     return all.filter { asked.contains($0.decision) }.map(\.text)
   }
 
+  /// - Parameter begin: called when the plan is made, before anything is measured.
   private func measure(
-    _ names: [String], share: Double, _ options: RunOptions, _ failures: inout [Complaint]
+    _ names: [String], share: Double, _ options: RunOptions, _ failures: inout [Complaint],
+    begin: () -> Void = {}
   ) throws -> RunResult? {
     var effort = options.effort(full: .full, quick: .quick, usualSeconds: Self.usualSeconds)
     // A change that makes no difference is known to make none once its interval is that narrow.
@@ -132,6 +136,7 @@ struct Ablate: ParsableCommand {
     work.reference = backend
     work.strategies = SubjectVariant.facts(of: names)
     work.commandOutput = self.options.output
+    begin()
     var failed: [Complaint] = []
     let result = try work.run(options, onFailure: { failed.append($0) })
     failures += failed

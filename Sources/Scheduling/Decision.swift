@@ -4,22 +4,22 @@ public struct Decision<Strategy: Hashable & Sendable>: Sendable {
   public let name: String
   /// What is decided, in a few words.
   public let summary: String
-  /// What can be chosen, the default mostly first.
+  /// What can be chosen. The default mostly stands first.
   public let choices: [Choice]
   /// The text of the choice that a strategy has made.
   let read: @Sendable (Strategy) -> String
 
   /// One thing that can be chosen.
   public struct Choice: Sendable {
-    /// Such as `lifo`, or with a number `upto:N`.
+    /// The word of the choice, such as `lifo`. A choice with a number is such as `upto:N`.
     public let text: String
     /// What the choice does, in a few words.
     public let summary: String
     /// The rows of the contract that the choice gives up.
     public let givesUp: [Int]
-    /// The numbers that may stand for N; nil when there is none.
+    /// The numbers that may stand for N; nil for a choice without a number.
     public let range: ClosedRange<Int>?
-    /// The numbers that a study of single changes tries.
+    /// The numbers for N that a study of single changes, such as `opbench ablate`, tries.
     public let tried: [Int]
     let choose: @Sendable (inout Strategy, Int) -> Void
 
@@ -35,7 +35,8 @@ public struct Decision<Strategy: Hashable & Sendable>: Sendable {
       self.choose = choose
     }
 
-    /// The number in a text that makes this choice; nil when the text makes another. A choice without a number is 0.
+    /// The number in a text that names this choice, 0 for a choice without a number; nil when the text names another
+    /// one.
     func number(in given: Substring) -> Int? {
       guard range != nil else { return given == text ? 0 : nil }
       let words = text.dropLast()
@@ -65,7 +66,8 @@ public struct StrategyMistake: Error, Hashable, Sendable, CustomStringConvertibl
   public init(_ description: String) { self.description = description }
 }
 
-/// A strategy that can be written as text: the decisions that differ from the default, such as `own=lifo;steal=half`.
+/// A strategy that can be written as text. The text has the decisions that differ from the default, such as
+/// `own=lifo;steal=half`.
 public protocol TextualStrategy: Hashable, Sendable, CustomStringConvertible {
   /// The default strategy.
   init()
@@ -81,7 +83,8 @@ extension TextualStrategy {
       .joined(separator: ";")
   }
 
-  /// Reads the text of a strategy: `name=choice` with `;` between. What is not named is as in the default.
+  /// Reads the text of a strategy: `name=choice`, with `;` between two decisions. A decision that the text does not
+  /// name is that of the default.
   public init(_ text: String) throws(StrategyMistake) {
     self.init()
     var named: Set<String> = []
@@ -101,10 +104,10 @@ extension TextualStrategy {
     }
   }
 
-  /// The name of a backend with this strategy: the backend's own, and the decisions that differ from the default.
+  /// The name of a backend with this strategy: the backend's own name, and the decisions that differ from the default.
   public func name(of backend: String) -> String { self == Self() ? backend : "\(backend)(\(self))" }
 
-  /// The same strategy. Traps when a number is out of the range that its decision has.
+  /// The same strategy. Traps when a number is out of the range of its choice.
   public var checked: Self {
     do {
       _ = try Self(description)
@@ -123,8 +126,9 @@ extension TextualStrategy {
     return Array(Set(rows)).sorted()
   }
 
-  /// Every strategy that differs from the default in one decision. A choice with a number has the numbers at and near the
-  /// ends of its range, or those that `numbers` names.
+  /// Every strategy that differs from the default in one decision. A choice with a number is there once for each number
+  /// that `numbers` gives. When `numbers` gives none, it is there for the two lowest numbers of its range and for the
+  /// highest.
   public static func singleChanges(numbers: (Decision<Self>.Choice) -> [Int] = { _ in [] }) -> [Self] {
     decisions.flatMap { singleChanges(of: $0, numbers: numbers) }
   }
@@ -143,7 +147,7 @@ extension TextualStrategy {
     }.filter { $0 != Self() }
   }
 
-  /// The single changes of a study, with the decision that each is of.
+  /// The single changes that a study tries, each with the name of its decision.
   public static var studiedChanges: [(decision: String, strategy: Self)] {
     decisions.flatMap { decision in
       singleChanges(of: decision) { $0.tried }.map { (decision.name, $0) }

@@ -6,7 +6,7 @@ extension StealingStrategy: TextualStrategy {
       choices: [
         .init("fifo", "the oldest") { strategy, _ in strategy.ownEnd = .fifo },
         .init("lifo", "the newest", givesUp: [20]) { strategy, _ in strategy.ownEnd = .lifo },
-        .init("lifo:N", "the newest, and the oldest at every Nth turn", givesUp: [20], range: 2...1_000, tried: [8]) {
+        .init("lifo:N", "the newest, but the oldest every Nth time", givesUp: [20], range: 2...1_000, tried: [8]) {
           $0.ownEnd = .lifoWithTurn(every: $1)
         },
       ],
@@ -39,7 +39,9 @@ extension StealingStrategy: TextualStrategy {
       name: "victim", summary: "which worker is robbed first",
       choices: [
         .init("random", "a random one") { strategy, _ in strategy.victim = .random },
-        .init("roundrobin", "the one behind the last time's") { strategy, _ in strategy.victim = .roundRobin },
+        .init("roundrobin", "the worker behind the one visited first in the last search") { strategy, _ in
+          strategy.victim = .roundRobin
+        },
         .init("last", "the one at which the last theft succeeded") { strategy, _ in strategy.victim = .lastSuccess },
         .init("neighbour", "the one with the next number") { strategy, _ in strategy.victim = .neighbour },
         .init("longest:N", "of N random ones the one with the most jobs", range: 2...64, tried: [2]) {
@@ -69,7 +71,7 @@ extension StealingStrategy: TextualStrategy {
     Decision(
       name: "priorities", summary: "whether the jobs of urgent operations go first, and where jobs wait",
       choices: [
-        .init("perworker", "yes, in lists of each worker, as a hint says who has urgent jobs") { strategy, _ in
+        .init("perworker", "yes, in lists of each worker; a hint names the levels that have jobs") { strategy, _ in
           strategy.priorities = .perWorker
         },
         .init("strict", "yes, in lists that all workers share; nothing is stolen") { strategy, _ in
@@ -81,7 +83,7 @@ extension StealingStrategy: TextualStrategy {
           tried: [2]
         ) { $0.priorities = .multiQueue(listsPerWorker: $1) },
         .init(
-          "sticky:N", "the same with 2 lists for each worker, which are kept for N jobs", givesUp: [20],
+          "sticky:N", "as multi:2, but a worker keeps its choice of lists for N jobs", givesUp: [20],
           range: 1...1_000, tried: [8]
         ) { $0.priorities = .stickyMultiQueue(jobs: $1) },
       ],
@@ -102,7 +104,8 @@ extension StealingStrategy: TextualStrategy {
           strategy.outsidePlace = .roundRobin
         },
         .init(
-          "least:N", "of N random workers to the one with the fewest jobs", givesUp: [20], range: 1...64, tried: [2]
+          "least:N", "to the worker with the fewest jobs, out of N random ones", givesUp: [20], range: 1...64,
+          tried: [2]
         ) {
           $0.outsidePlace = .leastLoaded(of: $1)
         },
@@ -125,7 +128,7 @@ extension StealingStrategy: TextualStrategy {
     Decision(
       name: "waking", summary: "how many threads are to search when jobs come in",
       choices: [
-        .init("one", "one, and for jobs that come together one for every 8 more, up to 4") { strategy, _ in
+        .init("one", "one, and for jobs that come together one more for every 8, up to 4 in all") { strategy, _ in
           strategy.waking = .oneSearcher
         },
         .init("only", "one, however many jobs come") { strategy, _ in strategy.waking = .onlyOne },
@@ -148,7 +151,7 @@ extension StealingStrategy: TextualStrategy {
     Decision(
       name: "searchers", summary: "how many threads may search at the same time",
       choices: [
-        .init("half", "half of the workers") { strategy, _ in strategy.searchers = .half },
+        .init("half", "half of the workers, rounded up") { strategy, _ in strategy.searchers = .half },
         .init("one", "one") { strategy, _ in strategy.searchers = .one },
         .init("all", "all") { strategy, _ in strategy.searchers = .all },
         .init("adaptive", "one more after a search that found a job, one less after one that found none") {
@@ -204,10 +207,10 @@ extension ThreadPoolStrategy: TextualStrategy {
       name: "waking", summary: "how many sleeping threads are woken when jobs come in",
       choices: [
         .init("perjob", "one for each job") { strategy, _ in strategy.waking = .onePerJob },
-        .init("passed", "one, which wakes the next when it has taken a job and others are left") { strategy, _ in
+        .init("passed", "one; a thread that takes a job while others are left wakes the next") { strategy, _ in
           strategy.waking = .passedOn
         },
-        .init("all", "as many as there are places") { strategy, _ in strategy.waking = .all },
+        .init("all", "as many as there are free places") { strategy, _ in strategy.waking = .all },
       ],
       read: {
         switch $0.waking {
@@ -235,7 +238,7 @@ extension Decision {
     set: @escaping @Sendable (inout Strategy, Int) -> Void, read: @escaping @Sendable (Strategy) -> Int
   ) -> Self {
     Decision(
-      name: "run", summary: "how many operations a thread runs in a row that way before others have a turn",
+      name: "run", summary: "how many operations a thread runs in a row, each the successor of the one before",
       choices: [.init("N", "N operations", range: 1...1_000_000, tried: [1, 8], set)], read: { "\(read($0))" })
   }
 }
@@ -245,10 +248,12 @@ extension StealingStrategy.Waiting {
     _ set: @escaping @Sendable (inout Strategy, Self) -> Void
   ) -> [Decision<Strategy>.Choice] {
     [
-      .init("helps", "it runs that operation itself, or one that it waits for") { strategy, _ in
+      .init("helps", "the thread runs the awaited operation, or one on which that one depends") { strategy, _ in
         set(&strategy, .helps)
       },
-      .init("yields", "another thread takes its place at once") { strategy, _ in set(&strategy, .givesPlace) },
+      .init("yields", "another thread takes the place of the waiting one", givesUp: [28]) { strategy, _ in
+        set(&strategy, .givesPlace)
+      },
     ]
   }
 

@@ -1,21 +1,25 @@
-/// How long a thread without a job looks for one before it sleeps. A sleep and a wake cost about 25 microseconds together.
+/// How long a thread without a job looks for one before it sleeps. A sleep and a wake cost about 25 microseconds
+/// together.
 ///
-/// Go's and Tokio's threads look a few times and sleep. A longer search finds more jobs without a wake, and uses up CPU time
-/// that others may need.
+/// Threads of Go and Tokio look a few times and then sleep. A longer search finds more jobs without a wake. It also
+/// uses up CPU time that other threads may need.
 public enum Search: Hashable, Sendable {
-  /// 5 microseconds, and 50 now and then as long as that helps.
+  /// At most 5 microseconds. Now and then a search that found nothing goes on for 50: more often while such long
+  /// searches find jobs.
   case patient
-  /// 5 microseconds, and 50 at every `every`th search that finds nothing in 5: 1 or more.
+  /// At most 5 microseconds. Every `every`th search that found nothing in 5 microseconds goes on for 50: 1 or more.
   case long(every: Int)
-  /// This number of microseconds, from 0 to 10,000. With 0 a thread looks once.
+  /// At most this number of microseconds, from 0 to 10,000. With 0 a thread looks once.
   case microseconds(Int)
-  /// The same, but between two looks the thread lets other threads have the CPU.
+  /// At most this number of microseconds, from 0 to 10,000. Between two looks the thread lets other threads have the
+  /// CPU.
   case yielding(microseconds: Int)
 
-  /// What a search looks like.
+  /// The choice in numbers.
   ///
-  /// `short` is how long a search takes at most, in nanoseconds, and `long` how long one takes that goes on after that.
-  /// Every `every`th search that found nothing goes on: none with 0, and as long as it helps with nil.
+  /// `short` is how long a search takes at most, in nanoseconds. A search that found nothing in that time may go on for
+  /// `long` nanoseconds. Every `every`th such search goes on. With 0 none goes on, and with nil the thread decides by
+  /// how much long searches helped. `yields` is whether other threads may have the CPU between two looks.
   public var times: (short: UInt64, long: UInt64, every: Int?, yields: Bool) {
     switch self {
     case .patient: (5_000, 50_000, nil, false)

@@ -3,25 +3,28 @@
 extension StealingStrategy {
   /// Whether the jobs of urgent operations go first, and in which lists jobs wait.
   ///
-  /// A strict order needs lists that all workers share. Relaxed orders give up some of it, so that workers meet less often.
+  /// A strict order needs lists that all workers share. A relaxed order is less exact, so that fewer threads meet at
+  /// the same list.
   public enum Priorities: Hashable, Sendable {
-    /// Each worker has a list for each level. The most urgent level that any worker may have jobs of goes first, as a hint
-    /// says.
+    /// Each worker has a list for each level. All workers share a *hint*: one bit for each level, set while some list
+    /// may have a job of that level. A worker takes a job of the most urgent level that the hint or its own lists name.
     case perWorker
-    /// All workers share one list for each level. A job is taken from the most urgent list, one job at a time. Nothing is
-    /// stolen, so `ownEnd`, `stealAmount`, `victim`, `leastJobs` and `lostRace` change nothing.
+    /// All workers share one list for each level. A worker takes one job at a time, from the most urgent list that has
+    /// jobs. No worker has jobs of its own. So `ownEnd`, `stealAmount`, `victim`, `leastJobs`, `lostRace`,
+    /// `outsideInterval` and `outsideBatch` change nothing.
     case strict
-    /// Each worker has one list. Gives up row 20: an urgent operation waits like any other.
+    /// Each worker has one list for jobs of every priority. Gives up row 20: an urgent operation waits like any other.
     case ignored
-    /// A relaxed multi-queue (Rihani, Sanders and Dementiev 2015): `listsPerWorker` lists for each worker, 1 or more. A job
-    /// goes to a random list. A worker looks at two random lists and takes the more urgent job, or from the longer list
-    /// among equals. Gives up row 20: the order holds nearly.
+    /// A relaxed multi-queue (Rihani, Sanders and Dementiev 2015): `listsPerWorker` lists for each worker, 1 or more.
+    /// All workers share all lists. A job goes to a random list. A worker looks at the first job of two random lists
+    /// and takes the more urgent one. Among equals it takes from the longer list. Gives up row 20: the order holds
+    /// nearly.
     case multiQueue(listsPerWorker: Int)
-    /// The multi-queue with two lists for each worker. A thread keeps its choice of lists for this number of jobs: 1 or
-    /// more (Williams, Sanders and Dementiev 2021).
+    /// The multi-queue with two lists for each worker. A worker keeps its random choice of lists for this number of
+    /// jobs: 1 or more (Williams, Sanders and Dementiev 2021).
     case stickyMultiQueue(jobs: Int)
 
-    /// The lists of a multi-queue for each worker; 0 without a multi-queue.
+    /// How many lists of a multi-queue there are for each worker; 0 without a multi-queue.
     @inlinable public var listsPerWorker: Int {
       switch self {
       case .perWorker, .strict, .ignored: 0
@@ -30,12 +33,13 @@ extension StealingStrategy {
       }
     }
 
-    /// For how many jobs a thread keeps its choice of lists.
+    /// For how many jobs a worker keeps its choice of lists.
     @inlinable public var stickiness: Int { if case .stickyMultiQueue(let jobs) = self { jobs } else { 1 } }
 
-    /// Which of two lists of a multi-queue a worker takes from: the more urgent one, and the longer one among equals.
+    /// From which of two lists of a multi-queue a worker takes a job: from the more urgent one, and from the longer one
+    /// among equals.
     /// - Parameters:
-    ///   - first: the level of the most urgent job of a list, -1 for an empty list, and the number of its jobs.
+    ///   - first: of one list, the level of its most urgent job (-1 for an empty list), and its number of jobs.
     ///   - second: the same of the other list.
     /// - Returns: whether to take from the first list.
     @inlinable
@@ -44,24 +48,25 @@ extension StealingStrategy {
     }
   }
 
-  /// Where a job goes that comes from outside of the pool.
+  /// In which list a job from outside of the pool waits.
   ///
-  /// With one list for each worker, threads outside meet less often. A worker that has nothing looks into the lists of the
-  /// others too, so that no job is overlooked. Gives up row 20: jobs of several lists are taken in no order.
+  /// With one list for each worker, fewer threads outside meet at the same list. A worker without jobs looks into the
+  /// lists of the other workers too, so that no job is overlooked. Lists for each worker give up row 20: jobs of
+  /// several lists are taken in no order.
   public enum OutsidePlace: Hashable, Sendable {
-    /// To a list that all workers share, one for each level.
+    /// In a list that all workers share, one list for each level.
     case injector
-    /// To the lists of the workers in turn.
+    /// In the lists of the workers, one after another.
     case roundRobin
-    /// Of `of` random workers to the one with the fewest jobs: 1 or more.
+    /// In the list of the worker with the fewest jobs, out of `of` random workers: 1 or more.
     case leastLoaded(of: Int)
 
-    /// The number of the list, with as many lists as workers.
+    /// The number of the list for a job. There are as many lists as workers.
     /// - Parameters:
     ///   - lists: the number of lists.
     ///   - turn: how many jobs came before.
     ///   - random: gives a random number below its argument.
-    ///   - length: gives the number of jobs that wait for a worker.
+    ///   - length: gives the number of jobs that wait for the worker of a list.
     @inlinable public func list(of lists: Int, turn: Int, random: (Int) -> Int, length: (Int) -> Int) -> Int {
       switch self {
       case .injector: return 0

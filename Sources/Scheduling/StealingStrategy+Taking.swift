@@ -3,17 +3,19 @@
 extension StealingStrategy {
   /// Which of its own jobs a worker runs next.
   ///
-  /// Newest first is the rule of Cilk, TBB, rayon and Go's next slot: the data of a new job is still in the cache. Oldest
-  /// first keeps the order in which operations were added.
+  /// Newest first is the rule of Cilk, TBB and rayon, and of the one job that Go keeps in its "next" slot. The reason
+  /// is that the data of a new job is still in the cache. Oldest first keeps the order in which operations were added.
   public enum OwnEnd: Hashable, Sendable {
     /// The oldest first.
     case fifo
     /// The newest first. Gives up row 20 within a level: jobs of one priority run in no order.
     case lifo
-    /// The newest first, and the oldest at every `every`th turn: 2 or more. Gives up the same as `lifo`.
+    /// The newest first, but the oldest every `every`th time that the worker takes a job of its own: 2 or more. Gives
+    /// up row 20 as `lifo` does.
     case lifoWithTurn(every: Int)
 
-    /// Whether a worker takes its newest job at this turn.
+    /// Whether a worker takes its newest job this time.
+    /// - Parameter turn: how many times the worker has taken a job of its own, this time included.
     @inlinable public func takesNewest(turn: UInt32) -> Bool {
       switch self {
       case .fifo: false
@@ -25,25 +27,27 @@ extension StealingStrategy {
 
   /// What happens to an operation that the end of another one made ready.
   ///
-  /// Tokio's next slot and Taskflow's cache run the successor at once. A successor that is queued can be stolen while the
-  /// worker does something else.
+  /// That operation is the *successor*. Tokio (its "LIFO slot") and Taskflow (its "cache") run the successor at once. A
+  /// queued successor can be stolen while the worker does something else.
   public enum Successor: Hashable, Sendable {
     /// The same thread runs the successor at once, for up to `runLength` operations in a row.
     case runs
-    /// The successor goes to the worker's own jobs, and the worker takes the next job by the order of its jobs. Nobody is
-    /// woken at once. The monitor wakes a thread when the successor is still queued and a place is free.
+    /// The worker adds the successor to its own jobs, and then takes its next job in the usual order. The worker wakes
+    /// no thread. The monitor wakes a thread when its look finds the successor still queued and a place free.
     case queued
-    /// The same, and a sleeping thread is woken as for a job that was added.
+    /// The worker adds the successor to its own jobs, and wakes a sleeping thread as for any added job.
     case queuedAndWakes
   }
 
   /// How many jobs a worker takes from another worker at once.
   ///
-  /// Half is the rule of Go and Tokio: it spreads a heap of jobs in few visits. One is the rule of Cilk and rayon.
+  /// Half is the rule of Go and Tokio: many jobs of one worker are spread in few thefts. One is the rule of Cilk and
+  /// rayon.
   public enum StealAmount: Hashable, Sendable {
     /// One job.
     case one
-    /// Half of the jobs that the other worker has, at least one and at most 128: a thief that moves jobs runs none.
+    /// Half of the jobs that the other worker has, at least one and at most 128. The reason for 128 is that a thief
+    /// runs no job while it moves jobs.
     case half
     /// At most this many: 1 or more.
     case upTo(Int)
@@ -58,23 +62,25 @@ extension StealingStrategy {
     }
   }
 
-  /// Which worker is robbed first. The others follow in their order, so that no job is overlooked.
+  /// Which worker is robbed first. The thief visits the other workers after that, by their numbers, so that no job is
+  /// overlooked.
   public enum Victim: Hashable, Sendable {
-    /// A random worker: the rule of most work-stealing pools, because it has bounds.
+    /// A random worker. Most work-stealing pools do this, because the running time then has proven bounds.
     case random
-    /// The worker behind the one that was robbed first the last time.
+    /// The worker whose number follows that of the worker visited first in the last search.
     case roundRobin
     /// The worker at which the last theft succeeded.
     case lastSuccess
-    /// The worker with the next number: the nearest, where threads stay on their CPUs.
+    /// The worker whose number follows the thief's: the nearest worker, where threads stay on their CPUs.
     case neighbour
-    /// Of `of` random workers the one with the most jobs: 2 or more.
+    /// The worker with the most jobs, out of `of` random workers: 2 or more.
     case longest(of: Int)
 
     /// The index of the first worker to visit.
     /// - Parameters:
-    ///   - thief: the index of the thief, `count` the number of workers, 2 or more.
-    ///   - memory: what the thief remembers for this decision; 0 at first.
+    ///   - thief: the index of the thief.
+    ///   - count: the number of workers, 2 or more.
+    ///   - memory: the index of a worker that the thief remembers for this decision.
     ///   - random: gives a random number below its argument.
     ///   - length: gives the number of jobs of a worker.
     @inlinable public func first(
@@ -107,9 +113,10 @@ extension StealingStrategy {
 
   /// What a thief does when another thread took the job that it wanted.
   public enum LostRace: Hashable, Sendable {
-    /// Tries the same worker again.
+    /// The thief tries the same worker again.
     case again
-    /// Goes on to the next worker. A thief that meets a race everywhere looks once more before it sleeps.
+    /// The thief goes on to the next worker. A thief that lost a race at every worker does not sleep at once: the last
+    /// searching thread first looks whether any job is left.
     case next
   }
 }

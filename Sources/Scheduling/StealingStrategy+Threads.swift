@@ -1,20 +1,21 @@
 // How many threads are awake, and what they do without a job.
 
 extension StealingStrategy {
-  /// How many threads are to search when jobs come in.
+  /// How many threads are to search when jobs come in. Sleeping threads are woken until so many search.
   ///
-  /// Waking costs as much as some ten short jobs. A woken thread that finds a job passes the search on.
+  /// Waking a thread costs as much as some ten short jobs. A woken thread that finds a job wakes the next thread, when
+  /// nobody else searches and jobs are left.
   public enum Waking: Hashable, Sendable {
-    /// One while nobody searches; for jobs that come together one more for every 8, up to 4.
+    /// One thread. For jobs that come together one more thread for every 8 jobs, up to 4 threads in all.
     case oneSearcher
-    /// One while nobody searches, however many jobs come.
+    /// One thread, however many jobs come together.
     case onlyOne
-    /// One for every `jobs` jobs that come together, without a limit: 1 or more.
+    /// One thread for every `jobs` jobs that come together, up to the number of workers: 1 or more.
     case every(jobs: Int)
-    /// As many as there are workers.
+    /// As many threads as there are workers.
     case all
 
-    /// How many searching threads are enough for jobs that are submitted together.
+    /// How many searching threads are enough for `jobs` jobs that come together.
     @inlinable public func searchersWanted(jobs: Int, workers: Int) -> Int {
       switch self {
       case .oneSearcher: min(1 + jobs / 8, 4)
@@ -27,25 +28,30 @@ extension StealingStrategy {
 
   /// Which of the sleeping threads is woken.
   public enum Sleeper: Hashable, Sendable {
-    /// The one that fell asleep last: its caches are the warmest, and the others may end.
+    /// The thread that fell asleep last: its caches are the warmest. Surplus threads that sleep for a second end.
     case lastAsleep
-    /// The one that has slept longest.
+    /// The thread that has slept longest.
     case firstAsleep
   }
 
-  /// How many threads may search at the same time. One thread always may.
+  /// How many threads may search at the same time. One thread always may. The limit is for threads that run out of
+  /// jobs. A woken thread searches in any case.
   public enum Searchers: Hashable, Sendable {
-    /// At most half of the workers: the rule of Go and Tokio.
+    /// Half as many threads as there are workers, rounded up: nearly the rule of Go and Tokio.
     case half
-    /// One.
+    /// One thread.
     case one
-    /// All.
+    /// All threads.
     case all
-    /// One more after each search that found a job, one less after each that found none; at least one.
+    /// A number that changes: one more after each search that found a job, one less after each that found none. At
+    /// least one, at most the number of workers.
     case adaptive
 
     /// Whether one more thread may search.
-    /// - Parameter adapted: the number that `adapted(_:found:workers:)` gave last.
+    /// - Parameters:
+    ///   - searching: how many threads search now.
+    ///   - workers: the number of workers.
+    ///   - adapted: the number that `adapted(_:found:workers:)` gave last.
     @inlinable public func allows(searching: Int, workers: Int, adapted: Int = 1) -> Bool {
       switch self {
       case .half: searching == 0 || 2 * searching < workers
@@ -56,17 +62,22 @@ extension StealingStrategy {
     }
 
     /// How many threads may search with `adaptive` after a search has ended.
+    /// - Parameters:
+    ///   - before: how many threads might search until then.
+    ///   - found: whether the search found a job.
+    ///   - workers: the number of workers.
     @inlinable public static func adapted(_ before: Int, found: Bool, workers: Int) -> Int {
       found ? min(before + 1, workers) : max(before - 1, 1)
     }
   }
 
-  /// What a thread does that waits for an operation, inside of another operation.
+  /// What a thread does while the operation that it runs waits for another operation.
   public enum Waiting: Hashable, Sendable {
-    /// The thread runs that operation itself, or an operation that it waits for. When there is none that may run here,
-    /// another thread takes the place of the waiting one.
+    /// The thread runs the awaited operation, or an operation on which the awaited one depends. When no such operation
+    /// may run here, another thread takes the place of the waiting thread.
     case helps
-    /// Another thread takes its place at once. When there can be no other thread, it helps.
+    /// Another thread takes the place of the waiting thread at once. When the pool can have no other thread, the
+    /// waiting thread helps. Gives up row 28: the waiting thread does not run what it waits for (sentence 28.2).
     case givesPlace
   }
 }

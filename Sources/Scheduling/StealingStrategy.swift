@@ -1,7 +1,24 @@
 /// How a work-stealing pool schedules: a value with one field for each decision.
 ///
-/// A change of one field shows what that decision is worth, on the same code. The default is what `StealingBackend` does
-/// without a strategy. Text such as `own=lifo;steal=half` names a strategy for `opbench run --backend`.
+/// A change of one field shows what that decision is worth, because all other code stays the same. The default is what
+/// `StealingBackend` does without a strategy. Text such as `own=lifo;steal=half` names a strategy for
+/// `opbench run --backend`.
+///
+/// The decisions use these words:
+///
+/// * **job**: a piece of work that a queue gives to a pool, mostly one operation.
+/// * **level**: one of the five priorities of a job.
+/// * **worker**: the owner of lists of jobs, with one thread at a time.
+/// * **place**: the right of a thread to run jobs. A pool that is made with four workers has four places. A thread that
+///   blocks gives its place up, and another thread may take the place.
+/// * **outside**: every thread that is not of the pool. Jobs from outside wait in lists called *injectors*.
+/// * **to search**: to look for a job in all lists. A thread that has no job searches, and sleeps when it finds none.
+/// * **to rob**, or to steal: to take a job from the lists of another worker. The robber is the *thief*.
+/// * **successor**: an operation that the end of another operation made ready.
+/// * **monitor**: a thread that looks at the pool while jobs wait that no other thread is on its way to. The monitor
+///   finds out which threads block.
+/// * **row 20**: a row of the contract. By this row the most urgent ready operation starts first, and the oldest among
+///   equals.
 ///
 /// ```swift
 /// var strategy = StealingStrategy()
@@ -13,26 +30,27 @@ public struct StealingStrategy: Hashable, Sendable {
   public var ownEnd = OwnEnd.fifo
   /// What happens to an operation that the end of another one made ready.
   public var successor = Successor.runs
-  /// How many operations a thread runs in a row in that way before other queued jobs have a turn: 1 or more.
+  /// How many operations a thread runs in a row, each the successor of the one before: 1 or more. After that other
+  /// queued jobs go first.
   public var runLength = 61
   /// How many jobs a worker takes from another worker at once.
   public var stealAmount = StealAmount.one
   /// Which worker is robbed first.
   public var victim = Victim.random
-  /// The fewest jobs for which a worker is robbed, until the thief would otherwise sleep: 1 or more. With more than 1, gives
-  /// up row 20: an urgent job waits for a worker that has few.
+  /// A thief leaves a worker alone that has fewer jobs than this: 1 or more. A thief that would otherwise sleep robs
+  /// every worker. A number above 1 gives up row 20: an urgent job of a worker with few jobs waits for that worker.
   public var leastJobs = 1
   /// What a thief does when another thread took the job that it wanted.
   public var lostRace = LostRace.again
   /// Whether the jobs of urgent operations go first.
   public var priorities = Priorities.perWorker
-  /// Where a job goes that comes from outside.
+  /// In which list a job from outside waits.
   public var outsidePlace = OutsidePlace.injector
-  /// How many jobs a worker adds itself before it looks outside once: 1 or more.
+  /// How many jobs a worker adds before it looks once at the jobs from outside: 1 or more.
   public var outsideInterval = 4
-  /// The most jobs that a worker without work takes from outside at once: 1 or more.
+  /// The most jobs from outside that a worker without jobs takes at once: 1 or more.
   public var outsideBatch = 64
-  /// How many threads are to search when jobs come in.
+  /// How many threads are to search when jobs come in. Sleeping threads are woken until so many search.
   public var waking = Waking.oneSearcher
   /// Which of the sleeping threads is woken.
   public var sleeper = Sleeper.lastAsleep
@@ -40,7 +58,7 @@ public struct StealingStrategy: Hashable, Sendable {
   public var searchers = Searchers.half
   /// How long a thread without a job looks for one before it sleeps.
   public var search = Search.patient
-  /// What a thread does that waits for an operation, inside of another operation.
+  /// What a thread does while the operation that it runs waits for another operation.
   public var waiting = Waiting.helps
 
   /// The default strategy.

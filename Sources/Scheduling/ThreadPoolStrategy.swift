@@ -1,4 +1,4 @@
-/// How the thread pool schedules: a value with one field for each decision. See `StealingStrategy`.
+/// How the thread pool schedules: a value with one field for each decision. `StealingStrategy` explains the words.
 ///
 /// ```swift
 /// var strategy = ThreadPoolStrategy()
@@ -12,7 +12,8 @@ public struct ThreadPoolStrategy: Hashable, Sendable {
   public var locks = Locks.one
   /// What happens to an operation that the end of another one made ready.
   public var successor = StealingStrategy.Successor.runs
-  /// How many operations a thread runs in a row in that way before other queued jobs have a turn: 1 or more.
+  /// How many operations a thread runs in a row, each the successor of the one before: 1 or more. After that other
+  /// queued jobs go first.
   public var runLength = 61
   /// How many sleeping threads are woken when jobs come in.
   public var waking = Waking.onePerJob
@@ -20,7 +21,7 @@ public struct ThreadPoolStrategy: Hashable, Sendable {
   public var sleeper = StealingStrategy.Sleeper.lastAsleep
   /// How long a thread without a job looks for one before it sleeps.
   public var search = Search.patient
-  /// What a thread does that waits for an operation, inside of another operation.
+  /// What a thread does while the operation that it runs waits for another operation.
   public var waiting = StealingStrategy.Waiting.helps
 
   /// The default strategy.
@@ -32,7 +33,7 @@ public struct ThreadPoolStrategy: Hashable, Sendable {
     case priority
     /// The oldest. Gives up row 20: an urgent operation waits like any other.
     case fifo
-    /// The newest: its data is still in the cache. Gives up row 20.
+    /// The newest: its data is still in the cache. Gives up row 20: neither urgent nor old operations go first.
     case lifo
   }
 
@@ -40,23 +41,24 @@ public struct ThreadPoolStrategy: Hashable, Sendable {
   public enum Locks: Hashable, Sendable {
     /// The pool's lock guards all jobs, and the counts of threads.
     case one
-    /// Each level has a list with a lock of its own. A thread takes the pool's lock only to wake threads and to sleep.
+    /// Each level has a list of jobs, with a lock of its own. The pool's lock guards the counts of threads alone: a
+    /// thread takes that lock to wake threads, to sleep and to say that it blocks.
     case perLevel
   }
 
   /// How many sleeping threads are woken when jobs come in. No more are woken than have a place.
   public enum Waking: Hashable, Sendable {
-    /// One for each job.
+    /// One thread for each job.
     case onePerJob
-    /// One, which wakes the next when it has taken a job and others are left.
+    /// One thread. A thread that takes a job while other jobs are left wakes the next thread.
     case passedOn
-    /// As many as there are places.
+    /// As many threads as there are free places.
     case all
 
-    /// How many threads to wake.
+    /// How many threads to wake. The pool wakes fewer when fewer places are free.
     /// - Parameters:
     ///   - jobs: how many jobs came together, 1 or more.
-    ///   - places: how many more threads may be awake.
+    ///   - places: how many places are free.
     @inlinable public func count(jobs: Int, places: Int) -> Int {
       switch self {
       case .onePerJob: jobs

@@ -1,3 +1,4 @@
+import Glibc
 import Operations
 import TestSupport
 import Testing
@@ -75,5 +76,15 @@ struct StatisticsTests {
     queue.waitUntilAllOperationsAreFinished()
     pool.shutDown()
     #expect(gate.isOpen && pool.statistics().replacements >= 1)
+  }
+
+  /// A thread that owes references gives them back before it sleeps. Its search has failed all the same.
+  @Test func aSearchInVainIsCounted() throws {
+    let backend = StealingBackend(workers: 1)
+    let queue = OperationQueue(backend: backend)
+    queue.addOperations([BlockOperation {}], waitUntilFinished: true)
+    try inTime("the thread to sleep") { while backend.statistics.sleeps == 0 { usleep(100) } }
+    #expect(backend.statistics.failedSearches == 1)
+    backend.shutdown()
   }
 }

@@ -199,4 +199,61 @@ struct StrategyEffectTests {
       #expect(woken.events == [threads.events[place]], "\(pool)")
     }
   }
+
+  /// Waits inside of waits, deeper than the pool has threads: with nobody to take the place, the waiting thread helps.
+  @Test func aWaitingThreadHelpsAtTheLimitOfThreads() throws {
+    let backends: [any Backend] = [
+      StealingBackend(workers: 1, threadLimit: 2, strategy: try .init("waiting=yields")),
+      ThreadPoolBackend(workers: 1, threadLimit: 2, strategy: try .init("waiting=yields")),
+    ]
+    for backend in backends {
+      let queue = OperationQueue(backend: backend)
+      let ended = Counter()
+      @Sendable func nest(_ depth: Int) {
+        defer { ended.increment() }
+        guard depth > 0 else { return }
+        let inner = BlockOperation { nest(depth - 1) }
+        queue.addOperation(inner)
+        inner.waitUntilFinished()
+      }
+      queue.addOperation { nest(6) }
+      try inTime("waits deeper than there are threads, on \(backend.name)") {
+        queue.waitUntilAllOperationsAreFinished()
+      }
+      #expect(ended.value == 7)
+    }
+  }
+
+  /// The hint still names a level of which no job is left. Jobs of lower levels from outside have their turn all the same,
+  /// although the worker feeds itself.
+  @Test func anUrgentJobFromOutsideRunsBesideWorkThatFeedsItself() throws {
+    let backend = StealingBackend(workers: 1, fairnessInterval: 0, strategy: try .init("least=2"))
+    let queue = OperationQueue(backend: backend)
+    let first = BlockOperation {}
+    first.queuePriority = .veryHigh
+    queue.addOperations([first], waitUntilFinished: true)
+    let (feeds, ran) = (Gate(), Gate())
+    let rounds = Counter()
+    @Sendable func feed() {
+      if rounds.increment() == 1 { feeds.open() }
+      // Ends by itself, so that a failure is no hang.
+      if !ran.isOpen, rounds.value < 2_000_000 { queue.addOperation { feed() } }
+    }
+    queue.addOperation { feed() }
+    try feeds.wait("the work that feeds itself")
+    let urgent = BlockOperation { ran.open() }
+    urgent.queuePriority = .high
+    queue.addOperation(urgent)
+    queue.waitUntilAllOperationsAreFinished()
+    #expect(rounds.value < 2_000_000)
+  }
+
+  @Test func everyWorkerIsWokenWhenTheStrategySaysSo() throws {
+    let backend = StealingBackend(workers: 3, strategy: try .init("waking=all"))
+    let queue = OperationQueue(backend: backend)
+    queue.addOperations([BlockOperation {}], waitUntilFinished: true)
+    try inTime("three threads to start") { while backend.statistics.threadsStarted < 3 { usleep(100) } }
+    backend.shutdown()
+    #expect(backend.statistics.threadsStarted == 3)
+  }
 }

@@ -2,8 +2,9 @@ import Synchronization
 
 /// What a pool's threads have done since the pool was made: a snapshot, for a metrics exporter or a benchmark.
 ///
-/// Each thread counts for itself, with plain increments. A snapshot may be taken at any time and from any thread. The
-/// numbers of a snapshot are not of one instant: they are exact once the pool is idle. They only grow.
+/// Each worker counts for itself, with plain increments. A snapshot may be taken at any time and from any thread. The
+/// numbers of a snapshot are not of one instant, because other threads go on counting. The numbers are exact once the
+/// pool is idle. The sums over all workers only grow.
 ///
 /// ```swift
 /// let backend = StealingBackend(workers: 4)
@@ -14,18 +15,19 @@ import Synchronization
 /// print(backend.statistics.jobs - before.jobs)
 /// ```
 public struct PoolStatistics: Hashable, Sendable {
-  /// What one worker has done. A worker of a work-stealing pool outlives its threads.
+  /// What one worker has done. A worker of a work-stealing pool outlives its thread, and goes on counting with the next
+  /// thread. A worker of a thread pool is one thread.
   public struct Worker: Hashable, Sendable {
-    /// Jobs that it ran. An operation is one job, unless it was cancelled before it started, or was run by a thread that
-    /// waited for it.
+    /// Jobs that the worker ran. An operation is one job. Two kinds of operations need not be: those that were
+    /// cancelled before they started, and those that a waiting thread ran.
     public var jobs: UInt64 = 0
-    /// Jobs that it took from the lists for jobs from outside.
+    /// Jobs that the worker took from the lists for jobs from outside.
     public var fromOutside: UInt64 = 0
-    /// Jobs that it took from other workers.
+    /// Jobs that the worker took from other workers.
     public var steals: UInt64 = 0
-    /// Searches that found nothing, after which it went to sleep.
+    /// Searches of the worker that found nothing. The worker then sleeps, unless a job comes just before.
     public var failedSearches: UInt64 = 0
-    /// How often it went to sleep.
+    /// How often the worker went to sleep.
     public var sleeps: UInt64 = 0
 
     /// Nothing has been done.
@@ -41,13 +43,15 @@ public struct PoolStatistics: Hashable, Sendable {
     }
   }
 
-  /// The workers, in the order in which they were made.
+  /// The workers, in the order in which they were made. A thread pool removes the entry of a thread that has ended, and
+  /// has one more entry at the end for all ended threads together.
   public var workers: [Worker]
   /// Sleeping threads that were woken because jobs came.
   public var wakes: UInt64
   /// Threads that were started.
   public var threadsStarted: UInt64
-  /// How often a blocked thread gave its place to another one: it said so, or the monitor noticed.
+  /// How often a blocked thread gave its place up, so that another thread could run: the thread announced that it
+  /// blocks, or the monitor noticed.
   public var replacements: UInt64
 
   /// Jobs that were run.
@@ -71,7 +75,8 @@ public struct PoolStatistics: Hashable, Sendable {
   private func sum(_ count: (Worker) -> UInt64) -> UInt64 { workers.reduce(0) { $0 + count($1) } }
 }
 
-/// What one worker counts of itself, besides its jobs. Only the thread that is the worker writes, so an increment is a load and a store.
+/// What one worker counts of itself, besides its jobs. Only the worker's own thread writes. So an increment is one load
+/// and one store.
 package struct WorkerCounts: ~Copyable {
   package let fromOutside = Atomic<UInt64>(0)
   package let steals = Atomic<UInt64>(0)
