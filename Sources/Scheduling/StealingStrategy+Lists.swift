@@ -5,6 +5,10 @@ extension StealingStrategy {
   ///
   /// A strict order needs lists that all workers share. A relaxed order is less exact, so that fewer threads meet at
   /// the same list.
+  ///
+  /// On two CPUs (`results/ablation`): shared lists take x1.4 of the time for adding and for fork and join, a multi-queue
+  /// x2.2 and x1.3. Without priorities an urgent operation behind a backlog waits many times as long, and nothing is
+  /// surely faster.
   public enum Priorities: Hashable, Sendable {
     /// Each worker has a list for each level. All workers share a *hint*: one bit for each level, set while some list
     /// may have a job of that level. A worker takes a job of the most urgent level that the hint or its own lists name.
@@ -53,6 +57,9 @@ extension StealingStrategy {
   /// With one list for each worker, fewer threads outside meet at the same list. A worker without jobs looks into the
   /// lists of the other workers too, so that no job is overlooked. Lists for each worker give up row 20: jobs of
   /// several lists are taken in no order.
+  ///
+  /// On two CPUs (`results/ablation`): lists in turn take x1.1 of the time for adding. The list with the fewest jobs takes
+  /// x2.6, probably because each job reads the clock for a random number, and counts that other threads write.
   public enum OutsidePlace: Hashable, Sendable {
     /// In a list that all workers share, one list for each level.
     case injector

@@ -5,6 +5,9 @@ extension StealingStrategy {
   ///
   /// Waking a thread costs as much as some ten short jobs. A woken thread that finds a job wakes the next thread, when
   /// nobody else searches and jobs are left.
+  ///
+  /// On two CPUs (`results/ablation`): to wake all takes more time over all benchmarks (x1.07). The other choices make no
+  /// sure difference.
   public enum Waking: Hashable, Sendable {
     /// One thread. For jobs that come together one more thread for every 8 jobs, up to 4 threads in all.
     case oneSearcher
@@ -72,6 +75,9 @@ extension StealingStrategy {
   }
 
   /// What a thread does while the operation that it runs waits for another operation.
+  ///
+  /// On two CPUs (`results/ablation`): where each parent waits for its children, to give the place takes longer. The
+  /// family `strategy` as a whole takes x1.3 of the time.
   public enum Waiting: Hashable, Sendable {
     /// The thread runs the awaited operation, or an operation on which the awaited one depends. When no such operation
     /// may run here, another thread takes the place of the waiting thread.
