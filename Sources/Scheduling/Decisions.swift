@@ -239,7 +239,7 @@ extension Decision {
   ) -> Self {
     Decision(
       name: "run", summary: "how many operations a thread runs in a row, each the successor of the one before",
-      choices: [.init("N", "N operations", range: 1...1_000_000, tried: [1, 8], set)], read: { "\(read($0))" })
+      choices: [.init("N", "N operations", range: 1...1_000_000, tried: [1, 8, 62], set)], read: { "\(read($0))" })
   }
 }
 

@@ -33,7 +33,8 @@ public struct ThreadPoolStrategy: Hashable, Sendable {
     case priority
     /// The oldest. Gives up row 20: an urgent operation waits like any other.
     case fifo
-    /// The newest: its data is still in the cache. Gives up row 20: neither urgent nor old operations go first.
+    /// The newest: its data is still in the cache. Gives up row 20: neither urgent nor old operations go first. While
+    /// operations add operations, an old one may wait for ever.
     case lifo
   }
 

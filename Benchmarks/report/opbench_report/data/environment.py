@@ -156,4 +156,4 @@ def blocks_words(record):
     blocks, goal = effort.get("blocks", "?"), effort.get("goal")
     if not goal:
         return f"{blocks} blocks"
-    return f"{blocks} blocks or more, until {goal['half_width']:.3g} or {goal['seconds']:.0f} s"
+    return f"{blocks} blocks or more, until {goal['half_width'] * 100:.3g} % or {goal['seconds']:.0f} s"
