@@ -6,7 +6,8 @@ extension StealingStrategy {
   /// Newest first is the rule of Cilk, TBB and rayon, and of the one job that Go keeps in its "next" slot. The reason
   /// is that the data of a new job is still in the cache. Oldest first keeps the order in which operations were added.
   ///
-  /// On two CPUs (`results/ablation`): newest first takes x1.05 of the time for adding. No other difference is sure.
+  /// On two CPUs (`results/ablation`): newest first takes 14 % less time on `forkjoin/fib`, 27 % less on
+  /// `strategy/tree-peak`, where it keeps few operations pending, and 5 % more for adding.
   public enum OwnEnd: Hashable, Sendable {
     /// The oldest first.
     case fifo

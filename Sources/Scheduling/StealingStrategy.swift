@@ -47,8 +47,7 @@ public struct StealingStrategy: Hashable, Sendable {
   /// In which list a job from outside waits.
   public var outsidePlace = OutsidePlace.injector
   /// How many jobs a worker adds before it looks once at the jobs from outside: 1 or more. On two CPUs
-  /// (`results/ablation`) 64 takes x1.1 of the time of the family `strategy`, where bursts come from outside onto a busy
-  /// pool.
+  /// (`results/ablation`) with 64 a burst from outside onto a busy pool takes four times as long.
   public var outsideInterval = 4
   /// The most jobs from outside that a worker without jobs takes at once: 1 or more. On two CPUs (`results/ablation`) one
   /// job at once takes x1.3 of the time for adding.
