@@ -5,7 +5,7 @@
 /// uses up CPU time that other threads may need.
 ///
 /// On two CPUs (`results/ablation`): without a search, two pools that hand jobs to each other take many times as long,
-/// because each step wakes a thread. Any fixed time, and any fixed number of long searches, is slower there as well.
+/// because each step wakes a thread. With 50 microseconds at every search, and with yields, they take x1.3 and x1.4.
 public enum Search: Hashable, Sendable {
   /// At most 5 microseconds. Now and then a search that found nothing goes on for 50: more often while such long
   /// searches find jobs.
