@@ -13,6 +13,11 @@ struct AblateCommandTests {
     ProcessRunner.run(BuiltOpbench.path, arguments, timeout: 300)
   }
 
+  /// All rows, also of blocks that other guests have disturbed.
+  private func rows(_ folder: TemporaryFolder) throws -> [Row] {
+    try CSV.rows(Array(try #require(folder.read("a.csv")).utf8), source: "a.csv")
+  }
+
   @Test func theChangesOfADecisionStandBesideTheDefault() throws {
     let folder = try TemporaryFolder()
     let file = "\(folder.path)/a.csv"
@@ -22,8 +27,9 @@ struct AblateCommandTests {
     #expect(folder.contents == ["a.csv", "a.env.json"])
     let text = outcome.lines.joined(separator: "\n")
     for change in ["steal=half", "steal=upto:8", "lost=next"] { #expect(text.contains("\n\(change) "), "\(text)") }
-    #expect(text.contains("all 3 intervals together"))
-    let rows = try ResultSet.read(path: file).rows
+    // How many intervals there are depends on how many blocks other guests disturb.
+    #expect(text.contains(" intervals together\nhold") || text.contains(" intervals together hold"), "\(text)")
+    let rows = try rows(folder)
     let names = Set(rows.map(\.cell.arm.description))
     #expect(
       names == ["stealing@2", "stealing(steal=half)@2", "stealing(steal=upto:8)@2", "stealing(lost=next)@2"])
@@ -40,7 +46,7 @@ struct AblateCommandTests {
     let again = run(
       Self.short + ["--blocks", "6", "--values", "1", "--workers", "2", "--output", file, "--resume"])
     #expect(again.ending == .exited(0), "\(again)")
-    #expect(try ResultSet.read(path: file).rows.count == rows.count)
+    #expect(try self.rows(folder).count == rows.count)
   }
 
   @Test func whatWouldRunIsSaid() throws {
