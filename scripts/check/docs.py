@@ -262,11 +262,12 @@ def replaced(command, used=None):
                 used.add(pattern)
             command, reason = re.sub(r"\\1", lambda _: found[1] or "", instead), why
             break
-    narrow = re.search(r"\bopbench(?= --(?!help|version|generate)| run|$)(.*)", command)
+    narrow = re.search(r"\bopbench(?= --(?!help|version|generate)| run| ablate|$)(.*)", command)
     is_short = any(one in command for one in ("--dry-run", "--help")) or all(one in command for one in ("--quick", "--benchmark"))
     if narrow and not is_short:
         rest = re.sub(r" --quick| --blocks \d+| --until \S+| --budget \S+", "", narrow[1])
         rest += f" {NARROWED}" + ("" if "--benchmark" in rest else f" {ONE_BENCHMARK}")
+        rest += " --decision lost" if " ablate" in rest and "--decision" not in rest else ""
         command = f"{command[: narrow.start()]}opbench{rest}"
         reason = f"{reason}; it measures" if reason else "it measures for minutes"
     return command, reason
@@ -362,6 +363,7 @@ def self_test():
         (replaced("opbench run --dry-run"), ("opbench run --dry-run", None)),
         (replaced("opbench run --blocks 9 --benchmark x")[0], f"opbench run --benchmark x {NARROWED}"),
         (replaced("opbench --quick --benchmark x"), ("opbench --quick --benchmark x", None)),
+        (replaced("opbench ablate x --budget 9m")[0], f"opbench ablate x {NARROWED} {ONE_BENCHMARK} --decision lost"),
         (replaced("swift run -c release opbench --quick")[0], f"opbench {NARROWED} {ONE_BENCHMARK}"),
         (lacking_words(["time  12 ns", "bytes 3"], "time 15 us\n"), ["bytes 3"]),
         (unprinted_lines(["a 0x1f", "...", "for 3 ms"], "a 0x22\nb\nfor 40 ms\n"), []),
