@@ -1,7 +1,8 @@
 // How many threads are awake, and what they do without a job.
 
 extension StealingStrategy {
-  /// How many threads are to search when jobs come in. Sleeping threads are woken until so many search.
+  /// How many threads are to search when jobs come in. Sleeping threads are woken until that number of threads
+  /// searches.
   ///
   /// Waking a thread costs as much as some ten short jobs. A woken thread that finds a job wakes the next thread, when
   /// nobody else searches and jobs are left.

@@ -31,7 +31,8 @@ public struct StealingStrategy: Hashable, Sendable {
   /// What happens to an operation that the end of another one made ready.
   public var successor = Successor.runs
   /// How many operations a thread runs in a row, each the successor of the one before: 1 or more. After that other
-  /// queued jobs go first.
+  /// queued jobs go first. The default is long enough that a look at the queued jobs costs nothing, and a prime, so that
+  /// the run keeps no step with periodic work.
   public var runLength = 61
   /// How many jobs a worker takes from another worker at once.
   public var stealAmount = StealAmount.one
@@ -52,7 +53,8 @@ public struct StealingStrategy: Hashable, Sendable {
   /// The most jobs from outside that a worker without jobs takes at once: 1 or more. On two CPUs (`results/ablation`) one
   /// job at once takes x1.3 of the time for adding.
   public var outsideBatch = 64
-  /// How many threads are to search when jobs come in. Sleeping threads are woken until so many search.
+  /// How many threads are to search when jobs come in. Sleeping threads are woken until that number of threads
+  /// searches.
   public var waking = Waking.oneSearcher
   /// Which of the sleeping threads is woken.
   public var sleeper = Sleeper.lastAsleep

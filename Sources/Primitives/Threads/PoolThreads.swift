@@ -18,10 +18,6 @@ package struct PoolThreads: ~Copyable, Sendable {
 
   /// How long a surplus thread sleeps before it ends, in nanoseconds.
   package static let surplusLifetime: Int64 = 1_000_000_000
-  /// The most jobs that a thread runs one from another before it looks at the queues. The run is long enough that the
-  /// look costs nothing, and short enough that other queued jobs have their turn. The number is a prime, so that the
-  /// run keeps no step with periodic work.
-  package static let runLength = 61
 
   /// - Parameters:
   ///   - poolName: the pool's name in messages: "the … pool".
