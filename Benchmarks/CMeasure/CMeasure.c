@@ -104,3 +104,20 @@ int opbench_stay_on_one(void) {
 int opbench_process_descriptor(int process) { return (int)syscall(SYS_pidfd_open, process, 0); }
 
 int opbench_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC); }
+
+static inline void fence(void) {
+#if defined(__x86_64__)
+  __asm__ volatile("lfence" ::: "memory");
+#elif defined(__aarch64__)
+  __asm__ volatile("isb" ::: "memory");
+#else
+  __sync_synchronize();
+#endif
+}
+
+void opbench_delay(long rounds) {
+  fence();
+  // The compiler does not see what the statement does with the number, so it keeps every round.
+  for (; rounds > 0; rounds--) __asm__ volatile("" : "+r"(rounds));
+  fence();
+}

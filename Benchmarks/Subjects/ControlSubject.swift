@@ -19,7 +19,7 @@ public enum ControlChoice: BackendChoice {
     StealingChoice.makeBackend(workers: workers, fairnessInterval: fairnessInterval)
   }
 
-  /// The variable with the rounds of spinning per operation.
+  /// The variable with the rounds of `Delay` per operation.
   public static let delayVariable = "OPBENCH_CONTROL_ROUNDS"
   /// The variable with the most rounds that a process adds to the delay. Each process draws its own number, and so is
   /// slow or fast by chance.
@@ -33,7 +33,7 @@ public enum ControlChoice: BackendChoice {
   private static func number(_ variable: String) -> Int { getenv(variable).flatMap { Int(String(cString: $0)) } ?? 0 }
 
   @inlinable public static func beforeEach() {
-    Spin.run(rounds: rounds)
+    Delay.run(rounds: rounds)
     if allocations > 0 { allocate() }
   }
 

@@ -12,7 +12,6 @@ struct SelfTestJob {
   private let resources: GateRun.Resources
   private let seed: UInt64
   private let progress = Progress()
-  private let spin = Spin.calibrated()
   private let program = GateProgram.own
 
   /// Benchmarks in which adding and running do not overlap, so that a delay of an operation delays the whole by the
@@ -129,7 +128,7 @@ struct SelfTestJob {
   private func report(_ test: SelfTestCase, attempt: Int) throws -> GateReport {
     var resources = resources
     resources.tiers = test == .allocation ? [.deterministic] : [.steady, .wallClock]
-    let injection = Injection(test, spin: spin, program: program)
+    let injection = Injection(test, program: program)
     let control = GateArm("base", program: program)
     if test == .allocation {
       resources.record = try GateJob.recorded(control, cells, as: resources, seed: seed, progress)
@@ -147,10 +146,10 @@ private struct Injection {
   private let test: SelfTestCase
   private let delay: InjectedDelay
 
-  init(_ test: SelfTestCase, spin: Spin, program: String) {
+  init(_ test: SelfTestCase, program: String) {
     self.test = test
     delay = InjectedDelay(
-      spin: spin, delay: { [ControlChoice.delayVariable: "\($0)"] },
+      delay: { [ControlChoice.delayVariable: "\($0)"] },
       launch: { ProcessRunner.measure($0, program: program, environment: $1, timeout: 20) })
   }
 

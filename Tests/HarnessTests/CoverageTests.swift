@@ -90,20 +90,29 @@ struct CoverageTests {
     expect(hits, of: trials, rate: try #require(SignedRank.coverage(blocks)), isExact: true)
   }
 
+  /// The median, over trials, of the width of the interval of signed ranks over that of the sign test.
+  private func relativeWidth(_ shape: Shape, blocks: Int) -> Double {
+    var noise = Noise("widths-\(shape)-\(blocks)")
+    return Statistics.median(
+      (0..<300).map { _ in
+        let differences = (0..<blocks).map { _ in shape.next(&noise) - shape.next(&noise) }
+        let (ranked, signed) = (
+          Statistics.pairedEstimate(differences).interval!, Statistics.estimate(differences).interval!
+        )
+        return (ranked.upperBound - ranked.lowerBound) / (signed.upperBound - signed.lowerBound)
+      })
+  }
+
   /// The reason for signed ranks: they need fewer blocks.
   @Test func signedRanksAreNarrowerOfFewBlocks() {
     for shape in Shape.allCases where shape != .heavyTails {
-      var noise = Noise("widths-\(shape)")
-      var ratios: [Double] = []
-      for _ in 0..<300 {
-        let differences = (0..<22).map { _ in shape.next(&noise) - shape.next(&noise) }
-        let (ranked, signed) = (Statistics.pairedEstimate(differences), Statistics.estimate(differences))
-        ratios.append(
-          (ranked.interval!.upperBound - ranked.interval!.lowerBound)
-            / (signed.interval!.upperBound - signed.interval!.lowerBound))
-      }
-      #expect(Statistics.median(ratios) < 0.95, "\(shape)")
+      #expect(relativeWidth(shape, blocks: 22) < 0.95, "\(shape)")
     }
+  }
+
+  /// The reason for their cap: the sign test is not much narrower where processes are in one of two states.
+  @Test func cappedRanksAreNarrowInTwoStates() {
+    for blocks in [28, 44] { #expect(relativeWidth(.twoStates, blocks: blocks) < 1.1, "\(blocks) blocks") }
   }
 
   @Test func widenedIntervalsHoldTogether() {

@@ -5,11 +5,11 @@ import Testing
 
 /// The conclusions of `opbench validate`, from rows whose truth is known.
 struct ValidationTests {
-  /// Twelve comparisons of a laboratory whose noise is that share, and whose arms drift together.
+  /// Of two scenarios, from a laboratory whose noise is that share, and whose arms drift together.
   func rows(noise: Double, bias: Double = 0, seed: UInt64 = 1) -> [Row] {
     var random = SeededGenerator(seed: seed)
     return (1...2).flatMap { benchmark in
-      (1...6 * Validation.blocksPerComparison).flatMap { block -> [Row] in
+      (1...6 * Validation.blocksPerRound).flatMap { block -> [Row] in
         let drift = Double.random(in: 100...200, using: &random)
         return Validation.levels.map { level in
           let truth = 1 + level.delay + (level == Validation.again ? bias : 0)
@@ -29,28 +29,52 @@ struct ValidationTests {
     var passed = 0
     for seed in 1...40 as ClosedRange<UInt64> {
       let validation = Validation(rows(noise: 0.01, seed: seed))
-      #expect(validation.findings.map(\.comparisons) == [12, 12, 12, 12, 12])
-      #expect(validation.findings.dropFirst().map(\.flagged) == [12, 12, 12, 12])
+      for finding in validation.findings {
+        // The first interval is narrow: each comparison has the fewest blocks.
+        #expect((finding.comparisons, finding.blocks) == (24, 14) && finding.halfWidth <= Validation.goal)
+      }
+      #expect(validation.findings.dropFirst().map(\.flagged) == [24, 24, 24, 24])
       for finding in validation.findings { #expect(abs(finding.ratio - 1 - finding.level.delay) < 0.01) }
       flagged += validation.findings[0].flagged
       passed += validation.equalsPass ? 1 : 0
     }
-    // 28 blocks flag 4.9 % of equals: 24 of 480, give or take four times five.
-    #expect(4...44 ~= flagged, "\(flagged) of 480 equals were told apart")
+    // Fourteen blocks flag 4.9 % of equals: 47 of 960, give or take four times seven.
+    #expect(19...75 ~= flagged, "\(flagged) of 960 equals were told apart")
     // What chance flags fails no laboratory, but for one in twenty whose widened intervals are unlucky.
     #expect(passed >= 33, "\(passed) of 40 passed")
   }
 
   @Test func aNoisyOneMissesSmallDelays() {
     let validation = Validation(rows(noise: 0.15))
-    let found = validation.findings.map(\.flagged)
-    #expect(found[1] < 6 && found[4] > 6, "\(found)")
-    #expect(validation.findings[4].flaggedWidened <= found[4])
+    let found = validation.findings.map(\.share)
+    #expect(found[1] < 0.5 && found[4] > 0.5, "\(found)")
+    #expect(validation.findings[4].flaggedWidened <= validation.findings[4].flagged)
   }
 
   @Test func aBiasBetweenEqualsFails() {
     let validation = Validation(rows(noise: 0.01, bias: 0.05))
     #expect(!validation.equalsPass && validation.findings[0].share == 1)
+  }
+
+  /// As a run `--until` ends: when the interval was narrow twice running, or when it was narrow from the first. However
+  /// much noise there is, a comparison ends.
+  @Test func blocksAreCutIntoComparisons() {
+    var random = SeededGenerator(seed: 3)
+    func noise(_ share: Double, _ count: Int) -> [Double] {
+      (0..<count).map { _ in share * Double.random(in: -1...1, using: &random) }
+    }
+    #expect(Validation.cut([]).isEmpty && Validation.cut(noise(0.01, 13)).isEmpty)
+    #expect(Validation.cut(noise(0.01, 45)).map(\.count) == [14, 14, 14])
+    let some = noise(0.08, 400)
+    let cut = Validation.cut(some)
+    #expect(cut.flatMap(\.self) == Array(some.prefix(cut.map(\.count).reduce(0, +))) && cut.count > 5)
+    for comparison in cut {
+      let hasEarlier = comparison.count > Validation.fewestBlocks
+      let looks = hasEarlier ? [comparison.dropLast(), comparison[...]] : [comparison[...]]
+      let widths = looks.map { Statistics.pairedEstimate(Array($0)).interval! }
+      #expect(widths.allSatisfy { $0.upperBound - $0.lowerBound <= 2 * Validation.goal })
+    }
+    #expect(Validation.cut(noise(2, 300)).map(\.count) == [Validation.mostBlocks, Validation.mostBlocks])
   }
 
   /// Of the fewest comparisons one is the stated share.
@@ -67,7 +91,7 @@ struct ValidationTests {
   @Test func moreThanChanceFlagsFails() {
     func passes(_ flagged: Int, of comparisons: Int) -> Bool {
       Validation.Finding(
-        level: Validation.again, comparisons: comparisons, flagged: flagged, flaggedWidened: 0, ratio: 1,
+        level: Validation.again, comparisons: comparisons, blocks: 28, flagged: flagged, flaggedWidened: 0, ratio: 1,
         halfWidth: 0.02
       ).isWithinStatedLevel
     }

@@ -31,13 +31,28 @@ def ranks(count, confidence=CONFIDENCE):
     return best
 
 
-def signed_rank_coverage(count, confidence=CONFIDENCE):
-    """The exact coverage of the narrowest signed-rank interval that reaches a confidence: the sums of ranks counted as the
-    coefficients of (1 + x)(1 + x^2)...(1 + x^n)."""
+def scores(count):
+    """What the ranks of differences count for: half of their number is the most up to 20, then 10, a quarter from 40 on."""
+    cap = numpy.interp(count, [8, 20, 40, 400], [4, 10, 10, 100])
+    return numpy.minimum(numpy.arange(1, count + 1), max(4, int(cap)))
+
+
+def rank_sum_tails(count):
+    """The probability that the sum of the ranks of one sign is at most 0, 1, ...: counted as the coefficients of
+    (1 + x^a)(1 + x^b)..., and by the normal distribution for many."""
+    if count > MOST_EXACT:
+        own = scores(count)
+        sums = numpy.arange(own.sum() + 1)
+        return stats.norm.cdf(sums + 0.5, own.sum() / 2, numpy.sqrt((own**2).sum()) / 2)
     ways = [1.0]
-    for rank in range(1, count + 1):
-        ways = numpy.polymul(ways, [1.0] + [0.0] * (rank - 1) + [1.0])
-    coverages = 1 - 2 * numpy.cumsum(ways) / 2.0**count
+    for score in scores(count):
+        ways = numpy.polymul(ways, [1.0] + [0.0] * (score - 1) + [1.0])
+    return numpy.cumsum(ways) / 2.0**count
+
+
+def signed_rank_coverage(count, confidence=CONFIDENCE):
+    """The exact coverage of the narrowest signed-rank interval that reaches a confidence."""
+    coverages = 1 - 2 * rank_sum_tails(count)
     reached = coverages[coverages >= confidence]
     return float(reached[-1]) if len(reached) else None
 
@@ -99,23 +114,32 @@ def sample(random, count):
 
 
 def centre(logs):
-    """The centre of differences and its interval: the median of the Walsh averages, and between which of them SciPy's Wilcoxon
-    test does not tell a shift from 0."""
+    """The centre of differences and its interval: where both signs have the same sum of capped ranks, and between which Walsh
+    averages the test does not tell a shift from 0."""
     first, second = numpy.triu_indices(len(logs))
     averages = numpy.sort((logs[first] + logs[second]) / 2)
+    own = scores(len(logs))
+    tails = rank_sum_tails(len(logs))
+
+    def sums(gap):
+        """The sums of ranks below and above change at the averages alone, so one shift in each gap tells."""
+        shifted = logs - (averages[gap] + averages[gap + 1]) / 2
+        ranks_of = own[stats.rankdata(abs(shifted), method="ordinal") - 1]
+        return ranks_of[shifted < 0].sum(), ranks_of[shifted > 0].sum()
+
+    gaps = range(len(averages) - 1)
+    low = bisect.bisect_left(gaps, True, key=lambda gap: sums(gap)[0] >= sums(gap)[1])
+    high = bisect.bisect_left(gaps, True, key=lambda gap: sums(gap)[0] > sums(gap)[1])
+    middle = (averages[low] + averages[high]) / 2
     if ranks(len(logs)) is None:
-        return numpy.median(averages), None
-    method = "exact" if len(logs) <= MOST_EXACT else "approx"
+        return middle, None
 
     def is_held(gap):
-        """The answer of the test changes at the averages alone, so one shift in each gap tells."""
-        shift = (averages[gap] + averages[gap + 1]) / 2
-        return stats.wilcoxon(logs - shift, method=method, correction=True).pvalue > 1 - CONFIDENCE
+        return 2 * tails[min(sums(gap))] > 1 - CONFIDENCE
 
-    middle = len(averages) // 2
-    lowest = bisect.bisect_left(range(middle), True, key=is_held)
-    highest = bisect.bisect_left(range(middle, len(averages) - 1), True, key=lambda gap: not is_held(gap)) + middle
-    return numpy.median(averages), (averages[lowest], averages[highest])
+    lowest = bisect.bisect_left(range(low), True, key=is_held)
+    highest = bisect.bisect_left(range(low, len(averages) - 1), True, key=lambda gap: not is_held(gap)) + low
+    return middle, (averages[lowest], averages[highest])
 
 
 def pairs(random, count):

@@ -7,16 +7,18 @@ public struct Spin: Sendable, Codable, Hashable {
 
   package init(roundsPerMicrosecond: Double) { self.roundsPerMicrosecond = roundsPerMicrosecond }
 
+  package static func calibrated() -> Spin { Spin(roundsPerMicrosecond: roundsPerMicrosecond(run)) }
+
   /// The rate of the fastest of many short stretches: the rate of this CPU when nothing disturbs the CPU.
-  package static func calibrated() -> Spin {
+  static func roundsPerMicrosecond(_ run: (_ rounds: Int) -> Void) -> Double {
     let rounds = 100_000
     var best = UInt64.max
     for _ in 0..<100 {
       let start = Clock.now()
-      run(rounds: rounds)
+      run(rounds)
       best = min(best, Clock.now() - start)
     }
-    return Spin(roundsPerMicrosecond: Double(rounds) * 1_000 / Double(max(best, 1)))
+    return Double(rounds) * 1_000 / Double(max(best, 1))
   }
 
   package func rounds(nanoseconds: Double) -> Int { Int((nanoseconds * roundsPerMicrosecond / 1_000).rounded()) }

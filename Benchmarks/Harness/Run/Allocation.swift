@@ -22,9 +22,7 @@ package enum Allocation {
       self.seconds = seconds
     }
 
-    /// An interval that is narrow for the first time may be narrow by chance, and would then hold the truth less often
-    /// than it says. So it has to be narrow twice running. The first interval of all has no choice of when to stop.
-    func isNarrow(_ goal: Double) -> Bool { max(halfWidth ?? .infinity, before ?? 0) <= goal }
+    func isNarrow(_ goal: Double) -> Bool { Allocation.isNarrow(halfWidth, before: before, goal: goal) }
 
     /// How much one more block narrows the interval for each second: half-widths fall with the root of the blocks.
     var gain: Double {
@@ -38,6 +36,13 @@ package enum Allocation {
       let factor = expected / goal
       return max(1, Double(blocks) * (factor * factor - 1)) * seconds
     }
+  }
+
+  /// Whether an interval is narrow enough. An interval that is narrow for the first time may be narrow by chance, and would
+  /// then hold the truth less often than it says. So it has to be narrow twice running. The first interval of all has no
+  /// choice of when to stop.
+  static func isNarrow(_ halfWidth: Double?, before: Double?, goal: Double) -> Bool {
+    max(halfWidth ?? .infinity, before ?? 0) <= goal
   }
 
   /// The share of the scenarios that have a turn in a round, of those that are not narrow enough. A scenario has one turn

@@ -1,62 +1,127 @@
 import Glibc
 
-/// The interval of Wilcoxon's signed-rank test: order statistics of the Walsh averages, about the estimate of Hodges and
-/// Lehmann (Hollander, Wolfe and Chicken 2014, sections 3.2 and 3.3).
+/// The interval of a signed-rank test, and its centre. Each difference has a rank: 1 for the difference nearest to the
+/// asked value. No rank counts for more than `cap`.
+///
+/// Wilcoxon's test has no cap, and the sign test has the cap 1 (Hájek, Šidák and Sen 1999 have tests of any scores). The
+/// cap is for processes that are in one of two states: without a cap the few pairs of unlike states have the highest
+/// ranks, and one such pair outweighs several others.
 package enum SignedRank {
-  /// The means of all pairs of values, a value with itself too, in order: n (n + 1) / 2 numbers.
-  static func walshAverages(_ values: [Double]) -> [Double] {
-    var averages: [Double] = []
-    averages.reserveCapacity(values.count * (values.count + 1) / 2)
-    for first in values.indices {
-      for second in first..<values.count { averages.append((values[first] + values[second]) / 2) }
-    }
-    return averages.sorted()
+  /// The most that a rank counts: half of the number of differences up to 20, then 10, and a quarter from 40 on.
+  static func cap(_ count: Int) -> Int { max(4, min(count / 2, max(10, count / 4))) }
+
+  /// The centre of the differences, and between which values the test does not tell it from another one. Nil for the
+  /// interval when there are too few differences. O(n^2 log n) for n differences.
+  static func estimate(_ differences: [Double], confidence: Double) -> (centre: Double, interval: ClosedRange<Double>?)
+  {
+    let upwards = Side(differences)
+    let downwards = upwards.mirrored
+    let total = scores(differences.count).reduce(0, +)
+    let centre = (upwards.first { 2 * $0 >= total } - downwards.first { 2 * $0 >= total }) / 2
+    guard let sum = critical(differences.count, confidence: confidence)?.sum else { return (centre, nil) }
+    return (centre, upwards.first { $0 > sum }...(-downwards.first { $0 > sum }))
   }
 
   /// The confidence of the interval of `count` differences that is asked to have at least `confidence`. Nil when no interval
   /// has that (n < 6 at 95 %).
   package static func coverage(_ count: Int, confidence: Double = 0.95) -> Double? {
-    rank(count, confidence: confidence)?.coverage
+    critical(count, confidence: confidence)?.coverage
+  }
+
+  /// What the ranks 1...count count for.
+  private static func scores(_ count: Int) -> [Int] {
+    (0..<count).map { min($0 + 1, cap(count)) }
+  }
+
+  /// The ranks of the differences below a value, as the value grows: their sum changes where the value is the mean of two
+  /// differences (a Walsh average).
+  private struct Side {
+    private let sorted: [Double]
+    /// The sums of every two differences, of a difference with itself too, in order.
+    private let pairSums: [Double]
+
+    init(_ differences: [Double]) {
+      sorted = differences.sorted()
+      var sums: [Double] = []
+      sums.reserveCapacity(sorted.count * (sorted.count + 1) / 2)
+      for first in sorted.indices {
+        for second in first..<sorted.count { sums.append(sorted[first] + sorted[second]) }
+      }
+      pairSums = sums.sorted()
+    }
+
+    private init(sorted: [Double], pairSums: [Double]) { (self.sorted, self.pairSums) = (sorted, pairSums) }
+
+    /// The same of the differences with the other sign.
+    var mirrored: Side { Side(sorted: sorted.reversed().map { -$0 }, pairSums: pairSums.reversed().map { -$0 }) }
+
+    /// The lowest Walsh average just above which the sum of ranks is enough.
+    func first(where isEnough: (Int) -> Bool) -> Double {
+      var (low, high) = (0, pairSums.count - 1)
+      while low < high {
+        let middle = (low + high) / 2
+        if isEnough(rankSum(justAbove: pairSums[middle])) { high = middle } else { low = middle + 1 }
+      }
+      return pairSums[low] / 2
+    }
+
+    /// The sum of the capped ranks of the differences that lie below a value a little above `doubled / 2`.
+    private func rankSum(justAbove doubled: Double) -> Int {
+      var above = sorted.firstIndex { 2 * $0 > doubled } ?? sorted.count
+      var below = above - 1
+      var sum = 0
+      let cap = SignedRank.cap(sorted.count)
+      for rank in 1...sorted.count where below >= 0 {
+        // Of two at the same distance from `doubled / 2` the one above is nearer to a value a little above.
+        if above < sorted.count, sorted[below] + sorted[above] <= doubled {
+          above += 1
+        } else {
+          sum += min(rank, cap)
+          below -= 1
+        }
+      }
+      return sum
+    }
   }
 
   /// The largest number of differences whose sums of ranks are counted. Beyond, the sums are normal to four digits.
   private static let mostExact = 100
 
-  /// The rank, from one, of the Walsh average at which the interval begins, and the confidence. The interval ends at the
-  /// same rank from above. Nil when even the extremes do not reach `confidence`.
-  static func rank(_ count: Int, confidence: Double) -> (rank: Int, coverage: Double)? {
-    count <= mostExact ? exactRank(count, confidence) : normalRank(count, confidence)
+  /// The largest sum of ranks that is outside of the interval, and the interval's confidence. Nil when even the extremes do
+  /// not reach `confidence`.
+  private static func critical(_ count: Int, confidence: Double) -> (sum: Int, coverage: Double)? {
+    count <= mostExact ? exact(count, confidence) : normal(count, confidence)
   }
 
-  private static func exactRank(_ count: Int, _ confidence: Double) -> (rank: Int, coverage: Double)? {
+  private static func exact(_ count: Int, _ confidence: Double) -> (sum: Int, coverage: Double)? {
     var tail = 0.0
-    var best: (rank: Int, coverage: Double)?
-    for (below, probability) in distribution(count).enumerated() {
+    var best: (sum: Int, coverage: Double)?
+    for (sum, probability) in distribution(count).enumerated() {
       tail += probability
       let coverage = 1 - 2 * tail
       guard coverage >= confidence else { break }
-      best = (below + 1, coverage)
+      best = (sum, coverage)
     }
     return best
   }
 
-  /// The probability of each sum of ranks when every sign is a fair coin: the ranks 1...n, each in the sum or not.
+  /// The probability of each sum of ranks when every sign is a fair coin: each rank is in the sum or not.
   private static func distribution(_ count: Int) -> [Double] {
     var sums = [1.0]
-    for rank in stride(from: 1, through: count, by: 1) {
-      var next = sums.map { $0 / 2 } + [Double](repeating: 0, count: rank)
-      for (sum, probability) in sums.enumerated() { next[sum + rank] += probability / 2 }
+    for score in scores(count) {
+      var next = sums.map { $0 / 2 } + [Double](repeating: 0, count: score)
+      for (sum, probability) in sums.enumerated() { next[sum + score] += probability / 2 }
       sums = next
     }
     return sums
   }
 
-  private static func normalRank(_ count: Int, _ confidence: Double) -> (rank: Int, coverage: Double)? {
-    let n = Double(count)
-    let mean = n * (n + 1) / 4
-    let deviation = (n * (n + 1) * (2 * n + 1) / 24).squareRoot()
-    func coverage(_ rank: Int) -> Double { 1 - erfc((mean - (Double(rank) - 0.5)) / deviation / 2.0.squareRoot()) }
-    var (low, high) = (1, Int(mean))
+  private static func normal(_ count: Int, _ confidence: Double) -> (sum: Int, coverage: Double)? {
+    let scores = scores(count).map(Double.init)
+    let mean = scores.reduce(0, +) / 2
+    let deviation = (scores.reduce(0) { $0 + $1 * $1 } / 4).squareRoot()
+    func coverage(_ sum: Int) -> Double { 1 - erfc((mean - (Double(sum) + 0.5)) / deviation / 2.0.squareRoot()) }
+    var (low, high) = (0, Int(mean) - 1)
     guard coverage(low) >= confidence else { return nil }
     while low < high {
       let middle = (low + high + 1) / 2

@@ -41,15 +41,13 @@ package enum Statistics {
     return Estimate(median: median(sorted), interval: interval, count: sorted.count)
   }
 
-  /// The centre of differences between two arms, one per block, with its interval: the estimate of Hodges and Lehmann, and
-  /// the interval that inverts Wilcoxon's signed-rank test. Differences between two arms of like noise are symmetric about
-  /// their centre, which the values of one arm are not.
+  /// The centre of differences between two arms, one per block, with its interval: both invert a signed-rank test whose
+  /// ranks are capped. Differences between two arms of like noise are symmetric about their centre, which the values of one
+  /// arm are not.
   package static func pairedEstimate(_ differences: [Double], confidence: Double = 0.95) -> Estimate {
-    let averages = SignedRank.walshAverages(differences)
-    let rank = SignedRank.rank(differences.count, confidence: confidence)?.rank
-    return Estimate(
-      median: median(averages), interval: rank.map { averages[$0 - 1]...averages[averages.count - $0] },
-      count: differences.count)
+    precondition(!differences.isEmpty, "the centre of nothing")
+    let (centre, interval) = SignedRank.estimate(differences, confidence: confidence)
+    return Estimate(median: centre, interval: interval, count: differences.count)
   }
 
   /// `numerator / denominator` from pairs measured in the same block: the exponential of the centre of the logarithms

@@ -66,7 +66,7 @@ public struct Benchmark: Sendable {
         { repeats in
           let start = Counters.read()
           for _ in 0..<repeats {
-            Self.spin(operations)
+            Self.wait(operations)
             try body(state)
           }
           return Elapsed(since: start)
@@ -110,7 +110,7 @@ public struct Benchmark: Sendable {
           try AsyncWork.run {
             let start = Counters.read()
             for _ in 0..<repeats {
-              Self.spin(operations)
+              Self.wait(operations)
               try await body(state)
             }
             return Elapsed(since: start)
@@ -156,12 +156,12 @@ public struct Benchmark: Sendable {
 
   var scenario: Scenario { Scenario(name, parameters) }
 
-  /// The variable with the number of rounds of spinning that `validate` puts in front of every operation.
+  /// The variable with the number of rounds of `Delay` that `validate` puts in front of every operation.
   static let delayVariable = "OPBENCH_BENCHMARK_ROUNDS"
   private static let delay = getenv(delayVariable).flatMap { Int(String(cString: $0)) } ?? 0
 
-  private static func spin(_ operations: Int) {
-    if delay > 0 { Spin.run(rounds: delay * operations) }
+  private static func wait(_ operations: Int) {
+    if delay > 0 { Delay.run(rounds: delay * operations) }
   }
 
   /// Shows the cost of the measuring loop itself: one call that does nothing counts as many operations.

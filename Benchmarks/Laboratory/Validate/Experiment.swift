@@ -8,7 +8,7 @@ package struct Experiment: Sendable {
   package let control: Arm
   /// What the control is, for the report.
   package let controlSummary: String
-  /// The environment in which every operation of the control spins `rounds` rounds longer.
+  /// The environment in which every operation of the control takes `rounds` rounds of `Delay` longer.
   package let delay: @Sendable (_ rounds: Int) -> [String: String]
   /// Benchmarks that do nothing but count. Such benchmarks show the cost of the measuring loop itself.
   package let bare: [CellKey]

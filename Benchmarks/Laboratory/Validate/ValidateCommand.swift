@@ -23,13 +23,13 @@ package struct ValidateCommand<Program: SuiteProgram>: ParsableCommand {
   @Option(
     parsing: .unconditional,
     help: ArgumentHelp(
-      "Comparisons per benchmark, of \(Validation.blocksPerComparison) blocks each.",
+      "Rounds of \(Validation.blocksPerRound) blocks per benchmark. A comparison takes about a round.",
       discussion: "By default \(Self.usualRounds), at least \(Self.fewestRounds)."),
     transform: { text in
       guard let rounds = Int(text), Self.fewestRounds...100 ~= rounds else {
         throw OptionNumber.Wanted(
           description:
-            "it takes a count from \(Self.fewestRounds) to 100; fewer comparisons cannot show a share of 5 %")
+            "it takes a count from \(Self.fewestRounds) to 100; fewer rounds cannot show a share of 5 %")
       }
       return rounds
     })
@@ -43,7 +43,7 @@ package struct ValidateCommand<Program: SuiteProgram>: ParsableCommand {
   private static var fewestRounds: Int {
     Validation.fewestRounds(benchmarks: Program.suite.experiment.scenarios.count)
   }
-  /// Gives at least sixty comparisons, with any number of benchmarks.
+  /// Gives about sixty comparisons, with any number of benchmarks.
   private static var usualRounds: Int { 3 * fewestRounds }
 
   package init() {}

@@ -22,7 +22,7 @@ struct ValidationJob {
           scenario: $0, arms: arms, incapable: [], repeats: .calibrated(), headlines: [.nsPerOp],
           countsAllocations: false, notes: [])
       },
-      effort: Effort.full.with(blocks: rounds * Validation.blocksPerComparison), seed: seed,
+      effort: Effort.full.with(blocks: rounds * Validation.blocksPerRound), seed: seed,
       startup: Execution.startupSeconds())
     guard let output else {
       (destination, report) = (.nowhere, nil)
@@ -49,7 +49,7 @@ struct ValidationJob {
     let spin = Spin.calibrated()
     let suite = suite
     let injected = InjectedDelay(
-      spin: spin, delay: suite.experiment.delay,
+      delay: suite.experiment.delay,
       launch: { suite.launch($0, environment: $1, timeout: 20) })
     var work = RunWork(suite, plan)
     work.subjects = Validation.levels.map {

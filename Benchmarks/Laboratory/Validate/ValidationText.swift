@@ -40,11 +40,12 @@ struct ValidationText {
   private var equals: String {
     let found = validation.findings.filter { $0.level == Validation.again }.map { finding in
       """
-      (a) the same subject twice under two names, \(finding.comparisons) comparisons of \(Validation.blocksPerComparison) blocks
+      (a) the same subject twice under two names, \(finding.comparisons) comparisons until ±\(percent(Validation.goal)) %
         flagged different: \(finding.flagged) (\(percent(finding.share)) %); \
       \(finding.flaggedWidened) with intervals widened for all
         stated level: \(percent(Validation.statedLevel)) %, so at most \(finding.mostByChance) by chance, and none with widened intervals: \(validation.equalsPass ? "passed" : "FAILED")
-        ratio \(NumberFormat.significant(finding.ratio)), half-width of an interval \(percent(finding.halfWidth)) % (medians)
+        ratio \(NumberFormat.significant(finding.ratio)), half-width of an interval \(percent(finding.halfWidth)) %, \
+      \(NumberFormat.significant(finding.blocks)) blocks (medians)
       """
     }
     return found.joined(separator: "\n")
@@ -52,11 +53,11 @@ struct ValidationText {
 
   private var delays: String {
     let rows =
-      [["  injected", "measured", "half-width", "detected", "with widened intervals"]]
+      [["  injected", "measured", "half-width", "blocks", "detected", "with widened intervals"]]
       + validation.findings.filter { $0.level.delay > 0 }.map { finding in
         [
           "  +\(percent(finding.level.delay)) %", "x\(NumberFormat.significant(finding.ratio))",
-          "\(percent(finding.halfWidth)) %",
+          "\(percent(finding.halfWidth)) %", NumberFormat.significant(finding.blocks),
           "\(finding.flagged) of \(finding.comparisons) (\(percent(finding.share)) %)",
           "\(finding.flaggedWidened) of \(finding.comparisons)",
         ]

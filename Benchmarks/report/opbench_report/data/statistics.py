@@ -1,6 +1,7 @@
 """The statistics of `Benchmarks/Harness/Statistics` (`Statistics`, `SignedRank` and `Widening`): medians,
 ranks and signs."""
 
+import bisect
 import functools
 import math
 from dataclasses import dataclass
@@ -94,56 +95,102 @@ def is_rough(ratio):
 
 
 def paired_estimate(differences, confidence=0.95):
-    """The centre of differences between two arms, one per block: Hodges and Lehmann's, with the interval of the signed-rank
-    test."""
-    averages = sorted(
-        (one + other) / 2 for place, one in enumerate(differences) for other in differences[place:]
-    )
-    rank = signed_rank(len(differences), confidence)
-    low, high = (averages[rank[0] - 1], averages[len(averages) - rank[0]]) if rank else (None, None)
-    return Estimate(median(averages), low, high, len(differences))
+    """The centre of differences between two arms, one per block, with its interval: both invert a signed-rank test whose
+    ranks are capped."""
+    upwards = _Side(differences)
+    downwards = _Side([-difference for difference in differences])
+    total = sum(_scores(len(differences)))
+    centre = (upwards.first(lambda ranks: 2 * ranks >= total) - downwards.first(lambda ranks: 2 * ranks >= total)) / 2
+    critical = _critical(len(differences), confidence)
+    if critical is None:
+        return Estimate(centre, None, None, len(differences))
+    low = upwards.first(lambda ranks: ranks > critical)
+    return Estimate(centre, low, -downwards.first(lambda ranks: ranks > critical), len(differences))
+
+
+def _cap(count):
+    """The most that a rank counts."""
+    return max(4, min(count // 2, max(10, count // 4)))
+
+
+def _scores(count):
+    """What the ranks 1...count count for."""
+    return [min(rank, _cap(count)) for rank in range(1, count + 1)]
+
+
+class _Side:
+    """The ranks of the differences below a value, as the value grows: their sum changes where the value is the mean of two
+    differences (a Walsh average)."""
+
+    def __init__(self, differences):
+        self.ordered = sorted(differences)
+        self.pair_sums = sorted(
+            one + other for place, one in enumerate(self.ordered) for other in self.ordered[place:]
+        )
+        self.scores = _scores(len(differences))
+
+    def first(self, is_enough):
+        """The lowest Walsh average just above which the sum of ranks is enough."""
+        places = range(len(self.pair_sums) - 1)
+        return self.pair_sums[bisect.bisect_left(places, True, key=lambda at: is_enough(self._rank_sum(at)))] / 2
+
+    def _rank_sum(self, place):
+        doubled = self.pair_sums[place]
+        above = bisect.bisect_right(self.ordered, doubled, key=lambda value: 2 * value)
+        below = above - 1
+        total = 0
+        for score in self.scores:
+            if below < 0:
+                break
+            # Of two at the same distance the one above is nearer to a value a little above.
+            if above < len(self.ordered) and self.ordered[below] + self.ordered[above] <= doubled:
+                above += 1
+            else:
+                total += score
+                below -= 1
+        return total
 
 
 @functools.cache
-def signed_rank(count, confidence=0.95):
-    """(rank, coverage): the Walsh average, from one, at which the interval begins; None when the extremes do not reach."""
+def _critical(count, confidence):
+    """The largest sum of ranks that is outside of the interval; None when the extremes do not reach the confidence."""
     if count > MOST_EXACT:
-        return _normal_rank(count, confidence)
+        return _normal_critical(count, confidence)
     tail = 0.0
     best = None
-    for below, probability in enumerate(_signed_rank_sums(count)):
+    for ranks, probability in enumerate(_rank_sums(count)):
         tail += probability
-        coverage = 1 - 2 * tail
-        if not coverage >= confidence:
+        if not 1 - 2 * tail >= confidence:
             break
-        best = (below + 1, coverage)
+        best = ranks
     return best
 
 
-def _normal_rank(count, confidence):
-    mean = count * (count + 1) / 4
-    deviation = math.sqrt(count * (count + 1) * (2 * count + 1) / 24)
+def _normal_critical(count, confidence):
+    scores = _scores(count)
+    mean = sum(scores) / 2
+    deviation = math.sqrt(sum(score * score for score in scores) / 4)
 
-    def coverage(rank):
-        return 1 - math.erfc((mean - (rank - 0.5)) / deviation / math.sqrt(2))
+    def coverage(ranks):
+        return 1 - math.erfc((mean - (ranks + 0.5)) / deviation / math.sqrt(2))
 
-    low, high = 1, int(mean)
+    low, high = 0, int(mean) - 1
     if coverage(low) < confidence:
         return None
     while low < high:
         middle = (low + high + 1) // 2
         low, high = (middle, high) if coverage(middle) >= confidence else (low, middle - 1)
-    return low, coverage(low)
+    return low
 
 
 @functools.cache
-def _signed_rank_sums(count):
-    """The probability of each sum of the ranks 1...count when each is in the sum or not by a fair coin."""
+def _rank_sums(count):
+    """The probability of each sum of ranks when each is in the sum or not by a fair coin."""
     sums = [1.0]
-    for rank in range(1, count + 1):
-        following = [probability / 2 for probability in sums] + [0.0] * rank
+    for score in _scores(count):
+        following = [probability / 2 for probability in sums] + [0.0] * score
         for total, probability in enumerate(sums):
-            following[total + rank] += probability / 2
+            following[total + score] += probability / 2
         sums = following
     return sums
 
