@@ -6,56 +6,21 @@ import Synchronization
 
 /// The pool itself, kept alive by its threads.
 ///
-/// Everything is under `lock`, but for the jobs when each level has a lock of its own. A thread is *active* from when it is started or woken until it goes to sleep. The
-/// waker counts the thread as active, so a burst of submits wakes each sleeper once. At most `allowed` threads are
-/// active: the workers, one for each blocked thread (the thread announced that it blocks, or the monitor marked it),
-/// and the monitor's bonus. A surplus thread sleeps as soon as it has finished a job. `README.md` has the protocol,
-/// and why no job is left lying.
+/// Everything is under `lock`, but for the jobs when each level has a lock of its own. A thread is *active* from when it
+/// is started or woken until it goes to sleep. The waker counts the thread as active, so a burst of submits wakes each
+/// sleeper once. At most `allowed` threads are active: the workers, one for each blocked thread (the thread announced
+/// that it blocks, or the monitor marked it), and the monitor's bonus. A surplus thread sleeps as soon as it has
+/// finished a job. `README.md` has the protocol, and why no job is left lying.
 final class ThreadPool: ListPool, @unchecked Sendable {
   // Sendable: the fields are constants, atomics, or guarded by `lock`.
 
-  struct State: ~Copyable {
-    var jobs: PriorityFIFO
-    let workerCount: Int
-    var active = 0 { didSet { showPlaces() } }
-    var live = 0
-    /// Threads inside `whileBlocked`, and those that the monitor marked.
-    var blocked = 0 { didSet { showPlaces() } }
-    var bonus = BlockingMonitor.Bonus() { didSet { showPlaces() } }
-    /// Where the number of free places is shown to threads without the lock; nil when no thread looks.
-    var shownPlaces: UnsafeMutablePointer<Atomic<Int>>?
-    /// Sleeping threads; the latest sleeper is the last element.
-    var sleeping: [PoolThread] = []
-    var threads: [PoolThread] = []
-    var stopping = false
-    /// What the threads did that have ended.
-    var ended = PoolStatistics.Worker()
-    var wakes: UInt64 = 0
-    var replacements: UInt64 = 0
-
-    init(_ jobs: consuming PriorityFIFO, workerCount: Int) {
-      self.jobs = jobs
-      self.workerCount = workerCount
-    }
-
-    var allowed: Int { workerCount + blocked + bonus.places }
-
-    /// Behind each change of the number of places, and before the look at the queued jobs that may follow.
-    private func showPlaces() {
-      if let shownPlaces { shownPlaces.pointee.store(allowed - active, ordering: .sequentiallyConsistent) }
-    }
-
-    /// For assertions.
-    var isPossible: Bool { active >= 0 && blocked >= 0 && live >= active && live >= sleeping.count }
-  }
-
-  private let threads: PoolThreads
+  let threads: PoolThreads
   private let strategy: ThreadPoolStrategy
-  private let lock: Locked<State>
+  let lock: Locked<State>
   /// The queued jobs, when each level has a lock of its own; not used otherwise.
-  private let levels: LevelLists
+  let levels: LevelLists
   /// Jobs in all queues, for spinning threads.
-  private let queued = Atomic<Int>(0)
+  let queued = PaddedPointer(Atomic<Int>(0))
 
   init(workerCount: Int, fairnessInterval: Int, threadLimit: Int, strategy: ThreadPoolStrategy) {
     self.strategy = strategy
@@ -99,7 +64,7 @@ final class ThreadPool: ListPool, @unchecked Sendable {
     }
     let count = jobs.count
     lock.state.jobs.append(contentsOf: jobs)
-    queued.store(lock.state.jobs.count, ordering: .relaxed)
+    queued.pointer.pointee.store(lock.state.jobs.count, ordering: .relaxed)
     unlockAndActivate(count)
   }
 
@@ -109,7 +74,7 @@ final class ThreadPool: ListPool, @unchecked Sendable {
     if levels.isStopping.load(ordering: .relaxed), !isCurrentWorker { return refuse(jobs) }
     let count = jobs.count
     levels.append(jobs)
-    queued.wrappingAdd(count, ordering: .sequentiallyConsistent)
+    queued.pointer.pointee.wrappingAdd(count, ordering: .sequentiallyConsistent)
     // A thread that gives its place up shows the place first, and looks at `queued` afterwards.
     guard levels.places.pointer.pointee.load(ordering: .sequentiallyConsistent) > 0 else {
       armMonitor()
@@ -132,7 +97,7 @@ final class ThreadPool: ListPool, @unchecked Sendable {
   /// Called under `lock`; gives `lock` up. Wakes or starts threads for `jobs` jobs, as many as are allowed. If more are
   /// wanted, the monitor looks whether the active threads block.
   /// - Parameter mayInsist: whether to wait a little for a thread that nobody else would try to start again.
-  private func unlockAndActivate(_ jobs: Int, mayInsist: Bool = true) {
+  func unlockAndActivate(_ jobs: Int, mayInsist: Bool = true) {
     assert(lock.state.isPossible, "more threads were counted out of a part of the pool than were in")
     let places = allowed - lock.state.active
     let count = jobs > 0 ? strategy.waking.count(jobs: jobs, places: places) : 0
@@ -240,7 +205,7 @@ final class ThreadPool: ListPool, @unchecked Sendable {
   }
 
   private func look(_ thread: PoolThread) -> UInt {
-    guard queued.load(ordering: .relaxed) > 0 else { return 0 }
+    guard queued.pointer.pointee.load(ordering: .relaxed) > 0 else { return 0 }
     let job = levels.isUsed ? popByLevel(thread) : popUnderLock(thread)
     if job != 0, strategy.waking == .passedOn { passOn() }
     return job
@@ -259,7 +224,7 @@ final class ThreadPool: ListPool, @unchecked Sendable {
     if thread.watched.takeMark() { lock.withLock { lock.state.blocked -= 1 } }
     if levels.places.pointer.pointee.load(ordering: .relaxed) < 0 { return 0 }
     let job = levels.popFirst()
-    if job != 0 { queued.wrappingSubtract(1, ordering: .relaxed) }
+    if job != 0 { queued.pointer.pointee.wrappingSubtract(1, ordering: .relaxed) }
     return job
   }
 
@@ -273,7 +238,7 @@ final class ThreadPool: ListPool, @unchecked Sendable {
 
   private func pop() -> UInt {
     let job = lock.state.jobs.popFirst()
-    queued.store(lock.state.jobs.count, ordering: .relaxed)
+    queued.pointer.pointee.store(lock.state.jobs.count, ordering: .relaxed)
     return job
   }
 
@@ -291,7 +256,7 @@ final class ThreadPool: ListPool, @unchecked Sendable {
       }
       left -= 1
       // After a run of jobs other queued jobs have a turn, if there are any.
-      if left == 0, queued.load(ordering: .relaxed) == 0 { left = strategy.runLength }
+      if left == 0, queued.pointer.pointee.load(ordering: .relaxed) == 0 { left = strategy.runLength }
       if let following = next, left == 0 || givesWay(following) {
         submit(following.word)
         break
@@ -311,11 +276,11 @@ final class ThreadPool: ListPool, @unchecked Sendable {
     guard strategy.successor == .queued, !levels.isStopping.load(ordering: .relaxed) else { return submit(job.word) }
     if levels.isUsed {
       levels.append(job.word)
-      queued.wrappingAdd(1, ordering: .sequentiallyConsistent)
+      queued.pointer.pointee.wrappingAdd(1, ordering: .sequentiallyConsistent)
     } else {
       lock.lock()
       lock.state.jobs.append(job.word)
-      queued.store(lock.state.jobs.count, ordering: .relaxed)
+      queued.pointer.pointee.store(lock.state.jobs.count, ordering: .relaxed)
       lock.unlock()
     }
     // Nobody is woken here. The monitor looks at once, and wakes a thread if the job is still queued and a place is free.
@@ -389,23 +354,9 @@ final class ThreadPool: ListPool, @unchecked Sendable {
   @discardableResult
   private func armMonitor() -> Bool { threads.monitor.isArmed || startMonitor() }
 
-  var report: BackendReport {
-    lock.withLock {
-      BackendReport(
-        queued: queuedCount, threads: lock.state.threads.map { $0.watched.report }, shortage: threads.shortage)
-    }
-  }
-
-  var statistics: PoolStatistics {
-    lock.withLock {
-      let ended = lock.state.ended
-      return PoolStatistics(
-        workers: lock.state.threads.map(\.statistics) + (ended == .init() ? [] : [ended]), wakes: lock.state.wakes,
-        threadsStarted: threads.startedCount, replacements: lock.state.replacements)
-    }
-  }
-
   // MARK: - The end
+
+  deinit { queued.deallocate() }
 
   func stop() {
     lock.lock()
@@ -421,36 +372,4 @@ final class ThreadPool: ListPool, @unchecked Sendable {
   }
 
   func join() { threads.join(isOwnThread: isCurrentWorker) }
-}
-
-// What `MonitoredPool` and `ListPool` ask.
-extension ThreadPool {
-  var monitor: BlockingMonitor { threads.monitor }
-  func lockPool() { lock.lock() }
-  func unlockPool() { lock.unlock() }
-
-  var members: [PoolThread] { lock.state.threads }
-  var occupancy: (active: Int, blocked: Int) {
-    (lock.state.active - lock.state.blocked, lock.state.blocked)
-  }
-  func countBlocked(_ change: Int) {
-    if change > 0 { lock.state.replacements += UInt64(change) }
-    lock.state.blocked += change
-  }
-  var bonus: BlockingMonitor.Bonus {
-    get { lock.state.bonus }
-    set { lock.state.bonus = newValue }
-  }
-  var hasQueuedJobs: Bool { queuedCount > 0 }
-  /// With a lock for each level, a job may be taken before it is counted.
-  var queuedCount: Int { max(0, queued.load(ordering: .sequentiallyConsistent)) }
-  func hasJob(above level: Int) -> Bool {
-    levels.isUsed ? levels.hasJob(above: level) : lock.state.jobs.hasJob(above: level)
-  }
-  func unlockAndUsePlaces() { unlockAndActivate(queuedCount) }
-
-  func unlockAfterLook(hasQueuedJobs: Bool) -> Bool {
-    if hasQueuedJobs { unlockAndActivate(queuedCount, mayInsist: false) } else { lock.unlock() }
-    return false
-  }
 }

@@ -2,6 +2,9 @@
 /// prefetcher fetches pairs.
 package enum CacheLine {
   package static let bytes = 128
+
+  /// The number of bytes in the cache lines that hold this number.
+  static func rounded(_ size: Int) -> Int { (size + bytes - 1) / bytes * bytes }
 }
 
 /// A value alone on its cache line, in memory of its own at a stable address.
@@ -13,9 +16,9 @@ package struct PaddedPointer<Value: ~Copyable>: @unchecked Sendable {
   @usableFromInline package let pointer: UnsafeMutablePointer<Value>
 
   package init(_ value: consuming Value) {
-    let bytes = (MemoryLayout<Value>.stride + CacheLine.bytes - 1) / CacheLine.bytes * CacheLine.bytes
-    pointer = UnsafeMutableRawPointer.allocate(byteCount: bytes, alignment: CacheLine.bytes)
-      .bindMemory(to: Value.self, capacity: 1)
+    pointer = UnsafeMutableRawPointer.allocate(
+      byteCount: CacheLine.rounded(MemoryLayout<Value>.stride), alignment: CacheLine.bytes
+    ).bindMemory(to: Value.self, capacity: 1)
     pointer.initialize(to: value)
   }
 
