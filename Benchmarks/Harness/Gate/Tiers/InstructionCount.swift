@@ -127,10 +127,8 @@ struct InstructionCount {
         decision = .init(pair.effect > 0 ? .regression : .improvement)
       }
     }
-    var finding = GateFinding(cell, metric, [triple], decision, threshold: threshold, stage: 1)
+    var finding = GateFinding(cell, metric, [triple], decision, threshold: threshold)
     finding.blocks = nil
-    finding.worse = nil
-    finding.better = nil
     finding.excluded = nil
     return finding
   }
