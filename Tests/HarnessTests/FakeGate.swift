@@ -48,7 +48,8 @@ final class FakeGate {
         },
         watchSteal: { { self.stolen.isEmpty ? 0 : self.stolen.removeFirst() } },
         showProgress: { done, total, _ in self.progress.append((done, total)) },
-        isInterrupted: { false }, now: { UInt64(Double(self.launched.count) * self.seconds * 1e9) }, say: { self.said.append($0) }))
+        isInterrupted: { false },
+        now: { UInt64(Double(self.launched.count) * self.seconds * 1e9) }, say: { self.said.append($0) }))
   }
 
   private static func counts(_ allocations: Double) -> [ResultLine] {

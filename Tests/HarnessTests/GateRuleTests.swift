@@ -14,9 +14,11 @@ struct GateRuleTests {
     } + Array(repeating: PairedBlock(effect: 9, null: 9, isExcluded: true), count: excluded)
   }
 
-  /// Values around a centre, by turns above and below it: the half-width of their interval is near `size`.
-  func wavering(around centre: Double = 0, _ size: Double, _ count: Int) -> [Double] {
-    (0..<count).map { centre + ($0.isMultiple(of: 2) ? size : -size) }
+  /// Evenly spread values around a centre, whose interval has the given half-width.
+  func spread(around centre: Double = 0, _ halfWidth: Double, _ count: Int) -> [Double] {
+    let values = (0..<count).map { Double($0 * 7 % count) - Double(count - 1) / 2 }
+    let interval = Statistics.pairedEstimate(values).interval!
+    return values.map { centre + $0 * 2 * halfWidth / (interval.upperBound - interval.lowerBound) }
   }
 
   func isOpen(_ effects: [Double], null: [Double] = [], excluded: Int = 0) -> Bool {
@@ -27,18 +29,18 @@ struct GateRuleTests {
     let still = Array(repeating: 0.0, count: 20)
     #expect(rule.isOpen([]) && isOpen(Array(still.prefix(5))) && !isOpen(Array(still.prefix(6))))
     // Half of the threshold is narrow, more is not. So it is for the head and for the base against itself.
-    #expect(!isOpen(wavering(0.05, 6)) && isOpen(wavering(0.051, 6)))
-    #expect(!isOpen(Array(still.prefix(6)), null: wavering(0.049, 6)))
-    #expect(isOpen(Array(still.prefix(6)), null: wavering(0.051, 6)))
+    #expect(!isOpen(spread(0.049, 6)) && isOpen(spread(0.051, 6)))
+    #expect(!isOpen(Array(still.prefix(6)), null: spread(0.049, 6)))
+    #expect(isOpen(Array(still.prefix(6)), null: spread(0.051, 6)))
     // The first interval that is narrow after one that was not may be narrow by chance.
-    #expect(isOpen([0.2] + Array(still.prefix(6))) && !isOpen([0.2] + Array(still.prefix(7))))
+    #expect(isOpen([0.15] + Array(still.prefix(6))) && !isOpen([0.15] + Array(still.prefix(7))))
   }
 
   /// The rule never sees the effect: a difference that would be a verdict ends nothing, and keeps nothing open.
   @Test(arguments: [-1, -0.1, 0.0, 0.05, 0.1, 0.3, 1])
   func howLargeTheEffectIsDecidesNothing(effect: Double) {
     for (size, count) in [(0.049, 6), (0.051, 6), (0.2, 20), (0.3, 40)] {
-      #expect(isOpen(wavering(around: effect, size, count)) == isOpen(wavering(size, count)), "\(size), \(count)")
+      #expect(isOpen(spread(around: effect, size, count)) == isOpen(spread(size, count)), "\(size), \(count)")
     }
   }
 
@@ -56,9 +58,9 @@ struct GateRuleTests {
 
   @Test func whatManyBlocksWouldNotTellIsGivenUp() {
     // Three times the threshold after 24 blocks: 1.3 times after 120.
-    #expect(isOpen(wavering(0.3, 22)) && !isOpen(wavering(0.3, 24)))
-    #expect(!isOpen(Array(repeating: 0, count: 24), null: wavering(0.3, 24)))
-    #expect(isOpen(wavering(0.15, 24)), "0.7 times after 120")
+    #expect(isOpen(spread(0.3, 22)) && !isOpen(spread(0.3, 24)))
+    #expect(!isOpen(Array(repeating: 0, count: 24), null: spread(0.3, 24)))
+    #expect(isOpen(spread(0.15, 24)), "0.7 times after 120")
   }
 
   func verdict(_ effects: [Double], null: [Double] = [], excluded: Int = 0) -> GateVerdict {
@@ -66,7 +68,7 @@ struct GateRuleTests {
   }
 
   @Test func ofNarrowIntervalsTheCentreDecides() {
-    func verdict(_ centre: Double) -> GateVerdict { self.verdict(wavering(around: centre, 0.04, 12)) }
+    func verdict(_ centre: Double) -> GateVerdict { self.verdict(spread(around: centre, 0.04, 12)) }
     #expect(verdict(0) == .pass && verdict(0.099) == .pass && verdict(-0.099) == .pass)
     #expect(verdict(0.1001) == .regression && verdict(-0.1001) == .improvement)
     #expect(self.verdict(Array(repeating: 0.1, count: 6)) == .regression, "at the threshold is beyond it")
@@ -76,13 +78,13 @@ struct GateRuleTests {
   }
 
   @Test func wideIntervalsDecideWhereTheyAreSure() {
-    func verdict(_ centre: Double) -> GateVerdict { self.verdict(wavering(around: centre, 0.08, 12)) }
+    func verdict(_ centre: Double) -> GateVerdict { self.verdict(spread(around: centre, 0.08, 12)) }
     // The interval is ±0.08: within the threshold as a whole, or two half-widths from nothing.
     #expect(verdict(0.015) == .pass && verdict(-0.015) == .pass)
     #expect(verdict(0.03) == .inconclusive && verdict(-0.03) == .inconclusive)
     #expect(verdict(0.15) == .inconclusive && verdict(-0.15) == .inconclusive)
     #expect(verdict(0.17) == .regression && verdict(-0.17) == .improvement)
-    #expect(self.verdict(wavering(0.3, 24)) == .inconclusive)
+    #expect(self.verdict(spread(0.3, 24)) == .inconclusive)
   }
 
   @Test func whatIsNotValidIsInconclusive() {
@@ -98,10 +100,12 @@ struct GateRuleTests {
     #expect(reason(slower, excluded: 4) == "4 of 13 blocks lost CPU time to other guests")
     #expect(reason(Array(slower.prefix(5))) == "5 blocks instead of 6")
     #expect(reason(slower, null: slower.map { _ in 0.05 })?.hasPrefix("the base differs from itself") == true)
-    #expect(reason(wavering(0.3, 24)) == "noise: the interval is ±0.300 after 24 blocks, a verdict needs ±0.050")
-    #expect(reason(wavering(0.3, 24), null: wavering(around: 0.1, 0.4, 24))?.contains("±0.300") == true)
+    #expect(reason(spread(0.3, 24)) == "noise: the interval is ±0.300 after 24 blocks, a verdict needs ±0.050")
     #expect(
-      GateRule(.ratio, threshold: 1.1).decide(blocks(wavering(0.3, 24))).reason?.contains("a verdict needs ±4.8 %")
+      reason(spread(0.3, 24), null: spread(0.4, 24))?.hasPrefix(
+        "noise: the interval of the base against itself is ±0.400 after 24 blocks") == true)
+    #expect(
+      GateRule(.ratio, threshold: 1.1).decide(blocks(spread(0.3, 24))).reason?.contains("a verdict needs ±4.8 %")
         == true)
     #expect(reason(slower) == nil)
   }

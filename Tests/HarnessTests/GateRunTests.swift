@@ -69,12 +69,8 @@ struct GateRunTests {
     gate.resources.tiers = [.wallClock]
     let other = GatedCell(
       CellKey(Scenario(BenchmarkName("a", "b"), [:]), FakeGate.cell.arm), [GatedMetric(.nsPerOp, .wallClock)])
-    // The blocks of one benchmark stray by twice the threshold, and even out.
-    var runs = 0
-    gate.time = { arm, index in
-      guard gate.asked?.benchmark == "b", arm.name != "base" else { return 100 }
-      runs += 1
-      return (runs / 2).isMultiple(of: 2) ? 120 : 84
+    gate.time = { [unowned gate] _, index in
+      gate.asked?.benchmark == "b" ? 100 + 60 * SeededGenerator.uniform(UInt64(index), 5) : 100
     }
     let findings = try gate.run([FakeGate.gated, other]).findings
     let (still, loud) = (try #require(findings.first), try #require(findings.last))
@@ -85,15 +81,15 @@ struct GateRunTests {
   @Test func timeEndsTheGateAndSixBlocksAlwaysRun() throws {
     let gate = FakeGate()
     gate.resources.tiers = [.wallClock]
-    gate.time = { arm, index in arm.name == "head" ? (index / 3).isMultiple(of: 2) ? 120 : 84 : 100 }
+    gate.time = { arm, index in arm.name == "head" ? 100 + 200 * SeededGenerator.uniform(UInt64(index), 5) : 100 }
     gate.seconds = 1
-    // 80 seconds hold the calibration and 26 blocks of three processes, and the block during which the time ends counts.
+    // 80 seconds hold the calibration and 26 blocks of three processes. The block during which the time ends counts too.
     let some = try #require(try gate.run().findings.first)
     #expect(some.blocks == 27 && some.verdict == .inconclusive && some.reason?.contains("after 27 blocks") == true)
-    // Six blocks of processes that take a minute each are longer than that, and then there are four times as many.
+    // Six blocks of processes that take a minute each are longer than that, and then there is four times as much time.
     gate.launched = []
     gate.seconds = 60
-    #expect(try #require(try gate.run().findings.first?.blocks) == 24)
+    #expect(try #require(try gate.run().findings.first?.blocks) == 25)
   }
 
   @Test func aFasterHeadIsAnImprovement() throws {

@@ -88,7 +88,8 @@ package struct GateRule: Sendable {
   /// The reason why the blocks do not tell.
   private func reason(_ found: Pair) -> String {
     guard found.halfWidth > goal else { return "the base differs from itself by as much as half the threshold" }
-    let what = found.effect.halfWidth > goal ? "the interval" : "the interval of the base against itself"
+    let what =
+      found.effect.halfWidth >= found.null.halfWidth ? "the interval" : "the interval of the base against itself"
     return "noise: \(what) is ±\(scale.size(found.halfWidth)) after \(Count.of(found.effect.count, "block")), "
       + "a verdict needs ±\(scale.size(goal))"
   }
