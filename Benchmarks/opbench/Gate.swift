@@ -11,8 +11,8 @@ struct Gate: ParsableCommand {
     discussion: """
       Tier 0 checks what is the same every time: self-checks, allocations, bytes and threads, against a record. Tier 1 \
       compares what hardly varies: instructions, CPU time and context switches at one worker. Tier 2 compares wall-clock \
-      times in blocks of base, head and base again; what looks changed is measured afresh before it counts. Exit code 0 \
-      pass, 2 regression, 3 inconclusive, 4 improvement. scripts/gate BASE HEAD builds two git revisions first.
+      times in blocks of base, head and base again, until the intervals are narrow enough to tell. Exit code 0 pass, \
+      2 regression, 3 inconclusive, 4 improvement. scripts/gate BASE HEAD builds two git revisions first.
       """)
 
   @OptionGroup var options: GateOptions

@@ -22,6 +22,8 @@ final class FakeGate {
   /// The share of CPU time stolen in each stretch that is watched, then none.
   var stolen: [Double] = []
   var launched: [(arm: String, request: MeasureRequest)] = []
+  /// The request that is being answered.
+  var asked: MeasureRequest?
   /// How long the processes were given, and what each takes, in seconds.
   var timeouts: [Double] = []
   var seconds = 0.001
@@ -46,7 +48,8 @@ final class FakeGate {
         },
         watchSteal: { { self.stolen.isEmpty ? 0 : self.stolen.removeFirst() } },
         showProgress: { done, total, _ in self.progress.append((done, total)) },
-        isInterrupted: { false }, say: { self.said.append($0) }))
+        isInterrupted: { false },
+        now: { UInt64(Double(self.launched.count) * self.seconds * 1e9) }, say: { self.said.append($0) }))
   }
 
   private static func counts(_ allocations: Double) -> [ResultLine] {
@@ -57,6 +60,7 @@ final class FakeGate {
   }
 
   private func answer(_ arm: GateArm, _ request: MeasureRequest) -> ProcessOutcome {
+    asked = request
     defer { launched.append((arm.name, request)) }
     if let failure = failure(arm, request) { return failure }
     switch request.mode {

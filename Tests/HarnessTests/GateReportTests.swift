@@ -16,10 +16,7 @@ struct GateReportTests {
     finding.confidence = 0.9785
     finding.null = 1.001
     finding.threshold = 1.07
-    finding.stage = 2
-    finding.blocks = 10
-    finding.worse = 10
-    finding.better = 0
+    finding.blocks = 18
     finding.excluded = 1
     return finding
   }()
@@ -35,7 +32,7 @@ struct GateReportTests {
     for part in [
       "gate: pull|request against main (abc)", "tier 2, wall clock", "overhead/external-add ops=10@1",
       "512 -> 620 ns", "x1.210 [1.170, 1.260]", "x1.070", "REGRESSION",
-      "worse in 10 of 10 blocks, by chance 1 in 512, 1 left out", "note: something",
+      "±3.7 %, 18 blocks, 1 left out", "note: something",
       "1m 15s; regression: overhead/external-add ops=10 ns_per_op x1.210 [1.170, 1.260]",
     ] { #expect(text.contains(part), "\(part) is not in \(text)") }
     #expect(text.split(separator: "\n").allSatisfy { $0.last != " " })
@@ -107,8 +104,6 @@ struct GateReportTests {
     var still = Self.finding
     still.verdict = .pass
     still.effect = 0.99
-    still.worse = 4
-    still.better = 6
     still.reason = "a | b <script>"
     let text = GateMarkdown(report([Self.finding, still], notes: ["<b>"])).text
     let lines = text.split(separator: "\n").map(String.init)
@@ -119,7 +114,6 @@ struct GateReportTests {
     for row in rows { #expect(row.replacing("\\|", with: "").count { $0 == "|" } == 8, "\(row)") }
     #expect(text.contains("a \\| b &lt;script>") && text.contains("* &lt;b>") && !text.contains("<script>"))
     #expect(text.contains("<details><summary>1 measure did not move</summary>"))
-    #expect(text.contains("better in 6 of 10 blocks, as chance has it") == (GateRule.chance(agreeing: 6, of: 10) > 0.5))
     #expect(text.contains("1.2 % of CPU time went to other guests"))
   }
 
@@ -129,21 +123,22 @@ struct GateReportTests {
     decoder.keyDecodingStrategy = .convertFromSnakeCase
     let read = try decoder.decode(GateReport.self, from: Data(text.utf8))
     #expect(read.verdict == .regression && read.findings == [Self.finding] && read.notes == ["n"])
-    #expect(read.provenance == GateFilesTests.provenance && read.schema == 1)
+    #expect(read.provenance == GateFilesTests.provenance && read.schema == 2)
     for key in ["steal_share", "\"verdict\" : \"regression\"", "\"lower\" : 1.17"] { #expect(text.contains(key)) }
   }
 
   @Test func howSure() {
-    func certainty(worse: Int, better: Int) -> String {
-      var finding = Self.finding
-      finding.excluded = 0
-      finding.worse = worse
-      finding.better = better
-      return finding.certainty
-    }
-    #expect(certainty(worse: 0, better: 0) == "the same in 10 of 10 blocks")
-    #expect(certainty(worse: 0, better: 9) == "better in 9 of 10 blocks, by chance 1 in 47")
-    #expect(certainty(worse: 5, better: 5) == "worse in 5 of 10 blocks, as chance has it")
+    var finding = Self.finding
+    finding.excluded = 0
+    finding.blocks = 1
+    #expect(finding.certainty == "±3.7 %, 1 block")
+    finding.lower = nil
+    #expect(finding.certainty == "1 block")
+    finding.scale = .difference
+    (finding.lower, finding.upper) = (-0.25, 0.05)
+    #expect(finding.certainty == "±0.150, 1 block")
+    finding.blocks = nil
+    #expect(finding.certainty == "-")
   }
 
   @Test func differencesShowTheirSign() {

@@ -1,13 +1,18 @@
-/// Finds thresholds: compares a program with itself, as the first stage of the gate would, at least thirty times.
+/// Finds thresholds: compares a program with itself, as the gate would, at least thirty times.
 package enum GateCalibration {
-  /// Medians of five blocks each, for every metric of every cell. Throws when the machine is too disturbed for the
-  /// comparison, or when the program fails.
+  /// The blocks of a comparison: about as many as a comparison in the gate takes.
+  static let blocksPerComparison = 20
+
+  /// The centres of comparisons of twenty blocks each, for every metric of every cell. Throws when the machine is too
+  /// disturbed for the comparison, or when the program fails.
   package static func entries(
     _ cells: [GatedCell], medians count: Int, session: inout GateSession
   ) throws -> [GateThresholds.Entry] {
     let timed = cells.compactMap { $0.only([.steady, .wallClock]) }
-    let found = session.blocks(
-      of: timed, counted: count * GateRule.firstBlocks, reversed: false, withNull: false)
+    let needed = count * blocksPerComparison
+    let found = session.blocks(of: timed, withNull: false, usual: needed) { _, triples in
+      GateSession.mayGoOn(triples, counted: needed)
+    }
     return try timed.flatMap { gated in
       let triples: [GateSession.Triple]
       switch found[gated.cell] {
@@ -15,7 +20,7 @@ package enum GateCalibration {
       case .failure(let failure): throw Complaint(.software, "no threshold for \(gated.cell): \(failure.reason)")
       case nil: triples = []
       }
-      guard triples.count >= count * GateRule.firstBlocks else {
+      guard triples.count >= needed else {
         throw Complaint(
           .unavailable,
           "no threshold for \(gated.cell): over a quarter of its blocks lost CPU time to other guests; calibrate when "
@@ -23,17 +28,18 @@ package enum GateCalibration {
       }
       return try gated.metrics.map { metric in
         let effects = triples.compactMap { $0.paired(metric.metric)?.effect }
-        guard effects.count >= count * GateRule.firstBlocks else {
+        guard effects.count >= needed else {
           throw Complaint(.software, "no threshold for \(gated.cell): it gives no \(metric.metric.name)")
         }
-        return GateThresholds.entry(gated.cell, metric, medians: medians(effects, count: count))
+        return GateThresholds.entry(gated.cell, metric, medians: centres(effects, count: count))
       }
     }
   }
 
-  static func medians(_ effects: [Double], count: Int) -> [Double] {
+  private static func centres(_ effects: [Double], count: Int) -> [Double] {
     (0..<count).map { index in
-      Statistics.median(Array(effects[(index * GateRule.firstBlocks)..<((index + 1) * GateRule.firstBlocks)]))
+      Statistics.pairedEstimate(Array(effects[(index * blocksPerComparison)..<((index + 1) * blocksPerComparison)]))
+        .median
     }
   }
 }

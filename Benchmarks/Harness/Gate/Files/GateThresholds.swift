@@ -10,7 +10,7 @@ package struct GateThresholds: Codable, Sendable {
     package let backend: String
     package let workers: Int
     package let metric: String
-    /// The medians of comparisons of the base with itself, five blocks each: logarithms of ratios, or differences.
+    /// What comparisons of the base with itself found: logarithms of ratios, or differences.
     package let medians: [Double]
     /// The spread of the medians, as a standard deviation.
     package let spread: Double

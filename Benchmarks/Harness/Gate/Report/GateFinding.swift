@@ -15,9 +15,9 @@ package struct GateFinding: Codable, Hashable, Sendable {
   package var base: Double?
   package var head: Double?
   package var scale: GateScale?
-  /// The ratio of head to base, or the difference: the median over blocks.
+  /// The ratio of head to base, or the difference: the centre over blocks.
   package var effect: Double?
-  /// The interval of the effect from the ranks of a sign test; there is one from six blocks on.
+  /// The interval of the effect from capped signed ranks; there is one from six blocks on.
   package var lower: Double?
   package var upper: Double?
   /// The probability that such an interval holds the truth.
@@ -25,13 +25,8 @@ package struct GateFinding: Codable, Hashable, Sendable {
   /// The effect of the base against itself.
   package var null: Double?
   package var threshold: Double?
-  /// The stage that decided.
-  package var stage: Int?
-  /// The number of blocks that count; of these, the blocks in which the head was worse and better; and the number of
-  /// blocks that were left out.
+  /// The number of blocks that count, and the number of blocks that were left out.
   package var blocks: Int?
-  package var worse: Int?
-  package var better: Int?
   package var excluded: Int?
   /// For a count, the number of processes that were asked when one was not enough.
   package var processes: Int?
@@ -55,29 +50,26 @@ package struct GateFinding: Codable, Hashable, Sendable {
   /// The finding of a decision on blocks.
   package init(
     _ cell: CellKey, _ metric: GatedMetric, _ triples: [GateSession.Triple], _ decision: GateRule.Decision,
-    threshold: Double, stage: Int
+    threshold: Double
   ) {
     self.init(tier: metric.tier, cell, metric.metric, decision.verdict, reason: decision.reason)
     let scale = GateScale(metric.metric)
     self.scale = scale
     self.threshold = threshold
-    self.stage = stage
     excluded = triples.count(where: \.isExcluded)
     let counted = triples.filter { !$0.isExcluded }
     let pairs = counted.compactMap { $0.paired(metric.metric) }
     blocks = pairs.count
-    worse = pairs.count { $0.effect > 0 }
-    better = pairs.count { $0.effect < 0 }
     guard !pairs.isEmpty else { return }
     base = Statistics.median(counted.compactMap { $0.base[metric.metric] })
     head = Statistics.median(counted.compactMap { $0.head[metric.metric] })
-    let estimate = Statistics.estimate(pairs.map(\.effect))
+    let estimate = Statistics.pairedEstimate(pairs.map(\.effect))
     effect = scale.shown(estimate.median)
-    null = scale.shown(Statistics.median(pairs.map(\.null)))
+    null = scale.shown(Statistics.pairedEstimate(pairs.map(\.null)).median)
     if let interval = estimate.interval {
       lower = scale.shown(interval.lowerBound)
       upper = scale.shown(interval.upperBound)
-      confidence = Statistics.medianRanks(pairs.count)?.coverage
+      confidence = SignedRank.coverage(pairs.count)
     }
   }
 

@@ -1,6 +1,7 @@
 /// The report of a whole gate: what was compared, what was found, and what the findings mean.
 package struct GateReport: Codable, Sendable {
-  package var schema = 1
+  /// From 2 on, intervals are those of signed ranks, and findings have no stage.
+  package var schema = 2
   package var verdict: GateVerdict
   package var base: String?
   package var head: String

@@ -37,20 +37,18 @@ extension GateFinding {
     return "\(format.format(base)) -> \(format.format(head))\(format.suffix)"
   }
 
-  /// How sure the finding is: the blocks that agree, and the probability of that by chance.
+  /// How sure the finding is: half the width of its interval, and the blocks that it comes from.
   package var certainty: String {
     if tier == GatedMetric.Tier.deterministic.rawValue, effect != nil {
       guard let processes, verdict != .pass else { return verdict == .pass ? "within its bounds" : "counted once" }
       return "in each of \(processes) processes"
     }
-    guard let blocks, let worse, let better, blocks > 0 else { return "-" }
-    if worse == 0, better == 0 { return "the same in \(blocks) of \(Count.of(blocks, "block"))" }
-    let isWorse = worse >= better
-    let agreeing = max(worse, better)
-    let chance = GateRule.chance(agreeing: agreeing, of: blocks)
-    let left = excluded.map { $0 > 0 ? ", \($0) left out" : "" } ?? ""
-    return "\(isWorse ? "worse" : "better") in \(agreeing) of \(Count.of(blocks, "block")), "
-      + (chance > 0.5 ? "as chance has it" : "by chance 1 in \(Int((1 / chance).rounded()))") + left
+    guard let blocks, blocks > 0 else { return "-" }
+    let width =
+      if let lower, let upper, let scale {
+        "±\(scale.size((scale.tolerance(upper) - scale.tolerance(lower)) / 2)), "
+      } else { "" }
+    return width + Count.of(blocks, "block") + (excluded.map { $0 > 0 ? ", \($0) left out" : "" } ?? "")
   }
 
   package var thresholdText: String {
@@ -85,4 +83,9 @@ extension GateReport {
 extension GateFinding {
   /// A share in percent with one decimal.
   static func percent(_ share: Double) -> String { fixed(max(0, share) * 100, 1) }
+}
+
+extension GateScale {
+  /// The size of an effect as a reader sees it: in percent, or as a difference.
+  func size(_ effect: Double) -> String { self == .ratio ? Goal.percent(effect) : GateFinding.fixed(effect, 3) }
 }

@@ -56,63 +56,70 @@ package struct GateSession {
     self.world = world
   }
 
-  /// Runs blocks of the cells until `counted` blocks of each cell count, or more than a quarter had to be excluded.
-  /// With `reversed`, the arms of each block run in the opposite order. Without `withNull` there is no second base, and
-  /// the numbers of the first base stand for the second. `after` blocks were run before, and the orders go on from
-  /// there.
+  /// Runs blocks of the cells in rounds: each cell that is open gets one block. The blocks of a cell are so spread over the
+  /// time. A cell ends when `isOpen` is false for its blocks so far, or when one of its processes fails.
+  ///
+  /// - Parameters:
+  ///   - withNull: whether a second base runs. Otherwise the numbers of the first base stand for the second.
+  ///   - usual: how many blocks a cell will probably get, for the progress.
+  ///   - mostSeconds: after this time no round begins, but there is always time for four times as many rounds as an
+  ///     interval needs.
   package mutating func blocks(
-    of cells: [GatedCell], counted: Int, reversed: Bool, withNull: Bool = true, after before: Int = 0
+    of cells: [GatedCell], withNull: Bool = true, usual: Int, mostSeconds: Double = .infinity,
+    while isOpen: (GatedCell, [Triple]) -> Bool
   ) -> [CellKey: Result<[Triple], Failure>] {
     var found: [CellKey: Result<[Triple], Failure>] = [:]
-    let most = GateRule.mostBlocks(for: counted)
+    var open = cells
     var done = 0
-    for block in before..<(before + most) {
-      var random = SeededGenerator(seed: seed, purpose: "gate-order-\(reversed)-\(block)")
-      for cell in cells.map(\.cell).shuffled(using: &random) where !world.isInterrupted() {
-        let sofar: [Triple]
-        switch found[cell] {
-        case nil: sofar = []
-        case .success(let triples): sofar = triples
-        case .failure: continue
-        }
-        guard sofar.count(where: { !$0.isExcluded }) < counted else { continue }
-        world.showProgress(done, max(done + 1, cells.count * counted), "block \(block + 1): \(cell)")
+    var round = 0
+    let began = world.now()
+    var seconds: Double { Double(world.now() - began) / 1e9 }
+    var secondsOfFewest = Double.infinity
+    while !open.isEmpty, seconds < max(mostSeconds, 4 * secondsOfFewest) {
+      let total = done + open.count * max(1, usual - round)
+      var random = SeededGenerator(seed: seed, purpose: "gate-order-\(round)")
+      for cell in open.map(\.cell).shuffled(using: &random) where !world.isInterrupted() {
+        world.showProgress(done, total, "block \(round + 1): \(cell)")
         done += 1
-        found[cell] = triple(cell, block: block, reversed: reversed, withNull).map { sofar + [$0] }
+        let sofar = (try? found[cell]?.get()) ?? []
+        found[cell] = triple(cell, block: round, withNull).map { sofar + [$0] }
       }
+      open = open.filter { gated in (try? found[gated.cell]?.get()).map { isOpen(gated, $0) } ?? false }
+      round += 1
+      if round == GateRule.fewestBlocks { secondsOfFewest = seconds }
     }
     return found
   }
 
-  private mutating func triple(
-    _ cell: CellKey, block: Int, reversed: Bool, _ withNull: Bool
-  ) -> Result<Triple, Failure> {
+  /// Whether a cell may have another block when `counted` blocks are wanted: no more than a quarter may be excluded.
+  package static func mayGoOn(_ triples: [Triple], counted: Int) -> Bool {
+    triples.count { !$0.isExcluded } < counted && triples.count < GateRule.mostRun(for: counted)
+  }
+
+  private mutating func triple(_ cell: CellKey, block: Int, _ withNull: Bool) -> Result<Triple, Failure> {
     let arms = [base, head] + (withNull ? [base.named("\(base.name) again")] : [])
-    let square = LatinSquare(size: arms.count, seed: seed).order(block: block)
     do throws(Failure) {
       let repeats = try repeats(cell)
       let stolen = world.watchSteal()
-      var lines: [[ResultLine]] = arms.map { _ in [] }
-      let mode = MeasureRequest.Mode.time(repeats: repeats, values: effort.values, leadIn: effort.leadIn)
-      for process in 0..<effort.processes {
-        for index in reversed ? square.reversed() : square {
-          lines[index] += try run(arms[index], cell, mode, place: block + process, isBase: index != 1)
-        }
+      let mode = MeasureRequest.Mode.time(
+        repeats: repeats, values: effort.process.values, leadIn: effort.process.leadIn, budget: effort.process.budget)
+      var numbers: [[Metric: Double]] = arms.map { _ in [:] }
+      for index in LatinSquare(size: arms.count, seed: seed).order(block: block) {
+        numbers[index] = Self.medians(try run(arms[index], cell, mode, place: block, isBase: index != 1))
       }
-      let middle = lines.map(Self.medians)
       return .success(
         Triple(
-          base: middle[0], head: middle[1], again: withNull ? middle[2] : middle[0],
+          base: numbers[0], head: numbers[1], again: numbers[withNull ? 2 : 0],
           isExcluded: stolen() > SystemLoad.largestStolenShare))
     } catch {
       return .failure(error)
     }
   }
 
-  /// The base decides the number of repeats, once, so that both sides do the same work in both stages.
+  /// The base decides the number of repeats, once, so that both sides do the same work.
   private mutating func repeats(_ cell: CellKey) throws(Failure) -> Int {
     if let known = repeats[cell] { return known }
-    let lines = try run(base, cell, .calibrate(target: effort.target, limit: .max), isBase: true)
+    let lines = try run(base, cell, .calibrate(target: effort.process.target, limit: .max), isBase: true)
     for case .repeats(let count) in lines {
       repeats[cell] = count
       return count
@@ -142,7 +149,7 @@ package struct GateSession {
     throw Failure(isBase: isBase, isAbsent: lines.contains(.absent), reason: "\(arm.name): \(failure)")
   }
 
-  /// The median of each number over all values, of one process or of several.
+  /// The median of each number over the values of a process.
   package static func medians(_ lines: [ResultLine]) -> [Metric: Double] {
     var values: [Metric: [Double]] = [:]
     for case .reading(_, let reading) in lines { values[reading.metric, default: []].append(reading.value) }

@@ -5,17 +5,20 @@ package struct GateWorld {
   package var watchSteal: () -> () -> Double
   package var showProgress: (_ done: Int, _ total: Int, _ what: String) -> Void
   package var isInterrupted: () -> Bool
+  /// The time, in nanoseconds.
+  package var now: () -> UInt64
   package var say: (String) -> Void
 
   package init(
     launch: @escaping (GateArm, MeasureRequest, [String: String], Double) -> ProcessOutcome,
     watchSteal: @escaping () -> () -> Double, showProgress: @escaping (Int, Int, String) -> Void,
-    isInterrupted: @escaping () -> Bool, say: @escaping (String) -> Void
+    isInterrupted: @escaping () -> Bool, now: @escaping () -> UInt64 = Clock.now, say: @escaping (String) -> Void
   ) {
     self.launch = launch
     self.watchSteal = watchSteal
     self.showProgress = showProgress
     self.isInterrupted = isInterrupted
+    self.now = now
     self.say = say
   }
 }

@@ -8,41 +8,38 @@ struct BlockTiers {
     self.resources = resources
   }
 
-  private struct Measure: Hashable {
-    let cell: CellKey
-    let metric: GatedMetric
-  }
+  /// The blocks of a usual cell, for the progress.
+  private static let usualBlocks = 20
+  /// The seconds after which no more blocks begin. Where six blocks of everything take long, the cells get four times as
+  /// many.
+  private static let mostSeconds = 80.0
 
   /// Throws one line when the base cannot be measured.
   func run(_ session: inout GateSession, _ found: inout GateFindings) throws {
     let timed = cells.compactMap { $0.only(resources.tiers.subtracting([.deterministic])) }
-    let first = session.blocks(of: timed, counted: GateRule.firstBlocks, reversed: false)
-    let failures = first.compactMap { cell, result in
+    let blocks = session.blocks(of: timed, usual: Self.usualBlocks, mostSeconds: Self.mostSeconds, while: isOpen)
+    let failures = blocks.compactMap { cell, result in
       if case .failure(let failure) = result, failure.isBase, !failure.isNew { failure } else { nil }
     }
     if let failure = failures.first, failures.count == timed.count {
       throw Complaint(.unavailable, "the base cannot be measured: \(failure.reason)")
     }
-    var decided: [Measure: GateFinding] = [:]
-    var open: Set<Measure> = []
+    var findings: [GateFinding] = []
     for gated in timed {
-      guard let triples = triples(gated.cell, first, &found) else { continue }
+      guard let triples = triples(gated.cell, blocks, &found) else { continue }
       for metric in gated.metrics {
-        let threshold = threshold(gated.cell, metric)
-        switch look(metric, triples, threshold) {
-        case nil: found.note("\(gated.cell) gives no \(metric.metric.name)")
-        case .clear:
-          decided[Measure(cell: gated.cell, metric: metric)] = GateFinding(
-            gated.cell, metric, triples, GateRule.Decision(.pass), threshold: threshold, stage: 1)
-        case .suspect, .unclear: open.insert(Measure(cell: gated.cell, metric: metric))
+        let pairs = triples.compactMap { $0.paired(metric.metric) }
+        guard !pairs.isEmpty else {
+          found.note("\(gated.cell) gives no \(metric.metric.name)")
+          continue
         }
+        findings.append(
+          GateFinding(
+            gated.cell, metric, triples, rule(gated.cell, metric).decide(pairs),
+            threshold: threshold(gated.cell, metric)))
       }
     }
-    decide(open, timed, &decided, &session, &found)
-    found.add(
-      timed.flatMap { gated in
-        gated.metrics.compactMap { decided[Measure(cell: gated.cell, metric: $0)] }
-      }.sorted { $0.tier < $1.tier })
+    found.add(findings.sorted { $0.tier < $1.tier })
     let missing = uncalibrated(timed)
     if !missing.isEmpty {
       let metric = GatedMetric(.nsPerOp, .wallClock)
@@ -52,36 +49,13 @@ struct BlockTiers {
     }
   }
 
-  /// The second stage: measures the suspects, and the measures that the first stage could not clear. A measure that its
-  /// blocks do not decide gets the same number of blocks again.
-  private func decide(
-    _ suspected: Set<Measure>, _ timed: [GatedCell], _ decided: inout [Measure: GateFinding],
-    _ session: inout GateSession, _ found: inout GateFindings
-  ) {
-    var open = suspected
-    var sofar: [CellKey: [GateSession.Triple]] = [:]
-    while !open.isEmpty {
-      let suspects = timed.compactMap { gated -> GatedCell? in
-        let metrics = gated.metrics.filter { open.contains(Measure(cell: gated.cell, metric: $0)) }
-        return metrics.isEmpty ? nil : GatedCell(gated.cell, metrics)
-      }
-      let fresh = session.blocks(
-        of: suspects, counted: GateRule.secondBlocks, reversed: true, after: sofar.values.map(\.count).max() ?? 0)
-      open = []
-      for gated in suspects {
-        guard let more = triples(gated.cell, fresh, &found) else { continue }
-        let triples = sofar[gated.cell, default: []] + more
-        sofar[gated.cell] = triples
-        for metric in gated.metrics {
-          let threshold = threshold(gated.cell, metric)
-          let pairs = triples.compactMap { $0.paired(metric.metric) }
-          let decision = GateRule(tolerance: GateScale(metric.metric).tolerance(threshold)).decide(
-            pairs, of: triples.count)
-          let measure = Measure(cell: gated.cell, metric: metric)
-          decided[measure] = GateFinding(gated.cell, metric, triples, decision, threshold: threshold, stage: 2)
-          if decision.isOpenForMore { open.insert(measure) }
-        }
-      }
+  /// Whether a cell gets another block: while one of its measures needs it and there may be more.
+  private func isOpen(_ gated: GatedCell, _ triples: [GateSession.Triple]) -> Bool {
+    guard GateSession.mayGoOn(triples, counted: GateRule.mostBlocks) else { return false }
+    return gated.metrics.contains { metric in
+      let pairs = triples.compactMap { $0.paired(metric.metric) }
+      // A metric that the benchmark never gives needs no blocks.
+      return !pairs.isEmpty && rule(gated.cell, metric).isOpen(pairs)
     }
   }
 
@@ -101,12 +75,8 @@ struct BlockTiers {
     return nil
   }
 
-  /// Nil when the metric is not reported.
-  private func look(_ metric: GatedMetric, _ triples: [GateSession.Triple], _ threshold: Double) -> GateRule.FirstLook?
-  {
-    let pairs = triples.compactMap { $0.paired(metric.metric) }
-    guard !pairs.isEmpty else { return nil }
-    return GateRule(tolerance: GateScale(metric.metric).tolerance(threshold)).firstLook(pairs)
+  private func rule(_ cell: CellKey, _ metric: GatedMetric) -> GateRule {
+    GateRule(GateScale(metric.metric), threshold: threshold(cell, metric))
   }
 
   private func threshold(_ cell: CellKey, _ metric: GatedMetric) -> Double {

@@ -1,134 +1,110 @@
-import Glibc
-
-/// Decides whether a measure has moved: pure arithmetic on blocks, in two stages.
+/// Decides when a measure has enough blocks, and then whether it has moved: pure arithmetic on blocks.
 ///
-/// The first stage measures everything in five blocks and finds suspects. The second stage measures the suspects alone,
-/// in ten fresh blocks, so that a block that made a measure suspect by accident does not decide. When ten blocks do not
-/// decide and more blocks may, the measure gets ten more blocks, and then ten more.
+/// A measure ends as a scenario of a run with a goal ends: once its intervals are narrow enough. When it ends depends on
+/// widths and on the null control, and never on the effect. A rule that saw the effect would stop where chance favours an
+/// answer.
 package struct GateRule: Sendable {
-  package static let firstBlocks = 5
-  package static let secondBlocks = 10
-  /// The number of the first ten blocks of the second stage that must agree on the direction.
-  package static let agreeing = 9
-  /// The most blocks that the second stage counts.
-  package static let mostSecondBlocks = 30
+  /// No interval comes of fewer blocks.
+  package static let fewestBlocks = Effort.fewestBlocks
+  /// The most blocks that count for a cell.
+  package static let mostBlocks = 120
+  /// A measure so wide that even the most blocks would not tell is given up after this number of blocks.
+  static let hopelessBlocks = 24
   package static let largestExcludedShare = 0.25
 
+  private let scale: GateScale
   /// The smallest effect that counts.
-  package let tolerance: Double
+  private let tolerance: Double
+  /// The largest half-width of an interval that is narrow enough. A centre that is as far as the tolerance from the truth
+  /// is then two half-widths away, which are four standard errors.
+  private var goal: Double { tolerance / 2 }
 
-  package init(tolerance: Double) { self.tolerance = tolerance }
+  package init(_ scale: GateScale, threshold: Double) {
+    self.scale = scale
+    tolerance = scale.tolerance(threshold)
+  }
 
   /// The most blocks that may be run for `counted` blocks that count: no more than a quarter may be excluded.
-  package static func mostBlocks(for counted: Int) -> Int {
+  package static func mostRun(for counted: Int) -> Int {
     Int(Double(counted) / (1 - largestExcludedShare))
   }
 
-  package enum FirstLook: Hashable, Sendable {
-    case clear
-    /// The measure seems to have moved.
-    case suspect
-    /// These blocks cannot clear the measure, so the second stage decides.
-    case unclear(String)
+  /// The head against the base, and the base against itself, over the blocks that count.
+  private struct Pair {
+    let effect: Estimate
+    let null: Estimate
+
+    /// Nil when there are too few blocks for an interval.
+    init?(_ counted: some Collection<PairedBlock>) {
+      guard counted.count >= GateRule.fewestBlocks else { return nil }
+      effect = Statistics.pairedEstimate(counted.map(\.effect))
+      null = Statistics.pairedEstimate(counted.map(\.null))
+    }
+
+    /// The larger of the two half-widths.
+    var halfWidth: Double { max(effect.halfWidth, null.halfWidth) }
   }
 
-  package func firstLook(_ blocks: [PairedBlock]) -> FirstLook {
-    if let reason = notEnough(blocks, needed: Self.firstBlocks) { return .unclear(reason) }
-    if abs(Self.median(blocks, \.effect)) >= tolerance { return .suspect }
-    if let reason = unrest(blocks) { return .unclear(reason) }
-    return .clear
+  /// Whether the measure needs more blocks.
+  package func isOpen(_ blocks: [PairedBlock]) -> Bool {
+    let counted = blocks.filter { !$0.isExcluded }
+    guard !isDisturbed(blocks), let now = Pair(counted) else { return true }
+    // Half-widths fall with the root of the number of blocks.
+    let atTheEnd = now.halfWidth * (Double(counted.count) / Double(Self.mostBlocks)).squareRoot()
+    if counted.count >= Self.hopelessBlocks, atTheEnd > tolerance { return false }
+    // Where equals seem to differ by chance, more blocks will show that they do not.
+    guard abs(now.null.median) < goal, now.halfWidth <= goal else { return true }
+    return !Allocation.isNarrow(now.halfWidth, before: Pair(counted.dropLast())?.halfWidth, goal: goal)
   }
 
   package struct Decision: Hashable, Sendable {
     package let verdict: GateVerdict
     /// The reason, when the numbers alone do not say enough.
     package let reason: String?
-    /// The decision is open because there are few blocks, not because of noise that more blocks cannot overcome.
-    package let isOpenForMore: Bool
 
-    package init(_ verdict: GateVerdict, _ reason: String? = nil, isOpenForMore: Bool = false) {
+    package init(_ verdict: GateVerdict, _ reason: String? = nil) {
       self.verdict = verdict
       self.reason = reason
-      self.isOpenForMore = isOpenForMore
     }
   }
 
-  /// Decides on all blocks of the second stage so far.
-  ///
-  /// - Parameter run: the number of blocks that were run. There are more of them than pairs when a block lacks the
-  /// number. Blocks that lack the number count towards the limit too, so that the second stage ends.
-  package func decide(_ blocks: [PairedBlock], of run: Int? = nil) -> Decision {
+  /// The verdict on all blocks of a measure that is not open any more, or for which there is no more time.
+  package func decide(_ blocks: [PairedBlock]) -> Decision {
     let counted = blocks.filter { !$0.isExcluded }
-    let hasMore =
-      counted.count < Self.mostSecondBlocks
-      && (run ?? blocks.count) + Self.secondBlocks <= Self.mostBlocks(for: Self.mostSecondBlocks)
-    if let reason = notEnough(blocks, needed: Self.secondBlocks) {
-      return Decision(.inconclusive, reason, isOpenForMore: hasMore)
+    if isDisturbed(blocks) {
+      let excluded = blocks.count - counted.count
+      return Decision(.inconclusive, "\(excluded) of \(Count.of(blocks.count, "block")) lost CPU time to other guests")
     }
-    if let loudness = noise(blocks) {
-      let isHopeless = loudness.size >= allowedNoise(blocks: Self.mostSecondBlocks)
-      return Decision(.inconclusive, loudness.reason, isOpenForMore: hasMore && !isHopeless)
+    guard let found = Pair(counted) else {
+      return Decision(.inconclusive, "\(Count.of(counted.count, "block")) instead of \(Self.fewestBlocks)")
     }
-    if let reason = bias(blocks) { return Decision(.inconclusive, reason, isOpenForMore: hasMore) }
-    let median = Self.median(blocks, \.effect)
-    guard abs(median) >= tolerance else { return Decision(.pass, "not confirmed by fresh blocks") }
-    let agreeing = counted.count { ($0.effect > 0) == (median > 0) && $0.effect != 0 }
-    // When more than ten blocks count, the share that agrees must be as unlikely by chance as nine of ten.
-    let chance = Self.chance(agreeing: agreeing, of: counted.count)
-    guard chance <= Self.chance(agreeing: Self.agreeing, of: Self.secondBlocks) else {
-      return Decision(
-        .inconclusive, "only \(agreeing) of \(Count.of(counted.count, "block")) agree", isOpenForMore: hasMore)
-    }
-    return Decision(median > 0 ? .regression : .improvement)
+    let open = Decision(.inconclusive, reason(found))
+    guard abs(found.null.median) < goal else { return open }
+    let (centre, halfWidth) = (found.effect.median, found.effect.halfWidth)
+    if abs(centre) >= max(tolerance, 2 * halfWidth) { return Decision(centre > 0 ? .regression : .improvement) }
+    return halfWidth <= goal || found.effect.isWithin(tolerance) ? Decision(.pass) : open
   }
 
-  private func notEnough(_ blocks: [PairedBlock], needed: Int) -> String? {
-    let excluded = blocks.count(where: \.isExcluded)
-    if Double(excluded) > Double(blocks.count) * Self.largestExcludedShare {
-      return "\(excluded) of \(Count.of(blocks.count, "block")) lost CPU time to other guests"
-    }
-    let counted = blocks.count - excluded
-    return counted < needed ? "\(Count.of(counted, "block")) instead of \(needed)" : nil
+  /// The reason why the blocks do not tell.
+  private func reason(_ found: Pair) -> String {
+    guard found.halfWidth > goal else { return "the base differs from itself by as much as half the threshold" }
+    let what =
+      found.effect.halfWidth >= found.null.halfWidth ? "the interval" : "the interval of the base against itself"
+    return "noise: \(what) is ±\(scale.size(found.halfWidth)) after \(Count.of(found.effect.count, "block")), "
+      + "a verdict needs ±\(scale.size(goal))"
   }
 
-  /// The reason why the null control is not quiet; nil when the null control is quiet.
-  ///
-  /// The median of the null control must stay below half the tolerance. Symmetric noise has a median near zero by luck
-  /// and would pass this test alone, so the typical size of the null control is limited too.
-  private func unrest(_ blocks: [PairedBlock]) -> String? { bias(blocks) ?? noise(blocks)?.reason }
-
-  private func bias(_ blocks: [PairedBlock]) -> String? {
-    abs(Self.median(blocks, \.null)) < tolerance / 2
-      ? nil : "the base differs from itself by as much as half the threshold"
+  private func isDisturbed(_ blocks: [PairedBlock]) -> Bool {
+    Double(blocks.count(where: \.isExcluded)) > Double(blocks.count) * Self.largestExcludedShare
   }
+}
 
-  /// The typical size of the null control, when the size is too large.
-  private func noise(_ blocks: [PairedBlock]) -> (size: Double, reason: String)? {
-    let counted = blocks.filter { !$0.isExcluded }
-    let size = Statistics.median(counted.map { abs($0.null) })
-    guard size >= allowedNoise(blocks: counted.count) else { return nil }
-    let times = (size / tolerance * 10).rounded() / 10
-    return (size, "noise: half of the blocks find the base different from itself by \(times) times the threshold")
-  }
+extension Estimate {
+  /// Half the width of the interval of differences.
+  fileprivate var halfWidth: Double { interval.map { ($0.upperBound - $0.lowerBound) / 2 } ?? .infinity }
 
-  /// The largest allowed noise. The median of ten blocks is sure enough when the blocks stray by the tolerance. The
-  /// median of more blocks is as sure when they stray by more, with the square root of their number.
-  private func allowedNoise(blocks: Int) -> Double {
-    tolerance * max(1, Double(blocks) / Double(Self.secondBlocks)).squareRoot()
-  }
-
-  /// The median over the blocks that count. There is at least one such block, because `notEnough` is checked first.
-  private static func median(_ blocks: [PairedBlock], _ value: KeyPath<PairedBlock, Double>) -> Double {
-    Statistics.median(blocks.filter { !$0.isExcluded }.map { $0[keyPath: value] })
-  }
-
-  /// The probability that chance alone puts at least `agreeing` of `count` blocks on one of the two sides.
-  package static func chance(agreeing: Int, of count: Int) -> Double {
-    guard count > 0, agreeing * 2 > count else { return 1 }
-    let tail = (agreeing...count).reduce(0.0) { sum, k in
-      let ways = lgamma(Double(count) + 1) - lgamma(Double(k) + 1) - lgamma(Double(count - k) + 1)
-      return sum + exp(ways - Double(count) * M_LN2)
-    }
-    return min(1, 2 * tail)
+  /// Whether the whole interval lies nearer to 0 than `tolerance`.
+  fileprivate func isWithin(_ tolerance: Double) -> Bool {
+    interval.map { max(abs($0.lowerBound), abs($0.upperBound)) < tolerance } ?? false
   }
 }

@@ -24,7 +24,7 @@ struct InstructionCount {
   }
 
   /// Threads that wait for one another by spinning add to a count, and never take from a count. So when the two counts
-  /// of the base disagree, all counts are repeated, and the lowest count of each is kept.
+  /// of the base disagree, or the head seems to have moved, all counts are repeated, and the lowest count of each is kept.
   static let mostRounds = 3
 
   /// Counts base, head and base again; nil when one of them cannot be counted.
@@ -52,7 +52,9 @@ struct InstructionCount {
           lowest[index].add(few, isMany: false)
           lowest[index].add(more, isMany: true)
         }
-        if let null = GateScale.ratio.effect(lowest[2].perOperation, lowest[0].perOperation), abs(null) < tolerance / 2
+        let base = lowest[0].perOperation
+        if let null = GateScale.ratio.effect(lowest[2].perOperation, base), abs(null) < tolerance / 2,
+          let effect = GateScale.ratio.effect(lowest[1].perOperation, base), abs(effect) < tolerance
         {
           break
         }
@@ -127,10 +129,8 @@ struct InstructionCount {
         decision = .init(pair.effect > 0 ? .regression : .improvement)
       }
     }
-    var finding = GateFinding(cell, metric, [triple], decision, threshold: threshold, stage: 1)
+    var finding = GateFinding(cell, metric, [triple], decision, threshold: threshold)
     finding.blocks = nil
-    finding.worse = nil
-    finding.better = nil
     finding.excluded = nil
     return finding
   }
