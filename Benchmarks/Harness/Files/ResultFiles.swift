@@ -157,6 +157,18 @@ package final class ResultFiles {
     unlink(fresh)
   }
 
+  /// Puts finished rows in place while the run goes on: the environment first, each file by a rename. The unfinished files
+  /// stay as they are. Throws one line when another program has taken the unfinished file over, as happens on a file
+  /// system without locks: what that program publishes is newer.
+  package func publish(finished rows: [Row], environment json: String) throws {
+    guard UnfinishedFile.isCalled(place + Self.unfinished, descriptor) else {
+      throw Complaint(
+        .cannotCreate, "another run has taken \(csv) over: this one stops, and what it had published stays")
+    }
+    try Self.replace(environment, with: json, syncs: true)
+    try Self.replace(place, with: CSV.line(CSV.header) + rows.map(CSV.line).joined(), syncs: true)
+  }
+
   /// Renames both files to their final names.
   package func publish(environment json: String) throws {
     guard FileCall.sync(descriptor) == 0 else { throw Self.complaint(.inputOutput, csv) }

@@ -61,8 +61,13 @@ package struct RunSession {
       calibrate(planned)
       world.checkpoint(result)
     }
-    for block in 1...plan.effort.blocks {
+    var finished: Set<Int> = []
+    for block in plan.blockNumbers {
+      let rowsBefore = result.rows.count
       for turn in plan.turns(block: block) { time(turn) }
+      guard plan.shard != nil, !world.isInterrupted() else { continue }
+      finished.insert(block)
+      if result.rows.count > rowsBefore { world.publish(result.rows.filter { finished.contains($0.block) }, result) }
     }
     if let goal = plan.effort.goal { narrow(goal) }
     if let environment = world.countingEnvironment { count(environment) }
@@ -203,7 +208,9 @@ package struct RunSession {
     var rows: [Row] = []
     for case .reading(let index, let reading) in lines {
       rows.append(
-        Row(runID: runID, block: block, process: processes, valueIndex: index, cell: cell, reading: reading))
+        Row(
+          runID: runID, host: Host.name, block: block, process: processes, valueIndex: index, cell: cell,
+          reading: reading))
     }
     guard !rows.isEmpty else { return }
     result.rows += rows

@@ -9,6 +9,8 @@ package struct RunWorld {
   package var record: ([Row]) -> Void
   /// Writes what is known of the run so far, beside its rows.
   package var checkpoint: (RunResult) -> Void
+  /// Publishes the rows of a shard's finished blocks, with what is known of the run so far.
+  package var publish: ([Row], RunResult) -> Void
   package var isInterrupted: () -> Bool
   /// The time, in nanoseconds.
   package var now: () -> UInt64
@@ -25,6 +27,7 @@ package struct RunWorld {
     launch: @escaping (MeasureRequest, [String: String], Double) -> ProcessOutcome,
     showProgress: @escaping (Int, Int, String, Double) -> Void, say: @escaping (String) -> Void,
     record: @escaping ([Row]) -> Void, checkpoint: @escaping (RunResult) -> Void = { _ in },
+    publish: @escaping ([Row], RunResult) -> Void = { _, _ in },
     isInterrupted: @escaping () -> Bool, now: @escaping () -> UInt64 = Clock.now,
     countingEnvironment: [String: String]?,
     timingEnvironment: [String: String] = [:], tracePiece: @escaping (Int32) -> String = { "trace.\($0)" },
@@ -35,6 +38,7 @@ package struct RunWorld {
     self.say = say
     self.record = record
     self.checkpoint = checkpoint
+    self.publish = publish
     self.timingEnvironment = timingEnvironment
     self.tracePiece = tracePiece
     self.keepTrace = keepTrace

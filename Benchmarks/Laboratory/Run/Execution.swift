@@ -38,7 +38,8 @@ package struct Execution {
     let (suite, plan, destination, trace) = (work.suite, work.plan, outputs.destination, outputs.trace)
     var environment = Environment(
       runID: outputs.runID, plan: plan, spin: spin, subjects: work.subjects, reference: work.reference,
-      context: work.context, arguments: CommandLine.arguments, jemalloc: jemalloc, source: suite.source)
+      context: work.context, arguments: CommandLine.arguments, jemalloc: jemalloc, source: suite.source,
+      earlier: outputs.earlier.machines)
     environment.peers = suite.versions(of: Set(plan.scenarios.flatMap(\.arms).map(\.subject)))
     environment.strategies = work.strategies
     // A run that goes on and is killed at once has lost nothing of what the earlier run knew.
@@ -59,6 +60,19 @@ package struct Execution {
           try destination.checkpoint {
             var sofar = environment
             sofar.outcome = outcome(result, since: start, began: began)
+            return try sofar.json()
+          }
+        }
+      },
+      publish: { rows, result in
+        attempt {
+          try destination.publish(finished: rows) {
+            var sofar = environment
+            sofar.outcome = outcome(result, since: start, began: began)
+            sofar.outcome.rowCount = rows.count
+            // For a reader, a shard that has further blocks to come is a run that was stopped here.
+            sofar.outcome.wasInterrupted = true
+            sofar.describe(rows, own: suite.metricFacts)
             return try sofar.json()
           }
         }
