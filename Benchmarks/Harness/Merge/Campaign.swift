@@ -119,6 +119,27 @@ package struct Campaign: Sendable {
     }
   }
 
+  /// A line for each cell without a number, with the shards in which it failed.
+  package var failures: [String] {
+    var shards: [String: [ShardFile]] = [:]
+    var reasons: [String: String] = [:]
+    for file in files {
+      for failure in file.record.outcome.failures {
+        let cell =
+          "\(failure.benchmark) on \(failure.backend)@\(failure.workers)"
+          + (failure.params.isEmpty ? "" : " (\(failure.params))")
+        shards[cell, default: []].append(file)
+        reasons[cell] = reasons[cell] ?? failure.reason
+      }
+    }
+    return shards.sorted { $0.key < $1.key }.map { cell, files in
+      let numbers = files.map { "\($0.shard.number)" }.joined(separator: ", ")
+      return
+        "\(cell) has no number: it failed in \(files.count == 1 ? "shard" : "shards") \(numbers) (\(reasons[cell]!)); a shard whose "
+        + "files are removed runs it again"
+    }
+  }
+
   /// Lines about shards on machines without a counter of allocations.
   package var uncounted: [String] {
     let without = files.filter { $0.record.countingAllocator == nil && !plan($0.shard).countings.isEmpty }

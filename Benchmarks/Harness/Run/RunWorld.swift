@@ -12,6 +12,8 @@ package struct RunWorld {
   /// Publishes the rows of a shard's finished blocks, with what is known of the run so far.
   package var publish: ([Row], RunResult) -> Void
   package var isInterrupted: () -> Bool
+  /// Waits until what has killed a measuring process has come to this process too, if it is coming.
+  package var waitForOwnEnd: () -> Void
   /// The time, in nanoseconds.
   package var now: () -> UInt64
   /// The additions to the environment of the counting processes; nil when allocations cannot be counted.
@@ -28,7 +30,8 @@ package struct RunWorld {
     showProgress: @escaping (Int, Int, String, Double) -> Void, say: @escaping (String) -> Void,
     record: @escaping ([Row]) -> Void, checkpoint: @escaping (RunResult) -> Void = { _ in },
     publish: @escaping ([Row], RunResult) -> Void = { _, _ in },
-    isInterrupted: @escaping () -> Bool, now: @escaping () -> UInt64 = Clock.now,
+    isInterrupted: @escaping () -> Bool, waitForOwnEnd: @escaping () -> Void = {},
+    now: @escaping () -> UInt64 = Clock.now,
     countingEnvironment: [String: String]?,
     timingEnvironment: [String: String] = [:], tracePiece: @escaping (Int32) -> String = { "trace.\($0)" },
     keepTrace: @escaping (TraceRequest, Int, Int) -> Void = { _, _, _ in }
@@ -43,6 +46,7 @@ package struct RunWorld {
     self.tracePiece = tracePiece
     self.keepTrace = keepTrace
     self.isInterrupted = isInterrupted
+    self.waitForOwnEnd = waitForOwnEnd
     self.now = now
     self.countingEnvironment = countingEnvironment
   }

@@ -55,7 +55,7 @@ package struct MergeCommand: ParsableCommand {
     }
     guard !files.isEmpty else { throw Complaint(.badInput, "none of these files is a shard") }
     let campaign = try Campaign(files)
-    for line in campaign.clockComplaints() + campaign.uncounted { progress.say(line) }
+    for line in campaign.clockComplaints() + campaign.uncounted + campaign.failures { progress.say(line) }
     let lacking = campaign.missing
     if missing {
       let numbers = lacking.map { "\($0.shard.number)" }.joined(separator: ",")
