@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Glibc
 import LaboratorySupport
 import Testing
 
@@ -150,7 +151,10 @@ struct MergeTests {
 
   @Test func kindsThatDisagreeAreNamed() throws {
     func series(_ what: String, _ first: Double, _ second: Double, count: Int = 10) -> KindDisagreement.Series {
-      func noisy(_ centre: Double) -> [Double] { (0..<count).map { log(centre) + Double($0 % 5 - 2) / 100 } }
+      func noisy(_ centre: Double) -> [Double] {
+        let logarithm = log(centre)
+        return (0..<count).map { logarithm + 0.01 * Double($0 % 5 - 2) }
+      }
       return .init(what: what, logarithms: ["Fast, 2 CPUs": noisy(first), "Slow, 8 CPUs": noisy(second)])
     }
     let all = [series("same", 0.5, 0.5), series("near", 0.5, 0.6), series("far", 0.5, 2)]
