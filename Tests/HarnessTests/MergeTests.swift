@@ -243,7 +243,7 @@ struct MergeTests {
     } environment: {
       $0.replacing("\"cells\" : [", with: "\"commit\" : \"0123\", \"dirty\" : true, \"cells\" : [")
     }
-    expect(complaint([first, commits]), .badInput, "commit.csv", "commit 0123 with changes", "unknown")
+    expect(complaint([first, commits]), .badInput, "commit.csv", "commit 0123 with changes")
     let longer = ShardTests.plan(blocks: 8)
     expect(
       complaint([first, try shards.write(2, name: "plan.csv", plan: longer)]), .badInput, "another plan",
