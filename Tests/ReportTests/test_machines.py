@@ -179,3 +179,19 @@ def test_swift_pairs_the_same(tmp_path, opbench):
     assert theirs["machines"] == {kind: hosts for kind, hosts in machines.machines(results).kinds}
     differing, _ = machines.disagreements(results, machines.machines(results))
     assert len(theirs["kinds_disagree"]) == len(differing)
+
+
+def test_what_is_kept_has_no_places(tmp_path):
+    from opbench_report.data.source import read_source
+    from opbench_report.published import kept
+
+    path = merged(tmp_path)
+    beside = tmp_path / "all.env.json"
+    record = json.loads(beside.read_text())
+    for one in record["shards"]:
+        one["arguments"] = ["/somewhere/opbench", "run", "--output", "/home/somebody/shard.csv"]
+    beside.write_text(json.dumps(record))
+    kept.keep(read_source(path), str(tmp_path / "kept.csv.gz"))
+    text = (tmp_path / "kept.env.json").read_text()
+    assert "somewhere" not in text and "somebody" not in text
+    assert {one["host"] for one in json.loads(text)["machines"]} == set(HOSTS)
