@@ -58,6 +58,10 @@ struct Ablate: ParsableCommand {
   func run() throws {
     try options.prepare()
     if options.quick { throw Complaint(.usage, "ablate has no --quick: --budget 2m takes less time") }
+    if let shard = options.shard, !noPairs {
+      throw Complaint(
+        .usage, "ablate --shard \(shard) needs --no-pairs: which pairs run depends on the results of all shards")
+    }
     let changes = try changes()
     let names = changes.map { "\(backend)(\($0))" }
     let pairsFile = try pairsFile()

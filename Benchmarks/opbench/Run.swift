@@ -56,6 +56,12 @@ struct Run: ParsableCommand {
 
   func run() throws {
     try options.prepare()
+    if let shard = options.shard, trace != nil {
+      throw Complaint(
+        .usage,
+        "--shard \(shard) and --trace contradict each other: a trace has every cell once; a run without --shard makes it"
+      )
+    }
     let catalogue = try Catalogue(graphs: graph, seed: options.seed)
     let selection = try selection()
     var plan = try selection.plan(catalogue)

@@ -61,9 +61,30 @@ struct CSVReaderTests {
     #expect(complaint(doubled) == "a.csv, line 8: the same value as in line 3, once more")
     // A difference of times, and memory that is in use afterwards.
     for (metric, unit) in [("priority_overhead_ns", "ns"), ("retained_bytes_per_op", "bytes")] {
-      let row = CSV.line(["1", "r", "3", "7", "1", "f", "x", "", "stealing", "2", metric, unit, "-12.5", "10"])
+      let row = CSV.line(["2", "r", "3", "7", "1", "f", "x", "", "stealing", "2", metric, unit, "-12.5", "10", "n1"])
       #expect(complaint(CSV.line(CSV.header) + row) == nil)
     }
+  }
+
+  /// Files of before there were campaigns have no machine, and are read as they were.
+  @Test func schemaOneIsReadAsBefore() throws {
+    let older =
+      CSV.line(Array(CSV.header.dropLast()))
+      + Sample.result.map { row in
+        "1" + CSV.line(Array(parseCSV(CSV.line(row))[0].dropLast())).dropFirst()
+      }.joined()
+    let found = try CSV.rows(Array(older.utf8), source: "a.csv")
+    #expect(found == (try CSV.rows(Array(Sample.csv.utf8), source: "a.csv")))
+    #expect(Set(found.map(\.host)) == [""])
+    #expect(
+      complaint(older.replacing("1,r,3", with: "2,r,3"))?.contains("schema '2' below a header of schema 1") == true)
+    #expect(
+      complaint(older.replacing("external-add", with: "external-add,more"))?.contains("15 columns instead of 14")
+        == true)
+    let newer = try CSV.rows(Array(Sample.csv.replacing(",10,\r\n", with: ",10,n1\r\n").utf8), source: "a.csv")
+    #expect(Set(newer.map(\.host)) == ["n1"])
+    #expect(ResultSet(name: "a.csv", rows: found, record: nil).machines == nil)
+    #expect(ResultSet(name: "a.csv", rows: newer, record: nil).machines?.count == 1)
   }
 
   @Test func theEnvironmentOfAnotherRunIsRefused() throws {
@@ -106,17 +127,18 @@ struct CSVReaderTests {
 
   @Test func complaintsNameTheLine() throws {
     #expect(complaint("") == "a.csv is empty")
-    #expect(complaint("a,b\r\n") == "a.csv, line 1: not a result of schema 1: column 1 is 'a', not 'schema'")
-    #expect(try #require(complaint("schema,run_id\r\n")).contains("it has 2 columns, not 14"))
+    #expect(complaint("a,b\r\n") == "a.csv, line 1: not a result of schema 1 or 2: column 1 is 'a', not 'schema'")
+    #expect(try #require(complaint("schema,run_id\r\n")).contains("it has 2 columns, not 15"))
     func changed(_ column: Int, _ value: String) -> String? {
       var fields = [
-        "1", "r", "3", "7", "1", "priority", "x", "a=b", "stealing", "2", "wait_p50_ns", "ns", "12.25", "10",
+        "2", "r", "3", "7", "1", "priority", "x", "a=b", "stealing", "2", "wait_p50_ns", "ns", "12.25", "10", "n1",
       ]
       fields[column] = value
       return complaint(CSV.line(CSV.header) + CSV.line(fields))
     }
     #expect(changed(5, "other") == nil)
-    #expect(changed(0, "2") == "a.csv, line 2: schema '2'; this program reads schema 1")
+    #expect(changed(0, "3") == "a.csv, line 2: schema '3' below a header of schema 2")
+    #expect(changed(0, "1") == "a.csv, line 2: schema '1' below a header of schema 2")
     #expect(changed(2, "x") == "a.csv, line 2: block is 'x', not a count")
     #expect(changed(12, "nan") == "a.csv, line 2: value is 'nan', not a number")
     for value in ["1e308", "-1e31", "1e-320"] {
@@ -128,6 +150,6 @@ struct CSVReaderTests {
     for (column, value) in [(9, "-1"), (13, ""), (7, "novalue"), (12, "1,5")] {
       #expect(changed(column, value)?.hasPrefix("a.csv, line 2: ") == true)
     }
-    #expect(complaint(CSV.line(CSV.header) + "1,r\r\n") == "a.csv, line 2: 2 columns instead of 14")
+    #expect(complaint(CSV.line(CSV.header) + "1,r\r\n") == "a.csv, line 2: 2 columns instead of 15")
   }
 }

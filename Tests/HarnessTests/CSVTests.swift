@@ -4,9 +4,9 @@ import Testing
 @testable import Harness
 
 struct CSVTests {
-  @Test func headerOfSchemaOne() {
+  @Test func headerOfSchemaTwo() {
     let expected =
-      "schema,run_id,block,process,value_index,family,benchmark,params,backend,workers,metric,unit,value,n\r\n"
+      "schema,run_id,block,process,value_index,family,benchmark,params,backend,workers,metric,unit,value,n,host\r\n"
     #expect(CSV.line(CSV.header) == expected)
   }
 
@@ -25,12 +25,12 @@ struct CSVTests {
       Scenario(BenchmarkName("priority", "wait-by-level"), ["ops": "2", "graph": "a,b"]),
       Arm(subject: "stealing", workers: 2))
     let reading = Reading(Metric("wait_p50_ns", unit: "ns"), 12.25, count: 10, detail: ["level": "high"])
-    let row = Row(runID: "r", block: 3, process: 7, valueIndex: 1, cell: cell, reading: reading)
+    let row = Row(runID: "r", host: "n,1", block: 3, process: 7, valueIndex: 1, cell: cell, reading: reading)
     #expect(
       parseCSV(CSV.line(row)) == [
         [
-          "1", "r", "3", "7", "1", "priority", "wait-by-level", "graph=a,b;level=high;ops=2", "stealing", "2",
-          "wait_p50_ns", "ns", "12.25", "10",
+          "2", "r", "3", "7", "1", "priority", "wait-by-level", "graph=a,b;level=high;ops=2", "stealing", "2",
+          "wait_p50_ns", "ns", "12.25", "10", "n,1",
         ]
       ])
   }

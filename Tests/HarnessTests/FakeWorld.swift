@@ -26,6 +26,11 @@ final class FakeWorld {
   }
 
   var checkpoints: [RunResult] = []
+  /// The rows of each publication of a shard.
+  var published: [[Row]] = []
+  /// How often the session waited to see whether it is stopped too.
+  var waits = 0
+  var whileWaiting: () -> Void = {}
   /// What all processes so far have taken.
   var nanoseconds: UInt64 = 0
 
@@ -40,7 +45,12 @@ final class FakeWorld {
       },
       showProgress: { done, total, _, left in #expect(done < total && left >= 0) },
       say: { self.said.append($0) },
-      record: { self.rows += $0 }, checkpoint: { self.checkpoints.append($0) }, isInterrupted: { self.isInterrupted },
+      record: { self.rows += $0 }, checkpoint: { self.checkpoints.append($0) },
+      publish: { rows, _ in self.published.append(rows) }, isInterrupted: { self.isInterrupted },
+      waitForOwnEnd: {
+        self.waits += 1
+        self.whileWaiting()
+      },
       now: { self.nanoseconds },
       countingEnvironment: counting)
     var session = RunSession(

@@ -114,6 +114,85 @@ struct ResumeTests {
     }
   }
 
+  /// At another machine: what is whole stays, a block of which that machine has run a part runs again, and everything is
+  /// calibrated anew.
+  @Test func aRunGoesOnAtAnotherMachine() throws {
+    for limit in 0...18 {
+      let first = FakeWorld()
+      first.answer = { request in
+        if first.requests.count > limit {
+          first.isInterrupted = true
+          return FakeWorld.outcome(.interrupted, [])
+        }
+        return FakeWorld.success(request)
+      }
+      let interrupted = first.run(Self.plan(), counting: ["LD_PRELOAD": "x"])
+      let folder = try TemporaryFolder()
+      _ = folder.write(CSV.line(CSV.header) + first.rows.map(CSV.line).joined(), to: "a.csv")
+      _ = folder.write(try Sample.environment(Self.plan(), interrupted, runID: "run"), to: "a.env.json")
+      let here = try EarlierRun(csv: "\(folder.path)/a.csv", plan: Self.plan(), context: "g.json")
+      let there = try EarlierRun(csv: "\(folder.path)/a.csv", plan: Self.plan(), context: "g.json", host: "elsewhere")
+      #expect(here.rows.count == first.rows.count && here.begunElsewhere.isEmpty && here.repeats == interrupted.repeats)
+      #expect(there.repeats.isEmpty && there.spin == nil && there.machines.map(\.host) == [Host.name])
+      let blocks = Dictionary(grouping: here.rows) { ScenarioBlock($0.cell.scenario, block: $0.block) }
+      let whole = blocks.filter { $0.value.count == 2 }.values.flatMap { $0 }
+      #expect(Set(there.rows) == Set(whole), "after \(limit) processes")
+      #expect(there.begunElsewhere.count == blocks.count { $0.value.count == 1 })
+      // What goes on there has each process once, and each block on one machine.
+      let second = FakeWorld()
+      let result = second.run(Self.plan(), counting: ["LD_PRELOAD": "x"], earlier: there)
+      #expect(Set(result.rows.map { Place(cell: $0.cell, block: $0.block, index: 1) }).count == result.rows.count)
+      #expect(result.rows.count == 14 && second.requests.count { $0.isCalibration } == 4)
+    }
+  }
+
+  /// A machine that lost its power may lose what is not on the disk yet: the finished blocks are.
+  @Test func publishedBlocksAreKeptWhenTheUnfinishedFileIsLost() throws {
+    let plan = try Self.plan().cut(Shard(number: 1, of: 1)!)
+    let world = FakeWorld()
+    let result = world.run(plan)
+    let published = world.published[1]
+    var known = result
+    known.rows = published
+    for left in ["", CSV.line(CSV.header), CSV.line(CSV.header) + world.rows.prefix(3).map(CSV.line).joined()] {
+      let folder = try TemporaryFolder()
+      _ = folder.write(CSV.line(CSV.header) + published.map(CSV.line).joined(), to: "a.csv")
+      _ = folder.write(try Sample.environment(plan, known, runID: "run"), to: "a.env.json")
+      _ = folder.write(try Sample.environment(plan, result, runID: "run"), to: "a.env.json.partial")
+      _ = folder.write(left, to: "a.csv.partial")
+      let earlier = try EarlierRun(csv: "\(folder.path)/a.csv", plan: plan, context: "g.json")
+      let places = Set(published.map { Place(cell: $0.cell, block: $0.block, index: 1) })
+      let found = earlier.rows.map { Place(cell: $0.cell, block: $0.block, index: 1) }
+      // The third row is the first of a block; the process after it runs again, as after any kill.
+      #expect(Set(found).count == found.count && Set(found).isSubset(of: places))
+      #expect(places.subtracting(found).count <= 1, "\(left.count) bytes left")
+      let second = FakeWorld()
+      #expect(second.run(plan, earlier: earlier).rows.count == 12)
+    }
+  }
+
+  @Test func anotherShardIsRefused() throws {
+    let plan = try Self.plan().cut(Shard(number: 1, of: 3)!)
+    let folder = try TemporaryFolder()
+    let world = FakeWorld()
+    let result = world.run(plan)
+    _ = folder.write(CSV.line(CSV.header) + world.rows.map(CSV.line).joined(), to: "a.csv")
+    _ = folder.write(try Sample.environment(plan, result, runID: "run"), to: "a.env.json")
+    func complaint(_ plan: Plan) -> String? {
+      do {
+        _ = try EarlierRun(csv: "\(folder.path)/a.csv", plan: plan, context: "g.json")
+        return nil
+      } catch { return "\(error)" }
+    }
+    #expect(complaint(plan) == nil)
+    for (other, words) in [
+      (try Self.plan().cut(Shard(number: 2, of: 3)!), "2/3"), (try Self.plan().cut(Shard(number: 1, of: 2)!), "1/2"),
+      (Self.plan(), "the whole plan"),
+    ] {
+      #expect(complaint(other)?.contains("1/3") == true && complaint(other)?.contains(words) == true)
+    }
+  }
+
   @Test func failedCellsStayFailedAndDisturbedBlocksDisturbed() throws {
     let first = FakeWorld()
     first.answer = { request in
@@ -163,4 +242,8 @@ struct ResumeTests {
       #expect(other?.code == .badInput && other?.description.contains(word) == true, "\(String(describing: other))")
     }
   }
+}
+
+extension MeasureRequest {
+  fileprivate var isCalibration: Bool { if case .calibrate = mode { true } else { false } }
 }

@@ -107,7 +107,7 @@ struct OwnMetricTests {
       reference: "Sample", subjects: [("Sample", "this program")], width: 120)
     #expect(text.contains("hit_rate") && text.contains("12.0 lines") && text.contains("B/s"), "\(text)")
     let csv = try rows().map(CSV.line).joined()
-    #expect(csv.contains(",hit_rate,ratio,0.5,10\r\n"), "\(csv)")
+    #expect(csv.contains(",hit_rate,ratio,0.5,10,\r\n"), "\(csv)")
   }
 
   @Test func aNumberThatIsNoneFails() throws {

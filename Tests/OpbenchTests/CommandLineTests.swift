@@ -240,14 +240,14 @@ struct CommandLineTests {
     let cut = folder.write(String(Sample.csv.dropLast(7)), to: "cut.csv")
     let other = folder.write("time,value\r\n1,2\r\n", to: "other.csv")
     let newer = folder.write(
-      Sample.csv.split(separator: "1,r,", maxSplits: 1).joined(separator: "2,r,"), to: "newer.csv")
+      Sample.csv.split(separator: "2,r,", maxSplits: 1).joined(separator: "3,r,"), to: "newer.csv")
     expectComplaint(64, ["one or two", "3"], ["compare", good, good, good])
     expectComplaint(64, ["files"], ["compare"])
     expectComplaint(66, ["\(folder.path)/no.csv"], ["compare", "\(folder.path)/no.csv"])
     expectComplaint(66, [folder.path], ["compare", folder.path])
     expectComplaint(65, ["cut.csv, line 7", "cut off"], ["compare", cut])
     expectComplaint(65, ["other.csv, line 1", "'time'", "'schema'"], ["compare", good, other])
-    expectComplaint(65, ["newer.csv, line 2", "schema '2'"], ["compare", newer])
+    expectComplaint(65, ["newer.csv, line 2", "schema '3'"], ["compare", newer])
     expectComplaint(64, ["'yaml'"], ["compare", good, "--format", "yaml"])
     for suffix in ["good", "cut"] { _ = folder.write("{", to: "\(suffix).env.json") }
     expectComplaint(65, ["good.env.json"], ["compare", good])
@@ -388,7 +388,7 @@ struct CommandLineTests {
     let timed = records.filter { $0[8] == "raw-dispatch" && $0[10] == "ns_per_op" }
     #expect(timed.map { $0[2] }.sorted() == ["1", "1", "2", "2"])
     #expect(Set(timed.map { $0[3] }).count == 2)
-    #expect(try #require(folder.read("a.env.json")).contains("\"schema\" : 1"))
+    #expect(try #require(folder.read("a.env.json")).contains("\"schema\" : 2"))
 
   }
 }

@@ -144,6 +144,52 @@ struct KilledRunTests {
     Issue.record("no run came to its end")
   }
 
+  /// A shard publishes its finished blocks while it runs. Wherever it is killed, what is published is whole, and nothing of it
+  /// is lost when the shard comes back.
+  @Test func aShard() throws {
+    let shard = { (folder: TemporaryFolder) in
+      ["--blocks", "2", "--shard", "1/1", "--output", "\(folder.path)/a.csv"]
+    }
+    func run(_ arguments: [String], stopAt: Int? = nil) -> ProcessOutcome {
+      let stop = stopAt.map { [FileCall.stopVariable: "\($0)"] } ?? [:]
+      return ProcessRunner.run(
+        BuiltOpbench.path, Self.run.dropLast(2) + arguments, environment: stop, timeout: 300)
+    }
+    let whole = try TemporaryFolder()
+    #expect(run(shard(whole)).ending == .exited(0))
+    let expected = places(parseCSV(try #require(whole.read("a.csv"))))
+    var sawOneBlock = false
+    for stop in 1..<1_000 {
+      let folder = try TemporaryFolder()
+      let killed = run(shard(folder), stopAt: stop)
+      guard killed.ending == .signalled(SIGKILL) else {
+        #expect(killed.ending == .exited(0), "stop point \(stop): \(killed)")
+        #expect(sawOneBlock && stop > 40)
+        return
+      }
+      var published: [[String]] = []
+      if let text = folder.read("a.csv") {
+        // Each publication is read as a result, and has whole blocks.
+        let set = try ResultSet.read(path: "\(folder.path)/a.csv")
+        #expect(set.record?.shard == Shard("1/1"), "stop point \(stop)")
+        published = Array(parseCSV(text).dropFirst())
+        let blocks = Set(published.map { $0[2] })
+        sawOneBlock = sawOneBlock || blocks.subtracting(["0"]).count == 1
+        for block in blocks where block != "0" {
+          let own = Set(expected.filter { $0.hasPrefix("\(block) ") })
+          #expect(Set(places([[]] + published)).isSuperset(of: own), "stop point \(stop): half a block is published")
+        }
+      }
+      guard !folder.contents.isEmpty else { continue }
+      let resumed = run(shard(folder) + ["--resume"])
+      #expect(resumed.ending == .exited(0), "stop point \(stop): \(resumed)")
+      _ = try expectWhole(folder, expected, "stop point \(stop)")
+      let now = Set(parseCSV(try #require(folder.read("a.csv"))))
+      #expect(Set(published).isSubset(of: now), "stop point \(stop): a published row was lost")
+    }
+    Issue.record("no run came to its end")
+  }
+
   /// The trace is put together anew by each run, and what a killed run has left of it is gone.
   @Test func aTrace() throws {
     let trace = { (folder: TemporaryFolder) in

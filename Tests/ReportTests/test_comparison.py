@@ -156,7 +156,7 @@ def test_several_files_pair_within_their_run(tmp_path):
     )
     assert cell(both).estimate.count == 12 and cell(one).estimate.count == 6
     assert cell(both).ratio.count == 12
-    assert {run for run, _ in cell(both).processes} == {"run-1", "run-2"}
+    assert {run for run, _, _ in cell(both).processes} == {"run-1", "run-2"}
 
 
 def test_more_blocks_than_a_power_of_two_can_count(tmp_path):

@@ -51,7 +51,9 @@ def test_missing_file(capsys, tmp_path):
         (lambda text: text.splitlines()[0] + "\n", ["no rows"]),
         (lambda text: text[:-7], ["cut off"]),
         (lambda text: "time,value\n1,2\n", ["line 1", "column 1 is 'time', not 'schema'"]),
-        (lambda text: text.replace("\n1,", "\n2,"), ["line 2", "schema '2'"]),
+        (lambda text: text.replace("\n1,", "\n2,"), ["line 2", "schema '2' below a header of schema 1"]),
+        (lambda text: text.replace(",n\n", ",n,host\n", 1), ["line 2", "14 columns instead of 15"]),
+        (lambda text: text.replace(",n\n", ",n,node\n", 1), ["line 1", "column 15 is 'node', not 'host'"]),
         (lambda text: text + "1,2,3\n", ["3 columns instead of 14"]),
         (lambda text: text.replace(",2,ns_per_op,", ",two,ns_per_op,"), ["workers is 'two'"]),
         # More digits than Python converts, and one more than 64 bits hold.

@@ -67,7 +67,7 @@ struct ListingTests {
   @Test func theDocumentHasEverything() throws {
     let document = ListingDocument(try listing())
     let read = try JSONDecoder.snake.decode(ListingDocument.self, from: Data(try document.json().utf8))
-    #expect(read.schema == CSV.schema && read.subjects.map(\.name) == SubjectRegistry.all.map(\.name))
+    #expect(read.schema == 1 && read.subjects.map(\.name) == SubjectRegistry.all.map(\.name))
     let catalogue = try Catalogue(graphs: [], seed: 1).workloads
     #expect(read.benchmarks.map(\.name) == catalogue.map { "\($0.name)" })
     for (one, workload) in zip(read.benchmarks, catalogue) {

@@ -42,6 +42,7 @@ INSTEAD = [
     (r"scripts/bench( .*)?", "bash -n scripts/bench && opbench --backend stealing", "it builds for release, and measures for minutes"),
     (r"scripts/test", "bash -n scripts/test", "scripts/ci passes all tests with it"),
     (r"swift test( .*)?", "test -d {root}/Tests/BackendConformanceTests && swift test --help", "scripts/ci passes all tests"),
+    (r"scripts/campaign (.*) -- (?:.*)", "scripts/campaign --program $(command -v opbench) \\1 -- run --quick --backend raw-dispatch --benchmark overhead/local-add --values 1 --blocks 6", "it builds for release"),
     (r"scripts/peers", "scripts/peers --help", "it builds programs in three other languages"),
     (r"(opbench run --benchmark 'metg .*)", "\\1 --dry-run", "the sweep of a debug build may not reach half of the peak"),
     (r"(opbench run --benchmark .* --variants)", "\\1 --dry-run", "larger sizes take minutes, and a debug build longer"),

@@ -1,5 +1,5 @@
 /// A subject at a worker count: a column of the comparison.
-package struct Arm: Hashable, Sendable, CustomStringConvertible {
+package struct Arm: Hashable, Sendable, Codable, CustomStringConvertible {
   package let subject: String
   /// The number of workers asked for. A subject whose width cannot be set has the number that the system gives it.
   package let workers: Int

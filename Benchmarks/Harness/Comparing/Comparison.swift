@@ -9,15 +9,21 @@ package struct Comparison: Sendable {
   /// A sentence that says how A and B were paired.
   package let pairing: String
   package let widening: Widening
+  /// The machines of the later result, and the ratios on which kinds of machines disagree.
+  package let machines: Machines?
+  package let disagreements: [KindDisagreement]
 
-  /// The processes of one arm on one line: the median of each process, by block.
+  /// The processes of one arm on one line: the median of each process, by machine and block.
   typealias Processes = [PairKey: Double]
 
   struct PairKey: Hashable, Comparable {
     let run: String
+    let host: String
     let block: Int
 
-    static func < (left: PairKey, right: PairKey) -> Bool { (left.run, left.block) < (right.run, right.block) }
+    static func < (left: PairKey, right: PairKey) -> Bool {
+      (left.run, left.host, left.block) < (right.run, right.host, right.block)
+    }
   }
 
   private struct LineKey: Hashable {
@@ -33,7 +39,7 @@ package struct Comparison: Sendable {
 
   /// Every other arm of one result against the reference.
   package init(_ set: ResultSet, reference: String, metrics: Metrics, seed: UInt64) throws {
-    let cells = Self.cells(set.rows, metrics, matchRuns: true)
+    let cells = Self.cells(set.rows, metrics, matchRuns: true, matchHosts: true)
     let order = set.arms
     guard set.rows.contains(where: { Arm.reference(reference, for: $0.cell.arm, among: [$0.cell.arm]) != nil }) else {
       let names = Set(set.rows.map(\.cell.arm.subject)).sorted()
@@ -61,15 +67,17 @@ package struct Comparison: Sendable {
     self.init(
       pairs, .subjects(of: set.name, reference: reference), primary: primary,
       common: CommonMeans(lines, arms: order, reference: reference, seed: seed),
-      pairing: "paired by block within the run", seed: seed)
+      pairing: "paired by block within the run", machines: set.machines, seed: seed)
   }
 
   /// The cells that two results have in common: A is the later result, B the earlier result.
   package init(before b: ResultSet, after a: ResultSet, metrics: Metrics, seed: UInt64) throws {
     let runs = Set(a.rows.map(\.runID))
     let isOneRun = runs == Set(b.rows.map(\.runID))
-    let left = Self.cells(a.rows, metrics, matchRuns: isOneRun)
-    let right = Self.cells(b.rows, metrics, matchRuns: isOneRun)
+    // Results of one machine each are compared although the machines may differ: that is what was asked for.
+    let matchHosts = max(a.machines?.count ?? 1, b.machines?.count ?? 1) > 1
+    let left = Self.cells(a.rows, metrics, matchRuns: isOneRun, matchHosts: matchHosts)
+    let right = Self.cells(b.rows, metrics, matchRuns: isOneRun, matchHosts: matchHosts)
     let order = a.arms
     let pairs = left.order.flatMap { key, arms in
       arms.inOrder(order).compactMap { arm -> Pair? in
@@ -77,16 +85,29 @@ package struct Comparison: Sendable {
         return Pair(key: key, arm: arm, against: b.name, a: arms[arm], b: others[arm])
       }
     }
+    if matchHosts, !pairs.isEmpty, pairs.allSatisfy({ $0.places.isEmpty }) {
+      throw Complaint(
+        .badInput, "\(b.name) and \(a.name) have no block in common on one machine: ratios pair blocks of one machine")
+    }
     guard !pairs.isEmpty else {
       throw Complaint(.badInput, "\(b.name) and \(a.name) have no cell in common that --metric asks for")
     }
     let pairing =
       isOneRun
       ? "paired by block of one run"
-      : "paired by block number; the runs were made at different times, and what changed between them is in the ratios"
+      : "paired by \(matchHosts ? "machine and " : "")block number; the runs were made at different times, and what changed between "
+        + "them is in the ratios\(Self.otherMachine(b, a))"
     self.init(
       pairs, .results(before: b.name, after: a.name), primary: a.rows.primaryTimes, common: nil, pairing: pairing,
-      seed: seed)
+      machines: a.machines, seed: seed)
+  }
+
+  /// What to say of two results of one machine each, when the machines differ.
+  private static func otherMachine(_ before: ResultSet, _ after: ResultSet) -> String {
+    guard let first = before.machines, let second = after.machines, first.count == 1, second.count == 1,
+      first.kinds[0].hosts != second.kinds[0].hosts
+    else { return "" }
+    return ", and so is the machine: \(first.kinds[0].hosts[0]) before, \(second.kinds[0].hosts[0]) after"
   }
 
   private struct Pair {
@@ -101,8 +122,10 @@ package struct Comparison: Sendable {
 
   private init(
     _ pairs: [Pair], _ sides: Sides, primary: [BenchmarkName: Metric], common: CommonMeans?, pairing: String,
-    seed: UInt64
+    machines: Machines?, seed: UInt64
   ) {
+    self.machines = machines
+    disagreements = machines.map { KindDisagreement.all(pairs.map(Self.byKind($0))) } ?? []
     self.sides = sides
     self.common = common
     self.pairing = pairing
@@ -132,6 +155,21 @@ package struct Comparison: Sendable {
       return GeometricMean(
         used.map { RatioSeries(benchmark: "\($0.scenario.name)", logarithms: $0.logarithms) }, seed: seed
       ).map { (arm, used[0].against, $0, used.count) }
+    }
+  }
+
+  /// The logarithms of a ratio's pairs, by the kind of machine.
+  private static func byKind(_ machines: Machines) -> (Pair) -> KindDisagreement.Series {
+    { pair in
+      var logarithms: [String: [Double]] = [:]
+      for place in pair.places {
+        guard let kind = machines.kind(of: place.host) else { continue }
+        if let logarithm = Statistics.logRatio(pair.a[place]!, pair.b[place]!) {
+          logarithms[kind, default: []].append(logarithm)
+        }
+      }
+      return KindDisagreement.Series(
+        what: "\(pair.key.scenario) \(pair.key.metric.name), \(pair.arm) to \(pair.against)", logarithms: logarithms)
     }
   }
 
@@ -179,7 +217,9 @@ package struct Comparison: Sendable {
     subscript(arm: Arm) -> Processes { (values[arm] ?? [:]).mapValues(Statistics.median) }
   }
 
-  private static func cells(_ rows: [Row], _ metrics: Metrics, matchRuns: Bool) -> Ordered<LineKey, Arms> {
+  private static func cells(_ rows: [Row], _ metrics: Metrics, matchRuns: Bool, matchHosts: Bool) -> Ordered<
+    LineKey, Arms
+  > {
     let primary = rows.primaryTimes
     let asked: Set<String> =
       if case .matching(let passes) = metrics { Set(rows.map(\.reading.metric.name)).filter(passes) } else { [] }
@@ -190,7 +230,7 @@ package struct Comparison: Sendable {
       case .matching: guard asked.contains(row.reading.metric.name) else { continue }
       }
       cells.update(LineKey(scenario: row.cell.scenario, metric: row.reading.metric), Arms()) {
-        $0.add(row, PairKey(run: matchRuns ? row.runID : "", block: row.block))
+        $0.add(row, PairKey(run: matchRuns ? row.runID : "", host: matchHosts ? row.host : "", block: row.block))
       }
     }
     // Blocks shuffle the order of benchmarks, so the cells are sorted.

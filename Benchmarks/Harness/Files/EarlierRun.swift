@@ -17,19 +17,70 @@ package struct EarlierRun: Sendable {
   package var seldom: Set<CellKey>?
   /// How long the run has taken so far, in seconds.
   package var seconds = 0.0
+  /// The machines on which the run has run.
+  package var machines: [MachineSitting] = []
+  /// The blocks of which another machine has left a part: they run again.
+  package var begunElsewhere: [(block: ScenarioBlock, host: String)] = []
 
   /// No earlier run: nothing to resume.
   package init() {}
 
   /// Reads the files at and beside `csv`. There is no earlier run when a run was killed before anything was measured.
   /// Throws one line when there are no files, or when the files are not of this plan.
-  package init(csv: String, plan: Plan, context: String) throws {
+  ///
+  /// The rows say on which machine each was measured. A block of which another machine than `host` has measured a part runs
+  /// again, because all arms of a block run on one machine. What another machine has calibrated does not hold here.
+  package init(csv: String, plan: Plan, context: String, host: String = Host.name) throws {
     guard let (record, rows) = try Self.left(csv) else {
       self.init()
       return
     }
     try record.check(plan, context: context, file: csv)
-    try self.init(rows, record, plan, source: csv)
+    try self.init(rows, record, plan, source: csv, host: host)
+    // Finished blocks are on the disk, and the unfinished rows may not be when a machine lost its power.
+    let published = try Self.published(csv, of: record)
+    if !published.isEmpty {
+      let finished = try EarlierRun(published, record, plan, source: csv, host: host)
+      let known = Set(self.rows.map { ScenarioBlock($0.cell.scenario, block: $0.block) })
+      self.rows += finished.rows.filter { !known.contains(ScenarioBlock($0.cell.scenario, block: $0.block)) }
+    }
+    leaveOutWhatWasBegunElsewhere(plan, host: host)
+  }
+
+  /// The rows that a shard of this run has published. Only a shard publishes before its end.
+  private static func published(_ csv: String, of record: RunRecord) throws -> [Row] {
+    guard record.shard != nil, FileManager.default.fileExists(atPath: csv),
+      let own = try RunRecord.read(path: RunRecord.path(csv: csv)), own.runID == record.runID
+    else { return [] }
+    return try finishedRows(csv, own)
+  }
+
+  private mutating func leaveOutWhatWasBegunElsewhere(_ plan: Plan, host: String) {
+    var planned: [ScenarioBlock: Set<Arm>] = [:]
+    for block in plan.blockNumbers {
+      for turn in plan.turns(block: block) {
+        planned[ScenarioBlock(turn.planned.scenario, block: block)] = Set(turn.arms)
+      }
+    }
+    for step in plan.countings {
+      planned[ScenarioBlock(step.cell.scenario, block: 0), default: []].insert(step.cell.arm)
+    }
+    var left: Set<ScenarioBlock> = []
+    let lastProcess = rows.map(\.process).max()
+    for (place, own) in Dictionary(grouping: rows, by: { ScenarioBlock($0.cell.scenario, block: $0.block) }) {
+      guard let other = own.map(\.host).first(where: { $0 != host }) else { continue }
+      let hosts = Set(own.map(\.host))
+      let arms = (planned[place] ?? []).filter { failures[CellKey(place.scenario, $0)] == nil }
+      // Which arms a block behind the first has was decided during the run. The run can have stopped only in its last block.
+      let isLast = planned[place] == nil && own.contains { $0.process == lastProcess }
+      if hosts.count > 1 || isLast || !arms.isSubset(of: Set(own.map(\.cell.arm))) {
+        left.insert(place)
+        begunElsewhere.append((place, other))
+      }
+    }
+    guard !left.isEmpty else { return }
+    rows.removeAll { left.contains(ScenarioBlock($0.cell.scenario, block: $0.block)) }
+    disturbed.subtract(left)
   }
 
   /// The newest run that has left something, and its rows; nil when a run was killed before its environment was known.
@@ -66,8 +117,12 @@ package struct EarlierRun: Sendable {
   }
 
   private static func finishedRows(_ csv: String, _ record: RunRecord) throws -> [Row] {
-    let rows = try CSV.rows(try ResultSet.bytes(csv), source: csv)
+    var rows = try CSV.rows(try ResultSet.bytes(csv), source: csv)
     try record.checkOwns(rows, of: csv)
+    // A file that was cut off between two rows may have a part of a process.
+    if let count = record.outcome.rowCount, rows.count < count, let last = rows.last {
+      rows.removeAll { $0.process == last.process }
+    }
     return rows
   }
 
@@ -94,23 +149,31 @@ package struct EarlierRun: Sendable {
     }
   }
 
-  init(_ found: [Row], _ record: RunRecord, _ plan: Plan, source: String) throws {
+  init(_ found: [Row], _ record: RunRecord, _ plan: Plan, source: String, host: String = Host.name) throws {
     runID = record.runID
-    spin = record.spin
+    machines = record.machines ?? []
+    // A result of schema 1 does not say its machine, and is taken for one of this machine.
+    let isOfThisMachine = record.host == nil || record.host == host
+    spin = isOfThisMachine ? record.spin : nil
     let planned = Planned(plan)
+    let place = plan.shard.map { "shard \($0) of the plan" } ?? "the plan of this command"
+    let shardBlocks = plan.shard.map { _ in Set(plan.blockNumbers + [0]) }
     rows = try found.map { row in
-      guard let cell = planned.cell(row), plan.holds(block: row.block) else {
-        throw Complaint(.badInput, "\(source): block \(row.block) of \(row.cell) is not in the plan of this command")
+      guard let cell = planned.cell(row), shardBlocks?.contains(row.block) ?? plan.holds(block: row.block) else {
+        throw Complaint(.badInput, "\(source): block \(row.block) of \(row.cell) is not in \(place)")
       }
       return Row(
-        runID: row.runID, block: row.block, process: row.process, valueIndex: row.valueIndex, cell: cell,
+        runID: row.runID, host: row.host.isEmpty ? host : row.host, block: row.block, process: row.process,
+        valueIndex: row.valueIndex, cell: cell,
         reading: Reading(
           row.reading.metric, row.reading.value, count: row.reading.count,
           detail: row.parameters.without(cell.scenario.parameters)))
     }
     let scenarios = Dictionary(plan.scenarios.map { ("\($0.scenario)", $0.scenario) }) { first, _ in first }
     let cells = Dictionary(plan.scenarios.flatMap(\.cells).map { ("\($0)", $0) }) { first, _ in first }
-    for (name, count) in record.outcome.repeats { if let known = cells[name] { repeats[known] = count } }
+    if isOfThisMachine {
+      for (name, count) in record.outcome.repeats { if let known = cells[name] { repeats[known] = count } }
+    }
     seldom = record.outcome.seldom.map { Set($0.compactMap { cells[$0] }) }
     seconds = record.outcome.seconds
     for block in record.outcome.disturbedBlocks {

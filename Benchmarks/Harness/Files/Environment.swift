@@ -6,6 +6,7 @@ package struct Environment: Encodable, Sendable {
   let schema: Int
   package let runID: String
   let startedAt: String
+  let host: String
   let commit: String?
   let dirty: Bool?
   let toolchain: String?
@@ -30,8 +31,15 @@ package struct Environment: Encodable, Sendable {
   let context: String
   /// Every cell of the plan. A resumed run must have the same cells.
   let cells: [String]
+  /// The part of the plan that this run is, and the plan; nil for a run of a whole plan.
+  let shard: Shard?
+  let plan: PlanRecord?
+  /// The machines on which the run has run, this one last.
+  package private(set) var machines: [MachineSitting]
   /// The part that is known only at the end of the run.
-  package var outcome = RunOutcome()
+  package var outcome = RunOutcome() {
+    didSet { machines[machines.count - 1].endedAt = MachineSitting.now }
+  }
   /// Every subject that the program can measure, in the program's order, and the subject that the others are compared
   /// with.
   let subjects: [SubjectFacts]
@@ -48,13 +56,18 @@ package struct Environment: Encodable, Sendable {
   /// Reads the facts of this machine. `source` is a file of the checkout that this program was built from.
   package init(
     runID: String, plan: Plan, spin: Spin, subjects: [SubjectFacts], reference: String, context: String = "",
-    arguments: [String], jemalloc: String?, source: String
+    arguments: [String], jemalloc: String?, source: String, earlier: [MachineSitting] = []
   ) {
     schema = CSV.schema
     self.runID = runID
-    startedAt = Date().formatted(.iso8601)
+    let here = MachineSitting.here(spin)
+    machines = earlier + [here]
+    startedAt = here.startedAt
+    host = here.host
+    shard = plan.shard
+    self.plan = plan.shard.map { _ in PlanRecord(plan) }
     let folder = source.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
-    let revision = Revision(of: folder, countsNewFiles: true)
+    let revision = Revision.told ?? Revision(of: folder, countsNewFiles: true)
     (commit, dirty) = (revision?.commit, revision?.hasChanges)
     toolchain = Self.output("swift", ["--version"])
     optimisation = Self.isOptimised ? "release" : "debug"
@@ -67,8 +80,8 @@ package struct Environment: Encodable, Sendable {
     cpusOnline = CPUs.online
     cpusAllowed = CPUs.affinity
     cpuQuota = CPUs.quota
-    kernel = SystemFile.read("/proc/sys/kernel/osrelease") ?? "not visible"
-    governor = SystemFile.read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor") ?? "not visible"
+    kernel = Self.kernelRelease
+    governor = Self.frequencyGovernor
     aslr = SystemFile.read("/proc/sys/kernel/randomize_va_space") ?? "not visible"
     loadAverageAtStart = SystemLoad.average
     performanceEvents = PerfAvailability()
@@ -104,14 +117,21 @@ package struct Environment: Encodable, Sendable {
     return String(decoding: try encoder.encode(self), as: UTF8.self) + "\n"
   }
 
-  /// An identifier made from the time of day and this process: no two runs have the same.
-  package static func newRunID() -> String {
+  /// An identifier made from the time of day and this process: no two runs of a machine have the same.
+  /// - Parameter host: the machine, of a run that stands beside runs of other machines.
+  package static func newRunID(host: String? = nil) -> String {
     var now = time(nil)
     var parts = tm()
     gmtime_r(&now, &parts)
     var text = [CChar](repeating: 0, count: 32)
     let length = strftime(&text, text.count, "%Y%m%dT%H%M%SZ", &parts)
     return String(decoding: text[..<length].map { UInt8(bitPattern: $0) }, as: UTF8.self) + "-\(getpid())"
+      + (host.map { "-\($0)" } ?? "")
+  }
+
+  static var kernelRelease: String { SystemFile.read("/proc/sys/kernel/osrelease") ?? "not visible" }
+  static var frequencyGovernor: String {
+    SystemFile.read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor") ?? "not visible"
   }
 
   /// The name of the CPU model, as the kernel gives the name.

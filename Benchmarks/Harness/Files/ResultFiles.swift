@@ -22,6 +22,8 @@ package final class ResultFiles {
 
   /// The suffix of the names of unfinished files.
   package static let unfinished = ".partial"
+  /// The suffix of the names of files that are written whole, and then renamed.
+  private static let fresh = ".new"
 
   /// Locks the file, and leaves everything as it is until the run begins. Throws when the place cannot be written, when
   /// another program is writing there, and when a finished result is there that must not be replaced.
@@ -61,7 +63,7 @@ package final class ResultFiles {
     try checkpoint(environment: json)
     // The CSV has a third name until the rows are in it, so that they are not lost when the disk is full.
     let partial = place + Self.unfinished
-    let fresh = partial + ".new"
+    let fresh = partial + Self.fresh
     let file = try UnfinishedFile.open(fresh, of: csv)
     do {
       guard FileCall.truncate(file) == 0 else { throw Self.complaint(.cannotCreate, csv) }
@@ -77,6 +79,8 @@ package final class ResultFiles {
     close(descriptor)
     descriptor = file
     hasBegun = true
+    // What a shard that was killed has left of its last publication.
+    for name in [environment, place] { FileCall.unlink(name + Self.fresh) }
   }
 
   /// Adds rows to the file, all or none. Their first byte is written last. Should the program be killed before, a zero
@@ -119,7 +123,7 @@ package final class ResultFiles {
       defer { close(descriptor) }
       return try write(text, to: descriptor, name: name)
     }
-    let fresh = place + ".new"
+    let fresh = place + Self.fresh
     let file = FileCall.open(fresh, O_WRONLY | O_CREAT | O_TRUNC)
     guard file >= 0 else { throw complaint(.cannotCreate, name) }
     do {
@@ -155,6 +159,18 @@ package final class ResultFiles {
     guard file >= 0 else { throw complaint(.cannotCreate, name) }
     close(file)
     unlink(fresh)
+  }
+
+  /// Puts finished rows in place while the run goes on: the environment first, each file by a rename. The unfinished files
+  /// stay as they are. Throws one line when another program has taken the unfinished file over, as happens on a file
+  /// system without locks: what that program publishes is newer.
+  package func publish(finished rows: [Row], environment json: String) throws {
+    guard UnfinishedFile.isCalled(place + Self.unfinished, descriptor) else {
+      throw Complaint(
+        .cannotCreate, "another run has taken \(csv) over: this one stops, and what it had published stays")
+    }
+    try Self.replace(environment, with: json, syncs: true)
+    try Self.replace(place, with: CSV.line(CSV.header) + rows.map(CSV.line).joined(), syncs: true)
   }
 
   /// Renames both files to their final names.

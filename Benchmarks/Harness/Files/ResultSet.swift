@@ -7,6 +7,8 @@ package struct ResultSet: Sendable {
   package let rows: [Row]
   package let record: RunRecord?
   package let excludedRows: Int
+  /// The machines that the rows name; nil for a result of schema 1, which names none.
+  package let machines: Machines?
 
   package init(name: String, rows: [Row], record: RunRecord?) {
     self.name = name
@@ -22,6 +24,8 @@ package struct ResultSet: Sendable {
       return !isExcluded && !hasFailed
     }
     excludedRows = rows.count - self.rows.count
+    let hosts = Set(self.rows.map(\.host)).subtracting([""])
+    machines = hosts.isEmpty ? nil : Machines(hosts: hosts, sittings: record?.machines ?? [])
   }
 
   /// All arms: in the order of the record's cells, which is the order in which the user named the subjects. Rows come in

@@ -1,6 +1,8 @@
-/// One row of schema 1.
+/// One row of a result.
 package struct Row: Hashable, Sendable {
   package let runID: String
+  /// The machine that the process ran on; empty in a row of schema 1, which does not say it.
+  package let host: String
   /// The block, from one. Block 0 is for processes outside the interleaved blocks, such as the processes that count
   /// allocations.
   package let block: Int
@@ -9,8 +11,11 @@ package struct Row: Hashable, Sendable {
   package let cell: CellKey
   package let reading: Reading
 
-  package init(runID: String, block: Int, process: Int, valueIndex: Int, cell: CellKey, reading: Reading) {
+  package init(
+    runID: String, host: String = "", block: Int, process: Int, valueIndex: Int, cell: CellKey, reading: Reading
+  ) {
     self.runID = runID
+    self.host = host
     self.block = block
     self.process = process
     self.valueIndex = valueIndex

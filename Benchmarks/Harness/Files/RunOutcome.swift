@@ -30,6 +30,8 @@ package struct RunOutcome: Codable, Hashable, Sendable {
   package var wasInterrupted = false
   /// The number of blocks that were run, over all scenarios; nil in a record from before runs had goals.
   package var blockCount: Int?
+  /// The number of rows; nil in a record of schema 1. A file with fewer rows was cut off.
+  package var rowCount: Int?
   /// The cells that were measured in a third of the blocks; nil when that was not decided.
   package var seldom: [String]?
   /// Where the time went, and what was expected. A resumed run has only the figures of its last part.
@@ -50,6 +52,7 @@ package struct RunOutcome: Codable, Hashable, Sendable {
     wasInterrupted = result.wasInterrupted
     spent = result.spent
     blockCount = result.blocksRun.count
+    rowCount = result.rows.count
     seldom = result.seldom.map { $0.map(\.description).sorted() }
   }
 

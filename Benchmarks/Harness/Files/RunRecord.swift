@@ -14,11 +14,32 @@ package struct RunRecord: Decodable, Sendable {
   package let context: String?
   package let cells: [String]
   package let outcome: RunOutcome
+  package let dirty: Bool?
+  package let optimisation: String?
+  package let countingAllocator: String?
+  package let arguments: [String]?
+  /// The machine on which the run ran last; nil in a record of schema 1.
+  package let host: String?
+  /// The machines on which the run has run, in order; nil in a record of schema 1.
+  package let machines: [MachineSitting]?
+  /// The part of the plan that the run is, and the plan; nil in a run of a whole plan.
+  package let shard: Shard?
+  package let plan: PlanRecord?
+  /// The shards that `merge` has put together; nil in a record of a single run.
+  package let shards: [MergedShard]?
+
+  /// What is needed of a shard in a merged result.
+  package struct MergedShard: Decodable, Sendable {
+    package let runID: String
+
+    private enum CodingKeys: String, CodingKey { case runID = "runId" }
+  }
 
   private enum CodingKeys: String, CodingKey {
     // The snake-case strategy turns run_id into this name.
     case runID = "runId"
     case schema, commit, allocator, seed, effort, spin, context, cells, outcome
+    case dirty, optimisation, countingAllocator, arguments, host, machines, shard, plan, shards
   }
 
   /// The name of the allocator, without its version.
@@ -44,6 +65,7 @@ package struct RunRecord: Decodable, Sendable {
   /// processes.
   private var isMeasurable: Bool {
     (1e-3...1e9).contains(spin.roundsPerMicrosecond) && outcome.repeats.values.allSatisfy { $0 > 0 }
+      && (shard?.isPossible ?? true) && (plan.map { $0.isPossible && $0.blocks == effort.blocks } ?? true)
   }
 
   /// The name of the environment file of a CSV.
@@ -52,13 +74,20 @@ package struct RunRecord: Decodable, Sendable {
     return (name.hasSuffix(".csv") ? name.dropLast(".csv".count) : name) + ".env.json"
   }
 
+  /// The runs whose rows the result has: one, or those of the shards.
+  private var runIDs: Set<String> { Set(shards?.map(\.runID) ?? [runID]) }
+
   /// Whether all of the rows are of this run.
-  func owns(_ rows: [Row]) -> Bool { rows.allSatisfy { $0.runID == runID } }
+  func owns(_ rows: [Row]) -> Bool {
+    let own = runIDs
+    return rows.allSatisfy { own.contains($0.runID) }
+  }
 
   /// Throws one line when rows are not of this run. The files of two runs lie beside one another when a run was killed
   /// while it put its files in place, or when somebody has copied one of the files alone.
   package func checkOwns(_ rows: [Row], of csv: String) throws {
-    guard let other = rows.first(where: { $0.runID != runID }) else { return }
+    let own = runIDs
+    guard let other = rows.first(where: { !own.contains($0.runID) }) else { return }
     throw Complaint(
       .badInput,
       "\(csv) has rows of run \(other.runID), and \(Self.path(csv: csv)) is of run \(runID): the two do not belong "
@@ -72,6 +101,15 @@ package struct RunRecord: Decodable, Sendable {
         .badInput,
         "\(file) cannot be resumed: it was begun with \(what) \(then), this command has \(now); "
           + "repeat the command it was begun with, plus --resume")
+    }
+    if shards != nil {
+      throw Complaint(
+        .badInput, "\(file) cannot be resumed: it was merged from shards, and each shard is resumed by itself")
+    }
+    if shard != plan.shard {
+      let whole = "no shard, the whole plan,"
+      throw refuse(
+        "shard", shard.map(String.init(describing:)) ?? whole, plan.shard.map(String.init(describing:)) ?? whole)
     }
     if seed != plan.seed { throw refuse("seed", "\(seed)", "\(plan.seed)") }
     if effort != plan.effort { throw refuse("effort", effort.description, plan.effort.description) }

@@ -22,7 +22,8 @@ enum UnfinishedFile {
     }
   }
 
-  private static func isCalled(_ name: String, _ descriptor: Int32) -> Bool {
+  /// Whether the open file still has that name.
+  static func isCalled(_ name: String, _ descriptor: Int32) -> Bool {
     var own = stat()
     var named = stat()
     return fstat(descriptor, &own) == 0 && stat(name, &named) == 0 && own.st_ino == named.st_ino

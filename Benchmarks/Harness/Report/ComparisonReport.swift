@@ -13,10 +13,19 @@ package struct ComparisonReport {
     let table = ComparisonTable(comparison, width: width)
     func wrapped(_ text: String) -> String { WrappedText.text(Printable.name(text), width: width, hanging: 4) }
     let parts = [
-      [comparison.sides.heading, comparison.pairing].map(wrapped).joined(separator: "\n"), caution.map(wrapped) ?? "",
+      ([comparison.sides.heading, comparison.pairing] + ofMachines).map(wrapped).joined(separator: "\n"),
+      caution.map(wrapped) ?? "",
       table.text, table.means, WrappedText.text(legend, width: width),
     ]
     return parts.filter { !$0.isEmpty }.joined(separator: "\n\n") + "\n"
+  }
+
+  /// On which machines the numbers are from, and whether kinds of them disagree; nothing for a single machine.
+  private var ofMachines: [String] {
+    [
+      comparison.machines?.text,
+      KindDisagreement.sentence(comparison.disagreements, of: comparison.lines.count).map { "warning: \($0)" },
+    ].compactMap { $0 }
   }
 
   /// The fewest blocks of a line; a line with few blocks says less than the others.
@@ -70,6 +79,7 @@ package struct ComparisonReport {
     let head =
       ["benchmark", "metric", "subject", sides.ratioName, "verdict"] + sides.ordered(sides.aName, sides.bName) + ["n"]
     var lines = ["### \(Markdown.escaped(sides.heading))", "", "\(Markdown.escaped(comparison.pairing)).", ""]
+    lines += ofMachines.flatMap { ["\(Markdown.escaped($0)).", ""] }
     if let caution { lines += ["**\(Markdown.escaped(caution)).**", ""] }
     lines += [Markdown.row(head), "|---|---|---|--:|---|--:|--:|--:|"]
     lines += comparison.lines.map { line in
@@ -158,11 +168,15 @@ package struct ComparisonReport {
     let confidence: Double
     let lines: [Line]
     let geometricMeans: [Mean]
+    /// The hosts of each kind of machine; absent for a result that does not name its machines.
+    let machines: [String: [String]]?
+    /// Sentences about ratios on which kinds of machines disagree.
+    let kindsDisagree: [String]?
   }
 
   package func json() throws -> String {
     let document = Document(
-      schema: CSV.schema, a: comparison.sides.a, b: comparison.sides.b, pairing: comparison.pairing,
+      schema: 1, a: comparison.sides.a, b: comparison.sides.b, pairing: comparison.pairing,
       comparisons: comparison.widening.comparisons, confidence: comparison.widening.confidence,
       lines: comparison.lines.map { line in
         Document.Line(
@@ -176,7 +190,9 @@ package struct ComparisonReport {
           backend: arm.subject, workers: arm.workers, against: against, ratio: mean.ratio,
           lower: mean.interval?.lowerBound, upper: mean.interval?.upperBound, benchmarks: mean.benchmarks,
           blocks: mean.blocks)
-      })
+      },
+      machines: comparison.machines.map { Dictionary(uniqueKeysWithValues: $0.kinds.map { ($0.name, $0.hosts) }) },
+      kindsDisagree: comparison.disagreements.isEmpty ? nil : comparison.disagreements.map(\.text))
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
     encoder.keyEncodingStrategy = .convertToSnakeCase

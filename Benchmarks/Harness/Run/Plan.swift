@@ -14,6 +14,8 @@ package struct Plan: Sendable {
   package var isAblation = false
   /// The scenarios that were asked for by name and do not run.
   package var leftOut: LeftOut?
+  /// The part of the plan that runs here; nil for all of it.
+  package var shard: Shard?
 
   package init(
     scenarios: [PlannedScenario], effort: Effort, seed: UInt64, allocator: Allocator = .system,
@@ -63,9 +65,30 @@ package struct Plan: Sendable {
   }
 
   package var countings: [Step] {
-    scenarios.filter(\.countsAllocations).flatMap { planned in
+    let counted = scenarios.filter(\.countsAllocations)
+    let own = shard?.share(of: counted.count, seed: seed, purpose: "countings") ?? Array(counted.indices)
+    return own.map { counted[$0] }.flatMap { planned in
       planned.cells.filter { !planned.uncounted.contains($0.arm) }.map(Step.count)
     }
+  }
+
+  /// The blocks that run here before a goal decides, in ascending order.
+  package var blockNumbers: [Int] {
+    shard.map { $0.share(of: effort.blocks, seed: seed, purpose: "blocks").map { $0 + 1 } }
+      ?? Array(1...effort.blocks)
+  }
+
+  /// The same plan, cut into shards. Throws one line when there are more shards than blocks.
+  package func cut(_ shard: Shard) throws -> Plan {
+    guard shard.count <= effort.blocks else {
+      throw Complaint(
+        .usage,
+        "--shard \(shard): a shard has whole blocks, and this plan has \(Count.of(effort.blocks, "block")); "
+          + "\(effort.blocks) is the most shards")
+    }
+    var copy = self
+    copy.shard = shard
+    return copy
   }
 
   package var tracings: [Step] {
@@ -121,7 +144,10 @@ package struct Plan: Sendable {
   }
 
   /// Whether a row may be of this block; block 0 is the count of allocations.
-  package func holds(block: Int) -> Bool { block >= 0 && (effort.goal != nil || block <= effort.blocks) }
+  package func holds(block: Int) -> Bool {
+    block >= 0 && (effort.goal != nil || block <= effort.blocks)
+      && (shard == nil || block == 0 || blockNumbers.contains(block))
+  }
 
   /// Whether the kernel counts events in the processes of a turn.
   package func countsEvents(_ turn: Turn) -> Bool { turn.number <= effort.eventBlocks * turnsOfARound }
@@ -135,7 +161,7 @@ package struct Plan: Sendable {
 
   /// All processes of the run, if every one of them succeeds. A run with a goal has more, as many as its time holds.
   package var steps: [Step] {
-    calibrations + (1...effort.blocks).flatMap { timedSteps(block: $0) } + countings + tracings
+    calibrations + blockNumbers.flatMap { timedSteps(block: $0) } + countings + tracings
   }
 }
 
@@ -225,8 +251,9 @@ extension Plan {
 
   /// The estimate of all steps, without listing them.
   package var plannedSeconds: Double {
-    scenarios.reduce(otherSeconds) { sum, planned in
-      planned.cells.reduce(sum) { $0 + Double(blocks(planned, $1)) * estimate(.time($1, block: 1)) }
+    let share = Double(blockNumbers.count) / Double(effort.blocks)
+    return scenarios.reduce(otherSeconds) { sum, planned in
+      planned.cells.reduce(sum) { $0 + share * Double(blocks(planned, $1)) * estimate(.time($1, block: 1)) }
     }
   }
 
@@ -238,10 +265,11 @@ extension Plan {
 
   /// The estimate of all steps but those that time.
   package var otherSeconds: Double {
-    scenarios.reduce(0) { sum, planned in
+    let counting = 1 / Double(shard?.count ?? 1)
+    return scenarios.reduce(0) { sum, planned in
       planned.cells.reduce(sum) { sum, cell in
         sum + (planned.repeats.isCalibrated && calibrated(planned).contains(cell) ? estimate(.calibrate(cell)) : 0)
-          + (planned.countsAllocations && !planned.uncounted.contains(cell.arm) ? estimate(.count(cell)) : 0)
+          + (planned.countsAllocations && !planned.uncounted.contains(cell.arm) ? counting * estimate(.count(cell)) : 0)
           + (traced.contains(cell.arm.subject) ? estimate(.trace(cell)) : 0)
       }
     }

@@ -1,3 +1,5 @@
+import Glibc
+
 /// Carries out a plan: calibrates, runs the blocks, counts allocations. Each step is a process of its own. When a
 /// process fails, its cell fails and does not run again.
 package struct RunSession {
@@ -61,8 +63,13 @@ package struct RunSession {
       calibrate(planned)
       world.checkpoint(result)
     }
-    for block in 1...plan.effort.blocks {
+    var finished: Set<Int> = []
+    for block in plan.blockNumbers {
+      let rowsBefore = result.rows.count
       for turn in plan.turns(block: block) { time(turn) }
+      guard plan.shard != nil, !world.isInterrupted() else { continue }
+      finished.insert(block)
+      if result.rows.count > rowsBefore { world.publish(result.rows.filter { finished.contains($0.block) }, result) }
     }
     if let goal = plan.effort.goal { narrow(goal) }
     if let environment = world.countingEnvironment { count(environment) }
@@ -203,7 +210,9 @@ package struct RunSession {
     var rows: [Row] = []
     for case .reading(let index, let reading) in lines {
       rows.append(
-        Row(runID: runID, block: block, process: processes, valueIndex: index, cell: cell, reading: reading))
+        Row(
+          runID: runID, host: Host.name, block: block, process: processes, valueIndex: index, cell: cell,
+          reading: reading))
     }
     guard !rows.isEmpty else { return }
     result.rows += rows
@@ -221,6 +230,16 @@ package struct RunSession {
     world.showProgress(Int(seconds * 1_000), Int((seconds + most) * 1_000) + 1, "\(step)", most)
   }
 
+  /// Whether a process was stopped together with the run, and has not failed. A batch system signals all processes of a job, and
+  /// the measuring process may end before this one has seen its own signal, or has been killed.
+  private func wasStopped(_ ending: Ending) -> Bool {
+    guard case .signalled(let number) = ending, [SIGTERM, SIGKILL, SIGINT, SIGHUP].contains(number) else {
+      return false
+    }
+    world.waitForOwnEnd()
+    return world.isInterrupted()
+  }
+
   /// Runs one process and gives its lines; gives none when the process failed, or when the cell has failed before.
   private mutating func launch(
     _ step: Plan.Step, _ mode: MeasureRequest.Mode, _ environment: [String: String] = [:], place: Int? = nil
@@ -235,7 +254,7 @@ package struct RunSession {
       allocator: plan.allocator, place: place)
     let padding = EnvironmentPadding.variables(process: processes, seed: plan.seed)
     let outcome = world.launch(request, environment.merging(padding) { $1 }, plan.timeout(step))
-    guard outcome.ending != .interrupted else { return [] }
+    guard outcome.ending != .interrupted, !wasStopped(outcome.ending) else { return [] }
     if let words = outcome.leftBehind(by: step.cell), leavers.insert(step.cell).inserted { world.say(words) }
     timeLeft.finished(step, seconds: Double(outcome.nanoseconds) / 1e9)
     result.note(step, outcome, estimate: plan.estimate(step))

@@ -9,7 +9,11 @@ package struct RunWorld {
   package var record: ([Row]) -> Void
   /// Writes what is known of the run so far, beside its rows.
   package var checkpoint: (RunResult) -> Void
+  /// Publishes the rows of a shard's finished blocks, with what is known of the run so far.
+  package var publish: ([Row], RunResult) -> Void
   package var isInterrupted: () -> Bool
+  /// Waits until what has killed a measuring process has come to this process too, if it is coming.
+  package var waitForOwnEnd: () -> Void
   /// The time, in nanoseconds.
   package var now: () -> UInt64
   /// The additions to the environment of the counting processes; nil when allocations cannot be counted.
@@ -25,7 +29,9 @@ package struct RunWorld {
     launch: @escaping (MeasureRequest, [String: String], Double) -> ProcessOutcome,
     showProgress: @escaping (Int, Int, String, Double) -> Void, say: @escaping (String) -> Void,
     record: @escaping ([Row]) -> Void, checkpoint: @escaping (RunResult) -> Void = { _ in },
-    isInterrupted: @escaping () -> Bool, now: @escaping () -> UInt64 = Clock.now,
+    publish: @escaping ([Row], RunResult) -> Void = { _, _ in },
+    isInterrupted: @escaping () -> Bool, waitForOwnEnd: @escaping () -> Void = {},
+    now: @escaping () -> UInt64 = Clock.now,
     countingEnvironment: [String: String]?,
     timingEnvironment: [String: String] = [:], tracePiece: @escaping (Int32) -> String = { "trace.\($0)" },
     keepTrace: @escaping (TraceRequest, Int, Int) -> Void = { _, _, _ in }
@@ -35,10 +41,12 @@ package struct RunWorld {
     self.say = say
     self.record = record
     self.checkpoint = checkpoint
+    self.publish = publish
     self.timingEnvironment = timingEnvironment
     self.tracePiece = tracePiece
     self.keepTrace = keepTrace
     self.isInterrupted = isInterrupted
+    self.waitForOwnEnd = waitForOwnEnd
     self.now = now
     self.countingEnvironment = countingEnvironment
   }

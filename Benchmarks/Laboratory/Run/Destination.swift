@@ -72,6 +72,11 @@ enum Destination {
     if case .files(let files, _) = self { try files.checkpoint(environment: try environment()) }
   }
 
+  /// Publishes finished rows while the run goes on.
+  func publish(finished rows: [Row], _ environment: () throws -> String) throws {
+    if case .files(let files, _) = self { try files.publish(finished: rows, environment: try environment()) }
+  }
+
   func publish(_ environment: () throws -> String) throws {
     if case .files(let files, _) = self { try files.publish(environment: try environment()) }
   }

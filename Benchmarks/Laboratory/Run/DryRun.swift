@@ -13,6 +13,11 @@ struct DryRun {
     lines.append(
       "\(Count.of(plan.scenarios.count, "scenario")), \(plan.effortWords), seed \(plan.seed), "
         + "\(plan.allocator) allocator")
+    if let shard = plan.shard {
+      lines.append(
+        "shard \(shard) of these: \(plan.blockNumbers.count == 1 ? "block" : "blocks") "
+          + plan.blockNumbers.map(String.init).joined(separator: ", "))
+    }
     if let leftOut = plan.leftOut {
       lines += WrappedText.lines(leftOut.text, width: TextWidth.columns(of: STDOUT_FILENO), hanging: 4)
     }

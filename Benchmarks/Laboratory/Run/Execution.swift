@@ -38,7 +38,8 @@ package struct Execution {
     let (suite, plan, destination, trace) = (work.suite, work.plan, outputs.destination, outputs.trace)
     var environment = Environment(
       runID: outputs.runID, plan: plan, spin: spin, subjects: work.subjects, reference: work.reference,
-      context: work.context, arguments: CommandLine.arguments, jemalloc: jemalloc, source: suite.source)
+      context: work.context, arguments: CommandLine.arguments, jemalloc: jemalloc, source: suite.source,
+      earlier: outputs.earlier.machines)
     environment.peers = suite.versions(of: Set(plan.scenarios.flatMap(\.arms).map(\.subject)))
     environment.strategies = work.strategies
     // A run that goes on and is killed at once has lost nothing of what the earlier run knew.
@@ -63,7 +64,20 @@ package struct Execution {
           }
         }
       },
-      isInterrupted: { Interrupt.isRequested || writing != nil },
+      publish: { rows, result in
+        attempt {
+          try destination.publish(finished: rows) {
+            var sofar = environment
+            sofar.outcome = outcome(result, since: start, began: began)
+            sofar.outcome.rowCount = rows.count
+            // For a reader, a shard that has further blocks to come is a run that was stopped here.
+            sofar.outcome.wasInterrupted = true
+            sofar.describe(rows, own: suite.metricFacts)
+            return try sofar.json()
+          }
+        }
+      },
+      isInterrupted: { Interrupt.isRequested || writing != nil }, waitForOwnEnd: Self.waitForOwnEnd,
       countingEnvironment: jemalloc.map(Jemalloc.environment),
       timingEnvironment: plan.allocator == .jemalloc ? jemalloc.map(Jemalloc.timingEnvironment) ?? [:] : [:],
       tracePiece: { trace?.piece($0) ?? "" },
@@ -78,6 +92,11 @@ package struct Execution {
     environment.outcome = outcome(result, since: start, began: began)
     environment.describe(result.rows, own: suite.metricFacts)
     return (result, environment)
+  }
+
+  /// A second: far longer than a batch system takes from the first process of a job to the last.
+  private static func waitForOwnEnd() {
+    for _ in 0..<100 where !Interrupt.isRequested { usleep(10_000) }
   }
 
   private func outcome(_ result: RunResult, since start: SystemLoad, began: UInt64) -> RunOutcome {

@@ -58,6 +58,17 @@ package struct RunOptions: ParsableArguments {
     completion: .file(extensions: ["csv"]))
   package var output: String?
 
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp(
+      "Only this part of the plan, as 3/20: whole blocks, with all their subjects.",
+      discussion: """
+        Needs --blocks and --output FILE.csv. The seed says which blocks a shard has. Finished blocks are in FILE.csv as soon as \
+        they are finished; merge puts the shards together.
+        """, valueName: "k/n"),
+    transform: OptionNumber.shard)
+  package var shard: Shard?
+
   @Flag(help: "Go on with the interrupted run of --output; the other options must be those it was begun with.")
   package var resume = false
 
@@ -85,6 +96,23 @@ package struct RunOptions: ParsableArguments {
         .usage,
         "--blocks and \(until != nil ? "--until" : "--budget") contradict each other: --blocks fixes what --until and --budget decide"
       )
+    }
+    if let shard {
+      if until != nil || budget != nil {
+        throw Complaint(
+          .usage,
+          "--shard \(shard) and \(until != nil ? "--until" : "--budget") contradict each other: the next block would depend on "
+            + "results that other shards have; --blocks N fixes the plan")
+      }
+      if blocks == nil {
+        throw Complaint(
+          .usage,
+          "--shard \(shard) needs --blocks N: a run without it decides by its results which blocks come next, and no shard "
+            + "sees the results of the others")
+      }
+      if !hasFile, !dryRun {
+        throw Complaint(.usage, "--shard \(shard) needs --output FILE.csv, which merge reads")
+      }
     }
     if resume, dryRun { throw Complaint(.usage, "--resume and --dry-run contradict each other: leave one out") }
     try place.bind()

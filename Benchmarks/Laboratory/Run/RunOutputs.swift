@@ -34,7 +34,9 @@ struct RunOutputs {
     if choice.resume, earlier.runID == nil {
       Progress().say("the killed run had measured nothing: this one begins anew")
     }
-    runID = earlier.runID ?? Environment.newRunID()
+    for line in Self.otherMachines(earlier) { Progress().say(line) }
+    // Many shards may begin in the same second, with the same number of their process.
+    runID = earlier.runID ?? Environment.newRunID(host: work.plan.shard.map { _ in Host.name })
     if choice.csv == Destination.standardOutputName {
       guard StandardOutput() != .closed else { throw Destination.closed }
       destination = .standardOutput
@@ -46,5 +48,25 @@ struct RunOutputs {
     } else {
       destination = try .unnamed(StandardOutput(), runID: runID)
     }
+  }
+
+  /// What a run that goes on at another machine says: what runs again, and whether the clocks agree.
+  private static func otherMachines(_ earlier: EarlierRun) -> [String] {
+    guard let last = earlier.machines.last else { return [] }
+    var lines: [String] = []
+    if last.host != Host.name {
+      let again = earlier.begunElsewhere.count
+      lines.append(
+        "going on at \(Host.name) with what \(last.host) has begun: calibrating again"
+          + (again == 0
+            ? "" : ", and \(Count.of(again, "block")) of single benchmarks again, of which \(last.host) has run a part")
+      )
+    }
+    if let seconds = MachineSitting.seconds(from: last.endedAt, to: MachineSitting.now), seconds < 0 {
+      lines.append(
+        "the clock of \(Host.name) is behind that of \(last.host) by \(Progress.duration(-seconds)) or more; no number depends "
+          + "on that")
+    }
+    return lines
   }
 }

@@ -4,7 +4,7 @@ import Harness
 /// What a run carries out: a plan, and the suite whose cells are in it.
 package struct RunWork {
   let suite: any Suite
-  let plan: Plan
+  private(set) var plan: Plan
   /// The context that the suite gets with every request.
   let context: String
   /// The facts of the subjects in the plan, and the one that the others are compared with: the suite's own, unless the
@@ -33,11 +33,13 @@ package struct RunWork {
   package func run(
     _ options: RunOptions, trace: String? = nil, onFailure: ((Complaint) -> Void)? = nil
   ) throws -> RunResult? {
+    var work = self
+    if let shard = options.shard { work.plan = try plan.cut(shard) }
     if options.dryRun {
-      try describe()
+      try work.describe()
       return nil
     }
-    let (result, failure) = try RunJob(self, options.outputs(trace: trace)).run()
+    let (result, failure) = try RunJob(work, options.outputs(trace: trace)).run()
     if let failure {
       guard let onFailure else { throw failure }
       onFailure(failure)

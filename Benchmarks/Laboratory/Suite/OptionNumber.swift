@@ -1,3 +1,5 @@
+import Harness
+
 /// Reads the number behind an option. The complaint about another text says what the option takes.
 ///
 /// The options that use this type are parsed as `.unconditional`. A negative number would otherwise be taken for another
@@ -18,6 +20,14 @@ package enum OptionNumber {
       }
       return count
     }
+  }
+
+  /// A shard such as 3/20.
+  static func shard(_ text: String) throws -> Shard {
+    guard let shard = Shard(text) else {
+      throw Wanted(description: "it takes K/N, such as 3/20: K from 1 to N, N from 1 to \(Shard.most)")
+    }
+    return shard
   }
 
   package static func seed(_ text: String) throws -> UInt64 {

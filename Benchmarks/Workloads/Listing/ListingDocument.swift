@@ -58,7 +58,7 @@ package struct ListingDocument: Codable, Sendable {
   package let metricsOfEveryCounting: [NamedMetric]
 
   package init(_ listing: Listing) {
-    schema = CSV.schema
+    schema = 1
     subjects = listing.subjects.map { subject in
       Subject(
         name: subject.name, role: subject.role, summary: subject.summary,

@@ -38,7 +38,7 @@ extension Reader {
       "1,", "0,", "-1,", "1e308", "1e-320", "nan", "inf", "a=b;c=d", "foundation", "stealing", "ns", "ns_per_op",
     ]
 
-  /// A result of schema 1.
+  /// A result of schema 1 or 2.
   static let rows = Reader("rows", tokens: columns) { bytes in
     for row in try CSV.rows(bytes, source: "input.csv") { precondition(!CSV.line(row).isEmpty) }
   }
@@ -66,7 +66,8 @@ extension Reader {
     tokens: json + [
       "\"schema\":", "\"run_id\":", "\"commit\":", "\"allocator\":", "\"seed\":", "\"effort\":", "\"spin\":",
       "\"rounds_per_microsecond\":", "\"context\":", "\"cells\":", "\"outcome\":", "\"repeats\":", "\"failures\":",
-      "\"disturbed_blocks\":", "\"excluded_blocks\":", "\"blocks\":", "\"values\":",
+      "\"disturbed_blocks\":", "\"excluded_blocks\":", "\"blocks\":", "\"values\":", "\"host\":", "\"machines\":",
+      "\"shard\":", "\"number\":", "\"count\":", "\"plan\":", "\"scenarios\":", "\"shards\":",
     ]
   ) { bytes in
     let record = try RunRecord.parse(Data(bytes), path: "input.env.json")

@@ -1,4 +1,4 @@
-"""Reads a result of schema 1 as strictly as opbench does: a file that is cut off or of another kind is refused, by
+"""Reads a result of schema 1 or 2 as strictly as opbench does: a file that is cut off or of another kind is refused, by
 line."""
 
 import csv
@@ -10,10 +10,10 @@ import zlib
 from ..complaint import BAD_INPUT, NO_INPUT, Complaint
 from . import parameters
 
-SCHEMA = "1"
-HEADER = "schema,run_id,block,process,value_index,family,benchmark,params,backend,workers,metric,unit,value,n".split(
-    ","
-)
+_ONE = "schema,run_id,block,process,value_index,family,benchmark,params,backend,workers,metric,unit,value,n".split(",")
+# Of the newest schema. Schema 1 does not say on which machine a row was measured.
+HEADER = [*_ONE, "host"]
+HEADERS = {"1": _ONE, "2": HEADER}
 _COUNTS = (2, 3, 4, 9, 13)
 _LEAST, _MOST = 1e-100, 1e100
 # Of a 64-bit integer, which opbench reads it into. Python refuses to convert some thousands of digits at all.
@@ -42,7 +42,7 @@ def unpacked(content, path):
 
 
 def rows(content, source):
-    """The records as lists of typed fields, in the order of the file."""
+    """The records as lists of typed fields, in the order of the file. The host is empty in a file of schema 1."""
     if not content:
         raise Complaint(BAD_INPUT, f"{source} is empty")
     try:
@@ -57,14 +57,14 @@ def rows(content, source):
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     records, lines = [], {}
     try:
-        _check_header(next(reader), source)
+        schema = _schema(next(reader), source)
         # How opbench tells a file that was cut off from a whole one.
         if not text.endswith("\n"):
             raise Complaint(
                 BAD_INPUT, f"{source}, line {text.count(chr(10)) + 1}: the file is cut off in the middle of this row"
             )
         for fields in reader:
-            record = _record(fields, f"{source}, line {reader.line_num}")
+            record = _record(fields, schema, f"{source}, line {reader.line_num}")
             earlier = lines.setdefault(tuple(record[1:12]), reader.line_num)
             if earlier != reader.line_num:
                 raise Complaint(
@@ -79,27 +79,30 @@ def rows(content, source):
     return records
 
 
-def _check_header(first, source):
-    if first == HEADER:
-        return
+def _schema(first, source):
+    """Which one the header is of."""
+    for schema, header in HEADERS.items():
+        if first == header:
+            return schema
     for place, (wanted, found) in enumerate(zip(HEADER, first), start=1):
         if wanted != found:
             what = f"column {place} is '{found[:40]}', not '{wanted}'"
             break
     else:
         what = f"it has {len(first)} columns, not {len(HEADER)}"
-    raise Complaint(BAD_INPUT, f"{source}, line 1: not a result of schema {SCHEMA}: {what}")
+    raise Complaint(BAD_INPUT, f"{source}, line 1: not a result of schema 1 or 2: {what}")
 
 
 def _is_count(text):
     return text.isascii() and text.isdigit() and len(text) <= _COUNT_DIGITS and int(text) <= _MOST_COUNT
 
 
-def _record(fields, place):
-    if len(fields) != len(HEADER):
-        raise Complaint(BAD_INPUT, f"{place}: {len(fields)} columns instead of {len(HEADER)}")
-    if fields[0] != SCHEMA:
-        raise Complaint(BAD_INPUT, f"{place}: schema '{fields[0]}'; this program reads schema {SCHEMA}")
+def _record(fields, schema, place):
+    columns = len(HEADERS[schema])
+    if len(fields) != columns:
+        raise Complaint(BAD_INPUT, f"{place}: {len(fields)} columns instead of {columns}")
+    if fields[0] != schema:
+        raise Complaint(BAD_INPUT, f"{place}: schema '{fields[0]}' below a header of schema {schema}")
     for column in _COUNTS:
         if not _is_count(fields[column]):
             raise Complaint(BAD_INPUT, f"{place}: {HEADER[column]} is '{fields[column][:40]}', not a count")
@@ -120,4 +123,4 @@ def _record(fields, place):
         )
     if parameters.parse(fields[7]) is None:
         raise Complaint(BAD_INPUT, f"{place}: params is '{fields[7][:40]}', not key=value;…")
-    return fields
+    return fields if schema != "1" else [*fields, ""]

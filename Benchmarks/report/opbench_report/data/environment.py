@@ -48,12 +48,16 @@ def _is_environment(document):
         "metrics": dict,
         "primary_times": dict,
         "strategies": dict,
+        "machines": list,
+        "shards": list,
     }
     return (
         all(isinstance(document[key], kind) for key, kind in kinds.items() if key in document)
         and all(_is_block(one) for key in ("excluded_blocks", "disturbed_blocks") for one in _list(outcome, key))
         and all(_is_failure(one) for one in _list(outcome, "failures"))
         and all(isinstance(one, str) for one in document.get("cells", []))
+        and all(_is_machine(one) for one in document.get("machines", []))
+        and all(_has(one, {"run_id": str}) for one in document.get("shards", []))
         and all(_has(one, {"name": str, "role": str, "summary": str}) for one in document.get("subjects", []))
         and all(_is_metric(one) for one in document.get("metrics", {}).values())
         and all(isinstance(one, str) for one in document.get("primary_times", {}).values())
@@ -109,6 +113,14 @@ def _list(outcome, key):
     """What stands there; something else than a list holds one thing that is no block and no failure."""
     found = outcome.get(key, [])
     return found if isinstance(found, list) else [None]
+
+
+def _is_machine(one):
+    return (
+        _has(one, {"host": str, "kernel": str})
+        and _is_count(one.get("cpus_allowed"))
+        and isinstance(one.get("cpu_model"), (str, type(None)))
+    )
 
 
 def _is_metric(one):

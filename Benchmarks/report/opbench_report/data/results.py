@@ -54,7 +54,7 @@ class Cell:
     # To the reference, from the blocks in which both were measured.
     ratio: Estimate | None
     against: Arm | None
-    # The median of each process, by (run, block).
+    # The median of each process, by (run, host, block).
     processes: dict
 
 

@@ -26,6 +26,8 @@ class Row(NamedTuple):
     metric: str
     unit: str
     value: float
+    # The machine; empty where the file does not say it.
+    host: str = ""
 
 
 @dataclass(frozen=True)
@@ -90,19 +92,19 @@ def read_source(path):
 
 
 def processes(rows):
-    """The median of each process: (name, params, metric, unit, backend, workers) -> (run, block) -> number."""
+    """The median of each process: (name, params, metric, unit, backend, workers) -> (run, host, block) -> number."""
     values = {}
     for row in rows:
         cell = values.setdefault((row.name, row.params, row.metric, row.unit, row.backend, row.workers), {})
-        cell.setdefault((row.run_id, row.block), []).append(row.value)
+        cell.setdefault((row.run_id, row.host, row.block), []).append(row.value)
     return {key: {place: median(found) for place, found in cell.items()} for key, cell in values.items()}
 
 
 def _row(fields):
-    _, run, block, process, index, family, benchmark, params, backend, workers, metric, unit, value, _ = fields
+    _, run, block, process, index, family, benchmark, params, backend, workers, metric, unit, value, _, host = fields
     name = f"{family}/{benchmark}"
     return Row(
-        run, block, process, index, name, _canonical(name, params), backend, workers, metric, unit, value
+        run, block, process, index, name, _canonical(name, params), backend, workers, metric, unit, value, host
     )
 
 
@@ -120,7 +122,9 @@ def _canonical(name, params):
 def _check_belongs(path, runs, record):
     """The files of two runs lie beside one another when a run was killed while it put its files in place."""
     own = (record or {}).get("run_id")
-    other = next((run for run in runs if own is not None and run != own), None)
+    # A merged result has the rows of its shards.
+    all_own = [one["run_id"] for one in (record or {}).get("shards", [])] or [own]
+    other = next((run for run in runs if own is not None and run not in all_own), None)
     if other is not None:
         raise Complaint(
             BAD_INPUT,

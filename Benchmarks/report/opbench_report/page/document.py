@@ -7,6 +7,7 @@ from importlib import resources
 
 from plotly.offline import get_plotlyjs
 
+from ..data.machines import machines
 from ..files import replace
 from ..findings import findings
 from . import ablation_section, chart_section, environment_section, summary_section, table_section, validity_section
@@ -109,6 +110,10 @@ def _occasions(results):
     """When and where each result was measured, as far as it is known."""
     for source in results.sources:
         record = source.record or {}
+        if several := machines(results, source).sentence:
+            when = str(record.get("started_at") or "")[:10]
+            yield f"{source.name}: measured{f' on {when}' if when else ''} {several}."
+            continue
         when, model, cpus = str(record.get("started_at") or "")[:10], record.get("cpu_model"), record.get("cpus_allowed")
         words = [f"on {when}"] if when else []
         words += [f"with {cpus} CPU{'' if cpus == 1 else 's'}" + (f" of an {model}" if model else "")] if cpus else []

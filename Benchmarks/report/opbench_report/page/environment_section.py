@@ -3,7 +3,8 @@
 import shlex
 
 from ..data.environment import blocks_words
-from .html import details, tag, text
+from ..data.machines import sittings
+from .html import details, table, tag, text
 
 _WORDS = (
     ("started_at", "started"),
@@ -21,6 +22,7 @@ _WORDS = (
     ("aslr", "ASLR"),
     ("load_average_at_start", "load average at the start"),
     ("seed", "seed"),
+    ("host", "machine"),
     ("run_id", "run"),
 )
 
@@ -58,12 +60,40 @@ def _one(source, measured):
     if isinstance(peers, dict):
         pairs += [(f"peer {name}", version) for name, version in sorted(peers.items())]
     content = tag("dl", "".join(tag("div", tag("dt", text(words)) + tag("dd", text(value))) for words, value in pairs))
+    content += _machines(source)
     arguments = record.get("arguments")
     if isinstance(arguments, list):
         # Where the program lay says nothing about the numbers.
         command = shlex.join(["opbench", *map(str, arguments[1:])])
         content += details("Command", tag("pre", text(command), tabindex="0"))
     return content
+
+
+def _machines(source):
+    """Each machine of a result that has several, with what it measured."""
+    rows = {}
+    for row in source.counted:
+        if row.host:
+            rows[row.host] = rows.get(row.host, 0) + 1
+    if len(rows) < 2:
+        return ""
+    found = sittings(source.record)
+    own = []
+    for host in sorted(rows):
+        one = found.get(host, {})
+        spin = (one.get("spin") or {}).get("rounds_per_microsecond")
+        own.append(
+            (
+                host,
+                one.get("cpu_model") or "unknown",
+                one.get("cpus_allowed", "unknown"),
+                one.get("kernel", "unknown"),
+                "unknown" if spin is None else f"{spin:.4g}",
+                f"{rows[host]:,}",
+            )
+        )
+    head = ("machine", "CPU", "CPUs", "kernel", "spin rounds per µs", "rows")
+    return tag("h3", "Machines") + table(head, own, "Machines")
 
 
 def _effort(record):

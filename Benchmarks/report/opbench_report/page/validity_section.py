@@ -1,6 +1,7 @@
 """Whether it is to be believed: the laboratory's own test, what was left out, which ratios are rough, what failed."""
 
 from ..data.environment import blocks_run
+from ..data.machines import disagreements, machines
 from ..data.metrics import percent, ratio
 from ..data.statistics import half_width, is_rough
 from .html import details, table, tag, text
@@ -10,7 +11,7 @@ def section(results, missing, validation):
     parts = [tag("h2", "Validity", id="validity-title"), _laboratory(validation)]
     for source in results.sources:
         parts.append(_source(source, len(results.sources) > 1))
-    parts += [_rough(results), _mixture(results), _failures(results), _missing(missing)]
+    parts += [_kinds(results), _rough(results), _mixture(results), _failures(results), _missing(missing)]
     return tag("section", "".join(parts), id="validity", aria_labelledby="validity-title")
 
 
@@ -68,6 +69,34 @@ def _source(source, is_named):
     return content
 
 
+def _kinds(results):
+    """Whether kinds of machines agree. Where they do not, the number for all is that of this mixture of machines."""
+    found = machines(results)
+    if len(found.kinds) < 2:
+        return ""
+    differing, comparisons = disagreements(results, found)
+    if not comparisons:
+        return tag("p", "No ratio has six blocks on each of two kinds of machines, so whether the kinds agree is open.")
+    if not differing:
+        return tag("p", f"The kinds of machines agree: in all {comparisons} comparisons their intervals overlap.")
+    words = (
+        f"Kinds of machines disagree by more than their intervals in {len(differing)} of {comparisons} comparisons: there the"
+        " ratio over all machines is that of this mixture of machines."
+    )
+    head = ("benchmark", "parameters", "subject", "kind", "ratio", "other kind", "its ratio")
+    rows = [
+        (one.line.benchmark, one.line.params, one.arm, one.kinds[0], _interval(one.ratios[0]), one.kinds[1], _interval(one.ratios[1]))
+        for one in differing
+    ]
+    return tag("p", text(words), class_="warning", id="kinds-disagree") + details(
+        f"The {len(differing)} comparisons, the farthest apart first", table(head, rows, "Kinds of machines that disagree")
+    )
+
+
+def _interval(own):
+    return f"{ratio(own)} [{own.low:.3g}, {own.high:.3g}]"
+
+
 def _rough(results):
     """Which ratios are not to be leaned on: their differences of a few per cent are those of the machine."""
     cells = [
@@ -93,7 +122,8 @@ def _rough(results):
 
 def _mixture(results):
     """Several runs together are less than one run of everything."""
-    if len({run for source in results.sources for run in source.runs}) < 2:
+    # The runs of a merged result are shards of one plan.
+    if len({(source.record or {}).get("run_id", source.path) for source in results.sources}) < 2:
         return ""
     sentence = (
         "These results are of more than one run. Ratios pair blocks of the same run only; numbers of different runs"

@@ -34,6 +34,9 @@ def _without_places(record):
                 )
                 for one in own[key]
             ]
+    # A merged result has the environments of its shards.
+    if isinstance(own.get("shards"), list):
+        own["shards"] = [_without_places(one) for one in own["shards"]]
     return own
 
 

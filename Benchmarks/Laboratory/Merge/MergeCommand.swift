@@ -1,0 +1,118 @@
+import ArgumentParser
+import Glibc
+import Harness
+
+/// `merge`: makes one result of the shards of a plan.
+package struct MergeCommand: ParsableCommand {
+  package static let configuration = CommandConfiguration(
+    commandName: "merge",
+    abstract: "Put the shards of a campaign together, and say what is missing.",
+    discussion: """
+      Takes the files of run --shard K/N. The plan says what is missing, whatever a scheduler says of its jobs. Nothing is \
+      written while a process is missing, unless --partial is given.
+
+      Exit code 0: all is there, and written. 64: the command line is wrong. 65: files do not belong together, or one is cut \
+      off. 66: something is missing; the lines above say what, with the command for it. 73: the output cannot be written there.
+      """)
+
+  @Argument(help: "The shards: results of run --shard.", completion: .file(extensions: ["csv"]))
+  var shards: [String]
+
+  @Option(help: "Where to write the merged CSV.", completion: .file(extensions: ["csv"]))
+  var output: String?
+
+  @Flag(help: "Merge what is there, and say what is missing.")
+  var partial = false
+
+  @Flag(help: "Only print the numbers of the shards that are not whole, with commas, and write nothing.")
+  var missing = false
+
+  @Flag(help: "Replace the result of --output.")
+  var overwrite = false
+
+  package init() {}
+
+  /// The most shards for which a line says what is missing.
+  private static let mostSaid = 10
+
+  package func run() throws {
+    guard missing || output != nil else {
+      throw Complaint(.usage, "merge needs --output FILE.csv, or --missing to say only what is missing")
+    }
+    if missing, output != nil || partial || overwrite {
+      throw Complaint(.usage, "--missing writes nothing: leave --output, --partial and --overwrite out")
+    }
+    try checkNames()
+    let progress = Progress()
+    var files: [ShardFile] = []
+    for path in shards {
+      do {
+        files.append(try ShardFile(path: path))
+      } catch let complaint as Complaint where missing {
+        // A shard that cannot be read is one that has to run again.
+        progress.say(complaint.description)
+      }
+    }
+    guard !files.isEmpty else { throw Complaint(.badInput, "none of these files is a shard") }
+    let campaign = try Campaign(files)
+    for line in campaign.clockComplaints() + campaign.uncounted + campaign.failures { progress.say(line) }
+    let lacking = campaign.missing
+    if missing {
+      let numbers = lacking.map { "\($0.shard.number)" }.joined(separator: ",")
+      return try ResultFiles.write(numbers + "\n", to: STDOUT_FILENO, name: "standard output")
+    }
+    say(lacking, campaign, progress)
+    let count = lacking.reduce(0) { $0 + $1.missing.count }
+    let words =
+      "\(count) of \(Count.of(campaign.processes, "process")) are missing, of \(Count.of(lacking.count, "shard"))"
+    guard lacking.isEmpty || partial else {
+      throw Complaint(.noInput, "nothing was written: \(words); --partial merges what is there")
+    }
+    try write(campaign, isWhole: lacking.isEmpty, progress)
+    if !lacking.isEmpty { progress.say(words) }
+  }
+
+  private func checkNames() throws {
+    var seen: Set<String> = []
+    for path in shards where !seen.insert(place(path)).inserted { throw Complaint(.usage, "\(path) is given twice") }
+    if let output, seen.contains(place(output)) {
+      throw Complaint(.usage, "--output \(output) is one of the shards: name another file")
+    }
+  }
+
+  private func place(_ path: String) -> String {
+    guard let real = realpath(path, nil) else { return path }
+    defer { free(real) }
+    return String(cString: real)
+  }
+
+  private func say(_ lacking: [MissingShard], _ campaign: Campaign, _ progress: Progress) {
+    let folder = shards[0].split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
+    let arguments = campaign.record.arguments ?? [ProgramName.own, "run"]
+    for one in lacking.prefix(Self.mostSaid) {
+      progress.say("\(one.text); this runs it: \(one.command(arguments, folder: folder))")
+    }
+    if lacking.count > Self.mostSaid {
+      let numbers = lacking.dropFirst(Self.mostSaid).map { "\($0.shard.number)" }.joined(separator: ", ")
+      progress.say("and shards \(numbers), with the same command and their numbers")
+    }
+  }
+
+  private func write(_ campaign: Campaign, isWhole: Bool, _ progress: Progress) throws {
+    let merged = try MergedResult(campaign, isWhole: isWhole)
+    guard !merged.rows.isEmpty else { throw Complaint(.badInput, "the shards have no rows") }
+    let files = try ResultFiles(csv: output!, mayReplace: overwrite)
+    do {
+      try files.begin(environment: merged.environment, keeping: merged.rows)
+      try files.publish(environment: merged.environment)
+    } catch {
+      files.discard()
+      throw error
+    }
+    let machines = Machines(
+      hosts: Set(merged.rows.map(\.host)), sittings: campaign.files.flatMap { $0.record.machines ?? [] })
+    progress.say(
+      "wrote \(output!) and its .env.json: \(Count.of(merged.rows.count, "row")) of \(Count.of(campaign.files.count, "shard"))"
+        + (machines.text.map { ", \($0)" } ?? ""))
+  }
+}

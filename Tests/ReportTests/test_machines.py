@@ -1,0 +1,197 @@
+"""Results of several machines: schema 2, pairs of one machine, the page that names machines and kinds."""
+
+import csv
+import json
+
+import pytest
+import synthetic
+
+from opbench_report.command import main
+from opbench_report.data import machines
+from opbench_report.data import results as result_files
+
+HOSTS = {"n1": "Quick CPU", "n2": "Quick CPU", "n3": "Slow <b> CPU"}
+
+
+def merged(folder, blocks=24, slower=1.0, hosts=HOSTS, name="all.csv", change=None):
+    """A result whose blocks are spread over machines, as `opbench merge` writes it. On the machines of the last kind ours takes
+    `slower` times as long."""
+    path = synthetic.write(folder / name, blocks=blocks, outcome={"excluded_blocks": [], "failures": []})
+    names, slow = list(hosts), list(hosts.values())[-1]
+    with open(path, newline="", encoding="utf-8") as file:
+        rows = list(csv.reader(file))
+    out = [[*rows[0], "host"]]
+    for row in rows[1:]:
+        host = names[int(row[2]) % len(names)]
+        row[0], row[1] = "2", f"run-{host}"
+        if hosts[host] == slow and row[8] == "stealing" and row[11] == "ns":
+            row[12] = repr(float(row[12]) * slower)
+        out.append([*row, host])
+    if change:
+        change(out)
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        csv.writer(file, lineterminator="\n").writerows(out)
+    beside = folder / name.replace(".csv", ".env.json")
+    record = json.loads(beside.read_text())
+    record |= {
+        "schema": 2,
+        "run_id": "run-n1-merged",
+        "host": "; ".join(names),
+        "machines": [
+            {
+                "host": host,
+                "cpu_model": kind,
+                "cpus_allowed": 2,
+                "cpus_online": 2,
+                "kernel": "6.1",
+                "governor": "x",
+                "spin": {"rounds_per_microsecond": 300 + place},
+                "started_at": "2026-01-01T00:00:00Z",
+                "ended_at": "2026-01-01T01:00:00Z",
+            }
+            for place, (host, kind) in enumerate(hosts.items())
+        ],
+        "shards": [{"run_id": f"run-{host}"} for host in names],
+    }
+    beside.write_text(json.dumps(record))
+    return str(path)
+
+
+def test_both_schemas_give_the_same_numbers(tmp_path, csv):
+    older = result_files.read([csv])
+    newer = result_files.read([merged(tmp_path, blocks=10, hosts={"n1": "A"})])
+    assert {row.host for row in older.sources[0].counted} == {""}
+    assert {row.host for row in newer.sources[0].counted} == {"n1"}
+    line = older.select("overhead/external-add", "ns_per_op")[0]
+    same = newer.select("overhead/external-add", "ns_per_op")[0]
+    # The older result leaves one block out.
+    for arm, other in zip(line.cells, same.cells):
+        own = {block: value for (_, _, block), value in line.cells[arm].processes.items()}
+        assert own == {b: v for (_, _, b), v in same.cells[other].processes.items() if b in own}
+
+
+def test_blocks_of_two_machines_are_no_pair(tmp_path):
+    def apart(rows):
+        for row in rows[1:]:
+            if row[8] == "stealing":
+                row[14] = "n9"
+
+    results = result_files.read([merged(tmp_path, change=apart)])
+    for line in results.select("overhead/external-add", "ns_per_op"):
+        for arm, cell in line.cells.items():
+            assert (cell.ratio is None) == (arm.subject.name in ("stealing", "foundation"))
+
+
+def test_kinds(tmp_path):
+    results = result_files.read([merged(tmp_path)])
+    found = machines.machines(results)
+    assert [(kind, hosts) for kind, hosts in found.kinds] == [
+        ("Quick CPU, 2 CPUs", ["n1", "n2"]),
+        ("Slow <b> CPU, 2 CPUs", ["n3"]),
+    ]
+    assert found.sentence.startswith("on 3 machines of 2 kinds: 2 x Quick CPU, 2 CPUs (n1, n2); 1 x Slow")
+    differing, compared = machines.disagreements(results, found)
+    assert compared > 20 and not differing
+
+
+def test_kinds_that_disagree(tmp_path):
+    results = result_files.read([merged(tmp_path, slower=3.0)])
+    differing, compared = machines.disagreements(results, machines.machines(results))
+    ours = [one for one in differing if one.arm.subject.name == "stealing"]
+    assert ours and ours == differing and len(differing) < compared
+    assert all(2 < one.distance < 4.5 for one in differing)
+    assert differing == sorted(differing, key=lambda one: -one.distance)
+
+
+@pytest.mark.parametrize(
+    "slower, words", [(1.0, "The kinds of machines agree"), (3.0, "disagree by more than their intervals")]
+)
+def test_the_page_names_machines(tmp_path, slower, words):
+    assert main([merged(tmp_path, slower=slower), "--no-pictures", "--output", str(tmp_path / "out")]) == 0
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert "on 3 machines of 2 kinds" in page and "ratios pair blocks of one machine" in page
+    assert words in page
+    for host in HOSTS:
+        assert f"<td>{host}</td>" in page or f">{host}<" in page
+    assert "Slow &lt;b&gt; CPU" in page and "Slow <b> CPU" not in page
+    # The shards of one plan are no mixture of runs.
+    assert "of more than one run" not in page
+
+
+def test_one_machine_is_not_named(tmp_path):
+    assert main([merged(tmp_path, hosts={"n1": "A"}), "--no-pictures", "--output", str(tmp_path / "out")]) == 0
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert "machines of" not in page and "kinds of machines" not in page
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda record: record.update(machines={}),
+        lambda record: record.update(machines=[{"host": 1}]),
+        lambda record: record["machines"][0].update(cpus_allowed=True),
+        lambda record: record.update(shards=[{}]),
+    ],
+)
+def test_bad_environments(tmp_path, capsys, change):
+    path = merged(tmp_path)
+    beside = tmp_path / "all.env.json"
+    record = json.loads(beside.read_text())
+    change(record)
+    beside.write_text(json.dumps(record))
+    assert main([path, "--output", str(tmp_path / "out")]) == 65
+    lines = capsys.readouterr().err.strip().splitlines()
+    assert len(lines) == 1 and "all.env.json" in lines[0]
+    assert not (tmp_path / "out").exists()
+
+
+def test_rows_of_a_run_that_was_not_merged(tmp_path, capsys):
+    def foreign(rows):
+        rows[5][1] = "run-n7"
+
+    assert main([merged(tmp_path, change=foreign), "--output", str(tmp_path / "out")]) == 65
+    assert "run-n7" in capsys.readouterr().err
+
+
+def test_swift_pairs_the_same(tmp_path, opbench):
+    """opbench compare and the report agree on ratios of merged results, and on what it is that kinds disagree about."""
+    import subprocess
+
+    from opbench_report.data.comparison import compare
+
+    path = merged(tmp_path, slower=3.0)
+    results = result_files.read([path])
+    done = subprocess.run([opbench, "compare", path, "--format", "json"], capture_output=True, text=True, check=True)
+    theirs = json.loads(done.stdout)
+    ours = compare(results, "foundation")
+    key = lambda one: (one["benchmark"], one["params"], one["backend"], one["workers"])
+    swift = {key(one): one for one in theirs["lines"]}
+    for one in ours.lines:
+        other = swift[(one.benchmark, one.params, one.arm.subject.name, one.arm.workers)]
+        assert other["n"] == one.ratio.count
+        assert other["ratio"] == pytest.approx(one.ratio.median, rel=1e-12)
+        assert other["lower"] == pytest.approx(one.ratio.low, rel=1e-12)
+    means = {(one["backend"], one["workers"]): one for one in theirs["geometric_means"]}
+    for arm, _, mean in ours.means:
+        other = means[(arm.subject.name, arm.workers)]
+        assert other["ratio"] == pytest.approx(mean.ratio, rel=1e-12)
+        assert other["lower"] == pytest.approx(mean.low, rel=1e-9)
+    assert theirs["machines"] == {kind: hosts for kind, hosts in machines.machines(results).kinds}
+    differing, _ = machines.disagreements(results, machines.machines(results))
+    assert len(theirs["kinds_disagree"]) == len(differing)
+
+
+def test_what_is_kept_has_no_places(tmp_path):
+    from opbench_report.data.source import read_source
+    from opbench_report.published import kept
+
+    path = merged(tmp_path)
+    beside = tmp_path / "all.env.json"
+    record = json.loads(beside.read_text())
+    for one in record["shards"]:
+        one["arguments"] = ["/somewhere/opbench", "run", "--output", "/home/somebody/shard.csv"]
+    beside.write_text(json.dumps(record))
+    kept.keep(read_source(path), str(tmp_path / "kept.csv.gz"))
+    text = (tmp_path / "kept.env.json").read_text()
+    assert "somewhere" not in text and "somebody" not in text
+    assert {one["host"] for one in json.loads(text)["machines"]} == set(HOSTS)
