@@ -39,6 +39,10 @@ let package = Package(
       swiftSettings: settings),
     // The decisions of the pools: values and pure functions.
     .target(name: "Scheduling", path: "Sources/Scheduling", swiftSettings: settings),
+    // A pool of virtual threads with a virtual clock: what the simulation and the deterministic backend share.
+    .target(
+      name: "VirtualScheduling", dependencies: ["Scheduling", "Primitives"], path: "Sources/VirtualScheduling",
+      exclude: ["README.md"], swiftSettings: settings),
     .target(
       name: "ThreadPoolBackend", dependencies: ["OperationCore", "Scheduling", "Primitives", "CPlatform"],
       path: "Sources/ThreadPoolBackend", exclude: ["README.md"],
@@ -94,6 +98,9 @@ let package = Package(
     .testTarget(
       name: "SchedulingTests", dependencies: ["Scheduling", "Operations", "TestSupport"], path: "Tests/SchedulingTests",
       swiftSettings: settings),
+    .testTarget(
+      name: "VirtualSchedulingTests", dependencies: ["VirtualScheduling", "Scheduling", "StealingBackend"],
+      path: "Tests/VirtualSchedulingTests", swiftSettings: settings),
     .testTarget(
       name: "StealingBackendTests", dependencies: ["StealingBackend", "Scheduling", "TestSupport"],
       path: "Tests/StealingBackendTests",
