@@ -12,6 +12,8 @@ let package = Package(
   name: "opbench",
   products: [
     .library(name: "Operations", targets: ["Operations"]),
+    // For tests: a backend whose order follows from a seed.
+    .library(name: "DeterministicOperations", targets: ["DeterministicOperations"]),
     // For benchmarks of one's own, held by the same gate.
     .library(name: "Laboratory", targets: ["Laboratory"]),
   ],
@@ -55,6 +57,10 @@ let package = Package(
       name: "Operations",
       dependencies: ["OperationCore", "Scheduling", "DispatchBackend", "ThreadPoolBackend", "StealingBackend"],
       path: "Sources/Operations", swiftSettings: settings),
+    .target(
+      name: "DeterministicOperations",
+      dependencies: ["OperationCore", "Scheduling", "VirtualScheduling", "Primitives", "CPlatform"],
+      path: "Sources/DeterministicOperations", exclude: ["README.md"], swiftSettings: settings),
 
     // The laboratory. CJemalloc has no pkgConfig entry: that would link jemalloc wherever it is installed, and timed processes
     // must keep the system's allocator. The counting process alone gets it, preloaded from where pkg-config says it is.
