@@ -93,7 +93,9 @@ let package = Package(
         .product(name: "ArgumentParser", package: "swift-argument-parser", condition: laboratory),
       ],
       path: "Benchmarks/opbench", swiftSettings: settings),
-    .target(name: "TestSupport", dependencies: ["Operations"], path: "Tests/TestSupport", swiftSettings: settings),
+    .target(
+      name: "TestSupport", dependencies: ["Operations", "DeterministicOperations"], path: "Tests/TestSupport",
+      swiftSettings: settings),
     .testTarget(
       name: "PrimitivesTests", dependencies: ["Primitives", "CPlatform", "StressEngine", "TestSupport"],
       path: "Tests/PrimitivesTests", swiftSettings: settings),
@@ -107,6 +109,10 @@ let package = Package(
     .testTarget(
       name: "VirtualSchedulingTests", dependencies: ["VirtualScheduling", "Scheduling", "StealingBackend"],
       path: "Tests/VirtualSchedulingTests", swiftSettings: settings),
+    .testTarget(
+      name: "DeterministicOperationsTests",
+      dependencies: ["DeterministicOperations", "Operations", "VirtualScheduling", "TestSupport"],
+      path: "Tests/DeterministicOperationsTests", swiftSettings: settings),
     .testTarget(
       name: "StealingBackendTests", dependencies: ["StealingBackend", "Scheduling", "TestSupport"],
       path: "Tests/StealingBackendTests",
@@ -130,14 +136,17 @@ let package = Package(
       swiftSettings: settings),
     // Random programs against a sequential reference model: an engine that a test and a small program share.
     .target(
-      name: "DifferentialEngine", dependencies: ["OperationCore", "Operations", "TestSupport"],
+      name: "DifferentialEngine",
+      dependencies: [
+        "OperationCore", "Operations", "DeterministicOperations", "VirtualScheduling", "Scheduling", "TestSupport",
+      ],
       path: "Tests/Differential/Engine", exclude: ["README.md"], swiftSettings: settings),
     .executableTarget(
       name: "DifferentialRunner", dependencies: ["DifferentialEngine", "TestSupport"],
       path: "Tests/Differential/Runner", swiftSettings: settings),
     .testTarget(
-      name: "DifferentialTests", dependencies: ["DifferentialEngine", "TestSupport"], path: "Tests/Differential/Tests",
-      swiftSettings: settings),
+      name: "DifferentialTests", dependencies: ["DifferentialEngine", "DeterministicOperations", "TestSupport"],
+      path: "Tests/Differential/Tests", swiftSettings: settings),
     // Calls whose cost must not grow with a square: a test judges them, and a small program shows their curves.
     .target(name: "GrowingCalls", dependencies: ["Operations"], path: "Tests/Growth/Calls", swiftSettings: settings),
     .executableTarget(
@@ -181,7 +190,10 @@ let package = Package(
     // What needs a process of its own: traps, the main queue's thread, signals, refused descriptors, threads and memory.
     .executableTarget(
       name: "ProcessScenarios",
-      dependencies: ["Operations", "TestSupport", "StealingBackend", "ThreadPoolBackend", "DispatchBackend"],
+      dependencies: [
+        "Operations", "DeterministicOperations", "TestSupport", "StealingBackend", "ThreadPoolBackend",
+        "DispatchBackend",
+      ],
       path: "Tests/Processes/Scenarios", swiftSettings: settings),
     .testTarget(
       name: "ProcessTests", dependencies: ["ProcessScenarios", "ReadmeSample", "TutorialSample", "TestSupport"],

@@ -71,11 +71,20 @@ extension DeterministicBackend {
   func host<Result, Failure: Error>(
     _ body: (DeterministicBackend) throws(Failure) -> Result
   ) throws(Failure) -> Result {
+    let outcome: Swift.Result<Result, Failure>
+    do throws(Failure) { outcome = .success(try hosting { () throws(Failure) in try body(self) }) } catch {
+      outcome = .failure(error)
+    }
+    shutdown()
+    return try outcome.get()
+  }
+
+  /// Runs `body` with the calling thread as a thread of this backend's user.
+  package func hosting<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
     let host = HostThread(self)
     var outcome: Swift.Result<Result, Failure>?
     WorkerLocal.become(host, of: host) {
-      do throws(Failure) { outcome = .success(try body(self)) } catch { outcome = .failure(error) }
-      shutdown()
+      do throws(Failure) { outcome = .success(try body()) } catch { outcome = .failure(error) }
     }
     return try outcome.unsafelyUnwrapped.get()
   }

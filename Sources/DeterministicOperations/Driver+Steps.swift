@@ -91,6 +91,7 @@ extension Driver {
   /// Called under `lock`. The waiter goes on when its timer is chosen.
   /// - Parameter time: when at the earliest; nil: now.
   func makeReady(_ waiter: Waiter, at time: Int64? = nil) {
+    waiter.forgetCondition()
     let timer = lock.state.pool.schedule(at: time ?? lock.state.pool.now)
     waiter.timer = timer
     lock.state.timers[timer] = .turn(waiter)
@@ -128,7 +129,7 @@ extension Driver {
   /// Called under `lock`. A guest does not wait any more.
   func leave(_ guest: Waiter) {
     lock.state.guests -= 1
-    if guest.condition.allowsTime { lock.state.guestsWithTime -= 1 }
+    if guest.allowsTime { lock.state.guestsWithTime -= 1 }
   }
 
   /// Those whose condition holds become ready, in the order in which they began to wait.
@@ -204,7 +205,7 @@ extension Driver {
     var text = "nothing has run for 5 s: \(lock.state.guests) outside and \(waiting.count { $0.strand != nil }) inside wait"
     if lock.state.adrift > 0 { text += ", \(lock.state.adrift) bodies block without the backend's knowledge" }
     if let next = pool.nextTime {
-      text += "; the clock stands at \(Duration.nanoseconds(pool.now)), and goes to \(Duration.nanoseconds(next)) only with"
+      text += "; the clock stands at \(Duration.nanoseconds(pool.now).inMilliseconds), and goes to \(Duration.nanoseconds(next).inMilliseconds) only with"
       text += " advance(by:) or run(until:), because advancesByItself is off"
     }
     return text + ". Only a thread outside can end this."

@@ -83,7 +83,7 @@ extension Driver {
   private func enter(_ waiter: Waiter) {
     if waiter.strand == nil {
       lock.state.guests += 1
-      if waiter.condition.allowsTime { lock.state.guestsWithTime += 1 }
+      if waiter.allowsTime { lock.state.guestsWithTime += 1 }
     }
     switch waiter.condition {
     case .turn: makeReady(waiter)
@@ -162,6 +162,7 @@ extension Driver {
     (lock.state.waiting, lock.state.resting, lock.state.timers) = ([], [], [:])
     for waiter in left {
       waiter.timer = nil
+      waiter.forgetCondition()
       waiter.hasTurn.store(true, ordering: .releasing)
       waiter.seat?.parker.unpark()
     }
@@ -186,7 +187,7 @@ extension Condition {
     switch self {
     case .turn: "lets others go on"
     case .holds: "waits"
-    case .time(let time): "goes on at \(Duration.nanoseconds(time))"
+    case .time(let time): "goes on at \(Duration.nanoseconds(time).inMilliseconds)"
     case .rest: "waits until nothing is left"
     }
   }

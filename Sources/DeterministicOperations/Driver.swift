@@ -319,7 +319,7 @@ final class Driver: @unchecked Sendable {
     defer { lock.unlock() }
     if case .strand(let holder) = lock.state.holder, holder === strand, strand.visits == visits {
       complain(
-        "a body has slept for \(Duration.nanoseconds(Int64(patience))) in something that the backend does not know, such"
+        "a body has slept for \(Duration.nanoseconds(Int64(patience)).inMilliseconds) in something that the backend does not know, such"
           + " as a semaphore: others go on beside it, and from here on the run is not that of its seed")
       setAdrift(strand)
     }

@@ -21,15 +21,10 @@ import VirtualScheduling
 /// import Operations
 ///
 /// try forEachSeed(0..<100) { backend in
-///   var total = 0
 ///   let queue = OperationQueue()
-///   queue.maxConcurrentOperationCount = 1
-///   let sum = UnsafeMutablePointer<Int>.allocate(capacity: 1)
-///   sum.initialize(to: 0)
-///   for number in 1...10 { queue.addOperation { sum.pointee += number } }
+///   for number in 1...10 { queue.addOperation { backend.work(for: .milliseconds(number)) } }
 ///   queue.waitUntilAllOperationsAreFinished()
-///   total = sum.pointee
-///   precondition(total == 55)
+///   precondition(backend.now < .milliseconds(56))
 /// }
 /// ```
 /// - Parameters:

@@ -54,7 +54,9 @@ enum Condition {
 final class Waiter: @unchecked Sendable {
   // Sendable: constants, an atomic, and fields that are touched under the lock of the driver.
 
-  let condition: Condition
+  /// Becomes `turn` when the waiter is ready: the closure of a wait must be gone when the wait returns.
+  private(set) var condition: Condition
+  let allowsTime: Bool
   let strand: Strand?
   /// The thread that waits; nil for a task.
   let seat: Seat?
@@ -69,10 +71,13 @@ final class Waiter: @unchecked Sendable {
     resume: (@Sendable (_ isCancelled: Bool) -> Void)? = nil
   ) {
     self.condition = condition
+    allowsTime = condition.allowsTime
     self.strand = strand
     self.seat = seat
     self.resume = resume
   }
+
+  func forgetCondition() { condition = .turn }
 }
 
 /// A real thread of the backend.

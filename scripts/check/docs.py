@@ -24,7 +24,10 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-CATALOGUES = ("Sources/Operations/Operations.docc", "Benchmarks/Laboratory/Laboratory.docc")
+CATALOGUES = (
+    "Sources/Operations/Operations.docc", "Sources/DeterministicOperations/DeterministicOperations.docc",
+    "Benchmarks/Laboratory/Laboratory.docc",
+)
 PORTING, CONTRACT = f"{CATALOGUES[0]}/PortingFromFoundation.md", "Sources/OperationCore/CONTRACT.md"
 # Rows that mention Foundation without a difference in behaviour: it traps in the same words, calls the same overrides, or is older.
 SAME_AS_FOUNDATION = {23, 42}
@@ -32,9 +35,15 @@ SAME_AS_FOUNDATION = {23, 42}
 SHOWN_TYPES = tuple(
     f"Sources/OperationCore/{name}.swift"
     for name in ("Operation/Operation", "Operation/BlockOperation", "Operation/AsynchronousOperation", "Queue/OperationQueue")
+) + tuple(
+    f"Sources/DeterministicOperations/{name}.swift"
+    for name in ("DeterministicBackend", "DeterministicBackend+Time", "DeterministicClock", "DeterministicOperations", "Seeds")
 )
 PRODUCTS = ("opbench", "ReadmeSample", "DifferentialRunner", "StressRunner")
-LIBRARY = ("CPlatform", "Primitives", "Scheduling", "OperationCore", "DispatchBackend", "ThreadPoolBackend", "StealingBackend", "Operations")
+LIBRARY = (
+    "CPlatform", "Primitives", "Scheduling", "OperationCore", "DispatchBackend", "ThreadPoolBackend", "StealingBackend", "Operations",
+    "VirtualScheduling", "DeterministicOperations",
+)
 SECONDS = 180
 
 # (what a command is, what is run for it, why). The first that matches counts. \\1 is the rest of the command.
