@@ -25,7 +25,7 @@ import Testing
           let pool = VirtualPool(
             workers: workers, strategy: strategy, costs: costs, choices: VirtualChoices(seed: seed), measuresRank: true)
           for job in 1...40 as ClosedRange<UInt> { pool.submit(job, level: Int(job % 5)) }
-          pool.submit((41...200 as ClosedRange<UInt>).map { ($0, Int($0 % 5)) })
+          pool.submit((41...200 as ClosedRange<UInt>).map { (job: $0, level: Int($0 % 5)) })
           let begun = runAll(pool)
           #expect(begun.map(\.job).sorted() == Array(1...200), "\(strategy) \(workers) \(seed)")
           #expect(pool.queuedCount == 0 && pool.statistics.jobs == 200)

@@ -43,24 +43,24 @@ package final class VirtualPool {
   package let topology: VirtualTopology
   package var choices: VirtualChoices
   /// The virtual time, in nanoseconds.
-  package private(set) var now: Int64 = 0
+  package internal(set) var now: Int64 = 0
 
   let fairnessInterval: Int
   private let threadLimit: Int
   /// Whether steps take time: otherwise searches and the monitor take none either.
   let isTimed: Bool
 
-  private var heap = EventHeap()
-  private var present = PresentEvents()
-  private var eventCount: UInt64 = 0
-  private var timers: Set<Int> = []
-  private var timerCount = 0
+  var heap = EventHeap()
+  var present = PresentEvents()
+  var eventCount: UInt64 = 0
+  var timers: Set<Int> = []
+  var timerCount = 0
 
   var workers: [VirtualWorker] = []
   /// Sleeping workers, the latest sleeper last.
   var sleepers = WorkerRing()
   /// Workers that watch the lists, in no order.
-  private var watchers: [Int] = []
+  var watchers: [Int] = []
   /// How many threads search, sleep, and are blocked; all others of `workers` run jobs or are on their way.
   var searching = 0
   var blocked = 0
@@ -69,7 +69,7 @@ package final class VirtualPool {
   /// The worker that acts; -1 for a thread outside.
   var actor = -1
   var isMonitorArmed = false
-  private var lastMonitorLook = Int64.min / 2
+  var lastMonitorLook = Int64.min / 2
 
   var lists: StealingLists
   var shared: SharedList
@@ -151,12 +151,14 @@ package final class VirtualPool {
     }
   }
 
-  /// Submits jobs that became ready together, in their order. See `submit(_:level:by:)`.
+  /// Submits jobs that became ready together, in their order. See `submit(_:level:by:)`. From outside they go in with one
+  /// exchange, linked to each other: each but the first costs what a moved job costs.
   @discardableResult
-  package func submit(_ jobs: some Collection<(job: UInt, level: Int)>, by worker: Int? = nil) -> Int64 {
+  package func submit(_ jobs: [(job: UInt, level: Int)], by worker: Int? = nil) -> Int64 {
     if jobs.isEmpty { return 0 }
     return acting(worker) {
-      spent += (worker == nil ? costs.submit : costs.add) * Int64(jobs.count)
+      let further = worker == nil ? costs.move : costs.add
+      spent += (worker == nil ? costs.submit : costs.add) + further * Int64(jobs.count - 1)
       let jobs = jobs.map { made($0.job, level: $0.level) }
       switch strategy {
       case .stealing: submitStealing(jobs)
@@ -244,52 +246,6 @@ package final class VirtualPool {
   /// Jobs that wait in lists.
   package var queuedCount: Int { queued }
 
-  // MARK: - Time
-
-  /// When something happens next; nil for never. O(1), amortised.
-  package var nextTime: Int64? {
-    dropStale()
-    return present.isEmpty ? heap.first?.time : now
-  }
-
-  /// Goes on to the next event that is the caller's affair.
-  /// - Parameter limit: the latest time to which the clock may go.
-  /// - Returns: nil when nothing happens by itself up to then. The clock stays at the last event.
-  package func next(until limit: Int64 = .max) -> VirtualStep? {
-    while let time = nextTime, time <= limit {
-      if present.isEmpty {
-        now = time
-        while let event = heap.first, event.time == time {
-          _ = heap.popFirst()
-          present.append(event)
-        }
-      }
-      let event = present.take(choices.pick(below: present.count))
-      if isStale(event) { continue }
-      if let step = handle(event) { return step }
-    }
-    return nil
-  }
-
-  /// Sets the clock forward. Traps when an event is due before that time, or when the time is past.
-  package func advance(to time: Int64) {
-    precondition(time >= now, "a virtual clock does not go back")
-    precondition(nextTime.map { $0 >= time } ?? true, "an event is due before \(time)")
-    now = time
-  }
-
-  /// A timer that `next` gives when it is due.
-  /// - Returns: the number of the timer.
-  package func schedule(at time: Int64) -> Int {
-    timerCount += 1
-    timers.insert(timerCount)
-    push(Event(time: max(now, time), number: 0, kind: .timer, subject: timerCount, epoch: 0))
-    return timerCount
-  }
-
-  /// Cancels a timer. Does nothing when it was due already.
-  package func cancel(timer: Int) { timers.remove(timer) }
-
   /// What the threads have done so far; O(workers).
   package var statistics: VirtualStatistics {
     var all = VirtualStatistics()
@@ -304,7 +260,7 @@ package final class VirtualPool {
     return all
   }
 
-  // MARK: - For the other files
+  // MARK: - What the other files use
 
   private func expectRunning(_ worker: Int) {
     precondition(
@@ -319,7 +275,7 @@ package final class VirtualPool {
   }
 
   /// A thread acts: what it does takes time, from what it owes on.
-  private func begin(_ worker: Int) {
+  func begin(_ worker: Int) {
     actor = worker
     spent = worker < 0 ? 0 : workers[worker].owed
   }
@@ -354,60 +310,6 @@ package final class VirtualPool {
   private func countRank(_ error: Int) {
     rankErrors += error
     worstRankError = max(worstRankError, error)
-  }
-
-  /// An event of a worker takes the place of the worker's earlier one.
-  func schedule(_ kind: Event.Kind, _ worker: Int, at time: Int64) {
-    workers[worker].epoch &+= 1
-    push(Event(time: time, number: 0, kind: kind, subject: worker, epoch: workers[worker].epoch))
-  }
-
-  private func push(_ event: Event) {
-    var event = event
-    eventCount += 1
-    event.number = eventCount
-    if event.time <= now { present.append(event) } else { heap.push(event) }
-  }
-
-  private func isStale(_ event: Event) -> Bool {
-    switch event.kind {
-    case .monitor: false
-    case .timer: !timers.contains(event.subject)
-    default: workers[event.subject].epoch != event.epoch
-    }
-  }
-
-  private func dropStale() {
-    while let event = present.first, isStale(event) { _ = present.take(0) }
-    guard present.isEmpty else { return }
-    while let event = heap.first, isStale(event) { _ = heap.popFirst() }
-  }
-
-  private func handle(_ event: Event) -> VirtualStep? {
-    switch event.kind {
-    case .timer:
-      timers.remove(event.subject)
-      return .timer(event.subject)
-    case .begin:
-      let worker = event.subject
-      workers[worker].state = .running
-      workers[worker].counts.jobs += 1
-      return .run(worker: worker, job: workers[worker].job.word)
-    case .bodyEnds: return .ended(worker: event.subject, job: workers[event.subject].job.word)
-    case .monitor:
-      begin(-1)
-      lookAsMonitor()
-    case .look, .notice, .searchEnds:
-      begin(event.subject)
-      workers[event.subject].owed = 0
-      spent = 0
-      switch event.kind {
-      case .look: look(event.subject)
-      case .notice: notice(event.subject)
-      default: searchEnds(event.subject)
-      }
-    }
-    return nil
   }
 
   /// Begins a job at the time that the acting thread has reached.
@@ -454,75 +356,5 @@ package final class VirtualPool {
     let start = max(now + spent, heldUntil)
     heldUntil = start + costs.list
     spent = heldUntil - now
-  }
-
-  // MARK: - Watching
-
-  /// A job was made visible: one of the threads that watch notices it.
-  func notifyWatcher() {
-    guard !watchers.isEmpty else { return }
-    let worker = watchers[choices.pick(below: watchers.count)]
-    stopWatching(worker)
-    workers[worker].state = .looking
-    schedule(.notice, worker, at: now + spent + costs.look)
-  }
-
-  /// A thread without a job watches the lists for as long as its strategy says.
-  func watch(_ worker: Int) {
-    workers[worker].isLongSearch = false
-    let times = strategy.search.times
-    workers[worker].searchEnd = now + (isTimed ? spent + Int64(times.short) : 0)
-    watchOn(worker)
-  }
-
-  /// The same with the time that is left.
-  func watchOn(_ worker: Int) {
-    workers[worker].state = .watching
-    workers[worker].watchIndex = watchers.count
-    watchers.append(worker)
-    schedule(.searchEnds, worker, at: max(now, workers[worker].searchEnd))
-  }
-
-  private func stopWatching(_ worker: Int) {
-    let index = workers[worker].watchIndex
-    let last = watchers.removeLast()
-    if last != worker {
-      watchers[index] = last
-      workers[last].watchIndex = index
-    }
-    workers[worker].watchIndex = -1
-  }
-
-  private func searchEnds(_ worker: Int) {
-    stopWatching(worker)
-    if !workers[worker].isLongSearch, workers[worker].patience.goesOn() {
-      workers[worker].isLongSearch = true
-      let times = strategy.search.times
-      workers[worker].searchEnd += isTimed ? max(0, Int64(times.long) - Int64(times.short)) : 0
-      return watchOn(worker)
-    }
-    foundNothing(worker)
-  }
-
-  // MARK: - The monitor
-
-  /// Has the monitor look whether a queued successor needs a thread. The first look comes at once, as fast as a woken
-  /// thread; two looks are a millisecond apart.
-  func armMonitor() {
-    guard !isMonitorArmed else { return }
-    isMonitorArmed = true
-    let soon = now + spent + costs.wakeLatency
-    let time = isTimed ? max(soon, lastMonitorLook + 1_000_000) : now
-    push(Event(time: time, number: 0, kind: .monitor, subject: -1, epoch: 0))
-  }
-
-  private func lookAsMonitor() {
-    isMonitorArmed = false
-    lastMonitorLook = now
-    guard queued > 0 else { return }
-    switch strategy {
-    case .stealing: activate(wanted: 1)
-    case .threadPool: activateShared(queued)
-    }
   }
 }
