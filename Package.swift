@@ -81,6 +81,12 @@ let package = Package(
     .target(
       name: "Workloads", dependencies: ["Harness", "Subjects"], path: "Benchmarks/Workloads", swiftSettings: settings),
     .target(
+      name: "Simulation",
+      dependencies: [
+        "VirtualScheduling", "Scheduling", "Primitives", "Operations", "Harness", "Subjects", "Workloads",
+      ],
+      path: "Benchmarks/Simulation", swiftSettings: settings),
+    .target(
       name: "Laboratory",
       dependencies: [
         "Harness", .product(name: "ArgumentParser", package: "swift-argument-parser", condition: laboratory),
@@ -89,7 +95,7 @@ let package = Package(
     .executableTarget(
       name: "opbench",
       dependencies: [
-        "Harness", "Operations", "Subjects", "Workloads", "Laboratory",
+        "Harness", "Operations", "Subjects", "Workloads", "Laboratory", "Simulation", "VirtualScheduling",
         .product(name: "ArgumentParser", package: "swift-argument-parser", condition: laboratory),
       ],
       path: "Benchmarks/opbench", swiftSettings: settings),
@@ -164,6 +170,10 @@ let package = Package(
     .testTarget(
       name: "WorkloadsTests", dependencies: ["Harness", "Subjects", "Workloads", "LaboratorySupport"],
       path: "Tests/WorkloadsTests", swiftSettings: settings),
+    .testTarget(
+      name: "SimulationTests",
+      dependencies: ["Simulation", "VirtualScheduling", "Scheduling", "Harness", "Workloads", "LaboratorySupport"],
+      path: "Tests/SimulationTests", swiftSettings: settings),
     .testTarget(
       name: "LaboratoryTests", dependencies: ["Harness", "Laboratory", "LaboratorySupport"],
       path: "Tests/LaboratoryTests", swiftSettings: settings),
