@@ -195,7 +195,8 @@ let package = Package(
       path: "Tests/Parsers/Tests", swiftSettings: settings),
     // The contract: one suite, every backend.
     .testTarget(
-      name: "BackendConformanceTests", dependencies: ["GrowingCalls", "Operations", "TestSupport"],
+      name: "BackendConformanceTests",
+      dependencies: ["GrowingCalls", "Operations", "DeterministicOperations", "TestSupport"],
       path: "Tests/BackendConformanceTests", swiftSettings: settings),
     // What needs a process of its own: traps, the main queue's thread, signals, refused descriptors, threads and memory.
     .executableTarget(

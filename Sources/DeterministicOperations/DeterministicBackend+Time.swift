@@ -12,26 +12,29 @@ extension DeterministicBackend {
   ///
   /// Outside of the backend's jobs the call is `advance(by:)`. Traps when the duration is negative.
   public func work(for duration: Duration) {
-    let time = checked(duration, "work(for:)")
-    if driver.isInJob { driver.wait(for: .time(driver.now(after: time)), givesPlace: false) } else { advance(by: duration) }
+    pass(checked(duration, "work(for:)"), givesPlace: false)
   }
 
   /// Sleeps for virtual time, as a body that waits for a device: another virtual worker may take the place.
   ///
   /// Outside of the backend's jobs the call is `advance(by:)`. Traps when the duration is negative.
   public func sleep(for duration: Duration) {
-    let time = checked(duration, "sleep(for:)")
-    if driver.isInJob { driver.wait(for: .time(driver.now(after: time)), givesPlace: true) } else { advance(by: duration) }
+    pass(checked(duration, "sleep(for:)"), givesPlace: true)
   }
 
-  /// Lets others go on here, if the seed says so: a place where a real thread could be interrupted. No virtual time passes,
-  /// unless others let time pass.
+  private func pass(_ nanoseconds: Int64, givesPlace: Bool) {
+    let end = driver.now(after: nanoseconds)
+    driver.wait(for: driver.isInJob ? .time(end) : .rest(upTo: end), givesPlace: givesPlace)
+  }
+
+  /// Lets others go on here, if the seed says so: a place where a real thread could be interrupted. No virtual time
+  /// passes, unless others let time pass.
   ///
   /// Inside a job other workers may run. In the body of a test jobs may run.
   public func yield() { driver.wait(for: .turn, givesPlace: false) }
 
-  /// Waits until a condition of yours holds, and lets others go on meanwhile: in place of a semaphore, which the backend
-  /// would not know.
+  /// Waits until a condition of yours holds, and lets others go on meanwhile: in place of a semaphore, which the
+  /// backend would not know.
   ///
   /// The condition is looked at after each step, and every few milliseconds of real time while nothing happens.
   /// - Parameter condition: called on any thread of the backend. Must not block, and must not call this backend.
@@ -39,30 +42,30 @@ extension DeterministicBackend {
 
   // MARK: - In tests
 
-  /// Runs jobs until nothing is left that can run. With `advancesByItself` the clock goes on as far as there are events.
-  /// Operations that wait for a thread outside may be left. Traps inside a job.
+  /// Runs jobs until nothing is left that can run. With `advancesByItself` the clock goes on as far as there are
+  /// events. Operations that wait for a thread outside may be left. Traps inside a job.
   public func run() {
     checkOutside("run()")
     driver.wait(for: .rest(upTo: nil), givesPlace: false)
   }
 
-  /// Runs everything that happens up to `instant`, and sets the clock to it. Traps inside a job, and when the instant is
-  /// past.
+  /// Runs everything that happens up to `instant`, and sets the clock to it. Traps inside a job, and when the instant
+  /// is past.
   public func run(until instant: DeterministicClock.Instant) {
     checkOutside("run(until:)")
     checkNotPast(instant)
     driver.wait(for: .rest(upTo: instant.offset.wholeNanoseconds), givesPlace: false)
   }
 
-  /// Runs everything that happens in the next `duration` of virtual time, and sets the clock to its end. Traps inside a job,
-  /// and when the duration is negative.
+  /// Runs everything that happens in the next `duration` of virtual time, and sets the clock to its end. Traps inside a
+  /// job, and when the duration is negative.
   public func advance(by duration: Duration) {
     checkOutside("advance(by:)")
     driver.wait(for: .rest(upTo: driver.now(after: checked(duration, "advance(by:)"))), givesPlace: false)
   }
 
-  /// Calls a block when so much virtual time has passed: for the finish of an asynchronous operation. The block runs on a
-  /// thread of the backend, outside of all virtual workers, and may wait. `shutdown()` drops blocks that no operation
+  /// Calls a block when so much virtual time has passed: for the finish of an asynchronous operation. The block runs on
+  /// a thread of the backend, outside of all virtual workers, and may wait. `shutdown()` drops blocks that no operation
   /// needs any more. Traps when the duration is negative, and after `shutdown()`.
   ///
   /// ```swift
@@ -81,7 +84,8 @@ extension DeterministicBackend {
     driver.run(after: checked(duration, "after(_:)"), block)
   }
 
-  /// Notes something of yours among the steps, such as a value that a body has read: `checksDeterminism` then compares it.
+  /// Notes something of yours among the steps, such as a value that a body has read: `checksDeterminism` then compares
+  /// it.
   public func note(_ text: @autoclosure () -> String) {
     let strand = driver.currentCarrier?.strand
     guard driver.lock.withLock({ driver.lock.state.records.isOn }) else { return }
@@ -109,7 +113,9 @@ extension DeterministicBackend {
 
 /// A duration in nanoseconds. Traps when it is negative.
 func checked(_ duration: Duration, _ call: String) -> Int64 {
-  if duration < .zero { fatalError("Operations: deterministic: \(call) needs a duration of 0 or more, not \(duration)") }
+  if duration < .zero {
+    fatalError("Operations: deterministic: \(call) needs a duration of 0 or more, not \(duration)")
+  }
   return duration.wholeNanoseconds
 }
 

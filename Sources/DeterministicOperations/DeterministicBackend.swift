@@ -5,9 +5,9 @@ import VirtualScheduling
 
 /// Runs operations in an order that a seed decides, with a clock of its own: for tests.
 ///
-/// The backend imitates a pool with some workers. One thread goes on at a time. Whatever real threads leave open is a choice
-/// of the seed: which worker is first, who wins a race for a job, and when a thread that waited goes on. So the same seed
-/// gives the same order, on every machine.
+/// The backend imitates a pool with some workers. One thread goes on at a time. Whatever real threads leave open is a
+/// choice of the seed: which worker is first, who wins a race for a job, and when a thread that waited goes on. So the
+/// same seed gives the same order, on every machine.
 ///
 /// ```swift
 /// import DeterministicOperations
@@ -23,13 +23,13 @@ import VirtualScheduling
 /// Tests mostly use `withDeterministicOperations(seed:)` and `forEachSeed(_:)`, which make the backend, let nothing run
 /// beside the body of the test, and shut the backend down.
 ///
-/// *What is decided by the seed*: the order of everything that happens on the backend's own threads, as long as each body
-/// waits only with the waits of this library and of this backend. *What is not*: when threads outside add or finish
-/// operations, and what a body does that blocks in something else. A body that sleeps for `patience` in something else is
-/// left to itself, and others go on beside it.
+/// *What is decided by the seed*: the order of everything that happens on the backend's own threads, as long as each
+/// body waits only with the waits of this library and of this backend. *What is not*: when threads outside add or
+/// finish operations, and what a body does that blocks in something else. A body that sleeps for `patience` in
+/// something else is left to itself, and others go on beside it.
 ///
-/// *Steps*: bodies run as a whole, up to the next wait. Each step costs O(log n) for n events, and O(1) more for each thread
-/// that waits. Each operation that waits inside its body keeps a real thread.
+/// *Steps*: bodies run as a whole, up to the next wait. Each step costs O(log n) for n events, and O(1) more for each
+/// thread that waits. Each operation that waits inside its body keeps a real thread.
 public final class DeterministicBackend: Backend {
   /// `deterministic`.
   public let name = "deterministic"
@@ -48,12 +48,12 @@ public final class DeterministicBackend: Backend {
   ///   - strategy: how the imitated pool schedules.
   ///   - seed: what the order follows from.
   ///   - fairnessInterval: see `Fairness`.
-  ///   - runsByItself: whether jobs run as soon as there are some, beside the thread that adds them. If not, jobs run only
-  ///     while a thread waits for them, or calls `run()`, `run(until:)` or `advance(by:)`.
-  ///   - advancesByItself: whether the clock goes on to the next event when nothing is left to do at the present time. If
-  ///     not, only `run(until:)` and `advance(by:)` move the clock.
-  ///   - patience: for how long, in real time, a body may sleep in something that the backend does not know. Then others go
-  ///     on beside the body.
+  ///   - runsByItself: whether jobs run as soon as there are some, beside the thread that adds them. If not, jobs run
+  ///     only while a thread waits for them, or calls `run()`, `run(until:)` or `advance(by:)`.
+  ///   - advancesByItself: whether the clock goes on to the next event when nothing is left to do at the present time.
+  ///     If not, only `run(until:)` and `advance(by:)` move the clock.
+  ///   - patience: for how long, in real time, a body may sleep in something that the backend does not know. Then
+  ///     others go on beside the body.
   ///   - recordsSteps: whether `steps` has the steps. It takes about 100 bytes for each step.
   public convenience init(
     workers: Int = 4, strategy: StealingStrategy = .init(), seed: UInt64,
@@ -109,8 +109,8 @@ public final class DeterministicBackend: Backend {
 
   public func submit(contentsOf jobs: consuming JobList) { driver.submit(jobs.takeAll()) }
 
-  /// A body that blocks in something that the backend does not know. Others go on beside it, and the run is not that of the
-  /// seed any more. `wait(until:)` keeps the order.
+  /// A body that blocks in something that the backend does not know. Others go on beside it, and the run is not that of
+  /// the seed any more. `wait(until:)` keeps the order.
   public func whileBlocked(_ body: () -> Void) { driver.whileBlocked(body) }
 
   /// What has happened so far, in order. Empty unless `recordsSteps` is on.
@@ -136,9 +136,9 @@ public final class DeterministicBackend: Backend {
   /// Real threads started since the backend was made.
   public var threadsCreated: Int { driver.threads.createdCount }
 
-  /// Refuses further jobs from outside (submitting one traps). Runs the queued jobs and the jobs that they add, and lets
-  /// virtual time pass for them. Timers that are then left are dropped, and tasks that sleep on the clock are cancelled.
-  /// Returns when every real thread has ended. Traps inside one of the backend's jobs.
+  /// Refuses further jobs from outside (submitting one traps). Runs the queued jobs and the jobs that they add, and
+  /// lets virtual time pass for them. Timers that are then left are dropped, and tasks that sleep on the clock are
+  /// cancelled. Returns when every real thread has ended. Traps inside one of the backend's jobs.
   public func shutdown() {
     driver.stop()
     driver.threads.join(isOwnThread: driver.currentCarrier != nil)
@@ -178,7 +178,8 @@ extension DeterministicBackend: DrivenBackend {
 extension Backend where Self == DeterministicBackend {
   /// A new deterministic backend that runs by itself.
   public static func deterministic(
-    workers: Int = 4, seed: UInt64, fairnessInterval: Int = Fairness.defaultInterval, strategy: StealingStrategy = .init()
+    workers: Int = 4, seed: UInt64, fairnessInterval: Int = Fairness.defaultInterval,
+    strategy: StealingStrategy = .init()
   ) -> DeterministicBackend {
     DeterministicBackend(workers: workers, strategy: strategy, seed: seed, fairnessInterval: fairnessInterval)
   }

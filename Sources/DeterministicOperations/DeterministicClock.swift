@@ -2,8 +2,8 @@ import Synchronization
 
 /// The virtual time of a `DeterministicBackend`. The time begins at 0, and goes on from event to event.
 ///
-/// A task that sleeps on the clock lets the backend run, as a thread that waits does. The task itself goes on on a thread of
-/// Swift's, beside the backend: what it does then is ordered by the seed only as long as nothing else waits.
+/// A task that sleeps on the clock lets the backend run, as a thread that waits does. The task itself goes on on a
+/// thread of Swift's, beside the backend: what it does then is ordered by the seed only as long as nothing else waits.
 ///
 /// ```swift
 /// import DeterministicOperations
@@ -47,9 +47,11 @@ public struct DeterministicClock: Clock {
     let time = max(0, deadline.offset.wholeNanoseconds)
     try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-        let waiter = Waiter(.time(time), resume: { isCancelled in
-          if isCancelled { continuation.resume(throwing: CancellationError()) } else { continuation.resume() }
-        })
+        let waiter = Waiter(
+          .time(time),
+          resume: { isCancelled in
+            if isCancelled { continuation.resume(throwing: CancellationError()) } else { continuation.resume() }
+          })
         guard driver.enterTask(waiter) else { return continuation.resume(throwing: CancellationError()) }
         if sleep.begins(waiter) { driver.cancelTask(waiter) }
       }

@@ -5,9 +5,9 @@ import VirtualScheduling
 
 /// Runs a test on a fresh deterministic backend.
 ///
-/// Inside, `OperationQueue()` makes a queue on the backend. Jobs run only while `body` waits: in a wait of the library, or in
-/// `run()`, `run(until:)`, `advance(by:)` or `yield()` of the backend. So what the body does in between is one step, and all
-/// steps are decided by the seed. At the end the backend runs what is left, and is shut down.
+/// Inside, `OperationQueue()` makes a queue on the backend. Jobs run only while `body` waits: in a wait of the library,
+/// or in `run()`, `run(until:)`, `advance(by:)` or `yield()` of the backend. So what the body does in between is one
+/// step, and all steps are decided by the seed. At the end the backend runs what is left, and is shut down.
 ///
 /// ```swift
 /// import DeterministicOperations
@@ -38,9 +38,9 @@ public func withDeterministicOperations<Result, Failure: Error>(
 
 /// Runs an asynchronous test on a fresh deterministic backend.
 ///
-/// Jobs run only while the body awaits `run()`, `run(until:)`, `advance(by:)` or `waitUntil(_:)` of the backend, or sleeps on
-/// its clock. The body makes its queues with `OperationQueue(backend: backend)`: a task may change its thread, so
-/// `OperationQueue()` cannot know the backend. What other tasks do is not decided by the seed.
+/// Jobs run only while the body awaits `run()`, `run(until:)`, `advance(by:)` or `waitUntil(_:)` of the backend, or
+/// sleeps on its clock. The body makes its queues with `OperationQueue(backend: backend)`: a task may change its
+/// thread, so `OperationQueue()` cannot know the backend. What other tasks do is not decided by the seed.
 ///
 /// ```swift
 /// import DeterministicOperations

@@ -16,8 +16,8 @@ extension Driver {
     case handedOn
   }
 
-  /// Called under `lock`, with the baton, on a thread that waits or that has nothing on its stack. Gives the lock up while
-  /// conditions are looked at, and while nothing can happen.
+  /// Called under `lock`, with the baton, on a thread that waits or that has nothing on its stack. Gives the lock up
+  /// while conditions are looked at, and while nothing can happen.
   /// - Parameters:
   ///   - seat: where the calling thread sleeps.
   ///   - own: what the calling thread waits for; nil for a carrier that may run a strand.
@@ -202,11 +202,13 @@ extension Driver {
 
   private var standstill: String {
     let (pool, waiting) = (lock.state.pool, lock.state.waiting)
-    var text = "nothing has run for 5 s: \(lock.state.guests) outside and \(waiting.count { $0.strand != nil }) inside wait"
+    let inside = waiting.count { $0.strand != nil }
+    var text = "nothing has run for 5 s: \(lock.state.guests) outside and \(inside) inside wait"
     if lock.state.adrift > 0 { text += ", \(lock.state.adrift) bodies block without the backend's knowledge" }
     if let next = pool.nextTime {
-      text += "; the clock stands at \(Duration.nanoseconds(pool.now).inMilliseconds), and goes to \(Duration.nanoseconds(next).inMilliseconds) only with"
-      text += " advance(by:) or run(until:), because advancesByItself is off"
+      text += "; the clock stands at \(Duration.nanoseconds(pool.now).inMilliseconds), and goes to "
+      text += "\(Duration.nanoseconds(next).inMilliseconds) only with advance(by:) or run(until:)"
+      if !advancesByItself { text += ", because advancesByItself is off" }
     }
     return text + ". Only a thread outside can end this."
   }

@@ -200,6 +200,7 @@ final class Driver: @unchecked Sendable {
 
   private func live(as carrier: Carrier) {
     lock.lock()
+    if cplatform_is_tracing() { TraceProbe.threadBegins(isSpare: lock.state.carriers.count > 1) }
     while let order = carrier.order {
       carrier.order = nil
       switch order {
@@ -212,6 +213,7 @@ final class Driver: @unchecked Sendable {
     }
     lock.state.carriers.removeAll { $0 === carrier }
     lock.unlock()
+    if cplatform_is_tracing() { TraceProbe.threadEnds() }
   }
 
   /// Called under `lock`, with the baton. Chooses steps and runs them, until the baton has gone elsewhere.
@@ -319,8 +321,8 @@ final class Driver: @unchecked Sendable {
     defer { lock.unlock() }
     if case .strand(let holder) = lock.state.holder, holder === strand, strand.visits == visits {
       complain(
-        "a body has slept for \(Duration.nanoseconds(Int64(patience)).inMilliseconds) in something that the backend does not know, such"
-          + " as a semaphore: others go on beside it, and from here on the run is not that of its seed")
+        "a body has slept for \(Duration.nanoseconds(Int64(patience)).inMilliseconds) in something that the backend does"
+          + " not know, such as a semaphore: others go on beside it, and from here on the run is not that of its seed")
       setAdrift(strand)
     }
     return BlockingMonitor.Look(isNeeded: true, hasChanged: true)

@@ -10,8 +10,8 @@ import VirtualScheduling
   import Glibc
 #endif
 
-/// Runs a test once for each seed, each time on a fresh deterministic backend as `withDeterministicOperations(seed:)` makes
-/// it. For Swift Testing, XCTest and programs alike.
+/// Runs a test once for each seed, each time on a fresh deterministic backend as `withDeterministicOperations(seed:)`
+/// makes it. For Swift Testing, XCTest and programs alike.
 ///
 /// Before each run a line with the seed goes to standard error, so that a crash keeps it. With the environment variable
 /// `OPERATIONS_SEED` only that seed runs:
@@ -32,8 +32,8 @@ import VirtualScheduling
 ///   - workers: virtual workers.
 ///   - strategy: how the imitated pool schedules.
 ///   - advancesByItself: whether the clock goes on to the next event when nothing is left to do at the present time.
-///   - checksDeterminism: whether each seed runs twice. Then a test fails that does not do the same both times: it reads real
-///     time, an address, or a random number, or uses threads of its own.
+///   - checksDeterminism: whether each seed runs twice. Then a test fails that does not do the same both times: it
+///     reads real time, an address, or a random number, or uses threads of its own.
 ///   - body: the test.
 /// - Throws: `SeedFailure` when the body throws; `NondeterminismFailure` when two runs of a seed differ.
 public func forEachSeed(
@@ -117,7 +117,8 @@ enum SeedVariable {
   static var value: UInt64? {
     guard let text = getenv(name) else { return nil }
     guard let seed = UInt64(String(cString: text)) else {
-      fatalError("Operations: \(name) is \"\(String(cString: text))\": it must be a whole number from 0 to \(UInt64.max)")
+      fatalError(
+        "Operations: \(name) is \"\(String(cString: text))\": it must be a whole number from 0 to \(UInt64.max)")
     }
     return seed
   }

@@ -83,9 +83,13 @@ public struct TestBackend: Sendable, CustomStringConvertible {
     make: { _, _ in ThreadPerJobBackend() }, shutDown: { _ in })
 }
 
-/// One line here puts a backend under the whole conformance suite.
-public let allBackends: [TestBackend] =
-  TestStrategies.fromEnvironment ?? [.stealing, .threadPool, .dispatch, .deterministic, .sample]
+extension TestBackend {
+  /// One line here puts a backend under the whole conformance suite.
+  static let all: [TestBackend] = [.stealing, .threadPool, .dispatch, .deterministic, .sample]
+}
+
+/// The backends under test.
+public let allBackends: [TestBackend] = TestStrategies.fromEnvironment ?? TestBackend.all
 
 /// The backends that run n blocking bodies at a time whatever their worker count.
 public let compensatingBackends = allBackends.filter(\.compensatesBlockedBodies)

@@ -24,7 +24,7 @@ extension Operation {
         while !hasDeparted, helpOnce(home: home) {}
       }
       if hasDeparted { return }
-      if let backend = DrivenBackends.here { return backend.wait { hasDeparted } }
+      if DrivenBackends.here != nil { return sleepUntilDeparted() }
       LaunchFrame.whileBlocked {
         // The backend knows now that this thread blocks. The backend may have no thread to put in this thread's
         // place. If there is something that this thread may run after all, running that comes first.

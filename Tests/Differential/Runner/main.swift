@@ -44,7 +44,7 @@ func fuzzSchedules(_ options: RunnerOptions) -> Bool {
     let schedule = Schedule(program, choices: outcome.choices)
     let reduced =
       options.settings.shrinks ? ScheduleShrinker(setting, category: failure.category).shrink(schedule) : schedule
-    print("# replay with --schedule: \(program.statements.count) statements and \(outcome.choices.count) choices before")
+    print("# before: \(program.statements.count) statements, \(outcome.choices.count) choices; --schedule replays one")
     print(reduced)
   }
   print("deterministic: \(programs) programs in the orders of their seeds, \(ran) operations ran, \(failures) failures")

@@ -4,7 +4,8 @@ import Scheduling
 import TestSupport
 import VirtualScheduling
 
-/// A program, and the choices that decide its order on the deterministic backend. Both together make the same run again.
+/// A program, and the choices that decide its order on the deterministic backend. Both together make the same run
+/// again.
 public struct Schedule: Equatable, Sendable, CustomStringConvertible {
   public var program: Program
   /// See `VirtualChoices`: behind the last one every choice is 0, the plain one.

@@ -1,7 +1,7 @@
 import TestSupport
 
-/// Makes a failing program and its schedule small. The program comes first: a smaller program has fewer choices. Then the
-/// choices: as few as possible, and as many plain ones among them as possible.
+/// Makes a failing program and its schedule small. The program comes first: a smaller program has fewer choices. Then
+/// the choices: as few as possible, and as many plain ones among them as possible.
 public struct ScheduleShrinker {
   /// Whether a program still fails in the same way with these choices.
   private let fails: (Schedule) -> Bool
