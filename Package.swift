@@ -12,6 +12,8 @@ let package = Package(
   name: "opbench",
   products: [
     .library(name: "Operations", targets: ["Operations"]),
+    // For tests: a backend whose order follows from a seed.
+    .library(name: "DeterministicOperations", targets: ["DeterministicOperations"]),
     // For benchmarks of one's own, held by the same gate.
     .library(name: "Laboratory", targets: ["Laboratory"]),
   ],
@@ -39,6 +41,10 @@ let package = Package(
       swiftSettings: settings),
     // The decisions of the pools: values and pure functions.
     .target(name: "Scheduling", path: "Sources/Scheduling", swiftSettings: settings),
+    // A pool of virtual threads with a virtual clock: what the simulation and the deterministic backend share.
+    .target(
+      name: "VirtualScheduling", dependencies: ["Scheduling", "Primitives"], path: "Sources/VirtualScheduling",
+      exclude: ["README.md"], swiftSettings: settings),
     .target(
       name: "ThreadPoolBackend", dependencies: ["OperationCore", "Scheduling", "Primitives", "CPlatform"],
       path: "Sources/ThreadPoolBackend", exclude: ["README.md"],
@@ -51,6 +57,10 @@ let package = Package(
       name: "Operations",
       dependencies: ["OperationCore", "Scheduling", "DispatchBackend", "ThreadPoolBackend", "StealingBackend"],
       path: "Sources/Operations", swiftSettings: settings),
+    .target(
+      name: "DeterministicOperations",
+      dependencies: ["OperationCore", "Scheduling", "VirtualScheduling", "Primitives", "CPlatform"],
+      path: "Sources/DeterministicOperations", exclude: ["README.md"], swiftSettings: settings),
 
     // The laboratory. CJemalloc has no pkgConfig entry: that would link jemalloc wherever it is installed, and timed processes
     // must keep the system's allocator. The counting process alone gets it, preloaded from where pkg-config says it is.
@@ -71,6 +81,12 @@ let package = Package(
     .target(
       name: "Workloads", dependencies: ["Harness", "Subjects"], path: "Benchmarks/Workloads", swiftSettings: settings),
     .target(
+      name: "Simulation",
+      dependencies: [
+        "VirtualScheduling", "Scheduling", "Primitives", "Operations", "Harness", "Subjects", "Workloads",
+      ],
+      path: "Benchmarks/Simulation", swiftSettings: settings),
+    .target(
       name: "Laboratory",
       dependencies: [
         "Harness", .product(name: "ArgumentParser", package: "swift-argument-parser", condition: laboratory),
@@ -79,11 +95,13 @@ let package = Package(
     .executableTarget(
       name: "opbench",
       dependencies: [
-        "Harness", "Operations", "Subjects", "Workloads", "Laboratory",
+        "Harness", "Operations", "Subjects", "Workloads", "Laboratory", "Simulation", "VirtualScheduling",
         .product(name: "ArgumentParser", package: "swift-argument-parser", condition: laboratory),
       ],
       path: "Benchmarks/opbench", swiftSettings: settings),
-    .target(name: "TestSupport", dependencies: ["Operations"], path: "Tests/TestSupport", swiftSettings: settings),
+    .target(
+      name: "TestSupport", dependencies: ["Operations", "DeterministicOperations"], path: "Tests/TestSupport",
+      swiftSettings: settings),
     .testTarget(
       name: "PrimitivesTests", dependencies: ["Primitives", "CPlatform", "StressEngine", "TestSupport"],
       path: "Tests/PrimitivesTests", swiftSettings: settings),
@@ -94,6 +112,13 @@ let package = Package(
     .testTarget(
       name: "SchedulingTests", dependencies: ["Scheduling", "Operations", "TestSupport"], path: "Tests/SchedulingTests",
       swiftSettings: settings),
+    .testTarget(
+      name: "VirtualSchedulingTests", dependencies: ["VirtualScheduling", "Scheduling", "StealingBackend"],
+      path: "Tests/VirtualSchedulingTests", swiftSettings: settings),
+    .testTarget(
+      name: "DeterministicOperationsTests",
+      dependencies: ["DeterministicOperations", "Operations", "VirtualScheduling", "TestSupport"],
+      path: "Tests/DeterministicOperationsTests", swiftSettings: settings),
     .testTarget(
       name: "StealingBackendTests", dependencies: ["StealingBackend", "Scheduling", "TestSupport"],
       path: "Tests/StealingBackendTests",
@@ -117,14 +142,17 @@ let package = Package(
       swiftSettings: settings),
     // Random programs against a sequential reference model: an engine that a test and a small program share.
     .target(
-      name: "DifferentialEngine", dependencies: ["OperationCore", "Operations", "TestSupport"],
+      name: "DifferentialEngine",
+      dependencies: [
+        "OperationCore", "Operations", "DeterministicOperations", "VirtualScheduling", "Scheduling", "TestSupport",
+      ],
       path: "Tests/Differential/Engine", exclude: ["README.md"], swiftSettings: settings),
     .executableTarget(
       name: "DifferentialRunner", dependencies: ["DifferentialEngine", "TestSupport"],
       path: "Tests/Differential/Runner", swiftSettings: settings),
     .testTarget(
-      name: "DifferentialTests", dependencies: ["DifferentialEngine", "TestSupport"], path: "Tests/Differential/Tests",
-      swiftSettings: settings),
+      name: "DifferentialTests", dependencies: ["DifferentialEngine", "DeterministicOperations", "TestSupport"],
+      path: "Tests/Differential/Tests", swiftSettings: settings),
     // Calls whose cost must not grow with a square: a test judges them, and a small program shows their curves.
     .target(name: "GrowingCalls", dependencies: ["Operations"], path: "Tests/Growth/Calls", swiftSettings: settings),
     .executableTarget(
@@ -142,6 +170,10 @@ let package = Package(
     .testTarget(
       name: "WorkloadsTests", dependencies: ["Harness", "Subjects", "Workloads", "LaboratorySupport"],
       path: "Tests/WorkloadsTests", swiftSettings: settings),
+    .testTarget(
+      name: "SimulationTests",
+      dependencies: ["Simulation", "VirtualScheduling", "Scheduling", "Harness", "Workloads", "LaboratorySupport"],
+      path: "Tests/SimulationTests", swiftSettings: settings),
     .testTarget(
       name: "LaboratoryTests", dependencies: ["Harness", "Laboratory", "LaboratorySupport"],
       path: "Tests/LaboratoryTests", swiftSettings: settings),
@@ -163,12 +195,16 @@ let package = Package(
       path: "Tests/Parsers/Tests", swiftSettings: settings),
     // The contract: one suite, every backend.
     .testTarget(
-      name: "BackendConformanceTests", dependencies: ["GrowingCalls", "Operations", "TestSupport"],
+      name: "BackendConformanceTests",
+      dependencies: ["GrowingCalls", "Operations", "DeterministicOperations", "TestSupport"],
       path: "Tests/BackendConformanceTests", swiftSettings: settings),
     // What needs a process of its own: traps, the main queue's thread, signals, refused descriptors, threads and memory.
     .executableTarget(
       name: "ProcessScenarios",
-      dependencies: ["Operations", "TestSupport", "StealingBackend", "ThreadPoolBackend", "DispatchBackend"],
+      dependencies: [
+        "Operations", "DeterministicOperations", "TestSupport", "StealingBackend", "ThreadPoolBackend",
+        "DispatchBackend",
+      ],
       path: "Tests/Processes/Scenarios", swiftSettings: settings),
     .testTarget(
       name: "ProcessTests", dependencies: ["ProcessScenarios", "ReadmeSample", "TutorialSample", "TestSupport"],

@@ -9,8 +9,8 @@ struct Opbench: ParsableCommand {
     abstract: "Measures operation queues: ours beside Foundation's OperationQueue and raw Dispatch.",
     version: Version.text,
     subcommands: [
-      Run.self, Ablate.self, List.self, CompareCommand<OpbenchProgram>.self, MergeCommand.self, ReportCommand.self,
-      Gate.self,
+      Run.self, Ablate.self, Simulate.self, CalibrateModel.self, CheckModel.self, List.self,
+      CompareCommand<OpbenchProgram>.self, MergeCommand.self, ReportCommand.self, Gate.self,
       ValidateCommand<OpbenchProgram>.self, MeasureCommand<OpbenchProgram>.self,
     ],
     defaultSubcommand: Run.self)

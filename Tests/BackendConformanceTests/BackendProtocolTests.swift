@@ -1,3 +1,4 @@
+import DeterministicOperations
 import Operations
 import TestSupport
 import Testing
@@ -146,7 +147,8 @@ struct BackendProtocolTests {
   func threadsCreated() throws {
     let stealing = StealingBackend(workers: 2)
     let threadPool = ThreadPoolBackend(workers: 2)
-    for backend in [stealing, threadPool] as [any Backend] {
+    let deterministic = DeterministicBackend(workers: 2, seed: 1)
+    for backend in [stealing, threadPool, deterministic] as [any Backend] {
       let queue = OperationQueue(backend: backend)
       for _ in 0..<2_000 { queue.addOperation {} }
       try queue.drainInTime()
@@ -154,13 +156,17 @@ struct BackendProtocolTests {
     // A spare is started when no worker made progress for a while: on a loaded machine one or two may appear.
     #expect((1...6).contains(stealing.threadsCreated))
     #expect((1...6).contains(threadPool.threadsCreated))
+    #expect((1...6).contains(deterministic.threadsCreated))
     try inTime("the pools to shut down") {
       stealing.shutdown()
       threadPool.shutdown()
+      deterministic.shutdown()
     }
   }
 
-  @Test("row 53: shutdown drains what was submitted and returns", arguments: [TestBackend.stealing, .threadPool])
+  @Test(
+    "row 53: shutdown drains what was submitted and returns",
+    arguments: [TestBackend.stealing, .threadPool, .deterministic])
   func shutdownDrains(backend: TestBackend) throws {
     for _ in 0..<20 {
       let ran = Counter()
@@ -174,7 +180,7 @@ struct BackendProtocolTests {
 
   @Test(
     "row 28.3: waits inside operations start spare threads, not one for each wait for ever",
-    arguments: [TestBackend.stealing, .threadPool])
+    arguments: [TestBackend.stealing, .threadPool, .deterministic])
   func sparesAreReused(backend: TestBackend) throws {
     try backend.withQueue { queue in
       let inner = OperationQueue(backend: queue.backend)
@@ -188,6 +194,7 @@ struct BackendProtocolTests {
       }
       let created =
         (queue.backend as? StealingBackend)?.threadsCreated ?? (queue.backend as? ThreadPoolBackend)?.threadsCreated
+        ?? (queue.backend as? DeterministicBackend)?.threadsCreated
       #expect(try #require(created) < 100)
     }
   }

@@ -54,7 +54,7 @@ struct ThreadPriorityTests {
   // The sample backend is left out: a thread inherits the niceness of the one that starts it.
   @Test(
     "row 37: restored after a manual start and after asynchronous operations, too",
-    arguments: [TestBackend.stealing, .threadPool, .dispatch])
+    arguments: [TestBackend.stealing, .threadPool, .dispatch, .deterministic])
   func restoredElsewhere(backend: TestBackend) throws {
     let niceness = try inTime("a manual start") {
       let before = Self.niceness()
@@ -78,7 +78,7 @@ struct ThreadPriorityTests {
 
   @Test(
     "rows 28 and 37: a spare thread started by an operation with a low priority does not inherit it",
-    arguments: [TestBackend.stealing, .threadPool])
+    arguments: [TestBackend.stealing, .threadPool, .deterministic])
   func sparesDoNotInherit(backend: TestBackend) throws {
     let normal = try inTime("a plain thread") { Self.niceness() }
     try backend.withQueue(workers: 1) { queue in

@@ -1,3 +1,4 @@
+import DeterministicOperations
 import Operations
 
 /// A backend as the suites see it: a name and a way to make a fresh one.
@@ -70,14 +71,25 @@ public struct TestBackend: Sendable, CustomStringConvertible {
     name: "dispatch", compensatesBlockedBodies: false, isOrdered: true, manyReady: 1_000_000,
     make: { DispatchBackend(workers: $0, fairnessInterval: $1) }, shutDown: { _ in })
 
+  /// Bodies of the suites block in gates of their own, so the patience is short.
+  public static let deterministic = TestBackend(
+    name: "deterministic", compensatesBlockedBodies: true, isOrdered: true, manyReady: 100_000,
+    make: {
+      DeterministicBackend(workers: $0, seed: 1, fairnessInterval: $1, patience: .milliseconds(1))
+    }, shutDown: { ($0 as? DeterministicBackend)?.shutdown() })
+
   public static let sample = TestBackend(
     name: "sample", compensatesBlockedBodies: true, isOrdered: false, manyReady: 20_000,
     make: { _, _ in ThreadPerJobBackend() }, shutDown: { _ in })
 }
 
-/// One line here puts a backend under the whole conformance suite.
-public let allBackends: [TestBackend] =
-  TestStrategies.fromEnvironment ?? [.stealing, .threadPool, .dispatch, .sample]
+extension TestBackend {
+  /// One line here puts a backend under the whole conformance suite.
+  static let all: [TestBackend] = [.stealing, .threadPool, .dispatch, .deterministic, .sample]
+}
+
+/// The backends under test.
+public let allBackends: [TestBackend] = TestStrategies.fromEnvironment ?? TestBackend.all
 
 /// The backends that run n blocking bodies at a time whatever their worker count.
 public let compensatingBackends = allBackends.filter(\.compensatesBlockedBodies)

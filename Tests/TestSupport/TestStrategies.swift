@@ -4,7 +4,7 @@ import Operations
 /// Backends on strategies, as the suites see them.
 ///
 /// `OPERATIONS_TEST_STRATEGIES` in the environment names those that take the place of all backends: names such as
-/// `stealing(own=lifo)` with commas; `all` for every single change of both pools; `sample:SEED` for ten products of
+/// `stealing(own=lifo)` or `deterministic` with commas; `all` for every single change of both pools; `sample:SEED` for ten products of
 /// changes.
 public enum TestStrategies {
   static let variable = "OPERATIONS_TEST_STRATEGIES"
@@ -16,7 +16,8 @@ public enum TestStrategies {
     if text.hasPrefix("sample:"), let seed = UInt64(text.dropFirst("sample:".count)) { return sample(seed: seed) }
     return text.split(separator: ",").map { name in
       guard let backend = named(String(name)) else {
-        fatalError("\(variable): '\(name)' is not stealing(…) or threadpool(…), with decisions that there are")
+        fatalError(
+          "\(variable): '\(name)' is no backend, and not stealing(…) or threadpool(…) with decisions that there are")
       }
       return backend
     }
@@ -46,9 +47,11 @@ public enum TestStrategies {
     }
   }
 
-  /// A backend such as `stealing(own=lifo)`; nil when there is none of that name.
+  /// A backend such as `deterministic` or `stealing(own=lifo)`; nil when there is none of that name.
   private static func named(_ name: String) -> TestBackend? {
-    guard let opening = name.firstIndex(of: "("), name.hasSuffix(")") else { return nil }
+    guard let opening = name.firstIndex(of: "("), name.hasSuffix(")") else {
+      return TestBackend.all.first { $0.name == name }
+    }
     let text = String(name[name.index(after: opening)...].dropLast())
     switch name[..<opening] {
     case "stealing": return (try? StealingStrategy(text)).map(stealing)

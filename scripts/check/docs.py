@@ -24,7 +24,10 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-CATALOGUES = ("Sources/Operations/Operations.docc", "Benchmarks/Laboratory/Laboratory.docc")
+CATALOGUES = (
+    "Sources/Operations/Operations.docc", "Sources/DeterministicOperations/DeterministicOperations.docc",
+    "Benchmarks/Laboratory/Laboratory.docc",
+)
 PORTING, CONTRACT = f"{CATALOGUES[0]}/PortingFromFoundation.md", "Sources/OperationCore/CONTRACT.md"
 # Rows that mention Foundation without a difference in behaviour: it traps in the same words, calls the same overrides, or is older.
 SAME_AS_FOUNDATION = {23, 42}
@@ -32,9 +35,15 @@ SAME_AS_FOUNDATION = {23, 42}
 SHOWN_TYPES = tuple(
     f"Sources/OperationCore/{name}.swift"
     for name in ("Operation/Operation", "Operation/BlockOperation", "Operation/AsynchronousOperation", "Queue/OperationQueue")
+) + tuple(
+    f"Sources/DeterministicOperations/{name}.swift"
+    for name in ("DeterministicBackend", "DeterministicBackend+Time", "DeterministicClock", "DeterministicOperations", "Seeds")
 )
 PRODUCTS = ("opbench", "ReadmeSample", "DifferentialRunner", "StressRunner")
-LIBRARY = ("CPlatform", "Primitives", "Scheduling", "OperationCore", "DispatchBackend", "ThreadPoolBackend", "StealingBackend", "Operations")
+LIBRARY = (
+    "CPlatform", "Primitives", "Scheduling", "OperationCore", "DispatchBackend", "ThreadPoolBackend", "StealingBackend", "Operations",
+    "VirtualScheduling", "DeterministicOperations",
+)
 SECONDS = 180
 
 # (what a command is, what is run for it, why). The first that matches counts. \\1 is the rest of the command.
@@ -51,6 +60,10 @@ INSTEAD = [
     (r"opbench gate --self-test", "opbench gate --help", "scripts/ci runs it"),
     (r"opbench gate --calibrate .*", "opbench gate --help", "it measures for hours"),
     (r"opbench validate .*", "opbench validate --help", "it measures for nine minutes"),
+    (r"(opbench simulate(?: --model model\.json --group 8 --socket 32)?)", "\\1 --graph 'stencil_1d(width=64;steps=4)' --repeats 1", "a debug build takes minutes for the larger graph"),
+    (r"(opbench simulate --(?:graph|metg) .*)", "\\1 --dry-run", "a debug build takes minutes for the larger graph"),
+    (r"(opbench calibrate-model --output .*)", "\\1 --rounds 1", "it measures for half a minute"),
+    (r"opbench check-model .*", "opbench check-model --help", "it measures for minutes"),
     (r"Examples/(\w+)/check", "bash -n Examples/\\1/check", "it builds a package for release twice; scripts/ci nightly runs it"),
     (r"scripts/hunt/fuzz .*", "DifferentialRunner --backend stealing --programs 20 --seed 1", "it builds for release"),
     (r"scripts/hunt/stress .*", "OPBENCH_STRESS_SECONDS=1 OPBENCH_STRESS_SEED=1 StressRunner", "it builds for release, and takes minutes"),

@@ -34,7 +34,7 @@ package enum CSV {
   }
 
   /// The shortest text that reads back as the same number, without a needless fraction.
-  static func number(_ value: Double) -> String {
+  package static func number(_ value: Double) -> String {
     if value == value.rounded(), abs(value) < 1e15 { return "\(Int64(value))" }
     return "\(value)"
   }

@@ -135,7 +135,7 @@ package struct Environment: Encodable, Sendable {
   }
 
   /// The name of the CPU model, as the kernel gives the name.
-  static var cpuModelName: String? {
+  package static var cpuModelName: String? {
     SystemFile.read("/proc/cpuinfo")?.split(separator: "\n").first { $0.hasPrefix("model name") }
       .flatMap { $0.split(separator: ":").last.map { String($0.drop { $0 == " " }) } }
   }

@@ -1,11 +1,11 @@
 /// A directed acyclic graph of tasks. The order of the tasks puts every task after all its inputs.
-struct TaskGraph: Sendable {
+package struct TaskGraph: Sendable {
   /// The tasks on which each task depends, each named once.
-  let inputs: [[Int]]
+  package let inputs: [[Int]]
   /// How long each task spins, in nanoseconds; 0 for no work.
-  let nanoseconds: [Double]
+  package let nanoseconds: [Double]
 
-  init(inputs: [[Int]], nanoseconds: [Double]) {
+  package init(inputs: [[Int]], nanoseconds: [Double]) {
     precondition(inputs.count == nanoseconds.count, "one duration per task")
     for (task, dependencies) in inputs.enumerated() {
       precondition(dependencies.allSatisfy { $0 < task }, "task \(task) stands before one of its inputs")
@@ -14,14 +14,14 @@ struct TaskGraph: Sendable {
     self.nanoseconds = nanoseconds
   }
 
-  var count: Int { inputs.count }
-  var edges: Int { inputs.reduce(0) { $0 + $1.count } }
+  package var count: Int { inputs.count }
+  package var edges: Int { inputs.reduce(0) { $0 + $1.count } }
 
   /// The sum of all work (T1), in nanoseconds.
-  var totalWork: Double { nanoseconds.reduce(0, +) }
+  package var totalWork: Double { nanoseconds.reduce(0, +) }
 
   /// The longest path by work (T-infinity), in nanoseconds.
-  var criticalPath: Double {
+  package var criticalPath: Double {
     var finish = [Double](repeating: 0, count: count)
     for task in 0..<count {
       finish[task] = (inputs[task].map { finish[$0] }.max() ?? 0) + nanoseconds[task]
@@ -39,10 +39,10 @@ struct TaskGraph: Sendable {
   }
 
   /// The lower bound of a schedule's length: no schedule on that number of workers is shorter.
-  func lowerBound(workers: Int) -> Double { max(totalWork / Double(workers), criticalPath) }
+  package func lowerBound(workers: Int) -> Double { max(totalWork / Double(workers), criticalPath) }
 
   /// Graham's bound (1969): no schedule that never idles while a task is ready is longer.
-  func grahamBound(workers: Int) -> Double {
+  package func grahamBound(workers: Int) -> Double {
     let workers = Double(workers)
     return totalWork / workers + (1 - 1 / workers) * criticalPath
   }

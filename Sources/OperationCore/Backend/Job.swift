@@ -86,6 +86,9 @@ open class JobObject {
   /// Whether running the job would start nothing, now and for good.
   var isVoid: Bool { false }
 
+  /// What a record of steps calls the job. Without locks of the caller's.
+  var stepLabel: String { "\(type(of: self))" }
+
   /// Gives back what a void entry held, when the entry was taken out of a controller's list. Called without locks.
   func discard() {}
 }
@@ -98,6 +101,8 @@ final class ClosureJob: JobObject {
     self.body = body
     super.init(levelWord: UInt32(level))
   }
+
+  override var stepLabel: String { "closure" }
 
   override func runJob() -> JobOutcome {
     OwedReferences.settle()

@@ -48,8 +48,11 @@ final class Examiner: @unchecked Sendable {
 
   // MARK: - Asking
 
-  /// Runs `question` soon, on a thread that holds no lock of a user's. May be called on any thread.
-  static func submit(_ question: @escaping @Sendable () -> Void) { shared.submit(Job(question)) }
+  /// Runs `question` soon, on a thread that holds no lock of a user's. May be called on any thread. A driven backend
+  /// has the question run where its own threads ask.
+  static func submit(_ question: @escaping @Sendable () -> Void) {
+    if let backend = DrivenBackends.here { backend.ask(Job(question)) } else { shared.submit(Job(question)) }
+  }
 
   /// Asks operations without an unfinished dependency whether they are ready. The ready ones are handed over
   /// together.

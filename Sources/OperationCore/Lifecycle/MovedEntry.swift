@@ -17,6 +17,8 @@ final class MovedEntry: JobObject {
 
   var isCurrent: Bool { operation.lock.withLock { operation.extras.moveGeneration == generation } }
 
+  override var stepLabel: String { operation.stepLabel }
+
   override var isVoid: Bool { operation.isVoid || !isCurrent }
 
   override func runJob() -> JobOutcome {

@@ -144,7 +144,7 @@ extension Operation {
       successor = 0
     }
     if cplatform_is_main_thread() {
-      DefaultBackend.backend.submit(Job(priority: explicitPriority) { self.runEpilogue(block, queue: 0) })
+      DrivenBackends.orDefault.submit(Job(priority: explicitPriority) { self.runEpilogue(block, queue: 0) })
     } else {
       runEpilogue(block, queue: queue)
     }
@@ -170,7 +170,7 @@ extension Operation {
   /// For a finish on a thread that is not the backend's. The caller may hold locks that the block wants. Objects that
   /// go with the dependencies may want such locks, too.
   private final func handOffEpilogue(queue: OperationQueue?) {
-    let backend = queue?.backend ?? DefaultBackend.backend
+    let backend = queue?.backend ?? DrivenBackends.orDefault
     backend.submit(
       Job(priority: explicitPriority) {
         // The finishing thread is serving waiters and dependents. That thread runs no user code before it lets this

@@ -24,6 +24,7 @@ extension Operation {
         while !hasDeparted, helpOnce(home: home) {}
       }
       if hasDeparted { return }
+      if DrivenBackends.here != nil { return sleepUntilDeparted() }
       LaunchFrame.whileBlocked {
         // The backend knows now that this thread blocks. The backend may have no thread to put in this thread's
         // place. If there is something that this thread may run after all, running that comes first.
@@ -97,6 +98,7 @@ extension Operation {
 
   /// Sleeps again after each change of the word that is not the finish.
   private final func sleepThroughChanges() {
+    if let backend = DrivenBackends.concerned(with: self) { return backend.wait { hasDeparted } }
     while !hasDeparted {
       let before = raise(StateWord.hasWaiters)
       if before.has(StateWord.finished) {

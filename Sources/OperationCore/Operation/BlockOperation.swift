@@ -192,7 +192,7 @@ private final class BlockGroup: @unchecked Sendable {
   }
 
   func run(beside first: StoredBlock?) {
-    let backend = LaunchFrame.currentQueue?.backend ?? DefaultBackend.backend
+    let backend = LaunchFrame.currentQueue?.backend ?? DrivenBackends.orDefault
     let frame = LaunchFrame.current?.pointee
     let (operation, queue, home) = (frame?.operation ?? 0, frame?.queue ?? 0, frame?.home ?? 0)
     for _ in 0..<count {
@@ -201,6 +201,7 @@ private final class BlockGroup: @unchecked Sendable {
     first?.run()
     while runOne() {}
     guard left.load(ordering: .acquiring) > 0 else { return }
+    if let backend = DrivenBackends.here { return backend.wait { left.load(ordering: .acquiring) == 0 } }
     LaunchFrame.whileBlocked {
       while case let now = left.load(ordering: .acquiring), now > 0 { left.futexWait(while: now) }
     }

@@ -234,6 +234,8 @@ open class Operation: JobObject, @unchecked Sendable {
 
   override final var isVoid: Bool { stateNow.has(StateWord.started) }
 
+  override final var stepLabel: String { lock.withLock { extrasIfAny?.pointee.name } ?? "\(type(of: self))" }
+
   override final func claimAdmitted() -> AdmittedClaim { claimAdmitted(byLink: true, entry: word) }
 
   override final func leaveController() {

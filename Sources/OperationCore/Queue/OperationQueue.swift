@@ -37,9 +37,10 @@ open class OperationQueue: @unchecked Sendable {
   /// Under `lock`.
   var extras = QueueExtras()
 
-  /// A queue on the default backend, the shared work-stealing pool.
+  /// A queue on the default backend, the shared work-stealing pool. Inside `withDeterministicOperations` the queue is on
+  /// the deterministic backend.
   public init() {
-    boxWord = Atomic(UInt(bitPattern: Unmanaged.passRetained(DefaultBackend.box).toOpaque()))
+    boxWord = Atomic(UInt(bitPattern: Unmanaged.passRetained(DrivenBackends.boxOrDefault).toOpaque()))
     QueueDump.remember(self)
   }
 

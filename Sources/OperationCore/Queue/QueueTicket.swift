@@ -63,6 +63,12 @@ final class QueueTicket: JobObject, @unchecked Sendable {
     }
   }
 
+  override var stepLabel: String {
+    OperationQueue.unmanaged(queueWord.load(ordering: .relaxed))._withUnsafeGuaranteedRef { queue in
+      queue.lock.withLock { queue.extras.name }.map { "the next of \($0)" } ?? "the next of a queue"
+    }
+  }
+
   override func runJob() -> JobOutcome {
     let queue = queueWord.load(ordering: .relaxed)
     var voided: [UInt] = []

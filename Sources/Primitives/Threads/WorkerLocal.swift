@@ -17,6 +17,12 @@ package struct WorkerLocal {
     return Unmanaged<Member>.fromOpaque(local.pointee.member)
   }
 
+  /// The member of whatever pool the calling thread is; nil on threads that are in none.
+  package static var currentMember: AnyObject? {
+    guard let local = cplatform_worker()?.assumingMemoryBound(to: WorkerLocal.self) else { return nil }
+    return Unmanaged<AnyObject>.fromOpaque(local.pointee.member).takeUnretainedValue()
+  }
+
   /// Runs `body` with the calling thread as `member` of `pool`.
   package static func become(_ member: AnyObject, of pool: AnyObject, _ body: () -> Void) {
     let outer = cplatform_worker()

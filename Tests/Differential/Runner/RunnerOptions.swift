@@ -7,6 +7,8 @@ struct RunnerOptions {
   var backends: [String] = []
   var replayed: String?
   var times = 100
+  /// The choices of the order in which a program is replayed.
+  var schedule: [Int]?
   var showsJournal = false
   var features = "all"
   /// No process of its own for each backend.
@@ -19,7 +21,7 @@ struct RunnerOptions {
   static let usage = """
     DifferentialRunner [--backend NAME]... [--programs N] [--seed S] [--seconds T] [--features LIST] [--slow MS]
       [--failures N] [--patience T] [--no-shrink] [--journal] [--in-process] [--print]
-      [--replay FILE [--times N]]
+      [--replay FILE [--times N | --schedule "CHOICES"]]
     LIST: all, none, or names with commas, a minus before what is left out: \
     \(Features.names.map(\.name).joined(separator: " "))
     """
@@ -57,6 +59,13 @@ struct RunnerOptions {
       case "--failures": settings.mostFailures = try value(option) { Int($0) }
       case "--patience": settings.patience = try value(option) { Double($0) }
       case "--replay": replayed = try value(option) { $0 }
+      case "--schedule":
+        schedule = try value(option) { text in
+          let words = text.split(separator: " ")
+          let choices = words.compactMap { Int($0) }
+          return choices.count == words.count ? choices : nil
+        }
+        backends = ["deterministic"]
       case "--times": times = try value(option) { Int($0) }
       case "--no-shrink": settings.shrinks = false
       case "--journal": showsJournal = true

@@ -11,6 +11,12 @@ func show(_ failure: ProgramFailure, withJournal: Bool) {
 
 func replay(_ path: String, on backend: TestBackend, _ options: RunnerOptions) throws -> Bool {
   let program = try Program(file: path)
+  if let choices = options.schedule {
+    let failure = Schedule(program, choices: choices).run().failure
+    print("deterministic: \(path) \(failure == nil ? "passed" : "FAILED") in this order")
+    if let failure { show(failure, withJournal: options.showsJournal) }
+    return failure == nil
+  }
   let failure = DifferentialRun.replay(program, on: backend, times: options.times, options.settings)
   print("\(backend.name): \(path) \(failure == nil ? "passed \(options.times) times" : "FAILED")")
   if let failure { show(failure, withJournal: options.showsJournal) }
@@ -18,7 +24,35 @@ func replay(_ path: String, on backend: TestBackend, _ options: RunnerOptions) t
   return failure == nil
 }
 
+/// Each program runs in the order of its seed. A failing one is reduced together with its schedule, which shows it again.
+func fuzzSchedules(_ options: RunnerOptions) -> Bool {
+  var setting = Schedule.Setting()
+  setting.features = options.settings.features
+  let end = ContinuousClock.now + .seconds(min(options.settings.seconds, 1e9))
+  var (programs, ran, failures) = (0, 0, 0)
+  while programs < options.settings.programs, ContinuousClock.now < end, failures < options.settings.mostFailures {
+    let seed = options.settings.seed &+ UInt64(programs)
+    options.settings.mark?.set(seed)
+    let program = ProgramGenerator.program(seed: seed, features: options.settings.features, mayStarve: true)
+    let outcome = Schedule.run(program, seed: seed, setting)
+    programs += 1
+    ran += outcome.ran
+    guard let failure = outcome.failure else { continue }
+    failures += 1
+    print("FAILED: seed \(seed), program \(programs - 1) of this run, in the order of its seed")
+    show(failure, withJournal: options.showsJournal)
+    let schedule = Schedule(program, choices: outcome.choices)
+    let reduced =
+      options.settings.shrinks ? ScheduleShrinker(setting, category: failure.category).shrink(schedule) : schedule
+    print("# before: \(program.statements.count) statements, \(outcome.choices.count) choices; --schedule replays one")
+    print(reduced)
+  }
+  print("deterministic: \(programs) programs in the orders of their seeds, \(ran) operations ran, \(failures) failures")
+  return failures == 0
+}
+
 func fuzz(_ backend: TestBackend, _ options: RunnerOptions) -> Bool {
+  if backend.name == "deterministic", !fuzzSchedules(options) { return false }
   var settings = options.settings
   settings.shrinks = false
   settings.isSlowAgain = { ChildShrinker(backend: backend, options: options).isSlowAgain($0) }

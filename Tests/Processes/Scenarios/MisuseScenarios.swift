@@ -1,3 +1,4 @@
+import DeterministicOperations
 import Dispatch
 import Glibc
 import Operations
@@ -151,6 +152,7 @@ enum MisuseScenarios {
     "submit-after-fork-stealing": { submitAfterFork(.stealing) },
     "submit-after-fork-threadpool": { submitAfterFork(.threadPool) },
     "submit-after-fork-dispatch": { submitAfterFork(.dispatch) },
+    "submit-after-fork-deterministic": { submitAfterFork(.deterministic(seed: 1)) },
     "wait-in-own-observer": {
       let operation = named(BlockOperation {})
       let token = operation.observe(\.isExecuting, options: [.new]) { operation, change in

@@ -9,6 +9,7 @@ struct ProcessScenarios {
   static let all = MisuseScenarios.all.merging(MainQueueScenarios.all) { first, _ in first }
     .merging(TraceScenarios.all) { first, _ in first }.merging(FaultScenarios.all) { first, _ in first }
     .merging(ThreadScenarios.all) { first, _ in first }.merging(RefusalScenarios.all) { first, _ in first }
+    .merging(DeterministicScenarios.all) { first, _ in first }
 
   static func main() {
     guard CommandLine.arguments.count == 2, let scenario = all[CommandLine.arguments[1]] else {

@@ -62,7 +62,7 @@ struct TrapTests {
 
   @Test(
     "row 48: using a pool after fork without exec traps with a message",
-    arguments: ["stealing", "threadpool", "dispatch"])
+    arguments: ["stealing", "threadpool", "dispatch", "deterministic"])
   func fork(backend: String) throws {
     let run = try Scenario("submit-after-fork-\(backend)")
     #expect(run.trapped, "ended by signal \(run.signal ?? 0), exit code \(run.exitCode ?? 0)")
@@ -97,7 +97,7 @@ struct TrapTests {
     let run = try Scenario("")
     let expected = Set(
       Self.expectations.map(\.scenario) + Self.others + MainQueueTests.scenarios.map(\.name) + TraceTests.scenarios
-        + FaultTests.scenarios + ThreadTests.scenarios + RefusalTests.scenarios)
+        + FaultTests.scenarios + ThreadTests.scenarios + RefusalTests.scenarios + DeterministicTests.scenarios)
     #expect(Set(run.output.split(separator: "\n").map(String.init)) == expected)
   }
 
@@ -120,7 +120,8 @@ struct TrapTests {
     "too-many-workers-stealing", "too-many-workers-threadpool", "too-many-workers-dispatch",
     "negative-fairness-stealing",
     "negative-fairness-threadpool", "negative-fairness-dispatch",
-    "submit-after-fork-stealing", "submit-after-fork-threadpool", "submit-after-fork-dispatch", "early-finish",
+    "submit-after-fork-stealing", "submit-after-fork-threadpool", "submit-after-fork-dispatch",
+    "submit-after-fork-deterministic", "early-finish",
     "threads-that-end",
     "shutdown-after-waiting-stealing", "shutdown-after-waiting-threadpool",
   ]

@@ -1,5 +1,5 @@
-"""`publish FILE.csv [--validation validate.txt]`, `ablation FILE.csv…` and `check [--write]`, for
-scripts/results/reference, scripts/results/ablation.py and scripts/check/results."""
+"""`publish FILE.csv [--validation validate.txt]`, `ablation FILE.csv…`, `simulation FILE.csv…` and `check [--write]`, for
+scripts/results/reference, scripts/results/ablation.py, scripts/results/simulation.py and scripts/check/results."""
 
 import argparse
 import os
@@ -8,7 +8,7 @@ import sys
 from ..complaint import USAGE, Complaint, exit_code
 from .check import disagreements
 from .publish import publish, write_texts
-from . import ablation, texts
+from . import ablation, simulation, texts
 
 _CHECK = "check/results"
 
@@ -32,6 +32,8 @@ def _run(arguments):
     publishing.add_argument("--validation")
     changes = commands.add_parser("ablation")
     changes.add_argument("files", nargs="+", metavar="FILE.csv")
+    simulated = commands.add_parser("simulation")
+    simulated.add_argument("files", nargs="+", metavar="FILE.csv")
     checking = commands.add_parser("check")
     checking.add_argument("--write", action="store_true", help="make README.md, SUMMARY.md and the figures again")
     options = parser.parse_args(arguments)
@@ -40,6 +42,9 @@ def _run(arguments):
     if options.command == "ablation":
         ablation.publish(options.files, options.root)
         return print(f"{ablation.FOLDER}/ shows the new results")
+    if options.command == "simulation":
+        simulation.publish(options.files, options.root)
+        return print(f"{simulation.FOLDER}/ shows the new results")
     publish(options.csv, options.validation, options.root)
     print("results/ and README.md show the new results")
 
@@ -50,7 +55,8 @@ def _check(root, writes):
         write_texts(root)
     if writes:
         ablation.write(root)
-    found = disagreements(root) + ablation.disagreements(root)
+        simulation.write(root)
+    found = disagreements(root) + ablation.disagreements(root) + simulation.disagreements(root)
     for line in found:
         print(f"{_CHECK}: {line}", file=sys.stderr)
     if found:

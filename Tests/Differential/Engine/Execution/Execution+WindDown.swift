@@ -53,6 +53,7 @@ extension Execution {
   /// Operations and queues go when nobody holds them.
   private func release(_ seen: WeakObjects) throws {
     giveUpObjects()
+    state.schedule?.run()
     do {
       try eventually("objects to be released", seconds: patience) { seen.alive.isEmpty }
     } catch { throw ProgramFailure(category: "leak", text: "never released: \(seen.alive.joined(separator: ", "))") }

@@ -1,3 +1,4 @@
+import DeterministicOperations
 import Glibc
 import Operations
 import TestSupport
@@ -28,15 +29,16 @@ final class Execution {
   var tokens: [OperationObservation] = []
   var observed: Set<String> = []
   private(set) var slowestSettle = 0.0
+  private var looks = 0
   /// What the controlling thread is doing, for the report of a hang.
   let position: Monitor<String>
 
   init(
     _ program: Program, features: Features, isOrdered: Bool, backends: [any Backend], helper: Helper, patience: Double,
-    position: Monitor<String>
+    position: Monitor<String>, schedule: DeterministicBackend? = nil
   ) {
     self.program = program
-    state = ExecutionState(program, backends: backends, helper: helper)
+    state = ExecutionState(program, backends: backends, helper: helper, schedule: schedule)
     model = Model(program, features: features, isOrdered: isOrdered)
     self.patience = patience
     self.position = position
@@ -49,6 +51,7 @@ final class Execution {
     for (number, statement) in program.statements.enumerated() {
       position.with { $0 = "statement \(number): \(statement.text)" }
       perform(statement)
+      state.schedule?.yield()
       if statement == .settle { try settle() } else { try drain() }
     }
     position.with { $0 = "the end" }
@@ -69,19 +72,23 @@ final class Execution {
   func settle() throws {
     let start = ContinuousClock.now
     var pause: UInt32 = 0
+    looks = 0
     while true {
+      // Afterwards nothing more can happen: what is missing then is missing for good.
+      state.schedule?.run()
       askAboutUnclear()
       try drain()
       let moves = model.pendingMoves
       let differences = moves.isEmpty ? self.differences() : []
       if moves.isEmpty, differences.isEmpty, journal.events(from: model.now).isEmpty { break }
       let elapsed = seconds(since: start)
-      if elapsed > patience {
+      if elapsed > patience || state.schedule != nil && !mayLookAgain() {
         if let move = moves.first {
           throw ProgramFailure(category: "hang", text: "\(move), but nothing happens\n\(diagnosis)")
         }
         if let difference = differences.first { throw ProgramFailure(category: "state", text: difference) }
       }
+      if state.schedule != nil { continue }
       if moves.isEmpty || !model.unclear.isEmpty {
         if pause > 0 { usleep(pause) } else { sched_yield() }
         pause = min(1_000, pause + 5)
@@ -94,9 +101,16 @@ final class Execution {
     try drain()
   }
 
+  /// With a schedule: whether this settling has not looked twice yet. What is unclear is asked about one look later.
+  private func mayLookAgain() -> Bool {
+    looks += 1
+    return looks < 3
+  }
+
   /// A thread that has finished an operation may still have its dependents in hand, which look ready by then.
   /// - Returns: false when threads remain busy outside of bodies, for example in observers that wait.
   private func waitUntilQuiet() -> Bool {
+    if state.schedule != nil { return true }
     for pause: UInt32 in 0..<100 {
       if !state.hasThreadsOutsideBodies { return true }
       usleep(pause * 10)

@@ -1,3 +1,4 @@
+import DeterministicOperations
 import OperationCore
 import Operations
 import TestSupport
@@ -25,11 +26,15 @@ final class ExecutionState: Sendable {
   /// The operations in whose bodies each thread is, the innermost last.
   private let bodies = Monitor<[UInt: [Int]]>([:])
   let helper: Helper
+  /// The backend of all queues, when the program runs in an order that can be replayed: then nothing here sleeps in
+  /// something that the backend does not know.
+  let schedule: DeterministicBackend?
   private let queueNumbers: [ObjectIdentifier: Int]
   let queueCount: Int
 
-  init(_ program: Program, backends: [any Backend], helper: Helper) {
+  init(_ program: Program, backends: [any Backend], helper: Helper, schedule: DeterministicBackend? = nil) {
     self.program = program
+    self.schedule = schedule
     supervised = backends.reduce(into: []) { found, backend in
       guard let backend = backend as? any SupervisedBackend, !found.contains(where: { $0 === backend }) else { return }
       found.append(backend)
@@ -121,7 +126,7 @@ final class ExecutionState: Sendable {
       journal.append(.waitEnded(index, on: other))
     case .pass(let gate):
       journal.append(.passBegins(index, gate: gate))
-      gates[gate].pass()
+      if let schedule { schedule.waitUntil { gates[gate].isOpen } } else { gates[gate].pass() }
       journal.append(.passEnded(index, gate: gate))
     case .open(let gate): open(gate)
     case .add(let other, let queue):
@@ -133,7 +138,11 @@ final class ExecutionState: Sendable {
     case .finishByHelper:
       guard takeFinish(index) else { return }
       journal.append(.helperAsked(index))
-      helper.post { [self] in finish(index) }
+      if let schedule {
+        schedule.after(.zero) { [self] in finish(index) }
+      } else {
+        helper.post { [self] in finish(index) }
+      }
     }
   }
 

@@ -9,7 +9,7 @@ public struct SeedMark: Sendable {
     if descriptor < 0 { return nil }
   }
 
-  func set(_ seed: UInt64) {
+  public func set(_ seed: UInt64) {
     var seed = seed
     _ = pwrite(descriptor, &seed, 8, 0)
   }

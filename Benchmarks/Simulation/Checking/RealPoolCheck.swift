@@ -1,0 +1,113 @@
+import Harness
+import VirtualScheduling
+import Workloads
+
+/// Simulated makespans against those of the real pools, at one and at two workers. A run with more workers than CPUs is no
+/// check: its workers take turns.
+package struct RealPoolCheck: Sendable {
+  /// The largest part of the makespan by which the two may differ.
+  package static let tolerance = 0.1
+
+  /// A graph of the benchmarks, and the same graph for the simulation.
+  package struct Case: Sendable {
+    package let scenario: Scenario
+    package let graph: GraphChoice
+    /// The mean work of a task, in nanoseconds.
+    package let work: Double
+  }
+
+  /// Patterns with tasks of 50 and 200 us, and the workflow that the benchmarks generate.
+  package static func cases(seed: UInt64) throws -> [Case] {
+    var all: [Case] = []
+    for (pattern, imbalance) in [("stencil_1d", 0), ("fft", 0), ("tree", 1), ("random_nearest", 1)] {
+      for work in [50_000.0, 200_000] {
+        let radix = pattern == "random_nearest" ? ";radix=5" : ""
+        let sizes = "imbalance=\(imbalance)\(radix);steps=16;width=16"
+        all.append(
+          Case(
+            scenario: Scenario(
+              BenchmarkName("dependencies", "graph"),
+              Parameters("\(sizes);pattern=\(pattern);work_ns=\(CSV.number(work))")!),
+            graph: try GraphChoice("\(pattern)(\(sizes))", seed: seed), work: work))
+      }
+    }
+    let workflow = try Workflow.generated(seed: seed)
+    let scale = 5e-6
+    all.append(
+      Case(
+        scenario: Scenario(
+          BenchmarkName("dependencies", "replay"), ["graph": workflow.name, "scale": "\(scale)"]),
+        graph: try GraphChoice("generated", seed: seed),
+        work: workflow.totalSeconds * scale * 1e9 / Double(workflow.tasks.count)))
+    return all
+  }
+
+  package let backends: [SimulatedBackend]
+  package let workers: [Int]
+  package let cases: [Case]
+  package let seed: UInt64
+  package let model: CostModel
+
+  package init(backends: [SimulatedBackend], workers: [Int], seed: UInt64, model: CostModel) throws {
+    (self.backends, self.workers, self.seed, self.model) = (backends, workers, seed, model)
+    cases = try Self.cases(seed: seed)
+  }
+
+  /// A measured cell: the makespan of each block, and what a CPU then did in a nanosecond while `workers` CPUs spun.
+  package struct Measured: Sendable {
+    package var makespans: [Double] = []
+    package var peaks: [Double] = []
+
+    package init() {}
+  }
+
+  /// The cells, in the order of the table.
+  package var cells: [CellKey] {
+    cases.flatMap { item in
+      backends.flatMap { backend in workers.map { CellKey(item.scenario, Arm(subject: backend.name, workers: $0)) } }
+    }
+  }
+
+  /// Simulates each measured cell.
+  package func table(_ measured: [CellKey: Measured]) throws -> CheckTable {
+    var table = CheckTable(
+      "Real pools",
+      words:
+        "The makespan from the call that adds the tasks until the last one has run: the median over blocks of processes, "
+        + "with its 95 % interval. A task's work is scaled by what a CPU does when as many CPUs spin as there are workers, "
+        + "which two hardware threads of one core share. The error is the simulated makespan by the real one, less 1; it may "
+        + "be \(Int(100 * Self.tolerance)) %.",
+      columns: ["graph", "work", "pool", "workers", "real, ms", "interval", "simulated, ms", "error, %"])
+    for item in cases {
+      for backend in backends {
+        for count in workers {
+          let key = CellKey(item.scenario, Arm(subject: backend.name, workers: count))
+          guard let real = measured[key] else { continue }
+          let peak = Statistics.median(real.peaks)
+          let estimate = Statistics.estimate(real.makespans)
+          let simulated = try simulate(item, backend, count, work: item.work / peak)
+          let error = simulated / estimate.median - 1
+          func ms(_ nanoseconds: Double) -> String { NumberFormat.significant(nanoseconds / 1e6) }
+          let interval = estimate.interval.map { "\(ms($0.lowerBound))..\(ms($0.upperBound))" } ?? "-"
+          table.add(
+            [
+              item.graph.name, NumberFormat("ns", item.work).text(item.work), backend.name, "\(count)",
+              ms(estimate.median), interval, ms(simulated), NumberFormat.significant(100 * error),
+            ], holds: abs(error) <= Self.tolerance)
+        }
+      }
+    }
+    return table
+  }
+
+  private func simulate(_ item: Case, _ backend: SimulatedBackend, _ workers: Int, work: Double) throws -> Double {
+    let graph = SimulatedGraph(try item.graph.graph(workers: workers, nanoseconds: work, seed: seed))
+    let makespans = (0..<5 as Range<UInt64>).map { offset -> Double in
+      var simulation = Simulation(
+        graph, strategy: backend.strategy, workers: workers, costs: model.costs, seed: seed + offset)
+      simulation.adding = model.adding
+      return Double(simulation.run().makespan)
+    }
+    return Statistics.median(makespans)
+  }
+}

@@ -1,0 +1,151 @@
+import FoundationEssentials
+import Harness
+import VirtualScheduling
+
+/// What the steps of a pool cost on a machine, with the origin of each number: a file in JSON.
+package struct CostModel: Codable, Hashable, Sendable {
+  /// The form of the file. A file of another form is refused.
+  package static let currentSchema = 1
+
+  /// One number.
+  package struct Value: Codable, Hashable, Sendable {
+    /// In nanoseconds.
+    package var ns: Double
+    /// The interval with 95 % confidence; nil for a number that was not measured.
+    package var low: Double?
+    package var high: Double?
+    /// The measurement, or why this number was taken.
+    package var from: String
+
+    package init(ns: Double, low: Double? = nil, high: Double? = nil, from: String) {
+      (self.ns, self.low, self.high, self.from) = (ns, low, high, from)
+    }
+  }
+
+  /// Where the numbers are from.
+  package struct Machine: Codable, Hashable, Sendable {
+    package var cpu: String
+    package var cpus: Int
+    package var kernel: String
+  }
+
+  package let schema: Int
+  /// A few words for readers.
+  package let name: String
+  package let machine: Machine
+  /// The day, as 2026-11-25.
+  package let date: String
+  /// The commit of opbench that measured; nil outside of a checkout.
+  package let commit: String?
+  package let values: [String: Value]
+
+  package init(name: String, machine: Machine, date: String, commit: String?, values: [String: Value]) {
+    schema = Self.currentSchema
+    (self.name, self.machine, self.date, self.commit, self.values) = (name, machine, date, commit, values)
+  }
+
+  /// A parameter of the model.
+  package struct Parameter: Sendable {
+    package let name: String
+    package let summary: String
+    let set: @Sendable (inout VirtualCosts, Int64) -> Void
+  }
+
+  /// All parameters, in the order of the tables.
+  package static let parameters: [Parameter] = [
+    Parameter(name: "operation", summary: "a worker begins and ends an operation") { $0.operation = $1 },
+    Parameter(name: "edge", summary: "the end of an operation resolves a dependency") { $0.edge = $1 },
+    Parameter(name: "add", summary: "a worker adds a job to a list") { $0.add = $1 },
+    Parameter(name: "take", summary: "a worker takes a job of its own") { $0.take = $1 },
+    Parameter(name: "look", summary: "a look at another worker that gives no job") { $0.look = $1 },
+    Parameter(name: "steal", summary: "a job is taken from a worker of the same group of CPUs") {
+      $0.steal.sameGroup = $1
+    },
+    Parameter(name: "steal_other_group", summary: "the same from another group of the socket") {
+      $0.steal.otherGroup = $1
+    },
+    Parameter(name: "steal_other_socket", summary: "the same from another socket") { $0.steal.otherSocket = $1 },
+    Parameter(name: "move", summary: "each further job that is moved with a taken one") { $0.move = $1 },
+    Parameter(name: "submit", summary: "a thread outside submits a job") { $0.submit = $1 },
+    Parameter(name: "take_outside", summary: "a worker takes a job from outside") { $0.takeOutside = $1 },
+    Parameter(name: "list", summary: "an access keeps others from a list") { $0.list = $1 },
+    Parameter(name: "wake", summary: "to wake a thread, for the thread that wakes") { $0.wake = $1 },
+    Parameter(name: "wake_latency", summary: "from a wake until the thread runs") { $0.wakeLatency = $1 },
+    Parameter(name: "miss", summary: "a job runs on another CPU of the group than the one that made it ready") {
+      $0.miss.sameGroup = $1
+    },
+    Parameter(name: "miss_other_group", summary: "the same in another group of the socket") { $0.miss.otherGroup = $1 },
+    Parameter(name: "miss_other_socket", summary: "the same in another socket") { $0.miss.otherSocket = $1 },
+    // How long one thread takes to add a task of a graph. It is no cost of a pool.
+    Parameter(name: "adding", summary: "a thread adds a task with its dependencies to a queue") { _, _ in },
+  ]
+
+  /// The costs for the pool.
+  package var costs: VirtualCosts {
+    var costs = VirtualCosts()
+    for parameter in Self.parameters { parameter.set(&costs, nanoseconds(parameter.name)) }
+    return costs
+  }
+
+  /// How long a thread takes to add a task, in nanoseconds.
+  package var adding: Int64 { nanoseconds("adding") }
+
+  private func nanoseconds(_ name: String) -> Int64 { Int64((values[name]?.ns ?? 0).rounded()) }
+
+  // MARK: - Files
+
+  /// Reads a model. Throws one line that names the file and what is wrong.
+  package static func read(path: String) throws -> CostModel {
+    guard let data = FileManager.default.contents(atPath: path) else {
+      throw Complaint(.noInput, "\(path): there is no such model file; opbench calibrate-model writes one")
+    }
+    return try parse(data, source: path)
+  }
+
+  package static func parse(_ data: Data, source: String) throws -> CostModel {
+    struct Form: Decodable { let schema: Int }
+    guard let form = try? JSONDecoder().decode(Form.self, from: data) else {
+      throw Complaint(.badInput, "\(source): this is no model; opbench calibrate-model writes one")
+    }
+    guard form.schema == currentSchema else {
+      throw Complaint(
+        .badInput,
+        "\(source): the model has schema \(form.schema), and this opbench reads schema \(currentSchema); "
+          + "opbench calibrate-model writes one")
+    }
+    let model: CostModel
+    do {
+      model = try JSONDecoder().decode(CostModel.self, from: data)
+    } catch DecodingError.keyNotFound(let key, _) {
+      throw Complaint(.badInput, "\(source): the model lacks '\(key.stringValue)'")
+    } catch {
+      throw Complaint(.badInput, "\(source): the model has a field of the wrong kind")
+    }
+    try model.check(source: source)
+    return model
+  }
+
+  private func check(source: String) throws {
+    let names = Self.parameters.map(\.name)
+    if let missing = names.first(where: { values[$0] == nil }) {
+      throw Complaint(.badInput, "\(source): the model lacks the value '\(missing)'")
+    }
+    if let unknown = values.keys.sorted().first(where: { !names.contains($0) }) {
+      let words = Suggestion.words(for: unknown, among: names)
+      throw Complaint(.badInput, "\(source): there is no value '\(unknown)'\(words)")
+    }
+    for name in names {
+      let ns = values[name]!.ns
+      guard 0...1e9 ~= ns else {
+        throw Complaint(.badInput, "\(source): \(name) is \(ns) ns; it is from 0 to a second")
+      }
+    }
+  }
+
+  /// The text of the file.
+  package func json() throws -> String {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+    return String(decoding: try encoder.encode(self), as: UTF8.self) + "\n"
+  }
+}

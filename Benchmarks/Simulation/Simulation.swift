@@ -1,0 +1,106 @@
+import VirtualScheduling
+
+/// One run of a task graph on a pool of virtual workers.
+package struct Simulation: Sendable {
+  package let graph: SimulatedGraph
+  package var strategy: VirtualStrategy
+  package var workers: Int
+  package var costs: VirtualCosts
+  package var topology = VirtualTopology.flat
+  package var seed: UInt64
+  /// How long one thread takes to add a task to its queue before the first task may run, in nanoseconds; 0: the tasks are
+  /// there, and those without inputs are submitted at once.
+  package var adding: Int64 = 0
+  /// Whether to count rank errors, which takes more time and memory.
+  package var measuresRank = true
+
+  package init(
+    _ graph: SimulatedGraph, strategy: VirtualStrategy, workers: Int, costs: VirtualCosts, seed: UInt64
+  ) {
+    self.graph = graph
+    self.strategy = strategy
+    self.workers = workers
+    self.costs = costs
+    self.seed = seed
+  }
+
+  /// Runs all tasks. O((tasks + edges) log n) for n events at a time, whatever the number of workers.
+  package func run() -> SimulationResult {
+    let pool = VirtualPool(
+      workers: workers, strategy: strategy, costs: costs, topology: topology, choices: VirtualChoices(seed: seed),
+      isWarm: true, measuresRank: measuresRank)
+    var waiting = graph.inputCounts
+    var ready: [(job: UInt, level: Int)] = []
+    var done = 0
+    var makespan: Int64 = 0
+    let level = VirtualPool.middleLevel
+    _ = pool.schedule(at: adding * Int64(graph.count))
+    while let step = pool.next() {
+      switch step {
+      case .timer: pool.submit(graph.sources.map { (UInt($0), level) })
+      case .run(let worker, let job): pool.works(worker, for: graph.durations[Int(job)])
+      case .ended(let worker, let job):
+        let task = Int(job)
+        let dependents = Int(graph.starts[task])..<Int(graph.starts[task + 1])
+        ready.removeAll(keepingCapacity: true)
+        for index in dependents {
+          let dependent = Int(graph.dependents[index])
+          waiting[dependent] -= 1
+          if waiting[dependent] == 0 { ready.append((UInt(dependent), level)) }
+        }
+        done += 1
+        makespan = pool.now
+        // As the end of an operation does: the first that became ready is the successor, the others are submitted.
+        let successor = ready.first
+        if ready.count == 2 {
+          pool.submit(ready[1].job, level: level, by: worker)
+        } else if ready.count > 2 {
+          pool.submit(Array(ready.dropFirst()), by: worker)
+        }
+        pool.finished(worker, edges: dependents.count, successor: successor)
+      }
+      if done == graph.count { break }
+    }
+    precondition(done == graph.count, "the simulation has lost \(graph.count - done) tasks")
+    return SimulationResult(graph: graph, workers: workers, makespan: makespan, statistics: pool.statistics)
+  }
+}
+
+/// What a simulated run gave. All times are nanoseconds.
+package struct SimulationResult: Sendable {
+  package let workers: Int
+  package let tasks: Int
+  package let edges: Int
+  package let makespan: Int64
+  package let totalWork: Int64
+  package let criticalPath: Int64
+  package let statistics: VirtualStatistics
+
+  init(graph: SimulatedGraph, workers: Int, makespan: Int64, statistics: VirtualStatistics) {
+    self.workers = workers
+    self.makespan = makespan
+    self.statistics = statistics
+    (tasks, edges) = (graph.count, graph.edges)
+    (totalWork, criticalPath) = (graph.totalWork, graph.criticalPath)
+  }
+
+  /// No schedule is shorter.
+  package var lowerBound: Double { max(Double(totalWork) / Double(workers), Double(criticalPath)) }
+
+  /// The shortest possible schedule divided by the makespan, as in `dependencies/graph`.
+  package var efficiency: Double { makespan == 0 ? 1 : lowerBound / Double(makespan) }
+
+  /// The share of the workers' time in which they ran bodies.
+  package var utilisation: Double { makespan == 0 ? 1 : workShare / Double(makespan) }
+
+  /// How long the work alone takes when every worker is busy.
+  package var workShare: Double { Double(totalWork) / Double(workers) }
+  /// What the longest path takes beyond that.
+  package var pathShare: Double { lowerBound - workShare }
+  /// The rest: what jobs, edges, steals and wakes cost, and idle workers while tasks were ready. The three shares together
+  /// are the makespan.
+  package var schedulerShare: Double { Double(makespan) - lowerBound }
+
+  /// How many queued jobs, on average over all tasks, should have gone before a job that began.
+  package var rankError: Double { tasks == 0 ? 0 : Double(statistics.rankErrors) / Double(tasks) }
+}

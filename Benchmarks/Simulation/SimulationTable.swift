@@ -1,0 +1,104 @@
+import Harness
+import Workloads
+
+/// The table of a simulation: a line for each cell, with medians over the seeds.
+package struct SimulationTable {
+  private var cells: [SimulationPlan.Cell] = []
+  private var results: [SimulationPlan.Cell: [SimulationResult]] = [:]
+
+  package init() {}
+
+  package mutating func add(_ cell: SimulationPlan.Cell, _ result: SimulationResult) {
+    if results[cell] == nil { cells.append(cell) }
+    results[cell, default: []].append(result)
+  }
+
+  private static let columns = [
+    "work", "backend", "workers", "makespan", "efficiency", "work %", "path %", "scheduler %", "steals", "wakes",
+    "idle %", "rank error",
+  ]
+
+  /// - Parameter sweeps: whether the runs are sweeps: then METG alone is shown.
+  package func text(model: CostModel, sweeps: Bool) -> String {
+    var lines = ["simulated: no CPU ran these tasks. The costs are those of: \(model.name)"]
+    for graph in cells.map(\.graph).uniqued {
+      lines += ["", "\(graph)"] + (sweeps ? thresholds(graph) : Self.aligned([Self.columns] + rows(graph)))
+    }
+    if !sweeps {
+      lines += [
+        "",
+        "efficiency: the shortest possible schedule by the makespan. work, path, scheduler: shares of the makespan: all",
+        "workers busy, what the longest path takes beyond that, and the rest. steals, wakes: for each task. rank error: how",
+        "many queued tasks should have gone first, on average. Medians over seeds.",
+      ]
+    }
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  private func rows(_ graph: GraphChoice) -> [[String]] {
+    cells.filter { $0.graph == graph }.map { cell in
+      func median(_ value: (SimulationResult) -> Double) -> Double {
+        Statistics.median(results[cell]!.map(value))
+      }
+      func percent(_ value: (SimulationResult) -> Double) -> String {
+        NumberFormat.significant(100 * median { $0.makespan == 0 ? 0 : value($0) / Double($0.makespan) })
+      }
+      func each(_ value: (SimulationResult) -> Int) -> String {
+        NumberFormat.significant(median { Double(value($0)) / Double(max(1, $0.tasks)) })
+      }
+      let makespan = median { Double($0.makespan) }
+      return [
+        NumberFormat("ns", cell.work).text(cell.work), cell.backend, "\(cell.workers)",
+        NumberFormat("ns", makespan).text(makespan), NumberFormat.significant(median { $0.efficiency }),
+        percent(\.workShare), percent(\.pathShare), percent(\.schedulerShare), each { $0.statistics.steals },
+        each { $0.statistics.wakes }, percent { Double($0.statistics.idle) / Double($0.workers) },
+        NumberFormat.significant(median { $0.rankError }),
+      ]
+    }
+  }
+
+  /// METG at each level: of the medians over the seeds at each granularity.
+  private func thresholds(_ graph: GraphChoice) -> [String] {
+    let arms = cells.filter { $0.graph == graph }.map { Arm(subject: $0.backend, workers: $0.workers) }.uniqued
+    let rows = arms.map { arm in
+      let points = cells.filter { $0.graph == graph && $0.backend == arm.subject && $0.workers == arm.workers }
+        .map { cell -> METG.Point in
+          let makespan = Statistics.median(results[cell]!.map { Double($0.makespan) })
+          let utilisation = Statistics.median(results[cell]!.map(\.utilisation))
+          let tasks = Double(results[cell]![0].tasks)
+          return METG.Point(granularity: makespan * Double(arm.workers) / tasks, efficiency: utilisation)
+        }
+      return [arm.subject, "\(arm.workers)"] + METG.levels.map { Self.threshold($0, points) }
+    }
+    return Self.aligned([["backend", "workers"] + METG.levels.map { "METG(\($0) %)" }] + rows)
+  }
+
+  private static func threshold(_ level: Int, _ points: [METG.Point]) -> String {
+    switch try? METG.find(Double(level) / 100, points) {
+    case .crosses(let granularity, _): NumberFormat("ns", granularity).text(granularity)
+    case .neverReached(let best): "never: \(NumberFormat.significant(100 * best)) % at best"
+    case .neverLost(let smallest): "below \(NumberFormat("ns", smallest).text(smallest))"
+    case nil: "-"
+    }
+  }
+
+  /// Columns of one width each: words to the left, numbers to the right.
+  private static func aligned(_ rows: [[String]]) -> [String] {
+    let widths = rows[0].indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
+    return rows.map { row in
+      let cells = zip(row, widths).enumerated().map { index, cell in
+        let space = String(repeating: " ", count: cell.1 - cell.0.count)
+        return rows[0][index] == "backend" ? cell.0 + space : space + cell.0
+      }
+      return "  " + cells.joined(separator: "  ")
+    }
+  }
+}
+
+extension Array where Element: Hashable {
+  /// The elements, each once, in the order in which they first stand.
+  fileprivate var uniqued: [Element] {
+    var seen: Set<Element> = []
+    return filter { seen.insert($0).inserted }
+  }
+}

@@ -1,0 +1,78 @@
+import ArgumentParser
+import Glibc
+import Harness
+import Laboratory
+import Simulation
+
+/// `opbench calibrate-model`: measures on this machine what the steps of a pool cost.
+struct CalibrateModel: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "calibrate-model",
+    abstract: "Measure what an operation, an edge, a steal and a wake cost here, for simulate.",
+    discussion: """
+      Every round measures every value once, in a process of its own. The file has the median over the rounds with its 95 % \
+      interval, and where each value comes from. What one machine cannot tell, such as a steal from another socket, is a \
+      multiple of what it can tell, and the file says so.
+      """)
+
+  @Option(
+    parsing: .unconditional, help: "Rounds, at least 6 for intervals.",
+    transform: OptionNumber.count(in: OptionNumber.efforts))
+  var rounds = 15
+
+  @Option(help: "What to call the model (default: the machine).")
+  var name: String?
+
+  @Option(help: "Where to write the model; - is standard output.", completion: .file(extensions: ["json"]))
+  var output = "-"
+
+  @Flag(help: "Replace the file of --output.")
+  var overwrite = false
+
+  /// What the process of a round is started with.
+  @Flag(name: .customLong("one-round"), help: .hidden)
+  var isOneRound = false
+
+  func run() throws {
+    if isOneRound {
+      let lines = ModelCalibration.lines(of: try ModelMeasurement.measure())
+      return try ResultFiles.write(lines, to: STDOUT_FILENO, name: "standard output")
+    }
+    if output != "-" {
+      guard overwrite || access(output, F_OK) != 0 else {
+        throw Complaint(.cannotCreate, "\(output) holds a model: --overwrite replaces it")
+      }
+      try ResultFiles.checkWritable(output)
+    }
+    Interrupt.install()
+    let progress = Progress()
+    for warning in MachineWarnings.before() { progress.say(warning) }
+    var calibration = ModelCalibration()
+    let start = Clock.now()
+    for round in 0..<rounds {
+      let outcome = ProcessRunner.run(
+        ProcessRunner.thisProgram, ["calibrate-model", "--one-round"], environment: ProcessRunner.withoutBacktrace,
+        timeout: 60)
+      if Interrupt.isRequested {
+        progress.clear()
+        progress.say("interrupted: nothing is written")
+        throw ExitCode(128 + SIGINT)
+      }
+      guard outcome.ending == .exited(0) else {
+        throw Complaint(.software, "a round of calibrate-model \(outcome.ending.description)")
+      }
+      try calibration.add(outcome.lines)
+      let elapsed = Double(Clock.now() - start) / 1e9
+      progress.show(
+        done: round + 1, total: rounds, what: "calibrate-model",
+        secondsLeft: elapsed / Double(round + 1) * Double(rounds - round - 1))
+    }
+    progress.clear()
+    let text = try calibration.model(name: name, source: OpbenchSuite().source).json()
+    if output == "-" {
+      try ResultFiles.write(text, to: STDOUT_FILENO, name: "standard output")
+    } else {
+      try ResultFiles.replace(output, with: text, syncs: true)
+    }
+  }
+}

@@ -1,0 +1,105 @@
+import ArgumentParser
+import Glibc
+import Harness
+import Laboratory
+import Simulation
+
+/// `opbench check-model`: how far simulated makespans are from bounds and from the real pools.
+struct CheckModel: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "check-model",
+    abstract: "Compare simulated makespans with proven bounds, and with the real pools here.",
+    discussion: """
+      Three tables: Graham's bounds on random graphs, the bound of work stealing with steal latency, and the makespans of the \
+      real pools at one and two workers. Exit code 70: a row does not hold.
+      """)
+
+  @Option(
+    help: "The costs, as calibrate-model writes them on this machine (default: a built-in model).",
+    completion: .file(extensions: ["json"]))
+  var model: String?
+
+  @Option(
+    parsing: .unconditional, help: "Blocks of processes of the real pools; 0 leaves the real pools out.",
+    transform: OptionNumber.count(in: 0...1_000))
+  var blocks = 7
+
+  @Option(parsing: .unconditional, help: "The seed of every random choice.", transform: OptionNumber.seed)
+  var seed: UInt64 = 1
+
+  @Option(help: "Where to write the tables too.")
+  var output: String?
+
+  @Flag(help: "Replace the file of --output.")
+  var overwrite = false
+
+  func run() throws {
+    let model = try self.model.map(CostModel.read) ?? .builtIn
+    if let output {
+      guard overwrite || access(output, F_OK) != 0 else {
+        throw Complaint(.cannotCreate, "\(output) holds finished tables: --overwrite replaces them")
+      }
+      try ResultFiles.checkWritable(output)
+    }
+    Interrupt.install()
+    var tables = [BoundChecks.graham(), BoundChecks.stealLatency()]
+    if blocks > 0 {
+      let check = try RealPoolCheck(
+        backends: SimulatedBackend.list(["stealing", "threadpool"]), workers: Array(1...min(2, CPUs.available)),
+        seed: seed, model: model)
+      tables.append(try check.table(try measure(check)))
+    }
+    let head = "simulated makespans, checked. The costs are those of: \(model.name), \(model.date)\n\n"
+    let text = head + tables.map { $0.text() }.joined(separator: "\n")
+    if let output { try ResultFiles.replace(output, with: text, syncs: true) }
+    try ResultFiles.write(text, to: STDOUT_FILENO, name: "standard output")
+    let failures = tables.flatMap(\.failures)
+    guard failures.isEmpty else {
+      throw Complaint(.software, "\(Count.of(failures.count, "row")) of the check failed, such as \(failures[0])")
+    }
+  }
+
+  /// Measures every cell once in each block.
+  private func measure(_ check: RealPoolCheck) throws -> [CellKey: RealPoolCheck.Measured] {
+    let progress = Progress()
+    for warning in MachineWarnings.before() { progress.say(warning) }
+    let spin = Spin.calibrated()
+    let suite = OpbenchSuite()
+    var measured: [CellKey: RealPoolCheck.Measured] = [:]
+    let start = Clock.now()
+    let cells = check.cells
+    var repeats: [CellKey: Int] = [:]
+    func launch(_ cell: CellKey, _ mode: MeasureRequest.Mode) throws -> [ResultLine] {
+      if Interrupt.isRequested { throw ExitCode(128 + SIGINT) }
+      let outcome = suite.launch(
+        MeasureRequest(cell: cell, mode: mode, seed: seed, spin: spin), environment: [:], timeout: 60)
+      let lines = outcome.lines.compactMap(ResultLine.init)
+      guard outcome.ending == .exited(0), lines.contains(.end) else {
+        throw Complaint(.software, "no number for \(cell): the process \(outcome.ending.description)")
+      }
+      return lines
+    }
+    for block in 0..<blocks {
+      for (index, cell) in cells.enumerated() {
+        if repeats[cell] == nil {
+          for line in try launch(cell, .calibrate(target: 60_000_000, limit: .max)) {
+            if case .repeats(let count) = line { repeats[cell] = max(1, count) }
+          }
+        }
+        measured[cell, default: .init()].peaks.append(MachinePeak.measure(threads: cell.arm.workers, spin: spin))
+        for line in try launch(cell, .time(repeats: repeats[cell] ?? 1, values: 1, leadIn: 20_000_000)) {
+          if case .reading(_, let reading) = line, reading.metric == .makespan {
+            measured[cell]!.makespans.append(reading.value)
+          }
+        }
+        let done = block * cells.count + index + 1
+        let elapsed = Double(Clock.now() - start) / 1e9
+        progress.show(
+          done: done, total: blocks * cells.count, what: "\(cell)",
+          secondsLeft: elapsed / Double(done) * Double(blocks * cells.count - done))
+      }
+    }
+    progress.clear()
+    return measured
+  }
+}

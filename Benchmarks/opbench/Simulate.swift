@@ -1,0 +1,138 @@
+import ArgumentParser
+import Glibc
+import Harness
+import Laboratory
+import Simulation
+import VirtualScheduling
+import Workloads
+
+/// `opbench simulate`: a task graph on up to 1,024 virtual workers.
+struct Simulate: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Simulate a task graph on virtual workers, under any strategy.",
+    discussion: """
+      One thread runs a pool of virtual workers with a virtual clock. The pool decides with the functions of the real pools. \
+      What an operation, an edge, a steal and a wake cost comes from a model: opbench calibrate-model measures one here. \
+      Everything that comes out is marked as simulated.
+
+      Exit code 0: everything was simulated. 64: the command line is wrong. 65, 66: a file is wrong, or is not there. 73, 74: \
+      the output cannot be written. 130: interrupted; nothing is written.
+      """)
+
+  @Option(
+    help: ArgumentHelp(
+      "The graphs, as often as needed or with commas; a WfFormat file ends in .json.",
+      discussion: """
+        There are \(GraphChoice.names.map(\.name).joined(separator: ", ")). Sizes stand in parentheses: \
+        'stencil_1d(width=4p;steps=64)'. A size that ends in p is for each worker.
+        """,
+      valueName: "graph"))
+  var graph: [String] = ["stencil_1d"]
+
+  @Option(
+    help: "The pools, as often as needed or with commas: 'stealing,stealing(own=lifo),threadpool'.",
+    completion: .list(SimulateOptions.backends))
+  var backend: [String] = ["stealing"]
+
+  @Option(parsing: .unconditional, help: "Worker counts, with commas, from 1 to 1024.")
+  var workers = "1,2,4,8,16,32,64,128,256,512,1024"
+
+  @Option(
+    parsing: .unconditional,
+    help: "The mean work of a task, with commas, such as 10us,100us: from 1ns to 1s.")
+  var work = "10us"
+
+  @Flag(help: "Sweep the work of a task, and show METG: the granularity at which workers are busy half of the time.")
+  var metg = false
+
+  @Flag(help: "One thread adds all tasks first, and that time counts, as in the makespan of dependencies/graph.")
+  var adding = false
+
+  @Option(
+    help: "The costs, as calibrate-model writes them (default: a built-in model).",
+    completion: .file(extensions: ["json"]))
+  var model: String?
+
+  @Option(
+    parsing: .unconditional,
+    help: "How many workers share a group of CPUs, within which a steal is cheap (default: all).",
+    transform: OptionNumber.count(in: 1...1_024))
+  var group: Int?
+
+  @Option(
+    parsing: .unconditional, help: "How many workers a socket has: whole groups (default: all).",
+    transform: OptionNumber.count(in: 1...1_024))
+  var socket: Int?
+
+  @Option(parsing: .unconditional, help: "The first seed of every random choice.", transform: OptionNumber.seed)
+  var seed: UInt64 = 1
+
+  @Option(
+    parsing: .unconditional, help: "How many seeds each cell is simulated with.",
+    transform: OptionNumber.count(in: OptionNumber.efforts))
+  var repeats = 3
+
+  @Option(
+    help: "Where to write the CSV; - is standard output, and then the table goes to standard error.",
+    completion: .file(extensions: ["csv"]))
+  var output: String?
+
+  @Flag(help: "Replace the file of --output.")
+  var overwrite = false
+
+  @Flag(help: "Say what would be simulated, and stop.")
+  var dryRun = false
+
+  func run() throws {
+    let plan = try plan()
+    let file = try SimulationFile(output, mayReplace: overwrite)
+    if dryRun { return try write(SimulateOptions.description(of: plan), to: STDOUT_FILENO) }
+    Interrupt.install()
+    let progress = Progress()
+    var table = SimulationTable()
+    var rows = CSV.line(SimulationRows.header)
+    var done = 0
+    let start = Clock.now()
+    try plan.run { cell, seed, result in
+      table.add(cell, result)
+      rows += SimulationRows.line(cell, seed: seed, model: plan.model.name, result)
+      done += 1
+      let elapsed = Double(Clock.now() - start) / 1e9
+      progress.show(
+        done: done, total: plan.runCount, what: "\(cell.graph) \(cell.backend)@\(cell.workers)",
+        secondsLeft: elapsed / Double(done) * Double(plan.runCount - done))
+      if Interrupt.isRequested {
+        progress.clear()
+        progress.say("interrupted: nothing is written")
+        throw ExitCode(128 + SIGINT)
+      }
+    }
+    progress.clear()
+    try file.write(rows, facts: SimulationFacts(plan, arguments: CommandLine.arguments, source: OpbenchSuite().source))
+    try write(table.text(model: plan.model, sweeps: metg), to: file.tableDescriptor)
+  }
+
+  private func write(_ text: String, to descriptor: Int32) throws {
+    let name = descriptor == STDERR_FILENO ? "standard error" : "standard output"
+    try ResultFiles.write(text, to: descriptor, name: name)
+  }
+
+  private func plan() throws -> SimulationPlan {
+    let graphs = try graph.flatMap(SimulateOptions.names).map { try GraphChoice($0, seed: seed) }
+    guard !graphs.isEmpty else { throw Complaint(.usage, "--graph needs a name; opbench simulate --help has them") }
+    if let twin = graphs.enumerated().first(where: { graphs[..<$0].contains($1) })?.element {
+      throw Complaint(.usage, "--graph has '\(twin)' twice: two lines of the table could not be told apart")
+    }
+    guard seed <= UInt64.max - UInt64(repeats) else {
+      throw Complaint(.usage, "--seed \(seed) leaves no room for \(repeats) seeds")
+    }
+    var plan = SimulationPlan(
+      graphs: graphs, works: try SimulateOptions.works(work), backends: try SimulatedBackend.list(backend),
+      workers: try SimulateOptions.workerCounts(workers), seeds: (0..<UInt64(repeats)).map { seed + $0 },
+      graphSeed: seed, model: try model.map(CostModel.read) ?? .builtIn,
+      topology: try SimulateOptions.topology(group: group, socket: socket))
+    plan.countsAdding = adding
+    plan.sweeps = metg
+    return plan
+  }
+}

@@ -1,0 +1,242 @@
+"""`results/simulation/README.md` and its figures: which strategies change places between few and many virtual workers.
+All of it follows from the rows that lie beside it."""
+
+import glob
+import gzip
+import hashlib
+import json
+import os
+
+from ..complaint import BAD_INPUT, CANNOT_CREATE, NO_INPUT, USAGE, Complaint
+from ..data.csvfile import read_bytes, unpacked
+from ..data.simulation import Simulation
+from ..files import replace
+from ..paper import simulation as pictures
+
+FOLDER = "results/simulation"
+_PAGE = "README.md"
+_AGAIN = "scripts/check/results --write makes it again"
+# A difference smaller than this is none, whatever the seeds say: other things than the model are not known better.
+MARGIN = 0.02
+LEFT_OUT = (
+    "The model leaves out memory (bandwidth, and caches but for one cost when a job changes its CPU), frequency, and the "
+    "kernel's scheduler: a woken thread runs after a fixed time, and no thread loses its CPU. Of the workers that watch for "
+    "jobs, one notices a job. The costs of a steal from another group and another socket are multiples, and not measured. "
+    "So a ratio here says what the decisions alone do, and is no measurement."
+)
+
+
+def publish(paths, root):
+    """Puts results in the place of those that are there, and makes the page and the figures of them."""
+    Simulation(paths)
+    folder = os.path.join(root, FOLDER)
+    names = [os.path.basename(path).removesuffix(".gz").removesuffix(".csv") for path in paths]
+    if len(set(names)) < len(names):
+        raise Complaint(USAGE, f"two results are called {names[0]}; each needs a name of its own")
+    try:
+        os.makedirs(folder, exist_ok=True)
+        for path, name in zip(paths, names):
+            rows, facts = unpacked(read_bytes(path), path), _facts(path)
+            # Without a time stamp: the same rows give the same file.
+            replace(os.path.join(folder, name + ".csv.gz"), gzip.compress(rows, mtime=0))
+            replace(os.path.join(folder, name + ".env.json"), json.dumps(facts, indent=2, sort_keys=True) + "\n")
+        for path in _kept(root):
+            if os.path.basename(path).removesuffix(".csv.gz") not in names:
+                os.remove(path)
+                os.remove(_beside(path))
+        write(root)
+    except OSError as error:
+        raise Complaint(CANNOT_CREATE, f"cannot write into {folder}: {error.strerror or error}") from None
+
+
+def _beside(path):
+    return path.removesuffix(".gz").removesuffix(".csv") + ".env.json"
+
+
+def _facts(path):
+    """The environment beside the rows, without the places of files."""
+    beside = _beside(path)
+    if not os.path.exists(beside):
+        raise Complaint(NO_INPUT, f"{beside}: there is no such file, and the rows need their environment")
+    try:
+        facts = json.loads(read_bytes(beside))
+        facts["arguments"] = [os.path.basename(one) if one.startswith("/") else one for one in facts["arguments"]]
+        return facts
+    except (ValueError, KeyError, TypeError):
+        raise Complaint(BAD_INPUT, f"{beside}: this is no environment of opbench simulate") from None
+
+
+def write(root):
+    """The page and the figures; nothing where there are no such results."""
+    if paths := _kept(root):
+        simulation = Simulation(paths)
+        folder = os.path.join(root, FOLDER)
+        default = _default(simulation)
+        pictures.render(simulation, _lines(simulation, default), default, folder, _source(paths))
+        replace(os.path.join(folder, _PAGE), page(simulation, [_facts(path) for path in paths]))
+
+
+def disagreements(root):
+    """A line for each; none where all agree, or where there are no such results."""
+    paths = _kept(root)
+    if not paths:
+        shown = os.path.exists(os.path.join(root, FOLDER, _PAGE))
+        return [f"{FOLDER}/{_PAGE} shows results, but there is no {FOLDER}/*.csv.gz"] if shown else []
+    found = []
+    if _text(os.path.join(root, FOLDER, _PAGE)) != page(Simulation(paths), [_facts(path) for path in paths]):
+        found.append(f"{FOLDER}/{_PAGE} is not what the rows beside it say; {_AGAIN}")
+    for name in (pictures.EFFICIENCY, pictures.LIMITS):
+        if _source(paths) not in (_text(os.path.join(root, FOLDER, name)) or ""):
+            found.append(f"{FOLDER}/{name} was not made from the rows beside it; {_AGAIN}")
+    return found
+
+
+def _kept(root):
+    return sorted(glob.glob(os.path.join(glob.escape(root), FOLDER, "*.csv.gz")))
+
+
+def _source(paths):
+    """Names the files with a digest of their rows."""
+    digests = [hashlib.sha256(unpacked(read_bytes(path), path)).hexdigest()[:12] for path in paths]
+    return ", ".join(f"{os.path.basename(path)} {digest}" for path, digest in zip(paths, digests))
+
+
+def _text(path):
+    try:
+        with open(path, encoding="utf-8") as file:
+            return file.read()
+    except (OSError, UnicodeDecodeError):
+        return None
+
+
+def _default(simulation):
+    """The pool as it is, with which its changes are compared."""
+    plain = [name for name in simulation.backends if "(" not in name]
+    if not plain:
+        raise Complaint(BAD_INPUT, "no pool was simulated with its default strategy, and there is nothing to compare with")
+    return plain[0]
+
+
+def verdict(ratios):
+    """`better`, `worse` or `same`, when all seeds agree; else `open`."""
+    if not ratios:
+        return "open"
+    if max(ratios) < 1 - MARGIN:
+        return "better"
+    if min(ratios) > 1 + MARGIN:
+        return "worse"
+    return "same" if 1 - MARGIN <= min(ratios) and max(ratios) <= 1 + MARGIN else "open"
+
+
+def moves(simulation, default, few, many):
+    """(backend, its ratios with few workers, those with many), for every other backend."""
+    others = [name for name in simulation.backends if name != default]
+    return [
+        (name, simulation.ratios(name, default, few), simulation.ratios(name, default, many)) for name in others
+    ]
+
+
+def _ends(simulation):
+    counts = simulation.workers
+    few = 2 if 2 in counts else counts[0]
+    return few, counts[-1]
+
+
+def _lines(simulation, default):
+    """The strategies with a line: the default, and those that differ most from it with many workers."""
+    few, many = _ends(simulation)
+    found = [(name, ratios) for name, _, ratios in moves(simulation, default, few, many) if ratios]
+    found.sort(key=lambda item: -abs(_log(item[1])))
+    return [default] + [name for name, _ in found[: pictures.MOST_LINES - 1]]
+
+
+def _log(ratios):
+    middle = ratios[len(ratios) // 2]
+    return middle - 1 if middle > 1 else 1 - 1 / middle
+
+
+def _ratio(ratios):
+    if not ratios:
+        return "-"
+    return f"x{ratios[len(ratios) // 2]:.3g} [{ratios[0]:.3g}, {ratios[-1]:.3g}]"
+
+
+def sentences(simulation, default, few, many):
+    """A sentence for each strategy whose verdict is another one with many workers."""
+    found = []
+    for name, small, large in moves(simulation, default, few, many):
+        before, after = verdict(small), verdict(large)
+        if "open" in (before, after) or before == after:
+            continue
+        found.append(
+            f"`{name}` is {_words(before)} `{default}` with {few} virtual workers ({_ratio(small)}), and {_words(after)} "
+            f"it with {many:,} ({_ratio(large)})."
+        )
+    return found
+
+
+def _words(verdict):
+    return {"better": "faster than", "worse": "slower than", "same": "as fast as"}[verdict]
+
+
+def page(simulation, facts):
+    """The whole text."""
+    default = _default(simulation)
+    few, many = _ends(simulation)
+    compared = moves(simulation, default, few, many)
+    changed = sentences(simulation, default, few, many)
+    head = (
+        f"Of {len(compared)} other strategies {len(changed)} change places with `{default}` between {few} and {many:,} "
+        "virtual workers, in simulation."
+        if changed
+        else f"No strategy changes places with `{default}` between {few} and {many:,} virtual workers, in simulation."
+    )
+    paragraphs = [
+        "# Strategies on many workers, simulated",
+        "Generated by `scripts/results/simulation.py`; `scripts/check/results --write` makes it again from the rows. "
+        "No CPU ran these tasks.",
+        head,
+        *([_list(changed)] if changed else []),
+        f"A number is the makespan by that of `{default}`: the geometric mean over all graphs, its median over the seeds, and "
+        f"in brackets the least and the most over the seeds. A strategy is called faster or slower when all seeds say so by "
+        f"more than {MARGIN:.0%}.",
+        f"![Simulated efficiency against virtual workers]({pictures.EFFICIENCY})",
+        f"*Efficiency is the shortest possible schedule by the makespan. The strategies are those that differ most from "
+        f"`{default}` with {many:,} workers.*",
+        f"![What limits the default, simulated]({pictures.LIMITS})",
+        "*Work: every worker busy. Critical path: what the longest path takes beyond that. Scheduler: the rest.*",
+        "## What the model leaves out",
+        LEFT_OUT,
+        "## All strategies",
+        _table(simulation, default, compared, few, many),
+        "## How it was made",
+        *[_made(one) for one in facts],
+        "[errors.txt](errors.txt) has how far simulated makespans are from proven bounds, and from the real pools with one "
+        "and two workers.",
+    ]
+    return "\n\n".join(paragraphs) + "\n"
+
+
+def _list(lines):
+    return "\n".join(f"* {line}" for line in lines)
+
+
+def _table(simulation, default, compared, few, many):
+    rows = [["strategy", f"{few} workers", f"{many:,} workers", "verdicts"], ["---", "--:", "--:", "---"]]
+    for name, small, large in compared:
+        rows.append([f"`{name}`", _ratio(small), _ratio(large), f"{verdict(small)}, {verdict(large)}"])
+    return "\n".join("| " + " | ".join(row) + " |" for row in rows)
+
+
+def _made(facts):
+    model = facts["model"]
+    command = " ".join(["opbench", *(_quoted(one) for one in facts["arguments"][1:])])
+    commit = (facts.get("commit") or "no checkout")[:7] + (" with changes" if facts.get("dirty") else "")
+    return (
+        f"`{command}`, commit {commit}. The costs: {model['name']}, {model['date']}"
+        f" ({model['machine']['cpus']} CPUs, {model['machine']['cpu']})."
+    )
+
+
+def _quoted(word):
+    return f"'{word}'" if any(character in word for character in "(); ") else word

@@ -1,0 +1,91 @@
+import OperationCore
+import Primitives
+import Scheduling
+import VirtualScheduling
+
+/// Runs a test on a fresh deterministic backend.
+///
+/// Inside, `OperationQueue()` makes a queue on the backend. Jobs run only while `body` waits: in a wait of the library,
+/// or in `run()`, `run(until:)`, `advance(by:)` or `yield()` of the backend. So what the body does in between is one
+/// step, and all steps are decided by the seed. At the end the backend runs what is left, and is shut down.
+///
+/// ```swift
+/// import DeterministicOperations
+/// import Operations
+///
+/// withDeterministicOperations(seed: 7) { backend in
+///   let queue = OperationQueue()
+///   for number in 1...3 { queue.addOperation { print(number) } }
+///   queue.waitUntilAllOperationsAreFinished()
+/// }
+/// ```
+/// - Parameters:
+///   - seed: what the order follows from. `OPERATIONS_SEED` in the environment takes its place.
+///   - workers: virtual workers.
+///   - strategy: how the imitated pool schedules.
+///   - advancesByItself: whether the clock goes on to the next event when nothing is left to do at the present time.
+///   - recordsSteps: whether the backend's `steps` has the steps.
+///   - body: the test. Throws what the body throws.
+public func withDeterministicOperations<Result, Failure: Error>(
+  seed: UInt64, workers: Int = 4, strategy: StealingStrategy = .init(), advancesByItself: Bool = true,
+  recordsSteps: Bool = false, _ body: (DeterministicBackend) throws(Failure) -> Result
+) throws(Failure) -> Result {
+  let backend = DeterministicBackend(
+    workers: workers, strategy: strategy, seed: SeedVariable.value ?? seed, runsByItself: false,
+    advancesByItself: advancesByItself, recordsSteps: recordsSteps)
+  return try backend.host(body)
+}
+
+/// Runs an asynchronous test on a fresh deterministic backend.
+///
+/// Jobs run only while the body awaits `run()`, `run(until:)`, `advance(by:)` or `waitUntil(_:)` of the backend, or
+/// sleeps on its clock. The body makes its queues with `OperationQueue(backend: backend)`: a task may change its
+/// thread, so `OperationQueue()` cannot know the backend. What other tasks do is not decided by the seed.
+///
+/// ```swift
+/// import DeterministicOperations
+/// import Operations
+///
+/// await withDeterministicOperations(seed: 7) { backend in
+///   let queue = OperationQueue(backend: backend)
+///   queue.addOperation { print("ran") }
+///   await backend.run()
+/// }
+/// ```
+public func withDeterministicOperations<Result, Failure: Error>(
+  seed: UInt64, workers: Int = 4, strategy: StealingStrategy = .init(), advancesByItself: Bool = true,
+  recordsSteps: Bool = false, isolation: isolated (any Actor)? = #isolation,
+  _ body: (DeterministicBackend) async throws(Failure) -> Result
+) async throws(Failure) -> Result {
+  let backend = DeterministicBackend(
+    workers: workers, strategy: strategy, seed: SeedVariable.value ?? seed, runsByItself: false,
+    advancesByItself: advancesByItself, recordsSteps: recordsSteps)
+  let outcome: Swift.Result<Result, Failure>
+  do throws(Failure) { outcome = .success(try await body(backend)) } catch { outcome = .failure(error) }
+  backend.shutdown()
+  return try outcome.get()
+}
+
+extension DeterministicBackend {
+  /// Runs `body` with the calling thread as a thread of this backend's user, and shuts the backend down.
+  func host<Result, Failure: Error>(
+    _ body: (DeterministicBackend) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    let outcome: Swift.Result<Result, Failure>
+    do throws(Failure) { outcome = .success(try hosting { () throws(Failure) in try body(self) }) } catch {
+      outcome = .failure(error)
+    }
+    shutdown()
+    return try outcome.get()
+  }
+
+  /// Runs `body` with the calling thread as a thread of this backend's user.
+  package func hosting<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
+    let host = HostThread(self)
+    var outcome: Swift.Result<Result, Failure>?
+    WorkerLocal.become(host, of: host) {
+      do throws(Failure) { outcome = .success(try body()) } catch { outcome = .failure(error) }
+    }
+    return try outcome.unsafelyUnwrapped.get()
+  }
+}

@@ -1,0 +1,215 @@
+import CPlatform
+import OperationCore
+import Primitives
+import VirtualScheduling
+
+// Choosing what happens next, with the baton in hand.
+
+extension Driver {
+  /// How `chooseSteps` ends.
+  enum Outcome {
+    /// It is the caller's turn.
+    case turn
+    /// The caller runs this strand, which has the baton.
+    case begin(Strand)
+    /// The baton is elsewhere.
+    case handedOn
+  }
+
+  /// Called under `lock`, with the baton, on a thread that waits or that has nothing on its stack. Gives the lock up
+  /// while conditions are looked at, and while nothing can happen.
+  /// - Parameters:
+  ///   - seat: where the calling thread sleeps.
+  ///   - own: what the calling thread waits for; nil for a carrier that may run a strand.
+  func chooseSteps(seat: Seat, own: Waiter?) -> Outcome {
+    var quiet = Quiet()
+    while true {
+      guard isPermitted else {
+        lock.state.holder = .nobody
+        return .handedOn
+      }
+      lookAtConditions()
+      if let step = lock.state.pool.next(until: timeLimit) {
+        quiet = Quiet()
+        switch step {
+        case .run(let worker, let word):
+          return begin(strand(of: Job(word: word), worker: worker), own: own)
+        case .timer(let timer):
+          switch lock.state.timers.removeValue(forKey: timer) {
+          case .turn(let waiter):
+            if let outcome = giveTurn(waiter, own: own) { return outcome }
+          case .question(let job): return begin(strand(of: job, worker: nil), own: own)
+          case .block(let block):
+            lock.state.jobs += 1
+            return begin(strand(of: Job(block), worker: nil), own: own)
+          case nil: break
+          }
+        case .ended: break
+        }
+        continue
+      }
+      if wakeResting() { continue }
+      if lock.state.isStopping, finishStopping() { return .handedOn }
+      sleep(seat, &quiet)
+    }
+  }
+
+  /// A time without a step, in nanoseconds.
+  struct Quiet {
+    /// How long to sleep before the next look at the conditions.
+    var pause: Int64 = 1_000_000
+    var total: Int64 = 0
+
+    static let longestPause: Int64 = 10_000_000
+    /// After so long a line says what keeps a test waiting.
+    static let suspicious: Int64 = 5_000_000_000
+  }
+
+  // MARK: - Strands
+
+  private func strand(of job: Job, worker: Int?) -> Strand {
+    lock.state.strandCount += 1
+    let strand = Strand(number: lock.state.strandCount, worker: worker, job: job)
+    lock.state.records.add(lock.state.pool.now, strand, "begins \(job.stepLabel)")
+    return strand
+  }
+
+  private func begin(_ strand: Strand, own: Waiter?) -> Outcome {
+    lock.state.holder = .strand(strand)
+    if own == nil { return .begin(strand) }
+    // The stack of a thread that waits is not free. Where the system has no thread to give, it is tried again.
+    while !send(.begin(strand)) {
+      lock.unlock()
+      Seat().parker.park(timeoutNanoseconds: Quiet.longestPause)
+      lock.lock()
+    }
+    return .handedOn
+  }
+
+  // MARK: - Turns
+
+  /// Called under `lock`. The waiter goes on when its timer is chosen.
+  /// - Parameter time: when at the earliest; nil: now.
+  func makeReady(_ waiter: Waiter, at time: Int64? = nil) {
+    waiter.forgetCondition()
+    let timer = lock.state.pool.schedule(at: time ?? lock.state.pool.now)
+    waiter.timer = timer
+    lock.state.timers[timer] = .turn(waiter)
+  }
+
+  private func giveTurn(_ waiter: Waiter, own: Waiter?) -> Outcome? {
+    waiter.timer = nil
+    guard let strand = waiter.strand else {
+      leave(waiter)
+      lock.state.records.add(lock.state.pool.now, nil, "a thread outside goes on")
+      if waiter === own {
+        lock.state.holder = .nobody
+        stir()
+        return .turn
+      }
+      waiter.hasTurn.store(true, ordering: .releasing)
+      waiter.seat?.parker.unpark()
+      if let resume = waiter.resume {
+        lock.unlock()
+        resume(false)
+        lock.lock()
+      }
+      return nil
+    }
+    strand.visits += 1
+    takePlace(of: strand)
+    lock.state.records.add(lock.state.pool.now, strand, "goes on")
+    lock.state.holder = .strand(strand)
+    if waiter === own { return .turn }
+    waiter.hasTurn.store(true, ordering: .releasing)
+    waiter.seat?.parker.unpark()
+    return .handedOn
+  }
+
+  /// Called under `lock`. A guest does not wait any more.
+  func leave(_ guest: Waiter) {
+    lock.state.guests -= 1
+    if guest.allowsTime { lock.state.guestsWithTime -= 1 }
+  }
+
+  /// Those whose condition holds become ready, in the order in which they began to wait.
+  private func lookAtConditions() {
+    guard !lock.state.waiting.isEmpty else { return }
+    // The conditions are code of the library's and of users'. Nobody leaves the list meanwhile: only this thread gives
+    // turns. Others may enter.
+    let waiting = lock.state.waiting
+    lock.unlock()
+    let holding = waiting.map { waiter in
+      if case .holds(let condition) = waiter.condition { condition() } else { true }
+    }
+    lock.lock()
+    guard holding.contains(true) else { return }
+    for (waiter, holds) in zip(waiting, holding) where holds { makeReady(waiter) }
+    let entered = lock.state.waiting[waiting.count...]
+    lock.state.waiting = zip(waiting, holding).filter { !$0.1 }.map(\.0) + entered
+  }
+
+  // MARK: - Time
+
+  /// How far the clock may go by itself.
+  private var timeLimit: Int64 {
+    let now = lock.state.pool.now
+    if lock.state.isStopping { return lock.state.jobs > 0 ? .max : now }
+    if advancesByItself, runsByItself || lock.state.guestsWithTime > 0 { return .max }
+    return lock.state.resting.reduce(now) { limit, waiter in
+      if case .rest(upTo: let time?) = waiter.condition { max(limit, time) } else { limit }
+    }
+  }
+
+  /// Nothing happens up to the limit of time: guests that wait for that get their turn, the nearest time first.
+  private func wakeResting() -> Bool {
+    let next = lock.state.pool.nextTime
+    var nearest: (index: Int, time: Int64)?
+    for (index, waiter) in lock.state.resting.enumerated() {
+      guard case .rest(let limit) = waiter.condition else { continue }
+      let time = limit ?? lock.state.pool.now
+      if let limit, let next, next <= limit { continue }
+      if nearest.map({ time < $0.time }) ?? true { nearest = (index, time) }
+    }
+    guard let nearest else { return false }
+    if nearest.time > lock.state.pool.now { lock.state.pool.advance(to: nearest.time) }
+    makeReady(lock.state.resting.remove(at: nearest.index))
+    return true
+  }
+
+  // MARK: - Sleeping for real
+
+  /// Nothing can happen before somebody outside acts.
+  private func sleep(_ seat: Seat, _ quiet: inout Quiet) {
+    lock.state.asleep = seat
+    let looksAgain = !lock.state.waiting.isEmpty
+    let mayComplain = !runsByItself && !lock.state.hasComplained
+    lock.unlock()
+    OwedReferences.settle()
+    let start = cplatform_now_ns()
+    let isStirred = seat.parker.park(
+      timeoutNanoseconds: looksAgain ? quiet.pause : mayComplain ? Quiet.suspicious : -1)
+    lock.lock()
+    lock.state.asleep = nil
+    if isStirred {
+      quiet = Quiet()
+      return
+    }
+    quiet.pause = min(2 * quiet.pause, Quiet.longestPause)
+    quiet.total += Int64(cplatform_now_ns() &- start)
+    if quiet.total >= Quiet.suspicious { complain(standstill) }
+  }
+
+  private var standstill: String {
+    let (pool, waiting) = (lock.state.pool, lock.state.waiting)
+    let inside = waiting.count { $0.strand != nil }
+    var text = "nothing has run for 5 s: \(lock.state.guests) outside and \(inside) inside wait"
+    if lock.state.adrift > 0 { text += ", \(lock.state.adrift) bodies block without the backend's knowledge" }
+    if let next = pool.nextTime {
+      text += "; the clock stands at \(Duration.nanoseconds(pool.now).inMilliseconds), and goes to "
+      text += "\(Duration.nanoseconds(next).inMilliseconds) only with advance(by:) or run(until:)"
+      if !advancesByItself { text += ", because advancesByItself is off" }
+    }
+    return text + ". Only a thread outside can end this."
+  }
+}

@@ -1,0 +1,194 @@
+import CPlatform
+import OperationCore
+import Primitives
+import Synchronization
+import VirtualScheduling
+
+// Waiting for a turn, on threads of the backend and on threads of others.
+
+extension Driver {
+  /// Whether the calling thread runs a job of the backend.
+  var isInJob: Bool { currentCarrier?.strand != nil }
+
+  /// Returns when the condition holds and it is the caller's turn.
+  /// - Parameter givesPlace: inside a job, whether another virtual worker may take the place of the job's meanwhile.
+  func wait(for condition: Condition, givesPlace: Bool) {
+    threads.checkNotForked()
+    OwedReferences.settle()
+    if let carrier = currentCarrier, let strand = carrier.strand {
+      wait(strand, on: carrier, for: condition, givesPlace: givesPlace)
+    } else {
+      waitAsGuest(for: condition)
+    }
+  }
+
+  private func wait(_ strand: Strand, on carrier: Carrier, for condition: Condition, givesPlace: Bool) {
+    let waiter = Waiter(condition, strand: strand, seat: carrier.seat)
+    lock.lock()
+    let isAdrift = strand.isAdrift
+    strand.visits += 1
+    if isAdrift {
+      strand.isAdrift = false
+      lock.state.adrift -= 1
+    } else if givesPlace {
+      givePlace(of: strand)
+    }
+    lock.state.records.add(lock.state.pool.now, strand, condition.inWords)
+    enter(waiter)
+    let announced = carrier.watched.announce()
+    var outcome = Outcome.handedOn
+    if isAdrift {
+      stir()
+    } else {
+      lock.state.holder = .driver
+      outcome = chooseSteps(seat: carrier.seat, own: waiter)
+    }
+    lock.unlock()
+    if case .handedOn = outcome { sleepUntilTurn(waiter, carrier.seat) }
+    if announced { carrier.watched.retract() }
+    armMonitor()
+  }
+
+  private func waitAsGuest(for condition: Condition) {
+    let seat = Seat()
+    let waiter = Waiter(condition, seat: seat)
+    lock.lock()
+    if lock.state.isOver {
+      lock.unlock()
+      return waitForOthers(condition)
+    }
+    enter(waiter)
+    var outcome = Outcome.handedOn
+    if case .nobody = lock.state.holder {
+      lock.state.holder = .driver
+      outcome = chooseSteps(seat: seat, own: waiter)
+    } else {
+      stir()
+    }
+    lock.unlock()
+    if case .handedOn = outcome { sleepUntilTurn(waiter, seat) }
+  }
+
+  private func sleepUntilTurn(_ waiter: Waiter, _ seat: Seat) {
+    while !waiter.hasTurn.load(ordering: .acquiring) { seat.parker.park() }
+  }
+
+  /// After `shutdown()` the backend runs nothing: only others can make the condition true.
+  private func waitForOthers(_ condition: Condition) {
+    guard case .holds(let holds) = condition else { return }
+    while !holds() { Seat().parker.park(timeoutNanoseconds: Quiet.longestPause) }
+  }
+
+  /// Called under `lock`.
+  private func enter(_ waiter: Waiter) {
+    if waiter.strand == nil {
+      lock.state.guests += 1
+      if waiter.allowsTime { lock.state.guestsWithTime += 1 }
+    }
+    switch waiter.condition {
+    case .turn: makeReady(waiter)
+    case .holds: lock.state.waiting.append(waiter)
+    case .time(let time): makeReady(waiter, at: time)
+    case .rest: lock.state.resting.append(waiter)
+    }
+  }
+
+  // MARK: - Tasks
+
+  /// A task waits. The driver calls `waiter.resume`.
+  /// - Returns: false when the backend has ended.
+  func enterTask(_ waiter: Waiter) -> Bool {
+    threads.checkNotForked()
+    return lock.withLock {
+      if lock.state.isOver { return false }
+      enter(waiter)
+      stir()
+      return true
+    }
+  }
+
+  /// A task waits no longer, unless it has its turn already.
+  func cancelTask(_ waiter: Waiter) {
+    lock.lock()
+    guard let timer = waiter.timer, !waiter.hasTurn.load(ordering: .relaxed) else { return lock.unlock() }
+    lock.state.pool.cancel(timer: timer)
+    lock.state.timers[timer] = nil
+    waiter.timer = nil
+    leave(waiter)
+    lock.unlock()
+    waiter.resume?(true)
+  }
+
+  // MARK: - Announced blocking
+
+  /// The calling thread blocks in something that the backend does not know.
+  func whileBlocked(_ body: () -> Void) {
+    if let strand = currentCarrier?.strand {
+      lock.withLock { if !strand.isAdrift { setAdrift(strand) } }
+    }
+    body()
+  }
+
+  // MARK: - The end
+
+  /// Refuses further jobs from outside. The threads end when all jobs have ended.
+  func stop() {
+    lock.lock()
+    lock.state.isStopping = true
+    if case .nobody = lock.state.holder, lock.state.jobs == 0 {
+      _ = finishStopping()
+    } else {
+      stir()
+    }
+    lock.unlock()
+  }
+
+  /// Called under `lock`, gives it up meanwhile. When all jobs have ended: tasks and guests go on, timers are dropped,
+  /// and all threads end.
+  /// - Returns: whether this is the end.
+  func finishStopping() -> Bool {
+    guard lock.state.jobs == 0, !lock.state.isOver else { return lock.state.isOver }
+    lock.state.isOver = true
+    lock.state.holder = .nobody
+    var left = lock.state.waiting + lock.state.resting
+    var dropped: [@Sendable () -> Void] = []
+    for (_, timer) in lock.state.timers.sorted(by: { $0.key < $1.key }) {
+      switch timer {
+      case .turn(let waiter): left.append(waiter)
+      case .block(let block): dropped.append(block)
+      case .question: break
+      }
+    }
+    (lock.state.waiting, lock.state.resting, lock.state.timers) = ([], [], [:])
+    for waiter in left {
+      waiter.timer = nil
+      waiter.forgetCondition()
+      waiter.hasTurn.store(true, ordering: .releasing)
+      waiter.seat?.parker.unpark()
+    }
+    for carrier in lock.state.idle {
+      carrier.order = .end
+      carrier.seat.parker.unpark()
+    }
+    lock.state.idle = []
+    threads.monitor.stop()
+    lock.unlock()
+    for waiter in left { waiter.resume?(true) }
+    // What the blocks captured goes here, without the lock.
+    dropped = []
+    lock.lock()
+    return true
+  }
+}
+
+extension Condition {
+  /// For the record of steps.
+  var inWords: String {
+    switch self {
+    case .turn: "lets others go on"
+    case .holds: "waits"
+    case .time(let time): "goes on at \(Duration.nanoseconds(time).inMilliseconds)"
+    case .rest: "waits until nothing is left"
+    }
+  }
+}

@@ -1,0 +1,348 @@
+import CPlatform
+import OperationCore
+import Primitives
+import Scheduling
+import Synchronization
+import VirtualScheduling
+
+/// The threads of a deterministic backend, of which one goes on at a time. `README.md` here has the protocol.
+final class Driver: @unchecked Sendable {
+  // Sendable: the fields are constants, or guarded by `lock`. `backend` is written once, before anybody else knows the
+  // driver.
+
+  /// Who has the baton.
+  enum Holder {
+    case nobody
+    /// A thread that chooses the next step, or sleeps until there is one.
+    case driver
+    case strand(Strand)
+  }
+
+  /// What a timer of the pool stands for.
+  enum Timer {
+    case turn(Waiter)
+    /// A question to a subclass, which counts as a job from the start.
+    case question(Job)
+    /// A block that counts as a job when it is due, and is dropped when the backend ends before.
+    case block(@Sendable () -> Void)
+  }
+
+  struct State: ~Copyable {
+    let pool: VirtualPool
+    var holder = Holder.nobody
+    var timers: [Int: Timer] = [:]
+    /// Those whose condition is looked at after each step, in the order in which they began to wait.
+    var waiting: [Waiter] = []
+    /// Guests that wait until nothing is left to happen.
+    var resting: [Waiter] = []
+    /// The carrier that went idle last is the last element.
+    var idle: [Carrier] = []
+    var carriers: [Carrier] = []
+    /// Where the driver sleeps, while nothing can happen.
+    var asleep: Seat?
+    /// Guests without their turn: as long as there are some, jobs run.
+    var guests = 0
+    /// Guests for whom the time may go on by itself.
+    var guestsWithTime = 0
+    /// Jobs that were submitted and have not ended.
+    var jobs = 0
+    var adrift = 0
+    var strandCount = 0
+    var isStopping = false
+    /// The jobs are done and the threads end.
+    var isOver = false
+    var records: StepRecords
+    var hasComplained = false
+
+    init(_ pool: VirtualPool, records: Bool) {
+      self.pool = pool
+      self.records = StepRecords(isOn: records)
+    }
+  }
+
+  let lock: Locked<State>
+  let threads: PoolThreads
+  let runsByItself: Bool
+  let advancesByItself: Bool
+  /// For how long a body may sleep without the backend's knowledge before the baton is taken from it, in nanoseconds.
+  let patience: UInt64
+  nonisolated(unsafe) weak var backend: DeterministicBackend?
+  /// What the monitor saw last. Touched by the monitor's thread alone.
+  private let sight = Locked(Sight())
+
+  private struct Sight {
+    var strand = -1
+    var visits = -1
+    var cpuTime: UInt64 = 0
+    var since: UInt64 = 0
+  }
+
+  init(_ pool: VirtualPool, runsByItself: Bool, advancesByItself: Bool, patience: UInt64, records: Bool) {
+    lock = Locked(State(pool, records: records))
+    threads = PoolThreads(
+      poolName: "deterministic", monitorName: "op-watch", workerCount: pool.workerCount,
+      limit: ThreadShortage.threadLimit)
+    self.runsByItself = runsByItself
+    self.advancesByItself = advancesByItself
+    self.patience = patience
+  }
+
+  /// The carrier that the calling thread is; nil on other threads.
+  var currentCarrier: Carrier? { WorkerLocal.current(of: self, as: Carrier.self)?.takeUnretainedValue() }
+
+  /// Called under `lock`. Whether jobs may run now.
+  var isPermitted: Bool { runsByItself || lock.state.guests > 0 || lock.state.isStopping }
+
+  // MARK: - Submitting
+
+  func submit(_ jobs: consuming JobFIFO) {
+    threads.checkNotForked()
+    let carrier = currentCarrier
+    lock.lock()
+    if lock.state.isStopping, carrier == nil {
+      lock.unlock()
+      return refuse(jobs)
+    }
+    let worker = carrier?.strand?.worker
+    lock.state.jobs += jobs.count
+    if jobs.count == 1 {
+      let job = jobs.popFirst()
+      lock.state.pool.submit(job, level: Job(word: job).level, by: worker)
+    } else {
+      var list: [(job: UInt, level: Int)] = []
+      while case let job = jobs.popFirst(), job != 0 { list.append((job, Job(word: job).level)) }
+      lock.state.pool.submit(list, by: worker)
+    }
+    stir()
+    lock.unlock()
+  }
+
+  /// Runs a question soon. The question needs no virtual worker.
+  func ask(_ question: Job) {
+    threads.checkNotForked()
+    lock.lock()
+    if lock.state.isOver {
+      lock.unlock()
+      if !PlatformThread.start(name: "op-carrier", { _ = question.run() }) { _ = question.run() }
+      return
+    }
+    lock.state.jobs += 1
+    lock.state.timers[lock.state.pool.schedule(at: lock.state.pool.now)] = .question(question)
+    stir()
+    lock.unlock()
+  }
+
+  /// Runs a block when so much virtual time has passed, in nanoseconds. The block needs no virtual worker.
+  func run(after delay: Int64, _ block: @escaping @Sendable () -> Void) {
+    threads.checkNotForked()
+    lock.lock()
+    if lock.state.isOver {
+      lock.unlock()
+      fatalError("Operations: a timer was set on the deterministic backend after shutdown()")
+    }
+    let timer = lock.state.pool.schedule(at: lock.state.pool.now + delay)
+    lock.state.timers[timer] = .block(block)
+    stir()
+    lock.unlock()
+  }
+
+  /// After `shutdown()`: traps, unless the jobs have nothing to do.
+  private func refuse(_ jobs: consuming JobFIFO) {
+    while case let job = jobs.popFirst(), job != 0 {
+      if Job(word: job).dropIfVoid() { continue }
+      fatalError("Operations: a job was submitted to the deterministic backend after shutdown()")
+    }
+  }
+
+  // MARK: - The baton
+
+  /// Called under `lock`. Something has changed: a driver that sleeps looks again, and where nobody has the baton a
+  /// carrier takes it.
+  func stir() {
+    if let seat = lock.state.asleep {
+      seat.parker.unpark()
+    } else if case .nobody = lock.state.holder, isPermitted, !lock.state.isOver {
+      lock.state.holder = .driver
+      if !send(.drive) { lock.state.holder = .nobody }
+    }
+  }
+
+  /// Called under `lock`. Gives the order to an idle or a new carrier.
+  /// - Returns: false when the system has no thread to give.
+  func send(_ order: Carrier.Order) -> Bool {
+    if let carrier = lock.state.idle.popLast() {
+      carrier.order = order
+      carrier.seat.parker.unpark()
+      return true
+    }
+    let carrier = Carrier(self)
+    carrier.order = order
+    lock.state.carriers.append(carrier)
+    return threads.start(
+      name: "op-carrier", undo: { lock.state.carriers.removeAll { $0 === carrier } },
+      retry: { [weak self] in self?.retry() ?? false },
+      {
+        carrier.watched.begin()
+        WorkerLocal.become(carrier, of: self) { OwedReferences.allowed { self.live(as: carrier) } }
+        self.threads.ended()
+      })
+  }
+
+  /// - Returns: whether a thread is still wanted.
+  private func retry() -> Bool {
+    lock.lock()
+    defer { lock.unlock() }
+    stir()
+    return threads.shortage.isRefused
+  }
+
+  // MARK: - A carrier's life
+
+  private func live(as carrier: Carrier) {
+    lock.lock()
+    if cplatform_is_tracing() { TraceProbe.threadBegins(isSpare: lock.state.carriers.count > 1) }
+    while let order = carrier.order {
+      carrier.order = nil
+      switch order {
+      case .end: break
+      case .begin(let strand):
+        if perform(strand, on: carrier) { drive(on: carrier) }
+      case .drive: drive(on: carrier)
+      }
+      rest(carrier)
+    }
+    lock.state.carriers.removeAll { $0 === carrier }
+    lock.unlock()
+    if cplatform_is_tracing() { TraceProbe.threadEnds() }
+  }
+
+  /// Called under `lock`, with the baton. Chooses steps and runs them, until the baton has gone elsewhere.
+  private func drive(on carrier: Carrier) {
+    while case .begin(let strand) = chooseSteps(seat: carrier.seat, own: nil) {
+      if !perform(strand, on: carrier) { return }
+    }
+  }
+
+  /// Called under `lock`, gives it up meanwhile. Runs a strand from its beginning to its end.
+  /// - Returns: whether the calling thread has the baton.
+  private func perform(_ strand: Strand, on carrier: Carrier) -> Bool {
+    (carrier.strand, strand.carrier) = (strand, carrier)
+    carrier.watched.beginJob()
+    carrier.watched.becomeBusy(true)
+    lock.unlock()
+    armMonitor()
+    let successor = strand.job.run()
+    // What the job owes is given back before anybody else goes on.
+    OwedReferences.settle()
+    lock.lock()
+    carrier.watched.becomeBusy(false)
+    carrier.strand = nil
+    end(strand, successor: successor)
+    if strand.isAdrift {
+      lock.state.adrift -= 1
+      stir()
+      return false
+    }
+    lock.state.holder = .driver
+    return true
+  }
+
+  /// Called under `lock`.
+  private func end(_ strand: Strand, successor: Job?) {
+    lock.state.records.add(lock.state.pool.now, strand, "ends")
+    lock.state.jobs -= 1
+    if successor != nil { lock.state.jobs += 1 }
+    guard let worker = strand.worker else {
+      if let successor { lock.state.pool.submit(successor.word, level: successor.level) }
+      return
+    }
+    takePlace(of: strand)
+    lock.state.pool.finished(worker, successor: successor.map { ($0.word, $0.level) })
+  }
+
+  /// Called under `lock`. The strand's virtual worker needs its place again.
+  func takePlace(of strand: Strand) {
+    guard let worker = strand.worker, strand.gavePlace else { return }
+    strand.gavePlace = false
+    lock.state.pool.unblocks(worker)
+  }
+
+  /// Called under `lock`. Another virtual worker may take the place of the strand's.
+  func givePlace(of strand: Strand) {
+    guard let worker = strand.worker, !strand.gavePlace else { return }
+    strand.gavePlace = true
+    lock.state.pool.blocks(worker)
+  }
+
+  /// Called under `lock`. Sleeps until there is an order; without one for a second the carrier ends.
+  private func rest(_ carrier: Carrier) {
+    if lock.state.isOver { return }
+    lock.state.idle.append(carrier)
+    while carrier.order == nil {
+      lock.unlock()
+      let isInTime = carrier.seat.parker.park(timeoutNanoseconds: PoolThreads.surplusLifetime)
+      lock.lock()
+      if isInTime || carrier.order != nil { continue }
+      lock.state.idle.removeAll { $0 === carrier }
+      return
+    }
+  }
+
+  // MARK: - Bodies that block without a word
+
+  func armMonitor() {
+    if !threads.monitor.isArmed {
+      threads.monitor.arm { [weak self] _ in self?.watch() }
+    }
+  }
+
+  /// The monitor's look. A strand that has slept in the kernel for `patience` loses the baton.
+  private func watch() -> BlockingMonitor.Look {
+    lock.lock()
+    guard case .strand(let strand) = lock.state.holder, let carrier = strand.carrier else {
+      lock.unlock()
+      return BlockingMonitor.Look(isNeeded: false, hasChanged: false)
+    }
+    let visits = strand.visits
+    lock.unlock()
+    let thread = carrier.watched.threadID
+    let isAsleep = cplatform_thread_look(thread) != cplatform_thread_runs
+    let used = cplatform_thread_cpu_ns(thread)
+    let now = cplatform_now_ns()
+    let isLong = sight.withLock {
+      let isSame = sight.state.strand == strand.number && sight.state.visits == visits && sight.state.cpuTime == used
+      if !isSame || !isAsleep {
+        sight.state = Sight(strand: strand.number, visits: visits, cpuTime: used, since: now)
+      }
+      return isAsleep && now &- sight.state.since >= patience
+    }
+    guard isLong else { return BlockingMonitor.Look(isNeeded: true, hasChanged: patience < 100_000_000) }
+    lock.lock()
+    defer { lock.unlock() }
+    if case .strand(let holder) = lock.state.holder, holder === strand, strand.visits == visits {
+      complain(
+        "a body has slept for \(Duration.nanoseconds(Int64(patience)).inMilliseconds) in something that the backend does"
+          + " not know, such as a semaphore: others go on beside it, and from here on the run is not that of its seed")
+      setAdrift(strand)
+    }
+    return BlockingMonitor.Look(isNeeded: true, hasChanged: true)
+  }
+
+  /// Called under `lock`. The strand has the baton, and loses it.
+  func setAdrift(_ strand: Strand) {
+    lock.state.records.add(lock.state.pool.now, strand, "blocks without the backend's knowledge")
+    strand.isAdrift = true
+    strand.visits += 1
+    lock.state.adrift += 1
+    givePlace(of: strand)
+    lock.state.holder = .nobody
+    stir()
+  }
+
+  /// Called under `lock`. Tells once what makes a run another than that of its seed.
+  func complain(_ reason: @autoclosure () -> String) {
+    guard !runsByItself, !lock.state.hasComplained else { return }
+    lock.state.hasComplained = true
+    "Operations: deterministic: \(reason())".withCString { cplatform_print_error($0) }
+  }
+}

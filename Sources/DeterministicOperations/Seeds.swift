@@ -1,0 +1,125 @@
+import CPlatform
+import OperationCore
+import Primitives
+import Scheduling
+import VirtualScheduling
+
+#if canImport(Musl)
+  import Musl
+#else
+  import Glibc
+#endif
+
+/// Runs a test once for each seed, each time on a fresh deterministic backend as `withDeterministicOperations(seed:)`
+/// makes it. For Swift Testing, XCTest and programs alike.
+///
+/// Before each run a line with the seed goes to standard error, so that a crash keeps it. With the environment variable
+/// `OPERATIONS_SEED` only that seed runs:
+///
+/// ```swift
+/// import DeterministicOperations
+/// import Operations
+///
+/// try forEachSeed(0..<100) { backend in
+///   let queue = OperationQueue()
+///   for number in 1...10 { queue.addOperation { backend.work(for: .milliseconds(number)) } }
+///   queue.waitUntilAllOperationsAreFinished()
+///   precondition(backend.now < .milliseconds(56))
+/// }
+/// ```
+/// - Parameters:
+///   - seeds: the seeds, one after the other.
+///   - workers: virtual workers.
+///   - strategy: how the imitated pool schedules.
+///   - advancesByItself: whether the clock goes on to the next event when nothing is left to do at the present time.
+///   - checksDeterminism: whether each seed runs twice. Then a test fails that does not do the same both times: it
+///     reads real time, an address, or a random number, or uses threads of its own.
+///   - body: the test.
+/// - Throws: `SeedFailure` when the body throws; `NondeterminismFailure` when two runs of a seed differ.
+public func forEachSeed(
+  _ seeds: some Sequence<UInt64>, workers: Int = 4, strategy: StealingStrategy = .init(), advancesByItself: Bool = true,
+  checksDeterminism: Bool = false, file: StaticString = #fileID, line: UInt = #line,
+  _ body: (DeterministicBackend) throws -> Void
+) throws {
+  func run(_ seed: UInt64) throws -> [DeterministicStep] {
+    let backend = DeterministicBackend(
+      workers: workers, strategy: strategy, seed: seed, runsByItself: false, advancesByItself: advancesByItself,
+      recordsSteps: true)
+    do { try backend.host(body) } catch {
+      throw SeedFailure(seed: seed, underlyingError: error, steps: backend.steps)
+    }
+    return backend.steps
+  }
+  func runNamed(_ seed: UInt64) throws {
+    "Operations: \(SeedVariable.name)=\(seed) in \(file):\(line)".withCString { cplatform_print_error($0) }
+    let first = try run(seed)
+    if checksDeterminism, let failure = NondeterminismFailure(seed: seed, first, try run(seed)) { throw failure }
+  }
+  if let only = SeedVariable.value { return try runNamed(only) }
+  for seed in seeds { try runNamed(seed) }
+}
+
+/// The test of `forEachSeed` threw an error.
+public struct SeedFailure: Error, CustomStringConvertible {
+  /// The seed that shows the failure again.
+  public let seed: UInt64
+  /// What the test threw.
+  public let underlyingError: any Error
+  /// What happened until then.
+  public let steps: [DeterministicStep]
+
+  /// The error, how to run the seed again, and the last steps.
+  public var description: String {
+    let shown = steps.suffix(Self.shownSteps)
+    let left = steps.count - shown.count
+    let before = left > 0 ? ["  (\(left) steps before these)"] : []
+    return
+      (["with seed \(seed): \(underlyingError)", "\(SeedVariable.name)=\(seed) runs it again. The steps:"] + before
+      + shown.map { "  \($0)" }).joined(separator: "\n")
+  }
+
+  private static var shownSteps: Int { 40 }
+}
+
+/// Two runs with the same seed differ: something in the test is not decided by the seed.
+public struct NondeterminismFailure: Error, CustomStringConvertible {
+  public let seed: UInt64
+  /// The index of the first step that differs.
+  public let index: Int
+  /// That step in the first run and in the second; nil where a run has fewer steps.
+  public let first: DeterministicStep?
+  public let second: DeterministicStep?
+
+  /// - Returns: nil when the runs are the same.
+  init?(seed: UInt64, _ one: [DeterministicStep], _ other: [DeterministicStep]) {
+    let common = zip(one, other).prefix { $0 == $1 }.reduce(0) { count, _ in count + 1 }
+    if common == one.count, common == other.count { return nil }
+    self.seed = seed
+    index = common
+    first = one.indices.contains(common) ? one[common] : nil
+    second = other.indices.contains(common) ? other[common] : nil
+  }
+
+  public var description: String {
+    func words(_ step: DeterministicStep?) -> String { step.map { "\"\($0)\"" } ?? "the end" }
+    return """
+      seed \(seed) does not decide what happens: step \(index + 1) was \(words(first)), and in a second run \
+      \(words(second)). The test reads real time, an address or a random number, or uses threads of its own.
+      """
+  }
+}
+
+/// The environment variable that names the one seed to run.
+enum SeedVariable {
+  static let name = "OPERATIONS_SEED"
+
+  /// Nil when the variable is not set. Traps when its value is no seed.
+  static var value: UInt64? {
+    guard let text = getenv(name) else { return nil }
+    guard let seed = UInt64(String(cString: text)) else {
+      fatalError(
+        "Operations: \(name) is \"\(String(cString: text))\": it must be a whole number from 0 to \(UInt64.max)")
+    }
+    return seed
+  }
+}

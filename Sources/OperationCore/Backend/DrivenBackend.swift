@@ -1,0 +1,62 @@
+import CPlatform
+import Primitives
+import Synchronization
+
+/// A backend that decides itself which of its threads goes on, one at a time. A wait of the library on such a thread is
+/// told to the backend: a thread that slept in the kernel instead would keep every other thread of the backend from
+/// running.
+package protocol DrivenBackend: SupervisedBackend {
+  /// Returns when `condition` holds. The backend runs its jobs meanwhile.
+  ///
+  /// May be called on the backend's threads, and on any other thread that waits for an operation of this backend.
+  /// - Parameter condition: called now and then, on any thread of the backend, without locks. Must not block. What has
+  ///   held once must go on to hold.
+  func wait(until condition: () -> Bool)
+  /// Runs the job soon, not behind other work: a question to a subclass.
+  func ask(_ question: Job)
+}
+
+/// A thread of a driven backend, or a thread on which a user's code uses such a backend. `WorkerLocal` of the thread
+/// names an object of this kind.
+package protocol DrivenThread: AnyObject {
+  /// Nil when the backend is being deallocated.
+  var drivenBackend: (any DrivenBackend)? { get }
+}
+
+/// The driven backends of the process. Without any, all that is asked here is one relaxed load, and only where a thread
+/// is about to sleep.
+package enum DrivenBackends {
+  private static let count = Atomic<Int>(0)
+
+  package static func begin() { count.wrappingAdd(1, ordering: .relaxed) }
+  package static func end() { count.wrappingSubtract(1, ordering: .relaxed) }
+
+  @inline(__always)
+  static var exist: Bool { count.load(ordering: .relaxed) > 0 }
+
+  /// The driven backend that the calling thread works for; nil on all other threads.
+  static var here: (any DrivenBackend)? { exist ? ofThisThread : nil }
+
+  @inline(never)
+  private static var ofThisThread: (any DrivenBackend)? {
+    (WorkerLocal.currentMember as? any DrivenThread)?.drivenBackend
+  }
+
+  /// The driven backend that is told when the calling thread waits for `operation`; nil for none.
+  static func concerned(with operation: Operation) -> (any DrivenBackend)? {
+    guard exist else { return nil }
+    return here ?? operation.owner?.supervisedBackend as? any DrivenBackend
+  }
+
+  /// The backend for jobs without a queue.
+  static var orDefault: any Backend { here ?? DefaultBackend.backend }
+
+  /// The backend of a queue that is made without one.
+  static var boxOrDefault: BackendBox { here.map { BackendBox($0) } ?? DefaultBackend.box }
+}
+
+extension Job {
+  /// What the job is, in words that are the same in every run: the operation's name, or else its class. Reads no
+  /// overridden property.
+  package var stepLabel: String { object._withUnsafeGuaranteedRef { $0.stepLabel } }
+}

@@ -1,0 +1,125 @@
+import Scheduling
+
+/// The lists of a pool in which every worker has lists of its own.
+struct StealingLists {
+  let strategy: StealingStrategy
+  /// The number of places for jobs from outside: one, or as many as workers.
+  let placeCount: Int
+  /// Whether a thief may take a worker's only job at any time.
+  let robsAll: Bool
+  let outsideBatch: Int
+  let sharesAll: Bool
+  let usesMultiQueue: Bool
+  /// The fewest jobs submitted together that call for more than one searching thread.
+  let batchThatWakes: Int
+  private(set) var workerCount = 0
+
+  /// The list of worker `w` for level `l` is at `w * levels + l`.
+  var deques: [JobRing] = []
+  /// For each level, the workers with a job of that level.
+  private(set) var holders = [NumberSet](repeating: NumberSet(), count: VirtualPool.levels)
+  /// The same with as many jobs as a thief wants to see.
+  private(set) var richHolders = [NumberSet](repeating: NumberSet(), count: VirtualPool.levels)
+  /// For each level, the number of jobs in the lists of workers.
+  private var owned = [Int](repeating: 0, count: VirtualPool.levels)
+
+  /// The list of place `p` for level `l` is at `p * levels + l`.
+  var injectors: [JobRing]
+  /// For each level, the places with a job.
+  private(set) var places = [NumberSet](repeating: NumberSet(), count: VirtualPool.levels)
+  /// For each level, the number of jobs from outside.
+  private var outside = [Int](repeating: 0, count: VirtualPool.levels)
+  /// How many jobs went to a place, when there are several.
+  var placed = 0
+
+  var multi: [LevelList]
+  private(set) var filledLists = NumberSet()
+
+  /// One bit for each level: some list may have a job of that level.
+  var hint: UInt32 = 0
+  /// How many threads may search, when the strategy adapts that number.
+  var adaptedSearchers = 1
+
+  init(_ strategy: StealingStrategy, workers: Int, fairnessInterval: Int) {
+    self.strategy = strategy
+    placeCount = strategy.outsidePlace == .injector ? 1 : workers
+    robsAll = strategy.leastJobs == 1
+    sharesAll = strategy.priorities == .strict
+    outsideBatch = sharesAll ? 1 : strategy.outsideBatch
+    let listCount = strategy.priorities.listsPerWorker * workers
+    usesMultiQueue = listCount > 0
+    batchThatWakes = (2...1_024).first { strategy.waking.searchersWanted(jobs: $0, workers: workers) > 1 } ?? .max
+    injectors = Array(repeating: JobRing(), count: placeCount * VirtualPool.levels)
+    multi = Array(repeating: LevelList(fairnessInterval: fairnessInterval), count: listCount)
+  }
+
+  /// Whether each job of a batch goes to a list of its own choice.
+  var showsEach: Bool { sharesAll || placeCount > 1 || usesMultiQueue }
+
+  mutating func addWorker() {
+    workerCount += 1
+    deques.append(contentsOf: repeatElement(JobRing(), count: VirtualPool.levels))
+  }
+
+  // MARK: - Lists of workers
+
+  func count(_ worker: Int, _ level: Int) -> Int { deques[worker * VirtualPool.levels + level].count }
+
+  mutating func push(_ job: QueuedJob, to worker: Int) {
+    let level = Int(job.level)
+    deques[worker * VirtualPool.levels + level].append(job)
+    owned[level] += 1
+    counted(worker, level)
+  }
+
+  mutating func pop(from worker: Int, level: Int, newest: Bool) -> QueuedJob? {
+    let index = worker * VirtualPool.levels + level
+    guard let job = newest ? deques[index].popLast() : deques[index].popFirst() else { return nil }
+    owned[level] -= 1
+    counted(worker, level)
+    return job
+  }
+
+  private mutating func counted(_ worker: Int, _ level: Int) {
+    let count = count(worker, level)
+    holders[level].set(worker, to: count > 0)
+    if !robsAll { richHolders[level].set(worker, to: count >= strategy.leastJobs) }
+  }
+
+  // MARK: - Jobs from outside
+
+  mutating func inject(_ job: QueuedJob, into place: Int) {
+    let level = Int(job.level)
+    injectors[place * VirtualPool.levels + level].append(job)
+    outside[level] += 1
+    places[level].set(place, to: true)
+  }
+
+  mutating func popInjected(from place: Int, level: Int) -> QueuedJob? {
+    let index = place * VirtualPool.levels + level
+    guard let job = injectors[index].popFirst() else { return nil }
+    outside[level] -= 1
+    if injectors[index].isEmpty { places[level].set(place, to: false) }
+    return job
+  }
+
+  /// Jobs that wait in a place and for its worker.
+  func waiting(in place: Int, level: Int) -> Int {
+    injectors[place * VirtualPool.levels + level].count + (place < workerCount ? count(place, level) : 0)
+  }
+
+  // MARK: - All lists
+
+  func hasWork(_ level: Int) -> Bool { outside[level] > 0 || owned[level] > 0 }
+
+  mutating func append(_ job: QueuedJob, toMulti list: Int) {
+    multi[list].append(job)
+    filledLists.set(list, to: true)
+  }
+
+  mutating func popMulti(_ list: Int) -> QueuedJob? {
+    let job = multi[list].popFirst()
+    if multi[list].count == 0 { filledLists.set(list, to: false) }
+    return job
+  }
+}

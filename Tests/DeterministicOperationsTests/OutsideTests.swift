@@ -1,0 +1,96 @@
+import DeterministicOperations
+import Operations
+import TestSupport
+import Testing
+
+/// Threads that the seed does not decide still work.
+@Suite("Threads outside")
+struct OutsideTests {
+  @Test("threads add operations and wait at the same time")
+  func threads() throws {
+    let backend = DeterministicBackend(workers: 3, seed: 1)
+    let queue = OperationQueue(backend: backend)
+    let ran = Counter()
+    try onThreads(4, "four threads") { _ in
+      for _ in 0..<100 {
+        let operation = BlockOperation { ran.increment() }
+        queue.addOperation(operation)
+        operation.waitUntilFinished()
+      }
+    }
+    #expect(ran.value == 400)
+    backend.shutdown()
+  }
+
+  @Test("an operation that a thread outside finishes ends a wait in a test")
+  func foreignFinish() throws {
+    try inTime("the wait") {
+      withDeterministicOperations(seed: 1) { _ in
+        let operation = AsynchronousOperation { operation in startThread { operation.finish() } }
+        OperationQueue().addOperations([operation], waitUntilFinished: true)
+      }
+    }
+  }
+
+  @Test("bodies that block in something else keep nobody else from running")
+  func silent() throws {
+    let backend = DeterministicBackend(workers: 2, seed: 1, patience: .milliseconds(1))
+    let queue = OperationQueue(backend: backend)
+    let together = Rendezvous(10)
+    let met = Counter()
+    for _ in 0..<10 { queue.addOperation { if together.arrive() { met.increment() } } }
+    try queue.drainInTime()
+    #expect(met.value == 10)
+    backend.shutdown()
+  }
+
+  @Test("operations across backends")
+  func acrossBackends() throws {
+    try inTime("the wait") {
+      withDeterministicOperations(seed: 1) { backend in
+        let ran = EventLog<String>()
+        let (here, there) = (OperationQueue(), OperationQueue(backend: .threadPool))
+        let first = BlockOperation { ran.append("deterministic") }
+        let second = BlockOperation { ran.append("thread pool") }
+        second.addDependency(first)
+        there.addOperation(second)
+        here.addOperation(first)
+        second.waitUntilFinished()
+        #expect(ran.events == ["deterministic", "thread pool"])
+      }
+    }
+  }
+
+  @Test("OperationQueue() is on the backend inside, in bodies too, and not outside")
+  func defaultBackend() {
+    withDeterministicOperations(seed: 1) { backend in
+      #expect(OperationQueue().backend === backend)
+      let inBody = Monitor(false)
+      OperationQueue().addOperations(
+        [BlockOperation { inBody.with { $0 = OperationQueue().backend === backend } }], waitUntilFinished: true)
+      #expect(inBody.value)
+    }
+    #expect(OperationQueue().backend === StealingBackend.shared)
+  }
+
+  @Test("bodies that do not wait share one thread, and idle threads end")
+  func fewThreads() throws {
+    let backend = DeterministicBackend(workers: 8, seed: 1)
+    let queue = OperationQueue(backend: backend)
+    for _ in 0..<10_000 { queue.addOperation {} }
+    try queue.drainInTime()
+    #expect(backend.statistics.jobs == 10_000)
+    #expect(backend.threadsCreated <= 3)
+    backend.shutdown()
+  }
+
+  @Test("a backend that is released with work pending runs the work")
+  func released() throws {
+    let ran = Counter()
+    do {
+      let queue = OperationQueue(backend: DeterministicBackend(seed: 1))
+      for _ in 0..<100 { queue.addOperation { ran.increment() } }
+    }
+    try ran.wait(for: 100, "the operations of a released backend")
+  }
+}

@@ -1,0 +1,95 @@
+import DeterministicOperations
+import Operations
+import TestSupport
+import Testing
+
+@testable import DifferentialEngine
+
+/// Programs in orders that can be replayed, and what becomes of one that fails.
+@Suite(.serialized) struct ScheduleTests {
+  @Test func `random programs do what the model says, in the orders of seeds`() throws {
+    var ran = 0
+    for seed in 1...400 as ClosedRange<UInt64> {
+      let program = ProgramGenerator.program(seed: seed, features: .all, mayStarve: true)
+      let outcome = Schedule.run(program, seed: seed)
+      ran += outcome.ran
+      #expect(outcome.failure == nil, "seed \(seed): \(outcome.failure.map { "\($0)" } ?? "")\n\(program)")
+    }
+    #expect(ran > 400)
+  }
+
+  @Test func `a schedule makes the same run again`() {
+    for seed in 1...60 as ClosedRange<UInt64> {
+      let program = ProgramGenerator.program(seed: seed, features: .all, mayStarve: true)
+      let first = Schedule.run(program, seed: seed)
+      let second = Schedule(program, choices: first.choices).run()
+      #expect(second.choices == first.choices && second.ran == first.ran, "seed \(seed)")
+    }
+  }
+
+  /// Loses what a body adds while another body is between its beginning and its end.
+  private final class LosingBackend: Backend {
+    let base: DeterministicBackend
+    private let running = Counter()
+    private let ended = Counter()
+
+    init(_ base: DeterministicBackend) { self.base = base }
+
+    var name: String { "losing" }
+    var workerCount: Int { base.workerCount }
+
+    func submit(_ job: Job) {
+      if running.value - ended.value > 1 { return }
+      base.submit(
+        Job(priority: job.priority) { [self] in
+          running.increment()
+          var next: Job? = job
+          while let job = next { next = job.run() }
+          ended.increment()
+        })
+    }
+  }
+
+  @Test func `a planted defect is reduced to the least program and the least schedule`() throws {
+    var setting = Schedule.Setting()
+    setting.wrap = { LosingBackend($0) }
+    let chosen = setting
+    // A body waits for a gate, so that another one runs beside it, and adds something.
+    let program = try Program(
+      text: """
+        backend 2
+        queue 0 -1
+        queue 0 2
+        op main
+        op main pass:0
+        op main add:3:0
+        op main
+        op main
+        op main
+        add 0 0
+        add 4 1
+        priority 4 1
+        add 1 0
+        add 5 1
+        add 2 0
+        settle
+        open 0
+        settle
+        """)
+    let found = try #require(
+      (0..<200 as Range<UInt64>).lazy.map { Schedule.run(program, seed: $0, chosen) }
+        .first { $0.failure?.category == "hang" })
+    let small = ScheduleShrinker(chosen, category: "hang").shrink(Schedule(program, choices: found.choices))
+    #expect(small.run(chosen).failure?.category == "hang")
+    #expect(small.program.statements.count <= 4, "\(small)")
+    #expect(small.program.operations.count <= 3, "\(small)")
+    #expect(small.choices.count < found.choices.count, "\(small)")
+    // Every choice that is left is needed.
+    for place in small.choices.indices where small.choices[place] != 0 {
+      var choices = small.choices
+      choices[place] = 0
+      #expect(Schedule(small.program, choices: choices).run(chosen).failure?.category != "hang", "\(small)")
+    }
+    print("reduced from \(program.statements.count) statements and \(found.choices.count) choices:\n\(small)")
+  }
+}

@@ -1,0 +1,72 @@
+import LaboratorySupport
+import TestSupport
+import Testing
+
+@testable import Harness
+
+/// `simulate` and `calibrate-model` as a user meets them.
+struct SimulateCommandTests {
+  private static let small = [
+    "simulate", "--graph", "stencil_1d(width=8;steps=4),generated", "--workers", "1,4", "--repeats", "2",
+  ]
+
+  private func run(_ arguments: [String]) -> ProcessOutcome {
+    ProcessRunner.run(BuiltOpbench.path, arguments, timeout: 120)
+  }
+
+  @Test func everyRowSaysThatItIsSimulated() throws {
+    let folder = try TemporaryFolder()
+    let file = "\(folder.path)/s.csv"
+    let outcome = run(Self.small + ["--backend", "stealing,threadpool(order=fifo)", "--output", file])
+    #expect(outcome.ending == .exited(0), "\(outcome)")
+    #expect(outcome.lines.first?.hasPrefix("simulated: no CPU ran these tasks") == true)
+    let lines = try #require(folder.read("s.csv")).split(separator: "\r\n")
+    // Two graphs, two pools, two numbers of workers, two seeds.
+    #expect(lines.count == 17 && lines.dropFirst().allSatisfy { $0.hasPrefix("simulated,1,") })
+    #expect(folder.contents == ["s.csv", "s.env.json"])
+    #expect(try #require(folder.read("s.env.json")).contains("\"kind\" : \"simulated\""))
+    // A finished result is not replaced unasked, and the same command gives the same rows.
+    expectComplaint(73, ["holds a finished result", "--overwrite"], Self.small + ["--output", file])
+    let before = folder.read("s.csv")
+    _ = run(Self.small + ["--backend", "stealing,threadpool(order=fifo)", "--output", file, "--overwrite"])
+    #expect(folder.read("s.csv") == before)
+  }
+
+  @Test func rowsGoToStandardOutputAndTheTableBesideThem() {
+    let outcome = run(Self.small + ["--output", "-"])
+    #expect(outcome.ending == .exited(0))
+    #expect(outcome.lines.first?.hasPrefix("kind,schema,graph") == true && outcome.lines.count == 9)
+  }
+
+  @Test func whatWouldBeSimulatedIsSaid() {
+    let dry = run(Self.small + ["--dry-run", "--metg"]).lines.joined(separator: "\n")
+    #expect(dry.contains("workers: 1, 4") && dry.contains("at most 264 runs, seeds from 1"), "\(dry)")
+  }
+
+  @Test func mistakesAreOneLine() throws {
+    expectComplaint(64, ["there is no graph 'stencil'"], ["simulate", "--graph", "stencil"])
+    expectComplaint(64, ["--workers takes counts from 1 to 1024"], ["simulate", "--workers", "2048"])
+    expectComplaint(64, ["--work takes times", "'10'"], ["simulate", "--work", "10"])
+    expectComplaint(64, ["'dispatch' cannot be simulated"], ["simulate", "--backend", "dispatch"])
+    expectComplaint(64, ["no whole number of groups"], ["simulate", "--group", "3", "--socket", "8"])
+    expectComplaint(64, ["twice"], ["simulate", "--graph", "fft,fft"])
+    expectComplaint(64, ["ends in .csv"], ["simulate", "--output", "a.txt"])
+    expectComplaint(66, ["no.json", "no such model file"], ["simulate", "--model", "no.json"])
+    let folder = try TemporaryFolder()
+    try folder.write("m.json", "{\"schema\": 9}")
+    expectComplaint(
+      65, ["the model has schema 9, and this opbench reads schema 1"], ["simulate", "--model", "\(folder.path)/m.json"])
+    expectComplaint(73, ["holds a model"], ["calibrate-model", "--output", "\(folder.path)/m.json"])
+  }
+
+  @Test func aModelIsMeasuredAndRead() throws {
+    let folder = try TemporaryFolder()
+    let file = "\(folder.path)/model.json"
+    let outcome = run(["calibrate-model", "--rounds", "1", "--name", "a test", "--output", file])
+    #expect(outcome.ending == .exited(0), "\(outcome)")
+    let text = try #require(folder.read("model.json"))
+    #expect(text.contains("\"name\" : \"a test\"") && text.contains("\"wake_latency\""))
+    let simulated = run(Self.small + ["--model", file])
+    #expect(simulated.lines.first?.hasSuffix("The costs are those of: a test") == true, "\(simulated)")
+  }
+}

@@ -1,0 +1,78 @@
+import TestSupport
+import Testing
+
+/// Seeds that outlive a crash, misuse that traps, and lines that say what a seed does not decide.
+@Suite("The deterministic backend in a process of its own")
+struct DeterministicTests {
+  static let traps = [
+    ("deterministic-run-in-job", "run() inside a job"),
+    ("deterministic-advance-in-job", "advance(by:) inside a job"),
+    ("deterministic-shutdown-in-job", "shutdown() inside a job of the pool would wait for itself"),
+    ("deterministic-back", "run(until:) cannot go back: it is 2000 ms, and the instant is 1000 ms"),
+    ("deterministic-negative", "work(for:) needs a duration of 0 or more, not -1.0 seconds"),
+    ("deterministic-no-workers", "a backend needs at least one worker, not 0"),
+    ("deterministic-late-job", "a job was submitted to the deterministic backend after shutdown()"),
+    ("deterministic-late-timer", "a timer was set on the deterministic backend after shutdown()"),
+  ]
+  static let scenarios =
+    traps.map(\.0) + [
+      "deterministic-crash", "deterministic-seed", "deterministic-silent", "deterministic-standstill",
+    ]
+
+  @Test("misuse traps with a message that says what was wrong", arguments: traps)
+  func misuse(scenario: String, reason: String) throws {
+    let run = try Scenario(scenario)
+    #expect(run.trapped, "ended by signal \(run.signal ?? 0), exit code \(run.exitCode ?? 0)")
+    #expect(run.output.contains("Operations: "))
+    #expect(run.output.contains(reason), "\(run.output)")
+  }
+
+  /// The seeds that the lines before the runs name.
+  private func seeds(_ run: Scenario) -> [UInt64] {
+    run.output.split(separator: "\n").compactMap { line in
+      guard let value = line.firstRange(of: "OPERATIONS_SEED=") else { return nil }
+      return UInt64(line[value.upperBound...].prefix { $0.isNumber })
+    }
+  }
+
+  @Test("a crash keeps its seed, and OPERATIONS_SEED replays it alone")
+  func crash() throws {
+    let run = try Scenario("deterministic-crash")
+    #expect(run.trapped && run.output.contains("the culprit's last words"), "\(run.output.suffix(400))")
+    let seeds = seeds(run)
+    let last = try #require(seeds.last)
+    #expect(seeds.count > 1 && seeds == Array(0...last))
+    for _ in 0..<3 {
+      let again = try Scenario("deterministic-crash", variables: ["OPERATIONS_SEED=\(last)"])
+      #expect(again.trapped && again.output.contains("the culprit's last words"))
+      #expect(self.seeds(again) == [last])
+    }
+    let other = try Scenario("deterministic-crash", variables: ["OPERATIONS_SEED=0"])
+    #expect(other.exitCode == 0 && self.seeds(other) == [0])
+  }
+
+  @Test("OPERATIONS_SEED that is no number traps with one line", arguments: ["abc", "-1", "", "1.5"])
+  func badSeed(value: String) throws {
+    let run = try Scenario("deterministic-seed", variables: ["OPERATIONS_SEED=\(value)"])
+    #expect(run.trapped)
+    #expect(run.output.contains("OPERATIONS_SEED is \"\(value)\": it must be a whole number from 0 to"))
+    #expect(!run.output.contains("seed 0"))
+  }
+
+  @Test("a body that blocks in a semaphore is told of, and ends")
+  func silent() throws {
+    let run = try Scenario("deterministic-silent")
+    #expect(run.exitCode == 0, "\(run.output)")
+    let lines = run.output.split(separator: "\n")
+    #expect(lines.count == 1 && lines[0].contains("a body has slept for 1000 ms in something"), "\(run.output)")
+  }
+
+  @Test("a clock that stands still is told of")
+  func standstill() throws {
+    let run = try Scenario("deterministic-standstill")
+    #expect(run.exitCode == 0, "\(run.output)")
+    let lines = run.output.split(separator: "\n")
+    #expect(lines.count == 1 && lines[0].contains("nothing has run for 5 s: 1 outside and 0 inside wait"))
+    #expect(lines.first?.contains("because advancesByItself is off") == true, "\(run.output)")
+  }
+}

@@ -1,0 +1,27 @@
+import Scheduling
+import Testing
+
+@testable import StealingBackend
+@testable import VirtualScheduling
+
+/// The one decision of the pools that is no function of `Scheduling`: what a new job calls for.
+@Suite struct ReactionTests {
+  @Test func aVirtualPoolReactsAsTheSleepWordSays() {
+    for workers in 1...4 {
+      for sleeping in 0...workers {
+        for searching in 0...(workers - sleeping) {
+          for wanted in 1...4 {
+            let pool = VirtualPool(
+              workers: workers, strategy: .stealing(.init()), choices: VirtualChoices(seed: 1), isWarm: true)
+            for _ in sleeping..<workers { _ = pool.nextSleeper() }
+            pool.searching = searching
+            let word = SleepWord(
+              bits: UInt64(searching) * SleepWord.oneSearching + UInt64(sleeping) * SleepWord.oneSleeping
+                + UInt64(workers) * SleepWord.oneLive)
+            #expect("\(pool.reaction(wanted: wanted))" == "\(word.reaction(limit: workers, wanted: wanted))")
+          }
+        }
+      }
+    }
+  }
+}

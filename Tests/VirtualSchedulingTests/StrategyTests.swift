@@ -1,0 +1,145 @@
+import Scheduling
+import Testing
+
+@testable import VirtualScheduling
+
+/// What a choice of a strategy does to a schedule of virtual threads.
+@Suite struct StrategyTests {
+  private func pool(
+    workers: Int, costs: VirtualCosts = .none, isWarm: Bool = false, _ change: (inout StealingStrategy) -> Void
+  ) -> VirtualPool {
+    var strategy = StealingStrategy()
+    change(&strategy)
+    return VirtualPool(
+      workers: workers, strategy: .stealing(strategy), costs: costs, choices: VirtualChoices(seed: 4), isWarm: isWarm)
+  }
+
+  /// The order in which one worker runs jobs 1 to 6 that its first job adds.
+  private func orderOfAdded(_ pool: VirtualPool) -> [UInt] {
+    pool.submit(100)
+    var order: [UInt] = []
+    while let step = pool.next() {
+      guard case .run(let worker, let job) = step else { continue }
+      if job == 100 { for added in 1...6 as ClosedRange<UInt> { pool.submit(added, by: worker) } }
+      if job != 100 { order.append(job) }
+      pool.finished(worker)
+    }
+    return order
+  }
+
+  @Test func theOwnEndDecidesTheOrder() {
+    #expect(orderOfAdded(pool(workers: 1) { $0.ownEnd = .fifo }) == [1, 2, 3, 4, 5, 6])
+    #expect(orderOfAdded(pool(workers: 1) { $0.ownEnd = .lifo }) == [6, 5, 4, 3, 2, 1])
+    #expect(orderOfAdded(pool(workers: 1) { $0.ownEnd = .lifoWithTurn(every: 2) }) == [6, 1, 5, 2, 4, 3])
+  }
+
+  @Test func urgentJobsGoFirstUnlessPrioritiesAreIgnored() {
+    func order(_ pool: VirtualPool) -> [UInt] {
+      pool.submit(1, level: 0)
+      pool.submit(2, level: 2)
+      pool.submit(3, level: 4)
+      return runAll(pool).map(\.job)
+    }
+    #expect(order(pool(workers: 1) { _ in }) == [3, 2, 1])
+    #expect(order(pool(workers: 1) { $0.priorities = .strict }) == [3, 2, 1])
+    #expect(order(pool(workers: 1) { $0.priorities = .ignored }) == [1, 2, 3])
+  }
+
+  @Test func theStealAmountDecidesHowManyJobsAThiefTakes() {
+    func thefts(_ amount: StealingStrategy.StealAmount) -> [Int] {
+      let pool = pool(workers: 2, isWarm: true) { $0.stealAmount = amount }
+      pool.submit(100)
+      guard case .run(let owner, _)? = pool.next() else { return [] }
+      for job in 1...8 as ClosedRange<UInt> { pool.submit(job, by: owner) }
+      // The owner goes on with its body; the other worker is woken and steals.
+      guard case .run(let thief, let job)? = pool.next() else { return [] }
+      #expect(thief != owner && job == 1)
+      return [pool.statistics.workers[thief].steals]
+    }
+    #expect(thefts(.one) == [1])
+    #expect(thefts(.half) == [4])
+    #expect(thefts(.upTo(3)) == [3])
+  }
+
+  @Test func aSuccessorRunsAtOnceOrWaits() {
+    func order(_ successor: StealingStrategy.Successor) -> [UInt] {
+      let pool = pool(workers: 1) { $0.successor = successor }
+      pool.submit(1)
+      pool.submit(2)
+      var order: [UInt] = []
+      while let step = pool.next() {
+        guard case .run(let worker, let job) = step else { continue }
+        order.append(job)
+        pool.finished(worker, successor: job == 1 ? (9, VirtualPool.middleLevel) : nil)
+      }
+      return order
+    }
+    #expect(order(.runs) == [1, 9, 2])
+    #expect(order(.queued) == [1, 2, 9])
+    #expect(order(.queuedAndWakes) == [1, 2, 9])
+  }
+
+  @Test func aRunOfSuccessorsGivesOthersATurn() {
+    let pool = pool(workers: 1) { $0.runLength = 3 }
+    pool.submit(1)
+    pool.submit(100)
+    var order: [UInt] = []
+    while let step = pool.next() {
+      guard case .run(let worker, let job) = step else { continue }
+      order.append(job)
+      pool.finished(worker, successor: job < 6 ? (job + 1, VirtualPool.middleLevel) : nil)
+    }
+    #expect(order.prefix(3) == [1, 2, 3])
+    #expect(order.firstIndex(of: 100)! < order.firstIndex(of: 6)!)
+  }
+
+  @Test func wakingAllWakesEverybody() {
+    func wakes(_ waking: StealingStrategy.Waking) -> Int {
+      let pool = pool(workers: 8, costs: .sample, isWarm: true) { $0.waking = waking }
+      pool.submit(1)
+      return pool.statistics.wakes
+    }
+    #expect(wakes(.oneSearcher) == 1)
+    #expect(wakes(.all) == 8)
+  }
+
+  @Test func aThiefThatMayLoseARaceGoesOn() {
+    var strategy = StealingStrategy()
+    strategy.lostRace = .next
+    strategy.waking = .all
+    strategy.searchers = .all
+    var lost = 0
+    for seed in 1...40 as ClosedRange<UInt64> {
+      let pool = VirtualPool(
+        workers: 4, strategy: .stealing(strategy), choices: VirtualChoices(seed: seed), isWarm: true)
+      pool.submit(100)
+      while let step = pool.next() {
+        switch step {
+        case .run(let worker, let job):
+          if job == 100 { for added in 1...6 as ClosedRange<UInt> { pool.submit(added, by: worker) } }
+          pool.works(worker, for: 1)
+        case .ended(let worker, _): pool.finished(worker)
+        case .timer: break
+        }
+      }
+      lost += pool.statistics.lostRaces
+    }
+    #expect(lost > 0)
+  }
+
+  @Test func aSearchOfManyWorkersCostsTheirVisits() {
+    var costs = VirtualCosts()
+    costs.look = 10
+    costs.wakeLatency = 1
+    let pool = pool(workers: 64, costs: costs, isWarm: true) { $0.victim = .neighbour }
+    pool.submit(100)
+    guard case .run(let owner, _)? = pool.next() else { return Issue.record("no job began") }
+    #expect(owner == 0)
+    pool.submit(1, by: owner)
+    guard case .run(let thief, _)? = pool.next() else { return Issue.record("no job began") }
+    // Worker 1 asks workers 2 to 63 in vain, and then worker 0. The wake takes 1.
+    #expect(thief == 1)
+    #expect(pool.statistics.looksInVain == 62)
+    #expect(pool.now == 1 + 1 + 620)
+  }
+}
