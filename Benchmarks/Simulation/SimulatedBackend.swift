@@ -28,11 +28,15 @@ package struct SimulatedBackend: Hashable, Sendable {
   }
 
   /// Reads a list with commas. A name that stands twice counts once.
-  package static func list(_ names: [String]) throws -> [SimulatedBackend] {
+  /// - Parameter withChanges: whether every single change of a pool without a strategy follows it.
+  package static func list(_ names: [String], withChanges: Bool = false) throws -> [SimulatedBackend] {
     var all: [SimulatedBackend] = []
     for name in names.flatMap(SubjectVariant.names) {
-      let backend = try SimulatedBackend(name)
-      if !all.contains(backend) { all.append(backend) }
+      let changes = withChanges ? SubjectVariant.changes(of: name) ?? [] : []
+      for variant in [name] + changes.map({ "\(name)(\($0.text))" }) {
+        let backend = try SimulatedBackend(variant)
+        if !all.contains(backend) { all.append(backend) }
+      }
     }
     guard !all.isEmpty else {
       throw Complaint(.usage, "--backend needs a name: \(SubjectVariant.subjects.joined(separator: ", "))")

@@ -34,6 +34,9 @@ struct Simulate: ParsableCommand {
     completion: .list(SimulateOptions.backends))
   var backend: [String] = ["stealing"]
 
+  @Flag(help: "Also every single change of the pools named without a strategy, as ablate tries them.")
+  var changes = false
+
   @Option(parsing: .unconditional, help: "Worker counts, with commas, from 1 to 1024.")
   var workers = "1,2,4,8,16,32,64,128,256,512,1024"
 
@@ -127,7 +130,8 @@ struct Simulate: ParsableCommand {
       throw Complaint(.usage, "--seed \(seed) leaves no room for \(repeats) seeds")
     }
     var plan = SimulationPlan(
-      graphs: graphs, works: try SimulateOptions.works(work), backends: try SimulatedBackend.list(backend),
+      graphs: graphs, works: try SimulateOptions.works(work),
+      backends: try SimulatedBackend.list(backend, withChanges: changes),
       workers: try SimulateOptions.workerCounts(workers), seeds: (0..<UInt64(repeats)).map { seed + $0 },
       graphSeed: seed, model: try model.map(CostModel.read) ?? .builtIn,
       topology: try SimulateOptions.topology(group: group, socket: socket))

@@ -53,7 +53,7 @@ public final class DeterministicBackend: Backend {
   ///   - advancesByItself: whether the clock goes on to the next event when nothing is left to do at the present time.
   ///     If not, only `run(until:)` and `advance(by:)` move the clock.
   ///   - patience: for how long, in real time, a body may sleep in something that the backend does not know. Then
-  ///     others go on beside the body.
+  ///     others go on beside the body. A body that computes has ten times as long.
   ///   - recordsSteps: whether `steps` has the steps. It takes about 100 bytes for each step.
   public convenience init(
     workers: Int = 4, strategy: StealingStrategy = .init(), seed: UInt64,

@@ -74,8 +74,15 @@ final class Driver: @unchecked Sendable {
     var strand = -1
     var visits = -1
     var cpuTime: UInt64 = 0
+    /// Since when the CPU time is that.
     var since: UInt64 = 0
+    /// Since when the strand has the baton without a visit to the backend.
+    var began: UInt64 = 0
   }
+
+  /// So many times `patience` a body may compute before the baton is taken from it: it may be waiting in a loop for what
+  /// another body does.
+  private static let patienceWithComputing: UInt64 = 10
 
   init(_ pool: VirtualPool, runsByItself: Bool, advancesByItself: Bool, patience: UInt64, records: Bool) {
     lock = Locked(State(pool, records: records))
@@ -288,7 +295,7 @@ final class Driver: @unchecked Sendable {
     }
   }
 
-  // MARK: - Bodies that block without a word
+  // MARK: - Bodies that block or compute without a word
 
   func armMonitor() {
     if !threads.monitor.isArmed {
@@ -309,20 +316,25 @@ final class Driver: @unchecked Sendable {
     let isAsleep = cplatform_thread_look(thread) != cplatform_thread_runs
     let used = cplatform_thread_cpu_ns(thread)
     let now = cplatform_now_ns()
-    let isLong = sight.withLock {
-      let isSame = sight.state.strand == strand.number && sight.state.visits == visits && sight.state.cpuTime == used
-      if !isSame || !isAsleep {
-        sight.state = Sight(strand: strand.number, visits: visits, cpuTime: used, since: now)
+    let (sleeps, computes) = sight.withLock {
+      if sight.state.strand != strand.number || sight.state.visits != visits {
+        sight.state = Sight(strand: strand.number, visits: visits, cpuTime: used, since: now, began: now)
+      } else if sight.state.cpuTime != used || !isAsleep {
+        (sight.state.cpuTime, sight.state.since) = (used, now)
       }
-      return isAsleep && now &- sight.state.since >= patience
+      return (
+        isAsleep && now &- sight.state.since >= patience,
+        now &- sight.state.began >= Self.patienceWithComputing * patience
+      )
     }
-    guard isLong else { return BlockingMonitor.Look(isNeeded: true, hasChanged: patience < 100_000_000) }
+    guard sleeps || computes else { return BlockingMonitor.Look(isNeeded: true, hasChanged: patience < 100_000_000) }
     lock.lock()
     defer { lock.unlock() }
     if case .strand(let holder) = lock.state.holder, holder === strand, strand.visits == visits {
-      complain(
-        "a body has slept for \(Duration.nanoseconds(Int64(patience)).inMilliseconds) in something that the backend does"
-          + " not know, such as a semaphore: others go on beside it, and from here on the run is not that of its seed")
+      let time = Duration.nanoseconds(Int64(sleeps ? patience : Self.patienceWithComputing * patience)).inMilliseconds
+      let slept = "slept for \(time) in something that the backend does not know, such as a semaphore"
+      let what = sleeps ? slept : "run for \(time) without a wait"
+      complain("a body has \(what): others go on beside it, and from here on the run is not that of its seed")
       setAdrift(strand)
     }
     return BlockingMonitor.Look(isNeeded: true, hasChanged: true)
@@ -330,7 +342,7 @@ final class Driver: @unchecked Sendable {
 
   /// Called under `lock`. The strand has the baton, and loses it.
   func setAdrift(_ strand: Strand) {
-    lock.state.records.add(lock.state.pool.now, strand, "blocks without the backend's knowledge")
+    lock.state.records.add(lock.state.pool.now, strand, "is left to itself")
     strand.isAdrift = true
     strand.visits += 1
     lock.state.adrift += 1

@@ -44,6 +44,21 @@ struct OutsideTests {
     backend.shutdown()
   }
 
+  @Test("a body that waits in a loop for another body does not wait for ever")
+  func spinning() throws {
+    let backend = DeterministicBackend(workers: 1, seed: 1, patience: .milliseconds(1))
+    let queue = OperationQueue(backend: backend)
+    let (flag, ended) = (SpinFlag(), Counter())
+    queue.addOperation {
+      flag.spin()
+      ended.increment()
+    }
+    queue.addOperation { flag.set() }
+    try queue.drainInTime()
+    #expect(ended.value == 1)
+    backend.shutdown()
+  }
+
   @Test("operations across backends")
   func acrossBackends() throws {
     try inTime("the wait") {

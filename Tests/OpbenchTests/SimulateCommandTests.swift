@@ -53,10 +53,9 @@ struct SimulateCommandTests {
     expectComplaint(64, ["ends in .csv"], ["simulate", "--output", "a.txt"])
     expectComplaint(66, ["no.json", "no such model file"], ["simulate", "--model", "no.json"])
     let folder = try TemporaryFolder()
-    try folder.write("m.json", "{\"schema\": 9}")
-    expectComplaint(
-      65, ["the model has schema 9, and this opbench reads schema 1"], ["simulate", "--model", "\(folder.path)/m.json"])
-    expectComplaint(73, ["holds a model"], ["calibrate-model", "--output", "\(folder.path)/m.json"])
+    let file = folder.write("{\"schema\": 9}", to: "m.json")
+    expectComplaint(65, ["the model has schema 9, and this opbench reads schema 1"], ["simulate", "--model", file])
+    expectComplaint(73, ["holds a model"], ["calibrate-model", "--output", file])
   }
 
   @Test func aModelIsMeasuredAndRead() throws {

@@ -21,10 +21,10 @@ import Testing
 
   @Test func aModelOfAnotherSchemaIsRefusedWithOneLine() throws {
     let text = try CostModel.builtIn.json().replacing("\"schema\" : 1", with: "\"schema\" : 2")
-    let complaint = try #require(complaint(text))
-    #expect(complaint.code == .badInput)
+    let found = try #require(complaint(text))
+    #expect(found.code == .badInput)
     #expect(
-      complaint.description
+      found.description
         == "m.json: the model has schema 2, and this opbench reads schema 1; opbench calibrate-model writes one")
   }
 

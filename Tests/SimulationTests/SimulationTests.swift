@@ -84,6 +84,12 @@ import Workloads
     #expect(plan.runCount == 24)
   }
 
+  @Test func theChangesOfAnAblationFollowTheirPool() throws {
+    let all = try SimulatedBackend.list(["stealing,threadpool(order=fifo)"], withChanges: true).map(\.name)
+    #expect(all.first == "stealing" && all.last == "threadpool(order=fifo)")
+    #expect(all.contains("stealing(own=lifo)") && all.contains("stealing(searchers=adaptive)") && all.count > 30)
+  }
+
   @Test func aSweepEndsWhereWorkersAreIdle() throws {
     var plan = SimulationPlan(
       graphs: [try GraphChoice("stencil_1d(width=4p;steps=8)", seed: 1)], works: [],

@@ -58,8 +58,8 @@ package enum BoundChecks {
       words:
         "A binary tree of splits with \(1 << depth) leaves of 1 us: the oldest job of a worker is half of what it has "
         + "left. Own jobs newest first, one job a theft, all may search; a theft takes 2 λ. A search that meets a worker with "
-        + "jobs never fails, so the simulation should be below the bound of Gast and others (2018), W/p + 16.12 λ log2(W/2λ) + "
-        + "3λ, and c below their fitted 3.8, where the mean makespan is W/p + c λ log2(W/λ). In us, means over \(seeds) seeds.",
+        + "jobs never fails, so the mean should be below the bound of Gast and others (2018), W/p + 16.12 λ log2(W/2λ) + 3λ. "
+        + "The mean is W/p + c λ log2(W/λ); their own simulations fit c = 3.8. In us, means over \(seeds) seeds.",
       columns: ["λ", "workers", "W/p", "simulated", "bound", "c"])
     let graph = SimulatedGraph(TaskGraph.splitting(depth: depth).timed(1_000))
     var strategy = StealingStrategy()
@@ -84,7 +84,7 @@ package enum BoundChecks {
         table.add(
           ["\(Int(latency))", "\(workers)"]
             + [even, mean, bound].map { NumberFormat.significant($0) } + [NumberFormat.significant(factor)],
-          holds: mean >= even && mean <= bound && factor <= 3.8)
+          holds: mean >= even && mean <= bound)
       }
     }
     return table

@@ -77,6 +77,28 @@ class Simulation:
         return sorted(math.exp(statistics.fmean(own)) for own in logs.values())
 
 
+def granularity(simulation, level):
+    """METG at a level, as `opbench` finds it: {(graph, sizes, backend, workers): nanoseconds, or None}. The largest granularity
+    below which the curve falls under the level, between two points of (log granularity, utilisation)."""
+    curves = defaultdict(list)
+    for place, runs in simulation.values.items():
+        for backend, rows in runs.items():
+            tasks = next(iter(rows.values()))["tasks"]
+            coarse = simulation.median(place, backend, "makespan_ns") * place.workers / tasks
+            curves[(place.graph, place.sizes, backend, place.workers)].append(
+                (coarse, simulation.median(place, backend, "utilisation"))
+            )
+    return {key: _crossing(sorted(points, reverse=True), level) for key, points in curves.items()}
+
+
+def _crossing(points, level):
+    for (coarse, high), (fine, low) in zip(points, points[1:]):
+        if high >= level > low:
+            share = (level - low) / (high - low)
+            return math.exp(math.log(fine) + share * (math.log(coarse) - math.log(fine)))
+    return None
+
+
 def read(path):
     """The rows of one file, with numbers as numbers."""
     text = unpacked(read_bytes(path), path).decode("utf-8", errors="replace")

@@ -5,7 +5,7 @@ import math
 import os
 
 from ..files import replace
-from .style import FAINT, INK, PARAMETERS, WIDTH, for_the_web, pyplot
+from .style import FAINT, INK, PARAMETERS, WIDTH, for_the_web, pyplot, title_size
 
 EFFICIENCY, LIMITS = "efficiency.svg", "limits.svg"
 # Told apart by dash and mark too, for print in grey.
@@ -67,7 +67,8 @@ def _panels(simulation, title, legend_rows):
     for axes in grid.flat[len(cases) :]:
         axes.remove()
     for axes, case in zip(grid.flat, cases):
-        axes.set_title(title_of(case), loc="left", pad=4, fontsize=6.2)
+        title_words = title_of(case)
+        axes.set_title(title_words, loc="left", pad=4, fontsize=title_size(title_words, 0.45 * WIDTH))
         axes.set_xscale("log", base=2)
         axes.set_xticks(simulation.workers, [str(count) for count in simulation.workers])
         axes.tick_params(axis="x", labelsize=5.8)

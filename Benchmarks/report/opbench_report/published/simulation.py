@@ -9,12 +9,15 @@ import os
 
 from ..complaint import BAD_INPUT, CANNOT_CREATE, NO_INPUT, USAGE, Complaint
 from ..data.csvfile import read_bytes, unpacked
-from ..data.simulation import Simulation
+from ..data.metrics import quantity
+from ..data.simulation import Simulation, granularity
 from ..files import replace
 from ..paper import simulation as pictures
 
 FOLDER = "results/simulation"
 _PAGE = "README.md"
+# Sweeps of granularities (`opbench simulate --metg`) have a table of their own.
+_SWEEPS = "metg.csv.gz"
 _AGAIN = "scripts/check/results --write makes it again"
 # A difference smaller than this is none, whatever the seeds say: other things than the model are not known better.
 MARGIN = 0.02
@@ -30,6 +33,8 @@ def publish(paths, root):
     """Puts results in the place of those that are there, and makes the page and the figures of them."""
     Simulation(paths)
     folder = os.path.join(root, FOLDER)
+    if all(_is_sweep(path) for path in paths):
+        raise Complaint(USAGE, "sweeps alone say nothing of strategies: a result beside metg.csv is needed")
     names = [os.path.basename(path).removesuffix(".gz").removesuffix(".csv") for path in paths]
     if len(set(names)) < len(names):
         raise Complaint(USAGE, f"two results are called {names[0]}; each needs a name of its own")
@@ -69,11 +74,24 @@ def _facts(path):
 def write(root):
     """The page and the figures; nothing where there are no such results."""
     if paths := _kept(root):
-        simulation = Simulation(paths)
+        simulation = _strategies(paths)
         folder = os.path.join(root, FOLDER)
         default = _default(simulation)
         pictures.render(simulation, _lines(simulation, default), default, folder, _source(paths))
-        replace(os.path.join(folder, _PAGE), page(simulation, [_facts(path) for path in paths]))
+        replace(os.path.join(folder, _PAGE), _whole(paths))
+
+
+def _whole(paths):
+    sweeps = [path for path in paths if _is_sweep(path)]
+    return page(_strategies(paths), [_facts(path) for path in paths], Simulation(sweeps) if sweeps else None)
+
+
+def _strategies(paths):
+    return Simulation([path for path in paths if not _is_sweep(path)])
+
+
+def _is_sweep(path):
+    return os.path.basename(path).removesuffix(".gz") == _SWEEPS.removesuffix(".gz")
 
 
 def disagreements(root):
@@ -83,7 +101,7 @@ def disagreements(root):
         shown = os.path.exists(os.path.join(root, FOLDER, _PAGE))
         return [f"{FOLDER}/{_PAGE} shows results, but there is no {FOLDER}/*.csv.gz"] if shown else []
     found = []
-    if _text(os.path.join(root, FOLDER, _PAGE)) != page(Simulation(paths), [_facts(path) for path in paths]):
+    if _text(os.path.join(root, FOLDER, _PAGE)) != _whole(paths):
         found.append(f"{FOLDER}/{_PAGE} is not what the rows beside it say; {_AGAIN}")
     for name in (pictures.EFFICIENCY, pictures.LIMITS):
         if _source(paths) not in (_text(os.path.join(root, FOLDER, name)) or ""):
@@ -179,8 +197,8 @@ def _words(verdict):
     return {"better": "faster than", "worse": "slower than", "same": "as fast as"}[verdict]
 
 
-def page(simulation, facts):
-    """The whole text."""
+def page(simulation, facts, sweeps=None):
+    """The whole text; `sweeps` are runs at many granularities, for METG."""
     default = _default(simulation)
     few, many = _ends(simulation)
     compared = moves(simulation, default, few, many)
@@ -205,6 +223,7 @@ def page(simulation, facts):
         f"`{default}` with {many:,} workers.*",
         f"![What limits the default, simulated]({pictures.LIMITS})",
         "*Work: every worker busy. Critical path: what the longest path takes beyond that. Scheduler: the rest.*",
+        *(_granularities(sweeps) if sweeps else []),
         "## What the model leaves out",
         LEFT_OUT,
         "## All strategies",
@@ -215,6 +234,20 @@ def page(simulation, facts):
         "and two workers.",
     ]
     return "\n\n".join(paragraphs) + "\n"
+
+
+def _granularities(sweeps):
+    """The table of METG(50 %)."""
+    rows = [["graph", "strategy", "workers", "METG(50 %), simulated"], ["---", "---", "--:", "--:"]]
+    for (graph, sizes, backend, workers), found in granularity(sweeps, 0.5).items():
+        words = quantity("ns", found) if found is not None else "not reached"
+        rows.append([f"{graph} ({sizes.replace(';', ', ')})", f"`{backend}`", f"{workers:,}", words])
+    return [
+        "## Granularity",
+        "METG(50 %) is the granularity at which workers run tasks half of the time: the makespan by the number of tasks, times "
+        "the number of workers.",
+        "\n".join("| " + " | ".join(row) + " |" for row in rows),
+    ]
 
 
 def _list(lines):
