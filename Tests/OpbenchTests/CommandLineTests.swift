@@ -119,7 +119,7 @@ struct CommandLineTests {
       expectComplaint(64, ["no command 'tbb'; opbench run --backend tbb measures"], help + ["tbb"])
       expectComplaint(64, ["'external-ad'; did you mean opbench run --benchmark external-add?"], help + ["external-ad"])
       expectComplaint(64, ["no command 'comapre'; did you mean compare?"], help + ["comapre"])
-      expectComplaint(64, ["no command 'zzz'; there are run, ablate, list"], help + ["zzz"])
+      expectComplaint(64, ["no command 'zzz'; there are run, ablate, simulate"], help + ["zzz"])
     }
     #expect(BuiltOpbench.run("help").code == 0 && BuiltOpbench.run("help", "run").code == 0)
   }
@@ -310,7 +310,7 @@ struct CommandLineTests {
   @Test func misspeltNames() {
     expectComplaint(64, ["no command 'comapre'; did you mean compare?", "validate"], ["comapre", "a.csv", "b.csv"])
     expectComplaint(64, ["no command 'RUN'; did you mean run?"], ["RUN", "--quick"])
-    expectComplaint(64, ["no command 'nothing'; there are run, ablate, list"], ["nothing"])
+    expectComplaint(64, ["no command 'nothing'; there are run, ablate, simulate"], ["nothing"])
     expectComplaint(64, ["'stealng'; did you mean stealing? There are", "foundation"], ["--backend", "stealng"])
     expectComplaint(64, ["no subject 'raw_dispatch'; did you mean raw-dispatch?"], ["--backend", "raw_dispatch"])
     expectComplaint(64, ["no subject 'fast'; there are"], ["--backend", "fast"])
