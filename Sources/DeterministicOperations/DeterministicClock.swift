@@ -23,7 +23,9 @@ public struct DeterministicClock: Clock {
     /// An instant so long after the backend was made.
     public init(offset: Duration) { self.offset = offset }
 
+    /// The instant so much later.
     public func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
+    /// How much later the other instant is.
     public func duration(to other: Instant) -> Duration { other.offset - offset }
     public static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
   }

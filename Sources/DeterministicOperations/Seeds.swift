@@ -34,6 +34,8 @@ import VirtualScheduling
 ///   - advancesByItself: whether the clock goes on to the next event when nothing is left to do at the present time.
 ///   - checksDeterminism: whether each seed runs twice. Then a test fails that does not do the same both times: it
 ///     reads real time, an address, or a random number, or uses threads of its own.
+///   - file: the file that the line before each run names.
+///   - line: the line in it.
 ///   - body: the test.
 /// - Throws: `SeedFailure` when the body throws; `NondeterminismFailure` when two runs of a seed differ.
 public func forEachSeed(
@@ -83,11 +85,13 @@ public struct SeedFailure: Error, CustomStringConvertible {
 
 /// Two runs with the same seed differ: something in the test is not decided by the seed.
 public struct NondeterminismFailure: Error, CustomStringConvertible {
+  /// The seed of both runs.
   public let seed: UInt64
   /// The index of the first step that differs.
   public let index: Int
-  /// That step in the first run and in the second; nil where a run has fewer steps.
+  /// That step in the first run; nil when the run has fewer steps.
   public let first: DeterministicStep?
+  /// That step in the second run; nil when the run has fewer steps.
   public let second: DeterministicStep?
 
   /// - Returns: nil when the runs are the same.

@@ -55,6 +55,7 @@ import Testing
   @Test func `a planted defect is reduced to the least program and the least schedule`() throws {
     var setting = Schedule.Setting()
     setting.wrap = { LosingBackend($0) }
+    setting.patience = 0.5
     let chosen = setting
     let program = try Program(
       text: """
@@ -85,8 +86,8 @@ import Testing
         .first { $0.failure?.category == "hang" })
     let small = ScheduleShrinker(chosen, category: "hang").shrink(Schedule(program, choices: found.choices))
     #expect(small.run(chosen).failure?.category == "hang")
-    // Two operations, one of which overtakes the other.
-    #expect(small.program.statements.count <= 3 && small.program.operations.count == 2, "\(small)")
+    // One operation of a queue with a limit is enough: two of the queue's tickets change places.
+    #expect(small.program.statements.count <= 2 && small.program.operations.count <= 2, "\(small)")
     #expect(small.choices.count < found.choices.count && small.choices.contains { $0 != 0 }, "\(small)")
     // The plain order does not show it.
     #expect(Schedule(small.program, choices: []).run(chosen).failure == nil, "\(small)")
