@@ -251,7 +251,7 @@ struct StrategyEffectTests {
   /// One job starts all threads. The thread that adds the job may lose its CPU between two starts, and the first thread may
   /// be asleep by then: it is woken, and counts. So several pools have a turn.
   @Test func everyWorkerIsWokenWhenTheStrategySaysSo() throws {
-    func threadsStarted() throws -> Int {
+    func threadsStarted() throws -> UInt64 {
       let backend = StealingBackend(workers: 3, strategy: try .init("waking=all"))
       OperationQueue(backend: backend).addOperations([BlockOperation {}], waitUntilFinished: true)
       for _ in 0..<1_000 where backend.statistics.threadsStarted < 3 { usleep(1_000) }
