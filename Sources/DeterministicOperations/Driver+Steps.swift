@@ -204,7 +204,8 @@ extension Driver {
     let (pool, waiting) = (lock.state.pool, lock.state.waiting)
     let inside = waiting.count { $0.strand != nil }
     var text = "nothing has run for 5 s: \(lock.state.guests) outside and \(inside) inside wait"
-    if lock.state.adrift > 0 { text += ", \(lock.state.adrift) bodies block without the backend's knowledge" }
+    let adrift = lock.state.adrift.count
+    if adrift > 0 { text += ", \(adrift) bodies are left to themselves" }
     if let next = pool.nextTime {
       text += "; the clock stands at \(Duration.nanoseconds(pool.now).inMilliseconds), and goes to "
       text += "\(Duration.nanoseconds(next).inMilliseconds) only with advance(by:) or run(until:)"

@@ -29,7 +29,7 @@ extension Driver {
     strand.visits += 1
     if isAdrift {
       strand.isAdrift = false
-      lock.state.adrift -= 1
+      lock.state.adrift.removeAll { $0 === strand }
     } else if givesPlace {
       givePlace(of: strand)
     }
@@ -124,7 +124,7 @@ extension Driver {
   /// The calling thread blocks in something that the backend does not know.
   func whileBlocked(_ body: () -> Void) {
     if let strand = currentCarrier?.strand {
-      lock.withLock { if !strand.isAdrift { setAdrift(strand) } }
+      lock.withLock { if !strand.isAdrift { setAdrift(strand, givesPlace: true) } }
     }
     body()
   }

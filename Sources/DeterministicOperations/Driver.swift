@@ -46,7 +46,8 @@ final class Driver: @unchecked Sendable {
     var guestsWithTime = 0
     /// Jobs that were submitted and have not ended.
     var jobs = 0
-    var adrift = 0
+    /// Strands that go on beside the one with the baton.
+    var adrift: [Strand] = []
     var strandCount = 0
     var isStopping = false
     /// The jobs are done and the threads end.
@@ -67,23 +68,6 @@ final class Driver: @unchecked Sendable {
   /// For how long a body may sleep without the backend's knowledge before the baton is taken from it, in nanoseconds.
   let patience: UInt64
   nonisolated(unsafe) weak var backend: DeterministicBackend?
-  /// What the monitor saw last. Touched by the monitor's thread alone.
-  private let sight = Locked(Sight())
-
-  private struct Sight {
-    var strand = -1
-    var visits = -1
-    var cpuTime: UInt64 = 0
-    /// Since when the CPU time is that.
-    var since: UInt64 = 0
-    /// Since when the strand has the baton without a visit to the backend.
-    var began: UInt64 = 0
-  }
-
-  /// So many times `patience` a body may compute before the baton is taken from it: it may be waiting in a loop for what
-  /// another body does.
-  private static let patienceWithComputing: UInt64 = 10
-
   init(_ pool: VirtualPool, runsByItself: Bool, advancesByItself: Bool, patience: UInt64, records: Bool) {
     lock = Locked(State(pool, records: records))
     threads = PoolThreads(
@@ -246,7 +230,7 @@ final class Driver: @unchecked Sendable {
     carrier.strand = nil
     end(strand, successor: successor)
     if strand.isAdrift {
-      lock.state.adrift -= 1
+      lock.state.adrift.removeAll { $0 === strand }
       stir()
       return false
     }
@@ -293,68 +277,5 @@ final class Driver: @unchecked Sendable {
       lock.state.idle.removeAll { $0 === carrier }
       return
     }
-  }
-
-  // MARK: - Bodies that block or compute without a word
-
-  func armMonitor() {
-    if !threads.monitor.isArmed {
-      threads.monitor.arm { [weak self] _ in self?.watch() }
-    }
-  }
-
-  /// The monitor's look. A strand that has slept in the kernel for `patience` loses the baton.
-  private func watch() -> BlockingMonitor.Look {
-    lock.lock()
-    guard case .strand(let strand) = lock.state.holder, let carrier = strand.carrier else {
-      lock.unlock()
-      return BlockingMonitor.Look(isNeeded: false, hasChanged: false)
-    }
-    let visits = strand.visits
-    lock.unlock()
-    let thread = carrier.watched.threadID
-    let isAsleep = cplatform_thread_look(thread) != cplatform_thread_runs
-    let used = cplatform_thread_cpu_ns(thread)
-    let now = cplatform_now_ns()
-    let (sleeps, computes) = sight.withLock {
-      if sight.state.strand != strand.number || sight.state.visits != visits {
-        sight.state = Sight(strand: strand.number, visits: visits, cpuTime: used, since: now, began: now)
-      } else if sight.state.cpuTime != used || !isAsleep {
-        (sight.state.cpuTime, sight.state.since) = (used, now)
-      }
-      return (
-        isAsleep && now &- sight.state.since >= patience,
-        now &- sight.state.began >= Self.patienceWithComputing * patience
-      )
-    }
-    guard sleeps || computes else { return BlockingMonitor.Look(isNeeded: true, hasChanged: patience < 100_000_000) }
-    lock.lock()
-    defer { lock.unlock() }
-    if case .strand(let holder) = lock.state.holder, holder === strand, strand.visits == visits {
-      let time = Duration.nanoseconds(Int64(sleeps ? patience : Self.patienceWithComputing * patience)).inMilliseconds
-      let slept = "slept for \(time) in something that the backend does not know, such as a semaphore"
-      let what = sleeps ? slept : "run for \(time) without a wait"
-      complain("a body has \(what): others go on beside it, and from here on the run is not that of its seed")
-      setAdrift(strand)
-    }
-    return BlockingMonitor.Look(isNeeded: true, hasChanged: true)
-  }
-
-  /// Called under `lock`. The strand has the baton, and loses it.
-  func setAdrift(_ strand: Strand) {
-    lock.state.records.add(lock.state.pool.now, strand, "is left to itself")
-    strand.isAdrift = true
-    strand.visits += 1
-    lock.state.adrift += 1
-    givePlace(of: strand)
-    lock.state.holder = .nobody
-    stir()
-  }
-
-  /// Called under `lock`. Tells once what makes a run another than that of its seed.
-  func complain(_ reason: @autoclosure () -> String) {
-    guard !runsByItself, !lock.state.hasComplained else { return }
-    lock.state.hasComplained = true
-    "Operations: deterministic: \(reason())".withCString { cplatform_print_error($0) }
   }
 }

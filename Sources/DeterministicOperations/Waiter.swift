@@ -9,7 +9,7 @@ final class Seat: Sendable {
 
 /// One job, or one block of a timer, from its beginning to its end. The job runs on one carrier, whatever it waits for.
 final class Strand: @unchecked Sendable {
-  // Sendable: the constants apart, everything is touched under the lock of the driver.
+  // Sendable: constants, what is touched under the lock of the driver, and `sight`, which one thread touches.
 
   /// Counts the strands of a driver.
   let number: Int
@@ -23,6 +23,8 @@ final class Strand: @unchecked Sendable {
   var isAdrift = false
   /// Grows whenever the strand enters the backend or comes back from it.
   var visits = 0
+  /// The monitor's alone.
+  var sight = Sight()
 
   init(number: Int, worker: Int?, job: Job) {
     self.number = number

@@ -46,7 +46,7 @@ struct OutsideTests {
 
   @Test("a body that waits in a loop for another body does not wait for ever")
   func spinning() throws {
-    let backend = DeterministicBackend(workers: 1, seed: 1, patience: .milliseconds(1))
+    let backend = DeterministicBackend(workers: 2, seed: 1, patience: .milliseconds(1))
     let queue = OperationQueue(backend: backend)
     let (flag, ended) = (SpinFlag(), Counter())
     queue.addOperation {
@@ -56,6 +56,29 @@ struct OutsideTests {
     queue.addOperation { flag.set() }
     try queue.drainInTime()
     #expect(ended.value == 1)
+    backend.shutdown()
+  }
+
+  @Test("a body that computes keeps its worker's place, and one that blocks after computing gives it away")
+  func computing() throws {
+    let backend = DeterministicBackend(workers: 1, seed: 1, patience: .milliseconds(1))
+    let queue = OperationQueue(backend: backend)
+    let (release, closed) = (SpinFlag(), Gate())
+    let (begun, ran) = (Gate(), Counter())
+    queue.addOperation {
+      begun.open()
+      release.spin()
+      closed.pass()
+    }
+    try begun.wait("the body that computes")
+    for _ in 0..<100 { queue.addOperation { ran.increment() } }
+    giveOthersAChance()
+    giveOthersAChance()
+    #expect(ran.value == 0)
+    release.set()
+    try ran.wait(for: 100, "the bodies beside the one that blocks")
+    closed.open()
+    try queue.drainInTime()
     backend.shutdown()
   }
 

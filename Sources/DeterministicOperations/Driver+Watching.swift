@@ -1,0 +1,93 @@
+import CPlatform
+import OperationCore
+import Primitives
+import VirtualScheduling
+
+// Bodies that block or compute without a word: the monitor looks at the strand with the baton, and at strands adrift
+// that still have their places.
+
+/// What the monitor saw of a strand. Only the monitor's thread touches it.
+struct Sight {
+  private var visits = -1
+  private var cpuTime: UInt64 = 0
+  /// Since when the CPU time is that.
+  private var since: UInt64 = 0
+  /// Since when the strand has not visited the backend.
+  private var began: UInt64 = 0
+
+  /// Looks at the thread of the strand.
+  /// - Returns: for how long the thread has slept in the kernel, and has not visited the backend, in nanoseconds.
+  mutating func look(at thread: Int32, visits: Int) -> (asleep: UInt64, away: UInt64) {
+    let isAsleep = cplatform_thread_look(thread) != cplatform_thread_runs
+    let used = cplatform_thread_cpu_ns(thread)
+    let now = cplatform_now_ns()
+    if self.visits != visits { (self.visits, began, cpuTime, since) = (visits, now, used, now) }
+    if cpuTime != used || !isAsleep { (cpuTime, since) = (used, now) }
+    return (now &- since, now &- began)
+  }
+}
+
+extension Driver {
+  /// So many times `patience` a body may compute before the baton is taken from it: it may be waiting in a loop for
+  /// what another body does.
+  private static let patienceWithComputing: UInt64 = 10
+  /// With less patience the monitor looks every millisecond, otherwise less and less often.
+  private static let longPatience: UInt64 = 100_000_000
+
+  func armMonitor() {
+    if !threads.monitor.isArmed {
+      threads.monitor.arm { [weak self] _ in self?.watch() }
+    }
+  }
+
+  /// The monitor's look.
+  private func watch() -> BlockingMonitor.Look {
+    lock.lock()
+    var watched = lock.state.adrift.filter { $0.worker != nil && !$0.gavePlace }
+    if case .strand(let strand) = lock.state.holder { watched.append(strand) }
+    let seen = watched.compactMap { strand in strand.carrier.map { (strand, $0.watched.threadID, strand.visits) } }
+    lock.unlock()
+    for (strand, thread, visits) in seen {
+      let (asleep, away) = strand.sight.look(at: thread, visits: visits)
+      if asleep >= patience || away >= Self.patienceWithComputing * patience {
+        lock.withLock { if strand.visits == visits { react(to: strand, sleeps: asleep >= patience) } }
+      }
+    }
+    return BlockingMonitor.Look(isNeeded: !seen.isEmpty, hasChanged: patience < Self.longPatience)
+  }
+
+  /// Called under `lock`. The strand has not visited the backend for too long.
+  private func react(to strand: Strand, sleeps: Bool) {
+    if case .strand(let holder) = lock.state.holder, holder === strand {
+      let time = Duration.nanoseconds(Int64(sleeps ? patience : Self.patienceWithComputing * patience)).inMilliseconds
+      let slept = "slept for \(time) in something that the backend does not know, such as a semaphore"
+      let what = sleeps ? slept : "run for \(time) without a wait"
+      complain("a body has \(what): others go on beside it, and from here on the run is not that of its seed")
+      setAdrift(strand, givesPlace: sleeps)
+    } else if sleeps, strand.isAdrift {
+      // It computed at first, and now it blocks.
+      givePlace(of: strand)
+      stir()
+    }
+  }
+
+  /// Called under `lock`. The strand has the baton, and loses it.
+  /// - Parameter givesPlace: whether another virtual worker may take the place of the strand's. A body that computes
+  ///   keeps its place.
+  func setAdrift(_ strand: Strand, givesPlace: Bool) {
+    lock.state.records.add(lock.state.pool.now, strand, "is left to itself")
+    strand.isAdrift = true
+    strand.visits += 1
+    lock.state.adrift.append(strand)
+    if givesPlace { givePlace(of: strand) }
+    lock.state.holder = .nobody
+    stir()
+  }
+
+  /// Called under `lock`. Tells once what makes a run another than that of its seed.
+  func complain(_ reason: @autoclosure () -> String) {
+    guard !runsByItself, !lock.state.hasComplained else { return }
+    lock.state.hasComplained = true
+    "Operations: deterministic: \(reason())".withCString { cplatform_print_error($0) }
+  }
+}
