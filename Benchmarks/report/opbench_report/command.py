@@ -24,7 +24,10 @@ def _parser():
         prog="scripts/plot", description="Pictures (SVG and PNG) and one HTML page from results of opbench."
     )
     parser.add_argument(
-        "files", nargs="+", metavar="FILE.csv", help="results of opbench run or simulate, each with its .env.json beside it"
+        "files",
+        nargs="+",
+        metavar="FILE.csv",
+        help="results of opbench run or simulate, each with its .env.json beside it",
     )
     parser.add_argument(
         "--output",
@@ -60,7 +63,8 @@ def _options(arguments):
 def run(options):
     say = lambda text: print(f"plot: {text}", file=sys.stderr)
     files = [path for path in options.files if not simulated_files.is_simulated(path)]
-    simulated = Simulated([path for path in options.files if path not in files]) if len(files) < len(options.files) else None
+    others = [path for path in options.files if path not in files]
+    simulated = Simulated(others) if others else None
     if not files:
         _refuse_what_is_for_measured(options)
     results = result_files.read(files, options.reference) if files else None
@@ -69,8 +73,7 @@ def run(options):
         if source.record is None:
             say(f"{source.path} has no .env.json beside it: excluded blocks, failures and the machine are not known")
     # Read before anything is written, so that a wrong one leaves no half of a report.
-    has_validation = results and not options.no_page
-    validation = page.validation.find(options.validation, files[0]) if has_validation else None
+    validation = page.validation.find(options.validation, files[0]) if files and not options.no_page else None
     _prepare(options.output)
     charts, missing = build_all(results) if results else ([], [])
     pictures = [f"{chart.name}.{kind}" for chart in charts for kind in paper.KINDS]

@@ -23,8 +23,10 @@ from .copies import PAGE
 from .html import compact, data, tag, text
 
 # Nothing is fetched and nothing is sent: the browser is told to refuse, too.
-_MADE = tag("p", "Made by <code>opbench report</code>. This page needs no network.")
 _POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
+_MADE = tag("p", "Made by <code>opbench report</code>. This page needs no network.")
+_ROWS = "The rows behind every number:"
+_SIMULATED_ROWS = "The simulated rows behind every number:"
 
 
 def write(results, charts, missing, validation, simulated, copies, folder):
@@ -43,7 +45,7 @@ def of_simulated(simulated, copies):
     body = (
         tag("a", "Skip to the pictures", href=f"#{simulation_section.ID}", class_="skip")
         + tag("header", tag("h1", "opbench report, simulated"))
-        + tag("main", simulation_section.section(simulated, _files(copies.links, "The simulated rows behind every number:")))
+        + tag("main", simulation_section.section(simulated, _files(copies.links, _SIMULATED_ROWS)))
         + tag("footer", _MADE)
     )
     parts = _packed(simulation_section.DATA, compact(simulation_section.document(simulated)))
@@ -78,18 +80,10 @@ def document(results, charts, missing, validation, simulated, copies):
             + (summary_section.section(subjects, found) if has_summary else "")
             + environment_section.section(results)
             + validity_section.section(results, missing, validation)
-            + table_section.section(results, _files(measured, "The rows behind every number:")),
+            + table_section.section(results, _files(measured, _ROWS)),
         )
-        + (
-            simulation_section.section(simulated, _files(other, "The simulated rows behind every number:"))
-            if simulated
-            else ""
-        )
-        + tag(
-            "footer",
-            validity_section.failures_again(results)
-            + _MADE,
-        )
+        + (simulation_section.section(simulated, _files(other, _SIMULATED_ROWS)) if simulated else "")
+        + tag("footer", validity_section.failures_again(results) + _MADE)
     )
     parts = (
         data("looks", _looks(charts))

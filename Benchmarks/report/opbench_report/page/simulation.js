@@ -139,11 +139,11 @@
 
   function metg([, counts, rows], index) {
     const data = counts.map((workers, place) => {
-      const points = rows.map(([name, found]) => [name, new Map(found).get(workers)]).filter(([, own]) => own);
+      const points = rows.flatMap(([name, found]) => found.filter(([of, own]) => of === workers && own).map(([, own, text]) => [name, own, text]));
       const { colour, symbol } = look(place);
       return {
         type: "scatter", mode: "markers+text", name: `${count(workers)} workers, simulated`, x: points.map(([, own]) => own), y: points.map(([name]) => plain(name)),
-        marker: { color: colour, symbol, size: 10 }, text: points.map(([, own]) => time(own)), textposition: "top center", textfont: { size: 11 }, cliponaxis: false,
+        marker: { color: colour, symbol, size: 10 }, text: points.map(([, , text]) => plain(text)), textposition: "top center", textfont: { size: 11 }, cliponaxis: false,
         hovertemplate: `<b>%{y}</b>, simulated<br>${count(workers)} workers: %{text}<extra></extra>`,
       };
     });
@@ -153,10 +153,10 @@
     const steps = [];
     for (let power = Math.floor(low) - 1; power <= Math.ceil(high) + 1; power += 1) steps.push(10 ** power, 3 * 10 ** power);
     return Plotly.react(element(`metg-${index}`), data, layout(120 + 42 * rows.length, {
-      showlegend: true, legend: { orientation: "h", x: 0, xanchor: narrow ? "left" : "left", y: 1.02, yanchor: "bottom" },
-      margin: { l: 8, r: 20, t: narrow ? 60 : 40, b: 52 },
-      xaxis: axis("METG(50 %), simulated (log scale, ← less is better)", { type: "log", range: [low - 0.15, high + 0.15], tickvals: steps, ticktext: steps.map(time) }),
-      yaxis: { automargin: true, autorange: "reversed", categoryorder: "array", categoryarray: rows.map(([name]) => plain(name)), gridcolor: style("--line"), ticks: "outside", tickcolor: "rgba(0,0,0,0)" },
+      showlegend: true, legend: { orientation: "h", x: 0, xanchor: "left", y: 1.02, yanchor: "bottom" },
+      margin: { l: 8, r: 20, t: narrow ? 60 : 40, b: narrow ? 66 : 52 },
+      xaxis: axis(`METG(50 %), simulated${narrow ? "<br>" : " "}(log scale, ← less is better)`, { type: "log", range: [low - 0.15, high + 0.15], tickvals: steps, ticktext: steps.map(time) }),
+      yaxis: { automargin: true, range: [rows.length - 0.5, -0.7], categoryorder: "array", categoryarray: rows.map(([name]) => plain(name)), gridcolor: style("--line"), ticks: "outside", tickcolor: "rgba(0,0,0,0)" },
     }), config);
   }
 

@@ -1,5 +1,5 @@
-"""What was simulated, apart from all that was measured: pictures of a graph and a granularity that the reader chooses, a
-table of the strategies, and what the model leaves out. Every title, caption, legend and head says that it is
+"""What was simulated, apart from all that was measured: pictures of a graph and a granularity that the reader chooses,
+a table of the strategies, and what the model leaves out. Every title, caption, legend and head says that it is
 simulated."""
 
 import re
@@ -19,11 +19,11 @@ _LIMITS = ("limit_work_ns", "limit_critical_path_ns", "limit_scheduler_ns")
 
 def section(simulated, files):
     """HTML of the section; `files` links to the rows."""
-    models = ", ".join(simulated.models)
+    models = " and ".join(f"“{name}”" for name in simulated.models)
     return tag(
         "section",
         tag("h2", text(TITLE), id=f"{ID}-title")
-        + tag("p", text(f"No CPU ran these tasks. Virtual workers did, in simulation. The costs of the model: {models}."))
+        + tag("p", text(f"No CPU ran these tasks. Virtual workers did, in simulation. Costs of the model: {models}."))
         + _places(simulated)
         + _chosen(simulated)
         + _granularities(simulated)
@@ -49,11 +49,16 @@ def document(simulated):
         "names": names,
         "workers": simulated.shown.workers,
         "graphs": [
-            [graph, [[f"{quantity('ns', work)} a task", list(marks.items())] for work, marks in sorted(grains.items())]]
+            [graph, [[_grain(work), list(marks.items())] for work, marks in sorted(grains.items())]]
             for graph, grains in graphs.items()
         ],
         "sweeps": [
-            [title, counts, [[name, list(found.items())] for name, found in rows.items()]]
+            [
+                title,
+                counts,
+                # Each number with its text, which is that of the table.
+                [[name, [[count, own[count], _metg(own, count)] for count in own]] for name, own in rows.items()],
+            ]
             for title, counts, rows in _sweeps(simulated)
         ],
     }
@@ -76,6 +81,11 @@ def _in_order(simulated):
 
 def _graph(graph, sizes):
     return f"{graph} ({sizes.replace(';', ', ')})" if sizes else graph
+
+
+def _grain(work):
+    number, unit = quantity("ns", work).split(" ")
+    return f"{float(number):g} {unit} a task"
 
 
 def _code(sentence):
@@ -110,14 +120,19 @@ def _chosen(simulated):
     return (
         tag("div", choices, class_="filters", role="group", aria_label="Choose what is shown of the simulation")
         + tag("h3", "Simulated efficiency against virtual workers")
-        + tag("p", "Efficiency, simulated, is the shortest possible schedule by the makespan: medians over seeds.", class_="note")
+        + tag(
+            "p",
+            "Efficiency, simulated, is the shortest possible schedule by the makespan: medians over seeds.",
+            class_="note",
+        )
         + tag("fieldset", legend + boxes, class_="strategies")
         + _figure("efficiency", "Simulated efficiency against virtual workers. The numbers are in the table below.")
         + tag("div", "", id="simulated-numbers")
         + tag("h3", "What limits, simulated: shares of the makespan")
         + tag(
             "p",
-            "Simulated. Work: every worker busy. Critical path: what the longest path takes beyond that. Scheduler: the rest.",
+            "Simulated. Work: every worker busy. Critical path: what the longest path takes beyond that."
+            " Scheduler: the rest.",
             class_="note",
         )
         + tag("div", _choice("strategy", "Simulated strategy", names), class_="filters")
@@ -153,7 +168,7 @@ def _sweeps(simulated):
         return []
     found = {}
     for (graph, sizes, name, workers), own in granularity(simulated.sweeps, _LEVEL).items():
-        found.setdefault(_graph(graph, sizes), {}).setdefault(name, {})[workers] = own and float(f"{own:.4g}")
+        found.setdefault(_graph(graph, sizes), {}).setdefault(name, {})[workers] = own
     return [(title, sorted({count for own in rows.values() for count in own}), rows) for title, rows in found.items()]
 
 
@@ -165,8 +180,8 @@ def _granularities(simulated):
         said = f"No simulated METG: no file has a sweep of granularities; {tag('code', command)} gives one."
         return heading + tag("p", said, class_="note")
     words = (
-        "METG(50 %), simulated, is the granularity at which workers run tasks half of the time: the makespan by the number of"
-        " tasks, times the number of workers. Less is better."
+        "METG(50 %), simulated, is the granularity at which workers run tasks half of the time: the makespan by the"
+        " number of tasks, times the number of workers. Less is better."
     )
     parts = [heading, tag("p", text(words), class_="note")]
     for place, (title, counts, rows) in enumerate(sweeps):
@@ -196,8 +211,8 @@ def _strategies(simulated):
         for name, small, large in moves(simulated.compared, simulated.base, few, many)
     ]
     caption = (
-        f"Simulated makespan by the simulated one of {simulated.base}: the geometric mean over all graphs, its median over the"
-        f" seeds, and in brackets the least and the most. Better and worse: all seeds say so by more than {MARGIN:.0%}."
+        f"Simulated makespan by the simulated one of {simulated.base}: the geometric mean over all graphs, its median over"
+        f" the seeds, and in brackets the least and the most. Better and worse: all seeds say so by more than {MARGIN:.0%}."
     )
     heads = ["strategy, simulated", *(f"{count:,} workers, simulated" for count in counts)]
     return tag("h3", "All strategies, simulated") + table(heads, rows, caption)
