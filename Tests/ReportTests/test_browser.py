@@ -22,7 +22,7 @@ pytestmark = pytest.mark.skipif(
 class Browser:
     """A headless window on the page, which waits until everything is drawn."""
 
-    def __init__(self, address, width, height, dark=False):
+    def __init__(self, address, width, height, dark=False, drawn="drawn"):
         from selenium import webdriver
         from selenium.webdriver.chrome.service import Service
 
@@ -46,7 +46,7 @@ class Browser:
         if dark:
             self.dark(True)
         self.driver.get(address)
-        self.wait("document.documentElement.dataset.drawn")
+        self.wait(f"document.documentElement.dataset.{drawn}")
 
     def dark(self, on):
         feature = {"name": "prefers-color-scheme", "value": "dark" if on else "light"}

@@ -62,6 +62,7 @@ INSTEAD = [
     (r"opbench validate .*", "opbench validate --help", "it measures for nine minutes"),
     (r"(opbench simulate(?: --model model\.json --group 8 --socket 32)?)", "\\1 --graph 'stencil_1d(width=64;steps=4)' --repeats 1", "a debug build takes minutes for the larger graph"),
     (r"(opbench simulate --(?:graph|metg) .*)", "\\1 --dry-run", "a debug build takes minutes for the larger graph"),
+    (r"(opbench report simulated\.csv .*)", "opbench simulate --graph 'stencil_1d(width=64;steps=4)' --repeats 1 --output simulated.csv && \\1", "the command that gives this file is run dry"),
     (r"(opbench calibrate-model --output .*)", "\\1 --rounds 1", "it measures for half a minute"),
     (r"opbench check-model .*", "opbench check-model --help", "it measures for minutes"),
     (r"Examples/(\w+)/check", "bash -n Examples/\\1/check", "it builds a package for release twice; scripts/ci nightly runs it"),

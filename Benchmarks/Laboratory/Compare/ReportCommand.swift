@@ -13,7 +13,9 @@ package struct ReportCommand: ParsableCommand {
       figure whose data is in none of the files is skipped, with a line that says what run would give it.
       """)
 
-  @Argument(help: "Results of run, each with its .env.json beside it.", completion: .file(extensions: ["csv"]))
+  @Argument(
+    help: "Results of run or simulate, each with its .env.json beside it.",
+    completion: .file(extensions: ["csv"]))
   var files: [String]
 
   @Option(help: "The folder to write report.html and the pictures to.", completion: .directory)

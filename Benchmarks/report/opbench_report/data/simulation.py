@@ -1,14 +1,17 @@
 """Rows of `opbench simulate`, read as strictly as other results, and the ratios of each strategy to its default."""
 
 import csv
+import hashlib
 import io
 import math
+import os
 import statistics
 from collections import defaultdict
 from dataclasses import dataclass
 
 from ..complaint import BAD_INPUT, Complaint
 from .csvfile import read_bytes, unpacked
+from .environment import path_beside
 
 SCHEMA = "1"
 HEADER = (
@@ -17,6 +20,43 @@ HEADER = (
     "looks_in_vain,lost_races,from_outside,wakes,sleeps,idle_ns,rank_error_mean,rank_error_worst"
 ).split(",")
 _TEXTS = {"kind", "schema", "graph", "sizes", "backend", "model"}
+# What nothing is divided by, and no logarithm is taken of, when it is 0.
+_POSITIVE = ("workers", "tasks", "makespan_ns")
+# A graph with so many granularities was simulated to find METG.
+_SWEEP = 5
+
+
+@dataclass(frozen=True)
+class SimulatedSource:
+    """One file of simulated rows, as a report links to it."""
+
+    path: str
+    raw: bytes
+    # The environment beside it, as the file has it; None where there is none.
+    environment: bytes | None
+    rows: int
+
+    @property
+    def name(self):
+        return os.path.basename(self.path)
+
+    @property
+    def digest(self):
+        return hashlib.sha256(self.raw).hexdigest()
+
+
+def is_simulated(path):
+    """Whether the file says of itself that its rows are simulated, whole or not."""
+    first = unpacked(read_bytes(path), path)[:4096].splitlines()[:2]
+    return any(line.split(b",")[0] in (b"kind", b"simulated") for line in first)
+
+
+def read_source(path):
+    """The file itself, with what lies beside it."""
+    raw = read_bytes(path)
+    beside = path_beside(path)
+    environment = read_bytes(beside) if os.path.exists(beside) else None
+    return SimulatedSource(path, raw, environment, max(unpacked(raw, path).count(b"\n") - 1, 0))
 
 
 @dataclass(frozen=True)
@@ -37,13 +77,13 @@ class Place:
 class Simulation:
     """All rows of some files. `values[place][backend][seed]` is a row."""
 
-    def __init__(self, paths):
+    def __init__(self, paths, allows_none=False):
         self.models, self.backends = [], []
         self.values = defaultdict(lambda: defaultdict(dict))
         for path in paths:
             for row in read(path):
                 self._add(path, row)
-        if not self.values:
+        if not self.values and not allows_none:
             raise Complaint(BAD_INPUT, "there are no simulated rows")
 
     def _add(self, path, row):
@@ -54,6 +94,23 @@ class Simulation:
         runs = self.values[place][row["backend"]]
         if runs.setdefault(row["seed"], row) is not row:
             raise Complaint(BAD_INPUT, f"{path}: a second row for {row['backend']} with seed {int(row['seed'])}")
+
+    def parts(self):
+        """(the rows to compare strategies with, the sweeps of granularities); None for a part without rows."""
+        grains = defaultdict(set)
+        for place in self.values:
+            grains[place.graph, place.sizes].add(place.work)
+        sweeps = {key for key, own in grains.items() if len(own) >= _SWEEP}
+        return self._only(lambda place: (place.graph, place.sizes) not in sweeps), self._only(
+            lambda place: (place.graph, place.sizes) in sweeps
+        )
+
+    def _only(self, is_wanted):
+        part = Simulation([], allows_none=True)
+        part.values.update({place: runs for place, runs in self.values.items() if is_wanted(place)})
+        part.models = self.models
+        part.backends = [name for name in self.backends if any(name in runs for runs in part.values.values())]
+        return part if part.values else None
 
     @property
     def cases(self):
@@ -102,16 +159,34 @@ def _crossing(points, level):
 def read(path):
     """The rows of one file, with numbers as numbers."""
     text = unpacked(read_bytes(path), path).decode("utf-8", errors="replace")
-    lines = list(csv.reader(io.StringIO(text)))
+    try:
+        lines = list(csv.reader(io.StringIO(text)))
+    except csv.Error as error:
+        raise Complaint(BAD_INPUT, f"{path}: {error}") from None
     if not lines or lines[0] != HEADER:
-        raise Complaint(BAD_INPUT, f"{path}: these are no rows of opbench simulate of schema {SCHEMA}")
+        lacks = next((name for name in HEADER if lines and lines[0][:1] == HEADER[:1] and name not in lines[0]), None)
+        reason = f": there is no column {lacks}" if lacks else ""
+        raise Complaint(BAD_INPUT, f"{path}: these are no rows of opbench simulate of schema {SCHEMA}{reason}")
     if not text.endswith("\n"):
         raise Complaint(BAD_INPUT, f"{path}: the last line is cut off")
+    if len(lines) == 1:
+        raise Complaint(BAD_INPUT, f"{path} has a header and no simulated rows")
     for number, line in enumerate(lines[1:], 2):
         row = dict(zip(HEADER, line))
         if len(line) != len(HEADER) or row["kind"] != "simulated" or row["schema"] != SCHEMA:
             raise Complaint(BAD_INPUT, f"{path}, line {number}: this is no simulated row of schema {SCHEMA}")
         try:
-            yield {key: value if key in _TEXTS else float(value) for key, value in row.items()}
+            values = {key: value if key in _TEXTS else float(value) for key, value in row.items()}
         except ValueError:
             raise Complaint(BAD_INPUT, f"{path}, line {number}: a number is none") from None
+        wrong = next((key for key, value in values.items() if key not in _TEXTS and not _is_possible(key, value)), None)
+        if wrong:
+            raise Complaint(BAD_INPUT, f"{path}, line {number}: {wrong} is {row[wrong][:40]}, which no simulation gives")
+        yield values
+
+
+def _is_possible(key, value):
+    """Whether a number can be one of a simulation, so that no ratio, logarithm or axis overflows."""
+    if not math.isfinite(value) or abs(value) > 1e30:
+        return False
+    return (key != "workers" or value.is_integer()) and (key not in _POSITIVE or value > 0)

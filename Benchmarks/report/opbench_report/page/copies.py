@@ -29,13 +29,13 @@ class Copies:
         return f'<meta name="{_MARK}" content="{" ".join(sorted(self.digests))}">'
 
 
-def plan(results, folder):
+def plan(sources, folder):
     """What is to lie beside the page; refuses, before anything is written, what would replace something else."""
-    at_home = [one for one in results.sources if _is_same(os.path.dirname(one.path) or ".", folder)]
+    at_home = [one for one in sources if _is_same(os.path.dirname(one.path) or ".", folder)]
     taken = {PAGE}.union(*(_names(one.name) for one in at_home))
     earlier = _put_by_earlier_page(os.path.join(folder, PAGE))
     links, files = [], []
-    for source in results.sources:
+    for source in sources:
         name = source.name
         if source not in at_home:
             while not taken.isdisjoint(_names(name)):

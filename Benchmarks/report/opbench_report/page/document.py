@@ -10,22 +10,50 @@ from plotly.offline import get_plotlyjs
 from ..data.machines import machines
 from ..files import replace
 from ..findings import findings
-from . import ablation_section, chart_section, environment_section, summary_section, table_section, validity_section
+from . import (
+    ablation_section,
+    chart_section,
+    environment_section,
+    simulation_section,
+    summary_section,
+    table_section,
+    validity_section,
+)
 from .copies import PAGE
 from .html import compact, data, tag, text
 
 # Nothing is fetched and nothing is sent: the browser is told to refuse, too.
 _POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
+_MADE = tag("p", "Made by <code>opbench report</code>. This page needs no network.")
+_ROWS = "The rows behind every number:"
+_SIMULATED_ROWS = "The simulated rows behind every number:"
 
 
-def write(results, charts, missing, validation, copies, folder):
-    """Writes `report.html` and what is to lie beside it."""
+def write(results, charts, missing, validation, simulated, copies, folder):
+    """Writes `report.html` and what is to lie beside it. `results` or `simulated` is None where there are none."""
     for path, content in copies.files:
         replace(path, content)
-    replace(os.path.join(folder, PAGE), document(results, charts, missing, validation, copies))
+    if results is None:
+        page = of_simulated(simulated, copies)
+    else:
+        page = document(results, charts, missing, validation, simulated, copies)
+    replace(os.path.join(folder, PAGE), page)
 
 
-def document(results, charts, missing, validation, copies):
+def of_simulated(simulated, copies):
+    """The page as a text, where nothing on it was measured."""
+    body = (
+        tag("a", "Skip to the pictures", href=f"#{simulation_section.ID}", class_="skip")
+        + tag("header", tag("h1", "opbench report, simulated"))
+        + tag("main", simulation_section.section(simulated, _files(copies.links, _SIMULATED_ROWS)))
+        + tag("footer", _MADE)
+    )
+    parts = _packed(simulation_section.DATA, compact(simulation_section.document(simulated)))
+    title = "opbench, simulated: " + ", ".join(source.name for source in simulated.sources)
+    return _whole(title, copies, body, parts + _drawing(["simulation.js"]))
+
+
+def document(results, charts, missing, validation, simulated, copies):
     """The page as a text."""
     is_about_changes = results.general is not results
     # What is said of subjects is said without the changes of their strategies.
@@ -37,10 +65,14 @@ def document(results, charts, missing, validation, copies):
     pictures, plots = chart_section.sections(charts, summary_section.in_short(found), below, is_about_changes)
     has_summary = bool(found) or subjects is results
     title = "opbench: " + ", ".join(source.name for source in results.sources)
+    # What was measured and what was simulated are linked apart.
+    measured, other = copies.links[: len(results.sources)], copies.links[len(results.sources) :]
+    if simulated:
+        title += "; simulated: " + ", ".join(source.name for source in simulated.sources)
     body = (
         tag("a", "Skip to the pictures", href="#toggles", class_="skip")
         + _header(results, found, is_about_changes)
-        + _contents(charts, has_summary, is_about_changes)
+        + _contents(charts, has_summary, is_about_changes, simulated)
         + tag(
             "main",
             _toggles(charts)
@@ -48,30 +80,39 @@ def document(results, charts, missing, validation, copies):
             + (summary_section.section(subjects, found) if has_summary else "")
             + environment_section.section(results)
             + validity_section.section(results, missing, validation)
-            + table_section.section(results, _files(copies.links)),
+            + table_section.section(results, _files(measured, _ROWS)),
         )
-        + tag(
-            "footer",
-            validity_section.failures_again(results)
-            + tag("p", "Made by <code>opbench report</code>. This page needs no network."),
-        )
+        + (simulation_section.section(simulated, _files(other, _SIMULATED_ROWS)) if simulated else "")
+        + tag("footer", validity_section.failures_again(results) + _MADE)
     )
+    parts = (
+        data("looks", _looks(charts))
+        + _packed("plots", compact(plots))
+        + _packed("rows", compact(table_section.rows(results)))
+    )
+    own = ["plots.js", "table.js"]
+    if simulated:
+        parts += _packed(simulation_section.DATA, compact(simulation_section.document(simulated)))
+        own.append("simulation.js")
+    return _whole(title, copies, body, parts + _drawing(own))
+
+
+def _whole(title, copies, body, scripts):
     head = (
         '<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta'
         f' name="color-scheme" content="light dark"><meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
         + copies.mark
         + tag("title", text(title))
         # An icon that is here already, since browsers ask for one.
-        + '<link rel="icon" href="data:,">' + f"<style>{_own('style.css')}</style>"
-    )
-    scripts = (
-        data("looks", _looks(charts))
-        + _packed("plots", compact(plots))
-        + _packed("rows", compact(table_section.rows(results)))
-        + _packed("plotly", get_plotlyjs())
-        + "".join(f"<script>{_own(name)}</script>" for name in ("unpack.js", "plots.js", "table.js"))
+        + '<link rel="icon" href="data:,">'
+        + f"<style>{_own('style.css')}</style>"
     )
     return f'<!DOCTYPE html>\n<html lang="en"><head>{head}</head><body>{body}{scripts}</body></html>\n'
+
+
+def _drawing(own):
+    """What draws: Plotly, and the page's own scripts."""
+    return _packed("plotly", get_plotlyjs()) + "".join(f"<script>{_own(name)}</script>" for name in ("unpack.js", *own))
 
 
 def _packed(identifier, content):
@@ -84,12 +125,12 @@ def _own(name):
     return resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
 
 
-def _files(links):
+def _files(links, words):
     items = "".join(
         tag("li", tag("a", text(name), href=target, download=True) + text(f" ({rows:,} rows)"))
         for name, target, rows in links
     )
-    return tag("p", "The rows behind every number:") + tag("ul", items, class_="files")
+    return tag("p", text(words)) + tag("ul", items, class_="files")
 
 
 def _header(results, found, is_about_changes):
@@ -128,13 +169,14 @@ def _better(results):
     return f"Less time is better: in the first picture what stands further left; {results.reference} is at 1."
 
 
-def _contents(charts, has_summary, is_about_changes):
+def _contents(charts, has_summary, is_about_changes, simulated):
     places = [
         *chart_section.links(charts, is_about_changes),
         *([("summary", "Which subject")] if has_summary else []),
         ("environment", "Environment"),
         ("validity", "Validity"),
         ("table", "All numbers"),
+        *([(simulation_section.ID, simulation_section.TITLE)] if simulated else []),
     ]
     return tag(
         "nav",

@@ -25,12 +25,14 @@ _BANDS = [
     ("limit_scheduler_ns", "scheduler", "#e2a36f", "xx"),
 ]
 MOST_LINES = len(_LOOKS)
+# Beside pictures of what was measured, their names say what they are.
+IN_REPORT = ("simulated-efficiency.svg", "simulated-limits.svg")
 
 
-def render(simulation, lines, default, folder, source):
+def render(simulation, lines, default, folder, source, names=(EFFICIENCY, LIMITS)):
     """Writes both figures. `lines` are the strategies that have a line, the default first."""
-    _write(folder, EFFICIENCY, source, lambda: _efficiency(simulation, lines))
-    _write(folder, LIMITS, source, lambda: _limits(simulation, default))
+    _write(folder, names[0], source, lambda: _efficiency(simulation, lines))
+    _write(folder, names[1], source, lambda: _limits(simulation, default))
 
 
 def title_of(case):

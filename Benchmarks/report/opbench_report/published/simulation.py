@@ -13,20 +13,24 @@ from ..data.metrics import quantity
 from ..data.simulation import Simulation, granularity
 from ..files import replace
 from ..paper import simulation as pictures
+from ..simulated import (
+    LEFT_OUT,
+    MARGIN,
+    default_of,
+    ends,
+    in_short,
+    most_different,
+    moves,
+    ratio_words,
+    sentences,
+    verdict,
+)
 
 FOLDER = "results/simulation"
 _PAGE = "README.md"
 # Sweeps of granularities (`opbench simulate --metg`) have a table of their own.
 _SWEEPS = "metg.csv.gz"
 _AGAIN = "scripts/check/results --write makes it again"
-# A difference smaller than this is none, whatever the seeds say: other things than the model are not known better.
-MARGIN = 0.02
-LEFT_OUT = (
-    "The model leaves out memory (bandwidth, and caches but for one cost when a job changes its CPU), frequency, and the "
-    "kernel's scheduler: a woken thread runs after a fixed time, and no thread loses its CPU. Of the workers that watch for "
-    "jobs, one notices a job. The costs of a steal from another group and another socket are multiples, and not measured. "
-    "So a ratio here says what the decisions alone do, and is no measurement."
-)
 
 
 def publish(paths, root):
@@ -76,8 +80,8 @@ def write(root):
     if paths := _kept(root):
         simulation = _strategies(paths)
         folder = os.path.join(root, FOLDER)
-        default = _default(simulation)
-        pictures.render(simulation, _lines(simulation, default), default, folder, _source(paths))
+        default = default_of(simulation)
+        pictures.render(simulation, most_different(simulation, default, pictures.MOST_LINES), default, folder, _source(paths))
         replace(os.path.join(folder, _PAGE), _whole(paths))
 
 
@@ -127,88 +131,13 @@ def _text(path):
         return None
 
 
-def _default(simulation):
-    """The pool as it is, with which its changes are compared."""
-    plain = [name for name in simulation.backends if "(" not in name]
-    if not plain:
-        raise Complaint(BAD_INPUT, "no pool was simulated with its default strategy, and there is nothing to compare with")
-    return plain[0]
-
-
-def verdict(ratios):
-    """`better`, `worse` or `same`, when all seeds agree; else `open`."""
-    if not ratios:
-        return "open"
-    if max(ratios) < 1 - MARGIN:
-        return "better"
-    if min(ratios) > 1 + MARGIN:
-        return "worse"
-    return "same" if 1 - MARGIN <= min(ratios) and max(ratios) <= 1 + MARGIN else "open"
-
-
-def moves(simulation, default, few, many):
-    """(backend, its ratios with few workers, those with many), for every other backend."""
-    others = [name for name in simulation.backends if name != default]
-    return [
-        (name, simulation.ratios(name, default, few), simulation.ratios(name, default, many)) for name in others
-    ]
-
-
-def _ends(simulation):
-    counts = simulation.workers
-    few = 2 if 2 in counts else counts[0]
-    return few, counts[-1]
-
-
-def _lines(simulation, default):
-    """The strategies with a line: the default, and those that differ most from it with many workers."""
-    few, many = _ends(simulation)
-    found = [(name, ratios) for name, _, ratios in moves(simulation, default, few, many) if ratios]
-    found.sort(key=lambda item: -abs(_log(item[1])))
-    return [default] + [name for name, _ in found[: pictures.MOST_LINES - 1]]
-
-
-def _log(ratios):
-    middle = ratios[len(ratios) // 2]
-    return middle - 1 if middle > 1 else 1 - 1 / middle
-
-
-def _ratio(ratios):
-    if not ratios:
-        return "-"
-    return f"x{ratios[len(ratios) // 2]:.3g} [{ratios[0]:.3g}, {ratios[-1]:.3g}]"
-
-
-def sentences(simulation, default, few, many):
-    """A sentence for each strategy whose verdict is another one with many workers."""
-    found = []
-    for name, small, large in moves(simulation, default, few, many):
-        before, after = verdict(small), verdict(large)
-        if "open" in (before, after) or before == after:
-            continue
-        found.append(
-            f"`{name}` is {_words(before)} `{default}` with {few} virtual workers ({_ratio(small)}), and {_words(after)} "
-            f"it with {many:,} ({_ratio(large)})."
-        )
-    return found
-
-
-def _words(verdict):
-    return {"better": "faster than", "worse": "slower than", "same": "as fast as"}[verdict]
-
-
 def page(simulation, facts, sweeps=None):
     """The whole text; `sweeps` are runs at many granularities, for METG."""
-    default = _default(simulation)
-    few, many = _ends(simulation)
+    default = default_of(simulation)
+    few, many = ends(simulation)
     compared = moves(simulation, default, few, many)
     changed = sentences(simulation, default, few, many)
-    head = (
-        f"Of {len(compared)} other strategies {len(changed)} change places with `{default}` between {few} and {many:,} "
-        "virtual workers, in simulation."
-        if changed
-        else f"No strategy changes places with `{default}` between {few} and {many:,} virtual workers, in simulation."
-    )
+    head = in_short(changed, compared, default, few, many)
     paragraphs = [
         "# Strategies on many workers, simulated",
         "Generated by `scripts/results/simulation.py`; `scripts/check/results --write` makes it again from the rows. "
@@ -257,7 +186,7 @@ def _list(lines):
 def _table(simulation, default, compared, few, many):
     rows = [["strategy", f"{few} workers", f"{many:,} workers", "verdicts"], ["---", "--:", "--:", "---"]]
     for name, small, large in compared:
-        rows.append([f"`{name}`", _ratio(small), _ratio(large), f"{verdict(small)}, {verdict(large)}"])
+        rows.append([f"`{name}`", ratio_words(small), ratio_words(large), f"{verdict(small)}, {verdict(large)}"])
     return "\n".join("| " + " | ".join(row) + " |" for row in rows)
 
 
