@@ -175,6 +175,7 @@ extension DeterministicBackend: DrivenBackend {
   package func ask(_ question: Job) { driver.ask(question) }
 }
 
+/// The deterministic backend in the place of any backend: `OperationQueue(backend: .deterministic(seed: 1))`.
 extension Backend where Self == DeterministicBackend {
   /// A new deterministic backend that runs by itself.
   public static func deterministic(
