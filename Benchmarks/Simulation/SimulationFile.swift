@@ -49,18 +49,28 @@ package struct SimulationFacts: Encodable, Sendable {
   let backends: [String]
   let workers: [Int]
   let seeds: [UInt64]
+  /// The mean work of a task, in nanoseconds; nil in a sweep.
+  let works: [Double]?
+  /// The part of the plan whose rows these are; nil: all of it.
+  let shard: Shard?
+  /// How many rows the CSV has.
+  let rows: Int
   /// How many workers share a group of CPUs, and a socket; nil when all do.
   let workersPerGroup: Int?
   let workersPerSocket: Int?
   let countsAdding: Bool
   let model: CostModel
 
-  /// - Parameter source: a file of the checkout that this program was built from.
-  package init(_ plan: SimulationPlan, arguments: [String], source: String) {
+  /// - Parameters:
+  ///   - rows: how many rows the CSV has.
+  ///   - source: a file of the checkout that this program was built from.
+  package init(_ plan: SimulationPlan, rows: Int, arguments: [String], source: String) {
     let folder = source.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
-    let revision = Revision(of: folder, countsNewFiles: true)
+    let revision = Revision.told ?? Revision(of: folder, countsNewFiles: true)
     (commit, dirty) = (revision?.commit, revision?.hasChanges)
     self.arguments = arguments
+    self.rows = rows
+    (shard, works) = (plan.shard, plan.sweeps ? nil : plan.works)
     graphs = plan.graphs.map(\.description)
     backends = plan.backends.map(\.name)
     (workers, seeds, countsAdding, model) = (plan.workers, plan.seeds, plan.countsAdding, plan.model)

@@ -18,6 +18,8 @@ package struct SimulationPlan: Sendable {
   package var countsAdding = false
   /// Whether the granularities are those of a sweep for METG, whatever `works` says.
   package var sweeps = false
+  /// The only part of the plan that is run; nil: all.
+  package var shard: Shard?
 
   package init(
     graphs: [GraphChoice], works: [Double], backends: [SimulatedBackend], workers: [Int], seeds: [UInt64],
@@ -35,27 +37,34 @@ package struct SimulationPlan: Sendable {
     package let workers: Int
   }
 
+  /// Every graph with every number of workers: what shards share out.
+  package var shardedCells: Int { graphs.count * workers.count }
+
+  /// The indices of the cells that are run, in the order of graphs and, within a graph, of worker counts.
+  private var share: [Int] {
+    shard?.share(of: shardedCells, seed: graphSeed, purpose: SimulatedShard.purpose) ?? Array(0..<shardedCells)
+  }
+
   /// The number of runs; of a sweep, the most there may be.
   package var runCount: Int {
-    graphs.count * (sweeps ? GranularityLadder.works.count : works.count) * backends.count * workers.count * seeds.count
+    share.count * (sweeps ? GranularityLadder.works.count : works.count) * backends.count * seeds.count
   }
 
   /// Runs everything in the order of the cells.
   /// - Parameter onRow: called with each result. When it throws, nothing more is run.
   package func run(onRow: (Cell, _ seed: UInt64, SimulationResult) throws -> Void) throws {
-    for graph in graphs {
-      for count in workers {
-        // A nominal work of a millisecond: a fraction of a nanosecond is lost, and not of one of ten.
-        let nominal = 1_000_000.0
-        let unit = SimulatedGraph(try graph.graph(workers: count, nanoseconds: nominal, seed: graphSeed))
-        for backend in backends {
-          for seed in seeds {
-            var ladder = GranularityLadder(given: sweeps ? nil : works)
-            while let work = ladder.next() {
-              let result = simulation(unit.scaled(by: work / nominal), backend, count, seed).run()
-              ladder.reached(result.utilisation)
-              try onRow(Cell(graph: graph, work: work, backend: backend.name, workers: count), seed, result)
-            }
+    for index in share {
+      let (graph, count) = (graphs[index / workers.count], workers[index % workers.count])
+      // A nominal work of a millisecond: a fraction of a nanosecond is lost, and not of one of ten.
+      let nominal = 1_000_000.0
+      let unit = SimulatedGraph(try graph.graph(workers: count, nanoseconds: nominal, seed: graphSeed))
+      for backend in backends {
+        for seed in seeds {
+          var ladder = GranularityLadder(given: sweeps ? nil : works)
+          while let work = ladder.next() {
+            let result = simulation(unit.scaled(by: work / nominal), backend, count, seed).run()
+            ladder.reached(result.utilisation)
+            try onRow(Cell(graph: graph, work: work, backend: backend.name, workers: count), seed, result)
           }
         }
       }

@@ -80,6 +80,15 @@ struct Simulate: ParsableCommand {
     completion: .file(extensions: ["csv"]))
   var output: String?
 
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp(
+      "Only this part of the plan, as 3/20: some graphs with some worker counts.",
+      discussion: "Needs --output FILE.csv. The seed says which cells a shard has; merge puts the shards together.",
+      valueName: "k/n"),
+    transform: OptionNumber.shard)
+  var shard: Shard?
+
   @Flag(help: "Replace the file of --output.")
   var overwrite = false
 
@@ -111,7 +120,10 @@ struct Simulate: ParsableCommand {
       }
     }
     progress.clear()
-    try file.write(rows, facts: SimulationFacts(plan, arguments: CommandLine.arguments, source: OpbenchSuite().source))
+    try file.write(
+      rows,
+      facts: SimulationFacts(
+        plan, rows: done, arguments: CommandLine.arguments, source: OpbenchSuite().source))
     try write(table.text(model: plan.model, sweeps: metg), to: file.tableDescriptor)
   }
 
@@ -137,6 +149,18 @@ struct Simulate: ParsableCommand {
       topology: try SimulateOptions.topology(group: group, socket: socket))
     plan.countsAdding = adding
     plan.sweeps = metg
+    plan.shard = shard
+    if let shard {
+      guard shard.count <= plan.shardedCells else {
+        throw Complaint(
+          .usage,
+          "--shard \(shard): the plan has \(Count.of(plan.shardedCells, "cell")) (graphs by worker counts), so that many shards "
+            + "at most")
+      }
+      guard dryRun || output.map({ $0 != "-" }) == true else {
+        throw Complaint(.usage, "--shard \(shard) needs --output FILE.csv, which merge reads")
+      }
+    }
     return plan
   }
 }

@@ -29,9 +29,12 @@ package struct MissingShard: Sendable {
   ///   - folder: where a shard goes that has no file yet.
   package func command(_ arguments: [String], folder: String) -> String {
     let output = file?.path ?? (folder.isEmpty ? "" : folder + "/") + Self.name(shard)
-    var words = Self.without(arguments)
-    words += ["--shard", "\(shard)", "--output", output] + (file == nil ? [] : ["--resume"])
-    return words.map(Self.quoted).joined(separator: " ")
+    return Self.command(arguments, shard, output: output) + (file == nil ? "" : " --resume")
+  }
+
+  /// The command of a campaign for one shard.
+  static func command(_ arguments: [String], _ shard: Shard, output: String) -> String {
+    (without(arguments) + ["--shard", "\(shard)", "--output", output]).map(quoted).joined(separator: " ")
   }
 
   /// The name of a shard's file in a campaign.

@@ -8,14 +8,15 @@ package struct MergeCommand: ParsableCommand {
     commandName: "merge",
     abstract: "Put the shards of a campaign together, and say what is missing.",
     discussion: """
-      Takes the files of run --shard K/N. The plan says what is missing, whatever a scheduler says of its jobs. Nothing is \
+      Takes the files of run, ablate or simulate --shard K/N, all of one of them. The plan says what is missing, whatever a scheduler says of its jobs. Nothing is \
       written while a process is missing, unless --partial is given.
 
       Exit code 0: all is there, and written. 64: the command line is wrong. 65: files do not belong together, or one is cut \
       off. 66: something is missing; the lines above say what, with the command for it. 73: the output cannot be written there.
       """)
 
-  @Argument(help: "The shards: results of run --shard.", completion: .file(extensions: ["csv"]))
+  @Argument(
+    help: "The shards: results of run, ablate or simulate with --shard.", completion: .file(extensions: ["csv"]))
   var shards: [String]
 
   @Option(help: "Where to write the merged CSV.", completion: .file(extensions: ["csv"]))
@@ -33,7 +34,7 @@ package struct MergeCommand: ParsableCommand {
   package init() {}
 
   /// The most shards for which a line says what is missing.
-  private static let mostSaid = 10
+  static let mostSaid = 10
 
   package func run() throws {
     guard missing || output != nil else {
@@ -43,6 +44,11 @@ package struct MergeCommand: ParsableCommand {
       throw Complaint(.usage, "--missing writes nothing: leave --output, --partial and --overwrite out")
     }
     try checkNames()
+    if shards.contains(where: SimulatedShard.isSimulated) {
+      return try SimulatedMerge(
+        shards: shards, output: output, partial: partial, missing: missing, overwrite: overwrite
+      ).run()
+    }
     let progress = Progress()
     var files: [ShardFile] = []
     for path in shards {

@@ -23,7 +23,7 @@ package enum OptionNumber {
   }
 
   /// A shard such as 3/20.
-  static func shard(_ text: String) throws -> Shard {
+  package static func shard(_ text: String) throws -> Shard {
     guard let shard = Shard(text) else {
       throw Wanted(description: "it takes K/N, such as 3/20: K from 1 to N, N from 1 to \(Shard.most)")
     }

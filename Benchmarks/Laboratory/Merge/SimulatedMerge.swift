@@ -1,0 +1,46 @@
+import Glibc
+import Harness
+
+/// Merges the shards of `simulate --shard K/N`.
+struct SimulatedMerge {
+  let shards: [String]
+  let output: String?
+  let partial: Bool
+  let missing: Bool
+  let overwrite: Bool
+
+  func run() throws {
+    let progress = Progress()
+    var files: [SimulatedShard] = []
+    for path in shards {
+      do {
+        files.append(try SimulatedShard(path: path))
+      } catch let complaint as Complaint where missing {
+        // A shard that cannot be read is one that has to run again.
+        progress.say(complaint.description)
+      }
+    }
+    guard !files.isEmpty else { throw Complaint(.badInput, "none of these files is a shard") }
+    let campaign = try SimulatedCampaign(files)
+    let lacking = campaign.missing
+    if missing {
+      let numbers = lacking.map { "\($0.number)" }.joined(separator: ",")
+      return try ResultFiles.write(numbers + "\n", to: STDOUT_FILENO, name: "standard output")
+    }
+    let folder = shards[0].split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
+    for shard in lacking.prefix(MergeCommand.mostSaid) {
+      progress.say("shard \(shard) is missing; this runs it: \(campaign.command(shard, folder: folder))")
+    }
+    if lacking.count > MergeCommand.mostSaid {
+      let numbers = lacking.dropFirst(MergeCommand.mostSaid).map { "\($0.number)" }.joined(separator: ", ")
+      progress.say("and shards \(numbers), with the same command and their numbers")
+    }
+    let words = "\(campaign.missingCellCount) of \(Count.of(campaign.cellCount, "cell")) are missing"
+    guard lacking.isEmpty || partial else {
+      throw Complaint(.noInput, "nothing was written: \(words); --partial merges what is there")
+    }
+    try campaign.write(output!, mayReplace: overwrite)
+    progress.say("wrote \(output!) and its .env.json, of \(Count.of(files.count, "shard"))")
+    if !lacking.isEmpty { progress.say(words) }
+  }
+}
