@@ -52,7 +52,7 @@ package struct VirtualCosts: Hashable, Sendable {
   package var wake: Int64 = 0
   /// From the wake until the woken thread runs.
   package var wakeLatency: Int64 = 0
-  /// A job runs on another CPU than the one that made it ready, and finds its data far away.
+  /// A job was made ready by one CPU and runs on another, so its data is far away.
   package var miss = ByDistance(0)
 
   /// All costs 0.

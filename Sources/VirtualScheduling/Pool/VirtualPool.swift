@@ -91,7 +91,7 @@ package final class VirtualPool {
   ///   - costs: what the pool's steps cost.
   ///   - topology: how far workers are from each other.
   ///   - choices: what real threads leave open.
-  ///   - fairnessInterval: once in so many jobs, one of the lowest level goes first; 0 for never.
+  ///   - fairnessInterval: after this number of jobs, one of the lowest level goes first; 0 for never.
   ///   - threadLimit: the most threads, blocked ones included.
   ///   - isWarm: whether all workers are there from the start, asleep, as after earlier work. Otherwise threads start when
   ///     they are needed.
