@@ -68,6 +68,7 @@ final class Driver: @unchecked Sendable {
   /// For how long a body may sleep without the backend's knowledge before the baton is taken from it, in nanoseconds.
   let patience: UInt64
   nonisolated(unsafe) weak var backend: DeterministicBackend?
+
   init(_ pool: VirtualPool, runsByItself: Bool, advancesByItself: Bool, patience: UInt64, records: Bool) {
     lock = Locked(State(pool, records: records))
     threads = PoolThreads(

@@ -5,7 +5,7 @@ package struct MergedResult: Sendable {
   package let rows: [Row]
   package let environment: String
 
-  /// What the shards have in common stands in the merged environment once.
+  /// The keys whose values all shards share. The merged environment has each of them once.
   private static let common: Set<String> = [
     "cells", "subjects", "reference", "metrics", "primary_times", "strategies", "effort", "seed", "context", "plan",
     "schema", "commit", "dirty", "optimisation", "shard", "run_id",

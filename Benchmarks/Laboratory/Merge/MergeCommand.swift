@@ -50,16 +50,7 @@ package struct MergeCommand: ParsableCommand {
       ).run()
     }
     let progress = Progress()
-    var files: [ShardFile] = []
-    for path in shards {
-      do {
-        files.append(try ShardFile(path: path))
-      } catch let complaint as Complaint where missing {
-        // A shard that cannot be read is one that has to run again.
-        progress.say(complaint.description)
-      }
-    }
-    guard !files.isEmpty else { throw Complaint(.badInput, "none of these files is a shard") }
+    let files = try ShardReading.all(shards, allowsUnreadable: missing, progress) { try ShardFile(path: $0) }
     let campaign = try Campaign(files)
     for line in campaign.clockComplaints() + campaign.uncounted + campaign.failures { progress.say(line) }
     let lacking = campaign.missing

@@ -11,16 +11,7 @@ struct SimulatedMerge {
 
   func run() throws {
     let progress = Progress()
-    var files: [SimulatedShard] = []
-    for path in shards {
-      do {
-        files.append(try SimulatedShard(path: path))
-      } catch let complaint as Complaint where missing {
-        // A shard that cannot be read is one that has to run again.
-        progress.say(complaint.description)
-      }
-    }
-    guard !files.isEmpty else { throw Complaint(.badInput, "none of these files is a shard") }
+    let files = try ShardReading.all(shards, allowsUnreadable: missing, progress) { try SimulatedShard(path: $0) }
     let campaign = try SimulatedCampaign(files)
     let lacking = campaign.missing
     if missing {
