@@ -113,6 +113,8 @@ public final class DeterministicBackend: Backend {
   /// the seed any more. `wait(until:)` keeps the order.
   public func whileBlocked(_ body: () -> Void) { driver.whileBlocked(body) }
 
+  public var replacesBlockedThreads: Bool { strategy.waiting == .givesPlace }
+
   /// What has happened so far, in order. Empty unless `recordsSteps` is on.
   public var steps: [DeterministicStep] { driver.lock.withLock { driver.lock.state.records.steps } }
 
@@ -149,8 +151,7 @@ public final class DeterministicBackend: Backend {
 }
 
 extension DeterministicBackend: DrivenBackend {
-  package var isFull: Bool { false }
-  package var waitsGivePlace: Bool { strategy.waiting == .givesPlace }
+  package var lacksThreads: Bool { false }
   package var givenUpRows: [Int] {
     switch strategy {
     case .stealing(let strategy): strategy.givenUpRows

@@ -30,9 +30,9 @@ extension Driver {
     if isAdrift {
       strand.isAdrift = false
       lock.state.adrift.removeAll { $0 === strand }
-    } else if givesPlace {
-      givePlace(of: strand)
     }
+    // A strand that was left to itself while it computed still has its place.
+    if givesPlace { givePlace(of: strand) }
     lock.state.records.add(lock.state.pool.now, strand, condition.inWords)
     enter(waiter)
     let announced = carrier.watched.announce()

@@ -265,7 +265,8 @@ final class CalloutLists: ListPool, @unchecked Sendable {
 
   // MARK: - Supervision
 
-  var isFull: Bool { shortage.isFull }
+  /// On a queue of a user's nobody may take the place of a callout: the queue may be serial.
+  var replacesBlockedThreads: Bool { isPrivate && !shortage.isFull && !shortage.isRefused }
 
   var report: BackendReport {
     lock.withLock {

@@ -48,10 +48,13 @@ public final class DispatchBackend: Backend {
   public func submit(contentsOf jobs: consuming JobList) { lists.submit(jobs.takeAll()) }
 
   public func whileBlocked(_ body: () -> Void) { lists.whileBlocked(body) }
+
+  /// False on a dispatch queue of yours: the queue may be serial, and then no other thread may take the place.
+  public var replacesBlockedThreads: Bool { lists.replacesBlockedThreads }
 }
 
 extension DispatchBackend: SupervisedBackend {
-  package var isFull: Bool { lists.isFull }
+  package var lacksThreads: Bool { !lists.replacesBlockedThreads }
   package var report: BackendReport { lists.report }
 }
 

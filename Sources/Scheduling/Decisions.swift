@@ -248,11 +248,11 @@ extension StealingStrategy.Waiting {
     _ set: @escaping @Sendable (inout Strategy, Self) -> Void
   ) -> [Decision<Strategy>.Choice] {
     [
-      .init("helps", "the thread runs the awaited operation, or one on which that one depends") { strategy, _ in
-        set(&strategy, .helps)
-      },
-      .init("yields", "another thread takes the place of the waiting one", givesUp: [28]) { strategy, _ in
+      .init("yields", "another thread takes the place of the waiting one") { strategy, _ in
         set(&strategy, .givesPlace)
+      },
+      .init("helps", "the thread runs the awaited operation, or one on which that one depends", givesUp: [28]) {
+        strategy, _ in set(&strategy, .helps)
       },
     ]
   }

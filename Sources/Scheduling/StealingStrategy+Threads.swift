@@ -80,11 +80,16 @@ extension StealingStrategy {
   /// On two CPUs (`results/ablation`): where each parent waits for its children, to give the place takes longer. The
   /// family `strategy` as a whole takes x1.3 of the time.
   public enum Waiting: Hashable, Sendable {
-    /// The thread runs the awaited operation, or an operation on which the awaited one depends. When no such operation
-    /// may run here, another thread takes the place of the waiting thread.
+    /// The thread runs the awaited operation, or an operation on which the awaited one depends, on its own stack. When no
+    /// such operation may run here, another thread takes the place of the waiting thread.
+    ///
+    /// Gives up row 28 (sentence 28.7): what runs during the wait has all that belongs to the waiting thread. The
+    /// thread-local and task-local values of the waiting body are seen. A recursive lock that the waiting body holds
+    /// lets the other body in: two operations are in one critical section. A lock that is not recursive waits for
+    /// itself for ever. The thread's priority, name and rounding mode, and the used part of the stack, are shared too.
     case helps
-    /// Another thread takes the place of the waiting thread at once. When the pool can have no other thread, the
-    /// waiting thread helps. Gives up row 28: the waiting thread does not run what it waits for (sentence 28.2).
+    /// Another thread takes the place of the waiting thread at once. So a wait means what it means on Foundation. When
+    /// the pool can have no other thread, the waiting thread helps: then all that `helps` says holds.
     case givesPlace
   }
 }

@@ -63,7 +63,7 @@ public struct StealingStrategy: Hashable, Sendable {
   /// How long a thread without a job looks for one before it sleeps.
   public var search = Search.patient
   /// What a thread does while the operation that it runs waits for another operation.
-  public var waiting = Waiting.helps
+  public var waiting = Waiting.givesPlace
 
   /// The default strategy.
   public init() {}

@@ -53,6 +53,8 @@ public final class StealingBackend: Backend {
 
   public func whileBlocked(_ body: () -> Void) { pool.whileBlocked(body) }
 
+  public var replacesBlockedThreads: Bool { strategy.waiting == .givesPlace && !pool.lacksThreads }
+
   /// Threads started since the pool was made, spares included.
   public var threadsCreated: Int { pool.threadsCreated }
 
@@ -72,9 +74,8 @@ public final class StealingBackend: Backend {
 }
 
 extension StealingBackend: SupervisedBackend {
-  package var isFull: Bool { pool.threads.shortage.isFull }
+  package var lacksThreads: Bool { pool.lacksThreads }
   package var report: BackendReport { pool.report }
-  package var waitsGivePlace: Bool { strategy.waiting == .givesPlace && !pool.lacksThreads }
   package var givenUpRows: [Int] { strategy.givenUpRows }
 }
 

@@ -171,7 +171,6 @@ final class ThreadPool: ListPool, @unchecked Sendable {
     return !threads.shortage.isRefused
   }
 
-  var isFull: Bool { threads.shortage.isFull }
   /// Nobody could take the place of a thread that blocks.
   var lacksThreads: Bool { threads.shortage.isFull || threads.shortage.isRefused }
 

@@ -51,6 +51,8 @@ public final class ThreadPoolBackend: Backend {
 
   public func whileBlocked(_ body: () -> Void) { pool.whileBlocked(body) }
 
+  public var replacesBlockedThreads: Bool { strategy.waiting == .givesPlace && !pool.lacksThreads }
+
   /// Threads started since the pool was made, spares included.
   public var threadsCreated: Int { pool.threadsCreated }
 
@@ -68,9 +70,8 @@ public final class ThreadPoolBackend: Backend {
 }
 
 extension ThreadPoolBackend: SupervisedBackend {
-  package var isFull: Bool { pool.isFull }
+  package var lacksThreads: Bool { pool.lacksThreads }
   package var report: BackendReport { pool.report }
-  package var waitsGivePlace: Bool { strategy.waiting == .givesPlace && !pool.lacksThreads }
   package var givenUpRows: [Int] { strategy.givenUpRows }
 }
 

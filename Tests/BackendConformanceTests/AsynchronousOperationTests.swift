@@ -165,4 +165,70 @@ struct AsynchronousOperationTests {
       try tracker.waitUntilAllReleased("asynchronous operations captured by their own closures")
     }
   }
+
+  /// Ends by whoever comes first, once: a flag of its own keeps the second one out.
+  private final class FinishOnce: AsynchronousOperation, @unchecked Sendable {
+    private let ended = Monitor(false)
+    override func main() { startThread { self.end() } }
+    override func cancel() {
+      super.cancel()
+      end()
+    }
+    func end() {
+      let isFirst = ended.with { done in
+        defer { done = true }
+        return !done
+      }
+      if isFirst { finish() }
+    }
+  }
+
+  /// Only `cancel()` ends the work.
+  private final class UntilCancelled: AsynchronousOperation, @unchecked Sendable {
+    override func main() {}
+    override func cancel() {
+      super.cancel()
+      if !isFinished { finish() }
+    }
+  }
+
+  @Test("row 50: finish() of a class beside the library's own skip does nothing", arguments: allBackends, [1, -1])
+  func finishBesideTheSkip(backend: TestBackend, limit: Int) throws {
+    try backend.withQueue { queue in
+      queue.maxConcurrentOperationCount = limit
+      for round in 0..<200 {
+        let operations = (0..<10).map { _ in FinishOnce() }
+        queue.addOperations(operations, waitUntilFinished: false)
+        if round % 2 == 0 { queue.cancelAllOperations() } else { for operation in operations { operation.cancel() } }
+        try queue.drainInTime("operations that are finished from two sides")
+        #expect(operations.allSatisfy { $0.isFinished })
+      }
+    }
+  }
+
+  @Test("row 50: cancelled before its start, finish() may be called at any time", arguments: allBackends)
+  func finishAfterTheSkip(backend: TestBackend) throws {
+    try backend.withQueue { queue in
+      queue.isSuspended = true
+      let waiting = (0..<20).map { _ in UntilCancelled() }
+      queue.addOperations(waiting, waitUntilFinished: false)
+      for operation in waiting { operation.cancel() }
+      #expect(queue.operationCount == 20)
+      queue.isSuspended = false
+      try queue.drainInTime()
+      for operation in waiting {
+        // A second cancel(), a deadline.
+        operation.cancel()
+        operation.finish()
+        #expect(operation.isFinished && operation.isCancelled)
+      }
+      // In no queue: not finished before somebody starts the operation.
+      let alone = UntilCancelled()
+      alone.cancel()
+      #expect(!alone.isFinished && alone.isCancelled)
+      queue.addOperation(alone)
+      try queue.drainInTime()
+      #expect(alone.isFinished)
+    }
+  }
 }

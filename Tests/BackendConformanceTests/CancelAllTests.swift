@@ -244,4 +244,218 @@ struct CancelAllTests {
       #expect(!operation.isCancelled)
     }
   }
+
+  // MARK: - Classes with a cancel() of their own
+
+  /// Calls a closure in `cancel()`, before and after `super`.
+  private final class OwnCancel: Operation, @unchecked Sendable {
+    let mains = Counter()
+    let cancels = Counter()
+    private let cancelling: @Sendable (OwnCancel, () -> Void) -> Void
+
+    init(_ cancelling: @escaping @Sendable (OwnCancel, () -> Void) -> Void) { self.cancelling = cancelling }
+
+    override func cancel() {
+      cancels.increment()
+      cancelling(self) { super.cancel() }
+    }
+
+    override func main() { mains.increment() }
+  }
+
+  /// The published pattern: the guard keeps a second call out, and the task is stopped once.
+  private final class GuardedTask: AsynchronousOperation, @unchecked Sendable {
+    let stops = Counter()
+    private let task = Monitor((running: false, stopped: false))
+
+    override func main() {
+      let isStopped = task.with {
+        $0.running = true
+        return $0.stopped
+      }
+      if isStopped { finish() }
+    }
+
+    override func cancel() {
+      guard !isCancelled else { return }
+      super.cancel()
+      stops.increment()
+      let isRunning = task.with {
+        $0.stopped = true
+        return $0.running
+      }
+      if isRunning { finish() }
+    }
+  }
+
+  @Test("row 55: a guarded cancel() stops its task", arguments: allBackends, [2, -1])
+  func guardedCancel(backend: TestBackend, limit: Int) throws {
+    try backend.withQueue { queue in
+      queue.maxConcurrentOperationCount = limit
+      for _ in 0..<30 {
+        let tasks = (0..<20).map { _ in GuardedTask() }
+        queue.addOperations(tasks, waitUntilFinished: false)
+        queue.cancelAllOperations()
+        try queue.drainInTime("tasks that only their cancel() ends")
+        #expect(tasks.allSatisfy { $0.isFinished && $0.isCancelled && $0.stops.value == 1 })
+      }
+    }
+  }
+
+  @Test("row 55: what cancel() does before super comes before the end", arguments: allBackends)
+  func reasonBeforeSuper(backend: TestBackend) throws {
+    try backend.withQueue { queue in
+      for _ in 0..<30 {
+        let withoutReason = Counter()
+        let operations = (0..<40).map { _ in
+          let reason = Gate()
+          let operation = OwnCancel { _, callSuper in
+            reason.open()
+            callSuper()
+          }
+          operation.completionBlock = { [unowned operation] in
+            if operation.isCancelled, !reason.isOpen { withoutReason.increment() }
+          }
+          return operation
+        }
+        queue.addOperations(operations, waitUntilFinished: false)
+        queue.cancelAllOperations()
+        #expect(operations.allSatisfy { $0.isCancelled || $0.isFinished || $0.isExecuting })
+        try queue.drainInTime()
+        #expect(withoutReason.value == 0)
+      }
+    }
+  }
+
+  @Test("row 55: an operation whose cancel() does nothing runs", arguments: allBackends, [1, -1])
+  func mustRun(backend: TestBackend, limit: Int) throws {
+    try backend.withQueue { queue in
+      queue.maxConcurrentOperationCount = limit
+      let gate = GatedOperation()
+      queue.addOperation(gate)
+      let operations = (0..<20).map { _ in OwnCancel { _, _ in } }
+      let behind = OwnCancel { _, _ in }
+      behind.addDependency(operations[7])
+      queue.addOperations(operations + [behind], waitUntilFinished: false)
+      queue.isSuspended = true
+      queue.cancelAllOperations()
+      queue.isSuspended = false
+      gate.release.open()
+      try queue.drainInTime("operations that must run")
+      for operation in operations + [behind] {
+        #expect(operation.mains.value == 1 && operation.cancels.value <= 1 && !operation.isCancelled)
+      }
+    }
+  }
+
+  @Test("row 55: none starts before its cancel() has been called", arguments: allBackends)
+  func heldUntilItsCancel(backend: TestBackend) throws {
+    try backend.withQueue { queue in
+      for _ in 0..<10 {
+        let first = GatedOperation()
+        queue.addOperation(first)
+        try first.started.wait("the operation that others wait for")
+        let early = Counter()
+        let steps = (0..<30).map { _ in OwnCancel { _, callSuper in callSuper() } }
+        for step in steps {
+          step.addDependency(first)
+          step.completionBlock = { [unowned step] in if step.cancels.value == 0 { early.increment() } }
+        }
+        // Ends the dependency of all, and gives the others time, in the middle of cancelling.
+        let opening = OwnCancel { _, callSuper in
+          first.release.open()
+          giveOthersAChance()
+          callSuper()
+        }
+        opening.addDependency(first)
+        queue.addOperations([opening] + steps, waitUntilFinished: false)
+        queue.cancelAllOperations()
+        try queue.drainInTime()
+        #expect(early.value == 0 && steps.allSatisfy { $0.mains.value == 0 && $0.isCancelled && $0.cancels.value == 1 })
+      }
+    }
+  }
+
+  @Test("row 55: a group hands cancelAllOperations on to its inner queue", arguments: allBackends)
+  func group(backend: TestBackend) throws {
+    try backend.withQueues { outer, inner in
+      for _ in 0..<20 {
+        inner.isSuspended = true
+        let steps = (0..<10).map { _ in CountingOperation() }
+        let group = AsynchronousOperation { group in
+          let end = BlockOperation { group.finish() }
+          steps.forEach(end.addDependency)
+          inner.addOperations(steps + [end], waitUntilFinished: false)
+        }
+        let handsOn = OwnCancel { _, callSuper in
+          inner.cancelAllOperations()
+          callSuper()
+        }
+        outer.addOperation(group)
+        try eventually("the steps to be added") { inner.operationCount == 11 }
+        handsOn.addDependency(group)
+        outer.addOperation(handsOn)
+        outer.cancelAllOperations()
+        #expect(steps.allSatisfy { $0.isCancelled })
+        inner.isSuspended = false
+        // The group's own last step was cancelled with the others.
+        if !group.isFinished { group.finish() }
+        try inner.drainInTime()
+        try outer.drainInTime()
+        #expect(steps.allSatisfy { $0.mains.value == 0 })
+      }
+    }
+  }
+
+  @Test("row 55: a cancel() may wait, for its own operation and for others", arguments: allBackends)
+  func waitsInCancel(backend: TestBackend) throws {
+    try backend.withQueue { queue in
+      for _ in 0..<10 {
+        let others = (0..<5).map { _ in OwnCancel { _, callSuper in callSuper() } }
+        let after = OwnCancel { operation, callSuper in
+          callSuper()
+          operation.waitUntilFinished()
+        }
+        let before = OwnCancel { operation, callSuper in
+          operation.waitUntilFinished()
+          callSuper()
+        }
+        let forOthers = OwnCancel { _, callSuper in
+          for other in others { other.waitUntilFinished() }
+          callSuper()
+        }
+        queue.isSuspended = true
+        queue.addOperations([after, before, forOthers] + others, waitUntilFinished: false)
+        let gate = GatedOperation()
+        gate.addDependency(Operation())
+        for operation in [after, before, forOthers] + others { operation.addDependency(gate) }
+        queue.isSuspended = false
+        for operation in [after, before, forOthers] + others { operation.removeDependency(gate) }
+        try inTime("cancelAllOperations() whose cancel() waits") { queue.cancelAllOperations() }
+        try queue.drainInTime()
+        #expect(others.allSatisfy { $0.isFinished && $0.cancels.value <= 1 })
+      }
+    }
+  }
+
+  @Test("row 55: two at once, against a thread that adds", arguments: allBackends)
+  func twoAtOnce(backend: TestBackend) throws {
+    try backend.withQueue { queue in
+      for _ in 0..<20 {
+        let operations = (0..<60).map { index in
+          OwnCancel { _, callSuper in if index % 3 != 0 { callSuper() } }
+        }
+        try race(
+          "two that cancel and one that adds",
+          { for operation in operations { queue.addOperation(operation) } },
+          { queue.cancelAllOperations() },
+          { for _ in 0..<3 { queue.cancelAllOperations() } })
+        try queue.drainInTime()
+        for (index, operation) in operations.enumerated() {
+          #expect(operation.isFinished)
+          #expect(index % 3 == 0 ? operation.mains.value == 1 : operation.isCancelled || operation.mains.value == 1)
+        }
+      }
+    }
+  }
 }

@@ -252,4 +252,131 @@ struct HandWrittenTests {
       try tracker.waitUntilAllReleased("what the operations captured")
     }
   }
+
+  // MARK: - Work that goes on after main()
+
+  /// Keeps its own state, overrides `main()` and not `start()`: the work goes on after `main()` has returned.
+  private class GoingOn: Operation, @unchecked Sendable {
+    private let flags = Monitor((executing: false, finished: false))
+    let started = Gate()
+    let postsExecuting: Bool
+
+    init(postsExecuting: Bool = true) { self.postsExecuting = postsExecuting }
+
+    override var isExecuting: Bool { flags.value.executing }
+    override var isFinished: Bool { flags.value.finished }
+
+    override func main() {
+      if postsExecuting { post("isExecuting") { flags.with { $0.executing = true } } }
+      started.open()
+    }
+
+    func end() {
+      post("isExecuting") { flags.with { $0.executing = false } }
+      post("isFinished") { flags.with { $0.finished = true } }
+    }
+
+    private func post(_ key: String, _ change: () -> Void) {
+      willChangeValue(forKey: key)
+      change()
+      didChangeValue(forKey: key)
+    }
+  }
+
+  /// The same, with a `start()` that calls `super.start()`.
+  private final class GoingOnFromStart: GoingOn, @unchecked Sendable {
+    override func start() {
+      if isCancelled { return end() }
+      super.start()
+    }
+  }
+
+  /// Adds a condition to what the base class says.
+  private final class Conditional: Operation, @unchecked Sendable {
+    private let done = Monitor(false)
+    let started = Gate()
+    override var isFinished: Bool { super.isFinished && done.value }
+    override func main() { started.open() }
+    func end() {
+      willChangeValue(for: \Operation.isFinished)
+      done.with { $0 = true }
+      didChangeValue(for: \Operation.isFinished)
+    }
+  }
+
+  @Test("row 41.10: the work goes on after main(), until isFinished is posted", arguments: allBackends, [true, false])
+  func goesOnAfterMain(backend: TestBackend, postsExecuting: Bool) throws {
+    try backend.withQueue { queue in
+      let operation = GoingOn(postsExecuting: postsExecuting)
+      try check(operation, in: queue, started: operation.started) { $0.end() }
+    }
+  }
+
+  @Test("row 41.10: start() is overridden and calls super.start()", arguments: allBackends)
+  func goesOnAfterSuperStart(backend: TestBackend) throws {
+    try backend.withQueue { queue in
+      let operation = GoingOnFromStart()
+      try check(operation, in: queue, started: operation.started) { ($0 as GoingOn).end() }
+      let byHand = GoingOnFromStart()
+      byHand.start()
+      #expect(byHand.isExecuting && !byHand.isFinished)
+      byHand.end()
+      try byHand.finishInTime()
+    }
+  }
+
+  @Test("row 41.10: a condition beside super.isFinished", arguments: allBackends)
+  func conditionBesideSuper(backend: TestBackend) throws {
+    try backend.withQueue { queue in
+      let operation = Conditional()
+      try check(operation, in: queue, started: operation.started) { $0.end() }
+      // The condition holds before main() returns.
+      for _ in 0..<50 {
+        let early = Conditional()
+        queue.addOperation(early)
+        early.end()
+        try queue.drainInTime()
+        #expect(early.isFinished)
+      }
+    }
+  }
+
+  @Test("row 41.10: against the return of main(): ends once, and never stays", arguments: allBackends)
+  func endsAroundTheReturnOfMain(backend: TestBackend) throws {
+    try backend.withQueue { queue in
+      for limit in [1, -1] {
+        queue.maxConcurrentOperationCount = limit
+        for _ in 0..<200 {
+          let operation = GoingOn()
+          let completed = Counter()
+          operation.completionBlock = { completed.increment() }
+          queue.addOperation(operation)
+          try operation.started.wait("the operation to start")
+          operation.end()
+          try queue.drainInTime()
+          try completed.wait(for: 1, "the completion block")
+          #expect(operation.isFinished && completed.value == 1)
+        }
+      }
+    }
+  }
+
+  @Test("row 41.10: a class that computes isExecuting alone ends with main()", arguments: allBackends)
+  func ownExecutingAlone(backend: TestBackend) throws {
+    final class Watched: Operation, @unchecked Sendable {
+      private let executing = Monitor(false)
+      override var isExecuting: Bool { executing.value }
+      override func main() {
+        willChangeValue(forKey: "isExecuting")
+        executing.with { $0 = true }
+        didChangeValue(forKey: "isExecuting")
+      }
+    }
+    try backend.withQueue { queue in
+      let operation = Watched()
+      queue.addOperation(operation)
+      try queue.drainInTime()
+      #expect(operation.isFinished)
+    }
+  }
 }

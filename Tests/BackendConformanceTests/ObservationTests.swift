@@ -259,4 +259,148 @@ struct ObservationTests {
       for token in tokens { token.invalidate() }
     }
   }
+
+  // MARK: - Each change once, with its own value, in order
+
+  @Test(
+    "row 49.2: an emptied queue is told once, and each count is one from the last", arguments: allBackends, [2, -1])
+  func countsInOrder(backend: TestBackend, limit: Int) throws {
+    try backend.withQueue { queue in
+      queue.maxConcurrentOperationCount = limit
+      for _ in 0..<150 {
+        let counts = EventLog<Int>()
+        let lists = EventLog<Int>()
+        let tokens = [
+          queue.observe(\.operationCount, options: [.new]) { _, change in counts.append(change.newValue!) },
+          queue.observe(\.operations, options: [.new]) { _, change in lists.append(change.newValue!.count) },
+        ]
+        queue.isSuspended = true
+        queue.addOperations((0..<4).map { _ in BlockOperation {} }, waitUntilFinished: false)
+        queue.addBarrierBlock {}
+        queue.isSuspended = false
+        try queue.drainInTime()
+        try counts.wait(count: 7, "the counts")
+        try lists.wait(count: 7, "the lists")
+        #expect(counts.events == [4, 5, 4, 3, 2, 1, 0] && lists.events == counts.events)
+        for token in tokens { token.invalidate() }
+      }
+    }
+  }
+
+  @Test("row 49.2: a continuation that waits for an empty queue is resumed once", arguments: allBackends)
+  func emptiedOnce(backend: TestBackend) throws {
+    try backend.withQueue { queue in
+      for _ in 0..<300 {
+        let resumed = Counter()
+        let operations = (0..<3).map { _ in BlockOperation {} }
+        queue.isSuspended = true
+        queue.addOperations(operations, waitUntilFinished: false)
+        let token = queue.observe(\.operationCount, options: [.new, .old]) { _, change in
+          #expect(change.oldValue == change.newValue! + 1)
+          if change.newValue == 0 { resumed.increment() }
+        }
+        queue.isSuspended = false
+        try resumed.wait(for: 1, "the empty queue to be told")
+        try queue.drainInTime()
+        #expect(resumed.value == 1)
+        token.invalidate()
+      }
+    }
+  }
+
+  @Test("row 49.2: an observer that comes while the queue empties learns that it is empty", arguments: allBackends)
+  func observeWhileEmptying(backend: TestBackend) throws {
+    try backend.withQueue { queue in
+      for round in 0..<300 {
+        let last = Monitor(-1)
+        for _ in 0..<3 { queue.addOperation {} }
+        for _ in 0..<round % 30 { _ = queue.operationCount }
+        let token = queue.observe(\.operationCount, options: [.initial, .new]) { _, change in
+          last.with { $0 = change.newValue! }
+        }
+        try queue.drainInTime()
+        try eventually("the last value to be told") { last.value == 0 }
+        token.invalidate()
+      }
+    }
+  }
+
+  @Test("row 49.2: settings changed by several threads: the value told last is the value", arguments: allBackends)
+  func lastValueOfSettings(backend: TestBackend) throws {
+    try backend.withQueue { queue in
+      for _ in 0..<50 {
+        let limits = EventLog<Int>()
+        let priorities = EventLog<Operation.QueuePriority>()
+        let operation = Operation()
+        let tokens = [
+          queue.observe(\.maxConcurrentOperationCount, options: [.new]) { _, change in limits.append(change.newValue!)
+          },
+          operation.observe(\.queuePriority, options: [.new]) { _, change in priorities.append(change.newValue!) },
+        ]
+        try onThreads(3, "threads that set") { index in
+          for round in 1...20 {
+            queue.maxConcurrentOperationCount = 3 * round + index
+            operation.queuePriority = [.low, .high, .normal][(round + index) % 3]
+          }
+        }
+        try limits.wait(count: 60, "the limits")
+        try priorities.wait(count: 60, "the priorities")
+        #expect(limits.events.last == queue.maxConcurrentOperationCount && Set(limits.events).count == 60)
+        #expect(priorities.events.last == operation.queuePriority)
+        for token in tokens { token.invalidate() }
+      }
+    }
+  }
+
+  @Test("row 49.2: isReady of an operation in no queue is told once", arguments: allBackends)
+  func readyOnceInNoQueue(backend: TestBackend) throws {
+    try backend.withQueue { queue in
+      for _ in 0..<200 {
+        let operation = Operation()
+        let dependencies = (0..<3).map { _ in BlockOperation {} }
+        dependencies.forEach(operation.addDependency)
+        let log = EventLog<Bool>()
+        let token = operation.observe(\.isReady, options: [.new]) { _, change in log.append(change.newValue!) }
+        queue.addOperations(dependencies, waitUntilFinished: false)
+        try log.wait(count: 1, "isReady")
+        try queue.drainInTime()
+        #expect(log.events == [true])
+        token.invalidate()
+      }
+    }
+  }
+
+  @Test("row 49.2: isExecuting is told true before false, whoever finishes", arguments: allBackends)
+  func executingInOrder(backend: TestBackend) throws {
+    try backend.withQueue { queue in
+      for _ in 0..<200 {
+        let log = EventLog<Bool>()
+        let operation = AsynchronousOperation { operation in startThread { operation.finish() } }
+        let token = operation.observe(\.isExecuting, options: [.new]) { _, change in log.append(change.newValue!) }
+        queue.addOperation(operation)
+        try log.wait(count: 2, "isExecuting")
+        try queue.drainInTime()
+        #expect(log.events == [true, false])
+        token.invalidate()
+      }
+    }
+  }
+
+  @Test("row 49.2: a change made by a handler is told after the one that it is told of", arguments: allBackends)
+  func changeInAHandler(backend: TestBackend) throws {
+    try backend.withQueue { queue in
+      queue.isSuspended = true
+      let log = EventLog<Int>()
+      let token = queue.observe(\.operationCount, options: [.new]) { queue, change in
+        if change.newValue == 1 { queue.addOperation {} }
+        log.append(change.newValue!)
+      }
+      queue.addOperation {}
+      try log.wait(count: 2, "both counts")
+      #expect(log.events == [1, 2])
+      token.invalidate()
+      queue.isSuspended = false
+      try queue.drainInTime()
+    }
+  }
 }

@@ -244,4 +244,53 @@ struct ReadinessTests {
       }
     }
   }
+
+  // MARK: - In no queue
+
+  @Test(
+    "row 35: isReady of an operation in no queue is read when its last dependency has finished", arguments: allBackends)
+  func readInNoQueue(backend: TestBackend) throws {
+    /// Begins its work when its property is read and the base class is ready.
+    final class Evaluates: Operation, @unchecked Sendable {
+      let evaluated = Gate()
+      let reads = Counter()
+      override var isReady: Bool {
+        reads.increment()
+        let ready = super.isReady
+        if ready, !isCancelled { evaluated.open() }
+        return ready
+      }
+    }
+    try backend.withQueue { queue in
+      let (finished, removed, posted) = (Evaluates(), Evaluates(), Evaluates())
+      let dependencies = (0..<3).map { _ in BlockOperation {} }
+      dependencies.forEach(finished.addDependency)
+      let never = Operation()
+      removed.addDependency(never)
+      giveOthersAChance()
+      #expect(!finished.evaluated.isOpen && !removed.evaluated.isOpen && !posted.evaluated.isOpen)
+      queue.addOperations(dependencies, waitUntilFinished: false)
+      try finished.evaluated.wait("the property to be read when the dependencies have finished")
+      removed.removeDependency(never)
+      try removed.evaluated.wait("the property to be read when the dependency was removed")
+      posted.willChangeValue(forKey: "isReady")
+      posted.didChangeValue(forKey: "isReady")
+      try posted.evaluated.wait("the property to be read after a post")
+      try queue.drainInTime()
+      #expect(finished.reads.value <= 2)
+    }
+  }
+
+  @Test("row 34: one line for each class: many early finishes are legal", arguments: allBackends)
+  func cancelledAndFinishedEarly(backend: TestBackend) throws {
+    try backend.withQueue { queue in
+      queue.isSuspended = true
+      let operations = (0..<20).map { _ in StringKeyedOperation { _ in } }
+      queue.addOperations(operations, waitUntilFinished: false)
+      for operation in operations { operation.finish() }
+      queue.isSuspended = false
+      try queue.drainInTime()
+      #expect(operations.allSatisfy { $0.isFinished })
+    }
+  }
 }

@@ -1,3 +1,4 @@
+import Glibc
 import Operations
 import TestSupport
 import Testing
@@ -272,5 +273,108 @@ struct WaitingTests {
         #expect(operation.starts.value == 1 && operation.mains.value == 1)
       }
     }
+  }
+
+  private enum Request {
+    @TaskLocal static var number = 0
+  }
+
+  @Test(
+    "row 28.7: what runs during a wait sees nothing that is the waiting operation's",
+    arguments: allBackends.filter(\.replacesWaitingThreads))
+  func nothingOfTheWaiterIsSeen(backend: TestBackend) throws {
+    try backend.withQueue { queue in
+      let lock = RecursiveLock()
+      let word = ThreadWord()
+      let (values, words, sections, threads) = (Counter(), Counter(), Counter(), Counter())
+      for round in 1...300 {
+        queue.addOperation {
+          let waiter = currentThread()
+          let inner = BlockOperation {
+            if Request.number != 0 { values.increment() }
+            if word.value != 0 { words.increment() }
+            if lock.isHeldHere { sections.increment() }
+            if currentThread() == waiter { threads.increment() }
+          }
+          lock.lock()
+          word.value = round
+          Request.$number.withValue(round) {
+            queue.addOperation(inner)
+            inner.waitUntilFinished()
+          }
+          word.value = 0
+          lock.unlock()
+        }
+      }
+      try queue.drainInTime(seconds: 2 * patience)
+      #expect(values.value == 0 && words.value == 0 && sections.value == 0 && threads.value == 0)
+    }
+  }
+
+  @Test(
+    "row 28.7: each level of nested waits has the whole of a stack",
+    arguments: allBackends.filter(\.replacesWaitingThreads))
+  func nestedWaitsDoNotShareAStack(backend: TestBackend) throws {
+    try backend.withQueue(workers: 1) { queue in
+      let threads = EventLog<UInt>()
+      @Sendable func descend(_ depth: Int) {
+        threads.append(currentThread())
+        guard depth > 0 else { return }
+        let next = BlockOperation { descend(depth - 1) }
+        queue.addOperation(next)
+        next.waitUntilFinished()
+      }
+      queue.addOperation { descend(50) }
+      try queue.drainInTime(seconds: 2 * patience)
+      #expect(Set(threads.events).count == 51)
+    }
+  }
+}
+
+/// A recursive lock of the C library.
+private final class RecursiveLock: Sendable {
+  // Invariant: the lock is made and destroyed with the object, and is its own guard.
+  private nonisolated(unsafe) let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+
+  init() {
+    var attributes = pthread_mutexattr_t()
+    pthread_mutexattr_init(&attributes)
+    pthread_mutexattr_settype(&attributes, Int32(PTHREAD_MUTEX_RECURSIVE))
+    pthread_mutex_init(mutex, &attributes)
+    pthread_mutexattr_destroy(&attributes)
+  }
+
+  deinit {
+    pthread_mutex_destroy(mutex)
+    mutex.deallocate()
+  }
+
+  func lock() { pthread_mutex_lock(mutex) }
+  func unlock() { pthread_mutex_unlock(mutex) }
+
+  /// Whether the calling thread holds the lock already. Only for a body whose waiter holds the lock, so that no other
+  /// thread can have given the lock up meanwhile.
+  var isHeldHere: Bool {
+    guard pthread_mutex_trylock(mutex) == 0 else { return false }
+    pthread_mutex_unlock(mutex)
+    return true
+  }
+}
+
+/// A value for each thread.
+private final class ThreadWord: Sendable {
+  private let key: pthread_key_t
+
+  init() {
+    var key = pthread_key_t()
+    pthread_key_create(&key, nil)
+    self.key = key
+  }
+
+  deinit { pthread_key_delete(key) }
+
+  var value: Int {
+    get { Int(bitPattern: pthread_getspecific(key)) }
+    set { pthread_setspecific(key, UnsafeRawPointer(bitPattern: newValue)) }
   }
 }

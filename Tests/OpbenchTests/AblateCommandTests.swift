@@ -52,7 +52,7 @@ struct AblateCommandTests {
   @Test func whatWouldRunIsSaid() throws {
     let dry = run(["ablate", "threadpool", "--dry-run", "--budget", "10m"]).lines.joined(separator: "\n")
     #expect(dry.hasPrefix("the default, threadpool@"))
-    for change in ["order=fifo", "locks=perlevel", "waiting=yields", "search=yield:5"] {
+    for change in ["order=fifo", "locks=perlevel", "waiting=helps", "search=yield:5"] {
       #expect(dry.contains("\n  threadpool(\(change))\n"), "\(change)")
     }
     #expect(dry.contains("then the time goes where the verdict is open, until 3 % or 10m 0s"))

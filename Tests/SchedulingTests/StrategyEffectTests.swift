@@ -46,9 +46,9 @@ struct StrategyEffectTests {
   }
 
   @Test func aWaitingThreadHelpsOrGivesItsPlace() throws {
-    #expect(helps(StealingBackend(workers: 1)) && helps(ThreadPoolBackend(workers: 1)))
-    #expect(!helps(StealingBackend(workers: 1, strategy: try .init("waiting=yields"))))
-    #expect(!helps(ThreadPoolBackend(workers: 1, strategy: try .init("waiting=yields"))))
+    #expect(!helps(StealingBackend(workers: 1)) && !helps(ThreadPoolBackend(workers: 1)))
+    #expect(helps(StealingBackend(workers: 1, strategy: try .init("waiting=helps"))))
+    #expect(helps(ThreadPoolBackend(workers: 1, strategy: try .init("waiting=helps"))))
   }
 
   @Test func aDiagnosisSaysWhatTheStrategyGivesUp() throws {
@@ -203,8 +203,7 @@ struct StrategyEffectTests {
   /// Waits inside of waits, deeper than the pool has threads: with nobody to take the place, the waiting thread helps.
   @Test func aWaitingThreadHelpsAtTheLimitOfThreads() throws {
     let backends: [any Backend] = [
-      StealingBackend(workers: 1, threadLimit: 2, strategy: try .init("waiting=yields")),
-      ThreadPoolBackend(workers: 1, threadLimit: 2, strategy: try .init("waiting=yields")),
+      StealingBackend(workers: 1, threadLimit: 2), ThreadPoolBackend(workers: 1, threadLimit: 2),
     ]
     for backend in backends {
       let queue = OperationQueue(backend: backend)

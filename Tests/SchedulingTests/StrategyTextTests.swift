@@ -50,8 +50,8 @@ struct StrategyTextTests {
       #expect(try StealingStrategy(text).givenUpRows == [20], "\(text)")
     }
     #expect(try StealingStrategy("priorities=strict;least=1").givenUpRows.isEmpty)
-    #expect(try StealingStrategy("waiting=yields").givenUpRows == [28])
-    #expect(try ThreadPoolStrategy("order=lifo;waiting=yields").givenUpRows == [20, 28])
+    #expect(try StealingStrategy("waiting=helps").givenUpRows == [28])
+    #expect(try ThreadPoolStrategy("order=lifo;waiting=helps").givenUpRows == [20, 28])
     for text in ["order=fifo", "order=lifo;locks=perlevel"] {
       #expect(try ThreadPoolStrategy(text).givenUpRows == [20], "\(text)")
     }

@@ -8,6 +8,8 @@ public struct TestBackend: Sendable, CustomStringConvertible {
   public let compensatesBlockedBodies: Bool
   /// Starts ready operations by priority when it has one worker.
   public let isOrdered: Bool
+  /// Whether another thread takes the place of a waiting one: nothing runs on the waiter's stack.
+  public var replacesWaitingThreads = true
   /// How many operations a test about large numbers may use: a thread for each takes its time.
   public let manyReady: Int
   let make: @Sendable (_ workers: Int, _ fairnessInterval: Int) -> any Backend

@@ -63,7 +63,7 @@ public enum TestStrategies {
   public static func stealing(_ strategy: StealingStrategy) -> TestBackend {
     TestBackend(
       name: strategy.name(of: "stealing"), compensatesBlockedBodies: true,
-      isOrdered: !strategy.givenUpRows.contains(20),
+      isOrdered: !strategy.givenUpRows.contains(20), replacesWaitingThreads: !strategy.givenUpRows.contains(28),
       manyReady: 1_000_000, make: { StealingBackend(workers: $0, fairnessInterval: $1, strategy: strategy) },
       shutDown: { ($0 as? StealingBackend)?.shutdown() })
   }
@@ -71,7 +71,7 @@ public enum TestStrategies {
   public static func threadPool(_ strategy: ThreadPoolStrategy) -> TestBackend {
     TestBackend(
       name: strategy.name(of: "threadpool"), compensatesBlockedBodies: true,
-      isOrdered: !strategy.givenUpRows.contains(20),
+      isOrdered: !strategy.givenUpRows.contains(20), replacesWaitingThreads: !strategy.givenUpRows.contains(28),
       manyReady: 1_000_000, make: { ThreadPoolBackend(workers: $0, fairnessInterval: $1, strategy: strategy) },
       shutDown: { ($0 as? ThreadPoolBackend)?.shutdown() })
   }

@@ -6,6 +6,9 @@ public final class ThreadPerJobBackend: Backend {
   public let name = "sample"
   public let workerCount = 4
 
+  /// A job never waits for the thread of another job.
+  public let replacesBlockedThreads = true
+
   public init() {}
 
   public func submit(_ job: Job) {

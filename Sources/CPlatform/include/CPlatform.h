@@ -106,6 +106,7 @@ typedef struct {
   cplatform_magazines spare_operations;
   cplatform_magazines spare_chunks;
   void *_Nullable trace_buffer;  ///< this thread's buffer of events; NULL before its first event (see `TraceBuffer`)
+  void *_Nullable cancel_round;  ///< the innermost `cancelAllOperations` on this thread (see `CancelRound`)
   void *_Nullable question;  ///< the innermost question to a subclass on this thread (see `Question`)
   uint32_t owed_count;
   int32_t base_nice;  ///< this thread's nice value without the operation's change; valid with `has_base_nice`
@@ -150,6 +151,8 @@ static inline void *_Nullable cplatform_frame(void) { return cplatform_words.fra
 static inline void cplatform_set_frame(void *_Nullable frame) { cplatform_words.frame = frame; }
 static inline void *_Nullable cplatform_question(void) { return cplatform_words.question; }
 static inline void cplatform_set_question(void *_Nullable question) { cplatform_words.question = question; }
+static inline void *_Nullable cplatform_cancel_round(void) { return cplatform_words.cancel_round; }
+static inline void cplatform_set_cancel_round(void *_Nullable round) { cplatform_words.cancel_round = round; }
 static inline void *_Nullable cplatform_pending_handover(void) { return cplatform_words.pending_handover; }
 static inline void cplatform_set_pending_handover(void *_Nullable handover) { cplatform_words.pending_handover = handover; }
 

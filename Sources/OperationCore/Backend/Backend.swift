@@ -31,6 +31,12 @@ public protocol Backend: AnyObject, Sendable {
   /// jobs. A backend with a fixed number of threads lets another thread take the calling thread's place meanwhile;
   /// the default only calls `body`.
   func whileBlocked(_ body: () -> Void)
+  /// Whether another thread takes the place of a thread that is in `whileBlocked`. An operation that waits for another
+  /// one then sleeps. Where nobody would take the place, the waiting thread itself runs the awaited operation, or an
+  /// operation on which the awaited one depends. That operation then sees all that belongs to the waiting thread:
+  /// thread-local and task-local values, recursive locks, the thread's priority and name, and the used part of the
+  /// stack. The default is false. The answer may change: a pool that can have no further thread says false.
+  var replacesBlockedThreads: Bool { get }
 }
 
 extension Backend {
@@ -39,4 +45,6 @@ extension Backend {
   }
 
   public func whileBlocked(_ body: () -> Void) { body() }
+
+  public var replacesBlockedThreads: Bool { false }
 }

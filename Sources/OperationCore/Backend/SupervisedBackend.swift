@@ -2,19 +2,16 @@ import Primitives
 
 /// What this library's own backends tell beyond `Backend`, for waits and for diagnoses.
 package protocol SupervisedBackend: Backend {
-  /// There are as many threads as there may be: no thread takes the place of a thread that blocks.
-  var isFull: Bool { get }
+  /// There are as many threads as there may be, or the system refuses one: no thread takes the place of a thread that
+  /// blocks.
+  var lacksThreads: Bool { get }
   /// What the backend's threads do.
   var report: BackendReport { get }
-  /// Whether a thread that waits for an operation gives its place away at once, instead of running something that the
-  /// operation needs.
-  var waitsGivePlace: Bool { get }
   /// The rows of the contract that the backend's strategy gives up.
   var givenUpRows: [Int] { get }
 }
 
 extension SupervisedBackend {
-  package var waitsGivePlace: Bool { false }
   package var givenUpRows: [Int] { [] }
 }
 

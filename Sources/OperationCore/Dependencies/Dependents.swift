@@ -198,7 +198,7 @@ extension Operation {
   private final func tellOfReadiness(_ handover: inout Handover) {
     guard isReadinessObserved else { return }
     handover.flush(frame: nil)
-    notify(.isReady)
+    reportReadiness()
   }
 
   /// No dependency is left, but a subclass may have a condition of its own. No caller holds the subclass's locks; the

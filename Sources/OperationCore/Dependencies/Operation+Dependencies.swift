@@ -39,6 +39,7 @@ extension Operation {
     // held.
     let finished = dependency.mayOnlySayFinished && dependency.isFinished
     var result: PushResult?
+    var observers: [Observer] = []
     let changed = lock.withLock {
       guard !contains(dependency) else { return false }
       let now = stateNow
@@ -59,43 +60,66 @@ extension Operation {
       } else {
         append(dependency, flags: 0)
       }
+      if _slowPath(stateNow.has(StateWord.observed)) { observers = enqueueDependencies() }
       return true
     }
     guard changed else { return }
     if result == .finished { releaseOwnCount() }
-    if _slowPath(stateNow.has(StateWord.observed)) { tellOfInsertion(of: dependency, finished: finished) }
+    if _slowPath(!isPlain || stateNow.has(StateWord.observed)) { tellOfInsertion(of: dependency, observers) }
+  }
+
+  /// Called under `lock`: the list of dependencies has changed.
+  private final func enqueueDependencies() -> [Observer] {
+    guard extrasIfAny != nil else { return [] }
+    return extras.observers.enqueue(.dependencies) { ObservedValue(value: listedDependencies()) }
   }
 
   @inline(never)
-  private final func tellOfInsertion(of dependency: Operation, finished: Bool) {
-    notify(.dependencies)
-    guard isReadinessObserved else { return }
-    watchForReadiness(dependency)
-    if !finished, !stateNow.has(StateWord.started) { notify(.isReady) }
+  private final func tellOfInsertion(of dependency: Operation, _ observers: [Observer]) {
+    deliver(observers)
+    if mayWatchReadiness {
+      watchForReadiness(dependency)
+      if isReadinessObserved { reportReadinessInNoQueue() }
+    } else if stateNow.has(StateWord.observed), isReadinessObserved {
+      reportReadiness()
+    }
   }
 
   final func deleteDependency(_ dependency: Operation) {
     var removed = false
+    var observers: [Observer] = []
     let counted = lock.withLock {
       guard contains(dependency) else { return false }
       removed = true
       if cplatform_is_tracing() { TraceProbe.dependencyRemoved(from: self, dependency) }
-      return takeFromList(dependency)
+      let isCounted = takeFromList(dependency)
+      if _slowPath(stateNow.has(StateWord.observed)) { observers = enqueueDependencies() }
+      return isCounted
     }
     if counted { releaseOwnCount() }
-    if removed, stateNow.has(StateWord.observed) {
-      notify(.dependencies)
-      if !stateNow.has(StateWord.listed), isReadinessObserved, isReady { notify(.isReady) }
-    }
+    guard removed, _slowPath(!isPlain || stateNow.has(StateWord.observed)) else { return }
+    deliver(observers)
+    if mayWatchReadiness { endWatch(of: dependency) }
   }
 
-  final func dependencySnapshot() -> [Operation] {
-    lock.withLock {
-      let state = dependencyState
-      if state.only != 0 { return [Operation.retained(state.only)] }
-      var found: [Operation] = []
-      state.list?.forEachListed { found.append(Operation.retained($0.dependency)) }
-      return found
+  final func dependencySnapshot() -> [Operation] { lock.withLock { listedDependencies() } }
+
+  /// Called under `lock`.
+  private final func listedDependencies() -> [Operation] {
+    let state = dependencyState
+    if state.only != 0 { return [Operation.retained(state.only)] }
+    var found: [Operation] = []
+    state.list?.forEachListed { found.append(Operation.retained($0.dependency)) }
+    return found
+  }
+
+  /// Reports the readiness of an operation in a queue, if it has changed.
+  final func reportReadiness() {
+    let reads = overridesIsReady
+    report { list in
+      let ready = stateNow.isReady
+      return list.change(.isReady, to: ready)
+        ? list.enqueue(.isReady) { reads ? nil : ObservedValue(value: ready) } : []
     }
   }
 
@@ -252,7 +276,7 @@ extension Operation {
   }
 
   /// Adds one to the count unless the operation has started.
-  private final func countOneMore() -> Bool {
+  final func countOneMore() -> Bool {
     var old = stateNow
     while !old.has(StateWord.started), !old.has(StateWord.finished) {
       if replaceState(old, with: StateWord(bits: old.bits &+ StateWord.oneDependency)) { return true }

@@ -53,7 +53,7 @@ extension Operation {
   /// What ends the operation; nil when the operation ends with its `start()`, as far as the library knows.
   private final func end(_ now: StateWord) -> OperationDiagnosis.End? {
     if finishesItself { return .finishIsCalled }
-    return now.has(StateWord.postsExecuting) ? .isFinishedIsPosted : nil
+    return now.has(StateWord.postsExecuting) || now.has(StateWord.mainReturned) ? .isFinishedIsPosted : nil
   }
 
   /// The operation as one that holds a place.

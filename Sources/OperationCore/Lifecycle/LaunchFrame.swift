@@ -17,6 +17,8 @@ struct LaunchFrame {
   let depth: Int
   /// The base class's `start()` was entered: a second call is misuse.
   var entered = false
+  /// `main()` has returned, and the class is being asked whether the operation has finished: the base class says yes.
+  var mainReturned = false
   /// The operation finished on this thread during the launch.
   var finished = false
   /// The operation finished and left its queue in one step: the launch gives the references back.

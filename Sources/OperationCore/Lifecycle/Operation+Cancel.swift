@@ -3,7 +3,7 @@
 extension Operation {
   final func markCancelled() {
     guard let change = becomeCancelled() else { return }
-    if change.isSeen { notify(.isCancelled) }
+    if change.isSeen { notify(.isCancelled, true) }
     guard change.isScheduled else { return }
     // The entry made here keeps the queue until the entry is handed over; the handover keeps the backend.
     let queue = retainedQueue()
@@ -19,7 +19,7 @@ extension Operation {
     guard let change = becomeCancelled() else { return }
     if change.isSeen {
       handover.flush(frame: nil)
-      notify(.isCancelled)
+      notify(.isCancelled, true)
     }
     if change.isScheduled { handover.add(self, useLink: change.useLink) }
   }
@@ -42,7 +42,7 @@ extension Operation {
     var old = stateNow
     while !old.has(StateWord.finished), !old.has(StateWord.cancelled) {
       if replaceState(old, with: StateWord(bits: old.bits | StateWord.cancelled)) {
-        if old.has(StateWord.observed) { notify(.isCancelled) }
+        if old.has(StateWord.observed) { notify(.isCancelled, true) }
         return
       }
       old = stateNow

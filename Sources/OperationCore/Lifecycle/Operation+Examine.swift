@@ -38,6 +38,7 @@ extension Operation {
     var examine = posts.contains(.isFinished)
     if posts.contains(.isReady) { examine = raise(StateWord.askAgain).has(StateWord.heldBack) || examine }
     if examine { requestExamination() }
+    if posts.contains(.isReady) { askInNoQueue() }
   }
 
   private final func requestExamination() {
@@ -86,6 +87,38 @@ extension Operation {
     handover.submit()
   }
 
+  // MARK: - After main()
+
+  /// `main()` has returned: whether the operation ends with it. A class that overrides `isFinished` decides that, as on
+  /// Foundation.
+  ///
+  /// The base class answers yes meanwhile, so that `super.isFinished && condition` is the condition. If the operation
+  /// goes on, the flag says so for the later looks of the examiner. A post that came before the flag was answered
+  /// without it, so the property is read once more.
+  @inline(never)
+  final func endsWithMain() -> Bool {
+    let frame = LaunchFrame.current
+    frame?.pointee.mainReturned = true
+    if saysFinished() { return true }
+    frame?.pointee.mainReturned = false
+    raise(StateWord.mainReturned)
+    return saysFinished()
+  }
+
+  private final func saysFinished() -> Bool {
+    let (finished, posts) = Question.ask(self) { isFinished }
+    if !finished { lookAgain(posts) }
+    return finished
+  }
+
+  /// What the base class's `isFinished` is before the finish: whether the library asks the class about an operation
+  /// whose `main()` has returned.
+  @inline(never)
+  final func isAskedAfterMain(_ now: StateWord) -> Bool {
+    if let frame = LaunchFrame.current, frame.pointee.operation == word, frame.pointee.mainReturned { return true }
+    return now.has(StateWord.mainReturned) && Question.isAsked(about: self)
+  }
+
   /// A read posted a change: the examination around the read looks again, or else a new one does.
   private final func lookAgain(_ posts: Question.Posts) {
     if posts.isEmpty || Question.note(posts, about: self, inRead: false) { return }
@@ -119,13 +152,24 @@ extension Operation {
   /// The subclass says that the operation has finished.
   private final func finishByWord() {
     let now = stateNow
-    if !now.has(StateWord.started), now.has(StateWord.enqueued) { warnFinishedBeforeStart() }
+    if !now.has(StateWord.started), now.has(StateWord.enqueued) { warnFinishedBeforeStart(now) }
     raise(StateWord.postsFinished)
     finishNow()
   }
 
-  /// One clear message instead of a crash: the operation counts as finished.
-  final func warnFinishedBeforeStart() {
-    printError("\(self) finished before its queue started it; it counts as finished")
+  /// One clear message for each class instead of a crash: the operation counts as finished. The end of a cancelled
+  /// operation is no mistake.
+  final func warnFinishedBeforeStart(_ now: StateWord) {
+    if now.has(StateWord.cancelled) { return }
+    let isFirst = Self.finishedEarly.withLock {
+      Self.finishedEarly.state.insert(ObjectIdentifier(type(of: self))).inserted
+    }
+    if !isFirst { return }
+    printError(
+      "\(self) finished before its queue started it; it counts as finished"
+        + " (said once for each class)")
   }
+
+  /// The classes of which an operation finished before its queue started it.
+  private static let finishedEarly = Locked<Set<ObjectIdentifier>>([])
 }

@@ -48,7 +48,10 @@ extension Operation {
     let flags = StateWord.finished | StateWord.started
     let old = raise(flags)
     if old.has(StateWord.finished) {
-      if onlyOnce { misuse(self, "finish() was called on an operation that has already finished") }
+      // The library has skipped and finished a cancelled operation. The class cannot know that.
+      if onlyOnce, !old.has(StateWord.skipped) {
+        misuse(self, "finish() was called on an operation that has already finished")
+      }
       return
     }
     if ownsLink {
@@ -95,10 +98,9 @@ extension Operation {
       place = queue.controller.didFinish(
         self, of: queue, frame: frame, holdsPlace: old.has(StateWord.hasDependents))
     }
-    queue.registry.remove(self)
-    let tell = queue.isObserved
+    let isNoted = queue.changeList { queue.registry.remove(self) }.isNoted
     serve(old, frame: frame, asks: asks, place: place)
-    if tell { queue.notifyListChanged() }
+    queue.tellOfList(isNoted: isNoted)
   }
 
   /// - Parameters:
@@ -117,18 +119,12 @@ extension Operation {
     } else {
       departed.store(Self.epilogueMayRun, ordering: .releasing)
     }
-    if old.has(StateWord.observed) { notifyFinished(old) }
+    if old.has(StateWord.observed) { reportFinish(old) }
   }
 
   /// Values of `departed`.
   private static var waitersMayGo: UInt8 { 1 }
   static var epilogueMayRun: UInt8 { 2 }
-
-  /// Tells observers of the changes, except of those that the class has posted itself.
-  private final func notifyFinished(_ old: StateWord) {
-    if old.isExecuting, !old.has(StateWord.postsExecuting) { notify(.isExecuting) }
-    if !old.has(StateWord.postsFinished) { notify(.isFinished) }
-  }
 
   // MARK: - Epilogue
 

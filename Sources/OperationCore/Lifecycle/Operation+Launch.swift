@@ -42,13 +42,15 @@ extension Operation {
     }
   }
 
+  /// Whether `cancelAllOperations` has cancelled the operation. An operation whose class overrides `cancel()` is
+  /// cancelled by that method alone (see `CancelRound`).
   @inline(__always)
   final var queueCancelledThis: Bool {
     let queue = queueWord.load(ordering: .relaxed)
     guard queue != 0 else { return false }
     return OperationQueue.unmanaged(queue)._withUnsafeGuaranteedRef {
       $0.registry.isCancelled(sequence: sequence.load(ordering: .relaxed))
-    }
+    } && !overridesCancel
   }
 
   /// Runs `start()` in a frame, and afterwards what belongs after the finish.
@@ -96,9 +98,9 @@ extension Operation {
     let entered = frame?.pointee.entered ?? false
     frame?.pointee.entered = true
     if claimed.has(StateWord.skipped) {
-      if !before.has(StateWord.cancelled) { notify(.isCancelled) }
+      if !before.has(StateWord.cancelled) { notify(.isCancelled, true) }
     } else if !claimed.has(StateWord.postsExecuting), isExecuting {
-      notify(.isExecuting)
+      notify(.isExecuting, true)
     } else {
       // The class has a property of its own: that property changes later or never.
       raise(StateWord.postsExecuting)
@@ -130,7 +132,8 @@ extension Operation {
       return
     }
     if hasMark(ExtrasMark.threadPriority) { performWithThreadPriority() } else { main() }
-    if !finishesItself { finishNow() }
+    if finishesItself { return }
+    if !overridesIsFinished || endsWithMain() { finishNow() }
   }
 
   private final func performWithThreadPriority() {

@@ -2,8 +2,8 @@ import CPlatform
 import Primitives
 import Synchronization
 
-// Waiting for an operation. Outside of operations, a waiter sleeps on the operation's state word. Inside, a waiter
-// helps first.
+// Waiting for an operation. A waiter sleeps on the operation's state word, and inside of an operation another thread
+// takes the waiter's place. Where no other thread would, a waiter inside of an operation helps first.
 
 extension Operation {
   /// How deep waits may run other operations on one stack before they sleep instead.
@@ -16,11 +16,12 @@ extension Operation {
   final func waitHere() {
     if hasDeparted { return }
     Handover.carryOutPending()
+    CancelRound.carryOutPending()
     guard let frame = LaunchFrame.current else { return sleepUntilDeparted() }
     if LaunchFrame.isRunning(self) { misuse(self, "the operation waits for itself and would never finish") }
     let home = frame.pointee.home
     while !hasDeparted {
-      if home != 0, !LaunchFrame.waitsGivePlace, Self.mayHelp(frame) {
+      if home != 0, !LaunchFrame.givesPlace, Self.mayHelp(frame) {
         while !hasDeparted, helpOnce(home: home) {}
       }
       if hasDeparted { return }
@@ -28,7 +29,7 @@ extension Operation {
       LaunchFrame.whileBlocked {
         // The backend knows now that this thread blocks. The backend may have no thread to put in this thread's
         // place. If there is something that this thread may run after all, running that comes first.
-        if home == 0 || !LaunchFrame.isBackendFull || !Self.mayHelp(frame) || !canHelp(home: home) {
+        if home == 0 || !LaunchFrame.lacksThreads || !Self.mayHelp(frame) || !canHelp(home: home) {
           sleepUntilDeparted()
         }
       }
@@ -41,7 +42,7 @@ extension Operation {
     let size = Int(cplatform_stack_size())
     let left = Int(cplatform_stack_left())
     if left >= size / 2, frame.pointee.depth < helpDepth { return true }
-    return left >= size / 8 && LaunchFrame.isBackendFull
+    return left >= size / 8 && LaunchFrame.lacksThreads
   }
 
   /// Runs this operation, or an unstarted operation that it waits for, on the calling thread.
@@ -80,9 +81,8 @@ extension Operation {
     // As in any claim: the word, then the queue's bound, then the compare-exchange. The compare-exchange fails if the
     // flag came in between.
     let before = stateNow
-    guard let after = before.claimingForWaiter(),
-      !owner.registry.isCancelled(sequence: sequence.load(ordering: .relaxed))
-    else { return nil }
+    guard let after = before.claimingForWaiter(), !queueCancelledThis else { return nil }
+    withExtendedLifetime(owner) {}
     return (before, after)
   }
 
@@ -137,11 +137,10 @@ extension LaunchFrame {
   }
 
   /// Whether no thread would take this thread's place while this thread blocks.
-  static var isBackendFull: Bool { currentQueue?.supervisedBackend?.isFull ?? false }
+  static var lacksThreads: Bool { currentQueue?.supervisedBackend?.lacksThreads ?? false }
 
-  /// Whether waiting threads give their place away at once: the backend's strategy says so, and there are threads that can
-  /// take the place.
-  static var waitsGivePlace: Bool { currentQueue?.supervisedBackend?.waitsGivePlace ?? false }
+  /// Whether another thread takes this thread's place at once while this thread waits.
+  static var givesPlace: Bool { currentQueue?.backend.replacesBlockedThreads ?? false }
 
   /// Runs `body`, a body that blocks. The backend whose thread this is (if any) is told that this thread's place is
   /// free meanwhile.

@@ -43,6 +43,16 @@ struct Question {
     return (answer, question.posts)
   }
 
+  /// Whether this thread is asking the operation something.
+  static func isAsked(about operation: Operation) -> Bool {
+    var place = cplatform_question()?.assumingMemoryBound(to: Question.self)
+    while let question = place {
+      if question.pointee.operation == operation.word { return true }
+      place = question.pointee.outer
+    }
+    return false
+  }
+
   /// Notes a post in the innermost question about the operation on this thread.
   /// - Parameter inRead: whether that question must be a read.
   /// - Returns: false when there is no such question: nothing was noted.

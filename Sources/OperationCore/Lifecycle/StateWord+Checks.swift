@@ -5,6 +5,7 @@ extension StateWord {
   private static let kept =
     enqueued | listed | cancelled | started | skipped | finished | hasWaiters | hasDependents | observed | edgesRemoved
     | asksReady | hasEpilogue | queueWanted | postsExecuting | postsFinished | hasDependencies
+    | mainReturned
 
   /// Whether a thread may change this word into `next`: no flag of those that stay goes, and the count of dependencies
   /// does not fall below 0.

@@ -80,6 +80,9 @@ struct StateWord: Equatable, Sendable {
   /// The operation has dependencies, or had. Set together with `hasEpilogue`.
   static let hasDependencies: UInt64 = 1 << 22
 
+  /// `main()` has returned, and the class's own `isFinished` was false: the class ends the operation by a post.
+  static let mainReturned: UInt64 = 1 << 23
+
   @usableFromInline func has(_ flag: UInt64) -> Bool { bits & flag != 0 }
   var dependencyCount: UInt64 { bits >> 32 }
 

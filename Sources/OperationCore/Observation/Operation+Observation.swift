@@ -6,8 +6,9 @@ public protocol OperationObserving: AnyObject {}
 extension Operation: OperationObserving {}
 
 extension OperationObserving where Self: Operation {
-  /// Calls `changeHandler` when the property changes, on the thread that changes the property, outside of all locks
-  /// of this library. A property that a subclass computes changes when the subclass says so. The handler is called in
+  /// Calls `changeHandler` once for each change of the property, in the order of the changes, with the value that the
+  /// change made. The thread that changes the property calls the handler, outside of all locks of this library. If
+  /// another thread is telling the handler of an earlier change, that thread tells this change too. A property that a subclass computes changes when the subclass says so. The handler is called in
   /// `didChangeValue` (with option `.prior` also in `willChangeValue`), on the posting thread, in the order of
   /// posting, each change once. So if a subclass posts under a lock of its own, the handler is called under that
   /// lock. The property is then read only with option `.new` or `.old`.
@@ -44,10 +45,15 @@ extension OperationObserving where Self: Operation {
     _ changeHandler: @escaping @Sendable (Self, OperationObservedChange<Value>) -> Void
   ) -> OperationObservation {
     let observer = Observer(of: self, options: options, read: read, handler: changeHandler)
-    lock.withLock { extras.observers.add(observer, for: key) }
-    raise(StateWord.observed)
-    if key == .isReady { for dependency in dependencies { watchForReadiness(dependency) } }
-    observer.begin(self)
+    let isReading = overrides(key)
+    let value: Any? = lock.withLock {
+      let before = raise(StateWord.observed)
+      if !before.has(StateWord.observed) { extras.observers.begin(before) }
+      extras.observers.add(observer, for: key)
+      return isReading || !observer.wantsValue ? nil : valueAtRegistration(key)
+    }
+    if key == .isReady { beginToWatchReadiness() }
+    observer.begin(self, value)
     return OperationObservation { [weak self] in
       observer.deactivate()
       guard let self else { return }
@@ -82,26 +88,141 @@ extension Operation {
 }
 
 extension Operation {
-  /// Reports a change that the base class made, unless the subclass posts that property itself.
-  final func notify(_ key: ObservableKey) {
-    let observers = lock.withLock {
-      guard let list = extrasIfAny?.pointee.observers, !list.isOwnPost(key) else { return [Observer]() }
-      return list.forKey(key)
+  /// Reports a change of a property of the state that the base class has made, unless observers know of the change.
+  /// Another thread may have reported the change, when it had to report a later one. The value of a property that a class
+  /// computes is read when an observer is told.
+  final func notify(_ key: ObservableKey, _ value: Bool) {
+    let reads = overrides(key)
+    report { list in
+      list.change(key, to: value) ? list.enqueue(key) { reads ? nil : ObservedValue(value: value) } : []
     }
-    for observer in observers { observer.notify(self) }
   }
 
-  /// Until a queue lists the operation, no edge tells the operation that a dependency has finished. For an operation
-  /// whose readiness is observed, an observation of the dependency does so.
+  /// Puts changes into observers' inboxes under the lock, and calls the observers without it.
+  /// - Parameter body: called under the lock, with the observers of this operation.
+  final func report(_ body: (inout ObserverList) -> [Observer]) {
+    deliver(lock.withLock { extrasIfAny == nil ? [] : body(&extras.observers) })
+  }
+
+  final func deliver(_ observers: [Observer]) { for observer in observers { observer.deliver(self) } }
+
+  /// Reports the finish, and the start before it, if the thread that started the operation has not come to that yet.
+  /// - Parameter old: the state before the finish.
+  final func reportFinish(_ old: StateWord) {
+    let (readsExecuting, readsFinished) = (overridesIsExecuting, overridesIsFinished)
+    report { list in
+      var observers: [Observer] = []
+      func change(_ key: ObservableKey, to value: Bool) {
+        let reads = key == .isExecuting ? readsExecuting : readsFinished
+        guard list.change(key, to: value) else { return }
+        observers += list.enqueue(key) { reads ? nil : ObservedValue(value: value) }
+      }
+      if old.isExecuting, !old.has(StateWord.postsExecuting), !readsExecuting { change(.isExecuting, to: true) }
+      if old.isExecuting, !old.has(StateWord.postsExecuting) { change(.isExecuting, to: false) }
+      if !old.has(StateWord.postsFinished) { change(.isFinished, to: true) }
+      return observers
+    }
+  }
+
+  /// Whether a class computes the property itself, so that only reading the property tells its value.
+  fileprivate final func overrides(_ key: ObservableKey) -> Bool {
+    switch key {
+    case .isCancelled: !isPlain && OverridableMember.isCancelled.isOverridden(by: self)
+    case .isExecuting: overridesIsExecuting
+    case .isFinished: overridesIsFinished
+    case .isReady: overridesIsReady
+    case .isAsynchronous, .isConcurrent, .dependencies, .queuePriority, .completionBlock: true
+    }
+  }
+
+  /// Under `lock`: the value that an observer knows from now on; nil for a property that is read.
+  fileprivate final func valueAtRegistration(_ key: ObservableKey) -> Any? {
+    extras.observers.state[key].map { ObservedValue(value: $0) }
+  }
+
+  // MARK: - Readiness in no queue
+
+  /// Until a queue lists the operation, no edge tells the operation that a dependency has finished. Where somebody
+  /// wants to know (an observer of the readiness, or a class that overrides `isReady`), an observation of each
+  /// dependency does so.
+  fileprivate final func beginToWatchReadiness() {
+    for dependency in dependencies { watchForReadiness(dependency) }
+    // What is true now is no change. A change that comes meanwhile has been noted before this.
+    let now = stateNow
+    lock.withLock {
+      let place = extrasPlace
+      guard place.pointee.observers.state[.isReady] == nil else { return }
+      let isInQueue = now.has(StateWord.listed) || now.has(StateWord.cancelled)
+      _ = place.pointee.observers.change(.isReady, to: isInQueue ? now.isReady : place.pointee.readinessWatches.isEmpty)
+    }
+  }
+
+  /// Whether finishes of dependencies have to be watched while no queue lists the operation.
+  @inline(__always)
+  final var mayWatchReadiness: Bool {
+    let now = stateNow
+    if now.has(StateWord.listed) { return false }
+    return now.has(StateWord.observed) && isReadinessObserved || !now.has(StateWord.enqueued) && overridesIsReady
+  }
+
+  /// - Parameter dependency: is among the operation's dependencies.
   final func watchForReadiness(_ dependency: Operation) {
     guard !stateNow.has(StateWord.listed), !dependency.isFinished else { return }
-    let watch = dependency.observe(\.isFinished) { [weak self] _, _ in
-      guard let self, !self.stateNow.has(StateWord.listed), self.isReady else { return }
-      self.notify(.isReady)
+    let word = dependency.word
+    let isNew = lock.withLock {
+      guard extras.readinessWatches[word] == nil else { return false }
+      extras.readinessWatches[word] = .some(nil)
+      return true
     }
-    lock.withLock { extras.readinessWatches.append(watch) }
+    guard isNew else { return }
+    let watch = dependency.observe(\.isFinished) { [weak self] dependency, _ in
+      if dependency.isFinished { self?.endWatch(of: dependency) }
+    }
+    let isKept = lock.withLock {
+      guard extras.readinessWatches[word] != nil else { return false }
+      extras.readinessWatches[word] = watch
+      return true
+    }
     // The dependency may have finished before it was watched.
-    if dependency.isFinished, !stateNow.has(StateWord.listed), isReady { notify(.isReady) }
+    if isKept, dependency.isFinished { endWatch(of: dependency) }
+  }
+
+  /// A watched dependency has finished, or is none any more. The last one makes the operation ready.
+  final func endWatch(of dependency: Operation) {
+    var watch: OperationObservation??
+    let isLast = lock.withLock {
+      guard extrasIfAny != nil else { return false }
+      watch = extras.readinessWatches.removeValue(forKey: dependency.word)
+      return watch != nil && extras.readinessWatches.isEmpty
+    }
+    withExtendedLifetime(watch) {}
+    guard isLast, !stateNow.has(StateWord.listed) else { return }
+    if isReadinessObserved { reportReadinessInNoQueue() }
+    askInNoQueue()
+  }
+
+  /// Reports what the readiness is, if that has changed.
+  final func reportReadinessInNoQueue() {
+    let reads = overridesIsReady
+    // A class's own condition is not told before it holds.
+    if reads, lock.withLock({ extras.readinessWatches.isEmpty }), !isReady { return }
+    let observers: [Observer] = lock.withLock {
+      let place = extrasPlace
+      let ready = stateNow.has(StateWord.cancelled) || place.pointee.readinessWatches.isEmpty
+      guard place.pointee.observers.change(.isReady, to: ready) else { return [] }
+      return place.pointee.observers.enqueue(.isReady) { reads ? nil : ObservedValue(value: ready) }
+    }
+    deliver(observers)
+  }
+
+  /// Foundation reads the property of an operation that no queue has when its last dependency has finished, and when
+  /// the property is posted. There are classes that begin work of their own in that read. The examiner reads, because
+  /// the caller may hold locks of a user's.
+  final func askInNoQueue() {
+    guard overridesIsReady, stateNow.bits & (StateWord.enqueued | StateWord.started | StateWord.finished) == 0 else {
+      return
+    }
+    Examiner.submit { _ = self.readIsReady() }
   }
 
   final var isReadinessObserved: Bool {

@@ -22,7 +22,9 @@ public protocol OperationQueueObserving: AnyObject {}
 extension OperationQueue: OperationQueueObserving {}
 
 extension OperationQueueObserving where Self: OperationQueue {
-  /// Calls `changeHandler` when the property changes, on the thread that changes the property, outside of all locks.
+  /// Calls `changeHandler` once for each change of the property, in the order of the changes, with the value that the
+  /// change made. The thread that changes the property calls the handler, outside of all locks. If another thread is
+  /// telling the handler of an earlier change, that thread tells this change too.
   ///
   /// Observable are `operations`, `operationCount`, `maxConcurrentOperationCount`, `isSuspended` and `name`; another
   /// key path traps. With `.new` or `.old`, each change of `operations` costs a snapshot.
@@ -33,9 +35,7 @@ extension OperationQueueObserving where Self: OperationQueue {
   ) -> OperationObservation {
     guard let key = ObservableQueueKey(keyPath) else { misuse(self, "\(keyPath) cannot be observed") }
     let observer = Observer(of: self, options: options, read: { $0[keyPath: keyPath] }, handler: changeHandler)
-    lock.withLock { extras.observers.add(observer, for: key) }
-    becomeObserved()
-    observer.begin(self)
+    observer.begin(self, register(observer, for: key))
     return OperationObservation { [weak self] in
       observer.deactivate()
       guard let self else { return }
@@ -44,16 +44,84 @@ extension OperationQueueObserving where Self: OperationQueue {
   }
 }
 
+// A change of an observed queue and its report are one step, under `changes`: so each change is told once, with the
+// value that it made, in the order of the changes. Nothing of this is done for a queue that nobody observes.
+//
+// Order of locks: the controller's, then `changes`, then the queue's own and the registry's.
 extension OperationQueue {
-  final func notify(_ key: ObservableQueueKey) {
-    guard isObserved else { return }
-    let observers = lock.withLock { extras.observers.forKey(key) }
-    for observer in observers { observer.notify(self) }
+  /// - Returns: the value that the observer knows from now on; nil: the property is read.
+  fileprivate final func register(_ observer: Observer, for key: ObservableQueueKey) -> Any? {
+    // A subclass may compute the properties: only reading them tells the value.
+    let isReading = type(of: self) != OperationQueue.self || !observer.wantsValue
+    return changes.withLock {
+      lock.withLock { extras.observers.add(observer, for: key) }
+      // Whoever changes the list later sees this, or is seen here.
+      if !isObserved {
+        becomeObserved()
+        notedCount = registry.pendingCount
+      }
+      return isReading ? nil : value(of: key)
+    }
   }
 
-  /// An operation was added, or left.
-  final func notifyListChanged() {
-    notify(.operations)
-    notify(.operationCount)
+  /// Called under `changes`.
+  private final func value(of key: ObservableQueueKey) -> Any {
+    switch key {
+    case .operations: ObservedValue(value: snapshot())
+    case .operationCount: ObservedValue(value: notedCount)
+    case .maxConcurrentOperationCount: ObservedValue(value: maximumNow)
+    case .isSuspended: ObservedValue(value: isSuspendedNow)
+    case .name: ObservedValue(value: lock.withLock { extras.name })
+    }
+  }
+
+  /// Called under `changes`, after a change.
+  final func note(_ key: ObservableQueueKey) {
+    let reads = type(of: self) != OperationQueue.self
+    let observers = lock.withLock { extras.observers }
+    _ = observers.enqueue(key) { reads ? nil : value(of: key) }
+  }
+
+  /// Makes a change of the list of operations.
+  /// - Parameter body: takes numbers and fills slots, or empties slots. Runs no code of a user's.
+  /// - Returns: what `body` returned, and whether the change was noted for observers: `tellOfList` follows.
+  @inline(__always)
+  final func changeList<Result>(_ body: () -> Result) -> (result: Result, isNoted: Bool) {
+    if _slowPath(isObserved) { return (changes.withLock { noting(body) }, true) }
+    return (body(), false)
+  }
+
+  /// Called under `changes`.
+  private final func noting<Result>(_ body: () -> Result) -> Result {
+    let result = body()
+    noteList()
+    return result
+  }
+
+  /// Called under `changes`.
+  private final func noteList() {
+    notedCount = registry.pendingCount
+    note(.operations)
+    note(.operationCount)
+  }
+
+  /// Tells observers of the list, without a lock. An observer may have come while the list was changed: the change is
+  /// noted now, unless somebody has noted it with a change of its own.
+  @inline(__always)
+  final func tellOfList(isNoted: Bool) {
+    if _slowPath(isObservedForSure) { tell(isNoted: isNoted) }
+  }
+
+  @inline(never)
+  private final func tell(isNoted: Bool) {
+    if !isNoted { changes.withLock { if registry.pendingCount != notedCount { noteList() } } }
+    deliver(.operations)
+    deliver(.operationCount)
+  }
+
+  /// Calls the observers for what has been noted, without a lock.
+  final func deliver(_ key: ObservableQueueKey) {
+    guard isObserved else { return }
+    for observer in lock.withLock({ extras.observers.forKey(key) }) { observer.deliver(self) }
   }
 }

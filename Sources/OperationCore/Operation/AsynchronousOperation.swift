@@ -19,6 +19,36 @@ import Synchronization
 /// The operation keeps its place in a queue with a limit until it finishes. A cancelled operation that has not
 /// started is finished without `main()`. A running operation must still call `finish()`, early if it looks at
 /// `isCancelled`.
+///
+/// A subclass that can stop its work overrides `cancel()`: it calls `super`, and then stops the work. The end of the
+/// work calls `finish()`, so there is one place that does. `cancel()` may be called at any time, several times, and
+/// before the work has begun:
+/// ```swift
+/// import Operations
+///
+/// final class Fetch: AsynchronousOperation, @unchecked Sendable {
+///   // Sendable: the task cancels itself in a safe way, and is set before `begun` is read.
+///   private let work = Work()
+///
+///   override func main() { work.begin { self.finish() } }
+///
+///   override func cancel() {
+///     super.cancel()
+///     work.stop()
+///   }
+/// }
+///
+/// /// Calls what `begin` got once: when the work is done, or was stopped.
+/// final class Work: Sendable {
+///   func begin(_ end: @escaping @Sendable () -> Void) { end() }
+///   func stop() {}
+/// }
+///
+/// let fetch = Fetch()
+/// fetch.cancel()
+/// OperationQueue().addOperations([fetch], waitUntilFinished: true)
+/// print(fetch.isCancelled)
+/// ```
 open class AsynchronousOperation: Operation, @unchecked Sendable {
   // Sendable: `body` is written in `init`, and read and cleared by the one thread that starts the operation. `began` is
   // an atomic.
@@ -55,11 +85,16 @@ open class AsynchronousOperation: Operation, @unchecked Sendable {
 
   /// Ends the operation: waiters and dependents go on, and the completion block is handed to the backend. Call
   /// `finish()` exactly once, from any thread, once `main()` has begun; a second call traps.
+  ///
+  /// An operation that was cancelled before its start never runs `main()`. The library finishes that operation, and a
+  /// call of `finish()` does nothing then, before the end and after it.
   public final func finish() {
     let now = stateNow
     if !now.has(StateWord.started), !now.has(StateWord.finished) {
+      // Whoever starts the cancelled operation skips and finishes it.
+      if now.has(StateWord.cancelled) { return }
       if !now.has(StateWord.enqueued) { misuse(self, "finish() was called before start()") }
-      warnFinishedBeforeStart()
+      warnFinishedBeforeStart(now)
     }
     finishNow(onlyOnce: true)
   }

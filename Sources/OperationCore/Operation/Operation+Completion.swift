@@ -18,11 +18,14 @@ extension Operation {
       // The finish is a change of the same word. If the finish has not come, it will look for the block; if the finish has
       // come, nobody will.
       if raise(StateWord.hasEpilogue).has(StateWord.finished) { swap(&extrasPlace.pointee.completionBlock, &block) }
+      let observers =
+        stateNow.has(StateWord.observed)
+        ? extrasPlace.pointee.observers.enqueue(.completionBlock) { ObservedValue(value: newValue) } : []
       lock.unlock()
       // The replaced block is released outside of the lock, because the release may run code that asks this operation
       // something.
       block = nil
-      if stateNow.has(StateWord.observed) { notify(.completionBlock) }
+      deliver(observers)
     }
   }
 

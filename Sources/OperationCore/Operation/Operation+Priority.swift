@@ -31,9 +31,21 @@ extension Operation {
   }
 
   private final func changeLevel(_ key: ObservableKey?, _ change: (LevelWord) -> LevelWord) {
-    let old = updateLevel(change)
-    if old.level != level { move() }
-    if let key, stateNow.has(StateWord.observed) { notify(key) }
+    var old: LevelWord?
+    var observers: [Observer] = []
+    if let key, stateNow.has(StateWord.observed) {
+      // The change and its report are one step, so that of two changes at once the last one is told last.
+      lock.withLock {
+        old = updateLevel(change)
+        if extrasIfAny != nil {
+          observers = extras.observers.enqueue(key) { ObservedValue(value: explicitPriority) }
+        }
+      }
+    } else {
+      old = updateLevel(change)
+    }
+    if old?.level != level { move() }
+    deliver(observers)
   }
 
   /// Puts a new entry at the tail of the new level. The entry that stands at the old level is void.

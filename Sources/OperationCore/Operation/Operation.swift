@@ -103,7 +103,8 @@ open class Operation: JobObject, @unchecked Sendable {
   /// Runs the operation on the calling thread: `main()`, then finished. A cancelled operation skips `main()`.
   ///
   /// Returns silently when the operation has finished. Traps when the operation is executing, when a queue owns it,
-  /// or when it is not ready. Never call `super.start()` in an override that manages its own state.
+  /// or when it is not ready. Where the class overrides `isFinished`, that property says after `main()` whether the
+  /// operation has finished. If not, the operation goes on, until the class posts `isFinished`.
   open func start() { startHere() }
 
   /// The work; the default does nothing.
@@ -115,6 +116,9 @@ open class Operation: JobObject, @unchecked Sendable {
   /// In a queue, an operation that waits for dependencies waits no longer and is finished without `main()`. A running
   /// operation is expected to look at `isCancelled`. `cancel()` never runs the operation's code on the calling
   /// thread.
+  ///
+  /// An override calls `super.cancel()`, and then stops the work. `cancel()` may be called several times, and before the
+  /// start.
   open func cancel() { markCancelled() }
 
   /// Whether the operation was cancelled before it finished.
@@ -124,7 +128,10 @@ open class Operation: JobObject, @unchecked Sendable {
   open var isExecuting: Bool { stateNow.isExecuting }
 
   /// Whether the operation ran to its end, or was cancelled and finished without running.
-  open var isFinished: Bool { stateNow.has(StateWord.finished) }
+  open var isFinished: Bool {
+    let now = stateNow
+    return now.has(StateWord.finished) || now.has(StateWord.started) && isAskedAfterMain(now)
+  }
 
   /// Whether all of the operation's dependencies have finished, or the operation was cancelled. A cancelled
   /// dependency counts only once it has finished.
@@ -173,9 +180,10 @@ open class Operation: JobObject, @unchecked Sendable {
 
   /// Blocks the calling thread until the operation has finished; does not wait for the completion block.
   ///
-  /// Inside an operation the wait never takes a worker out of service. Where possible, the calling thread runs the
-  /// target, or what the target waits for; otherwise another thread takes the calling thread's place. Traps when an
-  /// operation calls the method on itself.
+  /// Inside an operation the wait never takes a worker out of service: another thread takes the calling thread's place.
+  /// Where no other thread would, the calling thread runs the target, or what the target waits for. That is so at the
+  /// limit of threads, when the system refuses a thread, and on a dispatch queue of yours. Traps when an operation calls
+  /// the method on itself.
   @available(*, noasync, message: "blocks the thread; use completionBlock to resume a continuation")
   open func waitUntilFinished() { waitHere() }
 

@@ -11,8 +11,9 @@ struct OperationExtras {
   /// The message about an operation that posts while it is asked has been printed.
   var saidPostsWhileAsked = false
   var observers = ObserverList()
-  /// Observations of dependencies, while the readiness of an operation in no queue is observed.
-  var readinessWatches: [OperationObservation] = []
+  /// The unfinished dependencies of an operation in no queue by their words, each with its observation, while the
+  /// finishes are watched. Nil: the observation is being made.
+  var readinessWatches: [UInt: OperationObservation?] = [:]
 }
 
 /// Low bits of `Operation.extrasWord`, beside the address. Each is set under `lock` and never taken back: a start that

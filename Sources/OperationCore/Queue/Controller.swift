@@ -69,20 +69,23 @@ struct Controller: ~Copyable, @unchecked Sendable {
   }
 
   /// Lists a barrier: after everything added before the barrier, before everything added later.
-  borrowing func addBarrier(_ barrier: Operation, to queue: OperationQueue) {
+  /// - Returns: whether the change of the list was noted for observers.
+  borrowing func addBarrier(_ barrier: Operation, to queue: OperationQueue) -> Bool {
     var visited: [Operation] = []
     lock.lock()
     if !engaged.pointee { engage(queue, visited: &visited) }
-    let sequence = queue.registry.takeNumbers(1).first
-    admission.pointee.addBarrier(sequence: sequence)
+    let isNoted = queue.changeList {
+      let sequence = queue.registry.takeNumbers(1).first
+      admission.pointee.addBarrier(sequence: sequence)
+      _ = Unmanaged.passRetained(queue)
+      barrier.list(in: queue, ticket: queue.registry.ticket(sequence: sequence, isControlled: true))
+    }.isNoted
     lock.unlock()
-    _ = Unmanaged.passRetained(queue)
-    barrier.list(
-      in: queue, ticket: queue.registry.ticket(sequence: sequence, isControlled: true))
     var handover = Handover(asks: .here)
     _ = barrier.becomeStartable(into: &handover, flag: StateWord.tracked)
     handover.submit()
     withExtendedLifetime(visited) {}
+    return isNoted
   }
 
   /// Under `lock`, while nothing needs the controller. Operations that are ready go to the backend, as they would have

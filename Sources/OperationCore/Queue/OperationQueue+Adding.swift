@@ -4,16 +4,19 @@ import Primitives
 extension OperationQueue {
   final func add(_ operation: Operation) {
     operation.claimForQueue()
-    let (sequence, isControlled) = registry.takeNumbers(1)
-    let ticket = registry.ticket(sequence: sequence, isControlled: isControlled)
-    OwedReferences.take(1, of: Unmanaged.passUnretained(self).toOpaque())
-    operation.list(in: self, ticket: ticket)
+    let (ticket, isNoted) = changeList {
+      let (sequence, isControlled) = registry.takeNumbers(1)
+      let ticket = registry.ticket(sequence: sequence, isControlled: isControlled)
+      OwedReferences.take(1, of: Unmanaged.passUnretained(self).toOpaque())
+      operation.list(in: self, ticket: ticket)
+      return ticket
+    }
     // The class's isReady is asked on the adding thread. That thread may hold locks only if isReady does not want
     // them.
     var handover = Handover(asks: .here, keptQueue: self)
     _ = operation.becomeStartable(into: &handover, flag: ticket.flag)
     handover.submit()
-    if isObserved { notifyListChanged() }
+    tellOfList(isNoted: isNoted)
   }
 
   final func add(_ block: consuming @escaping @Sendable () -> Void) {
@@ -24,13 +27,16 @@ extension OperationQueue {
     }
     // The operation's one reference is the queue's from the start.
     let object = BlockOperation.scheduled(at: qualityOfServiceNow.priority.level, block: consume block)
-    let (sequence, isControlled) = registry.takeNumbers(1)
-    let ticket = registry.ticket(sequence: sequence, isControlled: isControlled)
-    OwedReferences.take(1, of: Unmanaged.passUnretained(self).toOpaque())
-    object._withUnsafeGuaranteedRef { operation in
-      operation.adopt(self, ticket: ticket)
-      registry.fill(ticket, with: operation)
-      if _slowPath(cplatform_is_tracing()) { TraceProbe.added(operation, to: self, isReady: true) }
+    let (isControlled, isNoted) = changeList {
+      let (sequence, isControlled) = registry.takeNumbers(1)
+      let ticket = registry.ticket(sequence: sequence, isControlled: isControlled)
+      OwedReferences.take(1, of: Unmanaged.passUnretained(self).toOpaque())
+      object._withUnsafeGuaranteedRef { operation in
+        operation.adopt(self, ticket: ticket)
+        registry.fill(ticket, with: operation)
+        if _slowPath(cplatform_is_tracing()) { TraceProbe.added(operation, to: self, isReady: true) }
+      }
+      return isControlled
     }
     let word = UInt(bitPattern: object.toOpaque())
     if isControlled {
@@ -41,7 +47,7 @@ extension OperationQueue {
     } else {
       withBackend { $0.submit(Job(word: word)) }
     }
-    if isObserved { notifyListChanged() }
+    tellOfList(isNoted: isNoted)
   }
 
   final func add(_ operations: [Operation]) {
@@ -50,18 +56,20 @@ extension OperationQueue {
     operations.withUnsafeBufferPointer { all in
       all.withMemoryRebound(to: UInt.self) { addAll($0) }
     }
-    if isObserved { notifyListChanged() }
   }
 
   /// Adds all of them in one batch, in their order. Operations whose readiness is observed come last, because
   /// observers may run for long.
   private final func addAll(_ words: UnsafeBufferPointer<UInt>) {
     for word in words { Operation.unmanaged(word)._withUnsafeGuaranteedRef { $0.claimForQueue() } }
-    let (first, isControlled) = registry.takeNumbers(words.count)
-    OwedReferences.take(UInt32(words.count), of: Unmanaged.passUnretained(self).toOpaque())
-    for (offset, word) in words.enumerated() {
-      let ticket = registry.ticket(sequence: first + offset, isControlled: isControlled)
-      Operation.unmanaged(word)._withUnsafeGuaranteedRef { $0.list(in: self, ticket: ticket) }
+    let (isControlled, isNoted) = changeList {
+      let (first, isControlled) = registry.takeNumbers(words.count)
+      OwedReferences.take(UInt32(words.count), of: Unmanaged.passUnretained(self).toOpaque())
+      for (offset, word) in words.enumerated() {
+        let ticket = registry.ticket(sequence: first + offset, isControlled: isControlled)
+        Operation.unmanaged(word)._withUnsafeGuaranteedRef { $0.list(in: self, ticket: ticket) }
+      }
+      return isControlled
     }
     let flag = isControlled ? StateWord.tracked : 0
     var handover = Handover(asks: .here, mayNotify: false, keptQueue: self)
@@ -76,11 +84,11 @@ extension OperationQueue {
       Operation.unmanaged(word)._withUnsafeGuaranteedRef { _ = $0.release(edge: nil, into: &handover) }
     }
     handover.submit()
+    tellOfList(isNoted: isNoted)
   }
 
   final func addBarrier(_ operation: Operation) {
     operation.claimForQueue()
-    controller.addBarrier(operation, to: self)
-    if isObserved { notifyListChanged() }
+    tellOfList(isNoted: controller.addBarrier(operation, to: self))
   }
 }

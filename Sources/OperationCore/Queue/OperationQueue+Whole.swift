@@ -13,39 +13,22 @@ extension OperationQueue {
     // First the list is taken, because the list holds the operations. A worker that claims an operation after the
     // instant skips the operation. An operation that is not held here could be gone before its cancel() was called.
     let bound = registry.addedCount
-    // The list owns a reference to each. Reading a reference out of an array would count it.
-    var concerned: [Unmanaged<Operation>] = []
-    concerned.reserveCapacity(registry.pendingCount)
-    registry.visitPending(below: bound, waitForStores: true) { concerned.append(.passRetained($0)) }
-    // This is the instant. Each operation then gets the flag, so that none starts after this call has returned. The
-    // overridable cancel() is called last, because cancel() releases what waits for dependencies.
+    let round = CancelRound(capacity: registry.pendingCount)
+    registry.visitPending(below: bound, waitForStores: true) { round.add($0) }
+    round.hold()
+    // This is the instant. Each operation then gets the flag, so that none starts after this call has returned. What
+    // waits for dependencies is released last.
     registry.cancelAll(below: bound)
-    for owned in concerned { owned._withUnsafeGuaranteedRef { $0.flagCancelled() } }
-    var handover = Handover()
-    for (place, owned) in concerned.enumerated() {
-      owned._withUnsafeGuaranteedRef { operation in
-        if operation.isPlain {
-          operation.markCancelled(into: &handover)
-        } else {
-          handover.flush(frame: nil)
-          operation.cancel()
-        }
-      }
-      owned.release()
-      // The handover is flushed so that the workers begin while this thread goes on.
-      if place % Self.cancelledTogether == Self.cancelledTogether - 1 { handover.flush(frame: nil) }
-    }
-    handover.submit()
+    round.flag()
+    round.cancel()
   }
-
-  /// How many operations `cancelAll` hands over at once.
-  private static var cancelledTogether: Int { 64 }
 
   final func waitForAll() {
     if LaunchFrame.isRunning(operationOf: self) {
       misuse(self, "waitUntilAllOperationsAreFinished() in an operation of the same queue would wait for itself")
     }
     Handover.carryOutPending()
+    CancelRound.carryOutPending()
     if LaunchFrame.current != nil { helpWithAll() } else { sleepThroughAll() }
   }
 

@@ -34,6 +34,10 @@ open class OperationQueue: @unchecked Sendable {
   private let suspended = Atomic<Bool>(false)
   private let qualityOfServiceIndex = Atomic<UInt32>(QualityOfService.default.index)
   private let observed = Atomic<Bool>(false)
+  /// Held while something that is observed changes, and is noted for observers.
+  final let changes = FutexLock()
+  /// What observers have been told about the number of operations; under `changes`.
+  final var notedCount = 0
   /// Under `lock`.
   var extras = QueueExtras()
 
@@ -97,6 +101,9 @@ open class OperationQueue: @unchecked Sendable {
   /// not even when another one of them was cancelled and finished. Started means that `isExecuting` is true when the
   /// call returns. The body of a started operation may begin a moment later; a body that looks at `isCancelled` then
   /// finds it true. Later operations are untouched. O(pending).
+  ///
+  /// An operation whose class overrides `cancel()` waits until that method has called `super` or has returned. The
+  /// operation runs when its `cancel()` did not call `super`.
   open func cancelAllOperations() { cancelAll() }
 
   /// Blocks until nothing is left, including what is added meanwhile, and barriers. Traps inside an operation of this
@@ -126,8 +133,11 @@ open class OperationQueue: @unchecked Sendable {
   open var name: String? {
     get { lock.withLock { extras.name } }
     set {
-      lock.withLock { extras.name = newValue }
-      notify(.name)
+      changes.withLock {
+        lock.withLock { extras.name = newValue }
+        if isObserved { note(.name) }
+      }
+      deliver(.name)
     }
   }
 
@@ -188,7 +198,10 @@ extension OperationQueue {
   }
 
   final var isObserved: Bool { observed.load(ordering: .relaxed) }
-  final func becomeObserved() { observed.store(true, ordering: .relaxed) }
+  /// For a thread that has just changed the list: an observer that does not know of the change is seen here. Both
+  /// sides are sequentially consistent.
+  final var isObservedForSure: Bool { observed.load(ordering: .sequentiallyConsistent) }
+  final func becomeObserved() { observed.store(true, ordering: .sequentiallyConsistent) }
 
   static func unmanaged(_ word: UInt) -> Unmanaged<OperationQueue> {
     Unmanaged.fromOpaque(UnsafeRawPointer(bitPattern: word).unsafelyUnwrapped)
@@ -233,19 +246,25 @@ extension OperationQueue {
     controller.change(self) { admission in
       // Exchanged together with the controller's own setting, under the controller's lock: of two setters at once,
       // the last one holds for both.
-      old = limit.exchange(count, ordering: .relaxed)
+      changes.withLock {
+        old = limit.exchange(count, ordering: .relaxed)
+        if isObserved, old != count { note(.maxConcurrentOperationCount) }
+      }
       admission.limit = count < 0 ? .max : count
     }
-    if old != count { notify(.maxConcurrentOperationCount) }
+    deliver(.maxConcurrentOperationCount)
   }
 
   private final func setSuspended(_ value: Bool) {
     var old = false
     controller.change(self) { admission in
-      old = suspended.exchange(value, ordering: .relaxed)
+      changes.withLock {
+        old = suspended.exchange(value, ordering: .relaxed)
+        if isObserved, old != value { note(.isSuspended) }
+      }
       admission.isSuspended = value
     }
-    if old != value { notify(.isSuspended) }
+    deliver(.isSuspended)
   }
 }
 
