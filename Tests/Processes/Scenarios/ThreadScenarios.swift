@@ -18,7 +18,10 @@ enum ThreadScenarios {
       all["thread-limit-\(backend)"] = { threadLimit(backend.name) }
       all["help-at-the-limit-\(backend)"] = { helpAtTheLimit(backend.name) }
     }
-    for backend in [TestBackend.stealing, .threadPool] { all["fork-mask-\(backend)"] = { forkMask(backend) } }
+    for backend in [TestBackend.stealing, .threadPool] {
+      all["fork-mask-\(backend)"] = { forkMask(backend) }
+      all["refused-threads-nested-\(backend)"] = { nestedWaitsWithoutThreads(backend) }
+    }
     all["dump"] = { dump() }
     all["reuse"] = { reuse() }
     all["shutdown-in-a-job-stealing"] = { shutDownInAJob(StealingBackend(workers: 1)) { $0.shutdown() } }
@@ -114,6 +117,28 @@ enum ThreadScenarios {
       if waits { queue.waitUntilAllOperationsAreFinished() }
       try done.wait("the operation, once there is a thread")
       print("ran")
+    }
+  }
+
+  /// No further thread for good: waits inside of waits, deeper than there are threads.
+  private static func nestedWaitsWithoutThreads(_ backend: TestBackend) {
+    onQueue(backend) { queue in
+      let ended = Counter()
+      @Sendable func descend(_ depth: Int) {
+        if depth > 0 {
+          let next = BlockOperation { descend(depth - 1) }
+          queue.addOperation(next)
+          next.waitUntilFinished()
+        }
+        ended.increment()
+      }
+      queue.addOperation {
+        limitAddressSpace(to: addressSpace() + 4 << 20)
+        descend(20)
+        limitAddressSpace(to: nil)
+      }
+      queue.waitUntilAllOperationsAreFinished()
+      print("ended \(ended.value)")
     }
   }
 

@@ -14,7 +14,9 @@ struct ThreadTests {
 
   static let scenarios =
     ["dump", "reuse"] + kinds.flatMap { kind in backends.map { "\(kind)-\($0)" } }
-    + pools.flatMap { ["fork-mask-\($0)", "shutdown-in-a-job-\($0)", "shutdown-of-the-shared-\($0)"] }
+    + pools.flatMap { pool in
+      ["refused-threads-nested", "fork-mask", "shutdown-in-a-job", "shutdown-of-the-shared"].map { "\($0)-\(pool)" }
+    }
 
   private func run(_ name: String) throws -> (lines: [String], run: Scenario) {
     let run = try Scenario(name)
@@ -58,6 +60,12 @@ struct ThreadTests {
     // Dispatch is asked first, and has its own way of trying again, without a word.
     let said = lines.count { $0.contains("Operations: ") && $0.contains("refuses a thread") }
     #expect(backend == "dispatch" ? said <= 1 : said == 1)
+  }
+
+  @Test("row 28.2: threads are refused for good: waits inside of waits go on", arguments: pools)
+  func nestedWaitsWithoutThreads(backend: String) throws {
+    let (lines, run) = try run("refused-threads-nested-\(backend)")
+    #expect(run.exitCode == 0 && lines.contains("ended 21"), "signal \(run.signal ?? 0): \(run.output)")
   }
 
   @Test("row 44: the limit of threads: one line, and everything runs in the end", arguments: backends)
