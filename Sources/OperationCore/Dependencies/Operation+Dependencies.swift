@@ -39,7 +39,6 @@ extension Operation {
     // held.
     let finished = dependency.mayOnlySayFinished && dependency.isFinished
     var result: PushResult?
-    var observers: [Observer] = []
     let changed = lock.withLock {
       guard !contains(dependency) else { return false }
       let now = stateNow
@@ -60,23 +59,29 @@ extension Operation {
       } else {
         append(dependency, flags: 0)
       }
-      if _slowPath(stateNow.has(StateWord.observed)) { observers = enqueueDependencies() }
+      if _slowPath(stateNow.has(StateWord.observed)) { enqueueDependencies() }
       return true
     }
     guard changed else { return }
     if result == .finished { releaseOwnCount() }
-    if _slowPath(!isPlain || stateNow.has(StateWord.observed)) { tellOfInsertion(of: dependency, observers) }
+    if _slowPath(!isPlain || stateNow.has(StateWord.observed)) { tellOfInsertion(of: dependency) }
   }
 
   /// Called under `lock`: the list of dependencies has changed.
-  private final func enqueueDependencies() -> [Observer] {
-    guard extrasIfAny != nil else { return [] }
-    return extras.observers.enqueue(.dependencies) { ObservedValue(value: listedDependencies()) }
+  @inline(never)
+  private final func enqueueDependencies() {
+    guard extrasIfAny != nil else { return }
+    _ = extras.observers.enqueue(.dependencies) { ObservedValue(value: listedDependencies()) }
   }
 
   @inline(never)
-  private final func tellOfInsertion(of dependency: Operation, _ observers: [Observer]) {
-    deliver(observers)
+  private final func deliverDependencies() {
+    deliver(lock.withLock { extrasIfAny?.pointee.observers.forKey(.dependencies) ?? [] })
+  }
+
+  @inline(never)
+  private final func tellOfInsertion(of dependency: Operation) {
+    if stateNow.has(StateWord.observed) { deliverDependencies() }
     if mayWatchReadiness {
       watchForReadiness(dependency)
       if isReadinessObserved { reportReadinessInNoQueue() }
@@ -87,18 +92,17 @@ extension Operation {
 
   final func deleteDependency(_ dependency: Operation) {
     var removed = false
-    var observers: [Observer] = []
     let counted = lock.withLock {
       guard contains(dependency) else { return false }
       removed = true
       if cplatform_is_tracing() { TraceProbe.dependencyRemoved(from: self, dependency) }
       let isCounted = takeFromList(dependency)
-      if _slowPath(stateNow.has(StateWord.observed)) { observers = enqueueDependencies() }
+      if _slowPath(stateNow.has(StateWord.observed)) { enqueueDependencies() }
       return isCounted
     }
     if counted { releaseOwnCount() }
     guard removed, _slowPath(!isPlain || stateNow.has(StateWord.observed)) else { return }
-    deliver(observers)
+    if stateNow.has(StateWord.observed) { deliverDependencies() }
     if mayWatchReadiness { endWatch(of: dependency) }
   }
 

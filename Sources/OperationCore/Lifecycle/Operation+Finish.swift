@@ -98,7 +98,9 @@ extension Operation {
       place = queue.controller.didFinish(
         self, of: queue, frame: frame, holdsPlace: old.has(StateWord.hasDependents))
     }
-    let isNoted = queue.changeList { queue.registry.remove(self) }.isNoted
+    let isNoted = queue.beginChange()
+    queue.registry.remove(self)
+    queue.endChange(isNoted: isNoted)
     serve(old, frame: frame, asks: asks, place: place)
     queue.tellOfList(isNoted: isNoted)
   }

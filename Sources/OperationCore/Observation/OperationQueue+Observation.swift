@@ -82,20 +82,26 @@ extension OperationQueue {
     _ = observers.enqueue(key) { reads ? nil : value(of: key) }
   }
 
-  /// Makes a change of the list of operations.
-  /// - Parameter body: takes numbers and fills slots, or empties slots. Runs no code of a user's.
-  /// - Returns: what `body` returned, and whether the change was noted for observers: `tellOfList` follows.
+  /// Called before a change of the list of operations: numbers are taken and slots filled, or slots emptied. No code of a
+  /// user's runs until `endChange`.
+  /// - Returns: whether the queue is observed: the change is made under `changes`, and noted.
   @inline(__always)
-  final func changeList<Result>(_ body: () -> Result) -> (result: Result, isNoted: Bool) {
-    if _slowPath(isObserved) { return (changes.withLock { noting(body) }, true) }
-    return (body(), false)
+  final func beginChange() -> Bool {
+    let isNoted = isObserved
+    if _slowPath(isNoted) { changes.lock() }
+    return isNoted
   }
 
-  /// Called under `changes`.
-  private final func noting<Result>(_ body: () -> Result) -> Result {
-    let result = body()
+  /// - Parameter isNoted: what `beginChange` returned. `tellOfList` follows.
+  @inline(__always)
+  final func endChange(isNoted: Bool) {
+    if _slowPath(isNoted) { noteListAndUnlock() }
+  }
+
+  @inline(never)
+  private final func noteListAndUnlock() {
     noteList()
-    return result
+    changes.unlock()
   }
 
   /// Called under `changes`.

@@ -74,12 +74,12 @@ struct Controller: ~Copyable, @unchecked Sendable {
     var visited: [Operation] = []
     lock.lock()
     if !engaged.pointee { engage(queue, visited: &visited) }
-    let isNoted = queue.changeList {
-      let sequence = queue.registry.takeNumbers(1).first
-      admission.pointee.addBarrier(sequence: sequence)
-      _ = Unmanaged.passRetained(queue)
-      barrier.list(in: queue, ticket: queue.registry.ticket(sequence: sequence, isControlled: true))
-    }.isNoted
+    let isNoted = queue.beginChange()
+    let sequence = queue.registry.takeNumbers(1).first
+    admission.pointee.addBarrier(sequence: sequence)
+    _ = Unmanaged.passRetained(queue)
+    barrier.list(in: queue, ticket: queue.registry.ticket(sequence: sequence, isControlled: true))
+    queue.endChange(isNoted: isNoted)
     lock.unlock()
     var handover = Handover(asks: .here)
     _ = barrier.becomeStartable(into: &handover, flag: StateWord.tracked)

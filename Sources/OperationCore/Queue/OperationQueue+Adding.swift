@@ -4,13 +4,12 @@ import Primitives
 extension OperationQueue {
   final func add(_ operation: Operation) {
     operation.claimForQueue()
-    let (ticket, isNoted) = changeList {
-      let (sequence, isControlled) = registry.takeNumbers(1)
-      let ticket = registry.ticket(sequence: sequence, isControlled: isControlled)
-      OwedReferences.take(1, of: Unmanaged.passUnretained(self).toOpaque())
-      operation.list(in: self, ticket: ticket)
-      return ticket
-    }
+    let isNoted = beginChange()
+    let (sequence, isControlled) = registry.takeNumbers(1)
+    let ticket = registry.ticket(sequence: sequence, isControlled: isControlled)
+    OwedReferences.take(1, of: Unmanaged.passUnretained(self).toOpaque())
+    operation.list(in: self, ticket: ticket)
+    endChange(isNoted: isNoted)
     // The class's isReady is asked on the adding thread. That thread may hold locks only if isReady does not want
     // them.
     var handover = Handover(asks: .here, keptQueue: self)
@@ -27,17 +26,16 @@ extension OperationQueue {
     }
     // The operation's one reference is the queue's from the start.
     let object = BlockOperation.scheduled(at: qualityOfServiceNow.priority.level, block: consume block)
-    let (isControlled, isNoted) = changeList {
-      let (sequence, isControlled) = registry.takeNumbers(1)
-      let ticket = registry.ticket(sequence: sequence, isControlled: isControlled)
-      OwedReferences.take(1, of: Unmanaged.passUnretained(self).toOpaque())
-      object._withUnsafeGuaranteedRef { operation in
-        operation.adopt(self, ticket: ticket)
-        registry.fill(ticket, with: operation)
-        if _slowPath(cplatform_is_tracing()) { TraceProbe.added(operation, to: self, isReady: true) }
-      }
-      return isControlled
+    let isNoted = beginChange()
+    let (sequence, isControlled) = registry.takeNumbers(1)
+    let ticket = registry.ticket(sequence: sequence, isControlled: isControlled)
+    OwedReferences.take(1, of: Unmanaged.passUnretained(self).toOpaque())
+    object._withUnsafeGuaranteedRef { operation in
+      operation.adopt(self, ticket: ticket)
+      registry.fill(ticket, with: operation)
+      if _slowPath(cplatform_is_tracing()) { TraceProbe.added(operation, to: self, isReady: true) }
     }
+    endChange(isNoted: isNoted)
     let word = UInt(bitPattern: object.toOpaque())
     if isControlled {
       object._withUnsafeGuaranteedRef { operation in
@@ -62,15 +60,14 @@ extension OperationQueue {
   /// observers may run for long.
   private final func addAll(_ words: UnsafeBufferPointer<UInt>) {
     for word in words { Operation.unmanaged(word)._withUnsafeGuaranteedRef { $0.claimForQueue() } }
-    let (isControlled, isNoted) = changeList {
-      let (first, isControlled) = registry.takeNumbers(words.count)
-      OwedReferences.take(UInt32(words.count), of: Unmanaged.passUnretained(self).toOpaque())
-      for (offset, word) in words.enumerated() {
-        let ticket = registry.ticket(sequence: first + offset, isControlled: isControlled)
-        Operation.unmanaged(word)._withUnsafeGuaranteedRef { $0.list(in: self, ticket: ticket) }
-      }
-      return isControlled
+    let isNoted = beginChange()
+    let (first, isControlled) = registry.takeNumbers(words.count)
+    OwedReferences.take(UInt32(words.count), of: Unmanaged.passUnretained(self).toOpaque())
+    for (offset, word) in words.enumerated() {
+      let ticket = registry.ticket(sequence: first + offset, isControlled: isControlled)
+      Operation.unmanaged(word)._withUnsafeGuaranteedRef { $0.list(in: self, ticket: ticket) }
     }
+    endChange(isNoted: isNoted)
     let flag = isControlled ? StateWord.tracked : 0
     var handover = Handover(asks: .here, mayNotify: false, keptQueue: self)
     var observed: [UInt] = []
