@@ -23,6 +23,9 @@ struct GateCommandTests {
     expectComplaint(64, ["--tiers", "0, 1 and 2"], "--tiers", "", "--base", own)
     expectComplaint(64, ["'['", "regular expression"], "--base", own, "--benchmark", "[")
     expectComplaint(64, ["'nothing'", "overhead/external-add"], "--base", own, "--benchmark", "nothing")
+    // As in run, an expression may name parameters; without one that fits, what there is is named.
+    expectComplaint(64, ["'chain length=7'"], "--base", own, "--benchmark", "chain length=7")
+    expectComplaint(64, ["--all-of-base", "--base"], "--tiers", "0", "--all-of-base")
     expectComplaint(64, ["'fast'", "stealing"], "--base", own, "--backend", "fast")
     expectComplaint(64, ["30 to 1000", "5"], "--calibrate", "5", "--output", "\(folder.path)/t.json")
     expectComplaint(64, ["--output"], "--calibrate", "30")
@@ -56,7 +59,7 @@ struct GateCommandTests {
     let folder = try TemporaryFolder()
     let wrong = folder.write("{}", to: "wrong.json")
     let arguments = ["--base", Self.program]
-    for option in ["--thresholds", "--allocations"] {
+    for option in ["--thresholds", "--allocations", "--base-allocations"] {
       LaboratorySupport.expectComplaint(
         66, ["no.json", "no such file"], ["gate", option, "\(folder.path)/no.json", "--tiers", "0"])
       LaboratorySupport.expectComplaint(65, ["wrong.json"], ["gate", option, wrong] + arguments)
