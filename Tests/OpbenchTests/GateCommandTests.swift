@@ -81,6 +81,27 @@ struct GateCommandTests {
     return path
   }
 
+  /// A benchmark that the change removes is named, or fails the gate.
+  @Test func aBenchmarkThatOnlyTheBaseHasIsNamed() throws {
+    let folder = try TemporaryFolder()
+    let base = script(
+      """
+      [ "$2" = suite ] || exec \(Self.program) "$@"
+      \(Self.program) measure suite | sed '/^end$/d'
+      printf 'gated\\toverhead\\tlocal-add-old\\tops=7\\tstealing\\t1\\tns_per_op ns 2\\tallocations\\nend\\n'
+      """, in: folder)
+    let words = "overhead/local-add-old ops=7 is gone: the base has it, and the head has not"
+    let arguments = ["gate", "--tiers", "0", "--base", base, "--benchmark", "local-add"]
+    let named = ProcessRunner.run(Self.program, arguments, timeout: 120)
+    #expect(named.ending == .exited(0) && named.lines.contains("note: \(words)"), "\(named)")
+    let failed = ProcessRunner.run(Self.program, arguments + ["--all-of-base"], timeout: 120)
+    #expect(failed.ending == .exited(2), "\(failed)")
+    #expect(failed.lines.contains { $0.contains("REGRESSION") && $0.contains(words) }, "\(failed.lines)")
+    // Another choice of benchmarks does not miss it.
+    let other = ["gate", "--tiers", "0", "--base", base, "--benchmark", "fan-out", "--all-of-base"]
+    #expect(ProcessRunner.run(Self.program, other, timeout: 120).ending == .exited(0))
+  }
+
   @Test func programsThatAreNone() throws {
     let folder = try TemporaryFolder()
     expectComplaint(66, ["--base", "no program"], "--base", "\(folder.path)/none")
