@@ -35,6 +35,14 @@ package struct SimulationFile {
     try ResultFiles.replace(csv, with: rows, syncs: true)
   }
 
+  /// Writes the plan of a campaign unless another shard has. Throws one line when the plan of the file is another one, before
+  /// anything is simulated.
+  package static func fix(_ plan: String, _ facts: SimulationFacts) throws {
+    let own = try facts.json()
+    if try FixedFile.write(own, to: plan) { return }
+    try SimulatedCampaign.check(facts: own, plan: plan)
+  }
+
   private static func facts(_ csv: String) -> String { String(csv.dropLast(4)) + ".env.json" }
 }
 

@@ -89,6 +89,13 @@ struct Simulate: ParsableCommand {
     transform: OptionNumber.shard)
   var shard: Shard?
 
+  @Option(
+    name: .customLong("plan"), parsing: .unconditional,
+    help: ArgumentHelp(
+      "With --shard: the file of the campaign's plan, which the shard that begins first writes.", valueName: "file"),
+    completion: .file(extensions: ["json"]))
+  var planFile: String?
+
   @Flag(help: "Replace the file of --output.")
   var overwrite = false
 
@@ -99,6 +106,10 @@ struct Simulate: ParsableCommand {
     let plan = try plan()
     let file = try SimulationFile(output, mayReplace: overwrite)
     if dryRun { return try write(SimulateOptions.description(of: plan), to: STDOUT_FILENO) }
+    if let planFile {
+      try SimulationFile.fix(
+        planFile, SimulationFacts(plan, rows: 0, arguments: CommandLine.arguments, source: OpbenchSuite().source))
+    }
     Interrupt.install()
     let progress = Progress()
     var table = SimulationTable()
@@ -150,6 +161,12 @@ struct Simulate: ParsableCommand {
     plan.countsAdding = adding
     plan.sweeps = metg
     plan.shard = shard
+    if planFile != nil, shard == nil || dryRun {
+      throw Complaint(
+        .usage,
+        "--plan needs --shard K/N\(dryRun ? ", and a dry run fixes no plan" : ""): it is what the shards of a campaign share"
+      )
+    }
     if let shard {
       guard shard.count <= plan.shardedCells else {
         throw Complaint(

@@ -41,6 +41,70 @@ struct GateFilesTests {
     #expect(read.entry(CellKey(FakeGate.cell.scenario, Arm(subject: "stealing", workers: 2)), .nsPerOp) == nil)
   }
 
+  /// What the base offers and the head does not: a benchmark that is gone, or renamed, or measured in fewer ways.
+  @Test func theHeadsSuiteIsHeldAgainstTheBases() {
+    func cell(_ name: String, _ metrics: [GatedMetric], workers: Int = 1, subject: String = "s", counts: Bool = true)
+      -> GatedCell
+    {
+      GatedCell(
+        CellKey(Scenario(BenchmarkName("a", name), [:]), Arm(subject: subject, workers: workers)), metrics,
+        countsAllocations: counts, countsInstructions: counts)
+    }
+    let (time, cpu) = (GatedMetric(.nsPerOp, .wallClock), GatedMetric(.cpuNsPerOp, .steady))
+    let base = [
+      cell("kept", [time, cpu]), cell("gone", [time]), cell("gone", [time], workers: 2), cell("less", [time, cpu]),
+      cell("narrower", [time]), cell("narrower", [time], workers: 2, counts: false),
+    ]
+    let head = GateSuite(
+      build: "release",
+      cells: [
+        cell("kept", [time, cpu], subject: "another"), cell("renamed", [time]), cell("less", [time], counts: false),
+        cell("narrower", [time]),
+      ])
+    let lost = head.missing(base, tiers: Set(GatedMetric.Tier.allCases)).map(\.text)
+    #expect(
+      lost == [
+        "a/gone is gone: the base has it, and the head has not",
+        "a/less@1 has fewer measures: the base has also cpu_ns_per_op, allocations, instructions",
+        "a/narrower@2 has fewer measures: the base has also ns_per_op",
+      ], "\(lost)")
+    let counts = head.missing(base, tiers: [.deterministic])
+    #expect(counts.map(\.text).last == "a/less@1 has fewer measures: the base has also allocations", "\(counts)")
+    #expect(counts.allSatisfy { $0.finding.verdict == .regression })
+  }
+
+  /// The change that is judged brings its own record.
+  @Test func aRecordThatAllowsMoreIsNamed() throws {
+    func record(_ allocations: Double, bytes: Double = 32, empty: Bool = false) -> AllocationRecord {
+      var record = AllocationRecord()
+      record.add(
+        empty
+          ? []
+          : [
+            AllocationRecord.Entry(
+              FakeGate.cell, [AllocationCounts(allocations: allocations, bytes: bytes, threads: 1)])
+          ],
+        build: "release", from: Self.provenance)
+      return record
+    }
+    #expect(record(1).raised(since: record(1), build: "release") == [])
+    #expect(record(1).raised(since: record(2), build: "release") == [])
+    #expect(record(1.05).raised(since: record(1), build: "release") == [], "within what a count may stray")
+    let raised = record(2).raised(since: record(1), build: "release")
+    #expect(
+      raised.count == 1
+        && raised.first?.hasSuffix("overhead/external-add ops=10, allocations_per_op: 1.00 -> 2.00") == true,
+      "\(raised)")
+    #expect(record(2).raised(since: record(1), build: "debug") == [])
+    #expect(
+      record(1, empty: true).raised(since: record(1), build: "release").first?.contains("removes the record") == true)
+    let gate = FakeGate()
+    gate.resources.tiers = [.deterministic]
+    gate.resources.baseRecord = record(0.5, bytes: 16)
+    let notes = try gate.run(hasBase: false).notes
+    #expect(notes.count == 2 && notes.allSatisfy { $0.hasPrefix("this change raises its own record") }, "\(notes)")
+  }
+
   func expect(_ code: Complaint.Code, _ words: [String], _ action: () throws -> Void) {
     do {
       try action()

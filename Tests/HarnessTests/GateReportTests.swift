@@ -96,6 +96,10 @@ struct GateReportTests {
     #expect(headline([]) == "inconclusive: nothing was measured")
     #expect(headline([.pass, .inconclusive]).hasPrefix("inconclusive: 1 of 2 measures"))
     #expect(headline([.pass, .inconclusive]).contains("unsteady: overhead/external-add"))
+    var failed = Self.finding
+    (failed.verdict, failed.metric) = (.inconclusive, GateFinding.selfCheck.name)
+    let words = report([failed]).headline
+    #expect(words.contains("the base does not pass its own checks") && !words.contains("unsteady"), "\(words)")
     #expect(headline([.improvement]).hasPrefix("improvement: overhead/external-add"))
     #expect(headline(Array(repeating: .regression, count: 5)).hasSuffix("; and 2 more"))
   }

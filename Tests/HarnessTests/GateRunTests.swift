@@ -249,6 +249,47 @@ struct GateRunTests {
     #expect(run.notes.contains { $0.contains("a/new is new") })
   }
 
+  /// What the base cannot be compared in is still run once.
+  @Test func aNewBenchmarkThatFailsIsARegression() throws {
+    let gate = FakeGate()
+    gate.resources.tiers = [.wallClock]
+    let new = GatedCell(
+      CellKey(Scenario(BenchmarkName("a", "new"), [:]), FakeGate.cell.arm), [GatedMetric(.nsPerOp, .wallClock)])
+    gate.failure = { arm, request in
+      guard request.benchmark == "new" else { return nil }
+      return arm.name == "head"
+        ? ProcessOutcome(ending: .signalled(11), lines: [], lastWords: "trap", nanoseconds: 0)
+        : ProcessOutcome(ending: .exited(0), lines: [ResultLine.absent.text], lastWords: nil, nanoseconds: 0)
+    }
+    let (findings, notes) = try gate.run([FakeGate.gated, new])
+    let finding = try #require(findings.first { $0.benchmark == "a/new" })
+    #expect(finding.verdict == .regression && finding.reason?.hasSuffix("its last words: trap") == true)
+    #expect(notes.contains { $0.contains("a/new is new") })
+  }
+
+  /// A cell that fails in base and head fails on a quiet machine, too.
+  @Test func whatFailsInBothIsNoUnsteadyMachine() throws {
+    let gate = FakeGate()
+    gate.resources.tiers = [.wallClock]
+    let broken = GatedCell(
+      CellKey(Scenario(BenchmarkName("a", "b"), [:]), FakeGate.cell.arm), [GatedMetric(.nsPerOp, .wallClock)])
+    gate.failure = { arm, request in
+      request.benchmark == "b"
+        ? ProcessOutcome(ending: .exited(1), lines: [], lastWords: "of \(arm.name)", nanoseconds: 0) : nil
+    }
+    let finding = try #require(try gate.run([FakeGate.gated, broken]).findings.first { $0.benchmark == "a/b" })
+    #expect(finding.verdict == .regression)
+    #expect(finding.reason?.contains("of head; the base fails, too: base: ") == true, "\(finding.reason ?? "")")
+    // Under valgrind alone: nothing is known of the change.
+    gate.resources.tiers = [.steady]
+    let counted = GatedCell(FakeGate.cell, [GatedMetric(.cpuNsPerOp, .wallClock)], countsInstructions: true)
+    var run = GateRun([counted], gate.resources, session: gate.session(), hasBase: true) { arm, _ in
+      ProcessOutcome(ending: .signalled(4), lines: [], lastWords: "of \(arm.name)", nanoseconds: 0)
+    }
+    #expect(try run.run().allSatisfy { $0.verdict == .pass })
+    #expect(run.notes.contains { $0.contains("are not counted, of the base nor of the head") }, "\(run.notes)")
+  }
+
   @Test func instructionsOfTwoRunsWithoutWhatStartingCosts() throws {
     let gate = FakeGate()
     gate.resources.tiers = [.steady]

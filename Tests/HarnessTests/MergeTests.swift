@@ -104,6 +104,54 @@ struct MergeTests {
     }
   }
 
+  /// With the plan that the first shard has fixed, a file that does not belong to it is a missing shard.
+  @Test func whatDoesNotBelongToTheFixedPlanIsMissing() throws {
+    let shards = try Shards()
+    let paths = try shards.all()
+    let plan = "\(shards.folder.path)/plan.json"
+    func facts(_ number: Int, _ whole: Plan) throws -> CampaignPlan {
+      let shard = Shard(number: number, of: 3)!
+      return CampaignPlan(
+        try whole.cut(shard), shard: shard, context: "g.json", arguments: ["opbench", "run"], source: "/")
+    }
+    func read(_ paths: [String]) throws -> (missing: [Int], said: [String]) {
+      var said: [String] = []
+      let campaign = try Campaign(
+        paths.map { try ShardFile(path: $0) }, plan: (try CampaignPlan.read(plan), plan)
+      ) { said.append($0) }
+      return (campaign.missing.map(\.shard.number), said)
+    }
+    try facts(2, shards.whole).fix(plan, goingOnWith: nil)
+    // A later shard with the same plan finds the file as it is.
+    let first = shards.folder.read("plan.json")
+    try facts(1, shards.whole).fix(plan, goingOnWith: paths[0])
+    #expect(shards.folder.read("plan.json") == first && shards.folder.contents.count { $0.contains("plan.json") } == 1)
+    #expect(try read(paths) == ([], []))
+    #expect(try read([]).missing == [1, 2, 3])
+    // One of another seed: without the plan nobody knows which of the two is the wrong one.
+    let other = ShardTests.plan(blocks: 7, seed: 2)
+    try shards.write(1, plan: other)
+    expect(complaint(paths), .badInput, "seed 1", "the other has 2", "nothing was merged")
+    let found = try read(paths)
+    #expect(found.missing == [1] && found.said.count == 1, "\(found)")
+    #expect(
+      found.said.first?.contains("shard-1-of-3.csv does not belong to \(plan): it has seed 2") == true, "\(found)")
+    // Such a shard does not begin, and does not go on with such a file.
+    for (code, action) in [
+      (Complaint.Code.unavailable, { try facts(3, other).fix(plan, goingOnWith: nil) }),
+      (.badInput, { try facts(1, shards.whole).fix(plan, goingOnWith: paths[0]) }),
+    ] {
+      do {
+        try action()
+        Issue.record("nothing was refused")
+      } catch { expect(error as? Complaint, code, "seed 2") }
+    }
+    for text in ["", "{}", first!.replacing("\"blocks\" : 7", with: "\"blocks\" : 0")] {
+      _ = shards.folder.write(text, to: "plan.json")
+      #expect(throws: Complaint.self) { try CampaignPlan.read(plan) }
+    }
+  }
+
   /// The numbers of merged shards are those of one run of the plan, whichever machine has measured a block.
   @Test func aComparisonOfMergedShardsPairsWithinMachines() throws {
     let shards = try Shards(blocks: 12, count: 4)

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Harness
 
 /// A folder that is gone when the test is over.
 package final class TemporaryFolder {
@@ -17,6 +18,17 @@ package final class TemporaryFolder {
     let file = "\(path)/\(name)"
     _ = FileManager.default.createFile(atPath: file, contents: Data(text.utf8))
     return file
+  }
+
+  /// Writes a program that other programs start at once. A child that another thread forks meanwhile has this process's files open for
+  /// a moment, and a file that is open for writing cannot be started. So another process writes the program.
+  @discardableResult
+  package func writeProgram(_ script: String, to name: String) -> String {
+    let text = write(script, to: "\(name).text")
+    let place = "\(path)/\(name)"
+    _ = ProcessRunner.run(
+      "sh", ["-c", "rm -f \"$1\" && cp \"$0\" \"$1\" && chmod +x \"$1\" && rm \"$0\"", text, place], timeout: 60)
+    return place
   }
 
   package func read(_ name: String) -> String? {

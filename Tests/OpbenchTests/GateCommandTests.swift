@@ -23,6 +23,9 @@ struct GateCommandTests {
     expectComplaint(64, ["--tiers", "0, 1 and 2"], "--tiers", "", "--base", own)
     expectComplaint(64, ["'['", "regular expression"], "--base", own, "--benchmark", "[")
     expectComplaint(64, ["'nothing'", "overhead/external-add"], "--base", own, "--benchmark", "nothing")
+    // As in run, an expression may name parameters; without one that fits, what there is is named.
+    expectComplaint(64, ["'chain length=7'"], "--base", own, "--benchmark", "chain length=7")
+    expectComplaint(64, ["--all-of-base", "--base"], "--tiers", "0", "--all-of-base")
     expectComplaint(64, ["'fast'", "stealing"], "--base", own, "--backend", "fast")
     expectComplaint(64, ["30 to 1000", "5"], "--calibrate", "5", "--output", "\(folder.path)/t.json")
     expectComplaint(64, ["--output"], "--calibrate", "30")
@@ -56,7 +59,7 @@ struct GateCommandTests {
     let folder = try TemporaryFolder()
     let wrong = folder.write("{}", to: "wrong.json")
     let arguments = ["--base", Self.program]
-    for option in ["--thresholds", "--allocations"] {
+    for option in ["--thresholds", "--allocations", "--base-allocations"] {
       LaboratorySupport.expectComplaint(
         66, ["no.json", "no such file"], ["gate", option, "\(folder.path)/no.json", "--tiers", "0"])
       LaboratorySupport.expectComplaint(65, ["wrong.json"], ["gate", option, wrong] + arguments)
@@ -76,6 +79,27 @@ struct GateCommandTests {
     let path = folder.write("#!/bin/sh\n" + text + "\n", to: "program")
     chmod(path, 0o755)
     return path
+  }
+
+  /// A benchmark that the change removes is named, or fails the gate.
+  @Test func aBenchmarkThatOnlyTheBaseHasIsNamed() throws {
+    let folder = try TemporaryFolder()
+    let base = script(
+      """
+      [ "$2" = suite ] || exec \(Self.program) "$@"
+      \(Self.program) measure suite | sed '/^end$/d'
+      printf 'gated\\toverhead\\tlocal-add-old\\tops=7\\tstealing\\t1\\tns_per_op ns 2\\tallocations\\nend\\n'
+      """, in: folder)
+    let words = "overhead/local-add-old ops=7 is gone: the base has it, and the head has not"
+    let arguments = ["gate", "--tiers", "0", "--base", base, "--benchmark", "local-add"]
+    let named = ProcessRunner.run(Self.program, arguments, timeout: 120)
+    #expect(named.ending == .exited(0) && named.lines.contains("note: \(words)"), "\(named)")
+    let failed = ProcessRunner.run(Self.program, arguments + ["--all-of-base"], timeout: 120)
+    #expect(failed.ending == .exited(2), "\(failed)")
+    #expect(failed.lines.contains { $0.contains("REGRESSION") && $0.contains(words) }, "\(failed.lines)")
+    // Another choice of benchmarks does not miss it.
+    let other = ["gate", "--tiers", "0", "--base", base, "--benchmark", "fan-out", "--all-of-base"]
+    #expect(ProcessRunner.run(Self.program, other, timeout: 120).ending == .exited(0))
   }
 
   @Test func programsThatAreNone() throws {

@@ -7,66 +7,26 @@ import Testing
 
 /// `scripts/gate` in a small repository, with a compiler that copies a program instead of building one.
 struct GateScriptTests {
-  /// What stands for `swift build`: its program is a script that says which sources it was built from.
-  static let compiler = """
-    #!/bin/sh
-    package=. scratch=.build show=
-    while [ $# -gt 0 ]; do
-      case "$1" in
-        --package-path) package=$2; shift ;;
-        --scratch-path) scratch=$2; shift ;;
-        --show-bin-path) show=1 ;;
-        --version) echo "compiler ${COMPILER:-1}"; exit ;;
-      esac
-      shift
-    done
-    [ -z "$show" ] || { echo "$scratch/bin"; exit "${SHOW_CODE:-0}"; }
-    echo built >>"$COUNTER"
-    [ ! -f "$package/broken" ] || { echo "a.swift:1:1: error: it is broken"; exit 1; }
-    mkdir -p "$scratch/bin"
-    printf '#!/bin/sh\\necho "version %s: $*"; exit "${GATE_CODE:-0}"\\n' "$(cat "$package/version")" >"$scratch/bin/opbench"
-    chmod +x "$scratch/bin/opbench"
-    """
-
-  final class Repository {
-    let folder: TemporaryFolder
-    var path: String { folder.path }
+  /// `scripts/gate`, with the user's change in the working tree.
+  private final class Repository {
+    let small: ScriptRepository
+    var folder: TemporaryFolder { small.folder }
+    var path: String { small.path }
+    var own: [String: String] { small.own }
+    var builds: Int { small.builds }
 
     init() throws {
-      folder = try TemporaryFolder()
-      _ = folder.write(GateScriptTests.compiler, to: "swift")
-      chmod("\(folder.path)/swift", 0o755)
-      let script = """
-        set -e
-        mkdir scripts tools && mv swift tools/ && cp '\(Checkout.path("scripts/gate"))' scripts/gate
-        printf '.build/\\ntools/\\ncounter\\n' >.gitignore
-        git init -q . && git config user.email a@b && git config user.name n && git config commit.gpgsign false
-        echo one >version && git add . && git commit -qm one && git tag one
-        echo two >version && git add . && git commit -qm two && git tag two
-        touch broken && git add . && git commit -qm broken && git tag broken
-        git checkout -q two && echo mine >>version
-        """
-      let outcome = run("sh", ["-c", script])
-      #expect(outcome.ending == .exited(0), "\(outcome.lastWords ?? "")")
+      small = try ScriptRepository()
+      small.sh("echo mine >>version")
     }
 
     func run(_ program: String, _ arguments: [String], _ environment: [String: String] = [:]) -> ProcessOutcome {
-      let inside = ["-c", "cd '\(path)' && exec \"$0\" \"$@\"", program]
-      return ProcessRunner.run("sh", inside + arguments, environment: environment, timeout: 60)
+      small.run(program, arguments, environment)
     }
 
     func gate(_ arguments: String..., environment: [String: String] = [:]) -> ProcessOutcome {
-      run("scripts/gate", arguments, own.merging(environment) { $1 })
+      run("scripts/gate", arguments, environment)
     }
-
-    /// Where the compiler is found, and counts.
-    var own: [String: String] {
-      let path = getenv("PATH").map { String(cString: $0) } ?? ""
-      return ["PATH": "\(self.path)/tools:\(path)", "COUNTER": "\(self.path)/counter"]
-    }
-
-    /// How often something was built, or tried to be.
-    var builds: Int { folder.read("counter")?.split(separator: "\n").count ?? 0 }
   }
 
   @Test func bothRevisionsAreBuiltOnceAndTheCheckoutIsLeftAlone() throws {
@@ -104,8 +64,7 @@ struct GateScriptTests {
       case $last in *opbench.new) echo half >"$last"; chmod +x "$last"; exit 1 ;; esac
       exec /bin/cp "$@"
       """
-    _ = repository.folder.write(copy, to: "tools/cp")
-    chmod("\(folder)/cp", 0o755)
+    repository.folder.writeProgram(copy, to: "tools/cp")
     for _ in 1...2 {
       let half = repository.gate("one", "two")
       #expect(half.ending == .exited(73), "\(half.lines)")

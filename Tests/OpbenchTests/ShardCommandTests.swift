@@ -131,6 +131,11 @@ struct ShardCommandTests {
     expectComplaint(64, ["1/3", "needs --blocks"], open)
     expectComplaint(64, ["--until", "other shards"], open + ["--until", "3%"])
     expectComplaint(64, ["--budget", "other shards"], open + ["--budget", "3m"])
+    expectComplaint(64, ["--plan", "--shard"], Self.run + output + ["--plan", "\(folder.path)/p.json"])
+    expectComplaint(
+      64, ["--plan", "dry run"], Self.run + ["--shard", "1/3", "--dry-run", "--plan", "\(folder.path)/p.json"])
+    expectComplaint(
+      66, ["no.json"], ["merge", "--missing", "--plan", "\(folder.path)/no.json", "\(folder.path)/a.csv"])
     expectComplaint(64, ["--output"], Self.run + ["--shard", "1/3"])
     expectComplaint(64, ["--output"], Self.run + ["--shard", "1/3", "--output", "-"])
     expectComplaint(

@@ -6,6 +6,8 @@ package struct GateRun {
     package var tiers: Set<GatedMetric.Tier> = Set(GatedMetric.Tier.allCases)
     package var thresholds = GateThresholds()
     package var record: AllocationRecord?
+    /// The record of the base; nil when the gate has none. A change may bring a record that allows more.
+    package var baseRecord: AllocationRecord?
     /// How the head was built. The record has entries for each kind of build.
     package var build = "release"
     /// The subject whose record and thresholds hold for the subject that is measured; nil: the measured subject's own.

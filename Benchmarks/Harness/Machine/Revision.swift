@@ -17,20 +17,34 @@ package struct Revision: Sendable {
   }
 
   package let commit: String
-  /// Whether the files differ from the commit's.
-  package let hasChanges: Bool
+  /// Whether the files differ from the commit's; nil when git did not answer.
+  package let hasChanges: Bool?
 
-  /// Nil outside of a checkout, and where there is no git.
+  /// Nil outside of a checkout, and where git does not answer; the latter is said in one line.
   /// - Parameters:
-  ///   - folder: in the checkout.
+  ///   - folder: in the checkout. A program that was carried elsewhere has left its folder behind.
   ///   - countsNewFiles: whether files that git does not know are changes.
-  package init?(of folder: String, countsNewFiles: Bool) {
-    func git(_ arguments: String...) -> [String]? {
-      let outcome = ProcessRunner.run("git", ["-C", folder] + arguments, timeout: 20)
-      return outcome.ending == .exited(0) ? outcome.lines : nil
+  package init?(
+    of folder: String, countsNewFiles: Bool, git: Git? = nil, say: (String) -> Void = { Progress().say($0) }
+  ) {
+    guard access(folder.isEmpty ? "/" : folder, F_OK) == 0 else { return nil }
+    let git = git ?? Git(folder)
+    switch git.ask("rev-parse", "--quiet", "--verify", "HEAD") {
+    case .yes(let lines):
+      guard let commit = lines.first else { return nil }
+      self.commit = commit
+    case .no: return nil
+    case .unknown(let words):
+      say("the commit of \(folder) is not known, and so not kept: \(words)")
+      return nil
     }
-    guard let commit = git("rev-parse", "--verify", "HEAD")?.first else { return nil }
-    self.commit = commit
-    hasChanges = git("status", "--porcelain", "--untracked-files=\(countsNewFiles ? "normal" : "no")")?.isEmpty == false
+    let files = countsNewFiles ? "normal" : "no"
+    switch git.ask("status", "--porcelain", "--ignore-submodules=none", "--untracked-files=\(files)") {
+    case .yes(let lines): hasChanges = !lines.allSatisfy(\.isEmpty)
+    case .no: hasChanges = false
+    case .unknown(let words):
+      say("whether \(folder) has changes beside its commit is not known, and so not kept: \(words)")
+      hasChanges = nil
+    }
   }
 }

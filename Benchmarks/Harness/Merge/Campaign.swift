@@ -5,76 +5,77 @@ package struct Campaign: Sendable {
   /// In the order of their numbers.
   package let files: [ShardFile]
 
+  /// What all of them share: the fixed plan, or what the first of them has.
+  private let facts: CampaignPlan
+  /// The files that do not belong to the fixed plan. Their shards have to run again.
+  package let refused: [ShardFile]
+
   /// Throws one line that names what does not belong together.
-  package init(_ found: [ShardFile]) throws {
-    files = found.sorted { ($0.shard.number, $0.path) < ($1.shard.number, $1.path) }
-    for file in files.dropFirst() { try Self.check(file, against: files[0]) }
-    try checkDoubled()
-    try checkHosts()
+  /// - Parameters:
+  ///   - plan: the plan that was fixed when the campaign began, and the name of its file. A file that does not belong to it is
+  ///     left out. Without a plan nobody knows which of two files is the wrong one, so all are refused.
+  ///   - say: gets a line for each file that is left out.
+  package init(
+    _ found: [ShardFile], plan: (facts: CampaignPlan, path: String)? = nil, say: (String) -> Void = { _ in }
+  ) throws {
+    let sorted = found.sorted { ($0.shard.number, $0.path) < ($1.shard.number, $1.path) }
+    guard let facts = plan?.facts ?? sorted.first?.facts else {
+      throw Complaint(.badInput, "none of these files is a shard")
+    }
+    self.facts = facts
+    var (kept, refused): ([ShardFile], [ShardFile]) = ([], [])
+    var (owners, hosts): ([ShardFile.Place: String], [ScenarioBlock: String]) = ([:], [:])
+    for file in sorted {
+      do throws(Complaint) {
+        if let words = facts.difference(of: file.facts, from: plan?.path ?? sorted[0].path) {
+          throw Complaint(.badInput, "\(file.path) \(words)")
+        }
+        try Self.checkDoubled(file, &owners)
+        try Self.checkHosts(file, &hosts)
+        kept.append(file)
+      } catch {
+        guard plan != nil else { throw Complaint(.badInput, "\(error); nothing was merged") }
+        say("\(error); its shard has to run again")
+        refused.append(file)
+      }
+    }
+    (files, self.refused) = (kept, refused)
   }
 
-  private var first: ShardFile { files[0] }
-  package var cut: Shard { first.shard }
-  package var record: RunRecord { first.record }
+  package var cut: Shard { facts.shard }
+  package var record: RunRecord { files[0].record }
+  /// The command of one of the shards.
+  package var arguments: [String]? { facts.arguments }
 
   /// The plan of a shard of this campaign.
   package func plan(_ shard: Shard) -> Plan {
-    var plan = first.plan.plan(effort: record.effort, seed: record.seed)
+    var plan = facts.plan.plan(effort: facts.effort, seed: facts.seed)
     plan.shard = shard
     return plan
   }
 
-  private static func check(_ file: ShardFile, against first: ShardFile) throws {
-    func refuse(_ what: String, _ own: String, _ others: String) -> Complaint {
-      Complaint(
-        .badInput,
-        "\(file.path) does not belong to \(first.path): it has \(what) \(own), the other has \(others); nothing was merged"
-      )
+  private static func checkDoubled(_ file: ShardFile, _ owners: inout [ShardFile.Place: String]) throws(Complaint) {
+    let places = file.places
+    if let place = places.first(where: { owners[$0] != nil }), let other = owners[place] {
+      let what = place.block == 0 ? "the count of \(place.cell)" : "block \(place.block) of \(place.cell)"
+      throw Complaint(.badInput, "\(other) and \(file.path) both have \(what): give one of them")
     }
-    let (own, other) = (file.record, first.record)
-    func revision(_ record: RunRecord) -> String {
-      (record.commit ?? "unknown") + (record.dirty == true ? " with changes" : "")
-    }
-    if file.shard.count != first.shard.count { throw refuse("shard", "\(file.shard)", "\(first.shard)") }
-    if own.seed != other.seed { throw refuse("seed", "\(own.seed)", "\(other.seed)") }
-    if revision(own) != revision(other) { throw refuse("commit", revision(own), revision(other)) }
-    if own.optimisation != other.optimisation {
-      throw refuse("a build of kind", own.optimisation ?? "unknown", other.optimisation ?? "unknown")
-    }
-    if let difference = file.plan.difference(from: first.plan) {
-      throw Complaint(
-        .badInput,
-        "\(file.path) is of another plan than \(first.path): it has \(difference); nothing was merged"
-          + (own.machines?.last?.cpusAllowed == other.machines?.last?.cpusAllowed
-            ? "" : " (machines with other numbers of CPUs need --workers to have the same plan)"))
-    }
-    if own.effort != other.effort { throw refuse("effort", "\(own.effort)", "\(other.effort)") }
-    if own.allocatorName != other.allocatorName { throw refuse("allocator", own.allocatorName, other.allocatorName) }
-    if own.context != other.context { throw refuse("other input:", own.context ?? "none", other.context ?? "none") }
-  }
-
-  private func checkDoubled() throws {
-    var owners: [ShardFile.Place: String] = [:]
-    for file in files {
-      for place in file.places {
-        guard let other = owners.updateValue(file.path, forKey: place) else { continue }
-        let what = place.block == 0 ? "the count of \(place.cell)" : "block \(place.block) of \(place.cell)"
-        throw Complaint(.badInput, "\(other) and \(file.path) both have \(what): give one of them; nothing was merged")
-      }
-    }
+    for place in places { owners[place] = file.path }
   }
 
   /// All arms of a block are of one machine, because ratios pair them.
-  private func checkHosts() throws {
-    var hosts: [ScenarioBlock: String] = [:]
-    for row in files.lazy.flatMap(\.rows) {
+  private static func checkHosts(_ file: ShardFile, _ hosts: inout [ScenarioBlock: String]) throws(Complaint) {
+    var own: [ScenarioBlock: String] = [:]
+    for row in file.rows {
       let place = ScenarioBlock(row.cell.scenario, block: row.block)
-      guard let other = hosts.updateValue(row.host, forKey: place), other != row.host else { continue }
+      let earlier = own.updateValue(row.host, forKey: place) ?? hosts[place]
+      guard let other = earlier, other != row.host else { continue }
       throw Complaint(
         .badInput,
         "block \(row.block) of \(row.cell.scenario) is of two machines, \(other) and \(row.host): its ratios would compare the "
-          + "machines; nothing was merged")
+          + "machines")
     }
+    hosts.merge(own) { first, _ in first }
   }
 
   /// The shards of which something is missing, in order.
@@ -95,13 +96,17 @@ package struct Campaign: Sendable {
         let block = if case .time(_, let block) = step { block } else { 0 }
         return !failed.contains(step.cell) && !there.contains(ShardFile.Place(cell: step.cell, block: block))
       }
-      return lacking.isEmpty ? nil : MissingShard(shard: shard, file: own.last, missing: lacking, of: steps.count)
+      return lacking.isEmpty
+        ? nil
+        : MissingShard(
+          shard: shard, file: own.last, missing: lacking, of: steps.count,
+          isRefused: refused.contains { $0.shard.number == shard.number })
     }
   }
 
   /// How many processes the plan has, over all shards.
   package var processes: Int {
-    let whole = first.plan.plan(effort: record.effort, seed: record.seed)
+    let whole = facts.plan.plan(effort: facts.effort, seed: facts.seed)
     return (1...whole.effort.blocks).reduce(whole.countings.count) { $0 + whole.timedSteps(block: $1).count }
   }
 

@@ -7,6 +7,8 @@ package struct MissingShard: Sendable {
   package let missing: [Plan.Step]
   /// How many steps the shard has.
   let of: Int
+  /// Whether a file of the shard is there that does not belong to the campaign.
+  var isRefused = false
 
   package var text: String {
     let blocks = Set(
@@ -29,7 +31,8 @@ package struct MissingShard: Sendable {
   ///   - folder: where a shard goes that has no file yet.
   package func command(_ arguments: [String], folder: String) -> String {
     let output = file?.path ?? (folder.isEmpty ? "" : folder + "/") + Self.name(shard)
-    return Self.command(arguments, shard, output: output) + (file == nil ? "" : " --resume")
+    return Self.command(arguments, shard, output: output)
+      + (file != nil ? " --resume" : isRefused ? " --overwrite" : "")
   }
 
   /// The command of a campaign for one shard.

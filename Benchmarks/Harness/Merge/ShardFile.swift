@@ -43,6 +43,7 @@ package struct ShardFile: Sendable {
     (self.path, self.shard, self.record, self.environment, self.rows) = (path, shard, record, environment, rows)
   }
 
+  var facts: CampaignPlan { CampaignPlan(record)! }
   var plan: PlanRecord { record.plan! }
   var sittings: [MachineSitting] { record.machines! }
 

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Glibc
 
 /// Shards of one simulation: of one plan, one model and one commit, and no cell twice among them.
@@ -5,39 +6,75 @@ package struct SimulatedCampaign: Sendable {
   /// In the order of their numbers.
   package let files: [SimulatedShard]
   private let cells: [SimulatedCell]
+  private let cut: Shard
+  private let arguments: [String]
+  /// The numbers of the shards of which a file is there that does not belong to the plan.
+  private let refused: Set<Int>
 
   /// What differs between the shards of a simulation.
   private static let own: Set<String> = ["shard", "rows", "arguments"]
 
   /// Throws one line that names what does not belong together.
-  package init(_ found: [SimulatedShard]) throws {
-    files = found.sorted { ($0.shard.number, $0.path) < ($1.shard.number, $1.path) }
-    let first = files[0]
-    cells = try first.cells()
+  /// - Parameters:
+  ///   - plan: the file of the plan that was fixed when the campaign began. A shard that does not belong to it is left out.
+  ///     Without a plan nobody knows which of two shards is the wrong one, so all are refused.
+  ///   - say: gets a line for each shard that is left out.
+  package init(_ found: [SimulatedShard], plan: String? = nil, say: (String) -> Void = { _ in }) throws {
+    let sorted = found.sorted { ($0.shard.number, $0.path) < ($1.shard.number, $1.path) }
+    let fixed = try plan.map { (environment: try Self.environment($0), path: $0) }
+    guard let common = fixed ?? sorted.first.map({ ($0.environment, $0.path) }) else {
+      throw Complaint(.badInput, "none of these files is a shard")
+    }
+    cells = try SimulatedShard.cells(common.environment, path: common.path)
+    cut = try SimulatedShard.shard(common.environment, path: common.path)
+    arguments = common.environment["arguments"]?.strings ?? []
+    var (kept, refused): ([SimulatedShard], Set<Int>) = ([], [])
     var owners: [SimulatedCell: String] = [:]
-    for file in files {
-      func refuse(_ what: String) -> Complaint {
-        Complaint(.badInput, "\(file.path) does not belong to \(first.path): \(what); nothing was merged")
-      }
-      guard file.shard.count == first.shard.count else {
-        throw refuse("it is shard \(file.shard), the other is shard \(first.shard)")
-      }
-      let keys = Set(file.environment.fields.keys).union(first.environment.fields.keys).subtracting(Self.own)
-      if let key = keys.sorted().first(where: { file.environment[$0] != first.environment[$0] }) {
-        throw refuse("it has another '\(key)' in its .env.json")
-      }
-      guard file.header == first.header else { throw refuse("it has other columns") }
-      for cell in cells where file.rows[cell] != nil {
-        guard let other = owners.updateValue(file.path, forKey: cell) else { continue }
-        throw Complaint(.badInput, "\(other) and \(file.path) both have \(cell): give one of them; nothing was merged")
+    for file in sorted {
+      do throws(Complaint) {
+        try file.check(common.environment, path: common.path, besides: Self.own)
+        if let first = kept.first, file.header != first.header {
+          throw Complaint(.badInput, "\(file.path) does not belong to \(first.path): it has other columns")
+        }
+        if let cell = cells.first(where: { file.rows[$0] != nil && owners[$0] != nil }), let other = owners[cell] {
+          throw Complaint(.badInput, "\(other) and \(file.path) both have \(cell): give one of them")
+        }
+        for cell in cells where file.rows[cell] != nil { owners[cell] = file.path }
+        kept.append(file)
+      } catch {
+        guard plan != nil else { throw Complaint(.badInput, "\(error); nothing was merged") }
+        say("\(error); its shard has to run again")
+        refused.insert(file.shard.number)
       }
     }
+    (files, self.refused) = (kept, refused)
+  }
+
+  private static func environment(_ path: String) throws -> JSONValue {
+    guard let found = try? JSONDecoder().decode(JSONValue.self, from: Data(try ResultSet.bytes(path))),
+      found["kind"]?.text == "simulated"
+    else {
+      throw Complaint(
+        .badInput, "\(path) is not the plan of a simulated campaign, which its first shard writes with --plan")
+    }
+    return found
+  }
+
+  /// Throws one line when facts are not those of the fixed plan, as far as all shards share them.
+  package static func check(facts: String, plan: String) throws {
+    let fixed = try environment(plan)
+    let own = try? JSONDecoder().decode(JSONValue.self, from: Data(facts.utf8))
+    let keys = Set(fixed.fields.keys).union(own?.fields.keys ?? [:].keys).subtracting(Self.own)
+    let count = own?["shard"]?["count"] == fixed["shard"]?["count"]
+    guard let key = count ? keys.sorted().first(where: { fixed[$0] != own?[$0] }) : "shard" else { return }
+    throw Complaint(
+      .unavailable, "nothing is simulated here, because the plan of the campaign in \(plan) has another '\(key)'")
   }
 
   /// The shards without a file.
   package var missing: [Shard] {
-    let there = Set(files.map(\.shard))
-    return files[0].shard.all.filter { !there.contains($0) }
+    let there = Set(files.map(\.shard.number))
+    return cut.all.filter { !there.contains($0.number) }
   }
 
   /// How many cells the plan has, and how many of them have no rows.
@@ -47,9 +84,9 @@ package struct SimulatedCampaign: Sendable {
   /// The command that simulates a missing shard alone.
   /// - Parameter folder: where the file of the shard goes.
   package func command(_ shard: Shard, folder: String) -> String {
-    let arguments = files[0].environment["arguments"]?.strings ?? []
-    return MissingShard.command(
+    MissingShard.command(
       arguments, shard, output: (folder.isEmpty ? "" : folder + "/") + MissingShard.name(shard))
+      + (refused.contains(shard.number) ? " --overwrite" : "")
   }
 
   /// The rows of all shards in the order of the plan: what the simulation writes without shards.
@@ -63,6 +100,7 @@ package struct SimulatedCampaign: Sendable {
 
   /// Writes the merged rows, and their environment beside them.
   package func write(_ csv: String, mayReplace: Bool) throws {
+    guard !files.isEmpty else { throw Complaint(.badInput, "none of these files is a shard of the campaign") }
     guard csv.hasSuffix(".csv"), !csv.hasSuffix("/.csv"), csv != ".csv" else {
       throw Complaint(.usage, "--output takes the name of a file that ends in .csv, not '\(csv)'")
     }

@@ -43,9 +43,7 @@ package struct SimulatedShard: Sendable {
     guard environment["schema"]?.double == 1 else {
       throw Complaint(.badInput, "\(beside) has another schema than 1, the one that this opbench reads")
     }
-    guard let number = environment["shard"]?["number"]?.whole, let count = environment["shard"]?["count"]?.whole,
-      let shard = Shard(number: number, of: count)
-    else { throw Complaint(.badInput, "\(path) is no shard: only what simulate --shard K/N wrote can be merged") }
+    let shard = try Self.shard(environment, path: path)
     var rows: [SimulatedCell: [[String]]] = [:]
     var found = 0
     while let record = try reader.next() {
@@ -72,8 +70,16 @@ package struct SimulatedShard: Sendable {
     }
   }
 
+  /// The shard whose facts these are, of a file with that name.
+  static func shard(_ environment: JSONValue, path: String) throws -> Shard {
+    guard let number = environment["shard"]?["number"]?.whole, let count = environment["shard"]?["count"]?.whole,
+      let shard = Shard(number: number, of: count)
+    else { throw Complaint(.badInput, "\(path) is no shard: only what simulate --shard K/N wrote can be merged") }
+    return shard
+  }
+
   /// All cells of the plan, in its order.
-  func cells() throws -> [SimulatedCell] {
+  static func cells(_ environment: JSONValue, path: String) throws -> [SimulatedCell] {
     guard case .array(let graphs)? = environment["graphs"], case .array(let workers)? = environment["workers"],
       !graphs.isEmpty, !workers.isEmpty
     else { throw Complaint(.badInput, "\(RunRecord.path(csv: path)) names no graphs or no worker counts") }
@@ -82,11 +88,23 @@ package struct SimulatedShard: Sendable {
     }
   }
 
+  /// Throws one line when the shard is not of a campaign with these facts, whose file has the name `other`.
+  func check(_ common: JSONValue, path other: String, besides own: Set<String>) throws(Complaint) {
+    func refuse(_ what: String) -> Complaint { Complaint(.badInput, "\(path) does not belong to \(other): \(what)") }
+    if let count = common["shard"]?["count"]?.whole, count != shard.count {
+      throw refuse("it is shard \(shard), the other is shard \(common["shard"]?["number"]?.whole ?? 0)/\(count)")
+    }
+    let keys = Set(environment.fields.keys).union(common.fields.keys).subtracting(own)
+    if let key = keys.sorted().first(where: { environment[$0] != common[$0] }) {
+      throw refuse("it has another '\(key)' in its .env.json")
+    }
+  }
+
   private func cells(of shard: Shard) throws -> [SimulatedCell] {
     guard case .array(let seeds)? = environment["seeds"], let seed = seeds.first?.unsigned else {
       throw Complaint(.badInput, "\(RunRecord.path(csv: path)) names no seeds")
     }
-    let all = try cells()
+    let all = try Self.cells(environment, path: path)
     return shard.share(of: all.count, seed: seed, purpose: Self.purpose).map { all[$0] }
   }
 }

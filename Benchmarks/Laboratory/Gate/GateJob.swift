@@ -47,6 +47,11 @@ package struct GateJob {
     warn(head)
     var task = GateTask(cells, head: head.arm("head"), resources, seed: options.seed)
     task.base = base?.arm("base")
+    task.failsOnMissing = options.allOfBase
+    if let base {
+      task.missing = head.suite.missing(
+        options.matching(base.suite.cells), tiers: resources.tiers)
+    }
     task.names = GateTask.Names(
       base: options.baseName ?? options.base, head: options.headName ?? options.head ?? "this program")
     let report = try task.report(progress)
@@ -71,6 +76,7 @@ package struct GateJob {
     if let path = options.allocations ?? present("allocations.json") {
       resources.record = try AllocationRecord.read(path)
     }
+    resources.baseRecord = try options.baseAllocations.map(AllocationRecord.read)
     resources.countingEnvironment = Jemalloc.library().map(Jemalloc.environment)
     return resources
   }
@@ -180,6 +186,8 @@ package struct GateJob {
 
   /// The commit of the checkout in which the user gives the command; nil outside of a checkout.
   static func commit() -> String? {
-    Revision(of: ".", countsNewFiles: false).map { $0.commit + ($0.hasChanges ? " with changes" : "") }
+    Revision(of: ".", countsNewFiles: false).map {
+      $0.commit + ($0.hasChanges.map { $0 ? " with changes" : "" } ?? ", perhaps with changes")
+    }
   }
 }

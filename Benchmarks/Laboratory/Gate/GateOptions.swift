@@ -20,7 +20,10 @@ package struct GateOptions: ParsableArguments {
     help: "Which tiers, with commas: 0 deterministic, 1 low noise, 2 wall clock (default: all). 0 alone needs no base.")
   package var tiers: String?
 
-  @Option(help: "Only gated benchmarks whose family/name matches this regular expression.")
+  @Option(
+    help:
+      "Only gated benchmarks whose family/name, or family/name and parameters, match this regular expression, as in run."
+  )
   package var benchmark: String?
 
   @Option(help: "The file of thresholds.", completion: .file(extensions: ["json"]))
@@ -28,6 +31,15 @@ package struct GateOptions: ParsableArguments {
 
   @Option(help: "The record of allocations and threads.", completion: .file(extensions: ["json"]))
   package var allocations: String?
+
+  @Option(
+    help: "The record of the base: the report says where the record of --allocations allows more.",
+    completion: .file(extensions: ["json"]))
+  package var baseAllocations: String?
+
+  @Flag(
+    help: "Fail when the head lacks a benchmark, or a measure of one, that the base has. Without it a note says so.")
+  package var allOfBase = false
 
   @Option(help: "Where to write the report as JSON.", completion: .file(extensions: ["json"]))
   package var json: String?
@@ -89,6 +101,9 @@ package struct GateOptions: ParsableArguments {
       throw Complaint(
         .usage, "gate needs --base: the program to compare with (or --tiers 0, which compares with a record)")
     }
+    if allOfBase, base == nil {
+      throw Complaint(.usage, "--all-of-base needs --base: the program that has the benchmarks")
+    }
     if let benchmark { _ = try NamePattern.read(benchmark, of: "--benchmark") }
   }
 
@@ -98,21 +113,28 @@ package struct GateOptions: ParsableArguments {
     let options: [(name: String, isGiven: Bool)] = [
       ("--base", base != nil), ("--head", head != nil), ("--base-name", baseName != nil),
       ("--head-name", headName != nil), ("--tiers", self.tiers != nil), ("--thresholds", thresholds != nil),
-      ("--allocations", allocations != nil), ("--json", json != nil), ("--markdown", markdown != nil),
+      ("--allocations", allocations != nil), ("--base-allocations", baseAllocations != nil),
+      ("--all-of-base", allOfBase), ("--json", json != nil), ("--markdown", markdown != nil),
     ]
     return options.first { $0.isGiven && !taken.contains($0.name) }?.name
   }
 
   /// The cells of a suite that `--benchmark` asks for.
   func chosen(_ cells: [GatedCell]) throws -> [GatedCell] {
+    let kept = matching(cells)
+    guard let benchmark, kept.isEmpty else { return kept }
+    var names: [BenchmarkName] = []
+    for name in cells.map(\.cell.scenario.name) where !names.contains(name) { names.append(name) }
+    var sets: [String] = []
+    for set in cells.map({ "\($0.cell.scenario)" }) where !sets.contains(set) { sets.append(set) }
+    let words = Suggestion.words(forBenchmark: benchmark, among: names, sets: sets)
+    throw Complaint(.usage, "no gated benchmark matches '\(benchmark)'\(words)")
+  }
+
+  func matching(_ cells: [GatedCell]) -> [GatedCell] {
     guard let benchmark, let expression = try? Regex(benchmark) else { return cells }
-    let kept = cells.filter { "\($0.cell.scenario.name)".contains(expression) }
-    guard !kept.isEmpty else {
-      var names: [BenchmarkName] = []
-      for name in cells.map(\.cell.scenario.name) where !names.contains(name) { names.append(name) }
-      let words = Suggestion.words(forBenchmark: benchmark, among: names)
-      throw Complaint(.usage, "no gated benchmark matches '\(benchmark)'\(words)")
+    return cells.filter {
+      "\($0.cell.scenario.name)".contains(expression) || "\($0.cell.scenario)".contains(expression)
     }
-    return kept
   }
 }

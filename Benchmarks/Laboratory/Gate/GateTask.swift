@@ -18,6 +18,9 @@ package struct GateTask {
   /// The program that the head is compared with; nil: the head is held against the record alone.
   package var base: GateArm?
   package var names: Names
+  /// What the base offers to the gate and the head does not, and whether that fails the gate.
+  package var missing: [GateSuite.Missing] = []
+  package var failsOnMissing = false
   /// Additions to the environment of processes, for the self-test.
   package var inject: (GateArm, MeasureRequest) -> [String: String] = { _, _ in [:] }
 
@@ -39,8 +42,8 @@ package struct GateTask {
     let outcome = Result { try run.run() }
     progress.clear()
     try GateJob.stopIfInterrupted()
-    let findings = try outcome.get()
-    var notes = run.notes
+    let findings = try outcome.get() + (failsOnMissing ? missing.map(\.finding) : [])
+    var notes = (failsOnMissing ? [] : missing.map(\.text)) + run.notes
     if let difference = resources.thresholds.difference(cells), resources.tiers != [.deterministic] {
       notes.append("the thresholds were found \(difference): calibrate on the kind of machine that the gate runs on")
     }

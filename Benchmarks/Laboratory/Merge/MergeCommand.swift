@@ -22,6 +22,13 @@ package struct MergeCommand: ParsableCommand {
   @Option(help: "Where to write the merged CSV.", completion: .file(extensions: ["csv"]))
   var output: String?
 
+  @Option(
+    help: ArgumentHelp(
+      "The plan of the campaign, as run --shard K/N --plan FILE has fixed it: a shard that does not belong to it counts as missing.",
+      valueName: "file"),
+    completion: .file(extensions: ["json"]))
+  var plan: String?
+
   @Flag(help: "Merge what is there, and say what is missing.")
   var partial = false
 
@@ -46,12 +53,15 @@ package struct MergeCommand: ParsableCommand {
     try checkNames()
     if shards.contains(where: SimulatedShard.isSimulated) {
       return try SimulatedMerge(
-        shards: shards, output: output, partial: partial, missing: missing, overwrite: overwrite
+        shards: shards, output: output, plan: plan, partial: partial, missing: missing, overwrite: overwrite
       ).run()
     }
     let progress = Progress()
-    let files = try ShardReading.all(shards, allowsUnreadable: missing, progress) { try ShardFile(path: $0) }
-    let campaign = try Campaign(files)
+    let fixed = try plan.map { (facts: try CampaignPlan.read($0), path: $0) }
+    let files = try ShardReading.all(
+      shards, allowsUnreadable: missing || fixed != nil, allowsNone: fixed != nil, progress
+    ) { try ShardFile(path: $0) }
+    let campaign = try Campaign(files, plan: fixed, say: progress.say)
     for line in campaign.clockComplaints() + campaign.uncounted + campaign.failures { progress.say(line) }
     let lacking = campaign.missing
     if missing {
@@ -85,7 +95,7 @@ package struct MergeCommand: ParsableCommand {
 
   private func say(_ lacking: [MissingShard], _ campaign: Campaign, _ progress: Progress) {
     let folder = shards[0].split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
-    let arguments = campaign.record.arguments ?? [ProgramName.own, "run"]
+    let arguments = campaign.arguments ?? [ProgramName.own, "run"]
     for one in lacking.prefix(Self.mostSaid) {
       progress.say("\(one.text); this runs it: \(one.command(arguments, folder: folder))")
     }
@@ -96,6 +106,7 @@ package struct MergeCommand: ParsableCommand {
   }
 
   private func write(_ campaign: Campaign, isWhole: Bool, _ progress: Progress) throws {
+    guard !campaign.files.isEmpty else { throw Complaint(.badInput, "none of these files is a shard of the campaign") }
     let merged = try MergedResult(campaign, isWhole: isWhole)
     guard !merged.rows.isEmpty else { throw Complaint(.badInput, "the shards have no rows") }
     let files = try ResultFiles(csv: output!, mayReplace: overwrite)

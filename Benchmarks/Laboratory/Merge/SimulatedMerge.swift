@@ -5,14 +5,17 @@ import Harness
 struct SimulatedMerge {
   let shards: [String]
   let output: String?
+  let plan: String?
   let partial: Bool
   let missing: Bool
   let overwrite: Bool
 
   func run() throws {
     let progress = Progress()
-    let files = try ShardReading.all(shards, allowsUnreadable: missing, progress) { try SimulatedShard(path: $0) }
-    let campaign = try SimulatedCampaign(files)
+    let files = try ShardReading.all(shards, allowsUnreadable: missing || plan != nil, progress) {
+      try SimulatedShard(path: $0)
+    }
+    let campaign = try SimulatedCampaign(files, plan: plan, say: progress.say)
     let lacking = campaign.missing
     if missing {
       let numbers = lacking.map { "\($0.number)" }.joined(separator: ",")

@@ -69,6 +69,17 @@ package struct RunOptions: ParsableArguments {
     transform: OptionNumber.shard)
   package var shard: Shard?
 
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp(
+      "With --shard: the file of the campaign's plan.",
+      discussion: """
+        The shard that begins first writes the file. A later shard whose plan is another one, as on a machine with another \
+        number of CPUs, measures nothing and ends with 69.
+        """, valueName: "file"),
+    completion: .file(extensions: ["json"]))
+  package var plan: String?
+
   @Flag(help: "Go on with the interrupted run of --output; the other options must be those it was begun with.")
   package var resume = false
 
@@ -113,6 +124,12 @@ package struct RunOptions: ParsableArguments {
       if !hasFile, !dryRun {
         throw Complaint(.usage, "--shard \(shard) needs --output FILE.csv, which merge reads")
       }
+    }
+    if plan != nil, shard == nil || dryRun {
+      throw Complaint(
+        .usage,
+        "--plan needs --shard K/N\(dryRun ? ", and a dry run fixes no plan" : ""): it is what the shards of a campaign share"
+      )
     }
     if resume, dryRun { throw Complaint(.usage, "--resume and --dry-run contradict each other: leave one out") }
     try place.bind()

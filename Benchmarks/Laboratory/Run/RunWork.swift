@@ -39,6 +39,11 @@ package struct RunWork {
       try work.describe()
       return nil
     }
+    if let file = options.plan, let shard = options.shard {
+      try CampaignPlan(
+        work.plan, shard: shard, context: context, arguments: CommandLine.arguments, source: suite.source
+      ).fix(file, goingOnWith: options.resume ? options.output : nil)
+    }
     let (result, failure) = try RunJob(work, options.outputs(trace: trace)).run()
     if let failure {
       guard let onFailure else { throw failure }

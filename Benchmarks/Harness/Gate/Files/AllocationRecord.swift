@@ -56,6 +56,13 @@ package struct AllocationRecord: Codable, Sendable {
       }
     }
 
+    fileprivate var measures: [(metric: Metric, range: [Double]?)] {
+      [
+        (.freshAllocationsPerOp, freshAllocationsPerOp), (.freshBytesPerOp, freshBytesPerOp),
+        (.allocationsPerOp, allocationsPerOp), (.bytesPerOp, bytesPerOp), (.threadsCreated, threadsCreated),
+      ]
+    }
+
     func judgements(_ counts: AllocationCounts) -> [Judgement] {
       let measures: [(Metric, Double?, [Double]?)] = [
         (.freshAllocationsPerOp, counts.fresh?.allocations, freshAllocationsPerOp),
@@ -100,6 +107,24 @@ package struct AllocationRecord: Codable, Sendable {
     builds.lazy.filter { $0.build == build }.flatMap(\.entries).first {
       $0.benchmark == "\(cell.scenario.name)" && $0.params == "\(cell.scenario.parameters)"
         && $0.backend == cell.arm.subject
+    }
+  }
+
+  /// A line for each count of which this record allows more than an earlier one, and for each benchmark that it leaves out.
+  package func raised(since earlier: AllocationRecord, build: String) -> [String] {
+    earlier.builds.filter { $0.build == build }.flatMap(\.entries).flatMap { then -> [String] in
+      let name = then.benchmark + (then.params.isEmpty ? "" : " \(then.params)")
+      guard
+        let now = builds.lazy.filter({ $0.build == build }).flatMap(\.entries).first(where: { $0.isSameCell(as: then) })
+      else { return ["this change removes the record of \(name) on \(then.backend)"] }
+      return zip(then.measures, now.measures).compactMap { then, now in
+        guard let before = then.range?[1], let most = now.range?[1],
+          most > before + AllocationCounts.slack(then.metric, before)
+        else { return nil }
+        let format = NumberFormat(then.metric.unit, most)
+        return "this change raises its own record of \(name), \(then.metric.name): "
+          + "\(format.format(before)) -> \(format.format(most))\(format.suffix)"
+      }
     }
   }
 

@@ -55,6 +55,56 @@ package struct GateSuite: Hashable, Sendable {
   }
 }
 
+extension GateSuite {
+  /// A benchmark of the base, or a measure of one, that the head does not offer to the gate.
+  package struct Missing: Hashable, Sendable {
+    package let cell: CellKey
+    package let text: String
+
+    package var finding: GateFinding {
+      GateFinding(tier: .deterministic, cell, GateFinding.selfCheck, .regression, reason: text)
+    }
+  }
+
+  /// What `base` has, in these tiers, and this suite has not. A benchmark that is renamed, or that has other parameters, is
+  /// gone under its old name. Subjects do not count: the user may choose another one.
+  package func missing(_ base: [GatedCell], tiers: Set<GatedMetric.Tier>) -> [Missing] {
+    func place(_ cell: CellKey) -> CellKey { CellKey(cell.scenario, Arm(subject: "", workers: cell.arm.workers)) }
+    let own = Dictionary(cells.map { (place($0.cell), $0) }) { first, _ in first }
+    let scenarios = Set(cells.map(\.cell.scenario))
+    var gone: Set<Scenario> = []
+    var found: [Missing] = []
+    for gated in base {
+      let cell = gated.cell
+      guard scenarios.contains(cell.scenario) else {
+        if gone.insert(cell.scenario).inserted {
+          found.append(Missing(cell: cell, text: "\(cell.scenario) is gone: the base has it, and the head has not"))
+        }
+        continue
+      }
+      let now = own[place(cell)]
+      let lost = gated.measures(tiers).filter { now?.measures(tiers).contains($0) != true }
+      guard !lost.isEmpty else { continue }
+      found.append(
+        Missing(
+          cell: cell,
+          text:
+            "\(cell.scenario)@\(cell.arm.workers) has fewer measures: the base has also \(lost.joined(separator: ", "))"
+        ))
+    }
+    return found
+  }
+}
+
+extension GatedCell {
+  /// The names of what is held in these tiers.
+  fileprivate func measures(_ tiers: Set<GatedMetric.Tier>) -> [String] {
+    metrics.filter { tiers.contains($0.tier) }.map(\.metric.name)
+      + (countsAllocations && tiers.contains(.deterministic) ? ["allocations"] : [])
+      + (countsInstructions && tiers.contains(.steady) ? ["instructions"] : [])
+  }
+}
+
 extension GatedCell {
   fileprivate init?(suiteLine line: String) {
     let fields = line.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)

@@ -73,8 +73,10 @@ extension GateReport {
     case .inconclusive:
       if findings.isEmpty { return "inconclusive: nothing was measured" }
       let open = names(.inconclusive)
+      // A base that fails its own checks would fail them on a quiet machine, too.
+      let isNoise = open.contains { $0.metric != GateFinding.selfCheck.name }
       return "inconclusive: \(open.count) of \(Count.of(findings.count, "measure")) cannot be judged; "
-        + "the machine was too unsteady: "
+        + (isNoise ? "the machine was too unsteady: " : "the base does not pass its own checks: ")
         + list(open) { "\($0.name) \($0.metric)" + ($0.reason.map { ": \($0)" } ?? "") }
     }
   }

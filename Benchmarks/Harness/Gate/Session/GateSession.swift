@@ -15,6 +15,11 @@ package struct GateSession {
 
     /// The head has the benchmark and the base does not.
     var isNew: Bool { isBase && isAbsent }
+
+    /// The same failure of the head, of a cell that fails in the base, too.
+    func inBoth(_ base: Failure) -> Failure {
+      Failure(isBase: false, reason: "\(reason); the base fails, too: \(base.reason)")
+    }
   }
 
   /// The numbers of base, head and base again, and whether the machine was disturbed meanwhile.
@@ -147,6 +152,14 @@ package struct GateSession {
       return lines
     }
     throw Failure(isBase: isBase, isAbsent: lines.contains(.absent), reason: "\(arm.name): \(failure)")
+  }
+
+  /// Whether the head fails a cell by itself; nil when the head passes. What the base cannot be compared in is still checked.
+  mutating func checkHead(_ cell: CellKey) -> Failure? {
+    do throws(Failure) {
+      _ = try run(head, cell, .time(repeats: 1, values: 1, leadIn: 1), isBase: false)
+      return nil
+    } catch { return error }
   }
 
   /// The median of each number over the values of a process.

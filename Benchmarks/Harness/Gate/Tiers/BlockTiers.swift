@@ -26,7 +26,7 @@ struct BlockTiers {
     }
     var findings: [GateFinding] = []
     for gated in timed {
-      guard let triples = triples(gated.cell, blocks, &found) else { continue }
+      guard let triples = triples(gated.cell, blocks, &session, &found) else { continue }
       for metric in gated.metrics {
         let pairs = triples.compactMap { $0.paired(metric.metric) }
         guard !pairs.isEmpty else {
@@ -62,12 +62,16 @@ struct BlockTiers {
   /// The blocks of a cell. When one of its processes failed, the result is nil, and a finding or a note is added.
   private func triples(
     _ cell: CellKey, _ blocks: [CellKey: Result<[GateSession.Triple], GateSession.Failure>],
-    _ found: inout GateFindings
+    _ session: inout GateSession, _ found: inout GateFindings
   ) -> [GateSession.Triple]? {
     switch blocks[cell] {
     case .success(let triples): return triples
     case .failure(let failure) where failure.isNew:
       found.note("\(cell.scenario.name) is new: the base has no such benchmark")
+      if let own = session.checkHead(cell) { found.noteSelfCheck(cell, own) }
+    case .failure(let failure) where failure.isBase:
+      // A head that fails, too, is no question of how steady the machine is.
+      found.noteSelfCheck(cell, session.checkHead(cell).map { $0.inBoth(failure) } ?? failure)
     case .failure(let failure): found.noteSelfCheck(cell, failure)
     // The run was interrupted before the cell's first block.
     case nil: break

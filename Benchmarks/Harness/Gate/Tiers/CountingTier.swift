@@ -28,6 +28,9 @@ package struct CountingTier {
         countWhatMustBeZero(gated.cell, metric.metric, &session, &found)
       }
     }
+    if let record = resources.record, let base = resources.baseRecord {
+      for line in record.raised(since: base, build: resources.build) { found.note(line) }
+    }
     if !unrecorded.isEmpty {
       found.note(
         "no record of the allocations of a \(resources.build) build for \(unrecorded.joined(separator: ", ")); "

@@ -1,4 +1,5 @@
-/// Instructions per operation of a benchmark that keeps one thread busy at a time. Two processes differ in how often
+/// Instructions per operation of a benchmark in which one thread does all the work. A count of several depends on which of
+/// them is ahead. Two processes differ in how often
 /// they repeat the benchmark, so the cost of starting and ending cancels out.
 struct InstructionCount {
   private let cell: CellKey
@@ -23,8 +24,8 @@ struct InstructionCount {
     }
   }
 
-  /// Threads that wait for one another by spinning add to a count, and never take from a count. So when the two counts
-  /// of the base disagree, or the head seems to have moved, all counts are repeated, and the lowest count of each is kept.
+  /// A thread that waits by spinning adds to a count. So when the two counts of the base disagree, or the head seems to
+  /// have moved, all counts are repeated, and the lowest count of each is kept.
   static let mostRounds = 3
 
   /// Counts base, head and base again; nil when one of them cannot be counted.
@@ -70,6 +71,14 @@ struct InstructionCount {
     } catch {
       return .failure(error)
     }
+  }
+
+  /// Whether a program cannot be counted.
+  func fails(_ arm: GateArm) -> Bool {
+    do throws(GateSession.Failure) {
+      _ = try total(arm, Self.fewRepeats, isBase: false)
+      return false
+    } catch { return true }
   }
 
   /// The number of repeats that take the wanted instructions, when one repeat takes `each` instructions: at least twice

@@ -32,6 +32,11 @@ package struct InstructionTier {
         found.note("the instructions of \(gated.cell.scenario.name) are not counted: strip cannot read the program")
       // The blocks report a new benchmark too, and one report is enough.
       case .failure(let failure) where failure.isNew: continue
+      // What valgrind can run of neither says nothing about the change. A program that fails without valgrind, too, is
+      // found by the other tiers.
+      case .failure(let failure) where failure.isBase && count.fails(session.head):
+        found.note(
+          "the instructions of \(gated.cell.scenario) are not counted, of the base nor of the head: \(failure.reason)")
       case .failure(let failure): found.noteSelfCheck(gated.cell, failure)
       case .success(let triple):
         found.add(InstructionCount.finding(gated.cell, metric, triple, threshold: threshold))
