@@ -61,9 +61,11 @@ public struct Benchmark: Sendable {
   ) {
     self.init(name, parameters, operations, throughput, metrics, isSingleThreaded: isSingleThreaded) {
       let state = try setUp()
+      let bodies: [@Sendable (State) throws -> Void] = [body, { _ in }]
       return (
         state,
-        { repeats in
+        { repeats, isEmpty in
+          let body = bodies[isEmpty ? 1 : 0]
           let start = Counters.read()
           for _ in 0..<repeats {
             Self.wait(operations)
@@ -104,10 +106,12 @@ public struct Benchmark: Sendable {
   ) {
     self.init(name, parameters, operations, throughput, metrics, isSingleThreaded: false) {
       let state = try AsyncWork.run(setUp)
+      let bodies: [@Sendable (State) async throws -> Void] = [body, { _ in }]
       return (
         state,
-        { repeats in
-          try AsyncWork.run {
+        { repeats, isEmpty in
+          let body = bodies[isEmpty ? 1 : 0]
+          return try AsyncWork.run {
             let start = Counters.read()
             for _ in 0..<repeats {
               Self.wait(operations)
@@ -120,11 +124,11 @@ public struct Benchmark: Sendable {
     }
   }
 
-  /// - Parameter prepare: makes the state, and a closure that times a number of calls of the body.
+  /// - Parameter prepare: makes the state, and a closure that times a number of calls of the body, or of an empty body.
   private init<State>(
     _ name: String, _ parameters: [String: any CustomStringConvertible], _ operations: Int, _ throughput: Throughput?,
     _ metrics: [BenchmarkMetric<State>], isSingleThreaded: Bool,
-    prepare: @escaping @Sendable () throws -> (state: State, time: (_ repeats: Int) throws -> Elapsed)
+    prepare: @escaping @Sendable () throws -> (state: State, time: (_ repeats: Int, _ isEmpty: Bool) throws -> Elapsed)
   ) {
     let parts = name.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
     self.name = BenchmarkName(parts[0], parts.count > 1 ? parts[1] : "")
@@ -138,19 +142,25 @@ public struct Benchmark: Sendable {
     prepared = {
       let (state, time) = try prepare()
       func measure(_ repeats: Int) throws -> Value {
-        let elapsed = try time(repeats)
+        let elapsed = try time(repeats, false)
         let count = operations * repeats
         let speed = throughput.map { [$0.reading(operations: count, nanoseconds: elapsed.wall)] } ?? []
         return Value(elapsed.readings(operations: count) + speed)
       }
       var trial = Trial(operationsPerRepeat: operations, measure: measure)
       trial.idle = { _ = try measure(0) }
+      trial.emptyCall = {
+        // The least of several: what disturbs a loop only adds.
+        try (0..<5).map { _ in Double(try time(Self.emptyCalls, true).wall) / Double(Self.emptyCalls) }.min()!
+      }
       if !metrics.isEmpty {
         trial.ownReadings = { count in try metrics.map { try $0.reading(state, operations: count) } }
       }
       return trial
     }
   }
+
+  private static let emptyCalls = 20_000
 
   func trial() throws -> Trial { try prepared() }
 
