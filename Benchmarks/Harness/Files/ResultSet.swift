@@ -4,7 +4,7 @@ import FoundationEssentials
 package struct ResultSet: Sendable {
   package let name: String
   private let planned: PlannedNames
-  /// The rows without excluded blocks and failed cells.
+  /// The rows without excluded blocks, tails of crowded blocks, and failed cells.
   package private(set) var rows: [Row]
   package let record: RunRecord?
   package let excludedRows: Int
@@ -20,6 +20,7 @@ package struct ResultSet: Sendable {
     self.record = record
     let outcome = record?.outcome ?? RunOutcome()
     let blocks = Dictionary(grouping: outcome.excludedBlocks) { "\($0.benchmark) \($0.block)" }
+    let crowded = Dictionary(grouping: outcome.crowdedBlocks ?? []) { "\($0.benchmark) \($0.block)" }
     let failures = Dictionary(grouping: outcome.failures) { "\($0.benchmark) \($0.backend)@\($0.workers)" }
     let planned = PlannedNames(record?.cells ?? [])
     self.planned = planned
@@ -28,8 +29,11 @@ package struct ResultSet: Sendable {
       let name = row.cell.scenario.name
       let scenario = Scenario(name, row.parameters)
       let isExcluded = blocks["\(name) \(row.block)"]?.contains { planned.owns($0.params, scenario) } ?? false
+      let isCrowded =
+        row.reading.metric.isTail
+        && crowded["\(name) \(row.block)"]?.contains { planned.owns($0.params, scenario) } ?? false
       let hasFailed = failures["\(name) \(row.cell.arm)"]?.contains { planned.owns($0.params, scenario) } ?? false
-      return !isExcluded && !hasFailed
+      return !isExcluded && !isCrowded && !hasFailed
     }
     let counted = Set(self.rows.map(\.cell))
     uncountedCells = Set(rows.map(\.cell)).subtracting(counted)

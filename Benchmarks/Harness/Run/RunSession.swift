@@ -221,6 +221,7 @@ package struct RunSession {
     }
     guard !rows.isEmpty else { return }
     result.rows += rows
+    result.crowding.add(rows)
     widths.add(rows)
     world.record(rows)
   }
