@@ -7,22 +7,17 @@ import Testing
 struct CrowdingTests {
   private static let operations = 1_000
 
-  /// The rows of one process: its waits for a CPU in milliseconds, its involuntary switches, and a time with its p99.
-  private func rows(
-    _ arm: Arm = Sample.ours, block: Int, delay: Double?, switches: Double? = nil, scenario: Scenario = Sample.scenario
-  ) -> [Row] {
+  /// The rows of one process: its waits for a CPU in milliseconds, and a latency.
+  private func rows(_ arm: Arm = Sample.ours, block: Int, delay: Double?) -> [Row] {
     let each = Double(Self.operations)
     var readings = [
       Reading(Metric("wake_p50_ns", unit: "ns"), 10, count: 5),
       Reading(Metric("wake_p99_ns", unit: "ns"), 99, count: 5),
     ]
     if let delay { readings.append(Reading(.runDelayNsPerOp, delay * 1e6 / each, count: Self.operations)) }
-    if let switches {
-      readings.append(Reading(.involuntarySwitchesPerOp, switches / each, count: Self.operations))
-    }
     return readings.map {
       Row(
-        runID: "r", block: block, process: block, valueIndex: 0, cell: CellKey(scenario, arm), reading: $0)
+        runID: "r", block: block, process: block, valueIndex: 0, cell: CellKey(Sample.scenario, arm), reading: $0)
     }
   }
 
@@ -36,8 +31,8 @@ struct CrowdingTests {
     #expect(crowded((1...8).map { rows(block: $0, delay: $0 == 3 ? 6 : 0.3) }) == [3])
     // Half of the blocks.
     #expect(crowded((1...8).map { rows(block: $0, delay: $0.isMultiple(of: 2) ? 6 : 0.3) }) == [2, 4, 6, 8])
-    // By involuntary switches, where the kernel does not tell delays.
-    #expect(crowded((1...8).map { rows(block: $0, delay: nil, switches: $0 == 5 ? 80 : 3) }) == [5])
+    // All blocks but one.
+    #expect(crowded((1...8).map { rows(block: $0, delay: $0 == 5 ? 200 : 600 + Double($0)) }) == [1, 2, 3, 4, 6, 7, 8])
     // Each arm has a level, and the block is out for all.
     let pairs = (1...8).flatMap { block in
       [rows(block: block, delay: 50), rows(Sample.reference, block: block, delay: block == 7 ? 9 : 0.1)]
@@ -47,8 +42,10 @@ struct CrowdingTests {
 
   /// Threads of one process that take turns on a CPU are no other program.
   @Test func aLevelOfItsOwnIsNoCrowd() {
-    #expect(crowded((1...8).map { rows(block: $0, delay: 40 + Double($0), switches: 500 + Double($0)) }).isEmpty)
-    #expect(crowded((1...8).map { rows(block: $0, delay: $0 == 3 ? 1.9 : 0, switches: 10) }).isEmpty)
+    #expect(crowded((1...8).map { rows(block: $0, delay: 40 + Double($0)) }).isEmpty)
+    #expect(crowded((1...8).map { rows(block: $0, delay: $0 == 3 ? 1.9 : 0) }).isEmpty)
+    // A kernel that does not tell delays shows nothing.
+    #expect(crowded((1...8).map { rows(block: $0, delay: nil) }).isEmpty)
     // Three blocks show no level, and the count of allocations is no block.
     #expect(crowded((1...3).map { rows(block: $0, delay: $0 == 3 ? 60 : 0) }).isEmpty)
     #expect(crowded((0...3).map { rows(block: $0, delay: $0 == 3 ? 60 : 0) }).isEmpty)
@@ -62,6 +59,14 @@ struct CrowdingTests {
       ]
     }
     #expect(crowded(alternating).isEmpty)
+    var result = RunResult()
+    for rows in alternating {
+      result.crowding.add(rows)
+      result.rows += rows
+    }
+    #expect(result.crowding.crowdedThroughout == [Sample.scenario])
+    let said = MachineWarnings.after(result, RunOutcome(result), more: "--blocks")
+    #expect(said.count == 1 && said[0].hasPrefix("no block was quiet for all subjects"), "\(said)")
   }
 
   @Test(arguments: [

@@ -65,9 +65,14 @@ package enum MachineWarnings {
     let crowded = result.crowded.intersection(withTails)
     if !crowded.isEmpty {
       lines.append(
-        "\(crowded.count) of \(Count.of(withTails.count, "block")) with percentiles had to wait for their CPUs far longer than the "
-          + "quiet ones, because of other programs or guests: percentiles above the median, and maxima, are without them"
-      )
+        "\(crowded.count) of \(Count.of(withTails.count, "block")) with percentiles had to wait for CPUs far longer than the "
+          + "quietest, because of other programs or guests: percentiles above the median, and maxima, are without them")
+    }
+    let throughout = result.crowding.crowdedThroughout.intersection(tailed).map(\.description).sorted()
+    if !throughout.isEmpty {
+      lines.append(
+        "no block was quiet for all subjects: percentiles above the median of \(throughout.joined(separator: ", ")) are "
+          + "those of a busy machine")
     }
     let share = Double(result.disturbed.count) / Double(max(result.blocksRun.count, 1))
     guard share > 0 else { return lines }

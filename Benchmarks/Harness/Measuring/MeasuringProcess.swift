@@ -89,8 +89,8 @@ package struct MeasuringProcess {
 
   /// A call that takes longer than this number of nanoseconds is not compared with an empty one.
   private static let surelyLong = 1_000.0
-  /// A call that is not longer than this number of empty calls is mostly loop.
-  private static let shortCalls = 3.0
+  /// A call that is shorter than this number of empty calls is mostly loop.
+  private static let shortCalls = 2.0
 
   /// One value, with the benchmark's own readings. They are asked for after each value of the lead-in too, so that what
   /// the benchmark counts from one answer to the next is about one value.

@@ -70,8 +70,7 @@ package struct Metric: Hashable, Sendable {
 
   /// The metrics that every timed process reports once, with any benchmark; see `ProcessCost`, `SchedulerCounts` and
   /// `PerfCount`.
-  package static let process =
-    [threadsCreated, peakRSS, runDelayNsPerOp, involuntarySwitchesPerOp] + scheduling + PerfEvent.all.map(\.metric)
+  package static let process = [threadsCreated, peakRSS, runDelayNsPerOp] + scheduling + PerfEvent.all.map(\.metric)
 
   /// The metrics that every counting process reports once, with any benchmark.
   package static let counting = [retainedBytesPerOp]

@@ -4,12 +4,8 @@ import Glibc
 /// after its last, outside every timed region.
 struct ProcessCost {
   private let runDelay: UInt64?
-  private let involuntarySwitches: Int
 
-  init() {
-    runDelay = Self.runDelay()
-    involuntarySwitches = Counters.read().involuntarySwitches
-  }
+  init() { runDelay = Self.runDelay() }
 
   /// One reading of each metric per process. `operations` is the number of operations of all its values.
   func readings(operations: Int) -> [Reading] {
@@ -19,10 +15,6 @@ struct ProcessCost {
       readings.append(Reading(.threadsCreated, Double(threads), count: operations))
     }
     if let peak = Self.peakRSS() { readings.append(Reading(.peakRSS, Double(peak), count: operations)) }
-    if operations > 0 {
-      let switches = Counters.read().involuntarySwitches - involuntarySwitches
-      readings.append(Reading(.involuntarySwitchesPerOp, Double(switches) / Double(operations), count: operations))
-    }
     if let runDelay, let now = Self.runDelay(), operations > 0 {
       // The delay of a thread that has ended is no longer in the sum.
       let delay = now > runDelay ? now - runDelay : 0

@@ -1,65 +1,54 @@
 /// The blocks in which a process saw that something else had its CPUs: another process of the machine, or the host.
 ///
-/// A process sees two things. Its threads were ready to run and had no CPU (the run delay), or they lost a CPU to another
-/// thread (an involuntary switch). Threads of one process also take CPUs from one another, more in one benchmark than in
-/// another. So each cell has a level of its own: that of its quiet blocks. A block far above the level is crowded.
+/// A process sees its run delay: how long its threads were ready to run and had no CPU. Threads of one process also take CPUs
+/// from one another, more in one benchmark than in another. So each cell has a level of its own: the least delay of its
+/// blocks, since nothing makes a delay shorter. A block far above the level is crowded. Involuntary switches do not do in the
+/// place of the delay: a process that has its CPUs for itself may have ten times as many as one that has to wait for them.
 ///
 /// Steal time alone does not show such a block: a process of the same guest steals nothing, and not every host says what it
 /// steals.
 package struct Crowding: Sendable {
-  /// What one process saw.
-  private struct Sight {
-    /// In nanoseconds, over all threads.
-    var delay: Double?
-    var switches: Double?
-  }
-
-  private var sights: [CellKey: [Int: Sight]] = [:]
+  /// The run delays of a cell, in nanoseconds over all threads, by block.
+  private var delays: [CellKey: [Int: Double]] = [:]
 
   /// The fewest blocks of a cell that show a level.
   static let fewestBlocks = 4
-  /// A quarter of the blocks of a cell are taken as quiet.
-  static let quietShare = 0.25
-  /// How far above the level a block counts as crowded, as a factor and, so that single events of the kernel do not count,
-  /// beyond it. Two milliseconds are less than a thread waits when another process has its CPU once.
+  /// How far above the level a block counts as crowded, as a factor and beyond it. Two milliseconds are less than a thread
+  /// waits when another process has its CPU once, and more than single events of the kernel take.
   static let factor = 2.0
-  static let delayBeyond = 2e6
-  static let switchesBeyond = 20.0
+  static let beyond = 2e6
 
   package init() {}
 
   /// Adds the rows of one process.
   package mutating func add(_ rows: [Row]) {
-    guard let first = rows.first, first.block > 0 else { return }
-    var sight = sights[first.cell]?[first.block] ?? Sight()
-    for row in rows {
-      let total = row.reading.value * Double(row.reading.count)
-      if row.reading.metric == .runDelayNsPerOp { sight.delay = (sight.delay ?? 0) + total }
-      if row.reading.metric == .involuntarySwitchesPerOp { sight.switches = (sight.switches ?? 0) + total }
-    }
-    sights[first.cell, default: [:]][first.block] = sight
+    guard let first = rows.first, first.block > 0,
+      let row = rows.first(where: { $0.reading.metric == .runDelayNsPerOp })
+    else { return }
+    delays[first.cell, default: [:]][first.block] = row.reading.value * Double(row.reading.count)
   }
 
-  /// The crowded blocks. A scenario all of whose blocks are crowded for one arm or another has none: nothing would be left.
+  /// The crowded blocks: those in which an arm was crowded. They do not count for any arm, so that ratios stay those of pairs.
   package var blocks: Set<ScenarioBlock> {
-    var crowded: Set<ScenarioBlock> = []
-    for (scenario, cells) in Dictionary(grouping: sights, by: { $0.key.scenario }) {
-      let found = cells.reduce(into: Set<Int>()) { $0.formUnion(Self.crowded($1.value)) }
+    Set(found.filter { !$0.isWhole }.flatMap { one in one.crowded.map { ScenarioBlock(one.scenario, block: $0) } })
+  }
+
+  /// The scenarios of which every block was crowded for one arm or another. Their tails are those of all blocks, since
+  /// nothing else would be left.
+  package var crowdedThroughout: Set<Scenario> { Set(found.filter(\.isWhole).map(\.scenario)) }
+
+  private var found: [(scenario: Scenario, crowded: Set<Int>, isWhole: Bool)] {
+    Dictionary(grouping: delays, by: { $0.key.scenario }).map { scenario, cells in
+      let crowded = cells.reduce(into: Set<Int>()) { $0.formUnion(Self.crowded($1.value)) }
       let all = cells.reduce(into: Set<Int>()) { $0.formUnion($1.value.keys) }
-      if found.count < all.count { crowded.formUnion(found.map { ScenarioBlock(scenario, block: $0) }) }
+      return (scenario, crowded, crowded.count == all.count)
     }
-    return crowded
   }
 
   /// The crowded blocks of one cell.
-  private static func crowded(_ blocks: [Int: Sight]) -> Set<Int> {
-    func above(_ value: (Sight) -> Double?, beyond: Double) -> Set<Int> {
-      let known = blocks.compactMapValues(value)
-      guard known.count >= fewestBlocks else { return [] }
-      let level = known.values.sorted()[Statistics.nearestRank(quietShare, of: known.count)]
-      return Set(known.filter { $0.value > factor * level + beyond }.keys)
-    }
-    return above(\.delay, beyond: delayBeyond).union(above(\.switches, beyond: switchesBeyond))
+  private static func crowded(_ delays: [Int: Double]) -> [Int] {
+    guard delays.count >= fewestBlocks, let level = delays.values.min() else { return [] }
+    return delays.filter { $0.value > factor * level + beyond }.map(\.key)
   }
 }
 

@@ -52,6 +52,7 @@ public struct Benchmark: Sendable {
   ///
   /// `setUp` makes the state, `body` is timed with it, and `metrics` are numbers of the benchmark's own, made from the
   /// state after each value.
+  @_semantics("optimize.sil.specialize.generic.never")
   public init<State>(
     _ name: String, parameters: [String: any CustomStringConvertible] = [:], operations: Int = 1,
     throughput: Throughput? = nil, isSingleThreaded: Bool = false,
@@ -59,13 +60,13 @@ public struct Benchmark: Sendable {
     measure body: @escaping @Sendable (State) throws -> Void,
     metrics: [BenchmarkMetric<State>] = []
   ) {
-    self.init(name, parameters, operations, throughput, metrics, isSingleThreaded: isSingleThreaded) {
+    self.init(
+      name, parameters, operations, throughput, metrics, isSingleThreaded: isSingleThreaded, empty: Self.nothing
+    ) {
       let state = try setUp()
-      let bodies: [@Sendable (State) throws -> Void] = [body, { _ in }]
       return (
         state,
-        { repeats, isEmpty in
-          let body = bodies[isEmpty ? 1 : 0]
+        { repeats in
           let start = Counters.read()
           for _ in 0..<repeats {
             Self.wait(operations)
@@ -97,6 +98,7 @@ public struct Benchmark: Sendable {
   ///
   /// `setUp` makes the state, `body` is timed with it, and `metrics` are numbers of the benchmark's own, made from the
   /// state after each value.
+  @_semantics("optimize.sil.specialize.generic.never")
   public init<State: Sendable>(
     _ name: String, parameters: [String: any CustomStringConvertible] = [:], operations: Int = 1,
     throughput: Throughput? = nil,
@@ -104,14 +106,14 @@ public struct Benchmark: Sendable {
     measure body: @escaping @Sendable (State) async throws -> Void,
     metrics: [BenchmarkMetric<State>] = []
   ) {
-    self.init(name, parameters, operations, throughput, metrics, isSingleThreaded: false) {
+    self.init(
+      name, parameters, operations, throughput, metrics, isSingleThreaded: false, empty: Self.nothingInATask
+    ) {
       let state = try AsyncWork.run(setUp)
-      let bodies: [@Sendable (State) async throws -> Void] = [body, { _ in }]
       return (
         state,
-        { repeats, isEmpty in
-          let body = bodies[isEmpty ? 1 : 0]
-          return try AsyncWork.run {
+        { repeats in
+          try AsyncWork.run {
             let start = Counters.read()
             for _ in 0..<repeats {
               Self.wait(operations)
@@ -124,11 +126,18 @@ public struct Benchmark: Sendable {
     }
   }
 
-  /// - Parameter prepare: makes the state, and a closure that times a number of calls of the body, or of an empty body.
+  /// - Parameters:
+  ///   - empty: a benchmark of the same kind whose body does nothing.
+  ///   - prepare: makes the state, and a closure that times a number of calls of the body.
+  ///
+  /// No initialiser is specialised for a type of state. Another module calls the general code, and so must the benchmark whose
+  /// body does nothing: code made for its type would have a shorter loop.
+  @_semantics("optimize.sil.specialize.generic.never")
   private init<State>(
     _ name: String, _ parameters: [String: any CustomStringConvertible], _ operations: Int, _ throughput: Throughput?,
     _ metrics: [BenchmarkMetric<State>], isSingleThreaded: Bool,
-    prepare: @escaping @Sendable () throws -> (state: State, time: (_ repeats: Int, _ isEmpty: Bool) throws -> Elapsed)
+    empty: @escaping @autoclosure @Sendable () -> Benchmark,
+    prepare: @escaping @Sendable () throws -> (state: State, time: (_ repeats: Int) throws -> Elapsed)
   ) {
     let parts = name.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
     self.name = BenchmarkName(parts[0], parts.count > 1 ? parts[1] : "")
@@ -142,7 +151,7 @@ public struct Benchmark: Sendable {
     prepared = {
       let (state, time) = try prepare()
       func measure(_ repeats: Int) throws -> Value {
-        let elapsed = try time(repeats, false)
+        let elapsed = try time(repeats)
         let count = operations * repeats
         let speed = throughput.map { [$0.reading(operations: count, nanoseconds: elapsed.wall)] } ?? []
         return Value(elapsed.readings(operations: count) + speed)
@@ -151,7 +160,9 @@ public struct Benchmark: Sendable {
       trial.idle = { _ = try measure(0) }
       trial.emptyCall = {
         // The least of several: what disturbs a loop only adds.
-        try (0..<5).map { _ in Double(try time(Self.emptyCalls, true).wall) / Double(Self.emptyCalls) }.min()!
+        let trial = try empty().trial()
+        return try (0..<5).flatMap { _ in try trial.measure(Self.emptyCalls).readings }
+          .filter { $0.metric == .nsPerOp }.map(\.value).min()! * Double(trial.operationsPerRepeat)
       }
       if !metrics.isEmpty {
         trial.ownReadings = { count in try metrics.map { try $0.reading(state, operations: count) } }
@@ -176,6 +187,9 @@ public struct Benchmark: Sendable {
 
   /// Shows the cost of the measuring loop itself: one call that does nothing counts as many operations.
   static let nothing = Benchmark("laboratory/nothing", operations: 100_000) {}
+
+  /// The same for an asynchronous body.
+  private static let nothingInATask = Benchmark("laboratory/nothing", operations: 100_000) { () async in }
 
   /// The cell of this benchmark in the gate.
   func gated(subject: String) -> GatedCell {
