@@ -89,7 +89,8 @@ let package = Package(
     .target(
       name: "Laboratory",
       dependencies: [
-        "Harness", .product(name: "ArgumentParser", package: "swift-argument-parser", condition: laboratory),
+        "CMeasure", "Harness",
+        .product(name: "ArgumentParser", package: "swift-argument-parser", condition: laboratory),
       ],
       path: "Benchmarks/Laboratory", swiftSettings: settings),
     .executableTarget(
@@ -175,8 +176,12 @@ let package = Package(
       dependencies: ["Simulation", "VirtualScheduling", "Scheduling", "Harness", "Workloads", "LaboratorySupport"],
       path: "Tests/SimulationTests", swiftSettings: settings),
     .testTarget(
-      name: "LaboratoryTests", dependencies: ["Harness", "Laboratory", "LaboratorySupport"],
+      name: "LaboratoryTests", dependencies: ["Harness", "Laboratory", "LaboratorySupport", "OddBenchmarks"],
       path: "Tests/LaboratoryTests", swiftSettings: settings),
+    // A program of benchmarks that print, close what is not theirs, or measure nothing.
+    .executableTarget(
+      name: "OddBenchmarks", dependencies: ["Laboratory"], path: "Tests/Samples/OddBenchmarks",
+      swiftSettings: settings),
     .testTarget(
       name: "OpbenchTests", dependencies: ["Harness", "Subjects", "opbench", "LaboratorySupport", "TestSupport"],
       path: "Tests/OpbenchTests", swiftSettings: settings),

@@ -115,6 +115,11 @@ static inline void fence(void) {
 #endif
 }
 
+void opbench_keep(const void *value) {
+  // The compiler does not see what the statement reads, so it keeps what is stored there.
+  __asm__ volatile("" : : "r"(value) : "memory");
+}
+
 void opbench_delay(long rounds) {
   fence();
   // The compiler does not see what the statement does with the number, so it keeps every round.

@@ -96,8 +96,13 @@ package struct CostModel: Codable, Hashable, Sendable {
 
   /// Reads a model. Throws one line that names the file and what is wrong.
   package static func read(path: String) throws -> CostModel {
-    guard let data = FileManager.default.contents(atPath: path) else {
+    var isFolder = false
+    guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
       throw Complaint(.noInput, "\(path): there is no such model file; opbench calibrate-model writes one")
+    }
+    guard !isFolder else { throw Complaint(.noInput, "\(path) is a folder, not a model file") }
+    guard let data = FileManager.default.contents(atPath: path) else {
+      throw Complaint(.noInput, "\(path): the model file cannot be read")
     }
     return try parse(data, source: path)
   }
@@ -125,7 +130,21 @@ package struct CostModel: Codable, Hashable, Sendable {
     return model
   }
 
+  /// What is wrong with a text that tables and rows show; nil for a text that can be shown as it is.
+  package static func mistake(inText text: String) -> String? {
+    Printable.name(text) == text ? nil : "has a line break or another character that a terminal would obey"
+  }
+
   private func check(source: String) throws {
+    let texts = [
+      ("name", name), ("machine.cpu", machine.cpu), ("machine.kernel", machine.kernel), ("date", date),
+      ("commit", commit ?? ""),
+    ]
+    for (key, text) in texts + values.map({ ("values.\($0.key).from", $0.value.from) }).sorted(by: { $0 < $1 }) {
+      if let what = Self.mistake(inText: text) {
+        throw Complaint(.badInput, "\(source): '\(key)' of the model \(what)")
+      }
+    }
     let names = Self.parameters.map(\.name)
     if let missing = names.first(where: { values[$0] == nil }) {
       throw Complaint(.badInput, "\(source): the model lacks the value '\(missing)'")

@@ -38,9 +38,14 @@ struct CalibrateModel: ParsableCommand {
       let lines = ModelCalibration.lines(of: try ModelMeasurement.measure())
       return try ResultFiles.write(lines, to: STDOUT_FILENO, name: "standard output")
     }
+    if let name, let what = CostModel.mistake(inText: name) {
+      throw Complaint(.usage, "--name '\(name)' \(what)")
+    }
     if output != "-" {
+      // Throws when a folder is there.
+      _ = try OutputPlace(output)
       guard overwrite || access(output, F_OK) != 0 else {
-        throw Complaint(.cannotCreate, "\(output) holds a model: --overwrite replaces it")
+        throw Complaint(.cannotCreate, "\(output) is there already: --overwrite replaces it")
       }
       try ResultFiles.checkWritable(output)
     }

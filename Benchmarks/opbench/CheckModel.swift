@@ -73,11 +73,10 @@ struct CheckModel: ParsableCommand {
       if Interrupt.isRequested { throw ExitCode(128 + SIGINT) }
       let outcome = suite.launch(
         MeasureRequest(cell: cell, mode: mode, seed: seed, spin: spin), environment: [:], timeout: 60)
-      let lines = outcome.lines.compactMap(ResultLine.init)
-      guard outcome.ending == .exited(0), lines.contains(.end) else {
-        throw Complaint(.software, "no number for \(cell): the process \(outcome.ending.description)")
+      if let failure = outcome.failure(mode) {
+        throw Complaint(.software, "no number for \(cell): \(failure)")
       }
-      return lines
+      return outcome.results
     }
     for block in 0..<blocks {
       for (index, cell) in cells.enumerated() {

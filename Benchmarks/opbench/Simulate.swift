@@ -42,8 +42,8 @@ struct Simulate: ParsableCommand {
 
   @Option(
     parsing: .unconditional,
-    help: "The mean work of a task, with commas, such as 10us,100us: from 1ns to 1s.")
-  var work = "10us"
+    help: "The mean work of a task, with commas, such as 10us,100us: from 1ns to 1s (default: 10us).")
+  var work: String?
 
   @Flag(help: "Sweep the work of a task, and show METG: the granularity at which workers are busy half of the time.")
   var metg = false
@@ -105,13 +105,14 @@ struct Simulate: ParsableCommand {
   func run() throws {
     let plan = try plan()
     let file = try SimulationFile(output, mayReplace: overwrite)
+    let progress = Progress()
+    for remark in plan.graphs.flatMap(\.remarks) { progress.say(remark) }
     if dryRun { return try write(SimulateOptions.description(of: plan), to: STDOUT_FILENO) }
     if let planFile {
       try SimulationFile.fix(
         planFile, SimulationFacts(plan, rows: 0, arguments: CommandLine.arguments, source: OpbenchSuite().source))
     }
     Interrupt.install()
-    let progress = Progress()
     var table = SimulationTable()
     var rows = CSV.line(SimulationRows.header)
     var done = 0
@@ -152,8 +153,12 @@ struct Simulate: ParsableCommand {
     guard seed <= UInt64.max - UInt64(repeats) else {
       throw Complaint(.usage, "--seed \(seed) leaves no room for \(repeats) seeds")
     }
+    if metg, let work {
+      throw Complaint(
+        .usage, "--metg sweeps the work of a task, so --work \(work) has no place beside it: leave one out")
+    }
     var plan = SimulationPlan(
-      graphs: graphs, works: try SimulateOptions.works(work),
+      graphs: graphs, works: try SimulateOptions.works(work ?? "10us"),
       backends: try SimulatedBackend.list(backend, withChanges: changes),
       workers: try SimulateOptions.workerCounts(workers), seeds: (0..<UInt64(repeats)).map { seed + $0 },
       graphSeed: seed, model: try model.map(CostModel.read) ?? .builtIn,

@@ -5,6 +5,15 @@ import Testing
 @testable import Harness
 
 struct CSVReaderTests {
+  /// As a spreadsheet saves a result where a comma stands in numbers.
+  @Test(arguments: [(";", "semicolons"), ("\t", "tabs")])
+  func otherSeparatorsAreNamed(separator: String, name: String) throws {
+    let text = Sample.csv.replacing(",", with: separator)
+    #expect { try CSV.rows(Array(text.utf8), source: "a.csv") } throws: { error in
+      (error as? Complaint)?.description.hasPrefix("a.csv, line 1: \(name) stand between the columns") == true
+    }
+  }
+
   func records(_ text: String) throws -> [[String]] {
     var reader = CSVReader(Array(text.utf8), source: "a.csv")
     var records: [[String]] = []

@@ -70,7 +70,8 @@ struct ParametersTests {
 struct ResultLineTests {
   @Test(arguments: [
     ResultLine.reading(valueIndex: 3, Reading(.nsPerOp, 1.0 / 3, count: 7, detail: ["level": "high"])),
-    .reading(valueIndex: 0, Reading(.lateStarts, 0, count: 1)), .repeats(12), .failure("what went wrong"), .end,
+    .reading(valueIndex: 0, Reading(.lateStarts, 0, count: 1)), .repeats(12), .failure("what went wrong"),
+    .tooShort(call: 1.5, empty: 1.25), .end,
   ])
   func roundTrip(line: ResultLine) { #expect(ResultLine(line.text) == line) }
 

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Glibc
 import LaboratorySupport
 import Testing
@@ -39,8 +40,19 @@ struct ComparisonTests {
     let a = set(share: 0.5, benchmarks: ["external-add", "local-add"])
     let b = set("b.csv", share: 1, runID: "other")
     let comparison = try Comparison(before: b, after: a, metrics: .primary, seed: 1)
-    // What only one file has is no pair.
+    // What only one file has is no pair, and is named.
     #expect(comparison.lines.map(\.scenario.name.benchmark) == ["external-add", "external-add"])
+    #expect(
+      comparison.missing == [
+        "overhead/local-add on foundation@2 (ops=10) is only in a.csv",
+        "overhead/local-add on stealing@2 (ops=10) is only in a.csv",
+      ])
+    let report = ComparisonReport(comparison)
+    #expect(
+      report.table().contains(
+        "\n2 cells left out:\n  overhead/local-add on foundation@2 (ops=10) is only in a.csv\n"))
+    #expect(report.markdown().contains("\n2 cells left out:\n\n* "))
+    #expect(try report.json().contains("\"missing\" : [\n    \"overhead"))
     #expect(comparison.lines.map(\.verdict) == [.faster, .same])
     #expect(comparison.pairing.contains("different times"))
     let ofOneRun = try Comparison(before: set("b.csv", share: 1), after: a, metrics: .primary, seed: 1)
@@ -50,6 +62,147 @@ struct ComparisonTests {
         before: set("b.csv", share: 1, benchmarks: ["construct"]), after: a, metrics: .primary, seed: 1)
     }
   }
+
+  /// Whatever is one name to `benchstat` would be one benchmark to it.
+  @Test func cellsWithOneNameInGosFormatAreRefused() throws {
+    func rows(_ names: [(String, String, Parameters)]) -> [Row] {
+      names.map { family, benchmark, parameters in
+        Row(
+          runID: "r", block: 1, process: 1, valueIndex: 1,
+          cell: CellKey(Scenario(BenchmarkName(family, benchmark), parameters), Sample.ours),
+          reading: Reading(.nsPerOp, 1, count: 1))
+      }
+    }
+    for twins in [
+      [("a", "b c", [:]), ("a", "b_c", [:])], [("a", "b", [:]), ("A", "b", [:])],
+      [("a", "b/k=x", [:]), ("a", "b", ["k": "x"])],
+    ] as [[(String, String, Parameters)]] {
+      let set = ResultSet(name: "a.csv", rows: rows(twins), record: nil)
+      #expect { try GoFormat.text([set]) } throws: { error in
+        (error as? Complaint)?.description.contains("in Go's format; --benchmark takes one") == true
+      }
+      let one = ResultSet(name: "a.csv", rows: rows([twins[0]]), record: nil)
+      #expect(try GoFormat.text([one, one]).contains("Benchmark"))
+    }
+  }
+
+  /// A cell that failed in either result is named with its reason, and so is a cell of which no block counts.
+  @Test func whatFailedIsNamed() throws {
+    func outcome(_ change: (inout RunResult) -> Void) -> RunOutcome {
+      var result = RunResult()
+      change(&result)
+      return RunOutcome(result)
+    }
+    let failing = outcome { $0.failures = [CellKey(Sample.scenario, Sample.ours): "the process crashed"] }
+    let line = "overhead/external-add on stealing@2 (ops=10) failed in"
+    let after = try Comparison(
+      before: set("b.csv", share: 1, runID: "other"), after: set(share: 1, outcome: failing), metrics: .primary, seed: 1
+    )
+    #expect(after.missing == ["\(line) a.csv: the process crashed"] && after.lines.count == 1)
+    let both = try Comparison(
+      before: set("b.csv", share: 1, runID: "other", outcome: failing), after: set(share: 1, outcome: failing),
+      metrics: .primary, seed: 1)
+    #expect(both.missing == ["b.csv", "a.csv"].map { "\(line) \($0): the process crashed" })
+    let alone = try Comparison(
+      set(share: 1, benchmarks: ["external-add", "local-add"], outcome: failing), reference: "foundation",
+      metrics: .primary, seed: 1)
+    #expect(alone.missing == ["\(line) a.csv: the process crashed"] && alone.lines.count == 1)
+    let excluded = outcome { result in
+      for benchmark in ["local-add", "external-add"] {
+        for block in 1...2 {
+          let place = ScenarioBlock(Scenario(BenchmarkName("overhead", benchmark), ["ops": "10"]), block: block)
+          result.blocksRun.insert(place)
+          if benchmark == "local-add" { result.disturbed.insert(place) }
+        }
+      }
+    }
+    let names = ["external-add", "local-add"]
+    let uncounted = try Comparison(
+      before: set("b.csv", share: 1, blocks: 2, runID: "other", benchmarks: names),
+      after: set(share: 1, blocks: 2, benchmarks: names, outcome: excluded), metrics: .primary, seed: 1)
+    #expect(uncounted.missing.count == 2)
+    #expect(uncounted.missing.last == "overhead/local-add on stealing@2 (ops=10): no block of it counts in a.csv")
+  }
+
+  /// One scenario may have all parameters of another.
+  @Test func aFailureIsOfItsOwnScenario() throws {
+    func rows(_ parameters: Parameters) -> [Row] {
+      (1...6).flatMap { block in
+        [Sample.ours, Sample.reference].map { arm in
+          Row(
+            runID: "r", block: block, process: block, valueIndex: 1,
+            cell: CellKey(Scenario(Sample.scenario.name, parameters), arm), reading: Reading(.nsPerOp, 1, count: 1))
+        }
+      }
+    }
+    let sets: [Parameters] = [[:], ["ops": "10"], ["ops": "10", "level": "low"]]
+    for failed in sets {
+      var result = RunResult()
+      result.failures = [CellKey(Scenario(Sample.scenario.name, failed), Sample.ours): "crashed"]
+      let cells = sets.map { "\(CellKey(Scenario(Sample.scenario.name, $0), Sample.ours))" }
+      let set = ResultSet(
+        name: "a.csv", rows: sets.flatMap(rows), record: Sample.record("system (x)", RunOutcome(result), cells: cells))
+      #expect(set.rows.count == 30)
+      #expect(!set.rows.contains { $0.cell.arm == Sample.ours && $0.cell.scenario.parameters == failed })
+    }
+  }
+
+  /// The name of a machine says nothing about its CPU, its toolchain or how the program was built.
+  @Test func conditionsThatDifferAreNamed() throws {
+    func record(_ change: (inout [String: String]) -> Void) throws -> RunRecord {
+      var fields = [
+        "toolchain": "\"Swift 6.2\"", "optimisation": "\"release\"", "aslr": "\"2\"", "seed": "1", "cpu": "\"one\"",
+        "allowed": "2", "kernel": "\"6.1\"", "governor": "\"performance\"", "values": "3", "host": "\"node\"",
+      ]
+      change(&fields)
+      let text = """
+        {"schema":2,"run_id":"r","allocator":"system (glibc 2.36)","seed":\(fields["seed"]!),"context":"","cells":[],
+         "effort":{"blocks":2,"values":\(fields["values"]!),"warmups":1,"target":1000},
+         "spin":{"rounds_per_microsecond":1.5},"outcome":\(String(decoding: try Self.encoder.encode(RunOutcome()), as: UTF8.self)),
+         "toolchain":\(fields["toolchain"]!),"optimisation":\(fields["optimisation"]!),"aslr":\(fields["aslr"]!),
+         "machines":[{"host":\(fields["host"]!),"cpu_model":\(fields["cpu"]!),"cpus_online":2,"cpus_allowed":\(fields["allowed"]!),
+         "kernel":\(fields["kernel"]!),"governor":\(fields["governor"]!),"spin":{"rounds_per_microsecond":1.5},
+         "started_at":"","ended_at":""}]}
+        """
+      return try RunRecord.parse(Data(text.utf8), path: "a.env.json")
+    }
+    func conditions(_ before: RunRecord, _ after: RunRecord) throws -> [String] {
+      let sets = [before, after].enumerated().map { index, record in
+        ResultSet(name: "\(index).csv", rows: set(share: 1).rows, record: record)
+      }
+      let comparison = try Comparison(before: sets[0], after: sets[1], metrics: .primary, seed: 1)
+      let table = ComparisonReport(comparison).table(width: .max)
+      #expect(comparison.conditions.allSatisfy { table.contains("\nwarning: \($0)\n") })
+      return comparison.conditions
+    }
+    let plain = try record { _ in }
+    #expect(try conditions(plain, plain).isEmpty)
+    for (key, value, words) in [
+      ("toolchain", "\"Swift 6.3\"", "the toolchain differs: Swift 6.2 before, Swift 6.3 after"),
+      ("optimisation", "\"debug\"", "the build differs: release before, debug after"),
+      ("cpu", "\"two\"", "the CPU differs: one before, two after"),
+      ("allowed", "1", "the number of CPUs differs: 2 of 2 before, 1 of 2 after"),
+      ("kernel", "\"6.12\"", "the kernel differs: 6.1 before, 6.12 after"),
+      ("governor", "\"powersave\"", "the governor differs: performance before, powersave after"),
+      ("seed", "2", "the seed of inputs and orders differs: 1 before, 2 after"),
+      ("values", "9", "the number of values of a process differs: 3 before, 9 after"),
+      ("host", "\"other\"", nil),
+    ] as [(String, String, String?)] {
+      #expect(try conditions(plain, record { $0[key] = value }) == [words].compactMap { $0 }, "\(key)")
+    }
+    // On another machine, too.
+    #expect(
+      try conditions(plain, record { $0.merge(["host": "\"other\"", "cpu": "\"two\""]) { $1 } })
+        == ["the CPU differs: one before, two after"])
+    let debug = try record { $0["optimisation"] = "\"debug\"" }
+    #expect(try conditions(debug, debug) == ["both results are of debug builds, whose numbers mean nothing"])
+  }
+
+  private static let encoder: JSONEncoder = {
+    let encoder = JSONEncoder()
+    encoder.keyEncodingStrategy = .convertToSnakeCase
+    return encoder
+  }()
 
   /// The second file is compared with the first, in every format: what takes twice as long afterwards is slower.
   @Test func whatTakesTwiceAsLongAfterwardsIsSlower() throws {
@@ -77,7 +230,7 @@ struct ComparisonTests {
     let json = try report.json()
     #expect(json.contains("\n  \"a\" : \"after.csv\",\n  \"b\" : \"before.csv\","), "\(json)")
     // benchstat takes the first file that it meets for its base.
-    let go = GoFormat.text([before, after])
+    let go = try GoFormat.text([before, after])
     #expect(go.hasPrefix("file: before.csv\n") && go.contains("\nfile: after.csv\n"))
   }
 

@@ -34,7 +34,7 @@ import Testing
   func printsForEver(watched: Bool) {
     let outcome = shell("echo first; exec yes", watched: watched)
     #expect(outcome.ending == .printedTooMuch(ProcessRunner.outputLimit) && outcome.lines.isEmpty)
-    #expect(outcome.failure([]) == "the process printed more than 16 MiB and was killed")
+    #expect(outcome.failure(.count(values: 1)) == "the process printed more than 16 MiB and was killed")
   }
 
   @Test func asMuchAsIsAllowed() {
@@ -47,9 +47,23 @@ import Testing
   @Test func printsAVeryLongLine() {
     let outcome = shell("head -c 1000000 /dev/zero | tr '\\0' x; echo; echo end", watched: true)
     #expect(outcome.ending == .exited(0) && outcome.lines.map(\.utf8.count) == [1_000_000, 3])
-    #expect(outcome.failure(outcome.lines.compactMap(ResultLine.init)) == nil)
-    let complaint = outcome.failure([.failure(outcome.lines[0])])
-    #expect(complaint == String(repeating: "x", count: 500) + "…")
+    let cut = String(repeating: "x", count: 500) + "…"
+    #expect(outcome.failure(.count(values: 1)) == "the process wrote '\(cut)' among its results")
+    let failed = outcome.with(lines: ["failure\t\(outcome.lines[0])"])
+    #expect(failed.failure(.count(values: 1)) == cut)
+  }
+
+  /// A line that is no result fails the process, and so does an answer without what was asked for.
+  @Test(arguments: [
+    (["repeats\t7", "end"], nil), (["hello", "repeats\t7", "end"], "the process wrote 'hello' among its results"),
+    (["hellorepeats\t7", "end"], "the process wrote 'hellorepeats 7' among its results"),
+    (["end"], "the process ended without a number of repeats"),
+    (["reading\t1\tns_per_op\tns\t5.0\t1\t", "end"], "the process ended without a number of repeats"),
+    (["repeats\t7"], "the process ended with exit code 0"),
+  ])
+  func answersACalibration(lines: [String], failure: String?) {
+    let outcome = ProcessOutcome(ending: .exited(0), lines: lines, lastWords: nil, nanoseconds: 1)
+    #expect(outcome.failure(.calibrate(target: 1, limit: 1)) == failure)
   }
 
   @Test(arguments: [true, false])
@@ -107,7 +121,7 @@ import Testing
     #expect(nothing.ending == .exited(0) && nothing.lines.isEmpty && nothing.lastWords == nil && !nothing.isOutputHeld)
     let half = shell("printf 'reading\\t1\\tns_per_op\\tns\\t1'", watched: watched)
     #expect(half.lines == ["reading\t1\tns_per_op\tns\t1"])
-    #expect(half.failure(half.lines.compactMap(ResultLine.init)) == "the process ended with exit code 0")
+    #expect(half.failure(.count(values: 1)) == "the process wrote 'reading 1 ns_per_op ns 1' among its results")
   }
 
   @Test func cannotBeExecuted() throws {

@@ -102,6 +102,25 @@ struct RunSessionTests {
     #expect(world.timed.filter { $0.subject == "stealing" }.count == 1)
   }
 
+  /// The text of another writer tears lines apart and hides answers: a calibration that is lost would be one repeat.
+  @Test(arguments: ["hello\n", "hello", "reading\t1\t"])
+  func aLineThatIsNoResultFailsTheCell(text: String) {
+    for wantsCalibration in [true, false] {
+      let world = FakeWorld()
+      world.answer = { request in
+        let answer = FakeWorld.success(request)
+        let isCalibration = if case .calibrate = request.mode { true } else { false }
+        guard request.subject == "stealing", isCalibration == wantsCalibration else { return answer }
+        return answer.with(
+          lines: (text + answer.lines.joined(separator: "\n")).split(separator: "\n").map(String.init))
+      }
+      let result = world.run(Sample.plan())
+      #expect(result.rows.map(\.cell.arm) == [Sample.reference, Sample.reference])
+      #expect(world.said.count == 1 && world.said[0].hasPrefix("no number for overhead/external-add on stealing@2"))
+      #expect(world.said.first?.contains("among its results") == true, "\(world.said)")
+    }
+  }
+
   /// The session with real processes in place of measuring ones.
   @Test(arguments: [
     ("kill -SEGV $$", "was killed by signal 11"), ("echo broken pipe dream >&2; exit 3", "broken pipe dream"),

@@ -1,13 +1,18 @@
 import FoundationEssentials
 import Harness
 
-/// The program `opbench`. It lies beside the tests in the build folder.
-package enum BuiltOpbench {
-  package static let path: String = {
+/// A program of this package. It lies beside the tests in the build folder.
+package enum BuiltProgram {
+  package static func path(_ name: String) -> String {
     let own = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
     let tests = CommandLine.arguments.first { $0.hasSuffix(".xctest") } ?? own
-    return tests.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/") + "/opbench"
-  }()
+    return tests.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/") + "/\(name)"
+  }
+}
+
+/// The program `opbench`.
+package enum BuiltOpbench {
+  package static let path = BuiltProgram.path("opbench")
 
   package static func run(_ arguments: String...) -> (code: Int32?, output: [String], lastWords: String?) {
     let outcome = ProcessRunner.run(path, arguments, timeout: 300)

@@ -125,7 +125,8 @@ struct GateCommandTests {
   @Test func aBaseThatBreaksLaterCostsALine() throws {
     let folder = try TemporaryFolder()
     for (failure, words) in [
-      ("exit 9", "exit code 9"), ("kill -KILL $$", "signal 9"), ("echo nonsense", "exit code 0"),
+      ("exit 9", "exit code 9"), ("kill -KILL $$", "signal 9"),
+      ("echo nonsense", "the process wrote 'nonsense' among its results"),
     ] {
       let broken = script("[ \"$2\" != suite ] || exec \(Self.program) measure suite\n\(failure)", in: folder)
       let outcome = ProcessRunner.run(

@@ -55,7 +55,11 @@ struct SimulateCommandTests {
     let folder = try TemporaryFolder()
     let file = folder.write("{\"schema\": 9}", to: "m.json")
     expectComplaint(65, ["the model has schema 9, and this opbench reads schema 1"], ["simulate", "--model", file])
-    expectComplaint(73, ["holds a model"], ["calibrate-model", "--output", file])
+    expectComplaint(73, ["is there already"], ["calibrate-model", "--output", file])
+    expectComplaint(73, ["it is a folder"], ["calibrate-model", "--output", folder.path])
+    expectComplaint(64, ["--name", "a terminal would obey"], ["calibrate-model", "--name", "a\u{1B}[2Jb"])
+    expectComplaint(66, ["is a folder, not a model file"], ["simulate", "--model", folder.path])
+    expectComplaint(64, ["--metg sweeps", "--work 10us"], ["simulate", "--metg", "--work", "10us"])
   }
 
   @Test func aModelIsMeasuredAndRead() throws {

@@ -9,6 +9,7 @@ import pytest
 import synthetic
 
 from opbench_report.data import results as result_files
+from opbench_report.data import source
 from opbench_report.data.comparison import compare
 
 EXACT = {"rel": 1e-12}
@@ -140,6 +141,25 @@ def test_excluded_blocks_and_failures_do_not_count(results):
     assert {cell.estimate.count for line in levels for cell in line.cells.values()} == {9}
     late = results.line("cancellation/late-starts", "links=none;ops=256;work_ns=1000", "late_starts")
     assert {arm.subject.name for arm in late.cells} == {"stealing", "threadpool"}
+
+
+def test_tails_of_crowded_blocks_do_not_count(tmp_path):
+    crowded = [{"benchmark": "priority/wait-by-level", "block": block, "params": "ops=2000;work_ns=2000"} for block in (2, 5)]
+    outcome = {"excluded_blocks": [], "crowded_blocks": crowded, "failures": []}
+    results = result_files.read([str(synthetic.write(tmp_path / "crowded.csv", outcome=outcome))])
+    for metric, blocks in (("wait_p50_ns", 10), ("wait_p99_ns", 8)):
+        levels = results.select("priority/wait-by-level", metric)
+        assert {cell.estimate.count for line in levels for cell in line.cells.values()} == {blocks}, metric
+
+
+def test_a_failure_is_of_its_own_scenario():
+    """One scenario may have all parameters of another."""
+    cells = [f"f/b on a@2{parameters}" for parameters in ("", " (n=1)", " (k=x;n=1)")]
+    for failed, others in (("", ("n=1", "k=x;n=1")), ("n=1", ("", "k=x;n=1")), ("k=x;n=1", ("", "n=1"))):
+        failure = {"benchmark": "f/b", "params": failed, "backend": "a", "workers": 2, "reason": "crashed"}
+        is_left_out = source._left_out({"cells": cells, "outcome": {"failures": [failure]}})
+        assert is_left_out("f/b", failed, 1, "a", 2, False)
+        assert not any(is_left_out("f/b", params, 1, "a", 2, False) for params in others)
 
 
 def test_several_files_pair_within_their_run(tmp_path):

@@ -19,6 +19,17 @@ import Testing
     #expect(CostModel.builtIn.costs.wakeLatency > 0 && CostModel.builtIn.adding > 0)
   }
 
+  /// Tables and rows show the texts of a model.
+  @Test(arguments: ["name", "cpu", "from"])
+  func aTextThatATerminalWouldObeyIsRefused(key: String) throws {
+    let text = try CostModel.builtIn.json()
+    let start = try #require(text.firstRange(of: "\"\(key)\" : \""))
+    let wrong = "\(text[..<start.lowerBound])\"\(key)\" : \"\\u001b[2J\(text[start.upperBound...])"
+    let found = try #require(complaint(wrong))
+    #expect(found.code == .badInput)
+    #expect(found.description.contains("\(key)' of the model has a line break or another character"), "\(found)")
+  }
+
   @Test func aModelOfAnotherSchemaIsRefusedWithOneLine() throws {
     let text = try CostModel.builtIn.json().replacing("\"schema\" : 1", with: "\"schema\" : 2")
     let found = try #require(complaint(text))

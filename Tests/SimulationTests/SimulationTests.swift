@@ -119,6 +119,9 @@ import Workloads
     #expect(complaint { _ = try GraphChoice("fft(width=0)", seed: 1) }?.contains("width=0 is out of range") == true)
     #expect(
       complaint { _ = try GraphChoice("fft(width=4", seed: 1) }?.contains("is no graph: sizes stand as in") == true)
+    #expect(
+      complaint { _ = try GraphChoice("stencil_1d(steps=1;steps=2)", seed: 1) }
+        == "'stencil_1d(steps=1;steps=2)' has 'steps' twice: each size is given once")
     #expect(complaint { _ = try GraphChoice("none.json", seed: 1) } == "none.json: there is no such graph file")
     #expect(complaint { _ = try SimulatedBackend("dispatch") }?.hasPrefix("'dispatch' cannot be simulated") == true)
     #expect(complaint { _ = try SimulatedBackend("stealing(own=new)") }?.contains("'own' has no choice 'new'") == true)

@@ -120,6 +120,49 @@ struct WfFormatTests {
     #expect(complaint("nothing")?.description.hasSuffix("it is not JSON") == true)
   }
 
+  @Test func whatOtherProgramsWriteIsNamed() throws {
+    for word in ["NaN", "-Infinity"] {
+      let text = document([("a", [], []), ("NaN \\\"", [], [])], runtimes: [("a", 1)])
+        .replacing("\"runtimeInSeconds\":1.0", with: "\"runtimeInSeconds\":\(word)")
+      let found = try #require(complaint(text))
+      #expect(
+        found.description.hasPrefix("test.json, line 2: \(word.drop { $0 == "-" }) is no number in JSON"), "\(found)")
+    }
+    // Parents and children by the name of a task.
+    for (parents, children) in [(["n"], []), ([], ["n"])] {
+      let found = try #require(complaint(document([("a", [], []), ("b", parents, children)])))
+      #expect(found.description.contains("'n', which is no id of a task: it is the 'name' of a task"), "\(found)")
+    }
+  }
+
+  @Test func whatAReplayDoesNotShowIsSaid() throws {
+    #expect(try parse(document([("a", [], []), ("b", ["a"], [])])).remarks.isEmpty)
+    let loose = try parse(document([("a", [], []), ("b", [], [])]))
+    #expect(loose.remarks.count == 1 && loose.remarks[0].contains("all 2 tasks are ready at once: there is no graph"))
+    #expect(try loose.replayNotes(source: "test.json", workers: 2).last == loose.remarks[0])
+    let wide = document([("a", [], []), ("b", ["a"], [])])
+      .replacing("\"runtimeInSeconds\":1.0", with: "\"coreCount\":4,\"runtimeInSeconds\":1.0")
+    #expect(try parse(wide).remarks.map { $0.prefix(30) } == ["2 tasks had several cores; her"])
+  }
+
+  /// The name in results is the one that is compared.
+  @Test func filesWhoseNamesWouldBeTheSameInResults() throws {
+    let folder = try TemporaryFolder()
+    let text = document([("a", [], [])])
+    let names = ["a;b.json", "a=b.json", "a_b.json", "a\u{1B}b.json"].map { folder.write(text, to: $0) }
+    for file in names {
+      let replay = try Replay(graphs: [file], seed: 1)
+      #expect(try WfFormat.read(path: file).name == "a_b")
+      let parameters = try #require(replay.parameterSets().first)
+      #expect(!replay.notes(parameters, workers: 1).isEmpty)
+      for other in names where other != file {
+        #expect { try Replay(graphs: [file, other], seed: 1) } throws: { error in
+          (error as? Complaint)?.description.contains("would have the same name in the results, 'a_b'") == true
+        }
+      }
+    }
+  }
+
   @Test func filesThatCannotBeRead() throws {
     let folder = try TemporaryFolder()
     #expect(throws: Complaint(.noInput, "\(folder.path)/no.json: there is no such graph file")) {

@@ -22,6 +22,9 @@ int opbench_stay_on_one(void);
 /// such descriptors.
 int opbench_process_descriptor(int process);
 
+/// Does nothing with a value that the compiler of the caller cannot see.
+void opbench_keep(const void *value);
+
 /// Opens a pipe, of which a program that is executed inherits neither end (pipe2). Returns 0, or -1 with errno.
 int opbench_pipe(int ends[2]);
 

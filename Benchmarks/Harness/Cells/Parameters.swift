@@ -7,12 +7,13 @@ package struct Parameters: Hashable, Sendable, CustomStringConvertible, Expressi
     for (key, value) in elements { self[key] = value }
   }
 
-  /// Reads the text that `description` wrote; nil when a pair has no `=`.
+  /// Reads the text that `description` wrote; nil when a pair has no `=`, and when two pairs have the same key.
   package init?(_ text: String) {
     values = [:]
     for pair in text.split(separator: ";") {
       guard let equals = pair.firstIndex(of: "=") else { return nil }
-      values[String(pair[..<equals])] = String(pair[pair.index(after: equals)...])
+      let value = String(pair[pair.index(after: equals)...])
+      guard values.updateValue(value, forKey: String(pair[..<equals])) == nil else { return nil }
     }
   }
 
@@ -60,7 +61,8 @@ package struct Parameters: Hashable, Sendable, CustomStringConvertible, Expressi
     pairs.map { "\($0.key)=\($0.value)" }.joined(separator: ";")
   }
 
-  private static func clean(_ text: String) -> String {
+  /// The form that a key or a value has in results. A name that is to be compared with others is compared in this form.
+  package static func clean(_ text: String) -> String {
     let isTaken: (Character) -> Bool = {
       $0 == ";" || $0 == "=" || $0.isNewline || Printable.name(String($0)) != String($0)
     }

@@ -9,6 +9,10 @@ package struct Comparison: Sendable {
   /// A sentence that says how A and B were paired.
   package let pairing: String
   package let widening: Widening
+  /// The cells that are not shown, because a result lacks them or they failed: a line each.
+  package let missing: [String]
+  /// The conditions in which two results differ: a line each.
+  package let conditions: [String]
   /// The machines of the later result, and the ratios on which kinds of machines disagree.
   package let machines: Machines?
   package let disagreements: [KindDisagreement]
@@ -64,10 +68,18 @@ package struct Comparison: Sendable {
         benchmark: "\(key.scenario.name)",
         numbers: arms.mapValues { Dictionary(uniqueKeysWithValues: $0.map { (numbers[$0.key]!, $0.value) }) })
     }
+    let alone = Set(
+      cells.order.flatMap { key, arms in
+        arms.inOrder(order).filter { Arm.reference(reference, for: $0, among: arms.order) == nil }
+          .map { CellKey(key.scenario, $0) }
+      }
+    ).count
+    let left = alone == 0 ? "" : "; without \(reference) beside it, and so left out: \(Count.of(alone, "cell"))"
     self.init(
       pairs, .subjects(of: set.name, reference: reference), primary: primary,
       common: CommonMeans(lines, arms: order, reference: reference, seed: seed),
-      pairing: "paired by block within the run", machines: set.machines, seed: seed)
+      pairing: "paired by block within the run\(left)", missing: MissingCells(set).lines, conditions: [],
+      machines: set.machines, seed: seed)
   }
 
   /// The cells that two results have in common: A is the later result, B the earlier result.
@@ -92,6 +104,12 @@ package struct Comparison: Sendable {
     guard !pairs.isEmpty else {
       throw Complaint(.badInput, "\(b.name) and \(a.name) have no cell in common that --metric asks for")
     }
+    let missing = MissingCells(
+      before: b, after: a, onlyBefore: Self.missing(right, in: left), onlyAfter: Self.missing(left, in: right),
+      unpaired: pairs.reduce(into: [:]) { cells, pair in
+        guard pair.ratio(confidence: 0.95) == nil else { return }
+        cells[CellKey(pair.key.scenario, pair.arm), default: []].insert(pair.key.metric.name)
+      })
     let pairing =
       isOneRun
       ? "paired by block of one run"
@@ -99,7 +117,21 @@ package struct Comparison: Sendable {
         + "them is in the ratios\(Self.otherMachine(b, a))"
     self.init(
       pairs, .results(before: b.name, after: a.name), primary: a.rows.primaryTimes, common: nil, pairing: pairing,
+      missing: missing.lines, conditions: Conditions.differences(before: b.record, after: a.record),
       machines: a.machines, seed: seed)
+  }
+
+  /// The cells of `all` that `some` lacks, with the metrics in question.
+  private static func missing(
+    _ all: Ordered<LineKey, Arms>, in some: Ordered<LineKey, Arms>
+  ) -> [CellKey: Set<String>] {
+    all.order.reduce(into: [:]) { cells, entry in
+      let (key, arms) = entry
+      let others = some.index[key].map { some.order[$0].1 }
+      for arm in arms.order where others?.contains(arm) != true {
+        cells[CellKey(key.scenario, arm), default: []].insert(key.metric.name)
+      }
+    }
   }
 
   /// What to say of two results of one machine each, when the machines differ.
@@ -118,12 +150,20 @@ package struct Comparison: Sendable {
     let b: Processes
 
     var places: [PairKey] { a.keys.filter { b[$0] != nil }.sorted() }
+
+    var values: [(numerator: Double, denominator: Double)] {
+      places.map { (numerator: a[$0]!, denominator: b[$0]!) }
+    }
+
+    /// Nil when no pair has a ratio.
+    func ratio(confidence: Double) -> Estimate? { Statistics.pairedRatio(values, confidence: confidence) }
   }
 
   private init(
     _ pairs: [Pair], _ sides: Sides, primary: [BenchmarkName: Metric], common: CommonMeans?, pairing: String,
-    machines: Machines?, seed: UInt64
+    missing: [String], conditions: [String], machines: Machines?, seed: UInt64
   ) {
+    (self.missing, self.conditions) = (missing, conditions)
     self.machines = machines
     disagreements = machines.map { KindDisagreement.all(pairs.map(Self.byKind($0))) } ?? []
     self.sides = sides
@@ -134,10 +174,8 @@ package struct Comparison: Sendable {
     self.widening = widening
     let numbers = Self.numbers(pairs.flatMap(\.places))
     let lines = pairs.compactMap { pair -> Line? in
-      let values = pair.places.map { (numerator: pair.a[$0]!, denominator: pair.b[$0]!) }
-      guard
-        let ratio = Statistics.pairedRatio(
-          values, confidence: widening.confidence(of: values.count) ?? Widening.familyConfidence)
+      let values = pair.values
+      guard let ratio = pair.ratio(confidence: widening.confidence(of: values.count) ?? Widening.familyConfidence)
       else { return nil }
       let logarithms = pair.places.reduce(into: [Int: Double]()) { logs, place in
         logs[numbers[place]!] = Statistics.logRatio(pair.a[place]!, pair.b[place]!)

@@ -22,14 +22,16 @@ package struct Summary: Sendable {
   /// The lines of the one time that stands for each benchmark, also when the table does not show them.
   package let primaryLines: [Line]
 
-  /// The `excluded` blocks count for no arm. A cell that failed in one block has no number from the other blocks
-  /// either.
+  /// The `excluded` blocks count for no arm, and the tails of `crowded` blocks neither. A cell that failed in one block has
+  /// no number from the other blocks either.
   package init(
     _ rows: [Row], plan: Plan, reference: String, excluding excluded: Set<ScenarioBlock> = [],
-    failures: [CellKey: String] = [:]
+    crowded: Set<ScenarioBlock> = [], failures: [CellKey: String] = [:]
   ) {
     let used = rows.filter {
-      !excluded.contains(ScenarioBlock($0.cell.scenario, block: $0.block)) && failures[$0.cell] == nil
+      let place = ScenarioBlock($0.cell.scenario, block: $0.block)
+      return !excluded.contains(place) && failures[$0.cell] == nil
+        && !($0.reading.metric.isTail && crowded.contains(place))
     }
     let byScenario = Dictionary(grouping: used) { $0.cell.scenario }
     lines = plan.scenarios.flatMap { planned in

@@ -97,6 +97,13 @@ extension CSV {
     }
     var reader = CSVReader(bytes, source: source)
     guard let first = try reader.next() else { throw Complaint(.badInput, "\(source) is empty") }
+    for (separator, name) in [(";", "semicolons"), ("\t", "tabs")]
+    where first.fields.count == 1 && first.fields[0].hasPrefix("\(header[0])\(separator)\(header[1])") {
+      throw Complaint(
+        .badInput,
+        "\(source), line 1: \(name) stand between the columns, as some spreadsheets save them; a result has commas between "
+          + "the columns and points in its numbers: save it so, or take the file that the run wrote")
+    }
     guard let schema = headers.first(where: { $0.value == first.fields })?.key else {
       let pairs = zip(header, first.fields).enumerated()
       let what =

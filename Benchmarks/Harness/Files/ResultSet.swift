@@ -3,29 +3,65 @@ import FoundationEssentials
 /// A result file as later commands read it: its rows, without the rows that do not count by its environment.
 package struct ResultSet: Sendable {
   package let name: String
-  /// The rows without excluded blocks and failed cells.
-  package let rows: [Row]
+  private let planned: PlannedNames
+  /// The rows without excluded blocks, tails of crowded blocks, and failed cells.
+  package private(set) var rows: [Row]
   package let record: RunRecord?
   package let excludedRows: Int
+  /// The cells with rows of which none counts.
+  package private(set) var uncountedCells: Set<CellKey>
   /// The machines that the rows name; nil for a result of schema 1, which names none.
-  package let machines: Machines?
+  package private(set) var machines: Machines?
+  /// The cells that failed.
+  package private(set) var failures: [RunOutcome.FailedCell]
 
   package init(name: String, rows: [Row], record: RunRecord?) {
     self.name = name
     self.record = record
     let outcome = record?.outcome ?? RunOutcome()
     let blocks = Dictionary(grouping: outcome.excludedBlocks) { "\($0.benchmark) \($0.block)" }
+    let crowded = Dictionary(grouping: outcome.crowdedBlocks ?? []) { "\($0.benchmark) \($0.block)" }
     let failures = Dictionary(grouping: outcome.failures) { "\($0.benchmark) \($0.backend)@\($0.workers)" }
+    let planned = PlannedNames(record?.cells ?? [])
+    self.planned = planned
+    self.failures = outcome.failures
     self.rows = rows.filter { row in
       let name = row.cell.scenario.name
-      // The row's parameters are the scenario's, and perhaps the reading's as well.
-      let isExcluded = blocks["\(name) \(row.block)"]?.contains { row.parameters.contains($0.params) } ?? false
-      let hasFailed = failures["\(name) \(row.cell.arm)"]?.contains { row.parameters.contains($0.params) } ?? false
-      return !isExcluded && !hasFailed
+      let scenario = Scenario(name, row.parameters)
+      let isExcluded = blocks["\(name) \(row.block)"]?.contains { planned.owns($0.params, scenario) } ?? false
+      let isCrowded =
+        row.reading.metric.isTail
+        && crowded["\(name) \(row.block)"]?.contains { planned.owns($0.params, scenario) } ?? false
+      let hasFailed = failures["\(name) \(row.cell.arm)"]?.contains { planned.owns($0.params, scenario) } ?? false
+      return !isExcluded && !isCrowded && !hasFailed
     }
+    let counted = Set(self.rows.map(\.cell))
+    uncountedCells = Set(rows.map(\.cell)).subtracting(counted)
     excludedRows = rows.count - self.rows.count
-    let hosts = Set(self.rows.map(\.host)).subtracting([""])
-    machines = hosts.isEmpty ? nil : Machines(hosts: hosts, sittings: record?.machines ?? [])
+    machines = Self.machines(self.rows, record)
+  }
+
+  private static func machines(_ rows: [Row], _ record: RunRecord?) -> Machines? {
+    let hosts = Set(rows.map(\.host)).subtracting([""])
+    return hosts.isEmpty ? nil : Machines(hosts: hosts, sittings: record?.machines ?? [])
+  }
+
+  /// The result of the benchmarks whose names are wanted.
+  package func restricted(to isWanted: (String) -> Bool) -> ResultSet {
+    var copy = self
+    copy.rows = rows.filter { isWanted("\($0.cell.scenario.name)") }
+    copy.failures = failures.filter { isWanted($0.benchmark) }
+    copy.uncountedCells = uncountedCells.filter { isWanted("\($0.scenario.name)") }
+    copy.machines = Self.machines(copy.rows, record)
+    return copy
+  }
+
+  /// The failure of a cell as rows name it; nil when it has not failed.
+  func failure(of cell: CellKey) -> RunOutcome.FailedCell? {
+    failures.first {
+      $0.benchmark == "\(cell.scenario.name)" && Arm(subject: $0.backend, workers: $0.workers) == cell.arm
+        && planned.owns($0.params, cell.scenario)
+    }
   }
 
   /// All arms: in the order of the record's cells, which is the order in which the user named the subjects. Rows come in

@@ -26,6 +26,9 @@ package struct RunOutcome: Codable, Hashable, Sendable {
   /// The disturbed blocks whose rows the table and `compare` leave out: all disturbed blocks, unless no other block is
   /// left.
   package var excludedBlocks: [Block] = []
+  /// The blocks whose percentiles above the median, and maxima, the table and `compare` leave out, because a process saw
+  /// that something else had its CPUs; nil in a record from before that was looked at.
+  package var crowdedBlocks: [Block]?
   package var failures: [FailedCell] = []
   package var wasInterrupted = false
   /// The number of blocks that were run, over all scenarios; nil in a record from before runs had goals.
@@ -44,6 +47,7 @@ package struct RunOutcome: Codable, Hashable, Sendable {
     for (cell, count) in result.repeats { repeats["\(cell)"] = count }
     disturbedBlocks = Self.blocks(result.disturbed)
     excludedBlocks = Self.blocks(result.excluded)
+    crowdedBlocks = Self.blocks(result.crowded)
     failures = result.failures.map { cell, reason in
       FailedCell(
         benchmark: "\(cell.scenario.name)", params: "\(cell.scenario.parameters)", backend: cell.arm.subject,

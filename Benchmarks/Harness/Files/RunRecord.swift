@@ -18,6 +18,14 @@ package struct RunRecord: Decodable, Sendable {
   package let optimisation: String?
   package let countingAllocator: String?
   package let arguments: [String]?
+  let toolchain: String?
+  let cpuModel: String?
+  let cpusOnline: Int?
+  let cpusAllowed: Int?
+  let cpuQuota: Double?
+  let kernel: String?
+  let governor: String?
+  let aslr: String?
   /// The machine on which the run ran last; nil in a record of schema 1.
   package let host: String?
   /// The machines on which the run has run, in order; nil in a record of schema 1.
@@ -40,6 +48,7 @@ package struct RunRecord: Decodable, Sendable {
     case runID = "runId"
     case schema, commit, allocator, seed, effort, spin, context, cells, outcome
     case dirty, optimisation, countingAllocator, arguments, host, machines, shard, plan, shards
+    case toolchain, cpuModel, cpusOnline, cpusAllowed, cpuQuota, kernel, governor, aslr
   }
 
   /// The name of the allocator, without its version.

@@ -60,6 +60,20 @@ package enum MachineWarnings {
     if let pages = outcome.swappedPages, pages > 0 {
       lines.append("the machine swapped \(Count.of(pages, "page")) during the run: free some memory and repeat it")
     }
+    let tailed = Set(result.rows.lazy.filter { $0.reading.metric.isTail }.map(\.cell.scenario))
+    let withTails = result.blocksRun.filter { tailed.contains($0.scenario) }
+    let crowded = result.crowded.intersection(withTails)
+    if !crowded.isEmpty {
+      lines.append(
+        "\(crowded.count) of \(Count.of(withTails.count, "block")) with percentiles had to wait for CPUs far longer than the "
+          + "quietest, because of other programs or guests: percentiles above the median, and maxima, are without them")
+    }
+    let throughout = result.crowding.crowdedThroughout.intersection(tailed).map(\.description).sorted()
+    if !throughout.isEmpty {
+      lines.append(
+        "no block was quiet for all subjects: percentiles above the median of \(throughout.joined(separator: ", ")) are "
+          + "those of a busy machine")
+    }
     let share = Double(result.disturbed.count) / Double(max(result.blocksRun.count, 1))
     guard share > 0 else { return lines }
     let percent = Int((share * 100).rounded(.up))

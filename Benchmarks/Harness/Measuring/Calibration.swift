@@ -9,7 +9,8 @@ package enum Calibration {
   /// the answer of a slower subject.
   package static func step(repeats: Int, took: UInt64, target: UInt64, limit: Int) -> Step {
     let perRepeat = Double(max(took, 1)) / Double(repeats)
-    let needed = max(1, Int((Double(target) / perRepeat).rounded(.up)))
+    // A loop that takes no time at all would need more repeats than there are numbers.
+    let needed = Int(min(max(1, (Double(target) / perRepeat).rounded(.up)), 1e15))
     if took >= target { return .enough(min(needed, limit)) }
     if repeats >= limit { return .enough(limit) }
     return .tryAgain(min(max(needed, repeats + 1), repeats * 10, limit))

@@ -55,6 +55,7 @@ package struct MeasuringProcess {
     var samples: [SampleSeries] = []
     var reported: Set<Metric> = []
     var taken = 0
+    var shortest = Double.infinity
     let cost = ProcessCost()
     let counts = trial.schedulerCounts?()
     let start = Clock.now()
@@ -62,6 +63,9 @@ package struct MeasuringProcess {
       taken += 1
       let value = try readValue(repeats)
       for reading in value.readings { write(.reading(valueIndex: taken, reading)) }
+      for reading in value.readings where reading.metric == .nsPerOp {
+        shortest = min(shortest, reading.value * Double(reading.count) / Double(repeats))
+      }
       reported.formUnion(value.readings.map(\.metric))
       samples += value.samples
     }
@@ -78,7 +82,15 @@ package struct MeasuringProcess {
     for series in SampleSeries.merged(samples) {
       for reading in series.readings() { write(.reading(valueIndex: 0, reading)) }
     }
+    if shortest < Self.surelyLong, let empty = try trial.emptyCall?(), shortest < Self.shortCalls * empty {
+      write(.tooShort(call: shortest, empty: empty))
+    }
   }
+
+  /// A call that takes longer than this number of nanoseconds is not compared with an empty one.
+  private static let surelyLong = 1_000.0
+  /// A call that is shorter than this number of empty calls is mostly loop.
+  private static let shortCalls = 2.0
 
   /// One value, with the benchmark's own readings. They are asked for after each value of the lead-in too, so that what
   /// the benchmark counts from one answer to the next is about one value.

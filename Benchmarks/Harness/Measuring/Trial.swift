@@ -13,6 +13,10 @@ package struct Trial {
   /// closure does not count. A process that counts allocations does not ask.
   package var ownReadings: ((_ operations: Int) throws -> [Reading])?
 
+  /// How long a call of an empty body takes in the same loop, in nanoseconds. Nil when a repeat is never as short as
+  /// that.
+  package var emptyCall: (() throws -> Double)?
+
   /// What the subject's threads have done so far; nil when the subject does not count.
   package var schedulerCounts: (() -> SchedulerCounts?)?
 

@@ -67,6 +67,8 @@ package struct MergedResult: Sendable {
     outcome.disturbedBlocks = all.flatMap(\.disturbedBlocks)
     outcome.blockCount = all.reduce(0) { $0 + ($1.blockCount ?? 0) }
     outcome.excludedBlocks = outcome.disturbedBlocks.count < outcome.blockCount! ? outcome.disturbedBlocks : []
+    let crowded = all.compactMap(\.crowdedBlocks)
+    outcome.crowdedBlocks = crowded.isEmpty ? nil : crowded.flatMap { $0 }
     for failure in all.flatMap(\.failures)
     where !outcome.failures.contains(where: {
       ($0.benchmark, $0.params, $0.backend, $0.workers)

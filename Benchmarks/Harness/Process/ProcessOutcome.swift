@@ -70,12 +70,43 @@ package struct ProcessOutcome: Sendable {
     return text[..<end] + "…"
   }
 
-  /// The reason why a measuring process that wrote these lines has failed; nil when the process has not failed.
-  func failure(_ lines: [ResultLine]) -> String? {
-    for case .failure(let message) in lines { return Self.cut(message) }
-    if lines.contains(.absent) { return "the program has no such benchmark" }
-    if ending == .exited(0), lines.contains(.end) { return nil }
+  /// What a measuring process has answered.
+  package var results: [ResultLine] { lines.compactMap(ResultLine.init) }
+
+  /// The reason why a measuring process has failed; nil when the process has given what the mode of its request asks for.
+  package func failure(_ mode: MeasureRequest.Mode) -> String? {
+    let results = results
+    for case .failure(let message) in results { return Self.cut(message) }
+    if results.contains(.absent) { return "the program has no such benchmark" }
+    if ending == .exited(0) {
+      // A line that is no result has perhaps torn one apart, so the other lines do not count either.
+      if let line = lines.first(where: { ResultLine($0) == nil }) {
+        return "the process wrote '\(Self.cut(Printable.name(line.replacing("\t", with: " "))))' among its results"
+      }
+      if results.contains(.end) {
+        return results.contains(where: mode.isAnswered(by:)) ? nil : "the process ended without \(mode.wanted)"
+      }
+    }
     let words = lastWords.map { ", its last words: \($0)" } ?? ""
     return "the process \(ending.description)\(words)"
+  }
+}
+
+extension MeasureRequest.Mode {
+  /// Whether a line is of the kind that the mode asks for.
+  fileprivate func isAnswered(by line: ResultLine) -> Bool {
+    switch (self, line) {
+    case (.calibrate, .repeats), (.time, .reading), (.count, .reading), (.trace, .traced): true
+    default: false
+    }
+  }
+
+  /// The name of what the mode asks for.
+  fileprivate var wanted: String {
+    switch self {
+    case .calibrate: "a number of repeats"
+    case .time, .count: "a value"
+    case .trace: "a trace"
+    }
   }
 }

@@ -5,10 +5,20 @@ package enum ResultLine: Hashable, Sendable {
   case repeats(Int)
   /// A trace has been written.
   case traced(operations: Int, notShown: Int)
+  /// A call of the body took hardly longer than a call of an empty body, both in nanoseconds.
+  case tooShort(call: Double, empty: Double)
   case failure(String)
   /// The program has no such cell.
   case absent
   case end
+
+  /// What to say of a cell whose body is too short to be measured; nil for any other line.
+  package func shortness(of cell: CellKey) -> String? {
+    guard case .tooShort(let call, let empty) = self else { return nil }
+    return "\(cell): a call of the body takes \(NumberFormat.significant(call)) ns, and of an empty body "
+      + "\(NumberFormat.significant(empty)) ns: the number is about the loop; has the compiler removed the work? "
+      + "blackHole(result) keeps it, and more operations in a call make the call longer"
+  }
 
   package var text: String {
     switch self {
@@ -20,6 +30,7 @@ package enum ResultLine: Hashable, Sendable {
       return fields.joined(separator: "\t")
     case .repeats(let count): return "repeats\t\(count)"
     case .traced(let operations, let notShown): return "traced\t\(operations)\t\(notShown)"
+    case .tooShort(let call, let empty): return "too-short\t\(call)\t\(empty)"
     case .failure(let message): return "failure\t" + message.split(whereSeparator: \.isNewline).joined(separator: " ")
     case .absent: return "absent"
     case .end: return "end"
@@ -42,6 +53,9 @@ package enum ResultLine: Hashable, Sendable {
     case ("traced", 3):
       guard let operations = Int(fields[1]), let notShown = Int(fields[2]) else { return nil }
       self = .traced(operations: operations, notShown: notShown)
+    case ("too-short", 3):
+      guard let call = Double(fields[1]), let empty = Double(fields[2]) else { return nil }
+      self = .tooShort(call: call, empty: empty)
     case ("failure", 2): self = .failure(fields[1])
     case ("absent", 1): self = .absent
     case ("end", 1): self = .end

@@ -13,19 +13,28 @@ package struct ComparisonReport {
     let table = ComparisonTable(comparison, width: width)
     func wrapped(_ text: String) -> String { WrappedText.text(Printable.name(text), width: width, hanging: 4) }
     let parts = [
-      ([comparison.sides.heading, comparison.pairing] + ofMachines).map(wrapped).joined(separator: "\n"),
+      ([comparison.sides.heading, comparison.pairing] + circumstances).map(wrapped).joined(separator: "\n"),
       caution.map(wrapped) ?? "",
       table.text, table.means, WrappedText.text(legend, width: width),
+      ([missingHeading].compactMap { $0 }
+        + comparison.missing.flatMap { WrappedText.lines(Printable.name($0), width: width, indent: 2, hanging: 6) })
+        .joined(separator: "\n"),
     ]
     return parts.filter { !$0.isEmpty }.joined(separator: "\n\n") + "\n"
   }
 
-  /// On which machines the numbers are from, and whether kinds of them disagree; nothing for a single machine.
-  private var ofMachines: [String] {
-    [
-      comparison.machines?.text,
-      KindDisagreement.sentence(comparison.disagreements, of: comparison.lines.count).map { "warning: \($0)" },
-    ].compactMap { $0 }
+  /// The line above the cells that are not shown; nil when there are none.
+  private var missingHeading: String? {
+    comparison.missing.isEmpty ? nil : "\(Count.of(comparison.missing.count, "cell")) left out:"
+  }
+
+  /// The conditions in which two results differ, on which machines the numbers are from, and whether kinds of them disagree.
+  private var circumstances: [String] {
+    comparison.conditions.map { "warning: \($0)" }
+      + [
+        comparison.machines?.text,
+        KindDisagreement.sentence(comparison.disagreements, of: comparison.lines.count).map { "warning: \($0)" },
+      ].compactMap { $0 }
   }
 
   /// The fewest blocks of a line; a line with few blocks says less than the others.
@@ -79,7 +88,7 @@ package struct ComparisonReport {
     let head =
       ["benchmark", "metric", "subject", sides.ratioName, "verdict"] + sides.ordered(sides.aName, sides.bName) + ["n"]
     var lines = ["### \(Markdown.escaped(sides.heading))", "", "\(Markdown.escaped(comparison.pairing)).", ""]
-    lines += ofMachines.flatMap { ["\(Markdown.escaped($0)).", ""] }
+    lines += circumstances.flatMap { ["\(Markdown.escaped($0)).", ""] }
     if let caution { lines += ["**\(Markdown.escaped(caution)).**", ""] }
     lines += [Markdown.row(head), "|---|---|---|--:|---|--:|--:|--:|"]
     lines += comparison.lines.map { line in
@@ -97,6 +106,9 @@ package struct ComparisonReport {
       $0.hasPrefix("  ") ? ["* " + Markdown.escaped(String($0.drop { $0 == " " }))] : [Markdown.escaped($0), ""]
     }
     lines += ["", Markdown.escaped(legend)]
+    if let missingHeading {
+      lines += ["", missingHeading, ""] + comparison.missing.map { "* \(Markdown.escaped($0))" }
+    }
     return lines.joined(separator: "\n") + "\n"
   }
 
@@ -168,6 +180,10 @@ package struct ComparisonReport {
     let confidence: Double
     let lines: [Line]
     let geometricMeans: [Mean]
+    /// The cells that are not shown, and why.
+    let missing: [String]
+    /// The conditions in which two results differ.
+    let conditions: [String]
     /// The hosts of each kind of machine; absent for a result that does not name its machines.
     let machines: [String: [String]]?
     /// Sentences about ratios on which kinds of machines disagree.
@@ -191,6 +207,7 @@ package struct ComparisonReport {
           lower: mean.interval?.lowerBound, upper: mean.interval?.upperBound, benchmarks: mean.benchmarks,
           blocks: mean.blocks)
       },
+      missing: comparison.missing, conditions: comparison.conditions,
       machines: comparison.machines.map { Dictionary(uniqueKeysWithValues: $0.kinds.map { ($0.name, $0.hosts) }) },
       kindsDisagree: comparison.disagreements.isEmpty ? nil : comparison.disagreements.map(\.text))
     let encoder = JSONEncoder()

@@ -3,10 +3,24 @@ import FoundationEssentials
 /// The Go project's benchmark format, which `benchstat` reads: a line per process with all its metrics.
 package enum GoFormat {
   /// `benchstat -col /backend FILE` compares subjects, `benchstat -col file FILE` the files.
-  package static func text(_ sets: [ResultSet]) -> String {
-    sets.map { set in
-      "file: \(set.name)\n" + lines(set.rows).map { "\($0)\n" }.joined()
+  ///
+  /// Throws when two cells of a result would have the same name: `benchstat` would take their numbers for one cell's.
+  package static func text(_ sets: [ResultSet]) throws -> String {
+    try sets.map { set in
+      try checkNames(set)
+      return "file: \(set.name)\n" + lines(set.rows).map { "\($0)\n" }.joined()
     }.joined(separator: "\n")
+  }
+
+  private static func checkNames(_ set: ResultSet) throws {
+    var cells: [String: CellKey] = [:]
+    for cell in set.rows.map(\.cell) {
+      let name = name(cell)
+      guard let other = cells.updateValue(cell, forKey: name), other != cell else { continue }
+      throw Complaint(
+        .badInput,
+        "\(set.name): \(other) and \(cell) would both be \(name) in Go's format; --benchmark takes one of the two")
+    }
   }
 
   private struct Process: Hashable {

@@ -21,6 +21,8 @@ package struct RunResult: Sendable {
   /// The blocks in which more than 1 % of CPU time was stolen.
   package var disturbed: Set<ScenarioBlock> = []
   package var blocksRun: Set<ScenarioBlock> = []
+  /// What the processes saw of others that had their CPUs.
+  package var crowding = Crowding()
   package var wasInterrupted = false
   /// The cells that a run with a goal measures in a third of the blocks, because their times are far above the others'.
   /// Nil until six blocks have shown which cells these are.
@@ -48,11 +50,15 @@ package struct RunResult: Sendable {
     failures = earlier.failures
     disturbed = earlier.disturbed
     seldom = earlier.seldom
+    for rows in Dictionary(grouping: earlier.rows, by: \.process).values { crowding.add(rows) }
     blocksRun = Set(earlier.rows.filter { $0.block > 0 }.map { ScenarioBlock($0.cell.scenario, block: $0.block) })
   }
 
   /// The blocks whose rows do not count: the disturbed blocks, unless every block was disturbed.
   package var excluded: Set<ScenarioBlock> { disturbed.count < blocksRun.count ? disturbed : [] }
+
+  /// The blocks whose tails do not count: percentiles above the median, and maxima.
+  package var crowded: Set<ScenarioBlock> { crowding.blocks }
 }
 
 extension RunResult {

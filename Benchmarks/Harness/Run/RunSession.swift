@@ -14,6 +14,8 @@ package struct RunSession {
   private var processes = 0
   /// The cells of which a process has left another process behind, each said once.
   private var leavers: Set<CellKey> = []
+  /// The cells whose body is too short to be measured, each said once.
+  private var short: Set<CellKey> = []
   private let total: Int
   /// How wide the intervals are so far. Only a run with a goal looks.
   private var widths = RunWidths()
@@ -207,6 +209,9 @@ package struct RunSession {
   }
 
   private mutating func keep(_ lines: [ResultLine], of cell: CellKey, block: Int) {
+    if let words = lines.lazy.compactMap({ $0.shortness(of: cell) }).first, short.insert(cell).inserted {
+      world.say(words)
+    }
     var rows: [Row] = []
     for case .reading(let index, let reading) in lines {
       rows.append(
@@ -216,6 +221,7 @@ package struct RunSession {
     }
     guard !rows.isEmpty else { return }
     result.rows += rows
+    result.crowding.add(rows)
     widths.add(rows)
     world.record(rows)
   }
@@ -258,8 +264,7 @@ package struct RunSession {
     if let words = outcome.leftBehind(by: step.cell), leavers.insert(step.cell).inserted { world.say(words) }
     timeLeft.finished(step, seconds: Double(outcome.nanoseconds) / 1e9)
     result.note(step, outcome, estimate: plan.estimate(step))
-    let lines = outcome.lines.compactMap(ResultLine.init)
-    guard let failure = outcome.failure(lines) else { return lines }
+    guard let failure = outcome.failure(mode) else { return outcome.results }
     if case .trace = step {
       // The cell has its numbers already, so a failed trace does not fail the cell.
       world.say("no trace of \(step.cell): \(failure)")

@@ -11,8 +11,11 @@ package struct CompareCommand<Program: SuiteProgram>: ParsableCommand {
       discussion: """
         With one file every subject is compared with --reference. With two, BEFORE.csv and AFTER.csv, every cell of the \
         second is compared with the same cell of the first: a ratio above 1 says that the second takes more. Blocks \
-        that the run excluded and cells that failed are left out, as the .env.json beside each file says. A ratio is the \
+        that the run excluded are left out, as the .env.json beside each file says. A cell that failed, or that only one \
+        of two files has, is a line behind the table; conditions in which two files differ are lines before it. A ratio is the \
         centre of the ratios of paired blocks; its interval is widened for the number of comparisons.
+
+        Exit code 0: a comparison was shown, whatever it says. With --strict, 70: a cell has no ratio; 65: the conditions differ.
         """)
   }
 
@@ -49,6 +52,9 @@ package struct CompareCommand<Program: SuiteProgram>: ParsableCommand {
   @Flag(help: "Compare times although they were taken on different allocators.")
   var acrossAllocators = false
 
+  @Flag(help: "Fail when a cell has no ratio (exit code 70), or when two files differ in their conditions (65).")
+  var strict = false
+
   package init() {}
 
   package func run() throws {
@@ -58,7 +64,10 @@ package struct CompareCommand<Program: SuiteProgram>: ParsableCommand {
     }
     let sets = try files.map(read)
     if let complaint = Self.allocatorsDiffer(sets), !acrossAllocators { throw complaint }
-    if format == .go { return try show(GoFormat.text(sets)) }
+    if strict, format == .go || format == .githubActionBenchmark {
+      throw Complaint(.usage, "--strict has no meaning for --format \(format.rawValue), which compares nothing")
+    }
+    if format == .go { return try show(try GoFormat.text(sets)) }
     if format == .githubActionBenchmark {
       guard sets.count == 1 else {
         throw Complaint(
@@ -87,7 +96,23 @@ package struct CompareCommand<Program: SuiteProgram>: ParsableCommand {
       }
     try show(text)
     for set in sets where set.record == nil {
-      Progress().say("\(set.name) has no .env.json beside it: excluded blocks, failures and allocator are not known")
+      Progress().say(
+        "\(set.name) has no .env.json beside it: excluded blocks, failures, allocator and conditions are not known")
+    }
+    if format == .csv { for line in comparison.conditions + comparison.missing { Progress().say(line) } }
+    if strict { try Self.refuse(comparison) }
+  }
+
+  /// Throws what `--strict` does not let pass.
+  static func refuse(_ comparison: Comparison) throws {
+    if !comparison.missing.isEmpty {
+      throw Complaint(
+        .software, "--strict: \(Count.of(comparison.missing.count, "cell")) without a ratio, as the lines above say")
+    }
+    if !comparison.conditions.isEmpty {
+      throw Complaint(
+        .badInput,
+        "--strict: the two results differ in their conditions, \(Count.of(comparison.conditions.count, "line")) above")
     }
   }
 
@@ -115,15 +140,15 @@ package struct CompareCommand<Program: SuiteProgram>: ParsableCommand {
     let set = try ResultSet.read(path: path)
     guard let benchmark else { return set }
     let expression = try NamePattern.read(benchmark, of: "--benchmark")
-    let rows = set.rows.filter { "\($0.cell.scenario.name)".contains(expression) }
-    guard !rows.isEmpty else {
+    let restricted = set.restricted { $0.contains(expression) }
+    guard !restricted.rows.isEmpty else {
       var names: [BenchmarkName] = []
       for name in set.rows.map(\.cell.scenario.name) where !names.contains(name) { names.append(name) }
       throw Complaint(
         .badInput,
         "\(path): no benchmark in it matches '\(benchmark)'\(Suggestion.words(forBenchmark: benchmark, among: names))")
     }
-    return ResultSet(name: set.name, rows: rows, record: set.record)
+    return restricted
   }
 
   private func metrics() throws -> Comparison.Metrics {

@@ -52,6 +52,7 @@ public struct Benchmark: Sendable {
   ///
   /// `setUp` makes the state, `body` is timed with it, and `metrics` are numbers of the benchmark's own, made from the
   /// state after each value.
+  @_semantics("optimize.sil.specialize.generic.never")
   public init<State>(
     _ name: String, parameters: [String: any CustomStringConvertible] = [:], operations: Int = 1,
     throughput: Throughput? = nil, isSingleThreaded: Bool = false,
@@ -59,7 +60,9 @@ public struct Benchmark: Sendable {
     measure body: @escaping @Sendable (State) throws -> Void,
     metrics: [BenchmarkMetric<State>] = []
   ) {
-    self.init(name, parameters, operations, throughput, metrics, isSingleThreaded: isSingleThreaded) {
+    self.init(
+      name, parameters, operations, throughput, metrics, isSingleThreaded: isSingleThreaded, empty: Self.nothing
+    ) {
       let state = try setUp()
       return (
         state,
@@ -95,6 +98,7 @@ public struct Benchmark: Sendable {
   ///
   /// `setUp` makes the state, `body` is timed with it, and `metrics` are numbers of the benchmark's own, made from the
   /// state after each value.
+  @_semantics("optimize.sil.specialize.generic.never")
   public init<State: Sendable>(
     _ name: String, parameters: [String: any CustomStringConvertible] = [:], operations: Int = 1,
     throughput: Throughput? = nil,
@@ -102,7 +106,9 @@ public struct Benchmark: Sendable {
     measure body: @escaping @Sendable (State) async throws -> Void,
     metrics: [BenchmarkMetric<State>] = []
   ) {
-    self.init(name, parameters, operations, throughput, metrics, isSingleThreaded: false) {
+    self.init(
+      name, parameters, operations, throughput, metrics, isSingleThreaded: false, empty: Self.nothingInATask
+    ) {
       let state = try AsyncWork.run(setUp)
       return (
         state,
@@ -120,10 +126,17 @@ public struct Benchmark: Sendable {
     }
   }
 
-  /// - Parameter prepare: makes the state, and a closure that times a number of calls of the body.
+  /// - Parameters:
+  ///   - empty: a benchmark of the same kind whose body does nothing.
+  ///   - prepare: makes the state, and a closure that times a number of calls of the body.
+  ///
+  /// No initialiser is specialised for a type of state. Another module calls the general code, and so must the benchmark whose
+  /// body does nothing: code made for its type would have a shorter loop.
+  @_semantics("optimize.sil.specialize.generic.never")
   private init<State>(
     _ name: String, _ parameters: [String: any CustomStringConvertible], _ operations: Int, _ throughput: Throughput?,
     _ metrics: [BenchmarkMetric<State>], isSingleThreaded: Bool,
+    empty: @escaping @autoclosure @Sendable () -> Benchmark,
     prepare: @escaping @Sendable () throws -> (state: State, time: (_ repeats: Int) throws -> Elapsed)
   ) {
     let parts = name.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
@@ -145,12 +158,20 @@ public struct Benchmark: Sendable {
       }
       var trial = Trial(operationsPerRepeat: operations, measure: measure)
       trial.idle = { _ = try measure(0) }
+      trial.emptyCall = {
+        // The least of several: what disturbs a loop only adds.
+        let trial = try empty().trial()
+        return try (0..<5).flatMap { _ in try trial.measure(Self.emptyCalls).readings }
+          .filter { $0.metric == .nsPerOp }.map(\.value).min()! * Double(trial.operationsPerRepeat)
+      }
       if !metrics.isEmpty {
         trial.ownReadings = { count in try metrics.map { try $0.reading(state, operations: count) } }
       }
       return trial
     }
   }
+
+  private static let emptyCalls = 20_000
 
   func trial() throws -> Trial { try prepared() }
 
@@ -166,6 +187,9 @@ public struct Benchmark: Sendable {
 
   /// Shows the cost of the measuring loop itself: one call that does nothing counts as many operations.
   static let nothing = Benchmark("laboratory/nothing", operations: 100_000) {}
+
+  /// The same for an asynchronous body.
+  private static let nothingInATask = Benchmark("laboratory/nothing", operations: 100_000) { () async in }
 
   /// The cell of this benchmark in the gate.
   func gated(subject: String) -> GatedCell {

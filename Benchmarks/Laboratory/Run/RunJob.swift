@@ -69,7 +69,8 @@ struct RunJob {
     }
     try destination.publish { try environment.json() }
     let summary = Summary(
-      result.rows, plan: plan, reference: work.reference, excluding: result.excluded, failures: result.failures)
+      result.rows, plan: plan, reference: work.reference, excluding: result.excluded, crowded: result.crowded,
+      failures: result.failures)
     let width = TextWidth.columns(of: destination.tableDescriptor)
     let table =
       plan.isAblation

@@ -11,13 +11,15 @@ package enum CommandLineProgram {
   ) {
     StandardOutput.keepNumbers()
     do {
-      try check()
       let arguments = CommandLine.arguments.dropFirst()
       // A run starts thousands of measuring processes, and the parser would take a fifth of the time that each takes to
-      // start.
+      // start. Before anything of the program runs, standard output is for results only.
       if arguments.count == 2, arguments.first == "measure", let request = arguments.last, !request.hasPrefix("-") {
-        try MeasureCommand<Program>.measure(request, program.suite)
+        let channel = try ResultChannel()
+        try check()
+        try MeasureCommand<Program>.measure(request, program.suite, channel)
       }
+      try check()
       try checkCommand(arguments, of: root, program.suite)
       var command = try root.parseAsRoot()
       try command.run()

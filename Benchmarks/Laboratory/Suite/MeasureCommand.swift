@@ -13,32 +13,33 @@ package struct MeasureCommand<Program: SuiteProgram>: ParsableCommand {
 
   package init() {}
 
-  package func run() throws { try Self.measure(request, Program.suite) }
+  package func run() throws { try Self.measure(request, Program.suite, ResultChannel()) }
 
   /// Answers a request and ends the process.
-  static func measure(_ request: String, _ suite: any Suite) throws -> Never {
-    try answer(request, suite)
+  static func measure(_ request: String, _ suite: any Suite, _ channel: ResultChannel) throws -> Never {
+    try answer(request, suite, channel)
     // `_exit` instead of `exit`, because workers may still be running, and `exit` would destroy objects that the
     // workers use.
     _exit(0)
   }
 
-  private static func answer(_ request: String, _ suite: any Suite) throws {
+  private static func answer(_ request: String, _ suite: any Suite, _ channel: ResultChannel) throws {
     if request == MeasureRequest.nothing { return }
     if request == GateSuite.request {
-      let lines = GateSuite(build: GateSuite.ownBuild, cells: suite.gated).lines
-      return try ResultFiles.write(
-        lines.joined(separator: "\n") + "\n", to: STDOUT_FILENO, name: "the suite")
+      return try channel.write(GateSuite(build: GateSuite.ownBuild, cells: suite.gated).lines, name: "the suite")
     }
     let request = try MeasureRequest(encoded: request)
     if let place = request.place { CPUs.begin(on: place) }
+    var lost: (any Error)?
     func write(_ line: ResultLine) {
-      try? ResultFiles.write(line.text + "\n", to: STDOUT_FILENO, name: "the result")
+      guard lost == nil else { return }
+      do { try channel.write([line.text], name: "the result") } catch { lost = error }
     }
     if let trial = try suite.trial(request) {
       MeasuringProcess(trial, allocator: request.allocator, tracer: suite.tracer, write: write).run(request.mode)
     } else {
       write(.absent)
     }
+    if let lost { throw lost }
   }
 }

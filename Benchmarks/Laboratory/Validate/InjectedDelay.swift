@@ -38,7 +38,7 @@ package final class InjectedDelay {
 
   /// How long an operation takes in one process.
   private func nanoseconds(_ request: MeasureRequest, _ environment: [String: String]) -> Double? {
-    let numbers = GateSession.medians(launch(request, environment).lines.compactMap(ResultLine.init))
+    let numbers = GateSession.medians(launch(request, environment).results)
     return numbers[.nsPerOp] ?? numbers[.nsPerCancel]
   }
 }

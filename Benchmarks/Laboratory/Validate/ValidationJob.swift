@@ -104,11 +104,10 @@ struct ValidationJob {
       func readings(_ mode: MeasureRequest.Mode, _ environment: [String: String] = [:]) throws -> [ResultLine] {
         let request = MeasureRequest(cell: cell, mode: mode, seed: plan.seed, spin: spin)
         let outcome = suite.launch(request, environment: environment, timeout: 60)
-        let lines = outcome.lines.compactMap(ResultLine.init)
-        guard outcome.ending == .exited(0), lines.contains(.end) else {
-          throw Complaint(.software, "no number for \(cell): the process \(outcome.ending.description)")
+        if let failure = outcome.failure(mode) {
+          throw Complaint(.software, "no number for \(cell): \(failure)")
         }
-        return lines
+        return outcome.results
       }
       func median(_ lines: [ResultLine], _ metric: Metric) throws -> Double {
         let values = lines.compactMap { line -> Double? in

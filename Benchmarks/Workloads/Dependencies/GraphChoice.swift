@@ -70,7 +70,12 @@ package struct GraphChoice: Hashable, Sendable, CustomStringConvertible {
   /// The pairs between the parentheses.
   private static func given(_ text: Substring, of whole: String) throws -> [(key: String, value: String)] {
     if text.isEmpty { return [] }
-    guard text.hasPrefix("("), text.hasSuffix(")"), let pairs = Parameters(String(text.dropFirst().dropLast())) else {
+    let inner = text.dropFirst().dropLast()
+    var keys: Set<Substring> = []
+    for key in inner.split(separator: ";").map({ $0.prefix { $0 != "=" } }) where !keys.insert(key).inserted {
+      throw Complaint(.usage, "'\(whole)' has '\(key)' twice: each size is given once")
+    }
+    guard text.hasPrefix("("), text.hasSuffix(")"), let pairs = Parameters(String(inner)) else {
       throw Complaint(.usage, "'\(whole)' is no graph: sizes stand as in stencil_1d(width=64;steps=16)")
     }
     return pairs.pairs
@@ -94,6 +99,9 @@ package struct GraphChoice: Hashable, Sendable, CustomStringConvertible {
           + "worker, such as \(key)=4p")
     }
   }
+
+  /// What a user should know of the graph's file: sentences that begin with its name.
+  package var remarks: [String] { workflow?.remarks.map { "\(kind): \($0)" } ?? [] }
 
   /// The name in results.
   package var name: String { kind }

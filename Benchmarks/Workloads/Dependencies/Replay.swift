@@ -28,7 +28,9 @@ struct Replay: GraphWorkload {
     for (index, workflow) in workflows.enumerated() {
       if let twin = workflows[..<index].firstIndex(where: { $0.name == workflow.name }) {
         throw Complaint(
-          .usage, "\(graphs[twin]) and \(graphs[index]) would have the same name in the results; rename one")
+          .usage,
+          "\(graphs[twin]) and \(graphs[index]) would have the same name in the results, '\(workflow.name)'; rename one"
+        )
       }
       try Self.check(workflow, source: graphs[index])
     }
@@ -78,11 +80,11 @@ struct Replay: GraphWorkload {
         + "widest level \(workflow.widestLevel), fan-in \(workflow.maximalFanIn), fan-out \(workflow.maximalFanOut)",
       "T1 \(ms(graph.totalWork)), T-inf \(ms(graph.criticalPath)); on \(workers) workers no schedule is below "
         + "\(ms(lower)), a greedy one not above Graham's \(ms(graham)) (efficiency \((lower / graham * 1_000).rounded() / 1_000))",
-    ]
+    ] + workflow.remarks
   }
 
   private func workflow(_ parameters: Parameters) -> Workflow? {
-    workflows.first { parameters["graph"] == Parameters(dictionaryLiteral: ("graph", $0.name))["graph"] }
+    workflows.first { parameters["graph"] == $0.name }
   }
 
   func graph(_ setting: Setting) throws -> TaskGraph {

@@ -19,6 +19,7 @@ package enum WfFormat {
 
   private struct SpecifiedTask: Decodable {
     let id: String
+    let name: String?
     let parents: [String]?
     let children: [String]?
   }
@@ -30,6 +31,7 @@ package enum WfFormat {
   private struct ExecutedTask: Decodable {
     let id: String
     let runtimeInSeconds: Double
+    let coreCount: Double?
   }
 
   /// Throws one `Complaint` that names the file and, if the error is in a task, the task.
@@ -62,7 +64,25 @@ package enum WfFormat {
       }
       return Workflow.Task(id: task.id, seconds: seconds, parents: parents[index].sorted())
     }
-    return try Workflow(name: name, source: source, unsorted: tasks)
+    var workflow = try Workflow(name: name, source: source, unsorted: tasks)
+    workflow.remarks = remarks(workflow, body.execution.tasks)
+    return workflow
+  }
+
+  /// What a replay of the file does not show.
+  private static func remarks(_ workflow: Workflow, _ executed: [ExecutedTask]) -> [String] {
+    var remarks: [String] = []
+    if workflow.tasks.count > 1, workflow.edges == 0 {
+      remarks.append(
+        "no task of the file has a parent or a child, so all \(workflow.tasks.count) tasks are ready at once: there is no graph"
+      )
+    }
+    let wide = executed.count { ($0.coreCount ?? 1) > 1 }
+    if wide > 0 {
+      remarks.append(
+        "\(Count.of(wide, "task")) had several cores; here each task keeps one worker busy for the time that it took")
+    }
+    return remarks
   }
 
   /// The parents of each task. An edge counts once, whether the child names the parent, the parent names the child, or
@@ -71,17 +91,23 @@ package enum WfFormat {
     _ tasks: [SpecifiedTask], position: [String: Int], source: String
   ) throws -> [Set<Int>] {
     var parents = [Set<Int>](repeating: [], count: tasks.count)
+    let names = Set(tasks.compactMap(\.name))
+    func hint(_ name: String) -> String {
+      names.contains(name)
+        ? ": it is the 'name' of a task, and WfFormat \(WfFormatVersion.read) names parents and children by 'id'" : ""
+    }
     for (index, task) in tasks.enumerated() {
       for name in task.parents ?? [] {
         guard let parent = position[name] else {
           throw Complaint(
-            .badInput, "\(source): task '\(task.id)' names parent '\(name)', which is not a task of the file")
+            .badInput, "\(source): task '\(task.id)' names parent '\(name)', which is no id of a task\(hint(name))")
         }
         parents[index].insert(parent)
       }
       for name in task.children ?? [] {
         guard let child = position[name] else {
-          throw Complaint(.badInput, "\(source): task '\(name)' has parent '\(task.id)' but is not a task of the file")
+          throw Complaint(
+            .badInput, "\(source): task '\(task.id)' names child '\(name)', which is no id of a task\(hint(name))")
         }
         parents[child].insert(index)
       }
@@ -115,16 +141,41 @@ package enum WfFormat {
     do {
       return try JSONDecoder().decode(Document.self, from: data).workflow
     } catch let error as DecodingError {
+      if let (word, line) = noNumber(data) {
+        throw Complaint(
+          .badInput, "\(source), line \(line): \(word) is no number in JSON; a runtime is a number of seconds from 0")
+      }
       if let other = WfFormatVersion(data), other.name != WfFormatVersion.read {
         throw Complaint(
           .badInput,
           "\(source): this is WfFormat \(other.name), and a replay reads WfFormat \(WfFormatVersion.read): "
             + "workflow.specification.tasks with the graph, workflow.execution.tasks with the runtimes")
       }
-      throw Complaint(.badInput, "\(source): not a WfFormat 1.5 workflow: \(reason(error))")
+      throw Complaint(.badInput, "\(source): not a WfFormat \(WfFormatVersion.read) workflow: \(reason(error))")
     } catch {
-      throw Complaint(.badInput, "\(source): not a WfFormat 1.5 workflow: it is not JSON")
+      throw Complaint(.badInput, "\(source): not a WfFormat \(WfFormatVersion.read) workflow: it is not JSON")
     }
+  }
+
+  /// The first word that some programs write in the place of a number, and its line; nil when there is none.
+  private static func noNumber(_ data: Data) -> (word: String, line: Int)? {
+    let words = ["NaN", "Infinity"].map { (text: $0, bytes: Array($0.utf8)) }
+    let bytes = Array(data)
+    var line = 1
+    var isQuoted = false
+    var index = 0
+    while index < bytes.count {
+      let byte = bytes[index]
+      if byte == UInt8(ascii: "\n") { line += 1 }
+      if byte == UInt8(ascii: "\"") { isQuoted.toggle() }
+      if isQuoted {
+        if byte == UInt8(ascii: "\\") { index += 1 }
+      } else if let word = words.first(where: { bytes[index...].starts(with: $0.bytes) }) {
+        return (word.text, line)
+      }
+      index += 1
+    }
+    return nil
   }
 
   private static func reason(_ error: DecodingError) -> String {

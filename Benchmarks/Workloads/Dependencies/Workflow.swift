@@ -2,8 +2,11 @@ import Harness
 
 /// A workflow of named tasks with runtimes. The order of the tasks puts every task after its parents.
 package struct Workflow: Sendable {
-  /// The name of the workflow in `params`.
+  /// The name of the workflow, in the form that it has in `params`: two workflows with the same name cannot be told apart
+  /// in results.
   package let name: String
+  /// What a user should know of the file before its numbers: sentences without the file's name.
+  package internal(set) var remarks: [String] = []
   package let tasks: [Task]
 
   package struct Task: Sendable, Hashable {
@@ -20,7 +23,7 @@ package struct Workflow: Sendable {
     let order = try Self.sorted(unsorted, source: source)
     var position = [Int](repeating: 0, count: unsorted.count)
     for (place, task) in order.enumerated() { position[task] = place }
-    self.name = name
+    self.name = Parameters.clean(name)
     tasks = order.map { index in
       let task = unsorted[index]
       return Task(id: task.id, seconds: task.seconds, parents: Set(task.parents.map { position[$0] }).sorted())

@@ -46,7 +46,7 @@ extension Reader {
   /// What `compare` does with a result, in each of its formats.
   static let comparison = Reader("comparison", tokens: columns) { bytes in
     let set = ResultSet(name: "input.csv", rows: try CSV.rows(bytes, source: "input.csv"), record: nil)
-    _ = GoFormat.text([set])
+    _ = try GoFormat.text([set])
     _ = try GitHubBenchmark.text(set)
     let comparisons = [
       try Comparison(set, reference: "foundation", metrics: .matching { _ in true }, seed: 1),

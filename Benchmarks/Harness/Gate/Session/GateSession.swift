@@ -51,6 +51,8 @@ package struct GateSession {
   private var processes = 0
   /// The arms of which a process has left another process behind, each said once.
   private var leavers: Set<String> = []
+  /// The cells of an arm whose body is too short to be measured, each said once.
+  private var short: Set<String> = []
 
   package init(base: GateArm, head: GateArm, effort: GateEffort, seed: UInt64, spin: Spin, world: GateWorld) {
     self.base = base
@@ -145,10 +147,15 @@ package struct GateSession {
     if let words = outcome.leftBehind(by: cell), leavers.insert(arm.name).inserted {
       world.say("\(arm.name): \(words)")
     }
-    let lines = outcome.lines.compactMap(ResultLine.init)
-    guard let failure = outcome.failure(lines) else {
+    let lines = outcome.results
+    guard let failure = outcome.failure(mode) else {
       let own = max(effort.timeout, effort.timeoutFactor * Double(outcome.nanoseconds) / 1e9)
       timeouts[cell] = timeouts[cell] ?? own
+      if let words = lines.lazy.compactMap({ $0.shortness(of: cell) }).first,
+        short.insert("\(arm.program) \(cell)").inserted
+      {
+        world.say("\(arm.name): \(words)")
+      }
       return lines
     }
     throw Failure(isBase: isBase, isAbsent: lines.contains(.absent), reason: "\(arm.name): \(failure)")

@@ -41,6 +41,9 @@ package final class Callgrind {
   /// Hash tables with a random layout take a random number of instructions, so hashing is deterministic.
   private static let environment = ProcessRunner.withoutBacktrace.merging(["SWIFT_DETERMINISTIC_HASHING": "1"]) { $1 }
 
+  /// Whether a line is valgrind's and not the program's: "==123== …" or "--123-- …".
+  package static func isOwn(_ line: String) -> Bool { line.hasPrefix("==") || line.hasPrefix("--") }
+
   /// The total that callgrind prints when a process ends: "==123== Collected : 4567".
   package static func collected(_ lines: [String]) -> Double? {
     for line in lines where line.hasPrefix("==") {

@@ -110,15 +110,17 @@ struct InstructionCount {
   private func total(
     _ arm: GateArm, _ repeats: Int, isBase: Bool
   ) throws(GateSession.Failure) -> (instructions: Double, operations: Int)? {
-    guard let outcome = launch(arm, request(repeats)) else { return nil }
-    let lines = outcome.lines.compactMap(ResultLine.init)
-    if let failure = outcome.failure(lines) {
+    let request = request(repeats)
+    guard let all = launch(arm, request) else { return nil }
+    let outcome = all.with(lines: all.lines.filter { !Callgrind.isOwn($0) })
+    let lines = outcome.results
+    if let failure = outcome.failure(request.mode) {
       throw GateSession.Failure(
         isBase: isBase, isAbsent: lines.contains(.absent), reason: "\(arm.name) under valgrind: \(failure)")
     }
     var operations = 0
     for case .reading(1, let reading) in lines { operations = max(operations, reading.count) }
-    guard let instructions = Callgrind.collected(outcome.lines), operations > 0 else {
+    guard let instructions = Callgrind.collected(all.lines), operations > 0 else {
       throw GateSession.Failure(
         isBase: isBase, reason: "\(arm.name): valgrind does not say how many instructions it took")
     }

@@ -53,7 +53,7 @@ def _is_environment(document):
     }
     return (
         all(isinstance(document[key], kind) for key, kind in kinds.items() if key in document)
-        and all(_is_block(one) for key in ("excluded_blocks", "disturbed_blocks") for one in _list(outcome, key))
+        and all(_is_block(one) for key in _BLOCKS for one in _list(outcome, key))
         and all(_is_failure(one) for one in _list(outcome, "failures"))
         and all(isinstance(one, str) for one in document.get("cells", []))
         and all(_is_machine(one) for one in document.get("machines", []))
@@ -64,6 +64,8 @@ def _is_environment(document):
         and all(_are_decisions(own) for own in document.get("strategies", {}).values())
     )
 
+
+_BLOCKS = ("excluded_blocks", "disturbed_blocks", "crowded_blocks")
 
 # Of 64-bit integers, with a sign and without, which opbench reads counts and seeds into.
 _MOST_COUNT, _MOST_SEED = (1 << 63) - 1, (1 << 64) - 1

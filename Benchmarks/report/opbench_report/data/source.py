@@ -42,7 +42,7 @@ class Source:
     record: dict | None
     # How many rows the file has.
     rows: int
-    # The rows that are of no excluded block and of no cell that failed.
+    # The rows that are of no excluded block, no tail of a crowded block, and of no cell that failed.
     counted: list
     runs: tuple
 
@@ -84,9 +84,11 @@ def read_source(path):
     beside, record = environment.read(environment.path_beside(path))
     runs = tuple(dict.fromkeys(row.run_id for row in rows))
     _check_belongs(path, runs, record)
-    is_left_out = _left_out((record or {}).get("outcome", {}))
+    is_left_out = _left_out(record or {})
     counted = [
-        row for row in rows if not is_left_out(row.name, row.params, row.block, row.backend, row.workers)
+        row
+        for row in rows
+        if not is_left_out(row.name, row.params, row.block, row.backend, row.workers, is_tail(row.metric))
     ]
     return Source(path, raw, beside, record, len(rows), counted, runs)
 
@@ -133,18 +135,45 @@ def _check_belongs(path, runs, record):
         )
 
 
-def _left_out(outcome):
-    """A function that says whether a row is of an excluded block or of a cell that failed. The parameters of a row are
-    those of the scenario, and perhaps the reading's as well."""
-    blocks, failures = {}, {}
-    for one in outcome.get("excluded_blocks", []):
-        blocks.setdefault((one["benchmark"], one["block"]), []).append(one["params"])
+@functools.cache
+def is_tail(metric):
+    """Whether a metric is a percentile above the median, or a maximum."""
+    return not {"p90", "p99", "p999", "max"}.isdisjoint(metric.split("_"))
+
+
+def _left_out(record):
+    """A function that says whether a row is of an excluded block, a tail of a crowded block, or of a cell that failed. The
+    parameters of a row are those of the scenario, and perhaps the reading's as well."""
+    outcome = record.get("outcome", {})
+    blocks, crowded, failures = {}, {}, {}
+    for key, places in (("excluded_blocks", blocks), ("crowded_blocks", crowded)):
+        for one in outcome.get(key) or []:
+            places.setdefault((one["benchmark"], one["block"]), []).append(one["params"])
     for one in outcome.get("failures", []):
         failures.setdefault((one["benchmark"], one["backend"], one["workers"]), []).append(one["params"])
+    planned = _planned(record.get("cells", []))
+
+    def owns(name, few, params):
+        """Whether a row is of the scenario with these parameters: no planned scenario with more of them fits it."""
+        return parameters.contains(params, few) and not any(
+            parameters.contains(more, few) and not parameters.contains(few, more) and parameters.contains(params, more)
+            for more in planned.get(name, ())
+        )
 
     @functools.cache
-    def is_left_out(name, params, block, backend, workers):
+    def is_left_out(name, params, block, backend, workers, of_tail):
         scenarios = blocks.get((name, block), []) + failures.get((name, backend, workers), [])
-        return any(parameters.contains(params, few) for few in scenarios)
+        if of_tail:
+            scenarios = scenarios + crowded.get((name, block), [])
+        return any(owns(name, few, params) for few in scenarios)
 
     return is_left_out
+
+
+def _planned(cells):
+    """The parameters of the scenarios of each benchmark, from cells such as `family/benchmark on subject@2 (ops=10)`."""
+    planned = {}
+    for cell in cells:
+        name, _, arm = cell.partition(" on ")
+        planned.setdefault(name, set()).add(arm.partition(" (")[2].removesuffix(")"))
+    return planned

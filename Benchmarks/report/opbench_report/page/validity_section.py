@@ -50,6 +50,12 @@ def _source(source, is_named):
             )
     else:
         lines.append("No block lost over 1 % of CPU time to other guests of the host.")
+    crowded = outcome.get("crowded_blocks") or []
+    if crowded:
+        lines.append(
+            f"In {len(crowded)}{of_all} blocks the measured processes waited for their CPUs far longer than in quiet ones:"
+            " percentiles above the median, and maxima, are without these blocks."
+        )
     steal = outcome.get("steal_share")
     if isinstance(steal, (int, float)):
         lines.append(f"Over the whole run they took {percent(steal)} of the CPU time.")
