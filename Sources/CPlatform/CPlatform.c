@@ -23,14 +23,20 @@ _Thread_local cplatform_thread_words cplatform_words = {0};
 bool cplatform_forked = false;
 
 int cplatform_futex_wait(uint32_t *word, uint32_t expected, int64_t timeout_ns) {
-  struct timespec timeout, *limit = NULL;
-  if (timeout_ns >= 0) {
-    timeout.tv_sec = timeout_ns / 1000000000;
-    timeout.tv_nsec = timeout_ns % 1000000000;
-    limit = &timeout;
+  if (timeout_ns < 0) {
+    syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, expected, NULL, NULL, 0);
+    return 0;
   }
-  long result = syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, expected, limit, NULL, 0);
-  return result == -1 && errno == ETIMEDOUT;
+  const uint64_t start = cplatform_now_ns();
+  int64_t left = timeout_ns;
+  while (true) {
+    struct timespec timeout = {.tv_sec = left / 1000000000, .tv_nsec = left % 1000000000};
+    if (syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, expected, &timeout, NULL, 0) == 0) return 0;
+    if (errno != EINTR) return errno == ETIMEDOUT;
+    // A profiler may send signals faster than the time passes: the time must not begin anew with each.
+    left = timeout_ns - (int64_t)(cplatform_now_ns() - start);
+    if (left <= 0) return 1;
+  }
 }
 
 void cplatform_futex_wake(uint32_t *word, int32_t count) {
@@ -58,14 +64,22 @@ uint64_t cplatform_coarse_now_ns(void) {
   return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+// More CPUs than any kernel is built for. With a set smaller than the kernel's the calls fail with EINVAL.
+enum { most_cpus = 8192 };
+typedef union {
+  cpu_set_t first;
+  unsigned char bytes[most_cpus / 8];
+} cpus;
+
+/// The CPUs of a thread's affinity mask; 0 stands for the calling thread.
+static bool get_cpus(pid_t thread, cpus *set) {
+  memset(set, 0, sizeof *set);
+  return sched_getaffinity(thread, sizeof *set, &set->first) == 0;
+}
+
 int32_t cplatform_affinity_count(void) {
-  // 8192 CPUs are more than any kernel is built for. With a set smaller than the kernel's the call fails with EINVAL.
-  cpu_set_t *set = CPU_ALLOC(8192);
-  if (!set) return 1;
-  size_t bytes = CPU_ALLOC_SIZE(8192);
-  int32_t count = 1;
-  if (sched_getaffinity(0, bytes, set) == 0) count = CPU_COUNT_S(bytes, set);
-  CPU_FREE(set);
+  cpus set;
+  int32_t count = get_cpus(getpid(), &set) ? CPU_COUNT_S(sizeof set, &set.first) : 1;
   return count > 0 ? count : 1;
 }
 
@@ -85,27 +99,116 @@ bool cplatform_at_thread_exit(cplatform_exit_owner owner, void (*body)(void)) {
   return exit_keys[owner].exists && pthread_setspecific(exit_keys[owner].key, (void *)body) == 0;
 }
 
+// --- threads that belong to the process ---
+
+/// What sched_getattr(2) fills in. The C library has no name for it.
+struct scheduling {
+  uint32_t size, policy;
+  uint64_t flags;
+  int32_t nice;
+  uint32_t priority;
+  uint64_t runtime, deadline, period;
+};
+
+static bool get_scheduling(pid_t thread, struct scheduling *found) {
+  memset(found, 0, sizeof *found);
+  return syscall(SYS_sched_getattr, thread, found, (unsigned)sizeof *found, 0) == 0;
+}
+
+/// The main thread's nice value without the change of the operation that it runs; `no_nice` while it runs none.
+enum { no_nice = 100 };
+static int main_base_nice = no_nice;
+
+bool cplatform_keep_main_nice(int32_t nice) {
+  if (!cplatform_is_main_thread() || main_base_nice != no_nice) return false;
+  __atomic_store_n(&main_base_nice, nice, __ATOMIC_RELAXED);
+  return true;
+}
+
+void cplatform_forget_main_nice(void) { __atomic_store_n(&main_base_nice, no_nice, __ATOMIC_RELAXED); }
+
+/// Takes the main thread's CPUs, scheduling policy and nice value. A new thread has those of the thread that started
+/// it, which may be any thread of the program.
+static void join_process(void) {
+  const pid_t main_thread = getpid();
+  cpus own_cpus, main_cpus;
+  if (get_cpus(main_thread, &main_cpus) && get_cpus(0, &own_cpus) &&
+      memcmp(&own_cpus, &main_cpus, sizeof own_cpus) != 0)
+    sched_setaffinity(0, sizeof main_cpus, &main_cpus.first);
+  struct scheduling own, wanted;
+  if (!get_scheduling(main_thread, &wanted) || !get_scheduling(0, &own)) return;
+  int base = __atomic_load_n(&main_base_nice, __ATOMIC_RELAXED);
+  if (base != no_nice) wanted.nice = base;
+  if (own.policy == wanted.policy && own.nice == wanted.nice && own.priority == wanted.priority) return;
+  wanted.size = sizeof wanted;
+  if (syscall(SYS_sched_setattr, 0, &wanted, 0) == 0 || wanted.nice >= own.nice) return;
+  // The system does not let this process make a thread less nice. The policy may still be the process's.
+  wanted.nice = own.nice;
+  syscall(SYS_sched_setattr, 0, &wanted, 0);
+}
+
+/// The signals that libdispatch leaves open on its workers.
+static const int open_signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGSYS, SIGPIPE, SIGPROF};
+
+void cplatform_join_process(void) {
+  static _Thread_local bool joined = false;
+  if (joined) return;
+  joined = true;
+  join_process();
+  // libdispatch's workers block what the thread blocked that started them, too.
+  sigset_t opened;
+  sigemptyset(&opened);
+  for (size_t index = 0; index < sizeof open_signals / sizeof *open_signals; index++)
+    sigaddset(&opened, open_signals[index]);
+  pthread_sigmask(SIG_UNBLOCK, &opened, NULL);
+}
+
+/// The signals that the program blocks: those that the main thread and the calling thread block. `caller` is the
+/// calling thread's mask.
+static sigset_t mask_of_program(const sigset_t *caller);
+
 struct start {
   void (*body)(void *);
   void *context;
-  bool set_nice;
-  int32_t nice;
   sigset_t program_mask;
 };
 
-// The signal mask that the program's own threads have: a child that a pool's thread forks gets this mask back.
+// The signal mask of the main thread: a child that a pool's thread forks gets this mask back.
 static _Thread_local sigset_t program_mask;
 static _Thread_local bool has_program_mask = false;
+
+// A body that leaves its thread without returning: pthread_exit, pthread_cancel.
+
+static void left(void *unused) {
+  (void)unused;
+  if (operations_thread_left) operations_thread_left(cplatform_words.frame);
+  cplatform_print_error("Operations: a body ended its thread with pthread_exit or pthread_cancel; a body must return");
+  abort();
+}
+
+/// Keeps the frames of `body` away from those of `left`: `left` runs when the stack is cut back to its caller, and
+/// still reads what lay on the stack of `body`.
+__attribute__((noinline)) static void call_further_down(void (*body)(void *), void *context) {
+  volatile char distance[8192];
+  distance[0] = 0;
+  body(context);
+  // An access after the call keeps the array for as long as the call.
+  distance[sizeof distance - 1] = distance[0];
+}
+
+void cplatform_call_to_its_end(void (*body)(void *), void *context) {
+  pthread_cleanup_push(left, NULL);
+  call_further_down(body, context);
+  pthread_cleanup_pop(0);
+}
 
 static void *enter(void *argument) {
   struct start start = *(struct start *)argument;
   free(argument);
-  // A new thread inherits its starter's nice value. The starter's value may be that of the operation that the starter
-  // runs.
-  if (start.set_nice) cplatform_thread_set_nice(start.nice);
+  join_process();
   program_mask = start.program_mask;
   has_program_mask = true;
-  start.body(start.context);
+  cplatform_call_to_its_end(start.body, start.context);
   return NULL;
 }
 
@@ -114,20 +217,21 @@ int cplatform_thread_start(void (*body)(void *), void *context, size_t stack_byt
   if (!start) return ENOMEM;
   start->body = body;
   start->context = context;
-  start->set_nice = cplatform_words.has_base_nice;
-  start->nice = cplatform_words.base_nice;
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
   pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
   pthread_attr_setstacksize(&attributes, stack_bytes);
-  // Signals belong to the program's own threads, not to the pool's. A fault belongs to the thread that causes it: if
-  // its signal were blocked, the kernel would end the program without a word, past every handler.
-  static const int faults[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT, SIGSYS};
+  // Signals belong to the program's own threads, not to the pool's, but for these. A fault belongs to the thread that
+  // causes it: if its signal were blocked, the kernel would end the program without a word, past every handler.
+  // SIGPROF is what a sampling profiler and the crash reporter of the toolchain send to a thread. SIGPIPE ends a
+  // program that writes where nobody reads. libdispatch leaves the same signals open on its workers, except SIGABRT.
   sigset_t others, before;
   sigfillset(&others);
-  for (size_t index = 0; index < sizeof faults / sizeof *faults; index++) sigdelset(&others, faults[index]);
+  for (size_t index = 0; index < sizeof open_signals / sizeof *open_signals; index++)
+    sigdelset(&others, open_signals[index]);
+  sigdelset(&others, SIGABRT);
   pthread_sigmask(SIG_SETMASK, &others, &before);
-  start->program_mask = has_program_mask ? program_mask : before;
+  start->program_mask = has_program_mask ? program_mask : mask_of_program(&before);
   pthread_t thread;
   int result = pthread_create(&thread, &attributes, enter, start);
   pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -228,6 +332,23 @@ static char thread_state(int32_t thread_id) {
   // The text is "tid (name) S ...". The name may itself contain brackets, so the search goes from the end.
   const char *bracket = strrchr(text, ')');
   return bracket && bracket[1] == ' ' ? bracket[2] : '?';
+}
+
+static sigset_t mask_of_program(const sigset_t *caller) {
+  if (cplatform_is_main_thread()) return *caller;
+  sigset_t mask = *caller;
+  // The C library blocks all signals while the main thread starts a thread: a mask that has SIGTERM and SIGINT may be
+  // such a one, and is read again.
+  for (int tries = 0; tries < 10 && sigismember(&mask, SIGTERM) && sigismember(&mask, SIGINT); tries++) {
+    if (tries > 0) sched_yield();
+    char text[4096];
+    unsigned long long blocked = 0;
+    const char *line = read_thread_file(getpid(), "status", text, sizeof text) > 0 ? strstr(text, "\nSigBlk:") : NULL;
+    if (!line || sscanf(line, "\nSigBlk: %llx", &blocked) != 1) break;
+    for (int signal = 1; signal <= 64; signal++)
+      if (!(blocked >> (signal - 1) & 1)) sigdelset(&mask, signal);
+  }
+  return mask;
 }
 
 cplatform_thread_sight cplatform_thread_look(int32_t thread_id) {

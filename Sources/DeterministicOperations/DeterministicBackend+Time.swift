@@ -43,7 +43,11 @@ extension DeterministicBackend {
   // MARK: - In tests
 
   /// Runs jobs until nothing is left that can run. With `advancesByItself` the clock goes on as far as there are
-  /// events. Operations that wait for a thread outside may be left. Traps inside a job.
+  /// events. Traps inside a job.
+  ///
+  /// A body that was left to itself is waited for while it computes. Operations that wait for a thread outside may be
+  /// left, and so may a body that was left to itself and sleeps in something that the backend does not know: the test
+  /// may be what it waits for. The same holds for `run(until:)` and `advance(by:)`.
   public func run() {
     checkOutside("run()")
     driver.wait(for: .rest(upTo: nil), givesPlace: false)
@@ -121,7 +125,7 @@ func checked(_ duration: Duration, _ call: String) -> Int64 {
 
 extension Driver {
   /// The virtual time in `delay` nanoseconds.
-  func now(after delay: Int64) -> Int64 { lock.withLock { lock.state.pool.now + delay } }
+  func now(after delay: Int64) -> Int64 { lock.withLock { VirtualTime.after(lock.state.pool.now, delay) } }
 }
 
 // The same for tasks, which must not block their threads.

@@ -167,10 +167,16 @@ extension DeterministicBackend: DrivenBackend {
     }
   }
 
-  package func wait(until condition: () -> Bool) {
+  package func wait(until condition: () -> Bool, whenQuiet: (() -> Void)?) {
     if condition() { return }
-    // The closure is called while this thread waits, and not afterwards.
-    withoutActuallyEscaping(condition) { driver.wait(for: .holds($0), givesPlace: true) }
+    // The closures are called while this thread waits, and not afterwards.
+    withoutActuallyEscaping(condition) {
+      driver.wait(for: .holds($0), givesPlace: true, whenQuiet: whenQuiet)
+    }
+  }
+
+  package func run(until condition: @escaping @Sendable () -> Bool) {
+    _ = driver.enterTask(Waiter(.holds(condition), resume: { _ in }))
   }
 
   package func ask(_ question: Job) { driver.ask(question) }

@@ -9,6 +9,10 @@ import VirtualScheduling
 /// or in `run()`, `run(until:)`, `advance(by:)` or `yield()` of the backend. So what the body does in between is one
 /// step, and all steps are decided by the seed. At the end the backend runs what is left, and is shut down.
 ///
+/// When `body` throws while something is left, a line tells the error first. Then a body that waits for what can happen
+/// no more is given up: when nothing has happened for a second, the call throws the error, and the threads of such
+/// bodies stay where they wait.
+///
 /// ```swift
 /// import DeterministicOperations
 /// import Operations
@@ -62,7 +66,7 @@ public func withDeterministicOperations<Result, Failure: Error>(
     advancesByItself: advancesByItself, recordsSteps: recordsSteps)
   let outcome: Swift.Result<Result, Failure>
   do throws(Failure) { outcome = .success(try await body(backend)) } catch { outcome = .failure(error) }
-  backend.shutdown()
+  backend.end(outcome)
   return try outcome.get()
 }
 
@@ -75,8 +79,16 @@ extension DeterministicBackend {
     do throws(Failure) { outcome = .success(try hosting { () throws(Failure) in try body(self) }) } catch {
       outcome = .failure(error)
     }
-    shutdown()
+    end(outcome)
     return try outcome.get()
+  }
+
+  /// The test has ended. What is left runs, and the backend is shut down.
+  func end<Result, Failure: Error>(_ outcome: Swift.Result<Result, Failure>) {
+    switch outcome {
+    case .success: shutdown()
+    case .failure(let error): driver.stopAfterFailure { "with seed \(seed) the test threw \(error)" }
+    }
   }
 
   /// Runs `body` with the calling thread as a thread of this backend's user.

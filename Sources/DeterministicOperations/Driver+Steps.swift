@@ -50,6 +50,10 @@ extension Driver {
       }
       if wakeResting() { continue }
       if lock.state.isStopping, finishStopping() { return .handedOn }
+      if lock.state.mayGiveUp, quiet.total >= patience {
+        giveUp()
+        return .handedOn
+      }
       sleep(seat, &quiet)
     }
   }
@@ -58,11 +62,11 @@ extension Driver {
   struct Quiet {
     /// How long to sleep before the next look at the conditions.
     var pause: Int64 = 1_000_000
-    var total: Int64 = 0
+    var total: UInt64 = 0
 
     static let longestPause: Int64 = 10_000_000
     /// After so long a line says what keeps a test waiting.
-    static let suspicious: Int64 = 5_000_000_000
+    static let suspicious = 5_000_000_000
   }
 
   // MARK: - Strands
@@ -163,6 +167,8 @@ extension Driver {
 
   /// Nothing happens up to the limit of time: guests that wait for that get their turn, the nearest time first.
   private func wakeResting() -> Bool {
+    // A body that was left to itself and computes will do something yet. One that blocks may wait for the guest.
+    if lock.state.adrift.contains(where: \.computes) { return false }
     let next = lock.state.pool.nextTime
     var nearest: (index: Int, time: Int64)?
     for (index, waiter) in lock.state.resting.enumerated() {
@@ -181,14 +187,24 @@ extension Driver {
 
   /// Nothing can happen before somebody outside acts.
   private func sleep(_ seat: Seat, _ quiet: inout Quiet) {
+    let quietCalls = lock.state.waiting.compactMap(\.whenQuiet)
+    if !quietCalls.isEmpty {
+      // As in `lookAtConditions`, nobody leaves the list meanwhile. What is called may run code of another backend.
+      lock.unlock()
+      for call in quietCalls { call() }
+      lock.lock()
+      // A job may have come, when nobody slept yet.
+      if let next = lock.state.pool.nextTime, next <= timeLimit { return }
+    }
     lock.state.asleep = seat
     let looksAgain = !lock.state.waiting.isEmpty
     let mayComplain = !runsByItself && !lock.state.hasComplained
+    let mayGiveUp = lock.state.mayGiveUp
+    let time = looksAgain || mayGiveUp ? quiet.pause : mayComplain ? Int64(Quiet.suspicious) : -1
     lock.unlock()
     OwedReferences.settle()
     let start = cplatform_now_ns()
-    let isStirred = seat.parker.park(
-      timeoutNanoseconds: looksAgain ? quiet.pause : mayComplain ? Quiet.suspicious : -1)
+    let isStirred = seat.parker.park(timeoutNanoseconds: time)
     lock.lock()
     lock.state.asleep = nil
     if isStirred {
@@ -196,8 +212,10 @@ extension Driver {
       return
     }
     quiet.pause = min(2 * quiet.pause, Quiet.longestPause)
-    quiet.total += Int64(cplatform_now_ns() &- start)
-    if quiet.total >= Quiet.suspicious { complain(standstill) }
+    let passed = cplatform_now_ns() &- start
+    // After much more than that the whole process stood still.
+    if passed < UInt64(max(0, time)) + Sight.late { quiet.total += passed }
+    if quiet.total >= Quiet.suspicious, !mayGiveUp { complain(standstill) }
   }
 
   private var standstill: String {

@@ -11,29 +11,32 @@ extension Driver {
   var isInJob: Bool { currentCarrier?.strand != nil }
 
   /// Returns when the condition holds and it is the caller's turn.
-  /// - Parameter givesPlace: inside a job, whether another virtual worker may take the place of the job's meanwhile.
-  func wait(for condition: Condition, givesPlace: Bool) {
+  /// - Parameters:
+  ///   - givesPlace: inside a job, whether another virtual worker may take the place of the job's meanwhile.
+  ///   - whenQuiet: called when nothing can happen.
+  func wait(for condition: Condition, givesPlace: Bool, whenQuiet: (() -> Void)? = nil) {
     threads.checkNotForked()
     OwedReferences.settle()
     if let carrier = currentCarrier, let strand = carrier.strand {
-      wait(strand, on: carrier, for: condition, givesPlace: givesPlace)
+      let waiter = Waiter(condition, strand: strand, seat: carrier.seat)
+      waiter.whenQuiet = whenQuiet
+      wait(strand, on: carrier, as: waiter, givesPlace: givesPlace)
     } else {
-      waitAsGuest(for: condition)
+      waitAsGuest(for: condition, whenQuiet)
     }
   }
 
-  private func wait(_ strand: Strand, on carrier: Carrier, for condition: Condition, givesPlace: Bool) {
-    let waiter = Waiter(condition, strand: strand, seat: carrier.seat)
+  private func wait(_ strand: Strand, on carrier: Carrier, as waiter: Waiter, givesPlace: Bool) {
     lock.lock()
     let isAdrift = strand.isAdrift
     strand.visits += 1
     if isAdrift {
-      strand.isAdrift = false
+      (strand.isAdrift, strand.computes) = (false, false)
       lock.state.adrift.removeAll { $0 === strand }
     }
     // A strand that was left to itself while it computed still has its place.
     if givesPlace { givePlace(of: strand) }
-    lock.state.records.add(lock.state.pool.now, strand, condition.inWords)
+    lock.state.records.add(lock.state.pool.now, strand, waiter.condition.inWords)
     enter(waiter)
     let announced = carrier.watched.announce()
     var outcome = Outcome.handedOn
@@ -49,9 +52,10 @@ extension Driver {
     armMonitor()
   }
 
-  private func waitAsGuest(for condition: Condition) {
+  private func waitAsGuest(for condition: Condition, _ whenQuiet: (() -> Void)?) {
     let seat = Seat()
     let waiter = Waiter(condition, seat: seat)
+    waiter.whenQuiet = whenQuiet
     lock.lock()
     if lock.state.isOver {
       lock.unlock()
@@ -143,11 +147,47 @@ extension Driver {
     lock.unlock()
   }
 
+  /// After a test that has failed: as `stop`, but what waits is given up when nothing can happen any more.
+  /// - Parameter reason: why the test has failed. A line tells the reason when something is left to run: whatever that
+  ///   does, the reason is known.
+  func stopAfterFailure(_ reason: () -> String) {
+    let left = lock.withLock {
+      lock.state.mayGiveUp = true
+      return lock.state.jobs
+    }
+    if left > 0 {
+      let line = "Operations: deterministic: \(reason()). Jobs that are left, and run now: \(left)"
+      line.withCString { cplatform_print_error($0) }
+    }
+    stop()
+    // The threads that were given up never end.
+    while !threads.isEmpty, !lock.withLock({ lock.state.gaveUp }) {
+      Seat().parker.park(timeoutNanoseconds: Quiet.longestPause / 10)
+    }
+  }
+
+  /// Called under `lock`, with the baton. Nothing can happen any more, and a test that has failed does not wait for it.
+  /// The strands that wait keep their threads for ever: a wait that returned without its condition would be wrong.
+  func giveUp() {
+    let waiting = lock.state.waiting.count { $0.strand != nil }
+    var text = "Operations: deterministic: the test has failed, and nothing can happen any more. Bodies given"
+    text += " up: \(waiting) that wait, \(lock.state.adrift.count) left to themselves"
+    text.withCString { cplatform_print_error($0) }
+    lock.state.gaveUp = true
+    endAll()
+  }
+
   /// Called under `lock`, gives it up meanwhile. When all jobs have ended: tasks and guests go on, timers are dropped,
   /// and all threads end.
   /// - Returns: whether this is the end.
   func finishStopping() -> Bool {
     guard lock.state.jobs == 0, !lock.state.isOver else { return lock.state.isOver }
+    endAll()
+    return true
+  }
+
+  /// Called under `lock`, gives it up meanwhile. Nothing runs any more. Strands that wait go on waiting.
+  private func endAll() {
     lock.state.isOver = true
     lock.state.holder = .nobody
     var left = lock.state.waiting + lock.state.resting
@@ -160,6 +200,7 @@ extension Driver {
       }
     }
     (lock.state.waiting, lock.state.resting, lock.state.timers) = ([], [], [:])
+    left.removeAll { $0.strand != nil }
     for waiter in left {
       waiter.timer = nil
       waiter.forgetCondition()
@@ -177,7 +218,6 @@ extension Driver {
     // What the blocks captured goes here, without the lock.
     dropped = []
     lock.lock()
-    return true
   }
 }
 

@@ -10,20 +10,42 @@ import VirtualScheduling
 struct Sight {
   private var visits = -1
   private var cpuTime: UInt64 = 0
-  /// Since when the CPU time is that.
-  private var since: UInt64 = 0
-  /// Since when the strand has not visited the backend.
-  private var began: UInt64 = 0
+  private var lastLook: UInt64 = 0
+  /// For how long the thread has slept without using the CPU.
+  private var asleep: UInt64 = 0
+  /// For how long the thread has computed or slept without a visit to the backend.
+  private var away: UInt64 = 0
+
+  /// A look that comes so long after the last one is late: the whole process stood still, because of a debugger or
+  /// SIGSTOP. The time in between says nothing about the body. In nanoseconds.
+  static let late: UInt64 = 200_000_000
 
   /// Looks at the thread of the strand.
   /// - Returns: for how long the thread has slept in the kernel, and has not visited the backend, in nanoseconds.
   mutating func look(at thread: Int32, visits: Int) -> (asleep: UInt64, away: UInt64) {
     let isAsleep = cplatform_thread_look(thread) != cplatform_thread_runs
-    let used = cplatform_thread_cpu_ns(thread)
-    let now = cplatform_now_ns()
-    if self.visits != visits { (self.visits, began, cpuTime, since) = (visits, now, used, now) }
-    if cpuTime != used || !isAsleep { (cpuTime, since) = (used, now) }
-    return (now &- since, now &- began)
+    return look(isAsleep: isAsleep, used: cplatform_thread_cpu_ns(thread), now: cplatform_now_ns(), visits: visits)
+  }
+
+  /// The same for what a look has found. Time that the thread computes is CPU time: a thread that waits for a CPU, or
+  /// that a debugger has stopped, does nothing.
+  mutating func look(
+    isAsleep: Bool, used: UInt64, now: UInt64, visits: Int
+  ) -> (asleep: UInt64, away: UInt64) {
+    if self.visits == visits {
+      let passed = now &- lastLook
+      if !isAsleep {
+        away += used &- cpuTime
+      } else if passed < Self.late {
+        away += passed
+        if used == cpuTime { asleep += passed }
+      }
+      if !isAsleep || used != cpuTime { asleep = 0 }
+    } else {
+      (self.visits, asleep, away) = (visits, 0, 0)
+    }
+    (cpuTime, lastLook) = (used, now)
+    return (asleep, away)
   }
 }
 
@@ -43,7 +65,7 @@ extension Driver {
   /// The monitor's look.
   private func watch() -> BlockingMonitor.Look {
     lock.lock()
-    var watched = lock.state.adrift.filter { $0.worker != nil && !$0.gavePlace }
+    var watched = lock.state.adrift.filter(\.computes)
     if case .strand(let strand) = lock.state.holder { watched.append(strand) }
     let seen = watched.compactMap { strand in strand.carrier.map { (strand, $0.watched.threadID, strand.visits) } }
     lock.unlock()
@@ -66,6 +88,7 @@ extension Driver {
       setAdrift(strand, givesPlace: sleeps)
     } else if sleeps, strand.isAdrift {
       // It computed at first, and now it blocks.
+      strand.computes = false
       givePlace(of: strand)
       stir()
     }
@@ -77,6 +100,7 @@ extension Driver {
   func setAdrift(_ strand: Strand, givesPlace: Bool) {
     lock.state.records.add(lock.state.pool.now, strand, "is left to itself")
     strand.isAdrift = true
+    strand.computes = !givesPlace
     strand.visits += 1
     lock.state.adrift.append(strand)
     if givesPlace { givePlace(of: strand) }

@@ -52,6 +52,10 @@ final class Driver: @unchecked Sendable {
     var isStopping = false
     /// The jobs are done and the threads end.
     var isOver = false
+    /// The test has failed: what waits is given up when nothing has happened for `patience`.
+    var mayGiveUp = false
+    /// What waited was given up. The threads stay where they wait, and nothing runs any more.
+    var gaveUp = false
     var records: StepRecords
     var hasComplained = false
 
@@ -76,7 +80,8 @@ final class Driver: @unchecked Sendable {
       limit: ThreadShortage.threadLimit)
     self.runsByItself = runsByItself
     self.advancesByItself = advancesByItself
-    self.patience = patience
+    // So that ten times as much is a time as well.
+    self.patience = min(patience, UInt64(VirtualTime.last) / 10)
   }
 
   /// The carrier that the calling thread is; nil on other threads.
@@ -92,8 +97,9 @@ final class Driver: @unchecked Sendable {
     let carrier = currentCarrier
     lock.lock()
     if lock.state.isStopping, carrier == nil {
+      let isDropped = lock.state.gaveUp
       lock.unlock()
-      return refuse(jobs)
+      return isDropped ? drop(jobs) : refuse(jobs)
     }
     let worker = carrier?.strand?.worker
     lock.state.jobs += jobs.count
@@ -129,14 +135,19 @@ final class Driver: @unchecked Sendable {
     threads.checkNotForked()
     lock.lock()
     if lock.state.isOver {
+      let isDropped = lock.state.gaveUp
       lock.unlock()
+      if isDropped { return }
       fatalError("Operations: a timer was set on the deterministic backend after shutdown()")
     }
-    let timer = lock.state.pool.schedule(at: lock.state.pool.now + delay)
+    let timer = lock.state.pool.schedule(at: VirtualTime.after(lock.state.pool.now, delay))
     lock.state.timers[timer] = .block(block)
     stir()
     lock.unlock()
   }
+
+  /// After a failed test whose bodies were given up: the jobs never run.
+  private func drop(_ jobs: consuming JobFIFO) { while jobs.popFirst() != 0 {} }
 
   /// After `shutdown()`: traps, unless the jobs have nothing to do.
   private func refuse(_ jobs: consuming JobFIFO) {

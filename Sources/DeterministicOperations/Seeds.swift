@@ -33,7 +33,8 @@ import VirtualScheduling
 ///   - strategy: how the imitated pool schedules.
 ///   - advancesByItself: whether the clock goes on to the next event when nothing is left to do at the present time.
 ///   - checksDeterminism: whether each seed runs twice. Then a test fails that does not do the same both times: it
-///     reads real time, an address, or a random number, or uses threads of its own.
+///     reads real time or a random number, or uses threads of its own. An address, or the order of a `Set`, is often the
+///     same both times: run tests with `SWIFT_DETERMINISTIC_HASHING=1` in the environment.
 ///   - file: the file that the line before each run names.
 ///   - line: the line in it.
 ///   - body: the test.
@@ -108,7 +109,8 @@ public struct NondeterminismFailure: Error, CustomStringConvertible {
     func words(_ step: DeterministicStep?) -> String { step.map { "\"\($0)\"" } ?? "the end" }
     return """
       seed \(seed) does not decide what happens: step \(index + 1) was \(words(first)), and in a second run \
-      \(words(second)). The test reads real time, an address or a random number, or uses threads of its own.
+      \(words(second)). The test reads real time, an address or a random number, goes by the order of a Set, or uses threads \
+      of its own.
       """
   }
 }

@@ -28,10 +28,24 @@ extension Duration {
     return "\(whole).\(digits) ms"
   }
 
-  /// Rounded up. Traps when the time is longer than 292 years.
+  /// Rounded up. A time beyond `VirtualTime.last` is that time.
   var wholeNanoseconds: Int64 {
     let (seconds, attoseconds) = components
+    if seconds.magnitude >= UInt64(VirtualTime.last) / 1_000_000_000 {
+      return seconds < 0 ? -VirtualTime.last : VirtualTime.last
+    }
     return seconds * 1_000_000_000 + (attoseconds + 999_999_999) / 1_000_000_000
+  }
+}
+
+/// Times in nanoseconds since the backend was made.
+enum VirtualTime {
+  /// The clock goes no further, which is 146 years: the pool counts on from here without an overflow.
+  static let last = Int64.max / 2
+
+  /// The time so much later than `now`.
+  static func after(_ now: Int64, _ delay: Int64) -> Int64 {
+    delay < last - now ? now + delay : max(now, last)
   }
 }
 

@@ -21,6 +21,8 @@ final class Strand: @unchecked Sendable {
   var carrier: Carrier?
   /// The strand blocked without the backend's knowledge: it lost the baton, and goes on beside all others.
   var isAdrift = false
+  /// Only of a strand adrift: whether the strand computes, as far as the monitor knows. If not, it blocks.
+  var computes = false
   /// Grows whenever the strand enters the backend or comes back from it.
   var visits = 0
   /// The monitor's alone.
@@ -58,6 +60,8 @@ final class Waiter: @unchecked Sendable {
 
   /// Becomes `turn` when the waiter is ready: the closure of a wait must be gone when the wait returns.
   private(set) var condition: Condition
+  /// Called without locks when nothing can happen.
+  var whenQuiet: (() -> Void)?
   let allowsTime: Bool
   let strand: Strand?
   /// The thread that waits; nil for a task.
@@ -79,7 +83,10 @@ final class Waiter: @unchecked Sendable {
     self.resume = resume
   }
 
-  func forgetCondition() { condition = .turn }
+  func forgetCondition() {
+    condition = .turn
+    whenQuiet = nil
+  }
 }
 
 /// A real thread of the backend.

@@ -115,7 +115,7 @@ final class CalloutLists: ListPool, @unchecked Sendable {
   }
 
   private func callOut() {
-    queue.async { OwedReferences.allowed { self.drainOnQueue() } }
+    queue.async { cplatform_call_to_its_end(calloutEntry, Unmanaged.passUnretained(self).toOpaque()) }
   }
 
   /// Starts a thread of the backend's own for a callout that is counted as out. Where the system has no thread, the
@@ -135,8 +135,9 @@ final class CalloutLists: ListPool, @unchecked Sendable {
 
   // MARK: - Callouts
 
-  /// Runs when Dispatch has a thread for a callout.
-  private func drainOnQueue() {
+  /// Runs when Dispatch has a thread for a callout. The thread has been started by any thread of the program.
+  fileprivate func drainOnQueue() {
+    if isPrivate { cplatform_join_process() }
     let isReplaced = lock.withLock {
       guard lock.state.replaced == 0 else {
         lock.state.replaced -= 1
@@ -273,6 +274,14 @@ final class CalloutLists: ListPool, @unchecked Sendable {
       BackendReport(
         queued: lock.state.jobs.count, threads: lock.state.callouts.map { $0.watched.report }, shortage: shortage)
     }
+  }
+}
+
+/// A top-level function, because C calls it. The caller's closure keeps the lists alive.
+private func calloutEntry(_ lists: UnsafeMutableRawPointer?) {
+  guard let lists else { return }
+  Unmanaged<CalloutLists>.fromOpaque(lists)._withUnsafeGuaranteedRef { lists in
+    OwedReferences.allowed { lists.drainOnQueue() }
   }
 }
 

@@ -16,8 +16,8 @@ public final class DispatchBackend: Backend {
 
   /// Makes a backend on a private concurrent queue.
   /// - Parameters:
-  ///   - workers: jobs that run at the same time; by default the CPUs that this process may use. Traps when it is not
-  ///     positive.
+  ///   - workers: jobs that run at the same time; by default the CPUs that this process may use, or what
+  ///     OPERATIONS_WORKERS says. Traps when it is not positive.
   ///   - fairnessInterval: see `Fairness`. Traps when it is negative.
   public convenience init(workers: Int? = nil, fairnessInterval: Int = Fairness.defaultInterval) {
     self.init(workers: workers, fairnessInterval: fairnessInterval, threadLimit: ThreadShortage.threadLimit)
@@ -35,7 +35,7 @@ public final class DispatchBackend: Backend {
   /// every job runs on the queue.
   /// - Parameter fairnessInterval: see `Fairness`. Traps when it is negative.
   public init(queue: DispatchQueue, fairnessInterval: Int = Fairness.defaultInterval) {
-    workerCount = CPUCount.available()
+    workerCount = defaultWorkerCount()
     lists = CalloutLists(
       queue: queue, isPrivate: false, width: workerCount, fairnessInterval: Fairness.checked(fairnessInterval))
   }

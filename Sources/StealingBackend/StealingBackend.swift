@@ -19,7 +19,7 @@ public final class StealingBackend: Backend {
 
   /// - Parameters:
   ///   - workers: threads that run jobs at the same time; by default the CPUs that this process may use (affinity
-  ///     mask and cgroup quota). Traps when it is not positive.
+  ///     mask and cgroup quota), or what OPERATIONS_WORKERS says. Traps when it is not positive.
   ///   - fairnessInterval: see `Fairness`. Traps when it is negative.
   ///   - strategy: how the pool schedules. Traps when a number in it is out of the range that the decision has.
   public convenience init(

@@ -1,4 +1,5 @@
 import DeterministicOperations
+import Glibc
 import Operations
 import TestSupport
 import Testing
@@ -130,5 +131,88 @@ struct OutsideTests {
       for _ in 0..<100 { queue.addOperation { ran.increment() } }
     }
     try ran.wait(for: 100, "the operations of a released backend")
+  }
+
+  @Test("an inner run may wait for an operation of the outer one")
+  func innerRun() throws {
+    try inTime("the inner run") {
+      withDeterministicOperations(seed: 1) { outer in
+        let (log, queue) = (EventLog<String>(), OperationQueue())
+        let (first, second) = (BlockOperation { log.append("first") }, BlockOperation { log.append("second") })
+        second.addDependency(first)
+        queue.addOperations([first, second], waitUntilFinished: false)
+        withDeterministicOperations(seed: 2) { inner in
+          #expect(OperationQueue().backend === inner)
+          second.waitUntilFinished()
+          #expect(log.events == ["first", "second"])
+          // Nothing waits for the outer run now: it stands still again.
+          queue.addOperation { log.append("third") }
+          inner.run()
+          #expect(log.events == ["first", "second"])
+        }
+        outer.run()
+        #expect(log.events == ["first", "second", "third"])
+      }
+    }
+  }
+
+  @Test("operations may depend on operations of another deterministic backend")
+  func twoBackends() throws {
+    try inTime("the waits") {
+      withDeterministicOperations(seed: 1) { backend in
+        let second = DeterministicBackend(seed: 2, runsByItself: false)
+        let log = EventLog<Int>()
+        let (here, there) = (OperationQueue(), OperationQueue(backend: second))
+        // A chain that changes its backend with each link, begun by an operation that a timer of the second one finishes.
+        let start = AsynchronousOperation { operation in second.after(.seconds(5)) { operation.finish() } }
+        there.addOperation(start)
+        var last: Operation = start
+        for number in 0..<10 {
+          let operation = BlockOperation { log.append(number) }
+          operation.addDependency(last)
+          (number.isMultiple(of: 2) ? here : there).addOperation(operation)
+          last = operation
+        }
+        last.waitUntilFinished()
+        #expect(log.events == Array(0..<10))
+        let inside = BlockOperation { log.append(10) }
+        let waiting = BlockOperation {
+          there.addOperation(inside)
+          inside.waitUntilFinished()
+        }
+        here.addOperations([waiting], waitUntilFinished: true)
+        #expect(log.events == Array(0...10))
+        second.shutdown()
+      }
+    }
+  }
+
+  @Test("run() waits for a body that was left to itself and computes, not for one that blocks")
+  func runWithBodiesAdrift() throws {
+    let backend = DeterministicBackend(workers: 2, seed: 1, runsByItself: false, patience: .milliseconds(1))
+    let queue = OperationQueue(backend: backend)
+    let (closed, ended) = (Gate(), Counter())
+    queue.addOperation {
+      Self.computeForMilliseconds(100)
+      ended.increment()
+    }
+    try inTime("run()") { backend.run() }
+    #expect(ended.value == 1)
+    queue.addOperation { closed.pass() }
+    try inTime("run()") { backend.run() }
+    #expect(queue.operationCount == 1)
+    closed.open()
+    try queue.drainInTime()
+    backend.shutdown()
+  }
+
+  /// Ten times the patience of the backend and more, in CPU time.
+  private static func computeForMilliseconds(_ time: Int) {
+    var (start, now) = (timespec(), timespec())
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &start)
+    repeat {
+      clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now)
+    } while (now.tv_sec - start.tv_sec) * 1_000
+      + (now.tv_nsec - start.tv_nsec) / 1_000_000 < time
   }
 }

@@ -149,4 +149,28 @@ struct TimeTests {
     #expect(worked.value == 1 && dropped.value == 0)
     #expect(backend.now == .seconds(5))
   }
+
+  @Test("times without an end go as far as the clock goes")
+  func longTimes() {
+    let longest = Duration.seconds(Int64.max)
+    withDeterministicOperations(seed: 1) { backend in
+      let (queue, ran) = (OperationQueue(), Counter())
+      backend.after(longest) { ran.increment() }
+      queue.addOperation {
+        backend.sleep(for: longest)
+        backend.work(for: .seconds(1))
+        backend.work(for: longest)
+        ran.increment()
+      }
+      queue.waitUntilAllOperationsAreFinished()
+      backend.advance(by: longest)
+      #expect(ran.value == 2 && backend.now > .seconds(100 * 365 * 86_400))
+      queue.addOperation { ran.increment() }
+      backend.advance(by: .seconds(1))
+      #expect(ran.value == 3)
+    }
+    let backend = DeterministicBackend(seed: 1, runsByItself: false, patience: longest)
+    backend.run(until: .init(offset: longest))
+    backend.shutdown()
+  }
 }

@@ -37,7 +37,7 @@ void cplatform_yield(void);
 uint64_t cplatform_now_ns(void);
 /// The same clock at its last tick, some milliseconds ago: a few nanoseconds to read.
 uint64_t cplatform_coarse_now_ns(void);
-/// Number of CPUs in this process's affinity mask; at least 1.
+/// Number of CPUs in the main thread's affinity mask, which is the process's; at least 1.
 int32_t cplatform_affinity_count(void);
 
 // --- memory --------------------------------------------------------------------------------------------------------
@@ -50,10 +50,16 @@ void cplatform_free(void *memory);
 
 // --- threads -------------------------------------------------------------------------------------------------------
 
-/// Starts a detached thread. All signals are blocked on the thread, except those that a fault of its own raises
-/// (SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT, SIGSYS): the program's crash handlers run on the thread too.
-/// Returns 0 or an errno value.
+/// Starts a detached thread. The thread has the CPUs, the scheduling policy and the nice value of the main thread, not
+/// those of the calling thread. All signals are blocked on the thread, except those that a fault of its own raises
+/// (SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT, SIGSYS), SIGPROF and SIGPIPE: crash handlers, crash reporters
+/// and profilers see the thread. Returns 0 or an errno value.
 int cplatform_thread_start(void (*body)(void *_Nullable), void *_Nullable context, size_t stack_bytes);
+/// For a thread that others started: gives it the main thread's CPUs, scheduling policy and nice value, as far as the
+/// system permits. Does nothing when called a second time on a thread.
+void cplatform_join_process(void);
+/// Calls `body`. When `body` ends the thread instead of returning, `operations_thread_left` is called.
+void cplatform_call_to_its_end(void (*body)(void *_Nullable), void *_Nullable context);
 int32_t cplatform_thread_id(void);
 int32_t cplatform_process_id(void);
 bool cplatform_is_main_thread(void);
@@ -109,8 +115,6 @@ typedef struct {
   void *_Nullable cancel_round;  ///< the innermost `cancelAllOperations` on this thread (see `CancelRound`)
   void *_Nullable question;  ///< the innermost question to a subclass on this thread (see `Question`)
   uint32_t owed_count;
-  int32_t base_nice;  ///< this thread's nice value without the operation's change; valid with `has_base_nice`
-  bool has_base_nice;
   bool may_owe;  ///< this thread settles the references that it owes before it sleeps
   bool returns_spares;  ///< the memory that this thread keeps is released when the thread ends
 } cplatform_thread_words;
@@ -156,13 +160,11 @@ static inline void cplatform_set_cancel_round(void *_Nullable round) { cplatform
 static inline void *_Nullable cplatform_pending_handover(void) { return cplatform_words.pending_handover; }
 static inline void cplatform_set_pending_handover(void *_Nullable handover) { cplatform_words.pending_handover = handover; }
 
-/// Called while an operation has changed the calling thread's nice value: threads started meanwhile get `nice`
-/// instead.
-static inline void cplatform_set_base_nice(int32_t nice) {
-  cplatform_words.base_nice = nice;
-  cplatform_words.has_base_nice = true;
-}
-static inline void cplatform_clear_base_nice(void) { cplatform_words.has_base_nice = false; }
+/// An operation has changed the calling thread's nice value from `nice`. On the main thread, threads that are started
+/// meanwhile get `nice`, until `cplatform_forget_main_nice`. Returns false on other threads, and inside of such an
+/// operation: there is nothing to forget.
+bool cplatform_keep_main_nice(int32_t nice);
+void cplatform_forget_main_nice(void);
 
 // --- fork ----------------------------------------------------------------------------------------------------------
 
@@ -193,6 +195,9 @@ static inline bool cplatform_is_tracing(void) { return __atomic_load_n(&cplatfor
 void cplatform_set_tracing(bool on);
 /// Writes the trace to a path. The operation core defines the function; weak, so that this module links alone.
 extern void operations_write_trace(const char *path) __attribute__((weak));
+/// A body ends the thread that it runs on instead of returning. `frame` is the thread's `cplatform_frame()`. Does not
+/// return. The operation core defines the function; weak, so that this module links alone.
+extern void operations_thread_left(const void *_Nullable frame) __attribute__((weak));
 /// Fills `place` with the path to rename a file to, when the file replaces what has the name `name`: the path behind
 /// all symbolic links. Returns why nothing may be replaced there, or NULL.
 const char *_Nullable cplatform_place_to_replace(const char *name, char *place, size_t size);

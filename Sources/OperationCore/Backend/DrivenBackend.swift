@@ -9,9 +9,14 @@ package protocol DrivenBackend: SupervisedBackend {
   /// Returns when `condition` holds. The backend runs its jobs meanwhile.
   ///
   /// May be called on the backend's threads, and on any other thread that waits for an operation of this backend.
-  /// - Parameter condition: called now and then, on any thread of the backend, without locks. Must not block. What has
-  ///   held once must go on to hold.
-  func wait(until condition: () -> Bool)
+  /// - Parameters:
+  ///   - condition: called now and then, on any thread of the backend, without locks. Must not block. What has held once
+  ///     must go on to hold.
+  ///   - whenQuiet: called on any thread of the backend, without locks, when nothing can happen on the backend before
+  ///     somebody else acts.
+  func wait(until condition: () -> Bool, whenQuiet: (() -> Void)?)
+  /// Runs jobs beside the caller, as for a thread that waits, until `condition` holds.
+  func run(until condition: @escaping @Sendable () -> Bool)
   /// Runs the job soon, not behind other work: a question to a subclass.
   func ask(_ question: Job)
 }
@@ -48,11 +53,43 @@ package enum DrivenBackends {
     return here ?? operation.owner?.supervisedBackend as? any DrivenBackend
   }
 
+  /// Returns when the operation has departed. Another driven backend, on which the operation is or on which a dependency
+  /// of it is, runs meanwhile: else that one would run only while some thread waited for it.
+  static func wait(for operation: Operation, on backend: any DrivenBackend) {
+    var last: Operation?
+    backend.wait(
+      until: { operation.hasDeparted },
+      whenQuiet: {
+        guard let (target, other) = holdingUp(operation, elsewhereThan: backend), target !== last else { return }
+        last = target
+        other.run(until: { target.hasDeparted })
+      })
+  }
+
+  /// What `operation` waits for on another driven backend, when nothing more can happen on `backend`.
+  private static func holdingUp(
+    _ operation: Operation, elsewhereThan backend: any DrivenBackend
+  ) -> (Operation, any DrivenBackend)? {
+    var target = operation
+    // A cycle has no end.
+    for _ in 0..<1_000_000 {
+      guard let next = target.firstUnfinishedDependency() else { break }
+      target = next
+    }
+    guard let other = target.owner?.supervisedBackend as? any DrivenBackend, other !== backend else { return nil }
+    return (target, other)
+  }
+
   /// The backend for jobs without a queue.
   static var orDefault: any Backend { here ?? DefaultBackend.backend }
 
   /// The backend of a queue that is made without one.
   static var boxOrDefault: BackendBox { here.map { BackendBox($0) } ?? DefaultBackend.box }
+}
+
+extension DrivenBackend {
+  /// The same for what no other backend can hold up.
+  package func wait(until condition: () -> Bool) { wait(until: condition, whenQuiet: nil) }
 }
 
 extension Job {

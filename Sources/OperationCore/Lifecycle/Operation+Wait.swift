@@ -98,7 +98,7 @@ extension Operation {
 
   /// Sleeps again after each change of the word that is not the finish.
   private final func sleepThroughChanges() {
-    if let backend = DrivenBackends.concerned(with: self) { return backend.wait { hasDeparted } }
+    if let backend = DrivenBackends.concerned(with: self) { return DrivenBackends.wait(for: self, on: backend) }
     while !hasDeparted {
       let before = raise(StateWord.hasWaiters)
       if before.has(StateWord.finished) {

@@ -13,9 +13,9 @@ enum ThreadPriority {
     let base = cplatform_thread_nice()
     let wanted = nice(for: priority, base: base)
     guard wanted != base, cplatform_may_restore_nice(), cplatform_thread_set_nice(wanted) else { return body() }
-    cplatform_set_base_nice(base)
+    let isKept = cplatform_keep_main_nice(base)
     body()
-    cplatform_clear_base_nice()
     _ = cplatform_thread_set_nice(base)
+    if isKept { cplatform_forget_main_nice() }
   }
 }

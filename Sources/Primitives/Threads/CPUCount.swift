@@ -15,7 +15,7 @@ package enum CPUCount {
     return max(1, Int(min(Double(affinity), quota.rounded(.up))))
   }
 
-  /// How many CPUs the affinity mask of the calling thread has.
+  /// How many CPUs the affinity mask of the main thread has: that is the process's mask, whoever calls.
   package static func affinity() -> Int { Int(cplatform_affinity_count()) }
 
   /// The CPUs that `cpu.max` of cgroup 2 ("max 100000", "150000 100000") grants; nil when the text gives no limit or
@@ -32,31 +32,27 @@ package enum CPUCount {
     return Double(quota) / Double(period)
   }
 
-  /// The path of this process in the cgroup-2 hierarchy, from the text of /proc/self/cgroup ("0::/user.slice/…").
-  package static func cgroupPath(_ text: String) -> String? {
-    for line in text.split(separator: "\n") where line.hasPrefix("0::") { return String(line.dropFirst(3)) }
-    return nil
+  /// The CPUs that the tightest quota on the way from this process's cgroup up to the root grants; nil for no limit.
+  /// - Parameter root: the folder in which "proc" and the mounted cgroup hierarchies lie: "" for the system's.
+  package static func quota(root: String = "") -> Double? {
+    let groups = readText("\(root)/proc/self/cgroup") ?? ""
+    let mounts = CgroupMount.mounts(readText("\(root)/proc/self/mountinfo") ?? "")
+    return mounts.compactMap { mount -> Double? in
+      guard let folders = mount.folders(of: groups) else { return nil }
+      return folders.compactMap { quota(in: root + $0, mount.version) }.min()
+    }.min()
   }
 
-  /// The CPUs that the tightest quota on the way from this process's cgroup up to the root grants; nil for no limit.
-  package static func quota() -> Double? {
-    var tightest: Double?
-    var path = readText("/proc/self/cgroup").flatMap(cgroupPath) ?? "/"
-    while true {
-      let folder = path == "/" ? "" : path
-      if let found = readText("/sys/fs/cgroup\(folder)/cpu.max").flatMap(quota(cpuMax:)) {
-        tightest = min(tightest ?? found, found)
-      }
-      guard let slash = path.lastIndex(of: "/"), path != "/" else { break }
-      path = slash == path.startIndex ? "/" : String(path[..<slash])
+  /// The quota that the files of one folder of a hierarchy grant.
+  private static func quota(in folder: String, _ version: CgroupMount.Version) -> Double? {
+    switch version {
+    case .two: return readText("\(folder)/cpu.max").flatMap(quota(cpuMax:))
+    case .one:
+      guard let quota = readText("\(folder)/cpu.cfs_quota_us").flatMap(firstInteger),
+        let period = readText("\(folder)/cpu.cfs_period_us").flatMap(firstInteger)
+      else { return nil }
+      return Self.quota(microseconds: quota, period: period)
     }
-    if tightest == nil,
-      let quota = readText("/sys/fs/cgroup/cpu/cpu.cfs_quota_us").flatMap(firstInteger),
-      let period = readText("/sys/fs/cgroup/cpu/cpu.cfs_period_us").flatMap(firstInteger)
-    {
-      tightest = Self.quota(microseconds: quota, period: period)
-    }
-    return tightest
   }
 
   private static func firstInteger(_ text: String) -> Int? {
@@ -66,20 +62,107 @@ package enum CPUCount {
   private static func readText(_ path: String) -> String? {
     guard let file = fopen(path, "re") else { return nil }
     defer { fclose(file) }
-    var bytes = [UInt8](repeating: 0, count: 4096)
-    let length = fread(&bytes, 1, bytes.count, file)
-    return String(decoding: bytes[..<length], as: UTF8.self)
+    var (bytes, buffer) = ([UInt8](), [UInt8](repeating: 0, count: 4096))
+    while case let length = fread(&buffer, 1, buffer.count, file), length > 0 { bytes += buffer[..<length] }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+}
+
+/// A mounted cgroup hierarchy that can limit CPU time: that of cgroup 2, or the one of cgroup 1 with the controller
+/// `cpu`.
+package struct CgroupMount: Equatable {
+  package enum Version { case one, two }
+
+  package let version: Version
+  /// The group that is seen at `point`: "/", or a container's own group.
+  package let group: String
+  /// Where the group is mounted.
+  package let point: String
+
+  package init(_ version: Version, group: String, point: String) {
+    (self.version, self.group, self.point) = (version, group, point)
+  }
+
+  /// The mounts that the text of /proc/self/mountinfo names. A line is
+  /// `36 35 0:33 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu,cpuacct`.
+  package static func mounts(_ text: String) -> [CgroupMount] {
+    text.split(separator: "\n").compactMap { line in
+      let fields = line.split(separator: " ").map(String.init)
+      // A line has any number of optional fields before the hyphen.
+      guard let hyphen = fields.firstIndex(of: "-"), hyphen >= 6, fields.count >= hyphen + 4 else { return nil }
+      let (group, point, options) = (fields[3], fields[4], fields[hyphen + 3].split(separator: ","))
+      switch fields[hyphen + 1] {
+      case "cgroup2": return CgroupMount(.two, group: group, point: point)
+      case "cgroup" where options.contains("cpu"): return CgroupMount(.one, group: group, point: point)
+      default: return nil
+      }
+    }
+  }
+
+  /// The folders of this process's group and of the groups around it, up to the mount's own, innermost first; nil when
+  /// the process is in no group of the hierarchy.
+  /// - Parameter text: that of /proc/self/cgroup.
+  package func folders(of text: String) -> [String]? {
+    guard var path = Self.path(text, version) else { return nil }
+    // A container may see its own group at the mount's point, and yet be told the group's path from outside.
+    if group != "/", path == group || path.hasPrefix("\(group)/") { path = String(path.dropFirst(group.count)) }
+    var folders: [String] = []
+    while let slash = path.lastIndex(of: "/") {
+      if path != "/" { folders.append(point + path) }
+      path = String(path[..<slash])
+    }
+    return folders + [point]
+  }
+
+  /// This process's path in a hierarchy: "0::/user.slice/…" for cgroup 2, "4:cpu,cpuacct:/docker/…" for cgroup 1.
+  package static func path(_ text: String, _ version: Version) -> String? {
+    for line in text.split(separator: "\n") {
+      let fields = line.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
+      guard fields.count == 3 else { continue }
+      switch version {
+      case .one: if fields[1].split(separator: ",").contains("cpu") { return String(fields[2]) }
+      case .two: if fields[0] == "0", fields[1].isEmpty { return String(fields[2]) }
+      }
+    }
+    return nil
   }
 }
 
 /// The most workers that a backend may have. The pools count threads in fields of 16 bits.
 package let mostWorkers = 16_384
 
-/// How many workers a backend has: the number asked for, or else one worker for each CPU. Traps when the number is
-/// less than one, or more than `mostWorkers`.
+/// How many workers a backend has: the number asked for, or else `defaultWorkerCount`. Traps when the number is less
+/// than one, or more than `mostWorkers`.
 package func checkedWorkerCount(_ workers: Int?) -> Int {
-  guard let workers else { return CPUCount.available() }
+  guard let workers else { return defaultWorkerCount() }
   if workers < 1 { fatalError("Operations: a backend needs at least one worker, not \(workers)") }
   if workers > mostWorkers { fatalError("Operations: a backend has at most \(mostWorkers) workers, not \(workers)") }
   return workers
+}
+
+/// How many workers a backend has for which the program names no number: OPERATIONS_WORKERS, or else one worker for
+/// each CPU that the process may use.
+package func defaultWorkerCount() -> Int { WorkersVariable.value ?? CPUCount.available() }
+
+/// The environment variable with which an operator says how many workers a backend has. A number that the program names
+/// goes first.
+package enum WorkersVariable {
+  package static let name = "OPERATIONS_WORKERS"
+
+  /// Nil when the variable is not set, and when its value is no number of workers: the first look then prints one line.
+  package static let value: Int? = {
+    guard let text = getenv(name).map({ String(cString: $0) }), !text.isEmpty else { return nil }
+    if let workers = workers(text) { return workers }
+    let line =
+      "Operations: \(name) is \"\(text)\": it must be a whole number from 1 to \(mostWorkers). A backend has one worker"
+      + " for each CPU, which is \(CPUCount.available())"
+    line.withCString { cplatform_print_error($0) }
+    return nil
+  }()
+
+  /// The number that the text is; nil when it is no number of workers.
+  package static func workers(_ text: String) -> Int? {
+    guard text.allSatisfy({ $0.isASCII && $0.isNumber }), let workers = Int(text), workers >= 1 else { return nil }
+    return workers <= mostWorkers ? workers : nil
+  }
 }

@@ -1,6 +1,7 @@
 import CPlatform
 
-/// Starts threads: detached, named, with all signals blocked except those of the thread's own faults.
+/// Starts threads: detached, named, with the main thread's CPUs and priority. All signals are blocked except those of
+/// the thread's own faults, SIGPROF and SIGPIPE.
 package enum PlatformThread {
   /// Eight megabytes of address space, the usual size of a main thread's stack. Memory is used as it is touched.
   package static let stackBytes = 8 << 20

@@ -79,7 +79,7 @@ enum ConditionScenarios {
 
   /// - Parameter backend: nil for that of `OperationQueue()`.
   private static func oneCPU(_ backend: TestBackend?) {
-    expect(confineToOneCPU(), "the process cannot be confined to one CPU")
+    expect(CPUMask.confineToOneCPU(), "the process cannot be confined to one CPU")
     FaultScenarios.attempt {
       guard let backend else {
         let queue = OperationQueue()
@@ -136,12 +136,19 @@ enum ConditionScenarios {
     try other.drainInTime()
     expect(ran.value == 5_020 && meter.total == 1_000 && meter.maximum == 1, "\(ran.value) and \(meter.total) ran")
   }
+}
 
-  /// Swift does not import the calls with a set of CPUs.
-  private static func confineToOneCPU() -> Bool {
-    typealias Get = @convention(c) (pid_t, Int, UnsafeMutableRawPointer) -> Int32
-    typealias Set = @convention(c) (pid_t, Int, UnsafeRawPointer) -> Int32
-    let get = unsafeBitCast(dlsym(nil, "sched_getaffinity")!, to: Get.self)
+/// The calls with a set of CPUs, which Swift does not import.
+enum CPUMask {
+  private typealias Get = @convention(c) (pid_t, Int, UnsafeMutableRawPointer) -> Int32
+  private typealias Set = @convention(c) (pid_t, Int, UnsafeRawPointer) -> Int32
+
+  static func get(_ thread: pid_t, _ bytes: Int, _ mask: UnsafeMutableRawPointer) -> Int32 {
+    unsafeBitCast(dlsym(nil, "sched_getaffinity")!, to: Get.self)(thread, bytes, mask)
+  }
+
+  /// Confines the calling thread, and threads that it starts.
+  static func confineToOneCPU() -> Bool {
     let set = unsafeBitCast(dlsym(nil, "sched_setaffinity")!, to: Set.self)
     var mask = [UInt](repeating: 0, count: 128)
     let bytes = mask.count * MemoryLayout<UInt>.size

@@ -31,9 +31,12 @@ enum DeterministicScenarios {
     },
     "deterministic-silent": { silent() },
     "deterministic-standstill": { standstill() },
+    "deterministic-throws-waiting": { forSeeds { try failWhileBodiesWait($0) } },
+    "deterministic-throws-task": { failInATask() },
+    "deterministic-stopped": { stopped() },
   ]
 
-  private static func forSeeds(_ body: (DeterministicBackend) -> Void) {
+  private static func forSeeds(_ body: (DeterministicBackend) throws -> Void) {
     do { try forEachSeed(0..<2_000, body) } catch {
       print("\(error)")
       exit(1)
@@ -81,6 +84,82 @@ enum DeterministicScenarios {
         backend.advance(by: .seconds(9))
       }
       operation.waitUntilFinished()
+    }
+  }
+
+  private struct Failed: Error, CustomStringConvertible {
+    let description = "what went wrong"
+  }
+
+  /// The test would have ended what its bodies wait for, and throws before.
+  private static func failWhileBodiesWait(_ backend: DeterministicBackend) throws {
+    let queue = OperationQueue()
+    let (answer, gate, begun) = (AsynchronousOperation { _ in }, Gate(), Counter())
+    queue.addOperation(answer)
+    // Two wait in the library, one in the backend, and one in a semaphore.
+    for _ in 0..<2 {
+      queue.addOperation {
+        begun.increment()
+        answer.waitUntilFinished()
+        print("a wait returned")
+      }
+    }
+    queue.addOperation {
+      begun.increment()
+      backend.waitUntil { false }
+    }
+    queue.addOperation {
+      begun.increment()
+      gate.pass()
+    }
+    backend.waitUntil { begun.value == 4 }
+    throw Failed()
+  }
+
+  private static func failInATask() {
+    Task {
+      do {
+        try await withDeterministicOperations(seed: 7) { backend in
+          let answer = AsynchronousOperation { _ in }
+          let queue = OperationQueue(backend: backend)
+          queue.addOperation(answer)
+          queue.addOperation { answer.waitUntilFinished() }
+          await backend.run()
+          throw Failed()
+        }
+      } catch {
+        print("\(error)")
+        exit(1)
+      }
+    }
+    sleep(100)
+  }
+
+  /// The process stands still for eleven seconds while a body computes, as under a debugger.
+  private static func stopped() {
+    typealias Fork = @convention(c) () -> pid_t
+    let fork = unsafeBitCast(dlsym(nil, "fork"), to: Fork.self)
+    let process = getpid()
+    withDeterministicOperations(seed: 1) { _ in
+      OperationQueue().addOperations(
+        [
+          BlockOperation {
+            var (start, now, used) = (timespec(), timespec(), timespec())
+            clock_gettime(CLOCK_MONOTONIC, &start)
+            let helper = fork()
+            if helper == 0 {
+              usleep(100_000)
+              kill(process, SIGSTOP)
+              sleep(11)
+              kill(process, SIGCONT)
+              _exit(0)
+            }
+            repeat {
+              clock_gettime(CLOCK_MONOTONIC, &now)
+              clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used)
+            } while now.tv_sec - start.tv_sec < 11 || used.tv_sec < 1
+          }
+        ], waitUntilFinished: true)
     }
   }
 }

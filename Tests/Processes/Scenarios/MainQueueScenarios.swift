@@ -15,6 +15,7 @@ enum MainQueueScenarios {
     "main-queue-completion-block": { completionBlocks() },
     "main-queue-current": { current() },
     "main-queue-order": { order() },
+    "main-queue-settings": { settings() },
   ]
 
   private static func expect(_ condition: Bool, _ what: String, line: Int = #line) {
@@ -143,6 +144,44 @@ enum MainQueueScenarios {
     startThread {
       OperationQueue.main.waitUntilAllOperationsAreFinished()
       expect(log.events == ["high", "normal 0", "normal 1", "normal 2", "low"], "in order, not \(log.events)")
+      exit(0)
+    }
+    while true { RunLoop.main.run() }
+  }
+
+  /// Row 31: nobody stops the main queue, widens it, renames it or moves it elsewhere.
+  private static func settings() {
+    let main = OperationQueue.main
+    let (name, told) = (main.name, Counter())
+    let tokens = [
+      main.observe(\.isSuspended) { _, _ in told.increment() },
+      main.observe(\.maxConcurrentOperationCount) { _, _ in told.increment() },
+    ]
+    let other = DispatchQueue(label: "other")
+    for set: () -> Void in [
+      { main.isSuspended = true }, { main.maxConcurrentOperationCount = 0 }, { main.maxConcurrentOperationCount = 9 },
+      { main.maxConcurrentOperationCount = -2 }, { main.name = "mine" }, { main.name = nil },
+      { main.qualityOfService = .background }, { main.underlyingQueue = other }, { main.underlyingQueue = nil },
+    ] {
+      set()
+      expect(!main.isSuspended, "the main queue is not suspended")
+      expect(main.maxConcurrentOperationCount == 1, "the limit is \(main.maxConcurrentOperationCount)")
+      expect(main.name == name, "the name is \(main.name ?? "none")")
+      expect(main.qualityOfService == .userInteractive, "its quality of service is \(main.qualityOfService)")
+      expect(main.underlyingQueue?.label == DispatchQueue.main.label, "its underlying queue is the main queue")
+    }
+    expect(told.value == 0, "\(told.value) changes were told")
+    withExtendedLifetime(tokens) {}
+    let mainThread = currentThread()
+    let meter = ConcurrencyMeter()
+    for _ in 0..<100 {
+      main.addOperation { meter.measure { expect(currentThread() == mainThread, "on the main thread") } }
+    }
+    // With operations, too.
+    main.underlyingQueue = other
+    startThread {
+      main.waitUntilAllOperationsAreFinished()
+      expect(meter.total == 100 && meter.maximum == 1, "100 operations, one at a time")
       exit(0)
     }
     while true { RunLoop.main.run() }

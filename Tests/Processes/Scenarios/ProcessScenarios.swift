@@ -10,6 +10,7 @@ struct ProcessScenarios {
     .merging(TraceScenarios.all) { first, _ in first }.merging(FaultScenarios.all) { first, _ in first }
     .merging(ThreadScenarios.all) { first, _ in first }.merging(RefusalScenarios.all) { first, _ in first }
     .merging(DeterministicScenarios.all) { first, _ in first }
+    .merging(SurroundingsScenarios.all) { first, _ in first }
 
   static func main() {
     guard CommandLine.arguments.count == 2, let scenario = all[CommandLine.arguments[1]] else {

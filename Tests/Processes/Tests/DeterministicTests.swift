@@ -17,6 +17,7 @@ struct DeterministicTests {
   static let scenarios =
     traps.map(\.0) + [
       "deterministic-crash", "deterministic-seed", "deterministic-silent", "deterministic-standstill",
+      "deterministic-throws-waiting", "deterministic-throws-task", "deterministic-stopped",
     ]
 
   @Test("misuse traps with a message that says what was wrong", arguments: traps)
@@ -74,5 +75,27 @@ struct DeterministicTests {
     let lines = run.output.split(separator: "\n")
     #expect(lines.count == 1 && lines[0].contains("nothing has run for 5 s: 1 outside and 0 inside wait"))
     #expect(lines.first?.contains("because advancesByItself is off") == true, "\(run.output)")
+  }
+
+  @Test("a test that throws while bodies wait ends with its error", arguments: ["waiting", "task"])
+  func throwsWhileBodiesWait(kind: String) throws {
+    let run = try Scenario("deterministic-throws-\(kind)")
+    #expect(
+      run.exitCode == 1 && run.signal == nil, "signal \(run.signal ?? 0), code \(run.exitCode ?? 0): \(run.output)")
+    let lines = run.output.split(separator: "\n").filter { $0.hasPrefix("Operations: deterministic: ") }
+    // The error comes before what is left runs: whatever runs may end the process.
+    #expect(lines.dropLast().last?.contains("the test threw what went wrong") == true, "\(run.output)")
+    #expect(lines.last?.contains("Bodies given up") == true, "\(run.output)")
+    #expect(run.output.split(separator: "\n").last?.contains("a wait returned") == false, "\(run.output)")
+    if kind == "waiting" {
+      #expect(run.output.contains("with seed 0: what went wrong"), "\(run.output)")
+      #expect(lines.last?.contains("3 that wait, 1 left to themselves") == true, "\(run.output)")
+    }
+  }
+
+  @Test("a process that stood still has computed nothing")
+  func stopped() throws {
+    let run = try Scenario("deterministic-stopped")
+    #expect(run.exitCode == 0 && run.output.isEmpty, "signal \(run.signal ?? 0): \(run.output)")
   }
 }

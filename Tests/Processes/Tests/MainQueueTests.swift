@@ -16,6 +16,8 @@ struct MainQueueTests {
     MainQueueScenario(name: "main-queue-cancel-all", description: "row 31: cancelAllOperations works"),
     MainQueueScenario(name: "main-queue-completion-block", description: "row 10.5: completion blocks run elsewhere"),
     MainQueueScenario(name: "main-queue-current", description: "row 30: current is main on the main thread"),
+    MainQueueScenario(
+      name: "main-queue-settings", description: "row 31: setting the main queue's properties changes nothing"),
     MainQueueScenario(name: "main-queue-order", description: "row 20: highest priority first on the main queue"),
   ]
 

@@ -61,8 +61,9 @@ struct Scenario {
     posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP))
     var process = pid_t()
     let failure = Self.withStrings([path, argument]) { arguments in
-      // No backtrace: it takes seconds and says nothing that the test asks for.
-      Self.withStrings(Self.environment() + ["SWIFT_BACKTRACE=enable=no"] + variables) { environment in
+      // No backtrace, unless a test asks for it: it takes seconds and says nothing that the test asks for.
+      let usual = ["SWIFT_BACKTRACE=enable=no"].filter { _ in !variables.contains { $0.hasPrefix("SWIFT_BACKTRACE=") } }
+      return Self.withStrings(Self.environment() + usual + variables) { environment in
         posix_spawn(&process, path, &actions, &attributes, arguments, environment)
       }
     }
@@ -124,7 +125,7 @@ struct Scenario {
       variables.append(String(cString: entry))
       next += 1
     }
-    return variables.filter { !$0.hasPrefix("SWIFT_BACKTRACE=") }
+    return variables.filter { !$0.hasPrefix("SWIFT_BACKTRACE=") && !$0.hasPrefix("OPERATIONS_WORKERS=") }
   }
 
   private static func withStrings<Result>(

@@ -97,7 +97,8 @@ struct TrapTests {
     let run = try Scenario("")
     let expected = Set(
       Self.expectations.map(\.scenario) + Self.others + MainQueueTests.scenarios.map(\.name) + TraceTests.scenarios
-        + FaultTests.scenarios + ThreadTests.scenarios + RefusalTests.scenarios + DeterministicTests.scenarios)
+        + FaultTests.scenarios + ThreadTests.scenarios + RefusalTests.scenarios + DeterministicTests.scenarios
+        + SurroundingsTests.scenarios)
     #expect(Set(run.output.split(separator: "\n").map(String.init)) == expected)
   }
 

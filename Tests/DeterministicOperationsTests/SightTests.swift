@@ -1,0 +1,61 @@
+import Testing
+
+@testable import DeterministicOperations
+
+/// What the monitor makes of a body that does not visit the backend: times are in milliseconds.
+@Suite("Bodies that the monitor looks at")
+struct SightTests {
+  private struct Look {
+    var isAsleep: Bool
+    /// CPU time of the thread.
+    var used: UInt64
+    var now: UInt64
+    var visits = 1
+  }
+
+  private func last(_ looks: [Look]) -> [UInt64] {
+    var (sight, found) = (Sight(), (asleep: UInt64(0), away: UInt64(0)))
+    for look in looks {
+      found = sight.look(
+        isAsleep: look.isAsleep, used: look.used * 1_000_000, now: look.now * 1_000_000, visits: look.visits)
+    }
+    return [found.asleep / 1_000_000, found.away / 1_000_000]
+  }
+
+  @Test("a body that sleeps is asleep, and away")
+  func sleeping() {
+    #expect(last((0...50).map { Look(isAsleep: true, used: 7, now: 1_000 + 10 * $0) }) == [500, 500])
+  }
+
+  @Test("a body that computes is away for as long as it uses the CPU")
+  func computing() {
+    // Half of the time the thread waits for a CPU.
+    #expect(last((0...50).map { Look(isAsleep: false, used: 5 * $0, now: 1_000 + 10 * $0) }) == [0, 250])
+  }
+
+  @Test("a body that waits in a loop with short sleeps is away")
+  func polling() {
+    #expect(last((0...50).map { Look(isAsleep: true, used: $0 / 5, now: 1_000 + 10 * $0) })[1] == 500)
+  }
+
+  @Test("a process that stood still for a minute, in a debugger or after SIGSTOP, has done nothing")
+  func standingStill() {
+    for isAsleep in [true, false] {
+      let looks = [0, 10, 60_000, 60_010].map {
+        Look(isAsleep: isAsleep, used: isAsleep ? 3 : 3 + $0 / 60_000, now: 1_000 + $0)
+      }
+      #expect(last(looks) == (isAsleep ? [20, 20] : [0, 1]))
+    }
+    // A debugger may stop one thread alone: it is not asleep, and uses no CPU.
+    #expect(last((0...5_000).map { Look(isAsleep: false, used: 3, now: 1_000 + 10 * $0) }) == [0, 0])
+  }
+
+  @Test("a visit begins anew")
+  func visiting() {
+    var looks = (0...50).map { Look(isAsleep: true, used: 7, now: 1_000 + 10 * $0) }
+    looks += [
+      Look(isAsleep: true, used: 7, now: 1_510, visits: 2), Look(isAsleep: true, used: 7, now: 1_520, visits: 2),
+    ]
+    #expect(last(looks) == [10, 10])
+  }
+}

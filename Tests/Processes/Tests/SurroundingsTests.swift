@@ -1,0 +1,92 @@
+import Glibc
+import Testing
+
+/// What a process is given from outside reaches its pools, and what one thread of the process has does not: CPUs,
+/// priorities and signals; and bodies that end their thread.
+@Suite("The process around a pool")
+struct SurroundingsTests {
+  private static let pools = ["stealing", "threadpool"]
+  private static let backends = pools + ["dispatch"]
+
+  static let scenarios =
+    ["surroundings-workers", "left-body-main"] + pools.map { "surroundings-child-\($0)" }
+    + ["inherited", "main-priority", "mask", "profiler", "crash", "pipe"].flatMap { kind in
+      backends.map { "surroundings-\(kind)-\($0)" }
+    } + ["body", "completion-block"].flatMap { kind in (backends + ["deterministic"]).map { "left-\(kind)-\($0)" } }
+
+  private func expectSuccess(_ scenario: String) throws {
+    let run = try Scenario(scenario)
+    #expect(run.exitCode == 0, "\(scenario): signal \(run.signal ?? 0), code \(run.exitCode ?? 0): \(run.output)")
+    #expect(run.output.isEmpty, "\(run.output)")
+  }
+
+  @Test("row 45: a pool's threads have the process's CPUs, policy and nice value", arguments: backends)
+  func inherited(backend: String) throws { try expectSuccess("surroundings-inherited-\(backend)") }
+
+  @Test("row 45: the priority of an operation on the main thread is not the process's", arguments: backends)
+  func mainPriority(backend: String) throws { try expectSuccess("surroundings-main-priority-\(backend)") }
+
+  @Test("row 45: a pool's threads block what libdispatch's workers block, except SIGABRT", arguments: backends)
+  func mask(backend: String) throws { try expectSuccess("surroundings-mask-\(backend)") }
+
+  @Test("row 45: a sampling profiler sees a pool's threads", arguments: backends)
+  func profiler(backend: String) throws { try expectSuccess("surroundings-profiler-\(backend)") }
+
+  @Test("row 45: a child has the main thread's mask, whoever was the pool's first user", arguments: pools)
+  func child(backend: String) throws { try expectSuccess("surroundings-child-\(backend)") }
+
+  @Test("row 45: a write to a pipe that nobody reads ends the program", arguments: backends)
+  func pipe(backend: String) throws {
+    let run = try Scenario("surroundings-pipe-\(backend)")
+    #expect(run.signal == SIGPIPE && run.output.isEmpty, "code \(run.exitCode ?? 0): \(run.output)")
+  }
+
+  @Test("row 45: a crash report has the stacks of all threads", arguments: backends)
+  func crashReport(backend: String) throws {
+    let settings = "enable=yes,color=no,interactive=no,preset=full,registers=none,images=none"
+    let run = try Scenario("surroundings-crash-\(backend)", variables: ["SWIFT_BACKTRACE=\(settings)"])
+    #expect(run.signal == SIGSEGV, "code \(run.exitCode ?? 0): \(run.output)")
+    #expect(run.output.contains("crashed:"), "the toolchain's crash reporter does not run: \(run.output)")
+    #expect(!run.output.contains("failed to suspend"), "\(run.output)")
+    #expect(run.output.contains("computingBodyOfTheScenario"), "\(run.output)")
+  }
+
+  @Test(
+    "row 48: a body that ends its thread traps, and the message names the operation",
+    arguments: backends + ["deterministic", "main"])
+  func leavingBody(backend: String) throws {
+    let run = try Scenario("left-body-\(backend)")
+    #expect(run.trapped, "signal \(run.signal ?? 0), code \(run.exitCode ?? 0): \(run.output)")
+    #expect(run.output.contains("Operations: ") && run.output.contains("culprit"), "\(run.output)")
+    #expect(run.output.contains("ended its thread with pthread_exit"), "\(run.output)")
+  }
+
+  @Test("row 48: so does a completion block", arguments: backends + ["deterministic"])
+  func leavingCompletionBlock(backend: String) throws {
+    let run = try Scenario("left-completion-block-\(backend)")
+    #expect(run.trapped, "signal \(run.signal ?? 0), code \(run.exitCode ?? 0): \(run.output)")
+    #expect(run.output.contains("Operations: a completion block ended its thread"), "\(run.output)")
+  }
+
+  @Test("OPERATIONS_WORKERS is the number of workers where the program names none")
+  func workers() throws {
+    func run(_ value: String) throws -> [String] {
+      let run = try Scenario("surroundings-workers", variables: ["OPERATIONS_WORKERS=\(value)"])
+      #expect(run.exitCode == 0, "signal \(run.signal ?? 0): \(run.output)")
+      return run.output.split(separator: "\n").map(String.init)
+    }
+    #expect(try run("3") == ["stealing 3", "threadpool 3", "dispatch 3", "named 5"])
+    let usual = try run("")
+    #expect(usual.count == 4, "\(usual)")
+    for value in ["0", "-2", "many", "1.5", "16385"] {
+      let lines = try run(value)
+      let complaints = lines.filter { $0.hasPrefix("Operations: ") }
+      #expect(lines.filter { !$0.hasPrefix("Operations: ") } == usual, "\(lines)")
+      #expect(complaints.count == 1, "\(lines)")
+      #expect(
+        complaints.first?.hasPrefix(
+          "Operations: OPERATIONS_WORKERS is \"\(value)\": it must be a whole number from 1 to 16384.") == true,
+        "\(lines)")
+    }
+  }
+}
