@@ -10,7 +10,7 @@ extension StealingPool {
   /// The next job, from the worker's own deques, the injectors and the other workers: the most urgent level that may
   /// have work goes first. 0 for none.
   func nextJob(_ worker: Worker) -> UInt {
-    if worker.isTimeForOthers(), case let job = takeForFairness(worker), job != 0 { return job }
+    if worker.isTimeForTurn(), case let job = takeByTurn(worker), job != 0 { return job }
     while true {
       let own = worker.ownLevels
       let hints = levelHint.pointer.pointee.load(ordering: .relaxed)
@@ -135,7 +135,13 @@ extension StealingPool {
   /// `nextJob`.
   @inline(never)
   private func takeBesideOwn(_ worker: Worker, level: Int) -> UInt {
-    takeInjected(worker, level: level, limit: strategy.outsideInterval)
+    worker.looksOutside()
+    guard worker.count(level: level) > Turns.longList else {
+      return takeInjected(worker, level: level, limit: strategy.outsideInterval)
+    }
+    let job = takeInjected(worker, level: level, limit: 1)
+    if job != 0 { worker.looksOutsideSoon() }
+    return job
   }
 
   private func stealOne(_ worker: Worker, level: Int, least: Int) -> UInt {
@@ -148,18 +154,22 @@ extension StealingPool {
       let index = start + offset < count ? start + offset : start + offset - count
       if index == worker.index { continue }
       if least > 1, workers[index]._withUnsafeGuaranteedRef({ $0.count(level: level) }) < least { continue }
-      let job = workers[index]._withUnsafeGuaranteedRef { $0.steal(level: level, strategy.lostRace) }
-      if job != 0 {
-        worker.counts.steals.count()
-        worker.robbed(index, by: strategy.victim)
-        if strategy.stealAmount != .one { stealMore(worker, from: index, level: level) }
-        if _slowPath(cplatform_is_tracing()) {
-          TraceProbe.steals(job, from: workers[index]._withUnsafeGuaranteedRef { $0.watched.threadID })
-        }
-        return job
-      }
+      if case let job = steal(worker, from: index, level: level), job != 0 { return job }
     }
     return 0
+  }
+
+  @inline(__always)
+  private func steal(_ worker: Worker, from index: Int, level: Int) -> UInt {
+    let job = workers[index]._withUnsafeGuaranteedRef { $0.steal(level: level, strategy.lostRace) }
+    if job == 0 { return 0 }
+    worker.counts.steals.count()
+    worker.robbed(index, by: strategy.victim)
+    if strategy.stealAmount != .one { stealMore(worker, from: index, level: level) }
+    if _slowPath(cplatform_is_tracing()) {
+      TraceProbe.steals(job, from: workers[index]._withUnsafeGuaranteedRef { $0.watched.threadID })
+    }
+    return job
   }
 
   /// The rest of a theft whose first job is taken: moves jobs to the thief's own deque.
@@ -181,18 +191,86 @@ extension StealingPool {
     react()
   }
 
-  /// Called once every `fairnessInterval` jobs: a job of the lowest level that has any, here or outside. The jobs
-  /// here came from outside earlier, unless this worker added jobs itself: jobs that it added do not go before the
-  /// jobs that wait outside.
+  // MARK: - Turns
+
+  /// Called when a turn has come (`Turns`). README.md here has the bound that follows.
+  @inline(never)
+  private func takeByTurn(_ worker: Worker) -> UInt {
+    let due = worker.nextTurn()
+    if due.isOthers, case let job = serveStuck(worker), job != 0 { return job }
+    if due.isLowests, case let job = takeForFairness(worker), job != 0 { return job }
+    return due.isOthers ? takeBesideAdded(worker) : 0
+  }
+
+  /// Once every `fairnessInterval` jobs: a job of the lowest level that has any, here or outside. One job: what is
+  /// taken along would wait here for more urgent jobs, and later ones outside would go first.
   private func takeForFairness(_ worker: Worker) -> UInt {
     let own = worker.ownLevels
-    let outsideFirst = worker.hasAdded()
+    let outsideFirst = worker.outsideGoesFirst()
     for level in 0..<Job.levels {
-      if outsideFirst, case let job = takeInjected(worker, level: level), job != 0 { return job }
+      if outsideFirst, case let job = takeInjected(worker, level: level, limit: 1), job != 0 { return job }
       if own & 1 << UInt32(level) != 0, case let job = worker.take(level: level), job != 0 { return job }
-      if !outsideFirst, case let job = takeInjected(worker, level: level), job != 0 { return job }
+      if !outsideFirst, case let job = takeInjected(worker, level: level, limit: 1), job != 0 { return job }
     }
     return 0
+  }
+
+  /// At the others' turn, a job from outside that is as urgent as the worker's own: for a worker that added many jobs at
+  /// once and looked outside once.
+  private func takeBesideAdded(_ worker: Worker) -> UInt {
+    let best = Self.highest(worker.ownLevels)
+    guard worker.hasUnlooked(), best >= 0, best >= Self.highest(levelHint.pointer.pointee.load(ordering: .relaxed))
+    else {
+      return 0
+    }
+    return takeInjected(worker, level: best, limit: 1)
+  }
+
+  /// At the others' turn: looks whether the worker that was seen at the last such turn is stuck, that is, has begun no
+  /// job since. Nobody takes from a stuck worker's lists while the others feed themselves, so its jobs go to where all
+  /// look. Then another worker with jobs is looked at.
+  /// - Returns: a job of the stuck worker, when there is nothing to do here or outside.
+  private func serveStuck(_ worker: Worker) -> UInt {
+    let count = workersMade.load(ordering: .acquiring)
+    guard count > 1 else { return 0 }
+    var job: UInt = 0
+    let last = worker.seen
+    if last.worker >= 0, begun(last.worker) == last.jobs {
+      if !worker.hasJobs, (0..<Job.levels).allSatisfy(isOutsideEmpty(level:)) {
+        let level = Self.highest(levelHint.pointer.pointee.load(ordering: .relaxed))
+        if level >= 0 { job = steal(worker, from: last.worker, level: level) }
+      } else {
+        bringJobs(of: last.worker, worker)
+      }
+    }
+    var next = last.worker < 0 ? worker.index : last.worker
+    for _ in 0..<min(count, Turns.passedAtOnce) {
+      next = next + 1 < count ? next + 1 : 0
+      if next != worker.index, workers[next]._withUnsafeGuaranteedRef({ $0.hasJobs }) { break }
+    }
+    worker.seen = (next, next == worker.index ? -1 : begun(next))
+    return job
+  }
+
+  private func begun(_ worker: Int) -> Int { workers[worker]._withUnsafeGuaranteedRef { $0.watched.jobsBegun } }
+
+  /// Moves the oldest jobs of each level from a stuck worker to the front of the jobs from outside.
+  private func bringJobs(of stuck: Int, _ worker: Worker) {
+    var broughtAny = false
+    for level in 0..<Job.levels {
+      var jobs = JobFIFO()
+      while jobs.count < Turns.broughtAtOnce,
+        case let job = workers[stuck]._withUnsafeGuaranteedRef({ $0.steal(level: level, strategy.lostRace) }), job != 0
+      {
+        jobs.append(job)
+      }
+      if jobs.isEmpty { continue }
+      injectors[worker.index % placeCount * Job.levels + level].pointer.pointee.putFirst(jobs)
+      hint(level)
+      broughtAny = true
+    }
+    // On the way the jobs were visible nowhere: a thread may have gone to sleep meanwhile.
+    if broughtAny { react() }
   }
 
   /// For a searching worker: looks everywhere, then again and again for a while. 0 for none.

@@ -17,7 +17,7 @@ extension StealingPool {
       guard let worker else { break }
       worker.parker.unpark()
     }
-    threads.monitor.stop()
+    threads.stopMonitorAtEnd()
   }
 
   /// Returns when every thread has ended.

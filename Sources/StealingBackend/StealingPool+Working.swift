@@ -88,7 +88,7 @@ extension StealingPool {
   /// Queues what the end of a job made ready, instead of running it at once.
   @inline(never)
   private func queue(_ job: Job) {
-    guard strategy.successor == .queued, !stopping.load(ordering: .relaxed) else { return submit(job) }
+    guard strategy.successor == .queued else { return submit(job) }
     show(job)
     // Nobody is woken here. The monitor looks at once, and wakes a thread if the job is still queued and a place is free.
     armMonitor()

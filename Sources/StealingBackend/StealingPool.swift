@@ -189,14 +189,18 @@ final class StealingPool: @unchecked Sendable {
     if showsEach {
       submitEach(jobs)
     } else if let worker = currentWorker {
+      var levels: UInt32 = 0
       worker._withUnsafeGuaranteedRef { worker in
         while case let job = jobs.popFirst(), job != 0 {
           let level = self.level(of: Job(word: job))
           worker.add(job, level: level)
-          hint(level)
+          levels |= 1 << UInt32(level)
         }
       }
       atomicMemoryFence(ordering: .sequentiallyConsistent)
+      // Behind the fence. A hint that is read before the jobs are visible may be one that another worker is about to take
+      // back, because that worker does not see the jobs yet.
+      hint(levels: levels)
     } else {
       threads.checkNotForked()
       inject(jobs)
@@ -244,11 +248,14 @@ final class StealingPool: @unchecked Sendable {
     hint(level)
   }
 
+  /// Called after a job was made visible, behind a sequentially consistent operation.
   @inline(__always)
-  func hint(_ level: Int) {
-    let bit = UInt32(1) << UInt32(level)
-    if levelHint.pointer.pointee.load(ordering: .relaxed) & bit == 0 {
-      levelHint.pointer.pointee.bitwiseOr(bit, ordering: .relaxed)
+  func hint(_ level: Int) { hint(levels: 1 << UInt32(level)) }
+
+  @inline(__always)
+  private func hint(levels: UInt32) {
+    if levels & ~levelHint.pointer.pointee.load(ordering: .relaxed) != 0 {
+      levelHint.pointer.pointee.bitwiseOr(levels, ordering: .relaxed)
     }
   }
 

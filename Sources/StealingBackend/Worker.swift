@@ -11,7 +11,6 @@ final class Worker: PoolMember, @unchecked Sendable {
   // points to is touched only by the thread that is this worker at the time.
 
   let index: Int
-  private let fairnessInterval: Int
   private let outsideInterval: UInt32
   private let ownEnd: StealingStrategy.OwnEnd
   /// Whether `ownEnd` is the default, which costs one look.
@@ -26,10 +25,15 @@ final class Worker: PoolMember, @unchecked Sendable {
   private struct Owned: ~Copyable {
     /// One bit for each level: the owner's deque may have a job of that level.
     var ownLevels: UInt32 = 0
-    /// The number of jobs until the next job that is taken for fairness; counts below 0 when fairness is off.
+    /// The number of jobs until the next turn of `turns`.
     var tick: Int
+    var turns: Turns
     /// The number of jobs that this worker has added since it last looked outside on their account.
     var added: UInt32 = 0
+    /// The number of jobs that this worker has added beyond those for which it looked outside: a batch counts as one look.
+    var unlooked = 0
+    /// A worker with jobs, and how many jobs that worker had begun, at the last others' turn.
+    var seen = (worker: -1, jobs: 0)
     /// The number of jobs that this worker took from its own deques, unless it takes the oldest.
     var turn: UInt32 = 0
     var random: UInt64
@@ -45,14 +49,14 @@ final class Worker: PoolMember, @unchecked Sendable {
 
   init(index: Int, fairnessInterval: Int, strategy: StealingStrategy) {
     self.index = index
-    self.fairnessInterval = fairnessInterval
     outsideInterval = UInt32(strategy.outsideInterval)
     ownEnd = strategy.ownEnd
     takesOldest = strategy.ownEnd == .fifo
     deques = .allocate(capacity: Job.levels)
     for level in 0..<Job.levels { (deques + level).initialize(to: Atomic(0)) }
+    let turns = Turns(fairnessInterval: fairnessInterval, outsideInterval: strategy.outsideInterval)
     owned = PaddedPointer(
-      Owned(tick: fairnessInterval, random: 0x9E37_79B9_7F4A_7C15 &* UInt64(index + 1), victim: index))
+      Owned(tick: turns.step, turns: turns, random: 0x9E37_79B9_7F4A_7C15 &* UInt64(index + 1), victim: index))
     shown = PaddedPointer(WatchedThread())
   }
 
@@ -123,29 +127,53 @@ final class Worker: PoolMember, @unchecked Sendable {
     return ownEnd.takesNewest(turn: owned.pointer.pointee.turn) ? box.pointee.pop() : box.pointee.takeFirst()
   }
 
-  /// True once every `fairnessInterval` times: the worker then looks where it would otherwise look last.
+  /// Whether a turn of `turns` has come: `nextTurn` says which.
   @inline(__always)
-  func isTimeForOthers() -> Bool {
+  func isTimeForTurn() -> Bool {
     owned.pointer.pointee.tick -= 1
-    if owned.pointer.pointee.tick != 0 { return false }
-    owned.pointer.pointee.tick = fairnessInterval
-    return true
+    return owned.pointer.pointee.tick == 0
+  }
+
+  func nextTurn() -> (isLowests: Bool, isOthers: Bool) {
+    let due = owned.pointer.pointee.turns.next()
+    owned.pointer.pointee.tick = owned.pointer.pointee.turns.step
+    return due
   }
 
   /// True once for every `outsideInterval` jobs that the worker added itself. Work that feeds itself would otherwise keep the
   /// jobs outside waiting for `fairnessInterval` jobs, or for ever.
   @inline(__always)
-  func isTimeForOutside() -> Bool {
-    if owned.pointer.pointee.added < outsideInterval { return false }
+  func isTimeForOutside() -> Bool { owned.pointer.pointee.added >= outsideInterval }
+
+  /// The worker looks outside because it is time.
+  func looksOutside() {
+    owned.pointer.pointee.unlooked += Int(owned.pointer.pointee.added - outsideInterval)
     owned.pointer.pointee.added = 0
-    return true
   }
 
-  /// Whether the worker added jobs since it last looked outside on their account. The worker is about to look
-  /// outside.
-  func hasAdded() -> Bool {
+  /// The worker has taken one job from outside and looks again as soon as it has added another job.
+  func looksOutsideSoon() { owned.pointer.pointee.added = outsideInterval - 1 }
+
+  /// Whether the worker runs jobs that it added and for which it did not look outside. The call covers as many of them as
+  /// an others' turn does.
+  func hasUnlooked() -> Bool {
+    let unlooked = owned.pointer.pointee.unlooked + Int(owned.pointer.pointee.added)
+    owned.pointer.pointee.unlooked = max(0, owned.pointer.pointee.unlooked - Turns.usualOthersInterval)
+    return unlooked > 0
+  }
+
+  /// At the lowest level's turn: whether jobs from outside go before the worker's own. The worker's own jobs came from
+  /// outside earlier, unless the worker added them.
+  func outsideGoesFirst() -> Bool {
     defer { owned.pointer.pointee.added = 0 }
-    return owned.pointer.pointee.added > 0
+    let hasAdded = owned.pointer.pointee.added > 0 || owned.pointer.pointee.unlooked > 0
+    return hasAdded && !owned.pointer.pointee.turns.ownGoFirst
+  }
+
+  /// A worker with jobs, and how many jobs that worker had begun, as this worker saw it last.
+  var seen: (worker: Int, jobs: Int) {
+    get { owned.pointer.pointee.seen }
+    set { owned.pointer.pointee.seen = newValue }
   }
 
   /// A pseudo-random number below `bound`: xorshift64*, high bits.
@@ -215,6 +243,8 @@ final class Worker: PoolMember, @unchecked Sendable {
   func count(level: Int) -> Int { box(level)?.pointee.count ?? 0 }
 
   func isEmpty(level: Int) -> Bool { box(level)?.pointee.isEmpty ?? true }
+
+  var hasJobs: Bool { (0..<Job.levels).contains { !isEmpty(level: $0) } }
 
   /// The number of jobs in all deques at some instant.
   var queuedCount: Int { (0..<Job.levels).reduce(0) { $0 + (box($1)?.pointee.count ?? 0) } }

@@ -272,7 +272,7 @@ final class ThreadPool: ListPool, @unchecked Sendable {
 
   /// Queues what the end of a job made ready, instead of running it at once.
   private func queue(_ job: Job) {
-    guard strategy.successor == .queued, !levels.isStopping.load(ordering: .relaxed) else { return submit(job.word) }
+    guard strategy.successor == .queued else { return submit(job.word) }
     if levels.isUsed {
       levels.append(job.word)
       queued.pointer.pointee.wrappingAdd(1, ordering: .sequentiallyConsistent)
@@ -367,7 +367,7 @@ final class ThreadPool: ListPool, @unchecked Sendable {
     lock.state.active += sleeping.count
     lock.unlock()
     for thread in sleeping { thread.parker.unpark() }
-    threads.monitor.stop()
+    threads.stopMonitorAtEnd()
   }
 
   func join() { threads.join(isOwnThread: isCurrentWorker) }

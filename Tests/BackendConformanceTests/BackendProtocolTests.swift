@@ -198,4 +198,26 @@ struct BackendProtocolTests {
       #expect(try #require(created) < 100)
     }
   }
+
+  /// Each body blocks until the next one has run, and nobody tells the pool.
+  @Test("rows 46 and 53: shutdown() drains what bodies wait for that block silently", arguments: allBackends)
+  func shutdownWithSilentBodies(backend: TestBackend) throws {
+    let count = 20
+    let ran = Counter()
+    try backend.withBackend(workers: 1) { backend in
+      let queue = OperationQueue(backend: backend)
+      let gates = (0...count).map { _ in Gate() }
+      gates[count].open()
+      for index in 0..<count {
+        queue.addOperation {
+          gates[index + 1].pass()
+          ran.increment()
+          gates[index].open()
+        }
+      }
+      // The backends without `shutdown()` end when their queues do.
+      if backend is DispatchBackend || backend is ThreadPerJobBackend { try queue.drainInTime() }
+    }
+    #expect(ran.value == count)
+  }
 }

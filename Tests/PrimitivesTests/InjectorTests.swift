@@ -43,6 +43,25 @@ import Testing
     #expect(shared.isEmpty)
   }
 
+  @Test func `nodes that are put first come out first, in their order`() {
+    let nodes = NodePool(8)
+    let shared = Shared()
+    for index in 0..<3 { shared.injector.push(nodes[index]) }
+    #expect(numbers(shared, limit: 1) == [0])
+    shared.injector.push(nodes[3])
+    var first = IntrusiveFIFO<TestNode>()
+    for index in 4..<6 { first.append(nodes[index]) }
+    shared.injector.putFirst(first)
+    #expect(numbers(shared, limit: 8) == [4, 5, 1, 2, 3])
+    #expect(shared.isEmpty)
+    var again = IntrusiveFIFO<TestNode>()
+    again.append(nodes[6])
+    shared.injector.putFirst(again)
+    #expect(!shared.isEmpty)
+    #expect(numbers(shared, limit: 8) == [6])
+    #expect(shared.isEmpty)
+  }
+
   @Test func `a batch is an even share, at most the limit`() {
     let nodes = NodePool(100)
     let shared = Shared()

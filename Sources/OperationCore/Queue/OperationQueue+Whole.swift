@@ -34,10 +34,11 @@ extension OperationQueue {
 
   /// In an operation of another queue this thread helps, in the order in which the operations would start.
   private final func helpWithAll() {
+    var idleLooks = 0
     while registry.pendingCount > 0 {
       let pending = snapshot()
       for operation in pending { operation.waitHere() }
-      if pending.isEmpty { Spin.untilNextLook() }
+      if pending.isEmpty { Spin.untilNextLook(&idleLooks) } else { idleLooks = 0 }
     }
   }
 
@@ -45,13 +46,14 @@ extension OperationQueue {
   /// once. The wait takes one reference at a time: with a list of all operations this thread would write to the
   /// memory of each while the workers do.
   private final func sleepThroughAll() {
+    var idleLooks = 0
     while registry.pendingCount > 0 {
       var bound = Int.max
       while let (operation, sequence) = registry.newestPending(below: bound) {
         operation.waitHere()
         bound = sequence
       }
-      if bound == .max { Spin.untilNextLook() }
+      if bound == .max { Spin.untilNextLook(&idleLooks) } else { idleLooks = 0 }
     }
   }
 

@@ -1,4 +1,5 @@
 import CPlatform
+import Synchronization
 
 /// How long a thread spins before it asks the kernel to sleep. A futex sleep and wake cost about 25 microseconds
 /// together, a `pause` 10 to 65 nanoseconds.
@@ -34,16 +35,35 @@ package enum Spin {
     }
   }
 
-  /// One pause between two looks at something that another thread is about to change.
-  package static func untilNextLook() { cplatform_yield() }
+  /// How often a waiting thread gives the processor away before it sleeps between two looks.
+  private static let yields = 32
+  /// The sleeps between two looks, in nanoseconds: the first, and the longest after doubling.
+  private static let firstSleep: Int64 = 20_000
+  private static let longestSleep: Int64 = 1_000_000
 
-  /// Spins until `done` holds, at first on the processor, then by giving the processor away. For waits that end
-  /// within a few instructions of another thread, unless that thread was preempted.
+  /// Waits a little between two looks at something that another thread is about to change: by giving the processor away,
+  /// and after some rounds by sleeping. Giving the processor away is not enough under a real-time policy: the kernel
+  /// gives it to threads of the same or a higher priority only, and the other thread may have a lower one.
+  /// - Parameter round: how many looks in a row have found no change. The call counts.
+  package static func untilNextLook(_ round: inout Int) {
+    if round < yields { cplatform_yield() } else { sleep(doublings: round - yields) }
+    round += 1
+  }
+
+  @inline(never)
+  private static func sleep(doublings: Int) {
+    let word = Atomic<UInt32>(0)
+    word.futexWait(while: 0, timeoutNanoseconds: min(firstSleep << Int64(min(doublings, 16)), longestSleep))
+  }
+
+  /// Spins until `done` holds, at first on the processor, then as `untilNextLook` does. For waits that end within a few
+  /// instructions of another thread, unless that thread was preempted.
   package static func until(_ done: () -> Bool) {
-    var round = 0
-    while !done() {
-      if round < lockRounds { cplatform_pause() } else { cplatform_yield() }
-      round += 1
+    for _ in 0..<lockRounds {
+      if done() { return }
+      cplatform_pause()
     }
+    var round = 0
+    while !done() { untilNextLook(&round) }
   }
 }

@@ -72,9 +72,12 @@ package struct WorkStealingDeque: @unchecked Sendable {
       bottom.pointer.pointee.index.load(ordering: .relaxed) - top.pointer.pointee.index.load(ordering: .relaxed))
   }
 
+  /// Sequentially consistent: a thread that has said that it goes to sleep asks this, and must not be answered from
+  /// before it said so. (With relaxed loads a processor with weak order may answer early. On x86 the two are the same
+  /// instruction.)
   @inlinable package var isEmpty: Bool {
-    let first = top.pointer.pointee.index.load(ordering: .relaxed)
-    return bottom.pointer.pointee.index.load(ordering: .relaxed) <= first
+    let first = top.pointer.pointee.index.load(ordering: .sequentiallyConsistent)
+    return bottom.pointer.pointee.index.load(ordering: .sequentiallyConsistent) <= first
   }
 
   /// Called by the owner: appends at the bottom.

@@ -15,6 +15,8 @@ package struct PoolThreads: ~Copyable, Sendable {
   private let started = Atomic<UInt64>(0)
   /// The number of threads that are alive; a futex for `join`.
   private let live = Atomic<UInt32>(0)
+  /// Whether the monitor ends with the last thread.
+  private let isEnding = Atomic<Bool>(false)
 
   /// How long a surplus thread sleeps before it ends, in nanoseconds.
   package static let surplusLifetime: Int64 = 1_000_000_000
@@ -73,7 +75,16 @@ package struct PoolThreads: ~Copyable, Sendable {
 
   /// A thread's last call. Nothing of the pool is touched after it: `join` may have returned.
   package borrowing func ended() {
-    if live.wrappingSubtract(1, ordering: .acquiringAndReleasing).newValue == 0 { live.futexWake(.max) }
+    guard live.wrappingSubtract(1, ordering: .sequentiallyConsistent).newValue == 0 else { return }
+    if isEnding.load(ordering: .sequentiallyConsistent) { monitor.stop() }
+    live.futexWake(.max)
+  }
+
+  /// The pool takes no further jobs from outside: the monitor ends with the last thread. Until then a body may block that
+  /// waits for a queued job, and the monitor alone finds it.
+  package borrowing func stopMonitorAtEnd() {
+    isEnding.store(true, ordering: .sequentiallyConsistent)
+    if live.load(ordering: .sequentiallyConsistent) == 0 { monitor.stop() }
   }
 
   /// Returns when every thread has ended. Traps on a thread of the pool.

@@ -16,6 +16,14 @@ struct JobRing {
     count += 1
   }
 
+  /// Puts a job before all others.
+  mutating func prepend(_ job: QueuedJob) {
+    if count == slots.count { grow() }
+    first = (first - 1) & (slots.count - 1)
+    slots[first] = job
+    count += 1
+  }
+
   /// The oldest job.
   mutating func popFirst() -> QueuedJob? {
     if count == 0 { return nil }

@@ -65,6 +65,8 @@ struct StealingLists {
 
   func count(_ worker: Int, _ level: Int) -> Int { deques[worker * VirtualPool.levels + level].count }
 
+  func hasJobs(_ worker: Int) -> Bool { (0..<VirtualPool.levels).contains { count(worker, $0) > 0 } }
+
   mutating func push(_ job: QueuedJob, to worker: Int) {
     let level = Int(job.level)
     deques[worker * VirtualPool.levels + level].append(job)
@@ -88,9 +90,11 @@ struct StealingLists {
 
   // MARK: - Jobs from outside
 
-  mutating func inject(_ job: QueuedJob, into place: Int) {
+  /// - Parameter isFirst: whether the job goes before all others there.
+  mutating func inject(_ job: QueuedJob, into place: Int, isFirst: Bool = false) {
     let level = Int(job.level)
-    injectors[place * VirtualPool.levels + level].append(job)
+    let index = place * VirtualPool.levels + level
+    if isFirst { injectors[index].prepend(job) } else { injectors[index].append(job) }
     outside[level] += 1
     places[level].set(place, to: true)
   }
@@ -109,6 +113,8 @@ struct StealingLists {
   }
 
   // MARK: - All lists
+
+  var hasOutside: Bool { outside.contains { $0 > 0 } }
 
   func hasWork(_ level: Int) -> Bool { outside[level] > 0 || owned[level] > 0 }
 

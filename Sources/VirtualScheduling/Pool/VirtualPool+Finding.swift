@@ -6,7 +6,7 @@ extension VirtualPool {
   /// The next job, from the worker's own lists, from outside and from the other workers: the most urgent level that may have
   /// work goes first.
   func nextJob(_ worker: Int) -> QueuedJob? {
-    if workers[worker].isTimeForOthers(fairnessInterval), let job = takeForFairness(worker) { return job }
+    if workers[worker].isTimeForTurn(), let job = takeByTurn(worker) { return job }
     var untried = ~UInt32(0)
     while true {
       let ownBest = Self.highest(workers[worker].ownLevels)
@@ -22,7 +22,7 @@ extension VirtualPool {
       }
       if ownBest < 0 { return lists.usesMultiQueue ? takeMulti(worker) : nil }
       if workers[worker].isTimeForOutside(lists.strategy.outsideInterval),
-        let job = takeInjected(worker, level: ownBest, limit: lists.strategy.outsideInterval)
+        let job = takeBesideOwn(worker, level: ownBest)
       {
         return job
       }
@@ -100,6 +100,18 @@ extension VirtualPool {
     react()
   }
 
+  /// For a worker that has work of its own on that level: as many jobs as the worker added meanwhile.
+  private func takeBesideOwn(_ worker: Int, level: Int) -> QueuedJob? {
+    let interval = lists.strategy.outsideInterval
+    workers[worker].looksOutside(interval)
+    guard lists.count(worker, level) > Turns.longList else {
+      return takeInjected(worker, level: level, limit: interval)
+    }
+    guard let job = takeInjected(worker, level: level, limit: 1) else { return nil }
+    workers[worker].added = interval - 1
+    return job
+  }
+
   private func steal(_ worker: Int, level: Int, least: Int) -> QueuedJob? {
     let count = workers.count
     guard count > 1 else { return nil }
@@ -173,17 +185,77 @@ extension VirtualPool {
     return job
   }
 
+  /// Called when a turn has come.
+  private func takeByTurn(_ worker: Int) -> QueuedJob? {
+    let due = workers[worker].nextTurn()
+    if due.isOthers, let job = serveStuck(worker) { return job }
+    if due.isLowests, let job = takeForFairness(worker) { return job }
+    return due.isOthers ? takeBesideAdded(worker) : nil
+  }
+
   /// A job of the lowest level that has any, here or outside.
   private func takeForFairness(_ worker: Int) -> QueuedJob? {
     let own = workers[worker].ownLevels
-    let outsideFirst = workers[worker].hasAdded()
+    let outsideFirst = workers[worker].outsideGoesFirst()
     for level in 0..<Self.levels {
       let hasOwn = own & 1 << UInt32(level) != 0
-      if outsideFirst, let job = takeInjected(worker, level: level, limit: lists.outsideBatch) { return job }
+      if outsideFirst, let job = takeInjected(worker, level: level, limit: 1) { return job }
       if hasOwn, let job = takeOwn(worker, level: level) { return job }
-      if !outsideFirst, let job = takeInjected(worker, level: level, limit: lists.outsideBatch) { return job }
+      if !outsideFirst, let job = takeInjected(worker, level: level, limit: 1) { return job }
     }
     return nil
+  }
+
+  /// A job from outside that is as urgent as the worker's own.
+  private func takeBesideAdded(_ worker: Int) -> QueuedJob? {
+    let best = Self.highest(workers[worker].ownLevels)
+    guard workers[worker].hasUnlooked(), best >= 0, best >= Self.highest(lists.hint) else { return nil }
+    return takeInjected(worker, level: best, limit: 1)
+  }
+
+  /// The jobs of a worker that has begun no job since the last such turn go to where all look.
+  private func serveStuck(_ worker: Int) -> QueuedJob? {
+    guard workers.count > 1 else { return nil }
+    var job: QueuedJob?
+    let last = workers[worker].seen
+    if last.worker >= 0, workers[last.worker].counts.jobs == last.jobs {
+      if !lists.hasJobs(worker), !lists.hasOutside {
+        let level = Self.highest(lists.hint)
+        if level >= 0 { job = rob(last.worker, by: worker, level: level) }
+      } else {
+        bringJobs(of: last.worker, worker)
+      }
+    }
+    var next = last.worker < 0 ? worker : last.worker
+    for _ in 0..<min(workers.count, Turns.passedAtOnce) {
+      next = next + 1 < workers.count ? next + 1 : 0
+      spent += costs.look
+      if next != worker, lists.hasJobs(next) { break }
+    }
+    workers[worker].seen = (next, next == worker ? -1 : workers[next].counts.jobs)
+    return job
+  }
+
+  /// Moves the oldest jobs of each level from a stuck worker to the front of the jobs from outside.
+  private func bringJobs(of stuck: Int, _ worker: Int) {
+    var broughtAny = false
+    for level in 0..<Self.levels {
+      var jobs: [QueuedJob] = []
+      while jobs.count < Turns.broughtAtOnce, let job = lists.pop(from: stuck, level: level, newest: false) {
+        jobs.append(job)
+      }
+      if jobs.isEmpty { continue }
+      spent += costs.move * Int64(jobs.count)
+      let place = worker % lists.placeCount
+      use(&lists.injectors[place * Self.levels + level].heldUntil)
+      for job in jobs.reversed() {
+        lists.inject(job, into: place, isFirst: true)
+        notifyWatcher()
+      }
+      lists.hint |= 1 << UInt32(level)
+      broughtAny = true
+    }
+    if broughtAny { react() }
   }
 
   /// Looks at every level, the most urgent first.

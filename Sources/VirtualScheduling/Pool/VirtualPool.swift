@@ -335,7 +335,8 @@ package final class VirtualPool {
   func newWorker() -> Int? {
     let index = workers.count
     guard index < threadLimit else { return nil }
-    var worker = VirtualWorker(index: index, fairnessInterval: fairnessInterval, search: strategy.search)
+    let turns = Turns(fairnessInterval: fairnessInterval, outsideInterval: lists.strategy.outsideInterval)
+    var worker = VirtualWorker(index: index, turns: turns, search: strategy.search)
     worker.idleSince = now
     workers.append(worker)
     lists.addWorker()

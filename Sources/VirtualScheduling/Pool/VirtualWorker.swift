@@ -41,10 +41,15 @@ struct VirtualWorker {
 
   /// One bit for each level: the worker's list may have a job of that level.
   var ownLevels: UInt32 = 0
-  /// The number of jobs until the next one that is taken for fairness.
+  /// The number of jobs until the next turn of `turns`.
   var tick: Int
+  var turns: Turns
   /// How many jobs the worker added since it last looked outside on their account.
   var added = 0
+  /// How many jobs the worker added beyond those for which it looked outside.
+  var unlooked = 0
+  /// A worker with jobs, and how many jobs that worker had begun, at the last others' turn.
+  var seen = (worker: -1, jobs: 0)
   /// How many jobs the worker took from its own lists.
   var turn: UInt32 = 0
   /// What the worker remembers of the workers that it robbed.
@@ -58,29 +63,40 @@ struct VirtualWorker {
 
   var counts = VirtualStatistics.Worker()
 
-  init(index: Int, fairnessInterval: Int, search: Search) {
+  init(index: Int, turns: Turns, search: Search) {
     patience = Patience(Patience.Times(search.times))
-    tick = fairnessInterval
+    self.turns = turns
+    tick = turns.step
     victim = index
   }
 
-  /// True once every `interval` times.
-  mutating func isTimeForOthers(_ interval: Int) -> Bool {
+  /// Whether a turn of `turns` has come.
+  mutating func isTimeForTurn() -> Bool {
     tick -= 1
-    if tick != 0 { return false }
-    tick = interval
-    return true
+    return tick == 0
+  }
+
+  mutating func nextTurn() -> (isLowests: Bool, isOthers: Bool) {
+    let due = turns.next()
+    tick = turns.step
+    return due
   }
 
   /// True once for every `interval` jobs that the worker added itself.
-  mutating func isTimeForOutside(_ interval: Int) -> Bool {
-    if added < interval { return false }
+  func isTimeForOutside(_ interval: Int) -> Bool { added >= interval }
+
+  mutating func looksOutside(_ interval: Int) {
+    unlooked += added - interval
     added = 0
-    return true
   }
 
-  mutating func hasAdded() -> Bool {
+  mutating func hasUnlooked() -> Bool {
+    defer { unlooked = max(0, unlooked - Turns.usualOthersInterval) }
+    return unlooked + added > 0
+  }
+
+  mutating func outsideGoesFirst() -> Bool {
     defer { added = 0 }
-    return added > 0
+    return (added > 0 || unlooked > 0) && !turns.ownGoFirst
   }
 }
