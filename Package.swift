@@ -207,7 +207,10 @@ let package = Package(
       ],
       path: "Tests/Processes/Scenarios", swiftSettings: settings),
     .testTarget(
-      name: "ProcessTests", dependencies: ["ProcessScenarios", "ReadmeSample", "TutorialSample", "TestSupport"],
+      name: "ProcessTests",
+      dependencies: [
+        "ProcessScenarios", "ReadmeSample", "TutorialSample", "FoundationIdioms", "OperationsIdioms", "TestSupport",
+      ],
       path: "Tests/Processes/Tests", swiftSettings: settings),
     // The program that README.md shows first.
     .executableTarget(
@@ -222,6 +225,14 @@ let package = Package(
     .testTarget(
       name: "OperationsSourceTests", dependencies: ["Operations", "TestSupport"],
       path: "Tests/SourceCompatibilityTests/Operations", swiftSettings: settings),
+    // Generated cases and idioms of public code, compiled from the same sources (a symbolic link) against both. ProcessTests
+    // compares what the two programs print.
+    .executableTarget(
+      name: "FoundationIdioms", path: "Tests/SourceCompatibilityTests/Idioms/Foundation",
+      swiftSettings: settings + [.define("FOUNDATION_OPERATIONS")]),
+    .executableTarget(
+      name: "OperationsIdioms", dependencies: ["Operations"], path: "Tests/SourceCompatibilityTests/Idioms/Operations",
+      swiftSettings: settings),
     // A library of a user's that needs Foundation too: the names of classes in it are those of Operations.
     .target(
       name: "BothImportsLibrary", dependencies: ["Operations"],
