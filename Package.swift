@@ -12,6 +12,8 @@ let package = Package(
   name: "opbench",
   products: [
     .library(name: "Operations", targets: ["Operations"]),
+    // For programs that use Foundation too: the one product whose module imports it.
+    .library(name: "OperationsFoundation", targets: ["OperationsFoundation"]),
     // For tests: a backend whose order follows from a seed.
     .library(name: "DeterministicOperations", targets: ["DeterministicOperations"]),
     // For benchmarks of one's own, held by the same gate.
@@ -57,6 +59,10 @@ let package = Package(
       name: "Operations",
       dependencies: ["OperationCore", "Scheduling", "DispatchBackend", "ThreadPoolBackend", "StealingBackend"],
       path: "Sources/Operations", swiftSettings: settings),
+    // The only target of the library that imports Foundation. No other target of the library depends on this one.
+    .target(
+      name: "OperationsFoundation", dependencies: ["Operations"], path: "Sources/OperationsFoundation",
+      swiftSettings: settings),
     .target(
       name: "DeterministicOperations",
       dependencies: ["OperationCore", "Scheduling", "VirtualScheduling", "Primitives", "CPlatform"],
@@ -238,7 +244,8 @@ let package = Package(
       name: "BothImportsLibrary", dependencies: ["Operations"],
       path: "Tests/SourceCompatibilityTests/BothImportsLibrary", swiftSettings: settings),
     .testTarget(
-      name: "BothImportsTests", dependencies: ["BothImportsLibrary", "Operations", "TestSupport"],
+      name: "BothImportsTests",
+      dependencies: ["BothImportsLibrary", "Operations", "OperationsFoundation", "TestSupport"],
       path: "Tests/SourceCompatibilityTests/BothImports", swiftSettings: settings),
   ],
   swiftLanguageModes: [.v6]
