@@ -12,6 +12,8 @@ let package = Package(
   name: "opbench",
   products: [
     .library(name: "Operations", targets: ["Operations"]),
+    // For programs that use Foundation too: the one product whose module imports it.
+    .library(name: "OperationsFoundation", targets: ["OperationsFoundation"]),
     // For tests: a backend whose order follows from a seed.
     .library(name: "DeterministicOperations", targets: ["DeterministicOperations"]),
     // For benchmarks of one's own, held by the same gate.
@@ -57,6 +59,10 @@ let package = Package(
       name: "Operations",
       dependencies: ["OperationCore", "Scheduling", "DispatchBackend", "ThreadPoolBackend", "StealingBackend"],
       path: "Sources/Operations", swiftSettings: settings),
+    // The only target of the library that imports Foundation. No other target of the library depends on this one.
+    .target(
+      name: "OperationsFoundation", dependencies: ["Operations"], path: "Sources/OperationsFoundation",
+      swiftSettings: settings),
     .target(
       name: "DeterministicOperations",
       dependencies: ["OperationCore", "Scheduling", "VirtualScheduling", "Primitives", "CPlatform"],
@@ -212,7 +218,10 @@ let package = Package(
       ],
       path: "Tests/Processes/Scenarios", swiftSettings: settings),
     .testTarget(
-      name: "ProcessTests", dependencies: ["ProcessScenarios", "ReadmeSample", "TutorialSample", "TestSupport"],
+      name: "ProcessTests",
+      dependencies: [
+        "ProcessScenarios", "ReadmeSample", "TutorialSample", "FoundationIdioms", "OperationsIdioms", "TestSupport",
+      ],
       path: "Tests/Processes/Tests", swiftSettings: settings),
     // The program that README.md shows first.
     .executableTarget(
@@ -227,12 +236,21 @@ let package = Package(
     .testTarget(
       name: "OperationsSourceTests", dependencies: ["Operations", "TestSupport"],
       path: "Tests/SourceCompatibilityTests/Operations", swiftSettings: settings),
+    // Generated cases and idioms of public code, compiled from the same sources (a symbolic link) against both. ProcessTests
+    // compares what the two programs print.
+    .executableTarget(
+      name: "FoundationIdioms", path: "Tests/SourceCompatibilityTests/Idioms/Foundation",
+      swiftSettings: settings + [.define("FOUNDATION_OPERATIONS")]),
+    .executableTarget(
+      name: "OperationsIdioms", dependencies: ["Operations"], path: "Tests/SourceCompatibilityTests/Idioms/Operations",
+      swiftSettings: settings),
     // A library of a user's that needs Foundation too: the names of classes in it are those of Operations.
     .target(
       name: "BothImportsLibrary", dependencies: ["Operations"],
       path: "Tests/SourceCompatibilityTests/BothImportsLibrary", swiftSettings: settings),
     .testTarget(
-      name: "BothImportsTests", dependencies: ["BothImportsLibrary", "Operations", "TestSupport"],
+      name: "BothImportsTests",
+      dependencies: ["BothImportsLibrary", "Operations", "OperationsFoundation", "TestSupport"],
       path: "Tests/SourceCompatibilityTests/BothImports", swiftSettings: settings),
   ],
   swiftLanguageModes: [.v6]
