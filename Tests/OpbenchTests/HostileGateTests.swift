@@ -96,7 +96,7 @@ struct HostileGateTests {
       git init -q super && git -C super -c protocol.file.allow=always submodule --quiet add "$PWD" inner
       """)
     let tree = repository.path + "-tree"
-    defer { repository.run("rm", ["-rf", tree]) }
+    defer { _ = repository.run("rm", ["-rf", tree]) }
     for place in [tree, "\(repository.path)/super/inner"] {
       let before = repository.sh("git -C '\(place)' status --porcelain; git -C '\(place)' worktree list")
       let outcome = repository.gate("\(place)/\(script)", "one", "two")

@@ -115,10 +115,7 @@ extension Operation {
   }
 }
 
-extension Operation: CustomDebugStringConvertible {
-  /// The text of `whyNotStarted()`.
-  public final var debugDescription: String { whyNotStarted().description }
-}
+extension Operation: CustomDebugStringConvertible {}
 
 extension BarrierOrder {
   mutating func isBarrier(_ operation: Operation) -> Bool {

@@ -86,10 +86,7 @@ extension OperationQueue {
   }
 }
 
-extension OperationQueue: CustomDebugStringConvertible {
-  /// The text of `diagnosis()`.
-  public final var debugDescription: String { diagnosis().description }
-}
+extension OperationQueue: CustomDebugStringConvertible {}
 
 extension BackendReport {
   func summary(name: String, workerCount: Int) -> String {

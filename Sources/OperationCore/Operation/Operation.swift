@@ -226,6 +226,9 @@ open class Operation: JobObject, @unchecked Sendable {
     return "<\(type(of: self)) 0x\(address)\(label)>"
   }
 
+  /// The text of `whyNotStarted()`.
+  open var debugDescription: String { whyNotStarted().description }
+
   // MARK: - For this module's own subclasses
 
   /// `main()` only begins the work: something else finishes the operation.

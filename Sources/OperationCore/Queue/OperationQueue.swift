@@ -151,6 +151,16 @@ open class OperationQueue: @unchecked Sendable {
   /// How much of the work is done. The object is made when it is first asked for.
   open var progress: OperationProgress { progressObject }
 
+  /// Class, address, name, and backend.
+  open var description: String {
+    let address = String(UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()), radix: 16)
+    let label = name.map { " name \"\($0)\"" } ?? ""
+    return "<\(type(of: self)) 0x\(address)\(label) on \(backend.name)>"
+  }
+
+  /// The text of `diagnosis()`.
+  open var debugDescription: String { diagnosis().description }
+
   /// The limit that leaves the number of running operations to the backend.
   public static let defaultMaxConcurrentOperationCount = -1
 }
@@ -284,11 +294,4 @@ extension OperationQueue: Hashable {
   public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }
 
-extension OperationQueue: CustomStringConvertible {
-  /// Class, address, name, and backend.
-  public var description: String {
-    let address = String(UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()), radix: 16)
-    let label = name.map { " name \"\($0)\"" } ?? ""
-    return "<\(type(of: self)) 0x\(address)\(label) on \(backend.name)>"
-  }
-}
+extension OperationQueue: CustomStringConvertible {}

@@ -57,23 +57,6 @@ let wantedDifferences = [
     reason: "row 3: a cancelled operation is skipped and ends; Foundation waits for an isFinished that nobody sets"
   ) { _, ours in ours.isCancelledBefore && ours.keepsFinished && !ours.has("start", "own") },
   IdiomDifference(
-    reason: "\"started\" in the contract: isExecuting is true for a started operation whose class does not override it"
+    reason: "row 41.11: isExecuting is true for a started operation whose class does not override it"
   ) { _, ours in ours.has("start", "own") && ours.has("states", "inherited", "finished") },
-]
-
-/// Defects that are known and not yet mended. A mended one is deleted here: an entry that explains nothing fails.
-let knownDefects = [
-  IdiomDifference(
-    reason: "cancelAllOperations sets the flag before it calls an overridden cancel(), and skips despite an empty one"
-  ) { _, ours in
-    ours.has("cancelled", "beforeAll", "executingAll") && ours.has("cancel", "guarded", "empty")
-      || ours.has("idiom", "guarded-cancel-all", "empty-cancel-all")
-  },
-  IdiomDifference(reason: "the return of main() ends an operation whose own isFinished is still false") { _, ours in
-    ours.logs("told-before-its-end")
-      || ours.has("idiom", "advanced-operations", "retry", "repeat-calls-super-start", "group-with-inner-queue")
-  },
-  IdiomDifference(reason: "an overridden isReady of an operation in no queue is not read") { _, ours in
-    ours.has("idiom", "ready-in-no-queue")
-  },
 ]
