@@ -106,6 +106,7 @@ extension Operation {
     if mayWatchReadiness { endWatch(of: dependency) }
   }
 
+  @inline(never)
   final func dependencySnapshot() -> [Operation] { lock.withLock { listedDependencies() } }
 
   /// Called under `lock`.

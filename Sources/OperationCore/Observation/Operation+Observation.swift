@@ -108,6 +108,7 @@ extension Operation {
 
   /// Reports the finish, and the start before it, if the thread that started the operation has not come to that yet.
   /// - Parameter old: the state before the finish.
+  @inline(never)
   final func reportFinish(_ old: StateWord) {
     let (readsExecuting, readsFinished) = (overridesIsExecuting, overridesIsFinished)
     report { list in

@@ -88,7 +88,7 @@ extension OperationQueue {
   @inline(__always)
   final func beginChange() -> Bool {
     let isNoted = isObserved
-    if _slowPath(isNoted) { changes.lock() }
+    if _slowPath(isNoted) { lockChanges() }
     return isNoted
   }
 
@@ -97,6 +97,9 @@ extension OperationQueue {
   final func endChange(isNoted: Bool) {
     if _slowPath(isNoted) { noteListAndUnlock() }
   }
+
+  @inline(never)
+  private final func lockChanges() { changes.lock() }
 
   @inline(never)
   private final func noteListAndUnlock() {
