@@ -27,7 +27,7 @@ struct Sight {
     return look(isAsleep: isAsleep, used: cplatform_thread_cpu_ns(thread), now: cplatform_now_ns(), visits: visits)
   }
 
-  /// The same for what a look has found. Time that the thread computes is CPU time: a thread that waits for a CPU, or
+  /// Counts what a look has found. Time that the thread computes is CPU time: a thread that waits for a CPU, or
   /// that a debugger has stopped, does nothing.
   mutating func look(
     isAsleep: Bool, used: UInt64, now: UInt64, visits: Int

@@ -27,8 +27,8 @@ extension OperationQueue {
   }
 }
 
-/// The main queue. Its settings are those of the main thread: whoever could suspend it, or move it elsewhere, would do so
-/// for every part of the program.
+/// The main queue. Its settings are those of the main thread: a part of the program that
+/// suspended the queue, or moved it elsewhere, would do so for every other part.
 private final class MainOperationQueue: OperationQueue, @unchecked Sendable {
   override init() {
     super.init(on: DispatchBackend(queue: .main))

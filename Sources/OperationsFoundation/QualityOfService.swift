@@ -4,7 +4,7 @@ public import Operations
 // By name, since the raw values of Foundation on Linux are not those of Apple's systems, which Operations has.
 
 extension Foundation.QualityOfService {
-  /// The same quality of service, for a `Thread` of Foundation's.
+  /// Converts the quality of service for a `Thread` of Foundation's.
   public init(_ quality: Operations.QualityOfService) {
     self =
       switch quality {
@@ -18,7 +18,7 @@ extension Foundation.QualityOfService {
 }
 
 extension Operations.QualityOfService {
-  /// The same quality of service, as a `Thread` of Foundation's has it.
+  /// Makes the quality of service from that of a `Thread` of Foundation's.
   public init(_ quality: Foundation.QualityOfService) {
     self =
       switch quality {

@@ -54,7 +54,7 @@ extension Turns {
   package static let broughtAtOnce = 16
   /// How many workers without jobs one look passes.
   package static let passedAtOnce = 16
-  /// A worker with more jobs of its own than this takes single jobs from outside: behind so many, a job that is taken
-  /// along would wait for later ones.
+  /// A worker with more jobs of its own than this takes single jobs from outside. A second job, taken
+  /// along, would wait behind the worker's own jobs, and later ones would go first.
   package static let longList = 64
 }

@@ -166,7 +166,7 @@ struct AsynchronousOperationTests {
     }
   }
 
-  /// Ends by whoever comes first, once: a flag of its own keeps the second one out.
+  /// Two sides may end the operation. A flag of the class lets the first one do it, and keeps the second one out.
   private final class FinishOnce: AsynchronousOperation, @unchecked Sendable {
     private let ended = Monitor(false)
     override func main() { startThread { self.end() } }

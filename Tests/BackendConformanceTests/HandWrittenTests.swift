@@ -283,7 +283,7 @@ struct HandWrittenTests {
     }
   }
 
-  /// The same, with a `start()` that calls `super.start()`.
+  /// Overrides `start()` too, and calls `super.start()` there.
   private final class GoingOnFromStart: GoingOn, @unchecked Sendable {
     override func start() {
       if isCancelled { return end() }

@@ -354,10 +354,10 @@ struct ObservationTests {
 
   @Test("row 49.2: isReady of an operation in no queue is told once", arguments: allBackends)
   func readyOnceInNoQueue(backend: TestBackend) throws {
-    try backend.withQueue { queue in
-      for _ in 0..<200 {
+    try backend.withQueue(workers: 4) { queue in
+      for _ in 0..<400 {
         let operation = Operation()
-        let dependencies = (0..<3).map { _ in BlockOperation {} }
+        let dependencies = (0..<8).map { _ in BlockOperation {} }
         dependencies.forEach(operation.addDependency)
         let log = EventLog<Bool>()
         let token = operation.observe(\.isReady, options: [.new]) { _, change in log.append(change.newValue!) }

@@ -2,7 +2,7 @@ import Glibc
 
 /// Asks git about a folder. Nothing else in the laboratory starts git.
 package struct Git {
-  /// An answer is yes, no, or none. Whoever takes the third for the second calls a changed checkout unchanged.
+  /// An answer is yes, no, or none. A caller that takes none for no would call a changed checkout unchanged.
   package enum Answer: Hashable, Sendable {
     /// The lines that git printed.
     case yes([String])

@@ -188,7 +188,7 @@ public struct Benchmark: Sendable {
   /// Shows the cost of the measuring loop itself: one call that does nothing counts as many operations.
   static let nothing = Benchmark("laboratory/nothing", operations: 100_000) {}
 
-  /// The same for an asynchronous body.
+  /// Shows the cost of the measuring loop around an asynchronous body.
   private static let nothingInATask = Benchmark("laboratory/nothing", operations: 100_000) { () async in }
 
   /// The cell of this benchmark in the gate.

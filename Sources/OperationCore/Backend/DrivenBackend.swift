@@ -88,7 +88,7 @@ package enum DrivenBackends {
 }
 
 extension DrivenBackend {
-  /// The same for what no other backend can hold up.
+  /// Waits for a condition that no other backend can hold up.
   package func wait(until condition: () -> Bool) { wait(until: condition, whenQuiet: nil) }
 }
 

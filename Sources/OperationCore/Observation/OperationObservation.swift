@@ -65,7 +65,7 @@ final class Observer: @unchecked Sendable {
   private let call: (AnyObject, Any?, Moment) -> Void
   private let callInitially: (AnyObject, Any?) -> Void
   private let isPriorWanted: Bool
-  /// Whether the handler is told values: whoever makes a change need not find the value out for another handler.
+  /// Whether the handler is told values. Where no handler is, a change is enqueued without its value.
   let wantsValue: Bool
   private var active = true
   /// Changes that the handler has not been told.
@@ -249,7 +249,7 @@ struct ObserverList {
   func isOwnPost(_ key: ObservableKey) -> Bool { ownPosts.contains(key) }
 
   /// The operation gets its first observer.
-  /// - Parameter word: the state before the flag `observed`. Whoever changes the state later sees the flag, and reports.
+  /// - Parameter word: the state before the flag `observed`. A thread that changes the state later sees the flag, and reports.
   mutating func begin(_ word: StateWord) {
     state = [
       .isCancelled: word.has(StateWord.cancelled), .isExecuting: word.isExecuting,

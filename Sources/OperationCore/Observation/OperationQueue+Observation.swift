@@ -55,7 +55,7 @@ extension OperationQueue {
     let isReading = type(of: self) != OperationQueue.self || !observer.wantsValue
     return changes.withLock {
       lock.withLock { extras.observers.add(observer, for: key) }
-      // Whoever changes the list later sees this, or is seen here.
+      // A thread that changes the list either sees the flag, or its change is in the count.
       if !isObserved {
         becomeObserved()
         notedCount = registry.pendingCount

@@ -91,7 +91,7 @@ open class AsynchronousOperation: Operation, @unchecked Sendable {
   public final func finish() {
     let now = stateNow
     if !now.has(StateWord.started), !now.has(StateWord.finished) {
-      // Whoever starts the cancelled operation skips and finishes it.
+      // The thread that starts the cancelled operation skips and finishes the operation.
       if now.has(StateWord.cancelled) { return }
       if !now.has(StateWord.enqueued) { misuse(self, "finish() was called before start()") }
       warnFinishedBeforeStart(now)

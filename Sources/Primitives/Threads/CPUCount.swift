@@ -15,7 +15,8 @@ package enum CPUCount {
     return max(1, Int(min(Double(affinity), quota.rounded(.up))))
   }
 
-  /// How many CPUs the affinity mask of the main thread has: that is the process's mask, whoever calls.
+  /// How many CPUs the affinity mask of the main thread has: that is the process's mask, on every
+  /// calling thread.
   package static func affinity() -> Int { Int(cplatform_affinity_count()) }
 
   /// The CPUs that `cpu.max` of cgroup 2 ("max 100000", "150000 100000") grants; nil when the text gives no limit or

@@ -16,7 +16,7 @@ package struct GateSession {
     /// The head has the benchmark and the base does not.
     var isNew: Bool { isBase && isAbsent }
 
-    /// The same failure of the head, of a cell that fails in the base, too.
+    /// Says of a failure of the head that the cell fails in the base, too.
     func inBoth(_ base: Failure) -> Failure {
       Failure(isBase: false, reason: "\(reason); the base fails, too: \(base.reason)")
     }
