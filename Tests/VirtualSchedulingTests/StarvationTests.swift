@@ -105,7 +105,8 @@ private struct Program {
         }
       case .timer: break
       }
-      if case .run = step {
+      // Each job that begins is judged, too: this is for jobs that never begin.
+      if case .run = step, begun.isMultiple(of: 128) {
         for job in waiting.values { if let complaint = overdue(job) { return complaint } }
       }
     }
