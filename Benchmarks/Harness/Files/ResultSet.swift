@@ -77,6 +77,9 @@ package struct ResultSet: Sendable {
     return places.sorted { $0.value < $1.value }.map(\.key)
   }
 
+  /// The subjects that the result is about; nil when its record does not say it.
+  package var ours: Set<String>? { record?.subjects.map { Set($0.filter { $0.role == .ours }.map(\.name)) } }
+
   /// Reads `X.csv` or `X.csv.gz`, and `X.env.json` when that file is there.
   package static func read(path: String) throws -> ResultSet {
     let content = try bytes(path)

@@ -33,6 +33,8 @@ package struct RunRecord: Decodable, Sendable {
   /// The part of the plan that the run is, and the plan; nil in a run of a whole plan.
   package let shard: Shard?
   package let plan: PlanRecord?
+  /// The subjects of the program that measured; nil in a record from before they were written.
+  package let subjects: [SubjectFacts]?
   /// The shards that `merge` has put together; nil in a record of a single run.
   package let shards: [MergedShard]?
 
@@ -47,7 +49,7 @@ package struct RunRecord: Decodable, Sendable {
     // The snake-case strategy turns run_id into this name.
     case runID = "runId"
     case schema, commit, allocator, seed, effort, spin, context, cells, outcome
-    case dirty, optimisation, countingAllocator, arguments, host, machines, shard, plan, shards
+    case dirty, optimisation, countingAllocator, arguments, host, machines, shard, plan, shards, subjects
     case toolchain, cpuModel, cpusOnline, cpusAllowed, cpuQuota, kernel, governor, aslr
   }
 

@@ -76,7 +76,7 @@ struct RunJob {
       plan.isAblation
       ? AblationText(AblationTable(summary, arms: plan.arms, seed: plan.seed)).text(width: width)
       : Table(summary, plan: plan, failures: result.failures).text(
-        reference: work.reference, subjects: columns, width: width)
+        reference: work.reference, ours: ours, subjects: columns, width: width)
     try ResultFiles.write("\n" + table, to: destination.tableDescriptor, name: "the table")
     if let name = destination.file { progress.say("wrote \(name) and its .env.json") }
     warn(result, environment.outcome)
@@ -97,11 +97,15 @@ struct RunJob {
       plan.isAblation
       ? []
       : FamilyVerdict.all(
-        summary, plan: plan, reference: work.reference, besides: work.subjects.filter(\.isReference).map(\.name))
+        summary, plan: plan, reference: work.reference, ours: ours,
+        besides: work.subjects.filter(\.isReference).map(\.name))
     let text = RunEnding(verdicts, program: ProgramName.own, file: destination.file)
       .text(width: TextWidth.columns(of: destination.tableDescriptor))
     try ResultFiles.write("\n" + text, to: destination.tableDescriptor, name: "the table")
   }
+
+  /// The names of the subjects that the run is about.
+  private var ours: Set<String> { Set(work.subjects.filter { $0.role == .ours }.map(\.name)) }
 
   /// The subject of each column, with its summary.
   private var columns: [(name: String, summary: String)] {
