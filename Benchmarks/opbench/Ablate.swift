@@ -1,6 +1,10 @@
 import ArgumentParser
 import Glibc
-import Harness
+import HarnessComparing
+import HarnessMeasuring
+import HarnessPlanning
+import HarnessResults
+import HarnessWords
 import Laboratory
 import Subjects
 import Workloads

@@ -1,6 +1,6 @@
 import ArgumentParser
 import Glibc
-import Harness
+import HarnessWords
 import Laboratory
 import Subjects
 

@@ -1,6 +1,8 @@
 import ArgumentParser
 import Glibc
-import Harness
+import HarnessMeasuring
+import HarnessPlanning
+import HarnessWords
 import Laboratory
 import Subjects
 import Workloads

@@ -1,7 +1,11 @@
 import ArgumentParser
 import FoundationEssentials
 import Glibc
-import Harness
+import HarnessComparing
+import HarnessGate
+import HarnessMeasuring
+import HarnessResults
+import HarnessWords
 import Laboratory
 import Subjects
 
@@ -77,7 +81,7 @@ struct SelfTestJob {
     }
     progress.clear()
     let text = Table.aligned(rows).joined(separator: "\n") + "\n"
-    try ResultFiles.write(text, to: STDOUT_FILENO, name: "standard output")
+    try DescriptorOutput.write(text, to: STDOUT_FILENO, name: "standard output")
     switch worst {
     case .right: progress.say("self-test passed")
     case .undecided:
@@ -109,11 +113,11 @@ struct SelfTestJob {
       longest[test] = max(longest[test] ?? 0, report.seconds)
       let run = SelfTestRun(test, report)
       runs.append(run)
-      try ResultFiles.write(try run.line(), to: file, name: log)
+      try DescriptorOutput.write(try run.line(), to: file, name: log)
     }
     progress.clear()
     let rates = SelfTestRates(runs)
-    try ResultFiles.write(rates.text, to: STDOUT_FILENO, name: "standard output")
+    try DescriptorOutput.write(rates.text, to: STDOUT_FILENO, name: "standard output")
     if rates.next(of: count, among: possible) != nil {
       progress.say("not all \(count) runs of each case are done; the same command goes on with \(log)")
     }

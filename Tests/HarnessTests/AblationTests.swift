@@ -1,7 +1,11 @@
 import Glibc
 import Testing
 
-@testable import Harness
+@testable import HarnessComparing
+@testable import HarnessMeasuring
+@testable import HarnessPlanning
+@testable import HarnessResults
+@testable import HarnessWords
 
 /// An ablation: a default against many changes, and time where the verdict is open.
 struct AblationTests {

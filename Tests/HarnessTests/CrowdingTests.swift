@@ -1,7 +1,11 @@
 import LaboratorySupport
 import Testing
 
-@testable import Harness
+@testable import HarnessComparing
+@testable import HarnessMeasuring
+@testable import HarnessPlanning
+@testable import HarnessResults
+@testable import HarnessWords
 
 /// Blocks in which another process had the CPUs are recognised by what the measured processes saw.
 struct CrowdingTests {

@@ -1,4 +1,6 @@
-@testable import Harness
+@testable import HarnessGate
+@testable import HarnessMeasuring
+@testable import HarnessWords
 
 /// Processes that only exist here: each arm has its times, allocations and failures.
 final class FakeGate {

@@ -1,6 +1,9 @@
 import Testing
 
-@testable import Harness
+@testable import HarnessMeasuring
+@testable import HarnessPlanning
+@testable import HarnessResults
+@testable import HarnessRunning
 
 /// The session with processes that only exist here.
 final class FakeWorld {

@@ -1,6 +1,9 @@
 import Testing
 
-@testable import Harness
+@testable import HarnessGate
+@testable import HarnessMeasuring
+@testable import HarnessStatistics
+@testable import HarnessWords
 
 struct GateRunTests {
   @Test func equalsPassAfterSixBlocks() throws {

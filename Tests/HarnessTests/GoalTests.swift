@@ -3,7 +3,11 @@ import Glibc
 import LaboratorySupport
 import Testing
 
-@testable import Harness
+@testable import HarnessMeasuring
+@testable import HarnessPlanning
+@testable import HarnessResults
+@testable import HarnessRunning
+@testable import HarnessWords
 
 /// A run with a goal: six blocks of everything, and then time where intervals narrow most.
 struct GoalTests {

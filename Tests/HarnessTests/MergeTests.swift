@@ -3,7 +3,11 @@ import Glibc
 import LaboratorySupport
 import Testing
 
-@testable import Harness
+@testable import HarnessComparing
+@testable import HarnessMeasuring
+@testable import HarnessPlanning
+@testable import HarnessResults
+@testable import HarnessWords
 
 /// What `merge` makes of shards, what it refuses, and what it says is missing.
 struct MergeTests {
@@ -41,7 +45,7 @@ struct MergeTests {
       let own = try Sample.environment(plan, result, runID: runID)
         .replacing("\"host\" : \"\(Host.name)\"", with: "\"host\" : \"\(host)\"")
         .replacing("\"machines\" : [", with: "\"counting_allocator\" : \"jemalloc\",\n  \"machines\" : [")
-        .replacing("\"cpu_model\" : \"\(Environment.cpuModelName ?? "")\"", with: "\"cpu_model\" : \"\(kind)\"")
+        .replacing("\"cpu_model\" : \"\(CPUs.modelName ?? "")\"", with: "\"cpu_model\" : \"\(kind)\"")
         .replacing(
           "\"arguments\" : [\n\n  ]",
           with: "\"arguments\" : [\"opbench\", \"run\", \"--shard\", \"\(number)/\(count)\", \"--output\", \"x.csv\"]")
@@ -311,7 +315,7 @@ struct MergeTests {
     } environment: {
       $0.replacing("\"optimisation\" : \"debug\"", with: "\"optimisation\" : \"release\"")
     }
-    if !Environment.isOptimised { expect(complaint([first, built]), .badInput, "kind release") }
+    if !Build.isOptimised { expect(complaint([first, built]), .badInput, "kind release") }
   }
 
   @Test func doubledCellsAreNamed() throws {

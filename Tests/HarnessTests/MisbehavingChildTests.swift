@@ -2,7 +2,7 @@ import Glibc
 import LaboratorySupport
 import Testing
 
-@testable import Harness
+@testable import HarnessMeasuring
 
 /// Whatever a child does, its parent gets an outcome, keeps little of the output, and does not wait for what the child
 /// leaves behind.

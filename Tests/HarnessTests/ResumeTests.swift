@@ -2,7 +2,10 @@ import FoundationEssentials
 import LaboratorySupport
 import Testing
 
-@testable import Harness
+@testable import HarnessMeasuring
+@testable import HarnessPlanning
+@testable import HarnessResults
+@testable import HarnessWords
 
 /// An interrupted run and the one that goes on with it are together what one run would have been.
 struct ResumeTests {

@@ -1,7 +1,9 @@
 import LaboratorySupport
 import Testing
 
-@testable import Harness
+@testable import HarnessMeasuring
+@testable import HarnessPlanning
+@testable import HarnessWords
 
 struct RunSessionTests {
   @Test func eachSubjectFillsTheTimeOfAValue() {

@@ -1,7 +1,8 @@
 import LaboratorySupport
 import Testing
 
-@testable import Harness
+@testable import HarnessPlanning
+@testable import HarnessWords
 
 /// The shards of a plan are the plan: each process is in one shard, whatever the seed and the number of shards.
 struct ShardTests {

@@ -2,7 +2,9 @@ import LaboratorySupport
 import TestSupport
 import Testing
 
-@testable import Harness
+@testable import HarnessMeasuring
+@testable import HarnessRunning
+@testable import HarnessWords
 
 /// `--trace`: extra processes behind the others, whose pieces make one file.
 struct TraceTests {

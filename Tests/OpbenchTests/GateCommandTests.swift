@@ -3,7 +3,9 @@ import Glibc
 import LaboratorySupport
 import Testing
 
-@testable import Harness
+@testable import HarnessGate
+@testable import HarnessMeasuring
+@testable import HarnessWords
 
 /// `opbench gate` as a user meets it.
 struct GateCommandTests {

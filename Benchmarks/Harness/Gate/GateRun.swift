@@ -1,3 +1,5 @@
+import HarnessWords
+
 /// A whole gate: what the tiers find, from the first process to the last. Only the session and the count of
 /// instructions start processes, so tests run a gate without any process.
 package struct GateRun {

@@ -1,7 +1,11 @@
 import ArgumentParser
 import FoundationEssentials
 import Glibc
-import Harness
+import HarnessComparing
+import HarnessGate
+import HarnessMeasuring
+import HarnessResults
+import HarnessWords
 
 /// A gate from its options to its exit code: puts the harness's parts together.
 package struct GateJob {
@@ -84,7 +88,7 @@ package struct GateJob {
   private func publish(_ report: GateReport) throws {
     // An output that cannot be written must not prevent the other outputs.
     let outcomes = [
-      Result { try ResultFiles.write(GateText(report).text, to: STDOUT_FILENO, name: "standard output") },
+      Result { try DescriptorOutput.write(GateText(report).text, to: STDOUT_FILENO, name: "standard output") },
       Result { if let json = options.json { try ResultFiles.replace(json, with: try report.json()) } },
       Result { if let file = options.markdown { try ResultFiles.replace(file, with: GateMarkdown(report).text) } },
     ]
@@ -106,7 +110,7 @@ package struct GateJob {
       ["\(entry.benchmark)@\(entry.workers)", entry.metric, "\(entry.spread)", "\(entry.threshold)"]
     }
     let table = Table.aligned([["benchmark", "metric", "spread", "threshold"]] + rows)
-    try ResultFiles.write(table.joined(separator: "\n") + "\n", to: STDOUT_FILENO, name: "standard output")
+    try DescriptorOutput.write(table.joined(separator: "\n") + "\n", to: STDOUT_FILENO, name: "standard output")
     progress.say("wrote \(output)")
   }
 
@@ -136,7 +140,7 @@ package struct GateJob {
       ]
     }
     let table = Table.aligned([["benchmark", "allocations/op", "none reused", "bytes/op", "threads"]] + rows)
-    try ResultFiles.write(table.joined(separator: "\n") + "\n", to: STDOUT_FILENO, name: "standard output")
+    try DescriptorOutput.write(table.joined(separator: "\n") + "\n", to: STDOUT_FILENO, name: "standard output")
     progress.say("wrote \(output)")
   }
 

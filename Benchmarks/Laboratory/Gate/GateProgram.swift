@@ -1,6 +1,8 @@
 import FoundationEssentials
 import Glibc
-import Harness
+import HarnessGate
+import HarnessMeasuring
+import HarnessWords
 
 /// A program that speaks the protocol of measuring processes: `PROGRAM measure REQUEST`.
 package struct GateProgram: Sendable {

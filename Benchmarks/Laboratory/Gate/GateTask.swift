@@ -1,5 +1,6 @@
 import Glibc
-import Harness
+import HarnessGate
+import HarnessMeasuring
 
 /// One gate: what is compared, against what, and under which names the report shows it.
 package struct GateTask {

@@ -1,5 +1,7 @@
 import ArgumentParser
-import Harness
+import HarnessMeasuring
+import HarnessPlanning
+import HarnessWords
 
 /// `run`: each benchmark in many processes, with intervals.
 struct ProgramRun<Program: BenchmarkProgram>: ParsableCommand {

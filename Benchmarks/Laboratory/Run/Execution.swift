@@ -1,5 +1,9 @@
 import Glibc
-import Harness
+import HarnessMeasuring
+import HarnessResults
+import HarnessRunning
+import HarnessStatistics
+import HarnessWords
 
 /// Carries out a plan: starts its processes, writes every row as soon as its process has ended, and keeps the other
 /// facts of the run beside the rows. `run` and `validate` use this type.

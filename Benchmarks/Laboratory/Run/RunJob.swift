@@ -1,6 +1,11 @@
 import ArgumentParser
 import Glibc
-import Harness
+import HarnessComparing
+import HarnessMeasuring
+import HarnessPlanning
+import HarnessResults
+import HarnessRunning
+import HarnessWords
 
 /// A run, from the checks before its start to its last line.
 struct RunJob {
@@ -77,7 +82,7 @@ struct RunJob {
       ? AblationText(AblationTable(summary, arms: plan.arms, seed: plan.seed)).text(width: width)
       : Table(summary, plan: plan, failures: result.failures).text(
         reference: work.reference, subjects: columns, width: width)
-    try ResultFiles.write("\n" + table, to: destination.tableDescriptor, name: "the table")
+    try DescriptorOutput.write("\n" + table, to: destination.tableDescriptor, name: "the table")
     if let name = destination.file { progress.say("wrote \(name) and its .env.json") }
     warn(result, environment.outcome)
     try writeEnding(summary)
@@ -100,7 +105,7 @@ struct RunJob {
         summary, plan: plan, reference: work.reference, besides: work.subjects.filter(\.isReference).map(\.name))
     let text = RunEnding(verdicts, program: ProgramName.own, file: destination.file)
       .text(width: TextWidth.columns(of: destination.tableDescriptor))
-    try ResultFiles.write("\n" + text, to: destination.tableDescriptor, name: "the table")
+    try DescriptorOutput.write("\n" + text, to: destination.tableDescriptor, name: "the table")
   }
 
   /// The subject of each column, with its summary.

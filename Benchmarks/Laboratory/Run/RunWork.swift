@@ -1,5 +1,8 @@
 import Glibc
-import Harness
+import HarnessMeasuring
+import HarnessPlanning
+import HarnessResults
+import HarnessWords
 
 /// What a run carries out: a plan, and the suite whose cells are in it.
 package struct RunWork {
@@ -55,6 +58,6 @@ package struct RunWork {
   private func describe() throws {
     let progress = Progress()
     for warning in MachineWarnings.workers(plan.arms, reference: reference) { progress.say(warning) }
-    try ResultFiles.write(DryRun(plan).text, to: STDOUT_FILENO, name: "standard output")
+    try DescriptorOutput.write(DryRun(plan).text, to: STDOUT_FILENO, name: "standard output")
   }
 }

@@ -1,4 +1,7 @@
-import Harness
+import HarnessGate
+import HarnessMeasuring
+import HarnessStatistics
+import HarnessWords
 
 /// Rounds of `Delay` that make an operation of a control longer by a share of itself.
 package final class InjectedDelay {

@@ -1,5 +1,5 @@
 import ArgumentParser
-import Harness
+import HarnessRunning
 
 /// `validate`: shows whether the laboratory finds the differences that exist, and only those.
 package struct ValidateCommand<Program: SuiteProgram>: ParsableCommand {

@@ -1,6 +1,11 @@
 import ArgumentParser
 import Glibc
-import Harness
+import HarnessMeasuring
+import HarnessPlanning
+import HarnessResults
+import HarnessRunning
+import HarnessStatistics
+import HarnessWords
 
 /// The experiments of `validate`, and their report.
 struct ValidationJob {
@@ -85,7 +90,7 @@ struct ValidationJob {
     ).text
     try destination.publish { try environment.json() }
     if let report { try ResultFiles.replace(report, with: text) }
-    try ResultFiles.write(text, to: STDOUT_FILENO, name: "standard output")
+    try DescriptorOutput.write(text, to: STDOUT_FILENO, name: "standard output")
     for warning in MachineWarnings.after(result, environment.outcome, more: "--rounds") { progress.say(warning) }
     guard validation.equalsPass, costs.allSatisfy({ $0.passes(lockNanoseconds: lock) }) else {
       throw Complaint(.software, "the laboratory did not pass; the report says where")

@@ -1,3 +1,6 @@
+import HarnessStatistics
+import HarnessWords
+
 /// Finds thresholds: compares a program with itself, as the gate would, at least thirty times.
 package enum GateCalibration {
   /// The blocks of a comparison: about as many as a comparison in the gate takes.

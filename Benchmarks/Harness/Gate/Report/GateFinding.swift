@@ -1,3 +1,7 @@
+import HarnessMeasuring
+import HarnessStatistics
+import HarnessWords
+
 /// What the gate found for one measure, with everything that a reader needs to check the finding.
 package struct GateFinding: Codable, Hashable, Sendable {
   package var tier: Int

@@ -1,3 +1,5 @@
+import HarnessPlanning
+
 /// How long one process of the gate measures, and how long it may take.
 package struct GateEffort: Hashable, Sendable {
   /// The values of a process, as in a run. Each arm of a block is one process.

@@ -1,3 +1,7 @@
+import HarnessMeasuring
+import HarnessStatistics
+import HarnessWords
+
 /// Runs blocks of base, head, and base again. `GateRule` decides what the numbers mean.
 package struct GateSession {
   /// A process of the base or the head that gave no number.

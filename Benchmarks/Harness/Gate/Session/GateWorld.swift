@@ -1,3 +1,5 @@
+import HarnessMeasuring
+
 /// What the gate's session needs from outside. Tests put something else here.
 package struct GateWorld {
   package var launch: (GateArm, MeasureRequest, [String: String], Double) -> ProcessOutcome

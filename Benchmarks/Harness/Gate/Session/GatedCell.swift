@@ -1,3 +1,5 @@
+import HarnessWords
+
 /// What one process of the gate measures: a benchmark on a subject, and which of its metrics are gated.
 package struct GatedCell: Hashable, Sendable {
   package let cell: CellKey

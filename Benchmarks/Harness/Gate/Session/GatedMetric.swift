@@ -1,3 +1,5 @@
+import HarnessMeasuring
+
 /// A metric that is compared with its threshold, and how steady the metric is by nature.
 package struct GatedMetric: Hashable, Sendable {
   package enum Tier: Int, Codable, Sendable, CaseIterable {

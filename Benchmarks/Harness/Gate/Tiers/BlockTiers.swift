@@ -1,3 +1,5 @@
+import HarnessWords
+
 /// Tiers 1 and 2: base and head by turns, in blocks, compared measure by measure.
 struct BlockTiers {
   private let cells: [GatedCell]

@@ -1,3 +1,6 @@
+import HarnessMeasuring
+import HarnessWords
+
 /// Tier 0: the head checks itself, and its counts are held against the record.
 package struct CountingTier {
   private let cells: [GatedCell]

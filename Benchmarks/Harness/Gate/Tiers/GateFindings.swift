@@ -1,3 +1,5 @@
+import HarnessWords
+
 /// What the tiers have found so far, in their order, and what a reader should know of it.
 struct GateFindings {
   private(set) var findings: [GateFinding] = []

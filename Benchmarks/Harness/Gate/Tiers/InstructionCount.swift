@@ -1,3 +1,6 @@
+import HarnessMeasuring
+import HarnessWords
+
 /// Instructions per operation of a benchmark in which one thread does all the work. A count of several depends on which of
 /// them is ahead. Two processes differ in how often
 /// they repeat the benchmark, so the cost of starting and ending cancels out.

@@ -1,3 +1,5 @@
+import HarnessMeasuring
+
 /// The part of tier 1 that counts: the instructions of one measuring process of base and head.
 package struct InstructionTier {
   /// Runs one measuring process; nil when the program cannot be counted.
