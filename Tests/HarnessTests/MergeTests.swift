@@ -11,7 +11,7 @@ import Testing
 
 /// What `merge` makes of shards, what it refuses, and what it says is missing.
 struct MergeTests {
-  /// A folder with shards that `FakeWorld` has measured.
+  /// A folder with shards that `FakeEffects` has measured.
   final class Shards {
     let folder: TemporaryFolder
     let whole: Plan
@@ -31,8 +31,8 @@ struct MergeTests {
       kind: String = "Invented", rows: ([Row]) -> [Row] = { $0 }, environment: (String) -> String = { $0 }
     ) throws -> String {
       let plan = try (plan ?? whole).cut(Shard(number: number, of: cut ?? count)!)
-      let world = FakeWorld()
-      var result = world.run(plan, counting: ["LD_PRELOAD": "x"])
+      let effects = FakeEffects()
+      var result = effects.run(plan, counting: ["LD_PRELOAD": "x"])
       let runID = "run-\(name ?? "\(number)")"
       result.rows = rows(
         result.rows.map {
@@ -354,7 +354,7 @@ struct MergeTests {
     expect(complaint([shards.folder.path + "/alone.csv"]), .noInput, "alone.env.json")
     expect(complaint([shards.folder.path + "/no.csv"]), .noInput, "no such file")
     // A whole run is no shard.
-    let result = FakeWorld().run(shards.whole)
+    let result = FakeEffects().run(shards.whole)
     let rows = CSV.line(CSV.header) + result.rows.map(CSV.line).joined()
     let whole = shards.folder.write(rows, to: "whole.csv")
     _ = shards.folder.write(try Sample.environment(shards.whole, result, runID: "run"), to: "whole.env.json")

@@ -23,7 +23,7 @@ package struct GateProgram: Sendable {
     }
     let outcome = ProcessRunner.run(
       path, ["measure", GateSuite.request], environment: ProcessRunner.withoutBacktrace, timeout: 10)
-    if outcome.ending == .interrupted { try GateJob.stopIfInterrupted() }
+    if outcome.ending == .interrupted { try GateInvocation.stopIfInterrupted() }
     if outcome.ending == .exited(0), let suite = GateSuite(outcome.lines) {
       self.suite = suite
       return

@@ -67,5 +67,5 @@ struct ProgramGate: ParsableCommand {
 
   @OptionGroup var options: GateOptions
 
-  func run() throws { try GateJob(options).run() }
+  func run() throws { try GateInvocation(options).run() }
 }

@@ -41,7 +41,7 @@ package final class InjectedDelay {
 
   /// How long an operation takes in one process.
   private func nanoseconds(_ request: MeasureRequest, _ environment: [String: String]) -> Double? {
-    let numbers = GateSession.medians(launch(request, environment).results)
+    let numbers = GateRunner.medians(launch(request, environment).results)
     return numbers[.nsPerOp] ?? numbers[.nsPerCancel]
   }
 }

@@ -50,7 +50,7 @@ package struct ValidateCommand<Program: SuiteProgram>: ParsableCommand {
 
   package func run() throws {
     try place.bind()
-    try ValidationJob(
+    try ReportedValidation(
       Program.suite, rounds: rounds ?? Self.usualRounds, seed: seed, output: output, overwrite: overwrite
     ).run()
   }

@@ -53,7 +53,7 @@ package struct GateFinding: Codable, Hashable, Sendable {
 
   /// The finding of a decision on blocks.
   package init(
-    _ cell: CellKey, _ metric: GatedMetric, _ triples: [GateSession.Triple], _ decision: GateRule.Decision,
+    _ cell: CellKey, _ metric: GatedMetric, _ triples: [GateRunner.Triple], _ decision: GateRule.Decision,
     threshold: Double
   ) {
     self.init(tier: metric.tier, cell, metric.metric, decision.verdict, reason: decision.reason)

@@ -1,7 +1,7 @@
 import HarnessMeasuring
 
-/// What the gate's session needs from outside. Tests put something else here.
-package struct GateWorld {
+/// What `GateRunner` asks of the machine: processes, the clock, lines for the user. Tests put something else here.
+package struct GateEffects {
   package var launch: (GateArm, MeasureRequest, [String: String], Double) -> ProcessOutcome
   /// Begins to watch the machine. The returned function gives the share of CPU time that was stolen since then.
   package var watchSteal: () -> () -> Double

@@ -8,7 +8,7 @@ import HarnessStatistics
 import HarnessWords
 
 /// The experiments of `validate`, and their report.
-struct ValidationJob {
+struct ReportedValidation {
   private let suite: any Suite
   private let plan: Plan
   private let destination: Destination
@@ -28,7 +28,7 @@ struct ValidationJob {
           countsAllocations: false, notes: [])
       },
       effort: Effort.full.with(blocks: rounds * Validation.blocksPerRound), seed: seed,
-      startup: Execution.startupSeconds())
+      startup: RecordedRun.startupSeconds())
     guard let output else {
       (destination, report) = (.nowhere, nil)
       return
@@ -56,20 +56,20 @@ struct ValidationJob {
     let injected = InjectedDelay(
       delay: suite.experiment.delay,
       launch: { suite.launch($0, environment: $1, timeout: 20) })
-    var work = RunWork(suite, plan)
-    work.subjects = Validation.levels.map {
+    var planned = PlannedRun(suite, plan)
+    planned.subjects = Validation.levels.map {
       SubjectFacts($0.name, role: .control, summary: suite.experiment.controlSummary)
     }
-    work.reference = Validation.control.name
-    let injection = Execution.Injection(spin: spin) { request, environment, timeout in
+    planned.reference = Validation.control.name
+    let injection = RecordedRun.Injection(spin: spin) { request, environment, timeout in
       let level = Validation.levels.first { $0.name == request.subject } ?? Validation.control
       let control = request.on(subject: suite.experiment.control.subject)
       let rounds = level.delay > 0 ? injected.rounds(control, share: level.delay) : 0
       let additions = rounds > 0 ? suite.experiment.delay(rounds) : [:]
       return suite.launch(control, environment: environment.merging(additions) { $1 }, timeout: timeout)
     }
-    let (result, environment) = try Execution(
-      work, to: RunOutputs(destination), progress: progress, jemalloc: jemalloc, injection: injection
+    let (result, environment) = try RecordedRun(
+      planned, to: RunOutputs(destination), progress: progress, jemalloc: jemalloc, injection: injection
     ).run()
     guard !result.wasInterrupted else {
       destination.discard()

@@ -7,8 +7,8 @@ import HarnessMeasuring
 import HarnessResults
 import HarnessWords
 
-/// A gate from its options to its exit code: puts the harness's parts together.
-package struct GateJob {
+/// The command `gate` from its options to its exit code: judges, calibrates or records. `ReportedGate` judges.
+package struct GateInvocation {
   private let options: GateOptions
   /// The folder of the thresholds and the record when no option names them.
   private let folder: String?
@@ -49,14 +49,14 @@ package struct GateJob {
     }
     if let record = options.record { return try self.record(head, cells, to: record) }
     warn(head)
-    var task = GateTask(cells, head: head.arm("head"), resources, seed: options.seed)
+    var task = ReportedGate(cells, head: head.arm("head"), resources, seed: options.seed)
     task.base = base?.arm("base")
     task.failsOnMissing = options.allOfBase
     if let base {
       task.missing = head.suite.missing(
         options.matching(base.suite.cells), tiers: resources.tiers)
     }
-    task.names = GateTask.Names(
+    task.names = ReportedGate.Names(
       base: options.baseName ?? options.base, head: options.headName ?? options.head ?? "this program")
     let report = try task.report(progress)
     try publish(report)
@@ -68,11 +68,11 @@ package struct GateJob {
   }
 
   /// The contents of the gate's files: the files that options name, or else the files in the folder, if they exist.
-  package static func resources(_ options: GateOptions, folder: String?) throws -> GateRun.Resources {
+  package static func resources(_ options: GateOptions, folder: String?) throws -> GateTiers.Resources {
     func present(_ name: String) -> String? {
       folder.map { "\($0)/\(name)" }.flatMap { FileManager.default.fileExists(atPath: $0) ? $0 : nil }
     }
-    var resources = GateRun.Resources()
+    var resources = GateTiers.Resources()
     resources.tiers = try options.chosenTiers()
     if let path = options.thresholds ?? present("thresholds.json") {
       resources.thresholds = try GateThresholds.read(path)
@@ -99,8 +99,8 @@ package struct GateJob {
     var file =
       FileManager.default.fileExists(atPath: output) ? try GateThresholds.read(output) : GateThresholds()
     warn(head)
-    var session = GateTask.session(base: head.arm("base"), head: head.arm("head"), seed: options.seed, progress)
-    let outcome = Result { try GateCalibration.entries(cells, medians: medians, session: &session) }
+    var runner = ReportedGate.runner(base: head.arm("base"), head: head.arm("head"), seed: options.seed, progress)
+    let outcome = Result { try GateCalibration.entries(cells, medians: medians, runner: &runner) }
     progress.clear()
     try Self.stopIfInterrupted("\(output) is as it was")
     let entries = try outcome.get()
@@ -121,9 +121,9 @@ package struct GateJob {
     var file =
       FileManager.default.fileExists(atPath: output) ? try AllocationRecord.read(output) : AllocationRecord()
     warn(head)
-    var session = GateTask.session(base: head.arm("base"), head: head.arm("head"), seed: options.seed, progress)
+    var runner = ReportedGate.runner(base: head.arm("base"), head: head.arm("head"), seed: options.seed, progress)
     let outcome = Result {
-      try Self.counted(head.arm("head"), cells, Jemalloc.environment(library: library), &session)
+      try Self.counted(head.arm("head"), cells, Jemalloc.environment(library: library), &runner)
     }
     try Self.stopIfInterrupted("\(output) is as it was")
     let entries = try outcome.get()
@@ -146,12 +146,12 @@ package struct GateJob {
 
   /// The allocations of a program, counted in many processes, with CPUs that are free, partly free and busy by turns.
   private static func counted(
-    _ arm: GateArm, _ cells: [GatedCell], _ environment: [String: String], _ session: inout GateSession
+    _ arm: GateArm, _ cells: [GatedCell], _ environment: [String: String], _ runner: inout GateRunner
   ) throws -> [AllocationRecord.Entry] {
     try cells.filter(\.countsAllocations).map { gated in
       let processes = try (0..<AllocationCounts.recordedProcesses).map { index in
         let busy = AllocationCounts.busyThreads(process: index, processors: CPUs.available)
-        switch BusyThreads.beside(busy, { CountingTier.counts(gated, &session, arm, environment) }) {
+        switch BusyThreads.beside(busy, { CountingTier.counts(gated, &runner, arm, environment) }) {
         case .failure(let failure): throw Complaint(.software, "no count for \(gated.cell): \(failure.reason)")
         case .success(let counts?): return counts
         case .success(nil): throw Complaint(.unavailable, Jemalloc.advice)
@@ -167,10 +167,10 @@ package struct GateJob {
 
   /// A record of the present counts, under the names and the build that `resources` looks for.
   package static func recorded(
-    _ arm: GateArm, _ cells: [GatedCell], as resources: GateRun.Resources, seed: UInt64, _ progress: Progress
+    _ arm: GateArm, _ cells: [GatedCell], as resources: GateTiers.Resources, seed: UInt64, _ progress: Progress
   ) throws -> AllocationRecord {
-    var session = GateTask.session(base: arm, head: arm, seed: seed, progress)
-    let outcome = Result { try counted(arm, cells, resources.countingEnvironment ?? [:], &session) }
+    var runner = ReportedGate.runner(base: arm, head: arm, seed: seed, progress)
+    let outcome = Result { try counted(arm, cells, resources.countingEnvironment ?? [:], &runner) }
     try stopIfInterrupted()
     let entries = try outcome.get()
     var record = AllocationRecord()

@@ -2,8 +2,8 @@ import Glibc
 import HarnessGate
 import HarnessMeasuring
 
-/// One gate: what is compared, against what, and under which names the report shows it.
-package struct GateTask {
+/// One gate with its report: what is compared, against what, and under which names. `GateTiers` finds what moved.
+package struct ReportedGate {
   /// The names of base and head in the report.
   package struct Names {
     let base: String?
@@ -14,7 +14,7 @@ package struct GateTask {
 
   private let cells: [GatedCell]
   private let head: GateArm
-  private let resources: GateRun.Resources
+  private let resources: GateTiers.Resources
   private let seed: UInt64
   /// The program that the head is compared with; nil: the head is held against the record alone.
   package var base: GateArm?
@@ -25,7 +25,7 @@ package struct GateTask {
   /// Additions to the environment of processes, for the self-test.
   package var inject: (GateArm, MeasureRequest) -> [String: String] = { _, _ in [:] }
 
-  package init(_ cells: [GatedCell], head: GateArm, _ resources: GateRun.Resources, seed: UInt64) {
+  package init(_ cells: [GatedCell], head: GateArm, _ resources: GateTiers.Resources, seed: UInt64) {
     self.cells = cells
     self.head = head
     self.resources = resources
@@ -38,11 +38,11 @@ package struct GateTask {
     let began = Clock.now()
     let load = SystemLoad.read()
     let callgrind = resources.tiers.contains(.steady) && cells.contains(where: \.countsInstructions) ? Callgrind() : nil
-    let session = Self.session(base: base ?? head, head: head, seed: seed, progress, inject)
-    var run = GateRun(cells, resources, session: session, hasBase: base != nil, instructions: callgrind.map { $0.run })
+    let runner = Self.runner(base: base ?? head, head: head, seed: seed, progress, inject)
+    var run = GateTiers(cells, resources, runner: runner, hasBase: base != nil, instructions: callgrind.map { $0.run })
     let outcome = Result { try run.run() }
     progress.clear()
-    try GateJob.stopIfInterrupted()
+    try GateInvocation.stopIfInterrupted()
     let findings = try outcome.get() + (failsOnMissing ? missing.map(\.finding) : [])
     var notes = (failsOnMissing ? [] : missing.map(\.text)) + run.notes
     if let difference = resources.thresholds.difference(cells), resources.tiers != [.deterministic] {
@@ -50,18 +50,18 @@ package struct GateTask {
     }
     return GateReport(
       base: names.base, head: names.head,
-      provenance: .here(commit: GateJob.commit(), command: CommandLine.arguments),
+      provenance: .here(commit: GateInvocation.commit(), command: CommandLine.arguments),
       seconds: Double(Clock.now() - began) / 1e9, stealShare: SystemLoad.read().stealShare(since: load),
       findings: findings, notes: notes)
   }
 
-  /// A session whose blocks are processes of this machine.
-  static func session(
+  /// A runner whose blocks are processes of this machine.
+  static func runner(
     base: GateArm, head: GateArm, seed: UInt64, _ progress: Progress,
     _ inject: @escaping (GateArm, MeasureRequest) -> [String: String] = { _, _ in [:] }
-  ) -> GateSession {
+  ) -> GateRunner {
     var began: UInt64 = 0
-    let world = GateWorld(
+    let effects = GateEffects(
       launch: { arm, request, environment, timeout in
         let additions = [arm.environment, environment, inject(arm, request)]
         return ProcessRunner.measure(
@@ -78,7 +78,7 @@ package struct GateTask {
         let each = done > 0 ? Double(now - began) / 1e9 / Double(done) : 1
         progress.show(done: done, total: total, what: what, secondsLeft: each * Double(total - done))
       }, isInterrupted: { Interrupt.isRequested }, say: progress.say)
-    return GateSession(
-      base: base, head: head, effort: GateEffort(), seed: seed, spin: Spin.calibrated(), world: world)
+    return GateRunner(
+      base: base, head: head, effort: GateEffort(), seed: seed, spin: Spin.calibrated(), effects: effects)
   }
 }

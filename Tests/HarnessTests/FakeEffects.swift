@@ -5,14 +5,14 @@ import Testing
 @testable import HarnessResults
 @testable import HarnessRunning
 
-/// The session with processes that only exist here.
-final class FakeWorld {
+/// The runner with processes that only exist here.
+final class FakeEffects {
   var requests: [MeasureRequest] = []
   var environments: [[String: String]] = []
   var rows: [Row] = []
   var said: [String] = []
   var isInterrupted = false
-  var answer: (MeasureRequest) -> ProcessOutcome = { FakeWorld.success($0) }
+  var answer: (MeasureRequest) -> ProcessOutcome = { FakeEffects.success($0) }
 
   static func outcome(_ ending: Ending, _ lines: [ResultLine], lastWords: String? = nil) -> ProcessOutcome {
     ProcessOutcome(ending: ending, lines: lines.map(\.text), lastWords: lastWords, nanoseconds: 1_000_000)
@@ -31,14 +31,14 @@ final class FakeWorld {
   var checkpoints: [RunResult] = []
   /// The rows of each publication of a shard.
   var published: [[Row]] = []
-  /// How often the session waited to see whether it is stopped too.
+  /// How often the runner waited to see whether it is stopped too.
   var waits = 0
   var whileWaiting: () -> Void = {}
   /// What all processes so far have taken.
   var nanoseconds: UInt64 = 0
 
   func run(_ plan: Plan, counting: [String: String]? = nil, earlier: EarlierRun = EarlierRun()) -> RunResult {
-    let world = RunWorld(
+    let effects = RunEffects(
       launch: { request, environment, _ in
         self.requests.append(request)
         self.environments.append(environment)
@@ -56,11 +56,11 @@ final class FakeWorld {
       },
       now: { self.nanoseconds },
       countingEnvironment: counting)
-    var session = RunSession(
-      plan, runID: "run", spin: Spin(roundsPerMicrosecond: 1), context: "g.json", world: world,
+    var runner = PlanRunner(
+      plan, runID: "run", spin: Spin(roundsPerMicrosecond: 1), context: "g.json", effects: effects,
       earlier: earlier)
-    var result = session.run()
-    // The session reads the steal time of this machine, on which no test is to depend.
+    var result = runner.run()
+    // The runner reads the steal time of this machine, on which no test is to depend.
     result.disturbed = earlier.disturbed
     return result
   }

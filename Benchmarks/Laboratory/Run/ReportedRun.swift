@@ -7,39 +7,39 @@ import HarnessResults
 import HarnessRunning
 import HarnessWords
 
-/// A run, from the checks before its start to its last line.
-struct RunJob {
-  private let work: RunWork
+/// A run with what it says to the user: from the checks before its start to its last line. `RecordedRun` does the measuring.
+struct ReportedRun {
+  private let planned: PlannedRun
   private let outputs: RunOutputs
-  private let execution: Execution
+  private let recorded: RecordedRun
   private let progress = Progress()
 
-  private var suite: any Suite { work.suite }
-  private var plan: Plan { work.plan }
+  private var suite: any Suite { planned.suite }
+  private var plan: Plan { planned.plan }
 
   /// Opens the outputs first, so that a run whose result cannot be written does not start.
-  init(_ work: RunWork, _ choice: RunOutputs.Choice) throws {
+  init(_ planned: PlannedRun, _ choice: RunOutputs.Choice) throws {
     if getenv("OPERATIONS_TRACE") != nil {
       throw Complaint(
         .usage,
         "nothing is measured while operations are traced: unset OPERATIONS_TRACE"
-          + (work.suite.tracer == nil ? "" : "; run --trace FILE.json makes a trace beside the numbers"))
+          + (planned.suite.tracer == nil ? "" : "; run --trace FILE.json makes a trace beside the numbers"))
     }
     FileCall.ignoreSignals()
     let jemalloc = Jemalloc.library()
-    if work.plan.allocator == .jemalloc, jemalloc == nil {
+    if planned.plan.allocator == .jemalloc, jemalloc == nil {
       throw Complaint(
         .unavailable, "--allocator jemalloc needs it installed: apt-get install libjemalloc-dev pkg-config")
     }
-    self.work = work
-    outputs = try RunOutputs(choice, for: work)
-    execution = Execution(work, to: outputs, progress: progress, jemalloc: jemalloc)
+    self.planned = planned
+    outputs = try RunOutputs(choice, for: planned)
+    recorded = RecordedRun(planned, to: outputs, progress: progress, jemalloc: jemalloc)
   }
 
   /// - Returns: what was measured, and what to complain about when a cell has failed.
   func run() throws -> (result: RunResult, failure: Complaint?) {
     announce()
-    let (result, environment) = try execution.run()
+    let (result, environment) = try recorded.run()
     try publishTrace()
     return (result, try finish(result, environment))
   }
@@ -74,14 +74,14 @@ struct RunJob {
     }
     try destination.publish { try environment.json() }
     let summary = Summary(
-      result.rows, plan: plan, reference: work.reference, excluding: result.excluded, crowded: result.crowded,
+      result.rows, plan: plan, reference: planned.reference, excluding: result.excluded, crowded: result.crowded,
       failures: result.failures)
     let width = TextWidth.columns(of: destination.tableDescriptor)
     let table =
       plan.isAblation
       ? AblationText(AblationTable(summary, arms: plan.arms, seed: plan.seed)).text(width: width)
       : Table(summary, plan: plan, failures: result.failures).text(
-        reference: work.reference, subjects: columns, width: width)
+        reference: planned.reference, subjects: columns, width: width)
     try DescriptorOutput.write("\n" + table, to: destination.tableDescriptor, name: "the table")
     if let name = destination.file { progress.say("wrote \(name) and its .env.json") }
     warn(result, environment.outcome)
@@ -89,7 +89,7 @@ struct RunJob {
     if result.wasInterrupted { throw ExitCode(128 + SIGINT) }
     // A run is about the subjects that are no references. A failed reference has its line already, and does not fail
     // the run.
-    let references = Set(work.subjects.filter(\.isReference).map(\.name))
+    let references = Set(planned.subjects.filter(\.isReference).map(\.name))
     let failed = result.failures.keys.filter { !references.contains($0.arm.subject) }.count
     guard failed > 0 else { return nil }
     return Complaint(
@@ -102,7 +102,7 @@ struct RunJob {
       plan.isAblation
       ? []
       : FamilyVerdict.all(
-        summary, plan: plan, reference: work.reference, besides: work.subjects.filter(\.isReference).map(\.name))
+        summary, plan: plan, reference: planned.reference, besides: planned.subjects.filter(\.isReference).map(\.name))
     let text = RunEnding(verdicts, program: ProgramName.own, file: destination.file)
       .text(width: TextWidth.columns(of: destination.tableDescriptor))
     try DescriptorOutput.write("\n" + text, to: destination.tableDescriptor, name: "the table")
@@ -111,18 +111,18 @@ struct RunJob {
   /// The subject of each column, with its summary.
   private var columns: [(name: String, summary: String)] {
     let shown = Set(plan.scenarios.flatMap(\.arms).map(\.subject))
-    return work.subjects.filter { shown.contains($0.name) }.map { ($0.name, $0.line) }
+    return planned.subjects.filter { shown.contains($0.name) }.map { ($0.name, $0.line) }
   }
 
   private func announce() {
     for warning in MachineWarnings.before() { progress.say(warning) }
-    for warning in MachineWarnings.workers(plan.arms, reference: work.reference) { progress.say(warning) }
+    for warning in MachineWarnings.workers(plan.arms, reference: planned.reference) { progress.say(warning) }
     if let advice = PerfAvailability().advice { progress.say(advice) }
-    if execution.jemalloc == nil, !plan.countings.isEmpty { progress.say(Jemalloc.advice) }
+    if recorded.jemalloc == nil, !plan.countings.isEmpty { progress.say(Jemalloc.advice) }
     if !outputs.earlier.rows.isEmpty {
       progress.say("going on with \(Count.of(outputs.earlier.rows.count, "row")) of run \(outputs.runID)")
     }
-    let processes = plan.steps.count - (execution.jemalloc == nil ? plan.countings.count : 0)
+    let processes = plan.steps.count - (recorded.jemalloc == nil ? plan.countings.count : 0)
     if let leftOut = plan.leftOut { progress.say(leftOut.text) }
     if let trace = outputs.trace { announce(trace) }
     if case .nowhere = outputs.destination {
@@ -148,7 +148,7 @@ struct RunJob {
   /// Says in plain words what disturbed the run, and what would help.
   private func warn(_ result: RunResult, _ outcome: RunOutcome) {
     if result.wasInterrupted {
-      progress.say("interrupted: \(outputs.destination.remains(command: work.commandOutput))")
+      progress.say("interrupted: \(outputs.destination.remains(command: planned.commandOutput))")
     }
     let more = plan.effort.goal == nil ? "--blocks" : "--budget"
     for warning in MachineWarnings.after(result, outcome, more: more) { progress.say(warning) }

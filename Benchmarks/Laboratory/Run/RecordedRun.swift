@@ -5,9 +5,9 @@ import HarnessRunning
 import HarnessStatistics
 import HarnessWords
 
-/// Carries out a plan: starts its processes, writes every row as soon as its process has ended, and keeps the other
-/// facts of the run beside the rows. `run` and `validate` use this type.
-package struct Execution {
+/// A run with its files: writes every row as soon as its process has ended, and keeps the other facts of the run beside
+/// the rows. `PlanRunner` decides which process is next. `run` and `validate` use this type.
+package struct RecordedRun {
   /// What validation puts between a request and its process, with the rate of spinning that this was measured with.
   struct Injection {
     let spin: Spin
@@ -15,7 +15,7 @@ package struct Execution {
     let launch: (MeasureRequest, [String: String], Double) -> ProcessOutcome
   }
 
-  let work: RunWork
+  let planned: PlannedRun
   let outputs: RunOutputs
   let progress: Progress
   /// The library that counts allocations; nil where there is none.
@@ -24,9 +24,9 @@ package struct Execution {
   private let injection: Injection?
 
   init(
-    _ work: RunWork, to outputs: RunOutputs, progress: Progress, jemalloc: String?, injection: Injection? = nil
+    _ planned: PlannedRun, to outputs: RunOutputs, progress: Progress, jemalloc: String?, injection: Injection? = nil
   ) {
-    self.work = work
+    self.planned = planned
     self.outputs = outputs
     self.progress = progress
     self.jemalloc = jemalloc
@@ -39,13 +39,13 @@ package struct Execution {
     Interrupt.install()
     let start = SystemLoad.read()
     let began = Clock.now()
-    let (suite, plan, destination, trace) = (work.suite, work.plan, outputs.destination, outputs.trace)
+    let (suite, plan, destination, trace) = (planned.suite, planned.plan, outputs.destination, outputs.trace)
     var environment = Environment(
-      runID: outputs.runID, plan: plan, spin: spin, subjects: work.subjects, reference: work.reference,
-      context: work.context, arguments: CommandLine.arguments, jemalloc: jemalloc, source: suite.source,
+      runID: outputs.runID, plan: plan, spin: spin, subjects: planned.subjects, reference: planned.reference,
+      context: planned.context, arguments: CommandLine.arguments, jemalloc: jemalloc, source: suite.source,
       earlier: outputs.earlier.machines)
     environment.peers = suite.versions(of: Set(plan.scenarios.flatMap(\.arms).map(\.subject)))
-    environment.strategies = work.strategies
+    environment.strategies = planned.strategies
     // A run that goes on and is killed at once has lost nothing of what the earlier run knew.
     environment.outcome = RunOutcome(RunResult(outputs.earlier))
     try destination.begin(keeping: outputs.earlier.rows) { try environment.json() }
@@ -55,7 +55,7 @@ package struct Execution {
       guard writing == nil else { return }
       do { try action() } catch { writing = error }
     }
-    let world = RunWorld(
+    let effects = RunEffects(
       launch: injection?.launch ?? { suite.launch($0, environment: $1, timeout: $2) },
       showProgress: progress.show, say: progress.say,
       record: { rows in attempt { try destination.write(rows.map(CSV.line).joined()) } },
@@ -88,9 +88,9 @@ package struct Execution {
       keepTrace: { request, operations, notShown in
         attempt { try trace?.add(request, operations: operations, notShown: notShown) }
       })
-    var session = RunSession(
-      plan, runID: outputs.runID, spin: spin, context: work.context, world: world, earlier: outputs.earlier)
-    let result = session.run()
+    var runner = PlanRunner(
+      plan, runID: outputs.runID, spin: spin, context: planned.context, effects: effects, earlier: outputs.earlier)
+    let result = runner.run()
     progress.clear()
     if let writing { throw writing }
     environment.outcome = outcome(result, since: start, began: began)

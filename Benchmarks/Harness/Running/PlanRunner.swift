@@ -6,12 +6,12 @@ import HarnessWords
 
 /// Carries out a plan: calibrates, runs the blocks, counts allocations. Each step is a process of its own. When a
 /// process fails, its cell fails and does not run again.
-package struct RunSession {
+package struct PlanRunner {
   private let plan: Plan
   private let runID: String
   private let spin: Spin
   private let context: String
-  private let world: RunWorld
+  private let effects: RunEffects
   private var remaining: [Plan.Step]
   private var timeLeft: TimeLeft
   private var result = RunResult()
@@ -37,13 +37,14 @@ package struct RunSession {
 
   /// `earlier` is what the resumed run has left. Only the missing steps run.
   package init(
-    _ plan: Plan, runID: String, spin: Spin, context: String = "", world: RunWorld, earlier: EarlierRun = EarlierRun()
+    _ plan: Plan, runID: String, spin: Spin, context: String = "", effects: RunEffects,
+    earlier: EarlierRun = EarlierRun()
   ) {
     self.plan = plan
     self.runID = runID
     self.spin = spin
     self.context = context
-    self.world = world
+    self.effects = effects
     timeLeft = TimeLeft(plan)
     let done = Set(earlier.rows.map { Done(cell: $0.cell, block: $0.block) })
     self.done = done
@@ -51,14 +52,14 @@ package struct RunSession {
       switch step {
       case .calibrate(let cell): earlier.repeats[cell] == nil
       case .time(let cell, let block): !done.contains(Done(cell: cell, block: block))
-      case .count(let cell): world.countingEnvironment != nil && !done.contains(Done(cell: cell, block: 0))
+      case .count(let cell): effects.countingEnvironment != nil && !done.contains(Done(cell: cell, block: 0))
       // The rows of an earlier run are numbers and have no trace, so the trace runs again.
       case .trace: true
       }
     }.reversed()
     total = remaining.count
     earlierSeconds = earlier.seconds
-    start = world.now()
+    start = effects.now()
     result = RunResult(earlier)
     for rows in Dictionary(grouping: earlier.rows, by: \.process).values where rows[0].block > 0 { widths.add(rows) }
     processes = earlier.rows.map(\.process).max() ?? 0
@@ -67,20 +68,20 @@ package struct RunSession {
   package mutating func run() -> RunResult {
     for planned in plan.scenarios {
       calibrate(planned)
-      world.checkpoint(result)
+      effects.checkpoint(result)
     }
     var finished: Set<Int> = []
     for block in plan.blockNumbers {
       let rowsBefore = result.rows.count
       for turn in plan.turns(block: block) { time(turn) }
-      guard plan.shard != nil, !world.isInterrupted() else { continue }
+      guard plan.shard != nil, !effects.isInterrupted() else { continue }
       finished.insert(block)
-      if result.rows.count > rowsBefore { world.publish(result.rows.filter { finished.contains($0.block) }, result) }
+      if result.rows.count > rowsBefore { effects.publish(result.rows.filter { finished.contains($0.block) }, result) }
     }
     if let goal = plan.effort.goal { narrow(goal) }
-    if let environment = world.countingEnvironment { count(environment) }
+    if let environment = effects.countingEnvironment { count(environment) }
     trace()
-    result.wasInterrupted = world.isInterrupted()
+    result.wasInterrupted = effects.isInterrupted()
     return result
   }
 
@@ -93,7 +94,7 @@ package struct RunSession {
     // A resumed run keeps the repeats with which the run began.
     for cell in plan.calibrated(planned) where result.repeats[cell] == nil {
       let mode = MeasureRequest.Mode.calibrate(target: plan.calibrationTarget(planned.scenario), limit: fewest)
-      for case .repeats(let count) in launch(.calibrate(cell), mode, world.timingEnvironment) {
+      for case .repeats(let count) in launch(.calibrate(cell), mode, effects.timingEnvironment) {
         if isPaced { fewest = min(fewest, count) } else { result.repeats[cell] = count }
       }
     }
@@ -101,7 +102,7 @@ package struct RunSession {
       for cell in planned.cells { result.repeats[cell] = repeats }
     }
     // An interrupted calibration may have missed the slowest arm, so its answer is not used.
-    if fewest < .max, !world.isInterrupted() {
+    if fewest < .max, !effects.isInterrupted() {
       for cell in planned.cells { result.repeats[cell] = fewest }
     }
   }
@@ -136,17 +137,17 @@ package struct RunSession {
   }
 
   /// How long the run has taken, in seconds.
-  private var seconds: Double { earlierSeconds + Double(world.now() - start) / 1e9 }
+  private var seconds: Double { earlierSeconds + Double(effects.now() - start) / 1e9 }
 
   /// Rounds of turns for the scenarios whose intervals narrow most per second, until all are narrow enough or the time
   /// is over.
   private mutating func narrow(_ goal: Goal) {
-    guard !world.isInterrupted() else { return }
+    guard !effects.isInterrupted() else { return }
     if plan.isAblation { return ablate(goal) }
     if result.seldom == nil { result.seldom = widths.seldom(plan) }
     for turn in Narrowing(plan, result).unfinished { time(turn) }
     var block = result.blocksRun.map(\.block).max() ?? 0
-    while !world.isInterrupted() {
+    while !effects.isInterrupted() {
       block += 1
       let round = Narrowing(plan, result).round(block: block, widths: &widths, goal: goal, timeLeft: timeLeft)
       let before = result.blocksRun.count
@@ -160,7 +161,7 @@ package struct RunSession {
   private mutating func ablate(_ goal: Goal) {
     var narrowing = AblationNarrowing(plan)
     var block = max(plan.effort.blocks, result.blocksRun.map(\.block).max() ?? 0)
-    while !world.isInterrupted() {
+    while !effects.isInterrupted() {
       block += 1
       let round = narrowing.round(block: block, widths, result, goal: goal, timeLeft: timeLeft)
       let before = result.blocksRun.count
@@ -178,13 +179,13 @@ package struct RunSession {
       guard !done.contains(Done(cell: cell, block: block)) else { continue }
       let mode = timing(cell, countsEvents: plan.countsEvents(turn))
       keep(
-        launch(.time(cell, block: block), mode, world.timingEnvironment, place: turn.place), of: cell, block: block)
+        launch(.time(cell, block: block), mode, effects.timingEnvironment, place: turn.place), of: cell, block: block)
     }
     guard result.rows.count > rowsBefore else { return }
     let place = ScenarioBlock(scenario, block: block)
     result.blocksRun.insert(place)
     if SystemLoad.read().stealShare(since: before) > SystemLoad.largestStolenShare { result.disturbed.insert(place) }
-    world.checkpoint(result)
+    effects.checkpoint(result)
   }
 
   private mutating func count(_ environment: [String: String]) {
@@ -201,12 +202,12 @@ package struct RunSession {
         number += 1
         guard case .time(let repeats, _, _, _, _) = timing(cell, countsEvents: false) else { continue }
         let request = TraceRequest(
-          file: world.tracePiece(number), name: "\(cell.scenario) \(cell.arm)", process: number,
+          file: effects.tracePiece(number), name: "\(cell.scenario) \(cell.arm)", process: number,
           repeats: repeats, operationLimit: limit)
         for case .traced(let operations, let notShown) in launch(
-          .trace(cell), .trace(request), world.timingEnvironment)
+          .trace(cell), .trace(request), effects.timingEnvironment)
         {
-          world.keepTrace(request, operations, notShown)
+          effects.keepTrace(request, operations, notShown)
         }
       }
     }
@@ -214,7 +215,7 @@ package struct RunSession {
 
   private mutating func keep(_ lines: [ResultLine], of cell: CellKey, block: Int) {
     if let words = lines.lazy.compactMap({ $0.shortness(of: cell) }).first, short.insert(cell).inserted {
-      world.say(words)
+      effects.say(words)
     }
     var rows: [Row] = []
     for case .reading(let index, let reading) in lines {
@@ -227,17 +228,17 @@ package struct RunSession {
     result.rows += rows
     result.crowding.add(rows)
     widths.add(rows)
-    world.record(rows)
+    effects.record(rows)
   }
 
   /// Of a run with a goal the time is known, and not the number of processes.
   private func showProgress(_ step: Plan.Step) {
     let left = timeLeft.seconds([step]) + timeLeft.seconds(remaining)
     guard let goal = plan.effort.goal else {
-      return world.showProgress(total - remaining.count - 1, total, "\(step)", left)
+      return effects.showProgress(total - remaining.count - 1, total, "\(step)", left)
     }
     let most = max(left, goal.seconds - seconds)
-    world.showProgress(Int(seconds * 1_000), Int((seconds + most) * 1_000) + 1, "\(step)", most)
+    effects.showProgress(Int(seconds * 1_000), Int((seconds + most) * 1_000) + 1, "\(step)", most)
   }
 
   /// Whether a process was stopped together with the run, and has not failed. A batch system signals all processes of a job, and
@@ -246,15 +247,15 @@ package struct RunSession {
     guard case .signalled(let number) = ending, [SIGTERM, SIGKILL, SIGINT, SIGHUP].contains(number) else {
       return false
     }
-    world.waitForOwnEnd()
-    return world.isInterrupted()
+    effects.waitForOwnEnd()
+    return effects.isInterrupted()
   }
 
   /// Runs one process and gives its lines; gives none when the process failed, or when the cell has failed before.
   private mutating func launch(
     _ step: Plan.Step, _ mode: MeasureRequest.Mode, _ environment: [String: String] = [:], place: Int? = nil
   ) -> [ResultLine] {
-    guard !world.isInterrupted() else { return [] }
+    guard !effects.isInterrupted() else { return [] }
     if remaining.last == step { remaining.removeLast() }
     guard result.failures[step.cell] == nil else { return [] }
     showProgress(step)
@@ -263,19 +264,19 @@ package struct RunSession {
       cell: step.cell, mode: mode, seed: plan.seed, spin: spin, context: context, serviceTime: serviceTime(step),
       allocator: plan.allocator, place: place)
     let padding = EnvironmentPadding.variables(process: processes, seed: plan.seed)
-    let outcome = world.launch(request, environment.merging(padding) { $1 }, plan.timeout(step))
+    let outcome = effects.launch(request, environment.merging(padding) { $1 }, plan.timeout(step))
     guard outcome.ending != .interrupted, !wasStopped(outcome.ending) else { return [] }
-    if let words = outcome.leftBehind(by: step.cell), leavers.insert(step.cell).inserted { world.say(words) }
+    if let words = outcome.leftBehind(by: step.cell), leavers.insert(step.cell).inserted { effects.say(words) }
     timeLeft.finished(step, seconds: Double(outcome.nanoseconds) / 1e9)
     result.note(step, outcome, estimate: plan.estimate(step))
     guard let failure = outcome.failure(mode) else { return outcome.results }
     if case .trace = step {
       // The cell has its numbers already, so a failed trace does not fail the cell.
-      world.say("no trace of \(step.cell): \(failure)")
+      effects.say("no trace of \(step.cell): \(failure)")
       return []
     }
     result.failures[step.cell] = failure
-    world.say("no number for \(step.cell): \(failure)")
+    effects.say("no number for \(step.cell): \(failure)")
     return []
   }
 }

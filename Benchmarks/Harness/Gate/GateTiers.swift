@@ -1,8 +1,8 @@
 import HarnessWords
 
-/// A whole gate: what the tiers find, from the first process to the last. Only the session and the count of
+/// A whole gate: what the tiers find, from the first process to the last. Only the runner and the count of
 /// instructions start processes, so tests run a gate without any process.
-package struct GateRun {
+package struct GateTiers {
   /// What the gate compares head and base against, and with what tools.
   package struct Resources: Sendable {
     package var tiers: Set<GatedMetric.Tier> = Set(GatedMetric.Tier.allCases)
@@ -33,18 +33,18 @@ package struct GateRun {
   private let cells: [GatedCell]
   private let resources: Resources
   private let hasBase: Bool
-  private var session: GateSession
+  private var runner: GateRunner
   /// The instructions of one measuring process; nil when instructions cannot be counted.
   private let instructions: InstructionTier.Counter?
   private var found = GateFindings()
 
   package init(
-    _ cells: [GatedCell], _ resources: Resources, session: GateSession, hasBase: Bool,
+    _ cells: [GatedCell], _ resources: Resources, runner: GateRunner, hasBase: Bool,
     instructions: InstructionTier.Counter? = nil
   ) {
     self.cells = cells
     self.resources = resources
-    self.session = session
+    self.runner = runner
     self.hasBase = hasBase
     self.instructions = instructions
   }
@@ -53,12 +53,12 @@ package struct GateRun {
 
   /// Throws one line when the base is not a program that the gate can compare with.
   package mutating func run() throws -> [GateFinding] {
-    if resources.tiers.contains(.deterministic) { CountingTier(cells, resources).run(&session, &found) }
+    if resources.tiers.contains(.deterministic) { CountingTier(cells, resources).run(&runner, &found) }
     if hasBase {
       if resources.tiers.contains(.steady) {
-        InstructionTier(cells, resources, instructions).run(session, &found)
+        InstructionTier(cells, resources, instructions).run(runner, &found)
       }
-      try BlockTiers(cells, resources).run(&session, &found)
+      try BlockTiers(cells, resources).run(&runner, &found)
     }
     return found.findings
   }

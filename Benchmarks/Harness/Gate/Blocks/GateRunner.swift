@@ -3,7 +3,7 @@ import HarnessStatistics
 import HarnessWords
 
 /// Runs blocks of base, head, and base again. `GateRule` decides what the numbers mean.
-package struct GateSession {
+package struct GateRunner {
   /// A process of the base or the head that gave no number.
   package struct Failure: Error, Hashable, Sendable {
     package let isBase: Bool
@@ -48,7 +48,7 @@ package struct GateSession {
   private let effort: GateEffort
   let seed: UInt64
   let spin: Spin
-  private let world: GateWorld
+  private let effects: GateEffects
   private var repeats: [CellKey: Int] = [:]
   /// The seconds after which a process of a cell counts as hung, once one process of the cell has ended.
   private var timeouts: [CellKey: Double] = [:]
@@ -58,13 +58,13 @@ package struct GateSession {
   /// The cells of an arm whose body is too short to be measured, each said once.
   private var short: Set<String> = []
 
-  package init(base: GateArm, head: GateArm, effort: GateEffort, seed: UInt64, spin: Spin, world: GateWorld) {
+  package init(base: GateArm, head: GateArm, effort: GateEffort, seed: UInt64, spin: Spin, effects: GateEffects) {
     self.base = base
     self.head = head
     self.effort = effort
     self.seed = seed
     self.spin = spin
-    self.world = world
+    self.effects = effects
   }
 
   /// Runs blocks of the cells in rounds: each cell that is open gets one block. The blocks of a cell are so spread over the
@@ -83,14 +83,14 @@ package struct GateSession {
     var open = cells
     var done = 0
     var round = 0
-    let began = world.now()
-    var seconds: Double { Double(world.now() - began) / 1e9 }
+    let began = effects.now()
+    var seconds: Double { Double(effects.now() - began) / 1e9 }
     var secondsOfFewest = Double.infinity
     while !open.isEmpty, seconds < max(mostSeconds, 4 * secondsOfFewest) {
       let total = done + open.count * max(1, usual - round)
       var random = SeededGenerator(seed: seed, purpose: "gate-order-\(round)")
-      for cell in open.map(\.cell).shuffled(using: &random) where !world.isInterrupted() {
-        world.showProgress(done, total, "block \(round + 1): \(cell)")
+      for cell in open.map(\.cell).shuffled(using: &random) where !effects.isInterrupted() {
+        effects.showProgress(done, total, "block \(round + 1): \(cell)")
         done += 1
         let sofar = (try? found[cell]?.get()) ?? []
         found[cell] = triple(cell, block: round, withNull).map { sofar + [$0] }
@@ -111,7 +111,7 @@ package struct GateSession {
     let arms = [base, head] + (withNull ? [base.named("\(base.name) again")] : [])
     do throws(Failure) {
       let repeats = try repeats(cell)
-      let stolen = world.watchSteal()
+      let stolen = effects.watchSteal()
       let mode = MeasureRequest.Mode.time(
         repeats: repeats, values: effort.process.values, leadIn: effort.process.leadIn, budget: effort.process.budget)
       var numbers: [[Metric: Double]] = arms.map { _ in [:] }
@@ -147,9 +147,9 @@ package struct GateSession {
     processes += 1
     let padding = EnvironmentPadding.variables(process: processes, seed: seed)
     let timeout = timeouts[cell] ?? effort.firstTimeout
-    let outcome = world.launch(arm, request, environment.merging(padding) { $1 }, timeout)
+    let outcome = effects.launch(arm, request, environment.merging(padding) { $1 }, timeout)
     if let words = outcome.leftBehind(by: cell), leavers.insert(arm.name).inserted {
-      world.say("\(arm.name): \(words)")
+      effects.say("\(arm.name): \(words)")
     }
     let lines = outcome.results
     guard let failure = outcome.failure(mode) else {
@@ -158,7 +158,7 @@ package struct GateSession {
       if let words = lines.lazy.compactMap({ $0.shortness(of: cell) }).first,
         short.insert("\(arm.program) \(cell)").inserted
       {
-        world.say("\(arm.name): \(words)")
+        effects.say("\(arm.name): \(words)")
       }
       return lines
     }

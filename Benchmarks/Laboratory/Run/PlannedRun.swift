@@ -4,8 +4,8 @@ import HarnessPlanning
 import HarnessResults
 import HarnessWords
 
-/// What a run carries out: a plan, and the suite whose cells are in it.
-package struct RunWork {
+/// A plan, and the suite whose cells are in the plan. `ReportedRun` carries both out.
+package struct PlannedRun {
   let suite: any Suite
   private(set) var plan: Plan
   /// The context that the suite gets with every request.
@@ -36,18 +36,18 @@ package struct RunWork {
   package func run(
     _ options: RunOptions, trace: String? = nil, onFailure: ((Complaint) -> Void)? = nil
   ) throws -> RunResult? {
-    var work = self
-    if let shard = options.shard { work.plan = try plan.cut(shard) }
+    var planned = self
+    if let shard = options.shard { planned.plan = try plan.cut(shard) }
     if options.dryRun {
-      try work.describe()
+      try planned.describe()
       return nil
     }
     if let file = options.plan, let shard = options.shard {
       try CampaignPlan(
-        work.plan, shard: shard, context: context, arguments: CommandLine.arguments, source: suite.source
+        planned.plan, shard: shard, context: context, arguments: CommandLine.arguments, source: suite.source
       ).fix(file, goingOnWith: options.resume ? options.output : nil)
     }
-    let (result, failure) = try RunJob(work, options.outputs(trace: trace)).run()
+    let (result, failure) = try ReportedRun(planned, options.outputs(trace: trace)).run()
     if let failure {
       guard let onFailure else { throw failure }
       onFailure(failure)

@@ -5,7 +5,7 @@ import Testing
 @testable import HarnessStatistics
 @testable import HarnessWords
 
-struct GateRunTests {
+struct GateTiersTests {
   @Test func equalsPassAfterSixBlocks() throws {
     let gate = FakeGate()
     let findings = try gate.run().findings
@@ -247,7 +247,7 @@ struct GateRunTests {
     #expect(findings.allSatisfy { $0.verdict == .pass } && notes.contains { $0.contains("a/new is new") })
     // Nothing but new ones, and their instructions are to be counted too.
     let counted = GatedCell(new.cell, new.metrics, countsInstructions: true)
-    var run = GateRun([counted], gate.resources, session: gate.session(), hasBase: true) { gate.failure($0, $1) }
+    var run = GateTiers([counted], gate.resources, runner: gate.runner(), hasBase: true) { gate.failure($0, $1) }
     #expect(try run.run().allSatisfy { $0.verdict == .pass })
     #expect(run.notes.contains { $0.contains("a/new is new") })
   }
@@ -286,7 +286,7 @@ struct GateRunTests {
     // Under valgrind alone: nothing is known of the change.
     gate.resources.tiers = [.steady]
     let counted = GatedCell(FakeGate.cell, [GatedMetric(.cpuNsPerOp, .wallClock)], countsInstructions: true)
-    var run = GateRun([counted], gate.resources, session: gate.session(), hasBase: true) { arm, _ in
+    var run = GateTiers([counted], gate.resources, runner: gate.runner(), hasBase: true) { arm, _ in
       ProcessOutcome(ending: .signalled(4), lines: [], lastWords: "of \(arm.name)", nanoseconds: 0)
     }
     #expect(try run.run().allSatisfy { $0.verdict == .pass })
@@ -302,7 +302,7 @@ struct GateRunTests {
     var disturbed: Set<Int> = []
     func verdict() throws -> GateVerdict? {
       var counts = 0
-      var run = GateRun([counted], gate.resources, session: gate.session(), hasBase: true) { arm, request in
+      var run = GateTiers([counted], gate.resources, runner: gate.runner(), hasBase: true) { arm, request in
         guard case .time(let repeats, _, _, _, _) = request.mode, let each = perOperation[arm.program] else {
           return nil
         }
@@ -344,7 +344,7 @@ struct GateRunTests {
     for seed in UInt64(1)...20 {
       func finding() throws -> GateFinding? {
         var starts = SeededGenerator(seed: seed)
-        var run = GateRun([counted], gate.resources, session: gate.session(), hasBase: true) { arm, request in
+        var run = GateTiers([counted], gate.resources, runner: gate.runner(), hasBase: true) { arm, request in
           guard case .time(let repeats, _, _, _, _) = request.mode else { return nil }
           // Starting costs as it did where the example of the gate was tried.
           let start = 1e8 + Double(UInt64.random(in: 0..<6_000, using: &starts))
@@ -367,8 +367,8 @@ struct GateRunTests {
   @Test func calibrationFindsHowFarEqualsStray() throws {
     let gate = FakeGate()
     gate.time = { _, index in 100 + 4 * SeededGenerator.uniform(UInt64(index), 3) }
-    var session = gate.session()
-    let entries = try GateCalibration.entries([FakeGate.gated], medians: 30, session: &session)
+    var runner = gate.runner()
+    let entries = try GateCalibration.entries([FakeGate.gated], medians: 30, runner: &runner)
     #expect(entries.map(\.metric) == ["ns_per_op", "voluntary_switches_per_op"])
     // A calibration, and thirty comparisons of twenty blocks.
     #expect(gate.launched.count == 1 + 30 * 20 * 2)
@@ -377,9 +377,9 @@ struct GateRunTests {
     #expect(!gate.launched.contains { $0.arm == "base again" }, "equals are two")
     gate.stolen = Array(repeating: 1, count: 1_000)
     gate.launched = []
-    var disturbed = gate.session()
+    var disturbed = gate.runner()
     #expect(throws: Complaint.self) {
-      try GateCalibration.entries([FakeGate.gated], medians: 30, session: &disturbed)
+      try GateCalibration.entries([FakeGate.gated], medians: 30, runner: &disturbed)
     }
   }
 

@@ -11,9 +11,9 @@ import Subjects
 
 /// The gate's self-test: equals, a known slowdown, a known allocation and known noise. All of them are the one control
 /// subject of this program, with other numbers in its environment.
-struct SelfTestJob {
+struct ReportedSelfTest {
   private let cells: [GatedCell]
-  private let resources: GateRun.Resources
+  private let resources: GateTiers.Resources
   private let seed: UInt64
   private let progress = Progress()
   private let program = GateProgram.own
@@ -30,7 +30,7 @@ struct SelfTestJob {
   }()
 
   /// `whole` takes all gated benchmarks and their thresholds. Otherwise two benchmarks run at one worker.
-  init(resources: GateRun.Resources, whole: Bool, seed: UInt64) {
+  init(resources: GateTiers.Resources, whole: Bool, seed: UInt64) {
     self.seed = seed
     var resources = resources
     resources.recordedSubject = GatedBenchmarks.defaultSubject
@@ -135,11 +135,11 @@ struct SelfTestJob {
     let injection = Injection(test, program: program)
     let control = GateArm("base", program: program)
     if test == .allocation {
-      resources.record = try GateJob.recorded(control, cells, as: resources, seed: seed, progress)
+      resources.record = try GateInvocation.recorded(control, cells, as: resources, seed: seed, progress)
     }
-    var task = GateTask(cells, head: control.named("head"), resources, seed: seed &+ UInt64(attempt))
+    var task = ReportedGate(cells, head: control.named("head"), resources, seed: seed &+ UInt64(attempt))
     task.base = control
-    task.names = GateTask.Names(base: "control", head: test.words)
+    task.names = ReportedGate.Names(base: "control", head: test.words)
     task.inject = injection.environment
     return try task.report(progress)
   }
