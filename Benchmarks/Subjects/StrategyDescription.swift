@@ -1,4 +1,4 @@
-import Harness
+import HarnessWords
 import Operations
 
 /// One decision in words, for `list` and for results.
@@ -11,22 +11,11 @@ public struct StrategyDescription: Sendable {
   /// A choice to show how one is written.
   public let example: String
 
-  init(_ decision: PeerDecision) {
+  init<Strategy>(_ decision: Decision<Strategy>) {
     name = decision.name
     summary = decision.summary
     usual = decision.usual
     example = decision.example
-    choices = decision.choices.map { choice in
-      let range = choice.range.map { " (N from \($0.lowerBound) to \($0.upperBound))" } ?? ""
-      return (choice.text, choice.summary + range)
-    }
-  }
-
-  init<Strategy: TextualStrategy>(_ decision: Decision<Strategy>) {
-    name = decision.name
-    summary = decision.summary
-    usual = decision.choice(of: Strategy())
-    example = decision.choices[1 % decision.choices.count].text
     choices = decision.choices.map { choice in
       let range = choice.range.map { " (N from \($0.lowerBound) to \($0.upperBound))" } ?? ""
       let rows = choice.givesUp.map(String.init).joined(separator: " and ")

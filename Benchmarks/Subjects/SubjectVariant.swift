@@ -1,4 +1,3 @@
-import Harness
 import Operations
 import Synchronization
 
@@ -33,7 +32,7 @@ public struct SubjectVariant: Hashable, Sendable {
         let names = (Self.pools.keys + peers).sorted().joined(separator: ", ")
         throw StrategyMistake("'\(subject)' has no strategy to choose: \(names) have")
       }
-      strategy = try PeerDecision.strategy(text, peer.decisions)
+      strategy = PeerDecision.text(of: try PeerDecision.read(text, of: peer.decisions), peer.decisions)
     }
   }
 
@@ -64,7 +63,7 @@ public struct SubjectVariant: Hashable, Sendable {
     case .threadPool: ThreadPoolStrategy.decisions.map(StrategyDescription.init)
     case nil:
       Peer.named(subject).map(\.decisions).flatMap { decisions in
-        decisions.isEmpty ? nil : decisions.map { StrategyDescription($0) }
+        decisions.isEmpty ? nil : decisions.map(StrategyDescription.init)
       }
     }
   }

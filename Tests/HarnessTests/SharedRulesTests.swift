@@ -3,7 +3,12 @@ import Glibc
 import LaboratorySupport
 import Testing
 
-@testable import Harness
+@testable import HarnessComparing
+@testable import HarnessMeasuring
+@testable import HarnessPlanning
+@testable import HarnessResults
+@testable import HarnessStatistics
+@testable import HarnessWords
 
 /// The rules that the program and its report share. `Tests/ReportTests/test_shared_rules.py` reads the same fixtures, so that a
 /// page says what the program says.

@@ -1,7 +1,10 @@
 import LaboratorySupport
 import Testing
 
-@testable import Harness
+@testable import HarnessComparing
+@testable import HarnessMeasuring
+@testable import HarnessResults
+@testable import HarnessWords
 
 /// The program as a user meets it.
 struct CommandLineTests {
@@ -62,7 +65,7 @@ struct CommandLineTests {
     let wrong = [
       "stealing(own=newest)": "'own' has no choice 'newest': it takes fifo, lifo or lifo:N (N from 2 to 1000)",
       "stealing(ends=lifo)": "there is no decision 'ends': there are own, successor, run, steal, ",
-      "stealing(own=lifo:1)": "'own=lifo:1' is out of range: lifo:N takes N from 2 to 1000",
+      "stealing(own=lifo:1)": "'own=lifo:1' is out of range: N is from 2 to 1000",
       "stealing(own=lifo;own=fifo)": "'own' is given twice: it takes one choice",
       "stealing,threadpool(own=lifo)":
         "there is no decision 'own': there are order, locks, successor, run, waking, sleeper, search, waiting",
