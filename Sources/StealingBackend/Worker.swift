@@ -94,6 +94,7 @@ final class Worker: PoolMember, @unchecked Sendable {
     owned.pointer.pointee.ownLevels |= 1 << UInt32(level)
   }
 
+  @inline(never)
   private func makeDeque(_ level: Int) -> UnsafeMutablePointer<WorkStealingDeque> {
     let box = UnsafeMutablePointer.holding(WorkStealingDeque())
     deques[level].store(UInt(bitPattern: box), ordering: .releasing)
