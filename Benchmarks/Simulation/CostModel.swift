@@ -1,5 +1,6 @@
 import FoundationEssentials
-import Harness
+import HarnessMeasuring
+import HarnessWords
 import VirtualScheduling
 
 /// What the steps of a pool cost on a machine, with the origin of each number: a file in JSON.

@@ -1,6 +1,9 @@
 import FoundationEssentials
 import Glibc
-import Harness
+import HarnessMeasuring
+import HarnessPlanning
+import HarnessResults
+import HarnessWords
 
 /// Where the rows of a simulation go: to a file with its facts beside it, to standard output, or nowhere.
 package struct SimulationFile {
@@ -29,7 +32,7 @@ package struct SimulationFile {
   package var tableDescriptor: Int32 { isStandardOutput ? STDERR_FILENO : STDOUT_FILENO }
 
   package func write(_ rows: String, facts: SimulationFacts) throws {
-    if isStandardOutput { try ResultFiles.write(rows, to: STDOUT_FILENO, name: "standard output") }
+    if isStandardOutput { try DescriptorOutput.write(rows, to: STDOUT_FILENO, name: "standard output") }
     guard let csv else { return }
     try ResultFiles.replace(Self.facts(csv), with: try facts.json(), syncs: true)
     try ResultFiles.replace(csv, with: rows, syncs: true)

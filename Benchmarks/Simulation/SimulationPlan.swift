@@ -1,4 +1,5 @@
-import Harness
+import HarnessPlanning
+import HarnessResults
 import VirtualScheduling
 import Workloads
 

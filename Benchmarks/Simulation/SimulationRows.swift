@@ -1,4 +1,4 @@
-import Harness
+import HarnessWords
 import VirtualScheduling
 
 /// The CSV of a simulation: a row for each run. The first column says that no CPU ran the tasks.

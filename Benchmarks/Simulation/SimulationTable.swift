@@ -1,4 +1,5 @@
-import Harness
+import HarnessStatistics
+import HarnessWords
 import Workloads
 
 /// The table of a simulation: a line for each cell, with medians over the seeds.

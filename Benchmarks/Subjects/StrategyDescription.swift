@@ -1,4 +1,4 @@
-import Harness
+import HarnessWords
 import Operations
 
 /// One decision in words, for `list` and for results.

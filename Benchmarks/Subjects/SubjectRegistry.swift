@@ -1,4 +1,4 @@
-import Harness
+import HarnessWords
 
 /// Visits each subject under the most capable of the three protocols to which the subject conforms.
 public protocol SubjectVisitor {

@@ -1,4 +1,6 @@
-import Harness
+import HarnessGate
+import HarnessMeasuring
+import HarnessWords
 import Laboratory
 import Subjects
 import Workloads

@@ -1,6 +1,9 @@
 import ArgumentParser
 import Glibc
-import Harness
+import HarnessMeasuring
+import HarnessPlanning
+import HarnessStatistics
+import HarnessWords
 import Laboratory
 import Simulation
 import VirtualScheduling
@@ -141,7 +144,7 @@ struct Simulate: ParsableCommand {
 
   private func write(_ text: String, to descriptor: Int32) throws {
     let name = descriptor == STDERR_FILENO ? "standard error" : "standard output"
-    try ResultFiles.write(text, to: descriptor, name: name)
+    try DescriptorOutput.write(text, to: descriptor, name: name)
   }
 
   private func plan() throws -> SimulationPlan {

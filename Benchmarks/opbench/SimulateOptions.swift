@@ -1,4 +1,4 @@
-import Harness
+import HarnessWords
 import Simulation
 import Subjects
 import VirtualScheduling

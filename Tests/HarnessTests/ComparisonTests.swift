@@ -3,7 +3,11 @@ import Glibc
 import LaboratorySupport
 import Testing
 
-@testable import Harness
+@testable import HarnessComparing
+@testable import HarnessMeasuring
+@testable import HarnessResults
+@testable import HarnessStatistics
+@testable import HarnessWords
 
 struct ComparisonTests {
   /// `blocks` rows per arm: the reference takes 100 in the first block, 200 in the second and so on, ours a share of it.

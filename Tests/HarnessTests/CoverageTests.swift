@@ -1,7 +1,7 @@
 import Glibc
 import Testing
 
-@testable import Harness
+@testable import HarnessStatistics
 
 /// Simulated noise with a known truth: intervals hold it as often as they say.
 struct CoverageTests {

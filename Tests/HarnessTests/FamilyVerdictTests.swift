@@ -1,7 +1,12 @@
 import LaboratorySupport
 import Testing
 
-@testable import Harness
+@testable import HarnessComparing
+@testable import HarnessMeasuring
+@testable import HarnessPlanning
+@testable import HarnessResults
+@testable import HarnessRunning
+@testable import HarnessWords
 
 /// The sentences that a run ends with.
 struct FamilyVerdictTests {

@@ -3,11 +3,15 @@ import Glibc
 import LaboratorySupport
 import Testing
 
-@testable import Harness
+@testable import HarnessComparing
+@testable import HarnessMeasuring
+@testable import HarnessPlanning
+@testable import HarnessResults
+@testable import HarnessWords
 
 /// What `merge` makes of shards, what it refuses, and what it says is missing.
 struct MergeTests {
-  /// A folder with shards that `FakeWorld` has measured.
+  /// A folder with shards that `FakeEffects` has measured.
   final class Shards {
     let folder: TemporaryFolder
     let whole: Plan
@@ -27,8 +31,8 @@ struct MergeTests {
       kind: String = "Invented", rows: ([Row]) -> [Row] = { $0 }, environment: (String) -> String = { $0 }
     ) throws -> String {
       let plan = try (plan ?? whole).cut(Shard(number: number, of: cut ?? count)!)
-      let world = FakeWorld()
-      var result = world.run(plan, counting: ["LD_PRELOAD": "x"])
+      let effects = FakeEffects()
+      var result = effects.run(plan, counting: ["LD_PRELOAD": "x"])
       let runID = "run-\(name ?? "\(number)")"
       result.rows = rows(
         result.rows.map {
@@ -41,7 +45,7 @@ struct MergeTests {
       let own = try Sample.environment(plan, result, runID: runID)
         .replacing("\"host\" : \"\(Host.name)\"", with: "\"host\" : \"\(host)\"")
         .replacing("\"machines\" : [", with: "\"counting_allocator\" : \"jemalloc\",\n  \"machines\" : [")
-        .replacing("\"cpu_model\" : \"\(Environment.cpuModelName ?? "")\"", with: "\"cpu_model\" : \"\(kind)\"")
+        .replacing("\"cpu_model\" : \"\(CPUs.modelName ?? "")\"", with: "\"cpu_model\" : \"\(kind)\"")
         .replacing(
           "\"arguments\" : [\n\n  ]",
           with: "\"arguments\" : [\"opbench\", \"run\", \"--shard\", \"\(number)/\(count)\", \"--output\", \"x.csv\"]")
@@ -311,7 +315,7 @@ struct MergeTests {
     } environment: {
       $0.replacing("\"optimisation\" : \"debug\"", with: "\"optimisation\" : \"release\"")
     }
-    if !Environment.isOptimised { expect(complaint([first, built]), .badInput, "kind release") }
+    if !Build.isOptimised { expect(complaint([first, built]), .badInput, "kind release") }
   }
 
   @Test func doubledCellsAreNamed() throws {
@@ -350,7 +354,7 @@ struct MergeTests {
     expect(complaint([shards.folder.path + "/alone.csv"]), .noInput, "alone.env.json")
     expect(complaint([shards.folder.path + "/no.csv"]), .noInput, "no such file")
     // A whole run is no shard.
-    let result = FakeWorld().run(shards.whole)
+    let result = FakeEffects().run(shards.whole)
     let rows = CSV.line(CSV.header) + result.rows.map(CSV.line).joined()
     let whole = shards.folder.write(rows, to: "whole.csv")
     _ = shards.folder.write(try Sample.environment(shards.whole, result, runID: "run"), to: "whole.env.json")

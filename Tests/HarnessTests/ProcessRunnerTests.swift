@@ -2,7 +2,10 @@ import Glibc
 import LaboratorySupport
 import Testing
 
-@testable import Harness
+@testable import HarnessMeasuring
+@testable import HarnessResults
+@testable import HarnessRunning
+@testable import HarnessWords
 
 struct ProcessRunnerTests {
   func shell(_ script: String, environment: [String: String] = [:], timeout: Double = 60) -> ProcessOutcome {
@@ -133,6 +136,6 @@ struct ResultFilesTests {
   @Test func placesThatCannotBeWritten() {
     #expect { try ResultFiles(csv: "/no/such/folder/a.csv") } throws: { ($0 as? Complaint)?.code == .cannotCreate }
     #expect { try ResultFiles(csv: "a.txt") } throws: { ($0 as? Complaint)?.code == .usage }
-    #expect(throws: Complaint.self) { try ResultFiles.write("x", to: -1, name: "nowhere") }
+    #expect(throws: Complaint.self) { try DescriptorOutput.write("x", to: -1, name: "nowhere") }
   }
 }

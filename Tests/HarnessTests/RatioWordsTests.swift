@@ -2,7 +2,8 @@ import FoundationEssentials
 import LaboratorySupport
 import Testing
 
-@testable import Harness
+@testable import HarnessComparing
+@testable import HarnessWords
 
 /// How a ratio of times reads, and which ratios may stand beside one another.
 struct RatioWordsTests {

@@ -3,7 +3,9 @@ import Glibc
 import LaboratorySupport
 import Testing
 
-@testable import Harness
+@testable import HarnessMeasuring
+@testable import HarnessStatistics
+@testable import HarnessWords
 
 /// Against values that `scripts/results/expected_statistics.py` computed with NumPy and SciPy.
 struct StatisticsTests {

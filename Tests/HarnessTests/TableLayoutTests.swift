@@ -2,7 +2,11 @@ import Glibc
 import LaboratorySupport
 import Testing
 
-@testable import Harness
+@testable import HarnessComparing
+@testable import HarnessMeasuring
+@testable import HarnessPlanning
+@testable import HarnessResults
+@testable import HarnessWords
 
 /// What stands first in the tables, and that they fit where they are shown.
 struct TableLayoutTests {

@@ -1,5 +1,8 @@
 import FoundationEssentials
-import Harness
+import HarnessMeasuring
+import HarnessPlanning
+import HarnessResults
+import HarnessWords
 
 /// A plan, rows of it, and the files that hold them, made by hand.
 package enum Sample {

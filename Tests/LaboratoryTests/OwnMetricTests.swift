@@ -3,7 +3,11 @@ import LaboratorySupport
 import Synchronization
 import Testing
 
-@testable import Harness
+@testable import HarnessComparing
+@testable import HarnessMeasuring
+@testable import HarnessPlanning
+@testable import HarnessResults
+@testable import HarnessWords
 @testable import Laboratory
 
 /// Throughputs, and metrics of a benchmark's own.

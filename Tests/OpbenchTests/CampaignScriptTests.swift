@@ -2,7 +2,8 @@ import Glibc
 import LaboratorySupport
 import Testing
 
-@testable import Harness
+@testable import HarnessMeasuring
+@testable import HarnessResults
 
 /// `scripts/campaign` with files that `merge` refuses, and with a Slurm that fails, hangs or forgets. `scripts/test-slurm` has a
 /// real Slurm.

@@ -1,7 +1,10 @@
 import LaboratorySupport
 import Testing
 
-@testable import Harness
+@testable import HarnessComparing
+@testable import HarnessMeasuring
+@testable import HarnessResults
+@testable import HarnessWords
 
 /// The program as a user meets it.
 struct CommandLineTests {

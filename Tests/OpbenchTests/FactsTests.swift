@@ -3,7 +3,9 @@ import LaboratorySupport
 import Subjects
 import Testing
 
-@testable import Harness
+@testable import HarnessMeasuring
+@testable import HarnessResults
+@testable import HarnessWords
 @testable import opbench
 
 /// What a result says of its subjects and metrics, so that the report needs no list of its own.

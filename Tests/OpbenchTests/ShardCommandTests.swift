@@ -2,7 +2,8 @@ import Glibc
 import LaboratorySupport
 import Testing
 
-@testable import Harness
+@testable import HarnessMeasuring
+@testable import HarnessResults
 
 /// `run --shard`, `ablate --shard` and `merge` as a user calls them.
 struct ShardCommandTests {

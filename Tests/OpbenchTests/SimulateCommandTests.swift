@@ -2,7 +2,7 @@ import LaboratorySupport
 import TestSupport
 import Testing
 
-@testable import Harness
+@testable import HarnessMeasuring
 
 /// `simulate` and `calibrate-model` as a user meets them.
 struct SimulateCommandTests {

@@ -2,7 +2,7 @@ import Glibc
 import LaboratorySupport
 import Testing
 
-@testable import Harness
+@testable import HarnessMeasuring
 
 /// `simulate --shard` and the merge of its shards, as a user calls them.
 struct SimulateShardTests {

@@ -1,5 +1,5 @@
 import FoundationEssentials
-import Harness
+import HarnessWords
 import Simulation
 import Testing
 

@@ -1,4 +1,4 @@
-import Harness
+import HarnessPlanning
 import Simulation
 import Testing
 import VirtualScheduling

@@ -4,7 +4,8 @@ import LaboratorySupport
 import Subjects
 import Testing
 
-@testable import Harness
+@testable import HarnessMeasuring
+@testable import HarnessWords
 @testable import Workloads
 
 /// Schedulers of other languages: programs that are given a request in words of their own and answer in the same lines.

@@ -1,4 +1,6 @@
 import Glibc
+import HarnessStatistics
+import HarnessWords
 
 /// What each change is worth: its times over those of the default, for each family of benchmarks and for all together. The
 /// intervals are widened so that all of the table hold together at 95 % (`Widening`).

@@ -1,4 +1,6 @@
 import Glibc
+import HarnessStatistics
+import HarnessWords
 
 /// Geometric means of the times of several arms. Means that stand beside one another are over the same benchmarks.
 ///

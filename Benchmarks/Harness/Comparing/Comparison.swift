@@ -1,3 +1,8 @@
+import HarnessMeasuring
+import HarnessResults
+import HarnessStatistics
+import HarnessWords
+
 /// Ratios of the cells that two results have in common, or of the cells that two subjects of one result have in common.
 package struct Comparison: Sendable {
   package let lines: [Line]

@@ -1,3 +1,6 @@
+import HarnessPlanning
+import HarnessWords
+
 /// What a run shows for one family of benchmarks, in a sentence: how fast each subject that was asked for is, compared
 /// with the reference.
 package struct FamilyVerdict: Sendable {

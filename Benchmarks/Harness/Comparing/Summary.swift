@@ -1,3 +1,9 @@
+import HarnessMeasuring
+import HarnessPlanning
+import HarnessResults
+import HarnessStatistics
+import HarnessWords
+
 /// Makes the lines of the table from rows: a process is the median of its values, a cell the median of its processes.
 package struct Summary: Sendable {
   /// One line of the table: a metric of a scenario, over all arms.
@@ -86,7 +92,7 @@ package struct Summary: Sendable {
   }
 
   /// The median of each process, by block. An arm has one process in each block.
-  static func processNumbers(_ rows: [Row]) -> [Int: Double] {
+  package static func processNumbers(_ rows: [Row]) -> [Int: Double] {
     Dictionary(grouping: rows, by: \.block).mapValues { Statistics.median($0.map(\.reading.value)) }
   }
 }

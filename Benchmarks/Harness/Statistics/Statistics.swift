@@ -65,7 +65,7 @@ package enum Statistics {
   }
 
   /// `ln(numerator / denominator)`; nil when either is not positive.
-  static func logRatio(_ numerator: Double, _ denominator: Double) -> Double? {
+  package static func logRatio(_ numerator: Double, _ denominator: Double) -> Double? {
     numerator > 0 && denominator > 0 ? log(numerator / denominator) : nil
   }
 

@@ -1,6 +1,8 @@
 import ArgumentParser
 import Glibc
-import Harness
+import HarnessMeasuring
+import HarnessResults
+import HarnessWords
 
 /// `merge`: makes one result of the shards of a plan.
 package struct MergeCommand: ParsableCommand {
@@ -66,7 +68,7 @@ package struct MergeCommand: ParsableCommand {
     let lacking = campaign.missing
     if missing {
       let numbers = lacking.map { "\($0.shard.number)" }.joined(separator: ",")
-      return try ResultFiles.write(numbers + "\n", to: STDOUT_FILENO, name: "standard output")
+      return try DescriptorOutput.write(numbers + "\n", to: STDOUT_FILENO, name: "standard output")
     }
     say(lacking, campaign, progress)
     let count = lacking.reduce(0) { $0 + $1.missing.count }

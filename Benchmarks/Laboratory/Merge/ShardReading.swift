@@ -1,4 +1,5 @@
-import Harness
+import HarnessMeasuring
+import HarnessWords
 
 /// How `merge` reads the files that it is given, measured and simulated ones.
 enum ShardReading {

@@ -1,5 +1,7 @@
 import Glibc
-import Harness
+import HarnessMeasuring
+import HarnessResults
+import HarnessWords
 
 /// Merges the shards of `simulate --shard K/N`.
 struct SimulatedMerge {
@@ -19,7 +21,7 @@ struct SimulatedMerge {
     let lacking = campaign.missing
     if missing {
       let numbers = lacking.map { "\($0.number)" }.joined(separator: ",")
-      return try ResultFiles.write(numbers + "\n", to: STDOUT_FILENO, name: "standard output")
+      return try DescriptorOutput.write(numbers + "\n", to: STDOUT_FILENO, name: "standard output")
     }
     let folder = shards[0].split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
     for shard in lacking.prefix(MergeCommand.mostSaid) {

@@ -1,5 +1,6 @@
 import Glibc
-import Harness
+import HarnessResults
+import HarnessWords
 
 /// The destination of the rows of a run.
 enum Destination {
@@ -62,7 +63,7 @@ enum Destination {
   func write(_ text: String) throws {
     switch self {
     case .files(let files, _): try files.append(text)
-    case .standardOutput: try ResultFiles.write(text, to: STDOUT_FILENO, name: "standard output")
+    case .standardOutput: try DescriptorOutput.write(text, to: STDOUT_FILENO, name: "standard output")
     case .nowhere: break
     }
   }

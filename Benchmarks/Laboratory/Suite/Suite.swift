@@ -1,4 +1,6 @@
-import Harness
+import HarnessGate
+import HarnessMeasuring
+import HarnessWords
 
 /// The measurements of a program. The laboratory plans, runs, validates, compares and gates. A suite lists the cells,
 /// and prepares one cell in the process that measures the cell.

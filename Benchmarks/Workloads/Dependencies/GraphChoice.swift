@@ -1,4 +1,5 @@
-import Harness
+import HarnessStatistics
+import HarnessWords
 
 /// A task graph that a user names, for a simulation: a pattern, a made graph, or a workflow in a file.
 ///

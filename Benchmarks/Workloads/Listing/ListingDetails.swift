@@ -1,4 +1,6 @@
-import Harness
+import HarnessMeasuring
+import HarnessPlanning
+import HarnessWords
 import Subjects
 
 /// What `opbench list NAME` prints: everything about a few benchmarks, or about a subject.

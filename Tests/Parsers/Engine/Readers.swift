@@ -1,5 +1,9 @@
 import FoundationEssentials
-import Harness
+import HarnessComparing
+import HarnessGate
+import HarnessMeasuring
+import HarnessResults
+import HarnessWords
 import Workloads
 
 extension Reader {

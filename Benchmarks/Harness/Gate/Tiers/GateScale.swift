@@ -1,4 +1,6 @@
 import Glibc
+import HarnessMeasuring
+import HarnessStatistics
 
 /// How two numbers of a metric are compared.
 package enum GateScale: String, Codable, Sendable {
