@@ -24,7 +24,7 @@ struct SimulateCommandTests {
     // Two graphs, two pools, two numbers of workers, two seeds.
     #expect(lines.count == 17 && lines.dropFirst().allSatisfy { $0.hasPrefix("simulated,1,") })
     #expect(folder.contents == ["s.csv", "s.env.json"])
-    #expect(try #require(folder.read("s.env.json")).contains("\"kind\" : \"simulated\""))
+    #expect(try #require(folder.read("s.env.json")).contains("\"simulation\" : {"))
     // A finished result is not replaced unasked, and the same command gives the same rows.
     expectComplaint(73, ["holds a finished result", "--overwrite"], Self.small + ["--output", file])
     let before = folder.read("s.csv")

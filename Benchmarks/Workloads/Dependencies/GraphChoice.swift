@@ -33,7 +33,7 @@ package struct GraphChoice: Hashable, Sendable, CustomStringConvertible {
   package static var names: [(name: String, summary: String)] { kinds.map { ($0.name, $0.summary) } }
 
   private let kind: String
-  private let values: Parameters
+  package let values: Parameters
   private let workflow: Workflow?
 
   /// Reads a name. Throws one line when there is no such graph, when a size is wrong, and when a file is wrong.
