@@ -81,7 +81,7 @@ struct ReportedRun {
       plan.isAblation
       ? AblationText(AblationTable(summary, arms: plan.arms, seed: plan.seed)).text(width: width)
       : Table(summary, plan: plan, failures: result.failures).text(
-        reference: planned.reference, subjects: columns, width: width)
+        reference: planned.reference, ours: ours, subjects: columns, width: width)
     try DescriptorOutput.write("\n" + table, to: destination.tableDescriptor, name: "the table")
     if let name = destination.file { progress.say("wrote \(name) and its .env.json") }
     warn(result, record.outcome)
@@ -102,11 +102,15 @@ struct ReportedRun {
       plan.isAblation
       ? []
       : FamilyVerdict.all(
-        summary, plan: plan, reference: planned.reference, besides: planned.subjects.filter(\.isReference).map(\.name))
+        summary, plan: plan, reference: planned.reference, ours: ours,
+        besides: planned.subjects.filter(\.isReference).map(\.name))
     let text = RunEnding(verdicts, program: ProgramName.own, file: destination.file)
       .text(width: TextWidth.columns(of: destination.tableDescriptor))
     try DescriptorOutput.write("\n" + text, to: destination.tableDescriptor, name: "the table")
   }
+
+  /// The names of the subjects that the run is about.
+  private var ours: Set<String> { Set(planned.subjects.filter { $0.role == .ours }.map(\.name)) }
 
   /// The subject of each column, with its summary.
   private var columns: [(name: String, summary: String)] {

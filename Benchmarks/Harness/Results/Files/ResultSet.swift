@@ -74,6 +74,12 @@ package struct ResultSet: Sendable {
     return (named + rows.map(\.cell.arm)).filter { seen.insert($0).inserted }
   }
 
+  /// The subjects that the result is about; nil when its record does not say it.
+  package var ours: Set<String>? {
+    guard let subjects = record?.subjects, !subjects.isEmpty else { return nil }
+    return Set(subjects.filter { $0.role == .ours }.map(\.name))
+  }
+
   /// Reads `X.csv` or `X.csv.gz`, and `X.env.json` when that file is there.
   package static func read(path: String) throws -> ResultSet {
     let content = try bytes(path)
