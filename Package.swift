@@ -202,7 +202,7 @@ let tests: [Target] = [
     name: "SimulationTests",
     dependencies: [
       "Simulation", "VirtualScheduling", "Scheduling", "HarnessWords", "HarnessStatistics", "HarnessPlanning",
-      "Workloads", "LaboratorySupport",
+      "HarnessResults", "Workloads", "LaboratorySupport",
     ],
     path: "Tests/SimulationTests", swiftSettings: settings),
   .testTarget(

@@ -105,6 +105,13 @@ struct SimulateShardTests {
     expectRefusal(
       "cut off", [paths[0], altered(2, "short", rows: lines.dropLast().joined(separator: "\r\n") + "\r\n")])
     expectRefusal("cut off", [paths[0], altered(2, "torn", rows: String(text.dropLast(10)))])
+    let measured = "\(folder.path)/measured.csv"
+    let run = [
+      "run", "--quick", "--benchmark", "overhead/local-add", "--backend", "raw-dispatch", "--blocks", "6", "--values", "1",
+      "--shard", "2/3", "--output", measured,
+    ]
+    #expect(ProcessRunner.run(BuiltOpbench.path, run, timeout: 120).ending == .exited(0))
+    expectRefusal("is of another plan", [paths[0], measured])
     expectRefusal("which is not in shard 2/3", [altered(2, "other", rows: folder.read("shard-1-of-3.csv")!)])
   }
 
