@@ -355,6 +355,18 @@ def missing_files(name, text, folder, root=ROOT):
     return [f"{name} names {os.path.relpath(path, root)}, which is not there" for path in named if not path.exists()]
 
 
+def missing_ways(text, root=ROOT):
+    """A line for each file of the table "Ways through the code" that is not there: a folder, and names of Swift files in it."""
+    table = re.search(r"^\| way of \| files \|\n.*\n((?:\|.*\n)+)", text, re.M)
+    for way, files in re.findall(r"^\| (.*?) \| (.*) \|$", table[1] if table else "", re.M):
+        for part in files.split(";"):
+            folder, *names = re.findall(r"`([^`]+)`", part)
+            paths = [f"{folder}/{name}.swift" for name in names] or [folder]
+            for path in paths:
+                if not any((root / place / path).exists() for place in ("Sources", "Benchmarks", "") if place or not names):
+                    yield f"CONTRIBUTING.md: the way of {way} names {path}, which is not there"
+
+
 def porting_complaints(contract, porting):
     rows = {int(found[1]) for found in re.finditer(r"^\| (\d+) \|.*Foundation.*\|.*\|$", contract, re.M)} - SAME_AS_FOUNDATION
     listed = [int(found[1]) for found in re.finditer(r"^\| (\d+) \|", porting, re.M)]
@@ -422,6 +434,7 @@ def self_test():
         (advice('open class A {\n  @available(*, noasync, message: "blocks; use go(_:to:) or aBlock")\n'), [("A", "go(_:to:)"), ("A", "aBlock")]),
         (advice('open class A {\n  @available(*, noasync, message: "blocks the thread")\n'), []),
         (missing_files("P", "`scripts/docs` and `scripts/no --option` [a](b.md) [c](https://d)", ROOT / "x"), ["P names scripts/no, which is not there", "P names x/b.md, which is not there"]),
+        (list(missing_ways("| way of | files |\n|---|---|\n| a step | `Scheduling`: `Decision`, `No`; `scripts/docs`; `scripts/no` |\n")), ["CONTRIBUTING.md: the way of a step names Scheduling/No.swift, which is not there", "CONTRIBUTING.md: the way of a step names scripts/no, which is not there"]),
         (len(list(porting_complaints("| 1 | a (Foundation b) | c |\n| 2 | a | c |\n", "| 2 | x |\n"))), 2),
         (list(porting_complaints("| 1 | a (Foundation b) | c |\n", "| 1 | x |\n")), []),
         (paragraphs("/// a\n/// b\n///\n/// c\nlet d = 1\n  // e"), [(1, "a b"), (4, "c"), (6, "e")]),
@@ -467,6 +480,7 @@ def complaints(symbols_only, is_built, folder):
     flags = pathlib.Path(folder, "symbols/flags").read_text().splitlines()
     for page in pages():
         yield from missing_files(page.relative_to(ROOT), page.read_text(), page.parent)
+    yield from missing_ways((ROOT / "CONTRIBUTING.md").read_text())
     yield from number_complaints()
     yield from porting_complaints((ROOT / CONTRACT).read_text(), (ROOT / PORTING).read_text())
     yield from filter(None, sample_complaints(flags, folder))
