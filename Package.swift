@@ -265,7 +265,7 @@ let tests: [Target] = [
   // What the tutorial of the documentation ends with (a symbolic link).
   .executableTarget(
     name: "TutorialSample", dependencies: ["Operations"], path: "Tests/Samples/Tutorial", swiftSettings: settings),
-  // The same sources (a symbolic link) compiled against Foundation and against Operations.
+  // One set of sources (a symbolic link), compiled against Foundation and against Operations.
   .testTarget(
     name: "FoundationSourceTests", dependencies: ["TestSupport"], path: "Tests/SourceCompatibilityTests/Foundation",
     swiftSettings: settings + [.define("FOUNDATION_OPERATIONS")]),
