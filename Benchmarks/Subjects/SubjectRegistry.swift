@@ -65,6 +65,8 @@ public struct SubjectInfo: Hashable, Sendable {
   public let benchmarks: Set<String>?
   /// The reason why a benchmark is not among them, where the subject has one of its own.
   public var reasons: [String: String] = [:]
+  /// The rows of the contract that the strategy of the subject gives up.
+  public var givesUp: [Int] = []
 
-  package var facts: SubjectFacts { SubjectFacts(name, role: role, summary: summary) }
+  package var facts: SubjectFacts { SubjectFacts(name, role: role, summary: summary, givesUp: givesUp) }
 }

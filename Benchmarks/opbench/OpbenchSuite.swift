@@ -1,7 +1,9 @@
 import HarnessGate
 import HarnessMeasuring
+import HarnessResults
 import HarnessWords
 import Laboratory
+import Simulation
 import Subjects
 import Workloads
 
@@ -21,6 +23,8 @@ struct OpbenchSuite: Suite {
   }
 
   var tracer: Tracer? { LibraryTracer.tracer }
+
+  var rowForms: [any RowForm.Type] { [MeasuredRows.self, SimulationRows.self] }
 
   func trial(_ request: MeasureRequest) throws -> Trial? {
     guard let parameters = Parameters(request.parameters),

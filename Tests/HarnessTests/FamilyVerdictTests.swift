@@ -42,7 +42,9 @@ struct FamilyVerdictTests {
       }
     }
     let summary = Summary(rows, plan: plan, reference: "foundation")
-    return FamilyVerdict.all(summary, plan: plan, reference: "foundation", besides: besides).map(\.text)
+    return FamilyVerdict.all(
+      summary, plan: plan, reference: "foundation", ours: ["stealing", "dispatch"], besides: besides
+    ).map(\.text)
   }
 
   @Test func oneForEachFamily() {

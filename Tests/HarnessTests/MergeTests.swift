@@ -82,26 +82,26 @@ struct MergeTests {
     let shards = try Shards()
     let found = try campaign(try shards.all().reversed())
     #expect(found.missing.isEmpty && found.processes == 7 * 6 + 4)
-    let merged = try MergedResult(found, isWhole: true)
+    let merged = MergedResult(found, isWhole: true)
     let expected = (1...3).flatMap { shards.worlds[$0]!.rows }
-    #expect(merged.rows == expected)
+    #expect(merged.lines == expected.map(CSV.line).joined() && merged.header == CSV.header)
     // The merged files are read as a result, and every machine and run is named in them.
-    let csv = shards.folder.write(CSV.line(CSV.header) + merged.rows.map(CSV.line).joined(), to: "all.csv")
-    _ = shards.folder.write(merged.environment, to: "all.env.json")
+    let csv = shards.folder.write(CSV.line(merged.header) + merged.lines, to: "all.csv")
+    _ = shards.folder.write(try merged.record.json(), to: "all.env.json")
     let set = try ResultSet.read(path: csv)
     #expect(set.rows.count == expected.count && set.machines?.count == 2)
     let record = try #require(set.record)
+    #expect(record == merged.record)
     #expect(record.shard == nil && record.plan == nil && record.shards?.map(\.runID) == ["run-1", "run-2", "run-3"])
-    #expect(record.machines?.map(\.host) == ["n1", "n2", "n1"] && record.outcome.rowCount == expected.count)
+    #expect(
+      record.machines.map(\.host) == ["n1", "n2", "n1"] && record.host == "n1; n2"
+        && record.outcome.rowCount == expected.count)
     #expect(record.arguments == ["opbench", "run"] && !record.outcome.wasInterrupted)
     #expect(record.outcome.blockCount == 21)
-    let document = try JSONDecoder().decode(JSONValue.self, from: Data(merged.environment.utf8))
-    guard case .array(let kept) = document["shards"] else {
-      Issue.record("no shards")
-      return
-    }
-    #expect(kept.map { $0["host"]?.text } == ["n1", "n2", "n1"])
-    #expect(kept.allSatisfy { $0["spin"] != nil && $0["kernel"] != nil && $0["outcome"] != nil && $0["cells"] == nil })
+    let kept = record.shards ?? []
+    #expect(kept.map { $0.machines?.map(\.host) } == [["n1"], ["n2"], ["n1"]])
+    #expect(kept.map(\.shard) == (1...3).map { Shard(number: $0, of: 3) })
+    #expect(kept.map { $0.outcome?.rowCount } == (1...3).map { shards.worlds[$0]!.rows.count })
     // Neither is it resumed.
     #expect(throws: Complaint.self) {
       try EarlierRun(csv: csv, plan: ShardTests.plan(blocks: 7), context: "g.json")
@@ -170,9 +170,9 @@ struct MergeTests {
         }
       }
     }
-    let merged = try MergedResult(try campaign(paths), isWhole: true)
-    let record = try RunRecord.parse(Data(merged.environment.utf8), path: "all.env.json")
-    let set = ResultSet(name: "all.csv", rows: merged.rows, record: record)
+    let merged = MergedResult(try campaign(paths), isWhole: true)
+    let rows = try CSV.rows((CSV.line(merged.header) + merged.lines).utf8, source: "all.csv")
+    let set = ResultSet(name: "all.csv", rows: rows, record: merged.record)
     let comparison = try Comparison(set, reference: "foundation", metrics: .primary, seed: 1)
     for line in comparison.lines {
       #expect(abs(line.ratio.median - 0.25) < 1e-12 && line.ratio.count == 12 && line.ratio.interval == 0.25...0.25)
@@ -245,8 +245,7 @@ struct MergeTests {
         == "opbench run --benchmark 'a b|c' --shard 3/3 --output f/shard-3-of-3.csv")
     #expect(found.missing[1].text.contains("shard 3/3 is missing"))
     // Incomplete, the result says that it is.
-    let merged = try MergedResult(found, isWhole: false)
-    #expect(try RunRecord.parse(Data(merged.environment.utf8), path: "x").outcome.wasInterrupted)
+    #expect(MergedResult(found, isWhole: false).record.outcome.wasInterrupted)
   }
 
   /// A missing count of allocations is missing, unless the machine cannot count.
@@ -279,8 +278,7 @@ struct MergeTests {
     let found = try campaign(paths)
     #expect(found.missing.isEmpty)
     #expect(found.failures.count == 1 && found.failures[0].contains("shard 2 (it crashed)"))
-    let record = try RunRecord.parse(Data(try MergedResult(found, isWhole: true).environment.utf8), path: "x")
-    #expect(record.outcome.failures.map(\.reason) == ["it crashed"])
+    #expect(MergedResult(found, isWhole: true).record.outcome.failures.map(\.reason) == ["it crashed"])
   }
 
   @Test func whatDoesNotBelongTogetherIsNamed() throws {

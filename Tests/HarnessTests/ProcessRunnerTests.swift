@@ -77,7 +77,7 @@ struct ResultFilesTests {
   @Test func rowsAreAddedOneGroupBehindTheOther() throws {
     let folder = try TemporaryFolder()
     let files = try ResultFiles(csv: "\(folder.path)/a.csv")
-    try files.begin(environment: "{}", keeping: [Sample.result[0]])
+    try files.begin(environment: "{}", keeping: CSV.line(Sample.result[0]))
     for text in [CSV.line(Sample.result[1]), "", Sample.result[2...].map(CSV.line).joined()] { try files.append(text) }
     #expect(folder.read("a.csv.partial") == Sample.csv)
   }
@@ -88,7 +88,7 @@ struct ResultFilesTests {
     _ = folder.write("left", to: "a.csv.partial")
     let files = try ResultFiles(csv: "\(folder.path)/a.csv")
     #expect(folder.contents == ["a.csv.partial"] && folder.read("a.csv.partial") == "left")
-    try files.begin(environment: "{}", keeping: Sample.result)
+    try files.begin(environment: "{}", keeping: Sample.result.map(CSV.line).joined())
     #expect(folder.contents == ["a.csv.partial", "a.env.json.partial"])
     #expect(folder.read("a.csv.partial") == Sample.csv)
   }

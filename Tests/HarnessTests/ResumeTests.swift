@@ -227,7 +227,10 @@ struct ResumeTests {
     #expect(complaint()?.code == .badInput)
     let environment = try Sample.environment(Self.plan(), RunResult())
     // A spin that no CPU has, and no repeat at all, would crash the processes that go on with them.
-    for (found, odd) in [(": 12.5", ": 1e300"), (": 12.5", ": -1"), ("\"repeats\" : {", "\"repeats\" : {\"a/b\": 0")] {
+    let never = """
+      "repeats" : [{"cell": {"benchmark": "a/b", "params": "", "backend": "c", "workers": 1}, "count": 0}
+      """
+    for (found, odd) in [(": 12.5", ": 1e300"), (": 12.5", ": -1"), ("\"repeats\" : [", never)] {
       let changed = environment.replacing(found, with: odd)
       #expect(changed != environment)
       _ = folder.write(changed, to: "a.env.json")

@@ -108,8 +108,13 @@ struct CommandLineTests {
     let rows = try #require(folder.read("a.csv"))
     #expect(rows.contains(",stealing(own=lifo),"))
     #expect(rows.contains(",threadpool-bare(search=us:0),"))
-    let record = try #require(folder.read("a.env.json"))
-    #expect(record.contains("with own=lifo; gives up row 20 of the contract"), "\(record.prefix(4_000))")
+    let record = try #require(try RunRecord.read(path: "\(folder.path)/a.env.json"))
+    let subject = try #require(record.subjects.first { $0.name == "stealing(own=lifo)" })
+    #expect(subject.givesUp == [20] && subject.summary.hasSuffix(", with own=lifo"), "\(subject)")
+    #expect(subject.line.hasSuffix("with own=lifo; gives up row 20 of the contract"), "\(subject)")
+    let choices = record.strategies["stealing"]?.first { $0.name == "own" }?.choices
+    let choice = try #require(choices?.first { $0.text == "lifo:N" })
+    #expect(choice.givesUp == [20] && choice.range == 2...1_000 && !choice.summary.contains("N from"), "\(choice)")
   }
 
   /// A name in the place of a command, also behind `help`.

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import HarnessResults
 import HarnessWords
 import Simulation
 import Testing

@@ -36,7 +36,7 @@ struct Conditions {
   static func differences(before: RunRecord?, after: RunRecord?) -> [String] {
     guard let before, let after else { return [] }
     var lines = Conditions(before).lines(to: Conditions(after), of: "")
-    let (old, new) = (before.sittings, after.sittings)
+    let (old, new) = (before.machines, after.machines)
     let common = Set(old.map(\.host)).intersection(new.map(\.host)).sorted()
     for host in common {
       guard let first = old.last(where: { $0.host == host }), let second = new.last(where: { $0.host == host }) else {

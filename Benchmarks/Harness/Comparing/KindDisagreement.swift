@@ -41,9 +41,7 @@ package struct KindDisagreement: Sendable {
   }
 
   private static func ratio(_ logarithms: [Double], _ widening: Widening) -> Estimate? {
-    widening.confidence(of: logarithms.count).flatMap {
-      Statistics.pairedRatio(logarithms.map { (numerator: exp($0), denominator: 1) }, confidence: $0)
-    }
+    widening.confidence(of: logarithms.count).flatMap { Pairing.ratio(logarithms, confidence: $0) }
   }
 
   /// A sentence that names the ratio whose kinds are farthest apart; nil when no kinds disagree.

@@ -20,6 +20,8 @@ package struct Plan: Sendable {
   package var leftOut: LeftOut?
   /// The part of the plan that runs here; nil for all of it.
   package var shard: Shard?
+  /// What a shard has: whole blocks, or, of a simulation, all blocks of some scenarios with some numbers of workers.
+  package var sharesCells = false
 
   package init(
     scenarios: [PlannedScenario], effort: Effort, seed: UInt64, allocator: Allocator = .system,
@@ -78,7 +80,7 @@ package struct Plan: Sendable {
 
   /// The blocks that run here before a goal decides, in ascending order.
   package var blockNumbers: [Int] {
-    shard.map { $0.share(of: effort.blocks, seed: seed, purpose: "blocks").map { $0 + 1 } }
+    (sharesCells ? nil : shard).map { $0.share(of: effort.blocks, seed: seed, purpose: "blocks").map { $0 + 1 } }
       ?? Array(1...effort.blocks)
   }
 
@@ -160,7 +162,30 @@ package struct Plan: Sendable {
   package var turnsOfARound: Int { isAblation ? Ablation.turns(changes: max(1, arms.count - 1)) : 1 }
 
   package func timedSteps(block: Int) -> [Step] {
-    turns(block: block).flatMap(\.steps)
+    sharesCells ? sharedCells.map { .time($0, block: block) } : turns(block: block).flatMap(\.steps)
+  }
+
+  /// The scenarios with each of their numbers of workers, in the order of the plan: what the shards share out when they
+  /// share cells.
+  package var sharedPlaces: [(scenario: Scenario, workers: Int)] {
+    scenarios.flatMap { planned in
+      var seen: Set<Int> = []
+      return planned.arms.map(\.workers).filter { seen.insert($0).inserted }.map { (planned.scenario, $0) }
+    }
+  }
+
+  /// The cells that run here when shards share cells, in the order of the plan.
+  package var sharedCells: [CellKey] {
+    let places = sharedPlaces
+    return sharedIndices.map { places[$0] }.flatMap { scenario, workers in
+      planned(scenario).cells.filter { $0.arm.workers == workers }
+    }
+  }
+
+  /// Which of the shared places run here.
+  package var sharedIndices: [Int] {
+    let count = sharedPlaces.count
+    return shard?.share(of: count, seed: seed, purpose: "simulation") ?? Array(0..<count)
   }
 
   /// All processes of the run, if every one of them succeeds. A run with a goal has more, as many as its time holds.

@@ -11,11 +11,15 @@ package struct PlanRecord: Codable, Hashable, Sendable {
     /// Whether allocations are counted, and the arms whose allocations cannot be counted.
     let countsAllocations: Bool
     let uncounted: [Arm]
+
+    var scenario: Scenario { Scenario(BenchmarkName(family, benchmark), Parameters(params) ?? [:]) }
   }
 
   package let scenarios: [Cells]
   package let blocks: Int
   package let isAblation: Bool
+  /// Whether a shard has cells, and not blocks; nil for blocks.
+  package let sharesCells: Bool?
 
   package init(_ plan: Plan) {
     scenarios = plan.scenarios.map {
@@ -24,21 +28,26 @@ package struct PlanRecord: Codable, Hashable, Sendable {
         arms: $0.arms, countsAllocations: $0.countsAllocations, uncounted: $0.uncounted)
     }
     blocks = plan.effort.blocks
-    isAblation = plan.isAblation
+    (isAblation, sharesCells) = (plan.isAblation, plan.sharesCells ? true : nil)
   }
 
   /// The plan again, as far as its blocks and cells go. Nothing can be measured by it.
   package func plan(effort: Effort, seed: UInt64) -> Plan {
     let planned = scenarios.map { cells in
       PlannedScenario(
-        scenario: Scenario(BenchmarkName(cells.family, cells.benchmark), Parameters(cells.params) ?? [:]),
-        arms: cells.arms, incapable: [], repeats: .samples(1, seconds: 0), headlines: [],
+        scenario: cells.scenario, arms: cells.arms, incapable: [], repeats: .samples(1, seconds: 0), headlines: [],
         countsAllocations: cells.countsAllocations, uncounted: cells.uncounted, notes: [])
     }
     var plan = Plan(scenarios: planned, effort: effort, seed: seed)
-    plan.isAblation = isAblation
+    (plan.isAblation, plan.sharesCells) = (isAblation, sharesCells ?? false)
     return plan
   }
+
+  /// The flag with which the command of a shard makes its files whole. A simulation writes its files at its end, and cannot
+  /// go on.
+  package var flagToComplete: String { sharesCells == true ? "--overwrite" : "--resume" }
+  /// A process that measures, or a run of a simulation.
+  package var stepNoun: String { sharesCells == true ? "run" : "process" }
 
   /// Whether the numbers are those of a plan.
   package var isPossible: Bool {
@@ -50,17 +59,14 @@ package struct PlanRecord: Codable, Hashable, Sendable {
   package func difference(from other: PlanRecord) -> String? {
     if blocks != other.blocks { return "\(Count.of(blocks, "block")), not \(other.blocks)" }
     if isAblation != other.isAblation { return isAblation ? "an ablation" : "a run, no ablation" }
+    if sharesCells != other.sharesCells { return "shards of another kind" }
     let (own, others) = (cells, other.cells)
     if let more = own.first(where: { !Set(others).contains($0) }) { return "also \(more)" }
     if let less = others.first(where: { !Set(own).contains($0) }) { return "no \(less)" }
     return self == other ? nil : "the cells in another order, or with other countings"
   }
 
-  private var cells: [String] {
-    scenarios.flatMap { cells in
-      cells.arms.map {
-        "\(cells.family)/\(cells.benchmark) on \($0)" + (cells.params.isEmpty ? "" : " (\(cells.params))")
-      }
-    }
+  private var cells: [CellKey] {
+    scenarios.flatMap { cells in cells.arms.map { CellKey(cells.scenario, $0) } }
   }
 }

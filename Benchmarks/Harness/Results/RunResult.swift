@@ -22,16 +22,7 @@ package struct RunResult: Sendable {
   /// The half-widths of the scenarios of a run with a goal, as they count. A scenario without a ratio has none.
   package var halfWidths: [Scenario: Double] = [:]
   /// Where the time went: calibrating, timing and counting of each benchmark.
-  package var spent: [String: Spent] = [:]
-
-  /// The time that the processes of one kind took.
-  package struct Spent: Codable, Hashable, Sendable {
-    package var processes = 0
-    package var seconds = 0.0
-    package var cpuSeconds = 0.0
-    /// The seconds that the plan had estimated.
-    package var estimatedSeconds = 0.0
-  }
+  package var spent: [RunOutcome.Spent] = []
 
   package init() {}
 
@@ -62,11 +53,36 @@ extension RunResult {
       case .count: "count"
       case .trace: "trace"
       }
-    var spent = spent["\(kind) \(step.cell.scenario.name)"] ?? Spent()
-    spent.processes += 1
-    spent.seconds += Double(outcome.nanoseconds) / 1e9
-    spent.cpuSeconds += outcome.cpuSeconds
-    spent.estimatedSeconds += estimate
-    self.spent["\(kind) \(step.cell.scenario.name)"] = spent
+    spent.add(
+      RunOutcome.Spent(
+        step: kind, benchmark: "\(step.cell.scenario.name)", processes: 1,
+        seconds: Double(outcome.nanoseconds) / 1e9, cpuSeconds: outcome.cpuSeconds, estimatedSeconds: estimate))
+  }
+}
+
+extension RunOutcome {
+  /// The outcome of a run so far.
+  package init(_ result: RunResult) {
+    self.init()
+    repeats = result.repeats.map { Repeats(cell: $0, count: $1) }.sorted { "\($0.cell)" < "\($1.cell)" }
+    disturbedBlocks = Self.blocks(result.disturbed)
+    excludedBlocks = Self.blocks(result.excluded)
+    crowdedBlocks = Self.blocks(result.crowded)
+    failures = result.failures.map { cell, reason in
+      FailedCell(
+        benchmark: "\(cell.scenario.name)", params: "\(cell.scenario.parameters)", backend: cell.arm.subject,
+        workers: cell.arm.workers, reason: reason)
+    }.sorted { ($0.benchmark, $0.params, $0.backend) < ($1.benchmark, $1.params, $1.backend) }
+    wasInterrupted = result.wasInterrupted
+    spent = result.spent.sorted { ($0.step, $0.benchmark) < ($1.step, $1.benchmark) }
+    blockCount = result.blocksRun.count
+    rowCount = result.rows.count
+    seldom = result.seldom.map { $0.sorted { "\($0)" < "\($1)" } }
+  }
+
+  private static func blocks(_ places: Set<ScenarioBlock>) -> [Block] {
+    places.map {
+      Block(benchmark: "\($0.scenario.name)", params: "\($0.scenario.parameters)", block: $0.block)
+    }.sorted { ($0.benchmark, $0.params, $0.block) < ($1.benchmark, $1.params, $1.block) }
   }
 }

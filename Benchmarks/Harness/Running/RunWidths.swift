@@ -75,35 +75,28 @@ package struct RunWidths: Sendable {
         return [numbers[base].flatMap { width(ofTimes: Array($0.values)) }].compactMap(\.self)
       }
       return arms.dropFirst().compactMap { arm in
-        width(
-          (numbers[arm] ?? [:]).sorted { $0.key < $1.key }.compactMap { block, value in
-            numbers[base]?[block].map { (numerator: value, denominator: $0) }
-          })
+        Self.width(Pairing.logarithms(of: numbers[arm] ?? [:], over: numbers[base] ?? [:]))
       }
     }
   }
 
-  /// The logarithms of the ratios of an arm to another, by block, for each time of a scenario. A number that is not positive
-  /// has no ratio.
+  /// The logarithms of the ratios of an arm to another, in the order of the blocks, for each time of a scenario. A time has no
+  /// list when a number of it is not positive: more blocks would give no ratio either.
   func logarithms(_ scenario: Scenario, _ arm: Arm, _ base: Arm, where counts: (Int) -> Bool) -> [[Double]] {
     guard let metric = metrics[scenario.name].flatMap(Metric.primaryTime) else { return [] }
-    return (lines[scenario] ?? []).filter { $0.metric == metric }.map { line in
+    return (lines[scenario] ?? []).filter { $0.metric == metric }.compactMap { line in
+      let own = (processes[line]?[arm] ?? [:]).filter { counts($0.key) }
       let others = processes[line]?[base] ?? [:]
-      return (processes[line]?[arm] ?? [:]).sorted { $0.key < $1.key }.compactMap { block, value in
-        guard counts(block), let other = others[block] else { return nil }
-        return Statistics.logRatio(value, other)
-      }
+      let logarithms = Pairing.logarithms(of: own, over: others)
+      guard !logarithms.isEmpty || !own.keys.contains(where: { others[$0] != nil }) else { return nil }
+      return logarithms.sorted { $0.key < $1.key }.map(\.value)
     }
   }
 
   /// How wide the interval of these logarithms is, at a confidence that `count` blocks may not reach.
   static func width(_ logarithms: [Double], confidence: Double) -> Width {
     func halfWidth(_ confidence: Double) -> Double? {
-      let own = Statistics.pairedEstimate(logarithms, confidence: confidence)
-      return Estimate(
-        median: exp(own.median), interval: own.interval.map { exp($0.lowerBound)...exp($0.upperBound) },
-        count: own.count
-      ).countedHalfWidth
+      Pairing.ratio(logarithms, confidence: confidence)?.countedHalfWidth
     }
     guard !logarithms.isEmpty else { return Width(halfWidth: nil, expected: nil, blocks: 0) }
     let whole = halfWidth(confidence)
@@ -117,12 +110,12 @@ package struct RunWidths: Sendable {
   /// The share of intervals that reach as far as one standard error.
   private static let inner = 0.68
 
-  private func width(_ pairs: [(numerator: Double, denominator: Double)]) -> Width? {
-    guard let ratio = Statistics.pairedRatio(pairs) else { return nil }
-    let inner = Statistics.pairedRatio(pairs, confidence: Self.inner)?.countedHalfWidth
+  private static func width(_ logarithms: [Int: Double]) -> Width? {
+    guard let ratio = Pairing.ratio(logarithms.values) else { return nil }
+    let inner = Pairing.ratio(logarithms.values, confidence: inner)?.countedHalfWidth
     // The interval of 95 % reaches twice as far.
     let expected = inner.map { min(2 * $0, ratio.countedHalfWidth ?? .infinity) }
-    return Width(halfWidth: ratio.countedHalfWidth, expected: expected, blocks: pairs.count)
+    return Width(halfWidth: ratio.countedHalfWidth, expected: expected, blocks: logarithms.count)
   }
 
   private func width(ofTimes times: [Double]) -> Width? {

@@ -83,12 +83,8 @@ package struct Validation: Sendable {
     func numbers(_ name: String) -> [Int: Double] {
       Summary.processNumbers(rows.filter { $0.cell.arm.subject == name })
     }
-    let ours = numbers(level.name)
-    let control = numbers(Self.control.name)
     return cut(
-      ours.sorted { $0.key < $1.key }.compactMap { block, value in
-        control[block].flatMap { Statistics.logRatio(value, $0) }
-      })
+      Pairing.logarithms(of: numbers(level.name), over: numbers(control.name)).sorted { $0.key < $1.key }.map(\.value))
   }
 
   /// Cuts blocks that follow one another into comparisons. Blocks at the end that are too few for one are left out.

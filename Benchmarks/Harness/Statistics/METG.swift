@@ -51,6 +51,24 @@ package enum METG {
     case neverReached(best: Double)
     /// All runs reach the level, also the run with the smallest granularity.
     case neverLost(smallest: Double)
+
+    package var name: String {
+      switch self {
+      case .crosses: "crosses"
+      case .neverReached: "never reached"
+      case .neverLost: "never lost"
+      }
+    }
+  }
+
+  /// What a table shows of an outcome; nil is a curve that cannot be.
+  package static func text(_ outcome: Outcome?) -> String {
+    switch outcome {
+    case .crosses(let granularity, _): NumberFormat("ns", granularity).text(granularity)
+    case .neverReached(let best): "never: \(NumberFormat.significant(100 * best)) % at best"
+    case .neverLost(let smallest): "below \(NumberFormat("ns", smallest).text(smallest))"
+    case nil: "-"
+    }
   }
 
   /// The largest plausible efficiency. A larger one shows that the peak was measured too low.

@@ -38,8 +38,8 @@ struct ProgramCommand<Program: BenchmarkProgram>: ParsableCommand {
       commandName: ProgramName.own, abstract: "Measures its benchmarks, and holds one build against another.",
       subcommands: [
         ProgramList<Program>.self, ProgramRun<Program>.self, CompareCommand<ProgramSuite<Program>>.self,
-        MergeCommand.self, ReportCommand.self, ProgramGate.self, ValidateCommand<ProgramSuite<Program>>.self,
-        MeasureCommand<ProgramSuite<Program>>.self,
+        MergeCommand<ProgramSuite<Program>>.self, ReportCommand.self, ProgramGate.self,
+        ValidateCommand<ProgramSuite<Program>>.self, MeasureCommand<ProgramSuite<Program>>.self,
       ])
   }
 }

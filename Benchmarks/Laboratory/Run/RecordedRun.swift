@@ -35,20 +35,20 @@ package struct RecordedRun {
   }
 
   /// Throws when a result could not be written. The caller draws conclusions and publishes.
-  func run() throws -> (result: RunResult, environment: Environment) {
+  func run() throws -> (result: RunResult, record: RunRecord) {
     Interrupt.install()
     let start = SystemLoad.read()
     let began = Clock.now()
     let (suite, plan, destination, trace) = (planned.suite, planned.plan, outputs.destination, outputs.trace)
-    var environment = Environment(
+    var record = RunRecord(
       runID: outputs.runID, plan: plan, spin: spin, subjects: planned.subjects, reference: planned.reference,
       context: planned.context, arguments: CommandLine.arguments, jemalloc: jemalloc, source: suite.source,
       earlier: outputs.earlier.machines)
-    environment.peers = suite.versions(of: Set(plan.scenarios.flatMap(\.arms).map(\.subject)))
-    environment.strategies = planned.strategies
+    record.peers = suite.versions(of: Set(plan.scenarios.flatMap(\.arms).map(\.subject)))
+    record.strategies = planned.strategies
     // A run that goes on and is killed at once has lost nothing of what the earlier run knew.
-    environment.outcome = RunOutcome(RunResult(outputs.earlier))
-    try destination.begin(keeping: outputs.earlier.rows) { try environment.json() }
+    record.update(RunOutcome(RunResult(outputs.earlier)))
+    try destination.begin(keeping: outputs.earlier.rows, record)
 
     var writing: (any Error)?
     func attempt(_ action: () throws -> Void) {
@@ -62,22 +62,23 @@ package struct RecordedRun {
       checkpoint: { result in
         attempt {
           try destination.checkpoint {
-            var sofar = environment
-            sofar.outcome = outcome(result, since: start, began: began)
-            return try sofar.json()
+            var sofar = record
+            sofar.update(outcome(result, since: start, began: began))
+            return sofar
           }
         }
       },
       publish: { rows, result in
         attempt {
           try destination.publish(finished: rows) {
-            var sofar = environment
-            sofar.outcome = outcome(result, since: start, began: began)
-            sofar.outcome.rowCount = rows.count
+            var sofar = record
+            var outcome = outcome(result, since: start, began: began)
+            outcome.rowCount = rows.count
             // For a reader, a shard that has further blocks to come is a run that was stopped here.
-            sofar.outcome.wasInterrupted = true
+            outcome.wasInterrupted = true
+            sofar.update(outcome)
             sofar.describe(rows, own: suite.metricFacts)
-            return try sofar.json()
+            return sofar
           }
         }
       },
@@ -93,9 +94,9 @@ package struct RecordedRun {
     let result = runner.run()
     progress.clear()
     if let writing { throw writing }
-    environment.outcome = outcome(result, since: start, began: began)
-    environment.describe(result.rows, own: suite.metricFacts)
-    return (result, environment)
+    record.update(outcome(result, since: start, began: began))
+    record.describe(result.rows, own: suite.metricFacts)
+    return (result, record)
   }
 
   /// A second: far longer than a batch system takes from the first process of a job to the last.

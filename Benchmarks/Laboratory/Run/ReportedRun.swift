@@ -39,9 +39,9 @@ struct ReportedRun {
   /// - Returns: what was measured, and what to complain about when a cell has failed.
   func run() throws -> (result: RunResult, failure: Complaint?) {
     announce()
-    let (result, environment) = try recorded.run()
+    let (result, record) = try recorded.run()
     try publishTrace()
-    return (result, try finish(result, environment))
+    return (result, try finish(result, record))
   }
 
   /// Publishes the trace. An interrupted run publishes the part that it has.
@@ -65,14 +65,14 @@ struct ReportedRun {
 
   /// Publishes the result and prints the table.
   /// - Returns: a complaint when a cell has no number.
-  private func finish(_ result: RunResult, _ environment: Environment) throws -> Complaint? {
+  private func finish(_ result: RunResult, _ record: RunRecord) throws -> Complaint? {
     let destination = outputs.destination
     if result.rows.isEmpty {
       destination.discard()
       if result.wasInterrupted { throw ExitCode(128 + SIGINT) }
       throw Complaint(.software, "no cell gave a number; nothing was written")
     }
-    try destination.publish { try environment.json() }
+    try destination.publish(record)
     let summary = Summary(
       result.rows, plan: plan, reference: planned.reference, excluding: result.excluded, crowded: result.crowded,
       failures: result.failures)
@@ -81,10 +81,10 @@ struct ReportedRun {
       plan.isAblation
       ? AblationText(AblationTable(summary, arms: plan.arms, seed: plan.seed)).text(width: width)
       : Table(summary, plan: plan, failures: result.failures).text(
-        reference: planned.reference, subjects: columns, width: width)
+        reference: planned.reference, ours: ours, subjects: columns, width: width)
     try DescriptorOutput.write("\n" + table, to: destination.tableDescriptor, name: "the table")
     if let name = destination.file { progress.say("wrote \(name) and its .env.json") }
-    warn(result, environment.outcome)
+    warn(result, record.outcome)
     try writeEnding(summary)
     if result.wasInterrupted { throw ExitCode(128 + SIGINT) }
     // A run is about the subjects that are no references. A failed reference has its line already, and does not fail
@@ -102,11 +102,15 @@ struct ReportedRun {
       plan.isAblation
       ? []
       : FamilyVerdict.all(
-        summary, plan: plan, reference: planned.reference, besides: planned.subjects.filter(\.isReference).map(\.name))
+        summary, plan: plan, reference: planned.reference, ours: ours,
+        besides: planned.subjects.filter(\.isReference).map(\.name))
     let text = RunEnding(verdicts, program: ProgramName.own, file: destination.file)
       .text(width: TextWidth.columns(of: destination.tableDescriptor))
     try DescriptorOutput.write("\n" + text, to: destination.tableDescriptor, name: "the table")
   }
+
+  /// The names of the subjects that the run is about.
+  private var ours: Set<String> { Set(planned.subjects.filter { $0.role == .ours }.map(\.name)) }
 
   /// The subject of each column, with its summary.
   private var columns: [(name: String, summary: String)] {

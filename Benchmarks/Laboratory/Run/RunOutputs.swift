@@ -1,7 +1,7 @@
+import HarnessWords
 import HarnessMeasuring
 import HarnessResults
 import HarnessRunning
-import HarnessWords
 
 /// Where the results of a run go, and what an earlier run has left there.
 struct RunOutputs {
@@ -22,7 +22,7 @@ struct RunOutputs {
 
   /// Outputs of a run that begins anew and traces nothing.
   init(_ destination: Destination) {
-    runID = Environment.newRunID()
+    runID = RunRecord.newRunID()
     earlier = EarlierRun()
     self.destination = destination
     trace = nil
@@ -39,7 +39,7 @@ struct RunOutputs {
     }
     for line in Self.otherMachines(earlier) { Progress().say(line) }
     // Many shards may begin in the same second, with the same number of their process.
-    runID = earlier.runID ?? Environment.newRunID(host: planned.plan.shard.map { _ in Host.name })
+    runID = earlier.runID ?? RunRecord.newRunID(host: planned.plan.shard.map { _ in Host.name })
     if choice.csv == Destination.standardOutputName {
       guard StandardOutput() != .closed else { throw Destination.closed }
       destination = .standardOutput

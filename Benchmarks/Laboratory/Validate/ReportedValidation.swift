@@ -68,7 +68,7 @@ struct ReportedValidation {
       let additions = rounds > 0 ? suite.experiment.delay(rounds) : [:]
       return suite.launch(control, environment: environment.merging(additions) { $1 }, timeout: timeout)
     }
-    let (result, environment) = try RecordedRun(
+    let (result, record) = try RecordedRun(
       planned, to: RunOutputs(destination), progress: progress, jemalloc: jemalloc, injection: injection
     ).run()
     guard !result.wasInterrupted else {
@@ -88,10 +88,10 @@ struct ReportedValidation {
       validation, control: suite.experiment.controlSummary, costs: costs, lockNanoseconds: lock,
       baselines: injected.baselines, seconds: Double(Clock.now() - began) / 1e9, conditions: conditions(result)
     ).text
-    try destination.publish { try environment.json() }
+    try destination.publish(record)
     if let report { try ResultFiles.replace(report, with: text) }
     try DescriptorOutput.write(text, to: STDOUT_FILENO, name: "standard output")
-    for warning in MachineWarnings.after(result, environment.outcome, more: "--rounds") { progress.say(warning) }
+    for warning in MachineWarnings.after(result, record.outcome, more: "--rounds") { progress.say(warning) }
     guard validation.equalsPass, costs.allSatisfy({ $0.passes(lockNanoseconds: lock) }) else {
       throw Complaint(.software, "the laboratory did not pass; the report says where")
     }

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import HarnessMeasuring
+import HarnessResults
 import HarnessStatistics
 import HarnessWords
 

@@ -1,4 +1,5 @@
 import HarnessMeasuring
+import HarnessResults
 import HarnessStatistics
 import HarnessWords
 import VirtualScheduling

@@ -36,12 +36,12 @@ package struct RatioWords: Sendable {
   }
 
   private var faster: (times: String, range: String) {
-    (NumberFormat.factor(1 / ratio), Self.range(interval.map { (1 / $0.upperBound)...(1 / $0.lowerBound) }))
+    (NumberFormat.significant(1 / ratio), Self.range(interval.map { (1 / $0.upperBound)...(1 / $0.lowerBound) }))
   }
 
-  private var slower: (times: String, range: String) { (NumberFormat.factor(ratio), Self.range(interval)) }
+  private var slower: (times: String, range: String) { (NumberFormat.significant(ratio), Self.range(interval)) }
 
   private static func range(_ interval: ClosedRange<Double>?) -> String {
-    interval.map { " [\(NumberFormat.factor($0.lowerBound)), \(NumberFormat.factor($0.upperBound))]" } ?? ""
+    interval.map { " \(NumberFormat.range($0))" } ?? ""
   }
 }

@@ -14,9 +14,11 @@ package struct Table: Sendable {
     self.failures = failures
   }
 
-  /// `subjects` describes the subject of each column. No line is longer than `width`.
+  /// `subjects` describes the subject of each column; `ours` are those that say over which benchmarks means stand together.
+  /// No line is longer than `width`.
   package func text(
-    reference: String, subjects: [(name: String, summary: String)] = [], width: Int = TextWidth.file
+    reference: String, ours: Set<String>? = nil, subjects: [(name: String, summary: String)] = [],
+    width: Int = TextWidth.file
   ) -> String {
     var names: [BenchmarkName] = []
     for planned in plan.scenarios where !names.contains(planned.scenario.name) { names.append(planned.scenario.name) }
@@ -26,7 +28,8 @@ package struct Table: Sendable {
       let name = subject.name + String(repeating: " ", count: longest - subject.name.count)
       return WrappedText.lines("\(name)  \(subject.summary)", width: width, hanging: longest + 2)
     }.joined(separator: "\n")
-    let means = summary.means(plan.arms, reference: reference, seed: plan.seed).text(reference: reference, width: width)
+    let means = summary.means(plan.arms, ours: ours, reference: reference, seed: plan.seed)
+      .text(reference: reference, width: width)
     let parts =
       sections + [
         means.joined(separator: "\n"), columns, legend(reference: reference, width: width), reasons(width: width),

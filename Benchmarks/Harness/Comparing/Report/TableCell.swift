@@ -19,7 +19,7 @@ struct TableCell {
   /// so this cell shows no interval.
   init(_ cell: Summary.Cell, _ metric: Metric, isCompared: Bool) {
     let format = NumberFormat(metric.unit, cell.estimate.median)
-    let median = format.format(cell.estimate.median) + format.suffix
+    let median = format.text(cell.estimate.median)
     let interval = cell.estimate.interval
     if metric.isDifference, let interval, interval.contains(0) {
       self = .plain("< \(format.format(interval.upperBound))\(format.suffix)")
@@ -28,8 +28,7 @@ struct TableCell {
     } else if isCompared {
       self = .plain(median)
     } else {
-      let range = interval.map { " [\(format.format($0.lowerBound)), \(format.format($0.upperBound))]" } ?? ""
-      self = .plain(median + range)
+      self = .plain(format.text(cell.estimate.median, interval))
     }
   }
 

@@ -27,7 +27,7 @@ package struct GateSuite: Hashable, Sendable {
   package static let request = "suite"
 
   /// How this program was built.
-  package static var ownBuild: String { Build.isOptimised ? "release" : "debug" }
+  package static var ownBuild: String { Build.kind }
 
   package var lines: [String] {
     ["suite\t\(Self.protocolNumber)\t\(build)"]

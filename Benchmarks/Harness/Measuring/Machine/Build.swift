@@ -8,4 +8,7 @@ package enum Build {
       true
     #endif
   }
+
+  /// `release` or `debug`.
+  package static var kind: String { isOptimised ? "release" : "debug" }
 }

@@ -20,6 +20,11 @@ package enum CPUs {
       .flatMap { $0.split(separator: ":").last.map { String($0.drop { $0 == " " }) } }
   }
 
+  /// The policy by which the kernel sets the frequency of the first CPU.
+  package static var governor: String {
+    SystemFile.read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor") ?? "not visible"
+  }
+
   /// Moves the calling thread onto the CPU with that index among the CPUs that the thread may use, modulo their number.
   /// The kernel is free to move the thread on. A program that counts its CPUs must not be started meanwhile, because
   /// the program would count one CPU.

@@ -11,6 +11,9 @@ package enum Host {
     return Printable.name(chosen)
   }
 
+  /// The release of the kernel.
+  package static var kernelRelease: String { SystemFile.read("/proc/sys/kernel/osrelease") ?? "not visible" }
+
   private static var kernelName: String {
     var text = [CChar](repeating: 0, count: 256)
     guard gethostname(&text, text.count - 1) == 0, text[0] != 0 else { return "unknown" }

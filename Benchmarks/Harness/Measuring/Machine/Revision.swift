@@ -9,6 +9,13 @@ package struct Revision: Sendable {
   /// The revision that the environment tells; nil when it tells none.
   package static let told = getenv(variable).flatMap { Revision(told: String(cString: $0)) }
 
+  /// The revision from which a program was built: what the environment tells, else what git says.
+  /// - Parameter source: a file of the checkout from which the program was built.
+  package static func ofBuild(source: String) -> Revision? {
+    let folder = source.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
+    return told ?? Revision(of: folder, countsNewFiles: true)
+  }
+
   init?(told text: String) {
     let commit = text.hasSuffix("+") ? text.dropLast() : text[...]
     guard commit.count == 40, commit.allSatisfy(\.isHexDigit) else { return nil }

@@ -154,9 +154,10 @@ package struct EarlierRun: Sendable {
 
   init(_ found: [Row], _ record: RunRecord, _ plan: Plan, source: String, host: String = Host.name) throws {
     runID = record.runID
-    machines = record.machines ?? []
-    // A result of schema 1 does not say its machine, and is taken for one of this machine.
-    let isOfThisMachine = record.host == nil || record.host == host
+    machines = record.machines.filter { !$0.host.isEmpty }
+    // A result of schema 1 does not name its machine, and is taken for one of this machine.
+    let last = machines.last?.host
+    let isOfThisMachine = last == nil || last == host
     spin = isOfThisMachine ? record.spin : nil
     let planned = Planned(plan)
     let place = plan.shard.map { "shard \($0) of the plan" } ?? "the plan of this command"
@@ -172,27 +173,23 @@ package struct EarlierRun: Sendable {
           row.reading.metric, row.reading.value, count: row.reading.count,
           detail: row.parameters.without(cell.scenario.parameters)))
     }
-    let scenarios = Dictionary(plan.scenarios.map { ("\($0.scenario)", $0.scenario) }) { first, _ in first }
-    let cells = Dictionary(plan.scenarios.flatMap(\.cells).map { ("\($0)", $0) }) { first, _ in first }
+    let scenarios = Set(plan.scenarios.map(\.scenario))
+    let cells = Set(plan.scenarios.flatMap(\.cells))
     if isOfThisMachine {
-      for (name, count) in record.outcome.repeats { if let known = cells[name] { repeats[known] = count } }
+      for repeats in record.outcome.repeats where cells.contains(repeats.cell) {
+        self.repeats[repeats.cell] = repeats.count
+      }
     }
-    seldom = record.outcome.seldom.map { Set($0.compactMap { cells[$0] }) }
+    seldom = record.outcome.seldom.map { cells.intersection($0) }
     seconds = record.outcome.seconds
     for block in record.outcome.disturbedBlocks {
-      if let known = scenarios[Self.name(block.benchmark, block.params)] {
-        disturbed.insert(ScenarioBlock(known, block: block.block))
+      if let scenario = block.scenario, scenarios.contains(scenario) {
+        disturbed.insert(ScenarioBlock(scenario, block: block.block))
       }
     }
-    for cell in record.outcome.failures {
-      if let known = scenarios[Self.name(cell.benchmark, cell.params)] {
-        failures[CellKey(known, Arm(subject: cell.backend, workers: cell.workers))] = cell.reason
-      }
+    for failure in record.outcome.failures {
+      if let cell = failure.cell, scenarios.contains(cell.scenario) { failures[cell] = failure.reason }
     }
-  }
-
-  private static func name(_ benchmark: String, _ params: String) -> String {
-    params.isEmpty ? benchmark : "\(benchmark) \(params)"
   }
 
   /// Finds the planned cell of a row. The parameters of a row include those of its readings.

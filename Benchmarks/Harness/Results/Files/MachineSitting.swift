@@ -22,7 +22,7 @@ package struct MachineSitting: Codable, Hashable, Sendable {
     let now = Self.now
     return MachineSitting(
       host: Host.name, cpuModel: CPUs.modelName, cpusOnline: CPUs.online, cpusAllowed: CPUs.affinity,
-      cpuQuota: CPUs.quota, kernel: Environment.kernelRelease, governor: Environment.frequencyGovernor, spin: spin,
+      cpuQuota: CPUs.quota, kernel: Host.kernelRelease, governor: CPUs.governor, spin: spin,
       startedAt: now, endedAt: now)
   }
 
@@ -58,18 +58,5 @@ package struct MachineSitting: Codable, Hashable, Sendable {
       return nil
     }
     return second.timeIntervalSince(first)
-  }
-}
-
-extension RunRecord {
-  /// The machines of the run. A record of schema 1 describes the one machine without its name.
-  package var sittings: [MachineSitting] {
-    if let machines { return machines }
-    guard let cpusOnline, let cpusAllowed, let kernel, let governor else { return [] }
-    return [
-      MachineSitting(
-        host: host ?? "", cpuModel: cpuModel, cpusOnline: cpusOnline, cpusAllowed: cpusAllowed, cpuQuota: cpuQuota,
-        kernel: kernel, governor: governor, spin: spin, startedAt: "", endedAt: "")
-    ]
   }
 }

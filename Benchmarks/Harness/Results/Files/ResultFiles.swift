@@ -10,6 +10,7 @@ import HarnessWords
 /// comes first: its `run_id` says which rows belong to it.
 package final class ResultFiles {
   private let csv: String
+  private let header: String
   /// The name of the CSV with symbolic links resolved.
   private let place: String
   private let environment: String
@@ -29,15 +30,18 @@ package final class ResultFiles {
   /// Locks the file, and leaves everything as it is until the run begins. Throws when the place cannot be written, when
   /// another program is writing there, and when a finished result is there that must not be replaced.
   /// - Parameters:
+  ///   - header: the columns.
   ///   - goesOn: whether the run goes on with what an earlier run has left.
   ///   - advice: what the user could do about a finished result.
   package init(
-    csv: String, mayReplace: Bool = false, goesOn: Bool = false, advice: String = "--overwrite replaces it"
+    csv: String, header: [String] = CSV.header, mayReplace: Bool = false, goesOn: Bool = false,
+    advice: String = "--overwrite replaces it"
   ) throws {
     guard csv.hasSuffix(".csv"), !csv.hasSuffix("/.csv"), csv != ".csv" else {
       throw Complaint(.usage, "--output takes the name of a file that ends in .csv, not '\(csv)'")
     }
     self.csv = csv
+    self.header = CSV.line(header)
     place = try OutputPlace.regularFile(csv)
     environment = try OutputPlace.regularFile(RunRecord.path(csv: csv))
     descriptor = try UnfinishedFile.open(place + Self.unfinished, of: csv)
@@ -48,7 +52,7 @@ package final class ResultFiles {
     // with the finished result that the run is to replace.
     if !goesOn, UnfinishedFile.isEmpty(descriptor) {
       isMarked = true
-      try append(CSV.line(CSV.header))
+      try append(self.header)
     }
   }
 
@@ -57,9 +61,9 @@ package final class ResultFiles {
     if descriptor >= 0 { close(descriptor) }
   }
 
-  /// Replaces what an earlier run has left: writes the environment of the run, and beside it the rows that the run goes
-  /// on with.
-  package func begin(environment json: String, keeping rows: [Row] = []) throws {
+  /// Replaces what an earlier run has left: writes the environment of the run, and beside it the lines of the rows that the
+  /// run goes on with.
+  package func begin(environment json: String, keeping lines: String = "") throws {
     // With the environment of another run, rows that are left are nobody's. Rows without any environment could be.
     try checkpoint(environment: json)
     // The CSV has a third name until the rows are in it, so that they are not lost when the disk is full.
@@ -68,7 +72,7 @@ package final class ResultFiles {
     let file = try UnfinishedFile.open(fresh, of: csv)
     do {
       guard FileCall.truncate(file) == 0 else { throw Self.complaint(.cannotCreate, csv) }
-      let text = CSV.line(CSV.header) + rows.map(CSV.line).joined()
+      let text = header + lines
       try DescriptorOutput.write(text, to: file, name: csv, FileCall.write)
       length = off_t(text.utf8.count)
       guard FileCall.rename(fresh, to: partial) == 0 else { throw Self.complaint(.cannotCreate, csv) }
@@ -165,13 +169,13 @@ package final class ResultFiles {
   /// Puts finished rows in place while the run goes on: the environment first, each file by a rename. The unfinished files
   /// stay as they are. Throws one line when another program has taken the unfinished file over, as happens on a file
   /// system without locks: what that program publishes is newer.
-  package func publish(finished rows: [Row], environment json: String) throws {
+  package func publish(finished lines: String, environment json: String) throws {
     guard UnfinishedFile.isCalled(place + Self.unfinished, descriptor) else {
       throw Complaint(
         .cannotCreate, "another run has taken \(csv) over: this one stops, and what it had published stays")
     }
     try Self.replace(environment, with: json, syncs: true)
-    try Self.replace(place, with: CSV.line(CSV.header) + rows.map(CSV.line).joined(), syncs: true)
+    try Self.replace(place, with: header + lines, syncs: true)
   }
 
   /// Renames both files to their final names.

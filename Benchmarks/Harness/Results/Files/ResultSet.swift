@@ -68,14 +68,16 @@ package struct ResultSet: Sendable {
   /// All arms: in the order of the record's cells, which is the order in which the user named the subjects. Rows come in
   /// another order in each block. Arms that the record does not name come last.
   package var arms: [Arm] {
-    let named = record?.cells ?? []
-    var places: [Arm: Int] = [:]
-    for arm in rows.map(\.cell.arm) where places[arm] == nil {
-      // A cell is recorded as "benchmark on arm (parameters)".
-      let place = named.firstIndex { $0.hasSuffix(" on \(arm)") || $0.contains(" on \(arm) (") }
-      places[arm] = place ?? named.count + places.count
-    }
-    return places.sorted { $0.value < $1.value }.map(\.key)
+    let measured = Set(rows.map(\.cell.arm))
+    let named = (record?.cells ?? []).map(\.arm).filter(measured.contains)
+    var seen: Set<Arm> = []
+    return (named + rows.map(\.cell.arm)).filter { seen.insert($0).inserted }
+  }
+
+  /// The subjects that the result is about; nil when its record does not say it.
+  package var ours: Set<String>? {
+    guard let subjects = record?.subjects, !subjects.isEmpty else { return nil }
+    return Set(subjects.filter { $0.role == .ours }.map(\.name))
   }
 
   /// Reads `X.csv` or `X.csv.gz`, and `X.env.json` when that file is there.

@@ -3,138 +3,177 @@ import HarnessMeasuring
 import HarnessPlanning
 import HarnessWords
 
-/// The part of `X.env.json` that a later command needs. `--resume` needs the record to go on with the same work;
-/// `compare` needs the record to leave out what does not count.
-package struct RunRecord: Decodable, Sendable {
-  package let schema: Int
-  package let runID: String
-  package let commit: String?
-  package let allocator: String
-  package let seed: UInt64
-  package let effort: Effort
-  package let spin: Spin
-  /// The context of the run; nil in a record from before there was a context.
-  package let context: String?
-  package let cells: [String]
-  package let outcome: RunOutcome
-  package let dirty: Bool?
-  package let optimisation: String?
-  package let countingAllocator: String?
-  package let arguments: [String]?
-  package let toolchain: String?
-  package let cpuModel: String?
-  package let cpusOnline: Int?
-  package let cpusAllowed: Int?
-  package let cpuQuota: Double?
-  package let kernel: String?
-  package let governor: String?
-  package let aslr: String?
-  /// The machine on which the run ran last; nil in a record of schema 1.
-  package let host: String?
-  /// The machines on which the run has run, in order; nil in a record of schema 1.
-  package let machines: [MachineSitting]?
+/// What the numbers of a run depend on beside the code: the content of `X.env.json`. The type is what a run writes, what
+/// `--resume` goes on with, what `merge` puts together, and what `compare` and the report read. A simulation has the same
+/// record.
+///
+/// A key that this program does not know is ignored, and a merged record does not have the key. A record of a later schema
+/// is refused.
+package struct RunRecord: Hashable, Sendable {
+  /// The form that is written. The record has schemas of its own, because its form changes more often than that of the CSV.
+  /// Schemas 1 and 2 are read: see `EarlierForm`.
+  package static let currentSchema = 3
+
+  /// A record of an earlier schema is brought into the present form when it is read.
+  package let schema = RunRecord.currentSchema
+  package var runID: String
+  package var startedAt: String?
+  package var commit: String?
+  package var dirty: Bool?
+  package var toolchain: String?
+  package var optimisation: String?
+  /// The allocator of the timed processes; nil in a simulation.
+  package var allocator: String?
+  package var countingAllocator: String?
+  package var aslr: String?
+  package var loadAverageAtStart: Double?
+  package var performanceEvents: PerfAvailability?
+  package var seed: UInt64
+  package var effort: Effort
+  package var arguments: [String]?
+  /// What the measuring processes were given beside their cells, such as files to replay; nil in a record from before there
+  /// was a context.
+  package var context: String?
+  /// Every cell of the plan. A resumed run must have the same cells.
+  package var cells: [CellKey]
   /// The part of the plan that the run is, and the plan; nil in a run of a whole plan.
-  package let shard: Shard?
-  package let plan: PlanRecord?
+  package var shard: Shard?
+  package var plan: PlanRecord?
+  /// The machines on which the run has run, in order. The machine of a record of schema 1 has no name.
+  package var machines: [MachineSitting] = []
+  /// The part that is known only at the end of the run.
+  package var outcome = RunOutcome()
+  /// Every subject that the program can measure, in the program's order, and the subject that the others are compared
+  /// with.
+  package var subjects: [SubjectFacts] = []
+  package var reference: String?
+  /// The facts that the report needs of the metrics in the rows: the words and the better side of each metric, and the
+  /// time that stands for each benchmark.
+  package var metrics: [String: MetricFacts] = [:]
+  package var primaryTimes: [String: String] = [:]
+  /// The decisions of the subjects whose strategy was chosen, by subject.
+  package var strategies: [String: [StrategyFacts]] = [:]
+  /// The compiler and library of each peer that took part.
+  package var peers: [String: String] = [:]
+  /// What a simulation depends on; nil in a run that was measured.
+  package var simulation: SimulationConditions?
   /// The shards that `merge` has put together; nil in a record of a single run.
-  package let shards: [MergedShard]?
+  package var shards: [MergedShard]?
 
-  /// What is needed of a shard in a merged result.
-  package struct MergedShard: Decodable, Sendable {
-    package let runID: String
-
-    private enum CodingKeys: String, CodingKey { case runID = "runId" }
+  package init(runID: String, seed: UInt64, effort: Effort, cells: [CellKey]) {
+    (self.runID, self.seed, self.effort, self.cells) = (runID, seed, effort, cells)
   }
 
-  private enum CodingKeys: String, CodingKey {
-    // The snake-case strategy turns run_id into this name.
-    case runID = "runId"
-    case schema, commit, allocator, seed, effort, spin, context, cells, outcome
-    case dirty, optimisation, countingAllocator, arguments, host, machines, shard, plan, shards
-    case toolchain, cpuModel, cpusOnline, cpusAllowed, cpuQuota, kernel, governor, aslr
+  /// What a merged record keeps of a shard: the facts in which shards may differ.
+  package struct MergedShard: Codable, Hashable, Sendable {
+    package let runID: String
+    let file: String?
+    package let shard: Shard?
+    let startedAt: String?
+    let arguments: [String]?
+    let toolchain: String?
+    let allocator: String?
+    let countingAllocator: String?
+    let aslr: String?
+    let loadAverageAtStart: Double?
+    let performanceEvents: PerfAvailability?
+    package let machines: [MachineSitting]?
+    let outcome: RunOutcome?
+
+    private enum CodingKeys: String, CodingKey {
+      // The snake-case strategies turn this name into run_id, and back.
+      case runID = "runId"
+      case file, shard, startedAt, arguments, toolchain, allocator, countingAllocator, aslr, loadAverageAtStart
+      case performanceEvents, machines, outcome
+    }
+
+    init(_ record: RunRecord, file: String) {
+      (runID, self.file, shard, startedAt) = (record.runID, file, record.shard, record.startedAt)
+      (arguments, toolchain, allocator) = (record.arguments, record.toolchain, record.allocator)
+      (countingAllocator, aslr) = (record.countingAllocator, record.aslr)
+      (loadAverageAtStart, performanceEvents) = (record.loadAverageAtStart, record.performanceEvents)
+      (machines, outcome) = (record.machines, record.outcome)
+    }
   }
 
   /// The name of the allocator, without its version.
-  package var allocatorName: String { String(allocator.prefix { $0 != " " }) }
+  package var allocatorName: String? { allocator.map { String($0.prefix { $0 != " " }) } }
 
-  package static func cells(of plan: Plan) -> [String] { plan.scenarios.flatMap(\.cells).map(\.description) }
+  /// The rate of spinning work on the last machine.
+  package var spin: Spin? { machines.last?.spin }
+  /// The names of the machines, and what they are: each value once. Nil when none is known.
+  package var host: String? { joined { $0.host.isEmpty ? nil : $0.host } }
+  package var cpuModel: String? { joined(\.cpuModel) }
+  package var kernel: String? { joined(\.kernel) }
+  package var governor: String? { joined(\.governor) }
+  /// The fewest CPUs of a machine.
+  package var cpusOnline: Int? { machines.map(\.cpusOnline).min() }
+  package var cpusAllowed: Int? { machines.map(\.cpusAllowed).min() }
+  package var cpuQuota: Double? { machines.compactMap(\.cpuQuota).min() }
 
-  /// Nil when there is no such file.
-  package static func read(path: String) throws -> RunRecord? {
-    try FileManager.default.contents(atPath: path).map { try parse($0, path: path) }
+  private func joined(_ fact: (MachineSitting) -> String?) -> String? { machines.compactMap(fact).joinedOnce }
+}
+
+extension [String] {
+  /// The values, each once, with semicolons; nil for none.
+  var joinedOnce: String? {
+    var values: [String] = []
+    for value in self where !values.contains(value) { values.append(value) }
+    return values.isEmpty ? nil : values.joined(separator: "; ")
+  }
+}
+
+extension RunRecord: Codable {
+  private enum CodingKeys: String, CodingKey {
+    case schema
+    // The snake-case strategies turn this name into run_id, and back.
+    case runID = "runId"
+    case startedAt, commit, dirty, toolchain, optimisation, allocator, countingAllocator, aslr, loadAverageAtStart
+    case performanceEvents, seed, effort, arguments, context, cells, shard, plan, machines, outcome, subjects, reference
+    case metrics, primaryTimes, strategies, peers, simulation, shards
   }
 
-  package static func parse(_ data: Data, path: String) throws -> RunRecord {
-    let decoder = JSONDecoder()
-    decoder.keyDecodingStrategy = .convertFromSnakeCase
-    guard let record = try? decoder.decode(RunRecord.self, from: data), record.isMeasurable else {
-      throw Complaint(.badInput, "\(path): not the environment that this opbench writes beside a result")
+  package init(from decoder: any Decoder) throws {
+    if let simulation = try EarlierForm.simulation(decoder) {
+      self = simulation
+      return
     }
-    return record
-  }
-
-  /// Whether a run can go on with these numbers. A spin rate that no CPU has, or zero repeats, would crash the run's
-  /// processes.
-  private var isMeasurable: Bool {
-    (1e-3...1e9).contains(spin.roundsPerMicrosecond) && outcome.repeats.values.allSatisfy { $0 > 0 }
-      && (shard?.isPossible ?? true) && (plan.map { $0.isPossible && $0.blocks == effort.blocks } ?? true)
-  }
-
-  /// The name of the environment file of a CSV.
-  package static func path(csv: String) -> String {
-    let name = csv.hasSuffix(".gz") ? csv.dropLast(".gz".count) : csv[...]
-    return (name.hasSuffix(".csv") ? name.dropLast(".csv".count) : name) + ".env.json"
-  }
-
-  /// The runs whose rows the result has: one, or those of the shards.
-  private var runIDs: Set<String> { Set(shards?.map(\.runID) ?? [runID]) }
-
-  /// Whether all of the rows are of this run.
-  func owns(_ rows: [Row]) -> Bool {
-    let own = runIDs
-    return rows.allSatisfy { own.contains($0.runID) }
-  }
-
-  /// Throws one line when rows are not of this run. The files of two runs lie beside one another when a run was killed
-  /// while it put its files in place, or when somebody has copied one of the files alone.
-  package func checkOwns(_ rows: [Row], of csv: String) throws {
-    let own = runIDs
-    guard let other = rows.first(where: { !own.contains($0.runID) }) else { return }
-    throw Complaint(
-      .badInput,
-      "\(csv) has rows of run \(other.runID), and \(Self.path(csv: csv)) is of run \(runID): the two do not belong "
-        + "together; if a run into \(csv) was killed, its command with --resume finishes it")
-  }
-
-  /// Throws one line that says in what a plan differs from the run of this record.
-  package func check(_ plan: Plan, context: String, file: String) throws {
-    func refuse(_ what: String, _ then: String, _ now: String) -> Complaint {
-      Complaint(
-        .badInput,
-        "\(file) cannot be resumed: it was begun with \(what) \(then), this command has \(now); "
-          + "repeat the command it was begun with, plus --resume")
+    let fields = try decoder.container(keyedBy: CodingKeys.self)
+    let isEarlier = try fields.decode(Int.self, forKey: .schema) < Self.currentSchema
+    self.init(
+      runID: try fields.decode(String.self, forKey: .runID), seed: try fields.decode(UInt64.self, forKey: .seed),
+      effort: try fields.decode(Effort.self, forKey: .effort), cells: try EarlierForm.cells(fields, .cells))
+    startedAt = try fields.decodeIfPresent(String.self, forKey: .startedAt)
+    commit = try fields.decodeIfPresent(String.self, forKey: .commit)
+    dirty = try fields.decodeIfPresent(Bool.self, forKey: .dirty)
+    toolchain = try fields.decodeIfPresent(String.self, forKey: .toolchain)
+    optimisation = try fields.decodeIfPresent(String.self, forKey: .optimisation)
+    simulation = try fields.decodeIfPresent(SimulationConditions.self, forKey: .simulation)
+    allocator =
+      try simulation == nil
+      ? fields.decode(String.self, forKey: .allocator) : fields.decodeIfPresent(String.self, forKey: .allocator)
+    countingAllocator = try fields.decodeIfPresent(String.self, forKey: .countingAllocator)
+    aslr = try fields.decodeIfPresent(String.self, forKey: .aslr)
+    loadAverageAtStart = try fields.decodeIfPresent(Double.self, forKey: .loadAverageAtStart)
+    performanceEvents = try fields.decodeIfPresent(PerfAvailability.self, forKey: .performanceEvents)
+    arguments = try fields.decodeIfPresent([String].self, forKey: .arguments)
+    context = try fields.decodeIfPresent(String.self, forKey: .context)
+    shard = try fields.decodeIfPresent(Shard.self, forKey: .shard)
+    plan = try fields.decodeIfPresent(PlanRecord.self, forKey: .plan)
+    machines =
+      try fields.decodeIfPresent([MachineSitting].self, forKey: .machines)
+      ?? (isEarlier ? EarlierForm.machines(decoder) : [])
+    outcome = try fields.decode(RunOutcome.self, forKey: .outcome)
+    subjects = try fields.decodeIfPresent([SubjectFacts].self, forKey: .subjects) ?? []
+    reference = try fields.decodeIfPresent(String.self, forKey: .reference)
+    metrics = try fields.decodeIfPresent([String: MetricFacts].self, forKey: .metrics) ?? [:]
+    primaryTimes = try fields.decodeIfPresent([String: String].self, forKey: .primaryTimes) ?? [:]
+    strategies = try fields.decodeIfPresent([String: [StrategyFacts]].self, forKey: .strategies) ?? [:]
+    peers = try fields.decodeIfPresent([String: String].self, forKey: .peers) ?? [:]
+    shards = try fields.decodeIfPresent([MergedShard].self, forKey: .shards)
+    if isEarlier {
+      subjects = subjects.map(EarlierForm.subject)
+      strategies = strategies.mapValues { $0.map(EarlierForm.decision) }
     }
-    if shards != nil {
-      throw Complaint(
-        .badInput, "\(file) cannot be resumed: it was merged from shards, and each shard is resumed by itself")
-    }
-    if shard != plan.shard {
-      let whole = "no shard, the whole plan,"
-      throw refuse(
-        "shard", shard.map(String.init(describing:)) ?? whole, plan.shard.map(String.init(describing:)) ?? whole)
-    }
-    if seed != plan.seed { throw refuse("seed", "\(seed)", "\(plan.seed)") }
-    if effort != plan.effort { throw refuse("effort", effort.description, plan.effort.description) }
-    if allocatorName != plan.allocator.rawValue { throw refuse("allocator", allocatorName, "\(plan.allocator)") }
-    if let then = self.context, then != context {
-      func shown(_ context: String) -> String {
-        context.isEmpty ? "nothing" : context.split(whereSeparator: \.isNewline).joined(separator: " ")
-      }
-      throw refuse("the input", shown(then), shown(context))
-    }
-    let now = Self.cells(of: plan)
-    guard Set(cells) != Set(now) else { return }
-    if let missing = cells.first(where: { !now.contains($0) }) { throw refuse("the cell", missing, "no such cell") }
-    throw refuse("\(cells.count) cells", "", "\(now.count)")
   }
 }

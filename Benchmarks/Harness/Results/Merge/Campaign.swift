@@ -27,7 +27,7 @@ package struct Campaign: Sendable {
     }
     self.facts = facts
     var (kept, refused): ([ShardFile], [ShardFile]) = ([], [])
-    var (owners, hosts): ([ShardFile.Place: String], [ScenarioBlock: String]) = ([:], [:])
+    var (owners, hosts): ([ShardRow.Place: String], [ScenarioBlock: String]) = ([:], [:])
     for file in sorted {
       do throws(Complaint) {
         if let words = facts.difference(of: file.facts, from: plan?.path ?? sorted[0].path) {
@@ -46,18 +46,25 @@ package struct Campaign: Sendable {
   }
 
   package var cut: Shard { facts.shard }
-  package var record: RunRecord { files[0].record }
   /// The command of one of the shards.
   package var arguments: [String]? { facts.arguments }
 
-  /// The plan of a shard of this campaign.
-  package func plan(_ shard: Shard) -> Plan {
-    var plan = facts.plan.plan(effort: facts.effort, seed: facts.seed)
-    plan.shard = shard
-    return plan
+  /// A process that measures, or a run of a simulation.
+  package var stepNoun: String { facts.plan.stepNoun }
+
+  /// The rows of all shards in the order of a merged file. Shards that share cells are put in the order of the plan: the
+  /// rows are then those of a run without shards.
+  func inOrder(_ rows: [ShardRow]) -> [ShardRow] {
+    let plan = facts.plan(of: nil)
+    guard plan.sharesCells else { return rows }
+    let places = Dictionary(uniqueKeysWithValues: zip(plan.sharedCells, 0...))
+    return rows.enumerated().sorted {
+      let (first, second) = (places[$0.element.place.cell] ?? 0, places[$1.element.place.cell] ?? 0)
+      return (first, $0.offset) < (second, $1.offset)
+    }.map(\.element)
   }
 
-  private static func checkDoubled(_ file: ShardFile, _ owners: inout [ShardFile.Place: String]) throws(Complaint) {
+  private static func checkDoubled(_ file: ShardFile, _ owners: inout [ShardRow.Place: String]) throws(Complaint) {
     let places = file.places
     if let place = places.first(where: { owners[$0] != nil }), let other = owners[place] {
       let what = place.block == 0 ? "the count of \(place.cell)" : "block \(place.block) of \(place.cell)"
@@ -70,12 +77,12 @@ package struct Campaign: Sendable {
   private static func checkHosts(_ file: ShardFile, _ hosts: inout [ScenarioBlock: String]) throws(Complaint) {
     var own: [ScenarioBlock: String] = [:]
     for row in file.rows {
-      let place = ScenarioBlock(row.cell.scenario, block: row.block)
+      let place = ScenarioBlock(row.place.cell.scenario, block: row.place.block)
       let earlier = own.updateValue(row.host, forKey: place) ?? hosts[place]
       guard let other = earlier, other != row.host else { continue }
       throw Complaint(
         .badInput,
-        "block \(row.block) of \(row.cell.scenario) is of two machines, \(other) and \(row.host): its ratios would compare the "
+        "block \(place.block) of \(place.scenario) is of two machines, \(other) and \(row.host): its ratios would compare the "
           + "machines")
     }
     hosts.merge(own) { first, _ in first }
@@ -86,8 +93,8 @@ package struct Campaign: Sendable {
     let byNumber = Dictionary(grouping: files, by: \.shard.number)
     return cut.all.compactMap { shard in
       let own = byNumber[shard.number] ?? []
-      let plan = plan(shard)
-      var there: Set<ShardFile.Place> = []
+      let plan = facts.plan(of: shard)
+      var there: Set<ShardRow.Place> = []
       var failed: Set<CellKey> = []
       for file in own {
         there.formUnion(file.places)
@@ -97,27 +104,28 @@ package struct Campaign: Sendable {
       let steps = plan.blockNumbers.flatMap { plan.timedSteps(block: $0) } + (counts ? plan.countings : [])
       let lacking = steps.filter { step in
         let block = if case .time(_, let block) = step { block } else { 0 }
-        return !failed.contains(step.cell) && !there.contains(ShardFile.Place(cell: step.cell, block: block))
+        return !failed.contains(step.cell) && !there.contains(ShardRow.Place(cell: step.cell, block: block))
       }
       return lacking.isEmpty
         ? nil
         : MissingShard(
           shard: shard, file: own.last, missing: lacking, of: steps.count,
-          isRefused: refused.contains { $0.shard.number == shard.number })
+          isRefused: refused.contains { $0.shard.number == shard.number }, plan: facts.plan)
     }
   }
 
   /// How many processes the plan has, over all shards.
   package var processes: Int {
-    let whole = facts.plan.plan(effort: facts.effort, seed: facts.seed)
+    let whole = facts.plan(of: nil)
     return (1...whole.effort.blocks).reduce(whole.countings.count) { $0 + whole.timedSteps(block: $1).count }
   }
 
   /// Lines about clocks that do not agree. `now` is the time of the machine that merges.
   package func clockComplaints(now: String = MachineSitting.now) -> [String] {
     files.flatMap { file in
-      var lines = MachineSitting.clockComplaints(file.sittings, of: file.path)
-      if let last = file.sittings.last, let seconds = MachineSitting.seconds(from: last.endedAt, to: now), seconds < -1
+      var lines = MachineSitting.clockComplaints(file.record.machines, of: file.path)
+      if let last = file.record.machines.last, let seconds = MachineSitting.seconds(from: last.endedAt, to: now),
+        seconds < -1
       {
         lines.append(
           "\(file.path): the clock of \(last.host) is ahead of this machine's by \(Progress.duration(-seconds)) or more"
@@ -129,18 +137,16 @@ package struct Campaign: Sendable {
 
   /// A line for each cell without a number, with the shards in which it failed.
   package var failures: [String] {
-    var shards: [String: [ShardFile]] = [:]
-    var reasons: [String: String] = [:]
+    var shards: [CellKey: [ShardFile]] = [:]
+    var reasons: [CellKey: String] = [:]
     for file in files {
       for failure in file.record.outcome.failures {
-        let cell =
-          "\(failure.benchmark) on \(failure.backend)@\(failure.workers)"
-          + (failure.params.isEmpty ? "" : " (\(failure.params))")
+        guard let cell = failure.cell else { continue }
         shards[cell, default: []].append(file)
         reasons[cell] = reasons[cell] ?? failure.reason
       }
     }
-    return shards.sorted { $0.key < $1.key }.map { cell, files in
+    return shards.sorted { "\($0.key)" < "\($1.key)" }.map { cell, files in
       let numbers = files.map { "\($0.shard.number)" }.joined(separator: ", ")
       return
         "\(cell) has no number: it failed in \(files.count == 1 ? "shard" : "shards") \(numbers) (\(reasons[cell]!)); a shard whose "
@@ -150,9 +156,9 @@ package struct Campaign: Sendable {
 
   /// Lines about shards on machines without a counter of allocations.
   package var uncounted: [String] {
-    let without = files.filter { $0.record.countingAllocator == nil && !plan($0.shard).countings.isEmpty }
+    let without = files.filter { $0.record.countingAllocator == nil && !facts.plan(of: $0.shard).countings.isEmpty }
     guard !without.isEmpty else { return [] }
-    let names = Set(without.flatMap { $0.sittings.map(\.host) }).sorted().joined(separator: ", ")
+    let names = Set(without.flatMap { $0.record.machines.map(\.host) }).sorted().joined(separator: ", ")
     return ["no allocations were counted on \(names), which \(without.count == 1 ? "has" : "have") no jemalloc"]
   }
 }

@@ -11,12 +11,14 @@ package struct CampaignPlan: Codable, Hashable, Sendable {
   package let shard: Shard
   package let seed: UInt64
   package let effort: Effort
-  package let allocator: String
+  package let allocator: String?
   package let context: String?
   package let commit: String?
   package let dirty: Bool?
   package let optimisation: String?
   package let plan: PlanRecord
+  /// What a simulation depends on; nil in a campaign that measures.
+  package let simulation: SimulationConditions?
   /// The command of the shard that wrote the file.
   package let arguments: [String]?
   /// The machine of that shard, and how many CPUs the shard could use there.
@@ -25,26 +27,33 @@ package struct CampaignPlan: Codable, Hashable, Sendable {
 
   /// The facts of a shard that is about to run here.
   package init(_ plan: Plan, shard: Shard, context: String, arguments: [String], source: String) {
-    let folder = source.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
-    let revision = Revision.told ?? Revision(of: folder, countsNewFiles: true)
+    let revision = Revision.ofBuild(source: source)
     self.shard = shard
     (seed, effort, allocator, self.context) = (plan.seed, plan.effort, plan.allocator.rawValue, context)
     (commit, dirty) = (revision?.commit, revision?.hasChanges)
-    optimisation = Build.isOptimised ? "release" : "debug"
+    optimisation = Build.kind
     self.plan = PlanRecord(plan)
+    simulation = nil
     self.arguments = arguments
     (host, cpus) = (Host.name, CPUs.affinity)
   }
 
-  /// The facts of a shard that was measured; nil when the record is not that of a shard.
-  init?(_ record: RunRecord) {
+  /// The facts of a shard that has run; nil when the record is not that of a shard.
+  package init?(_ record: RunRecord) {
     guard let shard = record.shard, let plan = record.plan else { return nil }
     self.shard = shard
     (seed, effort, allocator, context) = (record.seed, record.effort, record.allocatorName, record.context)
     (commit, dirty, optimisation) = (record.commit, record.dirty, record.optimisation)
     self.plan = plan
-    arguments = record.arguments
-    (host, cpus) = (record.machines?.last?.host, record.machines?.last?.cpusAllowed)
+    (simulation, arguments) = (record.simulation, record.arguments)
+    (host, cpus) = (record.machines.last?.host, record.machines.last?.cpusAllowed)
+  }
+
+  /// The plan of a shard, or of the whole campaign.
+  func plan(of shard: Shard?) -> Plan {
+    var plan = plan.plan(effort: effort, seed: seed)
+    plan.shard = shard
+    return plan
   }
 
   /// In what a shard differs from this plan, as the end of a sentence that begins with the shard; nil when the shard belongs to it.
@@ -67,7 +76,12 @@ package struct CampaignPlan: Codable, Hashable, Sendable {
         + (own.cpus == cpus ? "" : " (machines with other numbers of CPUs need --workers to have the same plan)")
     }
     if own.effort != effort { return differs("effort", "\(own.effort)", "\(effort)") }
-    if own.allocator != allocator { return differs("allocator", own.allocator, allocator) }
+    if own.allocator != allocator {
+      return differs("allocator", own.allocator ?? "none", allocator ?? "none")
+    }
+    if let simulation, let words = own.simulation?.difference(from: simulation) {
+      return "does not belong to \(other): it has \(words)"
+    }
     if own.context != context { return differs("other input:", own.context ?? "none", context ?? "none") }
     return nil
   }
@@ -90,7 +104,7 @@ package struct CampaignPlan: Codable, Hashable, Sendable {
     if let words = fixed.difference(of: self, from: path) {
       throw Complaint(
         .unavailable,
-        "nothing is measured on \(Host.name), because what it would measure \(words); "
+        "nothing is \(simulation == nil ? "measured" : "simulated") on \(Host.name), because what would be \(words); "
           + "\(fixed.host ?? "another machine") has fixed the plan")
     }
     guard let earlier else { return }
@@ -107,7 +121,7 @@ package enum FixedFile {
   /// - Returns: whether this process has written the file. Otherwise another one has, and the file is whole.
   package static func write(_ text: String, to path: String) throws -> Bool {
     guard access(path, F_OK) != 0 else { return false }
-    let own = "\(path).\(Environment.newRunID(host: Host.name))"
+    let own = "\(path).\(RunRecord.newRunID(host: Host.name))"
     try ResultFiles.replace(own, with: text, syncs: true)
     defer { unlink(own) }
     if link(own, path) == 0 { return true }

@@ -1,61 +1,42 @@
-import FoundationEssentials
-
-/// The rows of all shards, and one environment that keeps that of every machine.
+/// The rows of all shards, and one record that keeps what the shards' records say of their machines.
 package struct MergedResult: Sendable {
-  package let rows: [Row]
-  package let environment: String
-
-  /// The keys whose values all shards share. The merged environment has each of them once.
-  private static let common: Set<String> = [
-    "cells", "subjects", "reference", "metrics", "primary_times", "strategies", "effort", "seed", "context", "plan",
-    "schema", "commit", "dirty", "optimisation", "shard", "run_id",
-  ]
+  package let header: [String]
+  package let rows: [ShardRow]
+  package let record: RunRecord
 
   /// - Parameter isWhole: whether no process of the plan is missing.
-  package init(_ campaign: Campaign, isWhole: Bool) throws {
-    rows = campaign.files.flatMap(\.rows)
-    var document = campaign.files[0].environment
-    let documents = campaign.files.map(\.environment)
-    document["run_id"] = .string("\(campaign.record.runID)-merged")
-    document["shard"] = nil
-    document["plan"] = nil
-    document["spin"] = documents[0]["spin"]
-    document["started_at"] = documents.compactMap { $0["started_at"]?.text }.min().map(JSONValue.string)
-    document["arguments"] = .array(MissingShard.without(campaign.record.arguments ?? []).map(JSONValue.string))
-    for key in ["host", "toolchain", "cpu_model", "kernel", "governor", "aslr", "counting_allocator", "allocator"] {
-      document[key] = Self.joined(documents.map { $0[key] })
+  package init(_ campaign: Campaign, isWhole: Bool) {
+    header = campaign.files[0].form.header
+    rows = campaign.inOrder(campaign.files.flatMap(\.rows))
+    let records = campaign.files.map(\.record)
+    var merged = records[0]
+    merged.runID += "-merged"
+    (merged.shard, merged.plan) = (nil, nil)
+    merged.startedAt = records.compactMap(\.startedAt).min()
+    merged.arguments = merged.arguments.map(MissingShard.without)
+    merged.toolchain = records.compactMap(\.toolchain).joinedOnce
+    merged.allocator = records.compactMap(\.allocator).joinedOnce
+    merged.countingAllocator = records.compactMap(\.countingAllocator).joinedOnce
+    merged.aslr = records.compactMap(\.aslr).joinedOnce
+    merged.loadAverageAtStart = records.compactMap(\.loadAverageAtStart).max()
+    for record in records.dropFirst() {
+      merged.metrics.merge(record.metrics) { first, _ in first }
+      merged.primaryTimes.merge(record.primaryTimes) { first, _ in first }
+      merged.strategies.merge(record.strategies) { first, _ in first }
+      merged.peers.merge(record.peers) { first, _ in first }
     }
-    for key in ["cpus_online", "cpus_allowed", "cpu_quota"] {
-      document[key] = documents.compactMap { $0[key] }.filter { $0.double != nil }.min { $0.double! < $1.double! }
+    merged.machines = records.flatMap(\.machines)
+    merged.outcome = Self.outcome(records.map(\.outcome), rows: rows.count, isWhole: isWhole)
+    merged.shards = campaign.files.map {
+      RunRecord.MergedShard($0.record, file: String($0.path.split(separator: "/").last ?? ""))
     }
-    document["load_average_at_start"] = documents.compactMap { $0["load_average_at_start"] }.filter { $0.double != nil }
-      .max { $0.double! < $1.double! }
-    for key in ["metrics", "primary_times", "peers", "strategies"] {
-      document[key] = .object(
-        documents.compactMap { $0[key]?.fields }.reduce(into: [:]) { $0.merge($1) { first, _ in first } })
-    }
-    document["machines"] = .array(try campaign.files.flatMap(\.sittings).map { try JSONValue($0) })
-    document["shards"] = .array(
-      try campaign.files.map { file in
-        var own = file.environment.fields.filter { !Self.common.contains($0.key) }
-        own["run_id"] = .string(file.record.runID)
-        own["shard"] = try JSONValue(file.shard)
-        own["file"] = .string(String(file.path.split(separator: "/").last ?? ""))
-        return .object(own)
-      })
-    document["outcome"] = try JSONValue(Self.outcome(campaign, rows: rows.count, isWhole: isWhole))
-    environment = try document.document()
+    record = merged
   }
 
-  /// The one value that all have, or all values.
-  private static func joined(_ values: [JSONValue?]) -> JSONValue? {
-    var texts: [String] = []
-    for text in values.compactMap({ $0?.text }) where !texts.contains(text) { texts.append(text) }
-    return texts.isEmpty ? nil : .string(texts.joined(separator: "; "))
-  }
+  /// The lines of the rows.
+  package var lines: String { rows.map(\.line).joined() }
 
-  private static func outcome(_ campaign: Campaign, rows: Int, isWhole: Bool) -> RunOutcome {
-    let all = campaign.files.map(\.record.outcome)
+  private static func outcome(_ all: [RunOutcome], rows: Int, isWhole: Bool) -> RunOutcome {
     var outcome = RunOutcome()
     outcome.seconds = all.reduce(0) { $0 + $1.seconds }
     // Of the time of all machines.
@@ -76,14 +57,7 @@ package struct MergedResult: Sendable {
     }) { outcome.failures.append(failure) }
     outcome.wasInterrupted = !isWhole
     outcome.rowCount = rows
-    for (key, spent) in all.flatMap({ $0.spent.map { ($0.key, $0.value) } }) {
-      var sum = outcome.spent[key] ?? RunResult.Spent()
-      sum.processes += spent.processes
-      sum.seconds += spent.seconds
-      sum.cpuSeconds += spent.cpuSeconds
-      sum.estimatedSeconds += spent.estimatedSeconds
-      outcome.spent[key] = sum
-    }
+    for spent in all.flatMap(\.spent) { outcome.spent.add(spent) }
     return outcome
   }
 }

@@ -1,7 +1,7 @@
 import HarnessPlanning
 import HarnessWords
 
-/// A shard of which the rows of some processes are missing, and the command that runs just these.
+/// A shard of which the rows of some processes are missing, and the command that runs them.
 package struct MissingShard: Sendable {
   package let shard: Shard
   /// The file that has the rest; nil when there is none.
@@ -11,21 +11,22 @@ package struct MissingShard: Sendable {
   /// How many steps the shard has.
   let of: Int
   /// Whether a file of the shard is there that does not belong to the campaign.
-  var isRefused = false
+  let isRefused: Bool
+  let plan: PlanRecord
 
   package var text: String {
     let blocks = Set(
       missing.map { step in if case .time(_, let block) = step { block } else { 0 } }.filter { $0 > 0 }
     ).sorted()
     let counts = missing.count { step in if case .count = step { true } else { false } }
-    guard file != nil else { return "shard \(shard) is missing: \(Count.of(of, "process"))" }
+    guard file != nil else { return "shard \(shard) is missing: \(Count.of(of, plan.stepNoun))" }
     var parts: [String] = []
     if !blocks.isEmpty {
       parts.append("\(blocks.count == 1 ? "block" : "blocks") " + blocks.map(String.init).joined(separator: ", "))
     }
     if counts > 0 { parts.append("\(Count.of(counts, "count")) of allocations") }
     return
-      "shard \(shard) is not whole: \(missing.count) of \(Count.of(of, "process")) missing, in \(parts.joined(separator: " and "))"
+      "shard \(shard) is not whole: \(missing.count) of \(Count.of(of, plan.stepNoun)) missing, in \(parts.joined(separator: " and "))"
   }
 
   /// The command of the campaign for this shard alone. It goes on behind what is there.
@@ -35,7 +36,7 @@ package struct MissingShard: Sendable {
   package func command(_ arguments: [String], folder: String) -> String {
     let output = file?.path ?? (folder.isEmpty ? "" : folder + "/") + Self.name(shard)
     return Self.command(arguments, shard, output: output)
-      + (file != nil ? " --resume" : isRefused ? " --overwrite" : "")
+      + (file != nil ? " \(plan.flagToComplete)" : isRefused ? " --overwrite" : "")
   }
 
   /// The command of a campaign for one shard.

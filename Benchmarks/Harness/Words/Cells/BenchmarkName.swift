@@ -8,5 +8,11 @@ public struct BenchmarkName: Hashable, Sendable, CustomStringConvertible {
     self.benchmark = benchmark
   }
 
+  /// Reads the text that `description` wrote; nil when no `/` stands in the text.
+  package init?(_ text: String) {
+    guard let slash = text.firstIndex(of: "/") else { return nil }
+    self.init(String(text[..<slash]), String(text[text.index(after: slash)...]))
+  }
+
   public var description: String { "\(family)/\(benchmark)" }
 }

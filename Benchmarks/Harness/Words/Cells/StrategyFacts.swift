@@ -5,10 +5,31 @@ package struct StrategyFacts: Codable, Hashable, Sendable {
     /// Such as `lifo`, or `lifo:N` for a choice with a number.
     package let text: String
     package let summary: String
+    /// The numbers that may stand for N; nil for a choice without a number.
+    package let range: ClosedRange<Int>?
+    /// The rows of the contract that the choice gives up.
+    package let givesUp: [Int]
 
-    package init(text: String, summary: String) {
+    package init(text: String, summary: String, range: ClosedRange<Int>? = nil, givesUp: [Int] = []) {
       self.text = text
       self.summary = summary
+      self.range = range
+      self.givesUp = givesUp
+    }
+
+    /// Reads a choice. A choice that says nothing of the contract keeps the whole contract.
+    package init(from decoder: any Decoder) throws {
+      let fields = try decoder.container(keyedBy: CodingKeys.self)
+      self.init(
+        text: try fields.decode(String.self, forKey: .text), summary: try fields.decode(String.self, forKey: .summary),
+        range: try fields.decodeIfPresent(ClosedRange<Int>.self, forKey: .range),
+        givesUp: try fields.decodeIfPresent([Int].self, forKey: .givesUp) ?? [])
+    }
+
+    /// The summary, with the range and with what the choice gives up.
+    package var words: String {
+      summary + (range.map { " (N from \($0.lowerBound) to \($0.upperBound))" } ?? "")
+        + (ContractRows.words(givesUp).map { "; \($0)" } ?? "")
     }
   }
 

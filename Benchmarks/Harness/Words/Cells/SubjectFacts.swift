@@ -5,15 +5,29 @@ package struct SubjectFacts: Codable, Hashable, Sendable {
   package let role: SubjectRole
   /// What the subject is, in one line.
   package let summary: String
+  /// The rows of the contract that the strategy of the subject gives up.
+  package let givesUp: [Int]
 
-  package init(_ name: String, role: SubjectRole, summary: String) {
+  package init(_ name: String, role: SubjectRole, summary: String, givesUp: [Int] = []) {
     self.name = name
     self.role = role
     self.summary = summary
+    self.givesUp = givesUp
   }
 
-  /// The summary behind the words of its role.
-  package var line: String { role.line(summary) }
+  /// Reads a subject. A subject that says nothing of the contract keeps the whole contract.
+  package init(from decoder: any Decoder) throws {
+    let fields = try decoder.container(keyedBy: CodingKeys.self)
+    self.init(
+      try fields.decode(String.self, forKey: .name), role: try fields.decode(SubjectRole.self, forKey: .role),
+      summary: try fields.decode(String.self, forKey: .summary),
+      givesUp: try fields.decodeIfPresent([Int].self, forKey: .givesUp) ?? [])
+  }
+
+  /// The summary, with what the strategy gives up.
+  package var words: String { summary + (ContractRows.words(givesUp).map { "; \($0)" } ?? "") }
+  /// The words behind those of the role.
+  package var line: String { role.line(words) }
   /// Whether the subject stands beside others for comparison only. A run in which only such a subject has no number has
   /// not failed.
   package var isReference: Bool { role == .standingReference }

@@ -57,7 +57,7 @@ def document(simulated):
                 title,
                 counts,
                 # Each number with its text, which is that of the table.
-                [[name, [[count, own[count], _metg(own, count)] for count in own]] for name, own in rows.items()],
+                [[name, [[count, own[count].at, own[count].text] for count in own]] for name, own in rows.items()],
             ]
             for title, counts, rows in _sweeps(simulated)
         ],
@@ -163,7 +163,7 @@ def _boxes(names, first, checked):
 
 
 def _sweeps(simulated):
-    """(graph, the numbers of workers, {strategy: {workers: nanoseconds or None}}) for each sweep of granularities."""
+    """(graph, the numbers of workers, {strategy: {workers: Granularity}}) for each sweep of granularities."""
     if simulated.sweeps is None:
         return []
     found = {}
@@ -189,15 +189,9 @@ def _granularities(simulated):
         plot = tag("div", "", class_="plot", id=f"simulated-metg-{place}", role="img", aria_label=label)
         parts.append(tag("figure", tag("figcaption", text(label)) + plot))
         heads = ["strategy, simulated", *(f"{count:,} workers, simulated" for count in counts)]
-        cells = [[name, *(_metg(own, count) for count in counts)] for name, own in rows.items()]
+        cells = [[name, *(own[count].text if count in own else "–" for count in counts)] for name, own in rows.items()]
         parts.append(table(heads, cells, label))
     return "".join(parts)
-
-
-def _metg(own, count):
-    if count not in own:
-        return "–"
-    return "not reached" if own[count] is None else quantity("ns", own[count])
 
 
 def _strategies(simulated):
@@ -212,7 +206,7 @@ def _strategies(simulated):
     ]
     caption = (
         f"Simulated makespan by the simulated one of {simulated.base}: the geometric mean over all graphs, its median over"
-        f" the seeds, and in brackets the least and the most. Better and worse: all seeds say so by more than {MARGIN:.0%}."
+        f" the seeds, and in brackets the least and the most. Better and worse: all seeds say so by more than {100 * MARGIN:g} %."
     )
     heads = ["strategy, simulated", *(f"{count:,} workers, simulated" for count in counts)]
     return tag("h3", "All strategies, simulated") + table(heads, rows, caption)

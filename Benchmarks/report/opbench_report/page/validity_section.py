@@ -91,16 +91,12 @@ def _kinds(results):
     )
     head = ("benchmark", "parameters", "subject", "kind", "ratio", "other kind", "its ratio")
     rows = [
-        (one.line.benchmark, one.line.params, one.arm, one.kinds[0], _interval(one.ratios[0]), one.kinds[1], _interval(one.ratios[1]))
+        (one.line.benchmark, one.line.params, one.arm, one.kinds[0], ratio(one.ratios[0]), one.kinds[1], ratio(one.ratios[1]))
         for one in differing
     ]
     return tag("p", text(words), class_="warning", id="kinds-disagree") + details(
         f"The {len(differing)} comparisons, the farthest apart first", table(head, rows, "Kinds of machines that disagree")
     )
-
-
-def _interval(own):
-    return f"{ratio(own)} [{own.low:.3g}, {own.high:.3g}]"
 
 
 def _rough(results):
