@@ -14,8 +14,7 @@ let whenLaboratory: TargetDependencyCondition? = .when(traits: ["Laboratory"])
 func harness(_ name: String, on names: [String], _ dependencies: [Target.Dependency] = []) -> Target {
   .target(
     name: "Harness\(name)", dependencies: names.map { .target(name: "Harness\($0)") } + dependencies,
-    path: "Benchmarks/Harness/\(name)",
-    swiftSettings: settings)
+    path: "Benchmarks/Harness/\(name)", exclude: ["README.md"], swiftSettings: settings)
 }
 
 /// The library: no Foundation, no package.
@@ -85,11 +84,11 @@ let laboratory: [Target] = [
       "HarnessWords", "HarnessMeasuring", "Operations",
       .product(name: "NIOPosix", package: "swift-nio", condition: whenLaboratory),
     ],
-    path: "Benchmarks/Subjects", swiftSettings: settings),
+    path: "Benchmarks/Subjects", exclude: ["README.md"], swiftSettings: settings),
   .target(
     name: "Workloads",
     dependencies: ["HarnessWords", "HarnessStatistics", "HarnessMeasuring", "HarnessPlanning", "Subjects"],
-    path: "Benchmarks/Workloads", swiftSettings: settings),
+    path: "Benchmarks/Workloads", exclude: ["README.md"], swiftSettings: settings),
   .target(
     name: "Simulation",
     dependencies: [

@@ -79,10 +79,12 @@ ONE_BENCHMARK = "--benchmark overhead/external-add"
 
 
 def pages(root=ROOT):
-    found = [root / "README.md", root / "CONTRIBUTING.md"]
+    """The pages of the repository, those for users first. The pages of Examples speak of the files of another repository."""
+    users = [root / "README.md", root / "CONTRIBUTING.md"]
     for catalogue in CATALOGUES:
-        found += sorted((root / catalogue).rglob("*.md"))
-    return [page for page in found if page.exists()]
+        users += sorted((root / catalogue).rglob("*.md"))
+    others = [page for folder in ("Sources", "Benchmarks", "Tests", "docs", "results") for page in sorted((root / folder).rglob("*.md"))]
+    return [page for page in dict.fromkeys([*users, *others]) if page.exists()]
 
 
 def blocks(text):
@@ -306,8 +308,8 @@ def command_complaints(folder, binaries):
     environment = {**os.environ, "PATH": f"{binaries}:{os.environ['PATH']}", "COLUMNS": "140"}
     used = set()
     for page in pages():
-        scratch = pathlib.Path(folder, page.stem)
-        scratch.mkdir()
+        scratch = pathlib.Path(folder, "pages", str(page.relative_to(ROOT)).replace("/", "-"))
+        scratch.mkdir(parents=True)
         (scratch / "program").symlink_to(pathlib.Path(binaries, "ReadmeSample"))
         name = page.relative_to(ROOT)
         for language, lines in blocks(page.read_text()):
@@ -347,12 +349,28 @@ def command_complaints(folder, binaries):
 FOLDERS = r"(?:\.ci|\.github|scripts|Sources|Benchmarks|Tests|results|Examples)"
 
 
+# Pages of what once was: a file that they name may be gone.
+HISTORY = "docs/decisions/"
+
+
 def missing_files(name, text, folder, root=ROOT):
-    """A line for each file that a page names and that is not there."""
+    """A line for each file that a page names and that is not there, and for each link to a heading that is not there."""
     text = re.sub(r"^```.*?^```$", "", text, flags=re.M | re.S)
-    named = [root / path for path in re.findall(rf"`({FOLDERS}/[\w./+-]*)[^`\n]*`", text)]
-    named += [folder / path for path in re.findall(r"\]\((?!https?:|#|doc:)([^)#\s]+)[^)]*\)", text)]
-    return [f"{name} names {os.path.relpath(path, root)}, which is not there" for path in named if not path.exists()]
+    is_history = str(name).startswith(HISTORY)
+    named = [root / path for path in re.findall(rf"`({FOLDERS}/[\w./+-]*)[^`\n]*`", text) if not is_history]
+    links = re.findall(r"\]\((?!https?:|doc:)([^)#\s]*)(?:#([^)\s]+))?[^)]*\)", text)
+    named += [folder / path for path, _ in links if path]
+    lines = [f"{name} names {os.path.relpath(path, root)}, which is not there" for path in named if not path.exists()]
+    for path, heading in links:
+        page = (folder / path) if path else None
+        if heading and (page is None or page.exists()) and heading not in headings(page.read_text() if page else text):
+            lines.append(f"{name} links to #{heading} of {path or 'itself'}, which has no such heading")
+    return lines
+
+
+def headings(text):
+    """The names by which a link finds the headings of a page, as GitHub makes them."""
+    return [re.sub(r"[^\w\- ]", "", line.strip().lower()).replace(" ", "-") for line in re.findall(r"^#+ (.*)", text, re.M)]
 
 
 def missing_ways(text, root=ROOT):
@@ -434,6 +452,8 @@ def self_test():
         (advice('open class A {\n  @available(*, noasync, message: "blocks; use go(_:to:) or aBlock")\n'), [("A", "go(_:to:)"), ("A", "aBlock")]),
         (advice('open class A {\n  @available(*, noasync, message: "blocks the thread")\n'), []),
         (missing_files("P", "`scripts/docs` and `scripts/no --option` [a](b.md) [c](https://d)", ROOT / "x"), ["P names scripts/no, which is not there", "P names x/b.md, which is not there"]),
+        (missing_files("P", "# A b: c\n[a](#a-b-c) [b](#no)", ROOT), ["P links to #no of itself, which has no such heading"]),
+        (missing_files("docs/decisions/P", "`scripts/no`", ROOT), []),
         (list(missing_ways("| way of | files |\n|---|---|\n| a step | `Scheduling`: `Decision`, `No`; `scripts/docs`; `scripts/no` |\n")), ["CONTRIBUTING.md: the way of a step names Scheduling/No.swift, which is not there", "CONTRIBUTING.md: the way of a step names scripts/no, which is not there"]),
         (len(list(porting_complaints("| 1 | a (Foundation b) | c |\n| 2 | a | c |\n", "| 2 | x |\n"))), 2),
         (list(porting_complaints("| 1 | a (Foundation b) | c |\n", "| 1 | x |\n")), []),
