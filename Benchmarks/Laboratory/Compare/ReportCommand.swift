@@ -57,7 +57,9 @@ package struct ReportCommand: ParsableCommand {
     try checkOptions()
     let document = try document()
     if let facts {
-      guard facts != "-" else { return try DescriptorOutput.write(document, to: STDOUT_FILENO, name: "standard output") }
+      guard facts != "-" else {
+        return try DescriptorOutput.write(document, to: STDOUT_FILENO, name: "standard output")
+      }
       return try ResultFiles.replace(facts, with: document)
     }
     var words = [try Self.script(), "--facts", try Self.openFile(of: document), "--output", output ?? ""]
@@ -74,9 +76,12 @@ package struct ReportCommand: ParsableCommand {
       throw Complaint(.usage, "report needs --output DIR, the folder for the page, or --facts FILE.json")
     }
     if facts != nil, output != nil || validation != nil || noPage || noPictures {
-      throw Complaint(.usage, "--facts writes the document alone: --output and what the page shows have no place beside it")
+      throw Complaint(
+        .usage, "--facts writes the document alone: --output and what the page shows have no place beside it")
     }
-    if claims != nil, facts == nil { throw Complaint(.usage, "--claims needs --facts: the page of a report shows no claims") }
+    if claims != nil, facts == nil {
+      throw Complaint(.usage, "--claims needs --facts: the page of a report shows no claims")
+    }
     if noPage, noPictures { throw Complaint(.usage, "--no-page and --no-pictures together leave nothing to make") }
   }
 

@@ -124,8 +124,10 @@ extension AblationFacts {
           let ofFamilies = families.filter { $0.own.change == change }
           return Change(
             arm: change, text: subject.variant!.text, decision: subject.variant!.decision, givesUp: subject.givesUp,
-            meaning: subject.variant!.choices.map { words.meaning(of: $0[1], decision: $0[0], subject: subject.variant!.base) }
-              .filter { !$0.isEmpty }.joined(separator: "; "),
+            meaning: subject.variant!.choices.map {
+              words.meaning(of: $0[1], decision: $0[0], subject: subject.variant!.base)
+            }
+            .filter { !$0.isEmpty }.joined(separator: "; "),
             verdict: Self.verdict(ofFamilies.filter { $0.own.family != nil }.map(\.worth.verdict)),
             families: ofFamilies.map { Joined(FamilyName(family: $0.own.family), WorthFacts($0.worth)) },
             scenarios: scenarios.filter { $0.own.change == change }.map {
@@ -139,7 +141,9 @@ extension AblationFacts {
                 .map { Joined(DecisionName(decision: name), $0) }
             },
             families: names.compactMap { name in
-              SizeFacts(families.filter { $0.own.family == name }.map(\.worth)).map { Joined(FamilyName(family: name), $0) }
+              SizeFacts(families.filter { $0.own.family == name }.map(\.worth)).map {
+                Joined(FamilyName(family: name), $0)
+              }
             }, lines: nil),
           scenarios: Sizes.Group(
             decisions: decisions.compactMap { name in

@@ -51,7 +51,8 @@ struct GlanceFacts: Encodable {
     func line(_ benchmark: String, _ wanted: String) -> [Int] {
       results.lines.indices.first {
         let line = results.lines[$0]
-        return line.benchmark == benchmark && line.metric.name == "ns_per_op" && line.scenario.parameters.contains(wanted)
+        return line.benchmark == benchmark && line.metric.name == "ns_per_op"
+          && line.scenario.parameters.contains(wanted)
       }.map { [$0] } ?? []
     }
     func mean(_ lines: [Int], _ other: Int) -> MeanFacts? {
@@ -64,7 +65,8 @@ struct GlanceFacts: Encodable {
     }
     let (every, forkjoin) = (view.primaryLines(), view.primaryLines(family: "forkjoin"))
     let wanted: [(Row.Key, [Int], [Int])] = [
-      (.add, line("overhead/external-add", ""), reference), (.chain, line("dependencies/chain", "length=1000"), reference),
+      (.add, line("overhead/external-add", ""), reference),
+      (.chain, line("dependencies/chain", "length=1000"), reference),
       (.all, every, nearest(every)),
       (.forkjoin, forkjoin, peers.filter { mean(forkjoin, $0)?.ratio.low.map { $0 > 1 } ?? false }),
     ]

@@ -189,15 +189,12 @@ struct MeasuredFacts: Encodable {
     }
     return ([nil] + families.map(Optional.some)).compactMap { family in
       let own = primary.filter { family == nil || results.lines[$0].family == family }
-      // Of each subject the widest arm of the line, and every arm of the reference.
       let lines = own.map { line in
-        let main = Set(view.mainArms(line))
-        let shown = results.lines[line].cells.filter {
-          view.arms.contains($0.key) && (main.contains($0.key) || results.isReference($0.key))
-        }
+        let cells = results.lines[line].cells.filter { view.arms.contains($0.key) }
         return CommonMeans.Line(
           benchmark: results.lines[line].benchmark,
-          numbers: Dictionary(uniqueKeysWithValues: shown.map { (results.arms[$0.key], $0.value) }))
+          numbers: Dictionary(uniqueKeysWithValues: cells.map { (results.arms[$0.key], $0.value) }),
+          main: Set(view.mainArms(line).map { results.arms[$0] }))
       }
       let arms = Set(own.flatMap(view.mainArms)).sorted().map { results.arms[$0] }
       let ours = Set(results.subjects.all.filter(\.isOurs).map(\.name))

@@ -54,7 +54,8 @@ struct MeasuredResults {
         "\(sets.map(\.name).joined(separator: ", ")): no row counts: all blocks are excluded or all cells failed")
     }
     let measured = Set(rows.map(\.cell.arm.subject))
-    if let reference, !rows.contains(where: { Arm.reference(reference, for: $0.cell.arm, among: [$0.cell.arm]) != nil }) {
+    if let reference, !rows.contains(where: { Arm.reference(reference, for: $0.cell.arm, among: [$0.cell.arm]) != nil })
+    {
       throw Complaint(
         .usage,
         "--reference: \(reference) was not measured; there are \(measured.sorted().joined(separator: ", "))")

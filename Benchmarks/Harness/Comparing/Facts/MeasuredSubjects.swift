@@ -33,7 +33,9 @@ struct MeasuredSubjects {
       choices = text.split(separator: ";", omittingEmptySubsequences: false).map {
         $0.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
       }
-      guard !base.contains(")"), choices.allSatisfy({ $0.count == 2 && $0.allSatisfy { !$0.isEmpty } }) else { return nil }
+      guard !base.contains(")"), choices.allSatisfy({ $0.count == 2 && $0.allSatisfy { !$0.isEmpty } }) else {
+        return nil
+      }
     }
 
     /// What the change decides; empty where it changes several decisions.

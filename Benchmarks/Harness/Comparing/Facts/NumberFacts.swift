@@ -95,7 +95,8 @@ struct MeanFacts: Encodable {
 
   init(_ mean: GeometricMean, lines: Int) {
     self.init(
-      Estimate(median: mean.ratio, interval: mean.interval, count: mean.blocks), benchmarks: mean.benchmarks, lines: lines)
+      Estimate(median: mean.ratio, interval: mean.interval, count: mean.blocks), benchmarks: mean.benchmarks,
+      lines: lines)
   }
 
   init(_ mean: CommonMeans.Mean) {

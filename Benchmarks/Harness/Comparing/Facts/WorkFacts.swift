@@ -78,9 +78,11 @@ struct WorkFacts: Encodable {
     isCounted = lines.allSatisfy { results.lines[$0].metric.unit == "allocations" }
     // Zeros have no ratio, and without them a mean would hold of a subject only where it is worst.
     let judged = arms.filter(results.isChoice)
-    let hasZero = judged.count > 1 && lines.contains { line in
-      judged.contains { arm in results.lines[line].cells[arm]?.values.contains { $0 <= 0 } ?? false }
-    }
+    let hasZero =
+      judged.count > 1
+      && lines.contains { line in
+        judged.contains { arm in results.lines[line].cells[arm]?.values.contains { $0 <= 0 } ?? false }
+      }
     ranking = hasZero ? nil : Ranking(lines, ours: ours, others: others, results)
     hasRatio = ranking != nil
     if let ranking {
