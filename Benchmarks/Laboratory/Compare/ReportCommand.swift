@@ -97,14 +97,15 @@ package struct ReportCommand: ParsableCommand {
         "--\(validation == nil ? "reference" : "validation") is for results of run, and all files here are simulated")
     }
     let sets = try measured.map { try ResultSet.read(path: $0) }
+    let document = try FactsDocument(
+      sets, simulated: simulated.map { try SimulatedFile(path: $0) }, reference: reference,
+      claims: claims.map { try PublishedClaim.read(path: $0) }
+    )
     for set in sets where set.record == nil {
       Progress().say(
         "\(set.name) has no .env.json beside it: excluded blocks, failures and the machine are not known")
     }
-    return try FactsDocument(
-      sets, simulated: simulated.map { try SimulatedFile(path: $0) }, reference: reference,
-      claims: claims.map { try PublishedClaim.read(path: $0) }
-    ).json()
+    return try document.json()
   }
 
   private static func isSame(_ one: String, _ other: String) -> Bool {

@@ -18,6 +18,8 @@ package struct FactsDocument: Encodable {
   /// Nil where no file has simulated rows.
   let simulated: SimulatedFacts?
   let comparison: ComparisonFacts?
+  /// What results say of limits; nil where no limit was given.
+  let limits: [LimitFacts]?
 
   /// A pair in JSON: from which size on the suffix is used.
   struct UnitScale: Encodable {
@@ -42,7 +44,14 @@ package struct FactsDocument: Encodable {
     measured =
       try sets.isEmpty ? nil : MeasuredFacts(MeasuredResults(sets, reference: reference), claims: claims)
     simulated = try files.isEmpty ? nil : SimulatedFacts(files)
-    comparison = nil
+    (comparison, limits) = (nil, nil)
+  }
+
+  /// What results say of limits.
+  package init(_ table: LimitTable, of sets: [ResultSet]) {
+    sources = sets.map(SourceFacts.init)
+    (measured, simulated, comparison) = (nil, nil, nil)
+    limits = table.lines.map(LimitFacts.init)
   }
 
   /// The facts of a comparison. Those of a single result are beside it.
@@ -50,7 +59,7 @@ package struct FactsDocument: Encodable {
     sources = sets.map(SourceFacts.init)
     measured =
       try sets.count == 1 ? MeasuredFacts(MeasuredResults(sets, reference: reference), claims: nil) : nil
-    simulated = nil
+    (simulated, limits) = (nil, nil)
     self.comparison = ComparisonFacts(comparison)
   }
 

@@ -38,7 +38,7 @@ struct GranularityFacts: Encodable {
       let works = own.compactMap { other -> (Parameters, Double)? in
         let scenario = results.lines[other].scenario
         guard results.lines[other].metric.name == "efficiency", scenario.parameters.contains("\(parameters)"),
-          let work = scenario.parameters.number("work_ns"), work != 0
+          let work = scenario.parameters.number("work_ns"), work.isFinite, work > 0
         else { return nil }
         return (scenario.parameters, work)
       }

@@ -132,14 +132,17 @@ extension SimulatedFacts {
   private struct Table {
     private(set) var places: [Place] = []
     private(set) var backends: [String] = []
+    /// The strategies of each place, in order of first appearance.
+    private var order: [(place: Place, backend: String)] = []
     private var runs: [Place: [String: [SimulatedFile.Row]]] = [:]
 
     mutating func add(_ row: SimulatedFile.Row, of path: String) throws {
       let place = Place(graph: row.graph, sizes: row.sizes, work: row.work, workers: row.workers)
       if runs[place] == nil { places.append(place) }
       if !backends.contains(row.backend) { backends.append(row.backend) }
+      if runs[place]?[row.backend] == nil { order.append((place, row.backend)) }
       guard runs[place]?[row.backend]?.contains(where: { $0.seed == row.seed }) != true else {
-        throw Complaint(.badInput, "\(path): a second row for \(row.backend) with seed \(Int(row.seed))")
+        throw Complaint(.badInput, "\(path): a second row for \(row.backend) with seed \(CSV.number(row.seed))")
       }
       runs[place, default: [:]][row.backend, default: []].append(row)
     }
@@ -149,7 +152,9 @@ extension SimulatedFacts {
     func only(_ isWanted: (Place) -> Bool) -> Table {
       var part = self
       part.places = places.filter(isWanted)
-      part.backends = backends.filter { name in part.places.contains { !self[$0, name].isEmpty } }
+      part.order = order.filter { isWanted($0.place) }
+      part.backends = []
+      for (_, name) in part.order where !part.backends.contains(name) { part.backends.append(name) }
       return part
     }
 

@@ -36,9 +36,15 @@ package struct SimulatedFile: Sendable {
     return Gunzip.isPacked(path) ? try Gunzip.bytes(path) : bytes
   }
 
+  /// Reads `X.csv` or `X.csv.gz`, and `X.env.json` when that file is there.
   package init(path: String) throws {
-    self.path = path
-    var reader = CSVReader(try Self.content(path), source: path)
+    try self.init(
+      try Self.content(path), path: path, record: try RunRecord.read(path: RunRecord.path(csv: path)))
+  }
+
+  package init(_ content: Data, path: String, record: RunRecord?) throws {
+    (self.path, self.record) = (path, record)
+    var reader = CSVReader(content, source: path)
     let header = try reader.next()?.fields ?? []
     guard header == SimulationHeader.columns else {
       let lacking = SimulationHeader.columns.first { !header.contains($0) }
@@ -50,13 +56,13 @@ package struct SimulatedFile: Sendable {
     while let record = try reader.next() { rows.append(try Self.row(record, path)) }
     guard !rows.isEmpty else { throw Complaint(.badInput, "\(path) has a header and no simulated rows") }
     self.rows = rows
-    record = try RunRecord.read(path: RunRecord.path(csv: path))
   }
 
   /// What nothing is divided by, and no logarithm is taken of, when it is 0.
   private static let positive = ["workers", "tasks", "makespan_ns"]
   /// Ratios, logarithms and axes do not overflow in this range.
   private static let most = 1e30
+  private static let least = 1e-30
 
   private static func row(_ record: CSVReader.Record, _ path: String) throws -> Row {
     func complaint(_ what: String) -> Complaint { Complaint(.badInput, "\(path), line \(record.line): \(what)") }
@@ -67,8 +73,8 @@ package struct SimulatedFile: Sendable {
     var numbers: [String: Double] = [:]
     for (name, text) in zip(SimulationHeader.columns, fields) where !SimulationHeader.texts.contains(name) {
       guard let number = Double(text) else { throw complaint("a number is none") }
-      guard number.isFinite, abs(number) <= most, !positive.contains(name) || number > 0,
-        name != "workers" || number == number.rounded()
+      guard number.isFinite, abs(number) <= most, !positive.contains(name) || number >= least,
+        name != "workers" || Int(exactly: number) != nil
       else { throw complaint("\(name) is \(text.prefix(40)), which no simulation gives") }
       numbers[name] = number
     }
