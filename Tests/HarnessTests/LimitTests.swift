@@ -74,6 +74,18 @@ struct LimitTests {
     #expect(abs((table.lines[0].estimate?.median ?? 0) - 50.2) < 0.1)
   }
 
+  /// The cell that a ratio is over has the detail of the limit, also where it has other parameters.
+  @Test func aDetailTellsNumbersOfOneMeasurementApart() throws {
+    let made = [("n=10", "stealing", "low", 3.0), ("n=10", "stealing", "high", 9), ("n=20", "foundation", "low", 1)].map
+    {
+      FactsTests.Made(benchmark: "overhead/add", params: "\($0);level=\($2)", subject: $1, value: $3)
+    }
+    let entry = Self.entry(
+      ", \"detail\": \"level=low\", \"over\": {\"params\": \"n=20\", \"subject\": \"foundation\"}", most: 3.1)
+    let table = try LimitTable(try Self.limits(entry), [Self.set(made)])
+    #expect(table.lines[0].verdict == .met && abs((table.lines[0].estimate?.median ?? 0) - 3) < 1e-9)
+  }
+
   @Test func whatARunMustMeasure() throws {
     let limits = try Self.limits(
       Self.entry(", \"over\": {\"benchmark\": \"overhead/other\", \"params\": \"p=0.5\"}", most: 1),

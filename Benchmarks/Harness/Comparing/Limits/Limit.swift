@@ -81,8 +81,9 @@ package struct Limit: Decodable, Sendable {
   func estimate(_ numbers: (Cell) -> [Int: Double]) -> Estimate? {
     let own = numbers(cell)
     if let over {
+      let params = cell(over.params ?? params, metric).params
       let base = Cell(
-        benchmark: over.benchmark ?? benchmark, params: over.params ?? cell.params, metric: over.metric ?? metric,
+        benchmark: over.benchmark ?? benchmark, params: params, metric: over.metric ?? metric,
         subject: over.subject ?? subject)
       return Pairing.ratio(Pairing.logarithms(of: own, over: numbers(base)).values)
     }
