@@ -105,7 +105,7 @@ package struct ReportCommand: ParsableCommand {
       Progress().say(
         "\(set.name) has no .env.json beside it: excluded blocks, failures and the machine are not known")
     }
-    return try document.json()
+    return try document.json(isCompact: true)
   }
 
   private static func isSame(_ one: String, _ other: String) -> Bool {

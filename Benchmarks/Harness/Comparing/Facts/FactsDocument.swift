@@ -63,5 +63,5 @@ package struct FactsDocument: Encodable {
     self.comparison = ComparisonFacts(comparison)
   }
 
-  package func json() throws -> String { try JSONFile.text(self) }
+  package func json(isCompact: Bool = false) throws -> String { try JSONFile.text(self, isCompact: isCompact) }
 }

@@ -14,9 +14,11 @@ package enum JSONFile {
     }
   }
 
-  package static func text(_ content: some Encodable) throws -> String {
+  /// - Parameter isCompact: whether spaces and lines are left out, for programs alone.
+  package static func text(_ content: some Encodable, isCompact: Bool = false) throws -> String {
     let encoder = JSONEncoder()
-    encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    if !isCompact { encoder.outputFormatting.insert(.prettyPrinted) }
     encoder.keyEncodingStrategy = .convertToSnakeCase
     return String(decoding: try encoder.encode(content), as: UTF8.self) + "\n"
   }
