@@ -151,7 +151,7 @@ def test_cells_that_failed_are_part_of_what_is_kept(checkout, opbench, status):
     assert gzip.decompress((kept / "targets.csv.gz").read_bytes()) == gzip.decompress(result.read_bytes())
     record["arguments"][-1] = "targets.csv"
     assert json.loads((kept / "targets.env.json").read_text()) == record
-    assert "x2.00 [2.00, 2.00]  7       x0.8     missed" in (kept / "targets.txt").read_text()
+    assert "x2.00 [2.00, 2.00]      7       x0.8     missed" in (kept / "targets.txt").read_text()
 
 
 def targets_list(folder):
