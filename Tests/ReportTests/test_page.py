@@ -106,9 +106,9 @@ def test_it_begins_with_the_picture_and_a_sentence_each(page):
     assert "of the two backends you can choose: stealing." in lead
     assert re.search(r"Stealing is [0-9.]+ times as fast as foundation \[", lead)
     # Whatever is faster than these stands right below.
-    assert body.index("rayon&#x27;s time") < places[1]
+    assert body.index("rayon&#39;s time") < places[1]
     # Of the caption there is one sentence before the picture, the rest is asked for.
-    notes = re.findall(r'</h[23]><p class="note">([^<]*)</p>', body)
+    notes = re.findall(r'</h[23]>\s*<p class="note">([^<]*)</p>', body)
     assert len(notes) > 10 and all(re.search(r"\. [A-Z]", one) is None for one in notes)
 
 

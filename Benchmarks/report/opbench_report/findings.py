@@ -40,6 +40,11 @@ class Finding:
         return self.count > 1
 
     @property
+    def meaning(self):
+        """What its certainty means."""
+        return MEANING[self.certainty]
+
+    @property
     def among(self):
         """What the choice was made from, in words."""
         return among(self.count)

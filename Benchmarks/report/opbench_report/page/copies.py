@@ -5,6 +5,7 @@ import hashlib
 import os
 import re
 from dataclasses import dataclass
+from typing import NamedTuple
 from urllib.parse import quote
 
 from ..complaint import CANNOT_CREATE, Complaint
@@ -12,12 +13,20 @@ from ..data.environment import path_beside
 
 PAGE = "report.html"
 # The element in which a page says what it has put beside itself, by the digests of the files.
-_MARK = "opbench-copies"
+MARK = "opbench-copies"
+
+
+class Link(NamedTuple):
+    """A CSV that the page links to. As an address, a name may have characters with a meaning."""
+
+    name: str
+    address: str
+    rows: int
 
 
 @dataclass(frozen=True)
 class Copies:
-    # (name, relative address, rows) of each CSV.
+    # A Link to each CSV.
     links: list
     # (path, bytes) of what has to be written, each CSV with its environment.
     files: list
@@ -25,8 +34,9 @@ class Copies:
     digests: set
 
     @property
-    def mark(self):
-        return f'<meta name="{_MARK}" content="{" ".join(sorted(self.digests))}">'
+    def content(self):
+        """What the page's element says, for a later page."""
+        return " ".join(sorted(self.digests))
 
 
 def plan(sources, folder):
@@ -48,8 +58,7 @@ def plan(sources, folder):
                 target = os.path.join(folder, place)
                 if _is_to_be_written(target, origin, content, earlier):
                     files.append((target, content))
-        # As an address, a name may have characters with a meaning.
-        links.append((name, "./" + quote(name), source.rows))
+        links.append(Link(name, "./" + quote(name), source.rows))
     return Copies(links, files, earlier | {_digest(content) for _, content in files})
 
 
@@ -80,7 +89,7 @@ def _names(csv):
 def _put_by_earlier_page(path):
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
-            found = re.search(rf'<meta name="{_MARK}" content="([0-9a-f ]*)">', file.read())
+            found = re.search(rf'<meta name="{MARK}" content="([0-9a-f ]*)">', file.read())
     except OSError:
         return set()
     return set(found.group(1).split()) if found else set()

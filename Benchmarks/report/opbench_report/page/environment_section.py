@@ -4,7 +4,6 @@ import shlex
 
 from ..data.environment import blocks_words
 from ..data.machines import sittings
-from .html import details, table, tag, text
 
 _WORDS = (
     ("started_at", "started"),
@@ -28,45 +27,33 @@ _WORDS = (
 
 
 def section(results):
-    parts = [tag("h2", "Environment", id="environment-title")]
-    for source in results.sources:
-        if len(results.sources) > 1:
-            parts.append(tag("h3", text(source.name)))
-        parts.append(_one(source, {arm.subject.name for arm in results.general.arms}))
-    return tag("section", "".join(parts), id="environment", aria_labelledby="environment-title")
+    shown = {arm.subject.name for arm in results.general.arms}
+    return [_source(source, shown) for source in results.sources]
 
 
-def _one(source, measured):
+def _source(source, shown):
     record = source.record
     if record is None:
-        return tag(
-            "p",
-            f"{text(source.name)} has no .env.json beside it: the machine, excluded blocks and failures are not known.",
-        )
+        return {"name": source.name, "pairs": None}
     pairs = [(words, record[key]) for key, words in _WORDS if record.get(key) is not None]
-    pairs = [
-        (
-            words,
-            f"{value} (with changes that are not committed)" if words == "commit" and record.get("dirty") else value,
-        )
-        for words, value in pairs
-    ]
+    if record.get("dirty"):
+        pairs = [(words, f"{value} (with changes that are not committed)" if words == "commit" else value) for words, value in pairs]
     if effort := _effort(record):
         pairs.append(("effort", effort))
     pairs += [
-        (f"subject {one['name']}", one["summary"]) for one in record.get("subjects", []) if one["name"] in measured
+        (f"subject {subject['name']}", subject["summary"]) for subject in record.get("subjects", []) if subject["name"] in shown
     ]
     peers = record.get("peers")
     if isinstance(peers, dict):
         pairs += [(f"peer {name}", version) for name, version in sorted(peers.items())]
-    content = tag("dl", "".join(tag("div", tag("dt", text(words)) + tag("dd", text(value))) for words, value in pairs))
-    content += _machines(source)
     arguments = record.get("arguments")
-    if isinstance(arguments, list):
+    return {
+        "name": source.name,
+        "pairs": pairs,
+        "machines": _machines(source),
         # Where the program lay says nothing about the numbers.
-        command = shlex.join(["opbench", *map(str, arguments[1:])])
-        content += details("Command", tag("pre", text(command), tabindex="0"))
-    return content
+        "command": shlex.join(["opbench", *map(str, arguments[1:])]) if isinstance(arguments, list) else None,
+    }
 
 
 def _machines(source):
@@ -76,24 +63,23 @@ def _machines(source):
         if row.host:
             rows[row.host] = rows.get(row.host, 0) + 1
     if len(rows) < 2:
-        return ""
-    found = sittings(source.record)
-    own = []
+        return []
+    known = sittings(source.record)
+    lines = []
     for host in sorted(rows):
-        one = found.get(host, {})
-        spin = (one.get("spin") or {}).get("rounds_per_microsecond")
-        own.append(
+        sitting = known.get(host, {})
+        spin = (sitting.get("spin") or {}).get("rounds_per_microsecond")
+        lines.append(
             (
                 host,
-                one.get("cpu_model") or "unknown",
-                one.get("cpus_allowed", "unknown"),
-                one.get("kernel", "unknown"),
+                sitting.get("cpu_model") or "unknown",
+                sitting.get("cpus_allowed", "unknown"),
+                sitting.get("kernel", "unknown"),
                 "unknown" if spin is None else f"{spin:.4g}",
                 f"{rows[host]:,}",
             )
         )
-    head = ("machine", "CPU", "CPUs", "kernel", "spin rounds per µs", "rows")
-    return tag("h3", "Machines") + table(head, own, "Machines")
+    return lines
 
 
 def _effort(record):

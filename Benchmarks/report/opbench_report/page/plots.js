@@ -3,7 +3,7 @@
 
 (async () => {
   const plots = JSON.parse(await unpacked("plots"));
-  const looks = JSON.parse(document.getElementById("looks").textContent);
+  const looks = JSON.parse(await unpacked("looks"));
   const dark = window.matchMedia("(prefers-color-scheme: dark)");
   const coarse = window.matchMedia("(pointer: coarse)").matches;
   const narrow = window.innerWidth < 640;
