@@ -46,8 +46,8 @@ def ink(own):
 
 
 def grey(share):
-    """(light, dark) of a size."""
-    return GREYS[bisect.bisect_right(_GREY_BOUNDS, share)]
+    """The place of a size among the greys."""
+    return bisect.bisect_right(_GREY_BOUNDS, share)
 
 
 def dark_colours():

@@ -2,7 +2,12 @@
 
 import math
 
+from matplotlib.ticker import LogLocator, MaxNLocator
+
 from ..data.metrics import scale
+
+# More decades than an axis has.
+_EVERY = 400
 
 
 def limits(values, log, room=0.06):
@@ -24,32 +29,18 @@ def is_crowded(guide, guides, ends):
 
 
 def ticks(low, high, log, unit, most=5):
-    """(place, text) pairs within the limits."""
-    places = _log_places(low, high, most) if log else _linear_places(low, high, most)
-    return [(place, _text(unit, place)) for place in places]
+    """(place, text) pairs within the limits: `most` at most, or a few more where the axis has few decades."""
+    places = _log_places(low, high, most) if log else MaxNLocator(most, steps=[1, 2, 5, 10]).tick_values(low, high)
+    return [(place, _text(unit, place)) for place in map(float, places) if low <= place <= high]
 
 
 def _log_places(low, high, most):
-    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    for steps in ((1, 2, 3, 5, 7), (1, 2, 5), (1, 3), (1,)):
-        places = [step * 10.0**decade for decade in decades for step in steps]
-        places = [place for place in places if low <= place <= high]
-        if len(places) <= most:
+    """As many steps in each decade as have room."""
+    for steps in ((1, 2, 3, 5, 7), (1, 2, 5), (1, 3)):
+        places = LogLocator(subs=steps, numticks=_EVERY).tick_values(low, high)
+        if sum((low <= places) & (places <= high)) <= most:
             return places
-    every = math.ceil(len(places) / most)
-    return places[::every]
-
-
-def _linear_places(low, high, most):
-    step = _nice((high - low) / most)
-    first = math.ceil(low / step - 1e-9)
-    return [round(place * step, 12) for place in range(first, math.floor(high / step + 1e-9) + 1)]
-
-
-def _nice(step):
-    """The next larger of 1, 2, 5 times a power of ten."""
-    power = 10.0 ** math.floor(math.log10(step))
-    return next(factor * power for factor in (1, 2, 5, 10) if factor * power >= step * (1 - 1e-9))
+    return LogLocator(numticks=most).tick_values(low, high)
 
 
 def _text(unit, value):

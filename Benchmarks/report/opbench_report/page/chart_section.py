@@ -234,7 +234,7 @@ def _heat(panel):
 
 
 def _size(size):
-    return [size.text, shades.grey(size.share), size.detail] if size else ["", None, ""]
+    return [size.text, shades.GREYS[shades.grey(size.share)], size.detail] if size else ["", None, ""]
 
 
 _DOCUMENTS = {
