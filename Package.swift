@@ -6,7 +6,289 @@ let settings: [SwiftSetting] = [.enableUpcomingFeature("ExistentialAny")]
 
 /// The laboratory alone uses packages. A program that uses the library turns the trait off with `traits: []`, and SwiftPM then
 /// fetches none of them: it leaves out a package when each use of it has a condition that is false.
-let laboratory: TargetDependencyCondition? = .when(traits: ["Laboratory"])
+let whenLaboratory: TargetDependencyCondition? = .when(traits: ["Laboratory"])
+
+/// A target of the harness: `HarnessWords` out of `Benchmarks/Harness/Words`. The long name leaves short ones to users' packages,
+/// since a module's name may stand only once among all packages of a program.
+/// - Parameter names: the targets of the harness that this one uses.
+func harness(_ name: String, on names: [String], _ dependencies: [Target.Dependency] = []) -> Target {
+  .target(
+    name: "Harness\(name)", dependencies: names.map { .target(name: "Harness\($0)") } + dependencies,
+    path: "Benchmarks/Harness/\(name)",
+    swiftSettings: settings)
+}
+
+/// The library: no Foundation, no package.
+let library: [Target] = [
+  .target(name: "CPlatform", path: "Sources/CPlatform"),
+  .target(name: "Primitives", dependencies: ["CPlatform"], path: "Sources/Primitives", swiftSettings: settings),
+  .target(
+    name: "OperationCore", dependencies: ["Primitives", "CPlatform"], path: "Sources/OperationCore",
+    exclude: ["CONTRACT.md", "Lifecycle/README.md", "Lifecycle/Codegen.md", "Tracing/README.md"],
+    swiftSettings: settings),
+  .target(
+    name: "DispatchBackend", dependencies: ["OperationCore", "Primitives", "CPlatform"],
+    path: "Sources/DispatchBackend",
+    swiftSettings: settings),
+  // The decisions of the pools: values and pure functions.
+  .target(name: "Scheduling", path: "Sources/Scheduling", swiftSettings: settings),
+  // A pool of virtual threads with a virtual clock: what the simulation and the deterministic backend share.
+  .target(
+    name: "VirtualScheduling", dependencies: ["Scheduling", "Primitives"], path: "Sources/VirtualScheduling",
+    exclude: ["README.md"], swiftSettings: settings),
+  .target(
+    name: "ThreadPoolBackend", dependencies: ["OperationCore", "Scheduling", "Primitives", "CPlatform"],
+    path: "Sources/ThreadPoolBackend", exclude: ["README.md"],
+    swiftSettings: settings),
+  .target(
+    name: "StealingBackend", dependencies: ["OperationCore", "Scheduling", "Primitives", "CPlatform"],
+    path: "Sources/StealingBackend", exclude: ["README.md"],
+    swiftSettings: settings),
+  .target(
+    name: "Operations",
+    dependencies: ["OperationCore", "Scheduling", "DispatchBackend", "ThreadPoolBackend", "StealingBackend"],
+    path: "Sources/Operations", swiftSettings: settings),
+  // The only target of the library that imports Foundation. No other target of the library depends on this one.
+  .target(
+    name: "OperationsFoundation", dependencies: ["Operations"], path: "Sources/OperationsFoundation",
+    swiftSettings: settings),
+  .target(
+    name: "DeterministicOperations",
+    dependencies: ["OperationCore", "Scheduling", "VirtualScheduling", "Primitives", "CPlatform"],
+    path: "Sources/DeterministicOperations", exclude: ["README.md"], swiftSettings: settings),
+]
+
+/// The laboratory: what measures, and what is measured.
+let laboratory: [Target] = [
+  // CJemalloc has no pkgConfig entry: that would link jemalloc wherever it is installed, and timed processes
+  // must keep the system's allocator. The counting process alone gets it, preloaded from where pkg-config says it is.
+  .systemLibrary(name: "CJemalloc", path: "Benchmarks/CJemalloc", providers: [.apt(["libjemalloc-dev"])]),
+  // Two things Swift cannot say: a system call with variable arguments, and a function that stands before the C library's.
+  .target(name: "CMeasure", path: "Benchmarks/CMeasure"),
+  // The harness, in an order that the compiler holds: each of its targets uses those above it alone.
+  harness("Words", on: []),
+  harness("Statistics", on: ["Words"]),
+  harness(
+    "Measuring", on: ["Words", "Statistics"],
+    [
+      "CJemalloc", "CMeasure", "Primitives",
+      .product(name: "Histogram", package: "hdrhistogram-swift", condition: whenLaboratory),
+    ]),
+  harness("Planning", on: ["Words", "Statistics", "Measuring"]),
+  harness("Results", on: ["Words", "Statistics", "Measuring", "Planning"]),
+  harness("Comparing", on: ["Words", "Statistics", "Measuring", "Planning", "Results"]),
+  harness("Running", on: ["Words", "Statistics", "Measuring", "Planning", "Results", "Comparing"]),
+  harness("Gate", on: ["Words", "Statistics", "Measuring", "Planning", "Results", "Comparing", "Running"]),
+  .target(
+    name: "Subjects",
+    dependencies: [
+      "HarnessWords", "HarnessMeasuring", "Operations",
+      .product(name: "NIOPosix", package: "swift-nio", condition: whenLaboratory),
+    ],
+    path: "Benchmarks/Subjects", swiftSettings: settings),
+  .target(
+    name: "Workloads",
+    dependencies: ["HarnessWords", "HarnessStatistics", "HarnessMeasuring", "HarnessPlanning", "Subjects"],
+    path: "Benchmarks/Workloads", swiftSettings: settings),
+  .target(
+    name: "Simulation",
+    dependencies: [
+      "VirtualScheduling", "Scheduling", "Primitives", "Operations", "HarnessWords", "HarnessStatistics",
+      "HarnessMeasuring", "HarnessPlanning", "HarnessResults", "Subjects", "Workloads",
+    ],
+    path: "Benchmarks/Simulation", swiftSettings: settings),
+  .target(
+    name: "Laboratory",
+    dependencies: [
+      "CMeasure", "HarnessWords", "HarnessStatistics", "HarnessMeasuring", "HarnessPlanning", "HarnessResults",
+      "HarnessComparing", "HarnessRunning", "HarnessGate",
+      .product(name: "ArgumentParser", package: "swift-argument-parser", condition: whenLaboratory),
+    ],
+    path: "Benchmarks/Laboratory", swiftSettings: settings),
+  .executableTarget(
+    name: "opbench",
+    dependencies: [
+      "HarnessWords", "HarnessStatistics", "HarnessMeasuring", "HarnessPlanning", "HarnessResults", "HarnessComparing",
+      "HarnessGate", "Operations", "Subjects", "Workloads", "Laboratory", "Simulation", "VirtualScheduling",
+      .product(name: "ArgumentParser", package: "swift-argument-parser", condition: whenLaboratory),
+    ],
+    path: "Benchmarks/opbench", swiftSettings: settings),
+]
+
+/// The tests, and the programs and parts that tests share.
+let tests: [Target] = [
+  .target(
+    name: "TestSupport", dependencies: ["Operations", "DeterministicOperations"], path: "Tests/TestSupport",
+    swiftSettings: settings),
+  .testTarget(
+    name: "PrimitivesTests", dependencies: ["Primitives", "CPlatform", "StressEngine", "TestSupport"],
+    path: "Tests/PrimitivesTests", swiftSettings: settings),
+  .testTarget(
+    name: "OperationCoreTests",
+    dependencies: ["OperationCore", "Operations", "Primitives", "CPlatform", "TestSupport"],
+    path: "Tests/OperationCoreTests", swiftSettings: settings),
+  .testTarget(
+    name: "SchedulingTests", dependencies: ["Scheduling", "Operations", "TestSupport"], path: "Tests/SchedulingTests",
+    swiftSettings: settings),
+  .testTarget(
+    name: "VirtualSchedulingTests", dependencies: ["VirtualScheduling", "Scheduling", "StealingBackend"],
+    path: "Tests/VirtualSchedulingTests", swiftSettings: settings),
+  .testTarget(
+    name: "DeterministicOperationsTests",
+    dependencies: ["DeterministicOperations", "Operations", "VirtualScheduling", "TestSupport"],
+    path: "Tests/DeterministicOperationsTests", swiftSettings: settings),
+  .testTarget(
+    name: "StealingBackendTests", dependencies: ["StealingBackend", "Scheduling", "TestSupport"],
+    path: "Tests/StealingBackendTests",
+    swiftSettings: settings),
+  .testTarget(
+    name: "ThreadPoolBackendTests",
+    dependencies: ["ThreadPoolBackend", "OperationCore", "Scheduling", "TestSupport"],
+    path: "Tests/ThreadPoolBackendTests", swiftSettings: settings),
+  .testTarget(
+    name: "DispatchBackendTests", dependencies: ["DispatchBackend", "OperationCore", "TestSupport"],
+    path: "Tests/DispatchBackendTests", swiftSettings: settings),
+  // Seeded stress: an engine that a test and a small program (for memory checkers) share.
+  .target(
+    name: "StressEngine", dependencies: ["Operations", "TestSupport"], path: "Tests/Stress/Engine",
+    swiftSettings: settings),
+  .executableTarget(
+    name: "StressRunner", dependencies: ["StressEngine", "TestSupport"], path: "Tests/Stress/Runner",
+    swiftSettings: settings),
+  .testTarget(
+    name: "StressTests", dependencies: ["StressEngine", "TestSupport"], path: "Tests/Stress/Tests",
+    swiftSettings: settings),
+  // Random programs against a sequential reference model: an engine that a test and a small program share.
+  .target(
+    name: "DifferentialEngine",
+    dependencies: [
+      "OperationCore", "Operations", "DeterministicOperations", "VirtualScheduling", "Scheduling", "TestSupport",
+    ],
+    path: "Tests/Differential/Engine", exclude: ["README.md"], swiftSettings: settings),
+  .executableTarget(
+    name: "DifferentialRunner", dependencies: ["DifferentialEngine", "TestSupport"],
+    path: "Tests/Differential/Runner", swiftSettings: settings),
+  .testTarget(
+    name: "DifferentialTests", dependencies: ["DifferentialEngine", "DeterministicOperations", "TestSupport"],
+    path: "Tests/Differential/Tests", swiftSettings: settings),
+  // Calls whose cost must not grow with a square: a test judges them, and a small program shows their curves.
+  .target(name: "GrowingCalls", dependencies: ["Operations"], path: "Tests/Growth/Calls", swiftSettings: settings),
+  .executableTarget(
+    name: "GrowthRunner", dependencies: ["GrowingCalls", "Operations", "TestSupport"], path: "Tests/Growth/Runner",
+    swiftSettings: settings),
+  // The laboratory: one target for each of its modules, and what several of them share.
+  .target(
+    name: "LaboratorySupport", dependencies: ["HarnessWords", "HarnessMeasuring", "HarnessPlanning", "HarnessResults"],
+    path: "Tests/LaboratorySupport", swiftSettings: settings),
+  .testTarget(
+    name: "HarnessTests",
+    dependencies: [
+      "HarnessWords", "HarnessStatistics", "HarnessMeasuring", "HarnessPlanning", "HarnessResults", "HarnessComparing",
+      "HarnessRunning", "HarnessGate", "LaboratorySupport", "TestSupport",
+    ], path: "Tests/HarnessTests",
+    exclude: ["Fixtures"], swiftSettings: settings),
+  .testTarget(
+    name: "SubjectsTests", dependencies: ["HarnessMeasuring", "Subjects", "LaboratorySupport"],
+    path: "Tests/SubjectsTests",
+    swiftSettings: settings),
+  .testTarget(
+    name: "WorkloadsTests",
+    dependencies: [
+      "HarnessWords", "HarnessStatistics", "HarnessMeasuring", "HarnessPlanning", "Subjects", "Workloads",
+      "LaboratorySupport",
+    ],
+    path: "Tests/WorkloadsTests", swiftSettings: settings),
+  .testTarget(
+    name: "SimulationTests",
+    dependencies: [
+      "Simulation", "VirtualScheduling", "Scheduling", "HarnessWords", "HarnessStatistics", "HarnessPlanning",
+      "Workloads", "LaboratorySupport",
+    ],
+    path: "Tests/SimulationTests", swiftSettings: settings),
+  .testTarget(
+    name: "LaboratoryTests",
+    dependencies: [
+      "HarnessWords", "HarnessMeasuring", "HarnessPlanning", "HarnessResults", "HarnessComparing", "HarnessGate",
+      "Laboratory", "LaboratorySupport", "OddBenchmarks",
+    ],
+    path: "Tests/LaboratoryTests", swiftSettings: settings),
+  // A program of benchmarks that print, close what is not theirs, or measure nothing.
+  .executableTarget(
+    name: "OddBenchmarks", dependencies: ["Laboratory"], path: "Tests/Samples/OddBenchmarks",
+    swiftSettings: settings),
+  .testTarget(
+    name: "OpbenchTests",
+    dependencies: [
+      "HarnessWords", "HarnessMeasuring", "HarnessPlanning", "HarnessResults", "HarnessComparing", "HarnessGate",
+      "Subjects", "opbench", "LaboratorySupport", "TestSupport",
+    ],
+    path: "Tests/OpbenchTests", swiftSettings: settings),
+  // Fuzzing of what reads files and other processes' output: an engine that tests and a program for libFuzzer share.
+  .target(
+    name: "ParserEngine",
+    dependencies: [
+      "HarnessWords", "HarnessMeasuring", "HarnessResults", "HarnessComparing", "HarnessGate", "Workloads",
+      "TestSupport",
+    ], path: "Tests/Parsers/Engine",
+    swiftSettings: settings),
+  .executableTarget(
+    name: "ParserFuzzer", dependencies: ["ParserEngine"], path: "Tests/Parsers/Fuzzer", swiftSettings: settings),
+  .testTarget(
+    name: "ParserTests",
+    dependencies: [
+      "ParserEngine", "LaboratorySupport", "TestSupport", "HarnessMeasuring", "opbench",
+      .product(name: "ArgumentParser", package: "swift-argument-parser", condition: whenLaboratory),
+    ],
+    path: "Tests/Parsers/Tests", swiftSettings: settings),
+  // The contract: one suite, every backend.
+  .testTarget(
+    name: "BackendConformanceTests",
+    dependencies: ["GrowingCalls", "Operations", "DeterministicOperations", "TestSupport"],
+    path: "Tests/BackendConformanceTests", swiftSettings: settings),
+  // What needs a process of its own: traps, the main queue's thread, signals, refused descriptors, threads and memory.
+  .executableTarget(
+    name: "ProcessScenarios",
+    dependencies: [
+      "Operations", "DeterministicOperations", "TestSupport", "StealingBackend", "ThreadPoolBackend",
+      "DispatchBackend",
+    ],
+    path: "Tests/Processes/Scenarios", swiftSettings: settings),
+  .testTarget(
+    name: "ProcessTests",
+    dependencies: [
+      "ProcessScenarios", "ReadmeSample", "TutorialSample", "FoundationIdioms", "OperationsIdioms", "TestSupport",
+    ],
+    path: "Tests/Processes/Tests", swiftSettings: settings),
+  // The program that README.md shows first.
+  .executableTarget(
+    name: "ReadmeSample", dependencies: ["Operations"], path: "Tests/Samples/Readme", swiftSettings: settings),
+  // What the tutorial of the documentation ends with (a symbolic link).
+  .executableTarget(
+    name: "TutorialSample", dependencies: ["Operations"], path: "Tests/Samples/Tutorial", swiftSettings: settings),
+  // The same sources (a symbolic link) compiled against Foundation and against Operations.
+  .testTarget(
+    name: "FoundationSourceTests", dependencies: ["TestSupport"], path: "Tests/SourceCompatibilityTests/Foundation",
+    swiftSettings: settings + [.define("FOUNDATION_OPERATIONS")]),
+  .testTarget(
+    name: "OperationsSourceTests", dependencies: ["Operations", "TestSupport"],
+    path: "Tests/SourceCompatibilityTests/Operations", swiftSettings: settings),
+  // Generated cases and idioms of public code, compiled from the same sources (a symbolic link) against both. ProcessTests
+  // compares what the two programs print.
+  .executableTarget(
+    name: "FoundationIdioms", path: "Tests/SourceCompatibilityTests/Idioms/Foundation",
+    swiftSettings: settings + [.define("FOUNDATION_OPERATIONS")]),
+  .executableTarget(
+    name: "OperationsIdioms", dependencies: ["Operations"], path: "Tests/SourceCompatibilityTests/Idioms/Operations",
+    swiftSettings: settings),
+  // A library of a user's that needs Foundation too: the names of classes in it are those of Operations.
+  .target(
+    name: "BothImportsLibrary", dependencies: ["Operations"],
+    path: "Tests/SourceCompatibilityTests/BothImportsLibrary", swiftSettings: settings),
+  .testTarget(
+    name: "BothImportsTests",
+    dependencies: ["BothImportsLibrary", "Operations", "OperationsFoundation", "TestSupport"],
+    path: "Tests/SourceCompatibilityTests/BothImports", swiftSettings: settings),
+]
 
 let package = Package(
   name: "opbench",
@@ -29,229 +311,6 @@ let package = Package(
     .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
   ],
-  targets: [
-    // The library: no Foundation, no package.
-    .target(name: "CPlatform", path: "Sources/CPlatform"),
-    .target(name: "Primitives", dependencies: ["CPlatform"], path: "Sources/Primitives", swiftSettings: settings),
-    .target(
-      name: "OperationCore", dependencies: ["Primitives", "CPlatform"], path: "Sources/OperationCore",
-      exclude: ["CONTRACT.md", "Lifecycle/README.md", "Lifecycle/Codegen.md", "Tracing/README.md"],
-      swiftSettings: settings),
-    .target(
-      name: "DispatchBackend", dependencies: ["OperationCore", "Primitives", "CPlatform"],
-      path: "Sources/DispatchBackend",
-      swiftSettings: settings),
-    // The decisions of the pools: values and pure functions.
-    .target(name: "Scheduling", path: "Sources/Scheduling", swiftSettings: settings),
-    // A pool of virtual threads with a virtual clock: what the simulation and the deterministic backend share.
-    .target(
-      name: "VirtualScheduling", dependencies: ["Scheduling", "Primitives"], path: "Sources/VirtualScheduling",
-      exclude: ["README.md"], swiftSettings: settings),
-    .target(
-      name: "ThreadPoolBackend", dependencies: ["OperationCore", "Scheduling", "Primitives", "CPlatform"],
-      path: "Sources/ThreadPoolBackend", exclude: ["README.md"],
-      swiftSettings: settings),
-    .target(
-      name: "StealingBackend", dependencies: ["OperationCore", "Scheduling", "Primitives", "CPlatform"],
-      path: "Sources/StealingBackend", exclude: ["README.md"],
-      swiftSettings: settings),
-    .target(
-      name: "Operations",
-      dependencies: ["OperationCore", "Scheduling", "DispatchBackend", "ThreadPoolBackend", "StealingBackend"],
-      path: "Sources/Operations", swiftSettings: settings),
-    // The only target of the library that imports Foundation. No other target of the library depends on this one.
-    .target(
-      name: "OperationsFoundation", dependencies: ["Operations"], path: "Sources/OperationsFoundation",
-      swiftSettings: settings),
-    .target(
-      name: "DeterministicOperations",
-      dependencies: ["OperationCore", "Scheduling", "VirtualScheduling", "Primitives", "CPlatform"],
-      path: "Sources/DeterministicOperations", exclude: ["README.md"], swiftSettings: settings),
-
-    // The laboratory. CJemalloc has no pkgConfig entry: that would link jemalloc wherever it is installed, and timed processes
-    // must keep the system's allocator. The counting process alone gets it, preloaded from where pkg-config says it is.
-    .systemLibrary(name: "CJemalloc", path: "Benchmarks/CJemalloc", providers: [.apt(["libjemalloc-dev"])]),
-    // Two things Swift cannot say: a system call with variable arguments, and a function that stands before the C library's.
-    .target(name: "CMeasure", path: "Benchmarks/CMeasure"),
-    .target(
-      name: "Harness",
-      dependencies: [
-        "CJemalloc", "CMeasure", "Primitives",
-        .product(name: "Histogram", package: "hdrhistogram-swift", condition: laboratory),
-      ],
-      path: "Benchmarks/Harness", swiftSettings: settings),
-    .target(
-      name: "Subjects",
-      dependencies: ["Harness", "Operations", .product(name: "NIOPosix", package: "swift-nio", condition: laboratory)],
-      path: "Benchmarks/Subjects", swiftSettings: settings),
-    .target(
-      name: "Workloads", dependencies: ["Harness", "Subjects"], path: "Benchmarks/Workloads", swiftSettings: settings),
-    .target(
-      name: "Simulation",
-      dependencies: [
-        "VirtualScheduling", "Scheduling", "Primitives", "Operations", "Harness", "Subjects", "Workloads",
-      ],
-      path: "Benchmarks/Simulation", swiftSettings: settings),
-    .target(
-      name: "Laboratory",
-      dependencies: [
-        "CMeasure", "Harness",
-        .product(name: "ArgumentParser", package: "swift-argument-parser", condition: laboratory),
-      ],
-      path: "Benchmarks/Laboratory", swiftSettings: settings),
-    .executableTarget(
-      name: "opbench",
-      dependencies: [
-        "Harness", "Operations", "Subjects", "Workloads", "Laboratory", "Simulation", "VirtualScheduling",
-        .product(name: "ArgumentParser", package: "swift-argument-parser", condition: laboratory),
-      ],
-      path: "Benchmarks/opbench", swiftSettings: settings),
-    .target(
-      name: "TestSupport", dependencies: ["Operations", "DeterministicOperations"], path: "Tests/TestSupport",
-      swiftSettings: settings),
-    .testTarget(
-      name: "PrimitivesTests", dependencies: ["Primitives", "CPlatform", "StressEngine", "TestSupport"],
-      path: "Tests/PrimitivesTests", swiftSettings: settings),
-    .testTarget(
-      name: "OperationCoreTests",
-      dependencies: ["OperationCore", "Operations", "Primitives", "CPlatform", "TestSupport"],
-      path: "Tests/OperationCoreTests", swiftSettings: settings),
-    .testTarget(
-      name: "SchedulingTests", dependencies: ["Scheduling", "Operations", "TestSupport"], path: "Tests/SchedulingTests",
-      swiftSettings: settings),
-    .testTarget(
-      name: "VirtualSchedulingTests", dependencies: ["VirtualScheduling", "Scheduling", "StealingBackend"],
-      path: "Tests/VirtualSchedulingTests", swiftSettings: settings),
-    .testTarget(
-      name: "DeterministicOperationsTests",
-      dependencies: ["DeterministicOperations", "Operations", "VirtualScheduling", "TestSupport"],
-      path: "Tests/DeterministicOperationsTests", swiftSettings: settings),
-    .testTarget(
-      name: "StealingBackendTests", dependencies: ["StealingBackend", "Scheduling", "TestSupport"],
-      path: "Tests/StealingBackendTests",
-      swiftSettings: settings),
-    .testTarget(
-      name: "ThreadPoolBackendTests",
-      dependencies: ["ThreadPoolBackend", "OperationCore", "Scheduling", "TestSupport"],
-      path: "Tests/ThreadPoolBackendTests", swiftSettings: settings),
-    .testTarget(
-      name: "DispatchBackendTests", dependencies: ["DispatchBackend", "OperationCore", "TestSupport"],
-      path: "Tests/DispatchBackendTests", swiftSettings: settings),
-    // Seeded stress: an engine that a test and a small program (for memory checkers) share.
-    .target(
-      name: "StressEngine", dependencies: ["Operations", "TestSupport"], path: "Tests/Stress/Engine",
-      swiftSettings: settings),
-    .executableTarget(
-      name: "StressRunner", dependencies: ["StressEngine", "TestSupport"], path: "Tests/Stress/Runner",
-      swiftSettings: settings),
-    .testTarget(
-      name: "StressTests", dependencies: ["StressEngine", "TestSupport"], path: "Tests/Stress/Tests",
-      swiftSettings: settings),
-    // Random programs against a sequential reference model: an engine that a test and a small program share.
-    .target(
-      name: "DifferentialEngine",
-      dependencies: [
-        "OperationCore", "Operations", "DeterministicOperations", "VirtualScheduling", "Scheduling", "TestSupport",
-      ],
-      path: "Tests/Differential/Engine", exclude: ["README.md"], swiftSettings: settings),
-    .executableTarget(
-      name: "DifferentialRunner", dependencies: ["DifferentialEngine", "TestSupport"],
-      path: "Tests/Differential/Runner", swiftSettings: settings),
-    .testTarget(
-      name: "DifferentialTests", dependencies: ["DifferentialEngine", "DeterministicOperations", "TestSupport"],
-      path: "Tests/Differential/Tests", swiftSettings: settings),
-    // Calls whose cost must not grow with a square: a test judges them, and a small program shows their curves.
-    .target(name: "GrowingCalls", dependencies: ["Operations"], path: "Tests/Growth/Calls", swiftSettings: settings),
-    .executableTarget(
-      name: "GrowthRunner", dependencies: ["GrowingCalls", "Operations", "TestSupport"], path: "Tests/Growth/Runner",
-      swiftSettings: settings),
-    // The laboratory: one target for each of its modules, and what several of them share.
-    .target(
-      name: "LaboratorySupport", dependencies: ["Harness"], path: "Tests/LaboratorySupport", swiftSettings: settings),
-    .testTarget(
-      name: "HarnessTests", dependencies: ["Harness", "LaboratorySupport", "TestSupport"], path: "Tests/HarnessTests",
-      exclude: ["Fixtures"], swiftSettings: settings),
-    .testTarget(
-      name: "SubjectsTests", dependencies: ["Harness", "Subjects", "LaboratorySupport"], path: "Tests/SubjectsTests",
-      swiftSettings: settings),
-    .testTarget(
-      name: "WorkloadsTests", dependencies: ["Harness", "Subjects", "Workloads", "LaboratorySupport"],
-      path: "Tests/WorkloadsTests", swiftSettings: settings),
-    .testTarget(
-      name: "SimulationTests",
-      dependencies: ["Simulation", "VirtualScheduling", "Scheduling", "Harness", "Workloads", "LaboratorySupport"],
-      path: "Tests/SimulationTests", swiftSettings: settings),
-    .testTarget(
-      name: "LaboratoryTests", dependencies: ["Harness", "Laboratory", "LaboratorySupport", "OddBenchmarks"],
-      path: "Tests/LaboratoryTests", swiftSettings: settings),
-    // A program of benchmarks that print, close what is not theirs, or measure nothing.
-    .executableTarget(
-      name: "OddBenchmarks", dependencies: ["Laboratory"], path: "Tests/Samples/OddBenchmarks",
-      swiftSettings: settings),
-    .testTarget(
-      name: "OpbenchTests", dependencies: ["Harness", "Subjects", "opbench", "LaboratorySupport", "TestSupport"],
-      path: "Tests/OpbenchTests", swiftSettings: settings),
-    // Fuzzing of what reads files and other processes' output: an engine that tests and a program for libFuzzer share.
-    .target(
-      name: "ParserEngine", dependencies: ["Harness", "Workloads", "TestSupport"], path: "Tests/Parsers/Engine",
-      swiftSettings: settings),
-    .executableTarget(
-      name: "ParserFuzzer", dependencies: ["ParserEngine"], path: "Tests/Parsers/Fuzzer", swiftSettings: settings),
-    .testTarget(
-      name: "ParserTests",
-      dependencies: [
-        "ParserEngine", "LaboratorySupport", "TestSupport", "Harness", "opbench",
-        .product(name: "ArgumentParser", package: "swift-argument-parser", condition: laboratory),
-      ],
-      path: "Tests/Parsers/Tests", swiftSettings: settings),
-    // The contract: one suite, every backend.
-    .testTarget(
-      name: "BackendConformanceTests",
-      dependencies: ["GrowingCalls", "Operations", "DeterministicOperations", "TestSupport"],
-      path: "Tests/BackendConformanceTests", swiftSettings: settings),
-    // What needs a process of its own: traps, the main queue's thread, signals, refused descriptors, threads and memory.
-    .executableTarget(
-      name: "ProcessScenarios",
-      dependencies: [
-        "Operations", "DeterministicOperations", "TestSupport", "StealingBackend", "ThreadPoolBackend",
-        "DispatchBackend",
-      ],
-      path: "Tests/Processes/Scenarios", swiftSettings: settings),
-    .testTarget(
-      name: "ProcessTests",
-      dependencies: [
-        "ProcessScenarios", "ReadmeSample", "TutorialSample", "FoundationIdioms", "OperationsIdioms", "TestSupport",
-      ],
-      path: "Tests/Processes/Tests", swiftSettings: settings),
-    // The program that README.md shows first.
-    .executableTarget(
-      name: "ReadmeSample", dependencies: ["Operations"], path: "Tests/Samples/Readme", swiftSettings: settings),
-    // What the tutorial of the documentation ends with (a symbolic link).
-    .executableTarget(
-      name: "TutorialSample", dependencies: ["Operations"], path: "Tests/Samples/Tutorial", swiftSettings: settings),
-    // The same sources (a symbolic link) compiled against Foundation and against Operations.
-    .testTarget(
-      name: "FoundationSourceTests", dependencies: ["TestSupport"], path: "Tests/SourceCompatibilityTests/Foundation",
-      swiftSettings: settings + [.define("FOUNDATION_OPERATIONS")]),
-    .testTarget(
-      name: "OperationsSourceTests", dependencies: ["Operations", "TestSupport"],
-      path: "Tests/SourceCompatibilityTests/Operations", swiftSettings: settings),
-    // Generated cases and idioms of public code, compiled from the same sources (a symbolic link) against both. ProcessTests
-    // compares what the two programs print.
-    .executableTarget(
-      name: "FoundationIdioms", path: "Tests/SourceCompatibilityTests/Idioms/Foundation",
-      swiftSettings: settings + [.define("FOUNDATION_OPERATIONS")]),
-    .executableTarget(
-      name: "OperationsIdioms", dependencies: ["Operations"], path: "Tests/SourceCompatibilityTests/Idioms/Operations",
-      swiftSettings: settings),
-    // A library of a user's that needs Foundation too: the names of classes in it are those of Operations.
-    .target(
-      name: "BothImportsLibrary", dependencies: ["Operations"],
-      path: "Tests/SourceCompatibilityTests/BothImportsLibrary", swiftSettings: settings),
-    .testTarget(
-      name: "BothImportsTests",
-      dependencies: ["BothImportsLibrary", "Operations", "OperationsFoundation", "TestSupport"],
-      path: "Tests/SourceCompatibilityTests/BothImports", swiftSettings: settings),
-  ],
+  targets: library + laboratory + tests,
   swiftLanguageModes: [.v6]
 )

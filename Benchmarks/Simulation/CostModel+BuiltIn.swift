@@ -1,3 +1,5 @@
+import HarnessResults
+
 extension CostModel {
   /// The model of a run without a model file: what `opbench calibrate-model` measured on one machine.
   package static let builtIn: CostModel = {

@@ -1,49 +1,10 @@
 import FoundationEssentials
-import Harness
+import HarnessMeasuring
+import HarnessResults
+import HarnessWords
 import VirtualScheduling
 
-/// What the steps of a pool cost on a machine, with the origin of each number: a file in JSON.
-package struct CostModel: Codable, Hashable, Sendable {
-  /// The form of the file. A file of another form is refused.
-  package static let currentSchema = 1
-
-  /// One number.
-  package struct Value: Codable, Hashable, Sendable {
-    /// In nanoseconds.
-    package var ns: Double
-    /// The interval with 95 % confidence; nil for a number that was not measured.
-    package var low: Double?
-    package var high: Double?
-    /// The measurement, or why this number was taken.
-    package var from: String
-
-    package init(ns: Double, low: Double? = nil, high: Double? = nil, from: String) {
-      (self.ns, self.low, self.high, self.from) = (ns, low, high, from)
-    }
-  }
-
-  /// Where the numbers are from.
-  package struct Machine: Codable, Hashable, Sendable {
-    package var cpu: String
-    package var cpus: Int
-    package var kernel: String
-  }
-
-  package let schema: Int
-  /// A few words for readers.
-  package let name: String
-  package let machine: Machine
-  /// The day, as 2026-11-25.
-  package let date: String
-  /// The commit of opbench that measured; nil outside of a checkout.
-  package let commit: String?
-  package let values: [String: Value]
-
-  package init(name: String, machine: Machine, date: String, commit: String?, values: [String: Value]) {
-    schema = Self.currentSchema
-    (self.name, self.machine, self.date, self.commit, self.values) = (name, machine, date, commit, values)
-  }
-
+extension CostModel {
   /// A parameter of the model.
   package struct Parameter: Sendable {
     package let name: String
@@ -162,9 +123,5 @@ package struct CostModel: Codable, Hashable, Sendable {
   }
 
   /// The text of the file.
-  package func json() throws -> String {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-    return String(decoding: try encoder.encode(self), as: UTF8.self) + "\n"
-  }
+  package func json() throws -> String { try JSONFile.text(self) }
 }

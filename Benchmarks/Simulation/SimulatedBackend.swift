@@ -1,4 +1,4 @@
-import Harness
+import HarnessWords
 import Scheduling
 import Subjects
 import VirtualScheduling

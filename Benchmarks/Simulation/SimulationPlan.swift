@@ -1,4 +1,6 @@
-import Harness
+import HarnessPlanning
+import HarnessResults
+import HarnessWords
 import VirtualScheduling
 import Workloads
 
@@ -40,20 +42,29 @@ package struct SimulationPlan: Sendable {
   /// Every graph with every number of workers: what shards share out.
   package var shardedCells: Int { graphs.count * workers.count }
 
-  /// The indices of the cells that are run, in the order of graphs and, within a graph, of worker counts.
-  private var share: [Int] {
-    shard?.share(of: shardedCells, seed: graphSeed, purpose: SimulatedShard.purpose) ?? Array(0..<shardedCells)
+  /// The plan as the laboratory has it: a benchmark for each graph, and a block for each seed.
+  package var plan: Plan {
+    let arms = workers.flatMap { count in backends.map { Arm(subject: $0.name, workers: count) } }
+    let scenarios = graphs.map { graph in
+      PlannedScenario(
+        scenario: Scenario(SimulationConditions.benchmark(graph.name), graph.values), arms: arms, incapable: [],
+        repeats: .samples(1, seconds: 0), headlines: [], countsAllocations: false, notes: [])
+    }
+    var plan = Plan(
+      scenarios: scenarios, effort: SimulationConditions.effort(seeds: seeds.count), seed: graphSeed)
+    (plan.sharesCells, plan.shard) = (true, shard)
+    return plan
   }
 
   /// The number of runs; of a sweep, the most there may be.
   package var runCount: Int {
-    share.count * (sweeps ? GranularityLadder.works.count : works.count) * backends.count * seeds.count
+    plan.sharedIndices.count * (sweeps ? GranularityLadder.works.count : works.count) * backends.count * seeds.count
   }
 
   /// Runs everything in the order of the cells.
   /// - Parameter onRow: called with each result. When it throws, nothing more is run.
   package func run(onRow: (Cell, _ seed: UInt64, SimulationResult) throws -> Void) throws {
-    for index in share {
+    for index in plan.sharedIndices {
       let (graph, count) = (graphs[index / workers.count], workers[index % workers.count])
       // A nominal work of a millisecond: a fraction of a nanosecond is lost, and not of one of ten.
       let nominal = 1_000_000.0

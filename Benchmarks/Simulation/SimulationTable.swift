@@ -1,4 +1,6 @@
-import Harness
+import HarnessResults
+import HarnessStatistics
+import HarnessWords
 import Workloads
 
 /// The table of a simulation: a line for each cell, with medians over the seeds.
@@ -68,18 +70,9 @@ package struct SimulationTable {
           let tasks = Double(results[cell]![0].tasks)
           return METG.Point(granularity: makespan * Double(arm.workers) / tasks, efficiency: utilisation)
         }
-      return [arm.subject, "\(arm.workers)"] + METG.levels.map { Self.threshold($0, points) }
+      return [arm.subject, "\(arm.workers)"] + METG.levels.map { METG.text(try? METG.find(Double($0) / 100, points)) }
     }
     return Self.aligned([["backend", "workers"] + METG.levels.map { "METG(\($0) %)" }] + rows)
-  }
-
-  private static func threshold(_ level: Int, _ points: [METG.Point]) -> String {
-    switch try? METG.find(Double(level) / 100, points) {
-    case .crosses(let granularity, _): NumberFormat("ns", granularity).text(granularity)
-    case .neverReached(let best): "never: \(NumberFormat.significant(100 * best)) % at best"
-    case .neverLost(let smallest): "below \(NumberFormat("ns", smallest).text(smallest))"
-    case nil: "-"
-    }
   }
 
   /// Columns of one width each: words to the left, numbers to the right.

@@ -1,4 +1,4 @@
-import Harness
+import HarnessWords
 import Operations
 
 /// One of this library's backends, used through the public `Backend` protocol, without operations and queues. The

@@ -1,5 +1,6 @@
 import Glibc
-import Harness
+import HarnessMeasuring
+import HarnessWords
 import Operations
 
 /// The stealing backend with a known cost in front of every operation: the positive control of `opbench validate` and

@@ -1,4 +1,4 @@
-import Harness
+import HarnessWords
 
 /// No queue at all: each body runs where it is submitted. The time of a benchmark on this subject is the cost of the
 /// benchmark itself, which `opbench validate` reports.

@@ -1,5 +1,5 @@
 import Foundation
-import Harness
+import HarnessWords
 
 /// Foundation's `OperationQueue` with its default settings: the system chooses the width. A limit,
 /// `maxConcurrentOperationCount`, would change the code path of the queue, so a limit is set only when a benchmark is

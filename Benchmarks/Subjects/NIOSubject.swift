@@ -1,4 +1,4 @@
-import Harness
+import HarnessWords
 import NIOPosix
 
 /// `NIOThreadPool.submit`, the way in which SwiftNIO's users move blocking work aside: a fixed number of threads behind

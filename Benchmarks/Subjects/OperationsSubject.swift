@@ -1,4 +1,4 @@
-import Harness
+import HarnessWords
 import Operations
 
 /// This library's operation queue on one of its backends. Only this file and `FoundationSubject` know an operation API,

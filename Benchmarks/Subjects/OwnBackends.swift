@@ -1,4 +1,4 @@
-import Harness
+import HarnessWords
 import Operations
 
 /// One of this library's backends under its stable name. The backend is a concrete type, so that its `submit` is no

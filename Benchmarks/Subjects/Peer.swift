@@ -1,6 +1,6 @@
 /// A scheduler of another language. Its benchmarks are a program from a folder under `Benchmarks/peers`.
 /// `scripts/peers` builds the program when the toolchain is installed.
-public struct Peer: Hashable, Sendable {
+public struct Peer: Sendable {
   public let name: String
   public let summary: String
   /// The Debian packages that its program needs, for the line of advice to the user.
@@ -10,7 +10,7 @@ public struct Peer: Hashable, Sendable {
   /// The reason why a benchmark is not among them, where the scheduler is the reason.
   public var reasons: [String: String] = [:]
   /// What its scheduler lets a user choose; empty where that is nothing.
-  public var decisions: [PeerDecision] = []
+  package var decisions: [PeerDecision] = []
 
   public static let all: [Peer] = [
     Peer(

@@ -1,5 +1,5 @@
 import Dispatch
-import Harness
+import HarnessWords
 
 /// `DispatchQueue.async` on a private concurrent queue, without an operation layer. The queue has no priorities within
 /// itself, no dependencies and no cancellation of a whole queue, so the cells of such benchmarks stay empty. One piece

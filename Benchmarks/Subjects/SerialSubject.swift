@@ -1,5 +1,5 @@
 import Glibc
-import Harness
+import HarnessWords
 
 /// Runs every closure in order on the thread that submits the closure: what the bodies and their closures cost without
 /// any scheduler. A closure that submits another closure does not recurse; the other closure runs when the first has

@@ -1,44 +1,19 @@
-import Harness
+import HarnessWords
 import Operations
 
-/// One decision in words, for `list` and for results.
+/// One decision of a pool or of a peer, for `list` and for results.
 public struct StrategyDescription: Sendable {
-  public let name: String
-  public let summary: String
-  /// The choice of the default.
-  public let usual: String
-  public let choices: [(text: String, summary: String)]
+  package let facts: StrategyFacts
   /// A choice to show how one is written.
-  public let example: String
+  package let example: String
 
-  init(_ decision: PeerDecision) {
-    name = decision.name
-    summary = decision.summary
-    usual = decision.usual
+  init<Strategy>(_ decision: Decision<Strategy>) {
     example = decision.example
-    choices = decision.choices.map { choice in
-      let range = choice.range.map { " (N from \($0.lowerBound) to \($0.upperBound))" } ?? ""
-      return (choice.text, choice.summary + range)
-    }
-  }
-
-  init<Strategy: TextualStrategy>(_ decision: Decision<Strategy>) {
-    name = decision.name
-    summary = decision.summary
-    usual = decision.choice(of: Strategy())
-    example = decision.choices[1 % decision.choices.count].text
-    choices = decision.choices.map { choice in
-      let range = choice.range.map { " (N from \($0.lowerBound) to \($0.upperBound))" } ?? ""
-      let rows = choice.givesUp.map(String.init).joined(separator: " and ")
-      let cost = choice.givesUp.isEmpty ? "" : "; gives up row \(rows) of the contract"
-      return (choice.text, choice.summary + range + cost)
-    }
-  }
-
-  var facts: StrategyFacts {
-    StrategyFacts(
-      name: name, summary: summary, usual: usual,
-      choices: choices.map { StrategyFacts.Choice(text: $0.text, summary: $0.summary) })
+    facts = StrategyFacts(
+      name: decision.name, summary: decision.summary, usual: decision.usual,
+      choices: decision.choices.map {
+        StrategyFacts.Choice(text: $0.text, summary: $0.summary, range: $0.range, givesUp: $0.givesUp)
+      })
   }
 }
 

@@ -1,4 +1,4 @@
-import Harness
+import HarnessWords
 
 /// A subject: something that is measured. A subject conforms to the most capable of the three protocols whose meaning
 /// the subject really has. A benchmark asks for one of the protocols, and a subject without that protocol has an empty

@@ -1,4 +1,4 @@
-import Harness
+import HarnessWords
 
 /// Visits each subject under the most capable of the three protocols to which the subject conforms.
 public protocol SubjectVisitor {
@@ -65,6 +65,8 @@ public struct SubjectInfo: Hashable, Sendable {
   public let benchmarks: Set<String>?
   /// The reason why a benchmark is not among them, where the subject has one of its own.
   public var reasons: [String: String] = [:]
+  /// The rows of the contract that the strategy of the subject gives up.
+  public var givesUp: [Int] = []
 
-  package var facts: SubjectFacts { SubjectFacts(name, role: role, summary: summary) }
+  package var facts: SubjectFacts { SubjectFacts(name, role: role, summary: summary, givesUp: givesUp) }
 }

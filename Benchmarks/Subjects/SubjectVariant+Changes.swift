@@ -8,7 +8,7 @@ extension SubjectVariant {
 
   /// Every single change that a study of a subject's strategy tries, with its decision; nil when the subject has no strategy.
   public static func changes(of subject: String) -> [(decision: String, text: String)]? {
-    func texts<Strategy: TextualStrategy>(_ type: Strategy.Type) -> [(decision: String, text: String)] {
+    func texts<Strategy: PoolStrategy>(_ type: Strategy.Type) -> [(decision: String, text: String)] {
       Strategy.studiedChanges.map { ($0.decision, $0.strategy.description) }
     }
     switch subject {

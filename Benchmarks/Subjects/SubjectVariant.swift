@@ -1,4 +1,3 @@
-import Harness
 import Operations
 import Synchronization
 
@@ -33,7 +32,7 @@ public struct SubjectVariant: Hashable, Sendable {
         let names = (Self.pools.keys + peers).sorted().joined(separator: ", ")
         throw StrategyMistake("'\(subject)' has no strategy to choose: \(names) have")
       }
-      strategy = try PeerDecision.strategy(text, peer.decisions)
+      strategy = PeerDecision.text(of: try PeerDecision.read(text, of: peer.decisions), peer.decisions)
     }
   }
 
@@ -64,21 +63,18 @@ public struct SubjectVariant: Hashable, Sendable {
     case .threadPool: ThreadPoolStrategy.decisions.map(StrategyDescription.init)
     case nil:
       Peer.named(subject).map(\.decisions).flatMap { decisions in
-        decisions.isEmpty ? nil : decisions.map { StrategyDescription($0) }
+        decisions.isEmpty ? nil : decisions.map(StrategyDescription.init)
       }
     }
   }
 
-  /// What the strategy gives up, in words; nil when it keeps the whole contract.
-  public var givesUp: String? {
-    let rows: [Int] =
-      switch Self.pools[subject] {
-      case .stealing: (try? StealingStrategy(strategy))?.givenUpRows ?? []
-      case .threadPool: (try? ThreadPoolStrategy(strategy))?.givenUpRows ?? []
-      case nil: []
-      }
-    guard !rows.isEmpty else { return nil }
-    return "gives up row\(rows.count == 1 ? "" : "s") \(rows.map(String.init).joined(separator: " and "))"
+  /// The rows of the contract that the strategy gives up.
+  var givesUp: [Int] {
+    switch Self.pools[subject] {
+    case .stealing: (try? StealingStrategy(strategy))?.givenUpRows ?? []
+    case .threadPool: (try? ThreadPoolStrategy(strategy))?.givenUpRows ?? []
+    case nil: []
+    }
   }
 
   /// The strategies of the backends that this process makes. A measuring process measures one subject, and chooses before
@@ -106,10 +102,9 @@ extension SubjectInfo {
   /// The same subject with a strategy.
   func with(_ variant: SubjectVariant) -> SubjectInfo {
     guard !variant.strategy.isEmpty else { return self }
-    let cost = variant.givesUp.map { "; \($0) of the contract" } ?? ""
     return SubjectInfo(
-      name: variant.name, summary: "\(summary), with \(variant.strategy)\(cost)", role: role, abilities: abilities,
-      workersAreAdjustable: workersAreAdjustable, benchmarks: benchmarks, reasons: reasons)
+      name: variant.name, summary: "\(summary), with \(variant.strategy)", role: role, abilities: abilities,
+      workersAreAdjustable: workersAreAdjustable, benchmarks: benchmarks, reasons: reasons, givesUp: variant.givesUp)
   }
 }
 

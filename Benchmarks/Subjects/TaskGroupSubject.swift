@@ -1,4 +1,4 @@
-import Harness
+import HarnessWords
 import Synchronization
 
 /// Swift concurrency on its own cooperative pool, always in the form that its users write:

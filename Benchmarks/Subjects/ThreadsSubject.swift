@@ -1,5 +1,5 @@
 import Glibc
-import Harness
+import HarnessWords
 import Synchronization
 
 /// A POSIX thread for every closure, as in a program without a pool (`std::async`, a thread per request): what the

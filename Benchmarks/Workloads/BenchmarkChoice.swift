@@ -1,4 +1,4 @@
-import Harness
+import HarnessWords
 
 /// A benchmark with the parameters that the user asked for.
 package struct BenchmarkChoice: Sendable {

@@ -1,4 +1,5 @@
-import Harness
+import HarnessMeasuring
+import HarnessWords
 
 /// Every benchmark: one line each, in the order of the listings.
 package struct Catalogue: Sendable {

@@ -1,4 +1,4 @@
-import Harness
+import HarnessWords
 import Subjects
 
 extension Workload {

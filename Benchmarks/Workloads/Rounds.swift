@@ -1,4 +1,4 @@
-import Harness
+import HarnessMeasuring
 import Subjects
 
 extension Trial {

@@ -1,4 +1,4 @@
-import Harness
+import HarnessWords
 
 /// One word per operation, in which the body notes that it ran. The checks of the benchmarks rest on these words.
 ///

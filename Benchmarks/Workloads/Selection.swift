@@ -1,4 +1,6 @@
-import Harness
+import HarnessMeasuring
+import HarnessPlanning
+import HarnessWords
 import Subjects
 
 /// The choices of the user, checked, and made into a plan.

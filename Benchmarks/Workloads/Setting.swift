@@ -1,4 +1,5 @@
-import Harness
+import HarnessMeasuring
+import HarnessWords
 
 /// The input from which a benchmark is prepared.
 package struct Setting: Sendable {

@@ -1,6 +1,7 @@
 import Dispatch
 import Glibc
-import Harness
+import HarnessMeasuring
+import HarnessWords
 
 /// Threads outside the subject that act at the same time. The threads are created before anything is timed and sleep
 /// between two uses, so the timed part contains waking the threads and not creating them.

@@ -1,4 +1,5 @@
-import Harness
+import HarnessMeasuring
+import HarnessWords
 import Subjects
 
 /// A benchmark. Each benchmark is one file: its name, the parameters with which it runs, and one generic function per

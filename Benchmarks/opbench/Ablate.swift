@@ -1,6 +1,10 @@
 import ArgumentParser
 import Glibc
-import Harness
+import HarnessComparing
+import HarnessMeasuring
+import HarnessPlanning
+import HarnessResults
+import HarnessWords
 import Laboratory
 import Subjects
 import Workloads
@@ -132,17 +136,17 @@ struct Ablate: ParsableCommand {
       names: [backend] + names, benchmark: benchmark, workers: [workers ?? CPUs.available], effort: effort,
       seed: options.seed)
     selection.allocator = try options.chosenAllocator()
-    selection.startup = Execution.startupSeconds()
+    selection.startup = RecordedRun.startupSeconds()
     selection.isTimeGiven = true
     let plan = try selection.ablation(Catalogue(graphs: [], seed: options.seed))
-    var work = RunWork(OpbenchSuite(), plan)
-    work.subjects = try selection.subjects(withReferences: false).map(\.facts)
-    work.reference = backend
-    work.strategies = SubjectVariant.facts(of: names)
-    work.commandOutput = self.options.output
+    var planned = PlannedRun(OpbenchSuite(), plan)
+    planned.subjects = try selection.subjects(withReferences: false).map(\.facts)
+    planned.reference = backend
+    planned.strategies = SubjectVariant.facts(of: names)
+    planned.commandOutput = self.options.output
     begin()
     var failed: [Complaint] = []
-    let result = try work.run(options, onFailure: { failed.append($0) })
+    let result = try planned.run(options, onFailure: { failed.append($0) })
     failures += failed
     return result
   }

@@ -1,6 +1,8 @@
 import ArgumentParser
 import Glibc
-import Harness
+import HarnessMeasuring
+import HarnessResults
+import HarnessWords
 import Laboratory
 import Simulation
 
@@ -36,7 +38,7 @@ struct CalibrateModel: ParsableCommand {
   func run() throws {
     if isOneRound {
       let lines = ModelCalibration.lines(of: try ModelMeasurement.measure())
-      return try ResultFiles.write(lines, to: STDOUT_FILENO, name: "standard output")
+      return try DescriptorOutput.write(lines, to: STDOUT_FILENO, name: "standard output")
     }
     if let name, let what = CostModel.mistake(inText: name) {
       throw Complaint(.usage, "--name '\(name)' \(what)")
@@ -75,7 +77,7 @@ struct CalibrateModel: ParsableCommand {
     progress.clear()
     let text = try calibration.model(name: name, source: OpbenchSuite().source).json()
     if output == "-" {
-      try ResultFiles.write(text, to: STDOUT_FILENO, name: "standard output")
+      try DescriptorOutput.write(text, to: STDOUT_FILENO, name: "standard output")
     } else {
       try ResultFiles.replace(output, with: text, syncs: true)
     }

@@ -1,6 +1,8 @@
 import ArgumentParser
 import Glibc
-import Harness
+import HarnessMeasuring
+import HarnessResults
+import HarnessWords
 import Laboratory
 import Simulation
 
@@ -52,7 +54,7 @@ struct CheckModel: ParsableCommand {
     let head = "simulated makespans, checked. The costs are those of: \(model.name), \(model.date)\n\n"
     let text = head + tables.map { $0.text() }.joined(separator: "\n")
     if let output { try ResultFiles.replace(output, with: text, syncs: true) }
-    try ResultFiles.write(text, to: STDOUT_FILENO, name: "standard output")
+    try DescriptorOutput.write(text, to: STDOUT_FILENO, name: "standard output")
     let failures = tables.flatMap(\.failures)
     guard failures.isEmpty else {
       throw Complaint(.software, "\(Count.of(failures.count, "row")) of the check failed, such as \(failures[0])")

@@ -1,6 +1,6 @@
 import ArgumentParser
 import Glibc
-import Harness
+import HarnessWords
 import Laboratory
 import Subjects
 
@@ -56,7 +56,7 @@ struct Gate: ParsableCommand {
     ] where isGiven {
       throw Complaint(.usage, "\(option) goes with --self-test")
     }
-    try GateJob(options, folder: Self.folder, subject: backend).run()
+    try GateInvocation(options, folder: Self.folder, subject: backend).run()
   }
 }
 
@@ -71,8 +71,8 @@ extension Gate {
     if let option = options.given(beyond: whole ? ["--thresholds"] : []) ?? others.first(where: \.1)?.0 {
       throw Complaint(.usage, "--self-test takes no \(option): it is this program against itself")
     }
-    let job = SelfTestJob(
-      resources: try GateJob.resources(options, folder: Self.folder), whole: whole, seed: options.seed)
+    let job = ReportedSelfTest(
+      resources: try GateInvocation.resources(options, folder: Self.folder), whole: whole, seed: options.seed)
     guard let runs else {
       guard log == nil, minutes == nil else {
         throw Complaint(.usage, "\(log != nil ? "--log" : "--minutes") goes with --runs")

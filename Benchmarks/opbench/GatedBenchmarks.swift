@@ -1,4 +1,6 @@
-import Harness
+import HarnessGate
+import HarnessMeasuring
+import HarnessWords
 
 /// The benchmarks of opbench that the gate measures.
 enum GatedBenchmarks {

@@ -1,4 +1,4 @@
-import Harness
+import HarnessMeasuring
 import Operations
 
 /// The library's own recording, in the form that the harness needs.

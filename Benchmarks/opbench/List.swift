@@ -1,6 +1,6 @@
 import ArgumentParser
 import Glibc
-import Harness
+import HarnessWords
 import Laboratory
 import Workloads
 
@@ -20,7 +20,7 @@ struct List: ParsableCommand {
   func run() throws {
     let catalogue = try Catalogue(graphs: [], seed: 1)
     let listing = try name.map { try Listing(catalogue, matching: $0) } ?? Listing(catalogue)
-    try ResultFiles.write(try text(listing), to: STDOUT_FILENO, name: "standard output")
+    try DescriptorOutput.write(try text(listing), to: STDOUT_FILENO, name: "standard output")
   }
 
   private func text(_ listing: Listing) throws -> String {

@@ -10,7 +10,7 @@ struct Opbench: ParsableCommand {
     version: Version.text,
     subcommands: [
       Run.self, Ablate.self, Simulate.self, CalibrateModel.self, CheckModel.self, List.self,
-      CompareCommand<OpbenchProgram>.self, MergeCommand.self, ReportCommand.self, Gate.self,
+      CompareCommand<OpbenchProgram>.self, MergeCommand<OpbenchProgram>.self, ReportCommand.self, Gate.self,
       ValidateCommand<OpbenchProgram>.self, MeasureCommand<OpbenchProgram>.self,
     ],
     defaultSubcommand: Run.self)

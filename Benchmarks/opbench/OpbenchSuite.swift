@@ -1,5 +1,9 @@
-import Harness
+import HarnessGate
+import HarnessMeasuring
+import HarnessResults
+import HarnessWords
 import Laboratory
+import Simulation
 import Subjects
 import Workloads
 
@@ -19,6 +23,8 @@ struct OpbenchSuite: Suite {
   }
 
   var tracer: Tracer? { LibraryTracer.tracer }
+
+  var rowForms: [any RowForm.Type] { [MeasuredRows.self, SimulationRows.self] }
 
   func trial(_ request: MeasureRequest) throws -> Trial? {
     guard let parameters = Parameters(request.parameters),

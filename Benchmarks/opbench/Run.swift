@@ -1,6 +1,8 @@
 import ArgumentParser
 import Glibc
-import Harness
+import HarnessMeasuring
+import HarnessPlanning
+import HarnessWords
 import Laboratory
 import Subjects
 import Workloads
@@ -69,12 +71,12 @@ struct Run: ParsableCommand {
     let progress = Progress()
     for peer in try selection.missingPeers() { progress.say("\(PeerPrograms.advice(peer)); its cells stay empty") }
     for line in try selection.leftOut(catalogue) { progress.say(line) }
-    var work = RunWork(OpbenchSuite(), plan, context: RunContext(graphs: graph).text)
+    var planned = PlannedRun(OpbenchSuite(), plan, context: RunContext(graphs: graph).text)
     let subjects = try selection.subjects()
     // The subjects with strategies stand behind the subjects as they are.
-    work.subjects += subjects.map(\.facts).filter { !work.subjects.contains($0) }
-    work.strategies = SubjectVariant.facts(of: subjects.map(\.name))
-    try work.run(options, trace: trace)
+    planned.subjects += subjects.map(\.facts).filter { !planned.subjects.contains($0) }
+    planned.strategies = SubjectVariant.facts(of: subjects.map(\.name))
+    try planned.run(options, trace: trace)
   }
 
   /// The subjects to trace: only this library's queues can be traced.
@@ -97,7 +99,7 @@ struct Run: ParsableCommand {
       seed: options.seed)
     selection.allocator = try options.chosenAllocator()
     selection.variants = variants
-    selection.startup = Execution.startupSeconds()
+    selection.startup = RecordedRun.startupSeconds()
     selection.isTimeGiven = options.budget != nil
     return selection
   }

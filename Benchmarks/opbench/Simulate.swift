@@ -1,6 +1,10 @@
 import ArgumentParser
 import Glibc
-import Harness
+import HarnessMeasuring
+import HarnessPlanning
+import HarnessResults
+import HarnessStatistics
+import HarnessWords
 import Laboratory
 import Simulation
 import VirtualScheduling
@@ -104,17 +108,15 @@ struct Simulate: ParsableCommand {
 
   func run() throws {
     let plan = try plan()
-    let file = try SimulationFile(output, mayReplace: overwrite)
+    let destination = try destination()
     let progress = Progress()
     for remark in plan.graphs.flatMap(\.remarks) { progress.say(remark) }
     if dryRun { return try write(SimulateOptions.description(of: plan), to: STDOUT_FILENO) }
-    if let planFile {
-      try SimulationFile.fix(
-        planFile, SimulationFacts(plan, rows: 0, arguments: CommandLine.arguments, source: OpbenchSuite().source))
-    }
+    var record = plan.record(arguments: CommandLine.arguments, source: OpbenchSuite().source)
+    if let planFile { try CampaignPlan(record)!.fix(planFile, goingOnWith: nil) }
     Interrupt.install()
     var table = SimulationTable()
-    var rows = CSV.line(SimulationRows.header)
+    var rows = ""
     var done = 0
     let start = Clock.now()
     try plan.run { cell, seed, result in
@@ -128,20 +130,29 @@ struct Simulate: ParsableCommand {
       if Interrupt.isRequested {
         progress.clear()
         progress.say("interrupted: nothing is written")
+        destination.discard()
         throw ExitCode(128 + SIGINT)
       }
     }
     progress.clear()
-    try file.write(
-      rows,
-      facts: SimulationFacts(
-        plan, rows: done, arguments: CommandLine.arguments, source: OpbenchSuite().source))
-    try write(table.text(model: plan.model, sweeps: metg), to: file.tableDescriptor)
+    record.outcome.seconds = Double(Clock.now() - start) / 1e9
+    record.outcome.rowCount = done
+    try destination.write(whole: rows, header: SimulationRows.header, record)
+    try write(table.text(model: plan.model, sweeps: metg), to: destination.tableDescriptor)
+  }
+
+  /// The place of the rows: nowhere unless the user names one.
+  private func destination() throws -> Destination {
+    guard let csv = output, csv != Destination.standardOutputName else {
+      if overwrite { throw Complaint(.usage, "--overwrite needs --output FILE.csv: the CSV of the result to replace") }
+      return output == nil ? .nowhere : .standardOutput
+    }
+    return .files(try ResultFiles(csv: csv, header: SimulationRows.header, mayReplace: overwrite), name: csv)
   }
 
   private func write(_ text: String, to descriptor: Int32) throws {
     let name = descriptor == STDERR_FILENO ? "standard error" : "standard output"
-    try ResultFiles.write(text, to: descriptor, name: name)
+    try DescriptorOutput.write(text, to: descriptor, name: name)
   }
 
   private func plan() throws -> SimulationPlan {

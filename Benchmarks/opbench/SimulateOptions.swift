@@ -1,4 +1,4 @@
-import Harness
+import HarnessWords
 import Simulation
 import Subjects
 import VirtualScheduling
@@ -32,7 +32,7 @@ enum SimulateOptions {
   }
 
   private static func nanoseconds(_ text: Substring) -> Double? {
-    for (unit, factor) in [("ns", 1.0), ("us", 1e3), ("ms", 1e6), ("s", 1e9)] where text.hasSuffix(unit) {
+    for (unit, factor) in [("ns", 1.0), ("us", 1e3), ("µs", 1e3), ("ms", 1e6), ("s", 1e9)] where text.hasSuffix(unit) {
       return Double(text.dropLast(unit.count)).map { $0 * factor }
     }
     return nil

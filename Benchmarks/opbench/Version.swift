@@ -1,4 +1,4 @@
-import Harness
+import HarnessMeasuring
 
 /// The text of `--version`.
 enum Version {
@@ -6,7 +6,7 @@ enum Version {
   static let number = "0.1.0-dev"
 
   static var text: String {
-    "opbench \(number), a \(Environment.isOptimised ? "release" : "debug") build by \(compiler)"
+    "opbench \(number), a \(Build.kind) build by \(compiler)"
   }
 
   /// The compiler, as far as a program can know it.

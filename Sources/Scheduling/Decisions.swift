@@ -1,6 +1,6 @@
-extension StealingStrategy: TextualStrategy {
+extension StealingStrategy: PoolStrategy {
   /// All decisions, with the words for them.
-  public static let decisions: [Decision<StealingStrategy>] = [
+  package static let decisions: [Decision<StealingStrategy>] = [
     Decision(
       name: "own", summary: "which of its own jobs a worker runs next",
       choices: [
@@ -175,9 +175,9 @@ extension StealingStrategy: TextualStrategy {
   ]
 }
 
-extension ThreadPoolStrategy: TextualStrategy {
+extension ThreadPoolStrategy: PoolStrategy {
   /// All decisions, with the words for them.
-  public static let decisions: [Decision<ThreadPoolStrategy>] = [
+  package static let decisions: [Decision<ThreadPoolStrategy>] = [
     Decision(
       name: "order", summary: "which of the queued jobs goes first",
       choices: [
@@ -224,7 +224,7 @@ extension ThreadPoolStrategy: TextualStrategy {
       choices: StealingStrategy.Sleeper.choices { $0.sleeper = $1 }, read: { $0.sleeper.text }),
     Decision(
       name: "search", summary: "how long a thread without a job looks for one before it sleeps",
-      choices: Search.choices { $0.search = $1 }, read: { $0.search.text }),
+      choices: StealingStrategy.Search.choices { $0.search = $1 }, read: { $0.search.text }),
     Decision(
       name: "waiting", summary: "what a thread does that waits for an operation inside of another one",
       choices: StealingStrategy.Waiting.choices { $0.waiting = $1 }, read: { $0.waiting.text }),
@@ -293,7 +293,7 @@ extension StealingStrategy.Sleeper {
   fileprivate var text: String { self == .lastAsleep ? "last" : "first" }
 }
 
-extension Search {
+extension StealingStrategy.Search {
   fileprivate static func choices<Strategy>(
     _ set: @escaping @Sendable (inout Strategy, Self) -> Void
   ) -> [Decision<Strategy>.Choice] {

@@ -6,8 +6,8 @@ extension StealingStrategy {
   /// A strict order needs lists that all workers share. A relaxed order is less exact, so that fewer threads meet at
   /// the same list.
   ///
-  /// On two CPUs (`results/ablation`): shared lists take x1.4 of the time for adding and for fork and join, a multi-queue
-  /// x2.2 and x1.3. Without priorities an urgent operation behind a backlog waits many times as long, and nothing is
+  /// On two CPUs (`results/ablation`): adding, and fork and join, take longer with shared lists. With a multi-queue adding
+  /// takes longer still. Without priorities an urgent operation behind a backlog waits many times as long, and nothing is
   /// surely faster.
   public enum Priorities: Hashable, Sendable {
     /// Each worker has a list for each level. All workers share a *hint*: one bit for each level, set while some list
@@ -29,7 +29,7 @@ extension StealingStrategy {
     case stickyMultiQueue(jobs: Int)
 
     /// How many lists of a multi-queue there are for each worker; 0 without a multi-queue.
-    @inlinable public var listsPerWorker: Int {
+    @inlinable package var listsPerWorker: Int {
       switch self {
       case .perWorker, .strict, .ignored: 0
       case .multiQueue(let lists): lists
@@ -38,7 +38,7 @@ extension StealingStrategy {
     }
 
     /// For how many jobs a worker keeps its choice of lists.
-    @inlinable public var stickiness: Int { if case .stickyMultiQueue(let jobs) = self { jobs } else { 1 } }
+    @inlinable package var stickiness: Int { if case .stickyMultiQueue(let jobs) = self { jobs } else { 1 } }
 
     /// From which of two lists of a multi-queue a worker takes a job: from the more urgent one, and from the longer one
     /// among equals.
@@ -47,7 +47,7 @@ extension StealingStrategy {
     ///   - second: the same of the other list.
     /// - Returns: whether to take from the first list.
     @inlinable
-    public static func takesFirst(_ first: (level: Int, jobs: Int), _ second: (level: Int, jobs: Int)) -> Bool {
+    package static func takesFirst(_ first: (level: Int, jobs: Int), _ second: (level: Int, jobs: Int)) -> Bool {
       first.level != second.level ? first.level > second.level : first.jobs >= second.jobs
     }
   }
@@ -58,8 +58,9 @@ extension StealingStrategy {
   /// lists of the other workers too, so that no job is overlooked. Lists for each worker give up row 20: jobs of
   /// several lists are taken in no order.
   ///
-  /// On two CPUs (`results/ablation`): lists in turn take x1.1 of the time for adding. The list with the fewest jobs takes
-  /// x2.6, probably because each job reads the clock for a random number, and counts that other threads write.
+  /// On two CPUs (`results/ablation`): adding takes a little longer with lists in turn, and much longer with the list of the
+  /// fewest jobs. The reason is probably that each job reads the clock for a random number, and counts that other threads
+  /// write.
   public enum OutsidePlace: Hashable, Sendable {
     /// In a list that all workers share, one list for each level.
     case injector
@@ -74,7 +75,7 @@ extension StealingStrategy {
     ///   - turn: how many jobs came before.
     ///   - random: gives a random number below its argument.
     ///   - length: gives the number of jobs that wait for the worker of a list.
-    @inlinable public func list(of lists: Int, turn: Int, random: (Int) -> Int, length: (Int) -> Int) -> Int {
+    @inlinable package func list(of lists: Int, turn: Int, random: (Int) -> Int, length: (Int) -> Int) -> Int {
       switch self {
       case .injector: return 0
       case .roundRobin: return turn % lists

@@ -6,8 +6,8 @@ extension StealingStrategy {
   /// Newest first is the rule of Cilk, TBB and rayon, and of the one job that Go keeps in its "next" slot. The reason
   /// is that the data of a new job is still in the cache. Oldest first keeps the order in which operations were added.
   ///
-  /// On two CPUs (`results/ablation`): newest first takes 14 % less time on `forkjoin/fib`, 27 % less on
-  /// `strategy/tree-peak`, where it keeps few operations pending, and 5 % more for adding.
+  /// On two CPUs (`results/ablation`): newest first takes less time on `forkjoin/fib` and on `strategy/tree-peak`, where
+  /// few operations stay pending. Adding takes a little longer.
   public enum OwnEnd: Hashable, Sendable {
     /// The oldest first.
     case fifo
@@ -19,7 +19,7 @@ extension StealingStrategy {
 
     /// Whether a worker takes its newest job this time.
     /// - Parameter turn: how many times the worker has taken a job of its own, this time included.
-    @inlinable public func takesNewest(turn: UInt32) -> Bool {
+    @inlinable package func takesNewest(turn: UInt32) -> Bool {
       switch self {
       case .fifo: false
       case .lifo: true
@@ -33,8 +33,8 @@ extension StealingStrategy {
   /// That operation is the *successor*. Tokio (its "LIFO slot") and Taskflow (its "cache") run the successor at once. A
   /// queued successor can be stolen while the worker does something else.
   ///
-  /// On two CPUs (`results/ablation`): with a wake for each successor, chains and graphs take x1.2 of the time. Without the
-  /// wake, and with shorter runs, no difference is sure.
+  /// On two CPUs (`results/ablation`): with a wake for each successor, chains and graphs take longer. Without the wake, and
+  /// with shorter runs, no difference is sure.
   public enum Successor: Hashable, Sendable {
     /// The same thread runs the successor at once, for up to `runLength` operations in a row.
     case runs
@@ -50,7 +50,8 @@ extension StealingStrategy {
   /// Half is the rule of Go and Tokio: many jobs of one worker are spread in few thefts. One is the rule of Cilk and
   /// rayon.
   ///
-  /// On two CPUs (`results/ablation`) no difference is sure, also where one producer feeds the others.
+  /// On two CPUs (`results/ablation`) no difference on a family is sure. Half takes a little less time where one producer
+  /// feeds the others.
   public enum StealAmount: Hashable, Sendable {
     /// One job.
     case one
@@ -61,7 +62,7 @@ extension StealingStrategy {
     case upTo(Int)
 
     /// How many jobs to take from a worker that has `available` jobs.
-    @inlinable public func count(of available: Int) -> Int {
+    @inlinable package func count(of available: Int) -> Int {
       switch self {
       case .one: 1
       case .half: max(1, min((available + 1) / 2, 128))
@@ -93,7 +94,7 @@ extension StealingStrategy {
     ///   - memory: the index of a worker that the thief remembers for this decision.
     ///   - random: gives a random number below its argument.
     ///   - length: gives the number of jobs of a worker.
-    @inlinable public func first(
+    @inlinable package func first(
       thief: Int, count: Int, memory: inout Int, random: (Int) -> Int, length: (Int) -> Int
     ) -> Int {
       switch self {
@@ -116,7 +117,7 @@ extension StealingStrategy {
     }
 
     /// What a thief remembers when a theft from `worker` has succeeded.
-    @inlinable public func succeeded(at worker: Int, memory: inout Int) {
+    @inlinable package func succeeded(at worker: Int, memory: inout Int) {
       if self == .lastSuccess { memory = worker }
     }
   }

@@ -7,8 +7,8 @@ extension StealingStrategy {
   /// Waking a thread costs as much as some ten short jobs. A woken thread that finds a job wakes the next thread, when
   /// nobody else searches and jobs are left.
   ///
-  /// On two CPUs (`results/ablation`) no difference is sure. With more workers than CPUs, to wake all takes x2.5 of the
-  /// time for handing over.
+  /// On two CPUs (`results/ablation`) no difference is sure. With more workers than CPUs, handing over takes
+  /// longer when all are woken.
   public enum Waking: Hashable, Sendable {
     /// One thread. For jobs that come together one more thread for every 8 jobs, up to 4 threads in all.
     case oneSearcher
@@ -20,7 +20,7 @@ extension StealingStrategy {
     case all
 
     /// How many searching threads are enough for `jobs` jobs that come together.
-    @inlinable public func searchersWanted(jobs: Int, workers: Int) -> Int {
+    @inlinable package func searchersWanted(jobs: Int, workers: Int) -> Int {
       switch self {
       case .oneSearcher: min(1 + jobs / 8, 4)
       case .onlyOne: 1
@@ -56,7 +56,7 @@ extension StealingStrategy {
     ///   - searching: how many threads search now.
     ///   - workers: the number of workers.
     ///   - adapted: the number that `adapted(_:found:workers:)` gave last.
-    @inlinable public func allows(searching: Int, workers: Int, adapted: Int = 1) -> Bool {
+    @inlinable package func allows(searching: Int, workers: Int, adapted: Int = 1) -> Bool {
       switch self {
       case .half: searching == 0 || 2 * searching < workers
       case .one: searching == 0
@@ -70,15 +70,14 @@ extension StealingStrategy {
     ///   - before: how many threads might search until then.
     ///   - found: whether the search found a job.
     ///   - workers: the number of workers.
-    @inlinable public static func adapted(_ before: Int, found: Bool, workers: Int) -> Int {
+    @inlinable package static func adapted(_ before: Int, found: Bool, workers: Int) -> Int {
       found ? min(before + 1, workers) : max(before - 1, 1)
     }
   }
 
   /// What a thread does while the operation that it runs waits for another operation.
   ///
-  /// On two CPUs (`results/ablation`): where each parent waits for its children, to give the place takes longer. The
-  /// family `strategy` as a whole takes x1.3 of the time.
+  /// On two CPUs (`results/ablation`) giving the place takes longer where each parent waits for its children.
   public enum Waiting: Hashable, Sendable {
     /// The thread runs the awaited operation, or an operation on which the awaited one depends, on its own stack. When no
     /// such operation may run here, another thread takes the place of the waiting thread.

@@ -48,10 +48,10 @@ public struct StealingStrategy: Hashable, Sendable {
   /// In which list a job from outside waits.
   public var outsidePlace = OutsidePlace.injector
   /// How many jobs a worker adds before it looks once at the jobs from outside: 1 or more. On two CPUs
-  /// (`results/ablation`) with 64 a burst from outside onto a busy pool takes four times as long.
+  /// (`results/ablation`) with 64 a burst from outside onto a busy pool takes several times as long.
   public var outsideInterval = 4
-  /// The most jobs from outside that a worker without jobs takes at once: 1 or more. On two CPUs (`results/ablation`) one
-  /// job at once takes x1.3 of the time for adding.
+  /// The most jobs from outside that a worker without jobs takes at once: 1 or more. On two CPUs (`results/ablation`) adding
+  /// takes longer with one job at once.
   public var outsideBatch = 64
   /// How many threads are to search when jobs come in. Sleeping threads are woken until that number of threads
   /// searches.

@@ -21,7 +21,7 @@ public struct ThreadPoolStrategy: Hashable, Sendable {
   /// Which of the sleeping threads is woken.
   public var sleeper = StealingStrategy.Sleeper.lastAsleep
   /// How long a thread without a job looks for one before it sleeps.
-  public var search = Search.patient
+  public var search = StealingStrategy.Search.patient
   /// What a thread does while the operation that it runs waits for another operation.
   public var waiting = StealingStrategy.Waiting.givesPlace
 
@@ -61,7 +61,7 @@ public struct ThreadPoolStrategy: Hashable, Sendable {
     /// - Parameters:
     ///   - jobs: how many jobs came together, 1 or more.
     ///   - places: how many places are free.
-    @inlinable public func count(jobs: Int, places: Int) -> Int {
+    @inlinable package func count(jobs: Int, places: Int) -> Int {
       switch self {
       case .onePerJob: jobs
       case .passedOn: 1

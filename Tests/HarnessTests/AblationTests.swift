@@ -1,7 +1,11 @@
 import Glibc
 import Testing
 
-@testable import Harness
+@testable import HarnessComparing
+@testable import HarnessMeasuring
+@testable import HarnessPlanning
+@testable import HarnessResults
+@testable import HarnessWords
 
 /// An ablation: a default against many changes, and time where the verdict is open.
 struct AblationTests {
@@ -51,10 +55,10 @@ struct AblationTests {
   /// The default alone is calibrated, six blocks of everything run, and each pair stands in one block.
   @Test func aPlanWithoutAGoal() {
     let plan = Self.plan(nil, changes: 7)
-    let world = GoalTests.world { _ in 0.1 }
-    let result = world.run(plan)
-    #expect(world.requests.count { if case .calibrate = $0.mode { true } else { false } } == 2)
-    #expect(plan.steps.count == world.requests.count && result.repeats.count == 16)
+    let effects = GoalTests.effects { _ in 0.1 }
+    let result = effects.run(plan)
+    #expect(effects.requests.count { if case .calibrate = $0.mode { true } else { false } } == 2)
+    #expect(plan.steps.count == effects.requests.count && result.repeats.count == 16)
     for planned in plan.scenarios {
       for arm in planned.arms {
         let blocks = result.rows.filter { $0.cell == CellKey(planned.scenario, arm) }.map(\.block)
@@ -68,12 +72,12 @@ struct AblationTests {
   @Test func timeGoesWhereTheVerdictIsOpen() throws {
     let plan = Self.plan(Goal(halfWidth: 0.02, seconds: 3), changes: 3)
     // The first change takes twice as long, which is plain; the second is equal, and hardly scatters; the third scatters.
-    let world = GoalTests.world {
+    let effects = GoalTests.effects {
       $0.subject == Self.change(3).subject ? 0.1 : 0.003
     } factor: {
       $0.subject == Self.change(1).subject ? 2 : 1
     }
-    let result = world.run(plan)
+    let result = effects.run(plan)
     func blocks(_ number: Int) -> Int {
       result.rows.count { $0.cell.arm == Self.change(number) && $0.cell.scenario.name.family == "overhead" }
     }
@@ -90,7 +94,7 @@ struct AblationTests {
 
   @Test func whatHelpsSomewhereAndHarmsNowhereIsHelpful() {
     let plan = Self.plan(nil, changes: 4)
-    let world = GoalTests.world { _ in
+    let effects = GoalTests.effects { _ in
       0.001
     } factor: { request in
       let isFib = request.benchmark == "fib"
@@ -105,7 +109,7 @@ struct AblationTests {
     more.blocks *= 4
     var longer = Plan(scenarios: plan.scenarios, effort: more, seed: 1, startup: 0)
     longer.isAblation = true
-    let table = table(longer, world.run(longer))
+    let table = table(longer, effects.run(longer))
     #expect(table.helpful == [Self.change(2), Self.change(1)])
     #expect(table.cell(Self.change(3), family: "forkjoin")?.verdict == .better)
     #expect(table.cell(Self.change(3), family: "overhead")?.verdict == .worse)
@@ -115,16 +119,16 @@ struct AblationTests {
   /// A failed change has no numbers and takes no time; a failed default leaves nothing to compare.
   @Test func whatFailsIsLeftOut() {
     let plan = Self.plan(Goal(halfWidth: 0.02, seconds: 1), changes: 2)
-    let world = GoalTests.world { _ in 0.05 }
-    let answer = world.answer
-    world.answer = {
-      $0.subject == Self.change(1).subject ? FakeWorld.outcome(.exited(1), []) : answer($0)
+    let effects = GoalTests.effects { _ in 0.05 }
+    let answer = effects.answer
+    effects.answer = {
+      $0.subject == Self.change(1).subject ? FakeEffects.outcome(.exited(1), []) : answer($0)
     }
-    let result = world.run(plan)
+    let result = effects.run(plan)
     #expect(result.failures.count == 2)
     #expect(table(plan, result).changes == [Self.change(2)])
-    let none = GoalTests.world { _ in 0.05 }
-    none.answer = { _ in FakeWorld.outcome(.exited(1), []) }
+    let none = GoalTests.effects { _ in 0.05 }
+    none.answer = { _ in FakeEffects.outcome(.exited(1), []) }
     let empty = none.run(plan)
     #expect(empty.rows.isEmpty && table(plan, empty).changes.isEmpty)
     #expect(AblationText(table(plan, empty)).text(width: 80) == "no change has a number beside pool@2\n")
@@ -160,18 +164,18 @@ struct AblationTests {
     for trial in 0..<60 {
       let plan = Self.plan(nil, changes: 5)
       var noise = CoverageTests.Noise("table-\(trial)")
-      let world = FakeWorld()
-      world.answer = { request in
-        if case .calibrate = request.mode { return FakeWorld.outcome(.exited(0), [.repeats(1), .end]) }
+      let effects = FakeEffects()
+      effects.answer = { request in
+        if case .calibrate = request.mode { return FakeEffects.outcome(.exited(0), [.repeats(1), .end]) }
         let time = exp(0.1 * noise.next())
-        return FakeWorld.outcome(
+        return FakeEffects.outcome(
           .exited(0), [.reading(valueIndex: 1, Reading(.nsPerOp, time, count: 1)), .end])
       }
       var more = plan.effort
       more.blocks = 12
       var longer = Plan(scenarios: plan.scenarios, effort: more, seed: UInt64(trial), startup: 0)
       longer.isAblation = true
-      let table = table(longer, world.run(longer))
+      let table = table(longer, effects.run(longer))
       let verdicts = table.changes.flatMap { change in
         table.families.compactMap { table.cell(change, family: $0)?.verdict }
       }

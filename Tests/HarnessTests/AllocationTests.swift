@@ -1,6 +1,8 @@
 import Testing
 
-@testable import Harness
+@testable import HarnessPlanning
+@testable import HarnessRunning
+@testable import HarnessStatistics
 
 /// Which scenarios have the next turns: a rule about widths and seconds alone.
 struct AllocationTests {

@@ -2,7 +2,9 @@ import FoundationEssentials
 import LaboratorySupport
 import Testing
 
-@testable import Harness
+@testable import HarnessMeasuring
+@testable import HarnessResults
+@testable import HarnessWords
 
 struct CSVReaderTests {
   /// As a spreadsheet saves a result where a comma stands in numbers.

@@ -1,7 +1,9 @@
 import LaboratorySupport
 import Testing
 
-@testable import Harness
+@testable import HarnessMeasuring
+@testable import HarnessResults
+@testable import HarnessWords
 
 struct CSVTests {
   @Test func headerOfSchemaTwo() {

@@ -3,7 +3,11 @@ import Glibc
 import LaboratorySupport
 import Testing
 
-@testable import Harness
+@testable import HarnessComparing
+@testable import HarnessMeasuring
+@testable import HarnessResults
+@testable import HarnessStatistics
+@testable import HarnessWords
 
 struct ComparisonTests {
   /// `blocks` rows per arm: the reference takes 100 in the first block, 200 in the second and so on, ours a share of it.
@@ -139,7 +143,7 @@ struct ComparisonTests {
     for failed in sets {
       var result = RunResult()
       result.failures = [CellKey(Scenario(Sample.scenario.name, failed), Sample.ours): "crashed"]
-      let cells = sets.map { "\(CellKey(Scenario(Sample.scenario.name, $0), Sample.ours))" }
+      let cells = sets.map { CellKey(Scenario(Sample.scenario.name, $0), Sample.ours) }
       let set = ResultSet(
         name: "a.csv", rows: sets.flatMap(rows), record: Sample.record("system (x)", RunOutcome(result), cells: cells))
       #expect(set.rows.count == 30)
@@ -335,7 +339,9 @@ struct ComparisonTests {
     }
     // Without a record, the order is that of the first row of each.
     #expect(try order(nil) == ["c", "a", "b", "c", "a", "b", "c", "a", "b"])
-    let cells = ["b", "c", "a"].map { "f/x on \($0)@2" }
+    let cells = ["b", "c", "a"].map {
+      CellKey(Scenario(BenchmarkName("f", "x"), [:]), Arm(subject: $0, workers: 2))
+    }
     #expect(try order(Sample.record("system (x)", cells: cells)) == ["b", "c", "a", "b", "c", "a", "b", "c", "a"])
   }
 

@@ -1,7 +1,7 @@
 import Glibc
 import Testing
 
-@testable import Harness
+@testable import HarnessStatistics
 
 /// Simulated noise with a known truth: intervals hold it as often as they say.
 struct CoverageTests {
@@ -54,7 +54,8 @@ struct CoverageTests {
           numerator: truth * exp(5 + drift + 0.02 * noise.next()), denominator: exp(5 + drift + 0.02 * noise.next())
         )
       }
-      let interval = Statistics.pairedRatio(pairs)!.interval!
+      let interval = Pairing.ratio(pairs.compactMap { Pairing.logarithm($0.numerator, over: $0.denominator) })!
+        .interval!
       if interval.contains(truth) { paired += 1 }
       widths += interval.upperBound - interval.lowerBound
       let alone = Statistics.estimate(pairs.map { Glibc.log($0.numerator) }).interval!

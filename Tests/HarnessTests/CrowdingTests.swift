@@ -1,7 +1,11 @@
 import LaboratorySupport
 import Testing
 
-@testable import Harness
+@testable import HarnessComparing
+@testable import HarnessMeasuring
+@testable import HarnessPlanning
+@testable import HarnessResults
+@testable import HarnessWords
 
 /// Blocks in which another process had the CPUs are recognised by what the measured processes saw.
 struct CrowdingTests {
@@ -77,13 +81,13 @@ struct CrowdingTests {
 
   /// The whole way: the run says it, the record has it, and table and `compare` leave the tails out, and nothing else.
   @Test func tailsOfCrowdedBlocksDoNotCount() throws {
-    let world = FakeWorld()
+    let effects = FakeEffects()
     var blocks = 0
-    world.answer = { request in
-      guard case .time = request.mode, request.subject == "stealing" else { return FakeWorld.success(request) }
+    effects.answer = { request in
+      guard case .time = request.mode, request.subject == "stealing" else { return FakeEffects.success(request) }
       blocks += 1
       let delay = blocks == 2 ? 30e6 : 1e5
-      return FakeWorld.outcome(
+      return FakeEffects.outcome(
         .exited(0),
         [
           .reading(valueIndex: 0, Reading(.runDelayNsPerOp, delay, count: 1)),
@@ -94,7 +98,7 @@ struct CrowdingTests {
     let headlines = [Metric("wake_p50_ns", unit: "ns"), Metric("wake_p99_ns", unit: "ns")]
     let effort = Effort(blocks: 6, values: 1, leadIn: 0, target: 1_000, budget: 3_000)
     let plan = Sample.plan(effort: effort, headlines: headlines)
-    let result = world.run(plan)
+    let result = effects.run(plan)
     #expect(result.crowded == [ScenarioBlock(Sample.scenario, block: 2)])
     let said = MachineWarnings.after(result, RunOutcome(result), more: "--blocks")
     #expect(said.count == 1 && said[0].hasPrefix("1 of 6 blocks with percentiles had to wait"), "\(said)")

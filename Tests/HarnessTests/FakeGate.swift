@@ -1,4 +1,6 @@
-@testable import Harness
+@testable import HarnessGate
+@testable import HarnessMeasuring
+@testable import HarnessWords
 
 /// Processes that only exist here: each arm has its times, allocations and failures.
 final class FakeGate {
@@ -32,13 +34,13 @@ final class FakeGate {
   /// The lines that were said besides.
   var said: [String] = []
 
-  func session(seed: UInt64 = 1) -> GateSession {
-    GateSession(
+  func runner(seed: UInt64 = 1) -> GateRunner {
+    GateRunner(
       base: Self.base, head: Self.head, effort: GateEffort(), seed: seed, spin: Spin(roundsPerMicrosecond: 1),
-      world: GateWorld(
+      effects: GateEffects(
         launch: { arm, request, environment, timeout in
           if environment["OPERATIONS_REUSE"] == "off" {
-            return FakeWorld.outcome(.exited(0), Self.counts(self.freshAllocations(arm)) + [.end])
+            return FakeEffects.outcome(.exited(0), Self.counts(self.freshAllocations(arm)) + [.end])
           }
           self.timeouts.append(timeout)
           let answer = self.answer(arm, request)
@@ -64,15 +66,15 @@ final class FakeGate {
     defer { launched.append((arm.name, request)) }
     if let failure = failure(arm, request) { return failure }
     switch request.mode {
-    case .calibrate: return FakeWorld.outcome(.exited(0), [.repeats(7), .end])
+    case .calibrate: return FakeEffects.outcome(.exited(0), [.repeats(7), .end])
     case .count:
-      return FakeWorld.outcome(
+      return FakeEffects.outcome(
         .exited(0),
         Self.counts(allocations(arm)) + [
           .reading(valueIndex: 0, Reading(.retainedBytesPerOp, retained, count: retainedOperations)), .end,
         ])
     case .time, .trace:
-      return FakeWorld.outcome(
+      return FakeEffects.outcome(
         .exited(0),
         [
           .reading(valueIndex: 1, Reading(.nsPerOp, time(arm, launched.count), count: 10)),
@@ -83,8 +85,8 @@ final class FakeGate {
     }
   }
 
-  var resources: GateRun.Resources = {
-    var resources = GateRun.Resources()
+  var resources: GateTiers.Resources = {
+    var resources = GateTiers.Resources()
     resources.countingEnvironment = [:]
     var record = AllocationRecord()
     record.add(
@@ -99,7 +101,7 @@ final class FakeGate {
   }()
 
   func run(_ cells: [GatedCell] = [gated], hasBase: Bool = true) throws -> (findings: [GateFinding], notes: [String]) {
-    var run = GateRun(cells, resources, session: session(), hasBase: hasBase)
+    var run = GateTiers(cells, resources, runner: runner(), hasBase: hasBase)
     return (try run.run(), run.notes)
   }
 

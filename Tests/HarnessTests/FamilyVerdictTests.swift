@@ -1,7 +1,12 @@
 import LaboratorySupport
 import Testing
 
-@testable import Harness
+@testable import HarnessComparing
+@testable import HarnessMeasuring
+@testable import HarnessPlanning
+@testable import HarnessResults
+@testable import HarnessRunning
+@testable import HarnessWords
 
 /// The sentences that a run ends with.
 struct FamilyVerdictTests {
@@ -37,7 +42,9 @@ struct FamilyVerdictTests {
       }
     }
     let summary = Summary(rows, plan: plan, reference: "foundation")
-    return FamilyVerdict.all(summary, plan: plan, reference: "foundation", besides: besides).map(\.text)
+    return FamilyVerdict.all(
+      summary, plan: plan, reference: "foundation", ours: ["stealing", "dispatch"], besides: besides
+    ).map(\.text)
   }
 
   @Test func oneForEachFamily() {

@@ -2,7 +2,9 @@ import Glibc
 import LaboratorySupport
 import Testing
 
-@testable import Harness
+@testable import HarnessGate
+@testable import HarnessMeasuring
+@testable import HarnessWords
 
 /// The gate's committed files, and its logs.
 struct GateFilesTests {

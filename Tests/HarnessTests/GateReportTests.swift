@@ -1,7 +1,9 @@
 import FoundationEssentials
 import Testing
 
-@testable import Harness
+@testable import HarnessGate
+@testable import HarnessMeasuring
+@testable import HarnessWords
 
 /// What the gate prints and writes.
 struct GateReportTests {

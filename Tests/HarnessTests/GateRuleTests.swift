@@ -2,7 +2,8 @@ import Glibc
 import LaboratorySupport
 import Testing
 
-@testable import Harness
+@testable import HarnessGate
+@testable import HarnessStatistics
 
 /// The gate's verdicts as pure functions of blocks.
 struct GateRuleTests {

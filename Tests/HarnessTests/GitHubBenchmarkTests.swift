@@ -2,7 +2,10 @@ import FoundationEssentials
 import LaboratorySupport
 import Testing
 
-@testable import Harness
+@testable import HarnessComparing
+@testable import HarnessMeasuring
+@testable import HarnessResults
+@testable import HarnessWords
 
 struct GitHubBenchmarkTests {
   struct Entry: Decodable {

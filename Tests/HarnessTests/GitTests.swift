@@ -2,7 +2,7 @@ import Glibc
 import LaboratorySupport
 import Testing
 
-@testable import Harness
+@testable import HarnessMeasuring
 
 /// What is known of a checkout when git says so, says no, or says nothing.
 struct GitTests {

@@ -3,7 +3,11 @@ import Glibc
 import LaboratorySupport
 import Testing
 
-@testable import Harness
+@testable import HarnessMeasuring
+@testable import HarnessPlanning
+@testable import HarnessResults
+@testable import HarnessRunning
+@testable import HarnessWords
 
 /// A run with a goal: six blocks of everything, and then time where intervals narrow most.
 struct GoalTests {
@@ -23,12 +27,12 @@ struct GoalTests {
   }
 
   /// Times that scatter as asked. All processes take a millisecond.
-  static func world(
+  static func effects(
     scatter: @escaping (MeasureRequest) -> Double, factor: @escaping (MeasureRequest) -> Double = { _ in 1 }
-  ) -> FakeWorld {
-    let world = FakeWorld()
+  ) -> FakeEffects {
+    let effects = FakeEffects()
     var noise = CoverageTests.Noise("goal")
-    world.answer = { request in
+    effects.answer = { request in
       let lines: [ResultLine]
       if case .calibrate = request.mode {
         lines = [.repeats(1), .end]
@@ -36,9 +40,9 @@ struct GoalTests {
         let time = factor(request) * exp(3 + scatter(request) * noise.next())
         lines = [.reading(valueIndex: 1, Reading(.nsPerOp, time, count: 1)), .end]
       }
-      return FakeWorld.outcome(.exited(0), lines)
+      return FakeEffects.outcome(.exited(0), lines)
     }
-    return world
+    return effects
   }
 
   /// Whether a slow arm has a turn behind the first six: the 19th, the 22nd and so on.
@@ -50,15 +54,15 @@ struct GoalTests {
 
   @Test func timeGoesWhereIntervalsAreWide() throws {
     let plan = Self.plan(Goal(halfWidth: 0.05, seconds: 60))
-    let world = Self.world { $0.benchmark == "external-add" ? 0.1 : 0.001 }
-    let result = world.run(plan)
+    let effects = Self.effects { $0.benchmark == "external-add" ? 0.1 : 0.001 }
+    let result = effects.run(plan)
     #expect(blocks(result, "local-add") == Array(1...6))
     let wide = blocks(result, "external-add")
     #expect(wide.count > 20 && wide == Array(1...wide.count))
     #expect(result.halfWidths.count == 2 && result.halfWidths.values.allSatisfy { $0 <= 0.05 })
     #expect(result.seldom == [])
     // Each block begins on the next CPU.
-    let places = Set(world.timed.filter { $0.benchmark == "external-add" }.map(\.place))
+    let places = Set(effects.timed.filter { $0.benchmark == "external-add" }.map(\.place))
     #expect(places == Set((0..<wide.count).map(Optional.some)))
     let said = try #require(GoalWords.after(result, plan))
     #expect(
@@ -69,10 +73,10 @@ struct GoalTests {
 
   @Test func theTimeIsKept() throws {
     let plan = Self.plan(Goal(halfWidth: 0.001, seconds: 0.1))
-    let world = Self.world { $0.benchmark == "external-add" ? 0.5 : 0.1 }
-    let result = world.run(plan)
+    let effects = Self.effects { $0.benchmark == "external-add" ? 0.5 : 0.1 }
+    let result = effects.run(plan)
     // 6 calibrations; all processes take a millisecond.
-    #expect(world.requests.count <= 100 && world.requests.count >= 97)
+    #expect(effects.requests.count <= 100 && effects.requests.count >= 97)
     let (wide, narrow) = (blocks(result, "external-add").count, blocks(result, "local-add").count)
     #expect(narrow > wide && wide > 6)
     let said = try #require(GoalWords.after(result, plan))
@@ -81,18 +85,18 @@ struct GoalTests {
         "0 of 2 scenarios have all ratios to stealing@2 within 0.1 % (ratios beyond 3 within three times that), half of them within "
       ), "\(said)")
     // Six blocks are run however long they take.
-    let short = Self.world { _ in 0.1 }
+    let short = Self.effects { _ in 0.1 }
     #expect(short.run(Self.plan(Goal(halfWidth: 0.001, seconds: 0.01))).rows.count == 36)
   }
 
   @Test func aSlowArmHasAThirdOfTheBlocks() throws {
     let plan = Self.plan(Goal(halfWidth: 0.02, seconds: 5))
-    let world = Self.world { _ in
+    let effects = Self.effects { _ in
       0.1
     } factor: {
       $0.subject == "foundation" ? 20 : 1
     }
-    let result = world.run(plan)
+    let result = effects.run(plan)
     #expect(result.seldom == Set(plan.scenarios.map { CellKey($0.scenario, Sample.reference) }))
     let all = blocks(result, "external-add")
     let slow = blocks(result, "external-add", Sample.reference)
@@ -102,31 +106,31 @@ struct GoalTests {
     let goal = Goal(halfWidth: 0.02, seconds: 5)
     let two = Self.plan(goal, [Self.planned("external-add", arms: [Sample.ours, Sample.reference])])
     let pairs =
-      (Self.world { _ in
+      (Self.effects { _ in
         0.1
       } factor: {
         $0.subject == "foundation" ? 20 : 1
       }).run(two)
     #expect(pairs.seldom == [])
     #expect(blocks(pairs, "external-add") == blocks(pairs, "external-add", Sample.reference))
-    let alike = Self.world { _ in 0.1 }.run(two)
+    let alike = Self.effects { _ in 0.1 }.run(two)
     #expect(blocks(pairs, "external-add").count * 3 < blocks(alike, "external-add").count)
     #expect(try #require(pairs.halfWidths.values.first) <= 0.02)
   }
 
   @Test func aCellThatFailsTakesNoTime() {
     let plan = Self.plan(Goal(halfWidth: 0.05, seconds: 60))
-    let world = Self.world { $0.benchmark == "external-add" ? 0.1 : 0.001 }
-    let answer = world.answer
-    world.answer = {
-      $0.subject == "threadpool" && $0.benchmark == "external-add" && world.requests.count > 20
-        ? FakeWorld.outcome(.exited(1), []) : answer($0)
+    let effects = Self.effects { $0.benchmark == "external-add" ? 0.1 : 0.001 }
+    let answer = effects.answer
+    effects.answer = {
+      $0.subject == "threadpool" && $0.benchmark == "external-add" && effects.requests.count > 20
+        ? FakeEffects.outcome(.exited(1), []) : answer($0)
     }
-    let result = world.run(plan)
+    let result = effects.run(plan)
     #expect(result.failures.count == 1 && result.halfWidths.count == 2)
     #expect(blocks(result, "external-add").count > 6)
-    let none = Self.world { _ in 0.1 }
-    none.answer = { _ in FakeWorld.outcome(.exited(1), []) }
+    let none = Self.effects { _ in 0.1 }
+    none.answer = { _ in FakeEffects.outcome(.exited(1), []) }
     #expect(none.run(plan).halfWidths.isEmpty)
   }
 
@@ -134,18 +138,18 @@ struct GoalTests {
   @Test func aScenarioThatLostABlockGetsAnother() {
     let plan = Self.plan(Goal(halfWidth: 0.05, seconds: 60), [Self.planned("external-add")])
     var earlier = EarlierRun()
-    earlier.rows = Self.world { _ in 0.001 }.run(plan).rows
+    earlier.rows = Self.effects { _ in 0.001 }.run(plan).rows
     earlier.disturbed = [ScenarioBlock(plan.scenarios[0].scenario, block: 2)]
     #expect(Set(earlier.rows.map(\.block)) == Set(1...6))
-    let result = Self.world { _ in 0.001 }.run(plan, earlier: earlier)
+    let result = Self.effects { _ in 0.001 }.run(plan, earlier: earlier)
     #expect(blocks(result, "external-add") == Array(1...7) && result.halfWidths.count == 1)
   }
 
   /// A single arm has no ratio: its own time is to be known.
   @Test func aSingleArmHasTheWidthOfItsTime() throws {
     let plan = Self.plan(Goal(halfWidth: 0.05, seconds: 60), [Self.planned("external-add", arms: [Sample.ours])])
-    let world = Self.world { _ in 0.1 }
-    let result = world.run(plan)
+    let effects = Self.effects { _ in 0.1 }
+    let result = effects.run(plan)
     #expect(blocks(result, "external-add").count > 8)
     #expect(try #require(result.halfWidths.values.first) <= 0.05)
   }
@@ -154,22 +158,22 @@ struct GoalTests {
   /// arms stay the slow ones, and the time counts from the beginning.
   @Test func aRunWithAGoalIsResumed() throws {
     let plan = Self.plan(Goal(halfWidth: 0.001, seconds: 0.15))
-    func world() -> FakeWorld {
-      Self.world { _ in
+    func effects() -> FakeEffects {
+      Self.effects { _ in
         0.2
       } factor: {
         $0.subject == "foundation" ? 20 : 1
       }
     }
-    let whole = world()
+    let whole = effects()
     _ = whole.run(plan)
     for limit in stride(from: 0, through: whole.requests.count, by: 7) {
-      let first = world()
+      let first = effects()
       let answer = first.answer
       first.answer = { request in
         guard first.requests.count > limit else { return answer(request) }
         first.isInterrupted = true
-        return FakeWorld.outcome(.interrupted, [])
+        return FakeEffects.outcome(.interrupted, [])
       }
       let interrupted = first.run(plan)
       let folder = try TemporaryFolder()
@@ -180,7 +184,7 @@ struct GoalTests {
       _ = folder.write(record, to: "a.env.json")
       let earlier = try EarlierRun(csv: "\(folder.path)/a.csv", plan: plan, context: "g.json")
       #expect(earlier.seldom == interrupted.seldom && abs(earlier.seconds - seconds) < 1e-9)
-      let second = world()
+      let second = effects()
       let result = second.run(plan, earlier: earlier)
       #expect(Set(result.rows.map { "\($0.cell) \($0.block)" }).count == result.rows.count)
       for name in ["external-add", "local-add"] {

@@ -1,6 +1,7 @@
 import Testing
 
-@testable import Harness
+@testable import HarnessMeasuring
+@testable import HarnessStatistics
 
 struct LatencyTests {
   @Test func histogramsAreAsExactAsTheySay() {

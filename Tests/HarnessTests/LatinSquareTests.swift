@@ -1,6 +1,7 @@
 import Testing
 
-@testable import Harness
+@testable import HarnessMeasuring
+@testable import HarnessStatistics
 
 struct LatinSquareTests {
   @Test(arguments: 1...7, [1, 2, 99] as [UInt64])

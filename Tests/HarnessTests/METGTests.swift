@@ -1,7 +1,10 @@
 import LaboratorySupport
 import Testing
 
-@testable import Harness
+@testable import HarnessComparing
+@testable import HarnessMeasuring
+@testable import HarnessStatistics
+@testable import HarnessWords
 
 /// METG from curves whose answer is known.
 struct METGTests {

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import Harness
+@testable import HarnessMeasuring
 
 /// What looks at the machine.
 struct MachineTests {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Harness
+@testable import HarnessMeasuring
 
 /// How a process takes its times: the lead-in, the values, the budget, and where it begins.
 struct MeasuringProcessTests {

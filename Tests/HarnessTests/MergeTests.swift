@@ -3,11 +3,15 @@ import Glibc
 import LaboratorySupport
 import Testing
 
-@testable import Harness
+@testable import HarnessComparing
+@testable import HarnessMeasuring
+@testable import HarnessPlanning
+@testable import HarnessResults
+@testable import HarnessWords
 
 /// What `merge` makes of shards, what it refuses, and what it says is missing.
 struct MergeTests {
-  /// A folder with shards that `FakeWorld` has measured.
+  /// A folder with shards that `FakeEffects` has measured.
   final class Shards {
     let folder: TemporaryFolder
     let whole: Plan
@@ -27,8 +31,8 @@ struct MergeTests {
       kind: String = "Invented", rows: ([Row]) -> [Row] = { $0 }, environment: (String) -> String = { $0 }
     ) throws -> String {
       let plan = try (plan ?? whole).cut(Shard(number: number, of: cut ?? count)!)
-      let world = FakeWorld()
-      var result = world.run(plan, counting: ["LD_PRELOAD": "x"])
+      let effects = FakeEffects()
+      var result = effects.run(plan, counting: ["LD_PRELOAD": "x"])
       let runID = "run-\(name ?? "\(number)")"
       result.rows = rows(
         result.rows.map {
@@ -41,7 +45,7 @@ struct MergeTests {
       let own = try Sample.environment(plan, result, runID: runID)
         .replacing("\"host\" : \"\(Host.name)\"", with: "\"host\" : \"\(host)\"")
         .replacing("\"machines\" : [", with: "\"counting_allocator\" : \"jemalloc\",\n  \"machines\" : [")
-        .replacing("\"cpu_model\" : \"\(Environment.cpuModelName ?? "")\"", with: "\"cpu_model\" : \"\(kind)\"")
+        .replacing("\"cpu_model\" : \"\(CPUs.modelName ?? "")\"", with: "\"cpu_model\" : \"\(kind)\"")
         .replacing(
           "\"arguments\" : [\n\n  ]",
           with: "\"arguments\" : [\"opbench\", \"run\", \"--shard\", \"\(number)/\(count)\", \"--output\", \"x.csv\"]")
@@ -78,26 +82,24 @@ struct MergeTests {
     let shards = try Shards()
     let found = try campaign(try shards.all().reversed())
     #expect(found.missing.isEmpty && found.processes == 7 * 6 + 4)
-    let merged = try MergedResult(found, isWhole: true)
+    let merged = MergedResult(found, isWhole: true)
     let expected = (1...3).flatMap { shards.worlds[$0]!.rows }
-    #expect(merged.rows == expected)
+    #expect(merged.lines == expected.map(CSV.line).joined() && merged.header == CSV.header)
     // The merged files are read as a result, and every machine and run is named in them.
-    let csv = shards.folder.write(CSV.line(CSV.header) + merged.rows.map(CSV.line).joined(), to: "all.csv")
-    _ = shards.folder.write(merged.environment, to: "all.env.json")
+    let csv = shards.folder.write(CSV.line(merged.header) + merged.lines, to: "all.csv")
+    _ = shards.folder.write(try merged.record.json(), to: "all.env.json")
     let set = try ResultSet.read(path: csv)
     #expect(set.rows.count == expected.count && set.machines?.count == 2)
     let record = try #require(set.record)
+    #expect(record == merged.record)
     #expect(record.shard == nil && record.plan == nil && record.shards?.map(\.runID) == ["run-1", "run-2", "run-3"])
-    #expect(record.machines?.map(\.host) == ["n1", "n2", "n1"] && record.outcome.rowCount == expected.count)
+    #expect(record.machines.map(\.host) == ["n1", "n2", "n1"] && record.host == "n1; n2" && record.outcome.rowCount == expected.count)
     #expect(record.arguments == ["opbench", "run"] && !record.outcome.wasInterrupted)
     #expect(record.outcome.blockCount == 21)
-    let document = try JSONDecoder().decode(JSONValue.self, from: Data(merged.environment.utf8))
-    guard case .array(let kept) = document["shards"] else {
-      Issue.record("no shards")
-      return
-    }
-    #expect(kept.map { $0["host"]?.text } == ["n1", "n2", "n1"])
-    #expect(kept.allSatisfy { $0["spin"] != nil && $0["kernel"] != nil && $0["outcome"] != nil && $0["cells"] == nil })
+    let kept = record.shards ?? []
+    #expect(kept.map { $0.machines?.map(\.host) } == [["n1"], ["n2"], ["n1"]])
+    #expect(kept.map(\.shard) == (1...3).map { Shard(number: $0, of: 3) })
+    #expect(kept.map { $0.outcome?.rowCount } == (1...3).map { shards.worlds[$0]!.rows.count })
     // Neither is it resumed.
     #expect(throws: Complaint.self) {
       try EarlierRun(csv: csv, plan: ShardTests.plan(blocks: 7), context: "g.json")
@@ -166,9 +168,9 @@ struct MergeTests {
         }
       }
     }
-    let merged = try MergedResult(try campaign(paths), isWhole: true)
-    let record = try RunRecord.parse(Data(merged.environment.utf8), path: "all.env.json")
-    let set = ResultSet(name: "all.csv", rows: merged.rows, record: record)
+    let merged = MergedResult(try campaign(paths), isWhole: true)
+    let rows = try CSV.rows((CSV.line(merged.header) + merged.lines).utf8, source: "all.csv")
+    let set = ResultSet(name: "all.csv", rows: rows, record: merged.record)
     let comparison = try Comparison(set, reference: "foundation", metrics: .primary, seed: 1)
     for line in comparison.lines {
       #expect(abs(line.ratio.median - 0.25) < 1e-12 && line.ratio.count == 12 && line.ratio.interval == 0.25...0.25)
@@ -241,8 +243,7 @@ struct MergeTests {
         == "opbench run --benchmark 'a b|c' --shard 3/3 --output f/shard-3-of-3.csv")
     #expect(found.missing[1].text.contains("shard 3/3 is missing"))
     // Incomplete, the result says that it is.
-    let merged = try MergedResult(found, isWhole: false)
-    #expect(try RunRecord.parse(Data(merged.environment.utf8), path: "x").outcome.wasInterrupted)
+    #expect(MergedResult(found, isWhole: false).record.outcome.wasInterrupted)
   }
 
   /// A missing count of allocations is missing, unless the machine cannot count.
@@ -275,8 +276,7 @@ struct MergeTests {
     let found = try campaign(paths)
     #expect(found.missing.isEmpty)
     #expect(found.failures.count == 1 && found.failures[0].contains("shard 2 (it crashed)"))
-    let record = try RunRecord.parse(Data(try MergedResult(found, isWhole: true).environment.utf8), path: "x")
-    #expect(record.outcome.failures.map(\.reason) == ["it crashed"])
+    #expect(MergedResult(found, isWhole: true).record.outcome.failures.map(\.reason) == ["it crashed"])
   }
 
   @Test func whatDoesNotBelongTogetherIsNamed() throws {
@@ -311,7 +311,7 @@ struct MergeTests {
     } environment: {
       $0.replacing("\"optimisation\" : \"debug\"", with: "\"optimisation\" : \"release\"")
     }
-    if !Environment.isOptimised { expect(complaint([first, built]), .badInput, "kind release") }
+    if !Build.isOptimised { expect(complaint([first, built]), .badInput, "kind release") }
   }
 
   @Test func doubledCellsAreNamed() throws {
@@ -350,7 +350,7 @@ struct MergeTests {
     expect(complaint([shards.folder.path + "/alone.csv"]), .noInput, "alone.env.json")
     expect(complaint([shards.folder.path + "/no.csv"]), .noInput, "no such file")
     // A whole run is no shard.
-    let result = FakeWorld().run(shards.whole)
+    let result = FakeEffects().run(shards.whole)
     let rows = CSV.line(CSV.header) + result.rows.map(CSV.line).joined()
     let whole = shards.folder.write(rows, to: "whole.csv")
     _ = shards.folder.write(try Sample.environment(shards.whole, result, runID: "run"), to: "whole.env.json")

@@ -2,7 +2,7 @@ import Glibc
 import LaboratorySupport
 import Testing
 
-@testable import Harness
+@testable import HarnessMeasuring
 
 /// Whatever a child does, its parent gets an outcome, keeps little of the output, and does not wait for what the child
 /// leaves behind.
@@ -134,16 +134,16 @@ import Testing
 
   /// What a child leaves behind is said once for each cell, and costs no number.
   @Test func theSessionSaysWhatIsLeft() {
-    let world = FakeWorld()
-    world.answer = { request in
-      let outcome = FakeWorld.success(request)
+    let effects = FakeEffects()
+    effects.answer = { request in
+      let outcome = FakeEffects.success(request)
       guard request.subject == "stealing" else { return outcome }
       return ProcessOutcome(
         ending: outcome.ending, lines: outcome.lines, lastWords: nil, nanoseconds: 1_000_000, isOutputHeld: true)
     }
-    let result = world.run(Sample.plan())
+    let result = effects.run(Sample.plan())
     #expect(result.failures.isEmpty && result.rows.count == 4)
-    #expect(world.said.count { $0.contains("stealing@2") && $0.contains("held its output open") } == 1)
-    #expect(world.said.allSatisfy { !$0.contains("foundation@2") })
+    #expect(effects.said.count { $0.contains("stealing@2") && $0.contains("held its output open") } == 1)
+    #expect(effects.said.allSatisfy { !$0.contains("foundation@2") })
   }
 }

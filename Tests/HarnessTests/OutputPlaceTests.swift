@@ -3,7 +3,9 @@ import Glibc
 import LaboratorySupport
 import Testing
 
-@testable import Harness
+@testable import HarnessResults
+@testable import HarnessRunning
+@testable import HarnessWords
 
 /// An output never replaces what is no regular file. All in folders of the tests' own.
 struct OutputPlaceTests {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Harness
+@testable import HarnessWords
 
 /// Text out of files does nothing to a terminal.
 struct PrintableTests {

@@ -2,7 +2,7 @@ import Dispatch
 import Glibc
 import Testing
 
-@testable import Harness
+@testable import HarnessMeasuring
 
 /// What a process costs beside time. Other tests run in the same process, so counts are bounded from below alone.
 struct ProcessCostTests {

@@ -2,7 +2,10 @@ import Glibc
 import LaboratorySupport
 import Testing
 
-@testable import Harness
+@testable import HarnessMeasuring
+@testable import HarnessResults
+@testable import HarnessRunning
+@testable import HarnessWords
 
 struct ProcessRunnerTests {
   func shell(_ script: String, environment: [String: String] = [:], timeout: Double = 60) -> ProcessOutcome {
@@ -74,7 +77,7 @@ struct ResultFilesTests {
   @Test func rowsAreAddedOneGroupBehindTheOther() throws {
     let folder = try TemporaryFolder()
     let files = try ResultFiles(csv: "\(folder.path)/a.csv")
-    try files.begin(environment: "{}", keeping: [Sample.result[0]])
+    try files.begin(environment: "{}", keeping: CSV.line(Sample.result[0]))
     for text in [CSV.line(Sample.result[1]), "", Sample.result[2...].map(CSV.line).joined()] { try files.append(text) }
     #expect(folder.read("a.csv.partial") == Sample.csv)
   }
@@ -85,7 +88,7 @@ struct ResultFilesTests {
     _ = folder.write("left", to: "a.csv.partial")
     let files = try ResultFiles(csv: "\(folder.path)/a.csv")
     #expect(folder.contents == ["a.csv.partial"] && folder.read("a.csv.partial") == "left")
-    try files.begin(environment: "{}", keeping: Sample.result)
+    try files.begin(environment: "{}", keeping: Sample.result.map(CSV.line).joined())
     #expect(folder.contents == ["a.csv.partial", "a.env.json.partial"])
     #expect(folder.read("a.csv.partial") == Sample.csv)
   }
@@ -133,6 +136,6 @@ struct ResultFilesTests {
   @Test func placesThatCannotBeWritten() {
     #expect { try ResultFiles(csv: "/no/such/folder/a.csv") } throws: { ($0 as? Complaint)?.code == .cannotCreate }
     #expect { try ResultFiles(csv: "a.txt") } throws: { ($0 as? Complaint)?.code == .usage }
-    #expect(throws: Complaint.self) { try ResultFiles.write("x", to: -1, name: "nowhere") }
+    #expect(throws: Complaint.self) { try DescriptorOutput.write("x", to: -1, name: "nowhere") }
   }
 }

@@ -2,7 +2,8 @@ import FoundationEssentials
 import LaboratorySupport
 import Testing
 
-@testable import Harness
+@testable import HarnessComparing
+@testable import HarnessWords
 
 /// How a ratio of times reads, and which ratios may stand beside one another.
 struct RatioWordsTests {
@@ -56,15 +57,15 @@ struct CommonMeansTests {
 
   @Test func whatStandsTogetherIsOverTheSameBenchmarks() throws {
     let means = CommonMeans(
-      Self.lines, arms: [Sample.ours, Self.dispatch, Self.tbb, Self.go, Sample.reference], reference: "foundation",
-      seed: 1)
+      Self.lines, arms: [Sample.ours, Self.dispatch, Self.tbb, Self.go, Sample.reference],
+      ours: ["stealing", "dispatch"], reference: "foundation", seed: 1)
     #expect(
-      means.against.map(\.arm) == [Sample.ours, Self.dispatch] && means.against.allSatisfy { $0.benchmarks == 2 })
-    #expect(abs(means.against[0].ratio - 0.1) < 1e-12 && abs(means.against[1].ratio - 0.2) < 1e-12)
-    let duel = try #require(means.duels.first)
-    let mean = try #require(duel.mean)
-    #expect(means.duels.count == 1 && duel.arm == Self.tbb && mean.arm == Sample.ours)
-    #expect(abs(mean.ratio - 2) < 1e-12 && mean.benchmarks == 1 && mean.lines == 1)
+      means.together.map(\.arm) == [Sample.ours, Self.dispatch] && means.together.allSatisfy { $0.benchmarks == 2 })
+    #expect(abs(means.together[0].ratio - 0.1) < 1e-12 && abs(means.together[1].ratio - 0.2) < 1e-12)
+    let other = try #require(means.apart.first)
+    let mean = try #require(other.mean)
+    #expect(means.apart.count == 1 && other.arm == Self.tbb && mean.arm == Self.tbb && means.leader == Sample.ours)
+    #expect(abs(mean.ratio - 0.5) < 1e-12 && mean.benchmarks == 1 && mean.lines == 1)
     let text = means.text(reference: "foundation", width: 120).joined(separator: "\n")
     #expect(
       text.contains("stealing@2  10.0 times as fast as foundation [10.0, 10.0]  2 benchmarks, 6 blocks"), "\(text)")
@@ -78,18 +79,19 @@ struct CommonMeansTests {
     let line = CommonMeans.Line(
       benchmark: "a", numbers: [Sample.ours: values, Sample.reference: values.mapValues { _ in 1 }])
     let mean = try #require(
-      CommonMeans([line], arms: [Sample.ours], reference: "foundation", seed: 1).against.first)
+      CommonMeans([line], arms: [Sample.ours], reference: "foundation", seed: 1).together.first)
     let interval = try #require(mean.interval)
     #expect(abs(interval.lowerBound - 1) < 1e-9 && abs(interval.upperBound - 32) < 1e-9)
   }
 
   @Test func withoutACommonBenchmarkNothingIsCompared() {
     let lines = [Self.line("a", [Sample.ours: 0.5]), Self.line("b", [Self.tbb: 0.1])]
-    let means = CommonMeans(lines, arms: [Sample.ours, Self.tbb], reference: "foundation", seed: 1)
-    #expect(means.duels.map(\.arm) == [Self.tbb] && means.duels.allSatisfy { $0.mean == nil })
+    let means = CommonMeans(
+      lines, arms: [Sample.ours, Self.tbb], ours: [Sample.ours.subject], reference: "foundation", seed: 1)
+    #expect(means.apart.map(\.arm) == [Self.tbb] && means.apart.allSatisfy { $0.mean == nil })
     #expect(means.text(reference: "foundation", width: 80).contains { $0.contains("no benchmark in common") })
     // A number that is not positive has no ratio.
     let zero = CommonMeans.Line(benchmark: "a", numbers: [Sample.ours: [1: 0, 2: 1], Sample.reference: [1: 1, 2: 1]])
-    #expect(CommonMeans([zero], arms: [Sample.ours], reference: "foundation", seed: 1).against.isEmpty)
+    #expect(CommonMeans([zero], arms: [Sample.ours], reference: "foundation", seed: 1).together.isEmpty)
   }
 }

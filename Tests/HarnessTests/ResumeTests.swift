@@ -2,7 +2,10 @@ import FoundationEssentials
 import LaboratorySupport
 import Testing
 
-@testable import Harness
+@testable import HarnessMeasuring
+@testable import HarnessPlanning
+@testable import HarnessResults
+@testable import HarnessWords
 
 /// An interrupted run and the one that goes on with it are together what one run would have been.
 struct ResumeTests {
@@ -18,12 +21,12 @@ struct ResumeTests {
   }
 
   /// Writes what a run that stopped there would have left, and reads it back.
-  func earlier(_ world: FakeWorld, _ result: RunResult, killed: Bool, torn: String = "") throws -> EarlierRun {
+  func earlier(_ effects: FakeEffects, _ result: RunResult, killed: Bool, torn: String = "") throws -> EarlierRun {
     let folder = try TemporaryFolder()
     let suffix = killed ? ".partial" : ""
-    let text = CSV.line(CSV.header) + world.rows.map(CSV.line).joined() + torn
+    let text = CSV.line(CSV.header) + effects.rows.map(CSV.line).joined() + torn
     _ = folder.write(text, to: "a.csv\(suffix)")
-    let known = killed ? world.checkpoints.last ?? RunResult() : result
+    let known = killed ? effects.checkpoints.last ?? RunResult() : result
     _ = folder.write(try Sample.environment(Self.plan(), known, runID: "run"), to: "a.env.json\(suffix)")
     return try EarlierRun(csv: "\(folder.path)/a.csv", plan: Self.plan(), context: "g.json")
   }
@@ -37,23 +40,23 @@ struct ResumeTests {
   /// Interrupted or killed after any number of processes: nothing is missing, nothing doubled, nothing measured twice.
   @Test(arguments: [false, true])
   func theUnionIsWhole(killed: Bool) throws {
-    let whole = FakeWorld()
+    let whole = FakeEffects()
     let expected = whole.run(Self.plan(), counting: ["LD_PRELOAD": "x"])
     let places = Set(expected.rows.map { Place(cell: $0.cell, block: $0.block, index: $0.valueIndex) })
     #expect(places.count == expected.rows.count)
     for limit in 0...whole.requests.count {
-      let first = FakeWorld()
+      let first = FakeEffects()
       first.answer = { request in
         if first.requests.count > limit {
           first.isInterrupted = true
-          return FakeWorld.outcome(.interrupted, [])
+          return FakeEffects.outcome(.interrupted, [])
         }
-        return FakeWorld.success(request)
+        return FakeEffects.success(request)
       }
       let interrupted = first.run(Self.plan(), counting: ["LD_PRELOAD": "x"])
       let left = try earlier(first, interrupted, killed: killed)
       #expect(left.runID == "run" && left.spin == Spin(roundsPerMicrosecond: 12.5))
-      let second = FakeWorld()
+      let second = FakeEffects()
       let result = second.run(Self.plan(), counting: ["LD_PRELOAD": "x"], earlier: left)
       #expect(!result.wasInterrupted && result.repeats == expected.repeats)
       #expect(result.rows.count == places.count)
@@ -65,19 +68,19 @@ struct ResumeTests {
   }
 
   @Test func halfARowCostsItsProcess() throws {
-    let first = FakeWorld()
+    let first = FakeEffects()
     let result = first.run(Self.plan())
     let last = try #require(first.rows.last)
     let torn = try earlier(first, result, killed: true, torn: "1,run,3,\(last.process + 1),1,overh")
     #expect(torn.rows.count == first.rows.count - 1 && !torn.rows.contains { $0.process == last.process })
-    let second = FakeWorld()
+    let second = FakeEffects()
     #expect(second.run(Self.plan(), earlier: torn).rows.count == first.rows.count)
     #expect(second.requests.count == 1)
   }
 
   /// A write that was cut at the end of a row looks like a whole process, but for the zero byte before it.
   @Test func rowsThatWereNotAllWrittenDoNotCount() throws {
-    let first = FakeWorld()
+    let first = FakeEffects()
     let result = first.run(Self.plan())
     let last = first.rows.removeLast()
     let cut = try earlier(first, result, killed: true, torn: "\0" + String(CSV.line(last).dropFirst()))
@@ -86,7 +89,7 @@ struct ResumeTests {
 
   /// Which run goes on, and with which rows, when a kill left the files of two runs, or only one file.
   @Test func filesThatAKillLeaves() throws {
-    let first = FakeWorld()
+    let first = FakeEffects()
     let result = first.run(Self.plan())
     let rows = CSV.line(CSV.header) + first.rows.map(CSV.line).joined()
     let own = try Sample.environment(Self.plan(), result, runID: "run")
@@ -118,13 +121,13 @@ struct ResumeTests {
   /// calibrated anew.
   @Test func aRunGoesOnAtAnotherMachine() throws {
     for limit in 0...18 {
-      let first = FakeWorld()
+      let first = FakeEffects()
       first.answer = { request in
         if first.requests.count > limit {
           first.isInterrupted = true
-          return FakeWorld.outcome(.interrupted, [])
+          return FakeEffects.outcome(.interrupted, [])
         }
-        return FakeWorld.success(request)
+        return FakeEffects.success(request)
       }
       let interrupted = first.run(Self.plan(), counting: ["LD_PRELOAD": "x"])
       let folder = try TemporaryFolder()
@@ -139,7 +142,7 @@ struct ResumeTests {
       #expect(Set(there.rows) == Set(whole), "after \(limit) processes")
       #expect(there.begunElsewhere.count == blocks.count { $0.value.count == 1 })
       // What goes on there has each process once, and each block on one machine.
-      let second = FakeWorld()
+      let second = FakeEffects()
       let result = second.run(Self.plan(), counting: ["LD_PRELOAD": "x"], earlier: there)
       #expect(Set(result.rows.map { Place(cell: $0.cell, block: $0.block, index: 1) }).count == result.rows.count)
       #expect(result.rows.count == 14 && second.requests.count { $0.isCalibration } == 4)
@@ -149,12 +152,12 @@ struct ResumeTests {
   /// A machine that lost its power may lose what is not on the disk yet: the finished blocks are.
   @Test func publishedBlocksAreKeptWhenTheUnfinishedFileIsLost() throws {
     let plan = try Self.plan().cut(Shard(number: 1, of: 1)!)
-    let world = FakeWorld()
-    let result = world.run(plan)
-    let published = world.published[1]
+    let effects = FakeEffects()
+    let result = effects.run(plan)
+    let published = effects.published[1]
     var known = result
     known.rows = published
-    for left in ["", CSV.line(CSV.header), CSV.line(CSV.header) + world.rows.prefix(3).map(CSV.line).joined()] {
+    for left in ["", CSV.line(CSV.header), CSV.line(CSV.header) + effects.rows.prefix(3).map(CSV.line).joined()] {
       let folder = try TemporaryFolder()
       _ = folder.write(CSV.line(CSV.header) + published.map(CSV.line).joined(), to: "a.csv")
       _ = folder.write(try Sample.environment(plan, known, runID: "run"), to: "a.env.json")
@@ -166,7 +169,7 @@ struct ResumeTests {
       // The third row is the first of a block; the process after it runs again, as after any kill.
       #expect(Set(found).count == found.count && Set(found).isSubset(of: places))
       #expect(places.subtracting(found).count <= 1, "\(left.count) bytes left")
-      let second = FakeWorld()
+      let second = FakeEffects()
       #expect(second.run(plan, earlier: earlier).rows.count == 12)
     }
   }
@@ -174,9 +177,9 @@ struct ResumeTests {
   @Test func anotherShardIsRefused() throws {
     let plan = try Self.plan().cut(Shard(number: 1, of: 3)!)
     let folder = try TemporaryFolder()
-    let world = FakeWorld()
-    let result = world.run(plan)
-    _ = folder.write(CSV.line(CSV.header) + world.rows.map(CSV.line).joined(), to: "a.csv")
+    let effects = FakeEffects()
+    let result = effects.run(plan)
+    _ = folder.write(CSV.line(CSV.header) + effects.rows.map(CSV.line).joined(), to: "a.csv")
     _ = folder.write(try Sample.environment(plan, result, runID: "run"), to: "a.env.json")
     func complaint(_ plan: Plan) -> String? {
       do {
@@ -194,16 +197,16 @@ struct ResumeTests {
   }
 
   @Test func failedCellsStayFailedAndDisturbedBlocksDisturbed() throws {
-    let first = FakeWorld()
+    let first = FakeEffects()
     first.answer = { request in
-      request.subject == "stealing" ? FakeWorld.outcome(.signalled(11), []) : FakeWorld.success(request)
+      request.subject == "stealing" ? FakeEffects.outcome(.signalled(11), []) : FakeEffects.success(request)
     }
     var result = first.run(Self.plan())
     let place = ScenarioBlock(Self.plan().scenarios[0].scenario, block: 2)
     result.disturbed = [place]
     let left = try earlier(first, result, killed: false)
     #expect(left.failures == result.failures && left.disturbed == [place])
-    let second = FakeWorld()
+    let second = FakeEffects()
     #expect(second.run(Self.plan(), earlier: left).failures == result.failures)
     #expect(second.requests.isEmpty)
   }
@@ -224,7 +227,10 @@ struct ResumeTests {
     #expect(complaint()?.code == .badInput)
     let environment = try Sample.environment(Self.plan(), RunResult())
     // A spin that no CPU has, and no repeat at all, would crash the processes that go on with them.
-    for (found, odd) in [(": 12.5", ": 1e300"), (": 12.5", ": -1"), ("\"repeats\" : {", "\"repeats\" : {\"a/b\": 0")] {
+    let never = """
+      "repeats" : [{"cell": {"benchmark": "a/b", "params": "", "backend": "c", "workers": 1}, "count": 0}
+      """
+    for (found, odd) in [(": 12.5", ": 1e300"), (": 12.5", ": -1"), ("\"repeats\" : [", never)] {
       let changed = environment.replacing(found, with: odd)
       #expect(changed != environment)
       _ = folder.write(changed, to: "a.env.json")

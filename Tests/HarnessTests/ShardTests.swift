@@ -1,7 +1,8 @@
 import LaboratorySupport
 import Testing
 
-@testable import Harness
+@testable import HarnessPlanning
+@testable import HarnessWords
 
 /// The shards of a plan are the plan: each process is in one shard, whatever the seed and the number of shards.
 struct ShardTests {
@@ -94,48 +95,50 @@ struct ShardTests {
   /// Each publication has the finished blocks, whole, and nothing of a block that is not finished.
   @Test func finishedBlocksArePublished() throws {
     let plan = try Self.cut(Self.plan(blocks: 7), into: 3)[1]
-    let world = FakeWorld()
-    let result = world.run(plan, counting: ["LD_PRELOAD": "x"])
+    let effects = FakeEffects()
+    let result = effects.run(plan, counting: ["LD_PRELOAD": "x"])
     #expect(
-      world.published.map { Set($0.map(\.block)) } == plan.blockNumbers.indices.map { Set(plan.blockNumbers[...$0]) })
-    for rows in world.published { #expect(rows.count == Set(rows.map(\.block)).count * 6) }
-    #expect(result.rows.filter { $0.block > 0 } == world.published.last)
+      effects.published.map { Set($0.map(\.block)) } == plan.blockNumbers.indices.map { Set(plan.blockNumbers[...$0]) })
+    for rows in effects.published { #expect(rows.count == Set(rows.map(\.block)).count * 6) }
+    #expect(result.rows.filter { $0.block > 0 } == effects.published.last)
     // A whole plan publishes at its end only.
-    let unsharded = FakeWorld()
+    let unsharded = FakeEffects()
     _ = unsharded.run(Self.plan(blocks: 3))
     #expect(unsharded.published.isEmpty)
   }
 
   @Test func anInterruptedBlockIsNotPublished() throws {
     let plan = try Self.cut(Self.plan(blocks: 6), into: 2)[0]
-    let world = FakeWorld()
-    world.answer = { request in
-      guard world.timed.count > 8 else { return FakeWorld.success(request) }
-      world.isInterrupted = true
-      return FakeWorld.outcome(.interrupted, [])
+    let effects = FakeEffects()
+    effects.answer = { request in
+      guard effects.timed.count > 8 else { return FakeEffects.success(request) }
+      effects.isInterrupted = true
+      return FakeEffects.outcome(.interrupted, [])
     }
-    _ = world.run(plan)
-    #expect(world.published.map { Set($0.map(\.block)) } == [[plan.blockNumbers[0]]])
+    _ = effects.run(plan)
+    #expect(effects.published.map { Set($0.map(\.block)) } == [[plan.blockNumbers[0]]])
   }
 
   /// A batch system ends all processes of a job. What it did to a measuring process is no failure of the subject.
   @Test(arguments: [15, 9, 2, 1] as [Int32])
   func aProcessThatWasStoppedWithTheRunHasNotFailed(signal: Int32) {
-    let stopped = FakeWorld()
-    stopped.answer = { $0.subject == "stealing" ? FakeWorld.outcome(.signalled(signal), []) : FakeWorld.success($0) }
+    let stopped = FakeEffects()
+    stopped.answer = {
+      $0.subject == "stealing" ? FakeEffects.outcome(.signalled(signal), []) : FakeEffects.success($0)
+    }
     stopped.whileWaiting = { stopped.isInterrupted = true }
     let result = stopped.run(Self.plan(blocks: 2))
     #expect(result.failures.isEmpty && result.wasInterrupted && stopped.waits == 1)
     // Where nobody stops the run, the process has failed: the kernel kills what takes too much memory.
-    let alone = FakeWorld()
+    let alone = FakeEffects()
     alone.answer = stopped.answer
     #expect(alone.run(Self.plan(blocks: 2)).failures.count == 3)
     #expect(alone.waits == 3)
   }
 
   @Test func aCrashIsAFailureAtOnce() {
-    let world = FakeWorld()
-    world.answer = { $0.subject == "stealing" ? FakeWorld.outcome(.signalled(11), []) : FakeWorld.success($0) }
-    #expect(world.run(Self.plan(blocks: 2)).failures.count == 3 && world.waits == 0)
+    let effects = FakeEffects()
+    effects.answer = { $0.subject == "stealing" ? FakeEffects.outcome(.signalled(11), []) : FakeEffects.success($0) }
+    #expect(effects.run(Self.plan(blocks: 2)).failures.count == 3 && effects.waits == 0)
   }
 }

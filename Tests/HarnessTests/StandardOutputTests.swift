@@ -2,7 +2,7 @@ import Glibc
 import LaboratorySupport
 import Testing
 
-@testable import Harness
+@testable import HarnessWords
 
 /// Who is at the other end of standard output.
 struct StandardOutputTests {

@@ -3,7 +3,9 @@ import Glibc
 import LaboratorySupport
 import Testing
 
-@testable import Harness
+@testable import HarnessMeasuring
+@testable import HarnessStatistics
+@testable import HarnessWords
 
 /// Against values that `scripts/results/expected_statistics.py` computed with NumPy and SciPy.
 struct StatisticsTests {
@@ -85,7 +87,7 @@ struct StatisticsTests {
   @Test func pairedRatios() throws {
     for pairs in try Self.expected().pairs {
       let ratio = try #require(
-        Statistics.pairedRatio(Array(zip(pairs.numerators, pairs.denominators)).map { ($0, $1) }))
+        Pairing.ratio(zip(pairs.numerators, pairs.denominators).compactMap { Pairing.logarithm($0, over: $1) }))
       #expect(Self.close(ratio.median, pairs.ratio))
       #expect((ratio.interval == nil) == (pairs.lower == nil))
       if let interval = ratio.interval, let lower = pairs.lower, let upper = pairs.upper {
@@ -142,8 +144,8 @@ struct StatisticsTests {
   }
 
   @Test func aPairWithoutALogarithmLeavesNoRatio() {
-    #expect(Statistics.pairedRatio([(0, 1), (1, 0)]) == nil)
-    #expect(Statistics.pairedRatio([(0, 1), (3, 1)]) == nil && Statistics.pairedRatio([]) == nil)
+    #expect(Pairing.logarithm(0, over: 1) == nil && Pairing.logarithm(1, over: 0) == nil)
+    #expect(Pairing.ratio(Pairing.logarithms(of: [1: 0, 2: 3], over: [1: 1, 2: 1]).values) == nil)
   }
 
   @Test func noIntervalBelowSixProcesses() {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Harness
+@testable import HarnessWords
 
 struct SuggestionTests {
   @Test func edits() {

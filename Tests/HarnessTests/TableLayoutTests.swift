@@ -2,7 +2,11 @@ import Glibc
 import LaboratorySupport
 import Testing
 
-@testable import Harness
+@testable import HarnessComparing
+@testable import HarnessMeasuring
+@testable import HarnessPlanning
+@testable import HarnessResults
+@testable import HarnessWords
 
 /// What stands first in the tables, and that they fit where they are shown.
 struct TableLayoutTests {
@@ -60,7 +64,7 @@ struct TableLayoutTests {
     let longest = text.split(separator: "\n").max { $0.count < $1.count } ?? ""
     #expect(longest.count <= width, "\(longest)")
     // All are there: nine subjects, three scenarios, three metrics.
-    #expect(text.split(separator: "x0.037 [").count - 1 >= 8 * 9, "\(text)")
+    #expect(text.split(separator: "x0.0372 [").count - 1 >= 8 * 9, "\(text)")
     for name in Self.names { #expect(text.contains("\(name)@16")) }
   }
 
@@ -79,18 +83,18 @@ struct TableLayoutTests {
     let comparison = try Comparison(
       Self.wide(["stealing", "foundation"]).set, reference: "foundation", metrics: .primary, seed: 1)
     let text = ComparisonReport(comparison).table(width: 50)
-    #expect(text.contains("x0.037 [0.036, 0.038]  faster\n      A 335 ns, B 9.00 us, n 6\n"), "\(text)")
+    #expect(text.contains("x0.0372 [0.0363, 0.0381]  faster\n      A 335 ns, B 9.00 µs, n 6\n"), "\(text)")
   }
 
   @Test func theRatioComesFirst() throws {
     let wide = Self.wide(["stealing", "foundation"])
     let text = wide.table.text(reference: "foundation", width: 100)
-    #expect(text.contains("x0.037 [0.036, 0.038]  335 ns"), "\(text)")
-    #expect(text.contains("  9.00 us\n"))
+    #expect(text.contains("x0.0372 [0.0363, 0.0381]  335 ns"), "\(text)")
+    #expect(text.contains("  9.00 µs\n"))
     let comparison = try Comparison(wide.set, reference: "foundation", metrics: .primary, seed: 1)
     let compared = ComparisonReport(comparison).table(width: 100)
     let line = try #require(compared.split(separator: "\n").first { $0.contains("stealing@16") })
-    #expect(line.contains("stealing@16  x0.037 [0.036, 0.038]  faster"), "\(line)")
+    #expect(line.contains("stealing@16  x0.0372 [0.0363, 0.0381]  faster"), "\(line)")
   }
 
   /// One time may waver with the machine; what counts is the ratio within its blocks.
@@ -115,8 +119,8 @@ struct TableLayoutTests {
   }
 
   @Test func ratiosHaveTheDigitsThatTheyNeed() {
-    #expect(NumberFormat.ratio(0.0371, 0.0364...0.0379) == "x0.037 [0.036, 0.038]")
-    #expect(NumberFormat.ratio(0.00304, nil) == "x0.0030")
+    #expect(NumberFormat.ratio(0.0371, 0.0364...0.0379) == "x0.0371 [0.0364, 0.0379]")
+    #expect(NumberFormat.ratio(0.00304, nil) == "x0.00304")
     #expect(NumberFormat.ratio(1.024, 0.987...1.06) == "x1.02 [0.987, 1.06]")
     #expect(NumberFormat.ratio(123.4, nil) == "x123")
     #expect(NumberFormat.ratio(0, nil) == "x0")

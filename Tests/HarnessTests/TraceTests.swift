@@ -2,7 +2,9 @@ import LaboratorySupport
 import TestSupport
 import Testing
 
-@testable import Harness
+@testable import HarnessMeasuring
+@testable import HarnessRunning
+@testable import HarnessWords
 
 /// `--trace`: extra processes behind the others, whose pieces make one file.
 struct TraceTests {
@@ -12,26 +14,26 @@ struct TraceTests {
     plan.traced = [Sample.ours.subject]
     #expect(Array(plan.steps.prefix(before.count)) == before)
     #expect(plan.steps.dropFirst(before.count) == [.trace(CellKey(Sample.scenario, Sample.ours))])
-    let world = FakeWorld()
-    let result = world.run(plan)
-    let traced = world.requests.compactMap { if case .trace(let request) = $0.mode { request } else { nil } }
+    let effects = FakeEffects()
+    let result = effects.run(plan)
+    let traced = effects.requests.compactMap { if case .trace(let request) = $0.mode { request } else { nil } }
     #expect(traced.map(\.name) == ["\(Sample.scenario) \(Sample.ours)"] && traced[0].process == 1)
     #expect(traced[0].repeats == 40 && traced[0].operationLimit == 20_000)
-    if case .trace = world.requests.last?.mode {} else { Issue.record("it is not the last") }
-    #expect(world.timed.count == 4 && result.rows.count == 4 && result.failures.isEmpty)
+    if case .trace = effects.requests.last?.mode {} else { Issue.record("it is not the last") }
+    #expect(effects.timed.count == 4 && result.rows.count == 4 && result.failures.isEmpty)
   }
 
   @Test func aTraceThatFailsCostsNoNumbers() {
     var plan = Sample.plan()
     plan.traced = [Sample.ours.subject]
-    let world = FakeWorld()
-    world.answer = { request in
-      guard case .trace = request.mode else { return FakeWorld.success(request) }
-      return FakeWorld.outcome(.exited(1), [], lastWords: "no disk")
+    let effects = FakeEffects()
+    effects.answer = { request in
+      guard case .trace = request.mode else { return FakeEffects.success(request) }
+      return FakeEffects.outcome(.exited(1), [], lastWords: "no disk")
     }
-    let result = world.run(plan)
+    let result = effects.run(plan)
     #expect(result.failures.isEmpty && result.rows.count == 4)
-    #expect(world.said.contains { $0.hasPrefix("no trace of ") && $0.hasSuffix("no disk") }, "\(world.said)")
+    #expect(effects.said.contains { $0.hasPrefix("no trace of ") && $0.hasSuffix("no disk") }, "\(effects.said)")
   }
 
   @Test func whatIsShownIsLimited() {

@@ -1,7 +1,11 @@
 import LaboratorySupport
 import Testing
 
-@testable import Harness
+@testable import HarnessMeasuring
+@testable import HarnessResults
+@testable import HarnessRunning
+@testable import HarnessStatistics
+@testable import HarnessWords
 
 /// The conclusions of `opbench validate`, from rows whose truth is known.
 struct ValidationTests {

@@ -1,5 +1,5 @@
 import FoundationEssentials
-import Harness
+import HarnessMeasuring
 
 /// A program of this package. It lies beside the tests in the build folder.
 package enum BuiltProgram {

@@ -1,4 +1,4 @@
-import Harness
+import HarnessMeasuring
 import Testing
 
 /// The built opbench ends with that code, says one line that contains all those words, and prints nothing.

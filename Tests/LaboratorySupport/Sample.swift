@@ -1,5 +1,7 @@
-import FoundationEssentials
-import Harness
+import HarnessMeasuring
+import HarnessPlanning
+import HarnessResults
+import HarnessWords
 
 /// A plan, rows of it, and the files that hold them, made by hand.
 package enum Sample {
@@ -35,28 +37,20 @@ package enum Sample {
   package static func environment(
     _ plan: Plan = plan(), _ result: RunResult = RunResult(), runID: String = "r"
   ) throws -> String {
-    var environment = Environment(
+    var record = RunRecord(
       runID: runID, plan: plan, spin: Spin(roundsPerMicrosecond: 12.5),
       subjects: [SubjectFacts("stealing", role: .ours, summary: "ours")], reference: "foundation", context: "g.json",
       arguments: [], jemalloc: nil, source: "/")
-    environment.outcome = RunOutcome(result)
-    return try environment.json()
+    record.update(RunOutcome(result))
+    return try record.json()
   }
 
   /// What another command reads of that: the allocator, and what the end of the run knows.
   package static func record(
-    _ allocator: String, _ outcome: RunOutcome = RunOutcome(), cells: [String] = []
+    _ allocator: String, _ outcome: RunOutcome = RunOutcome(), cells: [CellKey] = []
   ) -> RunRecord {
-    let names = cells.map { "\"\($0)\"" }.joined(separator: ",")
-    let fields = """
-      {"schema":1,"run_id":"r","allocator":"\(allocator)","seed":1,"context":"","cells":[\(names)],
-       "effort":{"blocks":2,"values":3,"warmups":1,"target":1000},"spin":{"rounds_per_microsecond":1.5},"outcome":
-      """
-    let encoder = JSONEncoder()
-    encoder.keyEncodingStrategy = .convertToSnakeCase
-    let decoder = JSONDecoder()
-    decoder.keyDecodingStrategy = .convertFromSnakeCase
-    let data = Data(fields.utf8) + (try! encoder.encode(outcome)) + Data("}".utf8)
-    return try! decoder.decode(RunRecord.self, from: data)
+    var record = RunRecord(runID: "r", seed: 1, effort: plan().effort, cells: cells)
+    (record.allocator, record.context, record.outcome) = (allocator, "", outcome)
+    return record
   }
 }

@@ -1,5 +1,5 @@
 import FoundationEssentials
-import Harness
+import HarnessMeasuring
 
 /// A folder that is gone when the test is over.
 package final class TemporaryFolder {

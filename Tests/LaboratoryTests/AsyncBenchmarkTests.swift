@@ -3,7 +3,8 @@ import LaboratorySupport
 import Synchronization
 import Testing
 
-@testable import Harness
+@testable import HarnessMeasuring
+@testable import HarnessWords
 @testable import Laboratory
 
 /// Bodies that are asynchronous: what is timed, and who waits. A measuring thread sleeps meanwhile, so each test has a

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Harness
+@testable import HarnessWords
 @testable import Laboratory
 
 /// Each mistake in the description of a benchmark is one line that says what would be right.

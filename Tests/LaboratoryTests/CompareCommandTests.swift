@@ -1,7 +1,9 @@
 import LaboratorySupport
 import Testing
 
-@testable import Harness
+@testable import HarnessComparing
+@testable import HarnessResults
+@testable import HarnessWords
 @testable import Laboratory
 
 struct CompareCommandTests {

@@ -1,7 +1,8 @@
 import LaboratorySupport
 import Testing
 
-@testable import Harness
+@testable import HarnessMeasuring
+@testable import HarnessWords
 @testable import Laboratory
 
 /// The known delays of `validate`, without processes.

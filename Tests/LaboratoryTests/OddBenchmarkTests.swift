@@ -1,7 +1,9 @@
 import LaboratorySupport
 import Testing
 
-@testable import Harness
+@testable import HarnessGate
+@testable import HarnessMeasuring
+@testable import HarnessWords
 @testable import Laboratory
 
 /// What a user's benchmarks do beside what they measure.

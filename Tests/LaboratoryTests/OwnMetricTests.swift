@@ -3,7 +3,11 @@ import LaboratorySupport
 import Synchronization
 import Testing
 
-@testable import Harness
+@testable import HarnessComparing
+@testable import HarnessMeasuring
+@testable import HarnessPlanning
+@testable import HarnessResults
+@testable import HarnessWords
 @testable import Laboratory
 
 /// Throughputs, and metrics of a benchmark's own.
@@ -67,19 +71,13 @@ struct OwnMetricTests {
   }
 
   @Test func theEnvironmentSaysWhichSideIsBetter() throws {
-    struct Record: Decodable {
-      let metrics: [String: MetricFacts]
-      let primaryTimes: [String: String]
-    }
     let suite = ProgramSuite<Sample>.suite
-    var environment = Environment(
+    var written = RunRecord(
       runID: "run", plan: LaboratorySupport.Sample.plan(), spin: Spin(roundsPerMicrosecond: 1),
       subjects: suite.subjects,
       reference: suite.reference, arguments: [], jemalloc: nil, source: "/")
-    environment.describe(try rows(), own: suite.metricFacts)
-    let decoder = JSONDecoder()
-    decoder.keyDecodingStrategy = .convertFromSnakeCase
-    let record = try decoder.decode(Record.self, from: Data(try environment.json().utf8))
+    written.describe(try rows(), own: suite.metricFacts)
+    let record = try RunRecord.parse(Data(try written.json().utf8), path: "a.env.json")
     #expect(record.metrics["hit_rate"] == MetricFacts(words: "hit rate", better: .more))
     #expect(record.metrics["entries"] == MetricFacts(words: "entries, in lines", better: .less))
     #expect(record.metrics["bytes_per_second"] == MetricFacts(words: "bytes per second", better: .more))

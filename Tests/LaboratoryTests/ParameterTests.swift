@@ -1,6 +1,8 @@
 import Testing
 
-@testable import Harness
+@testable import HarnessGate
+@testable import HarnessMeasuring
+@testable import HarnessWords
 @testable import Laboratory
 
 /// Benchmarks of one's own with parameters: each set is a scenario of its own, everywhere.

@@ -2,7 +2,7 @@ import FoundationEssentials
 import LaboratorySupport
 import Testing
 
-@testable import Harness
+@testable import HarnessWords
 @testable import Laboratory
 
 /// `opbench report` hands over to `scripts/plot`, whose own tests are in Tests/ReportTests.

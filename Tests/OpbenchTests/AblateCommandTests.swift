@@ -2,7 +2,9 @@ import LaboratorySupport
 import TestSupport
 import Testing
 
-@testable import Harness
+@testable import HarnessMeasuring
+@testable import HarnessResults
+@testable import HarnessWords
 
 /// `ablate` as a user meets it.
 struct AblateCommandTests {

@@ -2,7 +2,8 @@ import Glibc
 import LaboratorySupport
 import Testing
 
-@testable import Harness
+@testable import HarnessMeasuring
+@testable import HarnessResults
 
 /// `scripts/campaign` with files that `merge` refuses, and with a Slurm that fails, hangs or forgets. `scripts/test-slurm` has a
 /// real Slurm.
@@ -121,7 +122,7 @@ struct CampaignScriptTests {
     #expect(calls.run(["--local", "1"], simulate).ending == .exited(0))
     let whole = try #require(calls.folder.read("campaigns/c/all.csv"))
     for script in [
-      "sed -i 's/\"rows\"/\"other\" : 1, \"rows\"/' campaigns/c/shard-1-of-3.env.json",
+      "sed -i 's/\"counts_adding\" : false/\"counts_adding\" : true/' campaigns/c/shard-1-of-3.env.json",
       "echo junk >campaigns/c/shard-3-of-3.csv",
     ] {
       #expect(calls.sh("\(script); rm campaigns/c/all.csv").ending == .exited(0))

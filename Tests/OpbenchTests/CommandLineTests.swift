@@ -1,7 +1,10 @@
 import LaboratorySupport
 import Testing
 
-@testable import Harness
+@testable import HarnessComparing
+@testable import HarnessMeasuring
+@testable import HarnessResults
+@testable import HarnessWords
 
 /// The program as a user meets it.
 struct CommandLineTests {
@@ -62,7 +65,7 @@ struct CommandLineTests {
     let wrong = [
       "stealing(own=newest)": "'own' has no choice 'newest': it takes fifo, lifo or lifo:N (N from 2 to 1000)",
       "stealing(ends=lifo)": "there is no decision 'ends': there are own, successor, run, steal, ",
-      "stealing(own=lifo:1)": "'own=lifo:1' is out of range: lifo:N takes N from 2 to 1000",
+      "stealing(own=lifo:1)": "'own=lifo:1' is out of range: N is from 2 to 1000",
       "stealing(own=lifo;own=fifo)": "'own' is given twice: it takes one choice",
       "stealing,threadpool(own=lifo)":
         "there is no decision 'own': there are order, locks, successor, run, waking, sleeper, search, waiting",
@@ -105,8 +108,13 @@ struct CommandLineTests {
     let rows = try #require(folder.read("a.csv"))
     #expect(rows.contains(",stealing(own=lifo),"))
     #expect(rows.contains(",threadpool-bare(search=us:0),"))
-    let record = try #require(folder.read("a.env.json"))
-    #expect(record.contains("with own=lifo; gives up row 20 of the contract"), "\(record.prefix(4_000))")
+    let record = try #require(try RunRecord.read(path: "\(folder.path)/a.env.json"))
+    let subject = try #require(record.subjects.first { $0.name == "stealing(own=lifo)" })
+    #expect(subject.givesUp == [20] && subject.summary.hasSuffix(", with own=lifo"), "\(subject)")
+    #expect(subject.line.hasSuffix("with own=lifo; gives up row 20 of the contract"), "\(subject)")
+    let choices = record.strategies["stealing"]?.first { $0.name == "own" }?.choices
+    let choice = try #require(choices?.first { $0.text == "lifo:N" })
+    #expect(choice.givesUp == [20] && choice.range == 2...1_000 && !choice.summary.contains("N from"), "\(choice)")
   }
 
   /// A name in the place of a command, also behind `help`.

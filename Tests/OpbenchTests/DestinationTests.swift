@@ -2,7 +2,8 @@ import Glibc
 import LaboratorySupport
 import Testing
 
-@testable import Harness
+@testable import HarnessMeasuring
+@testable import HarnessWords
 
 /// Where the rows and the table of a run go: to a program, to a file, to the reader of a log, to a terminal.
 struct DestinationTests {

@@ -3,36 +3,25 @@ import LaboratorySupport
 import Subjects
 import Testing
 
-@testable import Harness
+@testable import HarnessMeasuring
+@testable import HarnessResults
+@testable import HarnessWords
 @testable import opbench
 
 /// What a result says of its subjects and metrics, so that the report needs no list of its own.
 struct FactsTests {
-  struct Record: Decodable {
-    struct Facts: Decodable {
-      let words: String
-      let better: String?
-    }
-    let subjects: [SubjectFacts]
-    let reference: String
-    let metrics: [String: Facts]
-    let primaryTimes: [String: String]
-  }
-
-  func record(_ readings: [(BenchmarkName, Metric)]) throws -> Record {
+  func record(_ readings: [(BenchmarkName, Metric)]) throws -> RunRecord {
     let suite = OpbenchSuite()
-    var environment = Environment(
+    var record = RunRecord(
       runID: "run", plan: Sample.plan(), spin: Spin(roundsPerMicrosecond: 1), subjects: suite.subjects,
       reference: suite.reference, arguments: [], jemalloc: nil, source: "/")
-    environment.describe(
+    record.describe(
       readings.map { name, metric in
         Row(
           runID: "run", block: 1, process: 1, valueIndex: 1, cell: CellKey(Scenario(name, [:]), Sample.ours),
           reading: Reading(metric, 1, count: 1))
       })
-    let decoder = JSONDecoder()
-    decoder.keyDecodingStrategy = .convertFromSnakeCase
-    return try decoder.decode(Record.self, from: Data(try environment.json().utf8))
+    return try RunRecord.parse(Data(try record.json().utf8), path: "a.env.json")
   }
 
   @Test func theEnvironmentHasSubjectsInTheirOrderWithTheirRoles() throws {
@@ -64,8 +53,8 @@ struct FactsTests {
         "latency_p999_ns": "latency, p99.9", "latency_p50_ns": "latency, p50", "rank_error_mean": "rank error, mean",
         "context_switches_per_op": "context switches per operation", "jain": "Jain's index", "executed": "executed",
       ])
-    #expect(record.metrics.filter { $0.value.better == "more" }.map(\.key) == ["jain"])
-    #expect(record.metrics["ns_per_op"]?.better == "less" && record.metrics["rank_error_mean"]?.better == "less")
+    #expect(record.metrics.filter { $0.value.better == .more }.map(\.key) == ["jain"])
+    #expect(record.metrics["ns_per_op"]?.better == .less && record.metrics["rank_error_mean"]?.better == .less)
     #expect(record.metrics["executed"]?.better == nil)
   }
 }

@@ -2,7 +2,7 @@ import Glibc
 import LaboratorySupport
 import Testing
 
-@testable import Harness
+@testable import HarnessMeasuring
 
 /// What goes wrong costs as little as possible and is said in one line.
 struct FailureTests {

@@ -3,7 +3,9 @@ import Glibc
 import LaboratorySupport
 import Testing
 
-@testable import Harness
+@testable import HarnessGate
+@testable import HarnessMeasuring
+@testable import HarnessWords
 
 /// `opbench gate` as a user meets it.
 struct GateCommandTests {
@@ -184,7 +186,7 @@ struct GateCommandTests {
       let outcome = ProcessRunner.run(
         Self.program, ["measure", try request.encoded()],
         environment: Jemalloc.environment(library: library).merging(environment) { $1 }, timeout: 60)
-      return try #require(GateSession.medians(outcome.lines.compactMap(ResultLine.init))[.allocationsPerOp])
+      return try #require(GateRunner.medians(outcome.lines.compactMap(ResultLine.init))[.allocationsPerOp])
     }
     let more = try allocations(["OPBENCH_CONTROL_ALLOCATIONS": "2"]) - allocations([:])
     #expect(abs(more - 2) < 0.2, "\(more)")

@@ -3,7 +3,7 @@ import Glibc
 import LaboratorySupport
 import Testing
 
-@testable import Harness
+@testable import HarnessMeasuring
 
 /// `scripts/gate` in a small repository, with a compiler that copies a program instead of building one.
 struct GateScriptTests {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Harness
+@testable import HarnessGate
 @testable import opbench
 
 /// The suite that the gate's programs print.

@@ -2,8 +2,6 @@ import Glibc
 import LaboratorySupport
 import Testing
 
-@testable import Harness
-
 /// Both gate scripts where a repository, its owner and its tools are not as a script would like them.
 struct HostileGateTests {
   /// Git sets these variables for a hook. A git that the gate starts would act on the repository that they name.

@@ -2,7 +2,10 @@ import Glibc
 import LaboratorySupport
 import Testing
 
-@testable import Harness
+@testable import HarnessMeasuring
+@testable import HarnessPlanning
+@testable import HarnessResults
+@testable import HarnessWords
 
 /// A run that is killed at any of its calls to the file system goes on with `--resume`, and nothing is lost.
 struct KilledRunTests {

@@ -2,7 +2,7 @@ import Glibc
 import LaboratorySupport
 import Testing
 
-@testable import Harness
+@testable import HarnessMeasuring
 
 /// The gate against programs that misbehave: one line, the right exit code, little memory, and an end.
 struct MisbehavingProgramTests {

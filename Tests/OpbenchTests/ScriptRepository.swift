@@ -2,7 +2,7 @@ import Glibc
 import LaboratorySupport
 import Testing
 
-@testable import Harness
+@testable import HarnessMeasuring
 
 /// A small repository with `scripts/gate`, and with the gate of the template for a package in a subfolder. Its compiler copies a
 /// program instead of building one.

@@ -2,7 +2,8 @@ import Glibc
 import LaboratorySupport
 import Testing
 
-@testable import Harness
+@testable import HarnessMeasuring
+@testable import HarnessResults
 
 /// `run --shard`, `ablate --shard` and `merge` as a user calls them.
 struct ShardCommandTests {
@@ -99,7 +100,7 @@ struct ShardCommandTests {
       #expect(Set(own.map { $0[14] }).count == 1 && Set(own.map { $0[8] }).count == 2, "block \(block)")
     }
     let record = try #require(try RunRecord.read(path: "\(folder.path)/a.env.json"))
-    #expect(record.machines?.map(\.host) == ["n1", "n2"])
+    #expect(record.machines.map(\.host) == ["n1", "n2"])
   }
 
   @Test func shardsOfAnAblation() throws {

@@ -2,7 +2,7 @@ import LaboratorySupport
 import TestSupport
 import Testing
 
-@testable import Harness
+@testable import HarnessMeasuring
 
 /// `simulate` and `calibrate-model` as a user meets them.
 struct SimulateCommandTests {
@@ -24,7 +24,7 @@ struct SimulateCommandTests {
     // Two graphs, two pools, two numbers of workers, two seeds.
     #expect(lines.count == 17 && lines.dropFirst().allSatisfy { $0.hasPrefix("simulated,1,") })
     #expect(folder.contents == ["s.csv", "s.env.json"])
-    #expect(try #require(folder.read("s.env.json")).contains("\"kind\" : \"simulated\""))
+    #expect(try #require(folder.read("s.env.json")).contains("\"simulation\" : {"))
     // A finished result is not replaced unasked, and the same command gives the same rows.
     expectComplaint(73, ["holds a finished result", "--overwrite"], Self.small + ["--output", file])
     let before = folder.read("s.csv")
@@ -41,6 +41,9 @@ struct SimulateCommandTests {
   @Test func whatWouldBeSimulatedIsSaid() {
     let dry = run(Self.small + ["--dry-run", "--metg"]).lines.joined(separator: "\n")
     #expect(dry.contains("workers: 1, 4") && dry.contains("at most 264 runs, seeds from 1"), "\(dry)")
+    // A time may be given as the program prints it.
+    let work = run(Self.small + ["--dry-run", "--work", "10µs,20us"]).lines.joined(separator: "\n")
+    #expect(work.contains("work of a task: 10.0 µs, 20.0 µs"), "\(work)")
   }
 
   @Test func mistakesAreOneLine() throws {

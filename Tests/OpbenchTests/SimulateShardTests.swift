@@ -1,8 +1,9 @@
 import Glibc
+import HarnessResults
 import LaboratorySupport
 import Testing
 
-@testable import Harness
+@testable import HarnessMeasuring
 
 /// `simulate --shard` and the merge of its shards, as a user calls them.
 struct SimulateShardTests {
@@ -45,8 +46,9 @@ struct SimulateShardTests {
     for path in paths {
       #expect(parseCSV(folder.read(String(path.split(separator: "/").last!))!).count == 9)
     }
-    let environment = try #require(folder.read("all.env.json"))
-    #expect(environment.contains("\"rows\" : 24") && !environment.contains("\"shard\""))
+    let record = try #require(try RunRecord.read(path: "\(folder.path)/all.env.json"))
+    #expect(record.outcome.rowCount == 24 && record.shard == nil && record.shards?.count == 3)
+    #expect(record.simulation != nil && record.cells.count == 12 && record.effort.blocks == 2)
     #expect(merge(paths + ["--output", all]).ending == .exited(73) && folder.read("all.csv") == rows)
   }
 
@@ -57,11 +59,22 @@ struct SimulateShardTests {
     for suffix in ["csv", "env.json"] { unlink("\(folder.path)/shard-2-of-3.\(suffix)") }
     let lacking = merge([paths[0], paths[2], "--output", all])
     #expect(lacking.ending == .exited(66) && lacking.lines.count == 2, "\(lacking.lines)")
-    #expect(lacking.lines.last?.contains("2 of 6 cells are missing") == true, "\(lacking.lines)")
+    #expect(lacking.lines.last?.contains("8 of 24 runs are missing, of 1 shard") == true, "\(lacking.lines)")
     #expect(!folder.contents.contains("all.csv"))
     #expect(BuiltOpbench.run("merge", "--missing", paths[0], paths[2]).output == ["2"])
     let command = try #require(lacking.lines.first?.split(separator: "this runs it: ").last)
     #expect(ProcessRunner.run("sh", ["-c", String(command)], timeout: 120).ending == .exited(0), "\(command)")
+    #expect(folder.read("shard-2-of-3.csv") == before)
+    // A shard with rows of one pool alone is not whole, and runs again over what is there.
+    let some = before!.split(separator: "\r\n").filter { !$0.contains(",threadpool") }.joined(separator: "\r\n") + "\r\n"
+    _ = folder.write(some, to: "shard-2-of-3.csv")
+    let json = try #require(folder.read("shard-2-of-3.env.json"))
+    _ = folder.write(json.replacing("\"row_count\" : 8", with: "\"row_count\" : 4"), to: "shard-2-of-3.env.json")
+    let part = merge(paths + ["--output", all])
+    #expect(part.ending == .exited(66) && part.lines.first?.contains("4 of 8 runs missing") == true, "\(part.lines)")
+    let again = try #require(part.lines.first?.split(separator: "this runs it: ").last)
+    #expect(again.hasSuffix("--overwrite"), "\(again)")
+    #expect(ProcessRunner.run("sh", ["-c", String(again)], timeout: 120).ending == .exited(0), "\(again)")
     #expect(folder.read("shard-2-of-3.csv") == before)
     #expect(merge(paths + ["--output", all]).ending == .exited(0))
   }
@@ -83,11 +96,11 @@ struct SimulateShardTests {
       return folder.write(rows ?? folder.read("shard-\(number)-of-3.csv")!, to: "\(name).csv")
     }
     expectRefusal("both have", paths + [altered(2, "twin")])
-    expectRefusal("another 'seeds'", [paths[0], shards(folder, ["--seed", "7"], name: "seed")[1], paths[2]])
-    expectRefusal("another 'works'", [paths[0], shards(folder, ["--work", "20us"], name: "work")[1]])
-    expectRefusal("another 'model'", [paths[0], altered(2, "model", from: "\"ns\" : ", to: "\"ns\" : 1")])
+    expectRefusal("has seed 7, the other has 1", [paths[0], shards(folder, ["--seed", "7"], name: "seed")[1], paths[2]])
+    expectRefusal("another work of a task", [paths[0], shards(folder, ["--work", "20us"], name: "work")[1]])
+    expectRefusal("another model", [paths[0], altered(2, "model", from: "\"ns\" : ", to: "\"ns\" : 1")])
     let revision = ["OPBENCH_REVISION": String(repeating: "0", count: 40)]
-    expectRefusal("another 'commit'", [paths[0], shards(folder, name: "commit", environment: revision)[1]])
+    expectRefusal("has commit 0000", [paths[0], shards(folder, name: "commit", environment: revision)[1]])
     let text = folder.read("shard-2-of-3.csv")!
     let lines = text.split(separator: "\r\n")
     expectRefusal(

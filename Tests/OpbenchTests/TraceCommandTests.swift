@@ -2,7 +2,7 @@ import LaboratorySupport
 import TestSupport
 import Testing
 
-@testable import Harness
+@testable import HarnessMeasuring
 
 /// `--trace` as a user meets it.
 struct TraceCommandTests {

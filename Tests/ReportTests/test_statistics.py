@@ -115,7 +115,7 @@ def test_a_wide_interval_marks_the_ratio(low, high, shown):
 @pytest.mark.parametrize(
     "value, text",
     [
-        (1234.5, "1234"),
+        (1234.5, "1235"),
         (12.34, "12.3"),
         (1, "1.00"),
         (0.001234, "0.00123"),

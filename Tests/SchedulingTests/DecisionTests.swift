@@ -122,6 +122,7 @@ struct DecisionTests {
   }
 
   @Test func howLongASearchTakes() {
+    typealias Search = StealingStrategy.Search
     #expect(Search.patient.times == (5_000, 50_000, nil, false))
     #expect(Search.long(every: 3).times == (5_000, 50_000, 3, false))
     #expect(Search.microseconds(7).times == (7_000, 0, 0, false))

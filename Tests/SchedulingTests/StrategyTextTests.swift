@@ -22,7 +22,7 @@ struct StrategyTextTests {
   }
 
   @Test func everyChangeIsReadBack() throws {
-    func check<Strategy: TextualStrategy>(_ type: Strategy.Type, least: Int) throws {
+    func check<Strategy: PoolStrategy>(_ type: Strategy.Type, least: Int) throws {
       let changes = Strategy.singleChanges()
       #expect(Set(changes).count == changes.count && changes.count >= least)
       for strategy in changes {
@@ -64,12 +64,12 @@ struct StrategyTextTests {
     ("ends=lifo", "there is no decision 'ends': there are own, successor, run, steal, victim, least, "),
     ("own=lifo;own=fifo", "'own' is given twice: it takes one choice"),
     ("own=newest", "'own' has no choice 'newest': it takes fifo, lifo or lifo:N (N from 2 to 1000)"),
-    ("own=lifo:1", "'own=lifo:1' is out of range: lifo:N takes N from 2 to 1000"),
+    ("own=lifo:1", "'own=lifo:1' is out of range: N is from 2 to 1000"),
     ("own=lifo:x", "'own' has no choice 'lifo:x': it takes fifo, "),
-    ("outside=0", "'outside=0' is out of range: N takes N from 1 to 1000000"),
+    ("outside=0", "'outside=0' is out of range: N is from 1 to 1000000"),
     ("outside=many", "'outside' has no choice 'many': it takes N (N from 1 to 1000000)"),
     ("outside=99999999999999999999", "'outside' has no choice '99999999999999999999': "),
-    ("search=us:-1", "'search=us:-1' is out of range: us:N takes N from 0 to 10000"),
+    ("search=us:-1", "'search=us:-1' is out of range: N is from 0 to 10000"),
   ])
   func mistakesAreOneLine(text: String, says: String) {
     #expect { try StealingStrategy(text) } throws: { "\($0)".hasPrefix(says) }

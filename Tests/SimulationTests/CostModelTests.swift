@@ -1,5 +1,6 @@
 import FoundationEssentials
-import Harness
+import HarnessResults
+import HarnessWords
 import Simulation
 import Testing
 

@@ -1,4 +1,5 @@
-import Harness
+import HarnessStatistics
+import HarnessWords
 import Scheduling
 import Simulation
 import Testing

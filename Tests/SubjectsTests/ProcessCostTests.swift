@@ -3,7 +3,7 @@ import Subjects
 import Synchronization
 import Testing
 
-@testable import Harness
+@testable import HarnessMeasuring
 
 /// What a process with a subject costs beside time.
 struct ProcessCostTests {

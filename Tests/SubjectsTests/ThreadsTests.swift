@@ -2,7 +2,7 @@ import Subjects
 import Synchronization
 import Testing
 
-@testable import Harness
+@testable import HarnessMeasuring
 
 struct ThreadsTests {
   @Test func sleepingThreadsAreToldFromRunningOnes() {

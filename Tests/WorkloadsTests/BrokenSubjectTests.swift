@@ -2,7 +2,8 @@ import Glibc
 import Subjects
 import Testing
 
-@testable import Harness
+@testable import HarnessMeasuring
+@testable import HarnessWords
 @testable import Workloads
 
 /// A subject that does what a test tells it to do wrong. Otherwise it passes everything on to one of ours.

@@ -1,7 +1,7 @@
 import Subjects
 import Testing
 
-@testable import Harness
+@testable import HarnessWords
 @testable import Workloads
 
 struct ForkJoinTests {

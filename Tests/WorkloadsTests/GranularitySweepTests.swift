@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Harness
+@testable import HarnessStatistics
 @testable import Workloads
 
 struct GranularitySweepTests {

@@ -1,6 +1,5 @@
 import Testing
 
-@testable import Harness
 @testable import Workloads
 
 /// The table of patterns, worked out by hand for small sizes.

@@ -1,7 +1,7 @@
 import Subjects
 import Testing
 
-@testable import Harness
+@testable import HarnessStatistics
 @testable import Workloads
 
 struct InversionReplayTests {

@@ -2,7 +2,7 @@ import FoundationEssentials
 import Subjects
 import Testing
 
-@testable import Harness
+@testable import HarnessWords
 @testable import Workloads
 
 /// What `opbench list` shows.

@@ -1,7 +1,6 @@
 import Subjects
 import Testing
 
-@testable import Harness
 @testable import Workloads
 
 /// What a benchmark needs, in the words in which subjects say what they can do.

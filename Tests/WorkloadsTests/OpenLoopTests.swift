@@ -1,7 +1,8 @@
 import Subjects
 import Testing
 
-@testable import Harness
+@testable import HarnessMeasuring
+@testable import HarnessWords
 @testable import Workloads
 
 struct OpenLoopTests {

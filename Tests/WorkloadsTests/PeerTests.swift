@@ -4,7 +4,8 @@ import LaboratorySupport
 import Subjects
 import Testing
 
-@testable import Harness
+@testable import HarnessMeasuring
+@testable import HarnessWords
 @testable import Workloads
 
 /// Schedulers of other languages: programs that are given a request in words of their own and answer in the same lines.
@@ -197,7 +198,7 @@ struct PeerStrategyTests {
     ("tokio(fifo=off)", "there is no decision 'fifo': there are lifo, global"),
     ("tokio(lifo=maybe)", "'lifo' has no choice 'maybe': it takes on or off"),
     ("tokio(global=often)", "'global' has no choice 'often': it takes default or N (N from 1 to 1000000)"),
-    ("tokio(global=0)", "'global=0' is out of range: N takes numbers from 1 to 1000000"),
+    ("tokio(global=0)", "'global=0' is out of range: N is from 1 to 1000000"),
     ("tokio(lifo=on;lifo=off)", "'lifo' is given twice: it takes one choice"),
     ("tokio(lifo)", "'lifo' is no decision: it takes name=choice, with ; between, such as lifo=off"),
   ])

@@ -1,7 +1,9 @@
 import Subjects
 import Testing
 
-@testable import Harness
+@testable import HarnessMeasuring
+@testable import HarnessPlanning
+@testable import HarnessWords
 @testable import Workloads
 
 struct PlanTests {

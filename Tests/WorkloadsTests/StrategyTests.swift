@@ -1,7 +1,8 @@
 import Subjects
 import Testing
 
-@testable import Harness
+@testable import HarnessMeasuring
+@testable import HarnessWords
 @testable import Workloads
 
 /// A subject whose order is known: one queue on the thread that drains, the oldest or the newest closure first.

@@ -2,7 +2,7 @@ import FoundationEssentials
 import LaboratorySupport
 import Testing
 
-@testable import Harness
+@testable import HarnessWords
 @testable import Workloads
 
 extension Workflow {

@@ -2,7 +2,8 @@ import LaboratorySupport
 import Subjects
 import Testing
 
-@testable import Harness
+@testable import HarnessMeasuring
+@testable import HarnessWords
 @testable import Workloads
 
 /// Every benchmark on every subject that can run it: it passes its own check, and reports what `list` promises.

@@ -3,8 +3,8 @@
 
 Fails when a public symbol of Operations or Laboratory is undocumented; when a sample or a step of the tutorial does not compile;
 when a type of SHOWN_TYPES has no sample in its comment; when a command or a sample of a page fails or does not print the lines that the page shows; when a page names a file that is not there; when
-a row of the contract speaks of Foundation and is not in the table of PortingFromFoundation.md; and when the message of an @available
-names an API that an asynchronous function cannot use.
+a row of the contract speaks of Foundation and is not in the table of PortingFromFoundation.md; when a comment of the library repeats a
+measured number; and when the message of an @available names an API that an asynchronous function cannot use.
 
 Commands stand in blocks of ```console, behind "$ "; what they print stands below them, "..." for lines left out. They run in
 a folder of its own, page by page and in order, with the programs of the debug build on the path; ./program is README.md's. What takes
@@ -362,6 +362,41 @@ def porting_complaints(contract, porting):
     yield from (f"{PORTING} has row {row}, of which the contract says nothing about Foundation" for row in sorted(set(listed) - rows))
 
 
+# -- Numbers in comments
+
+# A measured number stands on a page of results/ or docs/ alone, where a new measurement changes it. x86 is no ratio.
+RATIO = re.compile(r"\bx\d+\.\d+|\d+ ?%")
+TIMES = re.compile(r"\b(?:two|three|four|five|six|seven|eight|nine|ten|twenty|\d[\d.,]*) times\b")
+
+
+def paragraphs(text):
+    """[(line number, words)] of the paragraphs of comments in a Swift file."""
+    done, open_paragraph = [], None
+    for number, line in enumerate([*text.splitlines(), ""], 1):
+        comment = re.match(r"\s*//+(?!/) ?(.*\S)", line)
+        if comment and open_paragraph:
+            open_paragraph = (open_paragraph[0], f"{open_paragraph[1]} {comment[1]}")
+        elif comment:
+            open_paragraph = (number, comment[1])
+        elif open_paragraph:
+            done.append(open_paragraph)
+            open_paragraph = None
+    return done
+
+
+def measured_numbers(name, text):
+    """A line for each comment that repeats a measured number. A comment may say "ten times" of what nobody measured."""
+    for number, words in paragraphs(text):
+        repeated = RATIO.search(words) or ("`results/" in words and TIMES.search(words))
+        if repeated:
+            yield f"{name}:{number}: the comment repeats the measured number '{repeated[0]}': it names the page instead"
+
+
+def number_complaints():
+    for source in sorted((ROOT / "Sources").rglob("*.swift")):
+        yield from measured_numbers(source.relative_to(ROOT), source.read_text())
+
+
 # -- The test of the script itself
 
 
@@ -389,6 +424,10 @@ def self_test():
         (missing_files("P", "`scripts/docs` and `scripts/no --option` [a](b.md) [c](https://d)", ROOT / "x"), ["P names scripts/no, which is not there", "P names x/b.md, which is not there"]),
         (len(list(porting_complaints("| 1 | a (Foundation b) | c |\n| 2 | a | c |\n", "| 2 | x |\n"))), 2),
         (list(porting_complaints("| 1 | a (Foundation b) | c |\n", "| 1 | x |\n")), []),
+        (paragraphs("/// a\n/// b\n///\n/// c\nlet d = 1\n  // e"), [(1, "a b"), (4, "c"), (6, "e")]),
+        (list(measured_numbers("S", "/// newest first takes 14 % less")), ["S:1: the comment repeats the measured number '14 %': it names the page instead"]),
+        (len(list(measured_numbers("S", "let a = 1\n  /// shared lists take x1.4\n\n  /// (`results/ablation`)\n  /// takes four times as long"))), 2),
+        (list(measured_numbers("S", "/// (`results/ablation`) on x86 many times as long\n\n// ten times as long\nlet part = 5 % 3")), []),
     ]  # fmt: skip
     wrong = [(got, wanted) for got, wanted in cases if got != wanted]
     for got, wanted in wrong:
@@ -428,6 +467,7 @@ def complaints(symbols_only, is_built, folder):
     flags = pathlib.Path(folder, "symbols/flags").read_text().splitlines()
     for page in pages():
         yield from missing_files(page.relative_to(ROOT), page.read_text(), page.parent)
+    yield from number_complaints()
     yield from porting_complaints((ROOT / CONTRACT).read_text(), (ROOT / PORTING).read_text())
     yield from filter(None, sample_complaints(flags, folder))
     yield from filter(None, output_complaints(flags, folder, binaries))

@@ -1,4 +1,6 @@
 import Glibc
+import HarnessStatistics
+import HarnessWords
 
 /// What each change is worth: its times over those of the default, for each family of benchmarks and for all together. The
 /// intervals are widened so that all of the table hold together at 95 % (`Widening`).
@@ -67,9 +69,7 @@ package struct AblationTable: Sendable {
 
   private static func series(_ line: Summary.Line, _ change: Arm, _ base: Arm) -> RatioSeries? {
     guard let own = line.cells[change]?.processes, let others = line.cells[base]?.processes else { return nil }
-    let logarithms = own.reduce(into: [Int: Double]()) { logarithms, block in
-      logarithms[block.key] = others[block.key].flatMap { Statistics.logRatio(block.value, $0) }
-    }
+    let logarithms = Pairing.logarithms(of: own, over: others)
     return logarithms.isEmpty ? nil : RatioSeries(benchmark: "\(line.scenario.name)", logarithms: logarithms)
   }
 

@@ -1,9 +1,12 @@
 import Glibc
+import HarnessStatistics
+import HarnessWords
 
-/// Geometric means of the times of several arms. Means that stand beside one another are over the same benchmarks.
+/// Geometric means of the times of several arms. Means that stand beside one another are over the same lines.
 ///
-/// The first arm leads. The arms that have numbers for the same lines as the leader are compared with the reference. An
-/// arm that has others is compared with the leader directly, over the lines that both have.
+/// These are the lines that all of ours have beside the reference. An arm that has them all stands together with ours, with
+/// its mean over these lines. An arm that lacks some of them stands apart: it is compared with the first of ours alone, over the
+/// lines that both have.
 package struct CommonMeans: Sendable {
   /// One time of a benchmark: the number of each arm, by block.
   package struct Line: Sendable {
@@ -25,38 +28,67 @@ package struct CommonMeans: Sendable {
     package let lines: Int
     package let blocks: Int
 
+    /// The mean the other way round: the time of the other over that of this arm.
+    package var inverse: Mean {
+      Mean(
+        arm: arm, ratio: 1 / ratio, interval: interval.map { (1 / $0.upperBound)...(1 / $0.lowerBound) },
+        benchmarks: benchmarks, lines: lines, blocks: blocks)
+    }
+
+    package var words: RatioWords { RatioWords(ratio, interval) }
+
     /// Words such as "3 benchmarks, 10 blocks".
     package var basis: String { "\(Count.of(benchmarks, "benchmark")), \(Count.of(blocks, "block"))" }
   }
 
+  /// The first of ours: what stands apart is compared with this arm.
   package let leader: Arm?
-  /// The leader and the arms with the same lines: their times over the reference's.
-  package let against: [Mean]
-  /// The leader's time over the time of an arm that has other lines, over the lines that both have. The mean is nil when
-  /// there are none.
-  package let duels: [(arm: Arm, mean: Mean?)]
+  /// The arms that have all lines of ours: their times over the reference's.
+  package let together: [Mean]
+  /// The arms that lack some of these lines, each with its time over the leader's, over the lines that both have. The mean is
+  /// nil when there are none.
+  package let apart: [(arm: Arm, mean: Mean?)]
 
-  /// - Parameter arms: the arms to compare, the leader first. An arm of the reference has no ratio, and no mean.
-  package init(_ lines: [Line], arms: [Arm], reference: String, seed: UInt64) {
-    typealias Base = (Line) -> Arm?
-    func series(_ arm: Arm, _ base: Base) -> [(place: Int, series: RatioSeries)] {
-      lines.enumerated().compactMap { place, line in
-        guard let base = base(line), base != arm, let logarithms = Self.logarithms(line, arm, base) else { return nil }
-        return (place, RatioSeries(benchmark: line.benchmark, logarithms: logarithms))
+  /// - Parameters:
+  ///   - arms: the arms to compare, in order. An arm of the reference has no ratio, and no mean.
+  ///   - ours: the subjects that say over which lines; nil: all but the reference. Where none of them has a ratio, the arm
+  ///     with the most lines says so.
+  package init(_ lines: [Line], arms: [Arm], ours: Set<String>? = nil, reference: String, seed: UInt64) {
+    typealias Compared = (arm: Arm, series: [Int: RatioSeries])
+    func series(_ arm: Arm, _ base: (Line) -> Arm?) -> [Int: RatioSeries] {
+      lines.enumerated().reduce(into: [:]) { series, line in
+        guard let base = base(line.element), base != arm, let numbers = line.element.numbers[arm],
+          let others = line.element.numbers[base]
+        else { return }
+        let logarithms = Pairing.logarithms(of: numbers, over: others)
+        guard !logarithms.isEmpty else { return }
+        series[line.offset] = RatioSeries(benchmark: line.element.benchmark, logarithms: logarithms)
       }
     }
-    let compared = arms.map { arm in
-      (arm: arm, series: series(arm) { Arm.reference(reference, for: arm, among: $0.numbers.keys) })
+    func mean(_ arm: Arm, _ series: [Int: RatioSeries]) -> Mean? {
+      Self.mean(arm, series.sorted { $0.key < $1.key }.map(\.value), seed)
+    }
+    let compared: [Compared] = arms.map { arm in
+      (arm, series(arm) { Arm.reference(reference, for: arm, among: $0.numbers.keys) })
     }.filter { !$0.series.isEmpty }
-    guard let first = compared.first else {
-      (leader, against, duels) = (nil, [], [])
+    var leading = compared.filter { ours?.contains($0.arm.subject) ?? true }
+    if leading.isEmpty, let most = compared.map(\.series.count).max() {
+      leading = [compared.first { $0.series.count == most }!]
+    }
+    guard let first = leading.first else {
+      (leader, together, apart) = (nil, [], [])
       return
     }
     leader = first.arm
-    let isLikeFirst = compared.map { $0.series.map(\.place) == first.series.map(\.place) }
-    against = zip(compared, isLikeFirst).filter(\.1).compactMap { Self.mean($0.0.arm, $0.0.series.map(\.series), seed) }
-    duels = zip(compared, isLikeFirst).filter { !$0.1 }.map { other, _ in
-      (other.arm, Self.mean(first.arm, series(first.arm) { _ in other.arm }.map(\.series), seed))
+    var common = leading.dropFirst().reduce(Set(first.series.keys)) { $0.intersection($1.series.keys) }
+    // Runs of different workers may have no line in common.
+    if common.isEmpty { common = Set(first.series.keys) }
+    let hasAll = compared.map { common.isSubset(of: $0.series.keys) }
+    together = zip(compared, hasAll).filter(\.1).compactMap { own, _ in
+      mean(own.arm, own.series.filter { common.contains($0.key) })
+    }
+    apart = zip(compared, hasAll).filter { !$0.1 }.map { other, _ in
+      (other.arm, mean(other.arm, series(other.arm) { _ in first.arm }))
     }
   }
 
@@ -65,19 +97,6 @@ package struct CommonMeans: Sendable {
     return Mean(
       arm: arm, ratio: mean.ratio, interval: mean.interval, benchmarks: mean.benchmarks, lines: series.count,
       blocks: mean.blocks)
-  }
-
-  /// The logarithms of the ratios by block; nil without a common block. A number that is not positive has no ratio, and
-  /// then the line has none.
-  private static func logarithms(_ line: Line, _ arm: Arm, _ base: Arm) -> [Int: Double]? {
-    guard let numbers = line.numbers[arm], let others = line.numbers[base] else { return nil }
-    var logarithms: [Int: Double] = [:]
-    for (block, number) in numbers {
-      guard let other = others[block] else { continue }
-      guard let logarithm = Statistics.logRatio(number, other) else { return nil }
-      logarithms[block] = logarithm
-    }
-    return logarithms.isEmpty ? nil : logarithms
   }
 }
 
@@ -90,19 +109,19 @@ extension CommonMeans {
       lines += WrappedText.lines(heading, width: width, hanging: 2)
       lines += Table.aligned(rows).flatMap { WrappedText.lines($0, width: width, indent: 2, hanging: 4) }
     }
-    if against.contains(where: { $0.lines > 1 }) {
+    if together.contains(where: { $0.lines > 1 }) {
       add(
         "geometric mean of the times, over the same benchmarks",
-        against.map { mean in
-          ["\(mean.arm)", RatioWords(mean.ratio, mean.interval).compared(with: reference), mean.basis]
+        together.map { mean in
+          ["\(mean.arm)", mean.words.compared(with: reference), mean.basis]
         })
     }
     guard let leader else { return lines }
     add(
       "geometric mean of the times, over the benchmarks that \(leader) and the other both have",
-      duels.map { arm, mean in
+      apart.map { arm, mean in
         guard let mean else { return ["\(arm) and \(leader) have no benchmark in common", ""] }
-        return [RatioWords(mean.ratio, mean.interval).sentence("\(leader)", against: "\(arm)"), mean.basis]
+        return [mean.inverse.words.sentence("\(leader)", against: "\(arm)"), mean.basis]
       })
     return lines
   }

@@ -1,3 +1,7 @@
+import HarnessMeasuring
+import HarnessStatistics
+import HarnessWords
+
 extension Comparison {
   /// One metric of one cell, A against B, paired by block.
   package struct Line: Sendable {

@@ -1,3 +1,8 @@
+import HarnessMeasuring
+import HarnessResults
+import HarnessStatistics
+import HarnessWords
+
 /// Ratios of the cells that two results have in common, or of the cells that two subjects of one result have in common.
 package struct Comparison: Sendable {
   package let lines: [Line]
@@ -77,7 +82,7 @@ package struct Comparison: Sendable {
     let left = alone == 0 ? "" : "; without \(reference) beside it, and so left out: \(Count.of(alone, "cell"))"
     self.init(
       pairs, .subjects(of: set.name, reference: reference), primary: primary,
-      common: CommonMeans(lines, arms: order, reference: reference, seed: seed),
+      common: CommonMeans(lines, arms: order, ours: set.ours, reference: reference, seed: seed),
       pairing: "paired by block within the run\(left)", missing: MissingCells(set).lines, conditions: [],
       machines: set.machines, seed: seed)
   }
@@ -107,7 +112,7 @@ package struct Comparison: Sendable {
     let missing = MissingCells(
       before: b, after: a, onlyBefore: Self.missing(right, in: left), onlyAfter: Self.missing(left, in: right),
       unpaired: pairs.reduce(into: [:]) { cells, pair in
-        guard pair.ratio(confidence: 0.95) == nil else { return }
+        guard pair.logarithms.isEmpty else { return }
         cells[CellKey(pair.key.scenario, pair.arm), default: []].insert(pair.key.metric.name)
       })
     let pairing =
@@ -149,14 +154,15 @@ package struct Comparison: Sendable {
     let a: Processes
     let b: Processes
 
-    var places: [PairKey] { a.keys.filter { b[$0] != nil }.sorted() }
+    /// Empty when there is no ratio.
+    let logarithms: [PairKey: Double]
 
-    var values: [(numerator: Double, denominator: Double)] {
-      places.map { (numerator: a[$0]!, denominator: b[$0]!) }
+    init(key: LineKey, arm: Arm, against: String, a: Processes, b: Processes) {
+      (self.key, self.arm, self.against, self.a, self.b) = (key, arm, against, a, b)
+      logarithms = Pairing.logarithms(of: a, over: b)
     }
 
-    /// Nil when no pair has a ratio.
-    func ratio(confidence: Double) -> Estimate? { Statistics.pairedRatio(values, confidence: confidence) }
+    var places: [PairKey] { a.keys.filter { b[$0] != nil } }
   }
 
   private init(
@@ -169,21 +175,18 @@ package struct Comparison: Sendable {
     self.sides = sides
     self.common = common
     self.pairing = pairing
-    let widening = Widening(
-      comparisons: pairs.count { SignedRank.coverage($0.places.count) != nil })
+    let widening = Widening(comparisons: pairs.count { SignedRank.coverage($0.logarithms.count) != nil })
     self.widening = widening
-    let numbers = Self.numbers(pairs.flatMap(\.places))
+    let numbers = Self.numbers(pairs.flatMap(\.logarithms.keys))
     let lines = pairs.compactMap { pair -> Line? in
-      let values = pair.values
-      guard let ratio = pair.ratio(confidence: widening.confidence(of: values.count) ?? Widening.familyConfidence)
-      else { return nil }
-      let logarithms = pair.places.reduce(into: [Int: Double]()) { logs, place in
-        logs[numbers[place]!] = Statistics.logRatio(pair.a[place]!, pair.b[place]!)
-      }
+      let count = pair.logarithms.count
+      let confidence = widening.confidence(of: count) ?? Widening.familyConfidence
+      guard let ratio = Pairing.ratio(pair.logarithms.values, confidence: confidence) else { return nil }
       return Line(
         scenario: pair.key.scenario, metric: pair.key.metric, arm: pair.arm, against: pair.against,
-        a: Statistics.median(values.map(\.numerator)), b: Statistics.median(values.map(\.denominator)), ratio: ratio,
-        logarithms: logarithms)
+        a: Statistics.median(pair.logarithms.keys.map { pair.a[$0]! }),
+        b: Statistics.median(pair.logarithms.keys.map { pair.b[$0]! }), ratio: ratio,
+        logarithms: Dictionary(uniqueKeysWithValues: pair.logarithms.map { (numbers[$0.key]!, $0.value) }))
     }
     self.lines = lines
     var arms: [Arm] = []
@@ -200,11 +203,9 @@ package struct Comparison: Sendable {
   private static func byKind(_ machines: Machines) -> (Pair) -> KindDisagreement.Series {
     { pair in
       var logarithms: [String: [Double]] = [:]
-      for place in pair.places {
+      for (place, logarithm) in pair.logarithms {
         guard let kind = machines.kind(of: place.host) else { continue }
-        if let logarithm = Statistics.logRatio(pair.a[place]!, pair.b[place]!) {
-          logarithms[kind, default: []].append(logarithm)
-        }
+        logarithms[kind, default: []].append(logarithm)
       }
       return KindDisagreement.Series(
         what: "\(pair.key.scenario) \(pair.key.metric.name), \(pair.arm) to \(pair.against)", logarithms: logarithms)

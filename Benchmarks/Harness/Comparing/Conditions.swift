@@ -1,3 +1,7 @@
+import HarnessMeasuring
+import HarnessResults
+import HarnessWords
+
 /// What the numbers of a run depend on beside the code that is measured. A name of a machine says none of it: a machine gets
 /// another CPU, toolchain or kernel under the same name.
 struct Conditions {
@@ -32,7 +36,7 @@ struct Conditions {
   static func differences(before: RunRecord?, after: RunRecord?) -> [String] {
     guard let before, let after else { return [] }
     var lines = Conditions(before).lines(to: Conditions(after), of: "")
-    let (old, new) = (before.sittings, after.sittings)
+    let (old, new) = (before.machines, after.machines)
     let common = Set(old.map(\.host)).intersection(new.map(\.host)).sorted()
     for host in common {
       guard let first = old.last(where: { $0.host == host }), let second = new.last(where: { $0.host == host }) else {
@@ -58,18 +62,5 @@ struct Conditions {
 
   private static func shown(_ value: String) -> String {
     value.isEmpty ? "nothing" : value.split(whereSeparator: \.isNewline).joined(separator: ", ")
-  }
-}
-
-extension RunRecord {
-  /// The machines of the run. A record of schema 1 describes the one machine without its name.
-  var sittings: [MachineSitting] {
-    if let machines { return machines }
-    guard let cpusOnline, let cpusAllowed, let kernel, let governor else { return [] }
-    return [
-      MachineSitting(
-        host: host ?? "", cpuModel: cpuModel, cpusOnline: cpusOnline, cpusAllowed: cpusAllowed, cpuQuota: cpuQuota,
-        kernel: kernel, governor: governor, spin: spin, startedAt: "", endedAt: "")
-    ]
   }
 }

@@ -1,3 +1,6 @@
+import HarnessPlanning
+import HarnessWords
+
 /// What a run shows for one family of benchmarks, in a sentence: how fast each subject that was asked for is, compared
 /// with the reference.
 package struct FamilyVerdict: Sendable {
@@ -17,13 +20,15 @@ package struct FamilyVerdict: Sendable {
     names = arms.reduce(into: [:]) { names, arm in
       names[arm] = arms.count { $0.subject == arm.subject } == 1 ? arm.subject : "\(arm)"
     }
-    let with = Set(means.against.map(\.arm) + means.duels.map(\.arm))
+    let with = Set(means.together.map(\.arm) + means.apart.map(\.arm))
     without = arms.filter { !with.contains($0) }.compactMap { [names] in names[$0] }
   }
 
   /// One verdict per family of the plan, in the plan's order. `besides` are the subjects that run in every run. A
   /// verdict leaves them out, unless there are no other subjects.
-  package static func all(_ summary: Summary, plan: Plan, reference: String, besides: [String]) -> [FamilyVerdict] {
+  package static func all(
+    _ summary: Summary, plan: Plan, reference: String, ours: Set<String>? = nil, besides: [String]
+  ) -> [FamilyVerdict] {
     let others = plan.arms.filter { $0.subject != reference }
     let asked = others.filter { !besides.contains($0.subject) }
     let arms = asked.isEmpty ? others : asked
@@ -35,36 +40,36 @@ package struct FamilyVerdict: Sendable {
     return families.map { family in
       FamilyVerdict(
         family: family, reference: reference, arms: arms,
-        means: summary.means(arms, reference: reference, family: family, seed: plan.seed))
+        means: summary.means(arms, ours: ours, reference: reference, family: family, seed: plan.seed))
     }
   }
 
   package var text: String {
-    guard !means.against.isEmpty else {
+    guard !means.together.isEmpty else {
       return "\(family): no time to compare with \(reference); the table has its numbers"
     }
-    let against = means.against.map { mean in
+    let together = means.together.map { mean in
       sentence(name(mean.arm), mean, reference, over: "over \(Count.of(mean.benchmarks, "benchmark"))")
     }
-    let duels = means.duels.map { arm, mean in
-      guard let mean else { return "\(name(arm)) has no benchmark in common with \(name(means.leader))" }
+    let leader = name(means.leader)
+    let apart = means.apart.map { arm, mean in
+      guard let mean else { return "\(name(arm)) has no benchmark in common with \(leader)" }
       let count = Count.of(mean.benchmarks, "benchmark")
-      return sentence(name(mean.arm), mean, name(arm), over: "over the \(count) that both have")
+      return sentence(leader, mean.inverse, name(arm), over: "over the \(count) that both have")
     }
     let rest = without.isEmpty ? "" : "; no time of \(without.joined(separator: ", "))"
-    return "\(family): " + (against + duels).joined(separator: "; ") + rest
+    return "\(family): " + (together + apart).joined(separator: "; ") + rest
   }
 
   private func name(_ arm: Arm?) -> String { arm.flatMap { names[$0] } ?? "" }
 
   private func sentence(_ name: String, _ mean: CommonMeans.Mean, _ other: String, over: String) -> String {
-    let words = RatioWords(mean.ratio, mean.interval)
     guard let interval = mean.interval else {
-      return "\(words.sentence(name, against: other)) \(over), from too few blocks (\(mean.blocks)) to be sure"
+      return "\(mean.words.sentence(name, against: other)) \(over), from too few blocks (\(mean.blocks)) to be sure"
     }
     guard !interval.contains(1) else {
       return "\(name) and \(other) show no difference \(over) (\(NumberFormat.ratio(mean.ratio, interval)))"
     }
-    return "\(words.sentence(name, against: other)) \(over)"
+    return "\(mean.words.sentence(name, against: other)) \(over)"
   }
 }

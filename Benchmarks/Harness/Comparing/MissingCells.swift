@@ -1,3 +1,6 @@
+import HarnessResults
+import HarnessWords
+
 /// The cells that a comparison does not show, a line each with the reason.
 struct MissingCells {
   private(set) var lines: [String] = []

@@ -1,3 +1,9 @@
+import HarnessMeasuring
+import HarnessPlanning
+import HarnessResults
+import HarnessStatistics
+import HarnessWords
+
 /// Makes the lines of the table from rows: a process is the median of its values, a cell the median of its processes.
 package struct Summary: Sendable {
   /// One line of the table: a metric of a scenario, over all arms.
@@ -68,9 +74,7 @@ package struct Summary: Sendable {
       let (arm, numbers) = entry
       var ratio: Estimate?
       if let base = Arm.reference(reference, for: arm, among: processes.keys), base != arm {
-        let others = processes[base] ?? [:]
-        ratio = Statistics.pairedRatio(
-          numbers.sorted { $0.key < $1.key }.compactMap { block, value in others[block].map { (value, $0) } })
+        ratio = Pairing.ratio(Pairing.logarithms(of: numbers, over: processes[base] ?? [:]).values)
       }
       cells[arm] = Cell(estimate: Statistics.estimate(Array(numbers.values)), ratio: ratio, processes: numbers)
     }
@@ -78,15 +82,18 @@ package struct Summary: Sendable {
 
   /// The geometric means of the arms' times. Each benchmark counts with its primary time. With a family, the means are
   /// over the benchmarks of that family alone.
-  package func means(_ arms: [Arm], reference: String, family: String? = nil, seed: UInt64) -> CommonMeans {
+  /// - Parameter ours: the subjects that say over which lines means stand together; nil: all but the reference.
+  package func means(
+    _ arms: [Arm], ours: Set<String>? = nil, reference: String, family: String? = nil, seed: UInt64
+  ) -> CommonMeans {
     let lines = primaryLines.filter { family == nil || $0.scenario.name.family == family }.map { line in
       CommonMeans.Line(benchmark: "\(line.scenario.name)", numbers: line.cells.mapValues(\.processes))
     }
-    return CommonMeans(lines, arms: arms, reference: reference, seed: seed)
+    return CommonMeans(lines, arms: arms, ours: ours, reference: reference, seed: seed)
   }
 
   /// The median of each process, by block. An arm has one process in each block.
-  static func processNumbers(_ rows: [Row]) -> [Int: Double] {
+  package static func processNumbers(_ rows: [Row]) -> [Int: Double] {
     Dictionary(grouping: rows, by: \.block).mapValues { Statistics.median($0.map(\.reading.value)) }
   }
 }

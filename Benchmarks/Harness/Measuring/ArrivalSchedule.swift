@@ -1,4 +1,5 @@
 import Glibc
+import HarnessStatistics
 
 /// The intended starts of the requests of an open loop, decided before the first request is sent. A request that is
 /// late because the request before was slow still counts from its intended start.

@@ -1,3 +1,5 @@
+import HarnessWords
+
 /// Measures the trial of a measuring process, and writes the results one line at a time.
 package struct MeasuringProcess {
   private let trial: Trial

@@ -1,3 +1,5 @@
+import HarnessStatistics
+
 /// The facts that a reader needs of a metric beside its name and unit. The facts are in `X.env.json`, so that the
 /// report needs no other source.
 package struct MetricFacts: Codable, Hashable, Sendable {

@@ -89,7 +89,7 @@ struct PerfCount {
 }
 
 /// The counters that this machine lets the laboratory use.
-package struct PerfAvailability: Encodable, Sendable {
+package struct PerfAvailability: Codable, Hashable, Sendable {
   /// "available", or the reason why not.
   package let hardware: String
   package let software: String

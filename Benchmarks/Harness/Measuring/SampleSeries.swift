@@ -1,3 +1,6 @@
+import HarnessStatistics
+import HarnessWords
+
 /// Durations of one kind. The durations are kept in full, with exact percentiles, or counted in a histogram.
 package struct SampleSeries: Sendable {
   package let prefix: String

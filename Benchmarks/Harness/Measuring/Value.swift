@@ -1,3 +1,5 @@
+import HarnessWords
+
 /// The result of a benchmark for one value: numbers, and samples. The samples are merged over the whole process before
 /// percentiles are taken.
 package struct Value: Sendable {

@@ -1,4 +1,5 @@
 import Glibc
+import HarnessWords
 
 /// The geometric mean of ratios across benchmarks, with a bootstrap interval over blocks.
 ///

@@ -1,4 +1,5 @@
 import Glibc
+import HarnessWords
 
 /// The minimum effective task granularity, METG(e), as Slaughter et al. define METG (Task Bench, SC'20): the smallest
 /// average granularity (wall-clock time * cores / tasks) at which a graph still runs with efficiency e of the peak.
@@ -50,6 +51,24 @@ package enum METG {
     case neverReached(best: Double)
     /// All runs reach the level, also the run with the smallest granularity.
     case neverLost(smallest: Double)
+
+    package var name: String {
+      switch self {
+      case .crosses: "crosses"
+      case .neverReached: "never reached"
+      case .neverLost: "never lost"
+      }
+    }
+  }
+
+  /// What a table shows of an outcome; nil is a curve that cannot be.
+  package static func text(_ outcome: Outcome?) -> String {
+    switch outcome {
+    case .crosses(let granularity, _): NumberFormat("ns", granularity).text(granularity)
+    case .neverReached(let best): "never: \(NumberFormat.significant(100 * best)) % at best"
+    case .neverLost(let smallest): "below \(NumberFormat("ns", smallest).text(smallest))"
+    case nil: "-"
+    }
   }
 
   /// The largest plausible efficiency. A larger one shows that the peak was measured too low.
@@ -82,40 +101,5 @@ package enum METG {
   /// The levels that are reported, in per cent.
   package static let levels = [50, 95]
 
-  /// The readings from makespans by nominal work: the efficiency of each run, and METG at each level. Throws when the
-  /// curve does not pass 50 %. A higher level that the curve never reaches has no number.
-  package static func readings(_ makespans: [(work: Double, makespan: Double)], _ sweep: Sweep) throws -> [Reading] {
-    let points = makespans.map { sweep.point(work: $0.work, makespan: $0.makespan) }
-    var readings = zip(makespans, points).map { run, point in
-      Reading(.efficiency, point.efficiency, count: sweep.tasks, detail: ["work_ns": workText(run.work)])
-    }
-    for level in levels {
-      switch try find(Double(level) / 100, points) {
-      case .crosses(let granularity, let times):
-        readings.append(Reading(.metg(level), granularity, count: points.count))
-        readings.append(Reading(.crossings, Double(times), count: points.count, detail: ["level": "\(level)"]))
-      case .neverReached(let best):
-        guard level > levels[0] else {
-          throw CheckFailed("no task granularity reaches \(level) % of the peak; the best is \(percent(best))")
-        }
-      case .neverLost(let smallest):
-        throw CheckFailed("even at a granularity of \(Int(smallest)) ns the efficiency is above \(level) %")
-      }
-    }
-    return readings
-  }
-
-  /// The same readings for a program that gives only its makespans, each with its `work_ns`.
-  package static func readings(_ readings: [Reading], _ sweep: Sweep) throws -> [Reading] {
-    try self.readings(
-      readings.compactMap { reading in
-        guard reading.metric == .makespan, let work = reading.detail.number("work_ns") else { return nil }
-        return (work, reading.value)
-      }, sweep)
-  }
-
-  /// The same step of the ladder has the same text in every process, wherever the sweep of the process began.
-  private static func workText(_ nanoseconds: Double) -> String { CSV.number((nanoseconds * 1_000).rounded() / 1_000) }
-
-  private static func percent(_ share: Double) -> String { "\((share * 1_000).rounded() / 10) %" }
+  package static func percent(_ share: Double) -> String { "\((share * 1_000).rounded() / 10) %" }
 }

@@ -50,25 +50,6 @@ package enum Statistics {
     return Estimate(median: centre, interval: interval, count: differences.count)
   }
 
-  /// `numerator / denominator` from pairs measured in the same block: the exponential of the centre of the logarithms
-  /// and of its interval. Nil without pairs, and when a pair has a value that is not positive. Such a pair has no ratio,
-  /// and the ratio of the other pairs alone would hide the pair.
-  package static func pairedRatio(
-    _ pairs: [(numerator: Double, denominator: Double)], confidence: Double = 0.95
-  ) -> Estimate? {
-    let logarithms = pairs.compactMap { logRatio($0.numerator, $0.denominator) }
-    guard !pairs.isEmpty, logarithms.count == pairs.count else { return nil }
-    let estimate = pairedEstimate(logarithms, confidence: confidence)
-    return Estimate(
-      median: exp(estimate.median), interval: estimate.interval.map { exp($0.lowerBound)...exp($0.upperBound) },
-      count: estimate.count)
-  }
-
-  /// `ln(numerator / denominator)`; nil when either is not positive.
-  static func logRatio(_ numerator: Double, _ denominator: Double) -> Double? {
-    numerator > 0 && denominator > 0 ? log(numerator / denominator) : nil
-  }
-
   /// P(X = k) of a binomial with n trials of probability one half.
   private static func binomialHalf(_ n: Int, _ k: Int) -> Double {
     exp(lgamma(Double(n) + 1) - lgamma(Double(k) + 1) - lgamma(Double(n - k) + 1) - Double(n) * M_LN2)

@@ -1,9 +1,9 @@
 import Glibc
 
 /// Student's t distribution, for the width of bootstrap intervals from few blocks.
-enum StudentT {
+package enum StudentT {
   /// P(|T| <= t), in closed form for whole degrees of freedom (Abramowitz and Stegun 26.7.3 and 26.7.4).
-  static func central(_ t: Double, freedom: Int) -> Double {
+  package static func central(_ t: Double, freedom: Int) -> Double {
     let angle = atan(t / Double(freedom).squareRoot())
     let cosine = cos(angle)
     var sum = 0.0
@@ -24,7 +24,7 @@ enum StudentT {
   }
 
   /// The t for which |T| is below t with that probability.
-  static func quantile(central probability: Double, freedom: Int) -> Double {
+  package static func quantile(central probability: Double, freedom: Int) -> Double {
     var low = 0.0
     var high = 1.0
     while central(high, freedom: freedom) < probability { high *= 2 }

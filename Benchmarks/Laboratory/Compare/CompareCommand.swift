@@ -1,6 +1,9 @@
 import ArgumentParser
 import Glibc
-import Harness
+import HarnessComparing
+import HarnessMeasuring
+import HarnessResults
+import HarnessWords
 
 /// `compare`: compares one result subject by subject, or a second result with a first cell by cell.
 package struct CompareCommand<Program: SuiteProgram>: ParsableCommand {
@@ -119,7 +122,7 @@ package struct CompareCommand<Program: SuiteProgram>: ParsableCommand {
   /// Names in a result may hold anything, and a terminal would obey what they say.
   private func show(_ text: String) throws {
     let shown = isatty(STDOUT_FILENO) == 1 ? Printable.document(text) : text
-    try ResultFiles.write(shown, to: STDOUT_FILENO, name: "standard output")
+    try DescriptorOutput.write(shown, to: STDOUT_FILENO, name: "standard output")
   }
 
   /// A complaint when no result has a metric that `--metric` matches.

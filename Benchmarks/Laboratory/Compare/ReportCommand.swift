@@ -1,6 +1,6 @@
 import ArgumentParser
 import Glibc
-import Harness
+import HarnessWords
 
 /// `report`: makes the pictures and the page of results, with a Python program.
 package struct ReportCommand: ParsableCommand {

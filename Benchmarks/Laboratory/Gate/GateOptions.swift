@@ -1,6 +1,7 @@
 import ArgumentParser
 import Glibc
-import Harness
+import HarnessGate
+import HarnessWords
 
 /// The options of `gate`, the same in opbench and in programs made with `Laboratory`.
 package struct GateOptions: ParsableArguments {

@@ -1,6 +1,8 @@
 import FoundationEssentials
 import Glibc
-import Harness
+import HarnessGate
+import HarnessMeasuring
+import HarnessWords
 
 /// A program that speaks the protocol of measuring processes: `PROGRAM measure REQUEST`.
 package struct GateProgram: Sendable {
@@ -21,7 +23,7 @@ package struct GateProgram: Sendable {
     }
     let outcome = ProcessRunner.run(
       path, ["measure", GateSuite.request], environment: ProcessRunner.withoutBacktrace, timeout: 10)
-    if outcome.ending == .interrupted { try GateJob.stopIfInterrupted() }
+    if outcome.ending == .interrupted { try GateInvocation.stopIfInterrupted() }
     if outcome.ending == .exited(0), let suite = GateSuite(outcome.lines) {
       self.suite = suite
       return

@@ -1,5 +1,7 @@
 import Glibc
-import Harness
+import HarnessGate
+import HarnessMeasuring
+import HarnessWords
 
 /// A benchmark of the user's own: a name, parameters, and a closure that is timed.
 ///
@@ -203,4 +205,4 @@ public struct Benchmark: Sendable {
 }
 
 /// The error that a body throws when the result is wrong.
-public typealias CheckFailed = Harness.CheckFailed
+public typealias CheckFailed = HarnessWords.CheckFailed

@@ -1,4 +1,5 @@
-import Harness
+import HarnessMeasuring
+import HarnessWords
 
 /// What can be wrong with the benchmarks of a program, each as the words of one line.
 enum BenchmarkMistakes {

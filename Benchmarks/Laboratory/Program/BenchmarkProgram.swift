@@ -1,6 +1,6 @@
 import ArgumentParser
 import Glibc
-import Harness
+import HarnessWords
 
 /// A program of benchmarks. Its `main` lists the benchmarks, measures each in processes of its own, compares results,
 /// shows that its numbers can be trusted, and compares one build of the program with another.
@@ -38,8 +38,8 @@ struct ProgramCommand<Program: BenchmarkProgram>: ParsableCommand {
       commandName: ProgramName.own, abstract: "Measures its benchmarks, and holds one build against another.",
       subcommands: [
         ProgramList<Program>.self, ProgramRun<Program>.self, CompareCommand<ProgramSuite<Program>>.self,
-        MergeCommand.self, ReportCommand.self, ProgramGate.self, ValidateCommand<ProgramSuite<Program>>.self,
-        MeasureCommand<ProgramSuite<Program>>.self,
+        MergeCommand<ProgramSuite<Program>>.self, ReportCommand.self, ProgramGate.self,
+        ValidateCommand<ProgramSuite<Program>>.self, MeasureCommand<ProgramSuite<Program>>.self,
       ])
   }
 }
@@ -51,7 +51,7 @@ struct ProgramList<Program: BenchmarkProgram>: ParsableCommand {
 
   func run() throws {
     let text = Program.benchmarks.map { "\($0.scenario)\n" }.joined()
-    try ResultFiles.write(text, to: STDOUT_FILENO, name: "standard output")
+    try DescriptorOutput.write(text, to: STDOUT_FILENO, name: "standard output")
   }
 }
 
@@ -67,5 +67,5 @@ struct ProgramGate: ParsableCommand {
 
   @OptionGroup var options: GateOptions
 
-  func run() throws { try GateJob(options).run() }
+  func run() throws { try GateInvocation(options).run() }
 }

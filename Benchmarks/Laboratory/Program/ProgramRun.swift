@@ -1,5 +1,7 @@
 import ArgumentParser
-import Harness
+import HarnessMeasuring
+import HarnessPlanning
+import HarnessWords
 
 /// `run`: each benchmark in many processes, with intervals.
 struct ProgramRun<Program: BenchmarkProgram>: ParsableCommand {
@@ -29,8 +31,8 @@ struct ProgramRun<Program: BenchmarkProgram>: ParsableCommand {
     let arm = Arm(subject: Program.name, workers: 1)
     let plan = Plan(
       scenarios: try planned(arm), effort: effort, seed: options.seed, allocator: try options.chosenAllocator(),
-      startup: Execution.startupSeconds())
-    try RunWork(ProgramSuite<Program>.suite, plan).run(options)
+      startup: RecordedRun.startupSeconds())
+    try PlannedRun(ProgramSuite<Program>.suite, plan).run(options)
   }
 
   /// The chosen benchmarks as the plan has them.

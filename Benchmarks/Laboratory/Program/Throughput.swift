@@ -1,4 +1,4 @@
-import Harness
+import HarnessMeasuring
 
 extension Benchmark {
   /// How much one operation handles. The results then say how much that is per second; more is better.

@@ -1,15 +1,16 @@
 import Glibc
-import Harness
+import HarnessResults
+import HarnessWords
 
 /// The destination of the rows of a run.
-enum Destination {
+package enum Destination {
   case files(ResultFiles, name: String)
   case standardOutput
   /// The rows are not written; only the conclusions are shown.
   case nowhere
 
   /// The name for `--output` that stands for standard output.
-  static let standardOutputName = "-"
+  package static let standardOutputName = "-"
 
   /// The destination when the user names none: a new file for somebody at a terminal, standard output for a program, and
   /// nothing but the table for the reader of a log.
@@ -32,7 +33,7 @@ enum Destination {
     .cannotCreate, "standard output is closed, and the rows would be lost: --output FILE.csv takes them")
 
   /// The descriptor of the table. The table goes to standard error when the rows go to standard output.
-  var tableDescriptor: Int32 {
+  package var tableDescriptor: Int32 {
     if case .standardOutput = self { STDERR_FILENO } else { STDOUT_FILENO }
   }
 
@@ -51,9 +52,9 @@ enum Destination {
   }
 
   /// Writes what stands before the rows that are to come.
-  func begin(keeping rows: [Row], _ environment: () throws -> String) throws {
+  func begin(keeping rows: [Row], _ record: RunRecord) throws {
     switch self {
-    case .files(let files, _): try files.begin(environment: try environment(), keeping: rows)
+    case .files(let files, _): try files.begin(environment: try record.json(), keeping: rows.map(CSV.line).joined())
     case .standardOutput: try write(CSV.line(CSV.header))
     case .nowhere: break
     }
@@ -62,26 +63,39 @@ enum Destination {
   func write(_ text: String) throws {
     switch self {
     case .files(let files, _): try files.append(text)
-    case .standardOutput: try ResultFiles.write(text, to: STDOUT_FILENO, name: "standard output")
+    case .standardOutput: try DescriptorOutput.write(text, to: STDOUT_FILENO, name: "standard output")
     case .nowhere: break
     }
   }
 
   /// Writes the facts that are known so far beside the rows.
-  func checkpoint(_ environment: () throws -> String) throws {
-    if case .files(let files, _) = self { try files.checkpoint(environment: try environment()) }
+  func checkpoint(_ record: () -> RunRecord) throws {
+    if case .files(let files, _) = self { try files.checkpoint(environment: try record().json()) }
   }
 
   /// Publishes finished rows while the run goes on.
-  func publish(finished rows: [Row], _ environment: () throws -> String) throws {
-    if case .files(let files, _) = self { try files.publish(finished: rows, environment: try environment()) }
+  func publish(finished rows: [Row], _ record: () -> RunRecord) throws {
+    if case .files(let files, _) = self {
+      try files.publish(finished: rows.map(CSV.line).joined(), environment: try record().json())
+    }
   }
 
-  func publish(_ environment: () throws -> String) throws {
-    if case .files(let files, _) = self { try files.publish(environment: try environment()) }
+  func publish(_ record: RunRecord) throws {
+    if case .files(let files, _) = self { try files.publish(environment: try record.json()) }
   }
 
-  func discard() {
+  /// Writes all rows at the end of a program that has none before.
+  package func write(whole lines: String, header: [String], _ record: RunRecord) throws {
+    switch self {
+    case .files(let files, _):
+      try files.begin(environment: try record.json(), keeping: lines)
+      try files.publish(environment: try record.json())
+    case .standardOutput: try write(CSV.line(header) + lines)
+    case .nowhere: break
+    }
+  }
+
+  package func discard() {
     if case .files(let files, _) = self { files.discard() }
   }
 }

@@ -1,5 +1,8 @@
 import Glibc
-import Harness
+import HarnessMeasuring
+import HarnessPlanning
+import HarnessRunning
+import HarnessWords
 
 /// The text of `--dry-run` about a plan.
 struct DryRun {

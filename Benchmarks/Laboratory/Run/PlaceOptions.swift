@@ -1,5 +1,5 @@
 import ArgumentParser
-import Harness
+import HarnessMeasuring
 
 /// Where measuring processes run: an option that `run` and `validate` share.
 package struct PlaceOptions: ParsableArguments {

@@ -1,6 +1,8 @@
 import ArgumentParser
 import Glibc
-import Harness
+import HarnessMeasuring
+import HarnessPlanning
+import HarnessWords
 
 /// The options of `run` that opbench and programs made with `Laboratory` share.
 package struct RunOptions: ParsableArguments {

@@ -1,4 +1,7 @@
-import Harness
+import HarnessMeasuring
+import HarnessResults
+import HarnessRunning
+import HarnessWords
 
 /// Where the results of a run go, and what an earlier run has left there.
 struct RunOutputs {
@@ -19,24 +22,24 @@ struct RunOutputs {
 
   /// Outputs of a run that begins anew and traces nothing.
   init(_ destination: Destination) {
-    runID = Environment.newRunID()
+    runID = RunRecord.newRunID()
     earlier = EarlierRun()
     self.destination = destination
     trace = nil
   }
 
   /// Opens every output, so that a run whose result cannot be written does not start.
-  init(_ choice: Choice, for work: RunWork) throws {
+  init(_ choice: Choice, for planned: PlannedRun) throws {
     // The trace comes first: when the trace cannot be written, the files of an earlier run stay as they are.
     trace = try choice.trace.map(TraceOutput.init)
     earlier =
-      choice.resume ? try EarlierRun(csv: choice.csv ?? "", plan: work.plan, context: work.context) : EarlierRun()
+      choice.resume ? try EarlierRun(csv: choice.csv ?? "", plan: planned.plan, context: planned.context) : EarlierRun()
     if choice.resume, earlier.runID == nil {
       Progress().say("the killed run had measured nothing: this one begins anew")
     }
     for line in Self.otherMachines(earlier) { Progress().say(line) }
     // Many shards may begin in the same second, with the same number of their process.
-    runID = earlier.runID ?? Environment.newRunID(host: work.plan.shard.map { _ in Host.name })
+    runID = earlier.runID ?? RunRecord.newRunID(host: planned.plan.shard.map { _ in Host.name })
     if choice.csv == Destination.standardOutputName {
       guard StandardOutput() != .closed else { throw Destination.closed }
       destination = .standardOutput

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Glibc
-import Harness
+import HarnessMeasuring
+import HarnessWords
 
 /// Runs a command line: complaints become one line and an exit code of sysexits.h.
 package enum CommandLineProgram {
@@ -82,7 +83,7 @@ package enum CommandLineProgram {
     let text =
       isatty(STDERR_FILENO) == 1
       ? WrappedText.text(line, width: TextWidth.columns(of: STDERR_FILENO), hanging: 2) : line
-    try? ResultFiles.write(text + "\n", to: STDERR_FILENO, name: "standard error")
+    try? DescriptorOutput.write(text + "\n", to: STDERR_FILENO, name: "standard error")
     Glibc.exit(code)
   }
 }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Glibc
-import Harness
+import HarnessGate
+import HarnessMeasuring
 
 /// The hidden subcommand of every measuring process: takes one request, and writes lines of results.
 package struct MeasureCommand<Program: SuiteProgram>: ParsableCommand {

@@ -1,4 +1,4 @@
-import Harness
+import HarnessPlanning
 
 /// Reads the number behind an option. The complaint about another text says what the option takes.
 ///

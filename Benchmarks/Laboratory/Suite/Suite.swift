@@ -1,4 +1,7 @@
-import Harness
+import HarnessGate
+import HarnessMeasuring
+import HarnessResults
+import HarnessWords
 
 /// The measurements of a program. The laboratory plans, runs, validates, compares and gates. A suite lists the cells,
 /// and prepares one cell in the process that measures the cell.
@@ -19,6 +22,8 @@ package protocol Suite: Sendable {
   var tracer: Tracer? { get }
   /// A file of the checkout from which the suite was built.
   var source: String { get }
+  /// How the rows of the program's results read, for `merge`: what is measured first.
+  var rowForms: [any RowForm.Type] { get }
   /// The experiment with which `validate` shows that the laboratory's numbers can be trusted.
   var experiment: Experiment { get }
 
@@ -34,6 +39,8 @@ extension Suite {
   package var metricFacts: [Metric: MetricFacts] { [:] }
 
   package var tracer: Tracer? { nil }
+
+  package var rowForms: [any RowForm.Type] { [MeasuredRows.self] }
 
   package func launch(_ request: MeasureRequest, environment: [String: String], timeout: Double) -> ProcessOutcome {
     ProcessRunner.measure(request, environment: environment, timeout: timeout)

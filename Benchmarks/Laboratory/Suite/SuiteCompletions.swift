@@ -1,5 +1,3 @@
-import Harness
-
 /// The completions that a shell offers after an option.
 package enum SuiteCompletions {
   /// The names of subjects; after a comma, the name of the next subject.

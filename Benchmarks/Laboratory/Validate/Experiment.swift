@@ -1,4 +1,4 @@
-import Harness
+import HarnessWords
 
 /// What `validate` measures in a suite: one subject under several names, with known delays in front of its operations.
 package struct Experiment: Sendable {

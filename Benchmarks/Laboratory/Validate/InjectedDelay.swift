@@ -1,4 +1,7 @@
-import Harness
+import HarnessGate
+import HarnessMeasuring
+import HarnessStatistics
+import HarnessWords
 
 /// Rounds of `Delay` that make an operation of a control longer by a share of itself.
 package final class InjectedDelay {
@@ -38,7 +41,7 @@ package final class InjectedDelay {
 
   /// How long an operation takes in one process.
   private func nanoseconds(_ request: MeasureRequest, _ environment: [String: String]) -> Double? {
-    let numbers = GateSession.medians(launch(request, environment).results)
+    let numbers = GateRunner.medians(launch(request, environment).results)
     return numbers[.nsPerOp] ?? numbers[.nsPerCancel]
   }
 }

@@ -1,5 +1,5 @@
 import ArgumentParser
-import Harness
+import HarnessRunning
 
 /// `validate`: shows whether the laboratory finds the differences that exist, and only those.
 package struct ValidateCommand<Program: SuiteProgram>: ParsableCommand {
@@ -50,7 +50,7 @@ package struct ValidateCommand<Program: SuiteProgram>: ParsableCommand {
 
   package func run() throws {
     try place.bind()
-    try ValidationJob(
+    try ReportedValidation(
       Program.suite, rounds: rounds ?? Self.usualRounds, seed: seed, output: output, overwrite: overwrite
     ).run()
   }

@@ -1,4 +1,7 @@
-import Harness
+import HarnessComparing
+import HarnessMeasuring
+import HarnessRunning
+import HarnessWords
 
 /// The report of `opbench validate`.
 struct ValidationText {

@@ -1,5 +1,8 @@
 import FoundationEssentials
-import Harness
+import HarnessMeasuring
+import HarnessResults
+import HarnessStatistics
+import HarnessWords
 
 /// A cost model from rounds of measurements, each in a process of its own.
 package struct ModelCalibration {
@@ -46,7 +49,7 @@ package struct ModelCalibration {
       }
     }
     let folder = source.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
-    let cpu = Environment.cpuModelName ?? "unknown CPU"
+    let cpu = CPUs.modelName ?? "unknown CPU"
     return CostModel(
       name: name ?? "measured: \(Count.of(CPUs.available, "CPU")) of \(cpu)",
       machine: CostModel.Machine(

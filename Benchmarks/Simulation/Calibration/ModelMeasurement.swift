@@ -1,4 +1,5 @@
-import Harness
+import HarnessMeasuring
+import HarnessStatistics
 import Operations
 import Synchronization
 

@@ -1,5 +1,5 @@
 import Glibc
-import Harness
+import HarnessWords
 import Scheduling
 import VirtualScheduling
 import Workloads

@@ -1,4 +1,4 @@
-import Harness
+import HarnessWords
 
 /// A table of a check: what was expected, what came out, and whether the two agree.
 package struct CheckTable {

@@ -1,4 +1,7 @@
-import Harness
+import HarnessMeasuring
+import HarnessResults
+import HarnessStatistics
+import HarnessWords
 import VirtualScheduling
 import Workloads
 

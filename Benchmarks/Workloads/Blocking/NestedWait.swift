@@ -1,4 +1,5 @@
-import Harness
+import HarnessMeasuring
+import HarnessWords
 import Subjects
 
 /// Operations that add an operation to their own queue and wait for it, `depth` levels deep. The innermost operation

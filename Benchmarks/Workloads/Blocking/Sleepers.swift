@@ -1,4 +1,5 @@
-import Harness
+import HarnessMeasuring
+import HarnessWords
 import Subjects
 
 /// Bodies that block: all bodies sleep for the same time, in a queue that may run all of them at once.

@@ -1,4 +1,5 @@
-import Harness
+import HarnessMeasuring
+import HarnessWords
 import Subjects
 
 /// `cancelAllOperations` on a queue whose operations are all pending, until the queue is empty.

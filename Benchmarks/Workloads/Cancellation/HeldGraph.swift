@@ -1,4 +1,5 @@
-import Harness
+import HarnessMeasuring
+import HarnessWords
 import Subjects
 
 /// A graph with one source, which waits for an operation that is in no queue. Only a cancellation starts the graph.

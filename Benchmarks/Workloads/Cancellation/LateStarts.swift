@@ -1,4 +1,6 @@
-import Harness
+import HarnessMeasuring
+import HarnessStatistics
+import HarnessWords
 import Subjects
 import Synchronization
 

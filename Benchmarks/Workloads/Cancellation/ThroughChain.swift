@@ -1,4 +1,4 @@
-import Harness
+import HarnessWords
 
 /// Cancels a chain of pending operations, until the queue is empty: the whole chain (`cancel=all`), or the first
 /// operation, after which the others run one by one (`cancel=head`). `ns_per_cancel` is the time divided by the length

@@ -1,4 +1,4 @@
-import Harness
+import HarnessWords
 
 /// Like `through-chain`, with a binary tree that grows from the first operation.
 struct ThroughTree: HeldGraphWorkload {

@@ -1,4 +1,5 @@
-import Harness
+import HarnessMeasuring
+import HarnessWords
 import Subjects
 
 /// Batches of operations with a barrier after each (`addBarrierBlock`; Dispatch: `.barrier`). A barrier checks that its

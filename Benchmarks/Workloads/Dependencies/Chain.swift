@@ -1,5 +1,6 @@
 import Dispatch
-import Harness
+import HarnessMeasuring
+import HarnessWords
 import Subjects
 
 /// Operations in a row, each depending on the operation before. Each checks that its predecessor has run.

@@ -1,4 +1,4 @@
-import Harness
+import HarnessWords
 
 /// Diamonds in a row: one operation, `width` operations that depend on the first, and one operation that depends on all
 /// of these and begins the next diamond. Fan-out and fan-in alternate, and nothing of a diamond may start before the

@@ -1,5 +1,6 @@
 import Dispatch
-import Harness
+import HarnessMeasuring
+import HarnessWords
 import Subjects
 
 /// Many independent operations, and one operation that depends on all of them and checks that all have run.

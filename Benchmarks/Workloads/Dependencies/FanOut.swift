@@ -1,4 +1,4 @@
-import Harness
+import HarnessWords
 
 /// One operation on which many depend. Each of the dependent operations checks that the first has run.
 struct FanOut: ShapeWorkload {

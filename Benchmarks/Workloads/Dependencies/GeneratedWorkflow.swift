@@ -1,4 +1,4 @@
-import Harness
+import HarnessStatistics
 
 extension Workflow {
   /// A workflow for runs without a graph file, in the shape that many scientific workflows share: a split, a wide level

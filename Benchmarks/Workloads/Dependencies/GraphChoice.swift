@@ -1,4 +1,5 @@
-import Harness
+import HarnessStatistics
+import HarnessWords
 
 /// A task graph that a user names, for a simulation: a pattern, a made graph, or a workflow in a file.
 ///
@@ -32,7 +33,7 @@ package struct GraphChoice: Hashable, Sendable, CustomStringConvertible {
   package static var names: [(name: String, summary: String)] { kinds.map { ($0.name, $0.summary) } }
 
   private let kind: String
-  private let values: Parameters
+  package let values: Parameters
   private let workflow: Workflow?
 
   /// Reads a name. Throws one line when there is no such graph, when a size is wrong, and when a file is wrong.

@@ -1,4 +1,4 @@
-import Harness
+import HarnessStatistics
 
 /// The dependence patterns of Task Bench (Slaughter et al., SC'20): the points of step t-1 that the task (t, i) reads.
 enum GraphPattern: String, CaseIterable, Sendable {

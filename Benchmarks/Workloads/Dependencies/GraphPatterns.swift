@@ -1,4 +1,5 @@
-import Harness
+import HarnessMeasuring
+import HarnessWords
 
 /// Graphs of the eleven patterns of Task Bench. Each task writes its coordinates, and each consumer checks all its
 /// inputs.

@@ -1,4 +1,4 @@
-import Harness
+import HarnessMeasuring
 import Subjects
 
 /// A benchmark that builds, runs and releases one task graph. Subjects that have only closures count unfinished inputs

@@ -1,4 +1,4 @@
-import Harness
+import HarnessWords
 import Subjects
 
 /// Larger sizes than every subject gets, to see whether the cost per operation stays the same. Only subjects that do

@@ -1,4 +1,6 @@
-import Harness
+import HarnessMeasuring
+import HarnessStatistics
+import HarnessWords
 import Subjects
 
 /// METG(50 %) and METG(95 %) of a graph pattern: how small tasks may be before the cost of running them takes half, or

@@ -1,5 +1,6 @@
 import Glibc
-import Harness
+import HarnessMeasuring
+import HarnessWords
 
 /// Replays real workflows: the recorded dependencies, and the runtimes scaled down and spun.
 ///

@@ -1,4 +1,4 @@
-import Harness
+import HarnessWords
 
 /// A reduction: independent leaves, and above them operations that each depend on two operations, up to one root.
 struct Tree: ShapeWorkload {

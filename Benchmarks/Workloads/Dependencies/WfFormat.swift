@@ -1,5 +1,5 @@
 import FoundationEssentials
-import Harness
+import HarnessWords
 
 /// Reads WfFormat 1.5 (wfcommons.org). `workflow.specification.tasks` has the graph, `workflow.execution.tasks` has the
 /// runtimes, and the id joins them. Only the fields that a replay needs are read.

@@ -1,4 +1,4 @@
-import Harness
+import HarnessWords
 
 /// A workflow of named tasks with runtimes. The order of the tasks puts every task after its parents.
 package struct Workflow: Sendable {

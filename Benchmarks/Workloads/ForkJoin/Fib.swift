@@ -1,4 +1,5 @@
-import Harness
+import HarnessMeasuring
+import HarnessWords
 import Subjects
 
 /// The Fibonacci number by its recursive definition. Every call is a task with hardly any work, so the benchmark shows

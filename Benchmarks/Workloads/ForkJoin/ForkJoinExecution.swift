@@ -1,5 +1,6 @@
 import Dispatch
-import Harness
+import HarnessMeasuring
+import HarnessWords
 import Subjects
 import Synchronization
 

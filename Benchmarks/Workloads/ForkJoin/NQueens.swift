@@ -1,4 +1,5 @@
-import Harness
+import HarnessMeasuring
+import HarnessWords
 import Subjects
 
 /// All ways to place n queens on a board of n * n so that no queen attacks another. Every placement is a task: a tree

@@ -1,4 +1,5 @@
-import Harness
+import HarnessMeasuring
+import HarnessWords
 import Subjects
 
 /// The skynet benchmark (github.com/atemerev/skynet): a tree in which every inner node has ten children. The leaves

@@ -1,5 +1,6 @@
 import Glibc
-import Harness
+import HarnessMeasuring
+import HarnessWords
 import Subjects
 
 /// The Unbalanced Tree Search benchmark (Olivier et al., LCPC 2006): counts the nodes of a tree. A cryptographic hash

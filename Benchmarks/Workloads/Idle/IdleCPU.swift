@@ -1,4 +1,5 @@
-import Harness
+import HarnessMeasuring
+import HarnessWords
 import Subjects
 
 /// The cost of a queue that is almost idle: one operation every `period_ms`, and the share of one CPU that all threads

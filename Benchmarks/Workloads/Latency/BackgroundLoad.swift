@@ -1,5 +1,5 @@
 import Dispatch
-import Harness
+import HarnessMeasuring
 import Subjects
 import Synchronization
 

@@ -1,4 +1,5 @@
-import Harness
+import HarnessMeasuring
+import HarnessWords
 import Subjects
 
 /// Requests that arrive whether or not the requests before have been served. The latency of a request is the time from

@@ -1,5 +1,6 @@
 import Dispatch
-import Harness
+import HarnessMeasuring
+import HarnessWords
 import Subjects
 
 /// Two operations that add each other in turn. A sample is a round trip: the time from one body of the first operation

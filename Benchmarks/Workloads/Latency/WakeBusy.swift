@@ -1,4 +1,5 @@
-import Harness
+import HarnessMeasuring
+import HarnessWords
 import Subjects
 
 /// Operations from outside while the workers have work. The latency is the time from the intended start until the body

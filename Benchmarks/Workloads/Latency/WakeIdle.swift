@@ -1,4 +1,5 @@
-import Harness
+import HarnessMeasuring
+import HarnessWords
 import Subjects
 
 /// One operation after all workers have gone to sleep. The latency is the time from just before the operation is added

@@ -1,4 +1,4 @@
-import Harness
+import HarnessWords
 import Subjects
 
 /// The subjects and benchmarks that can be measured, or the ones that the user asked for.

@@ -1,4 +1,6 @@
-import Harness
+import HarnessMeasuring
+import HarnessPlanning
+import HarnessWords
 import Subjects
 
 /// What `opbench list NAME` prints: everything about a few benchmarks, or about a subject.
@@ -29,17 +31,17 @@ package struct ListingDetails {
   /// The decisions of the subject's strategy, with what can be chosen.
   private func decisions(_ subject: SubjectInfo, width: Int) -> [String] {
     guard let decisions = SubjectVariant.decisions(of: subject.name) else { return [] }
-    let example = decisions.prefix(2).map { "\($0.name)=\($0.example)" }
+    let example = decisions.prefix(2).map { "\($0.facts.name)=\($0.example)" }
     var lines = WrappedText.lines(
       "strategies: --backend '\(subject.name)(\(example.joined(separator: ";")))' changes these decisions",
       width: width,
       indent: 2, hanging: 4)
-    for decision in decisions {
+    for decision in decisions.map(\.facts) {
       lines += WrappedText.lines("\(decision.name)  \(decision.summary)", width: width, indent: 4, hanging: 6)
       let rows = decision.choices.map { choice in
         (
           name: "\(decision.name)=\(choice.text)",
-          text: choice.summary + (choice.text == decision.usual ? " (default)" : "")
+          text: choice.words + (choice.text == decision.usual ? " (default)" : "")
         )
       }
       lines += ListingOverview.rows(rows, width: width - 4).map { "    \($0)" }

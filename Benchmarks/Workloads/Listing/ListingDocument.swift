@@ -1,5 +1,6 @@
 import FoundationEssentials
-import Harness
+import HarnessMeasuring
+import HarnessWords
 import Subjects
 
 /// What `opbench list --json` prints.

@@ -1,4 +1,4 @@
-import Harness
+import HarnessWords
 
 /// What `opbench list` prints: names, in few lines.
 package struct ListingOverview {

@@ -1,4 +1,5 @@
-import Harness
+import HarnessMeasuring
+import HarnessWords
 import Subjects
 
 /// Creates operations that never enter a queue, all of them first, and then releases them. No operation may run, and

@@ -1,4 +1,5 @@
-import Harness
+import HarnessMeasuring
+import HarnessWords
 import Subjects
 
 /// Several threads outside add operations at the same time, and one thread waits until all operations have run.

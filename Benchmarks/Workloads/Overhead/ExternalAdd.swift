@@ -1,4 +1,5 @@
-import Harness
+import HarnessMeasuring
+import HarnessWords
 import Subjects
 
 /// One thread outside adds operations with a nearly empty body, and waits until all have run.

@@ -1,4 +1,5 @@
-import Harness
+import HarnessMeasuring
+import HarnessWords
 import Subjects
 
 /// One thread outside adds operations to several queues in turn, all on the same threads, and waits for each queue.

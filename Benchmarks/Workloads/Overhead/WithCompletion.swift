@@ -1,5 +1,6 @@
 import Glibc
-import Harness
+import HarnessMeasuring
+import HarnessWords
 import Subjects
 import Synchronization
 

@@ -1,4 +1,6 @@
-import Harness
+import HarnessMeasuring
+import HarnessStatistics
+import HarnessWords
 import Subjects
 
 /// As `external-add`, with operations of all five priorities, mixed by the seed.

@@ -1,4 +1,4 @@
-import Harness
+import HarnessMeasuring
 
 /// The input that a peer's program needs beyond the parameters, so that the program does exactly the same work.
 package struct PeerInput: Sendable {

@@ -1,5 +1,6 @@
 import Glibc
-import Harness
+import HarnessMeasuring
+import HarnessWords
 
 /// Runs a request in the program of a peer.
 package struct PeerLauncher: Sendable {
@@ -33,7 +34,7 @@ package struct PeerLauncher: Sendable {
       throw Complaint(.cannotCreate, "cannot write a graph into \(folder): \(String(cString: strerror(errno)))")
     }
     defer { close(descriptor) }
-    try ResultFiles.write(text, to: descriptor, name: path)
+    try DescriptorOutput.write(text, to: descriptor, name: path)
     return path
   }
 }

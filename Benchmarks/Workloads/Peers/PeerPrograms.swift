@@ -1,5 +1,5 @@
 import Glibc
-import Harness
+import HarnessMeasuring
 import Subjects
 
 /// The places of the programs of the peers, as `scripts/peers` builds them.

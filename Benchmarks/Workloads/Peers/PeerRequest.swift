@@ -1,4 +1,5 @@
-import Harness
+import HarnessMeasuring
+import HarnessWords
 import Subjects
 
 /// A request in the form for a peer's program: `key=value` arguments, which need no library to read. A benchmark on a

@@ -1,4 +1,4 @@
-import Harness
+import HarnessWords
 import Subjects
 
 /// The parameters that vary fairness, the trade between order and waiting, in the benchmarks of both. The parameters

@@ -1,4 +1,5 @@
-import Harness
+import HarnessMeasuring
+import HarnessWords
 import Subjects
 
 /// How long operations stayed ready while operations of lower priority ran that had started later: see

@@ -1,4 +1,5 @@
-import Harness
+import HarnessMeasuring
+import HarnessStatistics
 import Subjects
 
 /// A burst of operations of all five levels. One thread adds the operations as fast as it can while they run. Each

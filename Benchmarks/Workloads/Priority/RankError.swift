@@ -1,4 +1,6 @@
-import Harness
+import HarnessMeasuring
+import HarnessStatistics
+import HarnessWords
 import Subjects
 
 /// How far starts are from strict priority: see `PriorityReplay`. Operations that other workers are just claiming are

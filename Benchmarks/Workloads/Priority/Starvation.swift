@@ -1,5 +1,6 @@
 import Dispatch
-import Harness
+import HarnessMeasuring
+import HarnessWords
 import Subjects
 
 /// How long operations of the lowest level wait under a continuous stream of higher operations.

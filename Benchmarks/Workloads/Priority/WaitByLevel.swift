@@ -1,4 +1,5 @@
-import Harness
+import HarnessMeasuring
+import HarnessWords
 import Subjects
 
 /// The time from handing an operation over until its body begins, per priority level, in bursts of all levels.

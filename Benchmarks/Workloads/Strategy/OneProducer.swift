@@ -1,5 +1,6 @@
 import Dispatch
-import Harness
+import HarnessMeasuring
+import HarnessWords
 import Subjects
 
 /// As `local-add`, with operations that spin for some microseconds. One operation on one worker adds all of them, and

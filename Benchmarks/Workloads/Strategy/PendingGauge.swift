@@ -1,4 +1,4 @@
-import Harness
+import HarnessWords
 import Synchronization
 
 /// The number of operations that were added and have not started, and the largest such number.

@@ -1,4 +1,5 @@
-import Harness
+import HarnessMeasuring
+import HarnessWords
 import Subjects
 
 /// Urgent operations from outside behind a backlog. The latency is the time from just before an urgent operation is

@@ -1,4 +1,5 @@
-import Harness
+import HarnessMeasuring
+import HarnessWords
 import Subjects
 
 /// A tree of operations: the body of a parent adds its children to its own queue and waits for each of them. Only the

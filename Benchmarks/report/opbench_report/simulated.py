@@ -1,6 +1,7 @@
 """What simulations say of strategies: verdicts against a default, and sentences for those that change places."""
 
 from .complaint import BAD_INPUT, Complaint
+from .data.metrics import significant
 from .data.simulation import Simulation, read_source
 
 # A difference smaller than this is none, whatever the seeds say: other things than the model are not known better.
@@ -83,7 +84,8 @@ def ratio_words(ratios):
     """The median over the seeds, with the least and the most."""
     if not ratios:
         return "-"
-    return f"x{ratios[len(ratios) // 2]:.3g} [{ratios[0]:.3g}, {ratios[-1]:.3g}]"
+    middle, least, most = map(significant, (ratios[len(ratios) // 2], ratios[0], ratios[-1]))
+    return f"x{middle} [{least}, {most}]"
 
 
 def in_short(changed, compared, default, few, many):

@@ -36,7 +36,7 @@ open class BlockOperation: Operation, @unchecked Sendable {
   }
 
   /// - Returns: the operation with one reference. The reference is not counted on its way: one more pair of locked
-  ///   instructions for each operation made `external-add` 5 % slower.
+  ///   instructions for each operation made `external-add` slower.
   @inline(__always)
   private static func make(
     _ state: StateWord, _ level: LevelWord, block: consuming @escaping @Sendable () -> Void

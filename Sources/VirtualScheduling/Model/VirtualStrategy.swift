@@ -36,7 +36,7 @@ package enum VirtualStrategy: Hashable, Sendable {
     }
   }
 
-  var search: Search {
+  var search: StealingStrategy.Search {
     switch self {
     case .stealing(let strategy): strategy.search
     case .threadPool(let strategy): strategy.search

@@ -63,7 +63,7 @@ struct VirtualWorker {
 
   var counts = VirtualStatistics.Worker()
 
-  init(index: Int, turns: Turns, search: Search) {
+  init(index: Int, turns: Turns, search: StealingStrategy.Search) {
     patience = Patience(Patience.Times(search.times))
     self.turns = turns
     tick = turns.step

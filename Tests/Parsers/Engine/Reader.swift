@@ -1,5 +1,5 @@
 import FoundationEssentials
-import Harness
+import HarnessWords
 
 /// One reader of what comes from outside the program, and what it is fuzzed with.
 public struct Reader: Sendable, CustomStringConvertible {

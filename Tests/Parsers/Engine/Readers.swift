@@ -1,5 +1,9 @@
 import FoundationEssentials
-import Harness
+import HarnessComparing
+import HarnessGate
+import HarnessMeasuring
+import HarnessResults
+import HarnessWords
 import Workloads
 
 extension Reader {
@@ -67,14 +71,17 @@ extension Reader {
       "\"schema\":", "\"run_id\":", "\"commit\":", "\"allocator\":", "\"seed\":", "\"effort\":", "\"spin\":",
       "\"rounds_per_microsecond\":", "\"context\":", "\"cells\":", "\"outcome\":", "\"repeats\":", "\"failures\":",
       "\"disturbed_blocks\":", "\"excluded_blocks\":", "\"blocks\":", "\"values\":", "\"host\":", "\"machines\":",
-      "\"shard\":", "\"number\":", "\"count\":", "\"plan\":", "\"scenarios\":", "\"shards\":",
+      "\"cell\":", "\"simulation\":", "\"shard\":", "\"number\":", "\"count\":", "\"plan\":", "\"scenarios\":", "\"shards\":",
     ]
   ) { bytes in
     let record = try RunRecord.parse(Data(bytes), path: "input.env.json")
     precondition(ResultSet(name: "input.csv", rows: [], record: record).rows.isEmpty)
     // What processes of a resumed run would do, for 1,000 s at most.
-    precondition(record.spin.rounds(nanoseconds: 1e12) >= 0)
-    precondition(record.outcome.repeats.values.allSatisfy { $0 > 0 })
+    precondition(record.machines.allSatisfy { $0.spin.rounds(nanoseconds: 1e12) >= 0 })
+    precondition(record.outcome.repeats.allSatisfy { $0.count > 0 })
+    // What is written reads back.
+    let written = try RunRecord.parse(Data(try record.json().utf8), path: "written.env.json")
+    precondition(written == record)
   }
 
   static let thresholds = Reader(

@@ -1,7 +1,6 @@
 import ArgumentParser
 import FoundationEssentials
 import Glibc
-import Harness
 import ParserEngine
 import TestSupport
 import Testing

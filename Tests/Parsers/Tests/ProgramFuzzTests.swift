@@ -1,6 +1,6 @@
 import FoundationEssentials
 import Glibc
-import Harness
+import HarnessMeasuring
 import LaboratorySupport
 import ParserEngine
 import TestSupport

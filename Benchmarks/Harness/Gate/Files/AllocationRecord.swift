@@ -1,4 +1,7 @@
 import FoundationEssentials
+import HarnessMeasuring
+import HarnessResults
+import HarnessWords
 
 /// The allocations per operation of each gated benchmark at one worker, and the number of threads that the benchmark
 /// creates: a committed file.
@@ -134,7 +137,7 @@ package struct AllocationRecord: Codable, Sendable {
 
   package static func parse(_ data: Data, path: String) throws -> AllocationRecord {
     let what = "a record of allocations; \(ProgramName.own) gate --record FILE --head PROGRAM makes one"
-    let found = try GateFile.content(data, path, as: AllocationRecord.self, what: what)
+    let found = try JSONFile.content(data, path, as: AllocationRecord.self, what: what)
     guard found.schema == 1 else {
       throw Complaint(.badInput, "\(path) has schema \(found.schema); this program reads records of schema 1")
     }
@@ -152,7 +155,7 @@ package struct AllocationRecord: Codable, Sendable {
     return found
   }
 
-  package func text() throws -> String { try GateFile.text(self) }
+  package func text() throws -> String { try JSONFile.text(self) }
 }
 
 extension AllocationRecord.Entry {

@@ -1,3 +1,6 @@
+import HarnessStatistics
+import HarnessWords
+
 /// Finds thresholds: compares a program with itself, as the gate would, at least thirty times.
 package enum GateCalibration {
   /// The blocks of a comparison: about as many as a comparison in the gate takes.
@@ -6,15 +9,15 @@ package enum GateCalibration {
   /// The centres of comparisons of twenty blocks each, for every metric of every cell. Throws when the machine is too
   /// disturbed for the comparison, or when the program fails.
   package static func entries(
-    _ cells: [GatedCell], medians count: Int, session: inout GateSession
+    _ cells: [GatedCell], medians count: Int, runner: inout GateRunner
   ) throws -> [GateThresholds.Entry] {
     let timed = cells.compactMap { $0.only([.steady, .wallClock]) }
     let needed = count * blocksPerComparison
-    let found = session.blocks(of: timed, withNull: false, usual: needed) { _, triples in
-      GateSession.mayGoOn(triples, counted: needed)
+    let found = runner.blocks(of: timed, withNull: false, usual: needed) { _, triples in
+      GateRunner.mayGoOn(triples, counted: needed)
     }
     return try timed.flatMap { gated in
-      let triples: [GateSession.Triple]
+      let triples: [GateRunner.Triple]
       switch found[gated.cell] {
       case .success(let all): triples = all.filter { !$0.isExcluded }
       case .failure(let failure): throw Complaint(.software, "no threshold for \(gated.cell): \(failure.reason)")

@@ -1,3 +1,6 @@
+import HarnessMeasuring
+import HarnessWords
+
 /// The gated benchmarks of a program, and how the program was built. `PROGRAM measure suite` prints the suite.
 package struct GateSuite: Hashable, Sendable {
   /// "release" or "debug": the allocations of a program depend on the build.
@@ -24,7 +27,7 @@ package struct GateSuite: Hashable, Sendable {
   package static let request = "suite"
 
   /// How this program was built.
-  package static var ownBuild: String { Environment.isOptimised ? "release" : "debug" }
+  package static var ownBuild: String { Build.kind }
 
   package var lines: [String] {
     ["suite\t\(Self.protocolNumber)\t\(build)"]

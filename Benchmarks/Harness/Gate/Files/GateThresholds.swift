@@ -1,5 +1,9 @@
 import FoundationEssentials
 import Glibc
+import HarnessMeasuring
+import HarnessResults
+import HarnessStatistics
+import HarnessWords
 
 /// The effect from which on each measure counts as moved, found by comparing equals: a committed file.
 package struct GateThresholds: Codable, Sendable {
@@ -87,7 +91,7 @@ package struct GateThresholds: Codable, Sendable {
 
   package static func parse(_ data: Data, path: String) throws -> GateThresholds {
     let what = "a file of thresholds; \(ProgramName.own) gate --calibrate \(fewestMedians) --output FILE makes one"
-    let found = try GateFile.content(data, path, as: GateThresholds.self, what: what)
+    let found = try JSONFile.content(data, path, as: GateThresholds.self, what: what)
     guard found.schema == 1 else {
       throw Complaint(.badInput, "\(path) has schema \(found.schema); this program reads thresholds of schema 1")
     }
@@ -109,7 +113,7 @@ package struct GateThresholds: Codable, Sendable {
     return found
   }
 
-  package func text() throws -> String { try GateFile.text(self) }
+  package func text() throws -> String { try JSONFile.text(self) }
 }
 
 extension GateThresholds.Entry {

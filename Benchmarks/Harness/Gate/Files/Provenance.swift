@@ -1,4 +1,5 @@
 import FoundationEssentials
+import HarnessMeasuring
 
 /// The origin of the numbers of a committed file.
 package struct Provenance: Codable, Hashable, Sendable {
@@ -22,7 +23,7 @@ package struct Provenance: Codable, Hashable, Sendable {
   /// when it is known.
   package static func here(commit: String?, command: [String]) -> Provenance {
     Provenance(
-      date: Date().formatted(.iso8601), cpu: Environment.cpuModelName ?? "unknown", cpus: CPUs.available,
+      date: Date().formatted(.iso8601), cpu: CPUs.modelName ?? "unknown", cpus: CPUs.available,
       kernel: SystemFile.read("/proc/sys/kernel/osrelease") ?? "unknown", commit: commit ?? "unknown",
       // Without the folders of this machine.
       command: command.map { $0.hasPrefix("/") ? String($0.split(separator: "/").last ?? "") : $0 }
@@ -31,29 +32,8 @@ package struct Provenance: Codable, Hashable, Sendable {
 
   /// Says in what this machine differs from the described machine; nil when both are of the same kind.
   package var difference: String? {
-    let cpu = Environment.cpuModelName ?? "unknown"
+    let cpu = CPUs.modelName ?? "unknown"
     guard (cpu, CPUs.available) != (self.cpu, cpus) else { return nil }
     return "on \(cpus) CPUs of \(self.cpu), not \(CPUs.available) of \(cpu)"
-  }
-}
-
-/// Reads and writes the gate's committed files.
-enum GateFile {
-  /// `path` is the name of the file in error messages.
-  static func content<Content: Decodable>(
-    _ data: Data, _ path: String, as type: Content.Type, what: String
-  ) throws -> Content {
-    let decoder = JSONDecoder()
-    decoder.keyDecodingStrategy = .convertFromSnakeCase
-    do { return try decoder.decode(type, from: data) } catch {
-      throw Complaint(.badInput, "\(path) is not \(what)")
-    }
-  }
-
-  static func text(_ content: some Encodable) throws -> String {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-    encoder.keyEncodingStrategy = .convertToSnakeCase
-    return String(decoding: try encoder.encode(content), as: UTF8.self) + "\n"
   }
 }

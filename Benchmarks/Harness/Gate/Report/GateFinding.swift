@@ -1,3 +1,7 @@
+import HarnessMeasuring
+import HarnessStatistics
+import HarnessWords
+
 /// What the gate found for one measure, with everything that a reader needs to check the finding.
 package struct GateFinding: Codable, Hashable, Sendable {
   package var tier: Int
@@ -49,7 +53,7 @@ package struct GateFinding: Codable, Hashable, Sendable {
 
   /// The finding of a decision on blocks.
   package init(
-    _ cell: CellKey, _ metric: GatedMetric, _ triples: [GateSession.Triple], _ decision: GateRule.Decision,
+    _ cell: CellKey, _ metric: GatedMetric, _ triples: [GateRunner.Triple], _ decision: GateRule.Decision,
     threshold: Double
   ) {
     self.init(tier: metric.tier, cell, metric.metric, decision.verdict, reason: decision.reason)

@@ -1,3 +1,6 @@
+import HarnessMeasuring
+import HarnessWords
+
 /// The report for a pull request.
 package struct GateMarkdown {
   private let report: GateReport

@@ -1,3 +1,5 @@
+import HarnessResults
+
 /// The report of a whole gate: what was compared, what was found, and what the findings mean.
 package struct GateReport: Codable, Sendable {
   /// From 2 on, intervals are those of signed ranks, and findings have no stage.
@@ -26,5 +28,5 @@ package struct GateReport: Codable, Sendable {
     self.notes = notes
   }
 
-  package func json() throws -> String { try GateFile.text(self) }
+  package func json() throws -> String { try JSONFile.text(self) }
 }

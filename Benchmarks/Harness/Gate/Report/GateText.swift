@@ -1,3 +1,6 @@
+import HarnessComparing
+import HarnessMeasuring
+
 /// The report in the form for the terminal.
 package struct GateText {
   private let report: GateReport

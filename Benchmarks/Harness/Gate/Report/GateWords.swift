@@ -1,3 +1,6 @@
+import HarnessPlanning
+import HarnessWords
+
 /// A finding in words, with the same words on the terminal and in a pull request.
 extension GateFinding {
   /// The change, such as "x1.21 [1.17, 1.26]" or "+1.000".

@@ -1,3 +1,6 @@
+import HarnessComparing
+import HarnessStatistics
+
 /// How often the gate was right, over many runs.
 package struct SelfTestRates {
   private let runs: [SelfTestRun]

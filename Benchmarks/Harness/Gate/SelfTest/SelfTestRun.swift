@@ -1,5 +1,7 @@
 import FoundationEssentials
 import Glibc
+import HarnessResults
+import HarnessWords
 
 /// One run of one case: a line of the log to which `--runs` appends.
 package struct SelfTestRun: Codable, Sendable {

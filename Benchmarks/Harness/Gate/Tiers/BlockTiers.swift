@@ -1,9 +1,11 @@
+import HarnessWords
+
 /// Tiers 1 and 2: base and head by turns, in blocks, compared measure by measure.
 struct BlockTiers {
   private let cells: [GatedCell]
-  private let resources: GateRun.Resources
+  private let resources: GateTiers.Resources
 
-  init(_ cells: [GatedCell], _ resources: GateRun.Resources) {
+  init(_ cells: [GatedCell], _ resources: GateTiers.Resources) {
     self.cells = cells
     self.resources = resources
   }
@@ -15,9 +17,9 @@ struct BlockTiers {
   private static let mostSeconds = 80.0
 
   /// Throws one line when the base cannot be measured.
-  func run(_ session: inout GateSession, _ found: inout GateFindings) throws {
+  func run(_ runner: inout GateRunner, _ found: inout GateFindings) throws {
     let timed = cells.compactMap { $0.only(resources.tiers.subtracting([.deterministic])) }
-    let blocks = session.blocks(of: timed, usual: Self.usualBlocks, mostSeconds: Self.mostSeconds, while: isOpen)
+    let blocks = runner.blocks(of: timed, usual: Self.usualBlocks, mostSeconds: Self.mostSeconds, while: isOpen)
     let failures = blocks.compactMap { cell, result in
       if case .failure(let failure) = result, failure.isBase, !failure.isNew { failure } else { nil }
     }
@@ -26,7 +28,7 @@ struct BlockTiers {
     }
     var findings: [GateFinding] = []
     for gated in timed {
-      guard let triples = triples(gated.cell, blocks, &session, &found) else { continue }
+      guard let triples = triples(gated.cell, blocks, &runner, &found) else { continue }
       for metric in gated.metrics {
         let pairs = triples.compactMap { $0.paired(metric.metric) }
         guard !pairs.isEmpty else {
@@ -50,8 +52,8 @@ struct BlockTiers {
   }
 
   /// Whether a cell gets another block: while one of its measures needs it and there may be more.
-  private func isOpen(_ gated: GatedCell, _ triples: [GateSession.Triple]) -> Bool {
-    guard GateSession.mayGoOn(triples, counted: GateRule.mostBlocks) else { return false }
+  private func isOpen(_ gated: GatedCell, _ triples: [GateRunner.Triple]) -> Bool {
+    guard GateRunner.mayGoOn(triples, counted: GateRule.mostBlocks) else { return false }
     return gated.metrics.contains { metric in
       let pairs = triples.compactMap { $0.paired(metric.metric) }
       // A metric that the benchmark never gives needs no blocks.
@@ -61,17 +63,17 @@ struct BlockTiers {
 
   /// The blocks of a cell. When one of its processes failed, the result is nil, and a finding or a note is added.
   private func triples(
-    _ cell: CellKey, _ blocks: [CellKey: Result<[GateSession.Triple], GateSession.Failure>],
-    _ session: inout GateSession, _ found: inout GateFindings
-  ) -> [GateSession.Triple]? {
+    _ cell: CellKey, _ blocks: [CellKey: Result<[GateRunner.Triple], GateRunner.Failure>],
+    _ runner: inout GateRunner, _ found: inout GateFindings
+  ) -> [GateRunner.Triple]? {
     switch blocks[cell] {
     case .success(let triples): return triples
     case .failure(let failure) where failure.isNew:
       found.note("\(cell.scenario.name) is new: the base has no such benchmark")
-      if let own = session.checkHead(cell) { found.noteSelfCheck(cell, own) }
+      if let own = runner.checkHead(cell) { found.noteSelfCheck(cell, own) }
     case .failure(let failure) where failure.isBase:
       // A head that fails, too, is no question of how steady the machine is.
-      found.noteSelfCheck(cell, session.checkHead(cell).map { $0.inBoth(failure) } ?? failure)
+      found.noteSelfCheck(cell, runner.checkHead(cell).map { $0.inBoth(failure) } ?? failure)
     case .failure(let failure): found.noteSelfCheck(cell, failure)
     // The run was interrupted before the cell's first block.
     case nil: break

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import HarnessMeasuring
 
 /// Counts instructions with valgrind. Instructions hardly vary, whatever else the machine does.
 package final class Callgrind {

@@ -1,31 +1,34 @@
+import HarnessMeasuring
+import HarnessWords
+
 /// Tier 0: the head checks itself, and its counts are held against the record.
 package struct CountingTier {
   private let cells: [GatedCell]
-  private let resources: GateRun.Resources
+  private let resources: GateTiers.Resources
 
-  init(_ cells: [GatedCell], _ resources: GateRun.Resources) {
+  init(_ cells: [GatedCell], _ resources: GateTiers.Resources) {
     self.cells = cells
     self.resources = resources
   }
 
-  func run(_ session: inout GateSession, _ found: inout GateFindings) {
+  func run(_ runner: inout GateRunner, _ found: inout GateFindings) {
     let narrow = cells.filter(\.countsAllocations)
     if resources.countingEnvironment == nil, !narrow.isEmpty { found.note(Jemalloc.advice) }
     var unrecorded: [String] = []
     for gated in narrow {
-      switch Self.counts(gated, &session, session.head, resources.countingEnvironment) {
+      switch Self.counts(gated, &runner, runner.head, resources.countingEnvironment) {
       case .failure(let failure): found.noteSelfCheck(gated.cell, failure)
       case .success(let counts):
         found.add(GateFinding(tier: .deterministic, gated.cell, GateFinding.selfCheck, .pass))
         guard let counts else { continue }
         let entry = resources.record?.entry(resources.recorded(gated.cell), build: resources.build)
         if entry == nil { unrecorded.append("\(gated.cell.scenario)") }
-        found.add(agreed(gated, Self.judged(gated.cell, counts, entry), entry, &session, &found))
+        found.add(agreed(gated, Self.judged(gated.cell, counts, entry), entry, &runner, &found))
       }
     }
     for gated in cells {
       for metric in gated.metrics where metric.tier == .deterministic {
-        countWhatMustBeZero(gated.cell, metric.metric, &session, &found)
+        countWhatMustBeZero(gated.cell, metric.metric, &runner, &found)
       }
     }
     if let record = resources.record, let base = resources.baseRecord {
@@ -62,13 +65,13 @@ package struct CountingTier {
   /// is beyond its bounds in every process. The finding is then that of the process whose count is nearest to the
   /// bounds.
   private func agreed(
-    _ gated: GatedCell, _ first: [GateFinding], _ entry: AllocationRecord.Entry?, _ session: inout GateSession,
+    _ gated: GatedCell, _ first: [GateFinding], _ entry: AllocationRecord.Entry?, _ runner: inout GateRunner,
     _ found: inout GateFindings
   ) -> [GateFinding] {
     var agreed = first
     for process in 2...Self.agreeingProcesses where agreed.contains(where: { $0.verdict != .pass }) {
       let more: [GateFinding]
-      switch Self.counts(gated, &session, session.head, resources.countingEnvironment) {
+      switch Self.counts(gated, &runner, runner.head, resources.countingEnvironment) {
       case .success(let counts): more = counts.map { Self.judged(gated.cell, $0, entry) } ?? []
       case .failure(let failure):
         found.noteSelfCheck(gated.cell, failure)
@@ -92,11 +95,11 @@ package struct CountingTier {
   private static let zeroRepeats = 50
 
   private func countWhatMustBeZero(
-    _ cell: CellKey, _ metric: Metric, _ session: inout GateSession, _ found: inout GateFindings
+    _ cell: CellKey, _ metric: Metric, _ runner: inout GateRunner, _ found: inout GateFindings
   ) {
-    do throws(GateSession.Failure) {
+    do throws(GateRunner.Failure) {
       let mode = MeasureRequest.Mode.time(repeats: Self.zeroRepeats, values: 1)
-      let number = GateSession.medians(try session.run(session.head, cell, mode, isBase: false))[metric]
+      let number = GateRunner.medians(try runner.run(runner.head, cell, mode, isBase: false))[metric]
       guard let number else {
         return found.note("\(cell) gives no \(metric.name)")
       }
@@ -112,16 +115,16 @@ package struct CountingTier {
   /// Runs one process that checks itself and counts its threads, and two processes that count allocations: as it is,
   /// and with no memory used again. The counts are nil when allocations cannot be counted.
   package static func counts(
-    _ gated: GatedCell, _ session: inout GateSession, _ arm: GateArm, _ environment: [String: String]?
-  ) -> Result<AllocationCounts?, GateSession.Failure> {
-    do throws(GateSession.Failure) {
+    _ gated: GatedCell, _ runner: inout GateRunner, _ arm: GateArm, _ environment: [String: String]?
+  ) -> Result<AllocationCounts?, GateRunner.Failure> {
+    do throws(GateRunner.Failure) {
       let mode = MeasureRequest.Mode.time(repeats: 1, values: 1, leadIn: 1)
-      let timed = GateSession.medians(try session.run(arm, gated.cell, mode, isBase: false))
+      let timed = GateRunner.medians(try runner.run(arm, gated.cell, mode, isBase: false))
       guard let environment else { return .success(nil) }
-      let lines = try session.run(arm, gated.cell, .count(values: 3), environment, isBase: false)
-      let counted = GateSession.medians(lines)
+      let lines = try runner.run(arm, gated.cell, .count(values: 3), environment, isBase: false)
+      let counted = GateRunner.medians(lines)
       let everyOne = environment.merging(noReuse) { $1 }
-      let fresh = GateSession.medians(try session.run(arm, gated.cell, .count(values: 1), everyOne, isBase: false))
+      let fresh = GateRunner.medians(try runner.run(arm, gated.cell, .count(values: 1), everyOne, isBase: false))
       var retained: AllocationCounts.Retained?
       for case .reading(_, let reading) in lines where reading.metric == .retainedBytesPerOp {
         retained = AllocationCounts.Retained(bytesPerOp: reading.value, operations: reading.count)
@@ -129,7 +132,7 @@ package struct CountingTier {
       guard let allocations = counted[.allocationsPerOp], let bytes = counted[.bytesPerOp],
         let freshAllocations = fresh[.allocationsPerOp], let freshBytes = fresh[.bytesPerOp]
       else {
-        throw GateSession.Failure(isBase: false, reason: "\(arm.name): no allocations were counted")
+        throw GateRunner.Failure(isBase: false, reason: "\(arm.name): no allocations were counted")
       }
       return .success(
         AllocationCounts(

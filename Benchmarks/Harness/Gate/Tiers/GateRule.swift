@@ -1,3 +1,8 @@
+import HarnessPlanning
+import HarnessRunning
+import HarnessStatistics
+import HarnessWords
+
 /// Decides when a measure has enough blocks, and then whether it has moved: pure arithmetic on blocks.
 ///
 /// A measure ends as a scenario of a run with a goal ends: once its intervals are narrow enough. When it ends depends on

@@ -1,4 +1,6 @@
 import Glibc
+import HarnessMeasuring
+import HarnessStatistics
 
 /// How two numbers of a metric are compared.
 package enum GateScale: String, Codable, Sendable {
@@ -14,7 +16,7 @@ package enum GateScale: String, Codable, Sendable {
   /// Positive when `number` is larger, and larger is worse for every gated metric; nil when there is no ratio.
   package func effect(_ number: Double, _ base: Double) -> Double? {
     switch self {
-    case .ratio: Statistics.logRatio(number, base)
+    case .ratio: Pairing.logarithm(number, over: base)
     case .difference: number - base
     }
   }

@@ -1,3 +1,6 @@
+import HarnessMeasuring
+import HarnessWords
+
 /// Instructions per operation of a benchmark in which one thread does all the work. A count of several depends on which of
 /// them is ahead. Two processes differ in how often
 /// they repeat the benchmark, so the cost of starting and ending cancels out.
@@ -31,8 +34,8 @@ struct InstructionCount {
   /// Counts base, head and base again; nil when one of them cannot be counted.
   func compare(
     base: GateArm, head: GateArm, tolerance: Double
-  ) -> Result<GateSession.Triple, GateSession.Failure>? {
-    do throws(GateSession.Failure) {
+  ) -> Result<GateRunner.Triple, GateRunner.Failure>? {
+    do throws(GateRunner.Failure) {
       var lowest = [Totals(), Totals(), Totals()]
       var many = Self.manyRepeats
       for round in 0..<Self.mostRounds {
@@ -61,12 +64,12 @@ struct InstructionCount {
         }
       }
       for (total, arm) in zip(lowest, [base, head]) where !(total.perOperation > 0) {
-        throw GateSession.Failure(
+        throw GateRunner.Failure(
           isBase: arm == base, reason: "\(arm.name): more repeats took no more instructions")
       }
       func numbers(_ totals: Totals) -> [Metric: Double] { [.instructionsPerOp: totals.perOperation] }
       return .success(
-        GateSession.Triple(
+        GateRunner.Triple(
           base: numbers(lowest[0]), head: numbers(lowest[1]), again: numbers(lowest[2]), isExcluded: false))
     } catch {
       return .failure(error)
@@ -75,7 +78,7 @@ struct InstructionCount {
 
   /// Whether a program cannot be counted.
   func fails(_ arm: GateArm) -> Bool {
-    do throws(GateSession.Failure) {
+    do throws(GateRunner.Failure) {
       _ = try total(arm, Self.fewRepeats, isBase: false)
       return false
     } catch { return true }
@@ -109,19 +112,19 @@ struct InstructionCount {
 
   private func total(
     _ arm: GateArm, _ repeats: Int, isBase: Bool
-  ) throws(GateSession.Failure) -> (instructions: Double, operations: Int)? {
+  ) throws(GateRunner.Failure) -> (instructions: Double, operations: Int)? {
     let request = request(repeats)
     guard let all = launch(arm, request) else { return nil }
     let outcome = all.with(lines: all.lines.filter { !Callgrind.isOwn($0) })
     let lines = outcome.results
     if let failure = outcome.failure(request.mode) {
-      throw GateSession.Failure(
+      throw GateRunner.Failure(
         isBase: isBase, isAbsent: lines.contains(.absent), reason: "\(arm.name) under valgrind: \(failure)")
     }
     var operations = 0
     for case .reading(1, let reading) in lines { operations = max(operations, reading.count) }
     guard let instructions = Callgrind.collected(all.lines), operations > 0 else {
-      throw GateSession.Failure(
+      throw GateRunner.Failure(
         isBase: isBase, reason: "\(arm.name): valgrind does not say how many instructions it took")
     }
     return (instructions, operations)
@@ -129,7 +132,7 @@ struct InstructionCount {
 
   /// The finding from one count each. A count that hardly varies needs no blocks, but the base must agree with itself.
   static func finding(
-    _ cell: CellKey, _ metric: GatedMetric, _ triple: GateSession.Triple, threshold: Double
+    _ cell: CellKey, _ metric: GatedMetric, _ triple: GateRunner.Triple, threshold: Double
   ) -> GateFinding {
     let tolerance = GateScale(metric.metric).tolerance(threshold)
     var decision = GateRule.Decision(.pass)

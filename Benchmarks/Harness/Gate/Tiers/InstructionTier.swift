@@ -1,20 +1,22 @@
+import HarnessMeasuring
+
 /// The part of tier 1 that counts: the instructions of one measuring process of base and head.
 package struct InstructionTier {
   /// Runs one measuring process; nil when the program cannot be counted.
   package typealias Counter = (GateArm, MeasureRequest) -> ProcessOutcome?
 
   private let cells: [GatedCell]
-  private let resources: GateRun.Resources
+  private let resources: GateTiers.Resources
   /// Nil when instructions cannot be counted on this machine.
   private let counter: Counter?
 
-  init(_ cells: [GatedCell], _ resources: GateRun.Resources, _ counter: Counter?) {
+  init(_ cells: [GatedCell], _ resources: GateTiers.Resources, _ counter: Counter?) {
     self.cells = cells
     self.resources = resources
     self.counter = counter
   }
 
-  func run(_ session: GateSession, _ found: inout GateFindings) {
+  func run(_ runner: GateRunner, _ found: inout GateFindings) {
     let single = cells.filter(\.countsInstructions)
     guard !single.isEmpty else { return }
     guard let counter else {
@@ -23,18 +25,18 @@ package struct InstructionTier {
     }
     for gated in single {
       let metric = GatedMetric(.instructionsPerOp, .steady)
-      let count = InstructionCount(gated.cell, seed: session.seed, spin: session.spin, counter)
+      let count = InstructionCount(gated.cell, seed: runner.seed, spin: runner.spin, counter)
       let threshold =
         resources.threshold(gated.cell, metric) ?? metric.leastThreshold
       let tolerance = GateScale(metric.metric).tolerance(threshold)
-      switch count.compare(base: session.base, head: session.head, tolerance: tolerance) {
+      switch count.compare(base: runner.base, head: runner.head, tolerance: tolerance) {
       case nil:
         found.note("the instructions of \(gated.cell.scenario.name) are not counted: strip cannot read the program")
       // The blocks report a new benchmark too, and one report is enough.
       case .failure(let failure) where failure.isNew: continue
       // What valgrind can run of neither says nothing about the change. A program that fails without valgrind, too, is
       // found by the other tiers.
-      case .failure(let failure) where failure.isBase && count.fails(session.head):
+      case .failure(let failure) where failure.isBase && count.fails(runner.head):
         found.note(
           "the instructions of \(gated.cell.scenario) are not counted, of the base nor of the head: \(failure.reason)")
       case .failure(let failure): found.noteSelfCheck(gated.cell, failure)

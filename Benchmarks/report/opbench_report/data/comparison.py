@@ -50,21 +50,19 @@ def compare(results, reference, lines=None, seed=1):
             if base is None or base == arm:
                 continue
             theirs = line.cells[base].processes
-            shared = [place for place in sorted(cell.processes) if place in theirs]
-            pairs.append((line, arm, base, cell.processes, theirs, shared))
+            pairs.append((line, arm, base, cell.processes, theirs, paired_logarithms(cell.processes, theirs)))
     widening = Widening(sum(median_ranks(len(pair[-1])) is not None for pair in pairs))
     compared = [one for pair in pairs if (one := _compared(*pair, widening)) is not None]
     return Comparison(compared, _means(results, compared, seed), widening)
 
 
-def _compared(line, arm, base, ours, theirs, shared, widening):
-    logarithms = paired_logarithms(ours, theirs)
+def _compared(line, arm, base, ours, theirs, logarithms, widening):
     confidence = widening.confidence_of(len(logarithms)) or FAMILY_CONFIDENCE
     ratio = paired_ratio(logarithms.values(), confidence)
     if ratio is None:
         return None
-    a = median([ours[place] for place in shared])
-    b = median([theirs[place] for place in shared])
+    a = median([ours[place] for place in logarithms])
+    b = median([theirs[place] for place in logarithms])
     return Compared(line.benchmark, line.params, line.metric, line.unit, arm, base, a, b, ratio, logarithms)
 
 

@@ -1,5 +1,6 @@
 """What a metric is, as the results say it, and how its numbers are written."""
 
+import math
 from dataclasses import dataclass
 
 from .statistics import is_rough
@@ -24,19 +25,34 @@ def facts(records, metric, unit):
 
 
 def significant(value):
-    """Three significant digits, or all those before the point, as opbench's table writes them; from a ten-thousandth
-    down with an exponent."""
+    """Three significant digits once the number is rounded, or all those before the point, as
+    `Benchmarks/Harness/Report/NumberFormat.swift` writes them; below a ten-thousandth with an exponent."""
     size = abs(value)
-    if size >= 100 or value == 0:
-        digits = 0
-    elif size >= 1:
-        digits = 1 if size >= 10 else 2
-    elif size >= 1e-4:
-        digits = 3 if size >= 0.1 else 4 if size >= 0.01 else 5 if size >= 0.001 else 6
-    else:
-        mantissa, exponent = f"{value:.2e}".split("e")
-        return f"{mantissa}e{int(exponent)}"
-    return f"{abs(value) if value == 0 else value:.{digits}f}"
+    bounds = (99.95, 9.995, 0.9995, 0.09995, 0.009995, 0.0009995, 0.00009995)
+    digits = next((digits for digits, bound in enumerate(bounds) if size >= bound), None)
+    if value and digits is not None:
+        return fixed(value, digits)
+    if not value:
+        return "0"
+    mantissa, exponent = value, 0
+    while abs(mantissa) < 0.9995:
+        mantissa, exponent = mantissa * 10, exponent - 1
+    return f"{fixed(mantissa, 2)}e{exponent}"
+
+
+def fixed(value, digits):
+    """That many digits behind the point; a half is rounded away from zero."""
+    scaled = abs(value) * 10**digits
+    whole = math.floor(scaled) + (scaled - math.floor(scaled) >= 0.5)
+    text = f"{whole // 10**digits}" + (f".{whole % 10**digits:0{digits}}" if digits else "")
+    return f"-{text}" if value < 0 and whole else text
+
+
+# The units that the words of a metric say.
+_UNITS_IN_NAMES = (
+    "", "allocations", "crossings", "cycles", "faults", "instructions", "migrations", "operations", "ratio", "switches",
+    "threads",
+)
 
 
 def scale(unit, value):
@@ -60,12 +76,12 @@ def scale(unit, value):
         return 1, " " + own
     if unit == "percent":
         return 1, " %"
-    return 1, ""
+    return 1, "" if unit in _UNITS_IN_NAMES else f" {unit}"
 
 
 def percent(share):
     """Such as `2.5 %`, with a digit after the point below ten."""
-    return f"{share * 100:.{0 if share >= 0.1 or share == 0 else 1}f} %"
+    return f"{fixed(share * 100, 0 if share >= 0.1 or share == 0 else 1)} %"
 
 
 def quantity(unit, value):
@@ -84,7 +100,7 @@ def quantity_with_interval(unit, estimate):
 
 
 def ratio(estimate):
-    """Such as `x0.058 [0.051, 0.066]`."""
+    """Such as `x0.0580 [0.0510, 0.0660]`."""
     middle = estimate.median if hasattr(estimate, "median") else estimate.ratio
     text = f"x{significant(middle)}"
     if estimate.low is not None:

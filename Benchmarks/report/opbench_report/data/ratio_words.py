@@ -1,5 +1,5 @@
 """A ratio of times in words: the only place on this side that decides how such a ratio reads, with the rule and the words of
-`Benchmarks/Harness/Report/RatioWords.swift`. `Tests/HarnessTests/Fixtures/ratio-words.json` has examples.
+`Benchmarks/Harness/Comparing/Report/RatioWords.swift`. `Tests/HarnessTests/Fixtures/ratio-words.json` has examples.
 
 A ratio of 0.0258 reads "38.8 times as fast as foundation", and one of 3.75 "3.75 times as long". Between 1/1.5 and 1.5 the
 ratio itself reads better: "x0.920 of foundation's time".

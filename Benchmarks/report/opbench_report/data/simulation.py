@@ -8,10 +8,12 @@ import os
 import statistics
 from collections import defaultdict
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..complaint import BAD_INPUT, Complaint
 from .csvfile import read_bytes, unpacked
 from .environment import path_beside
+from .metrics import quantity, significant
 
 SCHEMA = "1"
 HEADER = (
@@ -22,6 +24,8 @@ HEADER = (
 _TEXTS = {"kind", "schema", "graph", "sizes", "backend", "model"}
 # What nothing is divided by, and no logarithm is taken of, when it is 0.
 _POSITIVE = ("workers", "tasks", "makespan_ns")
+# The largest plausible efficiency: a larger one shows that the peak was measured too low.
+_MOST_EFFICIENT = 1.5
 # A graph with so many granularities was simulated to find METG.
 _SWEEP = 5
 
@@ -134,9 +138,18 @@ class Simulation:
         return sorted(math.exp(statistics.fmean(own)) for own in logs.values())
 
 
+class Granularity(NamedTuple):
+    """Where a curve falls below a level: METG, with the rule and the words of `Benchmarks/Harness/Statistics/METG.swift`."""
+
+    # `crosses`, `never reached`, `never lost`, or `impossible` where an efficiency cannot be.
+    outcome: str
+    # In nanoseconds; None where the curve does not cross the level.
+    at: float | None
+    text: str
+
+
 def granularity(simulation, level):
-    """METG at a level, as `opbench` finds it: {(graph, sizes, backend, workers): nanoseconds, or None}. The largest granularity
-    below which the curve falls under the level, between two points of (log granularity, utilisation)."""
+    """METG at a level, as `opbench` finds it: {(graph, sizes, backend, workers): Granularity}."""
     curves = defaultdict(list)
     for place, runs in simulation.values.items():
         for backend, rows in runs.items():
@@ -145,15 +158,24 @@ def granularity(simulation, level):
             curves[(place.graph, place.sizes, backend, place.workers)].append(
                 (coarse, simulation.median(place, backend, "utilisation"))
             )
-    return {key: _crossing(sorted(points, reverse=True), level) for key, points in curves.items()}
+    return {key: crossing(points, level) for key, points in curves.items()}
 
 
-def _crossing(points, level):
+def crossing(points, level):
+    """The largest granularity below which the curve falls under the level, between two points of (log granularity,
+    efficiency)."""
+    if any(not efficiency <= _MOST_EFFICIENT or coarse <= 0 for coarse, efficiency in points):
+        return Granularity("impossible", None, "-")
+    points = sorted(points, reverse=True)
+    best = max((efficiency for _, efficiency in points), default=0)
+    if best < level:
+        return Granularity("never reached", None, f"never: {significant(100 * best)} % at best")
     for (coarse, high), (fine, low) in zip(points, points[1:]):
         if high >= level > low:
             share = (level - low) / (high - low)
-            return math.exp(math.log(fine) + share * (math.log(coarse) - math.log(fine)))
-    return None
+            at = math.exp(math.log(fine) + share * (math.log(coarse) - math.log(fine)))
+            return Granularity("crosses", at, quantity("ns", at))
+    return Granularity("never lost", None, f"below {quantity('ns', points[-1][0])}")
 
 
 def read(path):

@@ -52,7 +52,7 @@ def document(simulated):
                 title,
                 counts,
                 # Each number with its text, which is that of the table.
-                [[name, [[count, own[count], _metg(own, count)] for count in own]] for name, own in rows.items()],
+                [[name, [[count, own[count].at, own[count].text] for count in own]] for name, own in rows.items()],
             ]
             for title, counts, rows in _sweeps(simulated)
         ],
@@ -96,7 +96,7 @@ def _places(simulated):
 
 
 def _sweeps(simulated):
-    """(graph, the numbers of workers, {strategy: {workers: nanoseconds or None}}) for each sweep of granularities."""
+    """(graph, the numbers of workers, {strategy: {workers: Granularity}}) for each sweep of granularities."""
     if simulated.sweeps is None:
         return []
     found = {}
@@ -109,14 +109,8 @@ def _sweep(title, counts, rows):
     return {
         "label": f"METG(50 %), simulated: {title}",
         "heads": ["strategy, simulated", *(f"{count:,} workers, simulated" for count in counts)],
-        "rows": [[name, *(_metg(own, count) for count in counts)] for name, own in rows.items()],
+        "rows": [[name, *(own[count].text if count in own else "–" for count in counts)] for name, own in rows.items()],
     }
-
-
-def _metg(own, count):
-    if count not in own:
-        return "–"
-    return "not reached" if own[count] is None else quantity("ns", own[count])
 
 
 def _strategies(simulated):
@@ -133,5 +127,5 @@ def _strategies(simulated):
         ],
         "caption": f"Simulated makespan by the simulated one of {simulated.base}: the geometric mean over all graphs, its"
         f" median over the seeds, and in brackets the least and the most. Better and worse: all seeds say so by more than"
-        f" {MARGIN:.0%}.",
+        f" {100 * MARGIN:g} %.",
     }

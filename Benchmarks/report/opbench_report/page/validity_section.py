@@ -76,14 +76,10 @@ def _kinds(results):
             " the ratio over all machines is that of this mixture of machines."
         )
     rows = [
-        (pair.line.benchmark, pair.line.params, pair.arm, pair.kinds[0], _interval(pair.ratios[0]), pair.kinds[1], _interval(pair.ratios[1]))
+        (pair.line.benchmark, pair.line.params, pair.arm, pair.kinds[0], ratio(pair.ratios[0]), pair.kinds[1], ratio(pair.ratios[1]))
         for pair in differing
     ]
     return {"words": words, "rows": rows}
-
-
-def _interval(own):
-    return f"{ratio(own)} [{own.low:.3g}, {own.high:.3g}]"
 
 
 def _rough(results):

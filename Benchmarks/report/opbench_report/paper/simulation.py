@@ -41,7 +41,7 @@ def title_of(case):
 
 
 def _time(nanoseconds):
-    for unit, size in (("s", 1e9), ("ms", 1e6), ("us", 1e3)):
+    for unit, size in (("s", 1e9), ("ms", 1e6), ("µs", 1e3)):
         if nanoseconds >= size:
             return f"{nanoseconds / size:g} {unit}"
     return f"{nanoseconds:g} ns"

@@ -9,7 +9,6 @@ import os
 
 from ..complaint import BAD_INPUT, CANNOT_CREATE, NO_INPUT, USAGE, Complaint
 from ..data.csvfile import read_bytes, unpacked
-from ..data.metrics import quantity
 from ..data.simulation import Simulation, granularity
 from ..files import replace
 from ..paper import simulation as pictures
@@ -146,7 +145,7 @@ def page(simulation, facts, sweeps=None):
         *([_list(changed)] if changed else []),
         f"A number is the makespan by that of `{default}`: the geometric mean over all graphs, its median over the seeds, and "
         f"in brackets the least and the most over the seeds. A strategy is called faster or slower when all seeds say so by "
-        f"more than {MARGIN:.0%}.",
+        f"more than {100 * MARGIN:g} %.",
         f"![Simulated efficiency against virtual workers]({pictures.EFFICIENCY})",
         f"*Efficiency is the shortest possible schedule by the makespan. The strategies are those that differ most from "
         f"`{default}` with {many:,} workers.*",
@@ -169,8 +168,7 @@ def _granularities(sweeps):
     """The table of METG(50 %)."""
     rows = [["graph", "strategy", "workers", "METG(50 %), simulated"], ["---", "---", "--:", "--:"]]
     for (graph, sizes, backend, workers), found in granularity(sweeps, 0.5).items():
-        words = quantity("ns", found) if found is not None else "not reached"
-        rows.append([f"{graph} ({sizes.replace(';', ', ')})", f"`{backend}`", f"{workers:,}", words])
+        rows.append([f"{graph} ({sizes.replace(';', ', ')})", f"`{backend}`", f"{workers:,}", found.text])
     return [
         "## Granularity",
         "METG(50 %) is the granularity at which workers run tasks half of the time: the makespan by the number of tasks, times "

@@ -1,0 +1,220 @@
+import FoundationEssentials
+import HarnessStatistics
+import HarnessWords
+
+/// A comparison in the formats that `opbench compare` writes.
+package struct ComparisonReport {
+  private let comparison: Comparison
+
+  package init(_ comparison: Comparison) { self.comparison = comparison }
+
+  // MARK: Table
+
+  /// No line is longer than `width`, unless a single word is longer.
+  package func table(width: Int = TextWidth.file) -> String {
+    let table = ComparisonTable(comparison, width: width)
+    func wrapped(_ text: String) -> String { WrappedText.text(Printable.name(text), width: width, hanging: 4) }
+    let parts = [
+      ([comparison.sides.heading, comparison.pairing] + circumstances).map(wrapped).joined(separator: "\n"),
+      caution.map(wrapped) ?? "",
+      table.text, table.means, WrappedText.text(legend, width: width),
+      ([missingHeading].compactMap { $0 }
+        + comparison.missing.flatMap { WrappedText.lines(Printable.name($0), width: width, indent: 2, hanging: 6) })
+        .joined(separator: "\n"),
+    ]
+    return parts.filter { !$0.isEmpty }.joined(separator: "\n\n") + "\n"
+  }
+
+  /// The line above the cells that are not shown; nil when there are none.
+  private var missingHeading: String? {
+    comparison.missing.isEmpty ? nil : "\(Count.of(comparison.missing.count, "cell")) left out:"
+  }
+
+  /// The conditions in which two results differ, on which machines the numbers are from, and whether kinds of them disagree.
+  private var circumstances: [String] {
+    comparison.conditions.map { "warning: \($0)" }
+      + [
+        comparison.machines?.text,
+        KindDisagreement.sentence(comparison.disagreements, of: comparison.lines.count).map { "warning: \($0)" },
+      ].compactMap { $0 }
+  }
+
+  /// The fewest blocks of a line; a line with few blocks says less than the others.
+  private var fewest: Int { comparison.lines.map(\.ratio.count).min() ?? 0 }
+
+  /// Says that there are too few blocks for the number of comparisons, and how many would do; nil when there are enough.
+  private var caution: String? {
+    // The widening counts only lines that have an interval.
+    let count = comparison.lines.count
+    let needed = Widening(comparisons: count).processesNeeded
+    guard fewest < needed else { return nil }
+    let all = count == 1 ? "an interval" : "intervals that hold for all of them together at 95 %"
+    let needs = count == 1 ? "needs" : "need"
+    let begin = "too few blocks: \(Count.of(count, "comparison")) \(needs) \(Count.of(needed, "block")) for \(all)"
+    let fewer = count == 1 ? "" : "; --benchmark compares fewer"
+    let least = Set(comparison.lines.map(\.ratio.count)).count == 1 ? "there are" : "some have only"
+    guard let single = Widening(comparisons: 1).confidence(of: fewest),
+      let coverage = SignedRank.coverage(
+        fewest, confidence: max(single, comparison.widening.confidence(of: fewest) ?? 0))
+    else { return "\(begin), and \(least) \(fewest), where 6 are the fewest for any interval\(fewer)" }
+    let missed = Int((Double(count) * (1 - coverage)).rounded(.up))
+    return "\(begin), and \(least) \(fewest). Each interval by itself holds at "
+      + "\(Self.percent(coverage)) %: by chance up to \(missed) of \(count) miss the truth\(fewer)"
+  }
+
+  /// Three significant digits, and two behind the point where three would read 100.
+  private static func percent(_ share: Double) -> String {
+    let percent = share * 100
+    guard percent >= 99.95 else { return NumberFormat.significant(percent) }
+    return NumberFormat.fixed((percent * 100).rounded(.down) / 100, digits: 2)
+  }
+
+  /// Says what the intervals are.
+  private var legend: String {
+    let paired = "x: centre of the paired ratios \(comparison.sides.ratioName)"
+    guard comparison.lines.contains(where: { $0.ratio.interval != nil }) else {
+      return "\(paired). Below six blocks there is no interval."
+    }
+    let promise =
+      caution == nil
+      ? ", so wide that all \(comparison.widening.comparisons) together hold at 95 %"
+      : ", from the lowest to the highest block: the widest there is"
+    return "\(paired) [interval of the signed-rank test\(promise)]."
+  }
+
+  // MARK: Markdown
+
+  /// For a pull request or a page.
+  package func markdown() -> String {
+    let sides = comparison.sides
+    let head =
+      ["benchmark", "metric", "subject", sides.ratioName, "verdict"] + sides.ordered(sides.aName, sides.bName) + ["n"]
+    var lines = ["### \(Markdown.escaped(sides.heading))", "", "\(Markdown.escaped(comparison.pairing)).", ""]
+    lines += circumstances.flatMap { ["\(Markdown.escaped($0)).", ""] }
+    if let caution { lines += ["**\(Markdown.escaped(caution)).**", ""] }
+    lines += [Markdown.row(head), "|---|---|---|--:|---|--:|--:|--:|"]
+    lines += comparison.lines.map { line in
+      let format = { (value: Double) in NumberFormat(line.metric.unit, value).text(value) }
+      return Markdown.row(
+        [
+          Markdown.code("\(line.scenario)"), line.metric.name, "\(line.arm)",
+          NumberFormat.ratio(line.ratio.median, line.ratio.interval), line.verdict.rawValue,
+        ] + sides.ordered(format(line.a), format(line.b)) + ["\(line.ratio.count)"])
+    }
+    let means = ComparisonTable(comparison, width: .max).means.split(separator: "\n").map(String.init)
+    // A line of the table that is indented is an item of the list below its heading.
+    lines += means.isEmpty ? [] : [""]
+    lines += means.flatMap {
+      $0.hasPrefix("  ") ? ["* " + Markdown.escaped(String($0.drop { $0 == " " }))] : [Markdown.escaped($0), ""]
+    }
+    lines += ["", Markdown.escaped(legend)]
+    if let missingHeading {
+      lines += ["", missingHeading, ""] + comparison.missing.map { "* \(Markdown.escaped($0))" }
+    }
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  // MARK: CSV and JSON
+
+  private static let columns = [
+    "family", "benchmark", "params", "metric", "unit", "backend", "workers", "result", "against", "n", "a", "b",
+    "ratio", "lower", "upper", "verdict",
+  ]
+
+  /// One record per line. The family of the geometric means is `all`. Column `a` has the number of `result`, column `b`
+  /// the number of `against`.
+  package func csv() -> String {
+    func optional(_ number: Double?) -> String { number.map(CSV.number) ?? "" }
+    let lines = comparison.lines.map { line in
+      CSV.line([
+        line.scenario.name.family, line.scenario.name.benchmark, "\(line.scenario.parameters)", line.metric.name,
+        line.metric.unit, line.arm.subject, "\(line.arm.workers)", comparison.sides.result, line.against,
+        "\(line.ratio.count)", CSV.number(line.a), CSV.number(line.b), CSV.number(line.ratio.median),
+        optional(line.ratio.interval?.lowerBound), optional(line.ratio.interval?.upperBound), line.verdict.rawValue,
+      ])
+    }
+    let means = comparison.means.map { arm, against, mean, _ in
+      CSV.line([
+        "all", "geometric-mean", "", "time", "ratio", arm.subject, "\(arm.workers)", comparison.sides.result, against,
+        "\(mean.blocks)", "", "",
+        CSV.number(mean.ratio), optional(mean.interval?.lowerBound), optional(mean.interval?.upperBound), "",
+      ])
+    }
+    return ([CSV.line(Self.columns)] + lines + means).joined()
+  }
+
+  private struct Document: Encodable {
+    struct Line: Encodable {
+      let benchmark: String
+      let params: String
+      let metric: String
+      let unit: String
+      let backend: String
+      let workers: Int
+      let against: String
+      let n: Int
+      let a: Double
+      let b: Double
+      let ratio: Double
+      let lower: Double?
+      let upper: Double?
+      let verdict: String
+    }
+
+    struct Mean: Encodable {
+      let backend: String
+      let workers: Int
+      let against: String
+      let ratio: Double
+      let lower: Double?
+      let upper: Double?
+      let benchmarks: Int
+      let blocks: Int
+    }
+
+    let schema: Int
+    /// The two sides, in words.
+    let a: String
+    let b: String
+    let pairing: String
+    let comparisons: Int
+    /// The confidence of each interval; a line with too few blocks has no interval.
+    let confidence: Double
+    let lines: [Line]
+    let geometricMeans: [Mean]
+    /// The cells that are not shown, and why.
+    let missing: [String]
+    /// The conditions in which two results differ.
+    let conditions: [String]
+    /// The hosts of each kind of machine; absent for a result that does not name its machines.
+    let machines: [String: [String]]?
+    /// Sentences about ratios on which kinds of machines disagree.
+    let kindsDisagree: [String]?
+  }
+
+  package func json() throws -> String {
+    let document = Document(
+      schema: 1, a: comparison.sides.a, b: comparison.sides.b, pairing: comparison.pairing,
+      comparisons: comparison.widening.comparisons, confidence: comparison.widening.confidence,
+      lines: comparison.lines.map { line in
+        Document.Line(
+          benchmark: "\(line.scenario.name)", params: "\(line.scenario.parameters)", metric: line.metric.name,
+          unit: line.metric.unit, backend: line.arm.subject, workers: line.arm.workers, against: line.against,
+          n: line.ratio.count, a: line.a, b: line.b, ratio: line.ratio.median, lower: line.ratio.interval?.lowerBound,
+          upper: line.ratio.interval?.upperBound, verdict: line.verdict.rawValue)
+      },
+      geometricMeans: comparison.means.map { arm, against, mean, _ in
+        Document.Mean(
+          backend: arm.subject, workers: arm.workers, against: against, ratio: mean.ratio,
+          lower: mean.interval?.lowerBound, upper: mean.interval?.upperBound, benchmarks: mean.benchmarks,
+          blocks: mean.blocks)
+      },
+      missing: comparison.missing, conditions: comparison.conditions,
+      machines: comparison.machines.map { Dictionary(uniqueKeysWithValues: $0.kinds.map { ($0.name, $0.hosts) }) },
+      kindsDisagree: comparison.disagreements.isEmpty ? nil : comparison.disagreements.map(\.text))
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+    encoder.keyEncodingStrategy = .convertToSnakeCase
+    return String(decoding: try encoder.encode(document), as: UTF8.self) + "\n"
+  }
+}

@@ -1,0 +1,59 @@
+import HarnessMeasuring
+import HarnessWords
+
+/// The cell of one arm on a line of the table, as text.
+struct TableCell {
+  /// Empty when the cell has no ratio.
+  let ratio: String
+  /// The number that the ratio is made from, or why there is no number.
+  let number: String
+
+  static func plain(_ text: String) -> TableCell { TableCell(ratio: "", number: text) }
+
+  private init(ratio: String, number: String) {
+    self.ratio = ratio
+    self.number = number
+  }
+
+  /// `isCompared` says that other cells of the line have a ratio. The reader then looks at the intervals of the ratios,
+  /// so this cell shows no interval.
+  init(_ cell: Summary.Cell, _ metric: Metric, isCompared: Bool) {
+    let format = NumberFormat(metric.unit, cell.estimate.median)
+    let median = format.text(cell.estimate.median)
+    let interval = cell.estimate.interval
+    if metric.isDifference, let interval, interval.contains(0) {
+      self = .plain("< \(format.format(interval.upperBound))\(format.suffix)")
+    } else if let ratio = cell.ratio {
+      self.init(ratio: NumberFormat.ratio(ratio.median, ratio.interval) + (ratio.isRough ? "~" : ""), number: median)
+    } else if isCompared {
+      self = .plain(median)
+    } else {
+      self = .plain(format.text(cell.estimate.median, interval))
+    }
+  }
+
+  /// A column of cells: the ratios below one another, with the numbers behind them.
+  struct Column {
+    let heading: String
+    private let ratios: Int
+    private let numbers: Int
+    let width: Int
+
+    init(_ heading: String, _ cells: [TableCell]) {
+      self.heading = heading
+      let compared = cells.filter { !$0.ratio.isEmpty }
+      ratios = compared.map(\.ratio.count).max() ?? 0
+      numbers = compared.map(\.number.count).max() ?? 0
+      let both = ratios + (ratios > 0 ? 2 : 0) + numbers
+      width = ([heading.count, both] + cells.map { $0.ratio.isEmpty ? $0.number.count : 0 }).max() ?? 0
+    }
+
+    func text(_ cell: TableCell) -> String {
+      guard !cell.ratio.isEmpty else { return padded(cell.number) }
+      let gap = ratios - cell.ratio.count + 2 + numbers - cell.number.count
+      return padded(cell.ratio + String(repeating: " ", count: gap) + cell.number)
+    }
+
+    func padded(_ text: String) -> String { text + String(repeating: " ", count: max(0, width - text.count)) }
+  }
+}

@@ -1,0 +1,38 @@
+import Glibc
+import HarnessMeasuring
+import HarnessStatistics
+import HarnessWords
+
+/// The geometric mean of an arm over the scenarios of one benchmark: one number for, say, all graph patterns.
+package struct ScenarioMeans: Sendable {
+  package let metric: Metric
+  /// The number of averaged scenarios: the scenarios in which every arm that has a number at all has one.
+  package let scenarios: Int
+  package let means: [Arm: Double]
+
+  /// The metrics that have a mean over scenarios.
+  static let metrics = METG.levels.map { Metric.metg($0) }
+
+  /// One mean per metric that is in the lines and has a mean; none for a single scenario.
+  package static func all(_ lines: [Summary.Line]) -> [ScenarioMeans] {
+    metrics.compactMap { metric in
+      let own = lines.filter { $0.metric == metric }
+      let arms = Set(own.flatMap(\.cells.keys))
+      let complete = own.filter { line in
+        arms.allSatisfy { arm in line.cells[arm].map { $0.estimate.median > 0 } ?? false }
+      }
+      guard complete.count > 1 else { return nil }
+      let means = arms.map { arm in
+        let logarithms = complete.map { log($0.cells[arm]!.estimate.median) }
+        return (arm, exp(logarithms.reduce(0, +) / Double(logarithms.count)))
+      }
+      return ScenarioMeans(
+        metric: metric, scenarios: complete.count, means: Dictionary(uniqueKeysWithValues: means))
+    }
+  }
+}
+
+extension Summary.Line {
+  /// A curve should cross its level once. The table has the line only when a curve crosses more often.
+  var isUnremarkable: Bool { metric == .crossings && cells.values.allSatisfy { $0.estimate.median <= 1 } }
+}

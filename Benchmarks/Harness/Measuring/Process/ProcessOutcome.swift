@@ -1,0 +1,113 @@
+import Glibc
+import HarnessWords
+
+/// How a process ended.
+package enum Ending: Hashable, Sendable {
+  case exited(Int32)
+  case signalled(Int32)
+  case timedOut
+  /// The process printed more than this number of bytes, and was killed.
+  case printedTooMuch(Int)
+  case interrupted
+  case notStarted(Int32)
+
+  /// The words for a sentence such as "the process was killed by signal 11".
+  package var description: String {
+    switch self {
+    case .exited(let code): "ended with exit code \(code)"
+    case .signalled(let number): "was killed by signal \(number)"
+    case .timedOut: "did not finish in time and was killed"
+    case .printedTooMuch(let limit): "printed more than \(limit >> 20) MiB and was killed"
+    case .interrupted: "was interrupted"
+    case .notStarted(let error): "could not be started: \(String(cString: strerror(error)))"
+    }
+  }
+}
+
+/// The outcome of a process.
+package struct ProcessOutcome: Sendable {
+  package let ending: Ending
+  /// The lines that the process wrote to its standard output. There are none when the process printed too much.
+  package let lines: [String]
+  /// The last line that the process wrote to its standard error, where a trap leaves its message. A long line is cut.
+  package let lastWords: String?
+  package let nanoseconds: UInt64
+  /// The CPU time of all threads of the process.
+  package let cpuSeconds: Double
+  /// Whether something that the process had started still held its outputs open after the process had ended.
+  package let isOutputHeld: Bool
+
+  package init(
+    ending: Ending, lines: [String], lastWords: String?, nanoseconds: UInt64, cpuSeconds: Double = 0,
+    isOutputHeld: Bool = false
+  ) {
+    self.ending = ending
+    self.lines = lines
+    self.lastWords = lastWords.map { Self.cut(Printable.name($0)) }
+    self.nanoseconds = nanoseconds
+    self.cpuSeconds = cpuSeconds
+    self.isOutputHeld = isOutputHeld
+  }
+
+  /// The same outcome with other lines.
+  package func with(lines: [String]) -> ProcessOutcome {
+    ProcessOutcome(
+      ending: ending, lines: lines, lastWords: lastWords, nanoseconds: nanoseconds, cpuSeconds: cpuSeconds,
+      isOutputHeld: isOutputHeld)
+  }
+
+  /// What a user should know of the processes that are left; nil when none is known to be left.
+  package func leftBehind(by cell: CellKey) -> String? {
+    guard isOutputHeld else { return nil }
+    return "\(cell): the process has ended, and something that it started held its output open; whatever goes on "
+      + "of that may disturb the numbers from now on"
+  }
+
+  /// The beginning of a text that a program has written, short enough for a message of one line.
+  private static func cut(_ text: String) -> String {
+    guard let end = text.unicodeScalars.index(text.startIndex, offsetBy: 500, limitedBy: text.endIndex),
+      end < text.endIndex
+    else { return text }
+    return text[..<end] + "…"
+  }
+
+  /// What a measuring process has answered.
+  package var results: [ResultLine] { lines.compactMap(ResultLine.init) }
+
+  /// The reason why a measuring process has failed; nil when the process has given what the mode of its request asks for.
+  package func failure(_ mode: MeasureRequest.Mode) -> String? {
+    let results = results
+    for case .failure(let message) in results { return Self.cut(message) }
+    if results.contains(.absent) { return "the program has no such benchmark" }
+    if ending == .exited(0) {
+      // A line that is no result has perhaps torn one apart, so the other lines do not count either.
+      if let line = lines.first(where: { ResultLine($0) == nil }) {
+        return "the process wrote '\(Self.cut(Printable.name(line.replacing("\t", with: " "))))' among its results"
+      }
+      if results.contains(.end) {
+        return results.contains(where: mode.isAnswered(by:)) ? nil : "the process ended without \(mode.wanted)"
+      }
+    }
+    let words = lastWords.map { ", its last words: \($0)" } ?? ""
+    return "the process \(ending.description)\(words)"
+  }
+}
+
+extension MeasureRequest.Mode {
+  /// Whether a line is of the kind that the mode asks for.
+  fileprivate func isAnswered(by line: ResultLine) -> Bool {
+    switch (self, line) {
+    case (.calibrate, .repeats), (.time, .reading), (.count, .reading), (.trace, .traced): true
+    default: false
+    }
+  }
+
+  /// The name of what the mode asks for.
+  fileprivate var wanted: String {
+    switch self {
+    case .calibrate: "a number of repeats"
+    case .time, .count: "a value"
+    case .trace: "a trace"
+    }
+  }
+}

@@ -1,0 +1,179 @@
+import FoundationEssentials
+import HarnessMeasuring
+import HarnessPlanning
+import HarnessWords
+
+/// What the numbers of a run depend on beside the code: the content of `X.env.json`. The type is what a run writes, what
+/// `--resume` goes on with, what `merge` puts together, and what `compare` and the report read. A simulation has the same
+/// record.
+///
+/// A key that this program does not know is ignored, and a merged record does not have the key. A record of a later schema
+/// is refused.
+package struct RunRecord: Hashable, Sendable {
+  /// The form that is written. The record has schemas of its own, because its form changes more often than that of the CSV.
+  /// Schemas 1 and 2 are read: see `EarlierForm`.
+  package static let currentSchema = 3
+
+  /// A record of an earlier schema is brought into the present form when it is read.
+  package let schema = RunRecord.currentSchema
+  package var runID: String
+  package var startedAt: String?
+  package var commit: String?
+  package var dirty: Bool?
+  package var toolchain: String?
+  package var optimisation: String?
+  /// The allocator of the timed processes; nil in a simulation.
+  package var allocator: String?
+  package var countingAllocator: String?
+  package var aslr: String?
+  package var loadAverageAtStart: Double?
+  package var performanceEvents: PerfAvailability?
+  package var seed: UInt64
+  package var effort: Effort
+  package var arguments: [String]?
+  /// What the measuring processes were given beside their cells, such as files to replay; nil in a record from before there
+  /// was a context.
+  package var context: String?
+  /// Every cell of the plan. A resumed run must have the same cells.
+  package var cells: [CellKey]
+  /// The part of the plan that the run is, and the plan; nil in a run of a whole plan.
+  package var shard: Shard?
+  package var plan: PlanRecord?
+  /// The machines on which the run has run, in order. The machine of a record of schema 1 has no name.
+  package var machines: [MachineSitting] = []
+  /// The part that is known only at the end of the run.
+  package var outcome = RunOutcome()
+  /// Every subject that the program can measure, in the program's order, and the subject that the others are compared
+  /// with.
+  package var subjects: [SubjectFacts] = []
+  package var reference: String?
+  /// The facts that the report needs of the metrics in the rows: the words and the better side of each metric, and the
+  /// time that stands for each benchmark.
+  package var metrics: [String: MetricFacts] = [:]
+  package var primaryTimes: [String: String] = [:]
+  /// The decisions of the subjects whose strategy was chosen, by subject.
+  package var strategies: [String: [StrategyFacts]] = [:]
+  /// The compiler and library of each peer that took part.
+  package var peers: [String: String] = [:]
+  /// What a simulation depends on; nil in a run that was measured.
+  package var simulation: SimulationConditions?
+  /// The shards that `merge` has put together; nil in a record of a single run.
+  package var shards: [MergedShard]?
+
+  package init(runID: String, seed: UInt64, effort: Effort, cells: [CellKey]) {
+    (self.runID, self.seed, self.effort, self.cells) = (runID, seed, effort, cells)
+  }
+
+  /// What a merged record keeps of a shard: the facts in which shards may differ.
+  package struct MergedShard: Codable, Hashable, Sendable {
+    package let runID: String
+    let file: String?
+    package let shard: Shard?
+    let startedAt: String?
+    let arguments: [String]?
+    let toolchain: String?
+    let allocator: String?
+    let countingAllocator: String?
+    let aslr: String?
+    let loadAverageAtStart: Double?
+    let performanceEvents: PerfAvailability?
+    package let machines: [MachineSitting]?
+    let outcome: RunOutcome?
+
+    private enum CodingKeys: String, CodingKey {
+      // The snake-case strategies turn this name into run_id, and back.
+      case runID = "runId"
+      case file, shard, startedAt, arguments, toolchain, allocator, countingAllocator, aslr, loadAverageAtStart
+      case performanceEvents, machines, outcome
+    }
+
+    init(_ record: RunRecord, file: String) {
+      (runID, self.file, shard, startedAt) = (record.runID, file, record.shard, record.startedAt)
+      (arguments, toolchain, allocator) = (record.arguments, record.toolchain, record.allocator)
+      (countingAllocator, aslr) = (record.countingAllocator, record.aslr)
+      (loadAverageAtStart, performanceEvents) = (record.loadAverageAtStart, record.performanceEvents)
+      (machines, outcome) = (record.machines, record.outcome)
+    }
+  }
+
+  /// The name of the allocator, without its version.
+  package var allocatorName: String? { allocator.map { String($0.prefix { $0 != " " }) } }
+
+  /// The rate of spinning work on the last machine.
+  package var spin: Spin? { machines.last?.spin }
+  /// The names of the machines, and what they are: each value once. Nil when none is known.
+  package var host: String? { joined { $0.host.isEmpty ? nil : $0.host } }
+  package var cpuModel: String? { joined(\.cpuModel) }
+  package var kernel: String? { joined(\.kernel) }
+  package var governor: String? { joined(\.governor) }
+  /// The fewest CPUs of a machine.
+  package var cpusOnline: Int? { machines.map(\.cpusOnline).min() }
+  package var cpusAllowed: Int? { machines.map(\.cpusAllowed).min() }
+  package var cpuQuota: Double? { machines.compactMap(\.cpuQuota).min() }
+
+  private func joined(_ fact: (MachineSitting) -> String?) -> String? { machines.compactMap(fact).joinedOnce }
+}
+
+extension [String] {
+  /// The values, each once, with semicolons; nil for none.
+  var joinedOnce: String? {
+    var values: [String] = []
+    for value in self where !values.contains(value) { values.append(value) }
+    return values.isEmpty ? nil : values.joined(separator: "; ")
+  }
+}
+
+extension RunRecord: Codable {
+  private enum CodingKeys: String, CodingKey {
+    case schema
+    // The snake-case strategies turn this name into run_id, and back.
+    case runID = "runId"
+    case startedAt, commit, dirty, toolchain, optimisation, allocator, countingAllocator, aslr, loadAverageAtStart
+    case performanceEvents, seed, effort, arguments, context, cells, shard, plan, machines, outcome, subjects, reference
+    case metrics, primaryTimes, strategies, peers, simulation, shards
+  }
+
+  package init(from decoder: any Decoder) throws {
+    if let simulation = try EarlierForm.simulation(decoder) {
+      self = simulation
+      return
+    }
+    let fields = try decoder.container(keyedBy: CodingKeys.self)
+    let isEarlier = try fields.decode(Int.self, forKey: .schema) < Self.currentSchema
+    self.init(
+      runID: try fields.decode(String.self, forKey: .runID), seed: try fields.decode(UInt64.self, forKey: .seed),
+      effort: try fields.decode(Effort.self, forKey: .effort), cells: try EarlierForm.cells(fields, .cells))
+    startedAt = try fields.decodeIfPresent(String.self, forKey: .startedAt)
+    commit = try fields.decodeIfPresent(String.self, forKey: .commit)
+    dirty = try fields.decodeIfPresent(Bool.self, forKey: .dirty)
+    toolchain = try fields.decodeIfPresent(String.self, forKey: .toolchain)
+    optimisation = try fields.decodeIfPresent(String.self, forKey: .optimisation)
+    simulation = try fields.decodeIfPresent(SimulationConditions.self, forKey: .simulation)
+    allocator =
+      try simulation == nil
+      ? fields.decode(String.self, forKey: .allocator) : fields.decodeIfPresent(String.self, forKey: .allocator)
+    countingAllocator = try fields.decodeIfPresent(String.self, forKey: .countingAllocator)
+    aslr = try fields.decodeIfPresent(String.self, forKey: .aslr)
+    loadAverageAtStart = try fields.decodeIfPresent(Double.self, forKey: .loadAverageAtStart)
+    performanceEvents = try fields.decodeIfPresent(PerfAvailability.self, forKey: .performanceEvents)
+    arguments = try fields.decodeIfPresent([String].self, forKey: .arguments)
+    context = try fields.decodeIfPresent(String.self, forKey: .context)
+    shard = try fields.decodeIfPresent(Shard.self, forKey: .shard)
+    plan = try fields.decodeIfPresent(PlanRecord.self, forKey: .plan)
+    machines =
+      try fields.decodeIfPresent([MachineSitting].self, forKey: .machines)
+      ?? (isEarlier ? EarlierForm.machines(decoder) : [])
+    outcome = try fields.decode(RunOutcome.self, forKey: .outcome)
+    subjects = try fields.decodeIfPresent([SubjectFacts].self, forKey: .subjects) ?? []
+    reference = try fields.decodeIfPresent(String.self, forKey: .reference)
+    metrics = try fields.decodeIfPresent([String: MetricFacts].self, forKey: .metrics) ?? [:]
+    primaryTimes = try fields.decodeIfPresent([String: String].self, forKey: .primaryTimes) ?? [:]
+    strategies = try fields.decodeIfPresent([String: [StrategyFacts]].self, forKey: .strategies) ?? [:]
+    peers = try fields.decodeIfPresent([String: String].self, forKey: .peers) ?? [:]
+    shards = try fields.decodeIfPresent([MergedShard].self, forKey: .shards)
+    if isEarlier {
+      subjects = subjects.map(EarlierForm.subject)
+      strategies = strategies.mapValues { $0.map(EarlierForm.decision) }
+    }
+  }
+}

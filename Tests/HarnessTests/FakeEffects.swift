@@ -1,0 +1,71 @@
+import Testing
+
+@testable import HarnessMeasuring
+@testable import HarnessPlanning
+@testable import HarnessResults
+@testable import HarnessRunning
+
+/// The runner with processes that only exist here.
+final class FakeEffects {
+  var requests: [MeasureRequest] = []
+  var environments: [[String: String]] = []
+  var rows: [Row] = []
+  var said: [String] = []
+  var isInterrupted = false
+  var answer: (MeasureRequest) -> ProcessOutcome = { FakeEffects.success($0) }
+
+  static func outcome(_ ending: Ending, _ lines: [ResultLine], lastWords: String? = nil) -> ProcessOutcome {
+    ProcessOutcome(ending: ending, lines: lines.map(\.text), lastWords: lastWords, nanoseconds: 1_000_000)
+  }
+
+  static func success(_ request: MeasureRequest) -> ProcessOutcome {
+    switch request.mode {
+    case .calibrate(_, let limit):
+      outcome(.exited(0), [.repeats(min(limit, request.subject == "foundation" ? 3 : 40)), .end])
+    case .time: outcome(.exited(0), [.reading(valueIndex: 1, Reading(.nsPerOp, 5, count: 1)), .end])
+    case .count: outcome(.exited(0), [.reading(valueIndex: 1, Reading(.allocationsPerOp, 2, count: 1)), .end])
+    case .trace: outcome(.exited(0), [.traced(operations: 7, notShown: 0), .end])
+    }
+  }
+
+  var checkpoints: [RunResult] = []
+  /// The rows of each publication of a shard.
+  var published: [[Row]] = []
+  /// How often the runner waited to see whether it is stopped too.
+  var waits = 0
+  var whileWaiting: () -> Void = {}
+  /// What all processes so far have taken.
+  var nanoseconds: UInt64 = 0
+
+  func run(_ plan: Plan, counting: [String: String]? = nil, earlier: EarlierRun = EarlierRun()) -> RunResult {
+    let effects = RunEffects(
+      launch: { request, environment, _ in
+        self.requests.append(request)
+        self.environments.append(environment)
+        let outcome = self.answer(request)
+        self.nanoseconds += outcome.nanoseconds
+        return outcome
+      },
+      showProgress: { done, total, _, left in #expect(done < total && left >= 0) },
+      say: { self.said.append($0) },
+      record: { self.rows += $0 }, checkpoint: { self.checkpoints.append($0) },
+      publish: { rows, _ in self.published.append(rows) }, isInterrupted: { self.isInterrupted },
+      waitForOwnEnd: {
+        self.waits += 1
+        self.whileWaiting()
+      },
+      now: { self.nanoseconds },
+      countingEnvironment: counting)
+    var runner = PlanRunner(
+      plan, runID: "run", spin: Spin(roundsPerMicrosecond: 1), context: "g.json", effects: effects,
+      earlier: earlier)
+    var result = runner.run()
+    // The runner reads the steal time of this machine, on which no test is to depend.
+    result.disturbed = earlier.disturbed
+    return result
+  }
+
+  var timed: [MeasureRequest] {
+    requests.filter { if case .time = $0.mode { true } else { false } }
+  }
+}
