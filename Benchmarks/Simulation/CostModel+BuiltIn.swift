@@ -1,3 +1,4 @@
+import HarnessMeasuring
 import HarnessResults
 
 extension CostModel {

@@ -1,7 +1,6 @@
 import HarnessMeasuring
 import HarnessPlanning
 import HarnessResults
-import HarnessWords
 
 extension SimulationPlan {
   /// The record of a simulation, for `X.env.json`.

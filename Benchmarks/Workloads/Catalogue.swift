@@ -1,5 +1,5 @@
-import HarnessMeasuring
 import HarnessWords
+import HarnessMeasuring
 
 /// Every benchmark: one line each, in the order of the listings.
 package struct Catalogue: Sendable {

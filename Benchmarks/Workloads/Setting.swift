@@ -1,5 +1,5 @@
-import HarnessMeasuring
 import HarnessWords
+import HarnessMeasuring
 
 /// The input from which a benchmark is prepared.
 package struct Setting: Sendable {

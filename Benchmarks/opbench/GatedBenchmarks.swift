@@ -1,6 +1,6 @@
-import HarnessGate
-import HarnessMeasuring
 import HarnessWords
+import HarnessMeasuring
+import HarnessGate
 
 /// The benchmarks of opbench that the gate measures.
 enum GatedBenchmarks {

@@ -162,7 +162,7 @@ extension DeterministicBackend: DrivenBackend {
   package var report: BackendReport {
     driver.lock.withLock {
       BackendReport(
-        queued: driver.lock.state.pool.queuedCount, threads: driver.lock.state.carriers.map { $0.watched.report },
+        queued: driver.lock.state.pool.queuedCount, threads: driver.lock.state.carriers.all.map { $0.watched.report },
         shortage: driver.threads.shortage)
     }
   }

@@ -25,7 +25,7 @@ extension Driver {
     var quiet = Quiet()
     while true {
       guard isPermitted else {
-        lock.state.holder = .nobody
+        lock.state.baton.holder = .nobody
         return .handedOn
       }
       lookAtConditions()
@@ -35,12 +35,12 @@ extension Driver {
         case .run(let worker, let word):
           return begin(strand(of: Job(word: word), worker: worker), own: own)
         case .timer(let timer):
-          switch lock.state.timers.removeValue(forKey: timer) {
+          switch lock.state.waits.timers.removeValue(forKey: timer) {
           case .turn(let waiter):
             if let outcome = giveTurn(waiter, own: own) { return outcome }
           case .question(let job): return begin(strand(of: job, worker: nil), own: own)
           case .block(let block):
-            lock.state.jobs += 1
+            lock.state.work.jobs += 1
             return begin(strand(of: Job(block), worker: nil), own: own)
           case nil: break
           }
@@ -49,8 +49,8 @@ extension Driver {
         continue
       }
       if wakeResting() { continue }
-      if lock.state.isStopping, finishStopping() { return .handedOn }
-      if lock.state.mayGiveUp, quiet.total >= patience {
+      if lock.state.ending.isStopping, finishStopping() { return .handedOn }
+      if lock.state.ending.mayGiveUp, quiet.total >= patience {
         giveUp()
         return .handedOn
       }
@@ -72,14 +72,13 @@ extension Driver {
   // MARK: - Strands
 
   private func strand(of job: Job, worker: Int?) -> Strand {
-    lock.state.strandCount += 1
-    let strand = Strand(number: lock.state.strandCount, worker: worker, job: job)
+    let strand = lock.state.work.newStrand(of: job, worker: worker)
     lock.state.records.add(lock.state.pool.now, strand, "begins \(job.stepLabel)")
     return strand
   }
 
   private func begin(_ strand: Strand, own: Waiter?) -> Outcome {
-    lock.state.holder = .strand(strand)
+    lock.state.baton.holder = .strand(strand)
     if own == nil { return .begin(strand) }
     // The stack of a thread that waits is not free. Where the system has no thread to give, it is tried again.
     while !send(.begin(strand)) {
@@ -98,16 +97,16 @@ extension Driver {
     waiter.forgetCondition()
     let timer = lock.state.pool.schedule(at: time ?? lock.state.pool.now)
     waiter.timer = timer
-    lock.state.timers[timer] = .turn(waiter)
+    lock.state.waits.timers[timer] = .turn(waiter)
   }
 
   private func giveTurn(_ waiter: Waiter, own: Waiter?) -> Outcome? {
     waiter.timer = nil
     guard let strand = waiter.strand else {
-      leave(waiter)
+      lock.state.waits.guestLeaves(waiter)
       lock.state.records.add(lock.state.pool.now, nil, "a thread outside goes on")
       if waiter === own {
-        lock.state.holder = .nobody
+        lock.state.baton.holder = .nobody
         stir()
         return .turn
       }
@@ -123,25 +122,19 @@ extension Driver {
     strand.visits += 1
     takePlace(of: strand)
     lock.state.records.add(lock.state.pool.now, strand, "goes on")
-    lock.state.holder = .strand(strand)
+    lock.state.baton.holder = .strand(strand)
     if waiter === own { return .turn }
     waiter.hasTurn.store(true, ordering: .releasing)
     waiter.seat?.parker.unpark()
     return .handedOn
   }
 
-  /// Called under `lock`. A guest does not wait any more.
-  func leave(_ guest: Waiter) {
-    lock.state.guests -= 1
-    if guest.allowsTime { lock.state.guestsWithTime -= 1 }
-  }
-
   /// Those whose condition holds become ready, in the order in which they began to wait.
   private func lookAtConditions() {
-    guard !lock.state.waiting.isEmpty else { return }
+    guard !lock.state.waits.forConditions.isEmpty else { return }
     // The conditions are code of the library's and of users'. Nobody leaves the list meanwhile: only this thread gives
     // turns. Others may enter.
-    let waiting = lock.state.waiting
+    let waiting = lock.state.waits.forConditions
     lock.unlock()
     let holding = waiting.map { waiter in
       if case .holds(let condition) = waiter.condition { condition() } else { true }
@@ -149,8 +142,8 @@ extension Driver {
     lock.lock()
     guard holding.contains(true) else { return }
     for (waiter, holds) in zip(waiting, holding) where holds { makeReady(waiter) }
-    let entered = lock.state.waiting[waiting.count...]
-    lock.state.waiting = zip(waiting, holding).filter { !$0.1 }.map(\.0) + entered
+    let entered = lock.state.waits.forConditions[waiting.count...]
+    lock.state.waits.forConditions = zip(waiting, holding).filter { !$0.1 }.map(\.0) + entered
   }
 
   // MARK: - Time
@@ -158,9 +151,9 @@ extension Driver {
   /// How far the clock may go by itself.
   private var timeLimit: Int64 {
     let now = lock.state.pool.now
-    if lock.state.isStopping { return lock.state.jobs > 0 ? .max : now }
-    if advancesByItself, runsByItself || lock.state.guestsWithTime > 0 { return .max }
-    return lock.state.resting.reduce(now) { limit, waiter in
+    if lock.state.ending.isStopping { return lock.state.work.jobs > 0 ? .max : now }
+    if advancesByItself, runsByItself || lock.state.waits.guestsWithTime > 0 { return .max }
+    return lock.state.waits.forRest.reduce(now) { limit, waiter in
       if case .rest(upTo: let time?) = waiter.condition { max(limit, time) } else { limit }
     }
   }
@@ -168,10 +161,10 @@ extension Driver {
   /// Nothing happens up to the limit of time: guests that wait for that get their turn, the nearest time first.
   private func wakeResting() -> Bool {
     // A body that was left to itself and computes will do something yet. One that blocks may wait for the guest.
-    if lock.state.adrift.contains(where: \.computes) { return false }
+    if lock.state.work.adrift.contains(where: \.computes) { return false }
     let next = lock.state.pool.nextTime
     var nearest: (index: Int, time: Int64)?
-    for (index, waiter) in lock.state.resting.enumerated() {
+    for (index, waiter) in lock.state.waits.forRest.enumerated() {
       guard case .rest(let limit) = waiter.condition else { continue }
       let time = limit ?? lock.state.pool.now
       if let limit, let next, next <= limit { continue }
@@ -179,7 +172,7 @@ extension Driver {
     }
     guard let nearest else { return false }
     if nearest.time > lock.state.pool.now { lock.state.pool.advance(to: nearest.time) }
-    makeReady(lock.state.resting.remove(at: nearest.index))
+    makeReady(lock.state.waits.forRest.remove(at: nearest.index))
     return true
   }
 
@@ -187,7 +180,7 @@ extension Driver {
 
   /// Nothing can happen before somebody outside acts.
   private func sleep(_ seat: Seat, _ quiet: inout Quiet) {
-    let quietCalls = lock.state.waiting.compactMap(\.whenQuiet)
+    let quietCalls = lock.state.waits.forConditions.compactMap(\.whenQuiet)
     if !quietCalls.isEmpty {
       // As in `lookAtConditions`, nobody leaves the list meanwhile. What is called may run code of another backend.
       lock.unlock()
@@ -196,17 +189,17 @@ extension Driver {
       // A job may have come, when nobody slept yet.
       if let next = lock.state.pool.nextTime, next <= timeLimit { return }
     }
-    lock.state.asleep = seat
-    let looksAgain = !lock.state.waiting.isEmpty
+    lock.state.baton.sleeper = seat
+    let looksAgain = !lock.state.waits.forConditions.isEmpty
     let mayComplain = !runsByItself && !lock.state.hasComplained
-    let mayGiveUp = lock.state.mayGiveUp
+    let mayGiveUp = lock.state.ending.mayGiveUp
     let time = looksAgain || mayGiveUp ? quiet.pause : mayComplain ? Int64(Quiet.suspicious) : -1
     lock.unlock()
     OwedReferences.settle()
     let start = cplatform_now_ns()
     let isStirred = seat.parker.park(timeoutNanoseconds: time)
     lock.lock()
-    lock.state.asleep = nil
+    lock.state.baton.sleeper = nil
     if isStirred {
       quiet = Quiet()
       return
@@ -219,10 +212,10 @@ extension Driver {
   }
 
   private var standstill: String {
-    let (pool, waiting) = (lock.state.pool, lock.state.waiting)
+    let (pool, waiting) = (lock.state.pool, lock.state.waits.forConditions)
     let inside = waiting.count { $0.strand != nil }
-    var text = "nothing has run for 5 s: \(lock.state.guests) outside and \(inside) inside wait"
-    let adrift = lock.state.adrift.count
+    var text = "nothing has run for 5 s: \(lock.state.waits.guests) outside and \(inside) inside wait"
+    let adrift = lock.state.work.adrift.count
     if adrift > 0 { text += ", \(adrift) bodies are left to themselves" }
     if let next = pool.nextTime {
       text += "; the clock stands at \(Duration.nanoseconds(pool.now).inMilliseconds), and goes to "

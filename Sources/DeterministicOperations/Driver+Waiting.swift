@@ -30,10 +30,7 @@ extension Driver {
     lock.lock()
     let isAdrift = strand.isAdrift
     strand.visits += 1
-    if isAdrift {
-      (strand.isAdrift, strand.computes) = (false, false)
-      lock.state.adrift.removeAll { $0 === strand }
-    }
+    if isAdrift { lock.state.work.endAdrift(strand) }
     // A strand that was left to itself while it computed still has its place.
     if givesPlace { givePlace(of: strand) }
     lock.state.records.add(lock.state.pool.now, strand, waiter.condition.inWords)
@@ -43,7 +40,7 @@ extension Driver {
     if isAdrift {
       stir()
     } else {
-      lock.state.holder = .driver
+      lock.state.baton.holder = .driver
       outcome = chooseSteps(seat: carrier.seat, own: waiter)
     }
     lock.unlock()
@@ -57,14 +54,14 @@ extension Driver {
     let waiter = Waiter(condition, seat: seat)
     waiter.whenQuiet = whenQuiet
     lock.lock()
-    if lock.state.isOver {
+    if lock.state.ending.isOver {
       lock.unlock()
       return waitForOthers(condition)
     }
     enter(waiter)
     var outcome = Outcome.handedOn
-    if case .nobody = lock.state.holder {
-      lock.state.holder = .driver
+    if case .nobody = lock.state.baton.holder {
+      lock.state.baton.holder = .driver
       outcome = chooseSteps(seat: seat, own: waiter)
     } else {
       stir()
@@ -85,15 +82,12 @@ extension Driver {
 
   /// Called under `lock`.
   private func enter(_ waiter: Waiter) {
-    if waiter.strand == nil {
-      lock.state.guests += 1
-      if waiter.allowsTime { lock.state.guestsWithTime += 1 }
-    }
+    if waiter.strand == nil { lock.state.waits.guestEnters(waiter) }
     switch waiter.condition {
     case .turn: makeReady(waiter)
-    case .holds: lock.state.waiting.append(waiter)
+    case .holds: lock.state.waits.forConditions.append(waiter)
     case .time(let time): makeReady(waiter, at: time)
-    case .rest: lock.state.resting.append(waiter)
+    case .rest: lock.state.waits.forRest.append(waiter)
     }
   }
 
@@ -104,7 +98,7 @@ extension Driver {
   func enterTask(_ waiter: Waiter) -> Bool {
     threads.checkNotForked()
     return lock.withLock {
-      if lock.state.isOver { return false }
+      if lock.state.ending.isOver { return false }
       enter(waiter)
       stir()
       return true
@@ -116,9 +110,9 @@ extension Driver {
     lock.lock()
     guard let timer = waiter.timer, !waiter.hasTurn.load(ordering: .relaxed) else { return lock.unlock() }
     lock.state.pool.cancel(timer: timer)
-    lock.state.timers[timer] = nil
+    lock.state.waits.timers[timer] = nil
     waiter.timer = nil
-    leave(waiter)
+    lock.state.waits.guestLeaves(waiter)
     lock.unlock()
     waiter.resume?(true)
   }
@@ -138,8 +132,8 @@ extension Driver {
   /// Refuses further jobs from outside. The threads end when all jobs have ended.
   func stop() {
     lock.lock()
-    lock.state.isStopping = true
-    if case .nobody = lock.state.holder, lock.state.jobs == 0 {
+    lock.state.ending.isStopping = true
+    if case .nobody = lock.state.baton.holder, lock.state.work.jobs == 0 {
       _ = finishStopping()
     } else {
       stir()
@@ -152,8 +146,8 @@ extension Driver {
   ///   does, the reason is known.
   func stopAfterFailure(_ reason: () -> String) {
     let left = lock.withLock {
-      lock.state.mayGiveUp = true
-      return lock.state.jobs
+      lock.state.ending.mayGiveUp = true
+      return lock.state.work.jobs
     }
     if left > 0 {
       let line = "Operations: deterministic: \(reason()). Jobs that are left, and run now: \(left)"
@@ -161,7 +155,7 @@ extension Driver {
     }
     stop()
     // The threads that were given up never end.
-    while !threads.isEmpty, !lock.withLock({ lock.state.gaveUp }) {
+    while !threads.isEmpty, !lock.withLock({ lock.state.ending.gaveUp }) {
       Seat().parker.park(timeoutNanoseconds: Quiet.longestPause / 10)
     }
   }
@@ -169,11 +163,11 @@ extension Driver {
   /// Called under `lock`, with the baton. Nothing can happen any more, and a test that has failed does not wait for it.
   /// The strands that wait keep their threads for ever: a wait that returned without its condition would be wrong.
   func giveUp() {
-    let waiting = lock.state.waiting.count { $0.strand != nil }
+    let waiting = lock.state.waits.forConditions.count { $0.strand != nil }
     var text = "Operations: deterministic: the test has failed, and nothing can happen any more. Bodies given"
-    text += " up: \(waiting) that wait, \(lock.state.adrift.count) left to themselves"
+    text += " up: \(waiting) that wait, \(lock.state.work.adrift.count) left to themselves"
     text.withCString { cplatform_print_error($0) }
-    lock.state.gaveUp = true
+    lock.state.ending.gaveUp = true
     endAll()
   }
 
@@ -181,25 +175,25 @@ extension Driver {
   /// and all threads end.
   /// - Returns: whether this is the end.
   func finishStopping() -> Bool {
-    guard lock.state.jobs == 0, !lock.state.isOver else { return lock.state.isOver }
+    guard lock.state.work.jobs == 0, !lock.state.ending.isOver else { return lock.state.ending.isOver }
     endAll()
     return true
   }
 
   /// Called under `lock`, gives it up meanwhile. Nothing runs any more. Strands that wait go on waiting.
   private func endAll() {
-    lock.state.isOver = true
-    lock.state.holder = .nobody
-    var left = lock.state.waiting + lock.state.resting
+    lock.state.ending.isOver = true
+    lock.state.baton.holder = .nobody
+    var left = lock.state.waits.forConditions + lock.state.waits.forRest
     var dropped: [@Sendable () -> Void] = []
-    for (_, timer) in lock.state.timers.sorted(by: { $0.key < $1.key }) {
+    for (_, timer) in lock.state.waits.timers.sorted(by: { $0.key < $1.key }) {
       switch timer {
       case .turn(let waiter): left.append(waiter)
       case .block(let block): dropped.append(block)
       case .question: break
       }
     }
-    (lock.state.waiting, lock.state.resting, lock.state.timers) = ([], [], [:])
+    (lock.state.waits.forConditions, lock.state.waits.forRest, lock.state.waits.timers) = ([], [], [:])
     left.removeAll { $0.strand != nil }
     for waiter in left {
       waiter.timer = nil
@@ -207,28 +201,16 @@ extension Driver {
       waiter.hasTurn.store(true, ordering: .releasing)
       waiter.seat?.parker.unpark()
     }
-    for carrier in lock.state.idle {
+    for carrier in lock.state.carriers.idle {
       carrier.order = .end
       carrier.seat.parker.unpark()
     }
-    lock.state.idle = []
+    lock.state.carriers.idle = []
     threads.monitor.stop()
     lock.unlock()
     for waiter in left { waiter.resume?(true) }
     // What the blocks captured goes here, without the lock.
     dropped = []
     lock.lock()
-  }
-}
-
-extension Condition {
-  /// For the record of steps.
-  var inWords: String {
-    switch self {
-    case .turn: "lets others go on"
-    case .holds: "waits"
-    case .time(let time): "goes on at \(Duration.nanoseconds(time).inMilliseconds)"
-    case .rest: "waits until nothing is left"
-    }
   }
 }

@@ -65,8 +65,8 @@ extension Driver {
   /// The monitor's look.
   private func watch() -> BlockingMonitor.Look {
     lock.lock()
-    var watched = lock.state.adrift.filter(\.computes)
-    if case .strand(let strand) = lock.state.holder { watched.append(strand) }
+    var watched = lock.state.work.adrift.filter(\.computes)
+    if case .strand(let strand) = lock.state.baton.holder { watched.append(strand) }
     let seen = watched.compactMap { strand in strand.carrier.map { (strand, $0.watched.threadID, strand.visits) } }
     lock.unlock()
     for (strand, thread, visits) in seen {
@@ -80,7 +80,7 @@ extension Driver {
 
   /// Called under `lock`. The strand has not visited the backend for too long.
   private func react(to strand: Strand, sleeps: Bool) {
-    if case .strand(let holder) = lock.state.holder, holder === strand {
+    if case .strand(let holder) = lock.state.baton.holder, holder === strand {
       let time = Duration.nanoseconds(Int64(sleeps ? patience : Self.patienceWithComputing * patience)).inMilliseconds
       let slept = "slept for \(time) in something that the backend does not know, such as a semaphore"
       let what = sleeps ? slept : "run for \(time) without a wait"
@@ -99,12 +99,10 @@ extension Driver {
   ///   keeps its place.
   func setAdrift(_ strand: Strand, givesPlace: Bool) {
     lock.state.records.add(lock.state.pool.now, strand, "is left to itself")
-    strand.isAdrift = true
-    strand.computes = !givesPlace
+    lock.state.work.setAdrift(strand, computes: !givesPlace)
     strand.visits += 1
-    lock.state.adrift.append(strand)
     if givesPlace { givePlace(of: strand) }
-    lock.state.holder = .nobody
+    lock.state.baton.holder = .nobody
     stir()
   }
 

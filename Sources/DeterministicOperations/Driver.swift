@@ -10,62 +10,7 @@ final class Driver: @unchecked Sendable {
   // Sendable: the fields are constants, or guarded by `lock`. `backend` is written once, before anybody else knows the
   // driver.
 
-  /// Who has the baton.
-  enum Holder {
-    case nobody
-    /// A thread that chooses the next step, or sleeps until there is one.
-    case driver
-    case strand(Strand)
-  }
-
-  /// What a timer of the pool stands for.
-  enum Timer {
-    case turn(Waiter)
-    /// A question to a subclass, which counts as a job from the start.
-    case question(Job)
-    /// A block that counts as a job when it is due, and is dropped when the backend ends before.
-    case block(@Sendable () -> Void)
-  }
-
-  struct State: ~Copyable {
-    let pool: VirtualPool
-    var holder = Holder.nobody
-    var timers: [Int: Timer] = [:]
-    /// Those whose condition is looked at after each step, in the order in which they began to wait.
-    var waiting: [Waiter] = []
-    /// Guests that wait until nothing is left to happen.
-    var resting: [Waiter] = []
-    /// The carrier that went idle last is the last element.
-    var idle: [Carrier] = []
-    var carriers: [Carrier] = []
-    /// Where the driver sleeps, while nothing can happen.
-    var asleep: Seat?
-    /// Guests without their turn: as long as there are some, jobs run.
-    var guests = 0
-    /// Guests for whom the time may go on by itself.
-    var guestsWithTime = 0
-    /// Jobs that were submitted and have not ended.
-    var jobs = 0
-    /// Strands that go on beside the one with the baton.
-    var adrift: [Strand] = []
-    var strandCount = 0
-    var isStopping = false
-    /// The jobs are done and the threads end.
-    var isOver = false
-    /// The test has failed: what waits is given up when nothing has happened for `patience`.
-    var mayGiveUp = false
-    /// What waited was given up. The threads stay where they wait, and nothing runs any more.
-    var gaveUp = false
-    var records: StepRecords
-    var hasComplained = false
-
-    init(_ pool: VirtualPool, records: Bool) {
-      self.pool = pool
-      self.records = StepRecords(isOn: records)
-    }
-  }
-
-  let lock: Locked<State>
+  let lock: Locked<DriverState>
   let threads: PoolThreads
   let runsByItself: Bool
   let advancesByItself: Bool
@@ -74,7 +19,7 @@ final class Driver: @unchecked Sendable {
   nonisolated(unsafe) weak var backend: DeterministicBackend?
 
   init(_ pool: VirtualPool, runsByItself: Bool, advancesByItself: Bool, patience: UInt64, records: Bool) {
-    lock = Locked(State(pool, records: records))
+    lock = Locked(DriverState(pool, records: records))
     threads = PoolThreads(
       poolName: "deterministic", monitorName: "op-watch", workerCount: pool.workerCount,
       limit: ThreadShortage.threadLimit)
@@ -88,7 +33,7 @@ final class Driver: @unchecked Sendable {
   var currentCarrier: Carrier? { WorkerLocal.current(of: self, as: Carrier.self)?.takeUnretainedValue() }
 
   /// Called under `lock`. Whether jobs may run now.
-  var isPermitted: Bool { runsByItself || lock.state.guests > 0 || lock.state.isStopping }
+  var isPermitted: Bool { runsByItself || lock.state.waits.guests > 0 || lock.state.ending.isStopping }
 
   // MARK: - Submitting
 
@@ -96,13 +41,13 @@ final class Driver: @unchecked Sendable {
     threads.checkNotForked()
     let carrier = currentCarrier
     lock.lock()
-    if lock.state.isStopping, carrier == nil {
-      let isDropped = lock.state.gaveUp
+    if lock.state.ending.isStopping, carrier == nil {
+      let isDropped = lock.state.ending.gaveUp
       lock.unlock()
       return isDropped ? drop(jobs) : refuse(jobs)
     }
     let worker = carrier?.strand?.worker
-    lock.state.jobs += jobs.count
+    lock.state.work.jobs += jobs.count
     if jobs.count == 1 {
       let job = jobs.popFirst()
       lock.state.pool.submit(job, level: Job(word: job).level, by: worker)
@@ -119,13 +64,13 @@ final class Driver: @unchecked Sendable {
   func ask(_ question: Job) {
     threads.checkNotForked()
     lock.lock()
-    if lock.state.isOver {
+    if lock.state.ending.isOver {
       lock.unlock()
       if !PlatformThread.start(name: "op-carrier", { _ = question.run() }) { _ = question.run() }
       return
     }
-    lock.state.jobs += 1
-    lock.state.timers[lock.state.pool.schedule(at: lock.state.pool.now)] = .question(question)
+    lock.state.work.jobs += 1
+    lock.state.waits.timers[lock.state.pool.schedule(at: lock.state.pool.now)] = .question(question)
     stir()
     lock.unlock()
   }
@@ -134,14 +79,14 @@ final class Driver: @unchecked Sendable {
   func run(after delay: Int64, _ block: @escaping @Sendable () -> Void) {
     threads.checkNotForked()
     lock.lock()
-    if lock.state.isOver {
-      let isDropped = lock.state.gaveUp
+    if lock.state.ending.isOver {
+      let isDropped = lock.state.ending.gaveUp
       lock.unlock()
       if isDropped { return }
       fatalError("Operations: a timer was set on the deterministic backend after shutdown()")
     }
     let timer = lock.state.pool.schedule(at: VirtualTime.after(lock.state.pool.now, delay))
-    lock.state.timers[timer] = .block(block)
+    lock.state.waits.timers[timer] = .block(block)
     stir()
     lock.unlock()
   }
@@ -162,27 +107,27 @@ final class Driver: @unchecked Sendable {
   /// Called under `lock`. Something has changed: a driver that sleeps looks again, and where nobody has the baton a
   /// carrier takes it.
   func stir() {
-    if let seat = lock.state.asleep {
+    if let seat = lock.state.baton.sleeper {
       seat.parker.unpark()
-    } else if case .nobody = lock.state.holder, isPermitted, !lock.state.isOver {
-      lock.state.holder = .driver
-      if !send(.drive) { lock.state.holder = .nobody }
+    } else if case .nobody = lock.state.baton.holder, isPermitted, !lock.state.ending.isOver {
+      lock.state.baton.holder = .driver
+      if !send(.drive) { lock.state.baton.holder = .nobody }
     }
   }
 
   /// Called under `lock`. Gives the order to an idle or a new carrier.
   /// - Returns: false when the system has no thread to give.
   func send(_ order: Carrier.Order) -> Bool {
-    if let carrier = lock.state.idle.popLast() {
+    if let carrier = lock.state.carriers.idle.popLast() {
       carrier.order = order
       carrier.seat.parker.unpark()
       return true
     }
     let carrier = Carrier(self)
     carrier.order = order
-    lock.state.carriers.append(carrier)
+    lock.state.carriers.all.append(carrier)
     return threads.start(
-      name: "op-carrier", undo: { lock.state.carriers.removeAll { $0 === carrier } },
+      name: "op-carrier", undo: { lock.state.carriers.remove(carrier) },
       retry: { [weak self] in self?.retry() ?? false },
       {
         carrier.watched.begin()
@@ -203,7 +148,7 @@ final class Driver: @unchecked Sendable {
 
   private func live(as carrier: Carrier) {
     lock.lock()
-    if cplatform_is_tracing() { TraceProbe.threadBegins(isSpare: lock.state.carriers.count > 1) }
+    if cplatform_is_tracing() { TraceProbe.threadBegins(isSpare: lock.state.carriers.all.count > 1) }
     while let order = carrier.order {
       carrier.order = nil
       switch order {
@@ -214,7 +159,7 @@ final class Driver: @unchecked Sendable {
       }
       rest(carrier)
     }
-    lock.state.carriers.removeAll { $0 === carrier }
+    lock.state.carriers.remove(carrier)
     lock.unlock()
     if cplatform_is_tracing() { TraceProbe.threadEnds() }
   }
@@ -242,19 +187,19 @@ final class Driver: @unchecked Sendable {
     carrier.strand = nil
     end(strand, successor: successor)
     if strand.isAdrift {
-      lock.state.adrift.removeAll { $0 === strand }
+      lock.state.work.endAdrift(strand)
       stir()
       return false
     }
-    lock.state.holder = .driver
+    lock.state.baton.holder = .driver
     return true
   }
 
   /// Called under `lock`.
   private func end(_ strand: Strand, successor: Job?) {
     lock.state.records.add(lock.state.pool.now, strand, "ends")
-    lock.state.jobs -= 1
-    if successor != nil { lock.state.jobs += 1 }
+    lock.state.work.jobs -= 1
+    if successor != nil { lock.state.work.jobs += 1 }
     guard let worker = strand.worker else {
       if let successor { lock.state.pool.submit(successor.word, level: successor.level) }
       return
@@ -279,14 +224,14 @@ final class Driver: @unchecked Sendable {
 
   /// Called under `lock`. Sleeps until there is an order; without one for a second the carrier ends.
   private func rest(_ carrier: Carrier) {
-    if lock.state.isOver { return }
-    lock.state.idle.append(carrier)
+    if lock.state.ending.isOver { return }
+    lock.state.carriers.idle.append(carrier)
     while carrier.order == nil {
       lock.unlock()
       let isInTime = carrier.seat.parker.park(timeoutNanoseconds: PoolThreads.surplusLifetime)
       lock.lock()
       if isInTime || carrier.order != nil { continue }
-      lock.state.idle.removeAll { $0 === carrier }
+      lock.state.carriers.idle.removeAll { $0 === carrier }
       return
     }
   }

@@ -15,13 +15,17 @@ public final class ForwardingQueue: Foundation.OperationQueue, @unchecked Sendab
     super.init()
   }
 
+  /// Adds the block to the other queue.
   override public func addOperation(_ block: @escaping @Sendable () -> Void) { target.addOperation(block) }
 
+  /// Adds a block to the other queue that starts the operation.
   override public func addOperation(_ operation: Foundation.Operation) { target.addOperation { operation.start() } }
 
+  /// Adds the block to the other queue as a barrier.
   override public func addBarrierBlock(_ barrier: @escaping @Sendable () -> Void) { target.addBarrierBlock(barrier) }
 }
 
+/// Notifications that are observed on a queue of Operations.
 extension NotificationCenter {
   /// Observes a notification on a queue of Operations. The thread that posts waits for the block, as it does with a queue
   /// of Foundation's, where the block may run.

@@ -3,6 +3,7 @@ public import Operations
 
 // By name, since the raw values of Foundation on Linux are not those of Apple's systems, which Operations has.
 
+/// A quality of service of Foundation's that is made from that of Operations.
 extension Foundation.QualityOfService {
   /// Converts the quality of service for a `Thread` of Foundation's.
   public init(_ quality: Operations.QualityOfService) {
@@ -17,6 +18,7 @@ extension Foundation.QualityOfService {
   }
 }
 
+/// A quality of service of Operations' that is made from that of Foundation.
 extension Operations.QualityOfService {
   /// Makes the quality of service from that of a `Thread` of Foundation's.
   public init(_ quality: Foundation.QualityOfService) {

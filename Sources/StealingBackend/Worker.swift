@@ -64,7 +64,7 @@ final class Worker: PoolMember, @unchecked Sendable {
     for level in 0..<Job.levels {
       if let box = box(level) {
         box.pointee.deallocate()
-        box.deallocate()
+        box.free()
       }
     }
     deques.deinitialize(count: Job.levels)
@@ -94,9 +94,9 @@ final class Worker: PoolMember, @unchecked Sendable {
     owned.pointer.pointee.ownLevels |= 1 << UInt32(level)
   }
 
+  @inline(never)
   private func makeDeque(_ level: Int) -> UnsafeMutablePointer<WorkStealingDeque> {
-    let box = UnsafeMutablePointer<WorkStealingDeque>.allocate(capacity: 1)
-    box.initialize(to: WorkStealingDeque())
+    let box = UnsafeMutablePointer.holding(WorkStealingDeque())
     deques[level].store(UInt(bitPattern: box), ordering: .releasing)
     return box
   }

@@ -93,7 +93,9 @@ struct MergeTests {
     let record = try #require(set.record)
     #expect(record == merged.record)
     #expect(record.shard == nil && record.plan == nil && record.shards?.map(\.runID) == ["run-1", "run-2", "run-3"])
-    #expect(record.machines.map(\.host) == ["n1", "n2", "n1"] && record.host == "n1; n2" && record.outcome.rowCount == expected.count)
+    #expect(
+      record.machines.map(\.host) == ["n1", "n2", "n1"] && record.host == "n1; n2"
+        && record.outcome.rowCount == expected.count)
     #expect(record.arguments == ["opbench", "run"] && !record.outcome.wasInterrupted)
     #expect(record.outcome.blockCount == 21)
     let kept = record.shards ?? []

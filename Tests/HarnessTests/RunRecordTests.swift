@@ -2,11 +2,9 @@ import FoundationEssentials
 import LaboratorySupport
 import Testing
 
-@testable import HarnessComparing
 @testable import HarnessMeasuring
 @testable import HarnessPlanning
 @testable import HarnessResults
-@testable import HarnessStatistics
 @testable import HarnessWords
 
 /// The record beside a result: what is written reads back, and what earlier versions wrote is read.
@@ -16,7 +14,9 @@ struct RunRecordTests {
   /// The records of the published results, in a folder and the folders in it.
   private static let published: [String] = {
     let folder = Checkout.path("results")
-    return try! FileManager.default.subpathsOfDirectory(atPath: folder).filter { $0.hasSuffix(".env.json") }.map { "\(folder)/\($0)" }
+    return try! FileManager.default.subpathsOfDirectory(atPath: folder).filter { $0.hasSuffix(".env.json") }.map {
+      "\(folder)/\($0)"
+    }
   }()
 
   private struct Published: Decodable {
@@ -71,7 +71,8 @@ struct RunRecordTests {
   @Test func whatIsWrittenReadsBack() throws {
     var result = RunResult()
     let odd = CellKey(
-      Scenario(BenchmarkName("f", "on x (y)"), ["a": "b on c (d)", "e": ""]), Arm(subject: "s(own=lifo;n=2) on @", workers: 3))
+      Scenario(BenchmarkName("f", "on x (y)"), ["a": "b on c (d)", "e": ""]),
+      Arm(subject: "s(own=lifo;n=2) on @", workers: 3))
     result.repeats = [odd: 7, CellKey(Sample.scenario, Sample.ours): 9]
     result.seldom = [odd]
     result.failures = [odd: "crashed"]
@@ -141,7 +142,8 @@ struct RunRecordTests {
         return ""
       } catch { return "\(error)" }
     }
-    #expect(complaint("\"schema\": 1", "\"schema\": 4").contains("has schema 4, and this opbench reads the schemas up to 3"))
+    #expect(
+      complaint("\"schema\": 1", "\"schema\": 4").contains("has schema 4, and this opbench reads the schemas up to 3"))
     for (old, new) in [
       ("a/c on go@1\"]", "a/c\"]"), ("\"a/c on go@1\": 5", "\"nobody\": 5"), ("a/c on go@1\"]", "a/c on go@x\"]"),
       (": 5", ": 0"), ("1.5", "1e300"), ("\"run_id\"", "\"id\""), ("\"allocator\"", "\"heap\""),

@@ -5,8 +5,6 @@ import Testing
 
 @testable import HarnessComparing
 @testable import HarnessMeasuring
-@testable import HarnessPlanning
-@testable import HarnessResults
 @testable import HarnessStatistics
 @testable import HarnessWords
 

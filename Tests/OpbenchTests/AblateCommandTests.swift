@@ -1,6 +1,6 @@
 import LaboratorySupport
-import TestSupport
 import Testing
+import TestSupport
 
 @testable import HarnessMeasuring
 @testable import HarnessResults

@@ -1,9 +1,8 @@
 import Glibc
+import HarnessMeasuring
 import HarnessResults
 import LaboratorySupport
 import Testing
-
-@testable import HarnessMeasuring
 
 /// `simulate --shard` and the merge of its shards, as a user calls them.
 struct SimulateShardTests {

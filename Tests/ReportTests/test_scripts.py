@@ -229,7 +229,7 @@ def test_the_table_of_targets_must_be_what_its_results_say(checkout):
 
 def test_results_of_an_ablation_are_kept_and_checked(checkout):
     path = changes.write(checkout / "run.csv", blocks=12)
-    done = call(checkout, "results/ablation.py", "../run.csv", folder=checkout / "scripts")
+    done = call(checkout, "results/publish", "ablation", "../run.csv", folder=checkout / "scripts")
     assert done.returncode == 0 and done.stdout == "results/ablation/ shows the new results\n", done
     page = checkout / "results/ablation/README.md"
     assert "Of 6 changes of stealing" in page.read_text() and path.exists()
@@ -238,8 +238,8 @@ def test_results_of_an_ablation_are_kept_and_checked(checkout):
     stale = call(checkout, "check/results")
     assert stale.returncode == 1 and "results/ablation/README.md" in stale.stderr, stale
     assert call(checkout, "check/results", "--write").returncode == 0 and "And more." not in page.read_text()
-    for arguments, code in ((["no.csv"], 66), ([], 64), (["--nonsense"], 64)):
-        done = call(checkout, "results/ablation.py", *arguments)
+    for arguments, code in ((["ablation", "no.csv"], 66), (["ablation"], 64), (["ablation", "--nonsense"], 64), (["other", "no.csv"], 64), ([], 64)):
+        done = call(checkout, "results/publish", *arguments)
         assert done.returncode == code and done.stderr.count("\n") == 1, done
 
 

@@ -1,11 +1,11 @@
 import FoundationEssentials
 import HarnessPlanning
+import HarnessResults
 import HarnessWords
 import Testing
 import VirtualScheduling
 import Workloads
 
-@testable import HarnessResults
 @testable import Simulation
 
 @Suite struct SimulationShardTests {

@@ -1,3 +1,4 @@
+import HarnessResults
 import HarnessStatistics
 import HarnessWords
 import Scheduling

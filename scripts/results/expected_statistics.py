@@ -155,6 +155,17 @@ def pairs(random, count):
     }
 
 
+def as_text(fixture):
+    """The fixture as JSON, with one case a line."""
+
+    def lines(value):
+        if isinstance(value, list):
+            return "[\n" + ",\n".join(f"  {json.dumps(case)}" for case in value) + "\n ]"
+        return json.dumps(value)
+
+    return "{\n" + ",\n".join(f" {json.dumps(name)}: {lines(value)}" for name, value in fixture.items()) + "\n}\n"
+
+
 def main():
     random = numpy.random.default_rng(SEED)
     fixture = {
@@ -173,7 +184,7 @@ def main():
     }
     path = pathlib.Path(__file__).resolve().parents[2] / "Tests/HarnessTests/Fixtures/expected_statistics.json"
     path.parent.mkdir(exist_ok=True)
-    path.write_text(json.dumps(fixture, indent=1) + "\n")
+    path.write_text(as_text(fixture))
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
-import HarnessMeasuring
 import HarnessWords
+import HarnessMeasuring
 
 /// What can be wrong with the benchmarks of a program, each as the words of one line.
 enum BenchmarkMistakes {

@@ -1,7 +1,7 @@
-import HarnessGate
-import HarnessMeasuring
-import HarnessStatistics
 import HarnessWords
+import HarnessStatistics
+import HarnessMeasuring
+import HarnessGate
 
 /// Rounds of `Delay` that make an operation of a control longer by a share of itself.
 package final class InjectedDelay {

@@ -1,7 +1,7 @@
-import HarnessComparing
-import HarnessMeasuring
-import HarnessRunning
 import HarnessWords
+import HarnessMeasuring
+import HarnessComparing
+import HarnessRunning
 
 /// The report of `opbench validate`.
 struct ValidationText {

@@ -1,5 +1,5 @@
-import HarnessMeasuring
 import HarnessWords
+import HarnessMeasuring
 
 /// Graphs of the eleven patterns of Task Bench. Each task writes its coordinates, and each consumer checks all its
 /// inputs.

@@ -314,8 +314,7 @@ struct DependencyList {
 
   private var indexed: UnsafeMutablePointer<DependencyIndex> {
     if let index = first.pointee.index { return index }
-    let index = UnsafeMutablePointer<DependencyIndex>.allocate(capacity: 1)
-    index.initialize(to: DependencyIndex(count: first.pointee.count))
+    let index = UnsafeMutablePointer.holding(DependencyIndex(count: first.pointee.count))
     forEachRecord { edge, record in
       if record.pointee.word == 0 { index.pointee.holes += 1 } else { index.pointee.note(edge) }
       return true
@@ -326,8 +325,7 @@ struct DependencyList {
 
   private func dropIndex() {
     guard let index = first.pointee.index else { return }
-    index.deinitialize(count: 1)
-    index.deallocate()
+    index.free()
     first.pointee.index = nil
   }
 }

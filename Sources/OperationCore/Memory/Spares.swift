@@ -130,16 +130,10 @@ struct SpareDepot: @unchecked Sendable {
 
   /// Each field lies in memory of its own: the thread sanitizer takes an access to one field of a variable for an
   /// access to the others.
-  private let lock = UnsafeMutablePointer<FutexLock>.allocate(capacity: 1)
+  private let lock = UnsafeMutablePointer.holding(FutexLock())
   /// The newest magazine, linked to the others.
-  private let full = UnsafeMutablePointer<UInt>.allocate(capacity: 1)
-  private let count = UnsafeMutablePointer<Int>.allocate(capacity: 1)
-
-  init() {
-    lock.initialize(to: FutexLock())
-    full.initialize(to: 0)
-    count.initialize(to: 0)
-  }
+  private let full = UnsafeMutablePointer.holding(0 as UInt)
+  private let count = UnsafeMutablePointer.holding(0)
 
   /// - Returns: false when the depot is full.
   func keep<Kind: SpareKind>(_ magazine: UInt, _: Kind.Type) -> Bool {

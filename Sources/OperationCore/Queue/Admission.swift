@@ -44,22 +44,11 @@ struct Admission: ~Copyable {
   private var head = 0
 
   init() {
-    phases = [Self.makePhase(start: 0)]
+    phases = [.holding(Phase(start: 0))]
   }
 
   deinit {
-    for phase in phases[head...] { Self.free(phase) }
-  }
-
-  private static func makePhase(start: Int) -> UnsafeMutablePointer<Phase> {
-    let phase = UnsafeMutablePointer<Phase>.allocate(capacity: 1)
-    phase.initialize(to: Phase(start: start))
-    return phase
-  }
-
-  private static func free(_ phase: UnsafeMutablePointer<Phase>) {
-    phase.deinitialize(count: 1)
-    phase.deallocate()
+    for phase in phases[head...] { phase.free() }
   }
 
   var first: UnsafeMutablePointer<Phase> { phases[head] }
@@ -83,7 +72,7 @@ struct Admission: ~Copyable {
   /// - Parameter barrier: the barrier's sequence number; later numbers belong to the next phase.
   mutating func addBarrier(sequence barrier: Int) {
     phases[phases.count - 1].pointee.end = barrier
-    phases.append(Self.makePhase(start: barrier + 1))
+    phases.append(.holding(Phase(start: barrier + 1)))
   }
 
   /// An operation is ready to start, or its entry changed level. O(log phases).
@@ -205,7 +194,7 @@ struct Admission: ~Copyable {
   }
 
   private mutating func removeFirstPhase() {
-    Self.free(phases[head])
+    phases[head].free()
     head += 1
     if head > 32, head * 2 > phases.count {
       phases.removeFirst(head)

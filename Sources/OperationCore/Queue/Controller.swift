@@ -27,11 +27,11 @@ extension Admission {
 struct Controller: ~Copyable, @unchecked Sendable {
   // Sendable: everything behind the pointers is touched under `lock`.
   private let lock = FutexLock()
-  private let admission = UnsafeMutablePointer<Admission>.allocate(capacity: 1)
-  private let engaged = UnsafeMutablePointer<Bool>.allocate(capacity: 1)
+  private let admission = UnsafeMutablePointer.holding(Admission())
+  private let engaged = UnsafeMutablePointer.holding(false)
   private let arrivals = Arrivals()
   /// Ticket objects that are not on their way: a steady queue allocates none.
-  private let spareTickets = UnsafeMutablePointer<JobFIFO>.allocate(capacity: 1)
+  private let spareTickets = UnsafeMutablePointer.holding(JobFIFO())
 
   /// Tickets on their way at the same time, per worker of the backend: enough to keep the backend busy, however many
   /// operations are ready.
@@ -41,19 +41,11 @@ struct Controller: ~Copyable, @unchecked Sendable {
   private static let admitted: UInt8 = 1
   private static let accounted: UInt8 = 2
 
-  init() {
-    admission.initialize(to: Admission())
-    engaged.initialize(to: false)
-    spareTickets.initialize(to: JobFIFO())
-  }
-
   deinit {
-    admission.deinitialize(count: 1)
-    admission.deallocate()
-    engaged.deallocate()
+    admission.free()
+    engaged.free()
     while case let ticket = spareTickets.pointee.popFirst(), ticket != 0 { JobObject.unmanaged(ticket).release() }
-    spareTickets.deinitialize(count: 1)
-    spareTickets.deallocate()
+    spareTickets.free()
   }
 
   // MARK: - Settings

@@ -39,19 +39,17 @@ struct Registry: ~Copyable, @unchecked Sendable {
   /// Finished operations, counted in the shard that the finishing thread's hash says.
   private let finishedShards = UnsafeMutablePointer<PaddedPointer<Atomic<Int>>>.allocate(capacity: Registry.shardCount)
   private let lock = FutexLock()
-  private let directory = UnsafeMutablePointer<SegmentDirectory>.allocate(capacity: 1)
+  private let directory = UnsafeMutablePointer.holding(SegmentDirectory())
 
   init() {
     for shard in 0..<Self.shardCount { (finishedShards + shard).initialize(to: PaddedPointer(Atomic(0))) }
-    directory.initialize(to: SegmentDirectory())
   }
 
   deinit {
     tickets.deallocate()
     for shard in 0..<Self.shardCount { finishedShards[shard].deallocate() }
     finishedShards.deallocate()
-    directory.deinitialize(count: 1)
-    directory.deallocate()
+    directory.free()
   }
 
   // MARK: - In and out

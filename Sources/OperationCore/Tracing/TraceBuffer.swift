@@ -104,8 +104,7 @@ final class TraceBuffer: @unchecked Sendable {
     let wanted = current.map { min(Self.largestCapacity, 2 * $0.pointee.capacity) } ?? Self.firstCapacity
     let capacity = TraceSession.takeRoom(atMost: wanted, for: session.load(ordering: .relaxed))
     guard capacity > 0 else { return nil }
-    let chunk = ChunkPointer.allocate(capacity: 1)
-    chunk.initialize(to: Chunk(capacity: capacity))
+    let chunk = ChunkPointer.holding(Chunk(capacity: capacity))
     let word = UInt(bitPattern: chunk)
     if let current {
       current.pointee.next.store(word, ordering: .releasing)
@@ -134,8 +133,7 @@ final class TraceBuffer: @unchecked Sendable {
     while let here = chunk {
       chunk = Self.chunk(here.pointee.next.load(ordering: .relaxed))
       here.pointee.slots.deallocate()
-      here.deinitialize(count: 1)
-      here.deallocate()
+      here.free()
     }
   }
 

@@ -45,21 +45,19 @@ package struct WorkStealingDeque: @unchecked Sendable {
   @usableFromInline let bottom = PaddedPointer(Bottom())
   @usableFromInline let buffers: PaddedPointer<Buffers>
   /// Outgrown buffers. Only the owner touches the list, so the list lies in memory of its own.
-  private let retired = UnsafeMutablePointer<[UnsafeMutableRawPointer]>.allocate(capacity: 1)
+  private let retired = UnsafeMutablePointer<[UnsafeMutableRawPointer]>.holding([])
 
   /// - Parameter capacity: the first buffer's capacity; a power of two.
   package init(capacity: Int = 256) {
     if capacity < 1 || capacity & (capacity - 1) != 0 { fatalError("Operations: \(capacity) is no power of two") }
     buffers = PaddedPointer(Buffers(Buffer.allocate(capacity: capacity)))
-    retired.initialize(to: [])
   }
 
   /// Frees the memory. No thread may use the deque any more.
   package func deallocate() {
     Buffer.deallocate(buffers.pointer.pointee.current.load(ordering: .relaxed))
     for buffer in retired.pointee { Buffer.deallocate(buffer) }
-    retired.deinitialize(count: 1)
-    retired.deallocate()
+    retired.free()
     top.deallocate()
     bottom.deallocate()
     buffers.deallocate()

@@ -1,3 +1,5 @@
+import HarnessMeasuring
+
 /// What the steps of a pool cost on a machine, with the origin of each number: a file in JSON, and a part of the record of a
 /// simulation.
 package struct CostModel: Codable, Hashable, Sendable {

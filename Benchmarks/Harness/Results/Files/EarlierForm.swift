@@ -1,6 +1,5 @@
 import FoundationEssentials
 import HarnessMeasuring
-import HarnessPlanning
 import HarnessWords
 
 /// The forms in which earlier versions of the laboratory wrote the facts of `X.env.json`. Only the decoders of the record
@@ -33,7 +32,8 @@ enum EarlierForm {
   static func spent<Key>(_ fields: KeyedDecodingContainer<Key>, _ key: Key) throws -> [RunOutcome.Spent] {
     guard fields.contains(key) else { return [] }
     if let spent = try? fields.decode([RunOutcome.Spent].self, forKey: key) { return spent }
-    return try fields.decode([String: SpentFigures].self, forKey: key).sorted { $0.key < $1.key }.map { words, figures in
+    return try fields.decode([String: SpentFigures].self, forKey: key).sorted { $0.key < $1.key }.map {
+      words, figures in
       let parts = words.split(separator: " ", maxSplits: 1).map(String.init)
       return RunOutcome.Spent(
         step: parts.first ?? "", benchmark: parts.last ?? "", processes: figures.processes, seconds: figures.seconds,
@@ -152,7 +152,8 @@ enum EarlierForm {
       }
     }
     var record = RunRecord(
-      runID: "", seed: facts.seeds.first ?? 0, effort: SimulationConditions.effort(seeds: facts.seeds.count), cells: cells)
+      runID: "", seed: facts.seeds.first ?? 0, effort: SimulationConditions.effort(seeds: facts.seeds.count),
+      cells: cells)
     (record.commit, record.dirty, record.arguments) = (facts.commit, facts.dirty, facts.arguments)
     record.outcome.rowCount = facts.rows
     record.simulation = SimulationConditions(

@@ -1,5 +1,4 @@
 import FoundationEssentials
-import HarnessMeasuring
 import HarnessPlanning
 import HarnessWords
 

@@ -1,3 +1,4 @@
+import HarnessMeasuring
 import HarnessPlanning
 import HarnessWords
 

@@ -124,7 +124,8 @@ package struct Campaign: Sendable {
   package func clockComplaints(now: String = MachineSitting.now) -> [String] {
     files.flatMap { file in
       var lines = MachineSitting.clockComplaints(file.record.machines, of: file.path)
-      if let last = file.record.machines.last, let seconds = MachineSitting.seconds(from: last.endedAt, to: now), seconds < -1
+      if let last = file.record.machines.last, let seconds = MachineSitting.seconds(from: last.endedAt, to: now),
+        seconds < -1
       {
         lines.append(
           "\(file.path): the clock of \(last.host) is ahead of this machine's by \(Progress.duration(-seconds)) or more"

@@ -1,5 +1,5 @@
 """`publish FILE.csv [--validation validate.txt]`, `ablation FILE.csv…`, `simulation FILE.csv…` and `check [--write]`, for
-scripts/results/reference, scripts/results/ablation.py, scripts/results/simulation.py and scripts/check/results."""
+scripts/results/reference, scripts/results/publish and scripts/check/results."""
 
 import argparse
 import os

@@ -1,0 +1,118 @@
+import OperationCore
+import VirtualScheduling
+
+/// What the lock of a driver guards.
+struct DriverState: ~Copyable {
+  let pool: VirtualPool
+  var baton = Baton()
+  var waits = Waits()
+  var carriers = Carriers()
+  var work = Work()
+  var ending = Ending()
+  var records: StepRecords
+  /// A line has told that the run is not that of its seed, or stands still.
+  var hasComplained = false
+
+  init(_ pool: VirtualPool, records: Bool) {
+    self.pool = pool
+    self.records = StepRecords(isOn: records)
+  }
+
+  /// The right to go on.
+  struct Baton {
+    var holder = Holder.nobody
+    /// Where the driver sleeps, while nothing can happen.
+    var sleeper: Seat?
+
+    enum Holder {
+      case nobody
+      /// A thread that chooses the next step, or sleeps until there is one.
+      case driver
+      case strand(Strand)
+    }
+  }
+
+  /// What waits for a condition, a time or its turn.
+  struct Waits {
+    /// What each timer of the pool stands for, by the timer's number.
+    var timers: [Int: Timer] = [:]
+    /// Those whose condition is looked at after each step, in the order in which they began to wait.
+    var forConditions: [Waiter] = []
+    /// Guests that wait until nothing is left to happen.
+    var forRest: [Waiter] = []
+    /// Guests without their turn: as long as there are some, jobs run.
+    private(set) var guests = 0
+    /// Guests for whom the time may go on by itself.
+    private(set) var guestsWithTime = 0
+
+    /// Counts a guest that waits.
+    mutating func guestEnters(_ guest: Waiter) {
+      guests += 1
+      if guest.allowsTime { guestsWithTime += 1 }
+    }
+
+    /// Counts a guest that does not wait any more.
+    mutating func guestLeaves(_ guest: Waiter) {
+      guests -= 1
+      if guest.allowsTime { guestsWithTime -= 1 }
+    }
+
+    enum Timer {
+      case turn(Waiter)
+      /// A question to a subclass, which counts as a job from the start.
+      case question(Job)
+      /// A block that counts as a job when it is due, and is dropped when the backend ends before.
+      case block(@Sendable () -> Void)
+    }
+  }
+
+  /// The real threads of the backend.
+  struct Carriers {
+    var all: [Carrier] = []
+    /// The carrier that went idle last is the last element.
+    var idle: [Carrier] = []
+
+    /// Forgets a carrier that ends, or that did not begin.
+    mutating func remove(_ carrier: Carrier) { all.removeAll { $0 === carrier } }
+  }
+
+  /// What runs, and what is to run.
+  struct Work {
+    /// Jobs that were submitted and have not ended.
+    var jobs = 0
+    /// Strands that go on beside the one with the baton.
+    private(set) var adrift: [Strand] = []
+    private var strandCount = 0
+
+    /// Makes a strand with the next number.
+    mutating func newStrand(of job: Job, worker: Int?) -> Strand {
+      strandCount += 1
+      return Strand(number: strandCount, worker: worker, job: job)
+    }
+
+    /// Notes that a strand goes on beside the one with the baton.
+    /// - Parameter computes: whether the strand computes, as far as the monitor knows. If not, it blocks.
+    mutating func setAdrift(_ strand: Strand, computes: Bool) {
+      (strand.isAdrift, strand.computes) = (true, computes)
+      adrift.append(strand)
+    }
+
+    /// Notes that a strand adrift is back in the order, or has ended.
+    mutating func endAdrift(_ strand: Strand) {
+      (strand.isAdrift, strand.computes) = (false, false)
+      adrift.removeAll { $0 === strand }
+    }
+  }
+
+  /// How far the end of the backend has come.
+  struct Ending {
+    /// Jobs from outside are refused, and the rest runs.
+    var isStopping = false
+    /// The jobs are done and the threads end.
+    var isOver = false
+    /// The test has failed: what waits is given up when nothing has happened for `patience`.
+    var mayGiveUp = false
+    /// What waited was given up. The threads stay where they wait, and nothing runs any more.
+    var gaveUp = false
+  }
+}
