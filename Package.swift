@@ -14,8 +14,7 @@ let whenLaboratory: TargetDependencyCondition? = .when(traits: ["Laboratory"])
 func harness(_ name: String, on names: [String], _ dependencies: [Target.Dependency] = []) -> Target {
   .target(
     name: "Harness\(name)", dependencies: names.map { .target(name: "Harness\($0)") } + dependencies,
-    path: "Benchmarks/Harness/\(name)",
-    swiftSettings: settings)
+    path: "Benchmarks/Harness/\(name)", exclude: ["README.md"], swiftSettings: settings)
 }
 
 /// The library: no Foundation, no package.
@@ -85,11 +84,11 @@ let laboratory: [Target] = [
       "HarnessWords", "HarnessMeasuring", "Operations",
       .product(name: "NIOPosix", package: "swift-nio", condition: whenLaboratory),
     ],
-    path: "Benchmarks/Subjects", swiftSettings: settings),
+    path: "Benchmarks/Subjects", exclude: ["README.md"], swiftSettings: settings),
   .target(
     name: "Workloads",
     dependencies: ["HarnessWords", "HarnessStatistics", "HarnessMeasuring", "HarnessPlanning", "Subjects"],
-    path: "Benchmarks/Workloads", swiftSettings: settings),
+    path: "Benchmarks/Workloads", exclude: ["README.md"], swiftSettings: settings),
   .target(
     name: "Simulation",
     dependencies: [
@@ -131,7 +130,10 @@ let tests: [Target] = [
     name: "SchedulingTests", dependencies: ["Scheduling", "Operations", "TestSupport"], path: "Tests/SchedulingTests",
     swiftSettings: settings),
   .testTarget(
-    name: "VirtualSchedulingTests", dependencies: ["VirtualScheduling", "Scheduling", "StealingBackend"],
+    name: "VirtualSchedulingTests",
+    dependencies: [
+      "VirtualScheduling", "Scheduling", "OperationCore", "StealingBackend", "ThreadPoolBackend", "TestSupport",
+    ],
     path: "Tests/VirtualSchedulingTests", swiftSettings: settings),
   .testTarget(
     name: "DeterministicOperationsTests",
@@ -202,7 +204,7 @@ let tests: [Target] = [
     name: "SimulationTests",
     dependencies: [
       "Simulation", "VirtualScheduling", "Scheduling", "HarnessWords", "HarnessStatistics", "HarnessPlanning",
-      "Workloads", "LaboratorySupport",
+      "HarnessResults", "Workloads", "LaboratorySupport",
     ],
     path: "Tests/SimulationTests", swiftSettings: settings),
   .testTarget(
@@ -265,7 +267,7 @@ let tests: [Target] = [
   // What the tutorial of the documentation ends with (a symbolic link).
   .executableTarget(
     name: "TutorialSample", dependencies: ["Operations"], path: "Tests/Samples/Tutorial", swiftSettings: settings),
-  // The same sources (a symbolic link) compiled against Foundation and against Operations.
+  // One set of sources (a symbolic link), compiled against Foundation and against Operations.
   .testTarget(
     name: "FoundationSourceTests", dependencies: ["TestSupport"], path: "Tests/SourceCompatibilityTests/Foundation",
     swiftSettings: settings + [.define("FOUNDATION_OPERATIONS")]),

@@ -40,7 +40,7 @@ package struct SimulatedGraph: Sendable {
     measure()
   }
 
-  /// The same graph with `factor` times the work in each task.
+  /// Makes a copy of the graph with `factor` times the work in each task.
   package func scaled(by factor: Double) -> SimulatedGraph {
     var graph = self
     graph.durations = durations.map { Int64((Double($0) * factor).rounded()) }

@@ -99,7 +99,7 @@ public struct SubjectVariant: Hashable, Sendable {
 }
 
 extension SubjectInfo {
-  /// The same subject with a strategy.
+  /// Makes a copy of the subject with a strategy.
   func with(_ variant: SubjectVariant) -> SubjectInfo {
     guard !variant.strategy.isEmpty else { return self }
     return SubjectInfo(

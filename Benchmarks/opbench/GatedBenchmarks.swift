@@ -1,6 +1,6 @@
-import HarnessWords
-import HarnessMeasuring
 import HarnessGate
+import HarnessMeasuring
+import HarnessWords
 
 /// The benchmarks of opbench that the gate measures.
 enum GatedBenchmarks {

@@ -92,7 +92,7 @@ struct ReportedSelfTest {
   }
 
   /// Runs the cases in turn until there are `count` runs of each, or the time is over. Each run adds a line to the log.
-  /// The same command later goes on with the log.
+  /// When the command is given again, it goes on with the log.
   func runs(_ count: Int, log: String, minutes: Double) throws {
     let began = Clock.now()
     var runs = FileManager.default.fileExists(atPath: log) ? try SelfTestRun.read(log) : []

@@ -128,7 +128,7 @@ extension Driver {
   func now(after delay: Int64) -> Int64 { lock.withLock { VirtualTime.after(lock.state.pool.now, delay) } }
 }
 
-// The same for tasks, which must not block their threads.
+// What tasks call, which must not block their threads.
 extension DeterministicBackend {
   /// See `run()`: does not block the thread.
   public func run() async { await driver.waitAsTask(for: .rest(upTo: nil)) }

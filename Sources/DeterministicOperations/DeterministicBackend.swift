@@ -102,9 +102,9 @@ public final class DeterministicBackend: Backend {
   }
 
   public func submit(_ job: Job) {
-    var one = JobFIFO()
-    one.append(job.word)
-    driver.submit(one)
+    var list = JobFIFO()
+    list.append(job.word)
+    driver.submit(list)
   }
 
   public func submit(contentsOf jobs: consuming JobList) { driver.submit(jobs.takeAll()) }

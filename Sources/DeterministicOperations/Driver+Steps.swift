@@ -20,8 +20,8 @@ extension Driver {
   /// while conditions are looked at, and while nothing can happen.
   /// - Parameters:
   ///   - seat: where the calling thread sleeps.
-  ///   - own: what the calling thread waits for; nil for a carrier that may run a strand.
-  func chooseSteps(seat: Seat, own: Waiter?) -> Outcome {
+  ///   - caller: what the calling thread waits for; nil for a carrier that may run a strand.
+  func chooseSteps(seat: Seat, for caller: Waiter?) -> Outcome {
     var quiet = Quiet()
     while true {
       guard isPermitted else {
@@ -33,15 +33,15 @@ extension Driver {
         quiet = Quiet()
         switch step {
         case .run(let worker, let word):
-          return begin(strand(of: Job(word: word), worker: worker), own: own)
+          return begin(strand(of: Job(word: word), worker: worker), for: caller)
         case .timer(let timer):
           switch lock.state.waits.timers.removeValue(forKey: timer) {
           case .turn(let waiter):
-            if let outcome = giveTurn(waiter, own: own) { return outcome }
-          case .question(let job): return begin(strand(of: job, worker: nil), own: own)
+            if let outcome = giveTurn(waiter, for: caller) { return outcome }
+          case .question(let job): return begin(strand(of: job, worker: nil), for: caller)
           case .block(let block):
             lock.state.work.jobs += 1
-            return begin(strand(of: Job(block), worker: nil), own: own)
+            return begin(strand(of: Job(block), worker: nil), for: caller)
           case nil: break
           }
         case .ended: break
@@ -77,9 +77,9 @@ extension Driver {
     return strand
   }
 
-  private func begin(_ strand: Strand, own: Waiter?) -> Outcome {
+  private func begin(_ strand: Strand, for caller: Waiter?) -> Outcome {
     lock.state.baton.holder = .strand(strand)
-    if own == nil { return .begin(strand) }
+    if caller == nil { return .begin(strand) }
     // The stack of a thread that waits is not free. Where the system has no thread to give, it is tried again.
     while !send(.begin(strand)) {
       lock.unlock()
@@ -100,12 +100,12 @@ extension Driver {
     lock.state.waits.timers[timer] = .turn(waiter)
   }
 
-  private func giveTurn(_ waiter: Waiter, own: Waiter?) -> Outcome? {
+  private func giveTurn(_ waiter: Waiter, for caller: Waiter?) -> Outcome? {
     waiter.timer = nil
     guard let strand = waiter.strand else {
       lock.state.waits.guestLeaves(waiter)
       lock.state.records.add(lock.state.pool.now, nil, "a thread outside goes on")
-      if waiter === own {
+      if waiter === caller {
         lock.state.baton.holder = .nobody
         stir()
         return .turn
@@ -123,7 +123,7 @@ extension Driver {
     takePlace(of: strand)
     lock.state.records.add(lock.state.pool.now, strand, "goes on")
     lock.state.baton.holder = .strand(strand)
-    if waiter === own { return .turn }
+    if waiter === caller { return .turn }
     waiter.hasTurn.store(true, ordering: .releasing)
     waiter.seat?.parker.unpark()
     return .handedOn

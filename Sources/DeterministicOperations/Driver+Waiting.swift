@@ -41,7 +41,7 @@ extension Driver {
       stir()
     } else {
       lock.state.baton.holder = .driver
-      outcome = chooseSteps(seat: carrier.seat, own: waiter)
+      outcome = chooseSteps(seat: carrier.seat, for: waiter)
     }
     lock.unlock()
     if case .handedOn = outcome { sleepUntilTurn(waiter, carrier.seat) }
@@ -62,7 +62,7 @@ extension Driver {
     var outcome = Outcome.handedOn
     if case .nobody = lock.state.baton.holder {
       lock.state.baton.holder = .driver
-      outcome = chooseSteps(seat: seat, own: waiter)
+      outcome = chooseSteps(seat: seat, for: waiter)
     } else {
       stir()
     }

@@ -166,7 +166,7 @@ final class Driver: @unchecked Sendable {
 
   /// Called under `lock`, with the baton. Chooses steps and runs them, until the baton has gone elsewhere.
   private func drive(on carrier: Carrier) {
-    while case .begin(let strand) = chooseSteps(seat: carrier.seat, own: nil) {
+    while case .begin(let strand) = chooseSteps(seat: carrier.seat, for: nil) {
       if !perform(strand, on: carrier) { return }
     }
   }

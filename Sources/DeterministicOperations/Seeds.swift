@@ -96,13 +96,13 @@ public struct NondeterminismFailure: Error, CustomStringConvertible {
   public let second: DeterministicStep?
 
   /// - Returns: nil when the runs are the same.
-  init?(seed: UInt64, _ one: [DeterministicStep], _ other: [DeterministicStep]) {
-    let common = zip(one, other).prefix { $0 == $1 }.reduce(0) { count, _ in count + 1 }
-    if common == one.count, common == other.count { return nil }
+  init?(seed: UInt64, _ steps: [DeterministicStep], _ otherSteps: [DeterministicStep]) {
+    let common = zip(steps, otherSteps).prefix { $0 == $1 }.reduce(0) { count, _ in count + 1 }
+    if common == steps.count, common == otherSteps.count { return nil }
     self.seed = seed
     index = common
-    first = one.indices.contains(common) ? one[common] : nil
-    second = other.indices.contains(common) ? other[common] : nil
+    first = steps.indices.contains(common) ? steps[common] : nil
+    second = otherSteps.indices.contains(common) ? otherSteps[common] : nil
   }
 
   public var description: String {

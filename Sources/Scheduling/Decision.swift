@@ -171,7 +171,7 @@ extension PoolStrategy {
     self == Self() ? backend : "\(backend)(\(self))"
   }
 
-  /// The same strategy. Traps when a number is out of the range of its choice.
+  /// Gives the strategy back. Traps when a number is out of the range of its choice.
   package var checked: Self {
     do {
       return try Self(description)

@@ -36,7 +36,7 @@ extension StealingStrategy {
   /// On two CPUs (`results/ablation`): with a wake for each successor, chains and graphs take longer. Without the wake, and
   /// with shorter runs, no difference is sure.
   public enum Successor: Hashable, Sendable {
-    /// The same thread runs the successor at once, for up to `runLength` operations in a row.
+    /// The thread that made the successor ready runs it at once, for up to `runLength` operations in a row.
     case runs
     /// The worker adds the successor to its own jobs, and then takes its next job in the usual order. The worker wakes
     /// no thread. The monitor wakes a thread when its look finds the successor still queued and a place free.

@@ -49,9 +49,9 @@ final class ThreadPool: ListPool, @unchecked Sendable {
   // MARK: - Submitting
 
   func submit(_ job: UInt) {
-    var one = JobFIFO()
-    one.append(job)
-    submit(one)
+    var list = JobFIFO()
+    list.append(job)
+    submit(list)
   }
 
   func submit(_ jobs: consuming JobFIFO) {

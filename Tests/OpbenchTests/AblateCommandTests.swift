@@ -1,6 +1,6 @@
 import LaboratorySupport
-import Testing
 import TestSupport
+import Testing
 
 @testable import HarnessMeasuring
 @testable import HarnessResults
@@ -44,7 +44,7 @@ struct AblateCommandTests {
     let record = try #require(folder.read("a.env.json"))
     #expect(record.contains("\"strategies\"") && record.contains("half of what the other one has"))
     #expect(record.contains("\"reference\" : \"stealing\""))
-    // The same command goes on, and has nothing left to do.
+    // Given again, the command goes on, and has nothing left to do.
     let again = run(
       Self.short + ["--blocks", "6", "--values", "1", "--workers", "2", "--output", file, "--resume"])
     #expect(again.ending == .exited(0), "\(again)")

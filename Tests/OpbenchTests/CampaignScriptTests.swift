@@ -207,7 +207,7 @@ struct CampaignScriptTests {
     #expect(outcome.ending == .exited(0), "\(outcome.lines)")
     let commit = Revision(of: Checkout.root, countsNewFiles: true)?.commit
     #expect(calls.folder.read("campaigns/c/revision")?.hasPrefix(commit ?? "") == true)
-    // The same of a run.
+    // A run knows its commit, too.
     let run = calls.sh(
       "GIT_DIR='\(other.path)/.git' '\(BuiltOpbench.path)' \(Self.plan.joined(separator: " ")) --output r.csv")
     #expect(run.ending == .exited(0), "\(run.lines)")

@@ -4,7 +4,6 @@ import Testing
 @testable import OperationCore
 
 /// The place of an operation that has finished, in a queue with a limit.
-@Suite("Held places")
 struct HeldPlaceTests {
   /// Does something whenever it gets a job, on the thread that submits.
   private final class ProbingBackend: Backend {
@@ -21,8 +20,9 @@ struct HeldPlaceTests {
     }
   }
 
-  @Test("Nobody gets the place before the dependents that the finish releases are in the controller's lists")
-  func dependentsComeFirst() throws {
+  @Test func `nobody gets the place before the dependents that the finish releases are in the controller's lists`()
+    throws
+  {
     let backend = HeldBackend()
     let queue = OperationQueue(backend: backend)
     queue.maxConcurrentOperationCount = 1
@@ -71,8 +71,9 @@ struct HeldPlaceTests {
     }
   }
 
-  @Test("User code that a finish calls may wait for an operation that needs the place", arguments: allBackends)
-  func userCodeMayNeedThePlace(_ backend: TestBackend) throws {
+  @Test(arguments: allBackends) func `user code that a finish calls may wait for an operation that needs the place`(
+    _ backend: TestBackend
+  ) throws {
     try backend.withQueue { queue in
       queue.maxConcurrentOperationCount = 1
       let first = BlockOperation {}
@@ -84,8 +85,7 @@ struct HeldPlaceTests {
     }
   }
 
-  @Test("An operation that arrives while the place is taken gets the place at the next finish")
-  func arrivalsAreServed() throws {
+  @Test func `an operation that arrives while the place is taken gets the place at the next finish`() throws {
     let backend = HeldBackend()
     let queue = OperationQueue(backend: backend)
     queue.maxConcurrentOperationCount = 1
@@ -105,8 +105,7 @@ struct HeldPlaceTests {
     #expect(queue.operationCount == 0)
   }
 
-  @Test("A queue that is resumed hands its operations to the backend, the most urgent first")
-  func resuming() throws {
+  @Test func `a queue that is resumed hands its operations to the backend, the most urgent first`() throws {
     let backend = HeldBackend()
     let queue = OperationQueue(backend: backend)
     queue.isSuspended = true

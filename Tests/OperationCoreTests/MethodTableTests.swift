@@ -18,13 +18,13 @@ import Testing
     override var isCancelled: Bool { super.isCancelled }
   }
 
-  @Test func thePlacesAreFound() {
+  @Test func `the places of the methods are found`() {
     let members: [OverridableMember] = [.cancel, .isCancelled, .isExecuting, .isFinished, .isReady]
     let found = members.map { $0.isFound }
     #expect(!found.contains(false))
   }
 
-  @Test func whatAClassOverridesIsSeen() {
+  @Test func `what a class overrides is seen`() {
     func overridden(_ operation: Operation) -> [String] {
       let members: [(String, OverridableMember)] = [
         ("cancel", .cancel), ("isCancelled", .isCancelled), ("isExecuting", .isExecuting), ("isFinished", .isFinished),

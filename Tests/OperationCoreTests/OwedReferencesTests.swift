@@ -5,10 +5,8 @@ import Testing
 @testable import OperationCore
 
 /// References to queues that a thread notes and gives back later.
-@Suite("Owed references")
 struct OwedReferencesTests {
-  @Test("A queue to which nothing is owed any more is not touched: it may be gone")
-  func aQueueThatIsGone() throws {
+  @Test func `a queue to which nothing is owed any more is not touched, because it may be gone`() throws {
     // AddressSanitizer gives freed memory to nobody for long. It reports the use of such memory itself.
     guard dlsym(nil, "__asan_init") == nil else {
       _ = try inTime("the thread that owes", outliveAQueueThatWasOwedTo)
@@ -45,8 +43,7 @@ struct OwedReferencesTests {
     return isReused
   }
 
-  @Test("What is owed is given back, used up or not", arguments: [0, 1, 5, 6, 70, 200])
-  func balance(added: Int) throws {
+  @Test(arguments: [0, 1, 5, 6, 70, 200]) func `what is owed is given back, used up or not`(added: Int) throws {
     let count = Counter()
     let isFreed = try inTime("the thread that owes") {
       var isFreed = false

@@ -17,7 +17,7 @@ struct SpareOperationsTests {
   }
 
   @Test(arguments: [OperationQueue.defaultMaxConcurrentOperationCount, 1])
-  func anOrdinaryOneIsUsedAgainByItsThread(limit: Int) throws {
+  func `an ordinary operation is used again by its thread`(limit: Int) throws {
     try onNewThread {
       let backend = HeldBackend()
       let queue = OperationQueue(backend: backend)
@@ -37,7 +37,7 @@ struct SpareOperationsTests {
     }
   }
 
-  @Test func oneThatIsKnownIsNot() throws {
+  @Test func `an operation that somebody knows is not used again`() throws {
     try onNewThread {
       let backend = HeldBackend()
       let queue = OperationQueue(backend: backend)
@@ -89,7 +89,7 @@ struct SpareOperationsTests {
     return false
   }
 
-  @Test func oneThatAUserMadeIsUsedAgain() throws {
+  @Test func `an operation that a user made is used again`() throws {
     try onNewThread {
       let bench = Bench()
       let count = Counter()
@@ -103,7 +103,7 @@ struct SpareOperationsTests {
     }
   }
 
-  @Test func aDependencyThatNobodyHoldsIsUsedAgainWhenItsDependentEnds() throws {
+  @Test func `a dependency that nobody holds is used again when its dependent ends`() throws {
     try onNewThread {
       let bench = Bench()
       let log = EventLog<Int>()
@@ -128,7 +128,7 @@ struct SpareOperationsTests {
   }
 
   /// Whatever happened to the operation that lay there, the next one is as new.
-  @Test func whatIsUsedAgainIsNew() throws {
+  @Test func `an operation that is used again is as new`() throws {
     try onNewThread {
       let bench = Bench()
       let before = BlockOperation {}
@@ -153,7 +153,7 @@ struct SpareOperationsTests {
 
   /// Each of these may be known to somebody, or holds something that a new operation does not.
   @Test(arguments: UncommonEnd.allCases)
-  func anUncommonOneIsNot(_ end: UncommonEnd) throws {
+  func `an operation with an uncommon end is not used again`(_ end: UncommonEnd) throws {
     try onNewThread {
       let bench = Bench()
       var held: [AnyObject] = []
@@ -185,7 +185,7 @@ struct SpareOperationsTests {
   }
 
   /// While a thread borrows the only reference to a dependency, the dependency is not used for anything else.
-  @Test func aDependencyThatASnapshotHoldsIsNot() throws {
+  @Test func `a dependency that a snapshot holds is not used again`() throws {
     try onNewThread {
       let bench = Bench()
       let dependent = BlockOperation {}
@@ -203,7 +203,7 @@ struct SpareOperationsTests {
     }
   }
 
-  @Test func magazinesGoThroughTheDepot() throws {
+  @Test func `magazines go through the depot`() throws {
     // One thread runs what another adds: what is kept by the first comes back to the second.
     let backend = HeldBackend()
     let queue = OperationQueue(backend: backend)

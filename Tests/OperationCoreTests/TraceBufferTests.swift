@@ -4,7 +4,7 @@ import Testing
 
 /// Who records for a session that is over leaves no trace in the next one.
 struct TraceBufferTests {
-  @Test func roomBelongsToOneSession() {
+  @Test func `room belongs to one session`() {
     let room = TraceRoom(slots: 100, for: 7)
     #expect(room.take(atMost: 64, for: 6) == 0 && room.take(atMost: 64, for: 8) == 0)
     #expect(room.take(atMost: 64, for: 7) == 64 && room.take(atMost: 64, for: 7) == 36)
@@ -17,7 +17,7 @@ struct TraceBufferTests {
   }
 
   /// No session has the number 0: an event for it is late, as one for a session that is over.
-  @Test func whatIsDroppedForAnEarlierSession() {
+  @Test func `what is dropped for an earlier session is not counted for this one`() {
     let buffer = TraceBuffer()
     buffer.begin(session: 0)
     buffer.append(TraceEvent(.parks, at: 10))

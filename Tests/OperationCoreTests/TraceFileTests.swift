@@ -18,7 +18,7 @@ struct TraceFileTests {
     FileManager.default.contents(atPath: path).map { String(decoding: $0, as: UTF8.self) }
   }
 
-  @Test func twoWritersOfOneFile() throws {
+  @Test func `two writers of one file leave the file of one of them`() throws {
     try withFolder { folder in
       let path = folder + "/t.json"
       // Enough to be written in pieces.
@@ -39,7 +39,7 @@ struct TraceFileTests {
     }
   }
 
-  @Test func whatHasTheNewFilesNameIsNotWrittenTo() throws {
+  @Test func `what has the new file's name is not written to`() throws {
     try withFolder { folder in
       let (path, other) = (folder + "/t.json", folder + "/precious")
       #expect(FileManager.default.createFile(atPath: other, contents: Data("precious".utf8)))
@@ -61,7 +61,7 @@ struct TraceFileTests {
     }
   }
 
-  @Test func linksAreFollowedAndOnlyFilesReplaced() throws {
+  @Test func `links are followed and only files are replaced`() throws {
     func kind(_ path: String) -> mode_t? {
       var status = stat()
       return lstat(path, &status) == 0 ? status.st_mode & S_IFMT : nil
@@ -90,7 +90,7 @@ struct TraceFileTests {
     }
   }
 
-  @Test func oneThatFails() throws {
+  @Test func `a write that fails leaves the old file`() throws {
     struct Failure: Error {}
     try withFolder { folder in
       let path = folder + "/t.json"

@@ -35,7 +35,7 @@ struct TraceTimelineTests {
     return events
   }
 
-  @Test func anAddressServesManyOperations() {
+  @Test func `an address serves many operations`() {
     var events: [TraceEvent] = []
     for round: UInt64 in 0..<3 {
       events += added(64, at: 100 * round + 10, round == 1 ? nil : "round \(round)")
@@ -50,7 +50,7 @@ struct TraceTimelineTests {
     #expect(timeline.counts.map(\.ready) == [1, 0, 0, 1, 0, 0, 1, 0, 0])
   }
 
-  @Test func onesFinishAndTheNextsAdditionAtOneInstant() {
+  @Test func `one operation's finish and the next one's addition come at one instant`() {
     let first = added(64, at: 10, "first") + [begins(64, at: 20)]
     // The thread that adds comes first in the list; the finish is another's.
     let timeline = TraceTimeline(
@@ -61,7 +61,7 @@ struct TraceTimelineTests {
     #expect(timeline.counts.last.map { [$0.ready, $0.running] } == [0, 0])
   }
 
-  @Test func whatBeganBeforeTheRecording() {
+  @Test func `what began before the recording is counted and has no slice`() {
     let timeline = TraceTimeline(
       recording([
         TraceEvent(.unparks, at: 5), TraceEvent(.finishesHere, at: 10, 64), TraceEvent(.ready, at: 15, 96),
@@ -75,7 +75,7 @@ struct TraceTimelineTests {
     #expect(timeline.counts.allSatisfy { $0.ready >= 0 && $0.running >= 0 })
   }
 
-  @Test func arrowsAreThoseInForceAtTheStart() {
+  @Test func `arrows are those in force at the start`() {
     var events = ran(32, from: 10) + ran(48, from: 20)
     // 16 never ran, 8 is not known.
     events += added(16, at: 35)
@@ -92,7 +92,7 @@ struct TraceTimelineTests {
     #expect(timeline.operations[2].began == nil && timeline.executed == 3)
   }
 
-  @Test func asynchronousOnes() {
+  @Test func `the slice of an asynchronous operation ends when its body returns`() {
     let timeline = TraceTimeline(
       recording(
         added(64, at: 10) + [begins(64, at: 20), TraceEvent(.returns, at: 30, 64)],
@@ -109,7 +109,7 @@ struct TraceTimelineTests {
     #expect(!plain.operations[0].isAsynchronous && plain.operations[0].sliceEnd == 25)
   }
 
-  @Test func nothingBehindTheFirstGapIsShown() {
+  @Test func `nothing behind the first gap is shown`() {
     var cut = recording(
       added(64, at: 10) + [begins(64, at: 20)], added(96, at: 15) + [begins(96, at: 40)])
     cut.fullAt = 30
@@ -120,7 +120,7 @@ struct TraceTimelineTests {
     #expect(timeline.counts.last.map { [Int($0.time), $0.ready, $0.running] } == [30, 0, 0])
   }
 
-  @Test func nothingBehindTheEndIsShown() {
+  @Test func `nothing behind the end is shown`() {
     // Ended while one ran, which returned later; and a thread that was copied late has more to tell.
     let timeline = TraceTimeline(
       recording(
@@ -133,14 +133,14 @@ struct TraceTimelineTests {
     #expect(timeline.operations[1].finished == 30 && timeline.notShown == 0 && timeline.instants.isEmpty)
   }
 
-  @Test func aCoarseClock() {
+  @Test func `a coarse clock is enough`() {
     // All at the instant of the end: their order moves them behind it.
     let timeline = TraceTimeline(
       recording(added(64, at: 30) + [begins(64, at: 30), TraceEvent(.finishesHere, at: 30, 64)], ended: 30))
     #expect(timeline.operations[0].finished == 32 && !timeline.operations[0].isCut && timeline.ended == 33)
   }
 
-  @Test func noMoreOperationsThanAskedFor() {
+  @Test func `no more operations are shown than asked for`() {
     var events: [TraceEvent] = []
     for index: UInt64 in 1...9 { events += ran(UInt(index) * 16, from: 10 * index) }
     let timeline = TraceTimeline(recording(events), operationLimit: 4)
@@ -148,13 +148,13 @@ struct TraceTimelineTests {
     #expect(TraceTimeline(recording(events), operationLimit: 9).notShown == 0)
   }
 
-  @Test func aThreadsEventsAreInOrder() {
+  @Test func `a thread's events are in order`() {
     let timeline = TraceTimeline(
       recording(added(64, at: 10) + [begins(64, at: 10), TraceEvent(.finishesHere, at: 10, 64)]))
     #expect(timeline.operations[0].began == 11 && timeline.operations[0].sliceEnd == 12)
   }
 
-  @Test func namesGoThereAndBack() {
+  @Test func `names go there and back`() {
     for name in ["", "a", "exactly twenty-four bytes", "é 語 🙂\n\"", String(repeating: "x", count: 480)] {
       let slots = TraceEvent.slots(of: name)
       #expect(TraceEvent.name(in: slots[...]) == (name.isEmpty ? nil : name))
@@ -168,7 +168,7 @@ struct TraceTimelineTests {
     }
   }
 
-  @Test func textIsWrittenAsJSON() {
+  @Test func `text is written as JSON`() {
     #expect(TraceText.quoted("a\"b\\c\n\r\t\u{0}\u{1F}é🙂") == #""a\"b\\c\n\r\t\u0000\u001fé🙂""#)
     #expect(
       [0, 1, 999, 1_000, 1_234_567].map(TraceText.microseconds) == ["0.000", "0.001", "0.999", "1.000", "1234.567"])

@@ -68,6 +68,6 @@ public struct TimedOut: Error, CustomStringConvertible {
 
   private init(description: String) { self.description = description }
 
-  /// The same with a diagnosis.
+  /// Adds a diagnosis.
   func explained(by diagnosis: String) -> TimedOut { TimedOut(description: "\(description)\n\(diagnosis)") }
 }

@@ -276,7 +276,7 @@ struct BuiltPeerTests {
   static let launcher = PeerLauncher(.found())
   static let anyIsBuilt = Peer.all.contains { PeerPrograms.found().program($0.name) != nil }
 
-  /// The same metrics as our own subjects report, from the same number of operations, and its checks passed.
+  /// A peer reports the metrics of our own subjects, from the same number of operations, and its checks have passed.
   @Test(.enabled(if: anyIsBuilt, "no peer is built: scripts/peers"), .serialized, arguments: cases)
   func checksItselfAndReportsTheSame(_ one: (peer: String, name: BenchmarkName, parameters: Parameters)) throws {
     guard PeerPrograms.found().program(one.peer) != nil else { return }

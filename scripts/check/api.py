@@ -20,7 +20,7 @@ RELATIONS = {"conformsTo": "conforms to", "inheritsFrom": "inherits from"}
 
 
 def surface(graphs):
-    """The sorted lines of a module's symbol graphs."""
+    """Gives the sorted lines of a module's symbol graphs."""
     symbols = [symbol for graph in graphs for symbol in graph["symbols"]]
     names = {symbol["identifier"]["precise"]: ".".join(symbol["pathComponents"]) for symbol in symbols}
     lines = set()
@@ -39,14 +39,14 @@ def surface(graphs):
     return sorted(lines)
 
 
-def differences(module, listed, found):
-    """A line for each difference between a list and what is public."""
-    yield from (f"{module}: public, and not listed: {line}" for line in sorted(set(found) - set(listed)))
-    yield from (f"{module}: listed, and public no more: {line}" for line in sorted(set(listed) - set(found)))
+def differences(module, listed, public):
+    """Gives a line for each difference between a list and what is public."""
+    yield from (f"{module}: public, and not listed: {line}" for line in sorted(set(public) - set(listed)))
+    yield from (f"{module}: listed, and public no more: {line}" for line in sorted(set(listed) - set(public)))
 
 
 def surfaces(is_built):
-    """{product: its lines}; ends the program when the symbols cannot be had."""
+    """Gives {product: its lines}; ends the program when the symbols cannot be had."""
     with tempfile.TemporaryDirectory() as folder:
         command = [ROOT / "scripts/docs", "--symbols", "--output", folder, *(["--built"] if is_built else [])]
         done = subprocess.run(command, capture_output=True, text=True)

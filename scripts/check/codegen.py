@@ -30,13 +30,13 @@ def fail(code, text):
 
 
 def counts(listing):
-    """What each function of a disassembly does, by symbol."""
-    found = {}
+    """Counts what each function of a disassembly does, by symbol."""
+    functions = {}
     current = None
     for line in listing:
         begin = re.match(r"[0-9a-f]+ <(.+)>:$", line)
         if begin:
-            current = found.setdefault(begin[1], collections.Counter())
+            current = functions.setdefault(begin[1], collections.Counter())
             continue
         if current is None or ":" not in line:
             continue
@@ -48,7 +48,7 @@ def counts(listing):
             for kind, pattern in CALLS.items():
                 if re.match(pattern, call[1]):
                     current[kind] += 1
-    return found
+    return functions
 
 
 def disassemble(program):
@@ -88,8 +88,8 @@ def main():
         fail(70, f"{PRODUCT} does not build; what the compiler said stands above")
     folder = subprocess.run(
         ["swift", "build", "-c", "release", "--show-bin-path"], capture_output=True, text=True, check=True).stdout.strip()
-    found = counts(disassemble(f"{folder}/{PRODUCT}"))
-    names = dict(zip(found, demangled(found)))
+    functions = counts(disassemble(f"{folder}/{PRODUCT}"))
+    names = dict(zip(functions, demangled(functions)))
     table = pathlib.Path(TABLE)
     written, wrong, checked = [], [], 0
     for line in table.read_text().splitlines():
@@ -99,7 +99,7 @@ def main():
             continue
         checked += 1
         symbols = [symbol for symbol, readable in names.items() if row[1] in readable]
-        total = sum((found[symbol] for symbol in symbols), collections.Counter())
+        total = sum((functions[symbol] for symbol in symbols), collections.Counter())
         written.append(f"| `{row[1]}` |" + "".join(f" {total[kind]} |" for kind in KINDS))
         if not symbols:
             wrong.append(f"{row[1]}: no such function in {PRODUCT}; was it renamed?")

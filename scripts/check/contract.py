@@ -31,30 +31,30 @@ STRING = r'"(?:[^"\\]|\\.)*"'
 
 
 def numbers(text):
-    """The rows and sentences of "5, 7 and 9 to 11" and of "41.1 to 41.3": (row, sentence) pairs, 0 for the whole row."""
-    found = []
+    """Reads the rows and sentences of "5, 7 and 9 to 11" and of "41.1 to 41.3": (row, sentence) pairs, 0 for the whole row."""
+    places = []
     for word in re.finditer(rf"(to\s+)?({NUMBER})", text):
         row, _, sentence = word[2].partition(".")
         row, sentence = int(row), int(sentence or 0)
-        begin = found[-1] if word[1] and found else None
+        begin = places[-1] if word[1] and places else None
         if begin and begin[1] and begin[0] == row:
-            found += [(row, one) for one in range(begin[1] + 1, sentence + 1)]
+            places += [(row, number) for number in range(begin[1] + 1, sentence + 1)]
         elif begin and not begin[1] and not sentence:
-            found += [(one, 0) for one in range(begin[0] + 1, row + 1)]
+            places += [(number, 0) for number in range(begin[0] + 1, row + 1)]
         else:
-            found.append((row, sentence))
-    return found
+            places.append((row, sentence))
+    return places
 
 
 def named(place):
-    """A row or a sentence as a test names it: "row 41", "sentence 41.3"."""
+    """Names a row or a sentence as a test does: "row 41", "sentence 41.3"."""
     return f"sentence {place[0]}.{place[1]}" if place[1] else f"row {place[0]}"
 
 
 def cited(name):
-    """The rows and sentences that a name begins with."""
-    found = re.match(rf"rows? ({NUMBERS}):", name)
-    return numbers(found[1]) if found else []
+    """Reads the rows and sentences that a name begins with."""
+    begin = re.match(rf"rows? ({NUMBERS}):", name)
+    return numbers(begin[1]) if begin else []
 
 
 class Test:
@@ -68,40 +68,40 @@ class Suite:
         self.path, self.name = path, name
         # Rows and sentences that the documentation names.
         parts = re.finditer(rf"\b[Rr]ows? ({NUMBERS})", documentation)
-        self.places = [place for found in parts for place in numbers(found[1])]
+        self.places = [place for part in parts for place in numbers(part[1])]
 
 
 # -- The contract
 
 
 def rows_of(contract):
-    """[(row, held on)] in the order of the table."""
+    """Gives [(row, held on)] in the order of the table."""
     lines = [line for line in contract.splitlines() if line.startswith("|")]
     cells = [[cell.strip() for cell in line.strip().strip("|").split("|")] for line in lines]
-    return [(int(one[0]), one[-1]) for one in cells if len(one) == 4 and one[0].isdigit()]
+    return [(int(row[0]), row[-1]) for row in cells if len(row) == 4 and row[0].isdigit()]
 
 
 def sentences_of(contract):
-    """The sentences as (row, sentence) pairs, in the order of the contract."""
-    return [tuple(map(int, one)) for one in re.findall(r"^\* \*\*(\d+)\.(\d+)\*\* \S", contract, re.M)]
+    """Gives the sentences as (row, sentence) pairs, in the order of the contract."""
+    return [tuple(map(int, pair)) for pair in re.findall(r"^\* \*\*(\d+)\.(\d+)\*\* \S", contract, re.M)]
 
 
 def sentence_complaints(contract):
-    """Where the sentences and the rows of the table do not agree."""
-    own = {}
+    """Tells where the sentences and the rows of the table do not agree."""
+    numbered = {}
     for row, sentence in sentences_of(contract):
-        own.setdefault(row, []).append(sentence)
+        numbered.setdefault(row, []).append(sentence)
     announced = {}
     for line in re.findall(r"^\| \d+ \|.*", contract, re.M):
         row = int(line.split("|")[1])
-        if found := re.search(r"\b[Ss]entences (\d+)\.1 to \1\.(\d+)\b", line):
-            announced[row] = int(found[2])
-            if int(found[1]) != row:
-                yield f"{CONTRACT}: row {row} speaks of the sentences of row {found[1]}"
-    for row in sorted(own.keys() | announced.keys()):
-        if own.get(row) != list(range(1, announced.get(row, 0) + 1)):
+        if announcement := re.search(r"\b[Ss]entences (\d+)\.1 to \1\.(\d+)\b", line):
+            announced[row] = int(announcement[2])
+            if int(announcement[1]) != row:
+                yield f"{CONTRACT}: row {row} speaks of the sentences of row {announcement[1]}"
+    for row in sorted(numbered.keys() | announced.keys()):
+        if numbered.get(row) != list(range(1, announced.get(row, 0) + 1)):
             yield (
-                f"{CONTRACT}: row {row} has the sentences {', '.join(f'{row}.{one}' for one in own.get(row, [])) or 'none'}:"
+                f"{CONTRACT}: row {row} has the sentences {', '.join(f'{row}.{sentence}' for sentence in numbered.get(row, [])) or 'none'}:"
                 f" number them {row}.1, {row}.2 and so on, and say \"sentences {row}.1 to {row}.N\" in the row"
             )
 
@@ -110,7 +110,7 @@ def sentence_complaints(contract):
 
 
 def attribute(text, start):
-    """What stands in the parentheses behind a "@Test", and where it ends."""
+    """Finds what stands in the parentheses behind a "@Test", and where the parentheses end."""
     if not text.startswith("(", start):
         return "", start
     depth, place = 0, start
@@ -127,25 +127,25 @@ def attribute(text, start):
 
 
 def parts(text):
-    """Split at commas that are in no parentheses and no string."""
-    found, depth, begin = [], 0, 0
+    """Splits a text at commas that are in no parentheses and no string."""
+    pieces, depth, begin = [], 0, 0
     for token in re.finditer(rf"{STRING}|[(\[{{]|[)\]}}]|,", text):
         depth += {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}.get(token[0], 0)
         if token[0] == "," and depth == 0:
-            found.append(text[begin : token.start()].strip())
+            pieces.append(text[begin : token.start()].strip())
             begin = token.end()
-    return [*found, text[begin:].strip()]
+    return [*pieces, text[begin:].strip()]
 
 
 def suites_of(path, text):
-    """[(where it begins, Suite)] of the types at the left margin."""
+    """Gives [(where the head ends, Suite)] of the types at the left margin."""
     kinds = "(?:struct|class|enum|actor|extension)"
     head = rf"((?:^///.*\n)*)(?:^@.*\n)*^(?:(?:public|private|fileprivate|final) )*{kinds} (\w+)"
-    return [(found.end(), Suite(path, found[2], found[1])) for found in re.finditer(head, text, re.M)]
+    return [(head_match.end(), Suite(path, head_match[2], head_match[1])) for head_match in re.finditer(head, text, re.M)]
 
 
 def cases(text, argument):
-    """The rows and sentences of a list of cases that a test takes as an argument: `row N: ...`, or `Expectation("N", ...)`."""
+    """Reads the rows and sentences of a list of cases that a test takes as an argument: `row N: ...`, or `Expectation("N", ...)`."""
     begin = re.search(rf"\blet {re.escape(argument)}\b[^=\n]*=\s*(\[)", text) if argument.isidentifier() else None
     if begin is None:
         return []
@@ -156,22 +156,22 @@ def cases(text, argument):
             place += token.end()
             break
     listed = text[begin.start(1) : place]
-    places = [place for found in re.findall(rf'Expectation\(\s*"({NUMBER})"', listed) for place in numbers(found)]
-    return places + [place for found in re.findall(STRING, listed) for place in cited(found[1:-1])]
+    places = [place for number in re.findall(rf'Expectation\(\s*"({NUMBER})"', listed) for place in numbers(number)]
+    return places + [place for string in re.findall(STRING, listed) for place in cited(string[1:-1])]
 
 
 def tests_of(path, text):
     suites = suites_of(path, text)
-    for found in re.finditer(r"^[ \t]*@Test\b", text, re.M):
-        inside, end = attribute(text, found.end())
+    for marker in re.finditer(r"^[ \t]*@Test\b", text, re.M):
+        inside, end = attribute(text, marker.end())
         function = re.compile(r"(?:\s|@\w+)*(?:\w+\s+)*?func\s+(`[^`]+`|\w+)").match(text, end)
         if function is None:
             continue
         label, _, arguments = inside.partition("arguments:")
-        name = "".join(one[1:-1] for one in re.findall(STRING, label)) or function[1].strip("`")
+        name = "".join(string[1:-1] for string in re.findall(STRING, label)) or function[1].strip("`")
         taken = parts(arguments) if arguments else []
-        suite = next((one for place, one in reversed(suites) if place < found.start()), Suite(path, path.stem, ""))
-        places = cited(name) or [place for one in taken for place in cases(text, one)]
+        suite = next((suite for place, suite in reversed(suites) if place < marker.start()), Suite(path, path.stem, ""))
+        places = cited(name) or [place for argument in taken for place in cases(text, argument)]
         if not places and len(suite.places) == 1:
             places = suite.places
         yield suite, Test(path, suite.name, name, list(dict.fromkeys(places)), "allBackends" in taken)
@@ -181,7 +181,7 @@ def tests_of(path, text):
 
 
 def listing(rows, sentences, tests):
-    """The list of tests at the contract's end: of each row, and below it of each of its sentences."""
+    """Makes the list of tests at the contract's end: of each row, and below it of each of its sentences."""
     lines = ["| row | on every backend | some |", "|--:|---|---|"]
     for row, _ in rows:
         lines.append(listed(str(row), [test for test in tests if row in test.rows]))
@@ -192,15 +192,15 @@ def listing(rows, sentences, tests):
     return "\n".join([*lines, ""] + [f"[{suite}]: ../../{path}" for suite, path in sorted(files.items())])
 
 
-def listed(number, own):
-    everywhere = {test.suite for test in own if test.is_everywhere}
-    some = {test.suite for test in own} - everywhere
+def listed(number, tests):
+    everywhere = {test.suite for test in tests if test.is_everywhere}
+    some = {test.suite for test in tests} - everywhere
     cells = [", ".join(f"[{suite}]" for suite in sorted(suites)) for suites in (everywhere, some)]
     return f"| {number} | {cells[0]} | {cells[1]} |"
 
 
 def check(root, pending, write=False):
-    """A line for each complaint."""
+    """Gives a line for each complaint."""
     root = pathlib.Path(root)
     contract = (root / CONTRACT).read_text(encoding="utf-8")
     rows = rows_of(contract)
@@ -222,8 +222,8 @@ def check(root, pending, write=False):
                     complaints.append(f'{path}: "{test.name}" names no row: begin the name with "row N: "')
                 for place in sorted(set(test.places) - known):
                     complaints.append(f'{path}: "{test.name}" names {named(place)}, which the contract does not have')
-    for (path, name), (suite, own) in documented.items():
-        for place in sorted(set(suite.places) - own):
+    for (path, name), (suite, named_there) in documented.items():
+        for place in sorted(set(suite.places) - named_there):
             complaints.append(f"{path}: the documentation of {name} names {named(place)}, none of its tests does")
     for row, held_on in rows:
         complaints += held(row, held_on, [test for test in tests if row in test.rows], row in pending)
@@ -242,19 +242,19 @@ def check(root, pending, write=False):
     return complaints
 
 
-def held(row, held_on, own, is_pending):
-    """Complaints about one row and the tests that name it."""
+def held(row, held_on, tests, is_pending):
+    """Gives the complaints about one row and the tests that name it."""
     if is_pending:
-        return [f"row {row} has tests: take it out of PENDING in scripts/check/contract.py"] if own else []
+        return [f"row {row} has tests: take it out of PENDING in scripts/check/contract.py"] if tests else []
     if held_on == EVERYWHERE:
-        if any(test.is_everywhere for test in own):
+        if any(test.is_everywhere for test in tests):
             return []
-        return [f"row {row} has no test on every backend (arguments: allBackends)" if own else f"row {row} has no test"]
+        return [f"row {row} has no test on every backend (arguments: allBackends)" if tests else f"row {row} has no test"]
     if not re.match(r"once: .{20,}", held_on):
         return [f'row {row}: "held on" must be "{EVERYWHERE}", or "once: " and the reason']
-    if any(test.is_everywhere for test in own):
+    if any(test.is_everywhere for test in tests):
         return [f'row {row} is held on every backend: "held on" may say so']
-    return [] if own else [f"row {row} has no test"]
+    return [] if tests else [f"row {row} has no test"]
 
 
 # -- The test of the script itself
@@ -344,9 +344,9 @@ def self_test():
                 "tests": pathlib.Path(folder, CONFORMANCE, "SmallTests.swift"),
                 "cases": pathlib.Path(folder, PROCESSES, "CaseTests.swift"),
             }
-            for one, text in ((CONTRACT, SMALL_CONTRACT), ("tests", SMALL_TESTS), ("cases", SMALL_CASES)):
-                files[one].parent.mkdir(parents=True, exist_ok=True)
-                files[one].write_text(text)
+            for key, text in ((CONTRACT, SMALL_CONTRACT), ("tests", SMALL_TESTS), ("cases", SMALL_CASES)):
+                files[key].parent.mkdir(parents=True, exist_ok=True)
+                files[key].write_text(text)
             check(folder, set(), write=True)
             whole = files[name].read_text()
             assert old in whole, old
@@ -356,8 +356,8 @@ def self_test():
             failures += 1
             print(f"check/contract: {old!r} for {new!r} gives {said}, not {expected!r}", file=sys.stderr)
     # What is pending needs no test, and must not have one.
-    for own, expected in (([], 0), ([Test("", "", "", [(1, 0)], True)], 1)):
-        failures += len(held(1, EVERYWHERE, own, True)) != expected
+    for tests, expected in (([], 0), ([Test("", "", "", [(1, 0)], True)], 1)):
+        failures += len(held(1, EVERYWHERE, tests, True)) != expected
     print(f"check/contract: {len(SMALL_BREAKS) + 2} cases, {failures} wrong")
     return 1 if failures else 0
 

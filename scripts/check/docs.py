@@ -79,19 +79,21 @@ ONE_BENCHMARK = "--benchmark overhead/external-add"
 
 
 def pages(root=ROOT):
-    found = [root / "README.md", root / "CONTRIBUTING.md"]
+    """Gives the pages of the repository, those for users first. The pages of Examples speak of the files of another repository."""
+    users = [root / "README.md", root / "CONTRIBUTING.md"]
     for catalogue in CATALOGUES:
-        found += sorted((root / catalogue).rglob("*.md"))
-    return [page for page in found if page.exists()]
+        users += sorted((root / catalogue).rglob("*.md"))
+    others = [page for folder in ("Sources", "Benchmarks", "Tests", "docs", "results") for page in sorted((root / folder).rglob("*.md"))]
+    return [page for page in dict.fromkeys([*users, *others]) if page.exists()]
 
 
 def blocks(text):
-    """[(language, lines)] of the fenced blocks."""
-    return [(found[1], found[2].splitlines()) for found in re.finditer(r"^```(.*)\n((?:.*\n)*?)```$", text, re.M)]
+    """Gives [(language, lines)] of the fenced blocks."""
+    return [(block[1], block[2].splitlines()) for block in re.finditer(r"^```(.*)\n((?:.*\n)*?)```$", text, re.M)]
 
 
 def documentation(text):
-    """The comments of documentation in a Swift file, as Markdown."""
+    """Gives the comments of documentation in a Swift file, as Markdown."""
     lines = [re.match(r"\s*/// ?(.*)", line) for line in text.splitlines()]
     return "".join(f"{line[1] if line else ''}\n" for line in lines)
 
@@ -100,7 +102,7 @@ def documentation(text):
 
 
 def undocumented(graph):
-    """A line for each symbol of a symbol graph without documentation, in the order of the files."""
+    """Gives a line for each symbol of a symbol graph without documentation, in the order of the files."""
     lines = []
     for symbol in graph["symbols"]:
         if symbol.get("docComment", {}).get("lines"):
@@ -126,7 +128,7 @@ def symbol_complaints(folder, is_built):
 
 
 def as_program(lines):
-    """A sample as a file that compiles, and the options for it."""
+    """Makes a sample a file that compiles, and gives the options for it."""
     text = "\n".join(lines) + "\n"
     if lines[0].startswith(".product("):
         lines = [".package(path: \"..\")", *lines]
@@ -147,7 +149,7 @@ def manifest_folder():
 
 
 def compile_complaint(name, text, options, flags, folder):
-    """One line, or None."""
+    """Compiles a text; gives one line when that fails, or None."""
     file = pathlib.Path(folder, "main.swift")
     file.write_text(text)
     command = ["swiftc", "-typecheck", "-swift-version", "6", "-warnings-as-errors", *flags, *options, file]
@@ -159,23 +161,23 @@ def compile_complaint(name, text, options, flags, folder):
 
 
 def masked(line):
-    """A line without what differs from run to run."""
+    """Gives a line without what differs from run to run."""
     line = re.sub(r"0x[0-9a-f]+", "0x", line.strip())
     line = re.sub(r"\d+(\.\d+)? (ns|µs|us|ms|s)\b", "N s", line)
     return re.sub(r"\bthread \d+|\d+ workers?, \d+ threads?|kernel: \w+", "N", line)
 
 
 def unprinted_lines(shown, printed):
-    """The shown lines that are not printed, in that order; "..." stands for lines left out."""
+    """Gives the shown lines that are not printed, in that order; "..." stands for lines left out."""
     rest = iter(masked(line) for line in printed.splitlines())
     return [line for line in shown if line.strip() and line.strip() != "..." and masked(line) not in rest]
 
 
 def output_complaint(name, sample, shown, flags, folder, binaries):
-    """One line, or None. The library's modules are linked from their object files."""
+    """Runs a sample; gives one line when it does not print what is shown, or None. The library's modules are linked from their object files."""
     file, program = pathlib.Path(folder, "main.swift"), pathlib.Path(folder, "sample")
     file.write_text("\n".join(sample) + "\n")
-    objects = [one for module in LIBRARY for one in sorted(pathlib.Path(binaries, f"{module}.build").rglob("*.o"))]
+    objects = [path for module in LIBRARY for path in sorted(pathlib.Path(binaries, f"{module}.build").rglob("*.o"))]
     command = ["swiftc", "-swift-version", "6", *flags, file, *objects, "-o", program]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     if done.returncode == 0:
@@ -204,22 +206,22 @@ def output_complaints(flags, folder, binaries):
 
 
 def advice(text):
-    """[(type, name)] of what the messages of @available in a file name: the type is the one that the declaration belongs to."""
-    found, owner = [], None
+    """Gives [(type, name)] of what the messages of @available in a file name: the type is the one that the declaration belongs to."""
+    names, owner = [], None
     for line in text.splitlines():
         head = re.match(r"(?:\w+ )*(?:class|struct|enum|actor|protocol|extension) (\w+)", line)
         owner = head[1] if head else owner
         message = re.match(r'\s*@available\(.*\bmessage: "(.*)"\)', line)
         for name in re.findall(r"\b\w+\((?:\w+:)*\)|\b[a-z]+[A-Z]\w*\b", message[1]) if message else []:
-            found.append((owner, name))
-    return found
+            names.append((owner, name))
+    return names
 
 
 def advice_complaint(place, owner, name, flags, folder):
-    """Where an asynchronous function cannot use what the message names: one line, or None. Overloads need not be told apart."""
+    """Gives one line where an asynchronous function cannot use what the message names, or None. Overloads need not be told apart."""
     file = pathlib.Path(folder, "advice.swift")
     # A method is called: a reference to one that may block compiles everywhere.
-    use = re.sub(r"(\w+):", lambda found: "some()," if found[1] == "_" else f"{found[1]}: some(),", name).replace(",)", ")")
+    use = re.sub(r"(\w+):", lambda label: "some()," if label[1] == "_" else f"{label[1]}: some(),", name).replace(",)", ")")
     follow = f"func some<T>() -> T {{ fatalError() }}\nfunc follow(_ it: {owner}) async {{ _ = try? it.{use} }}\n"
     file.write_text(f"import Operations\nimport Laboratory\n{follow}")
     done = subprocess.run(["swiftc", "-typecheck", "-swift-version", "6", *flags, file], cwd=ROOT, capture_output=True, text=True)
@@ -256,30 +258,30 @@ def sample_complaints(flags, folder):
 
 
 def commands(lines):
-    """[(command, the lines shown below it)] of a console block; None where the block is no such."""
-    found = []
+    """Gives [(command, the lines shown below it)] of a console block; None where the block is no such."""
+    listed = []
     for line in lines:
         if line.startswith("$ "):
-            found.append((line[2:], []))
-        elif not found:
+            listed.append((line[2:], []))
+        elif not listed:
             return None
         elif line.strip() and line != "...":
-            found[-1][1].append(line)
-    return found
+            listed[-1][1].append(line)
+    return listed
 
 
 def replaced(command, used=None):
-    """What is run for a command, and why not the command itself (None: it is)."""
+    """Says what is run for a command, and why not the command itself (None: it is)."""
     reason = None
     for pattern, instead, why in INSTEAD:
-        found = re.fullmatch(pattern, command)
-        if found:
+        match = re.fullmatch(pattern, command)
+        if match:
             if used is not None:
                 used.add(pattern)
-            command, reason = re.sub(r"\\1", lambda _: found[1] or "", instead), why
+            command, reason = re.sub(r"\\1", lambda _: match[1] or "", instead), why
             break
     narrow = re.search(r"\bopbench(?= --(?!help|version|generate)| run| ablate|$)(.*)", command)
-    is_short = any(one in command for one in ("--dry-run", "--help")) or all(one in command for one in ("--quick", "--benchmark"))
+    is_short = any(option in command for option in ("--dry-run", "--help")) or all(option in command for option in ("--quick", "--benchmark"))
     if narrow and not is_short:
         rest = re.sub(r" --quick| --blocks \d+| --until \S+| --budget \S+", "", narrow[1])
         rest += f" {NARROWED}" + ("" if "--benchmark" in rest else f" {ONE_BENCHMARK}")
@@ -290,24 +292,24 @@ def replaced(command, used=None):
 
 
 def runnable(command, scratch):
-    """With the paths of the checkout in their places: the command runs elsewhere."""
+    """Puts the paths of the checkout in their places: the command runs elsewhere."""
     command = command.format(root=ROOT, scratch=scratch) if "{root}" in command or "{scratch}" in command else command
-    return re.sub(r"(?<![\w/])(scripts|Examples|results|\.ci)/", lambda found: f"{ROOT}/{found[1]}/", command)
+    return re.sub(r"(?<![\w/])(scripts|Examples|results|\.ci)/", lambda folder: f"{ROOT}/{folder[1]}/", command)
 
 
 def lacking_words(shown, printed):
-    """The shown lines of which no printed line has all words: numbers and units differ from run to run."""
+    """Gives the shown lines of which no printed line has all words: numbers and units differ from run to run."""
     words = lambda line: set(re.findall(r"[A-Za-z_]{4,}", line))
     have = [words(line) for line in printed.splitlines()]
-    return [line for line in shown if not any(words(line) <= one for one in have)]
+    return [line for line in shown if not any(words(line) <= known for known in have)]
 
 
 def command_complaints(folder, binaries):
     environment = {**os.environ, "PATH": f"{binaries}:{os.environ['PATH']}", "COLUMNS": "140"}
     used = set()
     for page in pages():
-        scratch = pathlib.Path(folder, page.stem)
-        scratch.mkdir()
+        scratch = pathlib.Path(folder, "pages", str(page.relative_to(ROOT)).replace("/", "-"))
+        scratch.mkdir(parents=True)
         (scratch / "program").symlink_to(pathlib.Path(binaries, "ReadmeSample"))
         name = page.relative_to(ROOT)
         for language, lines in blocks(page.read_text()):
@@ -347,17 +349,45 @@ def command_complaints(folder, binaries):
 FOLDERS = r"(?:\.ci|\.github|scripts|Sources|Benchmarks|Tests|results|Examples)"
 
 
+# Pages of what once was: a file that they name may be gone.
+HISTORY = "docs/decisions/"
+
+
 def missing_files(name, text, folder, root=ROOT):
-    """A line for each file that a page names and that is not there."""
+    """Gives a line for each file that a page names and that is not there, and for each link to a heading that is not there."""
     text = re.sub(r"^```.*?^```$", "", text, flags=re.M | re.S)
-    named = [root / path for path in re.findall(rf"`({FOLDERS}/[\w./+-]*)[^`\n]*`", text)]
-    named += [folder / path for path in re.findall(r"\]\((?!https?:|#|doc:)([^)#\s]+)[^)]*\)", text)]
-    return [f"{name} names {os.path.relpath(path, root)}, which is not there" for path in named if not path.exists()]
+    is_history = str(name).startswith(HISTORY)
+    named = [root / path for path in re.findall(rf"`({FOLDERS}/[\w./+-]*)[^`\n]*`", text) if not is_history]
+    links = re.findall(r"\]\((?!https?:|doc:)([^)#\s]*)(?:#([^)\s]+))?[^)]*\)", text)
+    named += [folder / path for path, _ in links if path]
+    lines = [f"{name} names {os.path.relpath(path, root)}, which is not there" for path in named if not path.exists()]
+    for path, heading in links:
+        page = (folder / path) if path else None
+        if heading and (page is None or page.exists()) and heading not in headings(page.read_text() if page else text):
+            lines.append(f"{name} links to #{heading} of {path or 'itself'}, which has no such heading")
+    return lines
+
+
+def headings(text):
+    """Gives the names by which a link finds the headings of a page, as GitHub makes them."""
+    return [re.sub(r"[^\w\- ]", "", line.strip().lower()).replace(" ", "-") for line in re.findall(r"^#+ (.*)", text, re.M)]
+
+
+def missing_ways(text, root=ROOT):
+    """Gives a line for each file of the table "Ways through the code" that is not there: a folder, and names of Swift files in it."""
+    table = re.search(r"^\| way of \| files \|\n.*\n((?:\|.*\n)+)", text, re.M)
+    for way, files in re.findall(r"^\| (.*?) \| (.*) \|$", table[1] if table else "", re.M):
+        for part in files.split(";"):
+            folder, *names = re.findall(r"`([^`]+)`", part)
+            paths = [f"{folder}/{name}.swift" for name in names] or [folder]
+            for path in paths:
+                if not any((root / place / path).exists() for place in ("Sources", "Benchmarks", "") if place or not names):
+                    yield f"CONTRIBUTING.md: the way of {way} names {path}, which is not there"
 
 
 def porting_complaints(contract, porting):
-    rows = {int(found[1]) for found in re.finditer(r"^\| (\d+) \|.*Foundation.*\|.*\|$", contract, re.M)} - SAME_AS_FOUNDATION
-    listed = [int(found[1]) for found in re.finditer(r"^\| (\d+) \|", porting, re.M)]
+    rows = {int(row[1]) for row in re.finditer(r"^\| (\d+) \|.*Foundation.*\|.*\|$", contract, re.M)} - SAME_AS_FOUNDATION
+    listed = [int(row[1]) for row in re.finditer(r"^\| (\d+) \|", porting, re.M)]
     yield from (f"{PORTING} lacks row {row}, in which the contract speaks of Foundation" for row in sorted(rows - set(listed)))
     yield from (f"{PORTING} has row {row}, of which the contract says nothing about Foundation" for row in sorted(set(listed) - rows))
 
@@ -370,7 +400,7 @@ TIMES = re.compile(r"\b(?:two|three|four|five|six|seven|eight|nine|ten|twenty|\d
 
 
 def paragraphs(text):
-    """[(line number, words)] of the paragraphs of comments in a Swift file."""
+    """Gives [(line number, words)] of the paragraphs of comments in a Swift file."""
     done, open_paragraph = [], None
     for number, line in enumerate([*text.splitlines(), ""], 1):
         comment = re.match(r"\s*//+(?!/) ?(.*\S)", line)
@@ -385,7 +415,7 @@ def paragraphs(text):
 
 
 def measured_numbers(name, text):
-    """A line for each comment that repeats a measured number. A comment may say "ten times" of what nobody measured."""
+    """Gives a line for each comment that repeats a measured number. A comment may say "ten times" of what nobody measured."""
     for number, words in paragraphs(text):
         repeated = RATIO.search(words) or ("`results/" in words and TIMES.search(words))
         if repeated:
@@ -422,6 +452,9 @@ def self_test():
         (advice('open class A {\n  @available(*, noasync, message: "blocks; use go(_:to:) or aBlock")\n'), [("A", "go(_:to:)"), ("A", "aBlock")]),
         (advice('open class A {\n  @available(*, noasync, message: "blocks the thread")\n'), []),
         (missing_files("P", "`scripts/docs` and `scripts/no --option` [a](b.md) [c](https://d)", ROOT / "x"), ["P names scripts/no, which is not there", "P names x/b.md, which is not there"]),
+        (missing_files("P", "# A b: c\n[a](#a-b-c) [b](#no)", ROOT), ["P links to #no of itself, which has no such heading"]),
+        (missing_files("docs/decisions/P", "`scripts/no`", ROOT), []),
+        (list(missing_ways("| way of | files |\n|---|---|\n| a step | `Scheduling`: `Decision`, `No`; `scripts/docs`; `scripts/no` |\n")), ["CONTRIBUTING.md: the way of a step names Scheduling/No.swift, which is not there", "CONTRIBUTING.md: the way of a step names scripts/no, which is not there"]),
         (len(list(porting_complaints("| 1 | a (Foundation b) | c |\n| 2 | a | c |\n", "| 2 | x |\n"))), 2),
         (list(porting_complaints("| 1 | a (Foundation b) | c |\n", "| 1 | x |\n")), []),
         (paragraphs("/// a\n/// b\n///\n/// c\nlet d = 1\n  // e"), [(1, "a b"), (4, "c"), (6, "e")]),
@@ -467,6 +500,7 @@ def complaints(symbols_only, is_built, folder):
     flags = pathlib.Path(folder, "symbols/flags").read_text().splitlines()
     for page in pages():
         yield from missing_files(page.relative_to(ROOT), page.read_text(), page.parent)
+    yield from missing_ways((ROOT / "CONTRIBUTING.md").read_text())
     yield from number_complaints()
     yield from porting_complaints((ROOT / CONTRACT).read_text(), (ROOT / PORTING).read_text())
     yield from filter(None, sample_complaints(flags, folder))
@@ -485,13 +519,13 @@ def main(arguments):
         return 64
     symbols_only = "--symbols" in arguments
     with tempfile.TemporaryDirectory() as folder:
-        found = 0
+        count = 0
         for line in complaints(symbols_only, "--built" in arguments, folder):
-            found += 1
+            count += 1
             print(f"check/docs: {line}", file=sys.stderr)
-    if not found:
+    if not count:
         print("check/docs: the pages and the code agree" if not symbols_only else "check/docs: every public symbol is documented")
-    return 1 if found else 0
+    return 1 if count else 0
 
 
 if __name__ == "__main__":

@@ -38,7 +38,7 @@ def stop(message, code):
 
 
 def counted(program, folder, request, values):
-    """The instructions of each function, and how many operations a value has."""
+    """Counts the instructions of each function, and how many operations a value has."""
     request = dict(request, mode={"time": {"repeats": 1, "values": values, "leadIn": 0, "budget": 2**63, "countsEvents": False}})
     out = os.path.join(folder, "callgrind.out")
     run = subprocess.run(

@@ -22,7 +22,7 @@ CONFIDENCE = 0.95
 
 
 def ranks(count, confidence=CONFIDENCE):
-    """The ranks, from one, of the narrowest order-statistic interval of the median, by the binomial distribution."""
+    """Gives the ranks, from one, of the narrowest order-statistic interval of the median, by the binomial distribution."""
     best = None
     for rank in range(1, count // 2 + 1):
         coverage = 1 - 2 * stats.binom.cdf(rank - 1, count, 0.5)
@@ -32,18 +32,18 @@ def ranks(count, confidence=CONFIDENCE):
 
 
 def scores(count):
-    """What the ranks of differences count for: half of their number is the most up to 20, then 10, a quarter from 40 on."""
+    """Says what the ranks of differences count for: half of their number is the most up to 20, then 10, a quarter from 40 on."""
     cap = numpy.interp(count, [8, 20, 40, 400], [4, 10, 10, 100])
     return numpy.minimum(numpy.arange(1, count + 1), max(4, int(cap)))
 
 
 def rank_sum_tails(count):
-    """The probability that the sum of the ranks of one sign is at most 0, 1, ...: counted as the coefficients of
+    """Gives the probability that the sum of the ranks of one sign is at most 0, 1, ...: counted as the coefficients of
     (1 + x^a)(1 + x^b)..., and by the normal distribution for many."""
     if count > MOST_EXACT:
-        own = scores(count)
-        sums = numpy.arange(own.sum() + 1)
-        return stats.norm.cdf(sums + 0.5, own.sum() / 2, numpy.sqrt((own**2).sum()) / 2)
+        counted = scores(count)
+        sums = numpy.arange(counted.sum() + 1)
+        return stats.norm.cdf(sums + 0.5, counted.sum() / 2, numpy.sqrt((counted**2).sum()) / 2)
     ways = [1.0]
     for score in scores(count):
         ways = numpy.polymul(ways, [1.0] + [0.0] * (score - 1) + [1.0])
@@ -51,14 +51,14 @@ def rank_sum_tails(count):
 
 
 def signed_rank_coverage(count, confidence=CONFIDENCE):
-    """The exact coverage of the narrowest signed-rank interval that reaches a confidence."""
+    """Gives the exact coverage of the narrowest signed-rank interval that reaches a confidence."""
     coverages = 1 - 2 * rank_sum_tails(count)
     reached = coverages[coverages >= confidence]
     return float(reached[-1]) if len(reached) else None
 
 
 def widened(count, comparisons):
-    """The ranks for one of n comparisons (Bonferroni), the extremes where they do not reach that, and what the intervals of
+    """Gives the ranks for one of n comparisons (Bonferroni), the extremes where they do not reach that, and what the intervals of
     all ratios promise together. None where the extremes do not reach 95 %."""
     if ranks(count) is None:
         return None
@@ -76,12 +76,12 @@ def widened(count, comparisons):
 
 
 def needed(comparisons):
-    """The fewest processes whose extremes reach 95 % for n comparisons together."""
+    """Gives the fewest processes whose extremes reach 95 % for n comparisons together."""
     return next(n for n in range(6, 100) if 1 - 2 * 0.5**n >= 1 - (1 - CONFIDENCE) / comparisons)
 
 
 def bootstrap(random, blocks, benchmarks):
-    """The geometric mean of the medians of log ratios, its expanded percentile interval, and the noise of the latter."""
+    """Gives the geometric mean of the medians of log ratios, its expanded percentile interval, and the noise of the latter."""
     truth = random.normal(-0.2, 0.5, benchmarks)
     logs = truth[:, None] + random.normal(0, 0.1, (benchmarks, blocks)) + random.normal(0, 0.05, blocks)
     tail = stats.norm.cdf(-numpy.sqrt(blocks / (blocks - 1)) * stats.t.ppf(1 - (1 - CONFIDENCE) / 2, blocks - 1))
@@ -114,17 +114,17 @@ def sample(random, count):
 
 
 def centre(logs):
-    """The centre of differences and its interval: where both signs have the same sum of capped ranks, and between which Walsh
+    """Gives the centre of differences and its interval: where both signs have the same sum of capped ranks, and between which Walsh
     averages the test does not tell a shift from 0."""
     first, second = numpy.triu_indices(len(logs))
     averages = numpy.sort((logs[first] + logs[second]) / 2)
-    own = scores(len(logs))
+    counted = scores(len(logs))
     tails = rank_sum_tails(len(logs))
 
     def sums(gap):
-        """The sums of ranks below and above change at the averages alone, so one shift in each gap tells."""
+        """Gives the sums of ranks below and above: they change at the averages alone, so one shift in each gap tells."""
         shifted = logs - (averages[gap] + averages[gap + 1]) / 2
-        ranks_of = own[stats.rankdata(abs(shifted), method="ordinal") - 1]
+        ranks_of = counted[stats.rankdata(abs(shifted), method="ordinal") - 1]
         return ranks_of[shifted < 0].sum(), ranks_of[shifted > 0].sum()
 
     gaps = range(len(averages) - 1)
@@ -156,7 +156,7 @@ def pairs(random, count):
 
 
 def as_text(fixture):
-    """The fixture as JSON, with one case a line."""
+    """Writes the fixture as JSON, with one case a line."""
 
     def lines(value):
         if isinstance(value, list):
@@ -172,7 +172,7 @@ def main():
         "samples": [sample(random, count) for count in SIZES],
         "pairs": [pairs(random, count) for count in [*SIZES, 150]],
         "widened": [
-            one for count in SIZES for comparisons in (1, 3, 25, 26, 135) if (one := widened(count, comparisons))
+            case for count in SIZES for comparisons in (1, 3, 25, 26, 135) if (case := widened(count, comparisons))
         ],
         "needed": {str(comparisons): needed(comparisons) for comparisons in (1, 2, 25, 26, 135, 1000)},
         "student": [

@@ -25,7 +25,7 @@ extension METG {
     return readings
   }
 
-  /// The same readings for a program that gives only its makespans, each with its `work_ns`.
+  /// Makes the readings of a program that gives only its makespans, each with its `work_ns`.
   package static func readings(_ readings: [Reading], _ sweep: Sweep) throws -> [Reading] {
     try self.readings(
       readings.compactMap { reading in
@@ -34,6 +34,6 @@ extension METG {
       }, sweep)
   }
 
-  /// The same step of the ladder has the same text in every process, wherever the sweep of the process began.
+  /// Gives a step of the ladder one text in every process, wherever the sweep of the process began.
   private static func workText(_ nanoseconds: Double) -> String { CSV.number((nanoseconds * 1_000).rounded() / 1_000) }
 }

@@ -17,7 +17,7 @@ package struct Metric: Hashable, Sendable {
   package static let efficiency = Metric("efficiency", unit: "ratio")
   package static let allocationsPerOp = Metric("allocations_per_op", unit: "allocations")
   package static let bytesPerOp = Metric("bytes_per_op", unit: "bytes")
-  /// The same where the library uses no memory again, so that the counts do not depend on which thread is ahead.
+  /// Counts of a process in which the library uses no memory again: they do not depend on which thread is ahead.
   package static let freshAllocationsPerOp = Metric("fresh_allocations_per_op", unit: "allocations")
   package static let freshBytesPerOp = Metric("fresh_bytes_per_op", unit: "bytes")
   /// The bytes that each operation holds while the operation waits in a suspended queue.

@@ -84,7 +84,7 @@ package struct Plan: Sendable {
       ?? Array(1...effort.blocks)
   }
 
-  /// The same plan, cut into shards. Throws one line when there are more shards than blocks.
+  /// Cuts the plan into shards. Throws one line when there are more shards than blocks.
   package func cut(_ shard: Shard) throws -> Plan {
     guard shard.count <= effort.blocks else {
       throw Complaint(
@@ -262,7 +262,7 @@ extension Plan {
     "\(effort.with(blocks: effort.blocks / turnsOfARound))"
   }
 
-  /// The same plan with fewer values, so that the first blocks take at most the time of the goal. The estimate is that of
+  /// A copy of the plan with fewer values, so that the first blocks take at most the time of the goal. The estimate is that of
   /// a usual machine, so that the same command makes the same plan every time.
   package var fitted: Plan {
     guard let goal = effort.goal else { return self }

@@ -37,7 +37,7 @@ package struct PlannedScenario: Sendable {
     self.leadIn = leadIn
   }
 
-  /// The same, and allocations are not counted.
+  /// A copy of the scenario whose allocations are not counted.
   package var withoutCounting: PlannedScenario {
     PlannedScenario(
       scenario: scenario, arms: arms, incapable: incapable, repeats: repeats, headlines: headlines,

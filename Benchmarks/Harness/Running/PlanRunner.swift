@@ -157,7 +157,7 @@ package struct PlanRunner {
     result.halfWidths = Narrowing(plan, result).halfWidths(&widths)
   }
 
-  /// The same for the comparisons of an ablation whose verdicts are open.
+  /// Runs blocks of an ablation for the comparisons whose verdicts are open.
   private mutating func ablate(_ goal: Goal) {
     var narrowing = AblationNarrowing(plan)
     var block = max(plan.effort.blocks, result.blocksRun.map(\.block).max() ?? 0)

@@ -52,7 +52,7 @@ package enum SignedRank {
 
     private init(sorted: [Double], pairSums: [Double]) { (self.sorted, self.pairSums) = (sorted, pairSums) }
 
-    /// The same of the differences with the other sign.
+    /// The side of the differences with the other sign.
     var mirrored: Side { Side(sorted: sorted.reversed().map { -$0 }, pairSums: pairSums.reversed().map { -$0 }) }
 
     /// The lowest Walsh average just above which the sum of ranks is enough.

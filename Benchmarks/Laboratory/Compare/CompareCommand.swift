@@ -93,7 +93,7 @@ package struct CompareCommand<Program: SuiteProgram>: ParsableCommand {
     let text =
       switch format {
       case .csv: report.csv()
-      case .json: try report.json()
+      case .json: try FactsDocument(comparison, of: sets, reference: self.reference).json()
       case .markdown: report.markdown()
       case .table, .go, .githubActionBenchmark: report.table(width: TextWidth.columns(of: STDOUT_FILENO))
       }

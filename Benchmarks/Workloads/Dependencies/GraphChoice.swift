@@ -1,5 +1,5 @@
-import HarnessWords
 import HarnessStatistics
+import HarnessWords
 
 /// A task graph that a user names, for a simulation: a pattern, a made graph, or a workflow in a file.
 ///

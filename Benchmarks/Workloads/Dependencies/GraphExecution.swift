@@ -74,7 +74,7 @@ final class OperationGraph<S: OperationSubject> {
   private let data: GraphData
   private let subject: S
   private var items: [S.Item] = []
-  /// The same objects as in `items`. Reading one of them here counts no reference.
+  /// The objects of `items`. Reading one of them here counts no reference.
   private let known: UnsafeMutablePointer<Unmanaged<S.Item>>
 
   init(_ graph: TaskGraph, _ setting: Setting) {

@@ -122,7 +122,7 @@ final class GranularitySweep {
   /// The most additional sweeps, in case other programs used the CPUs.
   private static let attempts = 10
 
-  /// The same limits for the program of a peer, which makes the sweep itself.
+  /// The limits above, for the program of a peer, which makes the sweep itself.
   static let limits: [(key: String, value: String)] = [
     (key: "sweep_first", value: "\(first)"), (key: "sweep_largest", value: "\(largest)"),
     (key: "sweep_smallest", value: "\(smallest)"), (key: "sweep_plenty", value: "\(plenty)"),

@@ -1,5 +1,5 @@
-import HarnessWords
 import HarnessStatistics
+import HarnessWords
 
 /// A random graph in layers. Each task depends on each task of the layer before with the given probability, and on at
 /// least one of them. The seed decides, so all subjects run the same graph. Every consumer checks all its inputs.

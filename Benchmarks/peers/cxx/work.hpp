@@ -9,7 +9,7 @@
 
 #include "protocol.hpp"
 
-/// The same arithmetic as opbench's own work.
+/// Does the arithmetic of opbench's own work.
 inline void spin(uint64_t rounds) {
   uint64_t state = 0x9e3779b97f4a7c15;
   asm volatile("" : "+r"(state));

@@ -7,7 +7,7 @@ import "math"
 //go:noinline
 func opaque(value uint64) uint64 { return value }
 
-// The same arithmetic as opbench's own work.
+// Does the arithmetic of opbench's own work.
 func spin(rounds int) {
 	state := opaque(0x9e3779b97f4a7c15)
 	for round := 0; round < rounds; round++ {

@@ -35,7 +35,7 @@ static inline void cplatform_pause(void) {
 void cplatform_yield(void);
 /// CLOCK_MONOTONIC in nanoseconds.
 uint64_t cplatform_now_ns(void);
-/// The same clock at its last tick, some milliseconds ago: a few nanoseconds to read.
+/// CLOCK_MONOTONIC at its last tick, some milliseconds ago: a few nanoseconds to read.
 uint64_t cplatform_coarse_now_ns(void);
 /// Number of CPUs in the main thread's affinity mask, which is the process's; at least 1.
 int32_t cplatform_affinity_count(void);

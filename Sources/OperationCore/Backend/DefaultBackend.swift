@@ -16,10 +16,10 @@ enum DefaultBackend {
 package final class BackendBox: Sendable {
   package let backend: any Backend
 
-  /// The same object as `backend`, when the backend is one of this library's own; else nil.
+  /// `backend` itself, when the backend is one of this library's own; else nil.
   package let supervised: (any SupervisedBackend)?
 
-  /// The same for every box of the same backend, different for any two backends alive at the same time; never 0.
+  /// A number that all boxes of one backend share, different for any two backends alive at the same time; never 0.
   let identity: UInt32
   /// The worker count, read from the backend once: the property is a user's, and the count is needed under a lock.
   let workerCount: Int

@@ -42,7 +42,7 @@ enum DependencyGraph {
     var low: [ObjectIdentifier: Int] = [:]
     var open: [Operation] = []
     var isOpen: Set<ObjectIdentifier> = []
-    var found: [[Operation]] = []
+    var cycles: [[Operation]] = []
     var path: [Visit] = []
     var barriers = BarrierOrder()
 
@@ -88,11 +88,11 @@ enum DependencyGraph {
             component.append(open.removeLast())
             isOpen.remove(ObjectIdentifier(component[component.count - 1]))
           } while component[component.count - 1] !== visit.operation
-          if component.count > 1 { found.append(component) }
+          if component.count > 1 { cycles.append(component) }
         }
       }
     }
-    return found
+    return cycles
   }
 }
 
@@ -126,11 +126,11 @@ struct BarrierOrder {
     guard now.has(StateWord.tracked), !now.has(StateWord.started), let owner = operation.owner else { return [] }
     let queue = look(at: owner)
     guard !queue.barriers.isEmpty else { return [] }
-    let own = operation.sequence.load(ordering: .relaxed)
-    let index = queue.barrierIndex(from: own)
+    let sequence = operation.sequence.load(ordering: .relaxed)
+    let index = queue.barrierIndex(from: sequence)
     let previous = index > 0 ? queue.barriers[index - 1] : -1
-    let isBarrier = index < queue.barriers.count && queue.barriers[index] == own
-    return queue.operations(previous..<(isBarrier ? own : previous + 1)).map(\.operation)
+    let isBarrier = index < queue.barriers.count && queue.barriers[index] == sequence
+    return queue.operations(previous..<(isBarrier ? sequence : previous + 1)).map(\.operation)
       .filter { !$0.stateNow.has(StateWord.finished) }
   }
 

@@ -168,16 +168,16 @@ struct DependencyList {
   /// n dependencies one after the other take O(n) time together.
   func firstDependency(except isOver: (UInt) -> Bool) -> UInt {
     let index = first.pointee.count > Self.searchLimit ? indexed : nil
-    var found: UInt = 0
+    var dependency: UInt = 0
     var place = first.pointee.end
     forEachRecord(from: index?.pointee.firstNotOver ?? 0) { edge, record in
       guard record.isListed, !isOver(record.dependency) else { return true }
-      found = record.dependency
+      dependency = record.dependency
       place = edge
       return false
     }
     index?.pointee.firstNotOver = place
-    return found
+    return dependency
   }
 
   /// The edge whose record says that it stands for the edge inside the operation; 0 for none.
@@ -185,13 +185,13 @@ struct DependencyList {
 
   @inline(__always)
   private func search(_ condition: (UnsafeMutablePointer<DependencyRecord>) -> Bool) -> UInt {
-    var found: UInt = 0
+    var matching: UInt = 0
     forEachRecord { edge, record in
       guard condition(record) else { return true }
-      found = edge
+      matching = edge
       return false
     }
-    return found
+    return matching
   }
 
   // MARK: - Changing

@@ -113,9 +113,9 @@ extension Operation {
   private final func listedDependencies() -> [Operation] {
     let state = dependencyState
     if state.only != 0 { return [Operation.retained(state.only)] }
-    var found: [Operation] = []
-    state.list?.forEachListed { found.append(Operation.retained($0.dependency)) }
-    return found
+    var dependencies: [Operation] = []
+    state.list?.forEachListed { dependencies.append(Operation.retained($0.dependency)) }
+    return dependencies
   }
 
   /// Reports the readiness of an operation in a queue, if it has changed.
@@ -137,10 +137,10 @@ extension Operation {
         let only = Operation.retained(state.only)
         return only.hasDeparted ? nil : only
       }
-      let found = state.list?.firstDependency {
+      let dependency = state.list?.firstDependency {
         Operation.unmanaged($0)._withUnsafeGuaranteedRef { $0.hasDeparted }
       }
-      return found.flatMap { $0 == 0 ? nil : Operation.retained($0) }
+      return dependency.flatMap { $0 == 0 ? nil : Operation.retained($0) }
     }
   }
 

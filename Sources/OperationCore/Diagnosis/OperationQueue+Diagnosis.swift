@@ -25,7 +25,7 @@ public struct QueueDiagnosis: Sendable, CustomStringConvertible {
     lines += executing.prefix(DiagnosisLimits.named).map { "  \($0.operation), executing\($0.details)" }
     lines += DiagnosisLimits.rest(executing.count)
     for cycle in cycles { lines.append("  cycle: " + cycle.joined(separator: ", ")) }
-    for one in waiting { lines += one.description.split(separator: "\n").map { "  \($0)" } }
+    for diagnosis in waiting { lines += diagnosis.description.split(separator: "\n").map { "  \($0)" } }
     let left = pendingCount - executing.count - waiting.count
     if left > 0 { lines.append("  and \(left) more that have not started") }
     if unansweredQuestions > 0 {

@@ -53,7 +53,7 @@ enum QueueDump {
 
   private static func write() {
     // Under the lock references are taken, and none is given back: giving the last one back runs code of others.
-    let alive = lock.withLock { queues.values.compactMap { one in one.queue.map { (one.number, $0) } } }
+    let alive = lock.withLock { queues.values.compactMap { entry in entry.queue.map { (entry.number, $0) } } }
     printError("\(alive.count) queues")
     for (_, queue) in alive.sorted(by: { $0.0 < $1.0 }) { printError(queue.diagnosis().description) }
   }

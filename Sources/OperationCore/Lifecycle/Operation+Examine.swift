@@ -33,7 +33,7 @@ extension Operation {
     requestLook(posts)
   }
 
-  /// The same, for a thread that is not reading a property of the operation.
+  /// Requests an examination on a thread that is not reading a property of the operation.
   private final func requestLook(_ posts: Question.Posts) {
     var examine = posts.contains(.isFinished)
     if posts.contains(.isReady) { examine = raise(StateWord.askAgain).has(StateWord.heldBack) || examine }

@@ -31,23 +31,23 @@ enum Spares<Kind: SpareKind> {
   static func giveBack(_ word: UInt) {
     let words = cplatform_thread_words_address()
     if !words.pointee.returns_spares, !beginKeeping(words) { return Kind.free(word) }
-    let own = Kind.local(words)
-    if own.pointee.count == SpareDepot.magazineSize { makeRoom(own) }
-    Kind.setNext(of: word, to: own.pointee.loaded)
-    own.pointee.loaded = word
-    own.pointee.count += 1
+    let magazines = Kind.local(words)
+    if magazines.pointee.count == SpareDepot.magazineSize { makeRoom(magazines) }
+    Kind.setNext(of: word, to: magazines.pointee.loaded)
+    magazines.pointee.loaded = word
+    magazines.pointee.count += 1
   }
 
   /// A kept piece, or 0.
   @inline(__always)
   static func take() -> UInt {
     let words = cplatform_thread_words_address()
-    let own = Kind.local(words)
-    if own.pointee.count == 0, !refill(own, words) { return 0 }
-    let word = own.pointee.loaded
+    let magazines = Kind.local(words)
+    if magazines.pointee.count == 0, !refill(magazines, words) { return 0 }
+    let word = magazines.pointee.loaded
     let next = Kind.next(of: word)
-    own.pointee.loaded = next
-    own.pointee.count -= 1
+    magazines.pointee.loaded = next
+    magazines.pointee.count -= 1
     // Another thread has mostly written the next piece. This thread does not wait for that when it takes the piece.
     cplatform_prefetch(next)
     cplatform_prefetch(next &+ 64)
@@ -56,34 +56,36 @@ enum Spares<Kind: SpareKind> {
 
   /// The thread's first magazine is full.
   @inline(never)
-  private static func makeRoom(_ own: UnsafeMutablePointer<cplatform_magazines>) {
-    if own.pointee.full != 0, !Kind.depot.keep(own.pointee.full, Kind.self) { free(chain: own.pointee.full) }
-    own.pointee.full = own.pointee.loaded
-    own.pointee.loaded = 0
-    own.pointee.count = 0
+  private static func makeRoom(_ magazines: UnsafeMutablePointer<cplatform_magazines>) {
+    if magazines.pointee.full != 0, !Kind.depot.keep(magazines.pointee.full, Kind.self) {
+      free(chain: magazines.pointee.full)
+    }
+    magazines.pointee.full = magazines.pointee.loaded
+    magazines.pointee.loaded = 0
+    magazines.pointee.count = 0
   }
 
   /// The thread's first magazine is empty.
   @inline(never)
   private static func refill(
-    _ own: UnsafeMutablePointer<cplatform_magazines>, _ words: UnsafeMutablePointer<cplatform_thread_words>
+    _ magazines: UnsafeMutablePointer<cplatform_magazines>, _ words: UnsafeMutablePointer<cplatform_thread_words>
   ) -> Bool {
     guard words.pointee.returns_spares || beginKeeping(words) else { return false }
-    var magazine = own.pointee.full
-    own.pointee.full = 0
+    var magazine = magazines.pointee.full
+    magazines.pointee.full = 0
     if magazine == 0 { magazine = Kind.depot.fetch(Kind.self) }
     guard magazine != 0 else { return false }
-    own.pointee.loaded = magazine
-    own.pointee.count = SpareDepot.magazineSize
+    magazines.pointee.loaded = magazine
+    magazines.pointee.count = SpareDepot.magazineSize
     return true
   }
 
   /// A thread ends: the pieces that it kept are freed.
   static func freeOwn(_ words: UnsafeMutablePointer<cplatform_thread_words>) {
-    let own = Kind.local(words)
-    free(chain: own.pointee.loaded)
-    free(chain: own.pointee.full)
-    own.pointee = cplatform_magazines()
+    let magazines = Kind.local(words)
+    free(chain: magazines.pointee.loaded)
+    free(chain: magazines.pointee.full)
+    magazines.pointee = cplatform_magazines()
   }
 
   private static func free(chain first: UInt) {

@@ -27,7 +27,7 @@ extension OperationObserving where Self: Operation {
     return register(key, options: options, read: { $0[keyPath: keyPath] }, changeHandler)
   }
 
-  /// The same as `observe` above, for a key path that spells the subclass. A key path to a property that a final
+  /// Observes as `observe` above does, by a key path that spells the subclass. A key path to a property that a final
   /// class overrides cannot be told from others, and traps: write `\.isFinished` or `\Operation.isFinished`.
   @_disfavoredOverload
   public func observe<Value>(

@@ -182,7 +182,7 @@ struct Controller: ~Copyable, @unchecked Sendable {
     unlockAndSubmit(for: queue, frame: frame)
   }
 
-  /// The same, without giving anything away: `admit` or `handOut` follows, when it is known whether there is a more
+  /// Lists entries, and gives nothing away: `admit` or `handOut` follows, when it is known whether there is a more
   /// urgent operation.
   borrowing func list(_ entries: consuming JobFIFO) {
     lock.lock()

@@ -4,9 +4,9 @@ import Primitives
 
 extension OperationQueue {
   final func snapshot() -> [Operation] {
-    var found: [Operation] = []
-    registry.visitPending { found.append($0) }
-    return found
+    var operations: [Operation] = []
+    registry.visitPending { operations.append($0) }
+    return operations
   }
 
   final func cancelAll() {

@@ -180,9 +180,9 @@ struct Registry: ~Copyable, @unchecked Sendable {
     var limit = min(bound, addedCount)
     while limit > 0, let (base, segment) = lock.withLock({ directory.pointee.last(below: limit) }) {
       for sequence in stride(from: min(limit, base + Segment.capacity) - 1, through: base, by: -1) {
-        var found: Operation?
-        visit(segment, sequence, waitForStores: false) { found = $0 }
-        if let found { return (found, sequence) }
+        var pending: Operation?
+        visit(segment, sequence, waitForStores: false) { pending = $0 }
+        if let pending { return (pending, sequence) }
       }
       limit = base
     }

@@ -141,13 +141,13 @@ final class TraceBuffer: @unchecked Sendable {
 
   /// What the owner has published so far. Called under the session's lock, and only when `session` is the present one.
   func events() -> [TraceEvent] {
-    var found: [TraceEvent] = []
+    var events: [TraceEvent] = []
     var chunk = Self.chunk(first.load(ordering: .acquiring))
     while let here = chunk {
       let count = here.pointee.count.load(ordering: .acquiring)
-      found.append(contentsOf: UnsafeBufferPointer(start: here.pointee.slots, count: count))
+      events.append(contentsOf: UnsafeBufferPointer(start: here.pointee.slots, count: count))
       chunk = Self.chunk(here.pointee.next.load(ordering: .acquiring))
     }
-    return found
+    return events
   }
 }

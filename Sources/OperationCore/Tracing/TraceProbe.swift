@@ -75,7 +75,7 @@ package enum TraceProbe {
     if !isSkipped { returned(word) }
   }
 
-  /// The same as `start`, for an operation that is started by hand.
+  /// Records what `start` records, for an operation that is started by hand.
   @inline(never)
   static func startByHand(_ operation: Operation, _ perform: () -> Void) {
     let word = operation.word

@@ -159,9 +159,9 @@ package final class BlockingMonitor: Sendable {
     var interval = Self.firstInterval
     while !stopped.load(ordering: .acquiring) {
       parker.park(timeoutNanoseconds: interval)
-      guard let found = look(Self.rechecks(at: interval)) else { return false }
-      interval = Self.interval(after: interval, hasChanged: found.hasChanged)
-      if found.isNeeded { continue }
+      guard let sight = look(Self.rechecks(at: interval)) else { return false }
+      interval = Self.interval(after: interval, hasChanged: sight.hasChanged)
+      if sight.isNeeded { continue }
       armed.store(false, ordering: .sequentiallyConsistent)
       // A job that came in between saw the monitor armed: the monitor looks again.
       guard let again = look(false) else { return false }

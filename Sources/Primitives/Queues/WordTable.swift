@@ -38,8 +38,8 @@ package struct WordTable: ~Copyable {
   /// O(1) on average. Setting nil removes the key.
   package subscript(key: UInt) -> UInt? {
     get {
-      let found = slots[slot(of: key)]
-      return found.key == 0 ? nil : found.value
+      let entry = slots[slot(of: key)]
+      return entry.key == 0 ? nil : entry.value
     }
     set {
       let slot = slot(of: key)

@@ -34,7 +34,7 @@ package struct PoolThreads: ~Copyable, Sendable {
   }
 
   package var createdCount: Int { created.load(ordering: .relaxed) }
-  /// The same without threads that the system refused: only grows.
+  /// How many threads have started: `createdCount` without those that the system refused. Only grows.
   package var startedCount: UInt64 { started.load(ordering: .relaxed) }
   package var isEmpty: Bool { live.load(ordering: .relaxed) == 0 }
 

@@ -23,9 +23,9 @@ package struct VirtualTopology: Hashable, Sendable {
   package static let flat = VirtualTopology(workersPerGroup: 1 << 32, workersPerSocket: 1 << 32)
 
   /// How far two workers are from each other; O(1).
-  package func distance(_ one: Int, _ other: Int) -> Distance {
-    if one == other { return .none }
-    if one / workersPerGroup == other / workersPerGroup { return .sameGroup }
-    return one / workersPerSocket == other / workersPerSocket ? .otherGroup : .otherSocket
+  package func distance(_ first: Int, _ second: Int) -> Distance {
+    if first == second { return .none }
+    if first / workersPerGroup == second / workersPerGroup { return .sameGroup }
+    return first / workersPerSocket == second / workersPerSocket ? .otherGroup : .otherSocket
   }
 }

@@ -3,6 +3,7 @@ import Testing
 
 /// The program that README.md shows first: the copy that is compiled here is the same, and it prints everything every time.
 /// And the program that the documentation's tutorial ends with.
+@Suite("The samples of the pages")
 struct ReadmeTests {
   private func text(_ path: String) throws -> String {
     let repository = #filePath.dropLast("Tests/Processes/Tests/ReadmeTests.swift".count)
@@ -17,11 +18,13 @@ struct ReadmeTests {
     return String(readme[begin..<end])
   }
 
-  @Test func theSampleIsWhatIsCompiled() throws {
+  @Test("The first sample of README.md is what is compiled")
+  func theSampleIsWhatIsCompiled() throws {
     #expect(try firstSample(text("README.md")) == text("Tests/Samples/Readme/main.swift"))
   }
 
-  @Test func theSamplePrintsItsLastLineEveryTime() throws {
+  @Test("The sample prints its last line every time")
+  func theSamplePrintsItsLastLineEveryTime() throws {
     for run in 1...50 {
       let program = try Scenario(running: "ReadmeSample")
       #expect(program.exitCode == 0)
@@ -29,7 +32,8 @@ struct ReadmeTests {
     }
   }
 
-  @Test func theTutorialsLastStepDoesWhatItSays() throws {
+  @Test("The tutorial's last step does what it says")
+  func theTutorialsLastStepDoesWhatItSays() throws {
     let program = try Scenario(running: "TutorialSample")
     #expect(program.exitCode == 0)
     let lines = program.output.split(separator: "\n").map(String.init)

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 /// Traces of small programs, each a process of its own, held to the format's rules by a parser that is not ours.
+@Suite("Traces")
 struct TraceTests {
   /// What the executable must have.
   static let scenarios =
@@ -27,7 +28,8 @@ struct TraceTests {
     Set(trace.arrows.map { "\(trace.slices[$0.from].name) > \(trace.slices[$0.to].name)" })
   }
 
-  @Test(arguments: allBackends) func program(_ backend: TestBackend) throws {
+  @Test("A program's trace has its operations, edges, waits and threads", arguments: allBackends)
+  func program(_ backend: TestBackend) throws {
     let (trace, output) = try trace("trace-program-\(backend)")
     #expect(output.isEmpty)
     // One slice for each that ran; none for those that did not.
@@ -80,8 +82,10 @@ struct TraceTests {
     #expect(try #require(trace.peaks["running"]) >= 1 && #require(trace.peaks["ready"]) >= 1)
   }
 
-  @Test(arguments: compensatingBackends.filter { $0.name != "sample" }) func spareWorker(_ backend: TestBackend) throws
-  {
+  @Test(
+    "A thread that takes a blocked one's place is seen in the trace",
+    arguments: compensatingBackends.filter { $0.name != "sample" })
+  func spareWorker(_ backend: TestBackend) throws {
     let (trace, _) = try trace("trace-spare-\(backend)")
     let waiting = trace.operations(named: "waiting")[0]
     let helping = trace.operations(named: "helping")[0]
@@ -93,13 +97,15 @@ struct TraceTests {
     #expect(trace.instants.contains { $0.name == "finishes awaited" && $0.thread == helping.thread })
   }
 
-  @Test func startAndStop() throws {
+  @Test("start() and stop() record what lies between them")
+  func startAndStop() throws {
     let (trace, output) = try trace("trace-api", in: "TRACE_FILE")
     #expect(trace.slices.filter { $0.category == "operation" }.map(\.name) == ["inside"])
     #expect(output == "cannot write /no/such/folder/trace.json: No such file or directory\n")
   }
 
-  @Test func aPart() throws {
+  @Test("A trace of a part of a run shows what is cut off at its ends")
+  func aPart() throws {
     let (trace, _) = try trace("trace-part", in: "TRACE_FILE")
     // It was added before the trace: its class is all that is known.
     #expect(trace.operations(named: "BlockOperation").count == 1)
@@ -110,7 +116,8 @@ struct TraceTests {
     #expect(trace.operations(named: "never shown as run").isEmpty)
   }
 
-  @Test func moreThanThereIsRoomFor() throws {
+  @Test("A trace says how many events had no room")
+  func moreThanThereIsRoomFor() throws {
     let (trace, output) = try trace("trace-full", in: "TRACE_FILE")
     let dropped = Int(output.split(separator: " ").last?.dropLast() ?? "") ?? 0
     #expect(dropped > 0)
@@ -120,17 +127,20 @@ struct TraceTests {
     #expect(shown.count < 1_000 && trace.facts["operations shown"] == "\(shown.count)")
   }
 
-  @Test func whileOperationsRun() throws {
+  @Test("A trace begins and ends while operations run")
+  func whileOperationsRun() throws {
     let run = try Scenario("trace-while-running")
     #expect(run.exitCode == 0, "\(run.output)")
   }
 
-  @Test func theChildOfAFork() throws {
+  @Test("The child of a fork leaves the parent's trace alone")
+  func theChildOfAFork() throws {
     let (trace, _) = try trace("trace-fork")
     #expect(trace.operations(named: "of the parent").count == 1)
   }
 
-  @Test func aProgramThatGoesElsewhere() throws {
+  @Test("A program that changes its folder writes where it began")
+  func aProgramThatGoesElsewhere() throws {
     let folder = FileManager.default.temporaryDirectory.path + "/trace-\(UUID().uuidString)"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -142,7 +152,8 @@ struct TraceTests {
     #expect(trace.problems.isEmpty && trace.operations(named: "moved").count == 1)
   }
 
-  @Test func placesThatCannotBeWritten() throws {
+  @Test("A place that cannot be written is one line at the beginning")
+  func placesThatCannotBeWritten() throws {
     let run = try Scenario("trace-program-stealing", variables: ["OPERATIONS_TRACE=/no/such/folder/trace.json"])
     #expect(run.exitCode == 0)
     #expect(
@@ -152,7 +163,8 @@ struct TraceTests {
   }
 
   /// A rename would put a file in the place of a device or a FIFO.
-  @Test func whatIsNoRegularFileStays() throws {
+  @Test("What is no regular file stays")
+  func whatIsNoRegularFileStays() throws {
     let folder = FileManager.default.temporaryDirectory.path + "/trace-\(UUID().uuidString)"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -171,7 +183,8 @@ struct TraceTests {
     #expect(lstat(folder + "/link.json", &status) == 0 && status.st_mode & S_IFMT == S_IFLNK)
   }
 
-  @Test func theProcessInTheName() throws {
+  @Test("%p in the name stands for the process's number")
+  func theProcessInTheName() throws {
     let folder = FileManager.default.temporaryDirectory.path + "/trace-\(UUID().uuidString)"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(atPath: folder) }

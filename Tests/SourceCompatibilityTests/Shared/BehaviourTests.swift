@@ -1,4 +1,4 @@
-// The same assertions for Foundation's classes and for these: what Foundation does right must stay as it is.
+// These assertions hold for Foundation's classes and for ours: what Foundation does right must stay as it is.
 import TestSupport
 import Testing
 

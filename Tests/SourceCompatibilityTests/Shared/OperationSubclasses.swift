@@ -66,7 +66,7 @@ final class DownloadOperation: AsyncOperation, @unchecked Sendable {
   }
 }
 
-/// The same with key paths and an enumeration.
+/// An asynchronous operation that tells its state by key paths, and keeps it in an enumeration.
 final class KeyPathOperation: Operation, @unchecked Sendable {
   private enum State { case waiting, executing, finished }
   private let lock = DispatchQueue(label: "KeyPathOperation.state")

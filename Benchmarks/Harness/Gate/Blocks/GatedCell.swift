@@ -18,14 +18,14 @@ package struct GatedCell: Hashable, Sendable {
     self.countsInstructions = countsInstructions
   }
 
-  /// The same cell on another subject.
+  /// Makes a copy of the cell on another subject.
   package func on(subject: String) -> GatedCell {
     GatedCell(
       CellKey(cell.scenario, Arm(subject: subject, workers: cell.arm.workers)), metrics,
       countsAllocations: countsAllocations, countsInstructions: countsInstructions)
   }
 
-  /// The same cell with the metrics of the given tiers alone; nil when the cell has none.
+  /// Makes a copy of the cell with the metrics of the given tiers alone; nil when the cell has none.
   package func only(_ tiers: Set<GatedMetric.Tier>) -> GatedCell? {
     let kept = metrics.filter { tiers.contains($0.tier) }
     guard !kept.isEmpty else { return nil }

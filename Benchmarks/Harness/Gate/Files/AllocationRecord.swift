@@ -15,7 +15,7 @@ package struct AllocationRecord: Codable, Sendable {
     package let allocationsPerOp: [Double]
     package let bytesPerOp: [Double]
     package let threadsCreated: [Double]
-    /// The same of processes that use no memory again; nil when the record is older than these counts.
+    /// Counts of processes that use no memory again; nil when the record is older than these counts.
     package let freshAllocationsPerOp: [Double]?
     package let freshBytesPerOp: [Double]?
 
@@ -37,7 +37,7 @@ package struct AllocationRecord: Codable, Sendable {
       threadsCreated = range(threads ?? counts.map(\.threads), 1)
     }
 
-    /// The same entry under another subject's name; with nil, under its own name.
+    /// Makes a copy of the entry under another subject's name; with nil, under its own name.
     package func on(backend: String?) -> Entry {
       var copy = self
       copy.backend = backend ?? self.backend

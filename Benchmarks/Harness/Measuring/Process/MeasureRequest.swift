@@ -59,7 +59,7 @@ package struct MeasureRequest: Codable, Hashable, Sendable {
     self.allocator = allocator
   }
 
-  /// The same request for another subject.
+  /// Makes a copy of the request for another subject.
   package func on(subject: String) -> MeasureRequest {
     var copy = self
     copy.subject = subject

@@ -49,7 +49,7 @@ package struct ProcessOutcome: Sendable {
     self.isOutputHeld = isOutputHeld
   }
 
-  /// The same outcome with other lines.
+  /// Makes a copy of the outcome with other lines.
   package func with(lines: [String]) -> ProcessOutcome {
     ProcessOutcome(
       ending: ending, lines: lines, lastWords: lastWords, nanoseconds: nanoseconds, cpuSeconds: cpuSeconds,

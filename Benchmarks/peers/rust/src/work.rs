@@ -9,7 +9,7 @@ fn opaque(value: u64) -> u64 {
     unsafe { std::ptr::read_volatile(&value) }
 }
 
-/// The same arithmetic as opbench's own work.
+/// Does the arithmetic of opbench's own work.
 pub fn spin(rounds: u64) {
     let mut state = opaque(0x9e37_79b9_7f4a_7c15);
     for _ in 0..rounds {

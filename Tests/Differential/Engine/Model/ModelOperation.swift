@@ -83,7 +83,7 @@ struct ModelOperation {
   /// The earliest moment of its place among those of its level: one that is held back again may keep its place.
   var placeMin: Int?
   var readySure: Int?
-  /// The same for whoever is given a place in its queue.
+  /// When it is ready for whoever is given a place in its queue.
   var readyAtClaim: Int?
   /// What became ready at the same moment has the same number.
   var group: Group?

@@ -90,7 +90,7 @@ public struct Schedule: Equatable, Sendable, CustomStringConvertible {
 }
 
 extension Program {
-  /// The same with all queues on the first backend.
+  /// A copy of the program with all queues on the first backend.
   var onOneBackend: Program {
     var program = self
     program.backends = [backends.first ?? BackendSpec(workers: 2)]
