@@ -1,6 +1,6 @@
 """Latency percentiles, from the intended start of an operation to the begin of its body."""
 
-from ..data.results import widest
+from ..facts import widest
 from .chart import Axis, Chart, Missing, Panel, Series, is_wide, shared_keys, title_of, y_mark
 
 NAME = "latency"
@@ -32,7 +32,7 @@ def percentile_panels(lines):
         series = []
         for arm in widest(arm for line in group.values() for arm in line.cells):
             marks = [
-                y_mark(place, line, arm, line.cells[arm]) for place, line in sorted(group.items()) if arm in line.cells
+                y_mark(place, line, line.cells[arm]) for place, line in sorted(group.items()) if arm in line.cells
             ]
             series.append(Series(arm, marks))
         values = [mark.y for one in series for mark in one.marks]

@@ -21,14 +21,14 @@ def build(results):
         series = [
             Series(
                 max(arms),
-                [y_mark(arm.workers, line, arm, line.cells[arm], f"{arm.workers} workers: ") for arm in sorted(arms)],
+                [y_mark(arm.workers, line, line.cells[arm], f"{arm.workers} workers: ") for arm in sorted(arms)],
             )
             for arms in subjects.values()
             if len(arms) > 1
         ]
         values = [mark.y for one in series for mark in one.marks]
         x = Axis("workers", log=is_wide(counts), names=[(count, str(count)) for count in counts])
-        y = Axis(line.facts.words, line.unit, is_wide(values), better=line.facts.better)
+        y = Axis(line.words, line.unit, is_wide(values), better=line.better or "")
         panels.append(Panel(title_of(line, shared[line.benchmark]), series, x, y))
     caption = (
         "Time by number of workers, for the subjects whose number can be set; medians over processes with 95 %"

@@ -4,8 +4,6 @@ import math
 
 from matplotlib.ticker import LogLocator, MaxNLocator
 
-from ..data.metrics import scale
-
 # More decades than an axis has.
 _EVERY = 400
 
@@ -25,13 +23,13 @@ def limits(values, log, room=0.06):
 def is_crowded(guide, guides, ends):
     """Whether another horizontal guide lies so near above that there is no place for a label between them."""
     room = 0.1 * (ends[1] - ends[0])
-    return guide.kind == "y" and any(one.kind == "y" and 0 < one.at - guide.at < room for one in guides)
+    return guide.kind == "y" and any(other.kind == "y" and 0 < other.at - guide.at < room for other in guides)
 
 
-def ticks(low, high, log, unit, most=5):
-    """(place, text) pairs within the limits: `most` at most, or a few more where the axis has few decades."""
+def ticks(low, high, log, steps, most=5):
+    """(place, text) pairs within the limits, in the steps of a unit: `most` at most, or a few more where the axis has few decades."""
     places = _log_places(low, high, most) if log else MaxNLocator(most, steps=[1, 2, 5, 10]).tick_values(low, high)
-    return [(place, _text(unit, place)) for place in map(float, places) if low <= place <= high]
+    return [(place, _text(steps, place)) for place in map(float, places) if low <= place <= high]
 
 
 def _log_places(low, high, most):
@@ -43,6 +41,6 @@ def _log_places(low, high, most):
     return LogLocator(numticks=most).tick_values(low, high)
 
 
-def _text(unit, value):
-    divisor, suffix = scale(unit, value)
-    return "0" if value == 0 else f"{value / divisor:.12g}{suffix}"
+def _text(steps, value):
+    bound, suffix = next((step for step in steps if abs(value) >= step[0]), (0, ""))
+    return "0" if value == 0 else f"{value / (bound or 1):.12g}{suffix}"

@@ -2,9 +2,6 @@
 each."""
 
 from .. import decisions
-from ..charts.ablation import title_of
-from ..data.ablation import OPEN, WHOLE
-from ..data.metrics import significant
 
 _STYLES = {"better": "sure", "worse": "a"}
 
@@ -18,8 +15,8 @@ def section(ablation):
 
 
 def _table(ablation, table):
-    title = title_of(ablation, table)
-    families = ["all" if name is WHOLE else name for name in table.columns]
+    title = decisions.title_of(ablation, table)
+    families = ["all" if name is decisions.WHOLE else name for name in table.columns]
     return {
         "title": title,
         "label": ", ".join(filter(None, ["The time of each change over that of the default", title])),
@@ -29,41 +26,39 @@ def _table(ablation, table):
                 "about": _about(ablation, table, decision),
                 "changes": [_change(ablation, table, change) for change in changes],
             }
-            for decision, changes in table.decisions
+            for decision, changes in decisions.groups(table)
         ],
-        "sentences": [decisions.sentence(table, change) for change in table.changes],
+        "sentences": [decisions.sentence(change) for change in table.changes],
         "is_extra": table.is_extra,
     }
 
 
 def _about(ablation, table, decision):
-    words = ablation.words.get((table.base.subject.name, decision))
+    words = decisions.words_of(ablation, table, decision)
     if not words:
         return f"{decision}:" if decision else "several decisions at once:"
-    usual = words.of(words.usual)
-    return f"{decision}: {words.summary}. By default {words.usual}" + (f": {usual}." if usual else ".")
+    usual = f": {words.usual_words}." if words.usual_words else "."
+    return f"{decision}: {words.summary}. By default {words.usual}{usual}"
 
 
 def _change(ablation, table, change):
-    mark, verdict = decisions.daggers(ablation).get(change.gives_up, ""), table.verdict(change)
+    worths = decisions.by_family(change)
     return {
-        "name": f"{change.text} {mark}" if mark else change.text,
-        "meaning": ablation.meaning(table, change),
-        "verdict": decisions.verdict_words(table, change),
-        "verdict_meaning": decisions.MEANING[verdict],
-        "style": _STYLES.get(verdict),
+        "name": decisions.marked(ablation, change, change.text),
+        "meaning": change.meaning,
+        "verdict": decisions.verdict_words(change),
+        "verdict_meaning": decisions.meaning(ablation, change.verdict),
+        "style": _STYLES.get(change.verdict),
         "gives_up": decisions.rows_words(change.gives_up),
-        "cells": [_cell(table, change, name) for name in table.columns],
+        "cells": [_cell(table, name, worths.get(name)) for name in table.columns],
     }
 
 
-def _cell(table, change, name):
+def _cell(table, name, worth):
     """The ratio, its mark where it is not open, and its interval; None where nothing was measured."""
-    worth = table.families.get((change, name))
     if worth is None:
         return None
-    most = max(other.benchmarks for (_, family), other in table.families.items() if family == name)
+    most = max(own.benchmarks for change in table.changes for own in change.families if own.family == name)
     of = f" of {worth.benchmarks}" if worth.benchmarks < most else ""
-    ends = f"[{significant(worth.low)}, {significant(worth.high)}]" if worth.low is not None else "too few blocks"
-    mark = decisions.MARKS[worth.verdict] if worth.verdict != OPEN else ""
-    return {"ratio": f"x{significant(worth.ratio)}", "mark": mark, "ends": ends + of}
+    mark = decisions.MARKS[worth.verdict] if worth.verdict != decisions.OPEN else ""
+    return {"ratio": f"x{worth.number}", "mark": mark, "ends": (worth.range_text or "too few blocks") + of}

@@ -49,7 +49,7 @@ def families(charts, is_about_changes, plots):
         {
             "name": family,
             "title": title,
-            "charts": [_chart(chart, plots) for chart in charts if chart.family == family],
+            "charts": [chart_of(chart, plots) for chart in charts if chart.family == family],
         }
         for family, title in names
     ]
@@ -61,20 +61,24 @@ def subjects(charts):
 
 
 def looks(charts):
-    """How each subject looks, by its name."""
+    """How each subject looks, by its key."""
+    looks = {key(chart, arm): arm.subject.look for chart in charts for arm in chart.arms}
     return {
-        subject.name: {
-            "light": subject.look.light,
-            "dark": subject.look.dark,
-            "symbol": subject.look.plotly_symbol,
-            "dash": subject.look.dash,
-        }
-        for subject in subjects(charts)
+        name: {"light": look.light, "dark": look.dark, "symbol": look.plotly_symbol, "dash": look.dash}
+        for name, look in looks.items()
     }
 
 
-def _chart(chart, plots):
+def key(chart, arm):
+    """What a box that hides a subject has for a name: a simulated subject is none of those that were measured."""
+    return f"simulated {arm.subject}" if chart.simulated else arm.subject.name
+
+
+def chart_of(chart, plots):
+    """What stands around the plots of a chart, whose documents are added to `plots`."""
     documents = _DOCUMENTS[chart.form](chart)
+    if chart.choices:
+        documents = [_to_choose(chart, documents)]
     figures = []
     for document in documents:
         document["alone"] = len(documents) == 1
@@ -85,6 +89,7 @@ def _chart(chart, plots):
                 "label": ", ".join(filter(None, [chart.title, document["title"]])),
                 # What has many columns scrolls where they would be too narrow to be told apart.
                 "width": document.get("width"),
+                "choices": document.get("heads", ()),
             }
         )
         plots.append(document)
@@ -96,12 +101,35 @@ def _chart(chart, plots):
         "first": first,
         "rest": rest,
         "figures": figures,
-        "is_wide": chart.form != "lines" or len(documents) == 1,
+        "is_wide": chart.form not in ("lines", "bands") or len(documents) == 1,
         "shades": _shades() if is_heat else None,
         "legend": chart.panels[0].legend if is_heat else None,
-        "heads": ("panel", "change" if is_heat else "subject", "numbers"),
-        "numbers": _tiles(chart) if is_heat else _marks(chart),
+        "is_simulated": chart.simulated,
+        "summary": "Simulated numbers" if chart.simulated else "Numbers",
+        "heads": _heads(chart),
+        "numbers": _tiles(chart) if is_heat else _curves(chart) if chart.choices else _marks(chart),
     }
+
+
+def _heads(chart):
+    if chart.simulated:
+        return ("graph, simulated", "line, simulated", "numbers, simulated")
+    return ("panel", "change" if chart.form == "heat" else "subject", "numbers")
+
+
+def _to_choose(chart, documents):
+    """One place for all panels, of which a reader sees the one that is chosen."""
+    options = [{"choices": panel.choices, "plot": document} for panel, document in zip(chart.panels, documents)]
+    return {"title": "", "heads": chart.choices, "options": options}
+
+
+def _curves(chart):
+    """A row for each curve."""
+    return [
+        (panel.title, chart.name_of(series.arm), "; ".join(mark.detail for mark in series.marks))
+        for panel in chart.panels
+        for series in panel.series
+    ]
 
 
 def _marks(chart):
@@ -139,18 +167,18 @@ def _mark(mark):
 def _series(chart, series):
     return {
         "arm": chart.name_of(series.arm),
-        "subject": series.arm.subject.name,
+        "subject": key(chart, series.arm),
         "marks": [_mark(mark) for mark in series.marks],
     }
 
 
-def _axis(axis, values):
+def _axis(chart, axis, values):
     values = [value for value in values if value is not None and (value > 0 or not axis.log)]
-    low, high = limits(values, axis.log)
+    low, high = axis.ends or limits(values, axis.log)
     if axis.names and not axis.log:
         span = (max(values) - min(values)) or 1
         low, high = min(values) - 0.08 * span, max(values) + 0.08 * span
-    places = axis.names or ticks(low, high, axis.log, axis.unit)
+    places = axis.names or ticks(low, high, axis.log, chart.steps(axis))
     return {
         "label": axis.label,
         "note": axis.note,
@@ -189,7 +217,7 @@ def _rows(chart):
             for panel in panels
         ]
         title = label[:1].upper() + label[1:] if len(groups) > 1 else ""
-        documents.append({"form": "dots", "title": title, "x": _axis(axis, values), "bands": bands})
+        documents.append({"form": "dots", "title": title, "x": _axis(chart, axis, values), "bands": bands, "simulated": chart.simulated})
     return documents
 
 
@@ -201,14 +229,15 @@ def _plane(chart, panel):
     y = [value for mark in marks for value in (mark.y, mark.y_low, mark.y_high)] + [
         guide.at for guide in panel.guides if guide.kind == "y"
     ]
-    vertical = _axis(panel.y, y)
+    vertical = _axis(chart, panel.y, y)
     return {
         "form": chart.form,
         "title": panel.title,
-        "x": _axis(panel.x, x),
+        "x": _axis(chart, panel.x, x),
         "y": vertical,
         "series": [_series(chart, series) for series in panel.series],
         "guides": _guides(panel, (vertical["low"], vertical["high"])),
+        "simulated": chart.simulated,
     }
 
 
@@ -240,5 +269,6 @@ def _size(size):
 _DOCUMENTS = {
     "dots": _rows,
     "lines": lambda chart: [_plane(chart, panel) for panel in chart.panels],
+    "bands": lambda chart: [_plane(chart, panel) for panel in chart.panels],
     "heat": lambda chart: [_heat(panel) for panel in chart.panels],
 }

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 from ..complaint import CANNOT_CREATE, Complaint
-from ..data.environment import path_beside
+from ..facts import path_beside
 
 PAGE = "report.html"
 # The element in which a page says what it has put beside itself, by the digests of the files.
@@ -22,6 +22,8 @@ class Link(NamedTuple):
     name: str
     address: str
     rows: int
+    # Whether its rows were measured or simulated.
+    kind: str
 
 
 @dataclass(frozen=True)
@@ -41,8 +43,8 @@ class Copies:
 
 def plan(sources, folder):
     """What is to lie beside the page; refuses, before anything is written, what would replace something else."""
-    at_home = [one for one in sources if _is_same(os.path.dirname(one.path) or ".", folder)]
-    taken = {PAGE}.union(*(_names(one.name) for one in at_home))
+    at_home = [source for source in sources if _is_same(os.path.dirname(source.path) or ".", folder)]
+    taken = {PAGE}.union(*(_names(source.name) for source in at_home))
     earlier = _put_by_earlier_page(os.path.join(folder, PAGE))
     links, files = [], []
     for source in sources:
@@ -53,12 +55,12 @@ def plan(sources, folder):
             taken |= _names(name)
             for place, origin, content in (
                 (name, source.path, source.raw),
-                (path_beside(name), path_beside(source.path), source.environment),
+                (path_beside(name), path_beside(source.path), source.environment_bytes),
             ):
                 target = os.path.join(folder, place)
                 if _is_to_be_written(target, origin, content, earlier):
                     files.append((target, content))
-        links.append(Link(name, "./" + quote(name), source.rows))
+        links.append(Link(name, "./" + quote(name), source.rows, source.kind))
     return Copies(links, files, earlier | {_digest(content) for _, content in files})
 
 

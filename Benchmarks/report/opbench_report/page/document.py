@@ -10,16 +10,14 @@ from importlib import resources
 import jinja2
 from plotly.offline import get_plotlyjs
 
-from ..data.ablation import ablation
 from ..files import replace
-from ..findings import findings, only_one
+from ..findings import findings, loss, only_one
 from . import (
     ablation_section,
     chart_section,
     environment_section,
     header_section,
     simulation_section,
-    summary_section,
     table_section,
     validity_section,
 )
@@ -29,39 +27,44 @@ from .copies import MARK, PAGE
 _POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
 
 
-def write(results, charts, missing, validation, simulated, copies, folder):
-    """Writes `report.html` and what is to lie beside it. `results` or `simulated` is None where there are none."""
+def write(facts, charts, missing, validation, copies, folder):
+    """Writes `report.html` and what is to lie beside it."""
     for path, content in copies.files:
         replace(path, content)
-    replace(os.path.join(folder, PAGE), document(results, charts, missing, validation, simulated, copies))
+    replace(os.path.join(folder, PAGE), document(facts, charts, missing, validation, copies))
 
 
-def document(results, charts, missing, validation, simulated, copies):
+def document(facts, charts, missing, validation, copies):
     """The page as a text."""
-    data, scripts, titles = {}, ["unpack.js"], []
-    count = len(results.sources) if results else 0
-    # What was measured and what was simulated are linked apart.
-    measured, other = copies.links[:count], copies.links[count:]
-    context = {"measured": None, "simulated": None}
-    if results:
-        plots = []
-        context["measured"] = _measured(results, charts, missing, validation, measured, plots, bool(simulated))
-        data |= {"looks": chart_section.looks(charts), "plots": plots, "rows": table_section.rows(results)}
-        scripts += ["plots.js", "table.js"]
-        titles.append("opbench: " + ", ".join(source.name for source in results.sources))
-    if simulated:
-        context["simulated"] = simulation_section.section(simulated) | {"links": other}
-        data[simulation_section.DATA] = simulation_section.document(simulated)
-        scripts.append("simulation.js")
-        names = ", ".join(source.name for source in simulated.sources)
-        titles.append(f"simulated: {names}" if results else f"opbench, simulated: {names}")
+    plots, scripts, context, data = [], ["unpack.js", "plots.js"], {"measured": None, "simulated": None}, {}
+    titles = {kind: ", ".join(source.name for source in facts.sources_of(kind)) for kind in ("measured", "simulated")}
+    links = {kind: [link for link in copies.links if link.kind == kind] for kind in titles}
+    measured = [chart for chart in charts if not chart.simulated]
+    simulated = [chart for chart in charts if chart.simulated]
+    if facts.measured:
+        context["measured"] = _measured(facts, measured, missing, validation, plots) | {"links": links["measured"]}
+        data["rows"] = table_section.rows(facts.measured)
+        scripts.append("table.js")
+    if facts.simulated:
+        context["simulated"] = simulation_section.section(facts.simulated, simulated) | {
+            "charts": [chart_section.chart_of(chart, plots) for chart in simulated],
+            "links": links["simulated"],
+        }
+    data |= {"looks": chart_section.looks(charts), "plots": plots}
     return _ENVIRONMENT.get_template("page.html").render(
         context,
-        title="; ".join(titles),
+        title="; ".join(
+            f"{prefix}{titles[kind]}"
+            for kind, prefix in (
+                ("measured", "opbench: "),
+                ("simulated", "simulated: " if facts.measured else "opbench, simulated: "),
+            )
+            if titles[kind]
+        ),
         policy=_POLICY,
         copies={"mark": MARK, "content": copies.content},
         style=_script("style.css"),
-        data={"plotly": _packed(get_plotlyjs())} | {name: _packed(compact(own)) for name, own in data.items()},
+        data={"plotly": _packed(get_plotlyjs())} | {name: _packed(compact(part)) for name, part in data.items()},
         scripts=[_script(name) for name in scripts],
         swatches=chart_section.SWATCHES,
     )
@@ -95,12 +98,13 @@ _ENVIRONMENT = jinja2.Environment(
 )
 
 
-def _measured(results, charts, missing, validation, links, plots, is_beside_simulated):
+def _measured(facts, charts, missing, validation, plots):
     """What the sections about measured results show."""
-    is_about_changes = results.general is not results
+    results = facts.measured
+    is_about_changes = bool(results.has_general_view)
     # What is said of subjects is said without the changes of their strategies.
     subjects = results.defaults
-    sentences = findings(subjects)
+    sentences = findings(results)
     if subjects is not results and all(arm.subject.is_ours for arm in subjects.arms):
         sentences = [finding for finding in sentences if finding.is_choice]
     families = chart_section.families(charts, is_about_changes, plots)
@@ -108,15 +112,14 @@ def _measured(results, charts, missing, validation, links, plots, is_beside_simu
     contents = [(family["name"], family["title"]) for family in families]
     contents += [("summary", "Which subject")] if has_summary else []
     contents += [("environment", "Environment"), ("validity", "Validity"), ("table", "All numbers")]
-    contents += [("simulated", simulation_section.TITLE)] if is_beside_simulated else []
-    changes = ablation(results)
+    contents += [("simulated", simulation_section.TITLE)] if facts.simulated else []
     return {
         "findings": sentences,
         "only_one": only_one(subjects),
-        "losses": summary_section.losses(subjects),
+        "losses": [loss(own) for own in results.losses or []],
         "has_summary": has_summary,
         "is_about_changes": is_about_changes,
-        "ablation": ablation_section.section(changes) if changes else None,
+        "ablation": ablation_section.section(results.ablation) if results.ablation else None,
         "families": families,
         "has_overview": any(family["name"] == "overview" for family in families),
         "toggles": chart_section.subjects(charts),
@@ -125,6 +128,5 @@ def _measured(results, charts, missing, validation, links, plots, is_beside_simu
         "environments": environment_section.section(results),
         "validity": validity_section.section(results, missing, validation),
         "table": table_section.section(results),
-        "links": links,
-        "failures": [cell for _, cell in results.failures],
+        "failures": results.failures,
     }

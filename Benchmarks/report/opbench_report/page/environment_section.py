@@ -2,8 +2,8 @@
 
 import shlex
 
-from ..data.environment import blocks_words
-from ..data.machines import sittings
+from ..decisions import rows_words
+
 
 _WORDS = (
     ("started_at", "started"),
@@ -27,22 +27,19 @@ _WORDS = (
 
 
 def section(results):
-    shown = {arm.subject.name for arm in results.general.arms}
-    return [_source(source, shown) for source in results.sources]
+    subjects = sorted({arm.subject for arm in results.general.arms})
+    return [_source(source, subjects) for source in results.sources]
 
 
-def _source(source, shown):
+def _source(source, subjects):
     record = source.record
     if record is None:
         return {"name": source.name, "pairs": None}
     pairs = [(words, record[key]) for key, words in _WORDS if record.get(key) is not None]
     if record.get("dirty"):
         pairs = [(words, f"{value} (with changes that are not committed)" if words == "commit" else value) for words, value in pairs]
-    if effort := _effort(record):
-        pairs.append(("effort", effort))
-    pairs += [
-        (f"subject {subject['name']}", subject["summary"]) for subject in record.get("subjects", []) if subject["name"] in shown
-    ]
+    pairs += [("effort", record.effort_words)] if record.effort_words else []
+    pairs += [(f"subject {subject.name}", _summary(subject)) for subject in subjects]
     peers = record.get("peers")
     if isinstance(peers, dict):
         pairs += [(f"peer {name}", version) for name, version in sorted(peers.items())]
@@ -58,37 +55,22 @@ def _source(source, shown):
 
 def _machines(source):
     """Each machine of a result that has several, with what it measured."""
-    rows = {}
-    for row in source.counted:
-        if row.host:
-            rows[row.host] = rows.get(row.host, 0) + 1
-    if len(rows) < 2:
+    hosts = source.hosts or []
+    if len(hosts) < 2:
         return []
-    known = sittings(source.record)
-    lines = []
-    for host in sorted(rows):
-        sitting = known.get(host, {})
-        spin = (sitting.get("spin") or {}).get("rounds_per_microsecond")
-        lines.append(
-            (
-                host,
-                sitting.get("cpu_model") or "unknown",
-                sitting.get("cpus_allowed", "unknown"),
-                sitting.get("kernel", "unknown"),
-                "unknown" if spin is None else f"{spin:.4g}",
-                f"{rows[host]:,}",
-            )
+    return [
+        (
+            host.host,
+            host.cpu_model or "unknown",
+            host.cpus_allowed or "unknown",
+            host.kernel or "unknown",
+            host.spin_text or "unknown",
+            f"{host.rows:,}",
         )
-    return lines
+        for host in hosts
+    ]
 
 
-def _effort(record):
-    """In words, where the record has what they need."""
-    effort = record.get("effort") or {}
-    try:
-        return (
-            f"{blocks_words(record)}; in each a process per cell with {effort['values']} values of at least "
-            f"{effort['target'] / 1e6:g} ms after {effort['lead_in'] / 1e6:g} ms of lead-in"
-        )
-    except (KeyError, TypeError, OverflowError):
-        return None
+def _summary(subject):
+    given = rows_words(subject.gives_up)
+    return f"{subject.summary}; gives up {given} of the contract" if given else subject.summary

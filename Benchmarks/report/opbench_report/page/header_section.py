@@ -1,11 +1,9 @@
 """The first lines of the page: when and where the results were measured, what is better, and which subjects are shown."""
 
-from ..data.machines import machines
-
 
 def section(results):
-    subjects = ", ".join(str(arm) for arm in results.general.arms)
-    left_out = len(results.variants) - len(results.general.variants)
+    subjects = ", ".join(map(str, results.general.arms))
+    left_out = results.left_out_changes or 0
     return {
         "occasion": " ".join([*_occasions(results), _better(results)]),
         "subjects": f"{subjects}; {left_out} changes of their strategies" if left_out else subjects,
@@ -19,8 +17,8 @@ def _occasions(results):
         record = source.record or {}
         when, model, cpus = str(record.get("started_at") or "")[:10], record.get("cpu_model"), record.get("cpus_allowed")
         words = [f"on {when}"] if when else []
-        if several := machines(results, source).sentence:
-            yield f"{source.name}: measured {' '.join([*words, several])}."
+        if source.machines_sentence:
+            yield f"{source.name}: measured {' '.join([*words, source.machines_sentence])}."
             continue
         words += [f"with {cpus} CPU{'' if cpus == 1 else 's'}" + (f" of an {model}" if model else "")] if cpus else []
         words += [f"Linux {record['kernel']}"] if record.get("kernel") else []
@@ -29,6 +27,6 @@ def _occasions(results):
 
 
 def _better(results):
-    if results.reference is None or results.general is not results:
+    if results.reference is None or results.has_general_view:
         return "Less time is better."
     return f"Less time is better: in the first picture what stands further left; {results.reference} is at 1."

@@ -1,6 +1,6 @@
 """Every cell in a table that the page's script sorts and filters."""
 
-from ..data.metrics import marked_ratio, quantity_with_interval
+from ..ratio_words import marked
 
 _MEDIAN = "The median holds for this machine."
 
@@ -23,18 +23,18 @@ def rows(results):
     records = []
     for line in results.lines:
         for arm, cell in line.cells.items():
-            own, ratio = cell.estimate, cell.ratio
+            ratio = cell.ratio
             records.append(
                 [
                     line.benchmark,
                     line.params,
                     line.metric,
                     str(arm),
-                    ratio.median if ratio else None,
-                    own.median,
-                    own.count,
-                    marked_ratio(ratio) if ratio else "",
-                    quantity_with_interval(line.unit, own),
+                    ratio.value if ratio else None,
+                    cell.value,
+                    cell.n,
+                    marked(ratio) if ratio else "",
+                    cell.interval_text,
                     arm.subject.name,
                 ]
             )

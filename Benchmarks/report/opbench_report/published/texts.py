@@ -2,9 +2,6 @@
 
 import shlex
 
-from ..data.environment import blocks_words
-from ..data.metrics import percent
-from ..data.statistics import is_rough
 from ..findings import findings, only_one
 from . import glance
 from .headline import table
@@ -22,18 +19,16 @@ def made(source):
     record = source.record
     if record is None:
         return "The environment of this run is not known."
-    outcome = record.get("outcome", {})
     command = shlex.join(["opbench", *map(str, record.get("arguments", [])[1:])])
     when = str(record.get("started_at", ""))[:10]
     words = [f"Made by `{command}` on {when}, commit {str(record.get('commit') or 'unknown')[:7]}"]
     words += [str(record[key]) for key in ("toolchain", "cpu_model", "allocator") if record.get(key)]
     words.append(f"{record.get('cpus_allowed', '?')} CPUs, Linux {record.get('kernel', '?')}")
-    sentence = ", ".join(words) + f"; {blocks_words(record)}, seed {record.get('seed', '?')}."
-    excluded = len(outcome.get("excluded_blocks", []))
-    steal = outcome.get("steal_share")
-    if isinstance(steal, (int, float)):
+    sentence = ", ".join(words) + f"; {source.blocks_words}, seed {record.get('seed', '?')}."
+    if source.steal_share_text:
         sentence += (
-            f" Other guests of the host took {percent(steal)} of the CPU time; {excluded} blocks are left out for it."
+            f" Other guests of the host took {source.steal_share_text} of the CPU time; {len(source.excluded or [])} blocks are"
+            " left out for it."
         )
     return sentence
 
@@ -43,12 +38,11 @@ def provenance(results):
     sentence = made(results.sources[0])
     if results.sources[0].record is None:
         return sentence
-    ratios = [cell.ratio for line in results.primary_lines() for cell in line.cells.values() if cell.ratio]
-    if not ratios:
+    rough = results.rough
+    if not rough.ratios:
         return sentence
-    rough, without = sum(map(is_rough, ratios)), sum(not ratio.has_interval for ratio in ratios)
-    sentence += f" {rough} of {len(ratios)} ratios of times have an interval wider than ±5 %, or ±15 % beyond 3 (`~`)"
-    return sentence + (f", {without} have no interval, which needs six blocks." if without else ".")
+    sentence += f" {rough.rough} of {rough.ratios} ratios of times have an interval wider than ±5 %, or ±15 % beyond 3 (`~`)"
+    return sentence + (f", {rough.without} have no interval, which needs six blocks." if rough.without else ".")
 
 
 def parts(results, charts, folder):
@@ -68,7 +62,7 @@ def _rows(results, folder):
 def _numbers(results, folder):
     return [
         (
-            f"Ratios to {results.subjects.reference_words} in the same blocks, with 95 % intervals: below 1 is less time, memory or"
+            f"Ratios to {results.reference_words} in the same blocks, with 95 % intervals: below 1 is less time, memory or"
             " disorder. `~` marks one whose interval is wider than ±5 %, or ±15 % beyond a ratio of 3. In parentheses are medians over processes, which"
             " hold for this machine. `-` is what a subject cannot do or what was not measured, `failed` a cell without a"
             " number, whose reason stands at the end."
@@ -98,7 +92,7 @@ def _joined(paragraphs):
 
 def summary(results, charts):
     """SUMMARY.md, which lies beside the results."""
-    lines = [f"* {_topic(one)} {one.sentence}" for one in findings(results)]
+    lines = [f"* {_topic(finding)} {finding.sentence}" for finding in findings(results)]
     pictures = {
         names: [text for pair in _pictures(names, charts, "results") for text in pair] for names in (PARTS["glance"], TABLE)
     }
@@ -117,7 +111,7 @@ def summary(results, charts):
     ]
     failures = [
         f"* `{cell['benchmark']}` ({cell['params']}) on {cell['backend']}@{cell['workers']}: {cell['reason']}"
-        for _, cell in results.failures
+        for cell in results.failures
     ]
     paragraphs += ["## Cells without a number", "\n".join(failures)] if failures else []
     return _joined(paragraphs) + "\n"
