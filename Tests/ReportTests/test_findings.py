@@ -56,7 +56,7 @@ def test_what_is_quicker_still_is_said(tmp_path):
     )
     (loss,) = results.losses
     assert (str(loss.arm.subject), str(loss.against.subject), len(loss.lines), loss.count) == ("stealing", "raw-dispatch", 1, 1)
-    assert findings.loss(loss)["sentence"].startswith("stealing@2 is slower than raw-dispatch@2 in 1 of 1 comparisons.")
+    assert findings.loss_words(loss)["sentence"].startswith("stealing@2 is slower than raw-dispatch@2 in 1 of 1 comparisons.")
 
 
 def test_ties_at_zero_have_no_ratio_but_a_number(tmp_path):

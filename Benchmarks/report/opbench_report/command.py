@@ -88,7 +88,7 @@ def _simulated(facts, is_whole):
 
 
 def source_line(sources):
-    """What a picture was made from."""
+    """Returns what a picture was made from."""
     return ", ".join(f"{source.name} sha256:{source.digest}" for source in sources)
 
 

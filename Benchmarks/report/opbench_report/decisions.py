@@ -13,7 +13,7 @@ _DAGGERS = "†‡§¶"
 
 
 def meaning(ablation, verdict):
-    """What a verdict over all families means."""
+    """Returns what a verdict over all families means."""
     return {
         BETTER: "surely less time in one family at least, and surely more in none",
         WORSE: "surely more time in one family at least, and surely less in none",
@@ -24,7 +24,7 @@ def meaning(ablation, verdict):
 
 
 def title_of(ablation, table):
-    """The subject and its workers, where there are several tables."""
+    """Returns the subject and its workers, where there are several tables."""
     workers = f"{table.base.workers} worker{'' if table.base.workers == 1 else 's'}"
     if table.is_extra:
         return f"{table.base.subject} with {workers}, more than the {ablation.cpus} CPUs"
@@ -32,55 +32,55 @@ def title_of(ablation, table):
 
 
 def groups(table):
-    """[(decision, its changes)] in their order."""
-    found = {}
+    """Returns [(decision, its changes)] in their order."""
+    by_decision = {}
     for change in table.changes:
-        found.setdefault(change.decision, []).append(change)
-    return list(found.items())
+        by_decision.setdefault(change.decision, []).append(change)
+    return list(by_decision.items())
 
 
 def words_of(ablation, table, decision):
-    """What the results say of a decision of a table's subject, or None."""
+    """Returns what the results say of a decision of a table's subject, or None."""
     subject = table.base.subject.name
-    return next((own for own in ablation.decisions if (own.subject, own.name) == (subject, decision)), None)
+    return next((words for words in ablation.decisions if (words.subject, words.name) == (subject, decision)), None)
 
 
 def by_family(change):
-    """A change's worth in each family that it was measured in, the whole among them."""
+    """Returns a change's worth in each family that it was measured in, the whole among them."""
     return {worth.family: worth for worth in change.families}
 
 
 def by_line(change):
-    """A change's worth in each scenario that it was measured in."""
+    """Returns a change's worth in each scenario that it was measured in."""
     return {worth.line: worth for worth in change.scenarios}
 
 
 def daggers(ablation):
-    """rows that are given up -> the mark for them."""
+    """Maps rows that are given up to the mark for them."""
     given = {tuple(change.gives_up) for table in ablation.tables for change in table.changes if change.gives_up}
     return {rows: _DAGGERS[min(place, len(_DAGGERS) - 1)] for place, rows in enumerate(sorted(given))}
 
 
 def marked(ablation, change, text):
-    """A change's name with the mark of what it gives up."""
+    """Returns a change's name with the mark of what it gives up."""
     mark = daggers(ablation).get(tuple(change.gives_up or ()))
     return f"{text} {mark}" if mark else text
 
 
 def rows_words(rows):
-    """Such as "row 20" or "rows 20 and 21"; empty where there are none."""
+    """Returns words such as "row 20" or "rows 20 and 21"; empty where there are none."""
     names = [str(row) for row in rows]
     text = ", ".join(names[:-1]) + " and " + names[-1] if len(names) > 1 else "".join(names)
     return f"row{'s' if len(names) > 1 else ''} {text}" if rows else ""
 
 
 def _verdicts(change):
-    """family -> verdict, of those that the change was measured in."""
+    """Maps family to verdict, of those that the change was measured in."""
     return {worth.family: worth.verdict for worth in change.families if worth.family is not WHOLE}
 
 
 def verdict_words(change):
-    """What a change is worth over all families, in a few words; the numbers are of families."""
+    """Returns what a change is worth over all families, in a few words; the numbers are of families."""
     verdicts = list(_verdicts(change).values())
     better, worse, count = verdicts.count(BETTER), verdicts.count(WORSE), len(verdicts)
     if count == 1:
@@ -98,7 +98,7 @@ def verdict_words(change):
 
 
 def sentence(change):
-    """One for each change: where it is surely better or worse, where it is the same, and how many families are open."""
+    """Returns one for each change: where it is surely better or worse, where it is the same, and how many families are open."""
     verdicts, worths = _verdicts(change), by_family(change)
     sure = [name for name, verdict in verdicts.items() if verdict in (BETTER, WORSE)]
     # What takes less time first, and the largest difference.
@@ -122,7 +122,7 @@ def _listed(names):
 
 
 def in_short(ablation):
-    """What the changes of the first table come to."""
+    """Returns what the changes of the first table come to."""
     table = ablation.tables[0]
     verdicts = [change.verdict for change in table.changes]
     counts = [
@@ -145,7 +145,7 @@ def in_short(ablation):
 
 
 def comparisons(ablation):
-    """How many comparisons hold together, and by what correction."""
+    """Returns how many comparisons hold together, and by what correction."""
     families, scenarios = ablation.families, ablation.scenarios
     return (
         f"All verdicts on families hold together at 95 %: each interval is widened for {families.comparisons_text}"
@@ -156,7 +156,7 @@ def comparisons(ablation):
 
 
 def legend(ablation):
-    """What the marks mean."""
+    """Returns what the marks mean."""
     given = [f"{mark} gives up {rows_words(rows)} of the contract" for rows, mark in daggers(ablation).items()]
     marks = [
         "● surely less or more time: the interval leaves out 1",

@@ -15,7 +15,7 @@ from .subjects import Subject, Subjects
 
 SCHEMA = 2
 # What holds places in the list of arms, and what holds places in the list of lines.
-_ARMS = {"against", "ahead", "arm", "base", "beside", "best", "change", "choice", "even", "nearest", "other", "others", "ours", "rivals"}
+_ARMS = set("against ahead arm base beside best change choice nearest other others ours rivals".split())
 _LINES = {"line", "lines"}
 
 
@@ -46,7 +46,7 @@ class Arm(NamedTuple):
 
 
 def widest(arms):
-    """Of each subject the arm with the most workers: what pictures show unless they are about workers."""
+    """Returns the arm with the most workers of each subject: what pictures show unless they are about workers."""
     most = {}
     for arm in arms:
         most[arm.subject] = max(most.get(arm.subject, arm), arm)
@@ -65,7 +65,8 @@ class Line:
 
     @property
     def main_arms(self):
-        """Of each subject that has a number here the widest arm: results of several runs need not have the same workers."""
+        """Returns the widest arm of each subject that has a number here: results of several runs need not have the same
+        workers."""
         return widest(self.cells)
 
 
@@ -80,17 +81,17 @@ class Source:
 
     @property
     def record(self):
-        """The environment beside the rows; None where there is none."""
+        """Returns the environment beside the rows; None where there is none."""
         return self.facts.environment
 
     @functools.cached_property
     def raw(self):
-        """What is in the file, packed or not."""
+        """Returns what is in the file, packed or not."""
         return read_bytes(self.path)
 
     @functools.cached_property
     def environment_bytes(self):
-        """What is in the file of the environment; None where there is none."""
+        """Returns what is in the file of the environment; None where there is none."""
         return read_bytes(self.environment_path) if self.environment_path and self.record is not None else None
 
     @property
@@ -134,12 +135,13 @@ class Measured:
 
     @functools.cached_property
     def general(self):
-        """What the pictures of all subjects show: without the changes of strategies, where there are too many of them."""
+        """Returns what the pictures of all subjects show: without the changes of strategies, where there are too many of them."""
         return self._view("is_general") if self.has_general_view else self
 
     @functools.cached_property
     def defaults(self):
-        """What the sentences about subjects are about: without the changes of strategies, which are judged among themselves."""
+        """Returns what the sentences about subjects are about: without the changes of strategies, which are judged among
+        themselves."""
         return self._view("is_default") if self.has_default_view else self
 
     def _view(self, name):
@@ -153,15 +155,15 @@ class Measured:
 
     @property
     def variants(self):
-        """The subjects with a strategy of their own."""
+        """Returns the subjects with a strategy of their own."""
         return sorted({arm.subject for arm in self.arms if arm.subject.variant})
 
     def line(self, benchmark, params, metric):
-        """A line, or None."""
+        """Returns a line, or None."""
         return next((line for line in self.select(benchmark, metric) if line.params == params), None)
 
     def select(self, benchmark=None, metric=None, family=None):
-        """Lines by exact benchmark, metric and family, in the order of their parameters."""
+        """Returns lines by exact benchmark, metric and family, in the order of their parameters."""
         return [
             line
             for line in self.lines
@@ -169,7 +171,7 @@ class Measured:
         ]
 
     def primary_lines(self, family=None):
-        """The lines of the one time that stands for each benchmark."""
+        """Returns the lines of the one time that stands for each benchmark."""
         return [line for line in self.select(family=family) if line.is_primary]
 
 
@@ -187,7 +189,7 @@ class Facts(NamedTuple):
 
 
 def read_bytes(path):
-    """What is in a file."""
+    """Returns what is in a file."""
     try:
         with open(path, "rb") as file:
             return file.read()
@@ -198,12 +200,12 @@ def read_bytes(path):
 
 
 def read(path):
-    """The document at a path, which may be a pipe."""
+    """Returns the document at a path, which may be a pipe."""
     return parsed(read_bytes(path), path)
 
 
 def parsed(content, path):
-    """The document in these bytes; throws one line where they are none."""
+    """Returns the document in these bytes; throws one line where they are none."""
     try:
         document = json.loads(content, object_hook=Record)
         schema = document.schema
@@ -213,9 +215,10 @@ def parsed(content, path):
         raise Complaint(BAD_INPUT, f"{path}: facts of schema {schema}, not {SCHEMA}: the program and the report belong together")
     sources = [Source(source) for source in document.sources]
     measured = [source for source in sources if source.kind == "measured"]
-    return Facts(sources, Measured(document.measured, measured) if document.measured else None, document.simulated, document.units)
+    results = Measured(document.measured, measured) if document.measured else None
+    return Facts(sources, results, document.simulated, document.units)
 
 
 def path_beside(csv):
-    """Where the environment of a CSV lies."""
+    """Returns where the environment of a CSV lies."""
     return os.fspath(csv).removesuffix(".gz").removesuffix(".csv") + ".env.json"

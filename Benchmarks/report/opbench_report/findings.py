@@ -54,17 +54,17 @@ class Finding:
 
     @property
     def among(self):
-        """What the choice was made from, in words."""
+        """Returns what the choice was made from, in words."""
         return _among(self.count)
 
 
 def findings(measured):
-    """One for each kind of work that was measured, the whole first."""
+    """Returns one for each kind of work that was measured, the whole first."""
     return [(_with_ratio if work.has_ratio else _without_ratio)(work, *_WORK[work.key]) for work in measured.kinds_of_work]
 
 
 def only_one(measured):
-    """What is to be said when there was nothing to choose between; None otherwise."""
+    """Returns what is to be said when there was nothing to choose between; None otherwise."""
     ours = [arm.subject for arm in widest(measured.arms) if arm.subject.is_ours]
     if len(ours) != 1:
         return None
@@ -75,7 +75,7 @@ def only_one(measured):
 
 
 def _among(count):
-    """Such as "of the three backends you can choose"."""
+    """Returns words such as "of the three backends you can choose"."""
     return f"of the {_NUMBERS[count] if count < len(_NUMBERS) else count} backends you can choose"
 
 
@@ -128,36 +128,36 @@ def _capital(text):
 
 
 def _without_ratio(work, topic, what):
-    """Numbers that have no ratio, such as a rank error of zero, or a run without anything beside: whichever of ours has
+    """Returns numbers that have no ratio, such as a rank error of zero, or a run without anything beside: whichever of ours has
     the least on most lines, told apart by intervals."""
-    own, line = work.without_ratio, work.without_ratio.line
-    shown = line.cells[own.best[0]]
-    beside = [f"{arm.subject} {line.cells[arm].interval_text}" for arm in widest(own.beside)]
-    names, verb = " and ".join(arm.subject.name for arm in own.best), "has" if len(own.best) == 1 else "have"
+    judged, line = work.without_ratio, work.without_ratio.line
+    shown = line.cells[judged.best[0]]
+    beside = [f"{arm.subject} {line.cells[arm].interval_text}" for arm in widest(judged.beside)]
+    names, verb = " and ".join(arm.subject.name for arm in judged.best), "has" if len(judged.best) == 1 else "have"
     said = f"{names} {verb} a {what} of "
-    if own.line_count > 1 and len(own.ours) > 1:
-        most = f"{own.ahead_on} of {own.line_count} scenarios"
-        said = f"{names} {verb} the least {what} {_among(len(own.ours))} in {most}, such as "
+    if judged.line_count > 1 and len(judged.ours) > 1:
+        most = f"{judged.ahead_on} of {judged.line_count} scenarios"
+        said = f"{names} {verb} the least {what} {_among(len(judged.ours))} in {most}, such as "
     said += f"{shown.interval_text} ({line.benchmark}), "
     said += f"beside {', '.join(beside)}." if beside else "and nothing else was measured beside it."
-    apart = "are apart" if own.are_apart else "are not shown to be apart"
+    apart = "are apart" if judged.are_apart else "are not shown to be apart"
     return Finding(
         topic,
-        " or ".join(arm.subject.name for arm in own.best),
+        " or ".join(arm.subject.name for arm in judged.best),
         _capital(said),
         f"n = {shown.n}, without a paired ratio; the intervals {apart}.",
         *_CERTAINTIES[work.certainty],
         _capital(said),
-        len(own.ours),
+        len(judged.ours),
     )
 
 
-def loss(own):
-    """Where one of ours is surely slower than something beside it: a sentence, and all lines."""
-    worst = own.lines[0]
+def loss_words(loss):
+    """Returns where one of ours is surely slower than something beside it: a sentence, and all lines."""
+    worst = loss.lines[0]
     name = f"{worst.line.benchmark} {worst.line.params}".strip()
     return {
-        "sentence": f"{own.arm} is slower than {own.against} in {len(own.lines)} of {own.count} comparisons. Most in {name}:"
-        f" {sentence(worst, own.arm.subject, own.against.subject)}.",
-        "lines": [f"{ratio.line.benchmark} {ratio.line.params}: {ratio.text}" for ratio in own.lines],
+        "sentence": f"{loss.arm} is slower than {loss.against} in {len(loss.lines)} of {loss.count} comparisons. Most in {name}:"
+        f" {sentence(worst, loss.arm.subject, loss.against.subject)}.",
+        "lines": [f"{ratio.line.benchmark} {ratio.line.params}: {ratio.text}" for ratio in loss.lines],
     }

@@ -9,12 +9,12 @@ TIMES = ("time", "makespan")
 
 
 def marked(ratio):
-    """A ratio for a table, with `~` behind one whose interval is wide."""
+    """Returns a ratio for a table, with `~` behind one whose interval is wide."""
     return ratio.text + ("~" if ratio.is_rough else "")
 
 
 def compared(ratio, other):
-    """Words such as "38.8 times as fast as foundation [36.1, 41.0]"."""
+    """Returns words such as "38.8 times as fast as foundation [36.1, 41.0]"."""
     match ratio.words.kind:
         case "fewer":
             return f"{ratio.words.times} times as fast as {other}{_range(ratio)}"
@@ -24,7 +24,7 @@ def compared(ratio, other):
 
 
 def sentence(ratio, name, other, what="time"):
-    """A sentence, such as "tbb is faster: stealing takes 3.75 times as long [3.50, 4.01]"."""
+    """Returns a sentence, such as "tbb is faster: stealing takes 3.75 times as long [3.50, 4.01]"."""
     kind, times = ratio.words.kind, ratio.words.times
     if what not in TIMES:
         match kind:
@@ -42,13 +42,13 @@ def sentence(ratio, name, other, what="time"):
 
 
 def share(worth, what="time"):
-    """(what a change does to a time, its interval), such as ("12 % less time", " [8, 15]"); far from 1 in times."""
-    own, ends = worth.share, f" {worth.share.range}" if worth.share.range else ""
-    if own.kind == "percent":
-        return f"{own.number} % {'less' if own.is_less else 'more'} {what}", ends
+    """Returns (what a change does to a time, its interval), such as ("12 % less time", " [8, 15]"); far from 1 in times."""
+    said, ends = worth.share, f" {worth.share.range}" if worth.share.range else ""
+    if said.kind == "percent":
+        return f"{said.number} % {'less' if said.is_less else 'more'} {what}", ends
     # What is no time has no speed.
     fast, slow = ("times as fast", "times as long") if what in TIMES else (f"times less {what}", f"times the {what}")
-    return f"{own.number} {fast if own.is_less else slow}", ends
+    return f"{said.number} {fast if said.is_less else slow}", ends
 
 
 def _range(ratio):

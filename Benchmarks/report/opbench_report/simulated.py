@@ -10,7 +10,7 @@ _WORDS = {"better": "faster than", "worse": "slower than", "same": "as fast as"}
 
 
 def in_short(simulated):
-    """How many strategies change places, in a sentence."""
+    """Returns how many strategies change places, in a sentence."""
     few, many, base, changed = simulated.few, simulated.many, simulated.base, simulated.changed
     between = f"change places with `{base}` between {few} and {many:,} virtual workers, in simulation."
     if not changed:
@@ -19,8 +19,9 @@ def in_short(simulated):
 
 
 def sentences(simulated):
-    """A sentence for each strategy whose verdict is another one with many workers."""
-    return [_sentence(simulated, move) for move in simulated.moves if move.backend in {own.backend for own in simulated.changed}]
+    """Returns a sentence for each strategy whose verdict is another one with many workers."""
+    changed = {change.backend for change in simulated.changed or []}
+    return [_sentence(simulated, move) for move in simulated.moves or [] if move.backend in changed]
 
 
 def _sentence(simulated, move):
@@ -31,7 +32,7 @@ def _sentence(simulated, move):
 
 
 def ratio_words(ratios):
-    """The ratio of the seeds, and the least and the most; a dash where no seed has both."""
+    """Returns the ratio of the seeds, and the least and the most; a dash where no seed has both."""
     return ratios.text if ratios else "-"
 
 

@@ -84,8 +84,8 @@ _MOST_LUMINANCE, _LEAST_LUMINANCE = 0.29, 0.16
 
 
 def _shaded(look, turn):
-    """A look of one hue with another, in another lightness and with another marker."""
-    turns = [own for own in _TURNS if own[1] != look.marker]
+    """Returns a look of one hue with another, in another lightness and with another marker."""
+    turns = [looks for looks in _TURNS if looks[1] != look.marker]
     share, marker, symbol, dash = turns[turn % len(turns)]
     light, dark = look.light, look.dark
     # What would come too near to the paper goes the other way.
@@ -101,28 +101,28 @@ def _shaded(look, turn):
 
 
 def _mixed(colour, amount):
-    """A colour mixed with white, or with black where the amount is below 0."""
+    """Returns a colour mixed with white, or with black where the amount is below 0."""
     parts = [int(colour[place : place + 2], 16) for place in (1, 3, 5)]
     end = 255 if amount > 0 else 0
     return "#" + "".join(f"{round(part + (end - part) * abs(amount)):02x}" for part in parts)
 
 
 def _luminance(colour):
-    """How light a colour is, as WCAG 2.1 has it."""
+    """Returns how light a colour is, as WCAG 2.1 has it."""
     parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
     r, g, b = (part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
     return 0.2126 * r + 0.7152 * g + 0.0722 * b
 
 
 def looks_in_turn(count):
-    """Looks for things of one kind, such as the strategies of a simulation: of many, those with one colour differ in their
-    line."""
+    """Returns looks for things of one kind, such as the strategies of a simulation: of many, those with one colour differ
+    in their line."""
     first = [look for look in _EVERY if not look.hollow][:_IN_TURN]
     return [replace(first[place % _IN_TURN], dash=_DASHES[(place // _IN_TURN + place) % len(_DASHES)]) for place in range(count)]
 
 
 def dark_colours():
-    """The colour on dark paper for each on light paper."""
+    """Returns the colour on dark paper for each on light paper."""
     looks = (*_EVERY, _COMPARED)
     shades = [_shaded(look, turn) for look in looks for turn in range(len(_TURNS))]
     return {look.light: look.dark for look in (*shades, *looks)}
@@ -146,7 +146,7 @@ class Subject:
 
     @property
     def is_shown_always(self):
-        """Whether it stands in a table of a few."""
+        """Returns whether it stands in a table of a few."""
         return self.is_ours or self.is_reference or self.role in ("standingReference", "reference", "peer")
 
 
@@ -167,7 +167,7 @@ class Subjects:
 
 
 def _looks(listed, reference):
-    """A look for each, by name: from the palette of its role, and then whatever is left."""
+    """Returns a look for each, by name: from the palette of its role, and then whatever is left."""
     looks, bases = {}, {facts["name"]: facts["variant"]["base"] for facts in listed if facts.get("variant")}
     plain = [facts for facts in listed if facts["name"] not in bases]
     for facts in plain:

@@ -49,7 +49,7 @@ _OF_CHANGES = [ablation, ablation_benchmarks]
 
 
 def build_all(facts):
-    """(charts, missing), both in the order in which they are shown."""
+    """Returns (charts, missing), both in the order in which they are shown."""
     results = facts.measured
     built = [module.build(results) for module in _OF_CHANGES] + [module.build(results.general) for module in _ALL]
     charts = [chart for chart in built if chart is not None and not isinstance(chart, Missing)]

@@ -41,7 +41,7 @@ class Axis:
 
     @property
     def note(self):
-        """How to read it: its scale and its better side. A reader turns the arrow with the label: on a y axis left is
+        """Returns how to read it: its scale and its better side. A reader turns the arrow with the label: on a y axis left is
         down."""
         sides = {"less": "← less is better", "more": "more is better →", "": ""}
         return ", ".join(filter(None, ["log scale" if self.log else "", sides[self.better]]))
@@ -90,16 +90,16 @@ class Chart:
     units: dict = field(default_factory=dict)
 
     def steps(self, axis):
-        """How the numbers of an axis are scaled."""
+        """Returns how the numbers of an axis are scaled."""
         return self.units.get(axis.unit, ())
 
     def name_of(self, arm):
-        """What a series is called."""
+        """Returns what a series is called."""
         return arm.subject.name if self.by_workers else str(arm)
 
     @property
     def arms(self):
-        """One for each name, in the order of subjects whichever panel has them first."""
+        """Returns one for each name, in the order of subjects whichever panel has them first."""
         by_name = {self.name_of(series.arm): series.arm for panel in self.panels for series in panel.series}
         return sorted(by_name.values())
 
@@ -117,32 +117,32 @@ class Missing:
 
 
 def is_wide(values, factor=8):
-    """Whether a logarithmic axis suits: all positive, and far apart."""
+    """Returns whether a logarithmic axis suits: all positive, and far apart."""
     return bool(values) and min(values) > 0 and max(values) / min(values) > factor
 
 
 def describe(line, cell):
-    """A cell in words: its ratio first, which a quiet and a busy machine give alike, then number, interval and
+    """Returns a cell in words: its ratio first, which a quiet and a busy machine give alike, then number, interval and
     processes."""
     text = f"{line.words} {cell.interval_text}, n = {cell.n}"
     return f"{marked(cell.ratio)} to {cell.ratio.against}; {text}" if cell.ratio else text
 
 
 def ratio_words(results):
-    """What the x beside a number is, for a caption; empty where there is nothing to compare with."""
+    """Returns what the x beside a number is, for a caption; empty where there is nothing to compare with."""
     words = results.reference_words
     return f" x is the paired ratio to {words}." if words else ""
 
 
 def no_ratio(name, results):
-    """Why a figure of ratios has none, and what gives them."""
+    """Returns why a figure of ratios has none, and what gives them."""
     if results.reference is None:
         return Missing(name, "no result names the subject to compare with", "opbench report --reference NAME")
     return Missing(name, f"nothing was measured beside {results.reference}", "opbench run --output X.csv")
 
 
 def dots_panel(line, title, axis):
-    """A panel that has a row for each subject with a number on the line."""
+    """Returns a panel that has a row for each subject with a number on the line."""
     series = []
     for arm in line.main_arms:
         cell = line.cells[arm]
@@ -153,28 +153,28 @@ def dots_panel(line, title, axis):
 
 
 def y_mark(x, line, cell, prefix=""):
-    """A mark whose value stands on y."""
+    """Returns a mark whose value stands on y."""
     return Mark(x, cell.value, y_low=cell.low, y_high=cell.high, detail=prefix + describe(line, cell))
 
 
 def values_of(lines):
-    """The numbers of all cells, by which an axis decides whether it is logarithmic."""
+    """Returns the numbers of all cells, by which an axis decides whether it is logarithmic."""
     return [cell.value for line in lines for cell in line.cells.values()]
 
 
 def title_of(line, shared):
-    """The benchmark with the parameters in which it differs from its neighbours."""
-    own = [
+    """Returns the benchmark with the parameters in which it differs from its neighbours."""
+    different = [
         # Patterns and ways to join are known by their names.
         value if key in ("pattern", "join") else f"{key}={value}"
         for key, value in sorted(line.parameters.items(), key=lambda pair: (pair[0] != "pattern", pair))
         if key not in shared
     ]
-    return " ".join([line.short] + own)
+    return " ".join([line.short] + different)
 
 
 def shared_keys(lines):
-    """Per benchmark, the parameter keys that all its lines have alike."""
+    """Returns per benchmark, the parameter keys that all its lines have alike."""
     by_benchmark = {}
     for line in lines:
         by_benchmark.setdefault(line.benchmark, []).append(line.parameters)
@@ -185,7 +185,7 @@ def shared_keys(lines):
 
 
 def dots_chart(lines, name, family, title, caption, label):
-    """Panels of a row per arm, a panel per line, on one axis for all."""
+    """Returns panels of a row per arm, a panel per line, on one axis for all."""
     values = [line.cells[arm].value for line in lines for arm in line.main_arms]
     shared = shared_keys(lines)
     axis = Axis(label, lines[0].unit, is_wide(values), better=lines[0].better or "")

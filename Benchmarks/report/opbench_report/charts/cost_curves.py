@@ -24,7 +24,7 @@ def build(results):
 
 
 def _panels(lines):
-    """A panel for each numeric parameter that varies while the others stay."""
+    """Returns a panel for each numeric parameter that varies while the others stay."""
     panels = []
     for key in sorted({key for line in lines for key in line.numbers}):
         groups = {}
@@ -41,7 +41,7 @@ def _panels(lines):
 
 
 def _rest(line, key):
-    """The other parameters."""
+    """Returns the other parameters."""
     return " ".join(f"{name}={value}" for name, value in sorted(line.parameters.items()) if name != key)
 
 

@@ -55,22 +55,22 @@ def missing(name):
 
 def heat(ablation, table, columns, worths_of, sizes, breaks=(), has_numbers=True):
     """`columns` are (key, words); `worths_of` gives a change's worth by key, `sizes` how large effects are."""
-    own = Heat(decisions.title_of(ablation, table), has_numbers=has_numbers, legend=decisions.legend(ablation))
-    own.columns, own.breaks = [words for _, words in columns], list(breaks)
+    panel = Heat(decisions.title_of(ablation, table), has_numbers=has_numbers, legend=decisions.legend(ablation))
+    panel.columns, panel.breaks = [words for _, words in columns], list(breaks)
     of_decisions = {size.decision: size for size in sizes.decisions}
     for decision, changes in decisions.groups(table):
-        first = len(own.rows)
+        first = len(panel.rows)
         for change in changes:
             worths = worths_of(change)
             for column, (key, words) in enumerate(columns):
                 if key in worths:
-                    own.tiles[len(own.rows), column] = _tile(change, words, worths[key])
-            own.rows.append(decisions.marked(ablation, change, _short(change.text)))
+                    panel.tiles[len(panel.rows), column] = _tile(change, words, worths[key])
+            panel.rows.append(decisions.marked(ablation, change, _short(change.text)))
         effect = _size(of_decisions.get(decision), decision or "several at once")
-        own.groups.append((first, len(own.rows), effect))
+        panel.groups.append((first, len(panel.rows), effect))
     of_columns = {size.line or size.family: size for size in sizes.lines or sizes.families}
-    own.sizes = [_size(of_columns.get(key), words) for key, words in columns]
-    return own
+    panel.sizes = [_size(of_columns.get(key), words) for key, words in columns]
+    return panel
 
 
 def _tile(change, words, worth):
@@ -80,13 +80,13 @@ def _tile(change, words, worth):
     return Tile(shades.step(worth.ratio), worth.short, decisions.MARKS[worth.verdict], detail)
 
 
-def places(own, gap=0.25):
-    """Where each column begins, in cells."""
-    return [column + gap * sum(place <= column for place in own.breaks) for column in range(len(own.columns))]
+def places(panel, gap=0.25):
+    """Returns where each column begins, in cells."""
+    return [column + gap * sum(place <= column for place in panel.breaks) for column in range(len(panel.columns))]
 
 
 def _basis(worth):
-    """What a number rests on."""
+    """Returns what a number rests on."""
     benchmarks = f"{worth.benchmarks} benchmarks, " if worth.benchmarks > 1 else ""
     return f"{benchmarks}{worth.blocks} blocks{' or more' if worth.benchmarks > 1 else ''}"
 

@@ -20,7 +20,7 @@ def build(results):
 
 
 def percentile_panels(lines):
-    """A panel per scenario with `latency_…` metrics."""
+    """Returns a panel per scenario with `latency_…` metrics."""
     by_scenario = {}
     for line in lines:
         for place, (name, _) in enumerate(_PERCENTILES):
@@ -35,7 +35,7 @@ def percentile_panels(lines):
                 y_mark(place, line, line.cells[arm]) for place, line in sorted(group.items()) if arm in line.cells
             ]
             series.append(Series(arm, marks))
-        values = [mark.y for one in series for mark in one.marks]
+        values = [mark.y for curve in series for mark in curve.marks]
         names = [(place, _PERCENTILES[place][1]) for place in sorted(group)]
         panels.append(
             Panel(

@@ -15,7 +15,7 @@ def build(results):
             "opbench run --backend all --benchmark dependencies/replay --graph WORKFLOW.json --output X.csv",
         )
     axis = Axis("efficiency: max(T1/P, T∞) / makespan", "ratio", better="more")
-    bounds = {own.line.facts: own for own in results.replay_bounds or []}
+    bounds = {bound.line.facts: bound for bound in results.replay_bounds or []}
     panels, lacking = [], False
     for line in lines:
         panel = dots_panel(line, line.parameters.get("graph", line.params), axis)

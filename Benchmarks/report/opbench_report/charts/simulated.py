@@ -17,7 +17,7 @@ _BANDS = (
 
 
 def build_all(facts, is_whole):
-    """The charts: with everything for a page on which a reader chooses, or with what a figure has room for."""
+    """Returns the charts: with everything for a page on which a reader chooses, or with what a figure has room for."""
     simulated = facts.simulated
     order = simulated.order if is_whole else simulated.order[:LINES]
     # Sweeps of granularities may be of other strategies.
@@ -39,7 +39,7 @@ def _arm(place, name, look):
 
 
 def _cases(simulated):
-    """(graph, work, {strategy: its marks}) of all that was simulated."""
+    """Returns (graph, work, {strategy: its marks}) of all that was simulated."""
     for graph in simulated.graphs:
         for work in graph.works:
             yield graph, work, {run.backend: run.marks for run in work.runs}
@@ -50,9 +50,10 @@ def _title(graph, work):
 
 
 def _workers(marks, is_filled=False):
-    """The axis of numbers of workers, all of which have a name. What is filled goes from end to end."""
+    """Returns the axis of numbers of workers, all of which have a name. What is filled goes from end to end."""
     counts = sorted({mark.workers for mark in marks})
-    ends = (counts[0], counts[-1]) if is_filled and len(counts) > 1 else ()
+    # A little beyond, so that the names of both ends are drawn.
+    ends = (0.999 * counts[0], 1.001 * counts[-1]) if is_filled and len(counts) > 1 else ()
     return Axis("virtual workers, simulated", log=True, names=[(count, f"{count:,}") for count in counts], ends=ends)
 
 
@@ -63,7 +64,8 @@ def _percent(share):
 def _efficiency(simulated, arms):
     panels = []
     for graph, work, runs in _cases(simulated):
-        series = [Series(arm, [_efficiency_mark(mark) for mark in runs[str(arm.subject)]]) for arm in arms if str(arm.subject) in runs]
+        present = [(arm, runs[arm.subject.name]) for arm in arms if arm.subject.name in runs]
+        series = [Series(arm, [_efficiency_mark(mark) for mark in marks]) for arm, marks in present]
         x = _workers([mark for marks in runs.values() for mark in marks])
         y = Axis("bound / makespan, simulated", ends=(0, 1.05))
         panels.append(Panel(_title(graph, work), series, x, y, choices=(graph.title, f"{work.work_text} a task")))
@@ -88,24 +90,28 @@ def _limits(simulated, names, has_names):
     for graph, work, runs in _cases(simulated):
         for name in names:
             if name in runs:
-                series = [Series(_arm(place, words, look), _band(runs[name], key)) for place, (key, words, look) in enumerate(_BANDS)]
+                bands = enumerate(_BANDS)
+                series = [Series(_arm(place, words, look), _band(runs[name], key)) for place, (key, words, look) in bands]
                 title = f"{name}: {_title(graph, work)}" if has_names else _title(graph, work)
                 y = Axis("share, simulated", ends=(0, 1))
                 choices = (graph.title, f"{work.work_text} a task", name)
                 panels.append(Panel(title, series, _workers(runs[name], is_filled=True), y, choices=choices))
-    caption = "Simulated. Work: every worker busy. Critical path: what the longest path takes beyond that. Scheduler: the rest."
-    whom = "" if has_names else f" {names[0]}"
-    return Chart(
-        "simulated-limits", FAMILY, f"What limits{whom}, simulated: shares of the makespan", caption, "bands", panels, columns=2, choices=(*_CASE, "Simulated strategy")
+    caption = (
+        "Shares of the simulated makespan. Work: every worker busy. Critical path: what the longest path takes beyond that."
+        " Scheduler: the rest."
     )
+    whom = "" if has_names else f" {names[0]}"
+    title, heads = f"What limits{whom}, simulated: shares of the makespan", (*_CASE, "Simulated strategy")
+    return Chart("simulated-limits", FAMILY, title, caption, "bands", panels, columns=2, choices=heads)
 
 
 def _band(marks, key):
-    return [Mark(mark.workers, mark[key], detail=f"{mark.workers:,} workers: {_percent(mark[key])} of the makespan") for mark in marks]
+    said = lambda mark: f"{mark.workers:,} workers: {_percent(mark[key])} of the makespan"
+    return [Mark(mark.workers, mark[key], detail=said(mark)) for mark in marks]
 
 
 def _granularity(simulated, arms):
-    """METG by strategy. A strategy whose curve does not fall through the level has no mark."""
+    """Returns METG by strategy. A strategy whose curve does not fall through the level has no mark."""
     panels = []
     axis = Axis("METG(50 %), simulated", "ns", True, better="less")
     for sweep in simulated.sweeps:

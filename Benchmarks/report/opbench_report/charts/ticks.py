@@ -9,7 +9,7 @@ _EVERY = 400
 
 
 def limits(values, log, room=0.06):
-    """The ends of an axis that holds all values with some room at either side."""
+    """Returns the ends of an axis that holds all values with some room at either side."""
     low, high = min(values), max(values)
     if log:
         span = max(math.log10(high / low), 0.25)
@@ -21,19 +21,19 @@ def limits(values, log, room=0.06):
 
 
 def is_crowded(guide, guides, ends):
-    """Whether another horizontal guide lies so near above that there is no place for a label between them."""
+    """Returns whether another horizontal guide lies so near above that there is no place for a label between them."""
     room = 0.1 * (ends[1] - ends[0])
     return guide.kind == "y" and any(other.kind == "y" and 0 < other.at - guide.at < room for other in guides)
 
 
 def ticks(low, high, log, steps, most=5):
-    """(place, text) pairs within the limits, in the steps of a unit: `most` at most, or a few more where the axis has few decades."""
+    """Returns (place, text) pairs within the limits, in the steps of a unit: about `most` of them."""
     places = _log_places(low, high, most) if log else MaxNLocator(most, steps=[1, 2, 5, 10]).tick_values(low, high)
     return [(place, _text(steps, place)) for place in map(float, places) if low <= place <= high]
 
 
 def _log_places(low, high, most):
-    """As many steps in each decade as have room."""
+    """Returns as many steps in each decade as have room."""
     for steps in ((1, 2, 3, 5, 7), (1, 2, 5), (1, 3)):
         places = LogLocator(subs=steps, numticks=_EVERY).tick_values(low, high)
         if sum((low <= places) & (places <= high)) <= most:

@@ -26,7 +26,7 @@ def build(results):
                 if arm in line.cells
             ]
             series.append(Series(arm, marks))
-        values = [mark.y for one in series for mark in one.marks]
+        values = [mark.y for curve in series for mark in curve.marks]
         x = Axis("priority level", names=list(enumerate(_LEVELS)))
         panels.append(Panel(lines[0].words, series, x, Axis("wait", "ns", is_wide(values))))
     if not panels:

@@ -55,10 +55,10 @@ def _change(ablation, table, change):
 
 
 def _cell(table, name, worth):
-    """The ratio, its mark where it is not open, and its interval; None where nothing was measured."""
+    """Returns the ratio, its mark where it is not open, and its interval; None where nothing was measured."""
     if worth is None:
         return None
-    most = max(own.benchmarks for change in table.changes for own in change.families if own.family == name)
+    most = max(other.benchmarks for change in table.changes for other in change.families if other.family == name)
     of = f" of {worth.benchmarks}" if worth.benchmarks < most else ""
     mark = decisions.MARKS[worth.verdict] if worth.verdict != decisions.OPEN else ""
     return {"ratio": f"x{worth.number}", "mark": mark, "ends": (worth.range_text or "too few blocks") + of}

@@ -39,7 +39,7 @@ SWATCHES = {
 
 
 def families(charts, is_about_changes, plots):
-    """The families in their order, each with its charts: what the page is about comes first. The documents of the plots
+    """Returns the families in their order, each with its charts: what the page is about comes first. The documents of the plots
     are added to `plots` in the order of their places."""
     present = {chart.family for chart in charts}
     names = [(family, title) for family, title in _FAMILIES if family in present]
@@ -56,12 +56,12 @@ def families(charts, is_about_changes, plots):
 
 
 def subjects(charts):
-    """All that have a series."""
+    """Returns all that have a series."""
     return sorted({series.arm.subject for chart in charts for panel in chart.panels for series in panel.series})
 
 
 def looks(charts):
-    """How each subject looks, by its key."""
+    """Returns how each subject looks, by its key."""
     looks = {key(chart, arm): arm.subject.look for chart in charts for arm in chart.arms}
     return {
         name: {"light": look.light, "dark": look.dark, "symbol": look.plotly_symbol, "dash": look.dash}
@@ -70,12 +70,12 @@ def looks(charts):
 
 
 def key(chart, arm):
-    """What a box that hides a subject has for a name: a simulated subject is none of those that were measured."""
+    """Returns what a box that hides a subject has for a name: a simulated subject is none of those that were measured."""
     return f"simulated {arm.subject}" if chart.simulated else arm.subject.name
 
 
 def chart_of(chart, plots):
-    """What stands around the plots of a chart, whose documents are added to `plots`."""
+    """Returns what stands around the plots of a chart, whose documents are added to `plots`."""
     documents = _DOCUMENTS[chart.form](chart)
     if chart.choices:
         documents = [_to_choose(chart, documents)]
@@ -118,13 +118,13 @@ def _heads(chart):
 
 
 def _to_choose(chart, documents):
-    """One place for all panels, of which a reader sees the one that is chosen."""
+    """Returns one place for all panels, of which a reader sees the one that is chosen."""
     options = [{"choices": panel.choices, "plot": document} for panel, document in zip(chart.panels, documents)]
     return {"title": "", "heads": chart.choices, "options": options}
 
 
 def _curves(chart):
-    """A row for each curve."""
+    """Returns a row for each curve."""
     return [
         (panel.title, chart.name_of(series.arm), "; ".join(mark.detail for mark in series.marks))
         for panel in chart.panels
@@ -146,7 +146,7 @@ def _tiles(chart):
 
 
 def _shades():
-    """The steps of the colours."""
+    """Returns the steps of the colours."""
     return [
         {"light": light, "dark": dark, "words": words}
         for step, words in shades.legend()
@@ -155,7 +155,7 @@ def _shades():
 
 
 def _first_sentence(caption):
-    """The picture's sentence, and the rest for those who want to know."""
+    """Returns the picture's sentence, and the rest for those who want to know."""
     first, _, rest = re.match(r"(.*?[^.]\.)( |$)(?=[A-Z]|$)(.*)", caption, re.DOTALL).groups()
     return first, rest
 
@@ -217,7 +217,9 @@ def _rows(chart):
             for panel in panels
         ]
         title = label[:1].upper() + label[1:] if len(groups) > 1 else ""
-        documents.append({"form": "dots", "title": title, "x": _axis(chart, axis, values), "bands": bands, "simulated": chart.simulated})
+        documents.append(
+            {"form": "dots", "title": title, "x": _axis(chart, axis, values), "bands": bands, "simulated": chart.simulated}
+        )
     return documents
 
 

@@ -37,12 +37,12 @@ class Copies:
 
     @property
     def content(self):
-        """What the page's element says, for a later page."""
+        """Returns what the page's element says, for a later page."""
         return " ".join(sorted(self.digests))
 
 
 def plan(sources, folder):
-    """What is to lie beside the page; refuses, before anything is written, what would replace something else."""
+    """Returns what is to lie beside the page; refuses, before anything is written, what would replace something else."""
     at_home = [source for source in sources if _is_same(os.path.dirname(source.path) or ".", folder)]
     taken = {PAGE}.union(*(_names(source.name) for source in at_home))
     earlier = _put_by_earlier_page(os.path.join(folder, PAGE))
@@ -71,12 +71,12 @@ def _is_to_be_written(target, origin, content, earlier):
         return False
     try:
         with open(target, "rb") as file:
-            found = file.read()
+            there = file.read()
     except OSError as error:
         raise Complaint(CANNOT_CREATE, f"{target} is in the way: {error.strerror}") from None
-    if found == content:
+    if there == content:
         return False
-    if content is None or _digest(found) not in earlier:
+    if content is None or _digest(there) not in earlier:
         raise Complaint(
             CANNOT_CREATE, f"{target} is there already and no copy of {origin}; move it away or take another --output"
         )
@@ -84,25 +84,25 @@ def _is_to_be_written(target, origin, content, earlier):
 
 
 def _names(csv):
-    """What a CSV and its environment are called: `X.csv` and `X.csv.gz` share the latter."""
+    """Returns what a CSV and its environment are called: `X.csv` and `X.csv.gz` share the latter."""
     return {csv, path_beside(csv)}
 
 
 def _put_by_earlier_page(path):
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
-            found = re.search(rf'<meta name="{MARK}" content="([0-9a-f ]*)">', file.read())
+            mark = re.search(rf'<meta name="{MARK}" content="([0-9a-f ]*)">', file.read())
     except OSError:
         return set()
-    return set(found.group(1).split()) if found else set()
+    return set(mark.group(1).split()) if mark else set()
 
 
 def _digest(content):
     return hashlib.sha256(content).hexdigest()
 
 
-def _is_same(one, other):
+def _is_same(path, other):
     try:
-        return os.path.samefile(one, other)
+        return os.path.samefile(path, other)
     except OSError:
         return False

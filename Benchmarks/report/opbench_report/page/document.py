@@ -11,7 +11,7 @@ import jinja2
 from plotly.offline import get_plotlyjs
 
 from ..files import replace
-from ..findings import findings, loss, only_one
+from ..findings import findings, loss_words, only_one
 from . import (
     ablation_section,
     chart_section,
@@ -35,7 +35,7 @@ def write(facts, charts, missing, validation, copies, folder):
 
 
 def document(facts, charts, missing, validation, copies):
-    """The page as a text."""
+    """Returns the page as a text."""
     plots, scripts, context, data = [], ["unpack.js", "plots.js"], {"measured": None, "simulated": None}, {}
     titles = {kind: ", ".join(source.name for source in facts.sources_of(kind)) for kind in ("measured", "simulated")}
     links = {kind: [link for link in copies.links if link.kind == kind] for kind in titles}
@@ -71,12 +71,12 @@ def document(facts, charts, missing, validation, copies):
 
 
 def compact(document):
-    """JSON without spaces."""
+    """Returns JSON without spaces."""
     return json.dumps(document, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
 def _packed(content):
-    """What is large, for the page's own script to unpack: a third of its size."""
+    """Returns what is large, for the page's own script to unpack: a third of its size."""
     return base64.b64encode(gzip.compress(content.encode("utf-8"), mtime=0)).decode("ascii")
 
 
@@ -99,7 +99,7 @@ _ENVIRONMENT = jinja2.Environment(
 
 
 def _measured(facts, charts, missing, validation, plots):
-    """What the sections about measured results show."""
+    """Returns what the sections about measured results show."""
     results = facts.measured
     is_about_changes = bool(results.has_general_view)
     # What is said of subjects is said without the changes of their strategies.
@@ -116,7 +116,7 @@ def _measured(facts, charts, missing, validation, plots):
     return {
         "findings": sentences,
         "only_one": only_one(subjects),
-        "losses": [loss(own) for own in results.losses or []],
+        "losses": [loss_words(loss) for loss in results.losses or []],
         "has_summary": has_summary,
         "is_about_changes": is_about_changes,
         "ablation": ablation_section.section(results.ablation) if results.ablation else None,

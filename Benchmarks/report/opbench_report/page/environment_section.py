@@ -37,7 +37,8 @@ def _source(source, subjects):
         return {"name": source.name, "pairs": None}
     pairs = [(words, record[key]) for key, words in _WORDS if record.get(key) is not None]
     if record.get("dirty"):
-        pairs = [(words, f"{value} (with changes that are not committed)" if words == "commit" else value) for words, value in pairs]
+        changed = " (with changes that are not committed)"
+        pairs = [(words, f"{value}{changed}" if words == "commit" else value) for words, value in pairs]
     pairs += [("effort", record.effort_words)] if record.effort_words else []
     pairs += [(f"subject {subject.name}", _summary(subject)) for subject in subjects]
     peers = record.get("peers")
@@ -54,7 +55,7 @@ def _source(source, subjects):
 
 
 def _machines(source):
-    """Each machine of a result that has several, with what it measured."""
+    """Returns each machine of a result that has several, with what it measured."""
     hosts = source.hosts or []
     if len(hosts) < 2:
         return []

@@ -12,7 +12,7 @@ def section(results):
 
 
 def _occasions(results):
-    """When and where each result was measured, as far as it is known."""
+    """Returns when and where each result was measured, as far as it is known."""
     for source in results.sources:
         record = source.record or {}
         when, model, cpus = str(record.get("started_at") or "")[:10], record.get("cpu_model"), record.get("cpus_allowed")

@@ -38,14 +38,14 @@ def _texts(row, counts):
 
 
 def _strategies(simulated):
-    """Every strategy against the default, with few and with many workers."""
+    """Returns every strategy against the default, with few and with many workers."""
     if not simulated.moves:
         return {"rows": []}
     counts = list(dict.fromkeys((simulated.few, simulated.many)))
     return {
         "heads": ["strategy, simulated", *(f"{count:,} workers, simulated" for count in counts)],
         "rows": [
-            [move.backend, *(f"{ratio_words(own)} {verdict(own)}" for own in (move.few, move.many)[: len(counts)])]
+            [move.backend, *(f"{ratio_words(ratios)} {verdict(ratios)}" for ratios in (move.few, move.many)[: len(counts)])]
             for move in simulated.moves
         ],
         "caption": f"Simulated makespan by the simulated one of {simulated.base}: the geometric mean over all graphs, its"

@@ -19,7 +19,7 @@ _SHOWN = (0, 3, 4, 5, 1, 2, 6)
 
 
 def rows(results):
-    """A record per cell: what each column is sorted by, and for ratio and median what is shown."""
+    """Returns a record per cell: what each column is sorted by, and for ratio and median what is shown."""
     records = []
     for line in results.lines:
         for arm, cell in line.cells.items():
@@ -69,5 +69,5 @@ def _note(results):
 
 
 def _choice(values):
-    """(value, text) of everything to choose, all first."""
+    """Returns (value, text) of everything to choose, all first."""
     return [("", "all"), *((value, value) for value in sorted(set(values)))]

@@ -52,7 +52,7 @@ def _source(source, is_named):
 
 
 def _kinds(results):
-    """Whether kinds of machines agree. Where they do not, the number for all is that of this mixture of machines."""
+    """Returns whether kinds of machines agree. Where they do not, the number for all is that of this mixture of machines."""
     if not results.machines or len(results.machines.kinds) < 2:
         return None
     pairs, comparisons = results.disagreements.pairs, results.disagreements.comparisons
@@ -73,7 +73,7 @@ def _kinds(results):
 
 
 def _rough(results):
-    """Which ratios are not to be leaned on: their differences of a few per cent are those of the machine."""
+    """Returns which ratios are not to be leaned on: their differences of a few per cent are those of the machine."""
     if not results.rough.ratios:
         return None
     words = (

@@ -72,7 +72,7 @@ def draw_dots(axes, panel, chart, arms, with_names, with_label):
 
 
 def _apart(axis, steps, low, high, width):
-    """As many ticks as have room side by side, up to four."""
+    """Returns as many ticks as have room side by side, up to four."""
     place = math.log if axis.log else float
     for most in (4, 3, 2):
         marks = ticks(low, high, axis.log, steps, most=most)

@@ -50,8 +50,8 @@ def _dots_figure(chart):
     margin = 0.16 + 0.062 * max(len(chart.name_of(arm)) for arm in chart.arms)
     shared = len({(panel.x.label, panel.x.unit) for panel in chart.panels}) == 1
     labelled = [[not shared and _is_last_of_its_axis(chart.panels, columns, panel) for panel in row] for row in rows]
-    bodies = [0.17 * len(own) + 0.1 for own in arms]
-    gaps = [0.74 if any(own) else 0.48 for own in labelled[:-1]] + [0.5 if shared else 0.62]
+    bodies = [0.17 * len(beside) + 0.1 for beside in arms]
+    gaps = [0.74 if any(row) else 0.48 for row in labelled[:-1]] + [0.5 if shared else 0.62]
     top = 0.52
     height = top + sum(bodies) + sum(gaps)
     figure = pyplot.figure(figsize=(WIDTH, height))
@@ -72,7 +72,7 @@ def _dots_figure(chart):
 
 
 def _is_last_of_its_axis(panels, columns, panel):
-    """Whether no panel below has the same axis, whose label then holds for both."""
+    """Returns whether no panel below has the same axis, whose label then holds for both."""
     place = panels.index(panel)
     below = panels[place + columns :: columns]
     return all((other.x.label, other.x.unit) != (panel.x.label, panel.x.unit) for other in below)
@@ -83,7 +83,7 @@ def _label(axis):
 
 
 def _grid_figure(chart):
-    """Panels with two axes, and one legend for all."""
+    """Draws panels with two axes, and one legend for all."""
     columns = min(chart.columns + (len(chart.panels) > _MANY), len(chart.panels))
     rows = math.ceil(len(chart.panels) / columns)
     panel_height = {1: 3.0, 2: 2.5, 3: 2.1}.get(columns, 1.75)

@@ -26,7 +26,7 @@ _GREYS = {
 
 
 def heat_figure(chart):
-    """The panels below one another, each with its title where it has one, and one legend."""
+    """Draws the panels below one another, each with its title where it has one, and one legend."""
     margin = 0.2 + _CHARACTER * max(len(row) for panel in chart.panels for row in panel.rows)
     cells = [_cell(panel, margin) for panel in chart.panels]
     heads = [_head(panel, cell) for panel, cell in zip(chart.panels, cells)]
@@ -48,23 +48,23 @@ def heat_figure(chart):
 
 
 def _cell(panel, margin):
-    """The width of a cell."""
+    """Returns the width of a cell."""
     return min(_MOST_CELL, (WIDTH - margin - 0.1 - _SIDE - _GAP) / (places(panel)[-1] + 1))
 
 
 def _head_size(panel, cell):
-    """The size of the columns' names side by side; None where they stand upright."""
+    """Returns the size of the columns' names side by side; None where they stand upright."""
     size = min(6.8, (cell - 0.02) / (_SHARE * max(map(len, panel.columns))))
     return size if size >= 5.4 else None
 
 
 def _head(panel, cell):
-    """What the names of the columns take."""
+    """Returns what the names of the columns take."""
     return 0.2 if _head_size(panel, cell) else 0.12 + 6.2 * _SHARE * max(map(len, panel.columns))
 
 
 def _draw(figure, panel, cell, margin, top):
-    """The cells in axes of their own, and the mean sizes in axes at the right of the cells and below them."""
+    """Draws the cells in axes of their own, and the mean sizes in axes at the right of the cells and below them."""
     lefts, rows = places(panel), len(panel.rows)
     width, below = cell * (lefts[-1] + 1), top - _ROW * rows - _GAP
     grid = _axes(figure, margin, top, width, _ROW * rows, (lefts[-1] + 1, rows))
@@ -90,7 +90,7 @@ def _draw(figure, panel, cell, margin, top):
 
 
 def _axes(figure, left, top, width, height, ends):
-    """Axes of cells, from the upper left corner of the first one; lengths are in inches."""
+    """Makes axes of cells, from the upper left corner of the first one; lengths are in inches."""
     whole = figure.get_figheight()
     axes = figure.add_axes([left / WIDTH, (top - height) / whole, width / WIDTH, height / whole], frameon=False)
     axes.set(xlim=(0, ends[0]), ylim=(ends[1], 0), xticks=[], yticks=[])
@@ -103,7 +103,7 @@ def _mesh(axes, x, y, values, colours):
 
 
 def _cells(axes, panel, lefts, cell):
-    """The colours, with a gap in front of some columns; and in each cell its number and its mark."""
+    """Draws the colours, with a gap in front of some columns; and in each cell its number and its mark."""
     edges = sorted({end for left in lefts for end in (left, left + 1)})
     values = numpy.ma.masked_all((len(panel.rows), len(edges) - 1))
     for (row, column), tile in panel.tiles.items():
@@ -113,7 +113,7 @@ def _cells(axes, panel, lefts, cell):
 
 
 def _contents(axes, panel, left, row, tile, cell):
-    """The number in the middle and its mark at the right; without numbers, the mark in the middle."""
+    """Draws the number in the middle and its mark at the right; without numbers, the mark in the middle."""
     colour = shades.ink(tile.step)[0]
     if not panel.has_numbers:
         _mark(axes, left + 0.5, row + 0.5, tile.mark, colour)

@@ -28,11 +28,11 @@ def draw_panel(axes, panel, chart):
 
 
 def _bands(axes, panel):
-    """Shares above one another, told apart by hatches too."""
+    """Draws shares above one another, told apart by hatches too."""
     marks = [series.marks for series in panel.series]
     areas = axes.stackplot(
         [mark.x for mark in marks[0]],
-        [[mark.y for mark in own] for own in marks],
+        [[mark.y for mark in band] for band in marks],
         colors=[series.arm.subject.look.light for series in panel.series],
     )
     for area, hatch in zip(areas, HATCHES):
@@ -40,8 +40,8 @@ def _bands(axes, panel):
 
 
 def _aside(panel, place):
-    """How far a series stands beside its places: where they have names, as percentiles, all are at the same ones, and no mark
-    is to hide another."""
+    """Returns how far a series stands beside its places: where they have names, as percentiles, all are at the same ones, and no
+    mark is to hide another."""
     if not panel.x.names or panel.x.log:
         return 0
     return (place - (len(panel.series) - 1) / 2) * min(0.05, 0.6 / len(panel.series))
@@ -81,7 +81,7 @@ def _series(axes, series, aside):
 
 
 def _legend_line(axes, series, label):
-    """A mark's number in the panel's own legend."""
+    """Adds a mark's number in the panel's own legend."""
     handles = getattr(axes, "opbench_handles", [])
     handles.append(
         axes.plot([], [], linestyle="none", label=f"{label}  {series.arm}", **marker_style(series.arm.subject))[0]
@@ -127,7 +127,7 @@ def _scale(axes, panel, which, chart):
 
 
 def _legend_room(axes, panel):
-    """What a panel's own legend takes, as a share of what is left for the marks."""
+    """Returns what a panel's own legend takes, as a share of what is left for the marks."""
     width = 0.9 * axes.figure.get_size_inches()[0] * axes.get_position().width
     named = [f"{mark.label}  {series.arm}" for series in panel.series for mark in series.marks if mark.label]
     legend = min(_MARK + _CHARACTER * max(map(len, named)), 0.6 * width)

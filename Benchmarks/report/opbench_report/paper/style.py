@@ -70,7 +70,7 @@ def for_the_web(svg):
 
 
 def marker_style(subject, size=4.6):
-    """Keywords of a marker: hollow for a subject without operations."""
+    """Returns keywords of a marker: hollow for a subject without operations."""
     look = subject.look
     return {
         "marker": look.marker,
@@ -83,12 +83,12 @@ def marker_style(subject, size=4.6):
 
 
 def error_style(subject):
-    """Keywords of an interval."""
+    """Returns keywords of an interval."""
     return {"ecolor": subject.look.light, "elinewidth": 1.0, "capsize": 1.8, "capthick": 0.8}
 
 
 def faint_error_style(subject):
-    """Keywords of an interval that stands behind its curve."""
+    """Returns keywords of an interval that stands behind its curve."""
     return {"ecolor": subject.look.light + "55", "elinewidth": 0.8, "capsize": 0}
 
 

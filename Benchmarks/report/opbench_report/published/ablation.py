@@ -24,7 +24,7 @@ def _draw(facts, folder, source):
 
 
 def page(facts):
-    """The whole text."""
+    """Returns the whole text."""
     ablation = facts.measured.ablation if facts.measured else None
     if ablation is None:
         names = ", ".join(source.path for source in facts.sources)
@@ -64,14 +64,14 @@ def _table(table):
 
 
 def _cell(worth):
-    """The ratio with its widened interval; what is sure, or the same, is bold."""
+    """Returns the ratio with its widened interval; what is sure, or the same, is bold."""
     if worth is None:
         return "-"
     return f"**{worth.text}** {decisions.MARKS[worth.verdict]}" if worth.verdict != OPEN else worth.text
 
 
 def _decisions(ablation):
-    """Of each decision what it is about, a sentence for each change, and what others published."""
+    """Returns of each decision what it is about, a sentence for each change, and what others published."""
     beside = _beside(ablation)
     paragraphs, shown = [], set()
     for table in ablation.tables:
@@ -101,7 +101,7 @@ def _sentence(change):
 
 
 def _beside(ablation):
-    """decision -> lines: a published number, and ours of the same kind."""
+    """Maps decision to lines: a published number, and ours of the same kind."""
     lines = {}
     for place, prior in enumerate(PRIOR):
         said = [f"[{prior.source}]({prior.address}): {prior.says}."]
@@ -116,7 +116,7 @@ def _beside(ablation):
 
 
 def _judged(ablation, prior, claim):
-    """Our number, and whether it says what was published."""
+    """Returns our number, and whether it says what was published."""
     change = next(change for change in ablation.tables[claim.table].changes if change.arm == claim.change)
     words, ends = share(claim, prior.what)
     verb = "is" if words.endswith("as fast") else "takes"
@@ -129,7 +129,7 @@ def _judged(ablation, prior, claim):
 
 
 def _plain(text):
-    """A name from a file as Markdown shows it: no table and no code ends in it, and no markup begins."""
+    """Returns a name from a file as Markdown shows it: no table and no code ends in it, and no markup begins."""
     return re.sub(r"[|<>`\r\n]", lambda match: f"&#{ord(match[0])};", text)
 
 

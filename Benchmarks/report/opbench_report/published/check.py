@@ -10,7 +10,7 @@ _AGAIN = "scripts/check/results --write makes it again"
 
 
 def disagreements(program, root):
-    """A line for each; none where all agree."""
+    """Returns a line for each; none where all agree."""
     folder = os.path.join(root, "results")
     readme = _text(os.path.join(root, "README.md"))
     if lacking := "is missing" if readme is None else texts.lacking(readme):

@@ -45,7 +45,7 @@ class Folder:
             replace(os.path.join(root, self.name, _PAGE), text)
 
     def disagreements(self, program, root):
-        """A line for each; none where all agree, or where there are no such results."""
+        """Returns a line for each; none where all agree, or where there are no such results."""
         paths, folder = self._kept(root), os.path.join(root, self.name)
         if not paths:
             shown = os.path.exists(os.path.join(folder, _PAGE))

@@ -11,7 +11,8 @@ from .round_words import LEVEL_TEXT, in_round_words
 _FAMILIES = {"overhead": "adding", "dependencies": "graphs", "forkjoin": "fork and join"}
 RULE = (
     "The words are round. A number has one digit, or as many more as keep it inside of its interval and within a tenth of the"
-    f" exact number. *Level* is an interval between 1/{LEVEL_TEXT} and {LEVEL_TEXT}; any other interval that holds 1 shows no difference."
+    f" exact number. *Level* is an interval between 1/{LEVEL_TEXT} and {LEVEL_TEXT}; any other interval that holds 1 shows no"
+    " difference."
     " Beside several others, the words go from the least end of the intervals to the greatest. Parentheses in the third column"
     " hold the least and the greatest ratio of a part, those in the last column the number of benchmarks. Among schedulers of"
     " other languages, the third row has the nearest one, and the fourth row all that surely take less time."
@@ -37,7 +38,7 @@ _WORK = {
 
 
 def rows(results):
-    """Those that the results have every number for, with an interval."""
+    """Returns those that the results have every number for, with an interval."""
     return [_row(row) for row in results.glance.rows] if results.glance else []
 
 
@@ -53,7 +54,7 @@ def table(results, has_evidence=False):
 
 
 def source(results, folder):
-    """Sentences below the rows: what was measured where, and where the intervals are."""
+    """Returns sentences below the rows: what was measured where, and where the intervals are."""
     return (
         f"{_measured(results)}.\n"
         f"[`{folder}/SUMMARY.md`]({folder}/SUMMARY.md) has the intervals, every number, the command and the machine."
@@ -65,7 +66,8 @@ def _row(row):
     words = in_round_words(row.means)
     if len(parts) > 1:
         by_ratio = sorted(parts, key=lambda part: part[1].value)
-        words += " on average ({}; {})".format(*(f"{name}: {in_round_words([part])}" for name, part in (by_ratio[0], by_ratio[-1])))
+        ends = [f"{name}: {in_round_words([part])}" for name, part in (by_ratio[0], by_ratio[-1])]
+        words += f" on average ({'; '.join(ends)})"
     evidence = [_compared(other, mean, row.count) for other, mean in zip(row.others, row.means)]
     evidence += [f"{name}: {_compared(part.other, part)}" for name, part in parts if len(parts) > 1]
     beside = "; ".join(arm.subject.summary or arm.subject.name for arm in row.others)

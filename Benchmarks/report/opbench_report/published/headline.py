@@ -18,7 +18,7 @@ _LINES = (
 
 
 def columns(results):
-    """The arms that the table shows: ours, the references and other languages, as many as were measured."""
+    """Returns the arms that the table shows: ours, the references and other languages, as many as were measured."""
     return [arm for arm in widest(results.arms) if arm.subject.is_shown_always]
 
 
@@ -35,7 +35,7 @@ def table(results):
 
 
 def line_of(results, benchmark, wanted, metric):
-    """The first line of a benchmark that has the wanted parameters, or None."""
+    """Returns the first line of a benchmark that has the wanted parameters, or None."""
     return next((line for line in results.select(benchmark, metric) if wanted.items() <= line.parameters.items()), None)
 
 
@@ -47,11 +47,12 @@ def _cell(results, line, arm):
 
 
 def _failed(results, line, arm):
-    return any(line in cell.lines and (cell.backend, cell.workers) == (arm.subject.name, arm.workers) for cell in results.failures)
+    place = (arm.subject.name, arm.workers)
+    return any(line in cell.lines and (cell.backend, cell.workers) == place for cell in results.failures)
 
 
 def _means(results, arms):
-    """A row of means over the same benchmarks, and one for those that lack some of them, each beside one of ours."""
+    """Returns a row of means over the same benchmarks, and one for those that lack some of them, each beside one of ours."""
     means = next((means for means in results.means or [] if not means.family), None)
     if means is None:
         return []

@@ -37,7 +37,7 @@ def keep_all(paths, folder):
 
 
 def rows_of(csv):
-    """The rows of a result as text, whether they are packed or not."""
+    """Returns the rows of a result as text, whether they are packed or not."""
     content = read_bytes(csv)
     if not str(csv).endswith(".gz"):
         return content
@@ -48,7 +48,7 @@ def rows_of(csv):
 
 
 def record_of(csv):
-    """The environment beside a result, which it must have."""
+    """Returns the environment beside a result, which it must have."""
     beside = path_beside(csv)
     if not os.path.exists(beside):
         raise Complaint(BAD_INPUT, f"{csv} has no {os.path.basename(beside)} beside it, without which nobody can judge it")

@@ -17,7 +17,7 @@ class Program:
 
     @functools.cache
     def facts(self, *paths, claims=()):
-        """The facts of results; what is wrong with one is opbench's own line."""
+        """Returns the facts of results; what is wrong with one is opbench's own line."""
         with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
             json.dump([claim.asked for claim in claims], file)
             file.flush()

@@ -38,7 +38,7 @@ def publish(program, csv, report, root):
 
 
 def write_texts(program, root):
-    """Everything that follows from the CSV in `results/`."""
+    """Writes everything that follows from the CSV in `results/`."""
     readme = _readme(root)
     folder = os.path.join(root, "results")
     facts = program.facts(os.path.join(folder, texts.CSV))

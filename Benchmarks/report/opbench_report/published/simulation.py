@@ -28,7 +28,7 @@ def _draw(facts, folder, source):
 
 
 def page(facts):
-    """The whole text."""
+    """Returns the whole text."""
     simulated = facts.simulated
     base, few, many = simulated.base, simulated.few, simulated.many
     changed = sentences(simulated)
@@ -72,7 +72,7 @@ def page(facts):
 
 
 def _granularities(sweeps):
-    """The table of METG(50 %)."""
+    """Returns the table of METG(50 %)."""
     rows = [
         [sweep.title, f"`{row.backend}`", f"{cell.workers:,}", cell.text]
         for sweep in sweeps

@@ -15,7 +15,7 @@ CSV = "reference.csv.gz"
 
 
 def made(source):
-    """What made a result, where and when, from the environment beside it."""
+    """Returns what made a result, where and when, from the environment beside it."""
     record = source.record
     if record is None:
         return "The environment of this run is not known."
@@ -34,7 +34,7 @@ def made(source):
 
 
 def provenance(results):
-    """What made the numbers, where and when, and how narrow they are."""
+    """Returns what made the numbers, where and when, and how narrow they are."""
     sentence = made(results.sources[0])
     if results.sources[0].record is None:
         return sentence
@@ -46,7 +46,7 @@ def provenance(results):
 
 
 def parts(results, charts, folder):
-    """What stands between the marks in README.md, by the name of the part; `folder` is where the results lie, seen from
+    """Returns what stands between the marks in README.md, by the name of the part; `folder` is where the results lie, seen from
     there."""
     return {
         part: _joined([*_rows(results, folder), *(picture for picture, _ in _pictures(names, charts, folder))])
@@ -63,8 +63,8 @@ def _numbers(results, folder):
     return [
         (
             f"Ratios to {results.reference_words} in the same blocks, with 95 % intervals: below 1 is less time, memory or"
-            " disorder. `~` marks one whose interval is wider than ±5 %, or ±15 % beyond a ratio of 3. In parentheses are medians over processes, which"
-            " hold for this machine. `-` is what a subject cannot do or what was not measured, `failed` a cell without a"
+            " disorder. `~` marks one whose interval is wider than ±5 %, or ±15 % beyond a ratio of 3. In parentheses are medians over processes,"
+            " which hold for this machine. `-` is what a subject cannot do or what was not measured, `failed` a cell without a"
             " number, whose reason stands at the end."
         ),
         table(results),
@@ -75,7 +75,7 @@ def _numbers(results, folder):
 
 
 def _pictures(names, charts, folder):
-    """Each picture, and what is to be said below it where there is room."""
+    """Returns each picture, and what is to be said below it where there is room."""
     command = f"scripts/plot {folder}/{CSV} --output DIR"
     for name in names:
         for chart in charts:
@@ -91,7 +91,7 @@ def _joined(paragraphs):
 
 
 def summary(results, charts):
-    """SUMMARY.md, which lies beside the results."""
+    """Returns SUMMARY.md, which lies beside the results."""
     lines = [f"* {_topic(finding)} {finding.sentence}" for finding in findings(results)]
     pictures = {
         names: [text for pair in _pictures(names, charts, "results") for text in pair] for names in (PARTS["glance"], TABLE)
@@ -118,7 +118,7 @@ def summary(results, charts):
 
 
 def _topic(finding):
-    """What the work is, and where there was a choice, how sure it is."""
+    """Returns what the work is, and where there was a choice, how sure it is."""
     return (
         f"**{finding.topic}: {finding.choice}** ({finding.certainty})."
         if finding.is_choice
@@ -131,7 +131,7 @@ def marks(part):
 
 
 def replaced(readme, contents):
-    """README.md, which has the marks, with other contents between them."""
+    """Returns README.md, which has the marks, with other contents between them."""
     for part, content in contents.items():
         begin, end = marks(part)
         before, _, rest = readme.partition(begin)
@@ -141,7 +141,7 @@ def replaced(readme, contents):
 
 
 def between(readme, part):
-    """What stands between the marks of a part; None where there are none."""
+    """Returns what stands between the marks of a part; None where there are none."""
     begin, end = marks(part)
     _, has_begin, rest = readme.partition(begin)
     shown, has_end, _ = rest.partition(end)
@@ -149,7 +149,7 @@ def between(readme, part):
 
 
 def lacking(readme):
-    """What README.md lacks to show results, in words; None where it lacks nothing."""
+    """Returns what README.md lacks to show results, in words; None where it lacks nothing."""
     for part in PARTS:
         if between(readme, part) is None:
             return "has no lines " + " and ".join(marks(part))
