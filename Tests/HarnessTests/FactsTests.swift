@@ -99,6 +99,9 @@ struct FactsTests {
     #expect(ratio["verdict"].text == "less" && ratio["is_rough"].bool == false && ratio["against"].number == 2)
     #expect(ratio["words"]["kind"].text == "fewer" && ratio["words"]["times"].text == "30.0")
     #expect(line["cells"][2]["ratio"] == .null)
+    // The caption of the latency pictures says these.
+    let samples = measured["percentile_samples"]
+    #expect(samples["p99"].number == 2_000 && samples["p999"].number == 20_000)
     #expect(measured["rough"]["ratios"].number == 10 && measured["rough"]["without"].number == 0)
   }
 

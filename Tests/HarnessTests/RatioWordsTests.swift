@@ -15,8 +15,8 @@ struct RatioWordsTests {
     let sentence: String
   }
 
-  /// The report's own tests read the same cases: terminal, page and README say the same words.
-  @Test func theWordsOfTheReport() throws {
+  /// Terminal, page and README say the same words: a page puts them together from the parts in the document of facts.
+  @Test func theWordsAndTheirParts() throws {
     let data = try #require(
       FileManager.default.contents(atPath: Checkout.path("Tests/HarnessTests/Fixtures/ratio-words.json")))
     let cases = try JSONDecoder().decode([Case].self, from: data)
@@ -25,6 +25,13 @@ struct RatioWordsTests {
       let words = RatioWords(one.ratio, one.low.flatMap { low in one.high.map { low...$0 } })
       #expect(words.compared(with: "tbb") == one.compared)
       #expect(words.sentence("stealing", against: "tbb") == one.sentence)
+      let parts = RatioWordsFacts(one.ratio, one.low.flatMap { low in one.high.map { low...$0 } })
+      let range = parts.range.map { " \($0)" } ?? ""
+      switch parts.kind {
+      case .fewer: #expect("\(parts.times) times as fast as tbb\(range)" == one.compared)
+      case .more: #expect("\(parts.times) times as long as tbb\(range)" == one.compared)
+      case .near: #expect("x\(parts.times)\(range) of tbb's time" == one.compared)
+      }
     }
   }
 

@@ -8,8 +8,8 @@ import Testing
 @testable import HarnessStatistics
 @testable import HarnessWords
 
-/// The rules that the program and its report share. `Tests/ReportTests/test_shared_rules.py` reads the same fixtures, so that a
-/// page says what the program says.
+/// The rules by which numbers are written and paired, each with a fixture of examples. The report takes all numbers and texts
+/// from the document of facts, so that a page says what the program says.
 struct SharedRulesTests {
   static func cases<Case: Decodable>(_ name: String, of _: Case.Type) throws -> Case {
     let path = Checkout.path("Tests/HarnessTests/Fixtures/\(name).json")
@@ -36,11 +36,6 @@ struct SharedRulesTests {
         ? NumberFormat.ratio(one.value, one.interval) : NumberFormat(one.unit, one.value).text(one.value, one.interval)
       #expect(text == one.text)
     }
-  }
-
-  @Test func samplesThatAPercentileNeeds() throws {
-    let samples = try Self.cases("percentile-samples", of: [String: Int].self)
-    #expect(samples == Dictionary(uniqueKeysWithValues: SampleSeries.percentiles.map { ($0.name, $0.samples) }))
   }
 
   struct METGCase: Decodable {

@@ -24,7 +24,7 @@ package struct SampleSeries: Sendable {
   /// The percentiles that are reported, each with the number of samples that a process needs for the percentile. With
   /// fewer samples, the percentile would rest on a handful of them. p99 and p99.9 have at least twenty samples beyond
   /// them.
-  static let percentiles: [(name: String, fraction: Double, samples: Int)] = [
+  package static let percentiles: [(name: String, fraction: Double, samples: Int)] = [
     ("p50", 0.5, 1), ("p90", 0.9, 100), ("p99", 0.99, 2_000), ("p999", 0.999, 20_000),
   ]
 

@@ -99,6 +99,8 @@ struct MeasuredFacts: Encodable {
   let granularity: [GranularityFacts]
   /// Graham's bound of the efficiency of replayed workflows.
   let replayBounds: [Bound]
+  /// How many samples a process needs for a percentile.
+  let percentileSamples = Dictionary(uniqueKeysWithValues: SampleSeries.percentiles.map { ($0.name, $0.samples) })
   let machines: MachineFacts?
   let disagreements: DisagreementFacts?
   let isMixture: Bool

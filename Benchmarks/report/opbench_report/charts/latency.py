@@ -13,8 +13,8 @@ def build(results):
         return Missing(NAME, "there is no latency", "opbench run --backend all --benchmark latency/ --output X.csv")
     caption = (
         "From the intended start of an operation to the begin of its body, by percentile; medians over processes with"
-        " 95 % intervals. A percentile is missing where there are too few samples for it (p99 needs 2,000 in a"
-        " process, p99.9 20,000)."
+        " 95 % intervals. A percentile is missing where there are too few samples for it (p99 needs"
+        f" {results.percentile_samples.p99:,} in a process, p99.9 {results.percentile_samples.p999:,})."
     )
     return Chart(NAME, "latency", "Latency percentiles", caption, "lines", panels)
 
