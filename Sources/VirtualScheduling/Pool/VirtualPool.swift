@@ -32,7 +32,7 @@ package enum VirtualStep: Hashable, Sendable {
 /// ```
 package final class VirtualPool {
   /// The number of levels of urgency.
-  package static let levels = 5
+  package static let levels = Levels.count
   /// The level of a job without a wish.
   package static let middleLevel = 2
 
@@ -203,10 +203,7 @@ package final class VirtualPool {
       if strategy.successor == .queuedAndWakes { reactToOne() } else { armMonitor() }
       return false
     }
-    workers[worker].runLeft -= 1
-    // After a run of jobs other queued jobs have a turn, if there are any.
-    if workers[worker].runLeft == 0, queued == 0 { workers[worker].runLeft = strategy.runLength }
-    if workers[worker].runLeft == 0 || givesWay(job) {
+    if workers[worker].run.isQueued(hasOthers: queued > 0, isOutranked: givesWay(job)) {
       spent += costs.add
       show(job)
       reactToOne()
@@ -227,7 +224,7 @@ package final class VirtualPool {
       blocked += 1
       replacements += 1
       switch strategy {
-      case .stealing: if searching == 0, queued > 0 { activate(wanted: 1) }
+      case .stealing: if searching == 0, queued > 0 { activate() }
       case .threadPool: activateShared(queued)
       }
     }
@@ -335,8 +332,9 @@ package final class VirtualPool {
   func newWorker() -> Int? {
     let index = workers.count
     guard index < threadLimit else { return nil }
-    let turns = Turns(fairnessInterval: fairnessInterval, outsideInterval: lists.strategy.outsideInterval)
-    var worker = VirtualWorker(index: index, turns: turns, search: strategy.search)
+    let memory = WorkerMemory(
+      index: index, fairnessInterval: fairnessInterval, outsideInterval: rules.strategy.outsideInterval)
+    var worker = VirtualWorker(memory: memory, search: strategy.search)
     worker.idleSince = now
     workers.append(worker)
     lists.addWorker()
