@@ -70,8 +70,8 @@
 }
 
 extension StealingSteps {
-  /// The next job, from the worker's own lists, from outside and from the other workers: the most urgent level that may have
-  /// work goes first. Nil for none.
+  /// Finds the next job, in the worker's own lists, outside and at the other workers: the most urgent level that may have
+  /// work goes first. Gives nil for none.
   @inlinable @inline(__always)
   package func nextJob(of worker: Worker) -> TakenJob? {
     if self[worker].isTimeForTurn(), let job = takeByTurn(worker) { return job }
@@ -112,15 +112,15 @@ extension StealingSteps {
     return nil
   }
 
-  /// A job of the level from outside, or else from another worker.
+  /// Takes a job of the level from outside, or else from another worker.
   @inlinable @inline(__always)
   func takeFromOthers(_ worker: Worker, level: Int, least: Int) -> TakenJob? {
     if let job = takeInjected(worker, level: level, limit: rules.outsideBatch) { return job }
     return steal(worker, level: level, least: least)
   }
 
-  /// For a worker that has work of its own on that level: takes as many jobs as the worker added meanwhile, so that its
-  /// own jobs and the jobs from outside both get their share.
+  /// Takes jobs from outside for a worker that has work of its own on that level: as many jobs as the worker added
+  /// meanwhile, so that its own jobs and the jobs from outside both get their share.
   @inlinable @inline(never)
   func takeBesideOwn(_ worker: Worker, level: Int) -> TakenJob? {
     self[worker].looksOutside()
@@ -132,6 +132,7 @@ extension StealingSteps {
     return job
   }
 
+  /// Visits the other workers, and takes the oldest job of the first that gives one.
   @inlinable
   func steal(_ worker: Worker, level: Int, least: Int) -> TakenJob? {
     let count = workersMade
@@ -143,6 +144,7 @@ extension StealingSteps {
     return nil
   }
 
+  /// Chooses the worker to visit first.
   @inlinable
   func firstVictim(of worker: Worker, count: Int, level: Int) -> Int {
     var memory = self[worker].victim
@@ -152,6 +154,7 @@ extension StealingSteps {
       length: { self.count($0, level: level) })
   }
 
+  /// Takes the oldest job of a worker, and as many behind it as the strategy says.
   @inlinable
   func rob(_ victim: Int, by worker: Worker, level: Int) -> TakenJob? {
     guard let job = takeOldest(of: victim, by: worker, level: level) else { return nil }
@@ -160,7 +163,7 @@ extension StealingSteps {
     return job
   }
 
-  /// The rest of a theft whose first job is taken: moves jobs to the thief's own list.
+  /// Moves the rest of a theft, whose first job is taken, to the thief's own list.
   @inlinable @inline(never)
   func robMore(_ victim: Int, by worker: Worker, level: Int) {
     let wanted = rules.strategy.stealAmount.count(of: count(victim, level: level) + 1) - 1
@@ -174,7 +177,7 @@ extension StealingSteps {
 
   // MARK: - Turns
 
-  /// Called when a turn has come (`Turns`). `StealingBackend/README.md` has the bound that follows.
+  /// Takes a job because a turn has come (`Turns`). `StealingBackend/README.md` has the bound that follows.
   @inlinable @inline(never)
   func takeByTurn(_ worker: Worker) -> TakenJob? {
     let due = self[worker].nextTurn()
@@ -183,8 +186,8 @@ extension StealingSteps {
     return due.isOthers ? takeBesideAdded(worker) : nil
   }
 
-  /// Once every `fairnessInterval` jobs: a job of the lowest level that has any, here or outside. One job: what is
-  /// taken along would wait here for more urgent jobs, and later ones outside would go first.
+  /// Takes, once every `fairnessInterval` jobs, a job of the lowest level that has any, here or outside. The worker takes
+  /// one job: others, taken along, would wait here for more urgent jobs, and later ones outside would go first.
   @inlinable
   func takeForFairness(_ worker: Worker) -> TakenJob? {
     let own = self[worker].ownLevels
@@ -197,8 +200,8 @@ extension StealingSteps {
     return nil
   }
 
-  /// At the others' turn, a job from outside that is as urgent as the worker's own: for a worker that added many jobs at
-  /// once and looked outside once.
+  /// Takes, at the others' turn, a job from outside that is as urgent as the worker's own: for a worker that added many
+  /// jobs at once and looked outside once.
   @inlinable
   func takeBesideAdded(_ worker: Worker) -> TakenJob? {
     let best = Levels.highest(self[worker].ownLevels)
@@ -206,7 +209,7 @@ extension StealingSteps {
     return takeInjected(worker, level: best, limit: 1)
   }
 
-  /// At the others' turn: looks whether the worker that was seen at the last such turn is stuck, that is, has begun no
+  /// Looks, at the others' turn, whether the worker that was seen at the last such turn is stuck, that is, has begun no
   /// job since. Nobody takes from a stuck worker's lists while the others feed themselves, so its jobs go to where all
   /// look. Then another worker with jobs is looked at.
   /// - Returns: a job of the stuck worker, when there is nothing to do here or outside.

@@ -1,6 +1,7 @@
 import CPlatform
 import OperationCore
 import Primitives
+import Scheduling
 import Synchronization
 
 // Bodies that block. If a body announces that it blocks, another thread takes its place at once. The monitor notices

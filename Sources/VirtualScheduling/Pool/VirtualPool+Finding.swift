@@ -21,7 +21,7 @@ extension VirtualPool: StealingSteps {
     _modify { yield &workers[worker].memory }
   }
   package func random(_ worker: Int, below bound: Int) -> Int { choices.pick(below: bound) }
-  package func begun(_ worker: Int) -> Int { workers[worker].counts.jobs }
+  package func begun(_ worker: Int) -> Int { Int(workers[worker].counts.jobs) }
   package func count(_ worker: Int, level: Int) -> Int { lists.count(worker, level) }
 
   /// A look at another worker costs something.
@@ -64,7 +64,7 @@ extension VirtualPool: StealingSteps {
     let count = lists.injectors[index].count
     let taken = min(limit, count / workerCount + 1, count)
     spent += costs.takeOutside + costs.move * Int64(taken - 1)
-    workers[worker].counts.fromOutside += taken
+    workers[worker].counts.fromOutside += UInt64(taken)
     guard let job = lists.popInjected(from: place, level: level) else { return nil }
     dequeued(job)
     for _ in 1..<max(1, taken) {
@@ -141,7 +141,7 @@ extension VirtualPool: StealingSteps {
   }
 
   package func showBrought(_ count: Int, to thief: Int, level: Int) {
-    workers[thief].counts.steals += count
+    workers[thief].counts.steals += UInt64(count)
     showMoved(level: level)
   }
 

@@ -32,9 +32,9 @@ package enum VirtualStep: Hashable, Sendable {
 /// ```
 package final class VirtualPool {
   /// The number of levels of urgency.
-  package static let levels = Levels.count
+  package static var levels: Int { Levels.count }
   /// The level of a job without a wish.
-  package static let middleLevel = 2
+  package static var middleLevel: Int { Levels.middle }
 
   /// How many jobs run at the same time when none of them blocks.
   package let workerCount: Int
@@ -245,16 +245,14 @@ package final class VirtualPool {
 
   /// What the threads have done so far; O(workers).
   package var statistics: VirtualStatistics {
-    var all = VirtualStatistics()
-    all.workers = workers.map { worker in
-      var counts = worker.counts
-      if let since = worker.idleSince { counts.idle += max(0, now - since) }
-      return counts
-    }
-    (all.wakes, all.threadsStarted, all.replacements) = (wakes, workers.count, replacements)
-    (all.looksInVain, all.lostRaces) = (looksInVain, lostRaces)
-    (all.rankErrors, all.worstRankError) = (rankErrors, worstRankError)
-    return all
+    VirtualStatistics(
+      pool: PoolStatistics(
+        workers: workers.map(\.counts), wakes: UInt64(wakes), threadsStarted: UInt64(workers.count),
+        replacements: UInt64(replacements)),
+      idle: workers.reduce(0) { sum, worker in
+        sum + worker.idle + (worker.idleSince.map { max(0, now - $0) } ?? 0)
+      },
+      looksInVain: looksInVain, lostRaces: lostRaces, rankErrors: rankErrors, worstRankError: worstRankError)
   }
 
   // MARK: - What the other files use
@@ -312,7 +310,7 @@ package final class VirtualPool {
   /// Begins a job at the time that the acting thread has reached.
   func begin(_ job: QueuedJob, on worker: Int) {
     if let since = workers[worker].idleSince {
-      workers[worker].counts.idle += now - since
+      workers[worker].idle += now - since
       workers[worker].idleSince = nil
     }
     workers[worker].job = job

@@ -38,13 +38,15 @@ struct VirtualWorker {
   var patience: Patience
   /// Since when the worker has no job; nil while it has one.
   var idleSince: Int64?
+  /// How long the worker had no job before that, in nanoseconds.
+  var idle: Int64 = 0
 
   /// What the worker remembers from one look to the next.
   var memory: WorkerMemory
   /// The lists of a multi-queue that the worker has chosen.
   var chosenLists = ListChoice()
 
-  var counts = VirtualStatistics.Worker()
+  var counts = PoolStatistics.Worker()
 
   init(memory: WorkerMemory, search: Search) {
     self.memory = memory
