@@ -14,12 +14,12 @@ struct SightTests {
   }
 
   private func last(_ looks: [Look]) -> [UInt64] {
-    var (sight, found) = (Sight(), (asleep: UInt64(0), away: UInt64(0)))
+    var (sight, seen) = (Sight(), (asleep: UInt64(0), away: UInt64(0)))
     for look in looks {
-      found = sight.look(
+      seen = sight.look(
         isAsleep: look.isAsleep, used: look.used * 1_000_000, now: look.now * 1_000_000, visits: look.visits)
     }
-    return [found.asleep / 1_000_000, found.away / 1_000_000]
+    return [seen.asleep / 1_000_000, seen.away / 1_000_000]
   }
 
   @Test("a body that sleeps is asleep, and away")

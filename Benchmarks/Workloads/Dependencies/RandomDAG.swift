@@ -1,5 +1,5 @@
-import HarnessWords
 import HarnessStatistics
+import HarnessWords
 
 /// A random graph in layers. Each task depends on each task of the layer before with the given probability, and on at
 /// least one of them. The seed decides, so all subjects run the same graph. Every consumer checks all its inputs.
@@ -26,7 +26,7 @@ extension TaskGraph {
       let current = slice(layer, of: layers, count: tasks)
       for _ in current {
         var chosen = previous.filter { _ in Double.random(in: 0..<1, using: &random) < probability }
-        if chosen.isEmpty, let one = previous.randomElement(using: &random) { chosen = [one] }
+        if chosen.isEmpty, let input = previous.randomElement(using: &random) { chosen = [input] }
         inputs.append(chosen)
       }
       previous = current
