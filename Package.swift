@@ -130,7 +130,10 @@ let tests: [Target] = [
     name: "SchedulingTests", dependencies: ["Scheduling", "Operations", "TestSupport"], path: "Tests/SchedulingTests",
     swiftSettings: settings),
   .testTarget(
-    name: "VirtualSchedulingTests", dependencies: ["VirtualScheduling", "Scheduling", "StealingBackend"],
+    name: "VirtualSchedulingTests",
+    dependencies: [
+      "VirtualScheduling", "Scheduling", "OperationCore", "StealingBackend", "ThreadPoolBackend", "TestSupport",
+    ],
     path: "Tests/VirtualSchedulingTests", swiftSettings: settings),
   .testTarget(
     name: "DeterministicOperationsTests",
@@ -201,7 +204,7 @@ let tests: [Target] = [
     name: "SimulationTests",
     dependencies: [
       "Simulation", "VirtualScheduling", "Scheduling", "HarnessWords", "HarnessStatistics", "HarnessPlanning",
-      "Workloads", "LaboratorySupport",
+      "HarnessResults", "Workloads", "LaboratorySupport",
     ],
     path: "Tests/SimulationTests", swiftSettings: settings),
   .testTarget(

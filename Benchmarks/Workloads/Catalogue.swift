@@ -1,5 +1,5 @@
-import HarnessWords
 import HarnessMeasuring
+import HarnessWords
 
 /// Every benchmark: one line each, in the order of the listings.
 package struct Catalogue: Sendable {

@@ -1,5 +1,5 @@
-import HarnessWords
 import HarnessMeasuring
+import HarnessWords
 
 /// The input from which a benchmark is prepared.
 package struct Setting: Sendable {

@@ -18,7 +18,7 @@ extension StealingPool {
       let anyBest = Self.highest(hints)
       if anyBest > ownBest {
         if case let job = takeFromOthers(worker, level: anyBest), job != 0 { return job }
-        if !robsAll { return nextJobLeaving(worker) }
+        if !robsAll { return nextJobLeaving(worker, failed: anyBest) }
         // Two pools that hand single jobs to each other would otherwise write the hint twice for every job.
         if ownBest < 0, hints == 1 << UInt32(anyBest), sleepNow.isOnlyOneAwake { return 0 }
         retract(anyBest)
@@ -34,9 +34,11 @@ extension StealingPool {
 
   /// The same when a thief leaves workers with few jobs alone: a level that the hint names may then have jobs and give none.
   /// Each level is tried once. Apart from `nextJob`, so that the default strategy costs nothing.
+  /// - Parameter level: the level that gave no job.
   @inline(never)
-  private func nextJobLeaving(_ worker: Worker) -> UInt {
-    var untried = ~UInt32(0)
+  private func nextJobLeaving(_ worker: Worker, failed level: Int) -> UInt {
+    retract(level)
+    var untried = ~(UInt32(1) << UInt32(level))
     while true {
       let ownBest = Self.highest(worker.ownLevels)
       let anyBest = Self.highest(levelHint.pointer.pointee.load(ordering: .relaxed) & untried)

@@ -120,7 +120,7 @@ struct SharedRulesTests {
   /// The whole comparison is dropped from an ablation, as from every other table.
   @Test func aBlockWithoutARatioTakesTheLineOfAnAblation() {
     let plan = AblationTests.plan(nil, changes: 2, names: ["overhead/external-add"])
-    let world = GoalTests.world { _ in 0.01 }
+    let world = GoalTests.effects { _ in 0.01 }
     let answer = world.answer
     var isFirst = true
     world.answer = { request in
@@ -128,7 +128,7 @@ struct SharedRulesTests {
         return answer(request)
       }
       isFirst = false
-      return FakeWorld.outcome(.exited(0), [.reading(valueIndex: 1, Reading(.nsPerOp, 0, count: 1)), .end])
+      return FakeEffects.outcome(.exited(0), [.reading(valueIndex: 1, Reading(.nsPerOp, 0, count: 1)), .end])
     }
     let rows = world.run(plan).rows
     let table = AblationTable(Summary(rows, plan: plan, reference: "pool"), arms: plan.arms, seed: 1)

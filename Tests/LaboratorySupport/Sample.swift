@@ -1,7 +1,7 @@
-import HarnessWords
 import HarnessMeasuring
 import HarnessPlanning
 import HarnessResults
+import HarnessWords
 
 /// A plan, rows of it, and the files that hold them, made by hand.
 package enum Sample {

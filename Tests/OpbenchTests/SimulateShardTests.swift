@@ -65,8 +65,8 @@ struct SimulateShardTests {
     #expect(ProcessRunner.run("sh", ["-c", String(command)], timeout: 120).ending == .exited(0), "\(command)")
     #expect(folder.read("shard-2-of-3.csv") == before)
     // A shard with rows of one pool alone is not whole, and runs again over what is there.
-    let some = before!.split(separator: "\r\n").filter { !$0.contains(",threadpool") }.joined(separator: "\r\n") + "\r\n"
-    _ = folder.write(some, to: "shard-2-of-3.csv")
+    let some = before!.split(separator: "\r\n").filter { !$0.contains(",threadpool") }
+    _ = folder.write(some.map { $0 + "\r\n" }.joined(), to: "shard-2-of-3.csv")
     let json = try #require(folder.read("shard-2-of-3.env.json"))
     _ = folder.write(json.replacing("\"row_count\" : 8", with: "\"row_count\" : 4"), to: "shard-2-of-3.env.json")
     let part = merge(paths + ["--output", all])
@@ -95,7 +95,8 @@ struct SimulateShardTests {
       return folder.write(rows ?? folder.read("shard-\(number)-of-3.csv")!, to: "\(name).csv")
     }
     expectRefusal("both have", paths + [altered(2, "twin")])
-    expectRefusal("has seed 7, the other has 1", [paths[0], shards(folder, ["--seed", "7"], name: "seed")[1], paths[2]])
+    let seeded = shards(folder, ["--seed", "7"], name: "seed")[1]
+    expectRefusal("has seed 7, the other has 1", [paths[0], seeded, paths[2]])
     expectRefusal("another work of a task", [paths[0], shards(folder, ["--work", "20us"], name: "work")[1]])
     expectRefusal("another model", [paths[0], altered(2, "model", from: "\"ns\" : ", to: "\"ns\" : 1")])
     let revision = ["OPBENCH_REVISION": String(repeating: "0", count: 40)]
@@ -105,6 +106,13 @@ struct SimulateShardTests {
     expectRefusal(
       "cut off", [paths[0], altered(2, "short", rows: lines.dropLast().joined(separator: "\r\n") + "\r\n")])
     expectRefusal("cut off", [paths[0], altered(2, "torn", rows: String(text.dropLast(10)))])
+    let measured = "\(folder.path)/measured.csv"
+    let run = [
+      "run", "--quick", "--benchmark", "overhead/local-add", "--backend", "raw-dispatch", "--blocks", "6", "--values",
+      "1", "--shard", "2/3", "--output", measured,
+    ]
+    #expect(ProcessRunner.run(BuiltOpbench.path, run, timeout: 120).ending == .exited(0))
+    expectRefusal("is of another plan", [paths[0], measured])
     expectRefusal("which is not in shard 2/3", [altered(2, "other", rows: folder.read("shard-1-of-3.csv")!)])
   }
 

@@ -1,6 +1,6 @@
 import LaboratorySupport
-import Testing
 import TestSupport
+import Testing
 
 @testable import HarnessMeasuring
 

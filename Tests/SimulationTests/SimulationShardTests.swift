@@ -1,11 +1,11 @@
 import FoundationEssentials
 import HarnessPlanning
-import HarnessResults
 import HarnessWords
 import Testing
 import VirtualScheduling
 import Workloads
 
+@testable import HarnessResults
 @testable import Simulation
 
 @Suite struct SimulationShardTests {
@@ -47,9 +47,12 @@ import Workloads
     let facts = try #require(CampaignPlan(record))
     let text = CSV.line(SimulationRows.header) + (try lines(shard)).joined()
     let rows = try SimulationRows.rows(Data(text.utf8), of: record, plan: facts.plan(of: shard), source: "a.csv")
-    #expect(rows.map(\.line) == (try lines(shard)) && Set(rows.map(\.place.cell)) == Set(facts.plan(of: shard).sharedCells))
+    #expect(rows.map(\.line) == (try lines(shard)))
+    #expect(Set(rows.map(\.place.cell)) == Set(facts.plan(of: shard).sharedCells))
     #expect(Set(rows.map(\.place.block)) == [1, 2] && Set(rows.map(\.place)).count == 8 && rows.count == 16)
-    for (old, new) in [(",3,m", ",5,m"), (",3,m", ",2,m"), (",stealing,", ",other,"), ("kind,", "kin,"), (",3,m", ",3,m,m")] {
+    for (old, new) in [
+      (",3,m", ",5,m"), (",3,m", ",2,m"), (",stealing,", ",other,"), ("kind,", "kin,"), (",3,m", ",3,m,m"),
+    ] {
       let odd = text.replacing(old, with: new)
       #expect(odd != text)
       #expect(throws: Complaint.self) {

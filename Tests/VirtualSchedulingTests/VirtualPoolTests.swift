@@ -123,4 +123,20 @@ import Testing
     #expect(pool.now == 20_250)
     #expect(pool.statistics.wakes == 1)
   }
+
+  /// What the thread outside pays that submits jobs of levels 2, 2, 2, 4 and 2 together, when only lists cost something.
+  @Test(
+    arguments: [
+      (.stealing(.init()), 3), (.threadPool(.init()), 1),
+      // A list for each job, and a lock for each job.
+      (.stealing(try! .init("priorities=strict")), 5), (.stealing(try! .init("place=roundrobin")), 5),
+      (.threadPool(try! .init("locks=perlevel")), 5),
+    ] as [(VirtualStrategy, Int64)])
+  func aBatchFromOutsideHoldsAListOnceForEachRunOfALevel(strategy: VirtualStrategy, holds: Int64) {
+    var costs = VirtualCosts()
+    costs.list = 25
+    let pool = VirtualPool(workers: 2, strategy: strategy, costs: costs, choices: VirtualChoices(seed: 1))
+    #expect(pool.submit([2, 2, 2, 4, 2].map { (job: 1, level: $0) }) == holds * 25)
+    #expect(runAll(pool).count == 5)
+  }
 }

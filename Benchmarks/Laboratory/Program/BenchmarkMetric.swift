@@ -1,5 +1,5 @@
-import HarnessWords
 import HarnessMeasuring
+import HarnessWords
 
 /// A metric of a benchmark's own: a number that the benchmark knows and the laboratory does not, such as the hits of a
 /// cache or the size of what was compressed.

@@ -1,5 +1,5 @@
-import HarnessWords
 import HarnessMeasuring
+import HarnessWords
 
 /// What can be wrong with the benchmarks of a program, each as the words of one line.
 enum BenchmarkMistakes {

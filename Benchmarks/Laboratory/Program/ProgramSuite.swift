@@ -1,6 +1,6 @@
-import HarnessWords
-import HarnessMeasuring
 import HarnessGate
+import HarnessMeasuring
+import HarnessWords
 
 /// The user's own benchmarks as a suite of the laboratory. The suite has one subject, the program itself.
 struct ProgramSuite<Program: BenchmarkProgram>: Suite, SuiteProgram {

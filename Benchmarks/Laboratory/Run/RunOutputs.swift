@@ -1,7 +1,7 @@
-import HarnessWords
 import HarnessMeasuring
 import HarnessResults
 import HarnessRunning
+import HarnessWords
 
 /// Where the results of a run go, and what an earlier run has left there.
 struct RunOutputs {

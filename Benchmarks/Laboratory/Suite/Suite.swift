@@ -1,7 +1,7 @@
-import HarnessWords
+import HarnessGate
 import HarnessMeasuring
 import HarnessResults
-import HarnessGate
+import HarnessWords
 
 /// The measurements of a program. The laboratory plans, runs, validates, compares and gates. A suite lists the cells,
 /// and prepares one cell in the process that measures the cell.

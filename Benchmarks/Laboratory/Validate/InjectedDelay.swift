@@ -1,7 +1,7 @@
-import HarnessWords
-import HarnessStatistics
-import HarnessMeasuring
 import HarnessGate
+import HarnessMeasuring
+import HarnessStatistics
+import HarnessWords
 
 /// Rounds of `Delay` that make an operation of a control longer by a share of itself.
 package final class InjectedDelay {

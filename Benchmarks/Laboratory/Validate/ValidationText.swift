@@ -1,7 +1,7 @@
-import HarnessWords
-import HarnessMeasuring
 import HarnessComparing
+import HarnessMeasuring
 import HarnessRunning
+import HarnessWords
 
 /// The report of `opbench validate`.
 struct ValidationText {

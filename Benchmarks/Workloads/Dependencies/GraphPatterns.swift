@@ -1,5 +1,5 @@
-import HarnessWords
 import HarnessMeasuring
+import HarnessWords
 
 /// Graphs of the eleven patterns of Task Bench. Each task writes its coordinates, and each consumer checks all its
 /// inputs.

@@ -1,5 +1,5 @@
-import HarnessWords
 import HarnessMeasuring
+import HarnessWords
 
 /// The places where each request of a value notes how long after its intended start its body began. Each place is
 /// written by its own request alone and read when the subject has said that all requests are done.

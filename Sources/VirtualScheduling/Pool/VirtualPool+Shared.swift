@@ -13,13 +13,17 @@ extension VirtualPool {
   }
 
   func submitShared(_ jobs: [QueuedJob]) {
-    for job in jobs { showShared(job) }
+    // One lock is held once for all jobs. With a lock for each level, each job is added by itself.
+    for (index, job) in jobs.enumerated() {
+      showShared(job, holdsLock: index == 0 || shared.strategy.locks == .perLevel)
+    }
     activateShared(jobs.count)
   }
 
-  func showShared(_ job: QueuedJob) {
+  /// - Parameter holdsLock: whether the lock that guards the job's level is held for this job.
+  func showShared(_ job: QueuedJob, holdsLock: Bool = true) {
     let job = enqueued(job)
-    lock(level: Int(job.level))
+    if holdsLock { lock(level: Int(job.level)) }
     shared.append(job)
     notifyWatcher()
   }

@@ -21,7 +21,12 @@ extension VirtualPool {
   }
 
   func submitStealing(_ jobs: [QueuedJob]) {
-    for job in jobs { show(job) }
+    var level: Int32 = -1
+    for job in jobs {
+      // Successive jobs of one level go in with one exchange.
+      showStealing(job, holdsList: lists.showsEach || job.level != level)
+      level = job.level
+    }
     react()
     guard jobs.count >= lists.batchThatWakes else { return }
     let wanted = lists.strategy.waking.searchersWanted(jobs: jobs.count, workers: workerCount)
@@ -31,7 +36,8 @@ extension VirtualPool {
     }
   }
 
-  func showStealing(_ job: QueuedJob) {
+  /// - Parameter holdsList: whether a list for jobs from outside is kept from others meanwhile.
+  func showStealing(_ job: QueuedJob, holdsList: Bool = true) {
     let job = enqueued(job)
     let level = Int(job.level)
     if lists.usesMultiQueue {
@@ -43,7 +49,7 @@ extension VirtualPool {
         workers[actor].added += 1
       } else {
         let place = placeForNext(level: level)
-        use(&lists.injectors[place * Self.levels + level].heldUntil)
+        if holdsList { use(&lists.injectors[place * Self.levels + level].heldUntil) }
         lists.inject(job, into: place)
       }
       lists.hint |= 1 << UInt32(level)

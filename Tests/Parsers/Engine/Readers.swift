@@ -71,7 +71,8 @@ extension Reader {
       "\"schema\":", "\"run_id\":", "\"commit\":", "\"allocator\":", "\"seed\":", "\"effort\":", "\"spin\":",
       "\"rounds_per_microsecond\":", "\"context\":", "\"cells\":", "\"outcome\":", "\"repeats\":", "\"failures\":",
       "\"disturbed_blocks\":", "\"excluded_blocks\":", "\"blocks\":", "\"values\":", "\"host\":", "\"machines\":",
-      "\"cell\":", "\"simulation\":", "\"shard\":", "\"number\":", "\"count\":", "\"plan\":", "\"scenarios\":", "\"shards\":",
+      "\"cell\":", "\"simulation\":", "\"shard\":", "\"number\":", "\"count\":", "\"plan\":", "\"scenarios\":",
+      "\"shards\":",
     ]
   ) { bytes in
     let record = try RunRecord.parse(Data(bytes), path: "input.env.json")

@@ -3,8 +3,8 @@ import Glibc
 import HarnessMeasuring
 import LaboratorySupport
 import ParserEngine
-import Testing
 import TestSupport
+import Testing
 
 /// The program itself on changed files: it succeeds, or ends with a code of sysexits.h and one line.
 @Suite struct ProgramFuzzTests {

@@ -50,7 +50,7 @@ package struct CampaignPlan: Codable, Hashable, Sendable {
   }
 
   /// The plan of a shard, or of the whole campaign.
-  func plan(of shard: Shard?) -> Plan {
+  package func plan(of shard: Shard?) -> Plan {
     var plan = plan.plan(effort: effort, seed: seed)
     plan.shard = shard
     return plan

@@ -22,7 +22,7 @@ def read(path):
     try:
         with open(path, "rb") as file:
             raw = file.read()
-        document = json.loads(raw.decode("utf-8"))
+        document = _earlier_form(json.loads(raw.decode("utf-8")))
         # Half of a surrogate pair can be written in JSON, and in nothing that is made from it.
         json.dumps(document, ensure_ascii=False).encode("utf-8")
         is_ours = _is_environment(document)
@@ -31,6 +31,47 @@ def read(path):
     if not is_ours:
         raise Complaint(BAD_INPUT, f"{path}: not the environment that opbench writes beside a result")
     return raw, document
+
+
+def _earlier_form(document):
+    """Brings a document of schema 3 into the form of schema 2, which the rest of the report reads: sentences for fields, and
+    the facts of the machines beside those of the run."""
+    if not isinstance(document, dict) or document.get("schema") != 3:
+        return document
+    try:
+        machines = document["machines"]
+        for key in ("host", "cpu_model", "kernel", "governor"):
+            known = dict.fromkeys(machine[key] for machine in machines if machine.get(key) is not None)
+            document |= {key: "; ".join(known)} if known else {}
+        for key in ("cpus_online", "cpus_allowed", "cpu_quota"):
+            document |= {key: min(known)} if (known := [one[key] for one in machines if key in one]) else {}
+        document |= {"spin": machines[-1]["spin"]} if machines else {}
+        document["cells"] = [_sentence(cell) for cell in document["cells"]]
+        repeats = document["outcome"]["repeats"]
+        document["outcome"]["repeats"] = {_sentence(repeat["cell"]): repeat["count"] for repeat in repeats}
+        for subject in document["subjects"]:
+            subject["summary"] += _given_up(subject)
+        for decision in (decision for decisions in document["strategies"].values() for decision in decisions):
+            for choice in decision["choices"]:
+                numbers = choice.get("range")
+                choice["summary"] += f" (N from {numbers[0]} to {numbers[1]})" if numbers else ""
+                choice["summary"] += _given_up(choice)
+        return document
+    except (KeyError, TypeError, AttributeError, IndexError):
+        raise ValueError("not the form of schema 3") from None
+
+
+def _sentence(cell):
+    parameters_words = f" ({cell['params']})" if cell["params"] else ""
+    return f"{cell['benchmark']} on {cell['backend']}@{cell['workers']}{parameters_words}"
+
+
+def _given_up(facts):
+    *first, last = facts.get("gives_up") or [None]
+    if last is None:
+        return ""
+    rows = f"rows {', '.join(map(str, first))} and {last}" if first else f"row {last}"
+    return f"; gives up {rows} of the contract"
 
 
 def _is_environment(document):

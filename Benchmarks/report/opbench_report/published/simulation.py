@@ -189,7 +189,8 @@ def _table(simulation, default, compared, few, many):
 
 
 def _made(facts):
-    model = facts["model"]
+    # The conditions of a simulation stood beside the other facts in earlier records.
+    model = facts.get("simulation", facts)["model"]
     command = " ".join(["opbench", *(_quoted(one) for one in facts["arguments"][1:])])
     commit = (facts.get("commit") or "no checkout")[:7] + (" with changes" if facts.get("dirty") else "")
     return (
