@@ -6,15 +6,8 @@ import VirtualScheduling
 
 /// The CSV of a simulation: a row for each run. The first column says that no CPU ran the tasks.
 package enum SimulationRows: RowForm {
-  /// The form of the rows.
-  package static let schema = 1
-
-  package static let header = [
-    "kind", "schema", "graph", "sizes", "work_ns", "backend", "workers", "seed", "model", "tasks", "edges",
-    "makespan_ns", "efficiency", "utilisation", "total_work_ns", "critical_path_ns", "limit_work_ns",
-    "limit_critical_path_ns", "limit_scheduler_ns", "steals", "failed_searches", "looks_in_vain", "lost_races",
-    "from_outside", "wakes", "sleeps", "idle_ns", "rank_error_mean", "rank_error_worst",
-  ]
+  package static let schema = SimulationHeader.schema
+  package static let header = SimulationHeader.columns
 
   package static func line(
     _ cell: SimulationPlan.Cell, seed: UInt64, model: String, _ result: SimulationResult

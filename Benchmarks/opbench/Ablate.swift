@@ -128,7 +128,7 @@ struct Ablate: ParsableCommand {
   ) throws -> RunResult? {
     var effort = options.effort(full: .full, quick: .quick, usualSeconds: Self.usualSeconds)
     // A change that makes no difference is known to make none once its interval is that narrow.
-    if options.until == nil { effort.goal?.halfWidth = AblationTable.margin }
+    if options.until == nil { effort.goal?.halfWidth = Worth.margin }
     // A block has a few of the changes.
     effort.blocks *= Ablation.turns(changes: names.count)
     effort.goal?.seconds *= share

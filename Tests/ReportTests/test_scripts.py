@@ -1,4 +1,4 @@
-"""What the scripts themselves decide: whose Python files are taken, when a reference run is gone on with, what a target's line says, and what
+"""What the scripts themselves decide: whose Python files are taken, when a reference run is gone on with, when the table of targets is stale, and what
 they share in scripts/support."""
 
 import gzip
@@ -124,22 +124,26 @@ def test_a_program_that_does_not_build_has_no_path(checkout):
 
 
 @pytest.mark.parametrize("status", [0, 70, 69])
-def test_cells_that_failed_are_part_of_what_is_kept(checkout, status):
+def test_cells_that_failed_are_part_of_what_is_kept(checkout, opbench, status):
     """With 70 a run has failed cells and a result; with anything else it has no result."""
     targets_run(checkout / "made", "run")
+    (checkout / ".build/targets").mkdir()
     result, environment = checkout / "made/run.csv.gz", checkout / "made/run.env.json"
     record = json.loads(environment.read_text())
     record["arguments"] = ["opbench", "run", "--benchmark", "^dependencies/chain", "--output", "/home/somebody/targets.csv"]
     environment.write_text(json.dumps(record))
     kept = checkout / "results"
     targets_run(kept / "cost-curves", "sizes")
+    targets_list(kept)
     program(
         checkout / "scripts/bench",
         'echo "$*" >>told; gzip -dc made/run.csv.gz >.build/targets/targets.csv\n'
         f"cp made/run.env.json .build/targets/targets.env.json; exit {status}",
     )
-    done = call(checkout, "results/measure-targets", "--blocks", "7")
-    assert (checkout / "told").read_text().endswith(".build/targets/targets.csv --overwrite --blocks 7\n")
+    done = call(checkout, "results/measure-targets", "--blocks", "7", OPBENCH=opbench)
+    told = (checkout / "told").read_text()
+    assert "--benchmark ^dependencies/chain length=1000$ " in told
+    assert told.endswith(".build/targets/targets.csv --overwrite --blocks 7\n")
     if status == 69:
         assert done.returncode == 69 and not (kept / "targets.csv.gz").exists(), done
         return
@@ -147,84 +151,45 @@ def test_cells_that_failed_are_part_of_what_is_kept(checkout, status):
     assert gzip.decompress((kept / "targets.csv.gz").read_bytes()) == gzip.decompress(result.read_bytes())
     record["arguments"][-1] = "targets.csv"
     assert json.loads((kept / "targets.env.json").read_text()) == record
-    assert chain_line((kept / "targets.txt").read_text()) == ["x2", "[2,", "2]", "7", "x0.8", "missed"]
+    assert "x2.00 [2.00, 2.00]  7       x0.8     missed" in (kept / "targets.txt").read_text()
 
 
-def targets_run(folder, name, excluded=()):
-    """A result with one ratio: a chain on our queue takes twice the time of raw Dispatch, in seven blocks; excluded blocks say otherwise."""
+def targets_list(folder):
+    """One limit: a chain on our queue beside raw Dispatch."""
+    (folder / "targets.json").write_text(json.dumps([{
+        "label": "chain / raw Dispatch", "benchmark": "dependencies/chain", "params": "length=1000", "metric": "ns_per_op",
+        "subject": "stealing", "over": {"subject": "raw-dispatch"}, "most": 0.8}]))
+
+
+def targets_run(folder, name):
+    """A result with one ratio: a chain on our queue takes twice the time of raw Dispatch, in seven blocks."""
     lines = ["schema,run_id,block,process,value_index,family,benchmark,params,backend,workers,metric,unit,value,n"]
     for block in range(1, 8):
-        for backend, time in (("stealing", 900 if block in excluded else 200), ("raw-dispatch", 100)):
+        for backend, time in (("stealing", 200), ("raw-dispatch", 100)):
             lines.append(f"1,r,{block},1,1,dependencies,chain,length=1000,{backend},2,ns_per_op,ns,{time},1")
     folder.mkdir(parents=True, exist_ok=True)
     with gzip.open(folder / f"{name}.csv.gz", "wt") as file:
         file.write("\n".join(lines) + "\n")
-    blocks = [{"benchmark": "dependencies/chain", "params": "length=1000", "block": block} for block in excluded]
     (folder / f"{name}.env.json").write_text(json.dumps({
+        "schema": 1, "run_id": "r", "allocator": "system", "seed": 1, "context": "",
         "subjects": [{"name": "stealing", "role": "ours", "summary": ""}, {"name": "raw-dispatch", "role": "reference", "summary": ""}],
         "cells": ["dependencies/chain on stealing@2 (length=1000)", "dependencies/chain on raw-dispatch@2 (length=1000)"],
-        "effort": {"blocks": 7}, "outcome": {"excluded_blocks": blocks}}))
+        "effort": {"blocks": 7, "values": 3, "warmups": 1, "target": 1000}, "spin": {"rounds_per_microsecond": 1.5},
+        "outcome": {
+            "seconds": 1, "steal_share": 0, "repeats": {}, "disturbed_blocks": [], "excluded_blocks": [], "failures": [],
+            "was_interrupted": False}}))
 
 
-def chain_line(text):
-    return next(line.split() for line in text.splitlines() if line.startswith("chain / raw Dispatch"))[4:]
-
-
-def test_excluded_blocks_do_not_count_for_a_target(checkout):
-    targets_run(checkout, "all")
-    targets_run(checkout, "some", excluded=[3])
-    targets_run(checkout, "few", excluded=[2, 3])
-    said = {name: call(checkout, "results/targets.py", f"{name}.csv.gz").stdout for name in ("all", "some", "few")}
-    assert chain_line(said["all"]) == ["x2", "[2,", "2]", "7", "x0.8", "missed"]
-    assert chain_line(said["some"]) == ["x2", "[2,", "2]", "6", "x0.8", "missed"]
-    assert chain_line(said["few"]) == ["x2", "5", "x0.8", "too", "few", "blocks"]
-    assert "2 of 7 blocks lost CPU time" in said["few"]
-
-
-@pytest.mark.parametrize(
-    "arguments, code, words",
-    [
-        (["no.csv"], 66, "there is no such file"),
-        (["--nonsense"], 64, "--pattern alone"),
-        (["broken.csv.gz"], 65, "not the environment"),
-        (["alone.csv.gz"], 65, "has no alone.env.json beside it"),
-        (["nobody.csv.gz"], 65, "names no subject of role ours"),
-        (["numbers.csv.gz"], 65, "not the environment"),
-    ],
-)
-def test_a_wrong_argument_for_the_targets(checkout, arguments, code, words):
-    for name, text in {
-        "broken": "[]",
-        "alone": None,
-        "nobody": '{"outcome": {}}',
-        "numbers": '{"outcome": {}, "cells": [5]}',
-    }.items():
-        targets_run(checkout, name)
-        (checkout / f"{name}.env.json").unlink()
-        if text is not None:
-            (checkout / f"{name}.env.json").write_text(text)
-    done = call(checkout, "results/targets.py", *arguments)
-    assert done.returncode == code and words in done.stderr and done.stderr.count("\n") == 1, done
-
-
-def test_the_targets_need_no_package(checkout):
-    """Without the folder of packages, as with a Python that was just installed."""
-    targets_run(checkout, "all")
-    done = subprocess.run(
-        [sys.executable, "-E", "-S", "scripts/results/targets.py", "all.csv.gz"],
-        cwd=checkout, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0 and chain_line(done.stdout)[0] == "x2", done
-    assert not list((checkout / "scripts").rglob("__pycache__"))
-
-
-def test_the_table_of_targets_must_be_what_its_results_say(checkout):
+def test_the_table_of_targets_must_be_what_its_results_say(checkout, opbench):
     targets_run(checkout / "results", "targets")
     targets_run(checkout / "results/cost-curves", "sizes")
+    targets_list(checkout / "results")
     (checkout / "results/targets.txt").write_text("something else\n")
-    stale = call(checkout, "check/results")
+    stale = call(checkout, "check/results", OPBENCH=opbench)
     assert stale.returncode == 1 and "results/targets.txt" in stale.stderr, stale
-    (checkout / "results/targets.txt").write_text(call(checkout, "results/targets.py").stdout)
-    assert call(checkout, "check/results").returncode == 0
+    assert call(checkout, "check/results", "--write", OPBENCH=opbench).returncode == 0
+    assert "missed: 1" in (checkout / "results/targets.txt").read_text()
+    assert call(checkout, "check/results", OPBENCH=opbench).returncode == 0
 
 
 def test_results_of_an_ablation_are_kept_and_checked(checkout):
@@ -241,13 +206,6 @@ def test_results_of_an_ablation_are_kept_and_checked(checkout):
     for arguments, code in ((["ablation", "no.csv"], 66), (["ablation"], 64), (["ablation", "--nonsense"], 64), (["other", "no.csv"], 64), ([], 64)):
         done = call(checkout, "results/publish", *arguments)
         assert done.returncode == code and done.stderr.count("\n") == 1, done
-
-
-def test_the_pattern_of_the_targets_names_benchmarks_as_list_prints_them(checkout):
-    names = call(checkout, "results/targets.py", "--pattern").stdout.strip().split("|")
-    assert "^dependencies/chain length=1000$" in names
-    assert "^dependencies/random-dag layers=16;probability=0[.]5;tasks=512$" in names
-    assert not [name for name in names if "level=" in name or "length=1000000" in name]
 
 
 def test_what_hangs_says_where_and_what_others_started_stays(tmp_path, root):

@@ -1,38 +1,16 @@
-import Glibc
 import HarnessStatistics
 import HarnessWords
 
 /// What each change is worth: its times over those of the default, for each family of benchmarks and for all together. The
 /// intervals are widened so that all of the table hold together at 95 % (`Widening`).
 package struct AblationTable: Sendable {
-  package enum Verdict: Sendable { case better, worse, same, open }
-
-  /// Within this share of the default's time a change makes no difference that matters.
-  package static let margin = 0.03
-
-  package struct Cell: Sendable {
-    package let ratio: Double
-    /// Widened for the comparisons of the table; nil when there are too few blocks.
-    package let interval: ClosedRange<Double>?
-    package let blocks: Int
-
-    package var verdict: Verdict {
-      guard let interval else { return .open }
-      // What is the same needs no direction.
-      if interval.lowerBound >= 1 / (1 + AblationTable.margin), interval.upperBound <= 1 + AblationTable.margin {
-        return .same
-      }
-      return interval.upperBound < 1 ? .better : interval.lowerBound > 1 ? .worse : .open
-    }
-  }
-
   package let base: Arm
   /// In the order of the plan.
   package let changes: [Arm]
   package let families: [String]
   /// The number of comparisons for which the intervals are widened.
   package let comparisons: Int
-  private let cells: [Key: Cell]
+  private let cells: [Key: Worth]
 
   private struct Key: Hashable {
     let change: Arm
@@ -53,16 +31,14 @@ package struct AblationTable: Sendable {
         let own = lines.filter { family == nil || $0.scenario.name.family == family }.compactMap {
           Self.series($0, change, base)
         }
-        // A benchmark with fewer than six blocks has no interval and decides nothing where others have one.
-        let enough = own.filter(Self.hasInterval)
-        if !own.isEmpty { series.append((Key(change: change, family: family), enough.isEmpty ? own : enough)) }
+        if !own.isEmpty { series.append((Key(change: change, family: family), own.deciding)) }
       }
     }
-    let widening = Widening(comparisons: series.count { $0.series.allSatisfy(Self.hasInterval) })
+    let widening = Widening(comparisons: series.count { $0.series.allSatisfy(\.hasInterval) })
     comparisons = widening.comparisons
     cells = Dictionary(
-      uniqueKeysWithValues: series.compactMap { one in
-        Self.cell(one.series, widening, seed: seed).map { (one.key, $0) }
+      uniqueKeysWithValues: series.compactMap { own in
+        Worth(own.series, widening, seed: seed).map { (own.key, $0) }
       })
     changes = arms.dropFirst().filter { change in series.contains { $0.key.change == change } }
   }
@@ -73,24 +49,8 @@ package struct AblationTable: Sendable {
     return logarithms.isEmpty ? nil : RatioSeries(benchmark: "\(line.scenario.name)", logarithms: logarithms)
   }
 
-  private static func hasInterval(_ series: RatioSeries) -> Bool { SignedRank.coverage(series.logarithms.count) != nil }
-
-  private static func cell(_ series: [RatioSeries], _ widening: Widening, seed: UInt64) -> Cell? {
-    let fewest = series.map(\.logarithms.count).min() ?? 0
-    guard let mean = GeometricMean(series, seed: seed) else { return nil }
-    guard series.count == 1 else {
-      return Cell(
-        ratio: mean.ratio,
-        interval: series.allSatisfy(hasInterval)
-          ? mean.interval(confidence: widening.confidence, freedom: fewest - 1) : nil, blocks: fewest)
-    }
-    let own = Statistics.pairedEstimate(Array(series[0].logarithms.values), confidence: widening.confidence)
-    return Cell(
-      ratio: exp(own.median), interval: own.interval.map { exp($0.lowerBound)...exp($0.upperBound) }, blocks: fewest)
-  }
-
   /// Nil where the change was not measured.
-  package func cell(_ change: Arm, family: String?) -> Cell? { cells[Key(change: change, family: family)] }
+  package func cell(_ change: Arm, family: String?) -> Worth? { cells[Key(change: change, family: family)] }
 
   /// The changes that are surely better in some family and surely worse in none, the best on the whole first.
   package var helpful: [Arm] {

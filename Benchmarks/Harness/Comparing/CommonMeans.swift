@@ -12,10 +12,13 @@ package struct CommonMeans: Sendable {
   package struct Line: Sendable {
     package let benchmark: String
     package let numbers: [Arm: [Int: Double]]
+    /// The arms that stand for their subject on this line, where a subject has several; nil: all.
+    let main: Set<Arm>?
 
-    package init(benchmark: String, numbers: [Arm: [Int: Double]]) {
+    package init(benchmark: String, numbers: [Arm: [Int: Double]], main: Set<Arm>? = nil) {
       self.benchmark = benchmark
       self.numbers = numbers
+      self.main = main
     }
   }
 
@@ -69,7 +72,10 @@ package struct CommonMeans: Sendable {
       Self.mean(arm, series.sorted { $0.key < $1.key }.map(\.value), seed)
     }
     let compared: [Compared] = arms.map { arm in
-      (arm, series(arm) { Arm.reference(reference, for: arm, among: $0.numbers.keys) })
+      let own = series(arm) { line in
+        line.main?.contains(arm) == false ? nil : Arm.reference(reference, for: arm, among: line.numbers.keys)
+      }
+      return (arm, own)
     }.filter { !$0.series.isEmpty }
     var leading = compared.filter { ours?.contains($0.arm.subject) ?? true }
     if leading.isEmpty, let most = compared.map(\.series.count).max() {

@@ -25,10 +25,7 @@ package struct KindDisagreement: Sendable {
   /// The ratios on which two kinds disagree, the farthest apart first, and the number of comparisons. The intervals are
   /// widened for that number, so that equal kinds are flagged in 5 % of results at most.
   package static func all(_ series: [Series]) -> [KindDisagreement] {
-    let pairs = series.flatMap { one -> [(Series, String, String)] in
-      let kinds = one.logarithms.filter { SignedRank.coverage($0.value.count) != nil }.keys.sorted()
-      return kinds.indices.flatMap { first in kinds[(first + 1)...].map { (one, kinds[first], $0) } }
-    }
+    let pairs = pairs(series)
     let widening = Widening(comparisons: pairs.count)
     let found = pairs.compactMap { one, first, second -> (distance: Double, KindDisagreement)? in
       guard let left = ratio(one.logarithms[first]!, widening), let right = ratio(one.logarithms[second]!, widening),
@@ -39,6 +36,17 @@ package struct KindDisagreement: Sendable {
     }
     return found.sorted { $0.distance > $1.distance }.map(\.1)
   }
+
+  /// Every two kinds on which a ratio has an interval.
+  private static func pairs(_ series: [Series]) -> [(Series, String, String)] {
+    series.flatMap { one -> [(Series, String, String)] in
+      let kinds = one.logarithms.filter { SignedRank.coverage($0.value.count) != nil }.keys.sorted()
+      return kinds.indices.flatMap { first in kinds[(first + 1)...].map { (one, kinds[first], $0) } }
+    }
+  }
+
+  /// How many comparisons of two kinds there are.
+  package static func comparisons(_ series: [Series]) -> Int { pairs(series).count }
 
   private static func ratio(_ logarithms: [Double], _ widening: Widening) -> Estimate? {
     widening.confidence(of: logarithms.count).flatMap { Pairing.ratio(logarithms, confidence: $0) }

@@ -22,48 +22,53 @@ package struct GeometricMean: Hashable, Sendable {
 
   /// Nil when no series has a block.
   package init?(_ series: [RatioSeries], seed: UInt64) {
-    let used = series.filter { !$0.logarithms.isEmpty }
-    guard !used.isEmpty else { return nil }
-    let groups = Dictionary(grouping: used.indices) { used[$0].benchmark }
-    let weights = used.map { 1 / Double(groups[$0.benchmark]!.count * groups.count) }
-    let numbers = Set(used.flatMap(\.logarithms.keys)).sorted()
-    // The logarithms by place in `numbers`; NaN when a series lacks the block.
-    let table = used.map { one in numbers.map { one.logarithms[$0] ?? .nan } }
-    let medians = used.map { Statistics.median(Array($0.logarithms.values)) }
-
-    benchmarks = groups.count
-    blocks = numbers.count
-    if used.count == 1 {
-      // The mean of a single line is that line.
-      let own = Statistics.pairedEstimate(Array(used[0].logarithms.values))
-      ratio = exp(own.median)
-      interval = own.interval.map { exp($0.lowerBound)...exp($0.upperBound) }
+    guard let votes = Votes(series) else { return nil }
+    (ratio, benchmarks, blocks) = (votes.ratio, votes.benchmarks, votes.places.count)
+    if let single = votes.single {
+      interval = single.interval
       return
     }
-    ratio = exp(zip(weights, medians).reduce(0) { $0 + $1.0 * $1.1 })
     guard blocks >= 6 else {
       interval = nil
       return
     }
-    var random = SeededGenerator(seed: seed, purpose: "bootstrap")
-    var means: [Double] = []
-    means.reserveCapacity(Self.resamples)
-    var drawn = [Int](repeating: 0, count: blocks)
-    var values: [Double] = []
-    values.reserveCapacity(blocks)
-    for _ in 0..<Self.resamples {
-      for place in drawn.indices { drawn[place] = Int.random(in: 0..<numbers.count, using: &random) }
-      var mean = 0.0
-      for index in table.indices {
-        values.removeAll(keepingCapacity: true)
-        for place in drawn where !table[index][place].isNaN { Self.insert(table[index][place], into: &values) }
-        mean += weights[index] * (values.isEmpty ? medians[index] : Self.middle(values))
-      }
-      means.append(mean)
+    let resamples = Resamples.of(blocks: blocks, count: Self.resamples, seed: seed)
+    var means = [Double](repeating: 0, count: Self.resamples)
+    for (index, series) in votes.series.enumerated() {
+      let logarithms = votes.places.map { series.logarithms[$0] ?? .nan }
+      resamples.addMedians(of: logarithms, otherwise: votes.medians[index], weight: votes.weights[index], to: &means)
     }
     means.sort()
     let tail = Self.tail(blocks: blocks)
     interval = exp(Self.quantile(tail, of: means))...exp(Self.quantile(1 - tail, of: means))
+  }
+
+  /// The mean alone, without its interval; nil when no series has a block.
+  package static func middle(_ series: [RatioSeries]) -> Double? { Votes(series)?.ratio }
+
+  /// The series with a block, and what each of them counts for.
+  private struct Votes {
+    let series: [RatioSeries]
+    let weights: [Double]
+    let medians: [Double]
+    let benchmarks: Int
+    let places: [Int]
+    /// The mean of a single line is that line.
+    let single: Estimate?
+    let ratio: Double
+
+    init?(_ all: [RatioSeries]) {
+      let used = all.filter { !$0.logarithms.isEmpty }
+      guard !used.isEmpty else { return nil }
+      let counts = used.reduce(into: [String: Int]()) { $0[$1.benchmark, default: 0] += 1 }
+      series = used
+      weights = used.map { 1 / Double(counts[$0.benchmark]! * counts.count) }
+      medians = used.map { Statistics.median(Array($0.logarithms.values)) }
+      benchmarks = counts.count
+      places = Set(used.flatMap(\.logarithms.keys)).sorted()
+      single = used.count == 1 ? Pairing.ratio(used[0].logarithms.values) : nil
+      ratio = single?.median ?? exp(zip(weights, medians).reduce(0) { $0 + $1.0 * $1.1 })
+    }
   }
 
   /// The interval at another confidence; nil below six blocks. The bootstrap has no tails as thin as many comparisons need, so
@@ -89,20 +94,5 @@ package struct GeometricMean: Hashable, Sendable {
     let below = Int(place)
     guard below + 1 < sorted.count else { return sorted[sorted.count - 1] }
     return sorted[below] + (place - Double(below)) * (sorted[below + 1] - sorted[below])
-  }
-
-  private static func insert(_ value: Double, into sorted: inout [Double]) {
-    var place = sorted.count
-    sorted.append(value)
-    while place > 0, sorted[place - 1] > value {
-      sorted[place] = sorted[place - 1]
-      place -= 1
-    }
-    sorted[place] = value
-  }
-
-  private static func middle(_ sorted: [Double]) -> Double {
-    let middle = sorted.count / 2
-    return sorted.count.isMultiple(of: 2) ? (sorted[middle - 1] + sorted[middle]) / 2 : sorted[middle]
   }
 }

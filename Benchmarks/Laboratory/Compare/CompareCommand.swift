@@ -16,9 +16,14 @@ package struct CompareCommand<Program: SuiteProgram>: ParsableCommand {
         second is compared with the same cell of the first: a ratio above 1 says that the second takes more. Blocks \
         that the run excluded are left out, as the .env.json beside each file says. A cell that failed, or that only one \
         of two files has, is a line behind the table; conditions in which two files differ are lines before it. A ratio is the \
-        centre of the ratios of paired blocks; its interval is widened for the number of comparisons.
+        centre of the ratios of paired blocks; its interval is widened for the number of comparisons. Simulated rows are \
+        compared with the default strategy.
 
-        Exit code 0: a comparison was shown, whatever it says. With --strict, 70: a cell has no ratio; 65: the conditions differ.
+        With --limits a list in JSON says which numbers and ratios must not exceed what; what the first file does not hold is \
+        looked for in the next.
+
+        Exit code 0: a comparison was shown, whatever it says. With --strict, 70: a cell has no ratio; 65: the conditions differ. \
+        With --limits, 70: a limit is missed.
         """)
   }
 
@@ -30,7 +35,7 @@ package struct CompareCommand<Program: SuiteProgram>: ParsableCommand {
   @Argument(
     help: "One result of run, or two: before and after; packed with gzip where the name ends in .gz.",
     completion: .file(extensions: ["csv", "gz"]))
-  var files: [String]
+  var files: [String] = []
 
   @Option(
     help: "With one file: the subject to compare with, such as foundation or stealing@2.",
@@ -58,9 +63,59 @@ package struct CompareCommand<Program: SuiteProgram>: ParsableCommand {
   @Flag(help: "Fail when a cell has no ratio (exit code 70), or when two files differ in their conditions (65).")
   var strict = false
 
+  @Option(
+    help: ArgumentHelp(
+      "Judge the limits of this list in JSON, by as many results as are needed.", valueName: "file.json"),
+    completion: .file(extensions: ["json"]))
+  var limits: String?
+
+  @Flag(help: "With --limits: print what run --benchmark must measure for them, and stop.")
+  var needs = false
+
   package init() {}
 
   package func run() throws {
+    if let limits { return try judge(try Limit.read(path: limits)) }
+    if needs { throw Complaint(.usage, "--needs is for --limits, whose benchmarks it prints") }
+    if try files.contains(where: SimulatedFile.isSimulated) { return try showSimulated() }
+    try compare()
+  }
+
+  /// Shows what results say of limits; throws when a limit is missed.
+  private func judge(_ limits: [Limit]) throws {
+    guard reference == nil, benchmark == nil, metric == nil, !strict, format == .table || format == .json else {
+      throw Complaint(
+        .usage, "--limits names what is compared, so of the other options it takes --format json alone beside it")
+    }
+    guard !needs else { return try show(Limit.benchmarks(limits) + "\n") }
+    guard !files.isEmpty else { throw Complaint(.usage, "--limits takes the results that are to be judged") }
+    let sets = try files.map { try ResultSet.read(path: $0) }
+    let table = try LimitTable(limits, sets)
+    try show(format == .json ? try FactsDocument(table, of: sets).json() : table.text())
+    let missed = table.lines.count { $0.verdict == .missed }
+    guard missed == 0 else {
+      throw Complaint(
+        .software, "--limits: \(missed) of \(Count.of(limits.count, "limit")) missed, as the lines above say")
+    }
+  }
+
+  private func showSimulated() throws {
+    guard reference == nil, benchmark == nil, metric == nil, !strict, format == .table || format == .json,
+      try files.allSatisfy(SimulatedFile.isSimulated)
+    else {
+      throw Complaint(
+        .usage,
+        "simulated rows are compared with the default strategy alone: without measured rows beside them, and as table or json"
+      )
+    }
+    let simulated = try files.map { try SimulatedFile(path: $0) }
+    try show(
+      format == .json
+        ? try FactsDocument([], simulated: simulated, reference: nil).json()
+        : try SimulatedText(simulated).text(width: TextWidth.columns(of: STDOUT_FILENO)))
+  }
+
+  private func compare() throws {
     let reference = reference ?? Program.suite.reference
     guard 1...2 ~= files.count else {
       throw Complaint(.usage, "compare takes one or two CSV files, not \(files.count)")
@@ -93,7 +148,7 @@ package struct CompareCommand<Program: SuiteProgram>: ParsableCommand {
     let text =
       switch format {
       case .csv: report.csv()
-      case .json: try report.json()
+      case .json: try FactsDocument(comparison, of: sets, reference: self.reference).json()
       case .markdown: report.markdown()
       case .table, .go, .githubActionBenchmark: report.table(width: TextWidth.columns(of: STDOUT_FILENO))
       }

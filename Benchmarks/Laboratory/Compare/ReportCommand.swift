@@ -1,25 +1,41 @@
 import ArgumentParser
 import Glibc
+import HarnessComparing
+import HarnessMeasuring
+import HarnessResults
 import HarnessWords
 
-/// `report`: makes the pictures and the page of results, with a Python program.
+/// `report`: makes the document of facts, and the pictures and the page of it with a Python program.
 package struct ReportCommand: ParsableCommand {
   package static let configuration = CommandConfiguration(
     commandName: "report",
     abstract: "Pictures (SVG and PNG) and one HTML page that needs no network.",
     discussion: """
-      Hands over to scripts/plot of the checkout, which makes itself a Python environment the first time. The page says which \
-      subject is for which work and how sure that is, has every number with its interval, and what was left out and why. A \
-      figure whose data is in none of the files is skipped, with a line that says what run would give it.
+      Makes one document of all numbers, and hands it over to scripts/plot of the checkout, which makes itself a Python \
+      environment the first time. The page says which subject is for which work and how sure that is, has every number with its \
+      interval, and what was left out and why. A figure whose data is in none of the files is skipped, with a line that says what \
+      run would give it.
       """)
 
   @Argument(
-    help: "Results of run or simulate, each with its .env.json beside it.",
-    completion: .file(extensions: ["csv"]))
+    help: "Results of run or simulate, each with its .env.json beside it; packed with gzip where the name ends in .gz.",
+    completion: .file(extensions: ["csv", "gz"]))
   var files: [String]
 
   @Option(help: "The folder to write report.html and the pictures to.", completion: .directory)
-  var output: String
+  var output: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Write the document of facts here and draw nothing; - is standard output.", valueName: "file.json"),
+    completion: .file(extensions: ["json"]))
+  var facts: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "With --facts: what others published, a list in JSON that is judged by our numbers.", valueName: "file.json"),
+    completion: .file(extensions: ["json"]))
+  var claims: String?
 
   @Option(
     help: "A report of validate (default: validate.txt beside the first file).",
@@ -29,17 +45,92 @@ package struct ReportCommand: ParsableCommand {
   @Option(help: "The subject to compare with (default: the one that the results name).")
   var reference: String?
 
+  @Flag(help: "The pictures only.")
+  var noPage = false
+
+  @Flag(help: "The page only.")
+  var noPictures = false
+
   package init() {}
 
   package func run() throws {
-    var words = [try Self.script(), "--output", output]
+    try checkOptions()
+    let document = try document()
+    if let facts {
+      guard facts != "-" else {
+        return try DescriptorOutput.write(document, to: STDOUT_FILENO, name: "standard output")
+      }
+      return try ResultFiles.replace(facts, with: document)
+    }
+    var words = [try Self.script(), "--facts", try Self.openFile(of: document), "--output", output ?? ""]
     if let validation { words += ["--validation", validation] }
-    if let reference { words += ["--reference", reference] }
-    // Every word behind the two dashes is a file, whatever the word begins with.
-    words += ["--"] + files
+    if noPage { words.append("--no-page") }
+    if noPictures { words.append("--no-pictures") }
     let arguments = words.map { strdup($0) } + [nil]
     execv(words[0], arguments)
     throw Complaint(.unavailable, "\(words[0]) could not be started: \(String(cString: strerror(errno)))")
+  }
+
+  private func checkOptions() throws {
+    if output == nil, facts == nil {
+      throw Complaint(.usage, "report needs --output DIR, the folder for the page, or --facts FILE.json")
+    }
+    if facts != nil, output != nil || validation != nil || noPage || noPictures {
+      throw Complaint(
+        .usage, "--facts writes the document alone: --output and what the page shows have no place beside it")
+    }
+    if claims != nil, facts == nil {
+      throw Complaint(.usage, "--claims needs --facts: the page of a report shows no claims")
+    }
+    if noPage, noPictures { throw Complaint(.usage, "--no-page and --no-pictures together leave nothing to make") }
+  }
+
+  private func document() throws -> String {
+    for (place, path) in files.enumerated() where files[..<place].contains(where: { Self.isSame($0, path) }) {
+      throw Complaint(.usage, "\(path) is given twice")
+    }
+    let simulated = try files.filter(SimulatedFile.isSimulated)
+    let measured = files.filter { !simulated.contains($0) }
+    if measured.isEmpty, validation != nil || reference != nil {
+      throw Complaint(
+        .usage,
+        "--\(validation == nil ? "reference" : "validation") is for results of run, and all files here are simulated")
+    }
+    let sets = try measured.map { try ResultSet.read(path: $0) }
+    let document = try FactsDocument(
+      sets, simulated: simulated.map { try SimulatedFile(path: $0) }, reference: reference,
+      claims: claims.map { try PublishedClaim.read(path: $0) }
+    )
+    for set in sets where set.record == nil {
+      Progress().say(
+        "\(set.name) has no .env.json beside it: excluded blocks, failures and the machine are not known")
+    }
+    return try document.json()
+  }
+
+  private static func isSame(_ one: String, _ other: String) -> Bool {
+    func place(_ path: String) -> String? {
+      realpath(path, nil).map { text in
+        defer { free(text) }
+        return String(cString: text)
+      }
+    }
+    return one == other || (place(one) != nil && place(one) == place(other))
+  }
+
+  /// A path to the document, which is a file without a name: this process and the program after it have it open, and nothing
+  /// is left of it behind them.
+  private static func openFile(of document: String) throws -> String {
+    let folder = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+    var name = Array("\(folder)/opbench-facts-XXXXXX".utf8CString)
+    let descriptor = mkstemp(&name)
+    guard descriptor >= 0 else {
+      throw Complaint(
+        .cannotCreate, "no file for the document of facts in \(folder): \(String(cString: strerror(errno)))")
+    }
+    unlink(name)
+    try DescriptorOutput.write(document, to: descriptor, name: "the document of facts")
+    return "/dev/fd/\(descriptor)"
   }
 
   /// The script in the checkout from which this program was built, or in the checkout that contains this program now.

@@ -9,7 +9,8 @@ import Workloads
 extension Reader {
   /// Every reader of files and of other processes' output.
   public static let all: [Reader] = [
-    workflow, records, rows, comparison, environment, thresholds, allocations, selfTest, resultLine, callgrind, request,
+    workflow, records, rows, comparison, simulated, limits, environment, thresholds, allocations, selfTest, resultLine,
+    callgrind, request,
   ]
 
   private static let json = [
@@ -53,15 +54,40 @@ extension Reader {
     _ = try GoFormat.text([set])
     _ = try GitHubBenchmark.text(set)
     let comparisons = [
-      try Comparison(set, reference: "foundation", metrics: .matching { _ in true }, seed: 1),
-      try Comparison(before: set, after: set, metrics: .primary, seed: 1),
+      ([set], try Comparison(set, reference: "foundation", metrics: .matching { _ in true }, seed: 1)),
+      ([set, set], try Comparison(before: set, after: set, metrics: .primary, seed: 1)),
     ]
-    for comparison in comparisons {
+    for (sets, comparison) in comparisons {
       let report = ComparisonReport(comparison)
       _ = report.table()
       _ = report.csv()
-      _ = try report.json()
+      _ = try FactsDocument(comparison, of: sets, reference: nil).json()
     }
+  }
+
+  /// Simulated rows, and all that a report and a table make of them.
+  static let simulated = Reader(
+    "simulated",
+    tokens: separators + SimulationHeader.columns + [
+      "simulated,1,", "pool", "pool(own=lifo)", "1e308", "1e-320", "nan", "inf", "-1", "0", "1e30",
+    ]
+  ) { bytes in
+    let file = try SimulatedFile(Data(bytes), path: "input.csv", record: nil)
+    _ = try FactsDocument([], simulated: [file], reference: nil).json()
+    _ = try SimulatedText([file]).text(width: 80)
+  }
+
+  /// A list of limits, judged by nothing.
+  static let limits = Reader(
+    "limits",
+    tokens: json + [
+      "\"label\":", "\"benchmark\":", "\"params\":", "\"metric\":", "\"subject\":", "\"over\":", "\"most\":",
+      "\"slope\":", "\"from\":", "\"each\":", "\"is_exact\":", "\"detail\":",
+    ]
+  ) { bytes in
+    let limits = try Limit.read(Data(bytes), path: "input.json")
+    _ = Limit.benchmarks(limits)
+    _ = try LimitTable(limits, []).text()
   }
 
   /// The environment beside a result.

@@ -7,7 +7,7 @@ package struct AblationText {
 
   package init(_ table: AblationTable) { self.table = table }
 
-  private static func mark(_ verdict: AblationTable.Verdict) -> String {
+  private static func mark(_ verdict: Worth.Verdict) -> String {
     switch verdict {
     case .better, .worse: "*"
     case .same: "="
@@ -40,7 +40,7 @@ package struct AblationText {
     let blocks = table.changes.flatMap { change in columns.compactMap { table.cell(change, family: $0)?.blocks } }
     let legend =
       "x: time over that of \(table.base), paired by block, the geometric mean over the benchmarks of a family. * surely "
-      + "better or worse, = the same within \(Goal.percent(AblationTable.margin)): all \(table.comparisons) intervals together "
+      + "better or worse, = the same within \(Goal.percent(Worth.margin)): all \(table.comparisons) intervals together "
       + "hold at 95 % (Bonferroni). From \(blocks.min() ?? 0) to \(Count.of(blocks.max() ?? 0, "block"))."
     return (lines + [""] + WrappedText.lines(legend, width: width)).joined(separator: "\n") + "\n"
   }

@@ -1,4 +1,3 @@
-import FoundationEssentials
 import HarnessStatistics
 import HarnessWords
 
@@ -114,7 +113,7 @@ package struct ComparisonReport {
     return lines.joined(separator: "\n") + "\n"
   }
 
-  // MARK: CSV and JSON
+  // MARK: CSV
 
   private static let columns = [
     "family", "benchmark", "params", "metric", "unit", "backend", "workers", "result", "against", "n", "a", "b",
@@ -141,80 +140,5 @@ package struct ComparisonReport {
       ])
     }
     return ([CSV.line(Self.columns)] + lines + means).joined()
-  }
-
-  private struct Document: Encodable {
-    struct Line: Encodable {
-      let benchmark: String
-      let params: String
-      let metric: String
-      let unit: String
-      let backend: String
-      let workers: Int
-      let against: String
-      let n: Int
-      let a: Double
-      let b: Double
-      let ratio: Double
-      let lower: Double?
-      let upper: Double?
-      let verdict: String
-    }
-
-    struct Mean: Encodable {
-      let backend: String
-      let workers: Int
-      let against: String
-      let ratio: Double
-      let lower: Double?
-      let upper: Double?
-      let benchmarks: Int
-      let blocks: Int
-    }
-
-    let schema: Int
-    /// The two sides, in words.
-    let a: String
-    let b: String
-    let pairing: String
-    let comparisons: Int
-    /// The confidence of each interval; a line with too few blocks has no interval.
-    let confidence: Double
-    let lines: [Line]
-    let geometricMeans: [Mean]
-    /// The cells that are not shown, and why.
-    let missing: [String]
-    /// The conditions in which two results differ.
-    let conditions: [String]
-    /// The hosts of each kind of machine; absent for a result that does not name its machines.
-    let machines: [String: [String]]?
-    /// Sentences about ratios on which kinds of machines disagree.
-    let kindsDisagree: [String]?
-  }
-
-  package func json() throws -> String {
-    let document = Document(
-      schema: 1, a: comparison.sides.a, b: comparison.sides.b, pairing: comparison.pairing,
-      comparisons: comparison.widening.comparisons, confidence: comparison.widening.confidence,
-      lines: comparison.lines.map { line in
-        Document.Line(
-          benchmark: "\(line.scenario.name)", params: "\(line.scenario.parameters)", metric: line.metric.name,
-          unit: line.metric.unit, backend: line.arm.subject, workers: line.arm.workers, against: line.against,
-          n: line.ratio.count, a: line.a, b: line.b, ratio: line.ratio.median, lower: line.ratio.interval?.lowerBound,
-          upper: line.ratio.interval?.upperBound, verdict: line.verdict.rawValue)
-      },
-      geometricMeans: comparison.means.map { arm, against, mean, _ in
-        Document.Mean(
-          backend: arm.subject, workers: arm.workers, against: against, ratio: mean.ratio,
-          lower: mean.interval?.lowerBound, upper: mean.interval?.upperBound, benchmarks: mean.benchmarks,
-          blocks: mean.blocks)
-      },
-      missing: comparison.missing, conditions: comparison.conditions,
-      machines: comparison.machines.map { Dictionary(uniqueKeysWithValues: $0.kinds.map { ($0.name, $0.hosts) }) },
-      kindsDisagree: comparison.disagreements.isEmpty ? nil : comparison.disagreements.map(\.text))
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-    encoder.keyEncodingStrategy = .convertToSnakeCase
-    return String(decoding: try encoder.encode(document), as: UTF8.self) + "\n"
   }
 }

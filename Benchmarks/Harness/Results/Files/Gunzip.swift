@@ -4,13 +4,13 @@ import HarnessMeasuring
 import HarnessWords
 
 /// Unpacks a result that was packed with gzip, with the program `gzip`.
-enum Gunzip {
-  static func isPacked(_ path: String) -> Bool { path.hasSuffix(".gz") }
+package enum Gunzip {
+  package static func isPacked(_ path: String) -> Bool { path.hasSuffix(".gz") }
 
   /// The most bytes that a result may have: some ten times the largest run.
   private static let limit = 512 << 20
 
-  static func bytes(_ path: String, program: String = "gzip", limit: Int = limit) throws -> Data {
+  package static func bytes(_ path: String, program: String = "gzip", limit: Int = limit) throws -> Data {
     let (outcome, output) = ProcessRunner.capture(program, ["-dc", "--", path], timeout: 300, limit: limit)
     switch outcome.ending {
     case .exited(0): return Data(output)

@@ -1,0 +1,106 @@
+import Glibc
+import HarnessWords
+
+/// The rows that a reader sees first: how the default does beside the reference, beside the nearest scheduler of another language,
+/// and beside all such schedulers that lead in fork and join.
+struct GlanceFacts: Encodable {
+  struct Row: Encodable {
+    enum Key: String, Encodable { case add, chain, all, forkjoin }
+
+    let key: Key
+    let others: [Int]
+    /// The number of benchmarks that all of the row have.
+    let count: Int
+    /// The mean of ours over each other, in their order. Every mean has an interval.
+    let means: [MeanFacts]
+    /// The families of the row, or the benchmarks where there is one family; empty where there is one part.
+    let parts: [Part]
+  }
+
+  struct Part: Encodable {
+    enum Whole: String, Encodable { case family, benchmark }
+
+    let name: String
+    let of: Whole
+    let other: Int
+    let mean: MeanFacts
+
+    private enum Keys: String, CodingKey { case name, of, other }
+
+    func encode(to encoder: any Encoder) throws {
+      try mean.encode(to: encoder)
+      var fields = encoder.container(keyedBy: Keys.self)
+      try fields.encode(name, forKey: .name)
+      try fields.encode(of, forKey: .of)
+      try fields.encode(other, forKey: .other)
+    }
+  }
+
+  /// The default: the first of ours.
+  let ours: Int
+  let rows: [Row]
+
+  /// Nil where no subject is ours.
+  init?(_ results: MeasuredResults) {
+    let arms = results.widest(results.arms.indices)
+    guard let ours = arms.first(where: results.isOurs) else { return nil }
+    self.ours = ours
+    let view = ResultView.whole(results)
+    let reference = arms.filter(results.isReference)
+    let peers = arms.filter { results.subjects[results.arms[$0].subject].role == "peer" }
+    func line(_ benchmark: String, _ wanted: String) -> [Int] {
+      results.lines.indices.first {
+        let line = results.lines[$0]
+        return line.benchmark == benchmark && line.metric.name == "ns_per_op"
+          && line.scenario.parameters.contains(wanted)
+      }.map { [$0] } ?? []
+    }
+    func mean(_ lines: [Int], _ other: Int) -> MeanFacts? {
+      results.mean(lines, ours, other).flatMap { $0.ratio.low == nil ? nil : $0 }
+    }
+    /// The peer whose time is nearest to ours.
+    func nearest(_ lines: [Int]) -> [Int] {
+      let distances = peers.compactMap { peer in mean(lines, peer).map { (peer, abs(log($0.ratio.value))) } }
+      return distances.min { $0.1 < $1.1 }.map { [$0.0] } ?? []
+    }
+    let (every, forkjoin) = (view.primaryLines(), view.primaryLines(family: "forkjoin"))
+    let wanted: [(Row.Key, [Int], [Int])] = [
+      (.add, line("overhead/external-add", ""), reference),
+      (.chain, line("dependencies/chain", "length=1000"), reference),
+      (.all, every, nearest(every)),
+      (.forkjoin, forkjoin, peers.filter { mean(forkjoin, $0)?.ratio.low.map { $0 > 1 } ?? false }),
+    ]
+    rows = wanted.compactMap { key, lines, others in
+      let means = others.compactMap { mean(lines, $0) }
+      guard !means.isEmpty, means.count == others.count else { return nil }
+      let shared = lines.filter { line in ([ours] + others).allSatisfy { results.lines[line].cells[$0] != nil } }
+      return Row(
+        key: key, others: others, count: Set(shared.map { results.lines[$0].benchmark }).count, means: means,
+        parts: Self.parts(lines, others, results, mean))
+    }
+  }
+
+  private static func parts(
+    _ lines: [Int], _ others: [Int], _ results: MeasuredResults, _ mean: ([Int], Int) -> MeanFacts?
+  ) -> [Part] {
+    let hasFamilies = Set(lines.map { results.lines[$0].family }).count > 1
+    var groups: [(name: String, lines: [Int])] = []
+    for line in lines {
+      let scenario = results.lines[line].scenario.name
+      let name = hasFamilies ? scenario.family : scenario.benchmark
+      if let place = groups.firstIndex(where: { $0.name == name }) {
+        groups[place].lines.append(line)
+      } else {
+        groups.append((name, [line]))
+      }
+    }
+    guard groups.count > 1 else { return [] }
+    return groups.flatMap { group in
+      others.compactMap { other in
+        mean(group.lines, other).map {
+          Part(name: group.name, of: hasFamilies ? .family : .benchmark, other: other, mean: $0)
+        }
+      }
+    }
+  }
+}

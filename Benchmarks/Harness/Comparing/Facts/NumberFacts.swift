@@ -1,0 +1,177 @@
+import Glibc
+import HarnessStatistics
+import HarnessWords
+
+/// A number of a cell, with its text.
+struct NumberFacts: Encodable {
+  let value: Double
+  let low: Double?
+  let high: Double?
+  let n: Int
+  /// Such as `1.23 µs`, and `1.23 [1.20, 1.31] µs`.
+  let text: String
+  let intervalText: String
+
+  init(_ estimate: Estimate, unit: String) {
+    value = estimate.median
+    (low, high, n) = (estimate.interval?.lowerBound, estimate.interval?.upperBound, estimate.count)
+    let format = NumberFormat(unit, value)
+    (text, intervalText) = (format.text(value), format.text(value, estimate.interval))
+  }
+}
+
+/// A ratio in the words of `RatioWords`, in parts: a page puts names between them.
+struct RatioWordsFacts: Encodable {
+  /// `fewer` times: the ratio is below 1/1.5, and `times` is its inverse. `near`: the ratio itself reads better.
+  enum Kind: String, Encodable { case fewer, more, near }
+
+  let kind: Kind
+  let times: String
+  let range: String?
+
+  init(_ ratio: Double, _ interval: ClosedRange<Double>?) {
+    kind = ratio <= 1 / RatioWords.limit ? .fewer : ratio >= RatioWords.limit ? .more : .near
+    let isInverse = kind == .fewer
+    times = NumberFormat.significant(isInverse ? 1 / ratio : ratio)
+    range = interval.map { NumberFormat.range(isInverse ? (1 / $0.upperBound)...(1 / $0.lowerBound) : $0) }
+  }
+}
+
+/// A ratio with what can be said of it.
+struct RatioFacts: Encodable {
+  /// What the interval says: it ends below 1, begins above 1, holds 1, or is not there.
+  enum Verdict: String, Encodable { case less, more, same, open }
+
+  let value: Double
+  let low: Double?
+  let high: Double?
+  let n: Int?
+  /// Such as `0.0258`, `x0.0258 [0.0249, 0.0271]`, and `x0.026` beside a mark.
+  let number: String
+  let text: String
+  let short: String
+  let verdict: Verdict
+  let isRough: Bool
+  let halfWidth: Double?
+  let halfWidthText: String?
+  let words: RatioWordsFacts
+
+  init(_ estimate: Estimate) { self.init(estimate, n: estimate.count) }
+
+  init(_ estimate: Estimate, n: Int?) {
+    let interval = estimate.interval
+    value = estimate.median
+    (low, high, self.n) = (interval?.lowerBound, interval?.upperBound, n)
+    number = NumberFormat.significant(value)
+    text = NumberFormat.ratio(value, interval)
+    short = "x\(NumberFormat.short(value))"
+    verdict = Self.verdict(interval)
+    isRough = estimate.isRough
+    halfWidth = estimate.ratioHalfWidth
+    halfWidthText = halfWidth.map(NumberFormat.percent)
+    words = RatioWordsFacts(value, interval)
+  }
+
+  static func verdict(_ interval: ClosedRange<Double>?) -> Verdict {
+    guard let interval else { return .open }
+    if interval.contains(1) { return .same }
+    return interval.upperBound < 1 ? .less : .more
+  }
+}
+
+/// A geometric mean of ratios.
+struct MeanFacts: Encodable {
+  let ratio: RatioFacts
+  let basis: Basis
+
+  struct Basis: Encodable {
+    let benchmarks: Int
+    let blocks: Int
+    let lines: Int
+    /// Such as "3 benchmarks, 16 blocks".
+    let basis: String
+    let round: RoundRatio?
+  }
+
+  init(_ mean: GeometricMean, lines: Int) {
+    self.init(
+      Estimate(median: mean.ratio, interval: mean.interval, count: mean.blocks), benchmarks: mean.benchmarks,
+      lines: lines)
+  }
+
+  init(_ mean: CommonMeans.Mean) {
+    self.init(
+      Estimate(median: mean.ratio, interval: mean.interval, count: mean.blocks), benchmarks: mean.benchmarks,
+      lines: mean.lines)
+  }
+
+  private init(_ estimate: Estimate, benchmarks: Int, lines: Int) {
+    ratio = RatioFacts(estimate, n: nil)
+    basis = Basis(
+      benchmarks: benchmarks, blocks: estimate.count, lines: lines,
+      basis: "\(Count.of(benchmarks, "benchmark")), \(Count.of(estimate.count, "block"))",
+      round: estimate.interval.map { RoundRatio(estimate.median, $0) })
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    try ratio.encode(to: encoder)
+    try basis.encode(to: encoder)
+  }
+}
+
+/// A ratio of times in round words, for readers who see no interval: "20 times as fast", "level", "4 to 5 times as long".
+///
+/// * A round number has one significant digit. It has two, or three, where it would otherwise differ from the exact number by
+///   more than a tenth, or lie outside of the interval.
+/// * An interval between 1/1.15 and 1.15 is level. Any other interval that holds 1 shows no difference.
+struct RoundRatio: Encodable {
+  enum Direction: String, Encodable { case faster, slower, level, none }
+
+  /// What differs by no more is level.
+  static let level = 1.15
+  private static let tolerance = 0.1
+
+  let direction: Direction
+  /// The round number, from 1 on.
+  let times: String
+  /// The ends of the interval as numbers from 1 on, and their round texts.
+  let ends: [Double]
+  let endTexts: [String]
+
+  init(_ ratio: Double, _ interval: ClosedRange<Double>) {
+    let isLevel = interval.lowerBound >= 1 / Self.level && interval.upperBound <= Self.level
+    direction = isLevel ? .level : interval.contains(1) ? .none : interval.upperBound < 1 ? .faster : .slower
+    let own = interval.upperBound < 1 ? (1 / interval.upperBound)...(1 / interval.lowerBound) : interval
+    ends = [own.lowerBound, own.upperBound]
+    times = Self.rounded(ratio < 1 ? 1 / ratio : ratio, within: own)
+    endTexts = ends.map { Self.rounded($0, within: nil) }
+  }
+
+  /// A number from 1 on with as few digits as the rules allow.
+  static func rounded(_ value: Double, within interval: ClosedRange<Double>?) -> String {
+    let texts = (1...3).map { NumberFormat.general(value, digits: $0) }
+    let text =
+      texts.first { text in
+        let number = Double(text)!
+        return abs(number - value) <= tolerance * value && interval?.contains(number) ?? true
+      } ?? texts[2]
+    return NumberFormat.general(Double(text)!, digits: 6)
+  }
+}
+
+/// Two values whose fields stand in one object.
+struct Joined<First: Encodable, Second: Encodable>: Encodable {
+  let first: First
+  let second: Second
+
+  init(_ first: First, _ second: Second) { (self.first, self.second) = (first, second) }
+
+  func encode(to encoder: any Encoder) throws {
+    try first.encode(to: encoder)
+    try second.encode(to: encoder)
+  }
+}
+
+/// The place of an arm in the list of arms, or of a line in the list of lines.
+struct ArmPlace: Encodable { let arm: Int }
+struct LinePlace: Encodable { let line: Int }

@@ -1,0 +1,143 @@
+import HarnessResults
+import HarnessStatistics
+import HarnessWords
+
+/// What results say of limits. What the first result does not hold is looked for in the next.
+package struct LimitTable: Sendable {
+  package enum Verdict: String, Encodable, Sendable, CaseIterable {
+    /// The whole interval is on the right side, or on the wrong one.
+    case met, missed
+    case open = "within the interval"
+    /// Fewer than six blocks have no interval and decide nothing.
+    case fewBlocks = "too few blocks"
+    case absent = "not measured"
+  }
+
+  package struct Line: Sendable {
+    let limit: Limit
+    let estimate: Estimate?
+    let unit: String
+    package let verdict: Verdict
+  }
+
+  package let lines: [Line]
+  /// When and where each result was made, and how much of it counts.
+  let results: [String]
+
+  package init(_ limits: [Limit], _ sets: [ResultSet]) throws {
+    let numbers = try sets.map { try LimitNumbers($0) }
+    results = sets.map(Self.made)
+    lines = limits.map { limit in
+      for own in numbers {
+        guard let estimate = limit.estimate(own.processes) else { continue }
+        return Line(
+          limit: limit, estimate: estimate, unit: own.unit(limit.cell), verdict: Self.verdict(estimate, limit))
+      }
+      return Line(limit: limit, estimate: nil, unit: "", verdict: .absent)
+    }
+  }
+
+  private static func verdict(_ estimate: Estimate, _ limit: Limit) -> Verdict {
+    guard estimate.interval != nil || limit.isExact == true else { return .fewBlocks }
+    let interval = estimate.interval ?? estimate.median...estimate.median
+    return interval.upperBound <= limit.most ? .met : interval.lowerBound > limit.most ? .missed : .open
+  }
+
+  private static func made(_ set: ResultSet) -> String {
+    guard let record = set.record else { return "\(set.name): the environment of this run is not known" }
+    let facts = SourceFacts(set)
+    let when = record.startedAt.map { "\($0.prefix(10)), " } ?? ""
+    return
+      "\(set.name): \(when)commit \((record.commit ?? "unknown").prefix(7)), \(record.cpuModel ?? "unknown processor"); "
+      + "\(facts.excluded.count) of \(facts.blocks ?? 0) blocks lost CPU time to other guests of the host and do not count"
+  }
+
+  /// How many limits have each verdict, in the order of the lines.
+  package var counts: [(verdict: Verdict, count: Int)] {
+    var order: [Verdict] = []
+    for line in lines where !order.contains(line.verdict) { order.append(line.verdict) }
+    return order.map { verdict in (verdict, lines.count { $0.verdict == verdict }) }
+  }
+
+  package func text() -> String {
+    let rows = lines.map { line -> [String] in
+      [
+        line.limit.label, line.text, line.estimate.map { "\($0.count)" } ?? "0", line.limitText, line.verdict.rawValue,
+      ]
+    }
+    let table = Table.aligned([["limit", "number [95 % interval]", "blocks", "at most", ""]] + rows)
+    let tally = counts.map { "\($0.verdict.rawValue): \($0.count)" }.joined(separator: ", ")
+    return (results + [""] + table + ["", tally]).joined(separator: "\n") + "\n"
+  }
+}
+
+extension LimitTable.Line {
+  private func shown(_ number: Double, _ interval: ClosedRange<Double>?) -> String {
+    limit.over == nil ? NumberFormat(unit, number).text(number, interval) : NumberFormat.ratio(number, interval)
+  }
+
+  /// The number with its interval; `-` where it was not measured.
+  var text: String { estimate.map { shown($0.median, $0.interval) } ?? "-" }
+
+  /// The limit in the unit that suits it.
+  var limitText: String {
+    guard limit.over == nil else { return "x\(NumberFormat.general(limit.most, digits: 6))" }
+    let format = NumberFormat(unit, limit.most)
+    return NumberFormat.general(limit.most / format.divisor, digits: 6) + format.suffix
+  }
+}
+
+/// The numbers of one result that limits ask for.
+private struct LimitNumbers {
+  private let results: MeasuredResults
+  private let lines: [Key: Int]
+
+  private struct Key: Hashable {
+    let benchmark: String
+    let params: String
+    let metric: String
+  }
+
+  init(_ set: ResultSet) throws {
+    results = try MeasuredResults([set], reference: nil)
+    lines = Dictionary(
+      results.lines.enumerated().map { number, line in
+        (Key(benchmark: line.benchmark, params: "\(line.scenario.parameters)", metric: line.metric.name), number)
+      }
+    ) { first, _ in first }
+  }
+
+  private func line(_ cell: Limit.Cell) -> MeasuredResults.Line? {
+    lines[Key(benchmark: cell.benchmark, params: cell.params, metric: cell.metric)].map { results.lines[$0] }
+  }
+
+  /// The median of each process on the most workers; empty where the result does not have the cell.
+  func processes(_ cell: Limit.Cell) -> [Int: Double] {
+    guard let line = line(cell) else { return [:] }
+    let arm = line.cells.keys.filter { results.arms[$0].subject == cell.subject }
+      .max { results.arms[$0].workers < results.arms[$1].workers }
+    return arm.flatMap { line.cells[$0] } ?? [:]
+  }
+
+  func unit(_ cell: Limit.Cell) -> String { line(cell)?.metric.unit ?? "" }
+}
+
+/// A line of the table for the document of facts.
+struct LimitFacts: Encodable {
+  let label: String
+  let value: Double?
+  let low: Double?
+  let high: Double?
+  let n: Int
+  let text: String
+  let most: Double
+  let mostText: String
+  let verdict: LimitTable.Verdict
+
+  init(_ line: LimitTable.Line) {
+    let estimate = line.estimate
+    (label, value, n) = (line.limit.label, estimate?.median, estimate?.count ?? 0)
+    (low, high) = (estimate?.interval?.lowerBound, estimate?.interval?.upperBound)
+    (text, most, mostText, verdict) = (line.text, line.limit.most, line.limitText, line.verdict)
+  }
+}
