@@ -1,4 +1,4 @@
-"""What all tests of the report share: a synthetic result, the results read from it, and the program under test."""
+"""What all tests of the report share: a synthetic result, its facts, and the charts of it."""
 
 import pathlib
 import sys
@@ -8,15 +8,21 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "Benchmarks/report"), str(pathlib.Path(__file__).parent)]
 
-import synthetic  # noqa: E402  (found through the path above)
+import asking  # noqa: E402  (found through the path above)
+import synthetic  # noqa: E402
 
 from opbench_report import charts  # noqa: E402
-from opbench_report.data import results as result_files  # noqa: E402
 
 
 @pytest.fixture(scope="session")
 def root():
     return ROOT
+
+
+@pytest.fixture(scope="session")
+def opbench():
+    """The program of this checkout."""
+    return asking.opbench()
 
 
 @pytest.fixture(scope="session")
@@ -26,21 +32,16 @@ def csv(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def results(csv):
-    return result_files.read([csv])
+def facts(csv):
+    return asking.facts_of(csv)
 
 
 @pytest.fixture(scope="session")
-def built(results):
+def results(facts):
+    return facts.measured
+
+
+@pytest.fixture(scope="session")
+def built(facts):
     """(charts, missing)."""
-    return charts.build_all(results)
-
-
-@pytest.fixture(scope="session")
-def opbench():
-    """The program of this checkout, which has to be built for that."""
-    for configuration in ("debug", "release"):
-        program = ROOT / ".build" / configuration / "opbench"
-        if program.exists():
-            return str(program)
-    pytest.skip("opbench is not built (swift build), so there is nothing to compare the numbers with")
+    return charts.build_all(facts)

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from opbench_report.command import main
+from asking import report
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 DRIVER = shutil.which("chromedriver")
@@ -71,7 +71,7 @@ class Browser:
 @pytest.fixture(scope="module")
 def address(csv, tmp_path_factory):
     folder = tmp_path_factory.mktemp("browser")
-    assert main([csv, "--output", str(folder), "--no-pictures"]) == 0
+    assert report(csv, "--output", str(folder), "--no-pictures") == 0
     return (folder / "report.html").as_uri()
 
 

@@ -7,11 +7,12 @@ import re
 
 import pytest
 import synthetic
+from asking import facts_beside, facts_of
 
 from opbench_report import charts, findings, subjects
 from opbench_report.charts.chart import Guide
 from opbench_report.charts.ticks import is_crowded, limits, ticks
-from opbench_report.data import results as result_files
+from opbench_report.facts import Record
 from opbench_report.published import headline
 
 
@@ -55,14 +56,14 @@ def test_overhead_shows_medians_intervals_and_ratios(built, results):
     for series in panel.series:
         cell = line.cells[series.arm]
         (mark,) = series.marks
-        assert (mark.x, mark.x_low, mark.x_high) == (cell.estimate.median, cell.estimate.low, cell.estimate.high)
+        assert (mark.x, mark.x_low, mark.x_high) == (cell.value, cell.low, cell.high)
         assert ("x" in mark.label) == (series.arm.subject.name != "foundation")
 
 
 def test_metg_lies_on_the_curve(built, results):
     (panel,) = chart(built, "granularity").panels
     for series in panel.series:
-        metg = results.select("dependencies/metg", "metg50_ns")[0].cells[series.arm].estimate.median
+        metg = results.select("dependencies/metg", "metg50_ns")[0].cells[series.arm].value
         (special,) = [mark for mark in series.marks if mark.label]
         curve = [mark for mark in series.marks if not mark.label]
         assert special.x == metg and special.y == 0.5 and len(curve) == 14
@@ -94,7 +95,7 @@ def test_cpu_cost_is_a_row_for_each_subject(built, results):
     (line,), panel = lines, next(panel for panel in own.panels if panel.title == "forkjoin: CPU time")
     for series in panel.series:
         ratio, (mark,) = line.cells[series.arm].ratio, series.marks
-        assert mark.x == pytest.approx(ratio.median) and mark.x_low < mark.x < mark.x_high
+        assert mark.x == pytest.approx(ratio.value) and mark.x_low < mark.x < mark.x_high
         busy = float(re.search(r"([0-9.]+) CPUs busy", mark.detail).group(1))
         # As the synthetic times have it.
         assert busy == pytest.approx(1.6, rel=0.05)
@@ -106,7 +107,7 @@ def test_without_foundation_there_is_no_cpu_cost(tmp_path):
         writer.cell("forkjoin/fib", "n=15", [("stealing", 2), ("threadpool", 2)], times)
 
     path = synthetic.write(tmp_path / "alone.csv", filling=fill, outcome={"excluded_blocks": [], "failures": []})
-    missing = charts.build_all(result_files.read([str(path)]))[1]
+    missing = charts.build_all(facts_of(path))[1]
     assert any(one.name == "cpu-cost" and "beside foundation" in one.lacks for one in missing)
 
 
@@ -132,7 +133,7 @@ def test_missing_data_names_the_run_that_gives_it(tmp_path):
         )
 
     path = synthetic.write(tmp_path / "little.csv", filling=little, outcome={"excluded_blocks": [], "failures": []})
-    made, missing = charts.build_all(result_files.read([str(path)]))
+    made, missing = charts.build_all(facts_of(path))
     assert [one.name for one in made] == ["overview", "overhead"]
     for one in missing:
         assert re.match("opbench (run|ablate) ", one.command) and "\n" not in str(one) and one.lacks in str(one)
@@ -151,8 +152,8 @@ def test_results_with_different_workers_keep_all_their_subjects(tmp_path):
         return str(synthetic.write(tmp_path / f"{name}.csv", run=name, filling=fill, outcome=nothing))
 
     paths = [run("wide", 4, "overhead/external-add"), run("narrow", 2, "forkjoin/fib")]
-    results = result_files.read(paths)
-    made = {one.name: one for one in charts.build_all(results)[0]}
+    facts = facts_of(*paths)
+    made = {chart.name: chart for chart in charts.build_all(facts)[0]}
     subjects_of = lambda name, panel: [str(series.arm) for series in made[name].panels[panel].series]
     for name, workers, panels in (("overhead", 4, 2), ("forkjoin", 2, 2)):
         wanted = [f"{subject}@{workers}" for subject in ("stealing", "threadpool", "foundation")]
@@ -164,7 +165,7 @@ def test_results_with_different_workers_keep_all_their_subjects(tmp_path):
         ["stealing@2", "threadpool@2"],
         ["stealing@4", "threadpool@4"],
     ]
-    topics = {one.topic: one for one in findings.findings(results)}
+    topics = {one.topic: one for one in findings.findings(facts.measured)}
     assert topics["Fork and join"].choice == topics["Many small operations"].choice == "stealing"
 
 
@@ -175,7 +176,7 @@ def test_panels_that_share_ticks_share_their_scale(built, tmp_path):
             writer.cell("priority/rank-error", "ops=9", [(subject, 2)], readings)
 
     path = synthetic.write(tmp_path / "errors.csv", filling=fill, outcome={"excluded_blocks": [], "failures": []})
-    errors = charts.build_all(result_files.read([str(path)]))
+    errors = charts.build_all(facts_of(path))
     assert [panel.x.log for panel in chart(errors, "rank-error").panels] == [True, True]
     for one in (one for one in errors[0] + built[0] if one.form == "dots"):
         scales = {(panel.x.label, panel.x.unit, panel.x.log) for panel in one.panels}
@@ -195,8 +196,12 @@ def many():
     names = {role: [f"{role}-{place}" for place in range(count)] for role, count in MANY}
     names["bare"] = [f"{name}-bare" for name in names["ours"]]
     records = [{"name": name, "role": role, "summary": ""} for role, own in names.items() for name in own]
-    record = {"subjects": records, "reference": names["standingReference"][0]}
-    return names, subjects.Subjects([record], [one["name"] for one in records])
+    return names, listed(records, names["standingReference"][0])
+
+
+def listed(records, reference=None):
+    """Subjects as a document of facts lists them."""
+    return subjects.Subjects([Record(record) for record in records], reference)
 
 
 def test_looks_differ_without_colour():
@@ -222,19 +227,17 @@ def test_what_stands_side_by_side_looks_different():
 
 
 def test_a_subject_looks_the_same_whatever_else_was_measured():
-    record = {"subjects": [{"name": name, "role": "ours", "summary": ""} for name in ("a", "b", "c")]}
-    assert subjects.Subjects([record], ["c"])["c"].look == subjects.Subjects([record], ["a", "b", "c"])["c"].look
+    records = [{"name": name, "role": "ours", "summary": ""} for name in ("a", "b", "c")]
+    measured = [record | {"was_measured": record["name"] == "c"} for record in records]
+    assert listed(measured)["c"].look == listed(records)["c"].look
 
 
 def test_subjects_that_no_result_describes_are_drawn_like_any_other():
     names = [f"s{place:02}" for place in range(30)]
-    own = subjects.Subjects([], names)
-    looks = [own[name].look for name in names]
-    assert len(set(looks[:10])) == 10 and all(own[name].is_ours and own[name].is_choice for name in names)
-    assert own.reference is None and own.reference_words is None
+    looks = [subject.look for subject in listed([{"name": name, "role": ""} for name in names])]
+    assert len(set(looks[:10])) == 10 and len(looks) == 30
     # Beside a program that describes others, they stand last.
-    known = {"subjects": [{"name": "z", "role": "ours", "summary": ""}]}
-    both = subjects.Subjects([known], ["z", "a"])
+    both = listed([{"name": "z", "role": "ours"}, {"name": "a", "role": ""}])
     assert both["z"] < both["a"] and both["z"].look != both["a"].look
 
 
@@ -243,7 +246,7 @@ def described(tmp_path, change=None):
 
     def fill(writer):
         times = [(f"{name}_ns", "ns", lambda d, w, at=at: at * d) for name, at in (("zeit", 5), ("dauer", 7))]
-        times.append(("jain", "ratio", lambda d, w: 1 / d))
+        times.append(("anteil", "ratio", lambda d, w: 1 / d))
         for subject in ("stealing", "raw-dispatch", "foundation"):
             for block in range(1, writer.blocks + 1):
                 writer.process += 1
@@ -265,37 +268,39 @@ def test_facts_are_those_of_the_results(tmp_path):
     def change(record):
         record["reference"] = "raw-dispatch"
         record["primary_times"] = {"overhead/x": "dauer_ns"}
-        record["metrics"] = {"dauer_ns": {"words": "how long", "better": "more"}, "jain": {"words": "how even"}}
+        record["metrics"] = {"dauer_ns": {"words": "how long", "better": "more"}, "anteil": {"words": "how even"}}
         record["subjects"].reverse()
 
-    results = result_files.read([described(tmp_path, change)])
+    facts = facts_of(described(tmp_path, change))
+    results = facts.measured
     (line,) = results.primary_lines()
-    assert (line.metric, line.facts.words, line.facts.better) == ("dauer_ns", "how long", "more")
-    assert results.line("overhead/x", "", "jain").facts.better == ""
+    assert (line.metric, line.words, line.better) == ("dauer_ns", "how long", "more")
+    assert results.line("overhead/x", "", "anteil").better is None
     assert [arm.subject.name for arm in results.arms] == ["raw-dispatch", "foundation", "stealing"]
-    assert {cell.against.subject.name for arm, cell in line.cells.items() if cell.ratio} == {"raw-dispatch"}
-    (overview,) = [one for one in charts.build_all(results)[0] if one.name == "overview"]
+    assert {cell.ratio.against.subject.name for cell in line.cells.values() if cell.ratio} == {"raw-dispatch"}
+    (overview,) = [chart for chart in charts.build_all(facts)[0] if chart.name == "overview"]
     assert overview.title == "Time relative to raw-dispatch"
 
 
 def test_results_without_facts_are_shown_by_rules(tmp_path):
-    path = described(tmp_path)
-    results = result_files.read([path])
-    assert results.reference is None and {line.metric for line in results.primary_lines()} <= {"zeit_ns", "dauer_ns"}
-    assert {line.metric: (line.facts.words, line.facts.better) for line in results.lines} == {
-        "zeit_ns": ("zeit", "less"),
-        "dauer_ns": ("dauer", "less"),
-        "jain": ("jain", ""),
-    }
-    made, missing = charts.build_all(results)
-    assert [one.name for one in made] == ["overhead"] and "x is the" not in made[0].caption
-    assert "--reference NAME" in str(next(one for one in missing if one.name == "overview"))
-    assert [one.choice for one in findings.findings(results)] == ["stealing", "stealing"]
+    def fill(writer):
+        times = [("ns_per_op", "ns", lambda d, w: 100 * d), ("anteil", "ratio", lambda d, w: 1 / d)]
+        writer.cell("overhead/x", "ops=9", [(name, 2) for name in ("stealing", "raw-dispatch", "foundation")], times)
+
+    path = synthetic.write(tmp_path / "own.csv", filling=fill, with_environment=False)
+    facts = facts_of(path)
+    results = facts.measured
+    assert results.reference is None and [line.metric for line in results.primary_lines()] == ["ns_per_op"]
+    assert {line.metric: line.better for line in results.lines} == {"ns_per_op": "less", "anteil": None}
+    made, missing = charts.build_all(facts)
+    assert [chart.name for chart in made] == ["overhead"] and "x is the" not in made[0].caption
+    assert "no result names the subject to compare with" in str(next(chart for chart in missing if chart.name == "overview"))
+    assert [finding.choice for finding in findings.findings(results)] == ["stealing", "stealing"]
     # Who asks for a reference gets ratios.
-    results = result_files.read([path], "raw-dispatch")
-    assert "overview" in [one.name for one in charts.build_all(results)[0]]
-    cells = [cell for line in results.lines for cell in line.cells.values()]
-    assert {str(cell.against) for cell in cells if cell.ratio} == {"raw-dispatch@2"}
+    facts = facts_beside("raw-dispatch", path)
+    assert "overview" in [chart.name for chart in charts.build_all(facts)[0]]
+    cells = [cell for line in facts.measured.lines for cell in line.cells.values()]
+    assert {str(cell.ratio.against) for cell in cells if cell.ratio} == {"raw-dispatch@2"}
 
 
 def test_a_program_of_ones_own_stands_beside_nothing(tmp_path):
@@ -307,9 +312,9 @@ def test_a_program_of_ones_own_stands_beside_nothing(tmp_path):
     path = described(tmp_path, change)
     lines = [line for line in open(path, encoding="utf-8") if ",raw-dispatch," not in line and ",foundation," not in line]
     open(path, "w", encoding="utf-8").write("".join(lines))
-    results = result_files.read([path])
-    assert [one.is_choice for one in findings.findings(results)] == [False, False]
-    made, missing = charts.build_all(results)
+    facts = facts_of(path)
+    assert [finding.is_choice for finding in findings.findings(facts.measured)] == [False, False]
+    made, missing = charts.build_all(facts)
     assert [one.name for one in made] == ["overhead"]
     assert "nothing was measured beside stealing" in next(one for one in missing if one.name == "overview").lacks
 
@@ -326,21 +331,21 @@ def test_no_name_of_a_subject_or_metric_is_known_here(root):
     assert len(files) > 40
     for path in [*files, *(root / "scripts" / name for name in ("plot", "results/reference"))]:
         assert not names.search(path.read_text(encoding="utf-8")), path
-    for name in ("subjects.py", "data/metrics.py", "data/results.py", "charts/chart.py"):
+    for name in ("subjects.py", "facts.py", "charts/chart.py"):
         assert not re.search(r"[a-z]_ns\b(?<!work_ns)|_per_op", (package / name).read_text(encoding="utf-8")), name
 
 
 def test_one_more_subject_changes_no_look(root):
     """A look follows from the role and the place in that role, so the figures stay the same when one is added behind them."""
     record = json.loads((root / "results/reference.env.json").read_text(encoding="utf-8"))
-    known = record["subjects"]
-    before = subjects.Subjects([record], set())
+    known, reference = record["subjects"], record["reference"]
+    before = listed(known, reference)
     for role in ("ours", "reference", "peer"):
-        place = 1 + max(place for place, one in enumerate(known) if one["role"] == role)
+        place = 1 + max(place for place, subject in enumerate(known) if subject["role"] == role)
         added = {"name": "one-more", "role": role, "summary": ""}
-        after = subjects.Subjects([record | {"subjects": [*known[:place], added, *known[place:]]}], set())
-        for one in known:
-            assert after[one["name"]].look == before[one["name"]].look, (role, one["name"])
+        after = listed([*known[:place], added, *known[place:]], reference)
+        for subject in known:
+            assert after[subject["name"]].look == before[subject["name"]].look, (role, subject["name"])
 
 
 def _lab(colour):
@@ -367,8 +372,7 @@ def test_colours_stand_out_from_the_paper():
         return (light + 0.05) / (dark + 0.05)
 
     _, own = many()
-    for name in own._by_name:
-        look = own[name].look
+    for name, look in ((subject.name, subject.look) for subject in own):
         # What WCAG 2.1 asks of graphics.
         assert contrast(look.light, "#ffffff") >= 3, name
         assert contrast(look.dark, "#14171b") >= 3, name
@@ -379,15 +383,25 @@ def test_a_guide_below_another_has_its_label_below():
     assert [is_crowded(one, guides, (0, 1.05)) for one in guides] == [False, True, False]
 
 
+# As a document of facts has them.
+UNITS = {
+    "ns": [[1e9, " s"], [1e6, " ms"], [1e3, " µs"], [0, " ns"]],
+    "bytes": [[1e9, " GB"], [1e6, " MB"], [1e3, " kB"], [0, " B"]],
+    "bytes/s": [[1e9, " GB/s"], [1e6, " MB/s"], [1e3, " kB/s"], [0, " B/s"]],
+    "items/s": [[1e9, " G/s"], [1e6, " M/s"], [1e3, " k/s"], [0, " /s"]],
+    "percent": [[0, " %"]],
+}
+
+
 @pytest.mark.parametrize(
     "low, high, log",
-    [(3, 9000, True), (100, 130, True), (0, 1, False), (0, 0, False), (-2, 5, False), (1e-5, 1e9, True), (7, 7, True)],
+    [(3, 9000, True), (100, 130, True), (0, 1, False), (0, 0, False), (-2, 5, False), (1e-5, 1e8, True), (7, 7, True)],
 )
 @pytest.mark.parametrize("unit", ["ns", "bytes", "bytes/s", "items/s", "ratio", "percent"])
 def test_ticks(low, high, log, unit):
     ends = limits([low, high], log)
     assert ends[0] <= low and ends[1] >= high and ends[0] < ends[1]
-    found = ticks(*ends, log, unit)
+    found = ticks(*ends, log, UNITS.get(unit, ()))
     # What stands side by side must be short: round numbers, in a unit that suits them.
     assert all(len(text) <= 10 for _, text in found), found
     assert 1 <= len(found) <= 7 and all(ends[0] <= place <= ends[1] for place, _ in found)
@@ -408,8 +422,8 @@ def test_means_of_a_panel_are_over_the_same_benchmarks(tmp_path):
                 writer.cell(benchmark, "n=1", [(name, 2)], [("ns_per_op", "ns", lambda d, w, factor=factor: factor)])
 
     path = synthetic.write(tmp_path / "some.csv", filling=fill, outcome={"excluded_blocks": [], "failures": []})
-    results = result_files.read([str(path)])
-    overview = next(one for one in charts.build_all(results)[0] if one.name == "overview")
+    facts = facts_of(path)
+    results, overview = facts.measured, next(chart for chart in charts.build_all(facts)[0] if chart.name == "overview")
     panels = {one.title: {str(series.arm.subject): series.marks[0] for series in one.series} for one in overview.panels}
     assert list(panels["all benchmarks"]) == ["stealing", "threadpool"]
     assert panels["all benchmarks"]["stealing"].x == pytest.approx(0.1, rel=0.1)

@@ -5,10 +5,7 @@ import json
 
 import pytest
 import synthetic
-
-from opbench_report.command import main
-from opbench_report.data import machines
-from opbench_report.data import results as result_files
+from asking import read, report
 
 HOSTS = {"n1": "Quick CPU", "n2": "Quick CPU", "n3": "Slow <b> CPU"}
 
@@ -58,16 +55,13 @@ def merged(folder, blocks=24, slower=1.0, hosts=HOSTS, name="all.csv", change=No
 
 
 def test_both_schemas_give_the_same_numbers(tmp_path, csv):
-    older = result_files.read([csv])
-    newer = result_files.read([merged(tmp_path, blocks=10, hosts={"n1": "A"})])
-    assert {row.host for row in older.sources[0].counted} == {""}
-    assert {row.host for row in newer.sources[0].counted} == {"n1"}
-    line = older.select("overhead/external-add", "ns_per_op")[0]
-    same = newer.select("overhead/external-add", "ns_per_op")[0]
-    # The older result leaves one block out.
-    for arm, other in zip(line.cells, same.cells):
-        own = {block: value for (_, _, block), value in line.cells[arm].processes.items()}
-        assert own == {b: v for (_, _, b), v in same.cells[other].processes.items() if b in own}
+    older = read(csv)
+    newer = read(merged(tmp_path, blocks=10, hosts={"n1": "A"}))
+    assert len(older.sources[0].hosts or []) == 0 and [host.host for host in newer.sources[0].hosts] == ["n1"]
+    # The older result leaves a block of another scenario out.
+    line, same = (results.select("dependencies/chain", "ns_per_op")[0] for results in (older, newer))
+    numbers = [[(cell.value, cell.low, cell.high, cell.n) for cell in own.cells.values()] for own in (line, same)]
+    assert numbers[0] == numbers[1] and len(numbers[0]) == 6
 
 
 def test_blocks_of_two_machines_are_no_pair(tmp_path):
@@ -76,38 +70,36 @@ def test_blocks_of_two_machines_are_no_pair(tmp_path):
             if row[8] == "stealing":
                 row[14] = "n9"
 
-    results = result_files.read([merged(tmp_path, change=apart)])
+    results = read(merged(tmp_path, change=apart))
     for line in results.select("overhead/external-add", "ns_per_op"):
         for arm, cell in line.cells.items():
             assert (cell.ratio is None) == (arm.subject.name in ("stealing", "foundation"))
 
 
 def test_kinds(tmp_path):
-    results = result_files.read([merged(tmp_path)])
-    found = machines.machines(results)
-    assert [(kind, hosts) for kind, hosts in found.kinds] == [
+    results = read(merged(tmp_path))
+    found = results.machines
+    assert [(kind.name, kind.hosts) for kind in found.kinds] == [
         ("Quick CPU, 2 CPUs", ["n1", "n2"]),
         ("Slow <b> CPU, 2 CPUs", ["n3"]),
     ]
     assert found.sentence.startswith("on 3 machines of 2 kinds: 2 x Quick CPU, 2 CPUs (n1, n2); 1 x Slow")
-    differing, compared = machines.disagreements(results, found)
-    assert compared > 20 and not differing
+    assert results.disagreements.comparisons > 20 and not results.disagreements.pairs
 
 
 def test_kinds_that_disagree(tmp_path):
-    results = result_files.read([merged(tmp_path, slower=3.0)])
-    differing, compared = machines.disagreements(results, machines.machines(results))
-    ours = [one for one in differing if one.arm.subject.name == "stealing"]
-    assert ours and ours == differing and len(differing) < compared
-    assert all(2 < one.distance < 4.5 for one in differing)
-    assert differing == sorted(differing, key=lambda one: -one.distance)
+    results = read(merged(tmp_path, slower=3.0))
+    pairs, compared = results.disagreements.pairs, results.disagreements.comparisons
+    assert {pair.arm.subject.name for pair in pairs} == {"stealing"} and len(pairs) < compared
+    distances = [max(ratios) / min(ratios) for ratios in ([ratio.value for ratio in pair.ratios] for pair in pairs)]
+    assert all(2 < distance < 4.5 for distance in distances) and distances == sorted(distances, reverse=True)
 
 
 @pytest.mark.parametrize(
     "slower, words", [(1.0, "The kinds of machines agree"), (3.0, "disagree by more than their intervals")]
 )
 def test_the_page_names_machines(tmp_path, slower, words):
-    assert main([merged(tmp_path, slower=slower), "--no-pictures", "--output", str(tmp_path / "out")]) == 0
+    assert report(merged(tmp_path, slower=slower), "--no-pictures", "--output", str(tmp_path / "out")) == 0
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert "on 3 machines of 2 kinds" in page and "ratios pair blocks of one machine" in page
     assert words in page
@@ -119,7 +111,7 @@ def test_the_page_names_machines(tmp_path, slower, words):
 
 
 def test_one_machine_is_not_named(tmp_path):
-    assert main([merged(tmp_path, hosts={"n1": "A"}), "--no-pictures", "--output", str(tmp_path / "out")]) == 0
+    assert report(merged(tmp_path, hosts={"n1": "A"}), "--no-pictures", "--output", str(tmp_path / "out")) == 0
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert "machines of" not in page and "kinds of machines" not in page
 
@@ -139,7 +131,7 @@ def test_bad_environments(tmp_path, capsys, change):
     record = json.loads(beside.read_text())
     change(record)
     beside.write_text(json.dumps(record))
-    assert main([path, "--output", str(tmp_path / "out")]) == 65
+    assert report(path, "--output", str(tmp_path / "out")) == 65
     lines = capsys.readouterr().err.strip().splitlines()
     assert len(lines) == 1 and "all.env.json" in lines[0]
     assert not (tmp_path / "out").exists()
@@ -149,40 +141,11 @@ def test_rows_of_a_run_that_was_not_merged(tmp_path, capsys):
     def foreign(rows):
         rows[5][1] = "run-n7"
 
-    assert main([merged(tmp_path, change=foreign), "--output", str(tmp_path / "out")]) == 65
+    assert report(merged(tmp_path, change=foreign), "--output", str(tmp_path / "out")) == 65
     assert "run-n7" in capsys.readouterr().err
 
 
-def test_swift_pairs_the_same(tmp_path, opbench):
-    """opbench compare and the report agree on ratios of merged results, and on what it is that kinds disagree about."""
-    import subprocess
-
-    from opbench_report.data.comparison import compare
-
-    path = merged(tmp_path, slower=3.0)
-    results = result_files.read([path])
-    done = subprocess.run([opbench, "compare", path, "--format", "json"], capture_output=True, text=True, check=True)
-    theirs = json.loads(done.stdout)
-    ours = compare(results, "foundation")
-    key = lambda one: (one["benchmark"], one["params"], one["backend"], one["workers"])
-    swift = {key(one): one for one in theirs["lines"]}
-    for one in ours.lines:
-        other = swift[(one.benchmark, one.params, one.arm.subject.name, one.arm.workers)]
-        assert other["n"] == one.ratio.count
-        assert other["ratio"] == pytest.approx(one.ratio.median, rel=1e-12)
-        assert other["lower"] == pytest.approx(one.ratio.low, rel=1e-12)
-    means = {(one["backend"], one["workers"]): one for one in theirs["geometric_means"]}
-    for arm, _, mean in ours.means:
-        other = means[(arm.subject.name, arm.workers)]
-        assert other["ratio"] == pytest.approx(mean.ratio, rel=1e-12)
-        assert other["lower"] == pytest.approx(mean.low, rel=1e-9)
-    assert theirs["machines"] == {kind: hosts for kind, hosts in machines.machines(results).kinds}
-    differing, _ = machines.disagreements(results, machines.machines(results))
-    assert len(theirs["kinds_disagree"]) == len(differing)
-
-
 def test_what_is_kept_has_no_places(tmp_path):
-    from opbench_report.data.source import read_source
     from opbench_report.published import kept
 
     path = merged(tmp_path)
@@ -191,7 +154,7 @@ def test_what_is_kept_has_no_places(tmp_path):
     for one in record["shards"]:
         one["arguments"] = ["/somewhere/opbench", "run", "--output", "/home/somebody/shard.csv"]
     beside.write_text(json.dumps(record))
-    kept.keep(read_source(path), str(tmp_path / "kept.csv.gz"))
+    kept.keep(path, str(tmp_path / "kept.csv.gz"))
     text = (tmp_path / "kept.env.json").read_text()
     assert "somewhere" not in text and "somebody" not in text
     assert {one["host"] for one in json.loads(text)["machines"]} == set(HOSTS)

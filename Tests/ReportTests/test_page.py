@@ -10,7 +10,7 @@ import re
 import pytest
 import synthetic
 
-from opbench_report.command import main
+from asking import report as ask
 
 VOID = {"meta", "link", "input", "br", "img"}
 
@@ -45,7 +45,7 @@ class Outline(html.parser.HTMLParser):
 @pytest.fixture(scope="module")
 def folder(csv, tmp_path_factory):
     folder = tmp_path_factory.mktemp("page")
-    assert main([csv, "--output", str(folder), "--no-pictures"]) == 0
+    assert ask(csv, "--output", str(folder), "--no-pictures") == 0
     return folder
 
 
@@ -106,9 +106,9 @@ def test_it_begins_with_the_picture_and_a_sentence_each(page):
     assert "of the two backends you can choose: stealing." in lead
     assert re.search(r"Stealing is [0-9.]+ times as fast as foundation \[", lead)
     # Whatever is faster than these stands right below.
-    assert body.index("rayon&#x27;s time") < places[1]
+    assert body.index("rayon&#39;s time") < places[1]
     # Of the caption there is one sentence before the picture, the rest is asked for.
-    notes = re.findall(r'</h[23]><p class="note">([^<]*)</p>', body)
+    notes = re.findall(r'</h[23]>\s*<p class="note">([^<]*)</p>', body)
     assert len(notes) > 10 and all(re.search(r"\. [A-Z]", one) is None for one in notes)
 
 
@@ -142,7 +142,7 @@ def test_validation_beside_the_result_is_found(tmp_path, csv, root):
     copy = tmp_path / "run.csv"
     copy.write_bytes(open(csv, "rb").read())
     (tmp_path / "validate.txt").write_text((root / "results/validate.txt").read_text())
-    assert main([str(copy), "--output", str(tmp_path / "out"), "--no-pictures"]) == 0
+    assert ask(str(copy), "--output", str(tmp_path / "out"), "--no-pictures") == 0
     page = (tmp_path / "out/report.html").read_text()
     assert "A/A: the same subject under two names was called different in" in page
 
@@ -151,7 +151,7 @@ def test_beside_the_result_itself(tmp_path, csv):
     """The folder of the result may be that of the report: the CSV is not copied onto itself."""
     copy = tmp_path / "run.csv"
     copy.write_bytes(open(csv, "rb").read())
-    assert main([str(copy), "--output", str(tmp_path), "--no-pictures"]) == 0
+    assert ask(str(copy), "--output", str(tmp_path), "--no-pictures") == 0
     assert sorted(os.listdir(tmp_path)) == ["report.html", "run.csv"]
     assert copy.read_bytes() == open(csv, "rb").read()
 
@@ -173,7 +173,7 @@ def contents(folder):
 
 
 def report(*arguments):
-    return main([*map(str, arguments), "--no-pictures"])
+    return ask(*arguments, "--no-pictures")
 
 
 def test_results_of_one_name_stand_side_by_side(tmp_path):

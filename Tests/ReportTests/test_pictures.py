@@ -7,10 +7,11 @@ import struct
 import xml.etree.ElementTree
 
 import pytest
+from asking import report
 
 from opbench_report import paper
 from opbench_report.charts.chart import Mark, Series
-from opbench_report.command import main, source_line
+from opbench_report.command import source_line
 from opbench_report.paper.draw import _dots_figure, _grid_figure
 from opbench_report.paper.style import PARAMETERS, pyplot
 
@@ -18,7 +19,7 @@ from opbench_report.paper.style import PARAMETERS, pyplot
 @pytest.fixture(scope="module")
 def folder(csv, tmp_path_factory):
     folder = tmp_path_factory.mktemp("pictures")
-    assert main([csv, "--output", str(folder), "--no-page"]) == 0
+    assert report(csv, "--output", str(folder), "--no-page") == 0
     return folder
 
 
@@ -95,7 +96,7 @@ def test_png_is_large_enough_to_print(folder):
 def test_the_same_result_gives_the_same_bytes(folder, built, results, tmp_path):
     for chart in built[0]:
         if chart.name in ("overhead", "latency", "granularity"):
-            paper.render(chart, tmp_path, source_line(results))
+            paper.render(chart, tmp_path, source_line(results.sources))
     assert len(os.listdir(tmp_path)) == 6
     for name in os.listdir(tmp_path):
         assert (tmp_path / name).read_bytes() == (folder / name).read_bytes(), name

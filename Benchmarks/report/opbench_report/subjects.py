@@ -13,8 +13,6 @@ markers.
 from dataclasses import dataclass, field, replace
 from itertools import chain
 
-from .data.strategies import given_up, variant
-
 
 @dataclass(frozen=True)
 class Look:
@@ -65,6 +63,9 @@ _SPARE = (
     Look("#8c510a", "#dfb27a", "d", "diamond-tall", "dash"),
     Look("#4d4d9f", "#a3a3ee", "H", "hexagon2", "dash"),
 )
+_DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
+# How many looks take turns.
+_IN_TURN = 8
 _EVERY = (*chain.from_iterable(_PALETTES.values()), *_SPARE)
 
 
@@ -83,8 +84,8 @@ _MOST_LUMINANCE, _LEAST_LUMINANCE = 0.29, 0.16
 
 
 def _shaded(look, turn):
-    """The same hue in another lightness and with another marker."""
-    turns = [one for one in _TURNS if one[1] != look.marker]
+    """Returns a look of one hue with another, in another lightness and with another marker."""
+    turns = [looks for looks in _TURNS if looks[1] != look.marker]
     share, marker, symbol, dash = turns[turn % len(turns)]
     light, dark = look.light, look.dark
     # What would come too near to the paper goes the other way.
@@ -100,24 +101,31 @@ def _shaded(look, turn):
 
 
 def _mixed(colour, amount):
-    """Mixed with white, or with black where the amount is below 0."""
+    """Returns a colour mixed with white, or with black where the amount is below 0."""
     parts = [int(colour[place : place + 2], 16) for place in (1, 3, 5)]
     end = 255 if amount > 0 else 0
     return "#" + "".join(f"{round(part + (end - part) * abs(amount)):02x}" for part in parts)
 
 
 def _luminance(colour):
-    """As WCAG 2.1 has it."""
+    """Returns how light a colour is, as WCAG 2.1 has it."""
     parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
     r, g, b = (part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
     return 0.2126 * r + 0.7152 * g + 0.0722 * b
 
 
+def looks_in_turn(count):
+    """Returns looks for things of one kind, such as the strategies of a simulation: of many, those with one colour differ
+    in their line."""
+    first = [look for look in _EVERY if not look.hollow][:_IN_TURN]
+    return [replace(first[place % _IN_TURN], dash=_DASHES[(place // _IN_TURN + place) % len(_DASHES)]) for place in range(count)]
+
+
 def dark_colours():
-    """The colour on dark paper for each on light paper."""
+    """Returns the colour on dark paper for each on light paper."""
     looks = (*_EVERY, _COMPARED)
-    shades = [_shaded(one, turn) for one in looks for turn in range(len(_TURNS))]
-    return {one.light: one.dark for one in (*shades, *looks)}
+    shades = [_shaded(look, turn) for look in looks for turn in range(len(_TURNS))]
+    return {look.light: look.dark for look in (*shades, *looks)}
 
 
 @dataclass(frozen=True, order=True)
@@ -126,90 +134,58 @@ class Subject:
 
     place: int
     name: str
-    # As the program that measured says it; empty where it does not.
-    role: str = field(compare=False)
-    summary: str = field(compare=False)
     look: Look = field(compare=False)
-    is_reference: bool = field(compare=False)
+    # What the document of facts says of it.
+    facts: dict = field(compare=False, repr=False)
+
+    def __getattr__(self, name):
+        return getattr(object.__getattribute__(self, "facts"), name)
 
     def __str__(self):
         return self.name
 
     @property
-    def variant(self):
-        """Its base and its decisions where it has a strategy of its own, or None."""
-        return variant(self.name)
-
-    @property
-    def gives_up(self):
-        """The rows of the contract that its strategy gives up."""
-        return given_up(self.summary)
-
-    @property
-    def is_ours(self):
-        """Whether it is one of those to choose from. Of what has no role, that is all but the reference."""
-        return self.role == "ours" or not (self.role or self.is_reference)
-
-    @property
-    def is_choice(self):
-        """Whether one could take it; some are measured only to compare with."""
-        return self.role not in ("bare", "baseline", "control")
-
-    @property
     def is_shown_always(self):
-        """Whether it stands in a table of a few."""
+        """Returns whether it stands in a table of a few."""
         return self.is_ours or self.is_reference or self.role in ("standingReference", "reference", "peer")
 
 
 class Subjects:
-    """All that results name, by name: in the order of the programs that measured, and what they do not know last."""
+    """All that the document of facts lists, by name."""
 
-    def __init__(self, records, measured, reference=None):
-        """`records` are the environments, `measured` the names in the rows, `reference` a name that was asked for."""
-        known = {}
-        for record in records:
-            for one in record.get("subjects", []):
-                known.setdefault(one["name"], one)
-        for name in sorted(measured):
-            known.setdefault(name, {"name": name, "role": "", "summary": ""})
-        named = [record["reference"] for record in records if "reference" in record]
-        self.reference = reference or next((name for name in named if name in measured), next(iter(named), None))
-        looks = _looks(known.values(), self.reference)
+    def __init__(self, listed, reference=None):
+        looks = _looks(listed, reference)
         self._by_name = {
-            name: Subject(place, name, one["role"], one["summary"], looks[name], name == self.reference)
-            for place, (name, one) in enumerate(known.items())
+            facts["name"]: Subject(place, facts["name"], looks[facts["name"]], facts) for place, facts in enumerate(listed)
         }
 
     def __getitem__(self, name):
         return self._by_name[name]
 
-    @property
-    def reference_words(self):
-        """What the others are compared with, in words; None where nothing is."""
-        own = self._by_name.get(self.reference)
-        return own.summary or own.name if own else self.reference
+    def __iter__(self):
+        return iter(self._by_name.values())
 
 
-def _looks(subjects, reference):
-    """A look for each, by name: from the palette of its role, and then whatever is left."""
-    looks, changed = {}, [one for one in subjects if variant(one["name"])]
-    subjects = [one for one in subjects if one not in changed]
-    for one in subjects:
-        if one["name"] == reference and one["role"] != "ours":
-            looks[one["name"]] = _COMPARED
-        elif one["role"] != "bare":
-            own = _PALETTES.get("reference" if one["role"] == "standingReference" else one["role"], ())
+def _looks(listed, reference):
+    """Returns a look for each, by name: from the palette of its role, and then whatever is left."""
+    looks, bases = {}, {facts["name"]: facts["variant"]["base"] for facts in listed if facts.get("variant")}
+    plain = [facts for facts in listed if facts["name"] not in bases]
+    for facts in plain:
+        name, role = facts["name"], facts["role"]
+        if name == reference and role != "ours":
+            looks[name] = _COMPARED
+        elif role != "bare":
+            palette = _PALETTES.get("reference" if role == "standingReference" else role, ())
             # A subject without a role is drawn like any other.
-            left = chain(own, _SPARE if own else (), _EVERY)
-            looks[one["name"]] = next((look for look in left if look not in looks.values()), _EVERY[-1])
-    for one in subjects:
-        if one["role"] == "bare":
+            left = chain(palette, _SPARE if palette else (), _EVERY)
+            looks[name] = next((look for look in left if look not in looks.values()), _EVERY[-1])
+    for facts in plain:
+        if facts["role"] == "bare":
             # It has the name of its queue, with something behind it.
-            queue = next((name for name in list(looks) if one["name"].startswith(name + "-")), None)
-            looks[one["name"]] = replace(looks.get(queue, _SPARE[0]), dash="dash", hollow=True)
+            queue = next((name for name in list(looks) if facts["name"].startswith(name + "-")), None)
+            looks[facts["name"]] = replace(looks.get(queue, _SPARE[0]), dash="dash", hollow=True)
     turns = {}
-    for one in changed:
-        base = variant(one["name"]).base
+    for name, base in bases.items():
         turns[base] = turns.get(base, -1) + 1
-        looks[one["name"]] = _shaded(looks.get(base, _SPARE[0]), turns[base])
+        looks[name] = _shaded(looks.get(base, _SPARE[0]), turns[base])
     return looks

@@ -48,11 +48,11 @@ _ALL = [
 _OF_CHANGES = [ablation, ablation_benchmarks]
 
 
-def build_all(results):
-    """(charts, missing), both in the order in which they are shown."""
+def build_all(facts):
+    """Returns (charts, missing), both in the order in which they are shown."""
+    results = facts.measured
     built = [module.build(results) for module in _OF_CHANGES] + [module.build(results.general) for module in _ALL]
-    built = [one for one in built if one is not None]
-    return (
-        [one for one in built if not isinstance(one, Missing)],
-        [one for one in built if isinstance(one, Missing)],
-    )
+    charts = [chart for chart in built if chart is not None and not isinstance(chart, Missing)]
+    for chart in charts:
+        chart.units = facts.units
+    return charts, [chart for chart in built if isinstance(chart, Missing)]

@@ -1,29 +1,27 @@
-"""The same as `ablation`, benchmark by benchmark."""
+"""What each change of a strategy is worth, benchmark by benchmark."""
 
 from .. import decisions
-from ..data.ablation import ablation, key_of
-from .ablation import title_of
-from .chart import Chart, shared_keys, title_of as line_title
+from .chart import Chart, shared_keys, title_of
 from .heat import heat
 
 NAME = "ablation-benchmarks"
 
 
 def build(results):
-    found = ablation(results)
+    ablation = results.ablation
     # What would give data is said of the first picture.
-    if found is None:
+    if ablation is None:
         return None
     panels = []
-    for table in found.tables:
+    for table in ablation.tables:
         shared = shared_keys(table.lines)
-        columns = [(key_of(line), line_title(line, shared[line.benchmark])) for line in table.lines]
+        columns = [(line, title_of(line, shared[line.benchmark])) for line in table.lines]
         families = [line.family for line in table.lines]
         breaks = [place for place in range(1, len(families)) if families[place] != families[place - 1]]
-        title = title_of(found, table)
-        panels.append(heat(found, table, title, columns, table.scenarios, breaks, has_numbers=len(columns) <= 10))
+        sizes = table.sizes.scenarios
+        panels.append(heat(ablation, table, columns, decisions.by_line, sizes, breaks, has_numbers=len(columns) <= 10))
     caption = (
         "The time of each change relative to the default strategy in every benchmark, less in blue and more in orange."
-        f" {decisions.comparisons(found)}"
+        f" {decisions.comparisons(ablation)}"
     )
     return Chart(NAME, "ablation", "Benchmark by benchmark", caption, "heat", panels, columns=1)

@@ -1,6 +1,6 @@
 """What cancelling costs, and whether it holds."""
 
-from .chart import Axis, Chart, Missing, dots_panel, is_wide, ratio_words, shared_keys, title_of
+from .chart import Axis, Chart, Missing, dots_panel, is_wide, ratio_words, shared_keys, title_of, values_of
 
 NAME = "cancellation"
 _METRICS = ("ns_per_cancel", "latency_p50_ns", "latency_p99_ns", "late_starts", "ns_per_op")
@@ -11,10 +11,10 @@ def build(results):
     for metric in _METRICS:
         lines = results.select(family="cancellation", metric=metric)
         shared = shared_keys(lines)
-        values = [cell.estimate.median for line in lines for cell in line.cells.values()]
+        values = values_of(lines)
         for line in lines:
             title = title_of(line, shared[line.benchmark])
-            axis = Axis(line.facts.words, line.unit, is_wide(values), better=line.facts.better)
+            axis = Axis(line.words, line.unit, is_wide(values), better=line.better or "")
             panels.append(dots_panel(line, title, axis))
     if not panels:
         return Missing(

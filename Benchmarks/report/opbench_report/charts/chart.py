@@ -3,7 +3,7 @@ screen."""
 
 from dataclasses import dataclass, field
 
-from ..data.metrics import marked_ratio, quantity, quantity_with_interval
+from ..ratio_words import marked
 
 
 @dataclass
@@ -36,10 +36,12 @@ class Axis:
     names: list = field(default_factory=list)
     # `less` or `more`, where one side is better.
     better: str = ""
+    # (low, high) where they do not follow from the marks.
+    ends: tuple = ()
 
     @property
     def note(self):
-        """How to read it: its scale and its better side. A reader turns the arrow with the label: on a y axis left is
+        """Returns how to read it: its scale and its better side. A reader turns the arrow with the label: on a y axis left is
         down."""
         sides = {"less": "← less is better", "more": "more is better →", "": ""}
         return ", ".join(filter(None, ["log scale" if self.log else "", sides[self.better]]))
@@ -61,11 +63,14 @@ class Panel:
     x: Axis
     y: Axis | None = None
     guides: list = field(default_factory=list)
+    # What a reader chooses to see it, where a page shows one panel at a time.
+    choices: tuple = ()
 
 
 @dataclass
 class Chart:
-    """`form` is `dots` (a row per subject, the value along x), `lines` or `heat` (panels of `charts/heat.py`)."""
+    """`form` is `dots` (a row per subject, the value along x), `lines`, `bands` (shares that add up) or `heat` (panels of
+    `charts/heat.py`)."""
 
     name: str
     family: str
@@ -77,14 +82,24 @@ class Chart:
     by_workers: bool = False
     # How many panels stand side by side in print.
     columns: int = 3
+    # Whether no CPU ran what it shows: then every text on it says so.
+    simulated: bool = False
+    # What a reader chooses a panel by, where a page shows one at a time.
+    choices: tuple = ()
+    # How the numbers of each unit are scaled, as the document of facts says it.
+    units: dict = field(default_factory=dict)
+
+    def steps(self, axis):
+        """Returns how the numbers of an axis are scaled."""
+        return self.units.get(axis.unit, ())
 
     def name_of(self, arm):
-        """What a series is called."""
+        """Returns what a series is called."""
         return arm.subject.name if self.by_workers else str(arm)
 
     @property
     def arms(self):
-        """One for each name, in the order of subjects whichever panel has them first."""
+        """Returns one for each name, in the order of subjects whichever panel has them first."""
         by_name = {self.name_of(series.arm): series.arm for panel in self.panels for series in panel.series}
         return sorted(by_name.values())
 
@@ -102,81 +117,77 @@ class Missing:
 
 
 def is_wide(values, factor=8):
-    """Whether a logarithmic axis suits: all positive, and far apart."""
+    """Returns whether a logarithmic axis suits: all positive, and far apart."""
     return bool(values) and min(values) > 0 and max(values) / min(values) > factor
 
 
-def describe(line, arm, cell):
-    """A cell in words: its ratio first, which a quiet and a busy machine give alike, then number, interval and
+def describe(line, cell):
+    """Returns a cell in words: its ratio first, which a quiet and a busy machine give alike, then number, interval and
     processes."""
-    text = f"{line.facts.words} {quantity_with_interval(line.unit, cell.estimate)}, n = {cell.estimate.count}"
-    return f"{marked_ratio(cell.ratio)} to {cell.against}; {text}" if cell.ratio else text
+    text = f"{line.words} {cell.interval_text}, n = {cell.n}"
+    return f"{marked(cell.ratio)} to {cell.ratio.against}; {text}" if cell.ratio else text
 
 
 def ratio_words(results):
-    """What the x beside a number is, for a caption; empty where there is nothing to compare with."""
-    words = results.subjects.reference_words
+    """Returns what the x beside a number is, for a caption; empty where there is nothing to compare with."""
+    words = results.reference_words
     return f" x is the paired ratio to {words}." if words else ""
 
 
 def no_ratio(name, results):
-    """Why a figure of ratios has none, and what gives them."""
+    """Returns why a figure of ratios has none, and what gives them."""
     if results.reference is None:
-        return Missing(name, "no result names the subject to compare with", "scripts/plot --reference NAME")
+        return Missing(name, "no result names the subject to compare with", "opbench report --reference NAME")
     return Missing(name, f"nothing was measured beside {results.reference}", "opbench run --output X.csv")
 
 
 def dots_panel(line, title, axis):
-    """A panel that has a row for each subject with a number on the line."""
+    """Returns a panel that has a row for each subject with a number on the line."""
     series = []
     for arm in line.main_arms:
         cell = line.cells[arm]
-        own = cell.estimate
-        label = quantity(line.unit, own.median)
-        if cell.ratio:
-            label = f"x{_short(cell.ratio.median)} ({label})"
-        mark = Mark(own.median, x_low=own.low, x_high=own.high, label=label, detail=describe(line, arm, cell))
+        label = f"{cell.ratio.short} ({cell.text})" if cell.ratio else cell.text
+        mark = Mark(cell.value, x_low=cell.low, x_high=cell.high, label=label, detail=describe(line, cell))
         series.append(Series(arm, [mark]))
     return Panel(title, series, axis)
 
 
-def _short(value):
-    """Two significant digits are enough beside a mark."""
-    return f"{value:#.2g}".rstrip(".") if value < 100 else f"{value:.0f}"
+def y_mark(x, line, cell, prefix=""):
+    """Returns a mark whose value stands on y."""
+    return Mark(x, cell.value, y_low=cell.low, y_high=cell.high, detail=prefix + describe(line, cell))
 
 
-def y_mark(x, line, arm, cell, prefix=""):
-    """A mark whose value stands on y."""
-    own = cell.estimate
-    return Mark(x, own.median, y_low=own.low, y_high=own.high, detail=prefix + describe(line, arm, cell))
+def values_of(lines):
+    """Returns the numbers of all cells, by which an axis decides whether it is logarithmic."""
+    return [cell.value for line in lines for cell in line.cells.values()]
 
 
 def title_of(line, shared):
-    """The benchmark with the parameters in which it differs from its neighbours."""
-    own = [
+    """Returns the benchmark with the parameters in which it differs from its neighbours."""
+    different = [
         # Patterns and ways to join are known by their names.
         value if key in ("pattern", "join") else f"{key}={value}"
         for key, value in sorted(line.parameters.items(), key=lambda pair: (pair[0] != "pattern", pair))
         if key not in shared
     ]
-    return " ".join([line.short] + own)
+    return " ".join([line.short] + different)
 
 
 def shared_keys(lines):
-    """Per benchmark, the parameter keys that all its lines have alike."""
+    """Returns per benchmark, the parameter keys that all its lines have alike."""
     by_benchmark = {}
     for line in lines:
         by_benchmark.setdefault(line.benchmark, []).append(line.parameters)
     return {
-        name: {key for key in sets[0] if all(one.get(key) == sets[0][key] for one in sets)}
+        name: {key for key in sets[0] if all(other.get(key) == sets[0][key] for other in sets)}
         for name, sets in by_benchmark.items()
     }
 
 
 def dots_chart(lines, name, family, title, caption, label):
-    """Panels of a row per arm, a panel per line, on one axis for all."""
-    values = [line.cells[arm].estimate.median for line in lines for arm in line.main_arms]
+    """Returns panels of a row per arm, a panel per line, on one axis for all."""
+    values = [line.cells[arm].value for line in lines for arm in line.main_arms]
     shared = shared_keys(lines)
-    axis = Axis(label, lines[0].unit, is_wide(values), better=lines[0].facts.better)
+    axis = Axis(label, lines[0].unit, is_wide(values), better=lines[0].better or "")
     panels = [dots_panel(line, title_of(line, shared[line.benchmark]), axis) for line in lines]
     return Chart(name, family, title, caption, "dots", panels)

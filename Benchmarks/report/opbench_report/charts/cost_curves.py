@@ -1,8 +1,7 @@
 """How a cost grows with a size or another numeric parameter."""
 
-from ..data import parameters
-from ..data.results import widest
-from .chart import Axis, Chart, Missing, Panel, Series, is_wide, y_mark
+from ..facts import widest
+from .chart import Axis, Chart, Missing, Panel, Series, is_wide, values_of, y_mark
 
 NAME = "cost-curves"
 _FAMILIES = ("overhead", "dependencies", "forkjoin", "cancellation")
@@ -25,41 +24,38 @@ def build(results):
 
 
 def _panels(lines):
-    """A panel for each numeric parameter that varies while the others stay."""
+    """Returns a panel for each numeric parameter that varies while the others stay."""
     panels = []
-    keys = sorted({key for line in lines for key in line.parameters})
-    for key in keys:
+    for key in sorted({key for line in lines for key in line.numbers}):
         groups = {}
         for line in lines:
-            own = line.parameters
-            if parameters.number(own, key) is not None:
-                rest = parameters.text({name: value for name, value in own.items() if name != key})
-                groups.setdefault(rest, []).append(line)
+            if key in line.numbers:
+                groups.setdefault(_rest(line, key), []).append(line)
         for rest, group in groups.items():
-            places = {parameters.number(line.parameters, key) for line in group}
-            if len(places) < 2:
+            if len({line.numbers[key] for line in group}) < 2:
                 continue
-            panel = _panel(
-                key,
-                rest if len(groups) > 1 else "",
-                sorted(group, key=lambda line: parameters.number(line.parameters, key)),
-            )
+            panel = _panel(key, rest if len(groups) > 1 else "", sorted(group, key=lambda line: line.numbers[key]))
             if panel.series:
                 panels.append(panel)
     return panels
 
 
+def _rest(line, key):
+    """Returns the other parameters."""
+    return " ".join(f"{name}={value}" for name, value in sorted(line.parameters.items()) if name != key)
+
+
 def _panel(key, rest, lines):
-    places = [parameters.number(line.parameters, key) for line in lines]
-    values = [cell.estimate.median for line in lines for cell in line.cells.values()]
+    places = [line.numbers[key] for line in lines]
+    values = values_of(lines)
     curves = {}
     for place, line in zip(places, lines):
         for arm, cell in line.cells.items():
-            curves.setdefault(arm, []).append(y_mark(place, line, arm, cell, f"{key}={place:g}: "))
+            curves.setdefault(arm, []).append(y_mark(place, line, cell, f"{key}={place:g}: "))
     # A curve joins marks of one number of workers.
     series = [Series(arm, curves[arm]) for arm in widest(arm for arm, marks in curves.items() if len(marks) > 1)]
     x = Axis(
         key.replace("_", " "), log=is_wide(places, 5), names=[(place, f"{place:g}") for place in sorted(set(places))]
     )
-    y = Axis(lines[0].facts.words, lines[0].unit, is_wide(values), better=lines[0].facts.better)
-    return Panel(" ".join(filter(None, [lines[0].short, rest.replace(";", " ")])), series, x, y)
+    y = Axis(lines[0].words, lines[0].unit, is_wide(values), better=lines[0].better or "")
+    return Panel(" ".join(filter(None, [lines[0].short, rest])), series, x, y)

@@ -1,6 +1,5 @@
 """What dependencies cost: shapes and graph patterns without work in their tasks."""
 
-from ..data import parameters
 from .chart import Missing, dots_chart, ratio_words
 
 NAME = "dependencies"
@@ -10,7 +9,7 @@ def build(results):
     lines = [
         line
         for line in results.select(family="dependencies", metric="ns_per_op")
-        if line.benchmark != "dependencies/replay" and not parameters.number(line.parameters, "work_ns")
+        if line.benchmark != "dependencies/replay" and not line.numbers.get("work_ns")
     ]
     if not lines:
         return Missing(

@@ -1,6 +1,6 @@
 """What an operation asks of the allocator, counted in processes of their own."""
 
-from .chart import Axis, Chart, Missing, dots_panel, is_wide, ratio_words, shared_keys, title_of
+from .chart import Axis, Chart, Missing, dots_panel, is_wide, ratio_words, shared_keys, title_of, values_of
 
 NAME = "footprint"
 _METRICS = ("allocations_per_op", "bytes_per_op", "pending_bytes_per_op")
@@ -10,11 +10,11 @@ def build(results):
     panels = []
     for metric in _METRICS:
         lines = results.select(family="overhead", metric=metric)
-        values = [cell.estimate.median for line in lines for cell in line.cells.values()]
+        values = values_of(lines)
         shared = shared_keys(lines)
         if not lines:
             continue
-        axis = Axis(lines[0].facts.words, lines[0].unit, is_wide(values), better=lines[0].facts.better)
+        axis = Axis(lines[0].words, lines[0].unit, is_wide(values), better=lines[0].better or "")
         panels += [dots_panel(line, title_of(line, shared[line.benchmark]), axis) for line in lines]
     if not panels:
         return Missing(

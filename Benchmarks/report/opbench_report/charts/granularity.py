@@ -1,35 +1,12 @@
 """Efficiency against task granularity, with METG marked (Slaughter et al., SC'20)."""
 
-import math
-
-from ..data import parameters
-from ..data.metrics import quantity, quantity_with_interval
-from ..data.statistics import estimate, median
 from .chart import Axis, Chart, Guide, Mark, Missing, Panel, Series
 
 NAME = "granularity"
-_BENCHMARK = "dependencies/metg"
 
 
 def build(results):
-    rows = results.rows[results.rows.name == _BENCHMARK]
-    panels = []
-    for line in results.select(_BENCHMARK, "metg50_ns"):
-        own = [
-            (one, parameters.number(one.parameters, "work_ns"))
-            for one in results.select(_BENCHMARK, "efficiency")
-            if line.parameters.items() <= one.parameters.items()
-        ]
-        work = {one.params: nanoseconds for one, nanoseconds in own if nanoseconds}
-        subset = rows[rows.params.isin([*work, line.params])]
-        series = []
-        for arm in line.main_arms:
-            mine = subset[(subset.backend == arm.subject.name) & (subset.workers == arm.workers)]
-            curve = _curve(mine, work, line.params)
-            if curve:
-                series.append(Series(arm, curve))
-        if series:
-            panels.append(_panel(results, line, series))
+    panels = [_panel(sweep) for sweep in results.granularity or []]
     if not panels:
         return Missing(
             NAME, "there is no METG", "opbench run --backend all --benchmark dependencies/metg --output X.csv"
@@ -42,87 +19,34 @@ def build(results):
     return Chart(NAME, "dependencies", "Efficiency against granularity", caption, "lines", panels, columns=2)
 
 
-def _panel(results, line, series):
-    guides = [Guide("y", 0.5, "50 %"), Guide("y", 0.95, "95 %"), Guide("y", 1, "peak")]
-    for one in series:
-        metg = line.cells[one.arm].estimate
-        # METG stands on the curve's own level, so that the picture shows where it comes from.
-        one.marks.append(
-            Mark(
-                metg.median,
-                0.5,
-                x_low=metg.low,
-                x_high=metg.high,
-                label=quantity("ns", metg.median),
-                detail=f"METG(50 %) {quantity_with_interval('ns', metg)}, n = {metg.count}",
-            )
-        )
-        one.marks.sort(key=lambda mark: mark.x)
+def _panel(sweep):
     title = " ".join(
         f"{key}={value}" if key != "pattern" else value
-        for key, value in sorted(line.parameters.items(), key=lambda pair: pair[0] != "pattern")
+        for key, value in sorted(sweep.line.parameters.items(), key=lambda pair: pair[0] != "pattern")
     )
     return Panel(
-        title, series, Axis("task granularity", "ns", True, better="less"), Axis("efficiency", better="more"), guides
+        title,
+        [Series(curve.arm, _marks(curve)) for curve in sweep.curves],
+        Axis("task granularity", "ns", True, better="less"),
+        Axis("efficiency", better="more"),
+        [Guide("y", 0.5, "50 %"), Guide("y", 0.95, "95 %"), Guide("y", 1, "peak")],
     )
 
 
-def _curve(rows, work, metg_params):
-    """Marks by nominal work. The CSV has METG and the efficiencies; the granularity of a run is work / efficiency times
-    a factor
-    of the process, its share of work per task over the peak, and METG says which."""
-    by_work = {}
-    for _, process in rows.groupby(["run_id", "process"]):
-        points = {}
-        for _, value in process.groupby("value_index"):
-            sweep = [
-                (work[params], efficiency)
-                for params, efficiency in value[value.metric == "efficiency"][["params", "value"]].itertuples(
-                    index=False
-                )
-                if params in work and efficiency > 0
-            ]
-            metg = value[(value.metric == "metg50_ns") & (value.params == metg_params)].value
-            factor = _factor(sweep, metg.iloc[0]) if len(metg) else None
-            if factor is None:
-                continue
-            for nominal, efficiency in sweep:
-                points.setdefault(nominal, []).append((factor * nominal / efficiency, efficiency))
-        for nominal, pairs in points.items():
-            by_work.setdefault(nominal, []).append(
-                (median([one for one, _ in pairs]), median([one for _, one in pairs]))
-            )
-    processes = max((len(pairs) for pairs in by_work.values()), default=0)
-    marks = []
-    for nominal, pairs in sorted(by_work.items()):
-        # At the ends of a sweep are only those processes that went so far: not the same as the others.
-        if len(pairs) < max(1, processes / 2):
-            continue
-        granularity = estimate([one for one, _ in pairs])
-        efficiency = estimate([one for _, one in pairs])
-        detail = (
-            f"tasks of {quantity('ns', nominal)}: granularity {quantity_with_interval('ns', granularity)}, efficiency"
-            f" {quantity_with_interval('', efficiency)}, n = {len(pairs)}"
-        )
-        marks.append(
-            Mark(
-                granularity.median,
-                efficiency.median,
-                granularity.low,
-                granularity.high,
-                efficiency.low,
-                efficiency.high,
-                detail=detail,
-            )
-        )
-    return marks
+def _marks(curve):
+    """Returns the points of a curve, and METG on the curve's own level, so that the picture shows where it comes from."""
+    marks = [_point(point) for point in curve.points]
+    metg = curve.metg
+    detail = f"METG(50 %) {metg.interval_text}, n = {metg.n}"
+    marks.append(Mark(metg.value, 0.5, x_low=metg.low, x_high=metg.high, label=metg.text, detail=detail))
+    return sorted(marks, key=lambda mark: mark.x)
 
 
-def _factor(sweep, metg):
-    """What work / efficiency must be multiplied with so that the curve falls below one half at METG(50 %)."""
-    falling = sorted(((nominal / efficiency, efficiency) for nominal, efficiency in sweep), reverse=True)
-    for (coarse, above), (fine, below) in zip(falling, falling[1:]):
-        if above >= 0.5 > below:
-            share = (0.5 - below) / (above - below)
-            return metg / math.exp(math.log(fine) + share * (math.log(coarse) - math.log(fine)))
-    return None
+def _point(point):
+    granularity, efficiency = point.granularity, point.efficiency
+    detail = (
+        f"tasks of {point.work_text}: granularity {granularity.interval_text}, efficiency {efficiency.interval_text},"
+        f" n = {point.n}"
+    )
+    ends = (granularity.low, granularity.high, efficiency.low, efficiency.high)
+    return Mark(granularity.value, efficiency.value, *ends, detail=detail)

@@ -3,8 +3,7 @@
 from dataclasses import dataclass, field
 
 from .. import decisions
-from ..data.ablation import BETTER, OPEN, SAME, WHOLE, WORSE, size
-from ..data.metrics import ratio, significant
+from ..decisions import BETTER, OPEN, SAME, WORSE
 from . import shades
 from .chart import Axis, Missing, Panel
 
@@ -54,64 +53,48 @@ def missing(name):
     return Missing(name, "no change of a strategy was measured beside the default", COMMAND)
 
 
-def heat(found, table, title, columns, worths, breaks=(), has_numbers=True):
-    """`columns` are (key, words), of which the key WHOLE has the mean of the others; `worths` is by change and key."""
-    marks = decisions.daggers(found)
-    own = Heat(title, breaks=list(breaks), has_numbers=has_numbers, legend=decisions.legend(found))
-    own.columns = [words for _, words in columns]
-    inner = [key for key, _ in columns if key is not WHOLE]
-    changes = []
-    for decision, group in table.decisions:
-        first = len(changes)
-        changes += group
-        cells = [worths[change, key] for change in group for key in inner if (change, key) in worths]
-        effect = _size(cells, decision or "several at once")
-        own.groups.append((first, len(changes), effect))
-    for row, change in enumerate(changes):
-        dagger = marks.get(change.gives_up, "")
-        own.rows.append(_short(change.text) + (f" {dagger}" if dagger else ""))
-        for column, (key, words) in enumerate(columns):
-            if (change, key) in worths:
-                own.tiles[row, column] = _tile(change, words, worths[change, key])
-    own.sizes = [
-        None if key is WHOLE else _size([worths[change, key] for change in changes if (change, key) in worths], words)
-        for key, words in columns
-    ]
-    return own
+def heat(ablation, table, columns, worths_of, sizes, breaks=(), has_numbers=True):
+    """`columns` are (key, words); `worths_of` gives a change's worth by key, `sizes` how large effects are."""
+    panel = Heat(decisions.title_of(ablation, table), has_numbers=has_numbers, legend=decisions.legend(ablation))
+    panel.columns, panel.breaks = [words for _, words in columns], list(breaks)
+    of_decisions = {size.decision: size for size in sizes.decisions}
+    for decision, changes in decisions.groups(table):
+        first = len(panel.rows)
+        for change in changes:
+            worths = worths_of(change)
+            for column, (key, words) in enumerate(columns):
+                if key in worths:
+                    panel.tiles[len(panel.rows), column] = _tile(change, words, worths[key])
+            panel.rows.append(decisions.marked(ablation, change, _short(change.text)))
+        effect = _size(of_decisions.get(decision), decision or "several at once")
+        panel.groups.append((first, len(panel.rows), effect))
+    of_columns = {size.line or size.family: size for size in sizes.lines or sizes.families}
+    panel.sizes = [_size(of_columns.get(key), words) for key, words in columns]
+    return panel
 
 
 def _tile(change, words, worth):
     few = ", too few blocks to be sure" if worth.verdict == OPEN and not worth.is_wide_enough else ""
     meaning = {BETTER: "surely less time", WORSE: "surely more time", SAME: "the same", OPEN: "open"}[worth.verdict]
-    detail = f"{change.text} on {words}: {ratio(worth)} of the default's time, {meaning}{few}, {basis(worth)}"
-    return Tile(shades.step(worth.ratio), percent_words(worth.ratio), decisions.MARKS[worth.verdict], detail)
+    detail = f"{change.text} on {words}: {worth.text} of the default's time, {meaning}{few}, {_basis(worth)}"
+    return Tile(shades.step(worth.ratio), worth.short, decisions.MARKS[worth.verdict], detail)
 
 
-def places(own, gap=0.25):
-    """Where each column begins, in cells."""
-    return [column + gap * sum(one <= column for one in own.breaks) for column in range(len(own.columns))]
+def places(panel, gap=0.25):
+    """Returns where each column begins, in cells."""
+    return [column + gap * sum(place <= column for place in panel.breaks) for column in range(len(panel.columns))]
 
 
-def basis(worth):
-    """What a number rests on."""
+def _basis(worth):
+    """Returns what a number rests on."""
     benchmarks = f"{worth.benchmarks} benchmarks, " if worth.benchmarks > 1 else ""
     return f"{benchmarks}{worth.blocks} blocks{' or more' if worth.benchmarks > 1 else ''}"
 
 
-def percent_words(value):
-    """A ratio as per cent less or more, such as "−12" or "+8"; far from 1 as a factor, such as "×3.1"."""
-    if not 1 / 3 < value < 3:
-        return f"×{float(f'{value:.2g}'):g}"
-    rounded = round((value - 1) * 100)
-    return "0" if rounded == 0 else f"{'−' if rounded < 0 else '+'}{abs(rounded)}"
-
-
-def _size(worths, words):
-    share = size(worths)
-    if share is None:
+def _size(size, words):
+    if size is None:
         return None
-    text = f"±{share * 100:.0f}" if share < 2 else f"×{significant(1 + share)}"
-    return Size(share, text, f"{words}: effects of ±{share * 100:.0f} % on average, without what is noise")
+    return Size(size.share, size.text, f"{words}: effects of ±{size.percent_text} % on average, without what is noise")
 
 
 def _short(text, most=34):

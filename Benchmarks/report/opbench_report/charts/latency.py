@@ -1,6 +1,6 @@
 """Latency percentiles, from the intended start of an operation to the begin of its body."""
 
-from ..data.results import widest
+from ..facts import widest
 from .chart import Axis, Chart, Missing, Panel, Series, is_wide, shared_keys, title_of, y_mark
 
 NAME = "latency"
@@ -20,7 +20,7 @@ def build(results):
 
 
 def percentile_panels(lines):
-    """A panel per scenario with `latency_…` metrics."""
+    """Returns a panel per scenario with `latency_…` metrics."""
     by_scenario = {}
     for line in lines:
         for place, (name, _) in enumerate(_PERCENTILES):
@@ -32,10 +32,10 @@ def percentile_panels(lines):
         series = []
         for arm in widest(arm for line in group.values() for arm in line.cells):
             marks = [
-                y_mark(place, line, arm, line.cells[arm]) for place, line in sorted(group.items()) if arm in line.cells
+                y_mark(place, line, line.cells[arm]) for place, line in sorted(group.items()) if arm in line.cells
             ]
             series.append(Series(arm, marks))
-        values = [mark.y for one in series for mark in one.marks]
+        values = [mark.y for curve in series for mark in curve.marks]
         names = [(place, _PERCENTILES[place][1]) for place in sorted(group)]
         panels.append(
             Panel(

@@ -1,8 +1,6 @@
 """The geometric mean of all times against the reference's, over everything and family by family; and whatever can do a part
 only beside one of ours, over what both can do."""
 
-from ..data.common_means import common_means
-from ..data.metrics import ratio, significant
 from .chart import Axis, Chart, Guide, Mark, Panel, Series, no_ratio
 
 NAME = "overview"
@@ -10,15 +8,13 @@ NAME = "overview"
 
 def build(results):
     reference = results.reference
-    lines = results.primary_lines()
-    whole = common_means(results, lines)
-    if not whole.together:
+    groups = [(group.family or "all benchmarks", group) for group in results.means or [] if group.together]
+    whole = next((group for group in results.means or [] if not group.family), None)
+    if whole is None or not whole.together:
         return no_ratio(NAME, results)
-    families = list(dict.fromkeys(line.family for line in lines))
-    groups = [(family, common_means(results, results.primary_lines(family))) for family in families]
-    groups = [(family, means) for family, means in groups if means.together]
-    if len(groups) > 1:
-        groups.insert(0, ("all benchmarks", whole))
+    # Of one family, the whole says nothing more.
+    if len(groups) == 2:
+        groups = groups[1:]
     axis = Axis(f"time relative to {reference}", "ratio", True, better="less")
     panels = [_panel(title, means.together, reference, axis) for title, means in groups]
     caption = (
@@ -38,10 +34,8 @@ def build(results):
 
 def _panel(title, means, base, axis, is_counted=False):
     series = []
-    for arm, mean in means.items():
-        count = f"{mean.benchmarks} benchmark{'s' if mean.benchmarks > 1 else ''}, {mean.blocks} blocks"
-        label = f"x{significant(mean.ratio)}" + (f" ({mean.benchmarks})" if is_counted else "")
-        detail = f"{ratio(mean)} of {base}'s time, {count}"
-        mark = Mark(mean.ratio, x_low=mean.low, x_high=mean.high, label=label, detail=detail)
-        series.append(Series(arm, [mark]))
+    for mean in means:
+        label = f"x{mean.number}" + (f" ({mean.benchmarks})" if is_counted else "")
+        detail = f"{mean.text} of {base}'s time, {mean.basis}"
+        series.append(Series(mean.arm, [Mark(mean.value, x_low=mean.low, x_high=mean.high, label=label, detail=detail)]))
     return Panel(title, series, axis, guides=[Guide("x", 1, base)])

@@ -14,16 +14,16 @@ _METRICS = (
 
 
 def build(results):
-    found = [line for benchmark, metric in _METRICS for line in results.select(benchmark, metric)]
+    lines = [line for benchmark, metric in _METRICS for line in results.select(benchmark, metric)]
     values = {}
-    for line in found:
-        values.setdefault(line.unit, []).extend(cell.estimate.median for cell in line.cells.values())
+    for line in lines:
+        values.setdefault(line.unit, []).extend(cell.value for cell in line.cells.values())
     # Panels of one unit share their ticks, so that all are logarithmic or none is.
     axes = {
         unit: Axis("mean inversion" if unit == "ns" else "operations", unit, is_wide(own), better="less")
         for unit, own in values.items()
     }
-    panels = [dots_panel(line, line.facts.words, axes[line.unit]) for line in found]
+    panels = [dots_panel(line, line.words, axes[line.unit]) for line in lines]
     if not panels:
         return Missing(
             NAME,

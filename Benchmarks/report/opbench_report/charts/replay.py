@@ -15,16 +15,16 @@ def build(results):
             "opbench run --backend all --benchmark dependencies/replay --graph WORKFLOW.json --output X.csv",
         )
     axis = Axis("efficiency: max(T1/P, T∞) / makespan", "ratio", better="more")
+    bounds = {bound.line.facts: bound for bound in results.replay_bounds or []}
     panels, lacking = [], False
     for line in lines:
         panel = dots_panel(line, line.parameters.get("graph", line.params), axis)
         panel.guides.append(Guide("x", 1, "no schedule is better"))
-        graham = results.line(_BENCHMARK, line.params, "graham_efficiency")
-        if graham is None:
+        bound = bounds.get(line.facts)
+        if bound is None:
             lacking = True
         else:
-            bound = min(cell.estimate.median for cell in graham.cells.values())
-            panel.guides.append(Guide("x", bound, f"Graham's bound {bound:.2f}"))
+            panel.guides.append(Guide("x", bound.bound, f"Graham's bound {bound.text}"))
         panels.append(panel)
     caption = (
         "Replayed workflows, runtimes scaled and spun; medians over processes with 95 % intervals. No schedule on P"

@@ -6,7 +6,7 @@ NAME = "scaling"
 
 
 def build(results):
-    lines = [line for line in results.primary_lines() if any(len(one) > 1 for one in _by_subject(line).values())]
+    lines = [line for line in results.primary_lines() if any(len(arms) > 1 for arms in _by_subject(line).values())]
     if not lines:
         return Missing(
             NAME,
@@ -21,14 +21,14 @@ def build(results):
         series = [
             Series(
                 max(arms),
-                [y_mark(arm.workers, line, arm, line.cells[arm], f"{arm.workers} workers: ") for arm in sorted(arms)],
+                [y_mark(arm.workers, line, line.cells[arm], f"{arm.workers} workers: ") for arm in sorted(arms)],
             )
             for arms in subjects.values()
             if len(arms) > 1
         ]
-        values = [mark.y for one in series for mark in one.marks]
+        values = [mark.y for curve in series for mark in curve.marks]
         x = Axis("workers", log=is_wide(counts), names=[(count, str(count)) for count in counts])
-        y = Axis(line.facts.words, line.unit, is_wide(values), better=line.facts.better)
+        y = Axis(line.words, line.unit, is_wide(values), better=line.better or "")
         panels.append(Panel(title_of(line, shared[line.benchmark]), series, x, y))
     caption = (
         "Time by number of workers, for the subjects whose number can be set; medians over processes with 95 %"

@@ -30,33 +30,33 @@ ON_PAPER, ON_INK = ("#222222", "#e8eaed"), ("#ffffff", "#14171b")
 
 
 def step(ratio):
-    """The step of a ratio, from -5 to 5."""
+    """Returns the step of a ratio, from -5 to 5."""
     size = bisect.bisect_right(BOUNDS, math.exp(abs(math.log(ratio))))
     return -size if ratio < 1 else size
 
 
 def colours(own):
-    """(light, dark) of a step."""
+    """Returns (light, dark) of a step."""
     return STEPS[own + MOST]
 
 
 def ink(own):
-    """(light, dark) of what is written on a step."""
+    """Returns (light, dark) of what is written on a step."""
     return ON_INK if abs(own) >= MOST - 1 else ON_PAPER
 
 
 def grey(share):
-    """(light, dark) of a size."""
-    return GREYS[bisect.bisect_right(_GREY_BOUNDS, share)]
+    """Returns the place of a size among the greys."""
+    return bisect.bisect_right(_GREY_BOUNDS, share)
 
 
 def dark_colours():
-    """The colour on dark paper for each on light paper."""
+    """Returns the colour on dark paper for each on light paper."""
     return dict((*STEPS, *GREYS))
 
 
 def legend():
-    """(step, per cent), from less to more."""
+    """Returns (step, per cent), from less to more."""
     more = [f"{(bound - 1) * 100:.0f}" for bound in BOUNDS]
     less = [f"{(1 - 1 / bound) * 100:.0f}" for bound in BOUNDS]
     ranges = lambda ends: [f"{low}–{high}" for low, high in zip(ends, ends[1:])] + [f"over {ends[-1]}"]

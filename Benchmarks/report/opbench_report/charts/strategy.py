@@ -1,6 +1,6 @@
 """What strategies differ on: times, what is pending at once, and how soon a burst or an urgent operation is served."""
 
-from .chart import Axis, Chart, dots_panel, is_wide, ratio_words, shared_keys, title_of
+from .chart import Axis, Chart, dots_panel, is_wide, ratio_words, shared_keys, title_of, values_of
 
 NAME = "strategy"
 _METRICS = ("ns_per_op", "peak_pending", "burst_p50_ns", "latency_p50_ns")
@@ -13,8 +13,8 @@ def build(results):
         if not lines:
             continue
         shared = shared_keys(lines)
-        values = [cell.estimate.median for line in lines for cell in line.cells.values()]
-        axis = Axis(lines[0].facts.words, lines[0].unit, is_wide(values), better=lines[0].facts.better)
+        values = values_of(lines)
+        axis = Axis(lines[0].words, lines[0].unit, is_wide(values), better=lines[0].better or "")
         panels += [dots_panel(line, title_of(line, shared[line.benchmark]), axis) for line in lines]
     # No run of everything has these benchmarks, so nobody misses the picture.
     if not panels:

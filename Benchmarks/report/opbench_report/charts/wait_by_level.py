@@ -1,6 +1,6 @@
 """How long operations wait, level by level."""
 
-from ..data.results import widest
+from ..facts import widest
 from .chart import Axis, Chart, Missing, Panel, Series, is_wide, y_mark
 
 NAME = "wait-by-level"
@@ -20,15 +20,15 @@ def build(results):
         for arm in widest(arm for line in lines for arm in line.cells):
             marks = [
                 y_mark(
-                    _LEVELS.index(line.parameters["level"]), line, arm, line.cells[arm], f"{line.parameters['level']}: "
+                    _LEVELS.index(line.parameters["level"]), line, line.cells[arm], f"{line.parameters['level']}: "
                 )
                 for line in lines
                 if arm in line.cells
             ]
             series.append(Series(arm, marks))
-        values = [mark.y for one in series for mark in one.marks]
+        values = [mark.y for curve in series for mark in curve.marks]
         x = Axis("priority level", names=list(enumerate(_LEVELS)))
-        panels.append(Panel(lines[0].facts.words, series, x, Axis("wait", "ns", is_wide(values))))
+        panels.append(Panel(lines[0].words, series, x, Axis("wait", "ns", is_wide(values))))
     if not panels:
         return Missing(
             NAME,

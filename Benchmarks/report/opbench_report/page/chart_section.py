@@ -1,11 +1,10 @@
-"""Each family with its charts: a place for each plot, and its numbers in a table for those who do not see or point."""
+"""Each family with its charts: what stands around each plot, and the document that the page's script draws it from."""
 
 import re
 
 from ..charts import shades
 from ..charts.heat import places
 from ..charts.ticks import is_crowded, limits, ticks
-from .html import details, table, tag, text
 
 _FAMILIES = (
     ("overview", "Overview"),
@@ -21,78 +20,142 @@ _FAMILIES = (
 )
 
 
-def sections(charts, beside, below, is_about_changes):
-    """(HTML of all families, documents of the plots in the order of their places). `beside` is HTML that stands beside
-    the overview, and before it on a narrow screen; `below` is HTML that stands below a chart, by the chart's name."""
-    parts, plots = [], []
-    # Where nothing was measured to compare with, the sentences still come first.
-    if not any(chart.family == "overview" for chart in charts):
-        parts.append(beside)
-    for family, title in links(charts, is_about_changes):
-        own = [chart for chart in charts if chart.family == family]
-        content = "".join(_chart(chart, plots, title) + below.get(chart.name, "") for chart in own)
-        if family == "overview":
-            content = tag("div", beside + content, class_="first")
-        heading = tag("h2", text(title), id=f"{family}-title")
-        parts.append(tag("section", heading + content, id=family, aria_labelledby=f"{family}-title"))
-    return "".join(parts), plots
+# The marks of subjects as the plots draw them, in a box of 16.
+SWATCHES = {
+    "circle": "M3 8a5 5 0 1 0 10 0a5 5 0 1 0-10 0",
+    "square": "M3 3h10v10H3Z",
+    "diamond": "M8 2 14 8 8 14 2 8Z",
+    "triangle-up": "M8 3 14 13H2Z",
+    "triangle-down": "M8 13 2 3H14Z",
+    "triangle-left": "M3 8 13 2V14Z",
+    "triangle-right": "M13 8 3 2V14Z",
+    "cross": "M6 2h4v4h4v4h-4v4H6v-4H2V6h4Z",
+    "x": "M4 2 8 6 12 2 14 4 10 8 14 12 12 14 8 10 4 14 2 12 6 8 2 4Z",
+    "line-ew": "M2 7h12v2H2Z",
+    "star": "M8 1l2 5h5l-4 3 2 6-5-4-5 4 2-6-4-3h5Z",
+    "hexagon": "M8 2l5 3v6l-5 3-5-3V5Z",
+    "pentagon": "M8 2l6 5-2 7H4L2 7Z",
+}
 
 
-def links(charts, is_about_changes):
-    """The families in their order, which the contents of the page list: what the page is about comes first."""
+def families(charts, is_about_changes, plots):
+    """Returns the families in their order, each with its charts: what the page is about comes first. The documents of the plots
+    are added to `plots` in the order of their places."""
     present = {chart.family for chart in charts}
-    families = [(family, title) for family, title in _FAMILIES if family in present]
-    return sorted(families, key=lambda one: one[0] != "ablation") if is_about_changes else families
+    names = [(family, title) for family, title in _FAMILIES if family in present]
+    if is_about_changes:
+        names.sort(key=lambda name: name[0] != "ablation")
+    return [
+        {
+            "name": family,
+            "title": title,
+            "charts": [chart_of(chart, plots) for chart in charts if chart.family == family],
+        }
+        for family, title in names
+    ]
 
 
-def _chart(chart, plots, family):
-    groups = _DOCUMENTS[chart.form](chart)
-    for document in groups:
-        document["alone"] = len(groups) == 1
+def subjects(charts):
+    """Returns all that have a series."""
+    return sorted({series.arm.subject for chart in charts for panel in chart.panels for series in panel.series})
+
+
+def looks(charts):
+    """Returns how each subject looks, by its key."""
+    looks = {key(chart, arm): arm.subject.look for chart in charts for arm in chart.arms}
+    return {
+        name: {"light": look.light, "dark": look.dark, "symbol": look.plotly_symbol, "dash": look.dash}
+        for name, look in looks.items()
+    }
+
+
+def key(chart, arm):
+    """Returns what a box that hides a subject has for a name: a simulated subject is none of those that were measured."""
+    return f"simulated {arm.subject}" if chart.simulated else arm.subject.name
+
+
+def chart_of(chart, plots):
+    """Returns what stands around the plots of a chart, whose documents are added to `plots`."""
+    documents = _DOCUMENTS[chart.form](chart)
+    if chart.choices:
+        documents = [_to_choose(chart, documents)]
     figures = []
-    for document in groups:
-        title = ", ".join(filter(None, [chart.title, document["title"]]))
-        label = f"{title}. The numbers are in the table below the pictures."
-        heading = tag("figcaption", text(document["title"])) if document["title"] else ""
-        # What has many columns scrolls where they would be too narrow to be told apart.
-        width = f"min-width:{document['width']}px" if document.get("width") else None
-        plot = tag("div", class_="plot", id=f"plot-{len(plots)}", role="img", aria_label=label, style=width)
-        if width:
-            label = f"{title}, which scrolls sideways"
-            plot = tag("div", plot, class_="scroll", tabindex="0", role="region", aria_label=label)
-        figures.append(tag("figure", heading + plot))
+    for document in documents:
+        document["alone"] = len(documents) == 1
+        figures.append(
+            {
+                "place": len(plots),
+                "title": document["title"],
+                "label": ", ".join(filter(None, [chart.title, document["title"]])),
+                # What has many columns scrolls where they would be too narrow to be told apart.
+                "width": document.get("width"),
+                "choices": document.get("heads", ()),
+            }
+        )
         plots.append(document)
-    numbers = [
+    first, rest = _first_sentence(chart.caption)
+    is_heat = chart.form == "heat"
+    return {
+        "name": chart.name,
+        "title": chart.title,
+        "first": first,
+        "rest": rest,
+        "figures": figures,
+        "is_wide": chart.form not in ("lines", "bands") or len(documents) == 1,
+        "shades": _shades() if is_heat else None,
+        "legend": chart.panels[0].legend if is_heat else None,
+        "is_simulated": chart.simulated,
+        "summary": "Simulated numbers" if chart.simulated else "Numbers",
+        "heads": _heads(chart),
+        "numbers": _tiles(chart) if is_heat else _curves(chart) if chart.choices else _marks(chart),
+    }
+
+
+def _heads(chart):
+    if chart.simulated:
+        return ("graph, simulated", "line, simulated", "numbers, simulated")
+    return ("panel", "change" if chart.form == "heat" else "subject", "numbers")
+
+
+def _to_choose(chart, documents):
+    """Returns one place for all panels, of which a reader sees the one that is chosen."""
+    options = [{"choices": panel.choices, "plot": document} for panel, document in zip(chart.panels, documents)]
+    return {"title": "", "heads": chart.choices, "options": options}
+
+
+def _curves(chart):
+    """Returns a row for each curve."""
+    return [
+        (panel.title, chart.name_of(series.arm), "; ".join(mark.detail for mark in series.marks))
+        for panel in chart.panels
+        for series in panel.series
+    ]
+
+
+def _marks(chart):
+    return [
         (panel.title, chart.name_of(series.arm), mark.detail)
         for panel in chart.panels
         for series in panel.series
         for mark in series.marks
     ]
-    numbers += [
-        (panel.title, panel.rows[row], tile.detail)
-        for panel in chart.panels
-        if chart.form == "heat"
-        for (row, _), tile in panel.tiles.items()
+
+
+def _tiles(chart):
+    return [(panel.title, panel.rows[row], tile.detail) for panel in chart.panels for (row, _), tile in panel.tiles.items()]
+
+
+def _shades():
+    """Returns the steps of the colours."""
+    return [
+        {"light": light, "dark": dark, "words": words}
+        for step, words in shades.legend()
+        for light, dark in [shades.colours(step)]
     ]
-    first, rest = _first_sentence(chart.caption)
-    wide = " wide" if chart.form != "lines" or len(groups) == 1 else ""
-    heads = ("panel", "change" if chart.form == "heat" else "subject", "numbers")
-    return tag(
-        "section",
-        # Not the same heading twice.
-        ("" if chart.title == family else tag("h3", text(chart.title)))
-        + tag("p", text(first), class_="note")
-        + (_legend(chart.panels[0]) if chart.form == "heat" else "")
-        + tag("div", "".join(figures), class_="plots" + wide)
-        + (details("How to read it", tag("p", text(rest))) if rest else "")
-        + details("Numbers", table(heads, numbers, chart.title, row_heads=2)),
-        class_="chart",
-        id=f"chart-{chart.name}",
-    )
 
 
 def _first_sentence(caption):
-    """The picture's sentence, and the rest for those who want to know."""
+    """Returns the picture's sentence, and the rest for those who want to know."""
     first, _, rest = re.match(r"(.*?[^.]\.)( |$)(?=[A-Z]|$)(.*)", caption, re.DOTALL).groups()
     return first, rest
 
@@ -104,18 +167,18 @@ def _mark(mark):
 def _series(chart, series):
     return {
         "arm": chart.name_of(series.arm),
-        "subject": series.arm.subject.name,
+        "subject": key(chart, series.arm),
         "marks": [_mark(mark) for mark in series.marks],
     }
 
 
-def _axis(axis, values):
+def _axis(chart, axis, values):
     values = [value for value in values if value is not None and (value > 0 or not axis.log)]
-    low, high = limits(values, axis.log)
+    low, high = axis.ends or limits(values, axis.log)
     if axis.names and not axis.log:
         span = (max(values) - min(values)) or 1
         low, high = min(values) - 0.08 * span, max(values) + 0.08 * span
-    places = axis.names or ticks(low, high, axis.log, axis.unit)
+    places = axis.names or ticks(low, high, axis.log, chart.steps(axis))
     return {
         "label": axis.label,
         "note": axis.note,
@@ -154,7 +217,9 @@ def _rows(chart):
             for panel in panels
         ]
         title = label[:1].upper() + label[1:] if len(groups) > 1 else ""
-        documents.append({"form": "dots", "title": title, "x": _axis(axis, values), "bands": bands})
+        documents.append(
+            {"form": "dots", "title": title, "x": _axis(chart, axis, values), "bands": bands, "simulated": chart.simulated}
+        )
     return documents
 
 
@@ -166,14 +231,15 @@ def _plane(chart, panel):
     y = [value for mark in marks for value in (mark.y, mark.y_low, mark.y_high)] + [
         guide.at for guide in panel.guides if guide.kind == "y"
     ]
-    vertical = _axis(panel.y, y)
+    vertical = _axis(chart, panel.y, y)
     return {
         "form": chart.form,
         "title": panel.title,
-        "x": _axis(panel.x, x),
+        "x": _axis(chart, panel.x, x),
         "y": vertical,
         "series": [_series(chart, series) for series in panel.series],
         "guides": _guides(panel, (vertical["low"], vertical["high"])),
+        "simulated": chart.simulated,
     }
 
 
@@ -199,22 +265,12 @@ def _heat(panel):
 
 
 def _size(size):
-    return [size.text, shades.grey(size.share), size.detail] if size else ["", None, ""]
-
-
-def _legend(panel):
-    """The steps of the colours, and what the marks mean."""
-    parts = []
-    for step, words in shades.legend():
-        light, dark = shades.colours(step)
-        parts.append(tag("span", tag("i", "", class_="shade", style=f"--light:{light};--dark:{dark}") + text(words)))
-    steps = "".join(parts)
-    ends = tag("span", "← per cent less time"), tag("span", "per cent more time →")
-    return tag("p", ends[0] + steps + ends[1], class_="shades note") + tag("p", text(panel.legend), class_="note")
+    return [size.text, shades.GREYS[shades.grey(size.share)], size.detail] if size else ["", None, ""]
 
 
 _DOCUMENTS = {
     "dots": _rows,
     "lines": lambda chart: [_plane(chart, panel) for panel in chart.panels],
+    "bands": lambda chart: [_plane(chart, panel) for panel in chart.panels],
     "heat": lambda chart: [_heat(panel) for panel in chart.panels],
 }

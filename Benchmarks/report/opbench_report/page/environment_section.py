@@ -2,9 +2,8 @@
 
 import shlex
 
-from ..data.environment import blocks_words
-from ..data.machines import sittings
-from .html import details, table, tag, text
+from ..decisions import rows_words
+
 
 _WORDS = (
     ("started_at", "started"),
@@ -28,81 +27,51 @@ _WORDS = (
 
 
 def section(results):
-    parts = [tag("h2", "Environment", id="environment-title")]
-    for source in results.sources:
-        if len(results.sources) > 1:
-            parts.append(tag("h3", text(source.name)))
-        parts.append(_one(source, {arm.subject.name for arm in results.general.arms}))
-    return tag("section", "".join(parts), id="environment", aria_labelledby="environment-title")
+    subjects = sorted({arm.subject for arm in results.general.arms})
+    return [_source(source, subjects) for source in results.sources]
 
 
-def _one(source, measured):
+def _source(source, subjects):
     record = source.record
     if record is None:
-        return tag(
-            "p",
-            f"{text(source.name)} has no .env.json beside it: the machine, excluded blocks and failures are not known.",
-        )
+        return {"name": source.name, "pairs": None}
     pairs = [(words, record[key]) for key, words in _WORDS if record.get(key) is not None]
-    pairs = [
-        (
-            words,
-            f"{value} (with changes that are not committed)" if words == "commit" and record.get("dirty") else value,
-        )
-        for words, value in pairs
-    ]
-    if effort := _effort(record):
-        pairs.append(("effort", effort))
-    pairs += [
-        (f"subject {one['name']}", one["summary"]) for one in record.get("subjects", []) if one["name"] in measured
-    ]
+    if record.get("dirty"):
+        changed = " (with changes that are not committed)"
+        pairs = [(words, f"{value}{changed}" if words == "commit" else value) for words, value in pairs]
+    pairs += [("effort", record.effort_words)] if record.effort_words else []
+    pairs += [(f"subject {subject.name}", _summary(subject)) for subject in subjects]
     peers = record.get("peers")
     if isinstance(peers, dict):
         pairs += [(f"peer {name}", version) for name, version in sorted(peers.items())]
-    content = tag("dl", "".join(tag("div", tag("dt", text(words)) + tag("dd", text(value))) for words, value in pairs))
-    content += _machines(source)
     arguments = record.get("arguments")
-    if isinstance(arguments, list):
+    return {
+        "name": source.name,
+        "pairs": pairs,
+        "machines": _machines(source),
         # Where the program lay says nothing about the numbers.
-        command = shlex.join(["opbench", *map(str, arguments[1:])])
-        content += details("Command", tag("pre", text(command), tabindex="0"))
-    return content
+        "command": shlex.join(["opbench", *map(str, arguments[1:])]) if isinstance(arguments, list) else None,
+    }
 
 
 def _machines(source):
-    """Each machine of a result that has several, with what it measured."""
-    rows = {}
-    for row in source.counted:
-        if row.host:
-            rows[row.host] = rows.get(row.host, 0) + 1
-    if len(rows) < 2:
-        return ""
-    found = sittings(source.record)
-    own = []
-    for host in sorted(rows):
-        one = found.get(host, {})
-        spin = (one.get("spin") or {}).get("rounds_per_microsecond")
-        own.append(
-            (
-                host,
-                one.get("cpu_model") or "unknown",
-                one.get("cpus_allowed", "unknown"),
-                one.get("kernel", "unknown"),
-                "unknown" if spin is None else f"{spin:.4g}",
-                f"{rows[host]:,}",
-            )
+    """Returns each machine of a result that has several, with what it measured."""
+    hosts = source.hosts or []
+    if len(hosts) < 2:
+        return []
+    return [
+        (
+            host.host,
+            host.cpu_model or "unknown",
+            host.cpus_allowed or "unknown",
+            host.kernel or "unknown",
+            host.spin_text or "unknown",
+            f"{host.rows:,}",
         )
-    head = ("machine", "CPU", "CPUs", "kernel", "spin rounds per µs", "rows")
-    return tag("h3", "Machines") + table(head, own, "Machines")
+        for host in hosts
+    ]
 
 
-def _effort(record):
-    """In words, where the record has what they need."""
-    effort = record.get("effort") or {}
-    try:
-        return (
-            f"{blocks_words(record)}; in each a process per cell with {effort['values']} values of at least "
-            f"{effort['target'] / 1e6:g} ms after {effort['lead_in'] / 1e6:g} ms of lead-in"
-        )
-    except (KeyError, TypeError, OverflowError):
-        return None
+def _summary(subject):
+    given = rows_words(subject.gives_up)
+    return f"{subject.summary}; gives up {given} of the contract" if given else subject.summary

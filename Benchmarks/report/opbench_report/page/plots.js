@@ -3,7 +3,7 @@
 
 (async () => {
   const plots = JSON.parse(await unpacked("plots"));
-  const looks = JSON.parse(document.getElementById("looks").textContent);
+  const looks = JSON.parse(await unpacked("looks"));
   const dark = window.matchMedia("(prefers-color-scheme: dark)");
   const coarse = window.matchMedia("(pointer: coarse)").matches;
   const narrow = window.innerWidth < 640;
@@ -36,6 +36,9 @@
     };
   }
 
+  /** What follows a name under the pointer: whether no CPU ran it. */
+  const origin = (plot) => (plot.simulated ? ", simulated" : "");
+
   function trace(series, marks, title, extra) {
     const look = looks[series.subject];
     const colour = dark.matches ? look.dark : look.light;
@@ -46,7 +49,7 @@
       line: { color: colour, dash: look.dash, width: 1.6 },
       text: marks.map((mark) => plain(mark[LABEL])),
       customdata: marks.map((mark) => wrapped(mark[DETAIL])),
-      hovertemplate: `<b>${plain(series.arm)}</b> ${plain(title)}<br>%{customdata}<extra></extra>`,
+      hovertemplate: `<b>${plain(series.arm)}</b>${plain(title)}<br>%{customdata}<extra></extra>`,
       error_x: bars(marks, X, X_LOW, X_HIGH, colour), error_y: bars(marks, Y, Y_LOW, Y_HIGH, colour),
       ...extra,
     };
@@ -111,7 +114,7 @@
     const range = [low, high + (high - low) * (narrow ? 0.75 : 0.35)];
     const tall = plot.bands.length > 2;
     const data = [...traces.values()].flatMap(({ series, marks }) => [
-      trace(series, marks, "", { mode: "markers", cliponaxis: false }),
+      trace(series, marks, origin(plot), { mode: "markers", cliponaxis: false }),
       // The numbers follow the end of the interval, which they would hide beside the mark.
       trace(series, marks, "", {
         mode: "text", x: marks.map((mark) => mark[X_HIGH] ?? mark[X]), textposition: "middle right", textfont: { size: 11, color: style("--ink") },
@@ -154,7 +157,7 @@
       const colour = (dark.matches ? looks[series.subject].dark : looks[series.subject].light);
       // Curves and marks stand out from the intervals: where one peer's are wide they would hatch the picture.
       const faint = { color: `${colour}55`, width: 0, thickness: 1 };
-      const own = trace(series, curve, "", {
+      const own = trace(series, curve, origin(plot), {
         mode: "lines+markers", error_x: bars(curve, X, X_LOW, X_HIGH, colour, faint), error_y: bars(curve, Y, Y_LOW, Y_HIGH, colour, faint),
       });
       if (!special.length) return [own];
@@ -174,6 +177,30 @@
       data,
       layout: layout(height, {
         margin: { l: 78, r: 14, t: 8, b: 62 }, shapes, annotations, xaxis: axis(plot.x, { range }), yaxis: axis(plot.y),
+      }),
+    };
+  }
+
+  /** Shares above one another, told apart by pattern too. */
+  function bands(plot) {
+    const patterns = ["", "/", "x"];
+    const data = plot.series.map((series, index) => {
+      const look = looks[series.subject];
+      const colour = dark.matches ? look.dark : look.light;
+      const single = series.marks.length === 1;
+      return trace(series, series.marks, origin(plot), {
+        mode: single ? "lines+markers" : "lines", name: `${plain(series.arm)}${origin(plot)}`, visible: true, showlegend: true,
+        stackgroup: "bands", line: { width: 0.5, color: colour }, fillcolor: colour, hoveron: "points",
+        fillpattern: { shape: patterns[index], fgcolor: "rgba(255,255,255,.75)", bgcolor: colour, fillmode: "overlay", size: 7, solidity: 0.2 },
+        error_x: { visible: false }, error_y: { visible: false },
+      });
+    });
+    return {
+      data,
+      layout: layout(340, {
+        showlegend: true, legend: { orientation: "h", x: 0, y: 1.02, yanchor: "bottom", traceorder: "normal" },
+        margin: { l: 78, r: 14, t: narrow ? 64 : 36, b: 62 },
+        xaxis: axis(plot.x, { range: [place(plot.x, plot.x.low), place(plot.x, plot.x.high)] }), yaxis: axis(plot.y),
       }),
     };
   }
@@ -285,14 +312,49 @@
   // Without Plotly's own bar: it covers marks, cannot be reached by keyboard, and has a button that leads off the page.
   const config = { responsive: true, displayModeBar: false };
 
-  function draw() {
-    return Promise.all(plots.map((plot, index) => {
-      const drawn = { dots, plane, lines: plane, heat }[plot.form](plot, index);
-      return Plotly.react(`plot-${index}`, drawn.data, drawn.layout, config);
-    }));
+  function show(plot, index) {
+    const drawn = { dots, lines: plane, bands, heat }[plot.form](plot, index);
+    return Plotly.react(`plot-${index}`, drawn.data, drawn.layout, config);
   }
 
-  for (const box of document.querySelectorAll("#toggles input")) {
+  function draw() {
+    return Promise.all(plots.map((plot, index) => show(chosen(plot, index), index)));
+  }
+
+  const selects = (index) => [...document.querySelectorAll(`select[data-plot="${index}"]`)];
+
+  /** What is drawn in a place: of several, the one that a reader has chosen, whose title stands above it. */
+  function chosen(plot, index) {
+    if (!plot.options) return plot;
+    const wanted = selects(index).map((select) => select.value);
+    const own = plot.options.find(({ choices }) => choices.every((choice, place) => choice === wanted[place])).plot;
+    document.getElementById(`plot-${index}-title`).textContent = own.title;
+    return own;
+  }
+
+  /** What there is to choose: each choice leaves some for the next, and what was chosen before stays where it is left. */
+  function offer(plot, index) {
+    let left = plot.options;
+    selects(index).forEach((select, place) => {
+      const values = [...new Set(left.map(({ choices }) => choices[place]))];
+      const before = select.value;
+      select.replaceChildren(...values.map((value) => new Option(value, value)));
+      select.value = values.includes(before) ? before : values[0];
+      left = left.filter(({ choices }) => choices[place] === select.value);
+    });
+  }
+
+  plots.forEach((plot, index) => {
+    if (!plot.options) return;
+    offer(plot, index);
+    for (const select of selects(index)) {
+      select.addEventListener("change", () => {
+        offer(plot, index);
+        drawing.then(() => show(chosen(plot, index), index));
+      });
+    }
+  });
+  for (const box of document.querySelectorAll("input[data-subject]")) {
     box.addEventListener("change", () => {
       if (box.checked) off.delete(box.dataset.subject);
       else off.add(box.dataset.subject);
@@ -304,7 +366,7 @@
   dark.addEventListener("change", () => drawing.then(draw));
   // What is jumped to must not lie below the bar that stays at the top.
   const bar = document.getElementById("toggles");
-  const measure = () => document.documentElement.style.setProperty("--toggles", `${bar.offsetHeight}px`);
+  const measure = () => document.documentElement.style.setProperty("--toggles", `${bar?.offsetHeight ?? 0}px`);
   window.addEventListener("resize", measure);
   measure();
   drawing.then(draw).then(() => { document.documentElement.dataset.drawn = plots.length; });

@@ -1,7 +1,6 @@
 """Every cell in a table that the page's script sorts and filters."""
 
-from ..data.metrics import marked_ratio, quantity_with_interval
-from .html import tag, text
+from ..ratio_words import marked
 
 _MEDIAN = "The median holds for this machine."
 
@@ -20,77 +19,40 @@ _SHOWN = (0, 3, 4, 5, 1, 2, 6)
 
 
 def rows(results):
-    """A record per cell: what each column is sorted by, and for ratio and median what is shown."""
+    """Returns a record per cell: what each column is sorted by, and for ratio and median what is shown."""
     records = []
     for line in results.lines:
         for arm, cell in line.cells.items():
-            own, ratio = cell.estimate, cell.ratio
+            ratio = cell.ratio
             records.append(
                 [
                     line.benchmark,
                     line.params,
                     line.metric,
                     str(arm),
-                    ratio.median if ratio else None,
-                    own.median,
-                    own.count,
-                    marked_ratio(ratio) if ratio else "",
-                    quantity_with_interval(line.unit, own),
+                    ratio.value if ratio else None,
+                    cell.value,
+                    cell.n,
+                    marked(ratio) if ratio else "",
+                    cell.interval_text,
                     arm.subject.name,
                 ]
             )
     return records
 
 
-def section(results, files):
-    heads = "".join(
-        tag(
-            "th",
-            tag(
-                "button",
-                text(name) + tag("span", "↕", class_="arrow", aria_hidden="true"),
-                type="button",
-                data_column=place,
-            ),
-            scope="col",
-            aria_sort="none",
-            class_="number" if is_number else None,
-        )
-        for place, (name, is_number) in ((place, COLUMNS[place]) for place in _SHOWN)
-    )
-    choices = _choice("family", [line.family for line in results.lines]) + _choice(
-        "metric", [line.metric for line in results.lines]
-    )
-    choices += _choice("subject", [arm.subject.name for arm in results.arms])
-    words = tag(
-        "label",
-        "Filter (all words) "
-        + tag("input", type="search", id="filter-words", autocomplete="off").removesuffix("</input>"),
-    )
-    grid = tag(
-        "table",
-        tag(
-            "caption",
-            text(f"{_ratios(results)} and medians over processes, with 95 % intervals"),
-            class_="hidden",
-        )
-        + tag("thead", tag("tr", heads))
-        + tag("tbody"),
-        id="cells",
-    )
-    return tag(
-        "section",
-        tag("h2", "All numbers", id="table-title")
-        + files
-        + tag("p", text(_note(results)), class_="note")
-        + tag("div", words + choices, class_="filters", role="search", aria_label="Filter the table")
-        + tag("p", "", id="table-count", aria_live="polite", class_="note")
-        + tag("p", "Move the table sideways for its other columns →", class_="note sideways")
-        + tag("div", grid, class_="scroll", tabindex="0", role="region", aria_labelledby="table-title")
-        + tag("p", tag("button", "Show more", type="button", id="table-more")),
-        id="table",
-        aria_labelledby="table-title",
-    )
+def section(results):
+    choices = {
+        "family": [line.family for line in results.lines],
+        "metric": [line.metric for line in results.lines],
+        "subject": [arm.subject.name for arm in results.arms],
+    }
+    return {
+        "columns": [{"place": place, "name": COLUMNS[place][0], "is_number": COLUMNS[place][1]} for place in _SHOWN],
+        "choices": {name: _choice(values) for name, values in choices.items()},
+        "caption": f"{_ratios(results)} and medians over processes, with 95 % intervals",
+        "note": _note(results),
+    }
 
 
 def _ratios(results):
@@ -106,8 +68,6 @@ def _note(results):
     )
 
 
-def _choice(name, values):
-    options = tag("option", "all", value="") + "".join(
-        tag("option", text(value), value=value) for value in dict.fromkeys(sorted(values))
-    )
-    return tag("label", f"{name.capitalize()} " + tag("select", options, id=f"filter-{name}"))
+def _choice(values):
+    """Returns (value, text) of everything to choose, all first."""
+    return [("", "all"), *((value, value) for value in sorted(set(values)))]

@@ -30,7 +30,7 @@ class Validation:
 
 
 def find(given, csv):
-    """The report that was named, or `validate.txt` beside the result; None where there is none."""
+    """Returns the report that was named, or `validate.txt` beside the result; None where there is none."""
     if given:
         path = given.removesuffix(".csv") + ".txt" if given.endswith(".csv") else given
         return _read(path)

@@ -12,10 +12,10 @@ _TICK_CHARACTER = 0.058
 
 def draw_dots(axes, panel, chart, arms, with_names, with_label):
     # Panels on the same axis have the same limits, and room for the longest number among them.
-    alike = [one for one in chart.panels if (one.x.label, one.x.unit) == (panel.x.label, panel.x.unit)]
+    alike = [other for other in chart.panels if (other.x.label, other.x.unit) == (panel.x.label, panel.x.unit)]
     low, high = limits(_values(alike, panel.x.log), panel.x.log)
     width = axes.figure.get_size_inches()[0] * axes.get_position().width
-    labels = [mark.label for one in alike for series in one.series for mark in series.marks]
+    labels = [mark.label for other in alike for series in other.series for mark in series.marks]
     numbers = 0.12 + _CHARACTER * max(map(len, labels))
     room = numbers / (width - numbers)
     axes.set_ylim(len(arms) - 0.4, -0.6)
@@ -24,14 +24,14 @@ def draw_dots(axes, panel, chart, arms, with_names, with_label):
         axes.set_xlim(low, high * (high / low) ** room)
     else:
         axes.set_xlim(low, high + (high - low) * room)
-    marks = _apart(panel.x, low, high, width - numbers)
+    marks = _apart(panel.x, chart.steps(panel.x), low, high, width - numbers)
     axes.set_xticks([place for place, _ in marks], [text for _, text in marks])
     axes.minorticks_off()
     axes.grid(axis="x")
     for guide in panel.guides:
         if guide.kind == "x":
             axes.axvline(guide.at, color=INK, linewidth=0.8, linestyle=(0, (4, 2)) if guide.at != 1 else "-", zorder=1)
-    axes.set_yticks(range(len(arms)), [str(arm) for arm in arms] if with_names else [])
+    axes.set_yticks(range(len(arms)), [chart.name_of(arm) for arm in arms] if with_names else [])
     axes.tick_params(axis="y", length=0)
     for side in ("top", "right", "left"):
         axes.spines[side].set_visible(False)
@@ -40,11 +40,11 @@ def draw_dots(axes, panel, chart, arms, with_names, with_label):
     if with_label:
         axes.set_xlabel("\n".join(filter(None, [panel.x.label, panel.x.note])), labelpad=2)
 
-    found = {series.arm: series.marks for series in panel.series}
+    marks_of = {series.arm: series.marks for series in panel.series}
     for row, arm in enumerate(arms):
         axes.axhline(row, color=FAINT, linewidth=0.4, zorder=0)
         text = "–"
-        for mark in found.get(arm, []):
+        for mark in marks_of.get(arm, []):
             error = None if mark.x_low is None else [[mark.x - mark.x_low], [mark.x_high - mark.x]]
             axes.errorbar(
                 mark.x,
@@ -71,11 +71,11 @@ def draw_dots(axes, panel, chart, arms, with_names, with_label):
         )
 
 
-def _apart(axis, low, high, width):
-    """As many ticks as have room side by side, up to four."""
+def _apart(axis, steps, low, high, width):
+    """Returns as many ticks as have room side by side, up to four."""
     place = math.log if axis.log else float
     for most in (4, 3, 2):
-        marks = ticks(low, high, axis.log, axis.unit, most=most)
+        marks = ticks(low, high, axis.log, steps, most=most)
         inches = [width * (place(at) - place(low)) / (place(high) - place(low)) for at, _ in marks]
         sizes = [_TICK_CHARACTER * (len(text) + 1) for _, text in marks]
         if all(b - a >= (own + next_) / 2 for a, b, own, next_ in zip(inches, inches[1:], sizes, sizes[1:])):

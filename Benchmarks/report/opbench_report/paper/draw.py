@@ -4,19 +4,21 @@ import io
 import math
 import os
 
+from matplotlib.patches import Patch
+
 from ..files import replace
 from .dots import draw_dots
 from .heat import heat_figure
 from .lines import draw_panel
-from .style import INK, PARAMETERS, WIDTH, for_the_web, marker_style, pyplot
+from .style import HATCHES, INK, PARAMETERS, WIDTH, for_the_web, marker_style, pyplot
 
 KINDS = ("svg", "png")
 # So many panels are set smaller.
 _MANY = 9
 
 
-def render(chart, folder, source, kinds=KINDS):
-    """Writes `<name>.svg` and `<name>.png`; `source` goes into their metadata."""
+def render(chart, folder, source, kinds=KINDS, name=None):
+    """Writes `<name>.svg` and `<name>.png`, by default by the chart's name; `source` goes into their metadata."""
     with pyplot.rc_context(PARAMETERS):
         figure = _FIGURES[chart.form](chart)
         try:
@@ -28,7 +30,7 @@ def render(chart, folder, source, kinds=KINDS):
                 content = io.BytesIO()
                 figure.savefig(content, format=kind, metadata=about[kind])
                 drawn = content.getvalue()
-                replace(os.path.join(folder, f"{chart.name}.{kind}"), for_the_web(drawn) if kind == "svg" else drawn)
+                replace(os.path.join(folder, f"{name or chart.name}.{kind}"), for_the_web(drawn) if kind == "svg" else drawn)
         finally:
             pyplot.close(figure)
 
@@ -45,11 +47,11 @@ def _dots_figure(chart):
     columns = min(chart.columns, len(chart.panels))
     rows = [chart.panels[first : first + columns] for first in range(0, len(chart.panels), columns)]
     arms = [sorted({series.arm for panel in row for series in panel.series}) for row in rows]
-    margin = 0.16 + 0.062 * max(len(str(arm)) for arm in chart.arms)
+    margin = 0.16 + 0.062 * max(len(chart.name_of(arm)) for arm in chart.arms)
     shared = len({(panel.x.label, panel.x.unit) for panel in chart.panels}) == 1
     labelled = [[not shared and _is_last_of_its_axis(chart.panels, columns, panel) for panel in row] for row in rows]
-    bodies = [0.17 * len(own) + 0.1 for own in arms]
-    gaps = [0.74 if any(own) else 0.48 for own in labelled[:-1]] + [0.5 if shared else 0.62]
+    bodies = [0.17 * len(beside) + 0.1 for beside in arms]
+    gaps = [0.74 if any(row) else 0.48 for row in labelled[:-1]] + [0.5 if shared else 0.62]
     top = 0.52
     height = top + sum(bodies) + sum(gaps)
     figure = pyplot.figure(figsize=(WIDTH, height))
@@ -70,10 +72,10 @@ def _dots_figure(chart):
 
 
 def _is_last_of_its_axis(panels, columns, panel):
-    """Whether no panel below has the same axis, whose label then holds for both."""
+    """Returns whether no panel below has the same axis, whose label then holds for both."""
     place = panels.index(panel)
     below = panels[place + columns :: columns]
-    return all((one.x.label, one.x.unit) != (panel.x.label, panel.x.unit) for one in below)
+    return all((other.x.label, other.x.unit) != (panel.x.label, panel.x.unit) for other in below)
 
 
 def _label(axis):
@@ -81,7 +83,7 @@ def _label(axis):
 
 
 def _grid_figure(chart):
-    """Panels with two axes, and one legend for all."""
+    """Draws panels with two axes, and one legend for all."""
     columns = min(chart.columns + (len(chart.panels) > _MANY), len(chart.panels))
     rows = math.ceil(len(chart.panels) / columns)
     panel_height = {1: 3.0, 2: 2.5, 3: 2.1}.get(columns, 1.75)
@@ -93,11 +95,11 @@ def _grid_figure(chart):
     height = top + rows * panel_height + 0.1
     figure, grid = pyplot.subplots(rows, columns, figsize=(WIDTH, height), squeeze=False)
     for axes, panel in zip(grid.flat, chart.panels):
-        draw_panel(axes, panel)
+        draw_panel(axes, panel, chart)
     for axes in grid.flat[len(chart.panels) :]:
         axes.remove()
     figure.legend(
-        handles=[_handle(arm, chart.name_of(arm)) for arm in chart.arms],
+        handles=[_HANDLES[chart.form](chart, arm, place) for place, arm in enumerate(chart.arms)],
         loc="upper center",
         bbox_to_anchor=(0.5, 1 - 0.3 / height),
         ncols=legend_columns,
@@ -110,13 +112,20 @@ def _grid_figure(chart):
     return figure
 
 
-def _handle(arm, name):
+def _line_handle(chart, arm, _):
+    look = arm.subject.look
     style = marker_style(arm.subject)
-    return pyplot.Line2D([], [], linestyle=arm.subject.look.matplotlib_dash, linewidth=1.1, label=name, **style)
+    return pyplot.Line2D([], [], linestyle=look.matplotlib_dash, linewidth=1.1, label=chart.name_of(arm), **style)
+
+
+def _band_handle(chart, arm, place):
+    colour = arm.subject.look.light
+    return Patch(facecolor=colour, hatch=HATCHES[place], edgecolor="white", linewidth=0, label=chart.name_of(arm))
 
 
 def _title(figure, chart, height):
     figure.text(0.012, 1 - 0.1 / height, chart.title, ha="left", va="top", fontsize=9.5, fontweight="bold", color=INK)
 
 
-_FIGURES = {"dots": _dots_figure, "lines": _grid_figure, "heat": _heat_figure}
+_HANDLES = {"lines": _line_handle, "bands": _band_handle}
+_FIGURES = {"dots": _dots_figure, "lines": _grid_figure, "bands": _grid_figure, "heat": _heat_figure}

@@ -1,5 +1,9 @@
 """A heat map: a row for each change, a column for each kind of work, and their means at the edges."""
 
+import numpy
+from matplotlib.cm import ScalarMappable
+from matplotlib.colors import BoundaryNorm, ListedColormap
+
 from ..charts import shades
 from ..charts.heat import places
 from .style import INK, WIDTH, pyplot
@@ -10,10 +14,19 @@ _CHARACTER = 0.056
 # What a character has of its size.
 _SHARE = 0.6 / 72
 _FAINT = "#888888"
+# What is drawn with a colour of the same place.
+_STEPS = {
+    "cmap": ListedColormap([light for light, _ in shades.STEPS]),
+    "norm": BoundaryNorm(numpy.arange(-shades.MOST - 0.5, shades.MOST + 1), len(shades.STEPS)),
+}
+_GREYS = {
+    "cmap": ListedColormap([light for light, _ in shades.GREYS]),
+    "norm": BoundaryNorm(numpy.arange(len(shades.GREYS) + 1) - 0.5, len(shades.GREYS)),
+}
 
 
 def heat_figure(chart):
-    """The panels below one another, each with its title where it has one, and one legend."""
+    """Draws the panels below one another, each with its title where it has one, and one legend."""
     margin = 0.2 + _CHARACTER * max(len(row) for panel in chart.panels for row in panel.rows)
     cells = [_cell(panel, margin) for panel in chart.panels]
     heads = [_head(panel, cell) for panel, cell in zip(chart.panels, cells)]
@@ -25,13 +38,7 @@ def heat_figure(chart):
     base = height - top
     for panel, cell, head, body, title in zip(chart.panels, cells, heads, bodies, titles):
         base -= title + head + body
-        width = WIDTH - margin - 0.1
-        axes = figure.add_axes([margin / WIDTH, base / height, width / WIDTH, body / height])
-        # Inches both ways, from the upper left corner of the first cell.
-        axes.set_xlim(0, width)
-        axes.set_ylim(body, 0)
-        axes.set_axis_off()
-        _draw(axes, panel, cell, margin)
+        _draw(figure, panel, cell, margin, base + body)
         if panel.title:
             place = (base + body + head + 0.06) / height
             figure.text(0.012, place, panel.title, ha="left", va="bottom", fontsize=8, fontweight="bold", color=INK)
@@ -41,103 +48,100 @@ def heat_figure(chart):
 
 
 def _cell(panel, margin):
-    """The width of a cell."""
+    """Returns the width of a cell."""
     return min(_MOST_CELL, (WIDTH - margin - 0.1 - _SIDE - _GAP) / (places(panel)[-1] + 1))
 
 
 def _head_size(panel, cell):
-    """The size of the columns' names side by side; None where they stand upright."""
+    """Returns the size of the columns' names side by side; None where they stand upright."""
     size = min(6.8, (cell - 0.02) / (_SHARE * max(map(len, panel.columns))))
     return size if size >= 5.4 else None
 
 
 def _head(panel, cell):
-    """What the names of the columns take."""
+    """Returns what the names of the columns take."""
     return 0.2 if _head_size(panel, cell) else 0.12 + 6.2 * _SHARE * max(map(len, panel.columns))
 
 
-def _draw(axes, panel, cell, margin):
-    lefts = [place * cell for place in places(panel)]
-    below = _ROW * len(panel.rows) + _GAP
-    side = lefts[-1] + cell + _GAP
-    for row, name in enumerate(panel.rows):
-        _text(axes, -0.06, _ROW * (row + 0.5), name, ha="right", size=6.6)
+def _draw(figure, panel, cell, margin, top):
+    """Draws the cells in axes of their own, and the mean sizes in axes at the right of the cells and below them."""
+    lefts, rows = places(panel), len(panel.rows)
+    width, below = cell * (lefts[-1] + 1), top - _ROW * rows - _GAP
+    grid = _axes(figure, margin, top, width, _ROW * rows, (lefts[-1] + 1, rows))
+    right = _axes(figure, margin + width + _GAP, top, _SIDE, _ROW * rows, (1, rows))
+    foot = _axes(figure, margin, below, width, _ROW, (lefts[-1] + 1, 1))
+    _cells(grid, panel, lefts, cell)
+    grid.set_yticks(numpy.arange(rows) + 0.5, panel.rows, fontsize=6.6)
     size = _head_size(panel, cell)
-    for left, name in zip(lefts, panel.columns):
-        turned = {} if size else {"rotation": 90}
-        _text(axes, left + cell / 2, -0.05, name, va="bottom", size=size or 6.2, **turned)
-    for (row, column), tile in panel.tiles.items():
-        _box(axes, lefts[column], _ROW * row, cell, _ROW, shades.colours(tile.step)[0])
-        _contents(axes, panel, lefts[column], _ROW * row, tile, cell)
-    for first, last, size in panel.groups:
+    grid.set_xticks(numpy.array(lefts) + 0.5, panel.columns, fontsize=size or 6.2, rotation=0 if size else 90)
+    foot.set_yticks([0.5], ["mean size, %"], fontsize=6.2)
+    for first, last, effect in panel.groups:
         if first:
-            ends = [0.1 - margin, side + _SIDE]
-            axes.plot(ends, [_ROW * first] * 2, color=_FAINT, linewidth=0.5, clip_on=False, zorder=4)
-        if size:
-            _box(axes, side, _ROW * first, _SIDE, _ROW * (last - first), shades.grey(size.share)[0])
-            _text(axes, side + _SIDE / 2, _ROW * (first + last) / 2, size.text)
-    for left, size in zip(lefts, panel.sizes):
-        if size:
-            _box(axes, left, below, cell, _ROW, shades.grey(size.share)[0])
+            ends = [(0.1 - margin) / cell, (width + _GAP + _SIDE) / cell]
+            grid.plot(ends, [first, first], color=_FAINT, linewidth=0.5, clip_on=False, scalex=False)
+        if effect:
+            _mesh(right, [0, 1], [first, last], [[shades.grey(effect.share)]], _GREYS)
+            _text(right, 0.5, (first + last) / 2, effect.text)
+    for left, effect in zip(lefts, panel.sizes):
+        if effect:
+            _mesh(foot, [left, left + 1], [0, 1], [[shades.grey(effect.share)]], _GREYS)
             if cell > 0.24:
-                _text(axes, left + cell / 2, below + _ROW / 2, size.text)
-    _text(axes, -0.06, below + _ROW / 2, "mean size, %", ha="right", size=6.2)
+                _text(foot, left + 0.5, 0.5, effect.text)
 
 
-def _box(axes, x, y, width, height, colour):
-    pad = 0.006
-    axes.add_patch(
-        pyplot.Rectangle(
-            (x + pad, y + pad),
-            width - 2 * pad,
-            height - 2 * pad,
-            facecolor=colour,
-            edgecolor="none",
-            zorder=2,
-            clip_on=False,
-        )
-    )
+def _axes(figure, left, top, width, height, ends):
+    """Makes axes of cells, from the upper left corner of the first one; lengths are in inches."""
+    whole = figure.get_figheight()
+    axes = figure.add_axes([left / WIDTH, (top - height) / whole, width / WIDTH, height / whole], frameon=False)
+    axes.set(xlim=(0, ends[0]), ylim=(ends[1], 0), xticks=[], yticks=[])
+    axes.tick_params(length=0, pad=3, labeltop=True, labelbottom=False)
+    return axes
 
 
-def _contents(axes, panel, x, y, tile, cell):
-    """The number in the middle and its mark at the right; without numbers, the mark in the middle."""
+def _mesh(axes, x, y, values, colours):
+    axes.pcolormesh(x, y, values, edgecolors="white", linewidth=0.8, antialiased=True, **colours)
+
+
+def _cells(axes, panel, lefts, cell):
+    """Draws the colours, with a gap in front of some columns; and in each cell its number and its mark."""
+    edges = sorted({end for left in lefts for end in (left, left + 1)})
+    values = numpy.ma.masked_all((len(panel.rows), len(edges) - 1))
+    for (row, column), tile in panel.tiles.items():
+        values[row, edges.index(lefts[column])] = tile.step
+        _contents(axes, panel, lefts[column], row, tile, cell)
+    _mesh(axes, edges, range(len(panel.rows) + 1), values, _STEPS)
+
+
+def _contents(axes, panel, left, row, tile, cell):
+    """Draws the number in the middle and its mark at the right; without numbers, the mark in the middle."""
     colour = shades.ink(tile.step)[0]
     if not panel.has_numbers:
-        _mark(axes, x + cell / 2, y + _ROW / 2, tile.mark, colour)
+        _mark(axes, left + 0.5, row + 0.5, tile.mark, colour)
         return
-    weight = "bold" if tile.mark else "normal"
-    _text(axes, x + cell / 2, y + _ROW * 0.53, tile.text, color=colour, fontweight=weight)
-    _mark(axes, x + cell - 0.08, y + _ROW / 2, tile.mark, colour)
+    _text(axes, left + 0.5, row + 0.53, tile.text, color=colour, fontweight="bold" if tile.mark else "normal")
+    _mark(axes, left + 1 - 0.08 / cell, row + 0.5, tile.mark, colour)
 
 
 def _mark(axes, x, y, mark, colour):
     if mark == "●":
-        axes.plot([x], [y], marker="o", markersize=2.6, color=colour, markeredgewidth=0, zorder=5, clip_on=False)
+        axes.plot([x], [y], marker="o", markersize=2.6, color=colour, markeredgewidth=0, zorder=5)
     elif mark:
-        _text(axes, x, y + 0.005, mark, color=colour)
+        _text(axes, x, y + 0.03, mark, color=colour)
 
 
-def _text(axes, x, y, text, ha="center", va="center", size=6.4, color=INK, **more):
-    axes.text(x, y, text, ha=ha, va=va, fontsize=size, color=color, zorder=5, clip_on=False, **more)
+def _text(axes, x, y, text, size=6.4, color=INK, **more):
+    axes.text(x, y, text, ha="center", va="center", fontsize=size, color=color, zorder=5, **more)
 
 
 def _legend(figure, words, height):
-    steps = shades.legend()
-    width = (WIDTH - 0.2) / len(steps)
     say = lambda x, y, text, ha, va: figure.text(x / WIDTH, y / height, text, ha=ha, va=va, fontsize=6.2, color=INK)
     say(0.1, 0.6, "← per cent less time", "left", "bottom")
     say(WIDTH - 0.1, 0.6, "per cent more time →", "right", "bottom")
-    for place, (step, text) in enumerate(steps):
-        left = 0.1 + place * width
-        box = pyplot.Rectangle(
-            (left / WIDTH, 0.47 / height),
-            (width - 0.03) / WIDTH,
-            0.1 / height,
-            facecolor=shades.colours(step)[0],
-            edgecolor=_FAINT,
-            linewidth=0.3,
-            transform=figure.transFigure,
-        )
-        figure.patches.append(box)
-        say(left + width / 2, 0.44, text, "center", "top")
+    axes = figure.add_axes([0.1 / WIDTH, 0.47 / height, 1 - 0.2 / WIDTH, 0.1 / height])
+    bar = figure.colorbar(ScalarMappable(**_STEPS), cax=axes, orientation="horizontal", drawedges=True)
+    steps = shades.legend()
+    bar.set_ticks([step for step, _ in steps], labels=[words for _, words in steps], fontsize=6.2)
+    bar.outline.set_linewidth(0.3)
+    bar.dividers.set(color="white", linewidth=1.5)
+    axes.tick_params(length=0, pad=2)
     say(0.1, 0.1, words, "left", "bottom")

@@ -1,17 +1,17 @@
-"""A panel with two axes and curves."""
+"""A panel with two axes, and curves or bands."""
 
 from dataclasses import replace
 
 from ..charts.ticks import is_crowded, limits, ticks
-from .style import INK, error_style, faint_error_style, marker_style, title_size
+from .style import HATCHES, INK, error_style, faint_error_style, marker_style, title_size
 
 # What a character of a panel's own legend has of the width, in inches, and what its mark and its edges have.
 _CHARACTER, _MARK = 0.05, 0.42
 
 
-def draw_panel(axes, panel):
-    _scale(axes, panel, "x")
-    _scale(axes, panel, "y")
+def draw_panel(axes, panel, chart):
+    _scale(axes, panel, "x", chart)
+    _scale(axes, panel, "y", chart)
     axes.minorticks_off()
     axes.grid(True)
     for side in ("top", "right"):
@@ -20,13 +20,28 @@ def draw_panel(axes, panel):
     axes.set_title(panel.title, loc="left", pad=4, fontsize=title_size(panel.title, width))
     for guide in panel.guides:
         _guide(axes, guide, is_crowded(guide, panel.guides, axes.get_ylim()))
+    if chart.form == "bands":
+        _bands(axes, panel)
+        return
     for place, series in enumerate(panel.series):
         _series(axes, series, _aside(panel, place))
 
 
+def _bands(axes, panel):
+    """Draws shares above one another, told apart by hatches too."""
+    marks = [series.marks for series in panel.series]
+    areas = axes.stackplot(
+        [mark.x for mark in marks[0]],
+        [[mark.y for mark in band] for band in marks],
+        colors=[series.arm.subject.look.light for series in panel.series],
+    )
+    for area, hatch in zip(areas, HATCHES):
+        area.set(hatch=hatch, edgecolor="white", linewidth=0)
+
+
 def _aside(panel, place):
-    """How far a series stands beside its places: where they have names, as percentiles, all are at the same ones, and no mark
-    is to hide another."""
+    """Returns how far a series stands beside its places: where they have names, as percentiles, all are at the same ones, and no
+    mark is to hide another."""
     if not panel.x.names or panel.x.log:
         return 0
     return (place - (len(panel.series) - 1) / 2) * min(0.05, 0.6 / len(panel.series))
@@ -52,13 +67,12 @@ def _series(axes, series, aside):
             # Wide intervals of one subject would hatch the picture.
             **(error_style(subject) if mark.label else faint_error_style(subject)),
         )
-    own = subject.look
     axes.plot(
         [mark.x for mark in plain],
         [mark.y for mark in plain],
-        color=own.light,
+        color=subject.look.light,
         linewidth=1.1,
-        linestyle=own.matplotlib_dash,
+        linestyle=subject.look.matplotlib_dash,
         zorder=2,
     )
     labelled = [mark for mark in marks if mark.label]
@@ -67,7 +81,7 @@ def _series(axes, series, aside):
 
 
 def _legend_line(axes, series, label):
-    """A mark's number in the panel's own legend."""
+    """Adds a mark's number in the panel's own legend."""
     handles = getattr(axes, "opbench_handles", [])
     handles.append(
         axes.plot([], [], linestyle="none", label=f"{label}  {series.arm}", **marker_style(series.arm.subject))[0]
@@ -87,7 +101,7 @@ def _error(value, low, high):
     return None if low is None else [[value - low], [high - value]]
 
 
-def _scale(axes, panel, which):
+def _scale(axes, panel, which, chart):
     axis = getattr(panel, which)
     log = axis.log
     values = [guide.at for guide in panel.guides if guide.kind == which]
@@ -97,7 +111,7 @@ def _scale(axes, panel, which):
                 value = getattr(mark, name)
                 if value is not None and (value > 0 or not log):
                     values.append(value)
-    low, high = limits(values, log)
+    low, high = axis.ends or limits(values, log)
     if axis.names and not log:
         step = max(values) - min(values) or 1
         low, high = min(values) - 0.08 * step, max(values) + 0.08 * step
@@ -107,13 +121,13 @@ def _scale(axes, panel, which):
         axes.set_xlim(low, high * (high / low) ** _legend_room(axes, panel))
     else:
         getattr(axes, f"set_{which}lim")(low, high)
-    marks = axis.names or ticks(low, high, log, axis.unit)
+    marks = axis.names or ticks(low, high, log, chart.steps(axis))
     getattr(axes, f"set_{which}ticks")([place for place, _ in marks], [text for _, text in marks])
     getattr(axes, f"set_{which}label")("\n".join(filter(None, [axis.label, axis.note])), labelpad=2)
 
 
 def _legend_room(axes, panel):
-    """What a panel's own legend takes, as a share of what is left for the marks."""
+    """Returns what a panel's own legend takes, as a share of what is left for the marks."""
     width = 0.9 * axes.figure.get_size_inches()[0] * axes.get_position().width
     named = [f"{mark.label}  {series.arm}" for series in panel.series for mark in series.marks if mark.label]
     legend = min(_MARK + _CHARACTER * max(map(len, named)), 0.6 * width)

@@ -12,6 +12,8 @@ from ..subjects import dark_colours  # noqa: E402
 INK = "#222222"
 FAINT = "#d5d5d5"
 WIDTH = 7.4
+# Of bands above one another.
+HATCHES = ("", "//", "xx")
 
 PARAMETERS = {
     "font.family": "DejaVu Sans",
@@ -68,25 +70,25 @@ def for_the_web(svg):
 
 
 def marker_style(subject, size=4.6):
-    """Keywords of a marker: hollow for a subject without operations."""
-    own = subject.look
+    """Returns keywords of a marker: hollow for a subject without operations."""
+    look = subject.look
     return {
-        "marker": own.marker,
+        "marker": look.marker,
         "markersize": size,
-        "color": own.light,
-        "markeredgecolor": own.light,
+        "color": look.light,
+        "markeredgecolor": look.light,
         "markeredgewidth": 1.0,
-        "markerfacecolor": "white" if own.hollow else own.light,
+        "markerfacecolor": "white" if look.hollow else look.light,
     }
 
 
 def error_style(subject):
-    """Keywords of an interval."""
+    """Returns keywords of an interval."""
     return {"ecolor": subject.look.light, "elinewidth": 1.0, "capsize": 1.8, "capthick": 0.8}
 
 
 def faint_error_style(subject):
-    """Keywords of an interval that stands behind its curve."""
+    """Returns keywords of an interval that stands behind its curve."""
     return {"ecolor": subject.look.light + "55", "elinewidth": 0.8, "capsize": 0}
 
 
@@ -97,6 +99,7 @@ def title_size(text, width):
 
 __all__ = [
     "FAINT",
+    "HATCHES",
     "INK",
     "PARAMETERS",
     "WIDTH",

@@ -6,11 +6,13 @@ import os
 import sys
 
 from ..complaint import USAGE, Complaint, exit_code
-from .check import disagreements
-from .publish import publish, write_texts
 from . import ablation, simulation, texts
+from .check import disagreements
+from .program import Program
+from .publish import publish, write_texts
 
 _CHECK = "check/results"
+_FOLDERS = {"ablation": ablation.FOLDER, "simulation": simulation.FOLDER}
 
 
 class _Parser(argparse.ArgumentParser):
@@ -26,40 +28,39 @@ def main(arguments=None):
 def _run(arguments):
     parser = _Parser(prog="opbench_report.published")
     parser.add_argument("--root", default=".", help="the checkout")
+    parser.add_argument("--opbench", default="opbench", metavar="PROGRAM", help="what makes the facts")
     commands = parser.add_subparsers(dest="command", required=True, parser_class=_Parser)
     publishing = commands.add_parser("publish")
     publishing.add_argument("csv")
     publishing.add_argument("--validation")
-    changes = commands.add_parser("ablation")
-    changes.add_argument("files", nargs="+", metavar="FILE.csv")
-    simulated = commands.add_parser("simulation")
-    simulated.add_argument("files", nargs="+", metavar="FILE.csv")
+    for name in _FOLDERS:
+        commands.add_parser(name).add_argument("files", nargs="+", metavar="FILE.csv")
     checking = commands.add_parser("check")
     checking.add_argument("--write", action="store_true", help="make README.md, SUMMARY.md and the figures again")
     options = parser.parse_args(arguments)
+    program = Program(options.opbench)
     if options.command == "check":
-        return exit_code(_CHECK, lambda: _check(options.root, options.write))
-    if options.command == "ablation":
-        ablation.publish(options.files, options.root)
-        return print(f"{ablation.FOLDER}/ shows the new results")
-    if options.command == "simulation":
-        simulation.publish(options.files, options.root)
-        return print(f"{simulation.FOLDER}/ shows the new results")
-    publish(options.csv, options.validation, options.root)
+        return exit_code(_CHECK, lambda: _check(program, options.root, options.write))
+    if options.command in _FOLDERS:
+        folder = _FOLDERS[options.command]
+        folder.publish(program, options.files, options.root)
+        return print(f"{folder.name}/ shows the new results")
+    publish(program, options.csv, options.validation, options.root)
     print("results/ and README.md show the new results")
 
 
-def _check(root, writes):
+def _check(program, root, writes):
     has_results = os.path.exists(os.path.join(root, "results", texts.CSV))
     if writes and has_results:
-        write_texts(root)
-    if writes:
-        ablation.write(root)
-        simulation.write(root)
-    found = disagreements(root) + ablation.disagreements(root) + simulation.disagreements(root)
-    for line in found:
+        write_texts(program, root)
+    lines = disagreements(program, root)
+    for folder in _FOLDERS.values():
+        if writes:
+            folder.write(program, root)
+        lines += folder.disagreements(program, root)
+    for line in lines:
         print(f"{_CHECK}: {line}", file=sys.stderr)
-    if found:
+    if lines:
         return 1
     print(
         "README.md and results/ agree"

@@ -3,15 +3,14 @@
 import os
 
 from ..charts import build_all
-from ..complaint import Complaint
-from ..data import results as result_files
+from ..complaint import BAD_INPUT, Complaint
 from . import texts
 
 _AGAIN = "scripts/check/results --write makes it again"
 
 
-def disagreements(root):
-    """A line for each; none where all agree."""
+def disagreements(program, root):
+    """Returns a line for each; none where all agree."""
     folder = os.path.join(root, "results")
     readme = _text(os.path.join(root, "README.md"))
     if lacking := "is missing" if readme is None else texts.lacking(readme):
@@ -19,32 +18,32 @@ def disagreements(root):
     shown = {part: texts.between(readme, part) for part in texts.PARTS}
     if not os.path.exists(os.path.join(folder, texts.CSV)):
         return [f"README.md shows results, but there is no results/{texts.CSV}"] if any(shown.values()) else []
-    results = result_files.read([os.path.join(folder, texts.CSV)])
-    charts, _ = build_all(results)
-    found = []
+    facts = program.facts(os.path.join(folder, texts.CSV))
+    results, (charts, _) = facts.measured, build_all(facts)
+    lines = []
     wanted = texts.parts(results, charts, "results")
     if shown != wanted:
         part = next(part for part in wanted if shown[part] != wanted[part])
-        found.append(
+        lines.append(
             f"README.md does not show what results/{texts.CSV} says:"
             f" {_first_difference(shown[part], wanted[part])}; {_AGAIN}"
         )
     if _text(os.path.join(folder, "SUMMARY.md")) != texts.summary(results, charts):
-        found.append(f"results/SUMMARY.md is not the summary of results/{texts.CSV}; {_AGAIN}")
+        lines.append(f"results/SUMMARY.md is not the summary of results/{texts.CSV}; {_AGAIN}")
     for name in texts.FIGURES:
         if any(chart.name == name for chart in charts):
             picture = _text(os.path.join(folder, "figures", f"{name}.svg"))
             if picture is None:
-                found.append(f"results/figures/{name}.svg is missing; {_AGAIN}")
+                lines.append(f"results/figures/{name}.svg is missing; {_AGAIN}")
             elif results.sources[0].digest not in picture:
-                found.append(f"results/figures/{name}.svg was made from another CSV than results/{texts.CSV}; {_AGAIN}")
-    return found
+                lines.append(f"results/figures/{name}.svg was made from another CSV than results/{texts.CSV}; {_AGAIN}")
+    return lines
 
 
 def _first_difference(shown, wanted):
-    for one, other in zip(shown.splitlines() + [""], wanted.splitlines() + [""]):
-        if one != other:
-            return f"'{one[:60]}' where '{other[:60]}' belongs"
+    for line, right in zip(shown.splitlines() + [""], wanted.splitlines() + [""]):
+        if line != right:
+            return f"'{line[:60]}' where '{right[:60]}' belongs"
     return "it is shorter or longer"
 
 
@@ -55,4 +54,4 @@ def _text(path):
     except FileNotFoundError:
         return None
     except (OSError, UnicodeDecodeError) as error:
-        raise Complaint(65, f"{path}: {error}") from None
+        raise Complaint(BAD_INPUT, f"{path}: {error}") from None

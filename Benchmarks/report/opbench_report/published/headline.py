@@ -1,9 +1,7 @@
 """Ten lines that stand for a result: one for each kind of work, and the mean over all."""
 
-from ..data.common_means import common_means
-from ..data.metrics import marked_ratio, quantity
-from ..data.parameters import contains
-from ..data.results import widest
+from ..facts import widest
+from ..ratio_words import marked
 
 # (benchmark, parameters that pick one of its scenarios, metric, words)
 _LINES = (
@@ -20,7 +18,7 @@ _LINES = (
 
 
 def columns(results):
-    """The arms that the table shows: ours, the references and other languages, as many as were measured."""
+    """Returns the arms that the table shows: ours, the references and other languages, as many as were measured."""
     return [arm for arm in widest(results.arms) if arm.subject.is_shown_always]
 
 
@@ -37,36 +35,33 @@ def table(results):
 
 
 def line_of(results, benchmark, wanted, metric):
-    """The first line of a benchmark that has the wanted parameters, or None."""
-    return next((one for one in results.select(benchmark, metric) if wanted.items() <= one.parameters.items()), None)
+    """Returns the first line of a benchmark that has the wanted parameters, or None."""
+    return next((line for line in results.select(benchmark, metric) if wanted.items() <= line.parameters.items()), None)
 
 
 def _cell(results, line, arm):
     cell = line.cells.get(arm)
     if cell is None:
         return "failed" if _failed(results, line, arm) else "-"
-    text = quantity(line.unit, cell.estimate.median)
-    return f"{marked_ratio(cell.ratio)} ({text})" if cell.ratio else text
+    return f"{marked(cell.ratio)} ({cell.text})" if cell.ratio else cell.text
 
 
 def _failed(results, line, arm):
-    return any(
-        cell["benchmark"] == line.benchmark
-        and (cell["backend"], cell["workers"]) == (arm.subject.name, arm.workers)
-        and contains(line.params, cell["params"])
-        for _, cell in results.failures
-    )
+    place = (arm.subject.name, arm.workers)
+    return any(line in cell.lines and (cell.backend, cell.workers) == place for cell in results.failures)
 
 
 def _means(results, arms):
-    """A row of means over the same benchmarks, and one for those that lack some of them, each beside one of ours."""
-    means = common_means(results, results.primary_lines())
-    together, apart = dict(means.together), dict(means.apart)
+    """Returns a row of means over the same benchmarks, and one for those that lack some of them, each beside one of ours."""
+    means = next((means for means in results.means or [] if not means.family), None)
+    if means is None:
+        return []
+    together, apart = {mean.arm: mean for mean in means.together}, {mean.arm: mean for mean in means.apart}
     row = [f"geometric mean of all times, {means.benchmarks} benchmarks"]
-    row += ["1" if arm.subject.is_reference else marked_ratio(together[arm]) if arm in together else "-" for arm in arms]
+    row += ["1" if arm.subject.is_reference else marked(together[arm]) if arm in together else "-" for arm in arms]
     rows = [row]
     if any(arm in apart for arm in arms):
         row = [f"the same to `{means.ours.subject}`, over what both have"]
-        row += [f"{marked_ratio(apart[arm])} of {apart[arm].benchmarks}" if arm in apart else "-" for arm in arms]
+        row += [f"{marked(apart[arm])} of {apart[arm].benchmarks}" if arm in apart else "-" for arm in arms]
         rows.append(row)
     return rows

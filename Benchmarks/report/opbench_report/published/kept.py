@@ -5,55 +5,88 @@ import gzip
 import json
 import os
 import sys
+import zlib
 
-from ..complaint import CANNOT_CREATE, USAGE, Complaint, exit_code
-from ..data import csvfile
-from ..data.environment import path_beside
-from ..data.source import read_source
+from ..complaint import BAD_INPUT, CANNOT_CREATE, USAGE, Complaint, exit_code
+from ..facts import path_beside, read_bytes
 from ..files import replace
 
 
-def keep(source, place):
-    """Writes `place`, a .csv.gz, and the environment beside it, which the source must have."""
-    record = source.required_record()
+def keep(csv, place):
+    """Writes `place`, a .csv.gz, and the environment beside it, which the result must have."""
+    rows, record = rows_of(csv), record_of(csv)
     # Without a time stamp: the same rows give the same file.
-    replace(place, gzip.compress(csvfile.unpacked(source.raw, source.path), mtime=0))
+    replace(place, gzip.compress(rows, mtime=0))
     replace(path_beside(place), json.dumps(_without_places(record), indent=2, sort_keys=True) + "\n")
+
+
+def keep_all(paths, folder):
+    """Puts results into a folder, in the place of those that are there."""
+    names = [os.path.basename(path).removesuffix(".gz").removesuffix(".csv") + ".csv.gz" for path in paths]
+    if len(set(names)) < len(names):
+        raise Complaint(USAGE, f"two results are called {names[0]}; each needs a name of its own")
+    for path in paths:
+        record_of(path)
+    os.makedirs(folder, exist_ok=True)
+    for path, name in zip(paths, names):
+        keep(path, os.path.join(folder, name))
+    for name in os.listdir(folder):
+        if name.endswith(".csv.gz") and name not in names:
+            os.remove(os.path.join(folder, name))
+            os.remove(os.path.join(folder, path_beside(name)))
+
+
+def rows_of(csv):
+    """Returns the rows of a result as text, whether they are packed or not."""
+    content = read_bytes(csv)
+    if not str(csv).endswith(".gz"):
+        return content
+    try:
+        return gzip.decompress(content)
+    except (OSError, EOFError, zlib.error):
+        raise Complaint(BAD_INPUT, f"{csv}: not a whole gzip file") from None
+
+
+def record_of(csv):
+    """Returns the environment beside a result, which it must have."""
+    beside = path_beside(csv)
+    if not os.path.exists(beside):
+        raise Complaint(BAD_INPUT, f"{csv} has no {os.path.basename(beside)} beside it, without which nobody can judge it")
+    try:
+        record = json.loads(read_bytes(beside))
+    except ValueError:
+        record = None
+    if not isinstance(record, dict):
+        raise Complaint(BAD_INPUT, f"{beside}: not the environment that opbench writes beside a result")
+    return record
 
 
 def _without_places(record):
     """Where files lay on the machine that measured is nobody's business, and would tell apart what is alike."""
-    own = dict(record)
+    kept = dict(record)
     for key in ("arguments", "graphs"):  # "graphs" in results of before "context"
-        if isinstance(own.get(key), list):
-            own[key] = [
-                (
-                    os.path.basename(str(one))
-                    if "/" in str(one) and not str(one).startswith("-") and not _is_pattern(own[key], one)
-                    else one
-                )
-                for one in own[key]
-            ]
+        words = record.get(key)
+        if isinstance(words, list):
+            kept[key] = [_without_place(word, before) for before, word in zip(["", *words], words)]
     # A merged result has the environments of its shards.
-    if isinstance(own.get("shards"), list):
-        own["shards"] = [_without_places(one) for one in own["shards"]]
-    return own
+    if isinstance(record.get("shards"), list):
+        kept["shards"] = [_without_places(shard) for shard in record["shards"]]
+    return kept
 
 
-def _is_pattern(arguments, one):
+def _without_place(word, before):
     """The value of --benchmark has slashes too, and is no path."""
-    place = arguments.index(one)
-    return place > 0 and arguments[place - 1] in ("--benchmark", "--metric")
+    is_path = "/" in str(word) and not str(word).startswith("-") and before not in ("--benchmark", "--metric")
+    return os.path.basename(str(word)) if is_path else word
 
 
 def _run(arguments):
     if len(arguments) != 2:
         raise Complaint(USAGE, "takes a result and where to keep it, such as X.csv results/X.csv.gz")
     csv, place = arguments
-    source = read_source(csv)
     try:
         os.makedirs(os.path.dirname(place) or ".", exist_ok=True)
-        keep(source, place)
+        keep(csv, place)
     except OSError as error:
         raise Complaint(CANNOT_CREATE, f"cannot write {place}: {error.strerror or error}") from None
 

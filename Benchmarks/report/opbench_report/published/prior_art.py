@@ -3,7 +3,7 @@ sets our own numbers."""
 
 from dataclasses import dataclass
 
-from ..data.ablation import BETTER, WORSE
+from ..decisions import BETTER, WORSE
 
 
 @dataclass(frozen=True)
@@ -24,6 +24,11 @@ class Prior:
     what: str = "time"
     # Written by hand: why it may be otherwise here, or what stands nearest.
     reason: str = ""
+
+    @property
+    def asked(self):
+        """Returns what opbench is asked of our results: which changes, on which work, and what the source makes us expect."""
+        return {"changes": self.changes, "work": self.work, "metric": self.metric, "expects": self.expects}
 
 
 PRIOR = (

@@ -6,49 +6,47 @@ from .. import paper
 from ..charts import build_all
 from ..command import source_line
 from ..complaint import BAD_INPUT, CANNOT_CREATE, Complaint
-from ..data import csvfile
-from ..data import results as result_files
 from ..files import replace
 from ..page import validation
 from . import texts
-from .kept import keep
+from .kept import keep, record_of, rows_of
 
 
-def publish(csv, report, root):
+def publish(program, csv, report, root):
     """`report` is a validate.txt, or None."""
-    results = result_files.read([csv])
-    source = results.sources[0]
-    source.required_record()
+    if not program.facts(csv).measured:
+        raise Complaint(BAD_INPUT, f"{csv}: nothing of it was measured")
+    record_of(csv)
     if report:
         # Refuses anything else before something is written.
         text = validation.find(report, csv).text
     _readme(root)
     folder = os.path.join(root, "results")
-    published, rows = os.path.join(folder, texts.CSV), csvfile.unpacked(source.raw, csv)
+    published, rows = os.path.join(folder, texts.CSV), rows_of(csv)
     are_new = _rows(published) != rows
     try:
         os.makedirs(folder, exist_ok=True)
-        keep(source, published)
+        keep(csv, published)
         if report:
             replace(os.path.join(folder, "validate.txt"), text)
         elif are_new and os.path.exists(os.path.join(folder, "validate.txt")):
             # It says of other numbers whether they are to be believed.
             os.remove(os.path.join(folder, "validate.txt"))
-        write_texts(root)
+        write_texts(program, root)
     except OSError as error:
         raise Complaint(CANNOT_CREATE, f"cannot write into {folder}: {error.strerror or error}") from None
 
 
-def write_texts(root):
-    """Everything that follows from the CSV in `results/`."""
+def write_texts(program, root):
+    """Writes everything that follows from the CSV in `results/`."""
     readme = _readme(root)
     folder = os.path.join(root, "results")
-    results = result_files.read([os.path.join(folder, texts.CSV)])
-    charts, _ = build_all(results)
+    facts = program.facts(os.path.join(folder, texts.CSV))
+    results, (charts, _) = facts.measured, build_all(facts)
     os.makedirs(os.path.join(folder, "figures"), exist_ok=True)
     for chart in charts:
         if chart.name in texts.FIGURES:
-            paper.render(chart, os.path.join(folder, "figures"), source_line(results), kinds=("svg",))
+            paper.render(chart, os.path.join(folder, "figures"), source_line(facts.sources), kinds=("svg",))
     replace(os.path.join(folder, "SUMMARY.md"), texts.summary(results, charts))
     replace(os.path.join(root, "README.md"), texts.replaced(readme, texts.parts(results, charts, "results")))
 
@@ -69,6 +67,6 @@ def _readme(root):
 def _rows(path):
     """The rows that are published already; None where there are none that can be read."""
     try:
-        return csvfile.unpacked(csvfile.read_bytes(path), path)
+        return rows_of(path)
     except Complaint:
         return None

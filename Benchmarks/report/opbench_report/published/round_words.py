@@ -9,56 +9,21 @@ The rules, which `results/SUMMARY.md` shows beside the exact numbers:
 * Beside several others, the words go from the least end of their intervals to the greatest.
 """
 
-from ..data.geometric_mean import GeometricMean
-
-LEVEL = 1.15
-_TOLERANCE = 0.1
-_FASTER, _SLOWER = "as fast", "as long"
+# What differs by at most this factor is level.
+LEVEL_TEXT = "1.15"
+_WORDS = {"faster": "as fast", "slower": "as long", "level": "level", "none": "no difference shown"}
 
 
-def rounded(value, low=None, high=None):
-    """A number from 1 on with as few digits as the rules allow; `low` and `high` are the ends of its interval."""
-    for digits in (1, 2, 3):
-        text = f"{value:.{digits}g}"
-        number = float(text)
-        inside = low is None or low <= number <= high
-        if abs(number - value) <= _TOLERANCE * value and inside:
-            break
-    return f"{number:g}"
-
-
-def in_round_words(ratios):
-    """`ratios` are estimates or geometric means with intervals: the time of one subject over that of each of the others."""
-    words = [_direction(ratio) for ratio in ratios]
-    if len(set(words)) > 1:
-        return "; ".join(dict.fromkeys(in_round_words([ratio]) for ratio in ratios))
-    if words[0] not in (_FASTER, _SLOWER):
-        return words[0]
-    if len(ratios) == 1:
-        return f"{_of(ratios[0])} times {words[0]}"
-    ends = [end for ratio in ratios for end in _ends(ratio)]
-    least, greatest = rounded(min(ends)), rounded(max(ends))
-    return f"{least} times {words[0]}" if least == greatest else f"{least} to {greatest} times {words[0]}"
-
-
-def middle(ratio):
-    """The ratio itself, of either kind."""
-    return ratio.ratio if isinstance(ratio, GeometricMean) else ratio.median
-
-
-def _direction(ratio):
-    if 1 / LEVEL <= ratio.low and ratio.high <= LEVEL:
-        return "level"
-    if ratio.low <= 1 <= ratio.high:
-        return "no difference shown"
-    return _FASTER if ratio.high < 1 else _SLOWER
-
-
-def _ends(ratio):
-    """Of the interval, both as numbers from 1 on."""
-    return (1 / ratio.high, 1 / ratio.low) if ratio.high < 1 else (ratio.low, ratio.high)
-
-
-def _of(ratio):
-    value = middle(ratio)
-    return rounded(1 / value if value < 1 else value, *_ends(ratio))
+def in_round_words(means):
+    """`means` are ratios with intervals: the time of one subject over that of each of the others."""
+    directions = {mean.round.direction for mean in means}
+    if len(directions) > 1:
+        return "; ".join(dict.fromkeys(in_round_words([mean]) for mean in means))
+    words = _WORDS[means[0].round.direction]
+    if directions <= {"level", "none"}:
+        return words
+    if len(means) == 1:
+        return f"{means[0].round.times} times {words}"
+    ends = sorted(end for mean in means for end in zip(mean.round.ends, mean.round.end_texts))
+    least, greatest = ends[0][1], ends[-1][1]
+    return f"{least} times {words}" if least == greatest else f"{least} to {greatest} times {words}"

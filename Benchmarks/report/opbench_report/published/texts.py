@@ -2,9 +2,6 @@
 
 import shlex
 
-from ..data.environment import blocks_words
-from ..data.metrics import percent
-from ..data.statistics import is_rough
 from ..findings import findings, only_one
 from . import glance
 from .headline import table
@@ -18,41 +15,38 @@ CSV = "reference.csv.gz"
 
 
 def made(source):
-    """What made a result, where and when, from the environment beside it."""
+    """Returns what made a result, where and when, from the environment beside it."""
     record = source.record
     if record is None:
         return "The environment of this run is not known."
-    outcome = record.get("outcome", {})
     command = shlex.join(["opbench", *map(str, record.get("arguments", [])[1:])])
     when = str(record.get("started_at", ""))[:10]
     words = [f"Made by `{command}` on {when}, commit {str(record.get('commit') or 'unknown')[:7]}"]
     words += [str(record[key]) for key in ("toolchain", "cpu_model", "allocator") if record.get(key)]
     words.append(f"{record.get('cpus_allowed', '?')} CPUs, Linux {record.get('kernel', '?')}")
-    sentence = ", ".join(words) + f"; {blocks_words(record)}, seed {record.get('seed', '?')}."
-    excluded = len(outcome.get("excluded_blocks", []))
-    steal = outcome.get("steal_share")
-    if isinstance(steal, (int, float)):
+    sentence = ", ".join(words) + f"; {source.blocks_words}, seed {record.get('seed', '?')}."
+    if source.steal_share_text:
         sentence += (
-            f" Other guests of the host took {percent(steal)} of the CPU time; {excluded} blocks are left out for it."
+            f" Other guests of the host took {source.steal_share_text} of the CPU time; {len(source.excluded or [])} blocks are"
+            " left out for it."
         )
     return sentence
 
 
 def provenance(results):
-    """What made the numbers, where and when, and how narrow they are."""
+    """Returns what made the numbers, where and when, and how narrow they are."""
     sentence = made(results.sources[0])
     if results.sources[0].record is None:
         return sentence
-    ratios = [cell.ratio for line in results.primary_lines() for cell in line.cells.values() if cell.ratio]
-    if not ratios:
+    rough = results.rough
+    if not rough.ratios:
         return sentence
-    rough, without = sum(map(is_rough, ratios)), sum(not ratio.has_interval for ratio in ratios)
-    sentence += f" {rough} of {len(ratios)} ratios of times have an interval wider than ±5 %, or ±15 % beyond 3 (`~`)"
-    return sentence + (f", {without} have no interval, which needs six blocks." if without else ".")
+    sentence += f" {rough.rough} of {rough.ratios} ratios of times have an interval wider than ±5 %, or ±15 % beyond 3 (`~`)"
+    return sentence + (f", {rough.without} have no interval, which needs six blocks." if rough.without else ".")
 
 
 def parts(results, charts, folder):
-    """What stands between the marks in README.md, by the name of the part; `folder` is where the results lie, seen from
+    """Returns what stands between the marks in README.md, by the name of the part; `folder` is where the results lie, seen from
     there."""
     return {
         part: _joined([*_rows(results, folder), *(picture for picture, _ in _pictures(names, charts, folder))])
@@ -68,9 +62,9 @@ def _rows(results, folder):
 def _numbers(results, folder):
     return [
         (
-            f"Ratios to {results.subjects.reference_words} in the same blocks, with 95 % intervals: below 1 is less time, memory or"
-            " disorder. `~` marks one whose interval is wider than ±5 %, or ±15 % beyond a ratio of 3. In parentheses are medians over processes, which"
-            " hold for this machine. `-` is what a subject cannot do or what was not measured, `failed` a cell without a"
+            f"Ratios to {results.reference_words} in the same blocks, with 95 % intervals: below 1 is less time, memory or"
+            " disorder. `~` marks one whose interval is wider than ±5 %, or ±15 % beyond a ratio of 3. In parentheses are medians over processes,"
+            " which hold for this machine. `-` is what a subject cannot do or what was not measured, `failed` a cell without a"
             " number, whose reason stands at the end."
         ),
         table(results),
@@ -81,7 +75,7 @@ def _numbers(results, folder):
 
 
 def _pictures(names, charts, folder):
-    """Each picture, and what is to be said below it where there is room."""
+    """Returns each picture, and what is to be said below it where there is room."""
     command = f"scripts/plot {folder}/{CSV} --output DIR"
     for name in names:
         for chart in charts:
@@ -97,8 +91,8 @@ def _joined(paragraphs):
 
 
 def summary(results, charts):
-    """SUMMARY.md, which lies beside the results."""
-    lines = [f"* {_topic(one)} {one.sentence}" for one in findings(results)]
+    """Returns SUMMARY.md, which lies beside the results."""
+    lines = [f"* {_topic(finding)} {finding.sentence}" for finding in findings(results)]
     pictures = {
         names: [text for pair in _pictures(names, charts, "results") for text in pair] for names in (PARTS["glance"], TABLE)
     }
@@ -117,14 +111,14 @@ def summary(results, charts):
     ]
     failures = [
         f"* `{cell['benchmark']}` ({cell['params']}) on {cell['backend']}@{cell['workers']}: {cell['reason']}"
-        for _, cell in results.failures
+        for cell in results.failures
     ]
     paragraphs += ["## Cells without a number", "\n".join(failures)] if failures else []
     return _joined(paragraphs) + "\n"
 
 
 def _topic(finding):
-    """What the work is, and where there was a choice, how sure it is."""
+    """Returns what the work is, and where there was a choice, how sure it is."""
     return (
         f"**{finding.topic}: {finding.choice}** ({finding.certainty})."
         if finding.is_choice
@@ -137,7 +131,7 @@ def marks(part):
 
 
 def replaced(readme, contents):
-    """README.md, which has the marks, with other contents between them."""
+    """Returns README.md, which has the marks, with other contents between them."""
     for part, content in contents.items():
         begin, end = marks(part)
         before, _, rest = readme.partition(begin)
@@ -147,7 +141,7 @@ def replaced(readme, contents):
 
 
 def between(readme, part):
-    """What stands between the marks of a part; None where there are none."""
+    """Returns what stands between the marks of a part; None where there are none."""
     begin, end = marks(part)
     _, has_begin, rest = readme.partition(begin)
     shown, has_end, _ = rest.partition(end)
@@ -155,7 +149,7 @@ def between(readme, part):
 
 
 def lacking(readme):
-    """What README.md lacks to show results, in words; None where it lacks nothing."""
+    """Returns what README.md lacks to show results, in words; None where it lacks nothing."""
     for part in PARTS:
         if between(readme, part) is None:
             return "has no lines " + " and ".join(marks(part))

@@ -1,1 +1,0 @@
-"""Results as opbench itself reads them: rows, statistics, comparisons."""
