@@ -21,16 +21,16 @@ func harness(_ name: String, on names: [String], _ dependencies: [Target.Depende
 let library: [Target] = [
   .target(name: "CPlatform", path: "Sources/CPlatform"),
   .target(name: "Primitives", dependencies: ["CPlatform"], path: "Sources/Primitives", swiftSettings: settings),
+  // The decisions of the pools: values, pure functions, and the way of a worker to its next job.
+  .target(name: "Scheduling", path: "Sources/Scheduling", swiftSettings: settings),
   .target(
-    name: "OperationCore", dependencies: ["Primitives", "CPlatform"], path: "Sources/OperationCore",
+    name: "OperationCore", dependencies: ["Scheduling", "Primitives", "CPlatform"], path: "Sources/OperationCore",
     exclude: ["CONTRACT.md", "Lifecycle/README.md", "Lifecycle/Codegen.md", "Tracing/README.md"],
     swiftSettings: settings),
   .target(
     name: "DispatchBackend", dependencies: ["OperationCore", "Primitives", "CPlatform"],
     path: "Sources/DispatchBackend",
     swiftSettings: settings),
-  // The decisions of the pools: values and pure functions.
-  .target(name: "Scheduling", path: "Sources/Scheduling", swiftSettings: settings),
   // A pool of virtual threads with a virtual clock: what the simulation and the deterministic backend share.
   .target(
     name: "VirtualScheduling", dependencies: ["Scheduling", "Primitives"], path: "Sources/VirtualScheduling",

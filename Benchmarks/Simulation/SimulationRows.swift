@@ -16,8 +16,8 @@ package enum SimulationRows: RowForm {
     let numbers: [Double] = [
       Double(result.tasks), Double(result.edges), Double(result.makespan), result.efficiency, result.utilisation,
       Double(result.totalWork), Double(result.criticalPath), result.workShare, result.pathShare,
-      result.schedulerShare, Double(counts.steals), Double(counts.failedSearches), Double(counts.looksInVain),
-      Double(counts.lostRaces), Double(counts.fromOutside), Double(counts.wakes), Double(counts.sleeps),
+      result.schedulerShare, Double(counts.pool.steals), Double(counts.pool.failedSearches), Double(counts.looksInVain),
+      Double(counts.lostRaces), Double(counts.pool.fromOutside), Double(counts.pool.wakes), Double(counts.pool.sleeps),
       Double(counts.idle), result.rankError, Double(counts.worstRankError),
     ]
     return CSV.line(

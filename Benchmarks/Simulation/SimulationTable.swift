@@ -45,15 +45,15 @@ package struct SimulationTable {
       func percent(_ value: (SimulationResult) -> Double) -> String {
         NumberFormat.significant(100 * median { $0.makespan == 0 ? 0 : value($0) / Double($0.makespan) })
       }
-      func each(_ value: (SimulationResult) -> Int) -> String {
+      func each(_ value: (SimulationResult) -> UInt64) -> String {
         NumberFormat.significant(median { Double(value($0)) / Double(max(1, $0.tasks)) })
       }
       let makespan = median { Double($0.makespan) }
       return [
         NumberFormat("ns", cell.work).text(cell.work), cell.backend, "\(cell.workers)",
         NumberFormat("ns", makespan).text(makespan), NumberFormat.significant(median { $0.efficiency }),
-        percent(\.workShare), percent(\.pathShare), percent(\.schedulerShare), each { $0.statistics.steals },
-        each { $0.statistics.wakes }, percent { Double($0.statistics.idle) / Double($0.workers) },
+        percent(\.workShare), percent(\.pathShare), percent(\.schedulerShare), each { $0.statistics.pool.steals },
+        each { $0.statistics.pool.wakes }, percent { Double($0.statistics.idle) / Double($0.workers) },
         NumberFormat.significant(median { $0.rankError }),
       ]
     }

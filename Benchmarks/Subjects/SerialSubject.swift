@@ -23,14 +23,14 @@ public final class SerialSubject: ClosureSubject {
   }
 
   deinit {
-    if let own = pthread_getspecific(key) { Unmanaged<Trampoline>.fromOpaque(own).release() }
+    if let trampoline = pthread_getspecific(key) { Unmanaged<Trampoline>.fromOpaque(trampoline).release() }
     pthread_key_delete(key)
   }
 
   @inlinable
   public func submit(_ body: @escaping @Sendable () -> Void) {
-    if let own = pthread_getspecific(key) {
-      Unmanaged<Trampoline>.fromOpaque(own)._withUnsafeGuaranteedRef { $0.run(body) }
+    if let trampoline = pthread_getspecific(key) {
+      Unmanaged<Trampoline>.fromOpaque(trampoline)._withUnsafeGuaranteedRef { $0.run(body) }
     } else {
       addTrampoline().run(body)
     }

@@ -93,8 +93,8 @@ private final class ThreadBody {
   }
 
   static func enter(_ box: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-    let own = Unmanaged<ThreadBody>.fromOpaque(box!).takeRetainedValue()
-    own.subject.run(own.body)
+    let thread = Unmanaged<ThreadBody>.fromOpaque(box!).takeRetainedValue()
+    thread.subject.run(thread.body)
     return nil
   }
 }

@@ -25,9 +25,9 @@ struct RunFlags: @unchecked Sendable {
   /// Throws unless every operation ran `times` times since the last check; then sets all words to zero.
   func check(times: UInt32 = 1) throws {
     for index in 0..<count {
-      let found = words[index]
-      guard found == times else {
-        throw CheckFailed("operation \(index) of \(count) ran \(found) times instead of \(times)")
+      let runs = words[index]
+      guard runs == times else {
+        throw CheckFailed("operation \(index) of \(count) ran \(runs) times instead of \(times)")
       }
       words[index] = 0
     }

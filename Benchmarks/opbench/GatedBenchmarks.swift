@@ -69,18 +69,18 @@ enum GatedBenchmarks {
   /// Merges equal cells. On a machine with one CPU, the wide cells are the narrow cells.
   private static func merged(_ cells: [GatedCell]) -> [GatedCell] {
     var order: [CellKey] = []
-    var found: [CellKey: GatedCell] = [:]
+    var gated: [CellKey: GatedCell] = [:]
     for cell in cells {
-      guard let earlier = found[cell.cell] else {
+      guard let earlier = gated[cell.cell] else {
         order.append(cell.cell)
-        found[cell.cell] = cell
+        gated[cell.cell] = cell
         continue
       }
-      found[cell.cell] = GatedCell(
+      gated[cell.cell] = GatedCell(
         cell.cell, earlier.metrics + cell.metrics,
         countsAllocations: earlier.countsAllocations || cell.countsAllocations,
         countsInstructions: earlier.countsInstructions || cell.countsInstructions)
     }
-    return order.compactMap { found[$0] }
+    return order.compactMap { gated[$0] }
   }
 }

@@ -119,21 +119,7 @@ public final class DeterministicBackend: Backend {
   public var steps: [DeterministicStep] { driver.lock.withLock { driver.lock.state.records.steps } }
 
   /// What the virtual workers have done so far.
-  public var statistics: PoolStatistics {
-    let all = driver.lock.withLock { driver.lock.state.pool.statistics }
-    let workers = all.workers.map { counts in
-      var worker = PoolStatistics.Worker()
-      worker.jobs = UInt64(counts.jobs)
-      worker.fromOutside = UInt64(counts.fromOutside)
-      worker.steals = UInt64(counts.steals)
-      worker.failedSearches = UInt64(counts.failedSearches)
-      worker.sleeps = UInt64(counts.sleeps)
-      return worker
-    }
-    return PoolStatistics(
-      workers: workers, wakes: UInt64(all.wakes), threadsStarted: UInt64(all.threadsStarted),
-      replacements: UInt64(all.replacements))
-  }
+  public var statistics: PoolStatistics { driver.lock.withLock { driver.lock.state.pool.statistics.pool } }
 
   /// Real threads started since the backend was made.
   public var threadsCreated: Int { driver.threads.createdCount }

@@ -78,8 +78,9 @@ extension Driver {
     return BlockingMonitor.Look(isNeeded: !seen.isEmpty, hasChanged: patience < Self.longPatience)
   }
 
-  /// Called under `lock`. The strand has not visited the backend for too long.
-  private func react(to strand: Strand, sleeps: Bool) {
+  /// Called under `lock`. The monitor saw that the strand has not visited the backend for too long. The strand may have
+  /// ended since.
+  func react(to strand: Strand, sleeps: Bool) {
     if case .strand(let holder) = lock.state.baton.holder, holder === strand {
       let time = Duration.nanoseconds(Int64(sleeps ? patience : Self.patienceWithComputing * patience)).inMilliseconds
       let slept = "slept for \(time) in something that the backend does not know, such as a semaphore"

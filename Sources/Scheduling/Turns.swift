@@ -3,9 +3,9 @@
 /// Two turns come round. The *lowest level's* turn comes once in `fairnessInterval` jobs. The *others'* turn comes once
 /// in `othersInterval` jobs, whatever the fairness: work that feeds itself would otherwise keep the jobs of a worker
 /// waiting whose thread is stuck in one job.
-package struct Turns: Sendable {
+@usableFromInline package struct Turns: Sendable {
   /// 61 is a prime, so that the interval keeps no step with periodic work.
-  package static let usualOthersInterval = 61
+  @inlinable package static var usualOthersInterval: Int { 61 }
 
   private let fairnessInterval: Int
   private let othersInterval: Int
@@ -51,10 +51,10 @@ package struct Turns: Sendable {
 extension Turns {
   /// The most jobs of a level that one look brings from a stuck worker to where all look: well below `othersInterval`,
   /// so that older jobs from outside go on between them.
-  package static let broughtAtOnce = 16
+  @inlinable package static var broughtAtOnce: Int { 16 }
   /// How many workers without jobs one look passes.
-  package static let passedAtOnce = 16
+  @inlinable package static var passedAtOnce: Int { 16 }
   /// A worker with more jobs of its own than this takes single jobs from outside. A second job, taken
   /// along, would wait behind the worker's own jobs, and later ones would go first.
-  package static let longList = 64
+  @inlinable package static var longList: Int { 64 }
 }

@@ -5,22 +5,12 @@ import Scheduling
 import Synchronization
 
 /// The lists of a relaxed multi-queue. A job goes to a random list. A worker looks at two random lists and takes from the
-/// better one (`StealingStrategy.Priorities.takesFirst`).
+/// better one (`ListChoice`).
 ///
 /// Each list has a lock, and a word that shows its most urgent level and its length. The word is written under the lock by a
 /// sequentially consistent store, behind the change. So a thread that goes to sleep, and looks at every word after it has
 /// said so, sees every job whose submit has not seen the thread asleep.
 struct MultiQueue: ~Copyable {
-  /// The lists that a thread has chosen, and for how many jobs more the choice holds.
-  struct Choice {
-    fileprivate var add = 0
-    fileprivate var addsLeft = 0
-    fileprivate var take = (first: 0, second: 0)
-    fileprivate var takesLeft = 0
-
-    init() {}
-  }
-
   private struct List: ~Copyable {
     let jobs: Locked<PriorityFIFO>
     /// The most urgent level plus one, above 32 bits of the number of jobs; 0 for an empty list.
@@ -58,10 +48,6 @@ struct MultiQueue: ~Copyable {
     lists.deallocate()
   }
 
-  /// Whether the pool has its jobs here.
-  @inline(__always)
-  var isUsed: Bool { count != 0 }
-
   var isEmpty: Bool { (0..<count).allSatisfy { lists[$0].pointer.pointee.now.jobs == 0 } }
 
   /// The number of jobs, not of one instant.
@@ -70,8 +56,11 @@ struct MultiQueue: ~Copyable {
   /// - Parameter worker: the worker that adds the job; nil for a thread outside.
   func push(_ job: UInt, level: Int, _ worker: Unmanaged<Worker>?) {
     let index =
-      worker.map { $0._withUnsafeGuaranteedRef { worker in worker.withLists { listToAdd(&$0, worker) } } }
-      ?? OutsideRandom.number(below: count)
+      worker.map { worker in
+        worker._withUnsafeGuaranteedRef { worker in
+          worker.chosenLists.nextToAdd(stickiness: stickiness) { worker.random(below: count) }
+        }
+      } ?? OutsideRandom.number(below: count)
     let list = lists[index].pointer
     list.pointee.jobs.withLock {
       list.pointee.jobs.state.append(job)
@@ -79,37 +68,21 @@ struct MultiQueue: ~Copyable {
     }
   }
 
-  private func listToAdd(_ choice: inout Choice, _ worker: Worker) -> Int {
-    if choice.addsLeft == 0 { (choice.add, choice.addsLeft) = (worker.random(below: count), stickiness) }
-    choice.addsLeft -= 1
-    return choice.add
-  }
-
   /// A job; 0 when every list was seen empty.
   @inline(never)
   func take(_ worker: Worker) -> UInt {
     // Two lists that happen to be empty say little about the others.
     for _ in 0..<2 {
-      let index = worker.withLists { listToTake(&$0, worker) }
+      let index = worker.chosenLists.nextToTake(
+        stickiness: stickiness, random: { worker.random(below: count) }, state: { lists[$0].pointer.pointee.now })
       if case let job = pop(index), job != 0 { return job }
-      worker.withLists { $0.takesLeft = 0 }
+      worker.chosenLists.dropTake()
     }
     let start = worker.random(below: count)
     for offset in 0..<count {
       if case let job = pop((start + offset) % count), job != 0 { return job }
     }
     return 0
-  }
-
-  private func listToTake(_ choice: inout Choice, _ worker: Worker) -> Int {
-    if choice.takesLeft == 0 {
-      choice.take = (worker.random(below: count), worker.random(below: count))
-      choice.takesLeft = stickiness
-    }
-    choice.takesLeft -= 1
-    let (first, second) = choice.take
-    return StealingStrategy.Priorities.takesFirst(lists[first].pointer.pointee.now, lists[second].pointer.pointee.now)
-      ? first : second
   }
 
   private func pop(_ index: Int) -> UInt {

@@ -24,20 +24,10 @@ struct SleepWord: Equatable {
   var isOnlyOneAwake: Bool { live - sleeping == 1 }
 
   /// What a new job calls for.
-  enum Reaction: Equatable {
-    /// A searching thread will find the job, or looks once more before it sleeps.
-    case nothing
-    /// One more thread is needed: woken if one sleeps, else started.
-    case activate
-    /// Every place is taken.
-    case busy
-  }
-
   /// - Parameter wanted: how many searching threads are enough.
   @inline(__always)
   func reaction(limit: Int, wanted: Int = 1) -> Reaction {
-    if searching >= wanted { return .nothing }
-    return active < limit ? .activate : .busy
+    Reaction(searching: searching, active: active, limit: limit, wanted: wanted)
   }
 
   /// Whether a thread that ran out of work may search. One thread always may.

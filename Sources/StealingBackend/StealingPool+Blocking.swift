@@ -1,6 +1,7 @@
 import CPlatform
 import OperationCore
 import Primitives
+import Scheduling
 import Synchronization
 
 // Bodies that block. If a body announces that it blocks, another thread takes its place at once. The monitor notices
@@ -26,7 +27,7 @@ extension StealingPool {
 
   var report: BackendReport {
     var queued = 0
-    for list in 0..<placeCount * Job.levels where !injectors[list].pointer.pointee.isEmpty {
+    for list in 0..<rules.placeCount * Job.levels where !injectors[list].pointer.pointee.isEmpty {
       queued += max(1, injectors[list].pointer.pointee.approximateCount)
     }
     queued += multiQueue.jobCount
@@ -56,7 +57,7 @@ extension StealingPool: MonitoredPool {
   func unlockPool() { sleepLock.unlock() }
 
   var members: [Worker] {
-    (0..<workersMade.load(ordering: .acquiring)).map { workers[$0].takeUnretainedValue() }
+    (0..<workersMade).map { workers[$0].takeUnretainedValue() }
   }
   var occupancy: (active: Int, blocked: Int) {
     let now = sleepNow

@@ -56,14 +56,6 @@ extension StealingPool {
     if now.searching == 0, hasVisibleWork { react() }
   }
 
-  /// With adaptive searchers: a search has ended.
-  @inline(never)
-  func adapt(found: Bool) {
-    let before = adaptedSearchers.load(ordering: .relaxed)
-    adaptedSearchers.store(
-      StealingStrategy.Searchers.adapted(before, found: found, workers: workerCount), ordering: .relaxed)
-  }
-
   /// Makes one more thread active, unless enough threads are searching by now: the latest sleeper, or a new thread.
   /// - Parameters:
   ///   - wanted: how many searching threads are enough.
@@ -116,11 +108,11 @@ extension StealingPool {
   private func newWorker() -> Worker? {
     assert(sleepLock.isHeld)
     if let worker = sleepLock.state.retired.popLast() { return worker }
-    let index = workersMade.load(ordering: .relaxed)
+    let index = madeCount.load(ordering: .relaxed)
     guard index < threads.limit else { return nil }
     let worker = Worker(index: index, fairnessInterval: fairnessInterval, strategy: strategy)
     (workers + index).initialize(to: Unmanaged.passRetained(worker))
-    workersMade.store(index + 1, ordering: .releasing)
+    madeCount.store(index + 1, ordering: .releasing)
     return worker
   }
 

@@ -1,6 +1,7 @@
 import CPlatform
 import OperationCore
 import Primitives
+import Scheduling
 import Synchronization
 
 // A worker's life: find, run, sleep.
@@ -31,7 +32,7 @@ extension StealingPool {
       if OwedReferences.isOwing {
         settle(&searching)
         // The end of a queue has added operations here.
-        if worker.ownLevels != 0 { continue }
+        if worker.memory.ownLevels != 0 { continue }
       }
       switch sleep(worker, searching: searching) {
       case .woken: searching = true
@@ -63,34 +64,23 @@ extension StealingPool {
   private func run(_ job: UInt, on worker: Worker) {
     worker.watched.becomeBusy(true)
     var next: Job? = Job(word: job)
-    var left = runLength
+    var successors = SuccessorRun(length: rules.strategy.runLength)
     while let job = next {
       worker.watched.beginJob()
       next = job.run()
       if worker.watched.takeMark() { count(0 &- SleepWord.oneBlocked) }
       guard let following = next else { break }
-      guard runsSuccessors else {
+      guard rules.runsSuccessors else {
         queue(following)
         break
       }
-      left -= 1
-      let hints = levelHint.pointer.pointee.load(ordering: .relaxed)
-      // After a run of jobs other queued jobs have a turn, if there are any.
-      if left == 0, !hasVisibleWork { left = runLength }
-      if left == 0 || Self.highest(hints) > level(of: following) {
+      let isQueued = successors.isQueued(
+        hasOthers: hasVisibleWork, isOutranked: Levels.highest(hintedLevels) > level(of: following))
+      if isQueued {
         submit(following)
         break
       }
     }
     worker.watched.becomeBusy(false)
-  }
-
-  /// Queues what the end of a job made ready, instead of running it at once.
-  @inline(never)
-  private func queue(_ job: Job) {
-    guard strategy.successor == .queued else { return submit(job) }
-    show(job)
-    // Nobody is woken here. The monitor looks at once, and wakes a thread if the job is still queued and a place is free.
-    armMonitor()
   }
 }

@@ -1,6 +1,7 @@
 import CPlatform
 import OperationCore
 import Primitives
+import Scheduling
 
 /// One thread of a thread pool.
 final class PoolThread: PoolMember {

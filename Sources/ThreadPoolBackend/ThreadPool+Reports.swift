@@ -1,5 +1,6 @@
 import OperationCore
 import Primitives
+import Scheduling
 
 // What the pool tells of itself: to users, to diagnoses, and to the monitor.
 

@@ -243,20 +243,20 @@ final class ThreadPool: ListPool, @unchecked Sendable {
 
   private func run(_ job: UInt, on thread: PoolThread) {
     var next: Job? = Job(word: job)
-    var left = strategy.runLength
+    var successors = SuccessorRun(length: strategy.runLength)
     thread.watched.becomeBusy(true)
     while let job = next {
       thread.watched.beginJob()
       next = job.run()
       if thread.watched.takeMark() { lock.withLock { lock.state.blocked -= 1 } }
-      if strategy.successor != .runs, let following = next {
+      guard let following = next else { break }
+      guard strategy.successor == .runs else {
         queue(following)
         break
       }
-      left -= 1
-      // After a run of jobs other queued jobs have a turn, if there are any.
-      if left == 0, queued.pointer.pointee.load(ordering: .relaxed) == 0 { left = strategy.runLength }
-      if let following = next, left == 0 || givesWay(following) {
+      let isQueued = successors.isQueued(
+        hasOthers: queued.pointer.pointee.load(ordering: .relaxed) > 0, isOutranked: givesWay(following))
+      if isQueued {
         submit(following.word)
         break
       }

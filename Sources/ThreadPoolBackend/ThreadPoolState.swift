@@ -1,5 +1,6 @@
 import OperationCore
 import Primitives
+import Scheduling
 import Synchronization
 
 extension ThreadPool {

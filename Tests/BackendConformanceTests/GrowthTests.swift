@@ -20,9 +20,9 @@ struct GrowthTests {
     func least(_ size: Int) throws -> UInt64 {
       try (0..<3).map { _ in try backend.withQueue(workers: 1) { try call.cost($0, size) } }.min() ?? 0
     }
-    let one = max(try least(small), 1)
+    let single = max(try least(small), 1)
     let eight = try least(small * factor)
     // 64 for a square; a table that doubles, caches and the clock's grain make 8 into less than 20.
-    #expect(eight < one * 28 || eight < 3_000_000, "\(one) ns for \(small), \(eight) ns for \(small * factor)")
+    #expect(eight < single * 28 || eight < 3_000_000, "\(single) ns for \(small), \(eight) ns for \(small * factor)")
   }
 }

@@ -129,9 +129,9 @@ struct ListingTests {
   @Test("row 52: operations and queues are equal to themselves only", arguments: allBackends)
   func identity(backend: TestBackend) throws {
     try backend.withQueues { first, second in
-      let (one, other) = (Operation(), Operation())
-      #expect(one == one && one != other)
-      #expect(Set([one, other, one]).count == 2)
+      let (operation, another) = (Operation(), Operation())
+      #expect(operation == operation && operation != another)
+      #expect(Set([operation, another, operation]).count == 2)
       #expect(first == first && first != second)
       #expect(Set([first, second, first]).count == 2)
     }

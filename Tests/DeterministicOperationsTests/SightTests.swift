@@ -1,3 +1,4 @@
+import OperationCore
 import Testing
 
 @testable import DeterministicOperations
@@ -14,12 +15,12 @@ struct SightTests {
   }
 
   private func last(_ looks: [Look]) -> [UInt64] {
-    var (sight, found) = (Sight(), (asleep: UInt64(0), away: UInt64(0)))
+    var (sight, seen) = (Sight(), (asleep: UInt64(0), away: UInt64(0)))
     for look in looks {
-      found = sight.look(
+      seen = sight.look(
         isAsleep: look.isAsleep, used: look.used * 1_000_000, now: look.now * 1_000_000, visits: look.visits)
     }
-    return [found.asleep / 1_000_000, found.away / 1_000_000]
+    return [seen.asleep / 1_000_000, seen.away / 1_000_000]
   }
 
   @Test("a body that sleeps is asleep, and away")
@@ -57,5 +58,25 @@ struct SightTests {
       Look(isAsleep: true, used: 7, now: 1_510, visits: 2), Look(isAsleep: true, used: 7, now: 1_520, visits: 2),
     ]
     #expect(last(looks) == [10, 10])
+  }
+
+  @Test("a late reaction to a body that was left to itself gives no place away when the body has ended")
+  func lateReaction() throws {
+    let backend = DeterministicBackend(workers: 1, seed: 1)
+    let driver = backend.driver
+    // One thread writes, and the other reads when the first has ended.
+    nonisolated(unsafe) var seen: Strand?
+    backend.submit(
+      Job {
+        seen = driver.currentCarrier?.strand
+        // From here on the body is left to itself.
+        backend.whileBlocked {}
+      })
+    backend.run()
+    let strand = try #require(seen)
+    #expect(strand.worker == 0 && !strand.gavePlace)
+    driver.lock.withLock { driver.react(to: strand, sleeps: true) }
+    #expect(!strand.gavePlace)
+    backend.shutdown()
   }
 }

@@ -134,6 +134,13 @@ struct GateFilesTests {
     expect(.badInput, ["0.9", "above 1", "overhead/external-add"]) { _ = try GateThresholds.read(low) }
     let endless = write("\"threshold\" : 1.05", "\"threshold\" : 1e17")
     expect(.badInput, ["below 1000"]) { _ = try GateThresholds.read(endless) }
+    // The name of a program's own metric does not say that it is a time.
+    var own = GateThresholds()
+    let wait = entry(Array(repeating: 0, count: 30), GatedMetric(Metric("wait", unit: "us"), .wallClock))
+    own.add([wait], from: Self.provenance)
+    let lower = folder.write(
+      try own.text().replacing("\"threshold\" : 1.05", with: "\"threshold\" : 0.9"), to: "own.json")
+    expect(.badInput, ["wait", "0.9", "above 1"]) { _ = try GateThresholds.read(lower) }
     let newer = write("\"schema\" : 1", "\"schema\" : 2")
     expect(.badInput, ["schema 2"]) { _ = try GateThresholds.read(newer) }
     var few = GateThresholds()

@@ -147,6 +147,8 @@ struct RunRecordTests {
     for (old, new) in [
       ("a/c on go@1\"]", "a/c\"]"), ("\"a/c on go@1\": 5", "\"nobody\": 5"), ("a/c on go@1\"]", "a/c on go@x\"]"),
       (": 5", ": 0"), ("1.5", "1e300"), ("\"run_id\"", "\"id\""), ("\"allocator\"", "\"heap\""),
+      ("\"cpus_online\": 4", "\"cpus_online\": -4"), ("\"cpus_allowed\": 2", "\"cpus_allowed\": -2"),
+      ("\"steal_share\": 0", "\"steal_share\": -1"), ("\"steal_share\": 0", "\"steal_share\": 1e308"),
     ] { #expect(complaint(old, new).contains("is not the environment that this opbench writes"), "\(new)") }
   }
 

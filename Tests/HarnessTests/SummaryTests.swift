@@ -138,7 +138,7 @@ struct TableTests {
   @Test func mediansIntervalsRatiosAndCounts() {
     var rows: [Row] = []
     for block in 1...6 {
-      rows += Sample.rows(Sample.ours, block: block, [100 + Double(block)])
+      rows += Sample.rows(Sample.ours, block: block, [100.1 + Double(block)])
       rows += Sample.rows(Sample.reference, block: block, [4_000])
     }
     let text = text(rows)

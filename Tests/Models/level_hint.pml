@@ -1,5 +1,5 @@
-/* The hint of levels: `submit` of jobs from inside and `retract` (Sources/StealingBackend/StealingPool.swift,
- * StealingPool+Finding.swift), under total store order. README.md here says what is left out.
+/* The hint of levels: `submit` of jobs from inside and `retract` (Sources/StealingBackend/StealingPool+Submitting.swift,
+ * StealingPool+Steps.swift), under total store order. README.md here says what is left out.
  *
  * quick  one_batch                 -DBATCHES=1 -DTAKERS=1
  * run    two_batches               -DBATCHES=2 -DTAKERS=2

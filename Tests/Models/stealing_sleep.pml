@@ -318,7 +318,7 @@ next_job:
      fi;
      goto found_job
   :: atomic {
-       /* stealOne */
+       /* steal */
        stealable ->
        any_of(stealable, job);
        other = 0;

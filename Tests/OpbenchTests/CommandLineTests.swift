@@ -396,7 +396,7 @@ struct CommandLineTests {
     let timed = records.filter { $0[8] == "raw-dispatch" && $0[10] == "ns_per_op" }
     #expect(timed.map { $0[2] }.sorted() == ["1", "1", "2", "2"])
     #expect(Set(timed.map { $0[3] }).count == 2)
-    #expect(try #require(folder.read("a.env.json")).contains("\"schema\" : 2"))
+    #expect(try #require(folder.read("a.env.json")).contains("\"schema\" : 3"))
 
   }
 }

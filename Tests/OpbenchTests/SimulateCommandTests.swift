@@ -1,8 +1,10 @@
+import Glibc
 import LaboratorySupport
 import TestSupport
 import Testing
 
 @testable import HarnessMeasuring
+@testable import HarnessResults
 
 /// `simulate` and `calibrate-model` as a user meets them.
 struct SimulateCommandTests {
@@ -30,6 +32,28 @@ struct SimulateCommandTests {
     let before = folder.read("s.csv")
     _ = run(Self.small + ["--backend", "stealing,threadpool(order=fifo)", "--output", file, "--overwrite"])
     #expect(folder.read("s.csv") == before)
+  }
+
+  /// A simulation writes its files at its end. Killed at any call, it leaves a whole result or none, and the next
+  /// simulation writes there.
+  @Test func aKilledSimulationLeavesNoHalf() throws {
+    let (folder, other) = (try TemporaryFolder(), try TemporaryFolder())
+    let command = Self.small + ["--output", "\(folder.path)/s.csv", "--overwrite"]
+    _ = run(Self.small + ["--output", "\(other.path)/s.csv"])
+    let whole = try #require(other.read("s.csv"))
+    var stops = 0
+    while true {
+      let outcome = ProcessRunner.run(
+        BuiltOpbench.path, command, environment: [FileCall.stopVariable: "\(stops + 1)"], timeout: 120)
+      if outcome.ending == .exited(0) { break }
+      stops += 1
+      #expect(outcome.ending == .signalled(SIGKILL), "\(outcome)")
+      if let rows = folder.read("s.csv") {
+        #expect(rows == whole, "killed at stop point \(stops)")
+        #expect(try RunRecord.read(path: "\(folder.path)/s.env.json")?.outcome.rowCount == 8)
+      }
+    }
+    #expect(stops >= 10 && folder.contents == ["s.csv", "s.env.json"], "\(stops): \(folder.contents)")
   }
 
   @Test func rowsGoToStandardOutputAndTheTableBesideThem() {

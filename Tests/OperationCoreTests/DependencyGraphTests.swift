@@ -59,13 +59,13 @@ import Testing
   }
 
   @Test func `a finished member breaks the cycle`() {
-    let found = withGraph([[1], [2], [0]]) { operations in
+    let cycles = withGraph([[1], [2], [0]]) { operations in
       operations[1].cancel()
       operations[1].start()
       #expect(operations[1].isFinished)
       return DependencyGraph.cycles(from: operations)
     }
-    #expect(found.isEmpty)
+    #expect(cycles.isEmpty)
   }
 
   @Test(arguments: 1...40) func `the components of random graphs are those of mutual reachability`(seed: UInt64) {

@@ -15,9 +15,9 @@ import Testing
   }
 
   private func listed(_ list: DependencyList) -> [UInt] {
-    var found: [UInt] = []
-    list.forEachListed { found.append($0.dependency) }
-    return found
+    var dependencies: [UInt] = []
+    list.forEachListed { dependencies.append($0.dependency) }
+    return dependencies
   }
 
   /// The order, and that each is found where it stands.
@@ -61,20 +61,20 @@ import Testing
         }
       }
       for _ in 0..<count {
-        let found = first()
-        #expect(found == words.first { !over.contains($0) })
-        over.insert(found)
+        let dependency = first()
+        #expect(dependency == words.first { !over.contains($0) })
+        over.insert(dependency)
         // What is appended or removed meanwhile, and a squeeze, lead to no other answer.
-        if found % 48 == 0 {
-          list.append((1 << 16) + found)
-          words.append((1 << 16) + found)
+        if dependency % 48 == 0 {
+          list.append((1 << 16) + dependency)
+          words.append((1 << 16) + dependency)
         }
-        if found % 80 == 0, let last = words.last(where: { $0 < 1 << 16 && !over.contains($0) }) {
+        if dependency % 80 == 0, let last = words.last(where: { $0 < 1 << 16 && !over.contains($0) }) {
           list.remove(list.find(last))
           words.removeAll { $0 == last }
         }
       }
-      while case let found = first(), found != 0 { over.insert(found) }
+      while case let dependency = first(), dependency != 0 { over.insert(dependency) }
       #expect(over.isSuperset(of: words))
       list.append(1 << 18)
       #expect(first() == 1 << 18)

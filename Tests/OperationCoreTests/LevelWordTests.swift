@@ -42,19 +42,19 @@ import Testing
 
   @Test func `a priority that was set decides, whatever the qualities of service and the order of setting`() {
     for priority in Priority.allCases {
-      for own in QualityOfService.allCases {
+      for quality in QualityOfService.allCases {
         for queue in QualityOfService.allCases {
           let enqueued = LevelWord.initial.with(queueQualityOfService: queue)
           let prioritized = LevelWord.initial.with(priority: priority)
           for word in [
-            enqueued.with(qualityOfService: own).with(priority: priority),
-            prioritized.with(qualityOfService: own).with(queueQualityOfService: queue),
-            prioritized.with(queueQualityOfService: queue).with(qualityOfService: own),
+            enqueued.with(qualityOfService: quality).with(priority: priority),
+            prioritized.with(qualityOfService: quality).with(queueQualityOfService: queue),
+            prioritized.with(queueQualityOfService: queue).with(qualityOfService: quality),
           ] {
             #expect(word.isExplicit)
             #expect(word.level == priority.level)
             #expect(word.explicitPriority == priority)
-            #expect(word.qualityOfService == own)
+            #expect(word.qualityOfService == quality)
             #expect(word.queueQualityOfService == queue)
           }
         }
@@ -63,12 +63,12 @@ import Testing
   }
 
   @Test func `without a priority the operation's quality of service decides, else its queue's`() {
-    for own in QualityOfService.allCases {
+    for quality in QualityOfService.allCases {
       for queue in QualityOfService.allCases {
-        let expected = own == .default ? level(queue) : level(own)
+        let expected = quality == .default ? level(queue) : level(quality)
         for word in [
-          LevelWord.initial.with(qualityOfService: own).with(queueQualityOfService: queue),
-          LevelWord.initial.with(queueQualityOfService: queue).with(qualityOfService: own),
+          LevelWord.initial.with(qualityOfService: quality).with(queueQualityOfService: queue),
+          LevelWord.initial.with(queueQualityOfService: queue).with(qualityOfService: quality),
         ] {
           #expect(word.level == expected)
           #expect(word.explicitPriority == .normal)

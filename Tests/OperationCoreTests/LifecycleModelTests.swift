@@ -52,13 +52,13 @@ import Testing
   }
 
   private func expectSound(_ start: LifecycleModel, atLeast states: Int) {
-    var found: [String: (count: Int, example: LifecycleModel)] = [:]
+    var defects: [String: (count: Int, example: LifecycleModel)] = [:]
     let count = explore(start) { state, canGoOn in
       for defect in Self.defects(state, canGoOn: canGoOn) {
-        found[defect] = ((found[defect]?.count ?? 0) + 1, found[defect]?.example ?? state)
+        defects[defect] = ((defects[defect]?.count ?? 0) + 1, defects[defect]?.example ?? state)
       }
     }
-    for (defect, (count, example)) in found { Issue.record("\(defect): \(count) states, for example \(example)") }
+    for (defect, (count, example)) in defects { Issue.record("\(defect): \(count) states, for example \(example)") }
     // A search that no longer gets anywhere would find nothing wrong.
     #expect(count >= states)
   }
@@ -90,11 +90,11 @@ import Testing
     // An operation of which some thread forgot to give the link back.
     var broken = LifecycleModel(edges: 0, budget: .init(cancels: 0, priorityChanges: 0, lateDependencies: 0))
     broken.bits |= StateWord.linked
-    var found: Set<String> = []
+    var defects: Set<String> = []
     _ = explore(broken) { state, canGoOn in
-      found.formUnion(Self.defects(state, canGoOn: canGoOn))
+      defects.formUnion(Self.defects(state, canGoOn: canGoOn))
     }
-    #expect(found.contains("the link's flag and its use differ"))
-    #expect(found.contains("everything came to rest, and it has not left"))
+    #expect(defects.contains("the link's flag and its use differ"))
+    #expect(defects.contains("everything came to rest, and it has not left"))
   }
 }

@@ -20,8 +20,8 @@ import Testing
 
   @Test func `the places of the methods are found`() {
     let members: [OverridableMember] = [.cancel, .isCancelled, .isExecuting, .isFinished, .isReady]
-    let found = members.map { $0.isFound }
-    #expect(!found.contains(false))
+    let areFound = members.map { $0.isFound }
+    #expect(!areFound.contains(false))
   }
 
   @Test func `what a class overrides is seen`() {

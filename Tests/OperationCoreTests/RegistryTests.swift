@@ -29,9 +29,9 @@ import Testing
     func cancelAll(below bound: Int) { registry.cancelAll(below: bound) }
 
     func pending(below bound: Int = .max) -> [Operation] {
-      var found: [Operation] = []
-      registry.visitPending(below: bound) { found.append($0) }
-      return found
+      var operations: [Operation] = []
+      registry.visitPending(below: bound) { operations.append($0) }
+      return operations
     }
   }
 
@@ -65,10 +65,10 @@ import Testing
     let last = list(1, in: shared)
     #expect(shared.pending() == first + last)
     #expect(shared.counts.pending == 3)
-    let found = Monitor<[Operation]>([])
+    let visited = Monitor<[Operation]>([])
     let done = Gate()
     startThread {
-      shared.registry.visitPending(below: 3, waitForStores: true) { operation in found.with { $0.append(operation) } }
+      shared.registry.visitPending(below: 3, waitForStores: true) { operation in visited.with { $0.append(operation) } }
       done.open()
     }
     giveOthersAChance()
@@ -76,7 +76,7 @@ import Testing
     let late = Operation()
     shared.list(late, at: shared.registry.ticket(sequence: sequence, isControlled: false))
     try done.wait("the visit to end")
-    #expect(found.value == first + [late] + last)
+    #expect(visited.value == first + [late] + last)
   }
 
   @Test func `numbers of whole segments that nobody has made yet are waited for`() throws {

@@ -79,8 +79,8 @@ struct SpareOperationsTests {
 
   /// Whether this thread keeps the operation that lay there.
   private func keeps(_ word: UInt) -> Bool {
-    let own = SpareOperations.local(cplatform_thread_words_address()).pointee
-    for first in [own.loaded, own.full] {
+    let magazines = SpareOperations.local(cplatform_thread_words_address()).pointee
+    for first in [magazines.loaded, magazines.full] {
       for kept in sequence(first: first, next: { SpareOperations.next(of: $0) }).prefix(while: { $0 != 0 })
       where kept == word {
         return true

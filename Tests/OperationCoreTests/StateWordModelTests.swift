@@ -19,19 +19,19 @@ import Testing
       0, Word.started, Word.started | Word.skipped, Word.started | Word.finished,
       Word.started | Word.skipped | Word.finished,
     ]
-    var found: [StateWord] = []
+    var words: [StateWord] = []
     for count in UInt64(0)...4 {
       for cancelled in [0, Word.cancelled] where count > 0 {
-        found.append(Word(Word.enqueued, cancelled, count: count))
+        words.append(Word(Word.enqueued, cancelled, count: count))
       }
       for stage in stages {
         for choice in 0..<UInt64(1) << UInt64(held.count) {
           let flags = held.enumerated().reduce(stage) { $0 | (choice >> UInt64($1.offset) & 1 == 1 ? $1.element : 0) }
-          found.append(Word(Word.enqueued, Word.listed, flags, count: count))
+          words.append(Word(Word.enqueued, Word.listed, flags, count: count))
         }
       }
     }
-    return found
+    return words
   }()
 
   private static func text(_ word: StateWord?) -> String {

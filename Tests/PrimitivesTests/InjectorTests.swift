@@ -119,8 +119,8 @@ import Testing
     #expect(lists.flatMap { $0 }.sorted() == Array(0..<total))
     for list in lists {
       for producer in 0..<producers {
-        let own = list.filter { $0 / each == producer }
-        #expect(own == own.sorted(), "a consumer saw producer \(producer) out of order, seed \(seed)")
+        let sequence = list.filter { $0 / each == producer }
+        #expect(sequence == sequence.sorted(), "a consumer saw producer \(producer) out of order, seed \(seed)")
       }
     }
   }

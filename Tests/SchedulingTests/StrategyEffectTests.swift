@@ -181,17 +181,17 @@ struct StrategyEffectTests {
       let begun = Counter()
       for _ in 0..<3 {
         queue.addOperation {
-          let own = begun.increment() - 1
+          let number = begun.increment() - 1
           all.countDown()
-          mayEnd[own].spin()
+          mayEnd[number].spin()
           threads.append(UInt(pthread_self()))
         }
       }
       try all.wait("three threads to run")
-      for own in 0..<3 {
+      for number in 0..<3 {
         let before = pool.statistics().sleeps
-        mayEnd[own].set()
-        try inTime("thread \(own) to sleep") { while pool.statistics().sleeps == before { usleep(100) } }
+        mayEnd[number].set()
+        try inTime("thread \(number) to sleep") { while pool.statistics().sleeps == before { usleep(100) } }
       }
       let woken = EventLog<UInt>()
       queue.addOperations([BlockOperation { woken.append(UInt(pthread_self())) }], waitUntilFinished: true)

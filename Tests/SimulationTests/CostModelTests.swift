@@ -26,17 +26,17 @@ import Testing
     let text = try CostModel.builtIn.json()
     let start = try #require(text.firstRange(of: "\"\(key)\" : \""))
     let wrong = "\(text[..<start.lowerBound])\"\(key)\" : \"\\u001b[2J\(text[start.upperBound...])"
-    let found = try #require(complaint(wrong))
-    #expect(found.code == .badInput)
-    #expect(found.description.contains("\(key)' of the model has a line break or another character"), "\(found)")
+    let mistake = try #require(complaint(wrong))
+    #expect(mistake.code == .badInput)
+    #expect(mistake.description.contains("\(key)' of the model has a line break or another character"), "\(mistake)")
   }
 
   @Test func aModelOfAnotherSchemaIsRefusedWithOneLine() throws {
     let text = try CostModel.builtIn.json().replacing("\"schema\" : 1", with: "\"schema\" : 2")
-    let found = try #require(complaint(text))
-    #expect(found.code == .badInput)
+    let mistake = try #require(complaint(text))
+    #expect(mistake.code == .badInput)
     #expect(
-      found.description
+      mistake.description
         == "m.json: the model has schema 2, and this opbench reads schema 1; opbench calibrate-model writes one")
   }
 

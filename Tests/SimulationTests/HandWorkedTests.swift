@@ -41,7 +41,7 @@ import Workloads
     // Seven tasks of 100 on two workers: four in a row on one of them.
     let result = run(Array(repeating: [], count: 7), Array(repeating: 100, count: 7), workers: 2)
     #expect(result.makespan == 400)
-    #expect(result.statistics.jobs == 7)
+    #expect(result.statistics.pool.jobs == 7)
   }
 
   @Test func aForkWithOneLongBranchTakesTheLongOne() {
@@ -59,7 +59,7 @@ import Workloads
     }
     // Worker 0: woken at 1,000, misses (the job is from outside), runs 100. Worker 1: woken at 1,105.
     #expect(result.makespan == 1_000 + 5 + 100 + 1_000 + 40 + 5 + 10_000)
-    #expect(result.statistics.steals == 1 && result.statistics.wakes == 2)
+    #expect(result.statistics.pool.steals == 1 && result.statistics.pool.wakes == 2)
   }
 
   @Test func addingTakesTheTimeOfOneThread() {

@@ -20,7 +20,7 @@ import Workloads
         let result = Simulation(
           graph, strategy: .stealing(.init()), workers: workers, costs: CostModel.builtIn.costs, seed: 1
         ).run()
-        #expect(result.tasks == graph.count && result.statistics.jobs == graph.count, "\(name)")
+        #expect(result.tasks == graph.count && result.statistics.pool.jobs == graph.count, "\(name)")
         #expect(Double(result.makespan) >= result.lowerBound, "\(name)")
         #expect(abs(result.workShare + result.pathShare + result.schedulerShare - Double(result.makespan)) < 1)
       }

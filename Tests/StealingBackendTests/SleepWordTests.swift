@@ -39,7 +39,7 @@ import Testing
           for searching in 0...(live - sleeping - blocked) {
             let word = word(searching: searching, sleeping: sleeping, blocked: blocked, live: live)
             for limit in 1...4 {
-              let expected: SleepWord.Reaction =
+              let expected: Reaction =
                 searching > 0 ? .nothing : live - sleeping - blocked < limit ? .activate : .busy
               #expect(word.reaction(limit: limit) == expected)
             }
@@ -56,7 +56,7 @@ import Testing
       for searching in 0...5 {
         let now = word(searching: searching, sleeping: 8, live: 8 + searching)
         for limit in 1...8 {
-          let expected: SleepWord.Reaction =
+          let expected: Reaction =
             searching >= searchers ? .nothing : searching < limit ? .activate : .busy
           #expect(now.reaction(limit: limit, wanted: searchers) == expected)
         }

@@ -34,16 +34,16 @@ struct ProcessCostTests {
     }
     MeasuringProcess(trial) { lines.all.append($0) }.run(.time(repeats: 2, values: 3, leadIn: 1))
     #expect(lines.all.last == .end)
-    var found: [Metric: [Int]] = [:]
+    var indices: [Metric: [Int]] = [:]
     for case .reading(let index, let reading) in lines.all {
       #expect(reading.value.isFinite && reading.value >= 0)
-      found[reading.metric, default: []].append(index)
+      indices[reading.metric, default: []].append(index)
     }
-    #expect(found[.nsPerOp] == [1, 2, 3])
-    #expect(found[.threadsCreated] == [0])
-    #expect(found[.peakRSS] == [0])
-    for metric in found.keys where metric != .nsPerOp {
-      #expect(Metric.process.contains(metric) && found[metric] == [0])
+    #expect(indices[.nsPerOp] == [1, 2, 3])
+    #expect(indices[.threadsCreated] == [0])
+    #expect(indices[.peakRSS] == [0])
+    for metric in indices.keys where metric != .nsPerOp {
+      #expect(Metric.process.contains(metric) && indices[metric] == [0])
     }
   }
 }

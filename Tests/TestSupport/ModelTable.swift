@@ -25,13 +25,13 @@ package struct ModelTable {
         try Data(text.utf8).write(to: URL(filePath: path))
       }
     }
-    let found = FileManager.default.contents(atPath: path).map { String(decoding: $0, as: UTF8.self) } ?? ""
-    let foundLines = found.split(separator: "\n")
+    let written = FileManager.default.contents(atPath: path).map { String(decoding: $0, as: UTF8.self) } ?? ""
+    let foundLines = written.split(separator: "\n")
     let lines = text.split(separator: "\n")
     let first = zip(foundLines, lines).first { $0 != $1 }
     let difference = first.map { "\($0.0) should be \($0.1)" } ?? "\(foundLines.count) lines for \(lines.count)"
     // Not the texts themselves, which a failure would print.
-    let isSame = found == text
+    let isSame = written == text
     #expect(
       isSame,
       """

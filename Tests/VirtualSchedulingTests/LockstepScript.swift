@@ -76,14 +76,10 @@ struct LockstepScript: Sendable {
 
 /// What a pool made of a script.
 struct LockstepOutcome: Equatable {
-  /// What one worker counted.
-  struct Counts: Equatable {
-    var jobs, fromOutside, steals, failedSearches, sleeps: Int
-  }
-
   /// The jobs, in the order in which they began.
   var order: [Int] = []
-  var counts: [Counts] = []
+  /// What each worker counted.
+  var counts: [PoolStatistics.Worker] = []
 
   /// Where two outcomes part.
   func difference(from other: LockstepOutcome) -> String {
@@ -119,11 +115,7 @@ extension LockstepScript {
         pool.finished(worker, successor: work.successor.map { (UInt($0), works[$0].level) })
       }
     }
-    outcome.counts = pool.statistics.workers.map {
-      .init(
-        jobs: $0.jobs, fromOutside: $0.fromOutside, steals: $0.steals, failedSearches: $0.failedSearches,
-        sleeps: $0.sleeps)
-    }
+    outcome.counts = pool.statistics.pool.workers
     return outcome
   }
 

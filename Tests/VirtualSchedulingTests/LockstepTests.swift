@@ -140,13 +140,7 @@ private final class RealRun: Sendable {
       try begun.wait(count: jobs, "the jobs of a round")
       try sleepOthers(awake: held.count)
     }
-    return LockstepOutcome(
-      order: begun.events,
-      counts: statistics().workers.map {
-        .init(
-          jobs: Int($0.jobs), fromOutside: Int($0.fromOutside), steals: Int($0.steals),
-          failedSearches: Int($0.failedSearches), sleeps: Int($0.sleeps))
-      })
+    return LockstepOutcome(order: begun.events, counts: statistics().workers)
   }
 
   /// How many jobs come of these.

@@ -4,7 +4,7 @@ import Testing
 @testable import StealingBackend
 @testable import VirtualScheduling
 
-/// The one decision of the pools that is no function of `Scheduling`: what a new job calls for.
+/// What a new job calls for follows from how many threads search and are active. Both pools count them alike.
 @Suite struct ReactionTests {
   @Test func aVirtualPoolReactsAsTheSleepWordSays() {
     for workers in 1...4 {

@@ -46,7 +46,7 @@ import Testing
   }
 
   @Test func theStealAmountDecidesHowManyJobsAThiefTakes() {
-    func thefts(_ amount: StealingStrategy.StealAmount) -> [Int] {
+    func thefts(_ amount: StealingStrategy.StealAmount) -> [UInt64] {
       let pool = pool(workers: 2, isWarm: true) { $0.stealAmount = amount }
       pool.submit(100)
       guard case .run(let owner, _)? = pool.next() else { return [] }
@@ -54,7 +54,7 @@ import Testing
       // The owner goes on with its body; the other worker is woken and steals.
       guard case .run(let thief, let job)? = pool.next() else { return [] }
       #expect(thief != owner && job == 1)
-      return [pool.statistics.workers[thief].steals]
+      return [pool.statistics.pool.workers[thief].steals]
     }
     #expect(thefts(.one) == [1])
     #expect(thefts(.half) == [4])
@@ -94,10 +94,10 @@ import Testing
   }
 
   @Test func wakingAllWakesEverybody() {
-    func wakes(_ waking: StealingStrategy.Waking) -> Int {
+    func wakes(_ waking: StealingStrategy.Waking) -> UInt64 {
       let pool = pool(workers: 8, costs: .sample, isWarm: true) { $0.waking = waking }
       pool.submit(1)
-      return pool.statistics.wakes
+      return pool.statistics.pool.wakes
     }
     #expect(wakes(.oneSearcher) == 1)
     #expect(wakes(.all) == 8)

@@ -15,7 +15,7 @@ import Testing
     pool.finished(0)
     #expect(pool.next() == nil)
     #expect(pool.now == 1_000)
-    #expect(pool.statistics.jobs == 1)
+    #expect(pool.statistics.pool.jobs == 1)
   }
 
   @Test(arguments: allStrategies) func everyJobRunsOnce(_ strategy: VirtualStrategy) {
@@ -28,7 +28,7 @@ import Testing
           pool.submit((41...200 as ClosedRange<UInt>).map { (job: $0, level: Int($0 % 5)) })
           let begun = runAll(pool)
           #expect(begun.map(\.job).sorted() == Array(1...200), "\(strategy) \(workers) \(seed)")
-          #expect(pool.queuedCount == 0 && pool.statistics.jobs == 200)
+          #expect(pool.queuedCount == 0 && pool.statistics.pool.jobs == 200)
         }
       }
     }
@@ -92,7 +92,7 @@ import Testing
       pool.unblocks(0)
       pool.finished(0)
       #expect(pool.next() == nil)
-      #expect(pool.statistics.replacements == 1 && pool.statistics.threadsStarted == 2)
+      #expect(pool.statistics.pool.replacements == 1 && pool.statistics.pool.threadsStarted == 2)
     }
   }
 
@@ -121,7 +121,7 @@ import Testing
     pool.submit(1)
     #expect(pool.next() == .run(worker: 0, job: 1))
     #expect(pool.now == 20_250)
-    #expect(pool.statistics.wakes == 1)
+    #expect(pool.statistics.pool.wakes == 1)
   }
 
   /// What the thread outside pays that submits jobs of levels 2, 2, 2, 4 and 2 together, when only lists cost something.

@@ -70,10 +70,10 @@ struct ListingTests {
     #expect(read.schema == 1 && read.subjects.map(\.name) == SubjectRegistry.all.map(\.name))
     let catalogue = try Catalogue(graphs: [], seed: 1).workloads
     #expect(read.benchmarks.map(\.name) == catalogue.map { "\($0.name)" })
-    for (one, workload) in zip(read.benchmarks, catalogue) {
-      #expect(one.parameterSets.count { !$0.isVariant } == workload.parameterSets().count)
-      #expect(one.parameterSets.count { $0.isVariant } == workload.extendedParameterSets().count)
-      #expect(one.metrics.map(\.name) == workload.metrics.map(\.name))
+    for (listed, workload) in zip(read.benchmarks, catalogue) {
+      #expect(listed.parameterSets.count { !$0.isVariant } == workload.parameterSets().count)
+      #expect(listed.parameterSets.count { $0.isVariant } == workload.extendedParameterSets().count)
+      #expect(listed.metrics.map(\.name) == workload.metrics.map(\.name))
     }
     let rank = try #require(read.benchmarks.first { $0.name == "priority/rank-error" })
     #expect(rank.parameterSets.allSatisfy { $0.empty["raw-dispatch"] != nil && $0.empty["stealing"] == nil })

@@ -278,30 +278,31 @@ struct BuiltPeerTests {
 
   /// A peer reports the metrics of our own subjects, from the same number of operations, and its checks have passed.
   @Test(.enabled(if: anyIsBuilt, "no peer is built: scripts/peers"), .serialized, arguments: cases)
-  func checksItselfAndReportsTheSame(_ one: (peer: String, name: BenchmarkName, parameters: Parameters)) throws {
-    guard PeerPrograms.found().program(one.peer) != nil else { return }
+  func checksItselfAndReportsTheSame(_ measured: (peer: String, name: BenchmarkName, parameters: Parameters)) throws {
+    guard PeerPrograms.found().program(measured.peer) != nil else { return }
     func lines(_ mode: MeasureRequest.Mode) throws -> [ResultLine] {
       let outcome = try #require(
         Self.launcher.launch(
-          PeerTests.request(one.name, one.parameters, on: one.peer, mode), environment: [:], timeout: 120))
+          PeerTests.request(measured.name, measured.parameters, on: measured.peer, mode), environment: [:], timeout: 120
+        ))
       #expect(outcome.ending == .exited(0) && outcome.lines.last == "end", "\(outcome.lines)")
       return outcome.lines.compactMap(ResultLine.init)
     }
-    let workload = try #require(try Catalogue(graphs: [], seed: 7).workloads.first { $0.name == one.name })
-    let own = try #require(
+    let workload = try #require(try Catalogue(graphs: [], seed: 7).workloads.first { $0.name == measured.name })
+    let ours = try #require(
       try workload.prepare(
         subject: "stealing",
-        Setting(parameters: one.parameters, workers: 2, seed: 7, spin: Spin(roundsPerMicrosecond: 12.5)))
+        Setting(parameters: measured.parameters, workers: 2, seed: 7, spin: Spin(roundsPerMicrosecond: 12.5)))
     ).measure(2)
     let readings = try lines(.time(repeats: 2, values: 2, leadIn: 0, budget: .max)).compactMap { line in
       if case .reading(let index, let reading) = line { (index: index, reading: reading) } else { nil }
     }
     #expect(Set(readings.map(\.index)) == [1, 2])
     #expect(readings.allSatisfy { workload.metrics.contains($0.reading.metric) })
-    for expected in own.readings {
-      let found = readings.filter { $0.reading.metric == expected.metric }
-      #expect(found.count == 2, "\(expected.metric.name)")
-      for (_, reading) in found {
+    for expected in ours.readings {
+      let ofPeer = readings.filter { $0.reading.metric == expected.metric }
+      #expect(ofPeer.count == 2, "\(expected.metric.name)")
+      for (_, reading) in ofPeer {
         #expect(reading.count == expected.count, "\(expected.metric.name)")
         #expect(reading.value.isFinite && reading.value >= 0)
       }
@@ -380,11 +381,11 @@ struct BuiltPeerTests {
   }
 
   @Test(.enabled(if: anyIsBuilt, "no peer is built: scripts/peers"), .serialized, arguments: choices)
-  func eachChoiceRuns(_ one: (peer: String, strategy: String)) {
-    guard let program = PeerPrograms.found().program(one.peer) else { return }
+  func eachChoiceRuns(_ chosen: (peer: String, strategy: String)) {
+    guard let program = PeerPrograms.found().program(chosen.peer) else { return }
     let fib = ["benchmark=forkjoin/fib", "param.n=10", "tasks=177", "expected=55", "workers=2"]
     for words in [Self.chain, fib] {
-      let outcome = ProcessRunner.run(program, words + Self.timed + ["strategy=\(one.strategy)"], timeout: 60)
+      let outcome = ProcessRunner.run(program, words + Self.timed + ["strategy=\(chosen.strategy)"], timeout: 60)
       #expect(outcome.ending == .exited(0) && outcome.lines.last == "end", "\(outcome.lines)")
     }
   }
@@ -395,8 +396,8 @@ struct BuiltPeerTests {
       var wrong = ["nothing=1", "nothing"]
       for decision in peer.decisions {
         let (name, usual) = (decision.name, decision.usual)
-        let one = "\(name)=\(usual)"
-        wrong += ["\(name)=nothing", name, "\(name)=", "\(one);\(one)", "\(one);"]
+        let choice = "\(name)=\(usual)"
+        wrong += ["\(name)=nothing", name, "\(name)=", "\(choice);\(choice)", "\(choice);"]
         for range in decision.choices.compactMap(\.range) {
           let numbers = ["\(range.lowerBound - 1)", "\(range.upperBound + 1)", "18446744073709551616"]
           wrong += numbers.map { "\(name)=\($0)" }

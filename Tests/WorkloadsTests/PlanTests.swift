@@ -43,8 +43,8 @@ struct PlanTests {
   }
 
   @Test func parametersCanBeChosenToo() throws {
-    let one = try plan(selection(benchmark: "metg .*imbalance=0;.*pattern=stencil_1d;")).scenarios.map(\.scenario)
-    #expect(one.map { $0.parameters["pattern"] } == ["stencil_1d"])
+    let scenarios = try plan(selection(benchmark: "metg .*imbalance=0;.*pattern=stencil_1d;")).scenarios.map(\.scenario)
+    #expect(scenarios.map { $0.parameters["pattern"] } == ["stencil_1d"])
     let byName = try plan(selection(benchmark: "dependencies/metg", variants: true)).scenarios
     #expect(byName.count == 2 * GraphPattern.allCases.count)
     let imbalanced = try plan(selection(benchmark: "metg .*imbalance=1", variants: true)).scenarios
@@ -83,8 +83,8 @@ struct PlanTests {
     #expect(named.scenarios.map(\.scenario.name.benchmark) == ["fan-out", "burst", "burst"])
     // Of the other benchmark the variants are still left out.
     #expect(try #require(named.leftOut).scenarios.map(\.name.benchmark) == ["fan-out"])
-    let one = try plan(selection(benchmark: "burst .*state=idle"))
-    #expect(one.scenarios.map { $0.scenario.parameters["state"] } == ["idle"] && one.leftOut == nil)
+    let burst = try plan(selection(benchmark: "burst .*state=idle"))
+    #expect(burst.scenarios.map { $0.scenario.parameters["state"] } == ["idle"] && burst.leftOut == nil)
     let all = try plan(selection(benchmark: "strategy/", variants: true))
     #expect(all.scenarios.map(\.scenario) == (try plan(selection(benchmark: "strategy/"))).scenarios.map(\.scenario))
     #expect(Set(all.scenarios.map(\.scenario.name)).count == 7)

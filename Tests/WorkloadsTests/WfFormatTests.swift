@@ -60,9 +60,9 @@ struct WfFormatTests {
   }
 
   @Test func danglingParent() throws {
-    let found = try #require(complaint(document([("a", ["ghost"], [])])))
-    #expect(found.code == .badInput)
-    #expect(found.description.contains("task 'a'") && found.description.contains("parent 'ghost'"))
+    let mistake = try #require(complaint(document([("a", ["ghost"], [])])))
+    #expect(mistake.code == .badInput)
+    #expect(mistake.description.contains("task 'a'") && mistake.description.contains("parent 'ghost'"))
     let child = try #require(complaint(document([("a", [], ["ghost"])])))
     #expect(child.description.contains("'ghost'") && child.description.contains("'a'"))
   }
@@ -74,8 +74,8 @@ struct WfFormatTests {
     // Which task of the cycle is named is open, but not that task and parent are an edge of it.
     let named = ["'b'", "'c'", "'d'"].filter(loop.description.contains)
     #expect(named.count == 2 && !loop.description.contains("'a'"))
-    let own = try #require(complaint(document([("a", ["a"], [])])))
-    #expect(own.description.contains("task 'a'") && own.description.contains("parent 'a'"))
+    let mistake = try #require(complaint(document([("a", ["a"], [])])))
+    #expect(mistake.description.contains("task 'a'") && mistake.description.contains("parent 'a'"))
   }
 
   @Test func whatElseCanBeWrong() throws {
@@ -88,9 +88,9 @@ struct WfFormatTests {
       document([("a", [], [])], runtimes: [("a", -1)]),
     ]
     for text in texts {
-      let found = try #require(complaint(text), "accepted: \(text)")
-      #expect(found.code == .badInput)
-      #expect(found.description.hasPrefix("test.json: ") && !found.description.contains("\n"))
+      let mistake = try #require(complaint(text), "accepted: \(text)")
+      #expect(mistake.code == .badInput)
+      #expect(mistake.description.hasPrefix("test.json: ") && !mistake.description.contains("\n"))
     }
   }
 
@@ -102,11 +102,11 @@ struct WfFormatTests {
       ("{\"schemaVersion\":1.4,\"workflow\":{\"tasks\":[]}}", "1.4"),
       ("{\"workflow\":{\"jobs\":[\(task("runtime"))]}}", "1.4 or older"),
     ] {
-      let found = try #require(complaint(text))
-      #expect(found.code == .badInput)
+      let mistake = try #require(complaint(text))
+      #expect(mistake.code == .badInput)
       #expect(
-        found.description.hasPrefix("test.json: this is WfFormat \(version), and a replay reads WfFormat 1.5: "),
-        "\(found)")
+        mistake.description.hasPrefix("test.json: this is WfFormat \(version), and a replay reads WfFormat 1.5: "),
+        "\(mistake)")
     }
     // What says 1.5 and is not, and what is of no version at all, is told by what is missing.
     for text in ["{\"schemaVersion\":\"1.5\",\"workflow\":{}}", "{\"workflow\":{}}"] {
@@ -124,14 +124,15 @@ struct WfFormatTests {
     for word in ["NaN", "-Infinity"] {
       let text = document([("a", [], []), ("NaN \\\"", [], [])], runtimes: [("a", 1)])
         .replacing("\"runtimeInSeconds\":1.0", with: "\"runtimeInSeconds\":\(word)")
-      let found = try #require(complaint(text))
+      let mistake = try #require(complaint(text))
       #expect(
-        found.description.hasPrefix("test.json, line 2: \(word.drop { $0 == "-" }) is no number in JSON"), "\(found)")
+        mistake.description.hasPrefix("test.json, line 2: \(word.drop { $0 == "-" }) is no number in JSON"),
+        "\(mistake)")
     }
     // Parents and children by the name of a task.
     for (parents, children) in [(["n"], []), ([], ["n"])] {
-      let found = try #require(complaint(document([("a", [], []), ("b", parents, children)])))
-      #expect(found.description.contains("'n', which is no id of a task: it is the 'name' of a task"), "\(found)")
+      let mistake = try #require(complaint(document([("a", [], []), ("b", parents, children)])))
+      #expect(mistake.description.contains("'n', which is no id of a task: it is the 'name' of a task"), "\(mistake)")
     }
   }
 
@@ -232,11 +233,11 @@ struct WorkflowInstancesTests {
     for row in rows {
       let workflow = try WfFormat.read(path: "\(Self.folder)/\(row[0]).json")
       #expect(workflow.name == row[0])
-      let found = [
+      let counts = [
         workflow.tasks.count, workflow.edges, workflow.depth, workflow.widestLevel, workflow.maximalFanIn,
         workflow.maximalFanOut,
       ]
-      #expect(found == row[1...6].map { Int($0) }, "\(row[0])")
+      #expect(counts == row[1...6].map { Int($0) }, "\(row[0])")
       let total = try #require(Double(row[7]))
       let path = try #require(Double(row[8]))
       #expect(abs(workflow.totalSeconds - total) <= 0.051, "\(row[0])")

@@ -65,16 +65,16 @@ struct WorkloadTests {
   }
 
   @Test(.serialized, arguments: cases)
-  func checksItselfAndReportsItsMetrics(_ one: Case) async throws {
+  func checksItselfAndReportsItsMetrics(_ chosen: Case) async throws {
     try await onOwnThread {
-      let trial = try #require(try Self.trial(one.workload, one.parameters, one.subject.name))
+      let trial = try #require(try Self.trial(chosen.workload, chosen.parameters, chosen.subject.name))
       #expect(trial.operationsPerRepeat > 0)
       for _ in 1...2 {
-        let value = try Self.value(of: trial, one)
+        let value = try Self.value(of: trial, chosen)
         let readings = value.readings + SampleSeries.merged(value.samples).flatMap { $0.readings() }
         #expect(!readings.isEmpty)
         for reading in readings {
-          #expect(one.workload.metrics.contains(reading.metric), "\(reading.metric.name) is not announced")
+          #expect(chosen.workload.metrics.contains(reading.metric), "\(reading.metric.name) is not announced")
           #expect(reading.value.isFinite && reading.value >= 0 && reading.count > 0)
         }
       }
@@ -83,11 +83,13 @@ struct WorkloadTests {
 
   /// Once in many runs the check finds that a barrier of Foundation's was not alone. That is no fault of the benchmark,
   /// unless it comes twice in a row.
-  static func value(of trial: Trial, _ one: Case) throws -> Value {
+  static func value(of trial: Trial, _ chosen: Case) throws -> Value {
     do {
       return try trial.measure(2)
     } catch let failed as CheckFailed {
-      guard one.subject.name == "foundation", "\(one.workload.name)" == "dependencies/barrier" else { throw failed }
+      guard chosen.subject.name == "foundation", "\(chosen.workload.name)" == "dependencies/barrier" else {
+        throw failed
+      }
       return try trial.measure(2)
     }
   }

@@ -68,7 +68,7 @@ private enum HeldWorker {
 
   private static func chain(_ last: @escaping @Sendable () -> Void) -> [Operation] {
     let all = independent(last)
-    for (one, next) in zip(all, all.dropFirst()) { next.addDependency(one) }
+    for (operation, next) in zip(all, all.dropFirst()) { next.addDependency(operation) }
     return all
   }
 

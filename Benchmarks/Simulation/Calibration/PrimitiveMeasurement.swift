@@ -36,9 +36,9 @@ enum PrimitiveMeasurement {
     values["take"] = each(empty, prepare: fill)
     let others = (0..<1_024).map { _ in WorkStealingDeque(capacity: 2) }
     func look() {
-      var found = 0
-      for other in others where !other.isEmpty { found += 1 }
-      precondition(found == 0, "an empty deque shows a job")
+      var filled = 0
+      for other in others where !other.isEmpty { filled += 1 }
+      precondition(filled == 0, "an empty deque shows a job")
     }
     values["look"] = each(of: others.count, look)
     deque.deallocate()

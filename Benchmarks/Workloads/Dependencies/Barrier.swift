@@ -69,11 +69,11 @@ struct BarrierPhases: @unchecked Sendable {
 
   /// Throws unless the number of barriers is right and no body ran out of order; then starts over.
   func check(batches: Int) throws {
-    let found = state.pointee
+    let seen = state.pointee
     state.pointee = State()
-    guard found.errors == 0, found.closed == batches else {
+    guard seen.errors == 0, seen.closed == batches else {
       throw CheckFailed(
-        "\(found.closed) of \(batches) barriers ran, and \(found.errors) times something ran on the wrong side of one")
+        "\(seen.closed) of \(batches) barriers ran, and \(seen.errors) times something ran on the wrong side of one")
     }
   }
 }

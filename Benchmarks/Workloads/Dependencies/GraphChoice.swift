@@ -113,7 +113,7 @@ package struct GraphChoice: Hashable, Sendable, CustomStringConvertible {
   package var description: String { values.isEmpty ? kind : "\(kind)(\(values))" }
 
   /// Graphs with the same name and sizes are the same.
-  package static func == (one: GraphChoice, other: GraphChoice) -> Bool { one.description == other.description }
+  package static func == (left: GraphChoice, right: GraphChoice) -> Bool { left.description == right.description }
   package func hash(into hasher: inout Hasher) { hasher.combine(description) }
 
   /// Whether the graph is another one for another number of workers.

@@ -26,7 +26,7 @@ extension TaskGraph {
       let current = slice(layer, of: layers, count: tasks)
       for _ in current {
         var chosen = previous.filter { _ in Double.random(in: 0..<1, using: &random) < probability }
-        if chosen.isEmpty, let one = previous.randomElement(using: &random) { chosen = [one] }
+        if chosen.isEmpty, let input = previous.randomElement(using: &random) { chosen = [input] }
         inputs.append(chosen)
       }
       previous = current

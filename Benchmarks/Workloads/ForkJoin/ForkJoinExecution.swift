@@ -165,9 +165,9 @@ struct ForkJoinTrial<Tree: ForkJoinTree> {
       var elapsed = Elapsed()
       for _ in 0..<repeats {
         let start = Counters.read()
-        let found = solve()
+        let result = solve()
         elapsed.add(since: start)
-        try Self.check(found, tree.expected)
+        try Self.check(result, tree.expected)
         try check()
       }
       return elapsed
@@ -191,16 +191,16 @@ struct ForkJoinTrial<Tree: ForkJoinTree> {
     let begin = Clock.now()
     var took: UInt64 = 0
     while took < 2_000_000 {
-      let found = tree.serial(opaque(tree.root))
-      try check(found, tree.expected)
+      let result = tree.serial(opaque(tree.root))
+      try check(result, tree.expected)
       runs += 1
       took = Clock.now() - begin
     }
     return Double(took) / Double(runs)
   }
 
-  private static func check(_ found: Int, _ expected: Int) throws {
-    guard found == expected else { throw CheckFailed("the result is \(found) instead of \(expected)") }
+  private static func check(_ result: Int, _ expected: Int) throws {
+    guard result == expected else { throw CheckFailed("the result is \(result) instead of \(expected)") }
   }
 
   /// Hides from the optimiser that the tree is the same again, so that the optimiser cannot reuse the last result.

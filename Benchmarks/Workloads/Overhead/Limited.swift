@@ -62,7 +62,9 @@ struct ConcurrencyGauge: @unchecked Sendable {
   func leave() { inside.pointee.wrappingSubtract(1, ordering: .relaxed) }
 
   func check(limit: Int) throws {
-    let found = most.pointee.exchange(0, ordering: .relaxed)
-    guard found <= limit else { throw CheckFailed("\(found) operations ran at once in a queue limited to \(limit)") }
+    let together = most.pointee.exchange(0, ordering: .relaxed)
+    guard together <= limit else {
+      throw CheckFailed("\(together) operations ran at once in a queue limited to \(limit)")
+    }
   }
 }

@@ -81,9 +81,9 @@ private struct CompletionFlags: @unchecked Sendable {
   /// Throws unless every block ran once since the last check.
   func check() throws {
     for index in 0..<count {
-      let found = words[index].exchange(0, ordering: .acquiringAndReleasing)
-      guard found == 1 else {
-        throw CheckFailed("the completion block of operation \(index) of \(count) ran \(found) times instead of once")
+      let calls = words[index].exchange(0, ordering: .acquiringAndReleasing)
+      guard calls == 1 else {
+        throw CheckFailed("the completion block of operation \(index) of \(count) ran \(calls) times instead of once")
       }
     }
   }

@@ -60,10 +60,10 @@ final class LockedCount: Sendable {
 
   /// Throws unless there were as many visits since the last check.
   func check(_ visits: Int) throws {
-    let found = count.withLock { count in
+    let alone = count.withLock { count in
       defer { count = 0 }
       return count
     }
-    guard found == visits else { throw CheckFailed("\(found) of \(visits) operations held the lock alone") }
+    guard alone == visits else { throw CheckFailed("\(alone) of \(visits) operations held the lock alone") }
   }
 }

@@ -60,9 +60,9 @@ private final class WaitingFamily<S: OperationSubject>: Sendable {
 
   private func execute(_ index: Int) {
     if index < parents {
-      let own = index * children + 1..<(index + 1) * children + 1
-      for item in own.map({ add($0) }) { S.wait(for: item) }
-      guard own.allSatisfy(flags.hasRun) else { return }
+      let numbers = index * children + 1..<(index + 1) * children + 1
+      for item in numbers.map({ add($0) }) { S.wait(for: item) }
+      guard numbers.allSatisfy(flags.hasRun) else { return }
     } else {
       Spin.run(rounds: rounds)
     }

@@ -1,4 +1,5 @@
 import Primitives
+import Scheduling
 import Synchronization
 
 /// Something for a backend to run once: one word that stands for one owned reference.
@@ -49,13 +50,13 @@ public struct Job: @unchecked Sendable {
   }
 
   /// The number of levels that `level` knows.
-  package static let levels = 5
+  @inlinable package static var levels: Int { Levels.count }
   /// The level of `normal`.
-  package static var middleLevel: Int { levels / 2 }
+  @inlinable package static var middleLevel: Int { Levels.middle }
   /// One element for each level. (The length of an inline array is written as a number.)
   typealias PerLevel<Element: ~Copyable> = InlineArray<5, Element>
   /// The most urgent level.
-  static let highestLevel = levels - 1
+  static var highestLevel: Int { levels - 1 }
 }
 
 /// The root of everything that a backend can run. Not for subclassing outside this module: use `Operation` or `Job`'s

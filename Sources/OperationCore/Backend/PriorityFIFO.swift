@@ -1,4 +1,5 @@
 import Primitives
+import Scheduling
 
 /// Jobs by urgency: the most urgent level first, first in, first out within a level, unless a strategy wants another order.
 /// O(1). Not synchronised.
@@ -6,10 +7,9 @@ package struct PriorityFIFO: ~Copyable {
   private var lists = Job.PerLevel<JobFIFO> { _ in JobFIFO() }
   /// One bit for each level that has jobs.
   private var occupied: UInt32 = 0
-  private let fairnessInterval: Int
+  private var lowestTurn: LowestTurn
   private let hasLevels: Bool
   private let newestFirst: Bool
-  private var taken = 0
   package private(set) var count = 0
 
   /// - Parameters:
@@ -17,7 +17,7 @@ package struct PriorityFIFO: ~Copyable {
   ///   - hasLevels: whether urgency counts.
   ///   - newestFirst: whether the newest job of a level goes first, and not the oldest.
   package init(fairnessInterval: Int, hasLevels: Bool = true, newestFirst: Bool = false) {
-    self.fairnessInterval = fairnessInterval
+    lowestTurn = LowestTurn(interval: fairnessInterval)
     self.hasLevels = hasLevels
     self.newestFirst = newestFirst
   }
@@ -25,7 +25,7 @@ package struct PriorityFIFO: ~Copyable {
   package var isEmpty: Bool { count == 0 }
 
   /// The most urgent level that has jobs; -1 for none.
-  package var highestLevel: Int { 31 - occupied.leadingZeroBitCount }
+  package var highestLevel: Int { Levels.highest(occupied) }
 
   package mutating func append(_ job: UInt) {
     let level = hasLevels ? Job(word: job).level : Job.middleLevel
@@ -42,12 +42,7 @@ package struct PriorityFIFO: ~Copyable {
   /// no job.
   package mutating func popFirst() -> UInt {
     guard occupied != 0 else { return 0 }
-    taken += 1
-    var level = 31 - occupied.leadingZeroBitCount
-    if taken == fairnessInterval {
-      level = occupied.trailingZeroBitCount
-    }
-    if taken >= fairnessInterval { taken = 0 }
+    let level = lowestTurn.next(of: occupied)
     let job = lists[level].popFirst()
     if lists[level].isEmpty { occupied &= ~(1 << UInt32(level)) }
     count -= 1

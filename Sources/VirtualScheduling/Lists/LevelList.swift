@@ -1,10 +1,11 @@
+import Scheduling
+
 /// Jobs by urgency, as `PriorityFIFO` of the pools has them: the most urgent level first, and once every
 /// `fairnessInterval` jobs one of the lowest level that has any; each call O(1).
 struct LevelList {
   private var lists: [JobRing]
-  private let fairnessInterval: Int
+  private var lowestTurn: LowestTurn
   private let newestFirst: Bool
-  private var taken = 0
   private(set) var count = 0
   /// One bit for each level that has jobs.
   private var occupied: UInt32 = 0
@@ -13,12 +14,12 @@ struct LevelList {
 
   init(fairnessInterval: Int, newestFirst: Bool = false) {
     lists = Array(repeating: JobRing(), count: VirtualPool.levels)
-    self.fairnessInterval = fairnessInterval
+    lowestTurn = LowestTurn(interval: fairnessInterval)
     self.newestFirst = newestFirst
   }
 
   /// The most urgent level that has jobs; -1 for none.
-  var highestLevel: Int { 31 - occupied.leadingZeroBitCount }
+  var highestLevel: Int { Levels.highest(occupied) }
 
   func hasJob(above level: Int) -> Bool { occupied >> UInt32(level + 1) != 0 }
 
@@ -30,10 +31,7 @@ struct LevelList {
 
   mutating func popFirst() -> QueuedJob? {
     guard occupied != 0 else { return nil }
-    taken += 1
-    var level = highestLevel
-    if taken == fairnessInterval { level = occupied.trailingZeroBitCount }
-    if taken >= fairnessInterval { taken = 0 }
+    let level = lowestTurn.next(of: occupied)
     let job = newestFirst ? lists[level].popLast() : lists[level].popFirst()
     if lists[level].isEmpty { occupied &= ~(1 << UInt32(level)) }
     count -= 1

@@ -1,5 +1,5 @@
 /// A job that waits in a list.
-struct QueuedJob {
+package struct QueuedJob {
   /// What the job stands for: a word of the caller's.
   var word: UInt
   /// Its priority: 0 (least urgent) to `VirtualPool.levels - 1`.

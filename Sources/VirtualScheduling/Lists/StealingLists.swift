@@ -2,23 +2,14 @@ import Scheduling
 
 /// The lists of a pool in which every worker has lists of its own.
 struct StealingLists {
-  let strategy: StealingStrategy
-  /// The number of places for jobs from outside: one, or as many as workers.
-  let placeCount: Int
-  /// Whether a thief may take a worker's only job at any time.
-  let robsAll: Bool
-  let outsideBatch: Int
-  let sharesAll: Bool
-  let usesMultiQueue: Bool
-  /// The fewest jobs submitted together that call for more than one searching thread.
-  let batchThatWakes: Int
+  let rules: StealingRules
   private(set) var workerCount = 0
 
   /// The list of worker `w` for level `l` is at `w * levels + l`.
   var deques: [JobRing] = []
   /// For each level, the workers with a job of that level.
   private(set) var holders = [NumberSet](repeating: NumberSet(), count: VirtualPool.levels)
-  /// The same with as many jobs as a thief wants to see.
+  /// For each level, the workers with as many jobs of that level as a thief wants to see.
   private(set) var richHolders = [NumberSet](repeating: NumberSet(), count: VirtualPool.levels)
   /// For each level, the number of jobs in the lists of workers.
   private var owned = [Int](repeating: 0, count: VirtualPool.levels)
@@ -41,20 +32,10 @@ struct StealingLists {
   var adaptedSearchers = 1
 
   init(_ strategy: StealingStrategy, workers: Int, fairnessInterval: Int) {
-    self.strategy = strategy
-    placeCount = strategy.outsidePlace == .injector ? 1 : workers
-    robsAll = strategy.leastJobs == 1
-    sharesAll = strategy.priorities == .strict
-    outsideBatch = sharesAll ? 1 : strategy.outsideBatch
-    let listCount = strategy.priorities.listsPerWorker * workers
-    usesMultiQueue = listCount > 0
-    batchThatWakes = (2...1_024).first { strategy.waking.searchersWanted(jobs: $0, workers: workers) > 1 } ?? .max
-    injectors = Array(repeating: JobRing(), count: placeCount * VirtualPool.levels)
-    multi = Array(repeating: LevelList(fairnessInterval: fairnessInterval), count: listCount)
+    rules = StealingRules(strategy, workers: workers)
+    injectors = Array(repeating: JobRing(), count: rules.placeCount * VirtualPool.levels)
+    multi = Array(repeating: LevelList(fairnessInterval: fairnessInterval), count: rules.multiQueueLists)
   }
-
-  /// Whether each job of a batch goes to a list of its own choice.
-  var showsEach: Bool { sharesAll || placeCount > 1 || usesMultiQueue }
 
   mutating func addWorker() {
     workerCount += 1
@@ -85,7 +66,7 @@ struct StealingLists {
   private mutating func counted(_ worker: Int, _ level: Int) {
     let count = count(worker, level)
     holders[level].set(worker, to: count > 0)
-    if !robsAll { richHolders[level].set(worker, to: count >= strategy.leastJobs) }
+    if !rules.robsAll { richHolders[level].set(worker, to: count >= rules.strategy.leastJobs) }
   }
 
   // MARK: - Jobs from outside
@@ -114,7 +95,7 @@ struct StealingLists {
 
   // MARK: - All lists
 
-  var hasOutside: Bool { outside.contains { $0 > 0 } }
+  func hasOutside(_ level: Int) -> Bool { outside[level] > 0 }
 
   func hasWork(_ level: Int) -> Bool { outside[level] > 0 || owned[level] > 0 }
 

@@ -4,16 +4,17 @@ import Scheduling
 // `StealingBackend`; its README says why no job is left lying.
 
 extension VirtualPool {
-  /// What a new job calls for: `SleepWord.Reaction`.
-  enum Reaction { case nothing, activate, busy }
-
   /// Threads that use, or are about to use, a CPU.
   private var active: Int { workers.count - sleepers.count - blocked }
 
-  func reaction(wanted: Int) -> Reaction {
-    if searching >= wanted { return .nothing }
-    return active < workerCount ? .activate : .busy
+  package func reaction(wanted: Int) -> Reaction {
+    Reaction(searching: searching, active: active, limit: workerCount, wanted: wanted)
   }
+
+  package func react() { reactByStrategy() }
+
+  /// No monitor looks: bodies that block say so.
+  package func lacksPlace() {}
 
   func submitStealing(_ job: QueuedJob) {
     show(job)
@@ -24,59 +25,45 @@ extension VirtualPool {
     var level: Int32 = -1
     for job in jobs {
       // Successive jobs of one level go in with one exchange.
-      showStealing(job, holdsList: lists.showsEach || job.level != level)
+      showStealing(job, holdsList: rules.showsEach || job.level != level)
       level = job.level
     }
     react()
-    guard jobs.count >= lists.batchThatWakes else { return }
-    let wanted = lists.strategy.waking.searchersWanted(jobs: jobs.count, workers: workerCount)
-    for _ in 1..<wanted {
-      guard case .activate = reaction(wanted: wanted) else { return }
-      activate(wanted: wanted)
-    }
+    if jobs.count >= rules.batchThatWakes { wakeMore(for: jobs.count) }
   }
 
   /// - Parameter holdsList: whether a list for jobs from outside is kept from others meanwhile.
   func showStealing(_ job: QueuedJob, holdsList: Bool = true) {
     let job = enqueued(job)
     let level = Int(job.level)
-    if lists.usesMultiQueue {
+    if rules.usesMultiQueue {
       pushMulti(job)
     } else {
-      if actor >= 0, !lists.sharesAll {
+      if actor >= 0, !rules.sharesAll {
         lists.push(job, to: actor)
-        workers[actor].ownLevels |= 1 << UInt32(level)
-        workers[actor].added += 1
+        workers[actor].memory.ownLevels |= 1 << UInt32(level)
+        workers[actor].memory.countAdded()
       } else {
         let place = placeForNext(level: level)
         if holdsList { use(&lists.injectors[place * Self.levels + level].heldUntil) }
         lists.inject(job, into: place)
       }
-      lists.hint |= 1 << UInt32(level)
+      hint(level)
     }
     notifyWatcher()
   }
 
   /// The place for a job from outside.
   private func placeForNext(level: Int) -> Int {
-    guard lists.placeCount > 1 else { return 0 }
+    guard rules.placeCount > 1 else { return 0 }
     lists.placed += 1
-    return lists.strategy.outsidePlace.list(
-      of: lists.placeCount, turn: lists.placed & Int(Int32.max), random: { choices.pick(below: $0) },
+    return rules.strategy.outsidePlace.list(
+      of: rules.placeCount, turn: lists.placed & Int(Int32.max), random: { choices.pick(below: $0) },
       length: { lists.waiting(in: $0, level: level) })
   }
 
-  /// Called after a job was made visible.
-  func react() {
-    let wanted = lists.strategy.waking.searchersWanted(jobs: 1, workers: workerCount)
-    for _ in 0..<wanted {
-      guard case .activate = reaction(wanted: wanted) else { return }
-      activate(wanted: wanted)
-    }
-  }
-
   /// Makes one more thread active: a sleeper, or a new thread.
-  func activate(wanted: Int) {
+  package func activate(wanted: Int = 1, mayInsist: Bool = true) {
     guard case .activate = reaction(wanted: wanted) else { return }
     if let worker = nextSleeper() {
       wakes += 1
@@ -94,7 +81,7 @@ extension VirtualPool {
   }
 
   private func tryStartSearching(_ worker: Int) {
-    let allowed = lists.strategy.searchers.allows(
+    let allowed = rules.strategy.searchers.allows(
       searching: searching, workers: workerCount, adapted: lists.adaptedSearchers)
     if allowed { search(worker) }
   }
@@ -108,22 +95,22 @@ extension VirtualPool {
   }
 
   private func adapt(found: Bool) {
-    guard lists.strategy.searchers == .adaptive else { return }
+    guard rules.strategy.searchers == .adaptive else { return }
     lists.adaptedSearchers = StealingStrategy.Searchers.adapted(
       lists.adaptedSearchers, found: found, workers: workerCount)
   }
 
   func lookStealing(_ worker: Int) {
-    if let job = nextJob(worker) { return start(job, on: worker) }
+    if let job = nextJob(of: worker) { return start(job, on: worker) }
     becomeIdle(worker)
     if !workers[worker].isSearching { tryStartSearching(worker) }
     guard workers[worker].isSearching else { return sleepStealing(worker) }
-    if let job = sweep(worker) { start(job, on: worker) } else { watch(worker) }
+    if let job = sweep(worker, least: rules.strategy.leastJobs) { start(job, on: worker) } else { watch(worker) }
   }
 
   /// A search has found nothing in its time.
   func failStealing(_ worker: Int) {
-    if !lists.robsAll, let job = sweep(worker, least: 1) { return start(job, on: worker) }
+    if !rules.robsAll, let job = sweep(worker, least: 1) { return start(job, on: worker) }
     workers[worker].counts.failedSearches += 1
     adapt(found: false)
     sleepStealing(worker)

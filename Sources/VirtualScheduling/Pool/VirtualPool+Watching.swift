@@ -66,7 +66,7 @@ extension VirtualPool {
     lastMonitorLook = now
     guard queued > 0 else { return }
     switch strategy {
-    case .stealing: activate(wanted: 1)
+    case .stealing: activate()
     case .threadPool: activateShared(queued)
     }
   }

@@ -15,7 +15,7 @@ extension VirtualPool {
   func notice(_ worker: Int) {
     let job: QueuedJob?
     switch strategy {
-    case .stealing: job = sweep(worker)
+    case .stealing: job = sweep(worker, least: rules.strategy.leastJobs)
     case .threadPool: job = takeShared(worker)
     }
     if let job {
@@ -37,7 +37,7 @@ extension VirtualPool {
   /// A worker has found a job.
   func start(_ job: QueuedJob, on worker: Int) {
     if workers[worker].isSearching { stopSearching(worker) }
-    workers[worker].runLeft = strategy.runLength
+    workers[worker].run = SuccessorRun(length: strategy.runLength)
     begin(job, on: worker)
   }
 
@@ -65,13 +65,10 @@ extension VirtualPool {
   /// A successor gives way to a more urgent job.
   func givesWay(_ job: QueuedJob) -> Bool {
     switch strategy {
-    case .stealing: Self.highest(lists.hint) > Int(job.level)
+    case .stealing: Levels.highest(lists.hint) > Int(job.level)
     case .threadPool: shared.hasJob(above: Int(job.level))
     }
   }
-
-  /// The number of the highest bit that is set; -1 for none.
-  static func highest(_ bits: UInt32) -> Int { 31 - bits.leadingZeroBitCount }
 
   /// Wakes a thread, or starts one. The caller has counted it.
   func wake(_ worker: Int) {

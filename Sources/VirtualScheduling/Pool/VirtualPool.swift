@@ -32,9 +32,9 @@ package enum VirtualStep: Hashable, Sendable {
 /// ```
 package final class VirtualPool {
   /// The number of levels of urgency.
-  package static let levels = 5
+  package static var levels: Int { Levels.count }
   /// The level of a job without a wish.
-  package static let middleLevel = 2
+  package static var middleLevel: Int { Levels.middle }
 
   /// How many jobs run at the same time when none of them blocks.
   package let workerCount: Int
@@ -203,10 +203,7 @@ package final class VirtualPool {
       if strategy.successor == .queuedAndWakes { reactToOne() } else { armMonitor() }
       return false
     }
-    workers[worker].runLeft -= 1
-    // After a run of jobs other queued jobs have a turn, if there are any.
-    if workers[worker].runLeft == 0, queued == 0 { workers[worker].runLeft = strategy.runLength }
-    if workers[worker].runLeft == 0 || givesWay(job) {
+    if workers[worker].run.isQueued(hasOthers: queued > 0, isOutranked: givesWay(job)) {
       spent += costs.add
       show(job)
       reactToOne()
@@ -227,7 +224,7 @@ package final class VirtualPool {
       blocked += 1
       replacements += 1
       switch strategy {
-      case .stealing: if searching == 0, queued > 0 { activate(wanted: 1) }
+      case .stealing: if searching == 0, queued > 0 { activate() }
       case .threadPool: activateShared(queued)
       }
     }
@@ -248,16 +245,14 @@ package final class VirtualPool {
 
   /// What the threads have done so far; O(workers).
   package var statistics: VirtualStatistics {
-    var all = VirtualStatistics()
-    all.workers = workers.map { worker in
-      var counts = worker.counts
-      if let since = worker.idleSince { counts.idle += max(0, now - since) }
-      return counts
-    }
-    (all.wakes, all.threadsStarted, all.replacements) = (wakes, workers.count, replacements)
-    (all.looksInVain, all.lostRaces) = (looksInVain, lostRaces)
-    (all.rankErrors, all.worstRankError) = (rankErrors, worstRankError)
-    return all
+    VirtualStatistics(
+      pool: PoolStatistics(
+        workers: workers.map(\.counts), wakes: UInt64(wakes), threadsStarted: UInt64(workers.count),
+        replacements: UInt64(replacements)),
+      idle: workers.reduce(0) { sum, worker in
+        sum + worker.idle + (worker.idleSince.map { max(0, now - $0) } ?? 0)
+      },
+      looksInVain: looksInVain, lostRaces: lostRaces, rankErrors: rankErrors, worstRankError: worstRankError)
   }
 
   // MARK: - What the other files use
@@ -315,7 +310,7 @@ package final class VirtualPool {
   /// Begins a job at the time that the acting thread has reached.
   func begin(_ job: QueuedJob, on worker: Int) {
     if let since = workers[worker].idleSince {
-      workers[worker].counts.idle += now - since
+      workers[worker].idle += now - since
       workers[worker].idleSince = nil
     }
     workers[worker].job = job
@@ -335,8 +330,9 @@ package final class VirtualPool {
   func newWorker() -> Int? {
     let index = workers.count
     guard index < threadLimit else { return nil }
-    let turns = Turns(fairnessInterval: fairnessInterval, outsideInterval: lists.strategy.outsideInterval)
-    var worker = VirtualWorker(index: index, turns: turns, search: strategy.search)
+    let memory = WorkerMemory(
+      index: index, fairnessInterval: fairnessInterval, outsideInterval: rules.strategy.outsideInterval)
+    var worker = VirtualWorker(memory: memory, search: strategy.search)
     worker.idleSince = now
     workers.append(worker)
     lists.addWorker()

@@ -58,11 +58,11 @@ func fuzz(_ backend: TestBackend, _ options: RunnerOptions) -> Bool {
   settings.isSlowAgain = { ChildShrinker(backend: backend, options: options).isSlowAgain($0) }
   let report = DifferentialRun.run(backend, settings)
   print(report.summary)
-  for found in report.failures {
-    print("FAILED: seed \(found.seed), program \(found.after) of this run, on \(backend.name)")
-    show(found.failure, withJournal: options.showsJournal)
+  for failed in report.failures {
+    print("FAILED: seed \(failed.seed), program \(failed.after) of this run, on \(backend.name)")
+    show(failed.failure, withJournal: options.showsJournal)
     fflush(nil)
-    print(ChildShrinker(backend: backend, options: options).shrink(found.program, category: found.failure.category))
+    print(ChildShrinker(backend: backend, options: options).shrink(failed.program, category: failed.failure.category))
   }
   return report.failures.isEmpty
 }

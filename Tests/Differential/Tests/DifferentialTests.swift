@@ -13,8 +13,8 @@ import Testing
     let report = DifferentialRun.run(backend, settings)
     print(report.summary)
     #expect(report.programs > 0 && report.ran > 0)
-    for found in report.failures {
-      Issue.record("seed \(found.seed): \(found.failure)\n\(found.shrunk ?? found.program)")
+    for failed in report.failures {
+      Issue.record("seed \(failed.seed): \(failed.failure)\n\(failed.shrunk ?? failed.program)")
     }
   }
 

@@ -81,14 +81,14 @@ import Testing
         add 6 0
         settle
         """)
-    let found = try #require(
+    let failing = try #require(
       (0..<200 as Range<UInt64>).lazy.map { Schedule.run(program, seed: $0, chosen) }
         .first { $0.failure?.category == "hang" })
-    let small = ScheduleShrinker(chosen, category: "hang").shrink(Schedule(program, choices: found.choices))
+    let small = ScheduleShrinker(chosen, category: "hang").shrink(Schedule(program, choices: failing.choices))
     #expect(small.run(chosen).failure?.category == "hang")
     // One operation of a queue with a limit is enough: two of the queue's tickets change places.
     #expect(small.program.statements.count <= 2 && small.program.operations.count <= 2, "\(small)")
-    #expect(small.choices.count < found.choices.count && small.choices.contains { $0 != 0 }, "\(small)")
+    #expect(small.choices.count < failing.choices.count && small.choices.contains { $0 != 0 }, "\(small)")
     // The plain order does not show it.
     #expect(Schedule(small.program, choices: []).run(chosen).failure == nil, "\(small)")
     // Every choice that is left is needed.
@@ -97,6 +97,6 @@ import Testing
       choices[place] = 0
       #expect(Schedule(small.program, choices: choices).run(chosen).failure?.category != "hang", "\(small)")
     }
-    print("reduced from \(program.statements.count) statements and \(found.choices.count) choices:\n\(small)")
+    print("reduced from \(program.statements.count) statements and \(failing.choices.count) choices:\n\(small)")
   }
 }

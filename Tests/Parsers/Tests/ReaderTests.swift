@@ -14,8 +14,8 @@ import Testing
   }
 
   @Test(arguments: Reader.all) func `mutations give values or complaints`(reader: Reader) {
-    let found = reader.fuzz(inputs: 2_000, seed: 1)
-    #expect(found == nil, "\(found.map { String(decoding: $0.input, as: UTF8.self) } ?? "")")
+    let failure = reader.fuzz(inputs: 2_000, seed: 1)
+    #expect(failure == nil, "\(failure.map { String(decoding: $0.input, as: UTF8.self) } ?? "")")
   }
 
   /// The real workflows beside the checkout, those that are not too long for the time of a test.
@@ -48,12 +48,12 @@ import Testing
   }
 
   @Test func `mutations follow their seed, and change what they are given`() {
-    var one = Mutation(tokens: ["token"], seed: 7)
+    var mutation = Mutation(tokens: ["token"], seed: 7)
     var same = Mutation(tokens: ["token"], seed: 7)
     let input = Array("1,2,3\r\nabc".utf8)
     var distinct: Set<[UInt8]> = []
     for _ in 0..<1_000 {
-      let mutated = one.mutated(input, with: Array("other".utf8))
+      let mutated = mutation.mutated(input, with: Array("other".utf8))
       #expect(mutated == same.mutated(input, with: Array("other".utf8)))
       distinct.insert(mutated)
     }

@@ -153,8 +153,8 @@ enum CPUMask {
     var mask = [UInt](repeating: 0, count: 128)
     let bytes = mask.count * MemoryLayout<UInt>.size
     guard get(0, bytes, &mask) == 0, let word = mask.firstIndex(where: { $0 != 0 }) else { return false }
-    var one = [UInt](repeating: 0, count: mask.count)
-    one[word] = mask[word] & (0 &- mask[word])
-    return set(0, bytes, one) == 0
+    var lowestBit = [UInt](repeating: 0, count: mask.count)
+    lowestBit[word] = mask[word] & (0 &- mask[word])
+    return set(0, bytes, lowestBit) == 0
   }
 }

@@ -97,9 +97,9 @@ enum RefusalScenarios {
         try backend.withQueue { queue in
           try onThreads(4, "threads that add, run and end") { _ in
             for _ in 0..<200 {
-              let (one, other) = (BlockOperation {}, BlockOperation {})
-              other.addDependency(one)
-              queue.addOperations([one, other], waitUntilFinished: true)
+              let (first, second) = (BlockOperation {}, BlockOperation {})
+              second.addDependency(first)
+              queue.addOperations([first, second], waitUntilFinished: true)
             }
           }
           try queue.drainInTime()

@@ -82,24 +82,24 @@ enum SurroundingsScenarios {
         if niceThreads {
           expect(setpriority(__priority_which_t(PRIO_PROCESS.rawValue), id_t(ownNumber), 19) == 0, "not nice")
         }
-        let own = Inherited(of: 0)
-        expect(own != process, "the first user is like every other thread")
+        let mine = Inherited(of: 0)
+        expect(mine != process, "the first user is like every other thread")
         let backend = make(name)
         expect(backend.workerCount == workers, "\(backend.workerCount) workers, not \(workers)")
         let queue = OperationQueue(on: backend)
         // More bodies than workers, all at the same time: threads that stand in for blocked ones are among them.
         let count = backend.workerCount + 3
         let all = Rendezvous(count)
-        let found = EventLog<Inherited>()
+        let inherited = EventLog<Inherited>()
         for _ in 0..<count {
           queue.addOperation {
-            found.append(Inherited(of: 0))
+            inherited.append(Inherited(of: 0))
             all.arrive()
           }
         }
         try queue.drainInTime()
-        expect(found.events.count == count, "\(found.events.count) bodies ran")
-        for thread in found.events { expect(thread == process, "a body's thread has \(thread), not \(process)") }
+        expect(inherited.events.count == count, "\(inherited.events.count) bodies ran")
+        for thread in inherited.events { expect(thread == process, "a body's thread has \(thread), not \(process)") }
         // The library's other threads: the monitors and the threads that stand in.
         for number in ThreadNumber.all where number != ownNumber && number != getpid() {
           let name = ThreadNumber.name(number)
@@ -295,14 +295,14 @@ private enum ThreadNumber {
   static var all: [pid_t] {
     guard let folder = opendir("/proc/self/task") else { return [] }
     defer { closedir(folder) }
-    var found: [pid_t] = []
+    var threads: [pid_t] = []
     while let entry = readdir(folder) {
       let name = withUnsafePointer(to: entry.pointee.d_name) {
         $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
       }
-      if let number = pid_t(name) { found.append(number) }
+      if let number = pid_t(name) { threads.append(number) }
     }
-    return found
+    return threads
   }
 
   static func name(_ number: pid_t) -> String {

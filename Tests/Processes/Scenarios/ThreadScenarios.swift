@@ -76,7 +76,7 @@ enum ThreadScenarios {
 
     func submit(_ job: Job) {
       var next = Optional(job)
-      while let one = next { next = one.run() }
+      while let job = next { next = job.run() }
     }
   }
 
@@ -267,10 +267,10 @@ enum ThreadScenarios {
     first.isSuspended = true
     first.addOperation {}
     second.name = "second"
-    let (one, other) = (BlockOperation {}, BlockOperation {})
-    one.addDependency(other)
-    other.addDependency(one)
-    second.addOperations([one, other], waitUntilFinished: false)
+    let (ring, rest) = (BlockOperation {}, BlockOperation {})
+    ring.addDependency(rest)
+    rest.addDependency(ring)
+    second.addOperations([ring, rest], waitUntilFinished: false)
     kill(getpid(), SIGUSR1)
     // Written on a thread of the library's; nobody tells when.
     usleep(500_000)

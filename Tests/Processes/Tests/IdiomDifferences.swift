@@ -30,8 +30,8 @@ struct IdiomLine: Equatable {
   func has(_ field: String, _ values: String...) -> Bool { values.contains(fields[field] ?? "") }
   func logs(_ text: String) -> Bool {
     let words = text.split(separator: " ")
-    let own = log.split { " ;|".contains($0) }
-    return own.indices.contains { own[$0...].starts(with: words) }
+    let entries = log.split { " ;|".contains($0) }
+    return entries.indices.contains { entries[$0...].starts(with: words) }
   }
 
   /// The class's own `isFinished` decides for Foundation.

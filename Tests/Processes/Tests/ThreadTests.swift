@@ -40,8 +40,8 @@ struct ThreadTests {
       return (Int(words[1]) ?? 0, lines.dropLast())
     }
     for value in ["", "on"] {
-      let found = try places(value)
-      #expect(found.count <= 2 && found.said.isEmpty, "\(value): \(found)")
+      let seats = try places(value)
+      #expect(seats.count <= 2 && seats.said.isEmpty, "\(value): \(seats)")
     }
     let off = try places("off")
     #expect(off.count > 50 && off.said.isEmpty, "\(off)")

@@ -69,7 +69,7 @@ struct TraceTests {
     #expect(trace.slices.allSatisfy { $0.arguments["unfinished"] == nil || $0.name == "asynchronous" })
     // A limit of one is seen as such.
     let single = trace.operations(named: "single")
-    for (one, next) in zip(single, single.dropFirst()) { #expect(one.end <= next.begin) }
+    for (slice, next) in zip(single, single.dropFirst()) { #expect(slice.end <= next.begin) }
     // The wait is inside of whoever waits, or the other ran there.
     let outer = trace.operations(named: "outer")[0]
     let inner = trace.operations(named: "inner")[0]

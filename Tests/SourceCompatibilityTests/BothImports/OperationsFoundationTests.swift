@@ -42,9 +42,11 @@ struct OperationsFoundationTests {
 
   @Test("an operation is an object for Foundation, equal to itself only")
   func objects() {
-    let one: any NSObjectProtocol = Operation()
+    let operation: any NSObjectProtocol = Operation()
     let other = Operation()
-    #expect(one.isEqual(one) && !one.isEqual(other) && !one.isEqual("text") && !one.isEqual(nil))
+    #expect(
+      operation.isEqual(operation) && !operation.isEqual(other) && !operation.isEqual("text") && !operation.isEqual(nil)
+    )
     #expect(Set([other.hash, other.hash]).count == 1)
   }
 

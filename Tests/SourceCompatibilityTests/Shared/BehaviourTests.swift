@@ -189,12 +189,12 @@ struct BehaviourTests {
     let queue = OperationQueue()
     let log = EventLog<Int>()
     let inherited = PlainBlockSubclass { log.append(1) }
-    let own = PrefixedBlockOperation { log.append(1) }
+    let prefixed = PrefixedBlockOperation { log.append(1) }
     let extended = PlainBlockSubclass(times: 2) { log.append(1) }
     let made = [{ @Sendable in log.append(1) }].map(BlockOperation.init(block:))
-    let all: [Operation] = [inherited, own, extended, BlockOperation(times: 2) { log.append(1) }] + made
+    let all: [Operation] = [inherited, prefixed, extended, BlockOperation(times: 2) { log.append(1) }] + made
     #expect(type(of: inherited) == PlainBlockSubclass.self && type(of: extended) == PlainBlockSubclass.self)
-    #expect(type(of: made[0]) == BlockOperation.self && own.prefix == "p")
+    #expect(type(of: made[0]) == BlockOperation.self && prefixed.prefix == "p")
     try inTime("a waiting batch") { queue.addOperations(all, waitUntilFinished: true) }
     #expect(log.count == 7 && all.allSatisfy(\.isFinished))
   }
@@ -210,8 +210,8 @@ struct BehaviourTests {
     try eventually("the progress") { queue.progress.completedUnitCount == 3 }
     #expect(queue.progress.fractionCompleted == 1 && queue.progress.isFinished)
     #expect(OperationQueue.main === OperationQueue.main && OperationQueue.main.maxConcurrentOperationCount == 1)
-    let (one, other) = (Operation(), Operation())
-    #expect(one == one && one != other && Set([one, other, one]).count == 2)
+    let (operation, another) = (Operation(), Operation())
+    #expect(operation == operation && operation != another && Set([operation, another, operation]).count == 2)
     let serial = DispatchQueue(label: "serial")
     queue.underlyingQueue = serial
     #expect(queue.underlyingQueue === serial)

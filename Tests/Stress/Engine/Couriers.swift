@@ -15,9 +15,9 @@ final class Couriers: Sendable {
   init(threads: Int, random: inout SeededGenerator) {
     running = CountdownLatch(threads)
     for _ in 0..<threads {
-      let own = random.split()
+      let choices = random.split()
       startThread {
-        self.work(own)
+        self.work(choices)
         self.running.countDown()
       }
     }

@@ -30,9 +30,9 @@ final class RecentOperations: Sendable {
   /// Up to `count` different ones.
   func some(_ count: Int, _ random: inout SeededGenerator) -> [any RecordedOperation] {
     guard count > 0 else { return [] }
-    var own = random.split()
+    var choices = random.split()
     // An array of its own, not one that shares memory with `kept`: the thread sanitizer cannot see who else still reads that.
-    return state.with { $0.kept.shuffled(using: &own).prefix(count).map { $0 } }
+    return state.with { $0.kept.shuffled(using: &choices).prefix(count).map { $0 } }
   }
 
   func one(_ random: inout SeededGenerator) -> (any RecordedOperation)? { some(1, &random).first }

@@ -14,45 +14,47 @@ extension RoundHistory {
   // MARK: - Exactly once
 
   private func violations(of operation: OperationEntry) -> [String] {
-    var found: [String] = []
-    if operation.begins > 1 { found.append("\(operation) ran \(operation.begins) times") }
-    if operation.ran, operation.end <= operation.begin { found.append("\(operation) began and did not end") }
+    var violations: [String] = []
+    if operation.begins > 1 { violations.append("\(operation) ran \(operation.begins) times") }
+    if operation.ran, operation.end <= operation.begin { violations.append("\(operation) began and did not end") }
     let mayBeCancelled =
       operation.cancelStart > 0 || mayBeCancelled(queue: operation.queue, addStart: operation.addStart)
     switch operation.kind {
     case .phantom:
-      if operation.ran || operation.wasFinished { found.append("\(operation) ran, although nobody started it") }
+      if operation.ran || operation.wasFinished { violations.append("\(operation) ran, although nobody started it") }
     case .closure:
-      if !operation.ran, !mayBeCancelled { found.append("\(operation) neither ran nor was cancelled") }
+      if !operation.ran, !mayBeCancelled { violations.append("\(operation) neither ran nor was cancelled") }
     default:
-      if !operation.wasFinished { found.append("\(operation) did not finish") }
-      if !operation.ran, !operation.wasCancelled { found.append("\(operation) neither ran nor was cancelled") }
-      if operation.wasCancelled, !mayBeCancelled { found.append("\(operation) is cancelled, and nobody cancelled it") }
+      if !operation.wasFinished { violations.append("\(operation) did not finish") }
+      if !operation.ran, !operation.wasCancelled { violations.append("\(operation) neither ran nor was cancelled") }
+      if operation.wasCancelled, !mayBeCancelled {
+        violations.append("\(operation) is cancelled, and nobody cancelled it")
+      }
     }
     if operation.completions != (operation.expectsCompletion ? 1 : 0) {
-      found.append("\(operation) called its completion block \(operation.completions) times")
+      violations.append("\(operation) called its completion block \(operation.completions) times")
     }
     if operation.completions > 0, operation.completion < operation.end {
-      found.append("\(operation) called its completion block before it ended")
+      violations.append("\(operation) called its completion block before it ended")
     }
     if operation.observations != (operation.isObserved && operation.kind != .phantom ? 1 : 0) {
-      found.append("\(operation) told its observer \(operation.observations) times that it finished")
+      violations.append("\(operation) told its observer \(operation.observations) times that it finished")
     }
-    return found
+    return violations
   }
 
   // MARK: - Order
 
   private func orderViolations(of operation: OperationEntry) -> [String] {
     guard operation.ran else { return [] }
-    var found: [String] = []
+    var violations: [String] = []
     for id in operation.dependencies where operations[id].ran && operations[id].end > operation.begin {
-      found.append("\(operation) began before its dependency \(operations[id]) ended")
+      violations.append("\(operation) began before its dependency \(operations[id]) ended")
     }
     if operation.pendingAfterCancel > 0 {
-      found.append("\(operation) ran, although it had not started when its cancellation had returned")
+      violations.append("\(operation) ran, although it had not started when its cancellation had returned")
     }
-    return found
+    return violations
   }
 
   private func violations(of barrier: Barrier) -> [String] {
@@ -61,18 +63,18 @@ extension RoundHistory {
       let mayBeCancelled = mayBeCancelled(queue: barrier.queue, addStart: barrier.addStart)
       return mayBeCancelled ? [] : ["\(name) neither ran nor was cancelled"]
     }
-    var found = barrier.begins == 1 ? [] : ["\(name) ran \(barrier.begins) times"]
-    if barrier.end <= barrier.begin { found.append("\(name) began and did not end") }
+    var violations = barrier.begins == 1 ? [] : ["\(name) ran \(barrier.begins) times"]
+    if barrier.end <= barrier.begin { violations.append("\(name) began and did not end") }
     for operation in operations where operation.queue == barrier.queue && operation.ran {
       if operation.begin < barrier.end, operation.end > barrier.begin {
-        found.append("\(operation) and \(name) ran at the same time")
+        violations.append("\(operation) and \(name) ran at the same time")
       } else if operation.addEnd < barrier.addStart, operation.begin > barrier.begin {
-        found.append("\(operation), added earlier, ran after \(name)")
+        violations.append("\(operation), added earlier, ran after \(name)")
       } else if operation.addStart > barrier.addEnd, operation.begin < barrier.begin {
-        found.append("\(operation), added later, ran before \(name)")
+        violations.append("\(operation), added later, ran before \(name)")
       }
     }
-    return found
+    return violations
   }
 
   // MARK: - Suspension, limit, cancelling everything

@@ -40,9 +40,9 @@ struct StressRound {
   private func makeContext(_ backend: any Backend, _ random: inout SeededGenerator) -> RoundContext {
     let other: any Backend = profile.usesTwoBackends ? OperationQueue().backend : backend
     let queues = profile.queues.enumerated().map { index, profile in
-      let own = index == 1 ? other : backend
+      let chosen = index == 1 ? other : backend
       return QueueUnderTest(
-        random.chance(50) ? OperationQueue(on: own) : StressQueue(on: own), index: index, profile: profile)
+        random.chance(50) ? OperationQueue(on: chosen) : StressQueue(on: chosen), index: index, profile: profile)
     }
     let quiet = StressProfile.QueueProfile(
       isLimited: false, hasBarriers: false, isSuspendedNowAndThen: false, isCancelled: false)

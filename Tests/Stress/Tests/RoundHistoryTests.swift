@@ -28,8 +28,8 @@ import Testing
   private func expect(_ count: Int, _ text: String, _ change: (inout RoundHistory) -> Void) {
     var history = good()
     change(&history)
-    let found = history.violations()
-    #expect(found.count == count && found.allSatisfy { $0.contains(text) }, "\(found)")
+    let violations = history.violations()
+    #expect(violations.count == count && violations.allSatisfy { $0.contains(text) }, "\(violations)")
   }
 
   @Test func `a good history has no violations`() { #expect(good().violations() == []) }

@@ -14,6 +14,8 @@ package struct GateThresholds: Codable, Sendable {
     package let backend: String
     package let workers: Int
     package let metric: String
+    /// How two numbers are compared; nil in an entry of an earlier version.
+    package let scale: GateScale?
     /// What comparisons of the base with itself found: logarithms of ratios, or differences.
     package let medians: [Double]
     /// The spread of the medians, as a standard deviation.
@@ -39,6 +41,11 @@ package struct GateThresholds: Codable, Sendable {
   /// No measure would ever move beyond a larger threshold.
   static let largestThreshold = 1_000.0
 
+  /// The metrics that are compared by their difference, for entries that do not say it.
+  private static let earlierDifferences: Set<String> = [
+    Metric.voluntarySwitchesPerOp.name, Metric.involuntarySwitchesPerOp.name, Metric.contextSwitchesPerOp.name,
+  ]
+
   /// Fewer medians say too little about how far equals stray.
   package static let fewestMedians = 30
 
@@ -52,8 +59,9 @@ package struct GateThresholds: Codable, Sendable {
     let threshold = max(metric.leastThreshold, scale.shown(3 * spread))
     return Entry(
       benchmark: "\(cell.scenario.name)", params: "\(cell.scenario.parameters)", backend: cell.arm.subject,
-      workers: cell.arm.workers, metric: metric.metric.name, medians: medians.map { round($0, digits: 5) },
-      spread: round(spread, digits: 5), threshold: round(threshold, digits: 4))
+      workers: cell.arm.workers, metric: metric.metric.name, scale: scale,
+      medians: medians.map { round($0, digits: 5) }, spread: round(spread, digits: 5),
+      threshold: round(threshold, digits: 4))
   }
 
   private static func round(_ value: Double, digits: Int) -> Double {
@@ -96,7 +104,7 @@ package struct GateThresholds: Codable, Sendable {
       throw Complaint(.badInput, "\(path) has schema \(found.schema); this program reads thresholds of schema 1")
     }
     for entry in found.calibrations.flatMap(\.entries) {
-      let isRatio = entry.metric.hasSuffix("_ns") || entry.metric.contains("ns_per")
+      let isRatio = entry.scale.map { $0 == .ratio } ?? !Self.earlierDifferences.contains(entry.metric)
       guard entry.threshold > (isRatio ? 1 : 0), entry.threshold < Self.largestThreshold else {
         throw Complaint(
           .badInput,

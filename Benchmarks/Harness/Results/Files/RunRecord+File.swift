@@ -34,10 +34,14 @@ extension RunRecord {
     return record
   }
 
-  /// Whether a run can go on with these numbers. A spin rate that no CPU has, or zero repeats, would crash the run's
-  /// processes.
+  /// Whether a run can have these numbers. A spin rate that no CPU has, or zero repeats, would crash the processes of a run
+  /// that goes on. A negative count or a share above 1 would stand in a report as if it had been measured.
   private var isPossible: Bool {
-    machines.allSatisfy { (1e-3...1e9).contains($0.spin.roundsPerMicrosecond) }
+    machines.allSatisfy {
+      (1e-3...1e9).contains($0.spin.roundsPerMicrosecond) && $0.cpusOnline >= 0 && $0.cpusAllowed >= 0
+    }
+      && (0...1).contains(outcome.stealShare) && (outcome.swappedPages ?? 0) >= 0
+      && outcome.failures.allSatisfy { $0.workers >= 0 }
       && outcome.repeats.allSatisfy { $0.count > 0 } && (shard?.isPossible ?? true)
       && (plan.map { $0.isPossible && $0.blocks == effort.blocks } ?? true)
   }

@@ -31,23 +31,23 @@ extension Execution {
   /// Cancels what waits for what will never finish, and runs by hand what is in no queue.
   /// - Returns: whether there was any.
   private func endStuckOperations() -> Bool {
-    var found = false
+    var hasChanged = false
     for (index, operation) in model.operations.enumerated() {
       guard operation.began == nil, !operation.isDone, !operation.byHand, let object = state.operation(index) else {
         continue
       }
       if !object.isCancelled {
         state.cancel(index)
-        found = true
+        hasChanged = true
       }
       if operation.queue == nil, state.take(index) {
         journal.append(.startBegins(index))
         object.start()
         journal.append(.startEnded(index))
-        found = true
+        hasChanged = true
       }
     }
-    return found
+    return hasChanged
   }
 
   /// Operations and queues go when nobody holds them.

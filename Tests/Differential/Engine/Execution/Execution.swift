@@ -141,9 +141,9 @@ final class Execution {
 
   /// What does not look as the model says.
   private func differences() -> [String] {
-    var found: [String] = []
+    var complaints: [String] = []
     func compare<Value: Equatable>(_ what: String, _ seen: Value, _ expected: Value) {
-      if seen != expected { found.append("\(what) is \(seen), and should be \(expected)") }
+      if seen != expected { complaints.append("\(what) is \(seen), and should be \(expected)") }
     }
     let objects = state.objects.value.operations
     func number(_ operation: Operation) -> Int { objects.firstIndex { $0 === operation } ?? -1 }
@@ -168,6 +168,6 @@ final class Execution {
       compare(
         "operations of queue \(index)", isOrdered ? seen : seen.sorted(), isOrdered ? expected : expected.sorted())
     }
-    return found
+    return complaints
   }
 }

@@ -35,9 +35,11 @@ final class ExecutionState: Sendable {
   init(_ program: Program, backends: [any Backend], helper: Helper, schedule: DeterministicBackend? = nil) {
     self.program = program
     self.schedule = schedule
-    supervised = backends.reduce(into: []) { found, backend in
-      guard let backend = backend as? any SupervisedBackend, !found.contains(where: { $0 === backend }) else { return }
-      found.append(backend)
+    supervised = backends.reduce(into: []) { supervised, backend in
+      guard let backend = backend as? any SupervisedBackend, !supervised.contains(where: { $0 === backend }) else {
+        return
+      }
+      supervised.append(backend)
     }
     self.helper = helper
     gates = (0..<Program.gateCount).map { _ in Gate() }

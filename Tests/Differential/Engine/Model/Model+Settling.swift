@@ -48,17 +48,17 @@ extension Model {
   /// The operation, the operations that may or may not come before it, the operations that may or may not come before those; sorted.
   private func tied(with index: Int) -> [Int] {
     guard let queue = operations[index].queue else { return [] }
-    var found: Set<Int> = [index]
+    var tied: Set<Int> = [index]
     var open = [index]
     while let next = open.popLast() {
       for other in members(of: queue) where other != next && !operations[other].isDone {
         let isTie =
           (operations[other].isBarrier || operations[next].isBarrier) && !isEarlier(other, than: next)
           && !isEarlier(next, than: other)
-        if isTie, found.insert(other).inserted { open.append(other) }
+        if isTie, tied.insert(other).inserted { open.append(other) }
       }
     }
-    return found.sorted()
+    return tied.sorted()
   }
 
   private func pendingMove(of index: Int) -> String? {
