@@ -24,8 +24,8 @@
   /// The number of workers that there are, spare ones included.
   var workersMade: Int { get }
   func index(of worker: Worker) -> Int
-  /// What the worker remembers.
-  subscript(worker: Worker) -> WorkerMemory { get nonmutating set }
+  /// Calls a function with what the worker remembers. (An accessor that yields would allocate its frame in a debug build.)
+  func withMemory<Result>(of worker: Worker, _ body: (inout WorkerMemory) -> Result) -> Result
   func random(_ worker: Worker, below bound: Int) -> Int
   /// The number of jobs that a worker has begun.
   func begun(_ worker: Int) -> Int
@@ -74,12 +74,12 @@ extension StealingSteps {
   /// work goes first. Gives nil for none.
   @inlinable @inline(__always)
   package func nextJob(of worker: Worker) -> TakenJob? {
-    if self[worker].isTimeForTurn(), let job = takeByTurn(worker) { return job }
+    if withMemory(of: worker, { $0.isTimeForTurn() }), let job = takeByTurn(worker) { return job }
     // When a thief leaves workers with few jobs alone, a level that the hint names may have jobs and give none.
     var untried = ~UInt32(0)
     while true {
       let hints = hintedLevels & untried
-      let ownBest = Levels.highest(self[worker].ownLevels)
+      let ownBest = Levels.highest(withMemory(of: worker) { $0.ownLevels })
       let anyBest = Levels.highest(hints)
       if anyBest > ownBest {
         if let job = takeFromOthers(worker, level: anyBest, least: rules.strategy.leastJobs) { return job }
@@ -94,7 +94,7 @@ extension StealingSteps {
       }
       // With a multi-queue, no worker has jobs of its own, and the hint names no level.
       if ownBest < 0 { return rules.usesMultiQueue ? takeFromMultiQueue(worker) : nil }
-      if self[worker].isTimeForOutside, let job = takeBesideOwn(worker, level: ownBest) { return job }
+      if withMemory(of: worker, { $0.isTimeForOutside }), let job = takeBesideOwn(worker, level: ownBest) { return job }
       if let job = takeOwn(worker, level: ownBest) { return job }
     }
   }
@@ -123,12 +123,12 @@ extension StealingSteps {
   /// meanwhile, so that its own jobs and the jobs from outside both get their share.
   @inlinable @inline(never)
   func takeBesideOwn(_ worker: Worker, level: Int) -> TakenJob? {
-    self[worker].looksOutside()
+    withMemory(of: worker) { $0.looksOutside() }
     guard count(index(of: worker), level: level) > Turns.longList else {
       return takeInjected(worker, level: level, limit: rules.strategy.outsideInterval)
     }
     guard let job = takeInjected(worker, level: level, limit: 1) else { return nil }
-    self[worker].looksOutsideSoon()
+    withMemory(of: worker) { $0.looksOutsideSoon() }
     return job
   }
 
@@ -147,8 +147,8 @@ extension StealingSteps {
   /// Chooses the worker to visit first.
   @inlinable
   func firstVictim(of worker: Worker, count: Int, level: Int) -> Int {
-    var memory = self[worker].victim
-    defer { self[worker].victim = memory }
+    var memory = withMemory(of: worker) { $0.victim }
+    defer { withMemory(of: worker) { $0.victim = memory } }
     return rules.strategy.victim.first(
       thief: index(of: worker), count: count, memory: &memory, random: { random(worker, below: $0) },
       length: { self.count($0, level: level) })
@@ -158,7 +158,7 @@ extension StealingSteps {
   @inlinable
   func rob(_ victim: Int, by worker: Worker, level: Int) -> TakenJob? {
     guard let job = takeOldest(of: victim, by: worker, level: level) else { return nil }
-    rules.strategy.victim.succeeded(at: victim, memory: &self[worker].victim)
+    withMemory(of: worker) { rules.strategy.victim.succeeded(at: victim, memory: &$0.victim) }
     if rules.strategy.stealAmount != .one { robMore(victim, by: worker, level: level) }
     return job
   }
@@ -180,7 +180,7 @@ extension StealingSteps {
   /// Takes a job because a turn has come (`Turns`). `StealingBackend/README.md` has the bound that follows.
   @inlinable @inline(never)
   func takeByTurn(_ worker: Worker) -> TakenJob? {
-    let due = self[worker].nextTurn()
+    let due = withMemory(of: worker) { $0.nextTurn() }
     if due.isOthers, let job = serveStuck(worker) { return job }
     if due.isLowests, let job = takeForFairness(worker) { return job }
     return due.isOthers ? takeBesideAdded(worker) : nil
@@ -190,8 +190,8 @@ extension StealingSteps {
   /// one job: others, taken along, would wait here for more urgent jobs, and later ones outside would go first.
   @inlinable
   func takeForFairness(_ worker: Worker) -> TakenJob? {
-    let own = self[worker].ownLevels
-    let outsideFirst = self[worker].outsideGoesFirst()
+    let own = withMemory(of: worker) { $0.ownLevels }
+    let outsideFirst = withMemory(of: worker) { $0.outsideGoesFirst() }
     for level in 0..<Levels.count {
       if outsideFirst, let job = takeInjected(worker, level: level, limit: 1) { return job }
       if own & 1 << UInt32(level) != 0, let job = takeOwn(worker, level: level) { return job }
@@ -204,8 +204,10 @@ extension StealingSteps {
   /// jobs at once and looked outside once.
   @inlinable
   func takeBesideAdded(_ worker: Worker) -> TakenJob? {
-    let best = Levels.highest(self[worker].ownLevels)
-    guard self[worker].hasUnlooked(), best >= 0, best >= Levels.highest(hintedLevels) else { return nil }
+    let best = Levels.highest(withMemory(of: worker) { $0.ownLevels })
+    guard withMemory(of: worker, { $0.hasUnlooked() }), best >= 0, best >= Levels.highest(hintedLevels) else {
+      return nil
+    }
     return takeInjected(worker, level: best, limit: 1)
   }
 
@@ -218,7 +220,7 @@ extension StealingSteps {
     let (count, own) = (workersMade, index(of: worker))
     guard count > 1 else { return nil }
     var job: TakenJob?
-    let last = self[worker].seen
+    let last = withMemory(of: worker) { $0.seen }
     if last.worker >= 0, begun(last.worker) == last.jobs {
       if !hasJobs(own), (0..<Levels.count).allSatisfy(isOutsideEmpty(level:)) {
         let level = Levels.highest(hintedLevels)
@@ -232,7 +234,8 @@ extension StealingSteps {
       next = next + 1 < count ? next + 1 : 0
       if next != own, hasJobs(next) { break }
     }
-    self[worker].seen = (next, next == own ? -1 : begun(next))
+    let seen = (worker: next, jobs: next == own ? -1 : begun(next))
+    withMemory(of: worker) { $0.seen = seen }
     return job
   }
 

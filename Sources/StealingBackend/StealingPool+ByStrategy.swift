@@ -74,7 +74,7 @@ extension StealingPool {
   /// With a place for each worker: from the worker's own place first, then from the others.
   @inline(never)
   func takeFromPlaces(_ worker: Worker, level: Int, limit: Int) -> UInt? {
-    let first = worker.memory.firstPlace(worker: worker.index, of: rules.placeCount)
+    let first = worker.withMemory { $0.firstPlace(worker: worker.index, of: rules.placeCount) }
     for offset in 0..<rules.placeCount {
       let list = (first + offset) % rules.placeCount * Job.levels + level
       if let job = takeInjected(worker, list: list, level: level, limit: limit) { return job }

@@ -29,9 +29,8 @@ extension StealingPool: StealingSteps {
   func index(of worker: Worker) -> Int { worker.index }
 
   @inline(__always)
-  subscript(worker: Worker) -> WorkerMemory {
-    @inline(__always) _read { yield worker.memory }
-    @inline(__always) _modify { yield &worker.memory }
+  func withMemory<Result>(of worker: Worker, _ body: (inout WorkerMemory) -> Result) -> Result {
+    worker.withMemory(body)
   }
 
   func random(_ worker: Worker, below bound: Int) -> Int { worker.random(below: bound) }

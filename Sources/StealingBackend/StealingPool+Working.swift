@@ -32,7 +32,7 @@ extension StealingPool {
       if OwedReferences.isOwing {
         settle(&searching)
         // The end of a queue has added operations here.
-        if worker.memory.ownLevels != 0 { continue }
+        if worker.withMemory({ $0.ownLevels }) != 0 { continue }
       }
       switch sleep(worker, searching: searching) {
       case .woken: searching = true

@@ -92,12 +92,9 @@ final class Worker: PoolMember, @unchecked Sendable {
     owned.pointer.pointee.memory.countAdded()
   }
 
-  /// What the owner remembers.
+  /// Calls a function with what the owner remembers.
   @inline(__always)
-  var memory: WorkerMemory {
-    @inline(__always) _read { yield owned.pointer.pointee.memory }
-    @inline(__always) _modify { yield &owned.pointer.pointee.memory }
-  }
+  func withMemory<Result>(_ body: (inout WorkerMemory) -> Result) -> Result { body(&owned.pointer.pointee.memory) }
 
   /// The next job of a level, by default the oldest; 0 when there is none. If there is none, the level's bit is cleared.
   @inline(__always)

@@ -16,9 +16,8 @@ extension VirtualPool: StealingSteps {
 
   package var workersMade: Int { workers.count }
   package func index(of worker: Int) -> Int { worker }
-  package subscript(worker: Int) -> WorkerMemory {
-    _read { yield workers[worker].memory }
-    _modify { yield &workers[worker].memory }
+  package func withMemory<Result>(of worker: Int, _ body: (inout WorkerMemory) -> Result) -> Result {
+    body(&workers[worker].memory)
   }
   package func random(_ worker: Int, below bound: Int) -> Int { choices.pick(below: bound) }
   package func begun(_ worker: Int) -> Int { Int(workers[worker].counts.jobs) }
