@@ -149,6 +149,11 @@ struct RunRecordTests {
       (": 5", ": 0"), ("1.5", "1e300"), ("\"run_id\"", "\"id\""), ("\"allocator\"", "\"heap\""),
       ("\"cpus_online\": 4", "\"cpus_online\": -4"), ("\"cpus_allowed\": 2", "\"cpus_allowed\": -2"),
       ("\"steal_share\": 0", "\"steal_share\": -1"), ("\"steal_share\": 0", "\"steal_share\": 1e308"),
+      ("\"steal_share\": 0", "\"steal_share\": 0, \"swapped_pages\": -1"),
+      (
+        "\"failures\": []",
+        "\"failures\": [{\"benchmark\": \"a/c\", \"params\": \"\", \"backend\": \"go\", \"workers\": -1, \"reason\": \"x\"}]"
+      ),
     ] { #expect(complaint(old, new).contains("is not the environment that this opbench writes"), "\(new)") }
   }
 

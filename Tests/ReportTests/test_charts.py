@@ -192,7 +192,7 @@ MANY = [("ours", 3), ("bare", 3), ("standingReference", 2), ("reference", 3), ("
 
 
 def many():
-    """(names by role, the subjects of a program that has so many)."""
+    """(names by role, the subjects of a program with many subjects)."""
     names = {role: [f"{role}-{place}" for place in range(count)] for role, count in MANY}
     names["bare"] = [f"{name}-bare" for name in names["ours"]]
     records = [{"name": name, "role": role, "summary": ""} for role, own in names.items() for name in own]

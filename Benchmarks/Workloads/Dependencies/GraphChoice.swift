@@ -116,9 +116,6 @@ package struct GraphChoice: Hashable, Sendable, CustomStringConvertible {
   package static func == (left: GraphChoice, right: GraphChoice) -> Bool { left.description == right.description }
   package func hash(into hasher: inout Hasher) { hasher.combine(description) }
 
-  /// Whether the graph is another one for another number of workers.
-  package var dependsOnWorkers: Bool { values.pairs.contains { $0.value.hasSuffix("p") } }
-
   /// The graph whose tasks have `nanoseconds` of work on average.
   package func graph(workers: Int, nanoseconds: Double, seed: UInt64) throws -> TaskGraph {
     if let workflow {

@@ -112,7 +112,7 @@ struct SimulatedFacts: Encodable {
 extension SimulatedFacts {
   /// Other things than the model are not known better.
   private static let differenceThatCounts = 0.02
-  /// A graph with so many granularities was simulated to find METG.
+  /// A graph that has this number of granularities was simulated to find METG.
   private static let granularitiesOfSweep = 5
   private static let level = 50
 
