@@ -69,7 +69,11 @@ final class CalloutLists: ListPool, @unchecked Sendable {
     cplatform_watch_fork()
   }
 
-  deinit { monitor.stop() }
+  deinit {
+    monitor.stop()
+    // The tickets of forks that nobody took can serve another backend.
+    while let job = lock.withLock({ pop() }) { _ = job.dropIfVoid() }
+  }
 
   // MARK: - Submitting
 

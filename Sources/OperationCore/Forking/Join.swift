@@ -143,11 +143,11 @@ func joinInScope<First: ~Copyable, Second: ~Copyable, Failure: Error>(
   on backend: (any Backend)?,
   _ first: () throws(Failure) -> First, _ second: () throws(Failure) -> Second
 ) throws(Failure) -> Joined<First, Second> {
-  guard let scope = ForkScope(on: backend) else {
+  guard ForkScope.begin(on: backend) else {
     let firstResult = try first()
     return Joined(firstResult, try second())
   }
-  defer { scope.end() }
+  defer { ForkScope.end() }
   return try forkAndJoin(first, second)
 }
 
