@@ -44,7 +44,7 @@ final class CalloutLists: ListPool, @unchecked Sendable {
 
   private let queue: DispatchQueue
   /// Nobody else uses the queue, so jobs may also run on threads that are not the queue's own.
-  private let isPrivate: Bool
+  let isPrivate: Bool
   /// How many callouts are out while none is blocked.
   private let width: Int
   private let threadLimit: Int

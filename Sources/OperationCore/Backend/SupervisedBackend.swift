@@ -20,6 +20,8 @@ package protocol SupervisedBackend: Backend {
   func countGuest(_ change: Int)
   /// How many threads more could run jobs at this instant.
   var idlePlaces: Int { get }
+  /// Whether forks of the backend's operations run on the backend. If not, they run on the default backend.
+  var runsForks: Bool { get }
   /// When forks become visible.
   var forkVisibility: StealingStrategy.Forks { get }
   /// Takes the ticket of a fork, as `submit` takes a job.
@@ -32,6 +34,7 @@ package protocol SupervisedBackend: Backend {
 
 extension SupervisedBackend {
   package var givenUpRows: [Int] { [] }
+  package var runsForks: Bool { true }
   package var forkVisibility: StealingStrategy.Forks { .idle }
 }
 

@@ -299,7 +299,7 @@ final class ForkList: @unchecked Sendable {
       memory.pointee.next = fork
       memory.pointee.private_ = fork
     }
-    (box?.supervised as? any DrivenBackend)?.passTurn()
+    if DrivenBackends.exist { (box?.supervised as? any DrivenBackend)?.passTurn() }
     if takeBack(fork) { return true }
     waitFor(fork)
     return false

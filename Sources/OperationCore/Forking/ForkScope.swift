@@ -32,9 +32,9 @@ enum ForkScope {
     ForkList.of(list).end()
   }
 
-  /// The backend of the innermost operation, when that backend is one of this library's; otherwise the default backend.
+  /// The backend of the innermost operation, when that backend runs forks; otherwise the default backend.
   private static func box(of launch: UnsafeMutablePointer<LaunchFrame>?) -> BackendBox {
-    guard launch != nil, let queue = LaunchFrame.currentQueue, queue.supervisedBackend != nil else {
+    guard launch != nil, let queue = LaunchFrame.currentQueue, queue.supervisedBackend?.runsForks == true else {
       return DrivenBackends.boxOrDefault
     }
     return queue.backendBox

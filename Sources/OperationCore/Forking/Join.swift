@@ -15,7 +15,7 @@ import CPlatform
 /// ```
 ///
 /// *Where*: inside an operation on a backend of this library the threads of that backend help. Anywhere else, as on the main
-/// thread, the threads of the default backend help. `Backend.join(_:_:)` chooses the backend. `join` may be called
+/// thread or on a dispatch queue of the program's, the threads of the default backend help. `Backend.join(_:_:)` chooses the backend. `join` may be called
 /// anywhere but in asynchronous functions, and in forks as well.
 ///
 /// *Errors*: when `first` throws, a fork that nobody took is dropped, and one that was taken is awaited. When both throw, the
