@@ -138,6 +138,7 @@ public final class DeterministicBackend: Backend {
 
 extension DeterministicBackend: DrivenBackend {
   package var lacksThreads: Bool { false }
+  package var forkPool: AnyObject { driver }
   package func beginForks() -> Bool {
     driver.refuseJoinAfterShutdown()
     return false

@@ -58,6 +58,7 @@ extension DispatchBackend: SupervisedBackend {
   package var report: BackendReport { lists.report }
   /// A dispatch queue of the program's may be serial: nobody would help.
   package var runsForks: Bool { lists.isPrivate }
+  package var forkPool: AnyObject { lists }
   package func beginForks() -> Bool { lists.beginForks() }
   package func countGuest(_ change: Int) { lists.countGuest(change) }
   package var idlePlaces: Int { lists.idlePlaces }

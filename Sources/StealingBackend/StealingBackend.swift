@@ -77,6 +77,7 @@ extension StealingBackend: SupervisedBackend {
   package var lacksThreads: Bool { pool.lacksThreads }
   package var report: BackendReport { pool.report }
   package var givenUpRows: [Int] { strategy.givenUpRows }
+  package var forkPool: AnyObject { pool }
   package func beginForks() -> Bool { pool.beginForks() }
   package func countGuest(_ change: Int) { pool.countGuest(change) }
   package var forkVisibility: StealingStrategy.Forks { strategy.forks }

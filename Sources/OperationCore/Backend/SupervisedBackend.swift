@@ -20,6 +20,8 @@ package protocol SupervisedBackend: Backend {
   func countGuest(_ change: Int)
   /// How many threads more could run jobs at this instant.
   var idlePlaces: Int { get }
+  /// What the backend's threads belong to, as they name it to `Forks`.
+  var forkPool: AnyObject { get }
   /// Whether forks of the backend's operations run on the backend. If not, they run on the default backend.
   var runsForks: Bool { get }
   /// When forks become visible.

@@ -8,7 +8,8 @@ import Synchronization
 /// A list is never freed, since a thread that looks at it late may be about to read it. A thread keeps its list for its
 /// next join, and gives it to others when the thread ends.
 final class ForkList: @unchecked Sendable {
-  // Sendable: the memory follows the protocol. The other fields are touched by the thread that has the list, alone.
+  // Sendable: the memory follows the protocol. The other fields are touched by the thread that has the list alone, but for
+  // those that say what a fork of the list is shown as: `lock` guards these.
 
   typealias Memory = UnsafeMutablePointer<cplatform_forks>
   typealias Fork = UnsafeMutablePointer<cplatform_fork>
@@ -28,6 +29,14 @@ final class ForkList: @unchecked Sendable {
 
   let memory: Memory
   private var tickets: [ForkTicket] = []
+  /// Held by the owner outside of the way of a private fork, and by a thread that shows forks in the owner's place.
+  private let lock = FutexLock()
+  /// The list that was made before this one.
+  private var older: ForkList?
+  /// The thread that has the list in use; 0 for none.
+  private var thread: Int32 = 0
+  /// The pool of `box`.
+  private var pool: ObjectIdentifier?
   /// The backend whose threads help.
   private(set) var box: BackendBox?
   /// The backend to which the thread belongs, while it runs a ticket of that backend.
@@ -74,7 +83,14 @@ final class ForkList: @unchecked Sendable {
   /// Lists that no thread has.
   private static let free = Locked(FreeLists())
 
-  private struct FreeLists: ~Copyable { var first: Memory? }
+  private struct FreeLists: ~Copyable {
+    var first: Memory?
+    /// Of all lists, free or not.
+    var newest: ForkList?
+  }
+
+  /// The list that was made last, as a word; 0 before the first.
+  private static let newest = Atomic<UInt>(0)
 
   /// A list for the calling thread; nil when there is no memory for one.
   static func take() -> ForkList? {
@@ -88,6 +104,12 @@ final class ForkList: @unchecked Sendable {
     guard let memory = cplatform_forks_make() else { return nil }
     let new = ForkList(memory)
     memory.pointee.owner = Unmanaged.passRetained(new).toOpaque()
+    _ = cplatform_has_barrier_on_all_threads()
+    free.withLock {
+      new.older = free.state.newest
+      free.state.newest = new
+      newest.store(UInt(bitPattern: Unmanaged.passUnretained(new).toOpaque()), ordering: .releasing)
+    }
     return new
   }
 
@@ -115,10 +137,13 @@ final class ForkList: @unchecked Sendable {
 
   var surroundings: Surroundings {
     Surroundings(
-      isInUse: cplatform_forks_here() != nil, firstPrivate: memory.pointee.private_, launch: memory.pointee.launch,
+      isInUse: cplatform_forks_here() != nil, firstPrivate: firstPrivate, launch: memory.pointee.launch,
       scope: memory.pointee.scope, box: box, level: level, host: host, isGuest: isGuest,
       visibility: visibility)
   }
+
+  /// The oldest fork that was not shown, for the owner.
+  private var firstPrivate: Fork { lock.withLock { memory.pointee.private_ } }
 
   /// Begins a scope inside of one of the same backend: nothing changes.
   func beginInside() { outers.append(nil) }
@@ -126,22 +151,27 @@ final class ForkList: @unchecked Sendable {
   /// Begins an outermost join.
   func begin(_ box: BackendBox, isGuest: Bool, launch: UnsafeMutablePointer<LaunchFrame>?, level: Int) {
     outers.append(surroundings)
-    self.box = box
-    self.isGuest = isGuest
-    self.level = level
     scopesBegun += 1
-    isQuiet = shortScopes >= Self.shortScopesThatCount
     waited = 0
     // The address tells lists apart, and the count the scopes of a list.
-    enter(launch, scope: UInt64(UInt(bitPattern: memory)) &<< 16 | scopesBegun & 0xFFFF_FFFF)
+    let scope = UInt64(UInt(bitPattern: memory)) &<< 16 | scopesBegun & 0xFFFF_FFFF
+    lock.withLock {
+      self.box = box
+      self.isGuest = isGuest
+      self.level = level
+      isQuiet = shortScopes >= Self.shortScopesThatCount
+      enter(launch, scope: scope)
+    }
     beginning = taskBegan
   }
 
-  /// The launch of the thread's joins from now on, with the list as it is.
+  /// Called under `lock`. The launch of the thread's joins from now on, with the list as it is.
   private func enter(_ launch: UnsafeMutablePointer<LaunchFrame>?, scope: UInt64) {
     visibility = box?.supervised?.forkVisibility ?? .idle
     (pause, lastShow, taskBegan) = (Self.firstPause, 0, cplatform_ticks())
-    memory.pointee.private_ = memory.pointee.next
+    thread = cplatform_thread_id()
+    pool = box?.supervised.map { ObjectIdentifier($0.forkPool) }
+    cplatform_forks_set_private(memory, memory.pointee.next)
     memory.pointee.launch = UnsafeMutableRawPointer(launch)
     memory.pointee.scope = scope
     cplatform_state_store_relaxed(&memory.pointee.wanted, cplatform_forks_more.rawValue)
@@ -160,7 +190,11 @@ final class ForkList: @unchecked Sendable {
   }
 
   private func leave(_ outer: Surroundings) {
-    memory.pointee.private_ = outer.firstPrivate
+    lock.lock()
+    defer { lock.unlock() }
+    cplatform_forks_set_private(memory, outer.firstPrivate)
+    if !outer.isInUse { thread = 0 }
+    pool = outer.box?.supervised.map { ObjectIdentifier($0.forkPool) }
     memory.pointee.launch = outer.launch
     memory.pointee.scope = outer.scope
     (box, level, host, isGuest) = (outer.box, outer.level, outer.host, outer.isGuest)
@@ -180,16 +214,16 @@ final class ForkList: @unchecked Sendable {
     let asked = cplatform_state_exchange(&memory.pointee.wanted, cplatform_forks_enough.rawValue)
     // Somebody has taken a fork: somebody is awake.
     if asked == cplatform_forks_more.rawValue, lastShow != 0 { isQuiet = false }
+    lock.lock()
+    defer { lock.unlock() }
     let idle = idlePlaces
     let wanted = visibility.wanted(idle: idle)
     var lacking = min(wanted, Self.slots) - shownCount
     if lacking <= 0 { return isQuiet ? wakeLater() : wanted == 0 ? lookLater() : () }
     let interval = visibility.interval(idle: idle, isFirst: lastShow == 0)
     if interval > 0, cplatform_ticks() &- max(lastShow, taskBegan) < Self.ticks(interval) { return lookLater() }
-    while lacking > 0, memory.pointee.private_ < memory.pointee.next {
-      guard showOldest() else { break }
-      lacking -= 1
-    }
+    let first: Fork = memory.pointee.private_
+    lacking -= show(first, before: min(first + lacking, memory.pointee.next), wakes: !isQuiet)
     lastShow = cplatform_ticks()
     pause = Self.firstPause
     if lacking > 0 {
@@ -205,7 +239,9 @@ final class ForkList: @unchecked Sendable {
   private func wakeLater() {
     if cplatform_ticks() &- beginning < Self.wakingTime { return lookLater() }
     isQuiet = false
-    cplatform_state_store_relaxed(&memory.pointee.wanted, cplatform_forks_enough.rawValue)
+    // A thief may have asked for more meanwhile.
+    _ = cplatform_state_replace(
+      &memory.pointee.wanted, cplatform_forks_later.rawValue, cplatform_forks_enough.rawValue)
     box?.supervised?.wakeForForks()
   }
 
@@ -227,12 +263,22 @@ final class ForkList: @unchecked Sendable {
     return count
   }
 
-  /// Shows the oldest private fork, the one with the most work behind it.
-  /// - Returns: false when no slot is free for it.
-  private func showOldest() -> Bool {
+  /// Called under `lock`. Shows private forks, the oldest first: the oldest has the most work behind it.
+  /// - Parameters:
+  ///   - first: the oldest private fork.
+  ///   - end: the first fork that is not shown.
+  /// - Returns: how many were shown; fewer when slots are lacking.
+  private func show(_ first: Fork, before end: Fork, wakes: Bool) -> Int {
+    var fork = first
+    while fork < end, show(fork, wakes: wakes) { fork += 1 }
+    cplatform_forks_set_private(memory, fork)
+    return fork - first
+  }
+
+  /// Called under `lock`.
+  /// - Returns: false when no slot is free for the fork.
+  private func show(_ fork: Fork, wakes: Bool) -> Bool {
     guard let slot = freeSlot() else { return false }
-    let fork: Fork = memory.pointee.private_
-    memory.pointee.private_ = fork + 1
     fork.pointee.launch = memory.pointee.launch
     fork.pointee.scope = memory.pointee.scope
     fork.pointee.slot = UInt32(slot)
@@ -248,26 +294,23 @@ final class ForkList: @unchecked Sendable {
     if hasTicket { return true }
     let ticket = tickets[slot]
     ticket.become(level: level, on: box)
-    if submit(ticket.job) { return true }
+    if submit(ticket.job, wakes: wakes) { return true }
     // The backend takes nothing from outside any more, and nobody has the ticket. A waiter of the scope may have the fork.
-    withSlot(slot) { word, _ in
+    return withSlot(slot) { word, _ in
       let mine = before.showing(fork)
-      if !cplatform_word_replace(word, mine.bits, SlotWord(mine.bits).withoutTicket.bits) {
-        cplatform_word_store(word, mine.withoutTicket.bits)
-      } else {
-        memory.pointee.private_ = fork
-      }
+      if cplatform_word_replace(word, mine.bits, mine.withoutTicket.bits) { return false }
+      cplatform_word_store(word, mine.withoutTicket.bits)
+      return true
     }
-    return false
   }
 
-  private func submit(_ ticket: Job) -> Bool {
+  private func submit(_ ticket: Job, wakes: Bool) -> Bool {
     guard let box else { return false }
     guard let supervised = box.supervised else {
       box.backend.submit(ticket)
       return true
     }
-    return supervised.show(ticket, wakes: !isQuiet)
+    return supervised.show(ticket, wakes: wakes)
   }
 
   /// A slot without a fork, whose ticket no backend has, or this backend at this level.
@@ -290,14 +333,54 @@ final class ForkList: @unchecked Sendable {
     ForkSlot(memory, slot).with(body)
   }
 
+  // MARK: - Showing what others keep
+
+  /// Shows forks that other threads keep to themselves in long bodies: for a thread of the pool that has found nothing.
+  /// - Returns: whether a fork was shown.
+  static func uncover(for pool: AnyObject) -> Bool {
+    guard case let word = newest.load(ordering: .acquiring), word != 0, cplatform_has_barrier_on_all_threads() else {
+      return false
+    }
+    var list: ForkList? = Unmanaged<ForkList>.fromOpaque(UnsafeRawPointer(bitPattern: word).unsafelyUnwrapped)
+      .takeUnretainedValue()
+    while let here = list {
+      if here.uncover(for: ObjectIdentifier(pool)) { return true }
+      list = here.older
+    }
+    return false
+  }
+
+  private func uncover(for pool: ObjectIdentifier) -> Bool {
+    guard cplatform_forks_private(memory) < cplatform_forks_next(memory), lock.tryLock() else { return false }
+    defer { lock.unlock() }
+    guard thread != 0, self.pool == pool else { return false }
+    let first = cplatform_forks_private(memory)
+    // An owner that takes its newest fork back moves `next` first, and looks at `private_` second. Either this thread sees
+    // `next` moved, or the owner sees `end`, and comes to `settle`, where the lock holds it up.
+    cplatform_forks_set_private(memory, memory.pointee.end)
+    cplatform_barrier_on_all_threads()
+    let count = max(0, min(cplatform_forks_next(memory) - first, max(1, idlePlaces)))
+    return show(first, before: first + count, wakes: true) > 0
+  }
+
   // MARK: - Joining
 
-  /// Called by the owner: its newest fork was shown, and `first` has ended.
+  /// Called by the owner when `first` has ended and the newest fork was not found private.
   /// - Returns: true when nobody has run the fork, and nobody will.
   func settle(_ fork: Fork) -> Bool {
+    let isPrivate = lock.withLock {
+      // Another thread was showing forks, and has not shown this one.
+      if fork >= cplatform_forks_private(memory) { return true }
+      // What runs meanwhile forks behind this fork.
+      cplatform_forks_set_next(memory, fork + 1)
+      return false
+    }
+    if isPrivate { return true }
     defer {
-      memory.pointee.next = fork
-      memory.pointee.private_ = fork
+      lock.withLock {
+        cplatform_forks_set_next(memory, fork)
+        cplatform_forks_set_private(memory, fork)
+      }
     }
     if DrivenBackends.exist { (box?.supervised as? any DrivenBackend)?.passTurn() }
     if takeBack(fork) { return true }
@@ -388,7 +471,7 @@ final class ForkList: @unchecked Sendable {
 
   /// Shows as many of the thread's forks as others can see at a time: the thread is about to block.
   private func showAll() {
-    while memory.pointee.private_ < memory.pointee.next, showOldest() {}
+    lock.withLock { _ = show(memory.pointee.private_, before: memory.pointee.next, wakes: true) }
   }
 
   // MARK: - Running a fork of others
@@ -397,12 +480,6 @@ final class ForkList: @unchecked Sendable {
   /// - Parameter host: the backend whose job the thread runs; nil for a waiter.
   func run(_ fork: Fork, box: BackendBox? = nil, level: Int? = nil, host: BackendBox? = nil) {
     let outer = surroundings
-    if let box { self.box = box }
-    if let level { self.level = level }
-    if let host {
-      self.host = host
-      isGuest = false
-    }
     cplatform_fork_set_taker(fork, memory)
     let before = LaunchFrame.current
     let launch = fork.pointee.launch?.assumingMemoryBound(to: LaunchFrame.self)
@@ -412,7 +489,15 @@ final class ForkList: @unchecked Sendable {
       ownsLink: false, previous: launch, depth: (before?.pointee.depth ?? 0) + 1, isFork: true)
     withUnsafeMutablePointer(to: &frame) { frame in
       cplatform_set_frame(frame)
-      enter(frame, scope: fork.pointee.scope)
+      lock.withLock {
+        if let box { self.box = box }
+        if let level { self.level = level }
+        if let host {
+          self.host = host
+          isGuest = false
+        }
+        enter(frame, scope: fork.pointee.scope)
+      }
       if _slowPath(cplatform_is_tracing()) {
         TraceProbe.fork(of: LaunchFrame.operation(at: launch)) { cplatform_fork_run(fork) }
       } else {
@@ -543,14 +628,19 @@ func settleFork(_ fork: UnsafeMutablePointer<cplatform_fork>, _ body: () -> Void
 /// Called by the owner when `first` has thrown: the fork is dropped if nobody took it, and awaited if not.
 @usableFromInline @inline(never)
 func dropFork(_ fork: UnsafeMutablePointer<cplatform_fork>, _ body: () -> Void) {
-  if cplatform_fork_is_private(fork) {
-    cplatform_fork_pop(fork)
-  } else {
-    _ = ForkList.of(cplatform_forks_of(fork)).settle(fork)
-  }
+  if !cplatform_fork_pop(fork) { _ = ForkList.of(cplatform_forks_of(fork)).settle(fork) }
 }
 
 /// Called by C behind a new fork.
 @_documentation(visibility: internal)
 @c(operations_show_forks)
 public func operationsShowForks(_ list: UnsafeMutablePointer<cplatform_forks>) { ForkList.of(list).show() }
+
+/// What backends ask of forks.
+package enum Forks {
+  /// Shows forks that other threads keep to themselves while they are in long bodies. Called without locks by a thread of the
+  /// pool that has found no job and is about to sleep. One load when no thread of the program has ever joined.
+  /// - Parameter pool: `SupervisedBackend.forkPool` of the backend.
+  /// - Returns: whether a fork was shown, which is then a job of the pool.
+  package static func uncover(for pool: AnyObject) -> Bool { ForkList.uncover(for: pool) }
+}
