@@ -28,7 +28,7 @@ typedef struct cplatform_fork {
   uint64_t scope;                    ///< the outermost join to which the fork belongs
   uint32_t state;                    ///< `cplatform_fork_state`; a futex for the owner
   uint32_t slot;                     ///< where others see the fork
-  void *_Nullable backend;           ///< the box of the backend whose threads help; the scope holds it
+  void *_Nullable home;              ///< the backend whose threads help (see `ForkHome`)
   uint64_t unused;
 } cplatform_fork;
 
