@@ -8,7 +8,8 @@ extension VirtualPool {
   private var active: Int { workers.count - sleepers.count - blocked }
 
   package func reaction(wanted: Int) -> Reaction {
-    Reaction(searching: searching, active: active, limit: workerCount, wanted: wanted)
+    read(&sleepWord)
+    return Reaction(searching: searching, active: active, limit: workerCount, wanted: wanted)
   }
 
   package func react() { reactByStrategy() }
@@ -45,7 +46,7 @@ extension VirtualPool {
         workers[actor].memory.countAdded()
       } else {
         let place = placeForNext(level: level)
-        if holdsList { use(&lists.injectors[place * Self.levels + level].heldUntil) }
+        if holdsList { use(&lists.injectors[place * Self.levels + level].line, for: costs.list) }
         lists.inject(job, into: place)
       }
       hint(level)
@@ -64,7 +65,9 @@ extension VirtualPool {
 
   /// Makes one more thread active: a sleeper, or a new thread.
   package func activate(wanted: Int = 1, mayInsist: Bool = true) {
+    hold(&sleepLock)
     guard case .activate = reaction(wanted: wanted) else { return }
+    write(&sleepWord)
     if let worker = nextSleeper() {
       wakes += 1
       search(worker)
@@ -83,14 +86,21 @@ extension VirtualPool {
   private func tryStartSearching(_ worker: Int) {
     let allowed = rules.strategy.searchers.allows(
       searching: searching, workers: workerCount, adapted: lists.adaptedSearchers)
-    if allowed { search(worker) }
+    read(&sleepWord)
+    guard allowed else { return }
+    write(&sleepWord)
+    search(worker)
   }
 
   /// A searching worker found a job. The last searching worker passes the search on when more work is visible.
   func stopSearching(_ worker: Int) {
     workers[worker].isSearching = false
     searching -= 1
-    if searching == 0, queued > 0 { react() }
+    write(&sleepWord)
+    if searching == 0 {
+      lookEverywhere()
+      if queued > 0 { react() }
+    }
     adapt(found: true)
   }
 
@@ -121,7 +131,10 @@ extension VirtualPool {
       workers[worker].isSearching = false
       searching -= 1
     }
+    hold(&sleepLock)
+    write(&sleepWord)
     sleepers.append(worker)
+    if searching == 0 { lookEverywhere() }
     // The last searching thread looks once more before it sleeps.
     if searching == 0, queued > 0, case .activate = reaction(wanted: 1) {
       _ = sleepers.popLast()
