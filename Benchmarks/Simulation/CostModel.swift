@@ -64,6 +64,12 @@ extension CostModel {
     return costs
   }
 
+  /// How far the CPUs of the machine are from each other.
+  package var topology: VirtualTopology {
+    let socket = machine.socket ?? 1 << 32
+    return VirtualTopology(workersPerGroup: machine.group ?? socket, workersPerSocket: socket)
+  }
+
   /// How long a thread takes to add a task, in nanoseconds.
   package var adding: Int64 { nanoseconds("adding") }
 

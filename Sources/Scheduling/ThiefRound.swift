@@ -9,7 +9,7 @@
   /// How many workers have been visited, or passed.
   @usableFromInline package var visited = 0
 
-  @usableFromInline init(first: Int, base: Int = 0, count: Int) {
+  @usableFromInline package init(first: Int, base: Int = 0, count: Int) {
     (self.first, self.base, self.count) = (first, base, count)
   }
 

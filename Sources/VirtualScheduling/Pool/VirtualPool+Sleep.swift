@@ -7,6 +7,21 @@ extension VirtualPool {
   /// Threads that use, or are about to use, a CPU.
   private var active: Int { workers.count - sleepers.count - blocked }
 
+  package var sleeping: Int {
+    read(&sleepWord)
+    return sleepers.count
+  }
+
+  /// Looks at the lists that have jobs, until enough jobs are seen.
+  package func visibleJobs(atMost most: Int) -> Int {
+    guard queued > 0 else {
+      lookEverywhere()
+      return 0
+    }
+    spent += costs.look * Int64(most)
+    return min(queued, most)
+  }
+
   package func reaction(wanted: Int) -> Reaction {
     read(&sleepWord)
     return Reaction(searching: searching, active: active, limit: workerCount, wanted: wanted)
@@ -97,11 +112,16 @@ extension VirtualPool {
     workers[worker].isSearching = false
     searching -= 1
     write(&sleepWord)
-    if searching == 0 {
-      lookEverywhere()
-      if queued > 0 { react() }
-    }
     adapt(found: true)
+    let others = searching
+    var places = workerCount - active
+    if others == 0 {
+      lookEverywhere()
+      guard queued > 0 else { return }
+      react()
+      places -= 1
+    }
+    if places > 0, rules.passesOn { passSearchOn(searching: others) }
   }
 
   private func adapt(found: Bool) {
