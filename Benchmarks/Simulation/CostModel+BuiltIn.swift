@@ -8,16 +8,16 @@ extension CostModel {
       Value(ns: ns, from: "results/simulation/model.json, which has the intervals and the measurement")
     }
     return CostModel(
-      name: "built in: 2 CPUs of an AMD EPYC", machine: Machine(cpu: "AMD EPYC", cpus: 2, kernel: "6.18.44"),
+      name: "built in: 2 CPUs of an AMD EPYC", machine: Machine(cpu: "AMD EPYC", cpus: 2, kernel: "6.18.44-fc-v657"),
       date: "2026-11-25", commit: nil,
       values: [
-        "operation": value(43.4), "edge": value(14), "add": value(2.1), "take": value(2.5), "look": value(1.3),
-        "steal": value(57), "steal_other_group": value(265.2), "steal_other_socket": value(488.2), "move": value(9.7),
-        "submit": value(3.5), "take_outside": value(37.3), "list": value(8), "transfer": value(23),
-        "transfer_other_group": value(107), "transfer_other_socket": value(197), "glance": value(2),
-        "glance_other_group": value(9.3), "glance_other_socket": value(17.1), "wake": value(7561),
-        "wake_latency": value(12_153), "miss": value(1.7), "miss_other_group": value(7.9),
-        "miss_other_socket": value(14.6), "adding": value(34.4),
+        "operation": value(51.6), "edge": value(22.7), "add": value(5), "take": value(4.7), "look": value(0.8),
+        "steal": value(36.4), "steal_other_group": value(169.3), "steal_other_socket": value(311.8), "move": value(4.8),
+        "submit": value(5), "take_outside": value(36.7), "list": value(9.7), "transfer": value(23.6),
+        "transfer_other_group": value(109.8), "transfer_other_socket": value(202.1), "glance": value(0.8),
+        "glance_other_group": value(3.7), "glance_other_socket": value(6.9), "wake": value(8022),
+        "wake_latency": value(13_616), "miss": value(1.4), "miss_other_group": value(6.5),
+        "miss_other_socket": value(12), "adding": value(43.3),
       ])
   }()
 

