@@ -29,12 +29,21 @@ package struct SimulatedBackend: Hashable, Sendable {
 
   /// Reads a list with commas. A name that stands twice counts once.
   /// - Parameter withChanges: whether every single change of a pool without a strategy follows it.
-  package static func list(_ names: [String], withChanges: Bool = false) throws -> [SimulatedBackend] {
+  /// - Parameter forks: whether tasks are forks. If not, no change of how forks become visible is among the changes, and a strategy
+  ///   may not have one.
+  package static func list(
+    _ names: [String], withChanges: Bool = false, forks: Bool = false
+  ) throws -> [SimulatedBackend] {
     var all: [SimulatedBackend] = []
     for name in names.flatMap(SubjectVariant.names) {
-      let changes = withChanges ? SubjectVariant.changes(of: name) ?? [] : []
+      let changes = (withChanges ? SubjectVariant.changes(of: name) ?? [] : []).filter {
+        forks || $0.decision != "forks"
+      }
       for variant in [name] + changes.map({ "\(name)(\($0.text))" }) {
         let backend = try SimulatedBackend(variant)
+        if !forks, backend.strategy.forks != .idle {
+          throw Complaint(.usage, "'\(variant)' says how forks become visible, and there are none: add --forks")
+        }
         if !all.contains(backend) { all.append(backend) }
       }
     }

@@ -11,6 +11,8 @@ package struct Simulation: Sendable {
   /// How long one thread takes to add a task to its queue before the first task may run, in nanoseconds; 0: the tasks are
   /// there, and those without inputs are submitted at once.
   package var adding: Int64 = 0
+  /// Whether the tasks that an end makes ready are forks, as a `join` makes them, and not operations.
+  package var forks = false
   /// Whether to count rank errors, which takes more time and memory.
   package var measuresRank = true
 
@@ -52,7 +54,9 @@ package struct Simulation: Sendable {
         makespan = pool.now
         // As the end of an operation does: the first that became ready is the successor, the others are submitted.
         let successor = ready.first
-        if ready.count == 2 {
+        if forks {
+          pool.fork(Array(ready.dropFirst()), by: worker)
+        } else if ready.count == 2 {
           pool.submit(ready[1].job, level: level, by: worker)
         } else if ready.count > 2 {
           pool.submit(Array(ready.dropFirst()), by: worker)

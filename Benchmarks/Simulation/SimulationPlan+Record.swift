@@ -17,7 +17,7 @@ extension SimulationPlan {
     func limited(_ count: Int) -> Int? { count > 1_024 ? nil : count }
     record.simulation = SimulationConditions(
       model: model, works: sweeps ? nil : works, workersPerGroup: limited(topology.workersPerGroup),
-      workersPerSocket: limited(topology.workersPerSocket), countsAdding: countsAdding)
+      workersPerSocket: limited(topology.workersPerSocket), countsAdding: countsAdding, forks: forks)
     return record
   }
 }

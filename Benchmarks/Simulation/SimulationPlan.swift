@@ -18,6 +18,8 @@ package struct SimulationPlan: Sendable {
   package var topology: VirtualTopology
   /// Whether one thread adds the tasks first, as in the benchmarks.
   package var countsAdding = false
+  /// Whether the tasks that the end of a task makes ready are forks, and not operations.
+  package var forks = false
   /// Whether the granularities are those of a sweep for METG, whatever `works` says.
   package var sweeps = false
   /// The only part of the plan that is run; nil: all.
@@ -88,6 +90,7 @@ package struct SimulationPlan: Sendable {
     var simulation = Simulation(
       graph, strategy: backend.strategy, workers: workers, costs: model.costs, seed: seed)
     simulation.topology = topology
+    simulation.forks = forks
     if countsAdding { simulation.adding = model.adding }
     return simulation
   }

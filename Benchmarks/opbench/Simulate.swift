@@ -52,6 +52,11 @@ struct Simulate: ParsableCommand {
   @Flag(help: "Sweep the work of a task, and show METG: the granularity at which workers are busy half of the time.")
   var metg = false
 
+  @Flag(
+    help:
+      "What the end of a task makes ready is forked, as by join: a worker keeps a fork until another one wants work.")
+  var forks = false
+
   @Flag(help: "One thread adds all tasks first, and that time counts, as in the makespan of dependencies/graph.")
   var adding = false
 
@@ -171,11 +176,12 @@ struct Simulate: ParsableCommand {
     let model = try self.model.map(CostModel.read) ?? .manyCPUs
     var plan = SimulationPlan(
       graphs: graphs, works: try SimulateOptions.works(work ?? "10us"),
-      backends: try SimulatedBackend.list(backend, withChanges: changes),
+      backends: try SimulatedBackend.list(backend, withChanges: changes, forks: forks),
       workers: try SimulateOptions.workerCounts(workers), seeds: (0..<UInt64(repeats)).map { seed + $0 },
       graphSeed: seed, model: model,
       topology: try SimulateOptions.topology(group: group, socket: socket, of: model.machine))
     plan.countsAdding = adding
+    plan.forks = forks
     plan.sweeps = metg
     plan.shard = shard
     if planFile != nil, shard == nil || dryRun {

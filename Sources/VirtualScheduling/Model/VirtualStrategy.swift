@@ -43,6 +43,14 @@ package enum VirtualStrategy: Hashable, Sendable {
     }
   }
 
+  /// When the forks of a worker become visible to others.
+  package var forks: StealingStrategy.Forks {
+    switch self {
+    case .stealing(let strategy): strategy.forks
+    case .threadPool(let strategy): strategy.forks
+    }
+  }
+
   /// Whether the levels of jobs count.
   var hasLevels: Bool {
     switch self {

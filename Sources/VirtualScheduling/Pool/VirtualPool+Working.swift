@@ -5,6 +5,10 @@ import Scheduling
 extension VirtualPool {
   /// A worker looks for its next job.
   func look(_ worker: Int) {
+    if let job = takeFork(worker) {
+      workers[worker].run = SuccessorRun(length: strategy.runLength)
+      return begin(job, on: worker)
+    }
     switch strategy {
     case .stealing: lookStealing(worker)
     case .threadPool: lookShared(worker)
@@ -28,6 +32,7 @@ extension VirtualPool {
 
   /// The time of a search is over.
   func foundNothing(_ worker: Int) {
+    if uncoverForks(worker) { return }
     switch strategy {
     case .stealing: failStealing(worker)
     case .threadPool: sleepShared(worker)
@@ -38,6 +43,7 @@ extension VirtualPool {
   func start(_ job: QueuedJob, on worker: Int) {
     if workers[worker].isSearching { stopSearching(worker) }
     workers[worker].run = SuccessorRun(length: strategy.runLength)
+    (workers[worker].lastShow, workers[worker].taskBegan) = (nil, now + spent)
     begin(job, on: worker)
   }
 

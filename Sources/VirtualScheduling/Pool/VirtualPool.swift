@@ -83,6 +83,11 @@ package final class VirtualPool {
   /// Jobs in all lists.
   var queued = 0
 
+  /// Workers that keep forks to themselves.
+  var forkOwners = NumberSet()
+  /// Whether any job was a fork.
+  var usesForks = false
+
   var wakes = 0
   var replacements = 0
   var looksInVain = 0
@@ -268,7 +273,7 @@ package final class VirtualPool {
   }
 
   /// The level at which a job is queued.
-  private func made(_ job: UInt, level: Int) -> QueuedJob {
+  func made(_ job: UInt, level: Int) -> QueuedJob {
     precondition(0..<Self.levels ~= level, "there is no level \(level): it is from 0 to \(Self.levels - 1)")
     return QueuedJob(
       word: job, level: Int32(strategy.hasLevels ? level : Self.middleLevel), maker: Int32(actor), number: 0)
@@ -281,7 +286,7 @@ package final class VirtualPool {
   }
 
   @discardableResult
-  private func acting(_ worker: Int?, _ body: () -> Void) -> Int64 {
+  func acting(_ worker: Int?, _ body: () -> Void) -> Int64 {
     let actor = worker ?? -1
     begin(actor)
     let before = spent
@@ -303,6 +308,9 @@ package final class VirtualPool {
   /// Counts a job as taken for running.
   func dequeued(_ job: QueuedJob) {
     queued -= 1
+    if usesForks, job.maker >= 0 {
+      workers[Int(job.maker)].shownForks = max(0, workers[Int(job.maker)].shownForks - 1)
+    }
     guard meter != nil else { return }
     countRank(meter!.take(job))
   }

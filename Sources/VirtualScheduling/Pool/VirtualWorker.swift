@@ -30,6 +30,15 @@ struct VirtualWorker {
   /// What the thread has to pay for before it goes on: time in which it added jobs and woke others.
   var owed: Int64 = 0
 
+  /// Forks that the worker keeps to itself, the newest last.
+  var forks: [QueuedJob] = []
+  /// How many forks of the worker stand in lists.
+  var shownForks = 0
+  /// When the worker showed a fork last in the job that it took from a list; nil before the first time.
+  var lastShow: Int64?
+  /// When that job began.
+  var taskBegan: Int64 = 0
+
   /// The place among those that watch; -1 for none.
   var watchIndex = -1
   /// When the search is over.

@@ -13,11 +13,15 @@ package struct SimulationConditions: Codable, Hashable, Sendable {
   package let workersPerSocket: Int?
   /// Whether one thread adds all tasks first, and that time counts.
   package let countsAdding: Bool
+  /// Whether tasks are forks; nil for operations.
+  private let forks: Bool?
 
   package init(
-    model: CostModel, works: [Double]?, workersPerGroup: Int?, workersPerSocket: Int?, countsAdding: Bool
+    model: CostModel, works: [Double]?, workersPerGroup: Int?, workersPerSocket: Int?, countsAdding: Bool,
+    forks: Bool = false
   ) {
     (self.model, self.works, self.countsAdding) = (model, works, countsAdding)
+    self.forks = forks ? true : nil
     (self.workersPerGroup, self.workersPerSocket) = (workersPerGroup, workersPerSocket)
   }
 
@@ -34,6 +38,7 @@ package struct SimulationConditions: Codable, Hashable, Sendable {
     if model != other.model { return "another model" }
     if works != other.works { return "another work of a task" }
     if countsAdding != other.countsAdding { return countsAdding ? "the time of adding" : "no time of adding" }
+    if forks != other.forks { return forks == nil ? "operations in the place of forks" : "forks" }
     return self == other ? nil : "other groups of CPUs"
   }
 }
