@@ -30,7 +30,7 @@ extension ForkList {
   }
 
   private func takeBack(_ fork: Fork) -> Bool {
-    guard ForkSlot(memory, Int(fork.pointee.slot)).take(if: { $0 == fork }) != nil else { return false }
+    guard ForkSlot(memory, Int(fork.pointee.slot)).take(fork) else { return false }
     cplatform_state_store_relaxed(&memory.pointee.wanted, cplatform_forks_more.rawValue)
     return true
   }

@@ -20,7 +20,7 @@ extension ForkList {
   /// - Parameters:
   ///   - fork: the calling thread has taken it out of a slot.
   ///   - identity: of the backend to which the thread belongs; 0 for none.
-  private func run(_ fork: Fork, as task: Task, identity: UInt32) {
+  func run(_ fork: Fork, as task: Task, identity: UInt32) {
     let outer = surroundings
     cplatform_fork_set_taker(fork, memory)
     let before = LaunchFrame.current

@@ -54,7 +54,7 @@ extension ForkList {
 
   private var shownCount: Int {
     var count = 0
-    for slot in 0..<ForkSlot.count where ForkSlot(memory, slot).now.fork != nil { count += 1 }
+    for slot in 0..<ForkSlot.count where ForkSlot(memory, slot).now.hasFork { count += 1 }
     return count
   }
 
@@ -91,7 +91,10 @@ extension ForkList {
     if slot.show(fork) { return true }
     let ticket = tickets[index]
     ticket.become(level: task.level, of: home.object)
-    return home.show(ticket.job, wakes: wakes) || slot.withdraw(fork)
+    if home.show(ticket.job, wakes: wakes) { return true }
+    // The backend takes nothing from outside any more, and the ticket is here again. The fork is private again, unless a
+    // waiter of the scope has taken it out of the slot.
+    return slot.takeWithTicket() == nil
   }
 
   /// A slot without a fork. No backend has its ticket, or this backend has, best at the level of the task.
@@ -99,7 +102,7 @@ extension ForkList {
     var usable: Int?
     for slot in 0..<ForkSlot.count {
       let word = ForkSlot(memory, slot).now
-      if word.fork != nil { continue }
+      if word.hasFork { continue }
       if !word.isQueued { return slot }
       guard tickets[slot].isOf(home.object) else { continue }
       if tickets[slot].level == task.level { return slot }

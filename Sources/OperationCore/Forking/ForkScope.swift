@@ -6,11 +6,13 @@ import Primitives
 @usableFromInline
 enum ForkScope {
   /// Begins a scope.
-  /// - Parameter backend: whose threads help; nil for the backend of the present operation, or else the default one.
+  /// - Parameters:
+  ///   - backend: whose threads help; nil for the backend of the present operation, or else the default one.
+  ///   - level: of the forks; nil for that of the present operation.
   /// - Returns: false when the thread cannot have forks now: its list is full, or there is no memory for one. Then there is no
   ///   scope to end.
   @usableFromInline
-  static func begin(on backend: (any Backend)?) -> Bool {
+  static func begin(on backend: (any Backend)?, level: Int? = nil) -> Bool {
     guard let list = ForkList.take() else { return false }
     let launch = LaunchFrame.current
     if let here = cplatform_forks_here(), here.pointee.launch == UnsafeMutableRawPointer(launch) {
@@ -21,7 +23,7 @@ enum ForkScope {
         return true
       }
     }
-    var task = ForkList.Task(level: level(of: launch))
+    var task = ForkList.Task(level: level ?? self.level(of: launch))
     if let backend {
       if let home = (backend as? any SupervisedBackend)?.forkHome {
         task.home = .passUnretained(home)

@@ -14,6 +14,9 @@ struct ForkSlot {
 
   var now: SlotWord { SlotWord(cplatform_word_load_relaxed(word)) }
 
+  /// Whether others see a fork here.
+  var hasFork: Bool { SlotWord(cplatform_word_load(word)).hasFork }
+
   /// Called by a thread with the lock of the list, of an empty slot. From now on others may take the fork.
   /// - Returns: whether a backend has the ticket of the slot already.
   func show(_ fork: ForkList.Fork) -> Bool {
@@ -21,60 +24,59 @@ struct ForkSlot {
     return SlotWord(cplatform_word_exchange(word, now.showing(fork).bits)).isQueued
   }
 
-  /// Called by the thread that has called `show`, when no backend took the ticket.
-  /// - Returns: whether somebody has taken the fork all the same: a waiter of the scope.
-  func withdraw(_ fork: ForkList.Fork) -> Bool {
-    let isTaken = take { $0 == fork } == nil
-    cplatform_word_store(word, now.withoutTicket.bits)
-    return isTaken
-  }
-
-  /// Takes the fork, when it is of the scope.
+  /// Takes the fork, when it is of the scope. The word is read before the scope: `show` writes them the other way round.
   func take(of scope: UInt64) -> ForkList.Fork? {
-    take { _ in cplatform_scope_load_relaxed(self.scope) == scope }
+    let seen = SlotWord(cplatform_word_load(word))
+    guard seen.hasFork, cplatform_scope_load_relaxed(self.scope) == scope,
+      cplatform_word_replace(word, seen.bits, seen.withoutFork.bits)
+    else { return nil }
+    return seen.fork(of: memory)
   }
 
-  /// Takes the fork that the closure accepts.
-  func take(if accepts: (ForkList.Fork) -> Bool) -> ForkList.Fork? {
+  /// Takes this fork.
+  /// - Returns: false when the slot has another one, or none.
+  func take(_ fork: ForkList.Fork) -> Bool {
     let seen = now
-    guard let fork = seen.fork, accepts(fork), cplatform_word_replace(word, seen.bits, seen.withoutFork.bits) else {
-      return nil
-    }
-    return fork
+    return seen.fork(of: memory) == fork && cplatform_word_replace(word, seen.bits, seen.withoutFork.bits)
   }
 
-  /// Called by the thread to which a backend gave the ticket: takes the fork, if there is one by now.
+  /// Takes the fork if there is one, for whoever has the ticket. No backend has the ticket any more.
   func takeWithTicket() -> ForkList.Fork? {
     var seen = SlotWord(cplatform_word_load(word))
     while !cplatform_word_replace(word, seen.bits, seen.withoutTicket.bits) {
       seen = SlotWord(cplatform_word_load(word))
     }
-    return seen.fork
+    return seen.fork(of: memory)
   }
-
-  /// Whether no fork is there; not from before the call.
-  var isEmpty: Bool { SlotWord(cplatform_word_load(word)).fork == nil }
 }
 
-/// What a slot holds, in one word: a fork or none, whether a backend has the ticket of the slot, and a number that tells the
-/// forks apart that were shown here one after the other.
-struct SlotWord {
+/// What a slot holds, in one word: whether a backend has the ticket of the slot (bit 0), a fork or none (bits 1 to 12: its
+/// place in the list), and a number that grows with each fork that is shown here. The number does not come again: a thread
+/// that loses its CPU between its look and its compare-exchange takes the fork that it saw, or none.
+struct SlotWord: Equatable {
   let bits: UInt
 
   private static let queued: UInt = 1
-  private static let numbers: UInt = 0b11_1110
-  private static let oneNumber: UInt = 0b10
+  private static let place: UInt = 0x1FFE
+  private static let firstNumber: UInt = 0x2000
 
   init(_ bits: UInt) { self.bits = bits }
 
-  var fork: ForkList.Fork? { ForkList.Fork(bitPattern: bits & ~(Self.queued | Self.numbers)) }
   var isQueued: Bool { bits & Self.queued != 0 }
-  var withoutFork: SlotWord { SlotWord(bits & (Self.queued | Self.numbers)) }
+  var hasFork: Bool { bits & Self.place != 0 }
+  var withoutFork: SlotWord { SlotWord(bits & ~Self.place) }
+
+  /// The fork, in the list to which the slot belongs. Place 0 is the list's own words.
+  func fork(of list: ForkList.Memory) -> ForkList.Fork? {
+    guard hasFork else { return nil }
+    return UnsafeMutableRawPointer(list).assumingMemoryBound(to: cplatform_fork.self) + Int((bits & Self.place) >> 1)
+  }
 
   func showing(_ fork: ForkList.Fork) -> SlotWord {
-    SlotWord(UInt(bitPattern: fork) | (bits &+ Self.oneNumber) & Self.numbers | Self.queued)
+    let place = (UInt(bitPattern: fork) & UInt(cplatform_forks_bytes - 1)) / UInt(MemoryLayout<cplatform_fork>.size)
+    return SlotWord((bits & ~(Self.place | Self.queued)) &+ Self.firstNumber | place << 1 | Self.queued)
   }
 
   /// The ticket has come out of the backend, and takes the fork with it.
-  var withoutTicket: SlotWord { SlotWord(bits & Self.numbers) }
+  var withoutTicket: SlotWord { SlotWord(bits & ~(Self.place | Self.queued)) }
 }

@@ -27,7 +27,7 @@ final class ForkTicket: JobObject {
 
   override var stepLabel: String { "fork" }
 
-  override var isVoid: Bool { ForkSlot(list, slot).isEmpty }
+  override var isVoid: Bool { !ForkSlot(list, slot).hasFork }
 
   /// Takes the fork, asks for the next one, and runs the fork.
   override func runJob() -> JobOutcome {
