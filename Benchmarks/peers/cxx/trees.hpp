@@ -8,12 +8,11 @@
 
 #include "work.hpp"
 
-/// Plain recursion on one thread.
-template <typename Tree> uint64_t serial(const Tree &tree, const typename Tree::Node &node) {
+/// Plain recursion on one thread, a call for each node: compilers differ in how many levels they would unfold into one.
+template <typename Tree> [[gnu::noinline]] uint64_t serial(const Tree &tree, typename Tree::Node node) {
   auto sum = tree.value(node);
-  auto count = tree.childCount(node);
-  if (count > 0) {
-    tree.forEachChild(node, count, [&](uint32_t, const typename Tree::Node &child) { sum += serial(tree, child); });
+  if (!tree.isLeaf(node)) {
+    tree.forEachChild(node, tree.childCount(node), [&](uint32_t, const typename Tree::Node &child) { sum += serial(tree, child); });
   }
   return sum;
 }
@@ -34,7 +33,8 @@ struct Fib {
 
   explicit Fib(const Request &request) : root(request.count("param.n")) {}
   uint64_t value(Node node) const { return node < 2 ? node : 0; }
-  uint32_t childCount(Node node) const { return node < 2 ? 0 : 2; }
+  bool isLeaf(Node node) const { return node < 2; }
+  uint32_t childCount(Node node) const { return isLeaf(node) ? 0 : 2; }
   template <typename Body> void forEachChild(Node node, uint32_t, const Body &body) const {
     body(0, node - 1);
     body(1, node - 2);
@@ -49,8 +49,9 @@ struct Skynet {
   Node root;
 
   explicit Skynet(const Request &request) : root{0, request.count("param.leaves")} {}
-  uint64_t value(const Node &node) const { return node.leaves == 1 ? node.first : 0; }
-  uint32_t childCount(const Node &node) const { return node.leaves == 1 ? 0 : mostChildren; }
+  bool isLeaf(const Node &node) const { return node.leaves == 1; }
+  uint64_t value(const Node &node) const { return isLeaf(node) ? node.first : 0; }
+  uint32_t childCount(const Node &node) const { return isLeaf(node) ? 0 : mostChildren; }
   template <typename Body> void forEachChild(const Node &node, uint32_t count, const Body &body) const {
     auto share = node.leaves / mostChildren;
     for (uint32_t index = 0; index < count; ++index) body(index, Node{node.first + index * share, share});
@@ -66,8 +67,9 @@ struct Queens {
   Node root{0, 0, 0, 0};
 
   explicit Queens(const Request &request) : n(request.count("param.n")) {}
-  uint64_t value(const Node &node) const { return node.row == n; }
-  uint32_t childCount(const Node &node) const { return node.row == n ? 0 : __builtin_popcount(free(node)); }
+  bool isLeaf(const Node &node) const { return node.row == n; }
+  uint64_t value(const Node &node) const { return isLeaf(node); }
+  uint32_t childCount(const Node &node) const { return isLeaf(node) ? 0 : __builtin_popcount(free(node)); }
   template <typename Body> void forEachChild(const Node &node, uint32_t, const Body &body) const {
     uint32_t index = 0;
     for (auto left = free(node); left != 0; left &= left - 1) {
@@ -117,8 +119,9 @@ struct GeometricTree {
   Node root{Digest(seed, 5), 0};
 
   explicit GeometricTree(const Request &request) : depth(request.count("param.depth")), cutoff(request.count("param.cutoff")) {}
-  uint64_t value(const Node &node) const { return node.depth < cutoff ? 1 : nodes(node); }
-  uint32_t childCount(const Node &node) const { return node.depth < cutoff ? branches(node) : 0; }
+  bool isLeaf(const Node &node) const { return node.depth >= cutoff; }
+  uint64_t value(const Node &node) const { return isLeaf(node) ? nodes(node) : 1; }
+  uint32_t childCount(const Node &node) const { return isLeaf(node) ? 0 : branches(node); }
   template <typename Body> void forEachChild(const Node &node, uint32_t count, const Body &body) const {
     for (uint32_t index = 0; index < count; ++index) body(index, child(node, index));
   }

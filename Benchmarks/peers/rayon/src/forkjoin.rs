@@ -1,5 +1,5 @@
 //! Trees divided by `join`, which is what rayon is made for.
-use peers::forkjoin::{fib, nqueens, skynet, uts, Solver, Tree, MOST};
+use peers::forkjoin::{fib, nqueens, skynet, uts, Children, Solver, Tree};
 use peers::protocol::Benchmark;
 
 use crate::Pool;
@@ -15,9 +15,8 @@ impl Solver for Pool {
 
 /// `join` on halves of the children, down to one: what rayon's parallel iterators do with a slice.
 fn solve<T: Tree>(tree: &T, node: &T::Node) -> u64 {
-    let mut children = [T::Node::default(); MOST];
-    let count = tree.children(node, &mut children[..T::MOST_CHILDREN]);
-    tree.value(node) + if count == 0 { 0 } else { solve_all(tree, &children[..count]) }
+    let children = tree.children(node);
+    tree.value(node) + if children.all().is_empty() { 0 } else { solve_all(tree, children.all()) }
 }
 
 fn solve_all<T: Tree>(tree: &T, nodes: &[T::Node]) -> u64 {

@@ -2,7 +2,7 @@
 use std::future::Future;
 use std::pin::Pin;
 
-use peers::forkjoin::{fib, nqueens, skynet, uts, Solver, Tree, MOST};
+use peers::forkjoin::{fib, nqueens, skynet, uts, Children, Solver, Tree};
 use peers::protocol::Benchmark;
 use tokio::task::JoinHandle;
 
@@ -35,9 +35,7 @@ fn solve<T: Tree>(tree: &'static T, node: T::Node) -> Pin<Box<dyn Future<Output 
 /// Spawns a task for each child but the last, with which the task of its parent goes on. The children stay out of the future,
 /// which would be as large as all of them.
 fn fork<T: Tree>(tree: &'static T, node: &T::Node) -> (Vec<JoinHandle<u64>>, Option<T::Node>) {
-    let mut children = [T::Node::default(); MOST];
-    let count = tree.children(node, &mut children[..T::MOST_CHILDREN]);
-    match children[..count].split_last() {
+    match tree.children(node).all().split_last() {
         Some((last, others)) => (others.iter().map(|child| tokio::spawn(solve(tree, *child))).collect(), Some(*last)),
         None => (Vec::new(), None),
     }
