@@ -11,7 +11,7 @@ public final class SerialSubject: ClosureSubject {
   public static var summary: String { "a loop on the calling thread, no scheduler" }
   public static var role: SubjectRole { .baseline }
   public static var workersAreAdjustable: Bool { false }
-  public static var abilities: Abilities { [] }
+  public static var abilities: Abilities { .forks }
 
   @usableFromInline let key: pthread_key_t
 
@@ -38,6 +38,12 @@ public final class SerialSubject: ClosureSubject {
 
   /// Submitted work has already run when `submit` returns to a thread that is not inside a closure.
   @inlinable public func drain() {}
+
+  @inlinable public func enter(_ body: @escaping @Sendable () -> Int) -> Int { body() }
+
+  /// Runs the closures one after the other.
+  @inlinable
+  public static func fork(_ first: @Sendable () -> Int, _ second: @Sendable () -> Int) -> (Int, Int) { (first(), second()) }
 
   @usableFromInline
   func addTrampoline() -> Trampoline {

@@ -42,6 +42,14 @@ public protocol ClosureSubject: AnyObject, Sendable, WorkAdder {
 
   /// While suspended, submitted work waits. Needs the ability `suspension`.
   func setSuspended(_ suspended: Bool)
+
+  /// Runs `body` where `body` can fork, and gives its result: on a thread of the subject, or on the calling thread, which
+  /// the subject's threads help. Needs the ability `forks`.
+  func enter(_ body: @escaping @Sendable () -> Int) -> Int
+
+  /// Runs both closures, maybe at the same time, and returns when both have returned. `first` runs on the calling thread,
+  /// which is in `enter` or in submitted work. Needs the ability `forks`.
+  static func fork(_ first: @Sendable () -> Int, _ second: @Sendable () -> Int) -> (Int, Int)
 }
 
 extension ClosureSubject {
@@ -53,6 +61,10 @@ extension ClosureSubject {
     preconditionFailure("\(Self.name): no barriers")
   }
   public func setSuspended(_ suspended: Bool) { preconditionFailure("\(Self.name) cannot be suspended") }
+  public func enter(_ body: @escaping @Sendable () -> Int) -> Int { preconditionFailure("\(Self.name): no forks") }
+  public static func fork(_ first: @Sendable () -> Int, _ second: @Sendable () -> Int) -> (Int, Int) {
+    preconditionFailure("\(Self.name): no forks")
+  }
 }
 
 /// Takes pieces of work.

@@ -62,6 +62,7 @@ package struct Catalogue: Sendable {
       Skynet(),
       NQueens(),
       UnbalancedTreeSearch(),
+      ForkBreakEven(),
       Sleepers(),
       NestedWait(),
       IdleCPU(),

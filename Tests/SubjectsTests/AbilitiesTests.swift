@@ -24,8 +24,9 @@ struct AbilitiesTests {
     let ours = ["operations", "cancellation", "threads", "barriers", "suspension", "fairness", "millions", "queues"]
     #expect(able["stealing"] == ours && able["threadpool"] == ours && able["dispatch"] == ours)
     #expect(able["foundation"] == ["operations", "cancellation", "threads", "barriers", "suspension", "queues"])
-    #expect(able["raw-dispatch"] == ["cancellation", "threads", "barriers", "suspension"])
-    #expect(able["task-group"] == ["cancellation", "threads"] && able["serial"] == [])
-    #expect(able["nio"] == ["threads"] && able["go"] == ["threads"])
+    #expect(able["raw-dispatch"] == ["cancellation", "threads", "barriers", "suspension", "forks"])
+    #expect(able["task-group"] == ["cancellation", "threads"] && able["serial"] == ["forks"])
+    #expect(able["nio"] == ["threads"] && able["go"] == ["threads", "forks"])
+    #expect(able["tbb-flow"] == ["threads"] && able["starpu"] == ["threads"])
   }
 }

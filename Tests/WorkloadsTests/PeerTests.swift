@@ -56,12 +56,12 @@ struct PeerTests {
   }
 
   @Test func aTreeIsHandedOverWithItsResult() throws {
-    let fib = try PeerRequest(Self.request(BenchmarkName("forkjoin", "fib"), ["n": "10", "join": "counter"]))
+    let fib = try PeerRequest(Self.request(BenchmarkName("forkjoin", "fib"), ["n": "10", "join": "fork"]))
     // Every call is a task: 2 * fib(11) - 1.
     #expect(fib.arguments.contains("tasks=177") && fib.arguments.contains("expected=55"))
     let uts = try PeerRequest(
       Self.request(
-        BenchmarkName("forkjoin", "uts"), ["tree": "T1", "depth": "5", "cutoff": "2", "join": "counter"]))
+        BenchmarkName("forkjoin", "uts"), ["tree": "T1", "depth": "5", "cutoff": "2", "join": "fork"]))
     #expect(uts.arguments.contains("tasks=65") && uts.arguments.contains("expected=3987"))
   }
 
@@ -156,7 +156,11 @@ struct PeerTests {
     #expect(try obstacle("starpu", contended) == nil)
     #expect(try obstacle("openmp-gcc", contended)?.contains("belongs to the team") == true)
     let fib = BenchmarkName("forkjoin", "fib")
-    #expect(try obstacle("tbb", fib, ["n": "10", "join": "counter"]) == nil)
+    #expect(try obstacle("tbb", fib, ["n": "10", "join": "fork"]) == nil)
+    #expect(try obstacle("tbb", fib, ["n": "10", "join": "counter"]) == "its program has only join=fork")
+    #expect(try obstacle("starpu", fib, ["n": "10", "join": "counter"]) == nil)
+    #expect(try obstacle("starpu", fib, ["n": "10", "join": "fork"]) == "it has no call that forks and joins")
+    #expect(try obstacle("starpu", BenchmarkName("forkjoin", "break-even"))?.hasPrefix("a task of StarPU") == true)
     #expect(try obstacle("tbb", fib, ["n": "10", "join": "dependency"])?.hasPrefix("it has no operations") == true)
     for workload in workloads where Peer.all.contains(where: { $0.benchmarks.contains("\(workload.name)") }) {
       let isOnFlow = try obstacle("tbb-flow", workload.name) == nil
@@ -268,7 +272,7 @@ struct BuiltPeerTests {
     }
     .flatMap { workload in
       workload.parameterSets().flatMap { parameters in
-        Peer.all.filter { $0.benchmarks.contains("\(workload.name)") }
+        Peer.all.filter { workload.obstacle($0.info, parameters) == nil }
           .map { (peer: $0.name, name: workload.name, parameters: parameters) }
       }
     } ?? []
@@ -312,6 +316,8 @@ struct BuiltPeerTests {
         if case .repeats(let count) = $0 { (1...3).contains(count) } else { false }
       })
   }
+
+  static let oneValue = MeasureRequest.Mode.time(repeats: 1, values: 1, leadIn: 0, budget: 0)
 
   static let built = Peer.all.compactMap { peer in PeerPrograms.found().program(peer.name).map { (peer, $0) } }
 

@@ -46,10 +46,12 @@ struct WorkloadTests {
     }
   }
 
-  /// Foundation is left out where it is known to crash, and the sweeps of METG have a test of their own: with the spinning
-  /// of these tests no granularity is worth anything.
+  /// Foundation is left out where it is known to crash, and the sweeps have tests of their own: with the spinning of these
+  /// tests no granularity is worth anything, and a million bodies take long.
   static let cases: [Case] =
-    (try? Catalogue(graphs: [], seed: 1).workloads)?.filter { !($0 is MinimumGranularity) }.flatMap { workload in
+    (try? Catalogue(graphs: [], seed: 1).workloads)?.filter {
+      !($0 is MinimumGranularity) && !($0 is ForkBreakEven)
+    }.flatMap { workload in
       sets(workload).flatMap { parameters in
         SubjectRegistry.inProcess.filter { workload.obstacle($0, parameters) == nil }
           .filter { $0.name != "foundation" || parameters["links"] != "chain" }

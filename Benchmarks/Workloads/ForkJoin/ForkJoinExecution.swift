@@ -130,12 +130,8 @@ struct ForkJoinTrial<Tree: ForkJoinTree> {
   static var metrics: [Metric] { Metric.cost + [.speedup] }
   static var headlines: [Metric] { [.nsPerOp, .speedup] }
 
-  /// How a parent goes on after its children. `counter` counts the unfinished children, on every subject. `dependency`
-  /// uses an operation that depends on the children.
-  private static var byDependency: String { "dependency" }
-
   static func needs(_ parameters: Parameters) -> Abilities {
-    parameters["join"] == byDependency ? .operations : []
+    TreeJoin(parameters).map(\.needs) ?? []
   }
 
   private let tree: Tree
@@ -146,16 +142,18 @@ struct ForkJoinTrial<Tree: ForkJoinTree> {
     tasks = tree.taskCount(tree.root)
   }
 
-  func closures<S: ClosureSubject>(_ type: S.Type, _ setting: Setting) -> Trial {
-    let runner = ClosureForkJoin(tree, subject: S(workers: setting.workers))
-    return trial(runner.solve) {}
+  func closures<S: ClosureSubject>(_ type: S.Type, _ setting: Setting) throws -> Trial {
+    let subject = S(workers: setting.workers)
+    func check() throws { try checkEmpty(subject.unfinished ?? 0) }
+    switch try TreeJoin(checked: setting.parameters) {
+    case .fork: return trial(ForkedTree(tree, subject: subject).solve, check: check)
+    case .counter: return trial(ClosureForkJoin(tree, subject: subject).solve, check: check)
+    case .dependency: throw CheckFailed("\(S.name) has no operations that depend on others")
+    }
   }
 
-  func operations<S: OperationSubject>(_ type: S.Type, _ setting: Setting) -> Trial {
-    guard setting.parameters["join"] == Self.byDependency else {
-      let runner = ClosureForkJoin(tree, subject: S(workers: setting.workers))
-      return trial(runner.solve) { try checkEmpty(runner.subject.remaining) }
-    }
+  func operations<S: OperationSubject>(_ type: S.Type, _ setting: Setting) throws -> Trial {
+    guard try TreeJoin(checked: setting.parameters) == .dependency else { return try closures(type, setting) }
     let runner = OperationForkJoin(tree, subject: S(workers: setting.workers))
     return trial(runner.solve) { try checkEmpty(runner.subject.remaining) }
   }
@@ -206,5 +204,5 @@ struct ForkJoinTrial<Tree: ForkJoinTree> {
   /// Hides from the optimiser that the tree is the same again, so that the optimiser cannot reuse the last result.
   @inline(never)
   @_optimize(none)
-  private static func opaque(_ node: Tree.Node) -> Tree.Node { node }
+  static func opaque(_ node: Tree.Node) -> Tree.Node { node }
 }

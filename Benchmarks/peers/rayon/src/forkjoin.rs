@@ -1,15 +1,34 @@
 //! Trees divided by `join`, which is what rayon is made for.
-use peers::forkjoin::{fib, nqueens, skynet, uts, Children, Solver, Tree};
-use peers::protocol::Benchmark;
+use peers::forkjoin::{break_even, fib, nqueens, skynet, uts, Children, From, RepeatedSolver, Solver, Tree};
+use peers::protocol::{now, Benchmark};
 
 use crate::Pool;
 
-pub const FORK_JOIN: &[Benchmark<Pool>] =
-    &[("forkjoin/fib", fib), ("forkjoin/skynet", skynet), ("forkjoin/nqueens", nqueens), ("forkjoin/uts", uts)];
+pub const FORK_JOIN: &[Benchmark<Pool>] = &[
+    ("forkjoin/fib", fib),
+    ("forkjoin/skynet", skynet),
+    ("forkjoin/nqueens", nqueens),
+    ("forkjoin/uts", uts),
+    ("forkjoin/break-even", break_even),
+];
 
 impl Solver for Pool {
     fn solve<T: Tree>(self, tree: &'static T) -> u64 {
         self.install(|| solve(tree, &tree.root()))
+    }
+}
+
+impl RepeatedSolver for Pool {
+    fn solve_times<T: Tree>(self, tree: &'static T, times: u64, from: From) -> (u64, u64) {
+        let timed = |solve: &dyn Fn() -> u64| {
+            let start = now();
+            let sum = (0..times).map(|_| solve()).sum();
+            (now() - start, sum)
+        };
+        match from {
+            From::Worker => self.install(|| timed(&|| solve(tree, &tree.root()))),
+            From::Outside => timed(&|| self.solve(tree)),
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 use std::mem::MaybeUninit;
 
 use crate::protocol::{check, now, Counters, Elapsed, Failure, Measure, Reading, Request};
+use crate::work::{rounds_for, spin};
 
 pub trait Tree: Sync + 'static {
     type Node: Copy + Send + Sync + 'static;
@@ -229,6 +230,131 @@ impl Tree for GeometricTree {
     }
 }
 
+/// Bodies of one length, divided into halves; see ForkBreakEven.swift.
+pub struct Halving {
+    bodies: u64,
+    rounds: u64,
+}
+
+impl Tree for Halving {
+    /// The first body and their number.
+    type Node = (u64, u64);
+    type Children = AtMost<(u64, u64), 2>;
+
+    fn root(&self) -> (u64, u64) {
+        (0, self.bodies)
+    }
+    #[inline(always)]
+    fn value(&self, node: &(u64, u64)) -> u64 {
+        if node.1 > 1 {
+            return 0;
+        }
+        if self.rounds > 0 {
+            spin(self.rounds);
+        }
+        node.0
+    }
+    #[inline(always)]
+    fn for_each_child(&self, node: &(u64, u64), mut body: impl FnMut((u64, u64))) {
+        if node.1 > 1 {
+            let half = node.1 / 2;
+            body((node.0, half));
+            body((node.0 + half, node.1 - half));
+        }
+    }
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    (values[(values.len() - 1) / 2] + values[values.len() / 2]) / 2.0
+}
+
+/// Where the problems of a sweep come from.
+#[derive(Clone, Copy, PartialEq)]
+pub enum From {
+    Worker,
+    Outside,
+}
+
+/// A way to run the problems of a sweep.
+pub trait RepeatedSolver: Solver {
+    /// Solves the tree some times; the nanoseconds that the solutions took, and the sum of all results.
+    fn solve_times<T: Tree>(self, tree: &'static T, times: u64, from: From) -> (u64, u64);
+}
+
+/// Solves the problems of a sweep by plain recursion and by the solver, by turns, as BreakEvenSweep does in Swift. opbench
+/// derives where forking pays from the times.
+pub fn break_even(request: &Request, solver: impl RepeatedSolver) -> Result<Measure, Failure> {
+    let from = match request.text("param.from")? {
+        "worker" => From::Worker,
+        "outside" => From::Outside,
+        other => return Err(format!("from is worker or outside, not {other}")),
+    };
+    let least: f64 = request.number("sweep_least")?;
+    let turns = request.positive("sweep_turns")?;
+    let rate: f64 = request.number("rounds_per_microsecond")?;
+    let mut trees: Vec<(&'static Halving, String)> = Vec::new();
+    for problem in request.text("sweep_problems")?.split(',') {
+        let read = |text: &str| {
+            let (bodies, body) = text.split_once(':')?;
+            Some((bodies.parse::<u64>().ok().filter(|bodies| *bodies > 0)?, body.parse::<f64>().ok()?, body.to_string()))
+        };
+        let (bodies, nanoseconds, body) = read(problem).ok_or_else(|| format!("'{problem}' is no problem"))?;
+        let tree = Halving { bodies, rounds: rounds_for(nanoseconds, rate) };
+        trees.push((Box::leak(Box::new(tree)), format!("bodies={bodies};body_ns={body}")));
+    }
+    Ok(Box::new(move |sweeps| {
+        let mut readings = Vec::new();
+        for (tree, detail) in &trees {
+            let alone = |times| solve_alone(*tree, times);
+            let forked = |times| solver.solve_times(*tree, times, from);
+            let (few, many) = (times(tree, least, alone)?, times(tree, least, forked)?);
+            let (mut plain, mut by_turns) = (Vec::new(), Vec::new());
+            for _ in 0..turns * sweeps {
+                plain.push(time(tree, few, alone)?);
+                by_turns.push(time(tree, many, forked)?);
+            }
+            for (metric, values) in [("serial_ns", plain), ("makespan_ns", by_turns)] {
+                let mut reading = Reading::new(metric, "ns", median(values), tree.bodies as usize);
+                reading.detail = detail.clone();
+                readings.push(reading);
+            }
+        }
+        Ok(readings)
+    }))
+}
+
+fn solve_alone(tree: &Halving, times: u64) -> (u64, u64) {
+    let mut sum = 0;
+    let start = now();
+    for _ in 0..times {
+        // SAFETY: reads a local, so that the optimiser does not know that it is the same tree again.
+        let root = unsafe { std::ptr::read_volatile(&tree.root()) };
+        sum += serial(tree, &root);
+    }
+    (now() - start, sum)
+}
+
+/// How often to solve a problem, so that the time is filled.
+fn times(tree: &Halving, least: f64, solve: impl Fn(u64) -> (u64, u64) + Copy) -> Result<u64, Failure> {
+    let mut times = 1;
+    loop {
+        let needed = ((least / time(tree, times, solve)?).ceil() as u64).max(1);
+        if needed <= times {
+            return Ok(needed);
+        }
+        times = needed.min(times * 10);
+    }
+}
+
+/// The nanoseconds of one solution.
+fn time(tree: &Halving, times: u64, solve: impl Fn(u64) -> (u64, u64)) -> Result<f64, Failure> {
+    let (nanoseconds, sum) = solve(times);
+    let expected = tree.bodies * (tree.bodies - 1) / 2 * times;
+    check(sum == expected, || format!("the result is {sum} instead of {expected}"))?;
+    Ok(nanoseconds.max(1) as f64 / times as f64)
+}
+
 fn fork_join<T: Tree>(request: &Request, solver: impl Solver, tree: T) -> Result<Measure, Failure> {
     let tasks = request.positive("tasks")?;
     let expected: u64 = request.number("expected")?;
@@ -246,8 +372,7 @@ fn fork_join<T: Tree>(request: &Request, solver: impl Solver, tree: T) -> Result
         times.push(since(start) as f64);
         check(found == expected, || format!("the result of plain recursion is {found} instead of {expected}"))?;
     }
-    times.sort_by(f64::total_cmp);
-    let alone = (times[(times.len() - 1) / 2] + times[times.len() / 2]) / 2.0;
+    let alone = median(times);
     Ok(Box::new(move |repeats| {
         let mut elapsed = Elapsed::default();
         for _ in 0..repeats {
