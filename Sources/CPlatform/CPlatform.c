@@ -64,6 +64,32 @@ uint64_t cplatform_coarse_now_ns(void) {
   return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+/// Reads the counter and the clock at one moment, as nearly as a thread can that may lose its CPU in between.
+static void read_both(uint64_t *ticks, uint64_t *ns) {
+  uint64_t best = UINT64_MAX;
+  for (int attempt = 0; attempt < 5; attempt++) {
+    uint64_t before = cplatform_ticks(), now = cplatform_now_ns(), after = cplatform_ticks();
+    if (after - before >= best) continue;
+    best = after - before;
+    *ticks = before;
+    *ns = now;
+  }
+}
+
+uint64_t cplatform_ticks_per_microsecond(void) {
+  static uint64_t known;
+  uint64_t ratio = __atomic_load_n(&known, __ATOMIC_RELAXED);
+  if (ratio) return ratio;
+  uint64_t ticks, ns, end_ticks, end_ns;
+  read_both(&ticks, &ns);
+  while (cplatform_now_ns() - ns < 20000) cplatform_pause();
+  read_both(&end_ticks, &end_ns);
+  ratio = (end_ticks - ticks) * 1000 / (end_ns - ns);
+  if (ratio == 0) ratio = 1;
+  __atomic_store_n(&known, ratio, __ATOMIC_RELAXED);
+  return ratio;
+}
+
 // More CPUs than any kernel is built for. With a set smaller than the kernel's the calls fail with EINVAL.
 enum { most_cpus = 8192 };
 typedef union {
@@ -86,7 +112,7 @@ int32_t cplatform_affinity_count(void) {
 static struct {
   pthread_key_t key;
   bool exists;  ///< a process has a limited number of keys, and others may have taken them all
-} exit_keys[2];
+} exit_keys[3];
 static void run_at_exit(void *body) { ((void (*)(void))body)(); }
 static void make_exit_keys(void) {
   for (size_t owner = 0; owner < sizeof exit_keys / sizeof *exit_keys; owner++)

@@ -138,6 +138,18 @@ public final class DeterministicBackend: Backend {
 
 extension DeterministicBackend: DrivenBackend {
   package var lacksThreads: Bool { false }
+  package func beginForks() -> Bool {
+    driver.refuseJoinAfterShutdown()
+    return false
+  }
+  package func countGuest(_ change: Int) {}
+  package var idlePlaces: Int { workerCount - 1 }
+  package func show(_ ticket: Job, wakes: Bool) -> Bool {
+    if driver.refusesJobs { return false }
+    submit(ticket)
+    return true
+  }
+  package func wakeForForks() {}
   package var givenUpRows: [Int] {
     switch strategy {
     case .stealing(let strategy): strategy.givenUpRows

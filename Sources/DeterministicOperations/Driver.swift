@@ -91,6 +91,13 @@ final class Driver: @unchecked Sendable {
     lock.unlock()
   }
 
+  /// Whether jobs from outside are refused.
+  var refusesJobs: Bool { lock.withLock { lock.state.ending.isStopping } && currentCarrier == nil }
+
+  func refuseJoinAfterShutdown() {
+    if refusesJobs { fatalError("Operations: join was called on the deterministic backend after shutdown()") }
+  }
+
   /// After a failed test whose bodies were given up: the jobs never run.
   private func drop(_ jobs: consuming JobFIFO) { while jobs.popFirst() != 0 {} }
 

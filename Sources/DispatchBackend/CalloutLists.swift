@@ -26,6 +26,10 @@ final class CalloutLists: ListPool, @unchecked Sendable {
     var replaced = 0
     var blocked = 0
     var bonus = BlockingMonitor.Bonus()
+    /// Threads of others that are in joins on this backend.
+    var guests = 0
+    /// A job came that found every place taken, one by a guest: the last guest looks for it.
+    var lacksPlaceForJob = false
     /// The callouts that have begun.
     var callouts: [Callout] = []
     /// How many callouts had begun in all; `begunAtLook` is that number at the monitor's last look.
@@ -92,7 +96,9 @@ final class CalloutLists: ListPool, @unchecked Sendable {
     }
   }
 
-  private var allowed: Int { width + lock.state.blocked + lock.state.bonus.places }
+  /// A guest takes the place of a callout. One place is always left: a guest may wait for an operation of the backend in a
+  /// way that the backend does not know.
+  private var allowed: Int { max(1, width - lock.state.guests) + lock.state.blocked + lock.state.bonus.places }
 
   /// Called under `lock`; gives `lock` up. Calls out as many callouts as there are jobs and places for. If more are
   /// wanted, the monitor looks whether the callouts that are out block.
@@ -101,6 +107,7 @@ final class CalloutLists: ListPool, @unchecked Sendable {
     let wanted = min(count, lock.state.jobs.count)
     let places = min(allowed, isPrivate ? threadLimit : .max) - lock.state.out
     let new = max(0, min(wanted, places))
+    if wanted > places, lock.state.guests > 0 { lock.state.lacksPlaceForJob = true }
     let toDispatch = isPrivate ? max(0, min(new, width - lock.state.onQueue)) : new
     lock.state.out += new
     lock.state.onQueue += toDispatch
@@ -131,6 +138,41 @@ final class CalloutLists: ListPool, @unchecked Sendable {
       lock.state.pending += 1
     }
     callOut()
+  }
+
+  // MARK: - Forks
+
+  func beginForks() -> Bool {
+    checkNotForked()
+    if WorkerLocal.current(of: self, as: Callout.self) != nil { return false }
+    countGuest(1)
+    return true
+  }
+
+  func countGuest(_ change: Int) {
+    lock.lock()
+    lock.state.guests += change
+    // The place is free for jobs that came meanwhile. Most guests leave nothing but tickets without forks.
+    guard change < 0, lock.state.lacksPlaceForJob else { return lock.unlock() }
+    lock.state.lacksPlaceForJob = false
+    unlockAndCallOut(atMost: lock.state.jobs.count)
+  }
+
+  var idlePlaces: Int { lock.withLock { max(0, allowed - lock.state.out) } }
+
+  func show(_ ticket: Job, wakes: Bool) {
+    checkNotForked()
+    lock.lock()
+    lock.state.jobs.append(ticket.word)
+    if wakes, allowed > lock.state.out { return unlockAndCallOut(atMost: 1) }
+    queuedHint.store(lock.state.jobs.count, ordering: .relaxed)
+    lock.unlock()
+    if !wakes { armMonitor() }
+  }
+
+  func wakeForForks() {
+    lock.lock()
+    unlockAndCallOut(atMost: lock.state.jobs.count)
   }
 
   // MARK: - Callouts

@@ -56,6 +56,14 @@ public final class DispatchBackend: Backend {
 extension DispatchBackend: SupervisedBackend {
   package var lacksThreads: Bool { !lists.replacesBlockedThreads }
   package var report: BackendReport { lists.report }
+  package func beginForks() -> Bool { lists.beginForks() }
+  package func countGuest(_ change: Int) { lists.countGuest(change) }
+  package var idlePlaces: Int { lists.idlePlaces }
+  package func show(_ ticket: Job, wakes: Bool) -> Bool {
+    lists.show(ticket, wakes: wakes)
+    return true
+  }
+  package func wakeForForks() { lists.wakeForForks() }
 }
 
 extension Backend where Self == DispatchBackend {

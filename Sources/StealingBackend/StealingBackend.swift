@@ -77,6 +77,11 @@ extension StealingBackend: SupervisedBackend {
   package var lacksThreads: Bool { pool.lacksThreads }
   package var report: BackendReport { pool.report }
   package var givenUpRows: [Int] { strategy.givenUpRows }
+  package func beginForks() -> Bool { pool.beginForks() }
+  package func countGuest(_ change: Int) { pool.countGuest(change) }
+  package var idlePlaces: Int { pool.idlePlaces }
+  package func show(_ ticket: Job, wakes: Bool) -> Bool { pool.show(ticket, wakes: wakes) }
+  package func wakeForForks() { pool.react() }
 }
 
 extension Backend where Self == StealingBackend {

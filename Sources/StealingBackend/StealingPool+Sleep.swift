@@ -70,7 +70,7 @@ extension StealingPool {
       // After the caller looked, a blocked thread has come back and taken the place. That thread may block again,
       // unnoticed.
       sleepLock.unlock()
-      armMonitor()
+      lacksPlace()
       return
     }
     if let worker = nextSleeper() {

@@ -125,5 +125,8 @@ extension StealingPool: StealingSteps {
     sleepNow.reaction(limit: activeLimit.load(ordering: .relaxed), wanted: wanted)
   }
 
-  func lacksPlace() { armMonitor() }
+  func lacksPlace() {
+    if guests.load(ordering: .relaxed) > 0 { lacksPlaceForJob.store(true, ordering: .relaxed) }
+    armMonitor()
+  }
 }

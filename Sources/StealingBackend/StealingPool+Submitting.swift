@@ -96,7 +96,7 @@ extension StealingPool {
     switch sleepNow.reaction(limit: limit) {
     case .nothing: return
     case .activate: activate()
-    case .busy: armMonitor()
+    case .busy: lacksPlace()
     }
   }
 

@@ -42,6 +42,10 @@ final class StealingPool: @unchecked Sendable {
 
   let stopping = Atomic<Bool>(false)
 
+  /// How many threads of others are in joins on this pool.
+  let guests = Atomic<Int>(0)
+  /// A job came that found every place taken, one by a guest: the last guest looks for it.
+  let lacksPlaceForJob = Atomic<Bool>(false)
   /// How many threads may search, when the strategy adapts that number.
   let adaptedSearchers = Atomic<Int>(1)
   /// For `statistics`.

@@ -41,7 +41,7 @@ final class ThreadPool: ListPool, @unchecked Sendable {
   }
 
   /// Whether the calling thread is one of this pool's.
-  private var isCurrentWorker: Bool { WorkerLocal.current(of: self, as: PoolThread.self) != nil }
+  var isCurrentWorker: Bool { WorkerLocal.current(of: self, as: PoolThread.self) != nil }
 
   var workerCount: Int { threads.workerCount }
   var threadsCreated: Int { threads.createdCount }
@@ -102,6 +102,7 @@ final class ThreadPool: ListPool, @unchecked Sendable {
     let places = allowed - lock.state.active
     let count = jobs > 0 ? strategy.waking.count(jobs: jobs, places: places) : 0
     let lacksPlaces = count > places
+    if lacksPlaces, lock.state.guests > 0 { lock.state.lacksPlaceForJob = true }
     var wanted = min(count, places)
     guard wanted > 0 else {
       lock.unlock()
@@ -351,7 +352,7 @@ final class ThreadPool: ListPool, @unchecked Sendable {
 
   /// - Returns: false when no monitor will look.
   @discardableResult
-  private func armMonitor() -> Bool { threads.monitor.isArmed || startMonitor() }
+  func armMonitor() -> Bool { threads.monitor.isArmed || startMonitor() }
 
   // MARK: - The end
 

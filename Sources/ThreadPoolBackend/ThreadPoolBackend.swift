@@ -73,6 +73,11 @@ extension ThreadPoolBackend: SupervisedBackend {
   package var lacksThreads: Bool { pool.lacksThreads }
   package var report: BackendReport { pool.report }
   package var givenUpRows: [Int] { strategy.givenUpRows }
+  package func beginForks() -> Bool { pool.beginForks() }
+  package func countGuest(_ change: Int) { pool.countGuest(change) }
+  package var idlePlaces: Int { pool.idlePlaces }
+  package func show(_ ticket: Job, wakes: Bool) -> Bool { pool.show(ticket.word, wakes: wakes) }
+  package func wakeForForks() { pool.wakeForForks() }
 }
 
 extension Backend where Self == ThreadPoolBackend {

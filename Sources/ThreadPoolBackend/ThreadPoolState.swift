@@ -13,6 +13,10 @@ extension ThreadPool {
     /// Threads inside `whileBlocked`, and those that the monitor marked.
     var blocked = 0 { didSet { showPlaces() } }
     var bonus = BlockingMonitor.Bonus() { didSet { showPlaces() } }
+    /// Threads of others that are in joins on this pool.
+    var guests = 0 { didSet { showPlaces() } }
+    /// A job came that found every place taken, one by a guest: the last guest looks for it.
+    var lacksPlaceForJob = false
     /// Where the number of free places is shown to threads without the lock; nil when no thread looks.
     var shownPlaces: UnsafeMutablePointer<Atomic<Int>>?
     /// Sleeping threads; the latest sleeper is the last element.
@@ -29,7 +33,9 @@ extension ThreadPool {
       self.workerCount = workerCount
     }
 
-    var allowed: Int { workerCount + blocked + bonus.places }
+    /// A guest takes the place of a worker, so that no more threads run than the pool has workers. One place is always left:
+    /// a guest may wait for an operation of the pool in a way that the pool does not know.
+    var allowed: Int { max(1, workerCount - guests) + blocked + bonus.places }
 
     /// Behind each change of the number of places, and before the look at the queued jobs that may follow.
     private func showPlaces() {

@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "CPlatformForks.h"
+
 #pragma clang assume_nonnull begin
 
 // --- futex ---------------------------------------------------------------------------------------------------------
@@ -37,6 +39,20 @@ void cplatform_yield(void);
 uint64_t cplatform_now_ns(void);
 /// CLOCK_MONOTONIC at its last tick, some milliseconds ago: a few nanoseconds to read.
 uint64_t cplatform_coarse_now_ns(void);
+/// A counter of the processor that grows evenly: some 10 nanoseconds to read.
+static inline uint64_t cplatform_ticks(void) {
+#if defined(__x86_64__) || defined(__i386__)
+  return __builtin_ia32_rdtsc();
+#elif defined(__aarch64__)
+  uint64_t ticks;
+  __asm__ __volatile__("mrs %0, cntvct_el0" : "=r"(ticks));
+  return ticks;
+#else
+  return cplatform_now_ns();
+#endif
+}
+/// How many ticks a microsecond has. The first call takes 20 microseconds, to find out.
+uint64_t cplatform_ticks_per_microsecond(void);
 /// Number of CPUs in the main thread's affinity mask, which is the process's; at least 1.
 int32_t cplatform_affinity_count(void);
 
@@ -114,6 +130,8 @@ typedef struct {
   void *_Nullable trace_buffer;  ///< this thread's buffer of events; NULL before its first event (see `TraceBuffer`)
   void *_Nullable cancel_round;  ///< the innermost `cancelAllOperations` on this thread (see `CancelRound`)
   void *_Nullable question;  ///< the innermost question to a subclass on this thread (see `Question`)
+  cplatform_forks *_Nullable forks;  ///< the list of the join that is under way on this thread (see `ForkScope`)
+  cplatform_forks *_Nullable kept_forks;  ///< a list for this thread's next join
   uint32_t owed_count;
   bool may_owe;  ///< this thread settles the references that it owes before it sleeps
   bool returns_spares;  ///< the memory that this thread keeps is released when the thread ends
@@ -127,7 +145,7 @@ void *swift_retain_n(void *object, uint32_t count);
 void swift_release_n(void *object, uint32_t count);
 
 /// The owner whose body `cplatform_at_thread_exit` keeps.
-typedef enum { cplatform_spares_owner = 0, cplatform_trace_owner = 1 } cplatform_exit_owner;
+typedef enum { cplatform_spares_owner = 0, cplatform_trace_owner = 1, cplatform_forks_owner = 2 } cplatform_exit_owner;
 /// Calls `body` once when the calling thread ends; one body per owner for the whole program.
 /// Returns false when nothing will call `body`: other code of the process has taken all thread keys, or memory is out.
 bool cplatform_at_thread_exit(cplatform_exit_owner owner, void (*body)(void));
@@ -153,6 +171,10 @@ static inline void *_Nullable cplatform_worker(void) { return cplatform_words.wo
 static inline void cplatform_set_worker(void *_Nullable worker) { cplatform_words.worker = worker; }
 static inline void *_Nullable cplatform_frame(void) { return cplatform_words.frame; }
 static inline void cplatform_set_frame(void *_Nullable frame) { cplatform_words.frame = frame; }
+static inline cplatform_forks *_Nullable cplatform_forks_here(void) { return cplatform_words.forks; }
+static inline void cplatform_set_forks(cplatform_forks *_Nullable forks) { cplatform_words.forks = forks; }
+static inline cplatform_forks *_Nullable cplatform_kept_forks(void) { return cplatform_words.kept_forks; }
+static inline void cplatform_keep_forks(cplatform_forks *_Nullable forks) { cplatform_words.kept_forks = forks; }
 static inline void *_Nullable cplatform_question(void) { return cplatform_words.question; }
 static inline void cplatform_set_question(void *_Nullable question) { cplatform_words.question = question; }
 static inline void *_Nullable cplatform_cancel_round(void) { return cplatform_words.cancel_round; }

@@ -90,6 +90,15 @@ package enum DrivenBackends {
 extension DrivenBackend {
   /// Waits for a condition that no other backend can hold up.
   package func wait(until condition: () -> Bool) { wait(until: condition, whenQuiet: nil) }
+
+  /// Lets others go on, if the backend chooses so.
+  package func passTurn() {
+    var wasAsked = false
+    wait {
+      defer { wasAsked = true }
+      return wasAsked
+    }
+  }
 }
 
 extension Job {

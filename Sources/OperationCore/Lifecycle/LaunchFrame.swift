@@ -5,7 +5,8 @@ import Primitives
 /// thread-local word points to the innermost frame. Each frame is linked to the frame of the operation around it,
 /// since an operation that waits may run another one.
 struct LaunchFrame {
-  /// The operation, kept alive by the thread that launched it; 0 for a completion block.
+  /// The operation, kept alive by the thread that launched it; 0 for a completion block, and for a fork that another
+  /// thread took.
   let operation: UInt
   /// The operation's queue; 0 for none.
   let queue: UInt
@@ -13,8 +14,11 @@ struct LaunchFrame {
   let home: UInt32
   /// The launch took the operation's entry, and has to give the operation's `linked` flag back.
   let ownsLink: Bool
+  /// The frame around this one. For a fork, the frame in which the fork was made: it lies on another thread's stack, where
+  /// it stays until the fork has ended.
   let previous: UnsafeMutablePointer<LaunchFrame>?
   let depth: Int
+  var isFork = false
   /// The base class's `start()` was entered: a second call is misuse.
   var entered = false
   /// `main()` has returned, and the class is being asked whether the operation has finished: the base class says yes.

@@ -10,9 +10,9 @@ import CPlatform
 @c(operations_thread_left)
 public func operationsThreadLeft(_ word: UnsafeRawPointer?) {
   let reason = "ended its thread with pthread_exit, Thread.exit() or pthread_cancel; a body must return"
-  guard let frame = word?.assumingMemoryBound(to: LaunchFrame.self).pointee else {
-    fatalError("Operations: a job \(reason)")
-  }
+  var innermost = UnsafeMutableRawPointer(mutating: word)?.assumingMemoryBound(to: LaunchFrame.self)
+  while let here = innermost, here.pointee.isFork { innermost = here.pointee.previous }
+  guard let frame = innermost?.pointee else { fatalError("Operations: a job \(reason)") }
   guard frame.operation != 0 else { fatalError("Operations: a completion block \(reason)") }
   misuse(Operation.retained(frame.operation), "the body \(reason)")
 }

@@ -17,7 +17,7 @@ extension Operation {
     if hasDeparted { return }
     Handover.carryOutPending()
     CancelRound.carryOutPending()
-    guard let frame = LaunchFrame.current else { return sleepUntilDeparted() }
+    guard let frame = LaunchFrame.current else { return LaunchFrame.whileBlocked(sleepUntilDeparted) }
     if LaunchFrame.isRunning(self) { misuse(self, "the operation waits for itself and would never finish") }
     let home = frame.pointee.home
     while !hasDeparted {
@@ -145,6 +145,7 @@ extension LaunchFrame {
   /// Runs `body`, a body that blocks. The backend whose thread this is (if any) is told that this thread's place is
   /// free meanwhile.
   static func whileBlocked(_ body: () -> Void) {
+    if let forks = cplatform_forks_here() { return ForkList.of(forks).whileBlocked(body) }
     if let backend = currentQueue?.backend { backend.whileBlocked(body) } else { body() }
   }
 }

@@ -176,6 +176,11 @@ extension OperationQueue {
     Self.unmanagedBox(boxWord.load(ordering: .acquiring))._withUnsafeGuaranteedRef { $0.supervised }
   }
 
+  /// The backend behind one word.
+  final var backendBox: BackendBox {
+    Self.unmanagedBox(boxWord.load(ordering: .acquiring))._withUnsafeGuaranteedRef { $0 }
+  }
+
   /// The backend for the length of a call, without a reference of its own: the queue must outlive the call.
   @inline(__always)
   final func withBackend<Result>(_ body: (any Backend) -> Result) -> Result {

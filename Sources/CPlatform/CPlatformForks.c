@@ -1,0 +1,54 @@
+#include "CPlatform.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SWIFTCALL __attribute__((swiftcall))
+#define CONTEXT __attribute__((swift_context))
+#define SELDOM(condition) __builtin_expect(!!(condition), 0)
+
+_Static_assert(sizeof(cplatform_fork) == 64, "a fork is a cache line");
+_Static_assert(offsetof(cplatform_forks, slots) == 128, "the slots begin with a cache line");
+
+cplatform_forks *cplatform_forks_make(void) {
+  cplatform_forks *list = aligned_alloc(cplatform_forks_bytes, cplatform_forks_bytes);
+  if (!list) return NULL;
+  memset(list, 0, sizeof *list);
+  // The first place is behind the list's own words, at the next cache line.
+  list->next = list->private_ = (cplatform_fork *)(list + 1);
+  list->end = (cplatform_fork *)((char *)list + cplatform_forks_bytes);
+  return list;
+}
+
+/// Called at the end of `cplatform_fork_push`, with parameters of the same kinds, so that it is a jump: `cplatform_fork_push`
+/// saves no registers.
+SWIFTCALL __attribute__((noinline)) static cplatform_fork *show(void *new, void *unused) {
+  (void)unused;
+  cplatform_fork *fork = new;
+  cplatform_forks *list = cplatform_forks_of(fork);
+  if (cplatform_state_load_relaxed(&list->wanted) == cplatform_forks_more || list->countdown-- == 0) operations_show_forks(list);
+  return fork;
+}
+
+/// Adds a fork to the calling thread's list. Swift passes a closure that does not escape as its two words, the code and
+/// the context, and declares this function with `@_silgen_name`. The test `ClosureWordsTests` fails when Swift passes
+/// closures in another way.
+///
+/// Returns NULL when the thread has no list in this launch, or when the list is full.
+SWIFTCALL cplatform_fork *cplatform_fork_push(void *body, void *context);
+SWIFTCALL cplatform_fork *cplatform_fork_push(void *body, void *context) {
+  cplatform_forks *list = cplatform_words.forks;
+  if (SELDOM(!list) || SELDOM(list->launch != cplatform_words.frame)) return NULL;
+  cplatform_fork *fork = list->next;
+  if (SELDOM(fork == list->end)) return NULL;
+  fork->body = body;
+  fork->context = context;
+  list->next = fork + 1;
+  if (SELDOM(cplatform_state_load_relaxed(&list->wanted))) __attribute__((musttail)) return show(fork, context);
+  return fork;
+}
+
+void cplatform_fork_run(cplatform_fork *fork) {
+  // A closure without a context may have any word there.
+  ((SWIFTCALL void (*)(CONTEXT void *))fork->body)(fork->context);
+}

@@ -1,0 +1,48 @@
+import OperationCore
+import Primitives
+import Scheduling
+import Synchronization
+
+// What forks of joins ask of the pool. `OperationCore/Forking/README.md` says when.
+
+extension StealingPool {
+  /// - Returns: whether the calling thread is a guest.
+  func beginForks() -> Bool {
+    if currentWorker != nil { return false }
+    threads.checkNotForked()
+    if stopping.load(ordering: .relaxed) {
+      fatalError("Operations: join was called on a work-stealing pool after shutdown()")
+    }
+    countGuest(1)
+    return true
+  }
+
+  /// A guest takes the place of a worker, so that no more threads run than the pool has workers. One place is always left:
+  /// a guest may wait for an operation of the pool in a way that the pool does not know.
+  func countGuest(_ change: Int) {
+    let after = guests.wrappingAdd(change, ordering: .relaxed).newValue
+    guard max(after, after - change) < workerCount else { return }
+    count(change > 0 ? SleepWord.oneLive : 0 &- SleepWord.oneLive)
+    // The place is free for jobs that came meanwhile. Most guests leave nothing but tickets without forks.
+    if change < 0, lacksPlaceForJob.load(ordering: .relaxed) {
+      lacksPlaceForJob.store(false, ordering: .relaxed)
+      if hasVisibleWork { react() }
+    }
+  }
+
+  /// The places that are free, and the threads that search.
+  var idlePlaces: Int {
+    let now = sleepNow
+    return max(0, activeLimit.load(ordering: .relaxed) - now.active) + now.searching
+  }
+
+  func show(_ ticket: Job, wakes: Bool) -> Bool {
+    if currentWorker == nil {
+      if stopping.load(ordering: .relaxed) { return false }
+      threads.checkNotForked()
+    }
+    show(ticket)
+    if wakes, reaction(wanted: 1) == .activate { activate() } else if !wakes { armMonitor() }
+    return true
+  }
+}
