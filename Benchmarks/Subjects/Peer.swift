@@ -36,7 +36,7 @@ public struct Peer: Sendable {
       join: "counter", decisions: [.starpuSched, .starpuBind, .starpuBackoff]),
     Peer(
       name: "rayon", summary: "Rust: rayon's scope and join", packages: "librust-rayon-dev and cargo",
-      benchmarks: closures.union(batches).union(dependencies).union(trees)),
+      benchmarks: closures.union(batches).union(dependencies).union(trees).union(loops)),
     Peer(
       name: "tokio", summary: "Rust: Tokio's runtime with several threads", packages: "librust-tokio-dev and cargo",
       benchmarks: closures.union(dependencies).union(trees), decisions: [.tokioLifo, .tokioGlobal]),
@@ -58,6 +58,7 @@ public struct Peer: Sendable {
   private static let trees: Set = [
     "forkjoin/fib", "forkjoin/skynet", "forkjoin/nqueens", "forkjoin/uts", "forkjoin/break-even",
   ]
+  private static let loops: Set = ["forkjoin/perform", "forkjoin/map", "forkjoin/sort"]
   private static let notOnCounters = ["forkjoin/break-even": "a task of StarPU cannot wait for another"]
 
   private var forks: Bool { benchmarks.isSuperset(of: Self.trees) }

@@ -36,7 +36,10 @@ public final class RawDispatchSubject: CancellableSubject {
   @inlinable public func setSuspended(_ suspended: Bool) { if suspended { queue.suspend() } else { queue.resume() } }
 
   /// `concurrentPerform` may be called on any thread.
-  @inlinable public func enter(_ body: @escaping @Sendable () -> Int) -> Int { body() }
+  @inlinable
+  public func forkFromOutside(_ first: @Sendable () -> Int, _ second: @Sendable () -> Int) -> (Int, Int) {
+    Self.fork(first, second)
+  }
 
   @inlinable
   public static func fork(_ first: @Sendable () -> Int, _ second: @Sendable () -> Int) -> (Int, Int) {
@@ -49,6 +52,11 @@ public final class RawDispatchSubject: CancellableSubject {
       }
     }
     return results
+  }
+
+  @inlinable
+  public func perform(_ count: Int, _ body: @Sendable (Int) -> Void) {
+    DispatchQueue.concurrentPerform(iterations: count, execute: body)
   }
 
   /// A work item that the item's own body can see.

@@ -43,12 +43,22 @@ public protocol ClosureSubject: AnyObject, Sendable, WorkAdder {
   /// While suspended, submitted work waits. Needs the ability `suspension`.
   func setSuspended(_ suspended: Bool)
 
-  /// Runs `body` where `body` can fork, and gives its result: on a thread of the subject, or on the calling thread, which
-  /// the subject's threads help. Needs the ability `forks`.
-  func enter(_ body: @escaping @Sendable () -> Int) -> Int
+  /// Runs both closures, maybe at the same time, and returns when both have returned. The calling thread is outside of
+  /// the subject. Needs the ability `forks`.
+  func forkFromOutside(_ first: @Sendable () -> Int, _ second: @Sendable () -> Int) -> (Int, Int)
 
-  /// Runs both closures, maybe at the same time, and returns when both have returned. `first` runs on the calling thread,
-  /// which is in `enter` or in submitted work. Needs the ability `forks`.
+  /// Runs `body` for every index below `count`, maybe at the same time, and returns when all have returned. The calling
+  /// thread is outside of the subject. Needs the ability `forks`.
+  func perform(_ count: Int, _ body: @Sendable (Int) -> Void)
+
+  /// A new element for each, in order. The calling thread is outside of the subject. Needs the ability `collections`.
+  func map(_ elements: [UInt64], _ transform: @Sendable (UInt64) -> UInt64) -> [UInt64]
+
+  /// Sorts in place. The calling thread is outside of the subject. Needs the ability `collections`.
+  func sort(_ elements: inout [UInt64])
+
+  /// Runs both closures, maybe at the same time, and returns when both have returned. The calling thread runs submitted
+  /// work, or a closure that was forked. Needs the ability `forks`.
   static func fork(_ first: @Sendable () -> Int, _ second: @Sendable () -> Int) -> (Int, Int)
 }
 
@@ -61,7 +71,14 @@ extension ClosureSubject {
     preconditionFailure("\(Self.name): no barriers")
   }
   public func setSuspended(_ suspended: Bool) { preconditionFailure("\(Self.name) cannot be suspended") }
-  public func enter(_ body: @escaping @Sendable () -> Int) -> Int { preconditionFailure("\(Self.name): no forks") }
+  public func forkFromOutside(_ first: @Sendable () -> Int, _ second: @Sendable () -> Int) -> (Int, Int) {
+    preconditionFailure("\(Self.name): no forks")
+  }
+  public func perform(_ count: Int, _ body: @Sendable (Int) -> Void) { preconditionFailure("\(Self.name): no forks") }
+  public func map(_ elements: [UInt64], _ transform: @Sendable (UInt64) -> UInt64) -> [UInt64] {
+    preconditionFailure("\(Self.name): no collections")
+  }
+  public func sort(_ elements: inout [UInt64]) { preconditionFailure("\(Self.name): no collections") }
   public static func fork(_ first: @Sendable () -> Int, _ second: @Sendable () -> Int) -> (Int, Int) {
     preconditionFailure("\(Self.name): no forks")
   }

@@ -258,8 +258,10 @@ struct FactsTests {
     }
     let times = made(.nsPerOp, [("stealing", 1, 4), ("stealing", 2, 2), ("tbb", 2, 20), ("inline", 1, 1)])
     let speedups = made(.speedup, [("stealing", 1, 0.5), ("stealing", 2, 1), ("tbb", 2, 0.1), ("inline", 1, 1)])
-    let facts = try Self.tree(times + speedups + made(.cpuNsPerOp, [("stealing", 1, 9), ("stealing", 2, 9)]))["measured"]
-    let lines = facts["lines"].list, costs = facts["fork_cost"]
+    let facts = try Self.tree(times + speedups + made(.cpuNsPerOp, [("stealing", 1, 9), ("stealing", 2, 9)]))[
+      "measured"]
+    let lines = facts["lines"].list
+    let costs = facts["fork_cost"]
     #expect(costs.list.count == 1 && costs[0]["rows"].list.count == 1)
     let line = try #require(costs[0]["line"].number.map { lines[Int($0)] })
     #expect(line["metric"].text == "speedup" && line["params"].text == "join=fork;n=25")

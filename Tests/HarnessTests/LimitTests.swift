@@ -44,6 +44,17 @@ struct LimitTests {
     #expect(text.hasSuffix("met: 2, missed: 2, within the interval: 1, not measured: 1\n"), "\(text)")
   }
 
+  @Test func aLimitMayNameItsWorkers() throws {
+    let two = ", \"workers\": 2"
+    let table = try LimitTable(
+      try Self.limits(
+        Self.entry(two, most: 210), Self.entry(two, most: 190), Self.entry(", \"workers\": 3", most: 1),
+        // What the ratio is over has four workers.
+        Self.entry(two + ", \"over\": {\"subject\": \"foundation\"}", most: 0.5),
+        Self.entry(two + ", \"over\": {\"subject\": \"stealing\"}", most: 1.9)), [Self.set(Self.made)])
+    #expect(table.lines.map(\.verdict) == [.met, .missed, .absent, .met, .missed])
+  }
+
   @Test func fewBlocksDecideNothingUnlessCounted() throws {
     let few = Self.made.map { made in
       FactsTests.Made(

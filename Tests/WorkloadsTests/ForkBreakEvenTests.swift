@@ -43,7 +43,8 @@ struct ForkBreakEvenTests {
   /// A turn is of as many solutions as fill the time, and the median of the turns counts.
   @Test func aProblemIsSolvedUntilTheTimeIsFilled() throws {
     var asked: [Int] = []
-    let sweep = BreakEvenSweep([BreakEven.Problem(bodies: 3, body: 0)], spin: Spin(roundsPerMicrosecond: 1)) { tree, times in
+    let sweep = BreakEvenSweep([BreakEven.Problem(bodies: 3, body: 0)], spin: Spin(roundsPerMicrosecond: 1)) {
+      tree, times in
       asked.append(times)
       // 1,000 ns each, and once ten times as much.
       return (UInt64(times) * (asked.count == 4 ? 10_000 : 1_000), tree.expected * times)
@@ -51,7 +52,9 @@ struct ForkBreakEvenTests {
     let points = try sweep.run(1)
     #expect(asked == [1, 10, 100, 100, 100, 100] && points.map(\.forked) == [1_000])
     #expect(points[0].problem == BreakEven.Problem(bodies: 3, body: 0) && points[0].serial > 0)
-    let wrong = BreakEvenSweep([BreakEven.Problem(bodies: 3, body: 0)], spin: Spin(roundsPerMicrosecond: 1)) { ($1 == 0 ? 0 : 5, 1) }
+    let wrong = BreakEvenSweep([BreakEven.Problem(bodies: 3, body: 0)], spin: Spin(roundsPerMicrosecond: 1)) {
+      ($1 == 0 ? 0 : 5, 1)
+    }
     #expect(throws: CheckFailed.self) { try wrong.run(1) }
   }
 
@@ -83,7 +86,8 @@ struct ForkBreakEvenTests {
 
   @Test(.enabled(if: BuiltPeerTests.anyIsBuilt, "no peer is built: scripts/peers"), arguments: ["worker", "outside"])
   func eachPeerSolvesTheSameProblems(from: String) throws {
-    let request = try PeerRequest(PeerTests.request(ForkBreakEven().name, ["from": from], on: "rayon", BuiltPeerTests.oneValue))
+    let request = try PeerRequest(
+      PeerTests.request(ForkBreakEven().name, ["from": from], on: "rayon", BuiltPeerTests.oneValue))
     for (peer, program) in BuiltPeerTests.built where peer.benchmarks.contains("\(ForkBreakEven().name)") {
       func outcome(_ words: [String]) -> ProcessOutcome {
         ProcessRunner.run(program, request.arguments + words, timeout: 60)

@@ -30,6 +30,9 @@ struct WorkloadTests {
     case "forkjoin/skynet": parameters.merging(["leaves": "100"])
     case "forkjoin/nqueens": parameters.merging(["n": "5"])
     case "forkjoin/uts": parameters.merging(["depth": "4", "cutoff": "3"])
+    case "forkjoin/perform": parameters.merging(["iterations": "100"])
+    case "forkjoin/map": parameters.merging(["elements": "1000"])
+    case "forkjoin/sort": parameters.merging(["elements": "1000"])
     case "blocking/sleepers": ["bodies": "4", "sleep_ms": "2"]
     case "blocking/nested-wait": ["outer": "4", "depth": "2", "work_ns": "1000"]
     case "idle/cpu": ["ops": "2", "period_ms": "2"]

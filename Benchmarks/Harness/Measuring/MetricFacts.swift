@@ -28,7 +28,8 @@ extension Metric {
     let costs = [
       "ns", "bytes", "allocations", "percent", "switches", "migrations", "faults", "instructions", "cycles",
     ]
-    return costs.contains(unit) || [.lateStarts, .peakPending, .timeOverSerial, .worstLoss].contains(self) || isOfDistribution ? .less : nil
+    return costs.contains(unit) || [.lateStarts, .peakPending, .timeOverSerial, .worstLoss].contains(self)
+      || isOfDistribution ? .less : nil
   }
 
   private var words: String { Self.named[self] ?? percentileWords ?? plainWords }

@@ -7,8 +7,8 @@ import Subjects
 struct Fib: Workload {
   let name = BenchmarkName("forkjoin", "fib")
   let summary = "the n-th Fibonacci number by recursion, every call a task"
-  let metrics = ForkJoinTrial<FibTree>.metrics
-  let headlines = ForkJoinTrial<FibTree>.headlines
+  let metrics = Trial.metricsBesideOneThread
+  let headlines = Trial.headlinesBesideOneThread
   let repeats = RepeatPolicy.calibrated()
 
   func parameterSets() -> [Parameters] {

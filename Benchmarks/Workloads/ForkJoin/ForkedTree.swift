@@ -13,9 +13,15 @@ struct ForkedTree<S: ClosureSubject, Tree: ForkJoinTree>: Sendable {
   }
 
   /// The calling thread is outside of the subject.
-  func solve() -> Int {
-    let (tree, root) = (tree, tree.root)
-    return subject.enter { Self.sum(tree, root) }
+  func solve() -> Int { solve(tree.root) }
+
+  private func solve(_ node: Tree.Node) -> Int {
+    let (subject, tree) = (subject, tree)
+    return Self.sum(tree, node) { siblings in
+      guard let (first, second) = siblings.halves else { return solve(siblings.nodes[0]) }
+      let (left, right) = subject.forkFromOutside({ Self.sum(tree, first) }, { Self.sum(tree, second) })
+      return left &+ right
+    }
   }
 
   /// Children side by side.
@@ -25,11 +31,26 @@ struct ForkedTree<S: ClosureSubject, Tree: ForkJoinTree>: Sendable {
   private struct Siblings: @unchecked Sendable {
     let nodes: UnsafeBufferPointer<Tree.Node>
 
-    func part(_ range: Range<Int>) -> Siblings { Siblings(nodes: UnsafeBufferPointer(rebasing: nodes[range])) }
+    /// Nil for an only child.
+    var halves: (Siblings, Siblings)? {
+      let middle = nodes.count / 2
+      return middle == 0 ? nil : (part(0..<middle), part(middle..<nodes.count))
+    }
+
+    private func part(_ range: Range<Int>) -> Siblings { Siblings(nodes: UnsafeBufferPointer(rebasing: nodes[range])) }
   }
 
   /// The calling thread works for the subject.
-  static func sum(_ tree: Tree, _ node: Tree.Node) -> Int {
+  static func sum(_ tree: Tree, _ node: Tree.Node) -> Int { sum(tree, node) { sum(tree, $0) } }
+
+  private static func sum(_ tree: Tree, _ siblings: Siblings) -> Int {
+    guard let (first, second) = siblings.halves else { return sum(tree, siblings.nodes[0]) }
+    let (left, right) = S.fork({ sum(tree, first) }, { sum(tree, second) })
+    return left &+ right
+  }
+
+  @inline(__always)
+  private static func sum(_ tree: Tree, _ node: Tree.Node, ofChildren: (Siblings) -> Int) -> Int {
     let value = tree.value(of: node)
     let count = tree.childCount(of: node)
     guard count > 0 else { return value }
@@ -39,15 +60,7 @@ struct ForkedTree<S: ClosureSubject, Tree: ForkJoinTree>: Sendable {
         room.initializeElement(at: filled, to: child)
         filled += 1
       }
-      return value &+ sum(tree, Siblings(nodes: UnsafeBufferPointer(room)))
+      return value &+ ofChildren(Siblings(nodes: UnsafeBufferPointer(room)))
     }
-  }
-
-  private static func sum(_ tree: Tree, _ siblings: Siblings) -> Int {
-    let count = siblings.nodes.count
-    guard count > 1 else { return sum(tree, siblings.nodes[0]) }
-    let (first, second) = (siblings.part(0..<count / 2), siblings.part(count / 2..<count))
-    let (left, right) = S.fork({ sum(tree, first) }, { sum(tree, second) })
-    return left &+ right
   }
 }

@@ -7,8 +7,8 @@ import Subjects
 struct NQueens: Workload {
   let name = BenchmarkName("forkjoin", "nqueens")
   let summary = "the solutions of the n queens problem, every placement a task"
-  let metrics = ForkJoinTrial<QueensTree>.metrics
-  let headlines = ForkJoinTrial<QueensTree>.headlines
+  let metrics = Trial.metricsBesideOneThread
+  let headlines = Trial.headlinesBesideOneThread
   let repeats = RepeatPolicy.calibrated()
 
   func parameterSets() -> [Parameters] { [["n": "8", "join": "fork"], ["n": "8", "join": "counter"]] }

@@ -7,8 +7,8 @@ import Subjects
 struct Skynet: Workload {
   let name = BenchmarkName("forkjoin", "skynet")
   let summary = "a tree of ten children each that adds up the ordinals of its leaves"
-  let metrics = ForkJoinTrial<SkynetTree>.metrics
-  let headlines = ForkJoinTrial<SkynetTree>.headlines
+  let metrics = Trial.metricsBesideOneThread
+  let headlines = Trial.headlinesBesideOneThread
   let repeats = RepeatPolicy.calibrated()
 
   func parameterSets() -> [Parameters] {

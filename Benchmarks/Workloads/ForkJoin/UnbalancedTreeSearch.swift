@@ -11,8 +11,8 @@ import Subjects
 struct UnbalancedTreeSearch: Workload {
   let name = BenchmarkName("forkjoin", "uts")
   let summary = "Unbalanced Tree Search: the nodes of tree T1, cut off at a depth"
-  let metrics = ForkJoinTrial<GeometricTree>.metrics
-  let headlines = ForkJoinTrial<GeometricTree>.headlines
+  let metrics = Trial.metricsBesideOneThread
+  let headlines = Trial.headlinesBesideOneThread
   let repeats = RepeatPolicy.calibrated(seconds: 0.045)
 
   func parameterSets() -> [Parameters] {

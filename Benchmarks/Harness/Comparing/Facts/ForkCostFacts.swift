@@ -38,7 +38,8 @@ struct ForkCostFacts: Encodable {
           NumberFacts(Statistics.estimate(Array(results.lines[line].cells[arm]!.values)), unit: Metric.speedup.unit)
         }
         return Row(
-          arm: most, other: one, serialOverOne: speedup(one), oneOverMost: RatioFacts(gain), serialOverMost: speedup(most)
+          arm: most, other: one, serialOverOne: speedup(one), oneOverMost: RatioFacts(gain),
+          serialOverMost: speedup(most)
         )
       }
       return rows.isEmpty ? nil : ForkCostFacts(line: line, rows: rows)

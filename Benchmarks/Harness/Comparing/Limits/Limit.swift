@@ -22,12 +22,14 @@ package struct Limit: Decodable, Sendable {
     let each: String
   }
 
-  /// A number of a result, on the most workers with which it was measured.
+  /// A number of a result.
   struct Cell: Hashable {
     let benchmark: String
     let params: String
     let metric: String
     let subject: String
+    /// Nil: the most workers with which the number was measured.
+    let workers: Int?
   }
 
   let label: String
@@ -38,6 +40,9 @@ package struct Limit: Decodable, Sendable {
   let detail: String?
   let metric: String
   let subject: String
+  /// The number of workers of the subject; nil: the most with which the number was measured. What a ratio is over has
+  /// always the most.
+  let workers: Int?
   let over: Base?
   let slope: Slope?
   /// The number that the limit allows at most.
@@ -74,7 +79,7 @@ package struct Limit: Decodable, Sendable {
 
   private func cell(_ params: String, _ metric: String) -> Cell {
     let all = Parameters([params, detail ?? ""].filter { !$0.isEmpty }.joined(separator: ";"))
-    return Cell(benchmark: benchmark, params: all?.description ?? params, metric: metric, subject: subject)
+    return Cell(benchmark: benchmark, params: all?.description ?? params, metric: metric, subject: subject, workers: workers)
   }
 
   /// The number with its interval; nil where the result does not have the cells. Both numbers of a ratio come from one block.
@@ -84,7 +89,7 @@ package struct Limit: Decodable, Sendable {
       let params = cell(over.params ?? params, metric).params
       let base = Cell(
         benchmark: over.benchmark ?? benchmark, params: params, metric: over.metric ?? metric,
-        subject: over.subject ?? subject)
+        subject: over.subject ?? subject, workers: nil)
       return Pairing.ratio(Pairing.logarithms(of: own, over: numbers(base)).values)
     }
     let values = slope.map { Array(slopes($0, own, numbers).values) } ?? Array(own.values)

@@ -360,28 +360,46 @@ fn fork_join<T: Tree>(request: &Request, solver: impl Solver, tree: T) -> Result
     let expected: u64 = request.number("expected")?;
     let tree: &'static T = Box::leak(Box::new(tree));
     check(task_count(tree, &tree.root()) == tasks, || format!("the tree has another number of tasks than {tasks}"))?;
+    let verify = move |found| check(found == expected, || format!("the result is {found} instead of {expected}"));
+    let plain = move || {
+        // SAFETY: reads a local, so that the optimiser does not know that it is the same tree again.
+        let root = unsafe { std::ptr::read_volatile(&tree.root()) };
+        serial(tree, &root)
+    };
+    beside_one_thread(tasks, || (), move |()| plain(), move |()| solver.solve(tree), verify)
+}
+
+/// A measure with the speed-up over one thread: `alone` and `together` each make a result of what `prepare` makes, and
+/// `verify` checks the result. Only they are timed.
+pub fn beside_one_thread<Input: 'static, Output: 'static>(
+    operations: usize,
+    prepare: impl Fn() -> Input + 'static,
+    alone: impl Fn(Input) -> Output,
+    together: impl Fn(Input) -> Output + 'static,
+    verify: impl Fn(Output) -> Result<(), Failure> + 'static,
+) -> Result<Measure, Failure> {
     // The median of at least three runs and two milliseconds.
     let mut times = Vec::new();
     let begin = now();
     let since = |start| now() - start;
     while times.is_empty() || since(begin) < 500_000_000 && (times.len() < 3 || since(begin) < 2_000_000) {
+        let input = prepare();
         let start = now();
-        // SAFETY: reads a local, so that the optimiser does not know that it is the same tree again.
-        let root = unsafe { std::ptr::read_volatile(&tree.root()) };
-        let found = serial(tree, &root);
+        let output = alone(input);
         times.push(since(start) as f64);
-        check(found == expected, || format!("the result of plain recursion is {found} instead of {expected}"))?;
+        verify(output).map_err(|failure| format!("on one thread {failure}"))?;
     }
     let alone = median(times);
     Ok(Box::new(move |repeats| {
         let mut elapsed = Elapsed::default();
         for _ in 0..repeats {
+            let input = prepare();
             let start = Counters::read();
-            let found = solver.solve(tree);
+            let output = together(input);
             elapsed.add(start);
-            check(found == expected, || format!("the result is {found} instead of {expected}"))?;
+            verify(output)?;
         }
-        let mut readings = elapsed.readings(tasks * repeats, 0);
+        let mut readings = elapsed.readings(operations * repeats, 0);
         readings.push(Reading::new("speedup", "ratio", alone * repeats as f64 / elapsed.0.wall as f64, repeats));
         Ok(readings)
     }))
