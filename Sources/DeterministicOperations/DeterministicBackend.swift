@@ -143,6 +143,12 @@ extension DeterministicBackend: DrivenBackend {
     return false
   }
   package func countGuest(_ change: Int) {}
+  package var forkVisibility: StealingStrategy.Forks {
+    switch strategy {
+    case .stealing(let strategy): strategy.forks
+    case .threadPool(let strategy): strategy.forks
+    }
+  }
   package var idlePlaces: Int { workerCount - 1 }
   package func show(_ ticket: Job, wakes: Bool) -> Bool {
     if driver.refusesJobs { return false }

@@ -44,7 +44,7 @@ final class CalloutLists: ListPool, @unchecked Sendable {
 
   private let queue: DispatchQueue
   /// Nobody else uses the queue, so jobs may also run on threads that are not the queue's own.
-  private let isPrivate: Bool
+  let isPrivate: Bool
   /// How many callouts are out while none is blocked.
   private let width: Int
   private let threadLimit: Int
@@ -69,7 +69,11 @@ final class CalloutLists: ListPool, @unchecked Sendable {
     cplatform_watch_fork()
   }
 
-  deinit { monitor.stop() }
+  deinit {
+    monitor.stop()
+    // The tickets of forks that nobody took can serve another backend.
+    while let job = lock.withLock({ pop() }) { _ = job.dropIfVoid() }
+  }
 
   // MARK: - Submitting
 

@@ -56,6 +56,8 @@ public final class DispatchBackend: Backend {
 extension DispatchBackend: SupervisedBackend {
   package var lacksThreads: Bool { !lists.replacesBlockedThreads }
   package var report: BackendReport { lists.report }
+  /// A dispatch queue of the program's may be serial: nobody would help.
+  package var runsForks: Bool { lists.isPrivate }
   package func beginForks() -> Bool { lists.beginForks() }
   package func countGuest(_ change: Int) { lists.countGuest(change) }
   package var idlePlaces: Int { lists.idlePlaces }

@@ -172,6 +172,9 @@ extension StealingStrategy: PoolStrategy {
     Decision(
       name: "waiting", summary: "what a thread does that waits for an operation inside of another one",
       choices: Waiting.choices { $0.waiting = $1 }, read: { $0.waiting.text }),
+    Decision(
+      name: "forks", summary: "when a fork of a join becomes visible to other threads",
+      choices: Forks.choices { $0.forks = $1 }, read: { $0.forks.text }),
   ]
 }
 
@@ -228,6 +231,9 @@ extension ThreadPoolStrategy: PoolStrategy {
     Decision(
       name: "waiting", summary: "what a thread does that waits for an operation inside of another one",
       choices: StealingStrategy.Waiting.choices { $0.waiting = $1 }, read: { $0.waiting.text }),
+    Decision(
+      name: "forks", summary: "when a fork of a join becomes visible to other threads",
+      choices: StealingStrategy.Forks.choices { $0.forks = $1 }, read: { $0.forks.text }),
   ]
 }
 
@@ -258,6 +264,30 @@ extension StealingStrategy.Waiting {
   }
 
   fileprivate var text: String { self == .helps ? "helps" : "yields" }
+}
+
+extension StealingStrategy.Forks {
+  fileprivate static func choices<Strategy>(
+    _ set: @escaping @Sendable (inout Strategy, Self) -> Void
+  ) -> [Decision<Strategy>.Choice] {
+    [
+      .init("idle", "as many as threads have nothing to do, and at least one") { strategy, _ in set(&strategy, .idle) },
+      .init("upto:N", "at most N at a time", range: 1...8, tried: [1, 2, 4, 8]) { set(&$0, .upTo(count: $1)) },
+      .init("request", "as many as threads have nothing to do") { strategy, _ in set(&strategy, .onRequest) },
+      .init("beat:N", "one every N microseconds", range: 1...10_000, tried: [20, 100]) {
+        set(&$0, .beat(microseconds: $1))
+      },
+    ]
+  }
+
+  fileprivate var text: String {
+    switch self {
+    case .idle: "idle"
+    case .upTo(let count): "upto:\(count)"
+    case .onRequest: "request"
+    case .beat(let microseconds): "beat:\(microseconds)"
+    }
+  }
 }
 
 extension StealingStrategy.Successor {

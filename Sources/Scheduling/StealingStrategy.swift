@@ -64,6 +64,8 @@ public struct StealingStrategy: Hashable, Sendable {
   public var search = Search.patient
   /// What a thread does while the operation that it runs waits for another operation.
   public var waiting = Waiting.givesPlace
+  /// When a fork of a `join` becomes visible to other threads.
+  public var forks = Forks.idle
 
   /// The default strategy.
   public init() {}

@@ -24,6 +24,8 @@ public struct ThreadPoolStrategy: Hashable, Sendable {
   public var search = StealingStrategy.Search.patient
   /// What a thread does while the operation that it runs waits for another operation.
   public var waiting = StealingStrategy.Waiting.givesPlace
+  /// When a fork of a `join` becomes visible to other threads.
+  public var forks = StealingStrategy.Forks.idle
 
   /// The default strategy.
   public init() {}

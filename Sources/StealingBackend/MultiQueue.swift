@@ -85,6 +85,13 @@ struct MultiQueue: ~Copyable {
     return 0
   }
 
+  /// Nobody uses the lists any more: lets go of jobs that have nothing to do.
+  func dropTickets() {
+    for index in 0..<count {
+      while case let job = pop(index), job != 0 { _ = Job(word: job).dropIfVoid() }
+    }
+  }
+
   private func pop(_ index: Int) -> UInt {
     let list = lists[index].pointer
     if list.pointee.now.jobs == 0 { return 0 }

@@ -79,6 +79,7 @@ extension StealingBackend: SupervisedBackend {
   package var givenUpRows: [Int] { strategy.givenUpRows }
   package func beginForks() -> Bool { pool.beginForks() }
   package func countGuest(_ change: Int) { pool.countGuest(change) }
+  package var forkVisibility: StealingStrategy.Forks { strategy.forks }
   package var idlePlaces: Int { pool.idlePlaces }
   package func show(_ ticket: Job, wakes: Bool) -> Bool { pool.show(ticket, wakes: wakes) }
   package func wakeForForks() { pool.react() }

@@ -45,4 +45,14 @@ extension StealingPool {
     if wakes, reaction(wanted: 1) == .activate { activate() } else if !wakes { armMonitor() }
     return true
   }
+
+  /// The pool has no thread any more: tickets without forks may be left, and can serve another pool.
+  func dropTickets() {
+    for list in 0..<rules.placeCount * Job.levels {
+      var left = JobFIFO()
+      _ = injectors[list].pointer.pointee.take(limit: .max, consumerCount: 1, into: &left)
+      while case let job = left.popFirst(), job != 0 { _ = Job(word: job).dropIfVoid() }
+    }
+    multiQueue.dropTickets()
+  }
 }

@@ -66,6 +66,7 @@ final class StealingPool: @unchecked Sendable {
   }
 
   deinit {
+    dropTickets()
     for index in 0..<workersMade { workers[index].release() }
     workers.deallocate()
     for list in 0..<rules.placeCount * Job.levels { injectors[list].deallocate() }

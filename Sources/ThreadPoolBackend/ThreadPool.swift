@@ -356,7 +356,13 @@ final class ThreadPool: ListPool, @unchecked Sendable {
 
   // MARK: - The end
 
-  deinit { queued.deallocate() }
+  deinit {
+    // The tickets of forks that nobody took can serve another pool.
+    while case let job = levels.isUsed ? levels.popFirst() : lock.withLock({ lock.state.jobs.popFirst() }), job != 0 {
+      _ = Job(word: job).dropIfVoid()
+    }
+    queued.deallocate()
+  }
 
   func stop() {
     lock.lock()

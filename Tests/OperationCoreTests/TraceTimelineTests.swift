@@ -50,6 +50,18 @@ struct TraceTimelineTests {
     #expect(timeline.counts.map(\.ready) == [1, 0, 0, 1, 0, 0, 1, 0, 0])
   }
 
+  @Test func `a fork that another thread took is a slice there`() {
+    let owner = added(64, at: 10, "owner") + [begins(64, at: 20), TraceEvent(.finishesHere, at: 90, 64)]
+    let thief = [
+      TraceEvent(.forkBegins, at: 30, 64), TraceEvent(.forkBegins, at: 40, 0), TraceEvent(.forkEnds, at: 50),
+      TraceEvent(.forkEnds, at: 60),
+    ]
+    let timeline = TraceTimeline(recording(owner, thief))
+    #expect(timeline.slices.map(\.begin) == [30, 40] && timeline.slices.map(\.end) == [60, 50])
+    let operations: [Int?] = timeline.slices.map { if case .fork(let operation) = $0.kind { operation } else { -1 } }
+    #expect(operations == [0, nil])
+  }
+
   @Test func `one operation's finish and the next one's addition come at one instant`() {
     let first = added(64, at: 10, "first") + [begins(64, at: 20)]
     // The thread that adds comes first in the list; the finish is another's.

@@ -89,6 +89,22 @@ struct DecisionTests {
     for searchers in [Searchers.half, .one, .all, .adaptive] { #expect(searchers.allows(searching: 0, workers: 1)) }
   }
 
+  @Test func whichForksBecomeVisible() {
+    typealias Forks = StealingStrategy.Forks
+    for idle in 0...20 {
+      #expect(Forks.idle.wanted(idle: idle) == max(1, idle))
+      #expect(Forks.upTo(count: 3).wanted(idle: idle) == 3)
+      #expect(Forks.onRequest.wanted(idle: idle) == idle)
+      #expect(Forks.beat(microseconds: 5).wanted(idle: idle) == 1)
+      for isFirst in [true, false] {
+        #expect(Forks.idle.interval(idle: idle, isFirst: isFirst) == (idle > 0 || isFirst ? 0 : 4))
+        #expect(Forks.upTo(count: 3).interval(idle: idle, isFirst: isFirst) == 0)
+        #expect(Forks.onRequest.interval(idle: idle, isFirst: isFirst) == 0)
+        #expect(Forks.beat(microseconds: 5).interval(idle: idle, isFirst: isFirst) == 5)
+      }
+    }
+  }
+
   @Test func whereAJobFromOutsideGoes() {
     typealias Place = StealingStrategy.OutsidePlace
     func lists(_ place: Place, random: [Int] = [0], lengths: [Int] = [0, 0, 0, 0]) -> [Int] {

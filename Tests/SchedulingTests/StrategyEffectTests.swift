@@ -3,6 +3,8 @@ import Operations
 import TestSupport
 import Testing
 
+@testable import OperationCore
+
 /// What a choice does to operations, where one worker makes it plain.
 struct StrategyEffectTests {
   /// The order in which one worker runs operations that one of its operations adds.
@@ -258,5 +260,29 @@ struct StrategyEffectTests {
       return backend.statistics.threadsStarted
     }
     #expect(try (0..<20).contains { _ in try threadsStarted() == 3 })
+  }
+
+  /// How many forks of an operation others can see, when all its forks are under way and every worker is busy.
+  private func shownForks(_ strategy: String, depth: Int) throws -> Int {
+    let backend = StealingBackend(workers: 1, strategy: try .init(strategy))
+    let queue = OperationQueue(backend: backend)
+    let shown = EventLog<Int>()
+    @Sendable func fork(_ left: Int) {
+      guard left > 0 else { return shown.append((backend as any SupervisedBackend).report.queued) }
+      _ = join({ fork(left - 1) }, {})
+    }
+    queue.addOperation { fork(depth) }
+    queue.waitUntilAllOperationsAreFinished()
+    backend.shutdown()
+    return shown.events[0]
+  }
+
+  @Test(arguments: [
+    ("", 1), ("forks=upto:1", 1), ("forks=upto:4", 4), ("forks=upto:8", 8), ("forks=request", 0),
+    ("forks=beat:10000", 0),
+  ])
+  func forksAreShownAsTheStrategySays(strategy: String, expected: Int) throws {
+    #expect(try shownForks(strategy, depth: 20) == expected)
+    #expect(try shownForks(strategy, depth: 1) == min(expected, 1))
   }
 }

@@ -1,5 +1,6 @@
 import CPlatform
 import Primitives
+import Scheduling
 import Synchronization
 
 /// The forks of one thread, and what only that thread knows of them. `README.md` here is the protocol.
@@ -22,6 +23,7 @@ final class ForkList: @unchecked Sendable {
     fileprivate let level: Int
     fileprivate let host: BackendBox?
     fileprivate let isGuest: Bool
+    fileprivate let visibility: StealingStrategy.Forks
   }
 
   let memory: Memory
@@ -30,9 +32,15 @@ final class ForkList: @unchecked Sendable {
   private(set) var box: BackendBox?
   /// The backend to which the thread belongs, while it runs a ticket of that backend.
   private(set) var host: BackendBox?
+  /// What the scopes under way found, the innermost last; nil for a scope that changed nothing.
+  private var outers: [Surroundings?] = []
   private var level = Job.middleLevel
+  /// When forks become visible: a decision of the backend.
+  private var visibility = StealingStrategy.Forks.idle
   /// Whether the thread is none of the backend's, and counts there as one that runs.
   private var isGuest = false
+  /// When the scope began, or the fork of another thread, in ticks.
+  private var taskBegan: UInt64 = 0
   private var beginning: UInt64 = 0
   /// How many scopes in a row were shorter than `Patience`, and whether this one is taken to be one as well.
   private var shortScopes = 0
@@ -54,9 +62,6 @@ final class ForkList: @unchecked Sendable {
   /// A scope that has run for this long, in ticks, wakes a sleeping thread: waking costs its caller 5 microseconds.
   private static let wakingTime = 20 * cplatform_ticks_per_microsecond()
   private static let firstPause: UInt32 = 8
-  /// While every thread is busy, a list shows at most one fork in this time, in ticks: showing one, and its theft, cost
-  /// half as much.
-  private static let showInterval = 4 * cplatform_ticks_per_microsecond()
   /// After this number of shorter scopes in a row the next one is taken to be short.
   private static let shortScopesThatCount = 3
 
@@ -111,23 +116,31 @@ final class ForkList: @unchecked Sendable {
   var surroundings: Surroundings {
     Surroundings(
       isInUse: cplatform_forks_here() != nil, firstPrivate: memory.pointee.private_, launch: memory.pointee.launch,
-      scope: memory.pointee.scope, box: box, level: level, host: host, isGuest: isGuest)
+      scope: memory.pointee.scope, box: box, level: level, host: host, isGuest: isGuest,
+      visibility: visibility)
   }
+
+  /// Begins a scope inside of one of the same backend: nothing changes.
+  func beginInside() { outers.append(nil) }
 
   /// Begins an outermost join.
   func begin(_ box: BackendBox, isGuest: Bool, launch: UnsafeMutablePointer<LaunchFrame>?, level: Int) {
+    outers.append(surroundings)
     self.box = box
     self.isGuest = isGuest
     self.level = level
     scopesBegun += 1
-    beginning = cplatform_ticks()
     isQuiet = shortScopes >= Self.shortScopesThatCount
-    (pause, lastShow, waited) = (Self.firstPause, 0, 0)
+    waited = 0
     // The address tells lists apart, and the count the scopes of a list.
     enter(launch, scope: UInt64(UInt(bitPattern: memory)) &<< 16 | scopesBegun & 0xFFFF_FFFF)
+    beginning = taskBegan
   }
 
+  /// The launch of the thread's joins from now on, with the list as it is.
   private func enter(_ launch: UnsafeMutablePointer<LaunchFrame>?, scope: UInt64) {
+    visibility = box?.supervised?.forkVisibility ?? .idle
+    (pause, lastShow, taskBegan) = (Self.firstPause, 0, cplatform_ticks())
     memory.pointee.private_ = memory.pointee.next
     memory.pointee.launch = UnsafeMutableRawPointer(launch)
     memory.pointee.scope = scope
@@ -135,8 +148,9 @@ final class ForkList: @unchecked Sendable {
     cplatform_set_forks(memory)
   }
 
-  /// Ends an outermost join, or a fork of another list: its own forks have ended.
-  func end(_ outer: Surroundings) {
+  /// Ends the scope that began last: its own forks have ended.
+  func end() {
+    guard let outer = outers.removeLast() else { return }
     if !outer.isInUse {
       shortScopes = cplatform_ticks() &- beginning &- waited < Self.wakingTime ? shortScopes + 1 : 0
     }
@@ -150,6 +164,7 @@ final class ForkList: @unchecked Sendable {
     memory.pointee.launch = outer.launch
     memory.pointee.scope = outer.scope
     (box, level, host, isGuest) = (outer.box, outer.level, outer.host, outer.isGuest)
+    visibility = outer.visibility
     cplatform_state_store_relaxed(&memory.pointee.wanted, cplatform_forks_more.rawValue)
     cplatform_set_forks(outer.isInUse ? memory : nil)
   }
@@ -166,9 +181,11 @@ final class ForkList: @unchecked Sendable {
     // Somebody has taken a fork: somebody is awake.
     if asked == cplatform_forks_more.rawValue, lastShow != 0 { isQuiet = false }
     let idle = idlePlaces
-    var lacking = min(max(1, idle), Self.slots) - shownCount
-    if lacking <= 0 { return isQuiet ? wakeLater() : () }
-    if lastShow != 0, idle == 0, cplatform_ticks() &- lastShow < Self.showInterval { return lookLater() }
+    let wanted = visibility.wanted(idle: idle)
+    var lacking = min(wanted, Self.slots) - shownCount
+    if lacking <= 0 { return isQuiet ? wakeLater() : wanted == 0 ? lookLater() : () }
+    let interval = visibility.interval(idle: idle, isFirst: lastShow == 0)
+    if interval > 0, cplatform_ticks() &- max(lastShow, taskBegan) < Self.ticks(interval) { return lookLater() }
     while lacking > 0, memory.pointee.private_ < memory.pointee.next {
       guard showOldest() else { break }
       lacking -= 1
@@ -181,6 +198,8 @@ final class ForkList: @unchecked Sendable {
       lookLater()
     }
   }
+
+  private static func ticks(_ microseconds: Int) -> UInt64 { UInt64(microseconds) &* cplatform_ticks_per_microsecond() }
 
   /// Nobody was woken for the forks that others may see: wakes a thread if the scope has become old.
   private func wakeLater() {
@@ -220,19 +239,25 @@ final class ForkList: @unchecked Sendable {
     fork.pointee.backend = box.map { Unmanaged.passUnretained($0).toOpaque() }
     cplatform_fork_set_taker(fork, nil)
     cplatform_state_store_relaxed(&fork.pointee.state, cplatform_fork_shown.rawValue)
-    let isSubmitted = withSlot(slot) { word, scope in
+    let before = SlotWord(load(slot))
+    let hasTicket = withSlot(slot) { word, scope in
       cplatform_scope_store_relaxed(scope, fork.pointee.scope)
       // From here on others may take the fork.
-      let before = SlotWord(cplatform_word_load_relaxed(word))
       return SlotWord(cplatform_word_exchange(word, before.showing(fork).bits)).isQueued
     }
-    if isSubmitted { return true }
+    if hasTicket { return true }
     let ticket = tickets[slot]
     ticket.become(level: level, on: box)
     if submit(ticket.job) { return true }
-    // The backend takes nothing from outside any more. The owner alone knows the fork.
-    withSlot(slot) { word, _ in cplatform_word_store(word, 0) }
-    memory.pointee.private_ = fork
+    // The backend takes nothing from outside any more, and nobody has the ticket. A waiter of the scope may have the fork.
+    withSlot(slot) { word, _ in
+      let mine = before.showing(fork)
+      if !cplatform_word_replace(word, mine.bits, SlotWord(mine.bits).withoutTicket.bits) {
+        cplatform_word_store(word, mine.withoutTicket.bits)
+      } else {
+        memory.pointee.private_ = fork
+      }
+    }
     return false
   }
 
@@ -274,7 +299,7 @@ final class ForkList: @unchecked Sendable {
       memory.pointee.next = fork
       memory.pointee.private_ = fork
     }
-    (box?.supervised as? any DrivenBackend)?.passTurn()
+    if DrivenBackends.exist { (box?.supervised as? any DrivenBackend)?.passTurn() }
     if takeBack(fork) { return true }
     waitFor(fork)
     return false
@@ -382,14 +407,17 @@ final class ForkList: @unchecked Sendable {
     let before = LaunchFrame.current
     let launch = fork.pointee.launch?.assumingMemoryBound(to: LaunchFrame.self)
     isQuiet = false
-    lastShow = 0
     var frame = LaunchFrame(
       operation: 0, queue: launch?.pointee.queue ?? 0, home: host?.identity ?? before?.pointee.home ?? 0,
       ownsLink: false, previous: launch, depth: (before?.pointee.depth ?? 0) + 1, isFork: true)
     withUnsafeMutablePointer(to: &frame) { frame in
       cplatform_set_frame(frame)
       enter(frame, scope: fork.pointee.scope)
-      cplatform_fork_run(fork)
+      if _slowPath(cplatform_is_tracing()) {
+        TraceProbe.fork(of: LaunchFrame.operation(at: launch)) { cplatform_fork_run(fork) }
+      } else {
+        cplatform_fork_run(fork)
+      }
       cplatform_set_frame(before)
     }
     leave(outer)
@@ -463,8 +491,9 @@ struct SlotWord {
 final class ForkTicket: JobObject {
   private let list: ForkList.Memory
   private let slot: Int
-  /// The identity of the backend that has the ticket, or had it last. Touched by the owner of the list alone.
-  private var backend: UInt32 = 0
+  /// The backend that has the ticket, or had it last. Touched by the owner of the list alone. A backend lets go of the tickets
+  /// that it has before another one can be at its address.
+  private var backend: ObjectIdentifier?
 
   init(_ list: ForkList.Memory, slot: Int) {
     (self.list, self.slot) = (list, slot)
@@ -475,10 +504,10 @@ final class ForkTicket: JobObject {
 
   func become(level: Int, on box: BackendBox?) {
     levelWord.store(UInt32(level), ordering: .relaxed)
-    backend = box?.identity ?? 0
+    backend = box.map { ObjectIdentifier($0.backend) }
   }
 
-  func isFor(_ box: BackendBox?) -> Bool { backend == box?.identity ?? 0 }
+  func isFor(_ box: BackendBox?) -> Bool { backend == box.map { ObjectIdentifier($0.backend) } }
   func isFor(level: Int, on box: BackendBox?) -> Bool { isFor(box) && self.level == level }
 
   override var stepLabel: String { "fork" }

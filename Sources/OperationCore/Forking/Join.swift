@@ -15,7 +15,7 @@ import CPlatform
 /// ```
 ///
 /// *Where*: inside an operation on a backend of this library the threads of that backend help. Anywhere else, as on the main
-/// thread, the threads of the default backend help. `Backend.join(_:_:)` chooses the backend. `join` may be called
+/// thread or on a dispatch queue of the program's, the threads of the default backend help. `Backend.join(_:_:)` chooses the backend. `join` may be called
 /// anywhere but in asynchronous functions, and in forks as well.
 ///
 /// *Errors*: when `first` throws, a fork that nobody took is dropped, and one that was taken is awaited. When both throw, the
@@ -143,11 +143,11 @@ func joinInScope<First: ~Copyable, Second: ~Copyable, Failure: Error>(
   on backend: (any Backend)?,
   _ first: () throws(Failure) -> First, _ second: () throws(Failure) -> Second
 ) throws(Failure) -> Joined<First, Second> {
-  guard let scope = ForkScope(on: backend) else {
+  guard ForkScope.begin(on: backend) else {
     let firstResult = try first()
     return Joined(firstResult, try second())
   }
-  defer { scope.end() }
+  defer { ForkScope.end() }
   return try forkAndJoin(first, second)
 }
 

@@ -46,6 +46,16 @@ struct LaunchFrame {
     return frame
   }
 
+  /// The innermost operation of a frame and the frames around it, as a word; 0 for none.
+  static func operation(at frame: UnsafeMutablePointer<LaunchFrame>?) -> UInt {
+    var frame = frame
+    while let here = frame {
+      if here.pointee.operation != 0 { return here.pointee.operation }
+      frame = here.pointee.previous
+    }
+    return 0
+  }
+
   /// Whether this thread is running `operation`, at any depth.
   static func isRunning(_ operation: Operation) -> Bool {
     let word = UInt(bitPattern: Unmanaged.passUnretained(operation).toOpaque())

@@ -200,6 +200,7 @@ struct TraceDocument {
         case .parked: ("asleep", "worker")
         case .callout: ("callout", "worker")
         case .waiting(let operation): ("waits for \(label(operation))", "wait")
+        case .fork(let operation): (operation.map { "fork of \(label($0))" } ?? "fork", "fork")
         }
       lines.append(
         Line(

@@ -27,6 +27,9 @@ struct TraceEvent: Sendable {
     /// This thread sleeps until the operation has finished.
     case waits
     case waited
+    /// This thread runs a fork that another thread made. `subject`: the operation of that thread, or 0.
+    case forkBegins
+    case forkEnds
     /// `subject`: the job; `value`: the thread that the job was taken from.
     case steals
     case parks

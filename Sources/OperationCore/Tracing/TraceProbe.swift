@@ -116,6 +116,14 @@ package enum TraceProbe {
     if cplatform_is_tracing() { record(.waited, operation) }
   }
 
+  /// Runs a fork that another thread made inside of an operation, or outside of all.
+  @inline(never)
+  static func fork(of operation: UInt, _ body: () -> Void) {
+    record(.forkBegins, operation)
+    body()
+    if cplatform_is_tracing() { record(.forkEnds) }
+  }
+
   // MARK: - Backends
 
   /// A job was taken from another worker.

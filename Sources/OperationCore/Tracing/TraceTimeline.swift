@@ -42,6 +42,7 @@ struct TraceTimeline {
     enum Kind {
       case parked, callout
       case waiting(for: Int?)
+      case fork(of: Int?)
     }
     let kind: Kind
     let thread: Int
@@ -221,6 +222,8 @@ extension TraceTimeline {
       finish(index, at: time)
     case .waits: open(.waiting(for: latest[event.subject]), at: time, on: thread)
     case .waited: closeSlice(at: time, on: thread) { if case .waiting = $0 { true } else { false } }
+    case .forkBegins: open(.fork(of: latest[event.subject]), at: time, on: thread)
+    case .forkEnds: closeSlice(at: time, on: thread) { if case .fork = $0 { true } else { false } }
     case .parks: open(.parked, at: time, on: thread)
     case .unparks: closeSlice(at: time, on: thread) { if case .parked = $0 { true } else { false } }
     case .calloutBegins: open(.callout, at: time, on: thread)
