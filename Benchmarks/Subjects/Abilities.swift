@@ -25,10 +25,12 @@ public struct Abilities: OptionSet, Hashable, Sendable {
   public static let queues = Abilities(rawValue: 128)
 
   /// Forks that join: a call runs two closures, maybe at the same time, and returns when both have returned. The
-  /// subject has `fork`, `forkFromOutside` and `perform`.
+  /// subject has `fork` and `forkFromOutside`.
   public static let forks = Abilities(rawValue: 256)
+  /// Loops whose iterations may run at the same time. The subject has `perform`.
+  public static let loops = Abilities(rawValue: 512)
   /// Loops over collections whose iterations may run at the same time. The subject has `map` and `sort`.
-  public static let collections = Abilities(rawValue: 512)
+  public static let collections = Abilities(rawValue: 1_024)
 
   private static let named: [(ability: Abilities, name: String, words: String)] = [
     (.operations, "operations", "operations with dependencies and priorities"),
@@ -40,6 +42,7 @@ public struct Abilities: OptionSet, Hashable, Sendable {
     (.millions, "millions", "cost for a million operations at once that is known to stay small"),
     (.queues, "queues", "queues that share their threads"),
     (.forks, "forks", "call that forks and joins"),
+    (.loops, "loops", "loop whose iterations may run at the same time"),
     (.collections, "collections", "map and sort over collections"),
   ]
 

@@ -10,7 +10,7 @@ public final class RawDispatchSubject: CancellableSubject {
   public static var summary: String { "DispatchQueue.async on a concurrent queue" }
   public static var role: SubjectRole { .standingReference }
   public static var workersAreAdjustable: Bool { false }
-  public static var abilities: Abilities { [.threads, .cancellation, .barriers, .suspension, .forks] }
+  public static var abilities: Abilities { [.threads, .cancellation, .barriers, .suspension, .forks, .loops] }
 
   @usableFromInline let queue = DispatchQueue(label: "opbench.raw-dispatch", attributes: .concurrent)
 

@@ -11,7 +11,7 @@ public final class SerialSubject: ClosureSubject {
   public static var summary: String { "a loop on the calling thread, no scheduler" }
   public static var role: SubjectRole { .baseline }
   public static var workersAreAdjustable: Bool { false }
-  public static var abilities: Abilities { [.forks, .collections] }
+  public static var abilities: Abilities { [.forks, .loops, .collections] }
 
   @usableFromInline let key: pthread_key_t
 

@@ -48,7 +48,7 @@ public protocol ClosureSubject: AnyObject, Sendable, WorkAdder {
   func forkFromOutside(_ first: @Sendable () -> Int, _ second: @Sendable () -> Int) -> (Int, Int)
 
   /// Runs `body` for every index below `count`, maybe at the same time, and returns when all have returned. The calling
-  /// thread is outside of the subject. Needs the ability `forks`.
+  /// thread is outside of the subject. Needs the ability `loops`.
   func perform(_ count: Int, _ body: @Sendable (Int) -> Void)
 
   /// A new element for each, in order. The calling thread is outside of the subject. Needs the ability `collections`.
@@ -74,7 +74,7 @@ extension ClosureSubject {
   public func forkFromOutside(_ first: @Sendable () -> Int, _ second: @Sendable () -> Int) -> (Int, Int) {
     preconditionFailure("\(Self.name): no forks")
   }
-  public func perform(_ count: Int, _ body: @Sendable (Int) -> Void) { preconditionFailure("\(Self.name): no forks") }
+  public func perform(_ count: Int, _ body: @Sendable (Int) -> Void) { preconditionFailure("\(Self.name): no loops") }
   public func map(_ elements: [UInt64], _ transform: @Sendable (UInt64) -> UInt64) -> [UInt64] {
     preconditionFailure("\(Self.name): no collections")
   }

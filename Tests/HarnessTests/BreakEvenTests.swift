@@ -1,3 +1,4 @@
+import Glibc
 import Testing
 
 @testable import HarnessMeasuring
@@ -15,7 +16,7 @@ struct BreakEvenTests {
     }
   }
 
-  static let ladder: [Double] = (0..<40).map { Double(1 << ($0 / 2)) * ($0 % 2 == 0 ? 1 : 1.414) }
+  static let ladder: [Double] = (0..<40).map { exp2(Double($0) / 2) }
 
   @Test func twoWorkersGainOnceTheForksCostLessThanAHalf() throws {
     // cost + serial / 2 = serial, where serial is twice the cost.

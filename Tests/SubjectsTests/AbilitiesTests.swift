@@ -26,8 +26,8 @@ struct AbilitiesTests {
     ]
     #expect(able["stealing"] == ours && able["threadpool"] == ours && able["dispatch"] == ours)
     #expect(able["foundation"] == ["operations", "cancellation", "threads", "barriers", "suspension", "queues"])
-    #expect(able["raw-dispatch"] == ["cancellation", "threads", "barriers", "suspension", "forks"])
-    #expect(able["task-group"] == ["cancellation", "threads"] && able["serial"] == ["forks", "collections"])
+    #expect(able["raw-dispatch"] == ["cancellation", "threads", "barriers", "suspension", "forks", "loops"])
+    #expect(able["task-group"] == ["cancellation", "threads"] && able["serial"] == ["forks", "loops", "collections"])
     #expect(able["nio"] == ["threads"] && able["go"] == ["threads", "forks"])
     #expect(able["tbb-flow"] == ["threads"] && able["starpu"] == ["threads"])
   }

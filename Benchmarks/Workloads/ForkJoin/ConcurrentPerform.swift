@@ -8,7 +8,7 @@ struct ConcurrentPerform: Workload {
   let summary = "a loop whose iterations may run at the same time"
   let metrics = Trial.metricsBesideOneThread
   let headlines = Trial.headlinesBesideOneThread
-  let needs = Abilities.forks
+  let needs = Abilities.loops
   let repeats = RepeatPolicy.calibrated()
 
   func parameterSets() -> [Parameters] {

@@ -79,7 +79,8 @@ package struct Limit: Decodable, Sendable {
 
   private func cell(_ params: String, _ metric: String) -> Cell {
     let all = Parameters([params, detail ?? ""].filter { !$0.isEmpty }.joined(separator: ";"))
-    return Cell(benchmark: benchmark, params: all?.description ?? params, metric: metric, subject: subject, workers: workers)
+    return Cell(
+      benchmark: benchmark, params: all?.description ?? params, metric: metric, subject: subject, workers: workers)
   }
 
   /// The number with its interval; nil where the result does not have the cells. Both numbers of a ratio come from one block.

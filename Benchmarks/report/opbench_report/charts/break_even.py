@@ -6,8 +6,10 @@ from .chart import Axis, Chart, Guide, Panel, Series, y_mark
 NAME = "break-even"
 BENCHMARK = "forkjoin/break-even"
 # Where a body without work stands on a logarithmic axis.
-_NO_WORK = 3
-_TICKS = ((_NO_WORK, "0"), (10, "10 ns"), (100, "100 ns"), (1e3, "1 µs"), (1e4, "10 µs"), (1e5, "100 µs"), (1e6, "1 ms"))
+_NO_WORK = 1
+_TICKS = [(_NO_WORK, "0"), (10, "10 ns"), (1e3, "1 µs"), (1e5, "100 µs")]
+# All panels have the same axis, so that they can be compared.
+_ENDS = (0.6, 1.6e6)
 
 
 def build(results):
@@ -39,7 +41,6 @@ def _panel(lines, title):
             if arm in line.cells
         ]
         series.append(Series(arm, marks))
-    most = max(_NO_WORK, lines[-1].numbers["body_ns"])
-    x = Axis("length of a body", "ns", True, names=[tick for tick in _TICKS if tick[0] <= most])
+    x = Axis("length of a body", "ns", True, names=_TICKS, ends=_ENDS)
     y = Axis("time over serial", "ratio", True, better="less")
     return Panel(title, series, x, y, [Guide("y", 1, "serial")])
