@@ -293,10 +293,11 @@ struct BuiltPeerTests {
       return outcome.lines.compactMap(ResultLine.init)
     }
     let workload = try #require(try Catalogue(graphs: [], seed: 7).workloads.first { $0.name == measured.name })
-    let able = SubjectRegistry.inProcess.first { workload.obstacle($0, measured.parameters) == nil }
+    let able = try #require(
+      SubjectRegistry.inProcess.first { workload.obstacle($0, measured.parameters) == nil })
     let ours = try #require(
       try workload.prepare(
-        subject: try #require(able).name,
+        subject: able.name,
         Setting(parameters: measured.parameters, workers: 2, seed: 7, spin: Spin(roundsPerMicrosecond: 12.5)))
     ).measure(2)
     let readings = try lines(.time(repeats: 2, values: 2, leadIn: 0, budget: .max)).compactMap { line in

@@ -31,19 +31,23 @@ package enum BreakEven {
       self.forked = forked
     }
 
-    /// The time over serial: below 1 forking pays.
+    /// The time over serial: above 1 forking loses.
     package var ratio: Double { forked / serial }
   }
 
-  /// The smallest problem from which on forking pays, as the time that the plain recursion takes, in nanoseconds. The
-  /// points have one number of bodies. The curve is interpolated in (log serial time, log ratio) between the last problem
-  /// that loses and the next. Nil when the largest problem loses, and when no problem loses.
+  /// The time over serial at which forking pays: a tenth is saved. At 1 itself the noise of a curve that neither gains nor
+  /// loses would decide.
+  package static let level = 0.9
+
+  /// The smallest problem that pays, as the time that the plain recursion takes, in nanoseconds. The points have one
+  /// number of bodies. The curve is interpolated in (log serial time, log ratio) between that problem and the one before.
+  /// Nil when no problem pays, and when the first one does.
   package static func find(_ points: [Point]) -> Double? {
     let rising = points.sorted { $0.serial < $1.serial }
-    guard let lost = rising.lastIndex(where: { $0.ratio >= 1 }), lost + 1 < rising.count else { return nil }
-    let (loses, wins) = (rising[lost], rising[lost + 1])
-    let share = log(loses.ratio) / (log(loses.ratio) - log(wins.ratio))
-    return exp(log(loses.serial) + share * (log(wins.serial) - log(loses.serial)))
+    guard let found = rising.firstIndex(where: { $0.ratio <= level }), found > 0 else { return nil }
+    let (before, pays) = (rising[found - 1], rising[found])
+    let share = log(before.ratio / level) / log(before.ratio / pays.ratio)
+    return exp(log(before.serial) + share * (log(pays.serial) - log(before.serial)))
   }
 
   /// The curves of each number of bodies, the smallest number first.

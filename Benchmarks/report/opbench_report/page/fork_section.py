@@ -9,8 +9,8 @@ _COSTS = (
     " the subject has. The speed-up over the plain recursion is the product of both."
 )
 _STARTS = (
-    "The smallest problem is the time that the plain recursion takes for it. From there on forking pays at one number of"
-    " bodies. The worst loss is the largest time over serial of all problems."
+    "The smallest problem that pays is the one at which forks save a tenth, as the time of the plain recursion. The worst"
+    " loss is the largest time over serial of all problems."
 )
 
 
