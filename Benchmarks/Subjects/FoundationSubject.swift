@@ -67,8 +67,8 @@ public final class FoundationSubject: OperationSubject {
   }
 
   @inlinable
-  public static func setCompletion(_ block: @escaping @Sendable () -> Void, of item: Operation) {
-    item.completionBlock = block
+  public static func setCompletion(_ block: consuming @escaping @Sendable () -> Void, of item: Operation) {
+    item.completionBlock = consume block
   }
 
   @inlinable public static func isExecuting(_ item: Operation) -> Bool { item.isExecuting }

@@ -97,8 +97,8 @@ public final class OperationsSubject<Choice: BackendChoice>: OperationSubject {
   }
 
   @inlinable
-  public static func setCompletion(_ block: @escaping @Sendable () -> Void, of item: Operation) {
-    item.completionBlock = block
+  public static func setCompletion(_ block: consuming @escaping @Sendable () -> Void, of item: Operation) {
+    item.completionBlock = consume block
   }
 
   @inlinable public static func isExecuting(_ item: Operation) -> Bool { item.isExecuting }

@@ -122,7 +122,7 @@ public protocol OperationSubject: CancellableSubject, Waiting {
   static func setPriority(_ level: PriorityLevel, of item: Item)
   static func addDependency(of item: Item, on dependency: Item)
   /// Sets a block that runs once when the operation has finished.
-  static func setCompletion(_ block: @escaping @Sendable () -> Void, of item: Item)
+  static func setCompletion(_ block: consuming @escaping @Sendable () -> Void, of item: Item)
   static func isExecuting(_ item: Item) -> Bool
   static func isFinished(_ item: Item) -> Bool
   static func isCancelled(_ item: Item) -> Bool

@@ -1,7 +1,10 @@
 #include "CPlatform.h"
 
+#include <linux/membarrier.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #define SWIFTCALL __attribute__((swiftcall))
 #define CONTEXT __attribute__((swift_context))
@@ -43,10 +46,23 @@ SWIFTCALL cplatform_fork *cplatform_fork_push(void *body, void *context) {
   if (SELDOM(fork == list->end)) return NULL;
   fork->body = body;
   fork->context = context;
-  list->next = fork + 1;
+  __atomic_store_n(&list->next, fork + 1, __ATOMIC_RELEASE);
   if (SELDOM(cplatform_state_load_relaxed(&list->wanted))) __attribute__((musttail)) return show(fork, context);
   return fork;
 }
+
+bool cplatform_has_barrier_on_all_threads(void) {
+  enum { unknown, yes, no };
+  static int known;
+  int state = __atomic_load_n(&known, __ATOMIC_RELAXED);
+  if (state == unknown) {
+    state = syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0 ? yes : no;
+    __atomic_store_n(&known, state, __ATOMIC_RELAXED);
+  }
+  return state == yes;
+}
+
+void cplatform_barrier_on_all_threads(void) { syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0); }
 
 void cplatform_fork_run(cplatform_fork *fork) {
   // A closure without a context may have any word there.

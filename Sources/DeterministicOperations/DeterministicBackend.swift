@@ -41,6 +41,8 @@ public final class DeterministicBackend: Backend {
   public let clock: DeterministicClock
   let driver: Driver
   private let strategy: VirtualStrategy
+  /// Written once, at the end of `init`.
+  nonisolated(unsafe) package private(set) var forkHome: ForkHome!
 
   /// A backend that imitates the work-stealing pool.
   /// - Parameters:
@@ -93,6 +95,12 @@ public final class DeterministicBackend: Backend {
       patience: UInt64(checked(patience, "patience")), records: recordsSteps)
     clock = DeterministicClock(driver)
     driver.backend = self
+    let visibility =
+      switch strategy {
+      case .stealing(let strategy): strategy.forks
+      case .threadPool(let strategy): strategy.forks
+      }
+    forkHome = ForkHome(self, pool: driver, visibility: visibility)
     DrivenBackends.begin()
   }
 
@@ -143,12 +151,6 @@ extension DeterministicBackend: DrivenBackend {
     return false
   }
   package func countGuest(_ change: Int) {}
-  package var forkVisibility: StealingStrategy.Forks {
-    switch strategy {
-    case .stealing(let strategy): strategy.forks
-    case .threadPool(let strategy): strategy.forks
-    }
-  }
   package var idlePlaces: Int { workerCount - 1 }
   package func show(_ ticket: Job, wakes: Bool) -> Bool {
     if driver.refusesJobs { return false }

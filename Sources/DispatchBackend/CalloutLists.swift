@@ -263,6 +263,7 @@ final class CalloutLists: ListPool, @unchecked Sendable {
       _ = Spin.search { UInt(bitPattern: queuedHint.load(ordering: .relaxed)) }
     }
     if let job = lock.withLock({ take(callout) }) { return job }
+    if Forks.uncover(for: self), let job = lock.withLock({ take(callout) }) { return job }
     // The callout is still out: `shutdown` waits until the references are given back.
     OwedReferences.settle()
     lock.lock()

@@ -16,6 +16,8 @@ public final class StealingBackend: Backend {
   /// How the pool schedules.
   public let strategy: StealingStrategy
   private let pool: StealingPool
+  /// Written once, at the end of `init`.
+  nonisolated(unsafe) package private(set) var forkHome: ForkHome!
 
   /// - Parameters:
   ///   - workers: threads that run jobs at the same time; by default the CPUs that this process may use (affinity
@@ -40,6 +42,7 @@ public final class StealingBackend: Backend {
     pool = StealingPool(
       workerCount: workerCount, fairnessInterval: Fairness.checked(fairnessInterval), threadLimit: threadLimit,
       strategy: strategy)
+    forkHome = ForkHome(self, pool: pool, visibility: strategy.forks)
   }
 
   deinit { pool.stop() }
@@ -79,7 +82,6 @@ extension StealingBackend: SupervisedBackend {
   package var givenUpRows: [Int] { strategy.givenUpRows }
   package func beginForks() -> Bool { pool.beginForks() }
   package func countGuest(_ change: Int) { pool.countGuest(change) }
-  package var forkVisibility: StealingStrategy.Forks { strategy.forks }
   package var idlePlaces: Int { pool.idlePlaces }
   package func show(_ ticket: Job, wakes: Bool) -> Bool { pool.show(ticket, wakes: wakes) }
   package func wakeForForks() { pool.react() }

@@ -28,7 +28,10 @@ extension StealingPool {
         run(job, on: worker)
         continue
       }
-      if searching { failed(worker) }
+      if searching {
+        failed(worker)
+        if Forks.uncover(for: self) { continue }
+      }
       if OwedReferences.isOwing {
         settle(&searching)
         // The end of a queue has added operations here.

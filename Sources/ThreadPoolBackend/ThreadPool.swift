@@ -200,8 +200,10 @@ final class ThreadPool: ListPool, @unchecked Sendable {
   private func nextJob(_ thread: PoolThread, _ patience: inout Patience) -> UInt {
     if case let job = look(thread), job != 0 { return job }
     let job = patience.search { look(thread) }
-    if job == 0 { OwedReferences.settle() }
-    return job
+    if job != 0 { return job }
+    if Forks.uncover(for: self) { return look(thread) }
+    OwedReferences.settle()
+    return 0
   }
 
   private func look(_ thread: PoolThread) -> UInt {

@@ -14,6 +14,8 @@ public final class ThreadPoolBackend: Backend {
   /// How the pool schedules.
   public let strategy: ThreadPoolStrategy
   private let pool: ThreadPool
+  /// Written once, at the end of `init`.
+  nonisolated(unsafe) package private(set) var forkHome: ForkHome!
 
   /// - Parameters:
   ///   - workers: threads that run jobs at the same time; by default the CPUs that this process may use (affinity
@@ -38,6 +40,7 @@ public final class ThreadPoolBackend: Backend {
     pool = ThreadPool(
       workerCount: workerCount, fairnessInterval: Fairness.checked(fairnessInterval), threadLimit: threadLimit,
       strategy: strategy)
+    forkHome = ForkHome(self, pool: pool, visibility: strategy.forks)
   }
 
   deinit { pool.stop() }
@@ -75,7 +78,6 @@ extension ThreadPoolBackend: SupervisedBackend {
   package var givenUpRows: [Int] { strategy.givenUpRows }
   package func beginForks() -> Bool { pool.beginForks() }
   package func countGuest(_ change: Int) { pool.countGuest(change) }
-  package var forkVisibility: StealingStrategy.Forks { strategy.forks }
   package var idlePlaces: Int { pool.idlePlaces }
   package func show(_ ticket: Job, wakes: Bool) -> Bool { pool.show(ticket.word, wakes: wakes) }
   package func wakeForForks() { pool.wakeForForks() }

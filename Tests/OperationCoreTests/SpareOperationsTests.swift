@@ -127,6 +127,25 @@ struct SpareOperationsTests {
     }
   }
 
+  @Test func `an operation whose completion block has run is used again`() throws {
+    try onNewThread {
+      let bench = Bench()
+      let completed = Counter()
+      for round in 1...100 {
+        let word = bench.run {
+          let operation = BlockOperation {}
+          #expect(operation.completionBlock == nil)
+          // Reading a block makes a side object. What the next round makes is as new all the same.
+          let reads = round % 2 == 0
+          operation.completionBlock = { completed.increment() }
+          if reads { #expect(operation.completionBlock != nil) }
+          return operation
+        }
+        #expect(completed.value == round && keeps(word) == (round % 2 != 0))
+      }
+    }
+  }
+
   /// Whatever happened to the operation that lay there, the next one is as new.
   @Test func `an operation that is used again is as new`() throws {
     try onNewThread {
@@ -165,7 +184,9 @@ struct SpareOperationsTests {
         case .held: held.append(operation)
         case .heldWeakly: weakly = operation
         case .named: operation.name = "name"
-        case .completed: operation.completionBlock = {}
+        case .completionReplaced:
+          operation.completionBlock = {}
+          operation.completionBlock = {}
         case .observed: held.append(operation.observe(\.isFinished) { _, _ in })
         case .cancelled: operation.cancel()
         case .moreBlocks: operation.addExecutionBlock {}
@@ -181,7 +202,8 @@ struct SpareOperationsTests {
   }
 
   enum UncommonEnd: CaseIterable {
-    case none, subclass, held, heldWeakly, named, completed, observed, cancelled, moreBlocks, readBlocks, threadPriority
+    case none, subclass, held, heldWeakly, named, completionReplaced, observed, cancelled, moreBlocks, readBlocks
+    case threadPriority
   }
 
   /// While a thread borrows the only reference to a dependency, the dependency is not used for anything else.

@@ -28,7 +28,7 @@ typedef struct cplatform_fork {
   uint64_t scope;                    ///< the outermost join to which the fork belongs
   uint32_t state;                    ///< `cplatform_fork_state`; a futex for the owner
   uint32_t slot;                     ///< where others see the fork
-  void *_Nullable backend;           ///< the box of the backend whose threads help; the scope holds it
+  void *_Nullable home;              ///< the backend whose threads help (see `ForkHome`)
   uint64_t unused;
 } cplatform_fork;
 
@@ -39,9 +39,9 @@ enum {
 
 /// The forks of one thread. The memory is never given back, so a thread that looks at a list late reads no freed memory.
 struct cplatform_forks {
-  // The owner's words. Others write `wanted` alone.
-  cplatform_fork *next;     ///< where the next fork goes
-  cplatform_fork *private_; ///< the oldest fork that was not shown; `next` when there is none
+  // The owner's words. Others write `wanted`, and `private_` while they hold the lock of the list.
+  cplatform_fork *next;     ///< where the next fork goes; others read it
+  cplatform_fork *private_; ///< the oldest fork that was not shown; `next` when there is none; `end` while another thread shows some
   cplatform_fork *end;      ///< behind the last place
   void *_Nullable launch;   ///< the operation launch in which the thread forks
   uint32_t wanted;          ///< `cplatform_forks_wanted`
@@ -72,11 +72,35 @@ static inline cplatform_forks *cplatform_forks_of(cplatform_fork *fork) {
   return (cplatform_forks *)((uintptr_t)fork & ~(uintptr_t)(cplatform_forks_bytes - 1));
 }
 
-/// Called by the owner: whether the fork was not shown. The fork is the newest.
-static inline bool cplatform_fork_is_private(cplatform_fork *fork) { return fork >= cplatform_forks_of(fork)->private_; }
+/// Called by the owner: takes the newest fork out of its list.
+/// Returns whether the fork is private: nobody else has it, and nobody will.
+///
+/// The store comes before the load. A thread that shows forks in the owner's place does the two the other way round, with a
+/// barrier on all threads in between: so no barrier is needed here.
+static inline bool cplatform_fork_pop(cplatform_fork *fork) {
+  cplatform_forks *list = cplatform_forks_of(fork);
+  __atomic_store_n(&list->next, fork, __ATOMIC_RELEASE);
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  return fork >= __atomic_load_n(&list->private_, __ATOMIC_RELAXED);
+}
 
-/// Called by the owner: takes the newest fork out of its list. The fork is private.
-static inline void cplatform_fork_pop(cplatform_fork *fork) { cplatform_forks_of(fork)->next = fork; }
+static inline void cplatform_forks_set_next(cplatform_forks *list, cplatform_fork *fork) {
+  __atomic_store_n(&list->next, fork, __ATOMIC_RELEASE);
+}
+static inline cplatform_fork *cplatform_forks_next(cplatform_forks *list) {
+  return __atomic_load_n(&list->next, __ATOMIC_ACQUIRE);
+}
+static inline cplatform_fork *cplatform_forks_private(cplatform_forks *list) {
+  return __atomic_load_n(&list->private_, __ATOMIC_RELAXED);
+}
+static inline void cplatform_forks_set_private(cplatform_forks *list, cplatform_fork *fork) {
+  __atomic_store_n(&list->private_, fork, __ATOMIC_RELEASE);
+}
+
+/// Whether `cplatform_barrier_on_all_threads` works here.
+bool cplatform_has_barrier_on_all_threads(void);
+/// Every running thread of the process passes a memory barrier while this call lasts. Some microseconds.
+void cplatform_barrier_on_all_threads(void);
 
 /// Runs the closure of a fork.
 void cplatform_fork_run(cplatform_fork *fork);

@@ -23,9 +23,8 @@ final class BackendIdentities: @unchecked Sendable {
     }
   }
 
-  func giveBack(for backend: any Backend) {
+  func giveBack(for id: ObjectIdentifier) {
     lock.withLock {
-      let id = ObjectIdentifier(backend)
       guard let (identity, boxes) = known[id] else { return }
       known[id] = boxes > 1 ? (identity, boxes - 1) : nil
     }

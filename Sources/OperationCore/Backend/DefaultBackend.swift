@@ -25,6 +25,8 @@ package final class BackendBox: Sendable {
   let workerCount: Int
   /// The backend's name, read once for the same reason: a diagnosis runs no code of a user's.
   let name: String
+  /// The backend as forks know it, if forks of its operations run there.
+  let forkHome: ForkHome?
 
   package init(_ backend: any Backend) {
     self.backend = backend
@@ -32,7 +34,8 @@ package final class BackendBox: Sendable {
     identity = BackendIdentities.shared.take(for: backend)
     workerCount = max(1, backend.workerCount)
     name = backend.name
+    forkHome = supervised?.runsForks == true ? supervised?.forkHome : nil
   }
 
-  deinit { BackendIdentities.shared.giveBack(for: backend) }
+  deinit { BackendIdentities.shared.giveBack(for: ObjectIdentifier(backend)) }
 }

@@ -83,6 +83,14 @@ package enum DrivenBackends {
   /// The backend for jobs without a queue.
   static var orDefault: any Backend { here ?? DefaultBackend.backend }
 
+  /// Where forks run that are made outside of all operations.
+  static var forkHome: ForkHome {
+    guard let home = here?.forkHome ?? DefaultBackend.box.forkHome else {
+      fatalError("Operations: the default backend runs no forks")
+    }
+    return home
+  }
+
   /// The backend of a queue that is made without one.
   static var boxOrDefault: BackendBox { here.map { BackendBox($0) } ?? DefaultBackend.box }
 }

@@ -1,5 +1,4 @@
 import Primitives
-import Scheduling
 
 /// What this library's own backends tell beyond `Backend`, for waits and for diagnoses.
 package protocol SupervisedBackend: Backend {
@@ -20,10 +19,10 @@ package protocol SupervisedBackend: Backend {
   func countGuest(_ change: Int)
   /// How many threads more could run jobs at this instant.
   var idlePlaces: Int { get }
+  /// The backend as forks know it: one object for the backend's whole life.
+  var forkHome: ForkHome! { get }
   /// Whether forks of the backend's operations run on the backend. If not, they run on the default backend.
   var runsForks: Bool { get }
-  /// When forks become visible.
-  var forkVisibility: StealingStrategy.Forks { get }
   /// Takes the ticket of a fork, as `submit` takes a job.
   /// - Parameter wakes: whether a sleeping thread is woken at once. If not, the monitor looks soon.
   /// - Returns: false when the backend takes no jobs from outside any more: the ticket was not taken.
@@ -35,7 +34,6 @@ package protocol SupervisedBackend: Backend {
 extension SupervisedBackend {
   package var givenUpRows: [Int] { [] }
   package var runsForks: Bool { true }
-  package var forkVisibility: StealingStrategy.Forks { .idle }
 }
 
 /// What a backend's threads do, at some instant.

@@ -1,94 +1,117 @@
 import CPlatform
 import Primitives
-import Scheduling
 import Synchronization
 
-/// The forks of one thread, and what only that thread knows of them. `README.md` here is the protocol.
+/// The forks of one thread. `README.md` here is the protocol.
 ///
 /// A list is never freed, since a thread that looks at it late may be about to read it. A thread keeps its list for its
 /// next join, and gives it to others when the thread ends.
+///
+/// The files beside this one hold what happens to a list: `Showing`, `Joining`, `Running`.
 final class ForkList: @unchecked Sendable {
-  // Sendable: the memory follows the protocol. The other fields are touched by the thread that has the list, alone.
+  // Sendable: the memory follows the protocol. What says as what a fork of the list is shown is written by the owner under
+  // `lock`, and read under `lock` or by the owner. The owner alone touches the other fields.
 
   typealias Memory = UnsafeMutablePointer<cplatform_forks>
   typealias Fork = UnsafeMutablePointer<cplatform_fork>
 
-  /// What a scope, or a fork of another list that runs on top, finds and leaves as it was.
+  /// For whom and as what the owner forks.
+  struct Task {
+    /// The backend whose threads help; nil while the thread has no scope.
+    var home: Unmanaged<ForkHome>?
+    var level = Job.middleLevel
+    /// The thread is none of the backend's, and counts there as one that runs.
+    var isGuest = false
+    /// The backend whose job the thread runs, when the job is a ticket.
+    var host: Unmanaged<ForkHome>?
+    /// The home was made for the scope, and ends with it.
+    var ownsHome = false
+  }
+
+  /// What a scope, or a fork of another list, finds and leaves as it was.
   struct Surroundings {
-    fileprivate let isInUse: Bool
-    fileprivate let firstPrivate: Fork
-    fileprivate let launch: UnsafeMutableRawPointer?
-    fileprivate let scope: UInt64
-    fileprivate let box: BackendBox?
-    fileprivate let level: Int
-    fileprivate let host: BackendBox?
-    fileprivate let isGuest: Bool
-    fileprivate let visibility: StealingStrategy.Forks
+    let task: Task
+    let firstPrivate: Fork
+    let launch: UnsafeMutableRawPointer?
+    let scope: UInt64
   }
 
   let memory: Memory
-  private var tickets: [ForkTicket] = []
-  /// The backend whose threads help.
-  private(set) var box: BackendBox?
-  /// The backend to which the thread belongs, while it runs a ticket of that backend.
-  private(set) var host: BackendBox?
+  let tickets: ContiguousArray<ForkTicket>
+  /// Held by the owner outside of the way of a private fork, and by a thread that shows forks in the owner's place.
+  let lock = FutexLock()
+  /// The list that was made before this one.
+  private var older: ForkList?
+
+  // Under `lock`.
+  @exclusivity(unchecked) private(set) var task = Task()
+  /// The pool whose threads may show forks of the list; nil when nobody may.
+  @exclusivity(unchecked) private(set) var pool: ObjectIdentifier?
+
+  // The owner's.
   /// What the scopes under way found, the innermost last; nil for a scope that changed nothing.
-  private var outers: [Surroundings?] = []
-  private var level = Job.middleLevel
-  /// When forks become visible: a decision of the backend.
-  private var visibility = StealingStrategy.Forks.idle
-  /// Whether the thread is none of the backend's, and counts there as one that runs.
-  private var isGuest = false
-  /// When the scope began, or the fork of another thread, in ticks.
-  private var taskBegan: UInt64 = 0
-  private var beginning: UInt64 = 0
-  /// How many scopes in a row were shorter than `Patience`, and whether this one is taken to be one as well.
-  private var shortScopes = 0
-  private var isQuiet = false
-  /// When a fork was shown last in this scope; 0 before the first time.
-  private var lastShow: UInt64 = 0
-  /// After how many forks the owner looks at the clock.
-  private var pause = firstPause
-  /// How long the scope has waited for forks that others ran, in ticks.
-  private var waited: UInt64 = 0
-  private var scopesBegun: UInt64 = 0
+  @exclusivity(unchecked) private var outers: [Surroundings?] = []
+  @exclusivity(unchecked) var pace = Pace()
+  @exclusivity(unchecked) private var scopesBegun: UInt64 = 0
 
   private init(_ memory: Memory) {
     self.memory = memory
-    tickets = (0..<Self.slots).map { ForkTicket(memory, slot: $0) }
+    tickets = ContiguousArray((0..<ForkSlot.count).map { ForkTicket(memory, slot: $0) })
   }
 
-  static let slots = Int(cplatform_fork_slots)
-  /// A scope that has run for this long, in ticks, wakes a sleeping thread: waking costs its caller 5 microseconds.
-  private static let wakingTime = 20 * cplatform_ticks_per_microsecond()
-  private static let firstPause: UInt32 = 8
-  /// After this number of shorter scopes in a row the next one is taken to be short.
-  private static let shortScopesThatCount = 3
-
-  static func of(_ memory: Memory) -> ForkList {
-    Unmanaged<ForkList>.fromOpaque(memory.pointee.owner.unsafelyUnwrapped)._withUnsafeGuaranteedRef { $0 }
+  /// The list of this memory, without a reference of its own: a list is never freed.
+  @inline(__always)
+  static func unmanaged(_ memory: Memory) -> Unmanaged<ForkList> {
+    Unmanaged.fromOpaque(memory.pointee.owner.unsafelyUnwrapped)
   }
+
+  @inline(__always)
+  static func of(_ memory: Memory) -> ForkList { unmanaged(memory)._withUnsafeGuaranteedRef { $0 } }
 
   // MARK: - Lists and threads
 
-  /// Lists that no thread has.
-  private static let free = Locked(FreeLists())
+  private struct Lists: ~Copyable {
+    /// The first list that no thread has.
+    var free: Memory?
+    /// The list that was made last, free or not.
+    var newest: ForkList?
+  }
 
-  private struct FreeLists: ~Copyable { var first: Memory? }
+  private static let lists = Locked(Lists())
+  /// `newest`, as a word for threads without the lock; 0 before the first list.
+  private static let newestWord = Atomic<UInt>(0)
 
-  /// A list for the calling thread; nil when there is no memory for one.
+  /// The list that the thread has in use, or one for its next join; nil when there is no memory for one.
   static func take() -> ForkList? {
     if let list = cplatform_forks_here() ?? cplatform_kept_forks() { return of(list) }
-    let list: Memory? = free.withLock {
-      guard let first = free.state.first else { return nil }
-      free.state.first = first.pointee.following?.assumingMemoryBound(to: cplatform_forks.self)
+    let list: Memory? = lists.withLock {
+      guard let first = lists.state.free else { return nil }
+      lists.state.free = first.pointee.following?.assumingMemoryBound(to: cplatform_forks.self)
       return first
     }
     if let list { return of(list) }
     guard let memory = cplatform_forks_make() else { return nil }
     let new = ForkList(memory)
     memory.pointee.owner = Unmanaged.passRetained(new).toOpaque()
+    _ = cplatform_has_barrier_on_all_threads()
+    lists.withLock {
+      new.older = lists.state.newest
+      lists.state.newest = new
+      newestWord.store(UInt(bitPattern: Unmanaged.passUnretained(new).toOpaque()), ordering: .releasing)
+    }
     return new
+  }
+
+  /// Calls the body for one list after the other until it returns true.
+  static func any(_ body: (ForkList) -> Bool) -> Bool {
+    guard case let word = newestWord.load(ordering: .acquiring), word != 0 else { return false }
+    var list: ForkList? = Unmanaged<ForkList>.fromOpaque(UnsafeRawPointer(bitPattern: word).unsafelyUnwrapped)
+      .takeUnretainedValue()
+    while let here = list {
+      if body(here) { return true }
+      list = here.older
+    }
+    return false
   }
 
   /// Keeps the list for the thread's next join, if the thread can give it away when it ends.
@@ -105,452 +128,134 @@ final class ForkList: @unchecked Sendable {
   }
 
   private func giveAway() {
-    Self.free.withLock {
-      memory.pointee.following = UnsafeMutableRawPointer(Self.free.state.first)
-      Self.free.state.first = memory
+    Self.lists.withLock {
+      memory.pointee.following = UnsafeMutableRawPointer(Self.lists.state.free)
+      Self.lists.state.free = memory
     }
   }
 
   // MARK: - Scopes
 
-  var surroundings: Surroundings {
-    Surroundings(
-      isInUse: cplatform_forks_here() != nil, firstPrivate: memory.pointee.private_, launch: memory.pointee.launch,
-      scope: memory.pointee.scope, box: box, level: level, host: host, isGuest: isGuest,
-      visibility: visibility)
-  }
-
-  /// Begins a scope inside of one of the same backend: nothing changes.
+  /// Begins a scope inside of one of the same launch and backend: nothing changes.
   func beginInside() { outers.append(nil) }
 
   /// Begins an outermost join.
-  func begin(_ box: BackendBox, isGuest: Bool, launch: UnsafeMutablePointer<LaunchFrame>?, level: Int) {
+  func begin(_ task: Task, launch: UnsafeMutablePointer<LaunchFrame>?) {
     outers.append(surroundings)
-    self.box = box
-    self.isGuest = isGuest
-    self.level = level
     scopesBegun += 1
-    isQuiet = shortScopes >= Self.shortScopesThatCount
-    waited = 0
     // The address tells lists apart, and the count the scopes of a list.
-    enter(launch, scope: UInt64(UInt(bitPattern: memory)) &<< 16 | scopesBegun & 0xFFFF_FFFF)
-    beginning = taskBegan
-  }
-
-  /// The launch of the thread's joins from now on, with the list as it is.
-  private func enter(_ launch: UnsafeMutablePointer<LaunchFrame>?, scope: UInt64) {
-    visibility = box?.supervised?.forkVisibility ?? .idle
-    (pause, lastShow, taskBegan) = (Self.firstPause, 0, cplatform_ticks())
-    memory.pointee.private_ = memory.pointee.next
-    memory.pointee.launch = UnsafeMutableRawPointer(launch)
-    memory.pointee.scope = scope
-    cplatform_state_store_relaxed(&memory.pointee.wanted, cplatform_forks_more.rawValue)
-    cplatform_set_forks(memory)
+    let scope = UInt64(UInt(bitPattern: memory)) &<< 16 | scopesBegun & 0xFFFF_FFFF
+    pace.beginScope()
+    enter(task, launch: launch, scope: scope)
   }
 
   /// Ends the scope that began last: its own forks have ended.
   func end() {
     guard let outer = outers.removeLast() else { return }
-    if !outer.isInUse {
-      shortScopes = cplatform_ticks() &- beginning &- waited < Self.wakingTime ? shortScopes + 1 : 0
-    }
-    if isGuest { box?.supervised?.countGuest(-1) }
+    if outer.task.home == nil { pace.endScope() }
+    let task = self.task
     leave(outer)
-    if !outer.isInUse { keep() }
+    if task.isGuest { task.home?._withUnsafeGuaranteedRef { $0.supervised?.countGuest(-1) } }
+    if task.ownsHome { task.home?.release() }
   }
 
-  private func leave(_ outer: Surroundings) {
-    memory.pointee.private_ = outer.firstPrivate
-    memory.pointee.launch = outer.launch
-    memory.pointee.scope = outer.scope
-    (box, level, host, isGuest) = (outer.box, outer.level, outer.host, outer.isGuest)
-    visibility = outer.visibility
+  var surroundings: Surroundings {
+    // Under the lock: another thread may be showing forks.
+    let firstPrivate: Fork = lock.withLock { memory.pointee.private_ }
+    return Surroundings(
+      task: task, firstPrivate: firstPrivate, launch: memory.pointee.launch, scope: memory.pointee.scope)
+  }
+
+  /// The thread forks for another task from now on. The forks under way wait until `leave`.
+  func enter(_ task: Task, launch: UnsafeMutablePointer<LaunchFrame>?, scope: UInt64) {
+    pace.beginTask()
+    lock.withLock {
+      self.task = task
+      pool = task.home?._withUnsafeGuaranteedRef { $0.pool }
+      cplatform_forks_set_private(memory, memory.pointee.next)
+      memory.pointee.launch = UnsafeMutableRawPointer(launch)
+      memory.pointee.scope = scope
+    }
     cplatform_state_store_relaxed(&memory.pointee.wanted, cplatform_forks_more.rawValue)
-    cplatform_set_forks(outer.isInUse ? memory : nil)
+    cplatform_set_forks(memory)
   }
 
-  // MARK: - Showing
-
-  /// Called by the owner behind a new fork, when more forks are wanted.
-  func show() {
-    if isQuiet, cplatform_state_load_relaxed(&memory.pointee.wanted) == cplatform_forks_later.rawValue {
-      return wakeLater()
+  func leave(_ outer: Surroundings) {
+    lock.withLock {
+      task = outer.task
+      pool = task.home?._withUnsafeGuaranteedRef { $0.pool }
+      cplatform_forks_set_private(memory, outer.firstPrivate)
+      memory.pointee.launch = outer.launch
+      memory.pointee.scope = outer.scope
     }
-    // The word first, the slots second. Who takes a fork does the two the other way round.
-    let asked = cplatform_state_exchange(&memory.pointee.wanted, cplatform_forks_enough.rawValue)
-    // Somebody has taken a fork: somebody is awake.
-    if asked == cplatform_forks_more.rawValue, lastShow != 0 { isQuiet = false }
-    let idle = idlePlaces
-    let wanted = visibility.wanted(idle: idle)
-    var lacking = min(wanted, Self.slots) - shownCount
-    if lacking <= 0 { return isQuiet ? wakeLater() : wanted == 0 ? lookLater() : () }
-    let interval = visibility.interval(idle: idle, isFirst: lastShow == 0)
-    if interval > 0, cplatform_ticks() &- max(lastShow, taskBegan) < Self.ticks(interval) { return lookLater() }
-    while lacking > 0, memory.pointee.private_ < memory.pointee.next {
-      guard showOldest() else { break }
-      lacking -= 1
-    }
-    lastShow = cplatform_ticks()
-    pause = Self.firstPause
-    if lacking > 0 {
-      cplatform_state_store_relaxed(&memory.pointee.wanted, cplatform_forks_more.rawValue)
-    } else if isQuiet {
-      lookLater()
-    }
-  }
-
-  private static func ticks(_ microseconds: Int) -> UInt64 { UInt64(microseconds) &* cplatform_ticks_per_microsecond() }
-
-  /// Nobody was woken for the forks that others may see: wakes a thread if the scope has become old.
-  private func wakeLater() {
-    if cplatform_ticks() &- beginning < Self.wakingTime { return lookLater() }
-    isQuiet = false
-    cplatform_state_store_relaxed(&memory.pointee.wanted, cplatform_forks_enough.rawValue)
-    box?.supervised?.wakeForForks()
-  }
-
-  /// Looks at the clock again after some further forks, and after twice as many the next time.
-  private func lookLater() {
-    memory.pointee.countdown = pause
-    pause = min(pause * 2, 1_024)
-    // A thief may have asked for more meanwhile.
-    _ = cplatform_state_replace(
-      &memory.pointee.wanted, cplatform_forks_enough.rawValue, cplatform_forks_later.rawValue)
-  }
-
-  /// How many threads more could run a fork now.
-  private var idlePlaces: Int { box?.supervised?.idlePlaces ?? (box?.workerCount ?? 1) - 1 }
-
-  private var shownCount: Int {
-    var count = 0
-    for slot in 0..<Self.slots where SlotWord(load(slot)).fork != nil { count += 1 }
-    return count
-  }
-
-  /// Shows the oldest private fork, the one with the most work behind it.
-  /// - Returns: false when no slot is free for it.
-  private func showOldest() -> Bool {
-    guard let slot = freeSlot() else { return false }
-    let fork: Fork = memory.pointee.private_
-    memory.pointee.private_ = fork + 1
-    fork.pointee.launch = memory.pointee.launch
-    fork.pointee.scope = memory.pointee.scope
-    fork.pointee.slot = UInt32(slot)
-    fork.pointee.backend = box.map { Unmanaged.passUnretained($0).toOpaque() }
-    cplatform_fork_set_taker(fork, nil)
-    cplatform_state_store_relaxed(&fork.pointee.state, cplatform_fork_shown.rawValue)
-    let before = SlotWord(load(slot))
-    let hasTicket = withSlot(slot) { word, scope in
-      cplatform_scope_store_relaxed(scope, fork.pointee.scope)
-      // From here on others may take the fork.
-      return SlotWord(cplatform_word_exchange(word, before.showing(fork).bits)).isQueued
-    }
-    if hasTicket { return true }
-    let ticket = tickets[slot]
-    ticket.become(level: level, on: box)
-    if submit(ticket.job) { return true }
-    // The backend takes nothing from outside any more, and nobody has the ticket. A waiter of the scope may have the fork.
-    withSlot(slot) { word, _ in
-      let mine = before.showing(fork)
-      if !cplatform_word_replace(word, mine.bits, SlotWord(mine.bits).withoutTicket.bits) {
-        cplatform_word_store(word, mine.withoutTicket.bits)
-      } else {
-        memory.pointee.private_ = fork
-      }
-    }
-    return false
-  }
-
-  private func submit(_ ticket: Job) -> Bool {
-    guard let box else { return false }
-    guard let supervised = box.supervised else {
-      box.backend.submit(ticket)
-      return true
-    }
-    return supervised.show(ticket, wakes: !isQuiet)
-  }
-
-  /// A slot without a fork, whose ticket no backend has, or this backend at this level.
-  private func freeSlot() -> Int? {
-    var usable: Int?
-    for slot in 0..<Self.slots {
-      let word = SlotWord(load(slot))
-      if word.fork != nil { continue }
-      if !word.isQueued || tickets[slot].isFor(level: level, on: box) { return slot }
-      if tickets[slot].isFor(box) { usable = slot }
-    }
-    return usable
-  }
-
-  private func load(_ slot: Int) -> UInt { withSlot(slot) { word, _ in cplatform_word_load_relaxed(word) } }
-
-  private func withSlot<Result>(
-    _ slot: Int, _ body: (UnsafeMutablePointer<UInt>, UnsafeMutablePointer<UInt64>) -> Result
-  ) -> Result {
-    ForkSlot(memory, slot).with(body)
-  }
-
-  // MARK: - Joining
-
-  /// Called by the owner: its newest fork was shown, and `first` has ended.
-  /// - Returns: true when nobody has run the fork, and nobody will.
-  func settle(_ fork: Fork) -> Bool {
-    defer {
-      memory.pointee.next = fork
-      memory.pointee.private_ = fork
-    }
-    if DrivenBackends.exist { (box?.supervised as? any DrivenBackend)?.passTurn() }
-    if takeBack(fork) { return true }
-    waitFor(fork)
-    return false
-  }
-
-  private func takeBack(_ fork: Fork) -> Bool {
-    guard ForkSlot(memory, Int(fork.pointee.slot)).take(if: { $0 == fork }) != nil else { return false }
     cplatform_state_store_relaxed(&memory.pointee.wanted, cplatform_forks_more.rawValue)
-    return true
-  }
-
-  /// Another thread runs the fork: waits until it is done.
-  private func waitFor(_ fork: Fork) {
-    let scope = memory.pointee.scope
-    let start = cplatform_ticks()
-    defer { waited += cplatform_ticks() &- start }
-    var round = 0
-    while !isDone(fork) {
-      if hasRoom, let other = findFork(of: scope, behind: fork) {
-        run(other)
-        round = 0
-        continue
-      }
-      round += 1
-      if round < Self.looks {
-        cplatform_pause()
-      } else if DrivenBackends.here == nil, cplatform_ticks() &- start < Self.spinTime {
-        cplatform_yield()
-      } else {
-        return sleep(until: fork)
-      }
-    }
-  }
-
-  /// How often a waiter looks before it lets other threads have the CPU between two looks, and how long it looks before it
-  /// sleeps, in ticks.
-  private static let looks = 100
-  private static let spinTime = 50 * cplatform_ticks_per_microsecond()
-
-  private func isDone(_ fork: Fork) -> Bool {
-    cplatform_state_load(&fork.pointee.state) == cplatform_fork_done.rawValue
-  }
-
-  /// Whether the stack has room for another fork's body.
-  private var hasRoom: Bool { cplatform_stack_left() >= cplatform_stack_size() / 2 }
-
-  /// Takes a fork that nobody runs: of this thread, or else of the thread that runs the awaited fork. Both are of the scope.
-  private func findFork(of scope: UInt64, behind fork: Fork) -> Fork? {
-    for slot in 0..<Self.slots {
-      if let other = ForkSlot(memory, slot).take(of: scope) { return other }
-    }
-    guard let taker = cplatform_fork_taker(fork) else { return nil }
-    for slot in 0..<Self.slots {
-      if let other = ForkSlot(taker, slot).take(of: scope) {
-        cplatform_state_store(&taker.pointee.wanted, cplatform_forks_more.rawValue)
-        return other
-      }
-    }
-    return nil
-  }
-
-  private func sleep(until fork: Fork) {
-    if let driven = DrivenBackends.here {
-      return driven.wait(until: { self.isDone(fork) })
-    }
-    LaunchFrame.whileBlocked {
-      guard
-        cplatform_state_replace(&fork.pointee.state, cplatform_fork_shown.rawValue, cplatform_fork_awaited.rawValue)
-      else { return }
-      while !isDone(fork) {
-        _ = cplatform_futex_wait(&fork.pointee.state, cplatform_fork_awaited.rawValue, -1)
-      }
-    }
-  }
-
-  // MARK: - Blocking
-
-  /// Runs a body that blocks the thread. Others may take its place, and its forks.
-  func whileBlocked(_ body: () -> Void) {
-    showAll()
-    let guestOf = isGuest ? box?.supervised : nil
-    guestOf?.countGuest(-1)
-    if let backend = host?.backend ?? LaunchFrame.currentQueue?.backend { backend.whileBlocked(body) } else { body() }
-    guestOf?.countGuest(1)
-  }
-
-  /// Shows as many of the thread's forks as others can see at a time: the thread is about to block.
-  private func showAll() {
-    while memory.pointee.private_ < memory.pointee.next, showOldest() {}
-  }
-
-  // MARK: - Running a fork of others
-
-  /// Runs a fork that the calling thread has taken out of a slot.
-  /// - Parameter host: the backend whose job the thread runs; nil for a waiter.
-  func run(_ fork: Fork, box: BackendBox? = nil, level: Int? = nil, host: BackendBox? = nil) {
-    let outer = surroundings
-    if let box { self.box = box }
-    if let level { self.level = level }
-    if let host {
-      self.host = host
-      isGuest = false
-    }
-    cplatform_fork_set_taker(fork, memory)
-    let before = LaunchFrame.current
-    let launch = fork.pointee.launch?.assumingMemoryBound(to: LaunchFrame.self)
-    isQuiet = false
-    var frame = LaunchFrame(
-      operation: 0, queue: launch?.pointee.queue ?? 0, home: host?.identity ?? before?.pointee.home ?? 0,
-      ownsLink: false, previous: launch, depth: (before?.pointee.depth ?? 0) + 1, isFork: true)
-    withUnsafeMutablePointer(to: &frame) { frame in
-      cplatform_set_frame(frame)
-      enter(frame, scope: fork.pointee.scope)
-      if _slowPath(cplatform_is_tracing()) {
-        TraceProbe.fork(of: LaunchFrame.operation(at: launch)) { cplatform_fork_run(fork) }
-      } else {
-        cplatform_fork_run(fork)
-      }
-      cplatform_set_frame(before)
-    }
-    leave(outer)
-    if !outer.isInUse { keep() }
-    // The last step: the owner may go on, and use the place of the fork for another one.
-    let state = cplatform_state_exchange(&fork.pointee.state, cplatform_fork_done.rawValue)
-    if state == cplatform_fork_awaited.rawValue { cplatform_futex_wake(&fork.pointee.state, 1) }
+    if outer.task.home != nil { return }
+    cplatform_set_forks(nil)
+    keep()
   }
 }
 
-/// A place in which others see one fork of a list.
-struct ForkSlot {
-  private let memory: ForkList.Memory
-  private let index: Int
+extension ForkList {
+  /// How fast a list shows forks, and whether it wakes anybody. All times are in ticks of the processor.
+  struct Pace {
+    /// How many scopes in a row were shorter than `wakingTime`.
+    private var shortScopes = 0
+    private var scopeBegan: UInt64 = 0
+    /// How long the scope has waited for forks that others ran.
+    var waited: UInt64 = 0
+    /// Whether the scope is taken to be short: nobody is woken for its forks.
+    var isQuiet = false
+    /// When the scope began, or the fork that the thread took.
+    private(set) var taskBegan: UInt64 = 0
+    /// When a fork was shown last since then; 0 before the first time.
+    private var lastShow: UInt64 = 0
+    /// After how many forks the owner looks at the clock.
+    private var pause = firstPause
 
-  init(_ memory: ForkList.Memory, _ index: Int) { (self.memory, self.index) = (memory, index) }
+    private static let firstPause: UInt32 = 8
+    private static let longestPause: UInt32 = 1_024
+    /// A scope that has run for this long wakes a sleeping thread: waking costs its caller 5 microseconds.
+    private static let wakingTime = ticks(20)
+    /// After this number of short scopes in a row the next one is taken to be short.
+    private static let shortScopesThatCount = 3
 
-  @inline(__always)
-  func with<Result>(_ body: (UnsafeMutablePointer<UInt>, UnsafeMutablePointer<UInt64>) -> Result) -> Result {
-    body(cplatform_forks_slot(memory, Int32(index)), cplatform_forks_slot_scope(memory, Int32(index)))
-  }
+    static func ticks(_ microseconds: Int) -> UInt64 { UInt64(microseconds) &* cplatform_ticks_per_microsecond() }
 
-  /// Takes the fork, when it is of the scope.
-  func take(of scope: UInt64) -> ForkList.Fork? {
-    with { word, slotScope in
-      let seen = SlotWord(cplatform_word_load_relaxed(word))
-      guard let fork = seen.fork, cplatform_scope_load_relaxed(slotScope) == scope,
-        cplatform_word_replace(word, seen.bits, seen.withoutFork.bits)
-      else { return nil }
-      return fork
+    mutating func beginScope() {
+      scopeBegan = cplatform_ticks()
+      waited = 0
+      isQuiet = shortScopes >= Self.shortScopesThatCount
+    }
+
+    mutating func endScope() {
+      shortScopes = cplatform_ticks() &- scopeBegan &- waited < Self.wakingTime ? shortScopes + 1 : 0
+    }
+
+    mutating func beginTask() {
+      taskBegan = cplatform_ticks()
+      lastShow = 0
+      pause = Self.firstPause
+    }
+
+    mutating func shown() {
+      lastShow = cplatform_ticks()
+      pause = Self.firstPause
+    }
+
+    /// How many forks to make before the next look at the clock: twice as many each time.
+    mutating func nextPause() -> UInt32 {
+      defer { pause = min(pause * 2, Self.longestPause) }
+      return pause
+    }
+
+    var hasShown: Bool { lastShow != 0 }
+
+    /// Whether the scope is old enough to wake a thread.
+    var isOld: Bool { cplatform_ticks() &- scopeBegan >= Self.wakingTime }
+
+    /// Whether the last fork was shown less than this number of microseconds ago, or the task began then.
+    func isSoon(_ microseconds: Int) -> Bool {
+      microseconds > 0 && cplatform_ticks() &- max(lastShow, taskBegan) < Self.ticks(microseconds)
     }
   }
-
-  /// Takes the fork that the closure accepts.
-  func take(if accepts: (ForkList.Fork) -> Bool) -> ForkList.Fork? {
-    with { word, _ in
-      let seen = SlotWord(cplatform_word_load_relaxed(word))
-      guard let fork = seen.fork, accepts(fork), cplatform_word_replace(word, seen.bits, seen.withoutFork.bits) else {
-        return nil
-      }
-      return fork
-    }
-  }
 }
-
-/// What a slot holds, in one word: a fork or none, whether a backend has the ticket of the slot, and a number that tells the
-/// forks apart that were shown here one after the other.
-struct SlotWord {
-  let bits: UInt
-
-  private static let queued: UInt = 1
-  private static let numbers: UInt = 0b11_1110
-  private static let one: UInt = 0b10
-
-  init(_ bits: UInt) { self.bits = bits }
-
-  var fork: ForkList.Fork? { ForkList.Fork(bitPattern: bits & ~(Self.queued | Self.numbers)) }
-  var isQueued: Bool { bits & Self.queued != 0 }
-  var withoutFork: SlotWord { SlotWord(bits & (Self.queued | Self.numbers)) }
-
-  func showing(_ fork: ForkList.Fork) -> SlotWord {
-    SlotWord(UInt(bitPattern: fork) | (bits &+ Self.one) & Self.numbers | Self.queued)
-  }
-
-  /// The ticket has come out of the backend, and takes the fork with it.
-  var withoutTicket: SlotWord { SlotWord(bits & Self.numbers) }
-}
-
-/// What a backend gets in the place of a fork: a job that takes the fork of a slot, if there is one by then. A list has one
-/// ticket for each slot for ever.
-final class ForkTicket: JobObject {
-  private let list: ForkList.Memory
-  private let slot: Int
-  /// The backend that has the ticket, or had it last. Touched by the owner of the list alone. A backend lets go of the tickets
-  /// that it has before another one can be at its address.
-  private var backend: ObjectIdentifier?
-
-  init(_ list: ForkList.Memory, slot: Int) {
-    (self.list, self.slot) = (list, slot)
-    super.init(levelWord: UInt32(Job.middleLevel))
-  }
-
-  var job: Job { Job(owning: Unmanaged.passUnretained(self)) }
-
-  func become(level: Int, on box: BackendBox?) {
-    levelWord.store(UInt32(level), ordering: .relaxed)
-    backend = box.map { ObjectIdentifier($0.backend) }
-  }
-
-  func isFor(_ box: BackendBox?) -> Bool { backend == box.map { ObjectIdentifier($0.backend) } }
-  func isFor(level: Int, on box: BackendBox?) -> Bool { isFor(box) && self.level == level }
-
-  override var stepLabel: String { "fork" }
-
-  override var isVoid: Bool {
-    ForkSlot(list, slot).with { word, _ in SlotWord(cplatform_word_load(word)).fork == nil }
-  }
-
-  /// Takes the fork, asks for the next one, and runs the fork.
-  override func runJob() -> JobOutcome {
-    OwedReferences.settle()
-    let level = self.level
-    let fork = ForkSlot(list, slot).with { word, _ in
-      var seen = cplatform_word_load(word)
-      while !cplatform_word_replace(word, seen, SlotWord(seen).withoutTicket.bits) { seen = cplatform_word_load(word) }
-      return SlotWord(seen).fork
-    }
-    guard let fork else { return JobOutcome() }
-    cplatform_state_store(&list.pointee.wanted, cplatform_forks_more.rawValue)
-    guard let own = ForkList.take() else { fatalError("Operations: there is no memory to run a fork") }
-    // The scope of the fork has not ended, and holds the backend.
-    let box = fork.pointee.backend.map { Unmanaged<BackendBox>.fromOpaque($0).takeUnretainedValue() }
-    own.run(fork, box: box, level: level, host: box)
-    return JobOutcome()
-  }
-}
-
-@usableFromInline @inline(never)
-func settleFork(_ fork: UnsafeMutablePointer<cplatform_fork>, _ body: () -> Void) -> Bool {
-  ForkList.of(cplatform_forks_of(fork)).settle(fork)
-}
-
-/// Called by the owner when `first` has thrown: the fork is dropped if nobody took it, and awaited if not.
-@usableFromInline @inline(never)
-func dropFork(_ fork: UnsafeMutablePointer<cplatform_fork>, _ body: () -> Void) {
-  if cplatform_fork_is_private(fork) {
-    cplatform_fork_pop(fork)
-  } else {
-    _ = ForkList.of(cplatform_forks_of(fork)).settle(fork)
-  }
-}
-
-/// Called by C behind a new fork.
-@_documentation(visibility: internal)
-@c(operations_show_forks)
-public func operationsShowForks(_ list: UnsafeMutablePointer<cplatform_forks>) { ForkList.of(list).show() }

@@ -11,33 +11,48 @@ enum ForkScope {
   ///   scope to end.
   @usableFromInline
   static func begin(on backend: (any Backend)?) -> Bool {
-    let launch = LaunchFrame.current
     guard let list = ForkList.take() else { return false }
+    let launch = LaunchFrame.current
     if let here = cplatform_forks_here(), here.pointee.launch == UnsafeMutableRawPointer(launch) {
       // A join of this launch found no place in the list, or names a backend.
       guard let backend, here.pointee.next < here.pointee.end else { return false }
-      if list.box?.backend === backend {
+      if list.task.home?._withUnsafeGuaranteedRef({ $0.isOf(backend) }) == true {
         list.beginInside()
         return true
       }
     }
-    let box = backend.map { BackendBox($0) } ?? box(of: launch)
-    list.begin(box, isGuest: box.supervised?.beginForks() ?? false, launch: launch, level: level(of: launch))
+    var task = ForkList.Task(level: level(of: launch))
+    if let backend {
+      if let home = (backend as? any SupervisedBackend)?.forkHome {
+        task.home = .passUnretained(home)
+      } else {
+        task.home = .passRetained(ForkHome(backend))
+        task.ownsHome = true
+      }
+    } else {
+      task.home = home(of: launch)
+    }
+    task.isGuest = task.home?._withUnsafeGuaranteedRef { $0.supervised?.beginForks() } ?? false
+    list.begin(task, launch: launch)
     return true
   }
 
   @usableFromInline
   static func end() {
     guard let list = cplatform_forks_here() else { fatalError("Operations: a scope of forks ends that has not begun") }
-    ForkList.of(list).end()
+    ForkList.unmanaged(list)._withUnsafeGuaranteedRef { $0.end() }
   }
 
   /// The backend of the innermost operation, when that backend runs forks; otherwise the default backend.
-  private static func box(of launch: UnsafeMutablePointer<LaunchFrame>?) -> BackendBox {
-    guard launch != nil, let queue = LaunchFrame.currentQueue, queue.supervisedBackend?.runsForks == true else {
-      return DrivenBackends.boxOrDefault
+  private static func home(of launch: UnsafeMutablePointer<LaunchFrame>?) -> Unmanaged<ForkHome> {
+    var frame = launch
+    while let here = frame, here.pointee.queue == 0 { frame = here.pointee.previous }
+    if let queue = frame?.pointee.queue,
+      let home = OperationQueue.unmanaged(queue)._withUnsafeGuaranteedRef({ $0.forkHome })
+    {
+      return home
     }
-    return queue.backendBox
+    return .passUnretained(DrivenBackends.forkHome)
   }
 
   /// The level of the innermost operation.

@@ -127,10 +127,7 @@ func forkAndJoin<First: ~Copyable, Second: ~Copyable, Failure: Error>(
     dropFork(fork, body)
     throw error
   }
-  if _fastPath(cplatform_fork_is_private(fork)) {
-    cplatform_fork_pop(fork)
-    return Joined(firstResult, try second())
-  }
+  if _fastPath(cplatform_fork_pop(fork)) { return Joined(firstResult, try second()) }
   if settleFork(fork, body) { return Joined(firstResult, try second()) }
   let result = outcome.move()
   outcome.initialize(to: .pending)

@@ -50,18 +50,27 @@ extension Operation {
   ///   the step later.
   @inline(__always)
   final func becomeStartable(into handover: inout Handover, flag: UInt64) -> Bool {
-    var old = stateNow
-    // An operation that waits for nothing is listed and scheduled by one change of the word.
-    while let next = old.listingAndScheduling(flag) {
-      if replaceState(old, with: next) {
-        handover.addByLink(self, next)
-        return true
-      }
-      old = stateNow
+    if let state = listAndSchedule(flag) {
+      handover.addByLink(self, state)
+      return true
     }
+    var old = stateNow
     if !old.has(StateWord.listed) { old = raise(StateWord.listed | flag) }
     if old.has(StateWord.cancelled) || queueCancelledThis { return becomeStartableAsCancelled(into: &handover) }
     return linkDependencies(into: &handover)
+  }
+
+  /// Step 3 for an operation that waits for nothing, in one change of the word. The caller hands the entry over.
+  /// - Parameter flag: the ticket's flag.
+  /// - Returns: the new state, or nil when nothing was changed.
+  @inline(__always)
+  final func listAndSchedule(_ flag: UInt64) -> StateWord? {
+    var old = stateNow
+    while let next = old.listingAndScheduling(flag) {
+      if replaceState(old, with: next) { return next }
+      old = stateNow
+    }
+    return nil
   }
 
   @inline(never)

@@ -136,27 +136,30 @@ extension Operation {
   ///   - successor: the next job of this thread. The job is handed to the backend before user code runs, because user
   ///     code may wait for the job.
   final func epilogue(queue: UInt, successor: inout UInt) {
-    guard let block = takeCompletionBlock() else { return letDependenciesGo() }
+    let block = takeCompletionBlock()
+    if block.isNone { return letDependenciesGo() }
     if successor != 0, queue != 0 {
       OperationQueue.unmanaged(queue)._withUnsafeGuaranteedRef { $0.withBackend { $0.submit(Job(word: successor)) } }
       successor = 0
     }
-    if cplatform_is_main_thread() {
-      DrivenBackends.orDefault.submit(Job(priority: explicitPriority) { self.runEpilogue(block, queue: 0) })
-    } else {
-      runEpilogue(block, queue: queue)
-    }
+    if cplatform_is_main_thread() { submitEpilogue(block) } else { runEpilogue(block, queue: queue) }
+  }
+
+  /// For an operation that ran on the main thread: the block never does.
+  @inline(never)
+  private final func submitEpilogue(_ block: CompletionBlock) {
+    DrivenBackends.orDefault.submit(Job(priority: explicitPriority) { self.runEpilogue(block, queue: 0) })
   }
 
   /// Runs the block in a frame without an operation: a completion block has no current queue, but has a backend to
   /// tell when it blocks.
-  private final func runEpilogue(_ block: StoredBlock, queue: UInt) {
+  private final func runEpilogue(_ block: CompletionBlock, queue: UInt) {
     let outer = LaunchFrame.current
     _ = LaunchFrame.enter(
       LaunchFrame(
         operation: 0, queue: queue, home: queue == 0 ? 0 : home.load(ordering: .relaxed), ownsLink: false,
         previous: outer, depth: (outer?.pointee.depth ?? 0) + 1)
-    ) { block.run() }
+    ) { block.run?() }
     letDependenciesGo()
   }
 
@@ -174,7 +177,8 @@ extension Operation {
         // The finishing thread is serving waiters and dependents. That thread runs no user code before it lets this
         // job go on.
         Spin.until { self.departed.load(ordering: .acquiring) == Self.epilogueMayRun }
-        guard let block = self.takeCompletionBlock() else { return self.letDependenciesGo() }
+        let block = self.takeCompletionBlock()
+        if block.isNone { return self.letDependenciesGo() }
         self.runEpilogue(block, queue: queue.map { UInt(bitPattern: Unmanaged.passUnretained($0).toOpaque()) } ?? 0)
         withExtendedLifetime(queue) {}
       })

@@ -89,6 +89,9 @@ struct StateWord: Equatable, Sendable {
   var isExecuting: Bool { bits & (Self.started | Self.skipped | Self.finished) == Self.started }
   /// Ready in the sense of the base class: no unfinished dependency, or cancelled.
   var isReady: Bool { dependencyCount == 0 || has(Self.cancelled) }
+  /// Whether nobody has added, started or observed the operation: its first completion block needs no lock.
+  var mayTakeFirstCompletion: Bool { bits & (Self.enqueued | Self.started | Self.finished | Self.observed) == 0 }
+
   /// Nobody refers to the operation any more on behalf of its queue: the queue's reference can go.
   var mayLeave: Bool {
     bits & (Self.finished | Self.linked | Self.enqueued | Self.examinePending) == Self.finished | Self.enqueued

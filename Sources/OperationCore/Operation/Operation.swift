@@ -52,7 +52,8 @@ open class Operation: JobObject, @unchecked Sendable {
   let slotWord = Atomic<UInt>(0)
   /// Position in the order of adding to the queue.
   let sequence = Atomic<Int>(0)
-  /// The side object, made when one of its rare properties is used, and marks: see `ExtrasMark`.
+  /// The side object, made when one of its rare properties is used, or a completion block alone, and marks: see
+  /// `ExtrasMark`.
   let extrasWord = Atomic<UInt>(0)
   /// The dependencies: see `DependencyWord`.
   let dependencyWord = Atomic<UInt>(0)
@@ -175,7 +176,7 @@ open class Operation: JobObject, @unchecked Sendable {
   /// after its call. Setting a block after that has no effect.
   open var completionBlock: (@Sendable () -> Void)? {
     get { completion }
-    set { completion = newValue }
+    set { setCompletion(newValue) }
   }
 
   /// Blocks the calling thread until the operation has finished; does not wait for the completion block.

@@ -6,9 +6,14 @@ struct StoredBlock {
   let run: @Sendable () -> Void
 
   init(_ run: @escaping @Sendable () -> Void) { self.run = run }
+}
 
-  init?(_ run: (@Sendable () -> Void)?) {
-    guard let run else { return nil }
-    self.run = run
-  }
+/// A completion block, or none. The closure is optional inside the structure: taking an optional closure apart costs a
+/// reference, and putting the whole of it here does not.
+struct CompletionBlock {
+  let run: (@Sendable () -> Void)?
+
+  static var none: CompletionBlock { CompletionBlock(run: nil) }
+
+  @inline(__always) var isNone: Bool { run == nil }
 }

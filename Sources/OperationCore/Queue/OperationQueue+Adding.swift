@@ -10,6 +10,10 @@ extension OperationQueue {
     OwedReferences.take(1, of: Unmanaged.passUnretained(self).toOpaque())
     operation.list(in: self, ticket: ticket)
     endChange(isNoted: isNoted)
+    if !isControlled, _fastPath(!cplatform_is_tracing()), operation.listAndSchedule(0) != nil {
+      withBackend { $0.submit(Job(word: operation.word)) }
+      return tellOfList(isNoted: isNoted)
+    }
     // The class's isReady is asked on the adding thread. That thread may hold locks only if isReady does not want
     // them.
     var handover = Handover(asks: .here, keptQueue: self)

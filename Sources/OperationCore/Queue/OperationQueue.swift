@@ -176,9 +176,11 @@ extension OperationQueue {
     Self.unmanagedBox(boxWord.load(ordering: .acquiring))._withUnsafeGuaranteedRef { $0.supervised }
   }
 
-  /// The backend behind one word.
-  final var backendBox: BackendBox {
-    Self.unmanagedBox(boxWord.load(ordering: .acquiring))._withUnsafeGuaranteedRef { $0 }
+  /// Where the forks of the queue's operations run; nil for the default backend.
+  final var forkHome: Unmanaged<ForkHome>? {
+    Self.unmanagedBox(boxWord.load(ordering: .acquiring))._withUnsafeGuaranteedRef {
+      $0.forkHome.map { .passUnretained($0) }
+    }
   }
 
   /// The backend for the length of a call, without a reference of its own: the queue must outlive the call.

@@ -20,6 +20,11 @@ package struct FutexLock: ~Copyable, Sendable {
     }
   }
 
+  /// - Returns: false when another thread holds the lock.
+  @inlinable package borrowing func tryLock() -> Bool {
+    word.compareExchange(expected: 0, desired: 1, successOrdering: .acquiring, failureOrdering: .relaxed).exchanged
+  }
+
   @inlinable package borrowing func unlock() {
     assert(isHeld, "a lock was given up that nobody holds")
     if word.exchange(0, ordering: .releasing) == 2 { wakeOne() }

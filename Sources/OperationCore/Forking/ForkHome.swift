@@ -1,0 +1,53 @@
+import Scheduling
+
+/// A backend as forks know it. A backend of this library has one for its whole life; a scope on another backend makes one.
+package final class ForkHome: @unchecked Sendable {
+  // Sendable: everything is written before the home is handed out.
+
+  /// Whoever begins a scope holds the backend until the scope has ended: the queue of the operation, or the caller of
+  /// `Backend.join`. So nobody counts references here.
+  unowned(unsafe) let backend: any Backend
+  /// The backend's methods for forks; nil when it is not one of this library's.
+  unowned(unsafe) let supervised: (any SupervisedBackend)?
+  let object: ObjectIdentifier
+  /// What the backend's threads belong to.
+  let pool: ObjectIdentifier?
+  /// The number by which operations remember the backend; 0 when it is not one of this library's.
+  let identity: UInt32
+  /// When forks become visible.
+  let visibility: StealingStrategy.Forks
+
+  /// - Parameter pool: the object to which the backend's threads belong, as they name it to `Forks.uncover`.
+  package init(_ backend: any SupervisedBackend, pool: AnyObject, visibility: StealingStrategy.Forks = .idle) {
+    object = ObjectIdentifier(backend)
+    supervised = backend
+    self.backend = backend
+    self.pool = ObjectIdentifier(pool)
+    self.visibility = visibility
+    identity = BackendIdentities.shared.take(for: backend)
+  }
+
+  /// Makes a home for a scope on a backend that is not one of this library's.
+  init(_ backend: any Backend) {
+    object = ObjectIdentifier(backend)
+    supervised = nil
+    self.backend = backend
+    pool = nil
+    visibility = .idle
+    identity = 0
+  }
+
+  deinit { if supervised != nil { BackendIdentities.shared.giveBack(for: object) } }
+
+  func isOf(_ other: any Backend) -> Bool { object == ObjectIdentifier(other) }
+
+  /// How many threads more could run a fork now.
+  var idlePlaces: Int { supervised?.idlePlaces ?? max(1, backend.workerCount) - 1 }
+
+  /// - Returns: false when the backend takes no jobs from outside any more.
+  func show(_ ticket: Job, wakes: Bool) -> Bool {
+    if let supervised { return supervised.show(ticket, wakes: wakes) }
+    backend.submit(ticket)
+    return true
+  }
+}

@@ -1,0 +1,47 @@
+import CPlatform
+import Primitives
+
+// How a thread runs a fork that another one made.
+
+extension ForkList {
+  /// Runs a fork that came out of a backend as a job.
+  /// - Parameter level: of the ticket.
+  func runAsJob(_ fork: Fork, level: Int) {
+    // The scope of the fork has not ended, and holds the home.
+    guard let opaque = fork.pointee.home else { fatalError("Operations: a fork was shown without a backend") }
+    let home = Unmanaged<ForkHome>.fromOpaque(opaque)
+    run(
+      fork, as: Task(home: home, level: level, host: home), identity: home._withUnsafeGuaranteedRef { $0.identity })
+  }
+
+  /// Runs a fork of the scope while the owner of this list waits.
+  func runWaiting(_ fork: Fork) { run(fork, as: task, identity: LaunchFrame.current?.pointee.home ?? 0) }
+
+  /// - Parameters:
+  ///   - fork: the calling thread has taken it out of a slot.
+  ///   - identity: of the backend to which the thread belongs; 0 for none.
+  private func run(_ fork: Fork, as task: Task, identity: UInt32) {
+    let outer = surroundings
+    cplatform_fork_set_taker(fork, memory)
+    let before = LaunchFrame.current
+    let launch = fork.pointee.launch?.assumingMemoryBound(to: LaunchFrame.self)
+    pace.isQuiet = false
+    var frame = LaunchFrame(
+      operation: 0, queue: launch?.pointee.queue ?? 0, home: identity, ownsLink: false, previous: launch,
+      depth: (before?.pointee.depth ?? 0) + 1, isFork: true)
+    withUnsafeMutablePointer(to: &frame) { frame in
+      cplatform_set_frame(frame)
+      enter(task, launch: frame, scope: fork.pointee.scope)
+      if _slowPath(cplatform_is_tracing()) {
+        TraceProbe.fork(of: LaunchFrame.operation(at: launch)) { cplatform_fork_run(fork) }
+      } else {
+        cplatform_fork_run(fork)
+      }
+      cplatform_set_frame(before)
+    }
+    leave(outer)
+    // The last step: the owner may go on, and use the place of the fork for another one.
+    let state = cplatform_state_exchange(&fork.pointee.state, cplatform_fork_done.rawValue)
+    if state == cplatform_fork_awaited.rawValue { cplatform_futex_wake(&fork.pointee.state, 1) }
+  }
+}

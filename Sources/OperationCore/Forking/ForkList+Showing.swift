@@ -1,0 +1,142 @@
+import CPlatform
+import Primitives
+import Scheduling
+
+// When forks become visible to other threads.
+
+extension ForkList {
+  /// Called by the owner behind a new fork, when more forks are wanted.
+  func show() {
+    if pace.isQuiet, cplatform_state_load_relaxed(&memory.pointee.wanted) == cplatform_forks_later.rawValue {
+      return wakeLater()
+    }
+    // The word first, the slots second. Who takes a fork does the two the other way round.
+    let asked = cplatform_state_exchange(&memory.pointee.wanted, cplatform_forks_enough.rawValue)
+    // Somebody has taken a fork: somebody is awake.
+    if asked == cplatform_forks_more.rawValue, pace.hasShown { pace.isQuiet = false }
+    guard let home = task.home else { return }
+    home._withUnsafeGuaranteedRef { home in
+      let idle = home.idlePlaces
+      let wanted = home.visibility.wanted(idle: idle)
+      var lacking = min(wanted, ForkSlot.count) - shownCount
+      if lacking <= 0 { return pace.isQuiet ? wakeLater() : wanted == 0 ? lookLater() : () }
+      if pace.isSoon(home.visibility.interval(idle: idle, isFirst: !pace.hasShown)) { return lookLater() }
+      lock.withLock {
+        let first: Fork = memory.pointee.private_
+        lacking -= show(first, before: min(first + lacking, memory.pointee.next), on: home, wakes: !pace.isQuiet)
+      }
+      pace.shown()
+      if lacking > 0 {
+        cplatform_state_store_relaxed(&memory.pointee.wanted, cplatform_forks_more.rawValue)
+      } else if pace.isQuiet {
+        lookLater()
+      }
+    }
+  }
+
+  /// Nobody was woken for the forks that others may see: wakes a thread if the scope has become old.
+  private func wakeLater() {
+    guard pace.isOld else { return lookLater() }
+    pace.isQuiet = false
+    // A thief may have asked for more meanwhile.
+    _ = cplatform_state_replace(
+      &memory.pointee.wanted, cplatform_forks_later.rawValue, cplatform_forks_enough.rawValue)
+    task.home?._withUnsafeGuaranteedRef { $0.supervised?.wakeForForks() }
+  }
+
+  /// Looks at the clock again after some further forks.
+  private func lookLater() {
+    memory.pointee.countdown = pace.nextPause()
+    // A thief may have asked for more meanwhile.
+    _ = cplatform_state_replace(
+      &memory.pointee.wanted, cplatform_forks_enough.rawValue, cplatform_forks_later.rawValue)
+  }
+
+  private var shownCount: Int {
+    var count = 0
+    for slot in 0..<ForkSlot.count where ForkSlot(memory, slot).now.fork != nil { count += 1 }
+    return count
+  }
+
+  /// Shows as many of the thread's forks as others can see at a time: the thread is about to block.
+  func showAll() {
+    task.home?._withUnsafeGuaranteedRef { home in
+      lock.withLock { _ = show(memory.pointee.private_, before: memory.pointee.next, on: home, wakes: true) }
+    }
+  }
+
+  /// Called under `lock`. Shows private forks, the oldest first: the oldest has the most work behind it.
+  /// - Parameters:
+  ///   - first: the oldest private fork.
+  ///   - end: the first fork that is not shown.
+  /// - Returns: how many were shown; fewer when slots are lacking.
+  private func show(_ first: Fork, before end: Fork, on home: ForkHome, wakes: Bool) -> Int {
+    var fork = first
+    while fork < end, show(fork, on: home, wakes: wakes) { fork += 1 }
+    cplatform_forks_set_private(memory, fork)
+    return fork - first
+  }
+
+  /// Called under `lock`.
+  /// - Returns: false when no slot is free for the fork, or the backend takes no jobs any more.
+  private func show(_ fork: Fork, on home: ForkHome, wakes: Bool) -> Bool {
+    guard let index = freeSlot(home) else { return false }
+    fork.pointee.launch = memory.pointee.launch
+    fork.pointee.scope = memory.pointee.scope
+    fork.pointee.slot = UInt32(index)
+    fork.pointee.home = UnsafeMutableRawPointer(Unmanaged.passUnretained(home).toOpaque())
+    cplatform_fork_set_taker(fork, nil)
+    cplatform_state_store_relaxed(&fork.pointee.state, cplatform_fork_shown.rawValue)
+    let slot = ForkSlot(memory, index)
+    if slot.show(fork) { return true }
+    let ticket = tickets[index]
+    ticket.become(level: task.level, of: home.object)
+    return home.show(ticket.job, wakes: wakes) || slot.withdraw(fork)
+  }
+
+  /// A slot without a fork. No backend has its ticket, or this backend has, best at the level of the task.
+  private func freeSlot(_ home: ForkHome) -> Int? {
+    var usable: Int?
+    for slot in 0..<ForkSlot.count {
+      let word = ForkSlot(memory, slot).now
+      if word.fork != nil { continue }
+      if !word.isQueued { return slot }
+      guard tickets[slot].isOf(home.object) else { continue }
+      if tickets[slot].level == task.level { return slot }
+      usable = slot
+    }
+    return usable
+  }
+
+  // MARK: - What others keep
+
+  /// Shows forks that other threads keep to themselves in long bodies: for a thread of the pool that has found nothing.
+  /// - Returns: whether a fork was shown.
+  static func uncover(for pool: AnyObject) -> Bool {
+    any { $0.uncover(for: ObjectIdentifier(pool)) }
+  }
+
+  private func uncover(for pool: ObjectIdentifier) -> Bool {
+    guard cplatform_forks_private(memory) < cplatform_forks_next(memory), cplatform_has_barrier_on_all_threads(),
+      lock.tryLock()
+    else { return false }
+    defer { lock.unlock() }
+    guard self.pool == pool, let home = task.home else { return false }
+    return home._withUnsafeGuaranteedRef { home in
+      let first: Fork = memory.pointee.private_
+      // An owner that takes its newest fork back moves `next` first, and looks at `private_` second. Either this thread sees
+      // `next` moved, or the owner sees `end`, and comes to `settle`, where the lock holds it up.
+      cplatform_forks_set_private(memory, memory.pointee.end)
+      cplatform_barrier_on_all_threads()
+      let count = max(0, min(cplatform_forks_next(memory) - first, max(1, home.idlePlaces)))
+      return show(first, before: first + count, on: home, wakes: true) > 0
+    }
+  }
+}
+
+/// Called by C behind a new fork.
+@_documentation(visibility: internal)
+@c(operations_show_forks)
+public func operationsShowForks(_ list: UnsafeMutablePointer<cplatform_forks>) {
+  ForkList.unmanaged(list)._withUnsafeGuaranteedRef { $0.show() }
+}

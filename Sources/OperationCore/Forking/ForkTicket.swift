@@ -1,0 +1,51 @@
+import CPlatform
+import Synchronization
+
+/// What a backend gets in the place of a fork: a job that takes the fork of a slot, if there is one by then. A list has one
+/// ticket for each slot, for ever: no reference counts.
+final class ForkTicket: JobObject {
+  private let list: ForkList.Memory
+  private let slot: Int
+  /// The backend that has the ticket, or had it last. Touched under the lock of the list alone. A backend lets go of the
+  /// tickets that it has before another one can be at its address.
+  private var backend: ObjectIdentifier?
+
+  init(_ list: ForkList.Memory, slot: Int) {
+    (self.list, self.slot) = (list, slot)
+    super.init(levelWord: UInt32(Job.middleLevel))
+  }
+
+  var job: Job { Job(owning: Unmanaged.passUnretained(self)) }
+
+  /// No backend has the ticket: says for which one it is from now on.
+  func become(level: Int, of backend: ObjectIdentifier) {
+    levelWord.store(UInt32(level), ordering: .relaxed)
+    self.backend = backend
+  }
+
+  func isOf(_ backend: ObjectIdentifier) -> Bool { self.backend == backend }
+
+  override var stepLabel: String { "fork" }
+
+  override var isVoid: Bool { ForkSlot(list, slot).isEmpty }
+
+  /// Takes the fork, asks for the next one, and runs the fork.
+  override func runJob() -> JobOutcome {
+    OwedReferences.settle()
+    let level = self.level
+    guard let fork = ForkSlot(list, slot).takeWithTicket() else { return JobOutcome() }
+    cplatform_state_store(&list.pointee.wanted, cplatform_forks_more.rawValue)
+    guard let own = ForkList.take() else { fatalError("Operations: there is no memory to run a fork") }
+    own.runAsJob(fork, level: level)
+    return JobOutcome()
+  }
+}
+
+/// What backends ask of forks.
+package enum Forks {
+  /// Shows forks that other threads keep to themselves while they are in long bodies. Called without locks by a thread of the
+  /// pool that has found no job and is about to sleep. One load when no thread of the program has ever joined.
+  /// - Parameter pool: the object that the backend's `ForkHome` was made with.
+  /// - Returns: whether a fork was shown, which is then a job of the pool.
+  package static func uncover(for pool: AnyObject) -> Bool { ForkList.uncover(for: pool) }
+}

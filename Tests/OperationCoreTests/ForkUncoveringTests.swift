@@ -1,0 +1,76 @@
+import Operations
+import TestSupport
+import Testing
+
+/// Forks that their owner keeps private: an idle thread shows them in the owner's place.
+struct ForkUncoveringTests {
+  private static let backends: [TestBackend] = [.stealing, .threadPool, .dispatch]
+
+  /// Makes `depth` forks, and then runs `innermost` with all of them under way.
+  @Sendable private static func nest(_ depth: Int, _ fork: @escaping @Sendable () -> Void, _ innermost: () -> Void) {
+    if depth == 0 { return innermost() }
+    _ = join({ nest(depth - 1, fork, innermost) }, { fork() })
+  }
+
+  /// With two workers only the first fork is shown. The body waits in a way that the library does not know until all forks
+  /// have run, so that nobody but an idle thread can have shown the others.
+  @Test(arguments: backends) func aBodyThatBlocksKeepsNoFork(_ backend: TestBackend) throws {
+    try backend.withQueue(workers: 2) { queue in
+      for _ in 0..<20 {
+        let forks = Monitor(0)
+        queue.addOperation {
+          Self.nest(5, { forks.with { $0 += 1 } }) { #expect(forks.wait(until: { $0 == 5 })) }
+        }
+        try queue.drainInTime()
+        #expect(forks.value == 5)
+      }
+    }
+  }
+
+  @Test(arguments: backends) func aBodyThatComputesKeepsNoFork(_ backend: TestBackend) throws {
+    try backend.withQueue(workers: 2) { queue in
+      for _ in 0..<20 {
+        let forks = Counter()
+        queue.addOperation {
+          Self.nest(5, { forks.increment() }) {
+            let deadline = ContinuousClock.now + .seconds(patience)
+            while forks.value < 5, ContinuousClock.now < deadline {}
+          }
+          #expect(forks.value == 5)
+        }
+        try queue.drainInTime()
+      }
+    }
+  }
+
+  /// A thread outside that joins is none of the pool's, and the pool helps it all the same.
+  @Test(arguments: backends) func aGuestKeepsNoFork(_ backend: TestBackend) throws {
+    try backend.withBackend(workers: 2) { backend in
+      let forks = Monitor(0)
+      _ = backend.join({ Self.nest(5, { forks.with { $0 += 1 } }) { #expect(forks.wait(until: { $0 == 5 })) } }, {})
+      #expect(forks.value == 5)
+    }
+  }
+
+  /// Owners take forks back while idle threads show them: each fork runs once.
+  @Test(arguments: backends) func aForkRunsOnceWhoeverShowsIt(_ backend: TestBackend) throws {
+    @Sendable func count(_ depth: Int, _ ran: Counter) -> Int {
+      if depth == 0 { return 1 }
+      let (left, right) = join(
+        { count(depth - 1, ran) },
+        {
+          ran.increment()
+          return count(depth - 1, ran)
+        })
+      return left + right
+    }
+    try backend.withQueue(workers: 4) { queue in
+      for _ in 0..<200 {
+        let ran = Counter()
+        queue.addOperation { #expect(count(9, ran) == 512) }
+        try queue.drainInTime()
+        #expect(ran.value == 511)
+      }
+    }
+  }
+}
