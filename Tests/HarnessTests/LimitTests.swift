@@ -55,6 +55,15 @@ struct LimitTests {
     #expect(table.lines.map(\.verdict) == [.met, .missed, .absent, .met, .missed])
   }
 
+  /// 200 ns, and one over that.
+  @Test func aNumberThatShouldBeLargeHasALimitForItsInverse() throws {
+    let words = ", \"workers\": 2, \"is_inverse\": true"
+    let table = try LimitTable(
+      try Self.limits(Self.entry(words, most: 0.0051), Self.entry(words, most: 0.0049)), [Self.set(Self.made)])
+    #expect(table.lines.map(\.verdict) == [.met, .missed])
+    #expect(abs((table.lines[0].estimate?.median ?? 0) - 0.005) < 0.0001)
+  }
+
   @Test func fewBlocksDecideNothingUnlessCounted() throws {
     let few = Self.made.map { made in
       FactsTests.Made(

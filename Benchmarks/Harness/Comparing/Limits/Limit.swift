@@ -49,6 +49,8 @@ package struct Limit: Decodable, Sendable {
   let most: Double
   /// Whether the number is counted, not measured: one block decides.
   let isExact: Bool?
+  /// Whether the limit is for one over the number: for a number that should be large.
+  let isInverse: Bool?
   /// Whether another run than that of the other limits measures the number.
   let isElsewhere: Bool?
 
@@ -85,7 +87,7 @@ package struct Limit: Decodable, Sendable {
 
   /// The number with its interval; nil where the result does not have the cells. Both numbers of a ratio come from one block.
   func estimate(_ numbers: (Cell) -> [Int: Double]) -> Estimate? {
-    let own = numbers(cell)
+    let own = isInverse == true ? numbers(cell).mapValues { 1 / $0 } : numbers(cell)
     if let over {
       let params = cell(over.params ?? params, metric).params
       let base = Cell(

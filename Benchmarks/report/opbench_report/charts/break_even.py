@@ -6,10 +6,10 @@ from .chart import Axis, Chart, Guide, Panel, Series, y_mark
 NAME = "break-even"
 BENCHMARK = "forkjoin/break-even"
 # Where a body without work stands on a logarithmic axis.
-_NO_WORK = 1
+_NO_WORK = 0.3
 _TICKS = [(_NO_WORK, "0"), (10, "10 ns"), (1e3, "1 µs"), (1e5, "100 µs")]
 # All panels have the same axis, so that they can be compared.
-_ENDS = (0.6, 1.6e6)
+_ENDS = (0.2, 1.6e6)
 
 
 def build(results):
