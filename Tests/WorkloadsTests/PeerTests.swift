@@ -268,10 +268,11 @@ struct PeerProgramsTests {
 struct BuiltPeerTests {
   static let cases: [(peer: String, name: BenchmarkName, parameters: Parameters)] =
     (try? Catalogue(graphs: [], seed: 1).workloads)?.filter {
-      !($0 is MinimumGranularity)
+      !($0 is MinimumGranularity) && !($0 is ForkBreakEven)
     }
     .flatMap { workload in
-      workload.parameterSets().flatMap { parameters in
+      (workload.parameterSets().isEmpty ? workload.extendedParameterSets() : workload.parameterSets()).flatMap {
+        parameters in
         Peer.all.filter { workload.obstacle($0.info, parameters) == nil }
           .map { (peer: $0.name, name: workload.name, parameters: parameters) }
       }

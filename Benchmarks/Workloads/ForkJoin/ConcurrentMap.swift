@@ -12,7 +12,8 @@ struct ConcurrentMap: Workload {
   let needs = Abilities.collections
   let repeats = RepeatPolicy.calibrated()
 
-  func parameterSets() -> [Parameters] { [["elements": "1000000"]] }
+  func parameterSets() -> [Parameters] { [] }
+  func extendedParameterSets() -> [Parameters] { [["elements": "1000000"]] }
 
   func peerInput(_ setting: Setting) throws -> PeerInput { .elements(setting) }
 

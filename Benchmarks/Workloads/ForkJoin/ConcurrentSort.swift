@@ -12,7 +12,10 @@ struct ConcurrentSort: Workload {
   let needs = Abilities.collections
   let repeats = RepeatPolicy.calibrated(seconds: 0.06)
 
-  func parameterSets() -> [Parameters] { ["stable", "unstable"].map { ["elements": "1000000", "kind": $0] } }
+  func parameterSets() -> [Parameters] { [] }
+  func extendedParameterSets() -> [Parameters] {
+    ["stable", "unstable"].map { ["elements": "1000000", "kind": $0] }
+  }
 
   func peerInput(_ setting: Setting) throws -> PeerInput { .elements(setting) }
 

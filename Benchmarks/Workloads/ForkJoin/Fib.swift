@@ -23,7 +23,7 @@ struct Fib: Workload {
   /// Each of the larger trees has at least 100 times as many tasks as the one before.
   func repeats(_ parameters: Parameters) -> RepeatPolicy {
     switch parameters["n"] {
-    case "25": .calibrated(seconds: 0.05)
+    case "25": .calibrated(seconds: 0.02)
     case "32": .calibrated(seconds: 1)
     default: repeats
     }
