@@ -19,7 +19,7 @@ extension CostModel {
     Parameter(name: "add", summary: "a worker adds a job to a list") { $0.add = $1 },
     Parameter(name: "take", summary: "a worker takes a job of its own") { $0.take = $1 },
     Parameter(name: "look", summary: "a look at another worker that gives no job") { $0.look = $1 },
-    Parameter(name: "steal", summary: "a job is taken from a worker of the same group of CPUs") {
+    Parameter(name: "steal", summary: "a job is taken from a worker of the group, besides a line's way here") {
       $0.steal.sameGroup = $1
     },
     Parameter(name: "steal_other_group", summary: "the same from another group of the socket") {
@@ -29,7 +29,23 @@ extension CostModel {
     Parameter(name: "move", summary: "each further job that is moved with a taken one") { $0.move = $1 },
     Parameter(name: "submit", summary: "a thread outside submits a job") { $0.submit = $1 },
     Parameter(name: "take_outside", summary: "a worker takes a job from outside") { $0.takeOutside = $1 },
-    Parameter(name: "list", summary: "an access keeps others from a list") { $0.list = $1 },
+    Parameter(name: "list", summary: "an access keeps others from a list, besides its lines' way here") {
+      $0.list = $1
+    },
+    Parameter(name: "transfer", summary: "a cache line comes from another CPU of the group") {
+      $0.transfer.sameGroup = $1
+    },
+    Parameter(name: "transfer_other_group", summary: "the same from another group of the socket") {
+      $0.transfer.otherGroup = $1
+    },
+    Parameter(name: "transfer_other_socket", summary: "the same from another socket") { $0.transfer.otherSocket = $1 },
+    Parameter(name: "glance", summary: "a look at a worker of the group whose list has changed since") {
+      $0.glance.sameGroup = $1
+    },
+    Parameter(name: "glance_other_group", summary: "the same in another group of the socket") {
+      $0.glance.otherGroup = $1
+    },
+    Parameter(name: "glance_other_socket", summary: "the same in another socket") { $0.glance.otherSocket = $1 },
     Parameter(name: "wake", summary: "to wake a thread, for the thread that wakes") { $0.wake = $1 },
     Parameter(name: "wake_latency", summary: "from a wake until the thread runs") { $0.wakeLatency = $1 },
     Parameter(name: "miss", summary: "a job runs on another CPU of the group than the one that made it ready") {
@@ -46,6 +62,12 @@ extension CostModel {
     var costs = VirtualCosts()
     for parameter in Self.parameters { parameter.set(&costs, nanoseconds(parameter.name)) }
     return costs
+  }
+
+  /// How far the CPUs of the machine are from each other.
+  package var topology: VirtualTopology {
+    let socket = machine.socket ?? 1 << 32
+    return VirtualTopology(workersPerGroup: machine.group ?? socket, workersPerSocket: socket)
   }
 
   /// How long a thread takes to add a task, in nanoseconds.
@@ -105,6 +127,15 @@ extension CostModel {
       if let what = Self.mistake(inText: text) {
         throw Complaint(.badInput, "\(source): '\(key)' of the model \(what)")
       }
+    }
+    for (key, count) in [("group", machine.group), ("socket", machine.socket)] {
+      if let count, !(1...1_024 ~= count) {
+        throw Complaint(.badInput, "\(source): 'machine.\(key)' is \(count); it is from 1 to 1024")
+      }
+    }
+    if let group = machine.group, let socket = machine.socket, socket % group != 0 {
+      throw Complaint(
+        .badInput, "\(source): 'machine.socket' is \(socket): that is no whole number of groups of \(group) CPUs")
     }
     let names = Self.parameters.map(\.name)
     if let missing = names.first(where: { values[$0] == nil }) {

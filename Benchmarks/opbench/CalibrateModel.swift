@@ -13,8 +13,9 @@ struct CalibrateModel: ParsableCommand {
     abstract: "Measure what an operation, an edge, a steal and a wake cost here, for simulate.",
     discussion: """
       Every round measures every value once, in a process of its own. The file has the median over the rounds with its 95 % \
-      interval, and where each value comes from. What one machine cannot tell, such as a steal from another socket, is a \
-      multiple of what it can tell, and the file says so.
+      interval, and where each value comes from. What passes between CPUs is measured between groups of CPUs and between \
+      sockets as far as this machine has them. What it has not is a multiple of what it has, as published of another machine, \
+      and the file says so.
       """)
 
   @Option(
@@ -27,6 +28,9 @@ struct CalibrateModel: ParsableCommand {
 
   @Option(help: "Where to write the model; - is standard output.", completion: .file(extensions: ["json"]))
   var output = "-"
+
+  @Flag(help: "Measure nothing: write the published costs, those of simulate without --model, as a file to be changed.")
+  var published = false
 
   @Flag(help: "Replace the file of --output.")
   var overwrite = false
@@ -50,6 +54,12 @@ struct CalibrateModel: ParsableCommand {
         throw Complaint(.cannotCreate, "\(output) is there already: --overwrite replaces it")
       }
       try ResultFiles.checkWritable(output)
+    }
+    if published {
+      guard name == nil else {
+        throw Complaint(.usage, "--name has no place beside --published: the published costs have a name")
+      }
+      return try write(.manyCPUs)
     }
     Interrupt.install()
     let progress = Progress()
@@ -75,7 +85,11 @@ struct CalibrateModel: ParsableCommand {
         secondsLeft: elapsed / Double(round + 1) * Double(rounds - round - 1))
     }
     progress.clear()
-    let text = try calibration.model(name: name, source: OpbenchSuite().source).json()
+    try write(calibration.model(name: name, source: OpbenchSuite().source))
+  }
+
+  private func write(_ model: CostModel) throws {
+    let text = try model.json()
     if output == "-" {
       try DescriptorOutput.write(text, to: STDOUT_FILENO, name: "standard output")
     } else {

@@ -10,10 +10,11 @@ import Simulation
 struct CheckModel: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "check-model",
-    abstract: "Compare simulated makespans with proven bounds, and with the real pools here.",
+    abstract: "Compare simulated makespans with proven bounds, published results, and the real pools here.",
     discussion: """
-      Three tables: Graham's bounds on random graphs, the bound of work stealing with steal latency, and the makespans of the \
-      real pools at one and two workers. Exit code 70: a row does not hold.
+      Four tables: Graham's bounds on random graphs, the bound of work stealing with steal latency, what others have published \
+      of pools with up to 128 threads, and the makespans of the real pools at one and two workers. Exit code 70: a row does not \
+      hold.
       """)
 
   @Option(
@@ -44,7 +45,7 @@ struct CheckModel: ParsableCommand {
       try ResultFiles.checkWritable(output)
     }
     Interrupt.install()
-    var tables = [BoundChecks.graham(), BoundChecks.stealLatency()]
+    var tables = [BoundChecks.graham(), BoundChecks.stealLatency(), PublishedChecks.table()]
     if blocks > 0 {
       let check = try RealPoolCheck(
         backends: SimulatedBackend.list(["stealing", "threadpool"]), workers: Array(1...min(2, CPUs.available)),

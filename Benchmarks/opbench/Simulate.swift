@@ -56,18 +56,18 @@ struct Simulate: ParsableCommand {
   var adding = false
 
   @Option(
-    help: "The costs, as calibrate-model writes them (default: a built-in model).",
+    help: "The costs, as calibrate-model writes them (default: published ones of a machine with 128 CPUs).",
     completion: .file(extensions: ["json"]))
   var model: String?
 
   @Option(
     parsing: .unconditional,
-    help: "How many workers share a group of CPUs, within which a steal is cheap (default: all).",
+    help: "How many workers share a group of CPUs, within which a steal is cheap (default: what the model says).",
     transform: OptionNumber.count(in: 1...1_024))
   var group: Int?
 
   @Option(
-    parsing: .unconditional, help: "How many workers a socket has: whole groups (default: all).",
+    parsing: .unconditional, help: "How many workers a socket has: whole groups (default: what the model says).",
     transform: OptionNumber.count(in: 1...1_024))
   var socket: Int?
 
@@ -168,12 +168,13 @@ struct Simulate: ParsableCommand {
       throw Complaint(
         .usage, "--metg sweeps the work of a task, so --work \(work) has no place beside it: leave one out")
     }
+    let model = try self.model.map(CostModel.read) ?? .manyCPUs
     var plan = SimulationPlan(
       graphs: graphs, works: try SimulateOptions.works(work ?? "10us"),
       backends: try SimulatedBackend.list(backend, withChanges: changes),
       workers: try SimulateOptions.workerCounts(workers), seeds: (0..<UInt64(repeats)).map { seed + $0 },
-      graphSeed: seed, model: try model.map(CostModel.read) ?? .builtIn,
-      topology: try SimulateOptions.topology(group: group, socket: socket))
+      graphSeed: seed, model: model,
+      topology: try SimulateOptions.topology(group: group, socket: socket, of: model.machine))
     plan.countsAdding = adding
     plan.sweeps = metg
     plan.shard = shard

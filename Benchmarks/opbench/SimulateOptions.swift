@@ -1,3 +1,4 @@
+import HarnessResults
 import HarnessWords
 import Simulation
 import Subjects
@@ -38,7 +39,12 @@ enum SimulateOptions {
     return nil
   }
 
-  static func topology(group: Int?, socket: Int?) throws -> VirtualTopology {
+  /// - Parameters:
+  ///   - group: what the command line says; nil for what the model says of its machine.
+  ///   - socket: the same of sockets.
+  static func topology(group: Int?, socket: Int?, of machine: CostModel.Machine) throws -> VirtualTopology {
+    let group = group ?? (socket == nil ? machine.group : nil)
+    let socket = socket ?? (group == machine.group ? machine.socket : nil)
     let perSocket = socket ?? group.map { _ in 1 << 32 } ?? 1 << 32
     let perGroup = group ?? perSocket
     guard perSocket >= perGroup, group == nil || socket == nil || perSocket % perGroup == 0 else {

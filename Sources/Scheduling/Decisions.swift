@@ -47,6 +47,9 @@ extension StealingStrategy: PoolStrategy {
         .init("longest:N", "of N random ones the one with the most jobs", range: 2...64, tried: [2]) {
           $0.victim = .longest(of: $1)
         },
+        .init("near:N", "a random one of N with numbers near the thief's", range: 2...1_024, tried: [8]) {
+          $0.victim = .near(group: $1)
+        },
       ],
       read: {
         switch $0.victim {
@@ -55,6 +58,7 @@ extension StealingStrategy: PoolStrategy {
         case .lastSuccess: "last"
         case .neighbour: "neighbour"
         case .longest(let tries): "longest:\(tries)"
+        case .near(let group): "near:\(group)"
         }
       }),
     Decision(
@@ -135,14 +139,32 @@ extension StealingStrategy: PoolStrategy {
         .init("every:N", "one for every N jobs that come together", range: 1...1_000, tried: [1, 3]) {
           $0.waking = .every(jobs: $1)
         },
+        .init("share:N", "as with one, and one more for every N that sleep; a job wakes one", range: 1...1_024, tried: [8]) {
+          $0.waking = .share(sleeping: $1)
+        },
         .init("all", "as many as there are workers") { strategy, _ in strategy.waking = .all },
       ],
       read: {
         switch $0.waking {
+        case .share(let sleeping): "share:\(sleeping)"
         case .oneSearcher: "one"
         case .onlyOne: "only"
         case .every(let jobs): "every:\(jobs)"
         case .all: "all"
+        }
+      }),
+    Decision(
+      name: "passing", summary: "how a search is passed on that has found a job, while other jobs are left",
+      choices: [
+        .init("upto:N", "each thread that found a job wakes at most N", range: 1...64, tried: [1, 4]) {
+          $0.passing = .upTo(threads: $1)
+        },
+        .init("last", "the last searching thread wakes one other") { strategy, _ in strategy.passing = .lastSearcher },
+      ],
+      read: {
+        switch $0.passing {
+        case .lastSearcher: "last"
+        case .upTo(let threads): "upto:\(threads)"
         }
       }),
     Decision(

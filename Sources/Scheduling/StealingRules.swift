@@ -22,6 +22,8 @@
   @usableFromInline package let multiQueueLists: Int
   /// The fewest jobs submitted together that call for more than one searching thread.
   @usableFromInline package let batchThatWakes: Int
+  /// Whether each search that found a job is passed on.
+  @usableFromInline package let passesOn: Bool
 
   package init(_ strategy: StealingStrategy, workers: Int) {
     self.strategy = strategy
@@ -31,12 +33,13 @@
     runsSuccessors = strategy.successor == .runs
     sharesAll = strategy.priorities == .strict
     robsAll = strategy.leastJobs == 1
+    passesOn = strategy.passing != .lastSearcher
     outsideBatch = sharesAll ? 1 : strategy.outsideBatch
     placeCount = strategy.outsidePlace == .injector ? 1 : workers
     multiQueueLists = strategy.priorities.listsPerWorker * workers
     showsEach = sharesAll || placeCount > 1 || multiQueueLists > 0
     batchThatWakes =
-      (2...Self.largestBatchThatWakes).first { strategy.waking.searchersWanted(jobs: $0, workers: workers) > 1 }
+      (2...Self.largestBatchThatWakes).first { strategy.waking.searchersWanted(jobs: $0, workers: workers, sleeping: workers) > 1 }
       ?? .max
   }
 

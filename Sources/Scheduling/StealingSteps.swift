@@ -58,11 +58,15 @@
 
   // MARK: Waking
 
+  /// How many threads sleep.
+  var sleeping: Int { get }
   /// What a new job calls for when `wanted` searching threads are enough.
   func reaction(wanted: Int) -> Reaction
   /// Makes one more thread active, unless `wanted` threads are searching by now.
   /// - Parameter mayInsist: whether to wait a little for a thread that nobody else would try to start again.
   func activate(wanted: Int, mayInsist: Bool)
+  /// Counts the jobs that wait, `most` at most.
+  func visibleJobs(atMost most: Int) -> Int
   /// Notes that jobs are queued while all places are taken.
   func lacksPlace()
   /// Does what a job calls for that was made visible.
@@ -137,7 +141,23 @@ extension StealingSteps {
   func steal(_ worker: Worker, level: Int, least: Int) -> TakenJob? {
     let count = workersMade
     guard count > 1 else { return nil }
+    if let near = rules.strategy.victim.neighbours(of: index(of: worker), count: count),
+      let job = steal(worker, level: level, least: least, among: near)
+    {
+      return job
+    }
     var round = ThiefRound(first: firstVictim(of: worker, count: count, level: level), count: count)
+    while let victim = nextVictim(of: worker, level: level, least: least, in: &round) {
+      if let job = rob(victim, by: worker, level: level) { return job }
+    }
+    return nil
+  }
+
+  /// Visits the workers of a group, from a random one on.
+  @inlinable @inline(never)
+  func steal(_ worker: Worker, level: Int, least: Int, among group: Range<Int>) -> TakenJob? {
+    let first = group.lowerBound + random(worker, below: group.count)
+    var round = ThiefRound(first: first, base: group.lowerBound, count: group.count)
     while let victim = nextVictim(of: worker, level: level, least: least, in: &round) {
       if let job = rob(victim, by: worker, level: level) { return job }
     }
@@ -257,8 +277,9 @@ extension StealingSteps {
   /// Does what a job calls for that was made visible, as the strategy says.
   @inlinable @inline(never)
   package func reactByStrategy() {
-    let wanted = rules.strategy.waking.searchersWanted(jobs: 1, workers: rules.workers)
-    for number in 0..<wanted {
+    let waking = rules.strategy.waking
+    let wanted = waking.searchersWanted(jobs: 1, workers: rules.workers, sleeping: sleeping)
+    for number in 0..<(waking == .all ? wanted : 1) {
       switch reaction(wanted: wanted) {
       case .nothing: return
       case .activate: activate(wanted: wanted, mayInsist: number == 0)
@@ -267,12 +288,25 @@ extension StealingSteps {
     }
   }
 
+  /// Called when a search has found a job: passes the search on, as the strategy says, to as many threads as there are places
+  /// and jobs for.
+  /// - Parameter searching: how many other threads search.
+  @inlinable @inline(never)
+  package func passSearchOn(searching: Int) {
+    let threads = rules.strategy.passing.threads
+    let wanted = visibleJobs(atMost: searching + threads)
+    for _ in 0..<threads {
+      guard case .activate = reaction(wanted: wanted) else { return }
+      activate(wanted: wanted, mayInsist: false)
+    }
+  }
+
   /// Called when several jobs were made visible together, and somebody searches. The threads that sleep would otherwise wake
   /// one another in turn, and each takes 20 microseconds until it runs.
   @inlinable @inline(never)
   package func wakeMore(for jobs: Int) {
-    let wanted = rules.strategy.waking.searchersWanted(jobs: jobs, workers: rules.workers)
-    for _ in 1..<wanted {
+    let wanted = rules.strategy.waking.searchersWanted(jobs: jobs, workers: rules.workers, sleeping: sleeping)
+    for _ in 1..<max(1, min(wanted, jobs)) {
       guard case .activate = reaction(wanted: wanted) else { return }
       // The call for the first thread has waited already, if the system refuses threads.
       activate(wanted: wanted, mayInsist: false)

@@ -86,6 +86,10 @@ extension StealingStrategy {
     case neighbour
     /// The worker with the most jobs, out of `of` random workers: 2 or more.
     case longest(of: Int)
+    /// A random worker of the thief's group: `group` workers whose numbers follow each other, 2 or more. When all of them
+    /// have been visited, a random one of all workers. A pool binds no thread to a CPU, so neighbours by number need not be
+    /// neighbours on the machine.
+    case near(group: Int)
 
     /// The index of the first worker to visit.
     /// - Parameters:
@@ -98,7 +102,7 @@ extension StealingStrategy {
       thief: Int, count: Int, memory: inout Int, random: (Int) -> Int, length: (Int) -> Int
     ) -> Int {
       switch self {
-      case .random: return random(count)
+      case .random, .near: return random(count)
       case .roundRobin:
         memory = (memory + 1) % count
         return memory
@@ -114,6 +118,17 @@ extension StealingStrategy {
         }
         return best
       }
+    }
+
+    /// The workers that are visited before all others; nil for none.
+    /// - Parameters:
+    ///   - thief: the index of the thief.
+    ///   - count: the number of workers, 2 or more.
+    @inlinable package func neighbours(of thief: Int, count: Int) -> Range<Int>? {
+      guard case .near(let size) = self, size < count else { return nil }
+      let start = thief / size * size
+      let end = min(count, start + size)
+      return end - start > 1 ? start..<end : nil
     }
 
     /// What a thief remembers when a theft from `worker` has succeeded.

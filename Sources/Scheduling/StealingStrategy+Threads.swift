@@ -16,18 +16,38 @@ extension StealingStrategy {
     case onlyOne
     /// One thread for every `jobs` jobs that come together, up to the number of workers: 1 or more.
     case every(jobs: Int)
+    /// As with `oneSearcher`, and one thread more for every `sleeping` threads that sleep: 1 or more. A job that comes alone
+    /// wakes one thread.
+    case share(sleeping: Int)
     /// As many threads as there are workers.
     case all
 
     /// How many searching threads are enough for `jobs` jobs that come together.
-    @inlinable package func searchersWanted(jobs: Int, workers: Int) -> Int {
+    /// - Parameter sleeping: how many threads sleep.
+    @inlinable package func searchersWanted(jobs: Int, workers: Int, sleeping: @autoclosure () -> Int) -> Int {
       switch self {
       case .oneSearcher: min(1 + jobs / 8, 4)
+      case .share(let each): min(1 + jobs / 8, 4) + sleeping() / max(1, each)
       case .onlyOne: 1
       case .every(let each): max(1, min((jobs + max(1, each) - 1) / max(1, each), workers))
       case .all: workers
       }
     }
+  }
+
+  /// How a search is passed on that has found a job.
+  ///
+  /// A woken thread runs some 10 or 20 microseconds after the call that wakes it. When one thread wakes the next, 256 threads
+  /// start one after another. When each wakes two, eight such times pass until all run.
+  public enum Passing: Hashable, Sendable {
+    /// The last searching thread wakes one other, when jobs are left.
+    case lastSearcher
+    /// Each thread that found a job wakes at most `threads` others, 1 or more: as many as have a place, and never so many
+    /// that more threads search than jobs can be seen.
+    case upTo(threads: Int)
+
+    /// How many threads a thread wakes at most.
+    @inlinable package var threads: Int { if case .upTo(let threads) = self { threads } else { 0 } }
   }
 
   /// Which of the sleeping threads is woken.

@@ -56,6 +56,8 @@ public struct StealingStrategy: Hashable, Sendable {
   /// How many threads are to search when jobs come in. Sleeping threads are woken until that number of threads
   /// searches.
   public var waking = Waking.oneSearcher
+  /// How a search is passed on that has found a job.
+  public var passing = Passing.upTo(threads: 2)
   /// Which of the sleeping threads is woken.
   public var sleeper = Sleeper.lastAsleep
   /// How many threads may search at the same time.

@@ -53,7 +53,13 @@ extension StealingPool {
   /// search on.
   func stopSearching() {
     let now = count(0 &- SleepWord.oneSearching)
-    if now.searching == 0, hasVisibleWork { react() }
+    var places = activeLimit.load(ordering: .relaxed) - now.active
+    if now.searching == 0 {
+      guard hasVisibleWork else { return }
+      react()
+      places -= 1
+    }
+    if places > 0, rules.passesOn { passSearchOn(searching: now.searching) }
   }
 
   /// Makes one more thread active, unless enough threads are searching by now: the latest sleeper, or a new thread.

@@ -121,6 +121,20 @@ extension StealingPool: StealingSteps {
 
   // MARK: - Waking
 
+  var sleeping: Int { sleepNow.sleeping }
+
+  func visibleJobs(atMost most: Int) -> Int {
+    if rules.usesMultiQueue { return min(most, multiQueue.jobCount) }
+    var seen = 0
+    for level in 0..<Job.levels where hintedLevels & 1 << UInt32(level) != 0 {
+      for place in 0..<rules.placeCount where !injectors[place * Job.levels + level].pointer.pointee.isEmpty {
+        seen += max(1, injectors[place * Job.levels + level].pointer.pointee.approximateCount)
+      }
+      for worker in 0..<workersMade where seen < most { seen += count(worker, level: level) }
+    }
+    return min(seen, most)
+  }
+
   func reaction(wanted: Int) -> Reaction {
     sleepNow.reaction(limit: activeLimit.load(ordering: .relaxed), wanted: wanted)
   }

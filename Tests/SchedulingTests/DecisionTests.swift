@@ -46,17 +46,55 @@ struct DecisionTests {
     // Of two random ones the longer; the thief's own jobs do not count.
     #expect(visits(.longest(of: 2), lengths: [5, 9, 7, 6], random: [0, 2]) == [2, 2, 2, 2, 2])
     #expect(visits(.longest(of: 2), lengths: [5, 9, 7, 6], random: [1, 3]) == [3, 3, 3, 3, 3])
+    #expect(visits(.near(group: 2), random: [2, 0, 3]) == [2, 0, 3, 2, 0])
     var memory = 0
     let last = StealingStrategy.Victim.lastSuccess
     last.succeeded(at: 3, memory: &memory)
     #expect(last.first(thief: 1, count: 4, memory: &memory, random: { _ in 0 }, length: { _ in 0 }) == 3)
     // The worker that was robbed has a number that there is no more.
     #expect(last.first(thief: 0, count: 2, memory: &memory, random: { _ in 0 }, length: { _ in 0 }) == 1)
-    for victim in [StealingStrategy.Victim.random, .roundRobin, .neighbour, .longest(of: 2)] {
+    for victim in [StealingStrategy.Victim.random, .roundRobin, .neighbour, .longest(of: 2), .near(group: 8)] {
       var other = 7
       victim.succeeded(at: 2, memory: &other)
       #expect(other == 7)
     }
+  }
+
+  /// The workers of the thief's group come first. A group of one, and a group of all, are none.
+  @Test func whoseGroupIsRobbedFirst() {
+    let near = StealingStrategy.Victim.near(group: 4)
+    #expect((0..<4).allSatisfy { near.neighbours(of: $0, count: 11) == 0..<4 })
+    #expect(near.neighbours(of: 6, count: 11) == 4..<8 && near.neighbours(of: 10, count: 11) == 8..<11)
+    #expect(near.neighbours(of: 8, count: 9) == nil && near.neighbours(of: 2, count: 4) == nil)
+    for other in [StealingStrategy.Victim.random, .roundRobin, .lastSuccess, .neighbour, .longest(of: 2)] {
+      #expect(other.neighbours(of: 1, count: 64) == nil)
+    }
+  }
+
+  /// A round visits each worker once, from the first on, and begins again at the lowest.
+  @Test func aRoundVisitsEachWorkerOfItsGroup() {
+    for (first, base, count, expected) in [(2, 0, 4, [2, 3, 0, 1]), (10, 8, 4, [10, 11, 8, 9]), (5, 5, 1, [5])] {
+      var round = ThiefRound(first: first, base: base, count: count)
+      var visits: [Int] = []
+      while let next = round.next {
+        visits.append(next)
+        round.visited += 1
+      }
+      #expect(visits == expected)
+    }
+  }
+
+  /// As many jobs as there are, at most one more searching thread for each that may be woken.
+  @Test func howFarASearchIsPassedOn() {
+    #expect(StealingStrategy.Passing.lastSearcher.threads == 0 && StealingStrategy.Passing.upTo(threads: 3).threads == 3)
+    for (jobs, searching, places, expected) in [(9, 0, 9, 2), (9, 5, 9, 2), (1, 0, 9, 1), (6, 5, 9, 1), (5, 5, 9, 0), (9, 0, 1, 1), (0, 0, 9, 0)] {
+      let pool = CountingPool(jobs: jobs, searching: searching, places: places, passing: .upTo(threads: 2))
+      pool.passSearchOn(searching: searching)
+      #expect(pool.activated == expected, "\(jobs) jobs, \(searching) search, \(places) places")
+    }
+    let last = CountingPool(jobs: 9, searching: 0, places: 9, passing: .lastSearcher)
+    last.passSearchOn(searching: 0)
+    #expect(last.activated == 0)
   }
 
   @Test func howManyThreadsSearch() {
@@ -64,10 +102,13 @@ struct DecisionTests {
     let expected: [(Waking, [Int: Int])] = [
       (.oneSearcher, [1: 1, 7: 1, 8: 2, 16: 3, 24: 4, 1_000: 4]), (.onlyOne, [1: 1, 8: 1, 1_000: 1]),
       (.every(jobs: 1), [1: 1, 2: 2, 6: 6, 1_000: 6]), (.every(jobs: 3), [1: 1, 3: 1, 4: 2, 9: 3, 1_000: 6]),
-      (.all, [1: 6, 100: 6]),
+      (.all, [1: 6, 100: 6]), (.share(sleeping: 8), [1: 1, 7: 1, 8: 2, 1_000: 4]),
     ]
     for (waking, counts) in expected {
-      for (jobs, searchers) in counts { #expect(waking.searchersWanted(jobs: jobs, workers: 6) == searchers) }
+      for (jobs, searchers) in counts { #expect(waking.searchersWanted(jobs: jobs, workers: 6, sleeping: 0) == searchers) }
+    }
+    for (sleeping, searchers) in [(0, 1), (7, 1), (8, 2), (255, 32)] {
+      #expect(Waking.share(sleeping: 8).searchersWanted(jobs: 1, workers: 256, sleeping: sleeping) == searchers)
     }
     typealias Searchers = StealingStrategy.Searchers
     for searching in 0...8 {

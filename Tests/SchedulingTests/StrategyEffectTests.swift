@@ -113,6 +113,30 @@ struct StrategyEffectTests {
     }
   }
 
+  /// Six jobs come together from outside and call for one thread. When that thread runs the first job, it has passed the search
+  /// on to as many as the strategy says, if there are as many jobs and places.
+  @Test(arguments: [
+    ("waking=only", 8, 3), ("waking=only;passing=upto:4", 8, 5), ("waking=only;passing=upto:60", 8, 6),
+    ("waking=only;passing=upto:60", 3, 3), ("waking=only", 2, 2),
+  ])
+  func aThreadThatFoundAJobWakesOthers(strategy: String, workers: Int, least: Int) throws {
+    let backend = StealingBackend(workers: workers, strategy: try .init(strategy))
+    let queue = OperationQueue(backend: backend)
+    let (started, end) = (EventLog<Int>(), SpinFlag())
+    let first = BlockOperation {
+      started.append(backend.threadsCreated)
+      end.spin()
+    }
+    let others = (1..<6).map { _ in BlockOperation { end.spin() } }
+    queue.addOperations([first] + others, waitUntilFinished: false)
+    try started.wait(count: 1, "the first job")
+    end.set()
+    queue.waitUntilAllOperationsAreFinished()
+    backend.shutdown()
+    // Another thread may have found a job meanwhile, so a further one may have been started.
+    #expect(started.events[0] >= least && started.events[0] <= workers)
+  }
+
   /// Eight jobs wait in one worker's deque, and the other worker comes free.
   @Test(arguments: [("", 1), ("steal=half", 4), ("steal=upto:3", 3), ("steal=upto:100", 8)])
   func aThiefTakesAsManyAsTheStrategySays(strategy: String, expected: UInt64) throws {

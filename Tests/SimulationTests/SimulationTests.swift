@@ -41,6 +41,11 @@ import Workloads
     #expect(table.failures.isEmpty, "\(table.text())")
   }
 
+  @Test func theOrderOfTheStrategiesIsThePublishedOne() {
+    let table = PublishedChecks.table(depth: 15, seeds: 1)
+    #expect(table.failures.isEmpty, "\(table.text())")
+  }
+
   @Test func withOneWorkerAndInOrderThereIsNoRankError() throws {
     var strategy = StealingStrategy()
     strategy.successor = .queued

@@ -52,7 +52,7 @@ import Testing
   @Test func `jobs that come together call for a searcher for every eight, up to four, while there are places`() {
     let wanted = [1: 1, 7: 1, 8: 2, 15: 2, 16: 3, 24: 4, 1_000: 4]
     for (jobs, searchers) in wanted {
-      #expect(StealingStrategy().waking.searchersWanted(jobs: jobs, workers: 8) == searchers)
+      #expect(StealingStrategy().waking.searchersWanted(jobs: jobs, workers: 8, sleeping: 0) == searchers)
       for searching in 0...5 {
         let now = word(searching: searching, sleeping: 8, live: 8 + searching)
         for limit in 1...8 {

@@ -103,6 +103,47 @@ import Testing
     #expect(wakes(.all) == 8)
   }
 
+  /// How many threads have been woken, after each of the first jobs has been found.
+  private func wakes(_ jobs: UInt, _ change: (inout StealingStrategy) -> Void) -> [UInt64] {
+    let pool = pool(workers: 8, costs: .sample, isWarm: true, change)
+    for job in 1...jobs { pool.submit(job) }
+    var wakes = [pool.statistics.pool.wakes]
+    while wakes.count < 4, case .run(let worker, _)? = pool.next() {
+      wakes.append(pool.statistics.pool.wakes)
+      pool.works(worker, for: 10_000_000)
+    }
+    return wakes
+  }
+
+  @Test func aSearchThatFoundAJobIsPassedOn() {
+    #expect(wakes(7) { $0.passing = .lastSearcher } == [1, 2, 3, 4])
+    #expect(wakes(7) { $0.passing = .upTo(threads: 1) } == [1, 2, 3, 4])
+    // Two threads come at the same time, and each wakes two.
+    #expect(wakes(7) { $0.passing = .upTo(threads: 2) } == [1, 3, 7, 7])
+    #expect(wakes(7) { $0.passing = .upTo(threads: 5) } == [1, 6, 7, 7])
+    // No more threads than jobs that can be seen.
+    #expect(wakes(2) { $0.passing = .upTo(threads: 5) } == [1, 2, 2])
+  }
+
+  @Test func moreThreadsSearchWhereManySleep() {
+    #expect(wakes(7) { $0.waking = .oneSearcher }[0] == 1)
+    // Of 8 sleepers the first job wakes one, and 7 that sleep are enough for a second one.
+    #expect(wakes(7) { $0.waking = .share(sleeping: 4) }[0] == 2)
+    #expect(wakes(1) { $0.waking = .share(sleeping: 1) }[0] == 1)
+  }
+
+  @Test func aThiefRobsItsGroupFirst() {
+    let pool = pool(workers: 16, isWarm: true) { $0.victim = .near(group: 4) }
+    for holder in [0, 1, 9, 14] {
+      pool.lists.push(QueuedJob(word: UInt(holder), level: 2, maker: -1, number: 0), to: holder)
+      pool.queued += 1
+    }
+    pool.lists.hint = 1 << 2
+    #expect(pool.nextJob(of: 13)?.word == 14 && pool.nextJob(of: 10)?.word == 9)
+    // Nobody else of the group has a job.
+    #expect(Set([pool.nextJob(of: 13)?.word, pool.nextJob(of: 10)?.word]) == [0, 1] && pool.nextJob(of: 3) == nil)
+  }
+
   @Test func aThiefThatMayLoseARaceGoesOn() {
     var strategy = StealingStrategy()
     strategy.lostRace = .next
@@ -135,9 +176,10 @@ import Testing
     pool.submit(100)
     #expect(pool.next() == .run(worker: 0, job: 100))
     pool.submit(1, by: 0)
-    // Worker 1 asks workers 2 to 63 in vain, and then worker 0. The wake takes 1.
+    // Worker 1 asks workers 2 to 63 in vain, and then worker 0. The wake takes 1. Each worker that found a job was the last
+    // that searched, and so looked for other jobs at all 64.
     #expect(pool.next() == .run(worker: 1, job: 1))
     #expect(pool.statistics.looksInVain == 62)
-    #expect(pool.now == 1 + 1 + 620)
+    #expect(pool.now == 1 + 640 + 1 + 620 + 640)
   }
 }

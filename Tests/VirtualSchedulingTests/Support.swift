@@ -44,6 +44,8 @@ extension VirtualCosts {
     costs.submit = 60
     costs.takeOutside = 50
     costs.list = 25
+    costs.transfer = ByDistance(40, otherGroup: 110, otherSocket: 190)
+    costs.glance = ByDistance(9, otherGroup: 22, otherSocket: 45)
     costs.wake = 4_500
     costs.wakeLatency = 20_000
     costs.miss = ByDistance(70, otherGroup: 140, otherSocket: 280)

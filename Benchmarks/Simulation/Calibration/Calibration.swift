@@ -35,25 +35,37 @@ package struct ModelCalibration {
   ///   - source: a file of the checkout that this program was built from.
   package func model(name: String?, source: String) -> CostModel {
     var values: [String: CostModel.Value] = [:]
-    for (key, origin) in ModelMeasurement.origins {
+    func estimate(_ key: String, from origin: String) -> CostModel.Value {
       let estimate = Statistics.estimate(rounds.map { $0[key]! })
-      values[key] = CostModel.Value(
+      return CostModel.Value(
         ns: estimate.median.toTenth, low: estimate.interval?.lowerBound.toTenth,
         high: estimate.interval?.upperBound.toTenth, from: origin)
     }
-    // One machine has no other group and no other socket that could be told apart here.
-    for (key, factor) in [("other_group", 2.0), ("other_socket", 4.0)] {
-      for base in ["steal", "miss"] {
-        values["\(base)_\(key)"] = CostModel.Value(
-          ns: (values[base]!.ns * factor).toTenth, from: "\(Int(factor)) times \(base): not measured")
+    for (key, origin) in ModelMeasurement.origins { values[key] = estimate(key, from: origin) }
+    for (_, suffix) in ModelMeasurement.distances where suffix != "" {
+      for base in ModelMeasurement.byDistance {
+        let key = base + suffix
+        if rounds.allSatisfy({ $0[key] != nil }) {
+          values[key] = estimate(key, from: ModelMeasurement.origins[base]! + ", by CPUs that far apart")
+        } else {
+          // This machine has no CPUs that far apart.
+          let published = CostModel.manyCPUs.values
+          let factor = published[key]!.ns / published[base]!.ns
+          values[key] = CostModel.Value(
+            ns: (values[base]!.ns * factor).toTenth,
+            from: "\(NumberFormat.significant(factor)) times \(base), as published elsewhere: not measured")
+        }
       }
     }
     let folder = source.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
     let cpu = CPUs.modelName ?? "unknown CPU"
+    let groups = CPUGroups()
+    func part(_ size: Int) -> Int? { 1..<CPUs.affinity ~= size && groups.socketSize % groups.groupSize == 0 ? size : nil }
     return CostModel(
       name: name ?? "measured: \(Count.of(CPUs.available, "CPU")) of \(cpu)",
       machine: CostModel.Machine(
-        cpu: cpu, cpus: CPUs.available, kernel: SystemFile.read("/proc/sys/kernel/osrelease") ?? "not visible"),
+        cpu: cpu, cpus: CPUs.available, kernel: SystemFile.read("/proc/sys/kernel/osrelease") ?? "not visible",
+        group: part(groups.groupSize), socket: part(groups.socketSize)),
       date: String(Date().formatted(.iso8601).prefix(10)),
       commit: Revision(of: folder, countsNewFiles: true)?.commit, values: values)
   }

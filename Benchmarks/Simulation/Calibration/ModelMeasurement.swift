@@ -14,14 +14,23 @@ package enum ModelMeasurement {
     "add": "WorkStealingDeque.push and the fence of a submit",
     "take": "WorkStealingDeque.takeFirst by the owner",
     "look": "WorkStealingDeque.isEmpty, over 1,024 deques",
-    "steal": "WorkStealingDeque.steal of a job that another CPU has just pushed",
+    "steal": "WorkStealingDeque.steal of a job that another CPU has just pushed, less transfer",
     "submit": "Injector.push",
     "take_outside": "Injector.take of one job",
-    "list": "two threads that take one lock in turn: the time of one access",
+    "list": "a thread alone takes a lock and gives it back",
+    "transfer": "two threads exchange a word by compare-exchange: a half of the way to and fro",
+    "glance": "WorkStealingDeque.isEmpty of 256 deques that another CPU has just changed, against a second look",
     "wake": "Parker.unpark of a sleeping thread, for the caller",
     "wake_latency": "from the end of Parker.unpark until the thread runs",
     "miss": "two cache lines that another CPU has just written, against a second read",
   ]
+
+  /// How far two CPUs may be from each other, and how the names of the values end that depend on it.
+  static let distances: [(CPUGroups.Distance, suffix: String)] = [
+    (.sameGroup, ""), (.otherGroup, "_other_group"), (.otherSocket, "_other_socket"),
+  ]
+  /// The values that depend on how far two CPUs are from each other.
+  static let byDistance = ["transfer", "steal", "miss", "glance"]
 
   /// The values, in nanoseconds, by name. Throws when there is no second thread to be had.
   package static func measure() throws -> [String: Double] {

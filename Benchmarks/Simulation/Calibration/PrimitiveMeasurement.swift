@@ -58,21 +58,40 @@ enum PrimitiveMeasurement {
     values["submit"] = each(push, prepare: take)
     take()
     values["take_outside"] = each(take, prepare: push)
+    let lock = Locked(0)
+    values["list"] = each { for _ in 0..<count { lock.withLock { lock.state += 1 } } }
     return values
   }
 
-  /// The steps between two threads. Throws when the system has no second thread.
+  /// The steps between two threads: within a group of CPUs, and between groups and sockets as far as there are any. Throws when
+  /// the system has no second thread.
   static func measureInPairs() throws -> [String: Double] {
     var values: [String: Double] = [:]
-    let pair = ThreadPair()
-    guard PlatformThread.start(name: "calibration", { pair.answer() }) else {
-      throw Complaint(.unavailable, "calibrate-model needs a second thread, and the system has none to give")
+    let groups = CPUGroups()
+    for (distance, suffix) in ModelMeasurement.distances {
+      let places = groups.pair(distance)
+      // CPUs of which the kernel says nothing are of one group.
+      if places == nil, distance != .sameGroup { continue }
+      let pair = ThreadPair()
+      guard
+        PlatformThread.start(
+          name: "calibration",
+          {
+            if let places { CPUs.begin(on: places.second) }
+            pair.answer()
+          })
+      else {
+        throw Complaint(.unavailable, "calibrate-model needs a second thread, and the system has none to give")
+      }
+      if let places { CPUs.begin(on: places.first) }
+      let transfer = pair.measure(.transfer)
+      values["transfer" + suffix] = transfer
+      values["steal" + suffix] = max(0, pair.measure(.steal) - transfer)
+      values["miss" + suffix] = pair.measure(.miss)
+      values["glance" + suffix] = pair.measure(.glance)
+      if distance == .sameGroup { (values["wake"], values["wake_latency"]) = pair.measureWakes() }
+      pair.end()
     }
-    values["steal"] = pair.measure(.steal)
-    values["miss"] = pair.measure(.miss)
-    values["list"] = pair.measure(.list)
-    (values["wake"], values["wake_latency"]) = pair.measureWakes()
-    pair.end()
     return values
   }
 
@@ -98,7 +117,8 @@ private final class ThreadPair: @unchecked Sendable {
   enum Step: Int {
     case steal = 1
     case miss
-    case list
+    case transfer
+    case glance
     case wake
     case end
   }
@@ -108,10 +128,12 @@ private final class ThreadPair: @unchecked Sendable {
   private let time = PaddedPointer(Atomic<UInt64>(0))
   private let deque = WorkStealingDeque(capacity: 256)
   private let lines = UnsafeMutablePointer<PrimitiveMeasurement.Node>.allocate(capacity: 64)
-  private let lock = Locked(0)
+  private let others = (0..<256).map { _ in WorkStealingDeque(capacity: 2) }
+  /// A line that both threads want: whose turn it is.
+  private let ball = PaddedPointer(Atomic<Int>(0))
   private let parker = Parker()
   private static let repeats = 301
-  private static let accesses = 20_000
+  private static let bounces = 5_000
   private static let wakes = 101
 
   init() { lines.initialize(repeating: PrimitiveMeasurement.Node(), count: 64) }
@@ -127,25 +149,34 @@ private final class ThreadPair: @unchecked Sendable {
   }
 
   func measure(_ step: Step) -> Double {
-    if step == .list {
+    if step == .transfer {
       return Statistics.median(
-        (0..<9).map { _ in
-          ask(.list)
-          access()
-          // Both threads together have made twice as many accesses in the longer of the two times.
-          return waitForAnswer() / Double(2 * Self.accesses)
+        (0..<21).map { _ in
+          ball.pointer.pointee.store(0, ordering: .relaxed)
+          ask(.transfer)
+          bounce(0)
+          // The line goes to and fro.
+          return waitForAnswer() / Double(2 * Self.bounces)
         })
     }
     let clock = Statistics.median((0..<Self.repeats).map { _ in Double(-Int64(Clock.now()) + Int64(Clock.now())) })
     return Statistics.median(
       (0..<Self.repeats).map { turn in
         deque.push(1)
+        for other in others {
+          other.push(1)
+          _ = other.takeFirst()
+        }
         for line in 0..<64 { lines[line].rest[14] = UInt(turn) }
         for line in 0..<64 { lines[line].link = UInt(turn) }
         ask(step)
         let time = waitForAnswer()
         while deque.takeFirst() != 0 {}
-        return step == .miss ? time / 64 : time - clock
+        switch step {
+        case .miss: return time / 64
+        case .glance: return time / Double(others.count)
+        default: return time - clock
+        }
       })
   }
 
@@ -167,11 +198,17 @@ private final class ThreadPair: @unchecked Sendable {
     ask(.end)
     _ = waitForAnswer()
     deque.deallocate()
+    for other in others { other.deallocate() }
     lines.deallocate()
   }
 
-  private func access() {
-    for _ in 0..<Self.accesses { lock.withLock { lock.state += 1 } }
+  /// Takes the ball as often as it comes, and throws it to the other thread.
+  private func bounce(_ own: Int) {
+    for _ in 0..<Self.bounces {
+      while !ball.pointer.pointee.compareExchange(
+        expected: own, desired: 1 - own, ordering: .acquiringAndReleasing
+      ).exchanged {}
+    }
   }
 
   /// The life of the other thread.
@@ -181,8 +218,9 @@ private final class ThreadPair: @unchecked Sendable {
       switch Step(rawValue: step) {
       case nil: continue
       case .steal: reply { _ = deque.steal() }
-      case .miss: readLines()
-      case .list: reply { access() }
+      case .miss: readTwice { readLines() }
+      case .glance: readTwice { lookAtOthers() }
+      case .transfer: reply { bounce(1) }
       case .wake:
         parker.park()
         reply(Clock.now())
@@ -202,18 +240,28 @@ private final class ThreadPair: @unchecked Sendable {
     answered.pointer.pointee.store(1, ordering: .releasing)
   }
 
-  /// A first read of all lines, less a second one.
-  private func readLines() {
-    var sum: UInt = 0
-    func read() -> UInt64 {
+  /// The time of a first read, less that of a second one.
+  private func readTwice(_ read: () -> Void) {
+    func time() -> UInt64 {
       let start = Clock.now()
-      // Out of order: the CPU fetches lines that are read in order before they are asked for.
-      for step in 0..<64 { sum &+= lines[step * 37 & 63].link &+ lines[step * 37 & 63].rest[14] }
+      read()
       return Clock.now() - start
     }
-    let first = read()
-    let second = read()
-    lines[0].rest[0] = sum
+    let first = time()
+    let second = time()
     reply(first > second ? first - second : 0)
+  }
+
+  private func readLines() {
+    var sum: UInt = 0
+    // Out of order: the CPU fetches lines that are read in order before they are asked for.
+    for step in 0..<64 { sum &+= lines[step * 37 & 63].link &+ lines[step * 37 & 63].rest[14] }
+    lines[0].rest[0] = sum
+  }
+
+  private func lookAtOthers() {
+    var filled: UInt = 0
+    for other in others where !other.isEmpty { filled += 1 }
+    lines[0].rest[1] = filled
   }
 }

@@ -93,7 +93,7 @@ package enum BoundChecks {
 
 extension TaskGraph {
   /// Makes a copy of the graph with `nanoseconds` for each unit of work.
-  fileprivate func timed(_ nanoseconds: Double) -> TaskGraph {
+  func timed(_ nanoseconds: Double) -> TaskGraph {
     TaskGraph(inputs: inputs, nanoseconds: self.nanoseconds.map { $0 * nanoseconds })
   }
 }

@@ -1,10 +1,10 @@
 """What simulations say of strategies, in words: sentences for those that change places with the default."""
 
 LEFT_OUT = (
-    "The model leaves out memory (bandwidth, and caches but for one cost when a job changes its CPU), frequency, and the "
+    "The model leaves out memory (bandwidth, and caches but for the lines that several CPUs want), frequency, and the "
     "kernel's scheduler: a woken thread runs after a fixed time, and no thread loses its CPU. Of the workers that watch for "
-    "jobs, one notices a job. The costs of a steal from another group and another socket are multiples, and not measured. "
-    "So a ratio here says what the decisions alone do, and is no measurement."
+    "jobs, one notices a job. What passes between CPUs costs what the model says, which was published of one machine or "
+    "measured on another. So a ratio here says what the decisions alone do, and is no measurement."
 )
 _WORDS = {"better": "faster than", "worse": "slower than", "same": "as fast as"}
 

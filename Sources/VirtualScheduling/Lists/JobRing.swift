@@ -5,8 +5,8 @@ struct JobRing {
   private(set) var count = 0
   /// When a job was taken last: a thief at the same instant may lose a race.
   var lastTaken = Int64.min
-  /// Until when an access keeps others from the list.
-  var heldUntil = Int64.min
+  /// The end at which thieves, and takers of jobs from outside, meet.
+  var line = SharedLine()
 
   var isEmpty: Bool { count == 0 }
 

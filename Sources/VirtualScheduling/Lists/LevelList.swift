@@ -9,8 +9,8 @@ struct LevelList {
   private(set) var count = 0
   /// One bit for each level that has jobs.
   private var occupied: UInt32 = 0
-  /// Until when an access keeps others from the list.
-  var heldUntil = Int64.min
+  /// The lock of the list.
+  var lock = SharedLine()
 
   init(fairnessInterval: Int, newestFirst: Bool = false) {
     lists = Array(repeating: JobRing(), count: VirtualPool.levels)

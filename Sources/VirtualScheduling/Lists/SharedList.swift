@@ -4,10 +4,10 @@ import Scheduling
 struct SharedList {
   let strategy: ThreadPoolStrategy
   private var jobs: LevelList
-  /// Until when the pool's lock is held.
-  var heldUntil = Int64.min
-  /// Until when the lock of each level is held.
-  var levelsHeldUntil = [Int64](repeating: .min, count: VirtualPool.levels)
+  /// The pool's lock.
+  var lock = SharedLine()
+  /// The lock of each level.
+  var levelLocks = [SharedLine](repeating: SharedLine(), count: VirtualPool.levels)
 
   init(_ strategy: ThreadPoolStrategy, fairnessInterval: Int) {
     self.strategy = strategy

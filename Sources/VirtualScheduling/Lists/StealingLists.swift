@@ -11,6 +11,12 @@ struct StealingLists {
   private(set) var holders = [NumberSet](repeating: NumberSet(), count: VirtualPool.levels)
   /// For each level, the workers with as many jobs of that level as a thief wants to see.
   private(set) var richHolders = [NumberSet](repeating: NumberSet(), count: VirtualPool.levels)
+  /// How many changes the lists of a level have had, and at which of them each worker's list changed last: for worker `w` and
+  /// level `l` at `w * levels + l`.
+  private(set) var changes = [UInt32](repeating: 0, count: VirtualPool.levels)
+  private(set) var changedAt: [UInt32] = []
+  /// How many changes a thief has seen, when it last looked at all lists of a level.
+  private var seenChanges: [UInt32] = []
   /// For each level, the number of jobs in the lists of workers.
   private var owned = [Int](repeating: 0, count: VirtualPool.levels)
 
@@ -40,6 +46,8 @@ struct StealingLists {
   mutating func addWorker() {
     workerCount += 1
     deques.append(contentsOf: repeatElement(JobRing(), count: VirtualPool.levels))
+    changedAt.append(contentsOf: repeatElement(0, count: VirtualPool.levels))
+    seenChanges.append(contentsOf: repeatElement(0, count: VirtualPool.levels))
   }
 
   // MARK: - Lists of workers
@@ -65,9 +73,26 @@ struct StealingLists {
 
   private mutating func counted(_ worker: Int, _ level: Int) {
     let count = count(worker, level)
+    changes[level] &+= 1
+    changedAt[worker * VirtualPool.levels + level] = changes[level]
     holders[level].set(worker, to: count > 0)
     if !rules.robsAll { richHolders[level].set(worker, to: count >= rules.strategy.leastJobs) }
   }
+
+  // MARK: - What thieves have seen
+
+  /// Whether a list of a level has changed since a thief last looked at all of them.
+  func hasChanged(since thief: Int, level: Int) -> Bool {
+    seenChanges[thief * VirtualPool.levels + level] != changes[level]
+  }
+
+  /// Whether the list of a worker is among those.
+  func hasChanged(_ worker: Int, since thief: Int, level: Int) -> Bool {
+    changedAt[worker * VirtualPool.levels + level] > seenChanges[thief * VirtualPool.levels + level]
+  }
+
+  /// Notes that a thief has looked at all lists of a level.
+  mutating func sees(_ thief: Int, level: Int) { seenChanges[thief * VirtualPool.levels + level] = changes[level] }
 
   // MARK: - Jobs from outside
 

@@ -38,7 +38,7 @@ package struct VirtualCosts: Hashable, Sendable {
   package var take: Int64 = 0
   /// A look at a list of another worker that gives no job.
   package var look: Int64 = 0
-  /// A worker takes a job from another worker.
+  /// A worker takes a job from another worker, besides the time until the end of the list has come over.
   package var steal = ByDistance(0)
   /// Each further job that is moved together with a taken one.
   package var move: Int64 = 0
@@ -46,8 +46,12 @@ package struct VirtualCosts: Hashable, Sendable {
   package var submit: Int64 = 0
   /// A worker takes a job from the lists for jobs from outside.
   package var takeOutside: Int64 = 0
-  /// How long one access keeps others from a list: they wait in turn.
+  /// How long one access to a list keeps others from the list, besides the time until its lines have come over.
   package var list: Int64 = 0
+  /// A cache line comes over from another CPU. CPUs that want the same line wait for each other: each has its turn.
+  package var transfer = ByDistance(0)
+  /// A look at a worker whose list has changed since the last look. A CPU has several such lines on their way at a time.
+  package var glance = ByDistance(0)
   /// To wake a thread: paid by the thread that wakes it.
   package var wake: Int64 = 0
   /// From the wake until the woken thread runs.

@@ -22,6 +22,15 @@ package struct VirtualTopology: Hashable, Sendable {
   /// All workers are equally near.
   package static let flat = VirtualTopology(workersPerGroup: 1 << 32, workersPerSocket: 1 << 32)
 
+  /// The workers that are as near to a worker as possible, of `count`: those of its group, and those of its socket.
+  package func neighbours(of worker: Int, count: Int) -> (group: Range<Int>, socket: Range<Int>) {
+    func share(_ size: Int) -> Range<Int> {
+      let start = worker / size * size
+      return start..<max(start, min(count, start + size))
+    }
+    return (share(workersPerGroup), share(workersPerSocket))
+  }
+
   /// How far two workers are from each other; O(1).
   package func distance(_ first: Int, _ second: Int) -> Distance {
     if first == second { return .none }

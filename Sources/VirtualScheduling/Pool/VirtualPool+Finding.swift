@@ -1,5 +1,18 @@
 import Scheduling
 
+extension ThiefRound {
+  /// How many visits it takes from one worker to another one of the round.
+  fileprivate func distance(from worker: Int, to other: Int) -> Int { (other - worker + count) % count }
+
+  /// Whether the round comes to a worker.
+  fileprivate func contains(_ worker: Int) -> Bool { base..<base + count ~= worker }
+
+  /// The first member of a set to which the round comes, from a worker on.
+  fileprivate func firstMember(of set: NumberSet, from worker: Int) -> Int? {
+    [worker, base].lazy.compactMap(set.next(from:)).first(where: contains)
+  }
+}
+
 // Where a worker with lists of its own looks for its next job: the steps of `StealingSteps`, with what they cost.
 
 extension VirtualPool: StealingSteps {
@@ -7,10 +20,31 @@ extension VirtualPool: StealingSteps {
 
   // MARK: - The hint
 
-  package var hintedLevels: UInt32 { lists.hint }
-  package func hint(_ level: Int) { lists.hint |= 1 << UInt32(level) }
-  package func retract(_ level: Int) { if !lists.hasWork(level) { lists.hint &= ~(1 << UInt32(level)) } }
-  package var isOnlyOneAwake: Bool { workers.count - sleepers.count == 1 }
+  package var hintedLevels: UInt32 {
+    read(&hintWord)
+    return lists.hint
+  }
+
+  package func hint(_ level: Int) {
+    let bit = 1 << UInt32(level) as UInt32
+    if hintedLevels & bit != 0 { return }
+    write(&hintWord)
+    lists.hint |= bit
+  }
+
+  package func retract(_ level: Int) {
+    write(&hintWord)
+    lookEverywhere()
+    if !lists.hasWork(level) { lists.hint &= ~(1 << UInt32(level)) }
+  }
+
+  /// Pays for a look at the list of every worker, until one has a job.
+  func lookEverywhere() { spent += costs.look * Int64(queued == 0 ? workers.count : 1) }
+
+  package var isOnlyOneAwake: Bool {
+    read(&sleepWord)
+    return workers.count - sleepers.count == 1
+  }
 
   // MARK: - Workers
 
@@ -38,6 +72,8 @@ extension VirtualPool: StealingSteps {
       workers[worker].memory.ownLevels &= ~(1 << UInt32(level))
       return nil
     }
+    // A thief may have had the end of the list since.
+    use(&lists.deques[worker * Self.levels + level].line)
     spent += costs.take
     dequeued(job)
     return job
@@ -59,7 +95,8 @@ extension VirtualPool: StealingSteps {
   /// Takes an even share of the jobs in one list, as `Injector.take` gives it.
   private func takeShare(_ worker: Int, place: Int, level: Int, limit: Int) -> QueuedJob? {
     let index = place * Self.levels + level
-    use(&lists.injectors[index].heldUntil)
+    // The taker keeps other takers away while it walks along the jobs.
+    use(&lists.injectors[index].line, for: costs.list)
     let count = lists.injectors[index].count
     let taken = min(limit, count / workerCount + 1, count)
     spent += costs.takeOutside + costs.move * Int64(taken - 1)
@@ -84,31 +121,49 @@ extension VirtualPool: StealingSteps {
   package func nextVictim(of thief: Int, level: Int, least: Int, in round: inout ThiefRound) -> Int? {
     while let next = round.next {
       let holders = least > 1 ? lists.richHolders : lists.holders
-      guard let holder = holders[level].next(cyclicallyFrom: next) else { break }
-      let distance = (holder - round.first + round.count) % round.count
+      guard let holder = round.firstMember(of: holders[level], from: next) else { break }
+      let distance = round.distance(from: round.first, to: holder)
       if distance < round.visited { break }
-      pass(distance - round.visited, in: &round, thief)
+      pass(distance - round.visited, in: &round, thief, level)
       round.visited += 1
       if holder != thief { return holder }
     }
-    pass(round.count - round.visited, in: &round, thief)
+    pass(round.count - round.visited, in: &round, thief, level)
+    if round.count == workers.count { lists.sees(thief, level: level) }
     return nil
   }
 
   /// Pays for looks at workers in a row that give no job. The thief does not look at itself.
-  private func pass(_ workers: Int, in round: inout ThiefRound, _ thief: Int) {
-    guard workers > 0, let next = round.next else { return }
-    let passesThief = (thief - next + round.count) % round.count < workers
-    let looks = workers - (passesThief ? 1 : 0)
+  private func pass(_ count: Int, in round: inout ThiefRound, _ thief: Int, _ level: Int) {
+    guard count > 0, let next = round.next else { return }
+    let passesThief = round.contains(thief) && round.distance(from: next, to: thief) < count
+    let looks = count - (passesThief ? 1 : 0)
     looksInVain += looks
     spent += costs.look * Int64(looks)
-    round.visited += workers
+    if isTimed, costs.glance != VirtualCosts.ByDistance(0), lists.hasChanged(since: thief, level: level) {
+      let end = min(next + count, round.base + round.count)
+      spent += glances(next..<end, thief, level)
+      spent += glances(round.base..<round.base + count - (end - next), thief, level)
+    }
+    round.visited += count
+  }
+
+  /// What looks at workers cost whose lists have changed since the thief last looked.
+  private func glances(_ passed: Range<Int>, _ thief: Int, _ level: Int) -> Int64 {
+    let near = topology.neighbours(of: thief % workerCount, count: workers.count)
+    var cost: Int64 = 0
+    for worker in passed where worker != thief && lists.hasChanged(worker, since: thief, level: level) {
+      cost +=
+        near.group.contains(worker)
+        ? costs.glance.sameGroup : near.socket.contains(worker) ? costs.glance.otherGroup : costs.glance.otherSocket
+    }
+    return cost
   }
 
   package func takeOldest(of victim: Int, by thief: Int, level: Int) -> QueuedJob? {
     if losesRace(victim, level: level) { return nil }
     let index = victim * Self.levels + level
-    use(&lists.deques[index].heldUntil)
+    use(&lists.deques[index].line)
     lists.deques[index].lastTaken = now
     guard let job = lists.pop(from: victim, level: level, newest: false) else { return nil }
     dequeued(job)
@@ -149,7 +204,7 @@ extension VirtualPool: StealingSteps {
     while jobs.count < most, let job = takeAlong(from: stuck, level: level) { jobs.append(job) }
     if jobs.isEmpty { return false }
     let place = worker % rules.placeCount
-    use(&lists.injectors[place * Self.levels + level].heldUntil)
+    use(&lists.injectors[place * Self.levels + level].line, for: costs.list)
     for job in jobs.reversed() {
       lists.inject(job, into: place, isFirst: true)
       notifyWatcher()
@@ -167,7 +222,7 @@ extension VirtualPool: StealingSteps {
       : workers[actor].chosenLists.nextToAdd(stickiness: rules.strategy.priorities.stickiness) {
         choices.pick(below: count)
       }
-    use(&lists.multi[list].heldUntil)
+    hold(&lists.multi[list].lock)
     lists.append(job, toMulti: list)
   }
 
@@ -201,7 +256,7 @@ extension VirtualPool: StealingSteps {
       spent += costs.look
       return nil
     }
-    use(&lists.multi[list].heldUntil)
+    hold(&lists.multi[list].lock)
     guard let job = lists.popMulti(list) else { return nil }
     spent += costs.take
     dequeued(job)

@@ -30,11 +30,7 @@ extension VirtualPool {
 
   /// The lock that guards the jobs of a level.
   private func lock(level: Int) {
-    if shared.strategy.locks == .one {
-      use(&shared.heldUntil)
-    } else {
-      use(&shared.levelsHeldUntil[level])
-    }
+    if shared.strategy.locks == .one { hold(&shared.lock) } else { hold(&shared.levelLocks[level]) }
   }
 
   /// Wakes or starts threads for jobs, as many as are allowed.
@@ -72,7 +68,7 @@ extension VirtualPool {
 
   /// A worker found nothing and goes to sleep.
   func sleepShared(_ worker: Int) {
-    use(&shared.heldUntil)
+    hold(&shared.lock)
     let isSurplus = active > allowed
     if queued > 0, !isSurplus {
       workers[worker].state = .looking

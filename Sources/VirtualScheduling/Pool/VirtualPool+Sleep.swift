@@ -7,8 +7,24 @@ extension VirtualPool {
   /// Threads that use, or are about to use, a CPU.
   private var active: Int { workers.count - sleepers.count - blocked }
 
+  package var sleeping: Int {
+    read(&sleepWord)
+    return sleepers.count
+  }
+
+  /// Looks at the lists that have jobs, until enough jobs are seen.
+  package func visibleJobs(atMost most: Int) -> Int {
+    guard queued > 0 else {
+      lookEverywhere()
+      return 0
+    }
+    spent += costs.look * Int64(most)
+    return min(queued, most)
+  }
+
   package func reaction(wanted: Int) -> Reaction {
-    Reaction(searching: searching, active: active, limit: workerCount, wanted: wanted)
+    read(&sleepWord)
+    return Reaction(searching: searching, active: active, limit: workerCount, wanted: wanted)
   }
 
   package func react() { reactByStrategy() }
@@ -45,7 +61,7 @@ extension VirtualPool {
         workers[actor].memory.countAdded()
       } else {
         let place = placeForNext(level: level)
-        if holdsList { use(&lists.injectors[place * Self.levels + level].heldUntil) }
+        if holdsList { use(&lists.injectors[place * Self.levels + level].line, for: costs.list) }
         lists.inject(job, into: place)
       }
       hint(level)
@@ -64,7 +80,9 @@ extension VirtualPool {
 
   /// Makes one more thread active: a sleeper, or a new thread.
   package func activate(wanted: Int = 1, mayInsist: Bool = true) {
+    hold(&sleepLock)
     guard case .activate = reaction(wanted: wanted) else { return }
+    write(&sleepWord)
     if let worker = nextSleeper() {
       wakes += 1
       search(worker)
@@ -83,15 +101,27 @@ extension VirtualPool {
   private func tryStartSearching(_ worker: Int) {
     let allowed = rules.strategy.searchers.allows(
       searching: searching, workers: workerCount, adapted: lists.adaptedSearchers)
-    if allowed { search(worker) }
+    read(&sleepWord)
+    guard allowed else { return }
+    write(&sleepWord)
+    search(worker)
   }
 
   /// A searching worker found a job. The last searching worker passes the search on when more work is visible.
   func stopSearching(_ worker: Int) {
     workers[worker].isSearching = false
     searching -= 1
-    if searching == 0, queued > 0 { react() }
+    write(&sleepWord)
     adapt(found: true)
+    let others = searching
+    var places = workerCount - active
+    if others == 0 {
+      lookEverywhere()
+      guard queued > 0 else { return }
+      react()
+      places -= 1
+    }
+    if places > 0, rules.passesOn { passSearchOn(searching: others) }
   }
 
   private func adapt(found: Bool) {
@@ -121,7 +151,10 @@ extension VirtualPool {
       workers[worker].isSearching = false
       searching -= 1
     }
+    hold(&sleepLock)
+    write(&sleepWord)
     sleepers.append(worker)
+    if searching == 0 { lookEverywhere() }
     // The last searching thread looks once more before it sleeps.
     if searching == 0, queued > 0, case .activate = reaction(wanted: 1) {
       _ = sleepers.popLast()

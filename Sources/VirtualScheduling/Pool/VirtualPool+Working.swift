@@ -65,7 +65,7 @@ extension VirtualPool {
   /// A successor gives way to a more urgent job.
   func givesWay(_ job: QueuedJob) -> Bool {
     switch strategy {
-    case .stealing: Levels.highest(lists.hint) > Int(job.level)
+    case .stealing: Levels.highest(hintedLevels) > Int(job.level)
     case .threadPool: shared.hasJob(above: Int(job.level))
     }
   }

@@ -71,6 +71,11 @@ package final class VirtualPool {
   var isMonitorArmed = false
   var lastMonitorLook = Int64.min / 2
 
+  /// The lock of those that sleep, and the word with the counts of threads.
+  var sleepLock = SharedLine()
+  var sleepWord = SharedWord()
+  /// The word with the levels that have jobs.
+  var hintWord = SharedWord()
   var lists: StealingLists
   var shared: SharedList
   private var meter: RankMeter?
@@ -316,14 +321,16 @@ package final class VirtualPool {
     workers[worker].job = job
     workers[worker].state = .beginning
     if job.maker != Int32(worker) {
-      spent += costs.miss[job.maker < 0 ? .sameGroup : distance(worker, Int(job.maker))]
+      spent += costs.miss[distance(worker, Int(job.maker))]
     }
     schedule(.begin, worker, at: now + spent + costs.operation)
   }
 
-  /// How far two workers are from each other. A spare thread is where the worker is whose place it takes.
+  /// How far two workers are from each other. A spare thread is where the worker is whose place it takes. A thread outside,
+  /// which is -1, is in the group of the other one.
   func distance(_ one: Int, _ other: Int) -> VirtualTopology.Distance {
-    topology.distance(one % workerCount, other % workerCount)
+    if one < 0 || other < 0 { return one == other ? .none : .sameGroup }
+    return topology.distance(one % workerCount, other % workerCount)
   }
 
   /// A worker that has no place yet; nil at the limit of threads.
@@ -347,11 +354,26 @@ package final class VirtualPool {
     }
   }
 
-  /// Waits until a list is free, and keeps it from others for a while.
-  func use(_ heldUntil: inout Int64) {
-    guard costs.list > 0 else { return }
-    let start = max(now + spent, heldUntil)
-    heldUntil = start + costs.list
-    spent = heldUntil - now
+  // MARK: - What several CPUs want
+
+  /// Waits until a line has come over to the acting thread, and keeps it from others for a while.
+  /// - Parameter lines: how many lines move together, such as that of a lock and that of what the lock guards.
+  func use(_ line: inout SharedLine, lines: Int64 = 1, for hold: Int64 = 0) {
+    guard isTimed else { return }
+    let transfer = line.last.map { lines * costs.transfer[distance(actor, Int($0))] } ?? 0
+    spent = line.promise(to: actor, from: now + spent, for: transfer + hold, now: now) - now
+  }
+
+  /// Takes a lock, changes what it guards, and gives the lock back.
+  func hold(_ lock: inout SharedLine) { use(&lock, lines: 2, for: costs.list) }
+
+  /// Reads a word that others change.
+  func read(_ word: inout SharedWord) { if isTimed, word.isRead(by: actor) { use(&word.line) } }
+
+  /// Changes a word that others read.
+  func write(_ word: inout SharedWord) {
+    guard isTimed else { return }
+    use(&word.line)
+    word.isWritten(by: actor)
   }
 }

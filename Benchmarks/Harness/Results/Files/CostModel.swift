@@ -4,7 +4,7 @@ import HarnessMeasuring
 /// simulation.
 package struct CostModel: Codable, Hashable, Sendable {
   /// The form of the file. A file of another form is refused.
-  package static let currentSchema = 1
+  package static let currentSchema = 2
 
   /// One number.
   package struct Value: Codable, Hashable, Sendable {
@@ -26,8 +26,13 @@ package struct CostModel: Codable, Hashable, Sendable {
     package var cpu: String
     package var cpus: Int
     package var kernel: String
+    /// How many CPUs share a last-level cache, and how many a socket has; nil for all of them.
+    package var group: Int?
+    package var socket: Int?
 
-    package init(cpu: String, cpus: Int, kernel: String) { (self.cpu, self.cpus, self.kernel) = (cpu, cpus, kernel) }
+    package init(cpu: String, cpus: Int, kernel: String, group: Int? = nil, socket: Int? = nil) {
+      (self.cpu, self.cpus, self.kernel, self.group, self.socket) = (cpu, cpus, kernel, group, socket)
+    }
   }
 
   package let schema: Int
