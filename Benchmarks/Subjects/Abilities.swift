@@ -24,6 +24,14 @@ public struct Abilities: OptionSet, Hashable, Sendable {
   /// Several queues whose operations run on the same threads. The subject has `queues(_:workers:)`.
   public static let queues = Abilities(rawValue: 128)
 
+  /// Forks that join: a call runs two closures, maybe at the same time, and returns when both have returned. The
+  /// subject has `fork` and `forkFromOutside`.
+  public static let forks = Abilities(rawValue: 256)
+  /// Loops whose iterations may run at the same time. The subject has `perform`.
+  public static let loops = Abilities(rawValue: 512)
+  /// Loops over collections whose iterations may run at the same time. The subject has `map` and `sort`.
+  public static let collections = Abilities(rawValue: 1_024)
+
   private static let named: [(ability: Abilities, name: String, words: String)] = [
     (.operations, "operations", "operations with dependencies and priorities"),
     (.cancellation, "cancellation", "closures that can be cancelled"),
@@ -33,6 +41,9 @@ public struct Abilities: OptionSet, Hashable, Sendable {
     (.fairness, "fairness", "adjustable fairness"),
     (.millions, "millions", "cost for a million operations at once that is known to stay small"),
     (.queues, "queues", "queues that share their threads"),
+    (.forks, "forks", "call that forks and joins"),
+    (.loops, "loops", "loop whose iterations may run at the same time"),
+    (.collections, "collections", "map and sort over collections"),
   ]
 
   /// The names of the abilities, one word each, the most telling ability first.

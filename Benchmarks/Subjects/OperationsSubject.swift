@@ -21,7 +21,7 @@ public final class OperationsSubject<Choice: BackendChoice>: OperationSubject {
   }
 
   public static var abilities: Abilities {
-    [.threads, .cancellation, .operations, .barriers, .suspension, .fairness, .millions, .queues]
+    [.threads, .cancellation, .operations, .barriers, .suspension, .fairness, .millions, .queues, .forks]
   }
 
   private init(_ queue: OperationQueue) { self.queue = queue }
@@ -39,6 +39,17 @@ public final class OperationsSubject<Choice: BackendChoice>: OperationSubject {
   }
 
   @inlinable public func drain() { queue.waitUntilAllOperationsAreFinished() }
+
+  @inlinable
+  public func forkFromOutside(_ first: @Sendable () -> Int, _ second: @Sendable () -> Int) -> (Int, Int) {
+    queue.backend.join({ first() }, { second() })
+  }
+
+  /// Inside of an operation the backend of the operation helps.
+  @inlinable
+  public static func fork(_ first: @Sendable () -> Int, _ second: @Sendable () -> Int) -> (Int, Int) {
+    join({ first() }, { second() })
+  }
 
   /// An operation that passes itself to its body.
   public final class Cancellable: Operation, @unchecked Sendable {

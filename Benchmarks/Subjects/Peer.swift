@@ -9,6 +9,8 @@ public struct Peer: Sendable {
   public let benchmarks: Set<String>
   /// The reason why a benchmark is not among them, where the scheduler is the reason.
   public var reasons: [String: String] = [:]
+  /// How its tasks of trees join, in the words of the parameter `join`.
+  public var join = "fork"
   /// What its scheduler lets a user choose; empty where that is nothing.
   package var decisions: [PeerDecision] = []
 
@@ -29,11 +31,12 @@ public struct Peer: Sendable {
       decisions: [.openMPWait, .libompBlocktime, .libompSteal, .libompThrottle, .libompTrees]),
     Peer(
       name: "starpu", summary: "C++: StarPU's tasks, which have dependencies",
-      packages: "libstarpu-dev, pkg-config and g++", benchmarks: closures.union(dependencies).union(trees),
-      decisions: [.starpuSched, .starpuBind, .starpuBackoff]),
+      packages: "libstarpu-dev, pkg-config and g++",
+      benchmarks: closures.union(dependencies).union(trees).subtracting(notOnCounters.keys), reasons: notOnCounters,
+      join: "counter", decisions: [.starpuSched, .starpuBind, .starpuBackoff]),
     Peer(
       name: "rayon", summary: "Rust: rayon's scope and join", packages: "librust-rayon-dev and cargo",
-      benchmarks: closures.union(batches).union(dependencies).union(trees)),
+      benchmarks: closures.union(batches).union(dependencies).union(trees).union(loops)),
     Peer(
       name: "tokio", summary: "Rust: Tokio's runtime with several threads", packages: "librust-tokio-dev and cargo",
       benchmarks: closures.union(dependencies).union(trees), decisions: [.tokioLifo, .tokioGlobal]),
@@ -52,12 +55,18 @@ public struct Peer: Sendable {
     "dependencies/chain", "dependencies/fan-in", "dependencies/fan-out", "dependencies/diamond", "dependencies/tree",
     "dependencies/graph", "dependencies/metg",
   ]
-  private static let trees: Set = ["forkjoin/fib", "forkjoin/skynet", "forkjoin/nqueens", "forkjoin/uts"]
+  private static let trees: Set = [
+    "forkjoin/fib", "forkjoin/skynet", "forkjoin/nqueens", "forkjoin/uts", "forkjoin/break-even",
+  ]
+  private static let loops: Set = ["forkjoin/perform", "forkjoin/map", "forkjoin/sort"]
+  private static let notOnCounters = ["forkjoin/break-even": "a task of StarPU cannot wait for another"]
+
+  private var forks: Bool { benchmarks.isSuperset(of: Self.trees) }
 
   public var info: SubjectInfo {
     SubjectInfo(
-      name: name, summary: summary, role: .peer, abilities: .threads, workersAreAdjustable: true,
-      benchmarks: benchmarks, reasons: reasons)
+      name: name, summary: summary, role: .peer, abilities: forks ? [.threads, .forks] : .threads,
+      workersAreAdjustable: true, benchmarks: benchmarks, reasons: reasons, onlyParameters: ["join": join])
   }
 
   /// The peer of that name, without a strategy.

@@ -3,13 +3,14 @@ import HarnessWords
 
 /// `DispatchQueue.async` on a private concurrent queue, without an operation layer. The queue has no priorities within
 /// itself, no dependencies and no cancellation of a whole queue, so the cells of such benchmarks stay empty. One piece
-/// of work can be cancelled (`DispatchWorkItem`), and a join is a group's `notify`.
+/// of work can be cancelled (`DispatchWorkItem`), and a join is a group's `notify`. A fork is a `concurrentPerform` of two
+/// iterations.
 public final class RawDispatchSubject: CancellableSubject {
   public static var name: String { "raw-dispatch" }
   public static var summary: String { "DispatchQueue.async on a concurrent queue" }
   public static var role: SubjectRole { .standingReference }
   public static var workersAreAdjustable: Bool { false }
-  public static var abilities: Abilities { [.threads, .cancellation, .barriers, .suspension] }
+  public static var abilities: Abilities { [.threads, .cancellation, .barriers, .suspension, .forks, .loops] }
 
   @usableFromInline let queue = DispatchQueue(label: "opbench.raw-dispatch", attributes: .concurrent)
 
@@ -33,6 +34,30 @@ public final class RawDispatchSubject: CancellableSubject {
   public func submitBarrier(_ body: @escaping @Sendable () -> Void) { queue.async(flags: .barrier, execute: body) }
 
   @inlinable public func setSuspended(_ suspended: Bool) { if suspended { queue.suspend() } else { queue.resume() } }
+
+  /// `concurrentPerform` may be called on any thread.
+  @inlinable
+  public func forkFromOutside(_ first: @Sendable () -> Int, _ second: @Sendable () -> Int) -> (Int, Int) {
+    Self.fork(first, second)
+  }
+
+  @inlinable
+  public static func fork(_ first: @Sendable () -> Int, _ second: @Sendable () -> Int) -> (Int, Int) {
+    var results = (0, 0)
+    withUnsafeMutablePointer(to: &results) { pointer in
+      // Each iteration writes a result of its own, and both have run when the call returns.
+      nonisolated(unsafe) let results = pointer
+      DispatchQueue.concurrentPerform(iterations: 2) { iteration in
+        if iteration == 0 { results.pointee.0 = first() } else { results.pointee.1 = second() }
+      }
+    }
+    return results
+  }
+
+  @inlinable
+  public func perform(_ count: Int, _ body: @Sendable (Int) -> Void) {
+    DispatchQueue.concurrentPerform(iterations: count, execute: body)
+  }
 
   /// A work item that the item's own body can see.
   public final class Cancellable: @unchecked Sendable {

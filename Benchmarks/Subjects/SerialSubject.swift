@@ -11,7 +11,7 @@ public final class SerialSubject: ClosureSubject {
   public static var summary: String { "a loop on the calling thread, no scheduler" }
   public static var role: SubjectRole { .baseline }
   public static var workersAreAdjustable: Bool { false }
-  public static var abilities: Abilities { [] }
+  public static var abilities: Abilities { [.forks, .loops, .collections] }
 
   @usableFromInline let key: pthread_key_t
 
@@ -38,6 +38,27 @@ public final class SerialSubject: ClosureSubject {
 
   /// Submitted work has already run when `submit` returns to a thread that is not inside a closure.
   @inlinable public func drain() {}
+
+  @inlinable
+  public func forkFromOutside(_ first: @Sendable () -> Int, _ second: @Sendable () -> Int) -> (Int, Int) {
+    Self.fork(first, second)
+  }
+
+  /// Runs the closures one after the other.
+  @inlinable
+  public static func fork(_ first: @Sendable () -> Int, _ second: @Sendable () -> Int) -> (Int, Int) {
+    (first(), second())
+  }
+
+  @inlinable
+  public func perform(_ count: Int, _ body: @Sendable (Int) -> Void) { for index in 0..<count { body(index) } }
+
+  @inlinable
+  public func map(_ elements: [UInt64], _ transform: @Sendable (UInt64) -> UInt64) -> [UInt64] {
+    elements.map(transform)
+  }
+
+  @inlinable public func sort(_ elements: inout [UInt64]) { elements.sort() }
 
   @usableFromInline
   func addTrampoline() -> Trampoline {

@@ -42,6 +42,24 @@ public protocol ClosureSubject: AnyObject, Sendable, WorkAdder {
 
   /// While suspended, submitted work waits. Needs the ability `suspension`.
   func setSuspended(_ suspended: Bool)
+
+  /// Runs both closures, maybe at the same time, and returns when both have returned. The calling thread is outside of
+  /// the subject. Needs the ability `forks`.
+  func forkFromOutside(_ first: @Sendable () -> Int, _ second: @Sendable () -> Int) -> (Int, Int)
+
+  /// Runs `body` for every index below `count`, maybe at the same time, and returns when all have returned. The calling
+  /// thread is outside of the subject. Needs the ability `loops`.
+  func perform(_ count: Int, _ body: @Sendable (Int) -> Void)
+
+  /// A new element for each, in order. The calling thread is outside of the subject. Needs the ability `collections`.
+  func map(_ elements: [UInt64], _ transform: @Sendable (UInt64) -> UInt64) -> [UInt64]
+
+  /// Sorts in place. The calling thread is outside of the subject. Needs the ability `collections`.
+  func sort(_ elements: inout [UInt64])
+
+  /// Runs both closures, maybe at the same time, and returns when both have returned. The calling thread runs submitted
+  /// work, or a closure that was forked. Needs the ability `forks`.
+  static func fork(_ first: @Sendable () -> Int, _ second: @Sendable () -> Int) -> (Int, Int)
 }
 
 extension ClosureSubject {
@@ -53,6 +71,17 @@ extension ClosureSubject {
     preconditionFailure("\(Self.name): no barriers")
   }
   public func setSuspended(_ suspended: Bool) { preconditionFailure("\(Self.name) cannot be suspended") }
+  public func forkFromOutside(_ first: @Sendable () -> Int, _ second: @Sendable () -> Int) -> (Int, Int) {
+    preconditionFailure("\(Self.name): no forks")
+  }
+  public func perform(_ count: Int, _ body: @Sendable (Int) -> Void) { preconditionFailure("\(Self.name): no loops") }
+  public func map(_ elements: [UInt64], _ transform: @Sendable (UInt64) -> UInt64) -> [UInt64] {
+    preconditionFailure("\(Self.name): no collections")
+  }
+  public func sort(_ elements: inout [UInt64]) { preconditionFailure("\(Self.name): no collections") }
+  public static func fork(_ first: @Sendable () -> Int, _ second: @Sendable () -> Int) -> (Int, Int) {
+    preconditionFailure("\(Self.name): no forks")
+  }
 }
 
 /// Takes pieces of work.

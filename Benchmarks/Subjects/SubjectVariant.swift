@@ -104,7 +104,8 @@ extension SubjectInfo {
     guard !variant.strategy.isEmpty else { return self }
     return SubjectInfo(
       name: variant.name, summary: "\(summary), with \(variant.strategy)", role: role, abilities: abilities,
-      workersAreAdjustable: workersAreAdjustable, benchmarks: benchmarks, reasons: reasons, givesUp: variant.givesUp)
+      workersAreAdjustable: workersAreAdjustable, benchmarks: benchmarks, reasons: reasons,
+      onlyParameters: onlyParameters, givesUp: variant.givesUp)
   }
 }
 

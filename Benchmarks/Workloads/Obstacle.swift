@@ -13,6 +13,10 @@ extension Workload {
       // needs of single parameters.
       needs.subtract(self.needs)
     }
-    return needs.subtracting(subject.abilities).words.map { "it has no \($0)" }
+    if let missing = needs.subtracting(subject.abilities).words { return "it has no \(missing)" }
+    let other = subject.onlyParameters.sorted { $0.key < $1.key }.first { key, value in
+      parameters[key].map { $0 != value } ?? false
+    }
+    return other.map { "its program has only \($0.key)=\($0.value)" }
   }
 }

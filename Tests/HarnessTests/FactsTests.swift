@@ -249,6 +249,31 @@ struct FactsTests {
     #expect(cost[0]["time"]["number"].text == "0.500" && cost[0]["cpu"]["number"].text == "0.950")
   }
 
+  /// Only a subject with one worker and more of them has what a fork costs and what workers gain.
+  @Test func whatAForkCostsAndWorkersGain() throws {
+    func made(_ metric: Metric, _ numbers: [(String, Int, Double)]) -> [Made] {
+      numbers.map {
+        Made(benchmark: "forkjoin/fib", params: "join=fork;n=25", subject: $0, workers: $1, metric: metric, value: $2)
+      }
+    }
+    let times = made(.nsPerOp, [("stealing", 1, 4), ("stealing", 2, 2), ("tbb", 2, 20), ("inline", 1, 1)])
+    let speedups = made(.speedup, [("stealing", 1, 0.5), ("stealing", 2, 1), ("tbb", 2, 0.1), ("inline", 1, 1)])
+    let facts = try Self.tree(times + speedups + made(.cpuNsPerOp, [("stealing", 1, 9), ("stealing", 2, 9)]))[
+      "measured"]
+    let lines = facts["lines"].list
+    let costs = facts["fork_cost"]
+    #expect(costs.list.count == 1 && costs[0]["rows"].list.count == 1)
+    let line = try #require(costs[0]["line"].number.map { lines[Int($0)] })
+    #expect(line["metric"].text == "speedup" && line["params"].text == "join=fork;n=25")
+    let row = costs[0]["rows"][0]
+    let names = facts["arms"].list.map { $0["name"].text }
+    #expect(names[Int(row["arm"].number!)] == "stealing@2" && names[Int(row["other"].number!)] == "stealing@1")
+    #expect(abs(row["serial_over_one"]["value"].number! - 0.5) < 0.01)
+    #expect(abs(row["serial_over_most"]["value"].number! - 1) < 0.01)
+    #expect(row["one_over_most"]["text"].text == "x2.00 [2.00, 2.00]" && row["one_over_most"]["n"].number == 6)
+    #expect(try Self.tree(Self.whole)["measured"]["fork_cost"].list.isEmpty)
+  }
+
   /// A curve whose granularity at the level is METG.
   @Test func efficiencyAgainstGranularity() throws {
     let works = [64_000.0, 8_000, 1_000, 125]

@@ -44,6 +44,26 @@ struct LimitTests {
     #expect(text.hasSuffix("met: 2, missed: 2, within the interval: 1, not measured: 1\n"), "\(text)")
   }
 
+  @Test func aLimitMayNameItsWorkers() throws {
+    let two = ", \"workers\": 2"
+    let table = try LimitTable(
+      try Self.limits(
+        Self.entry(two, most: 210), Self.entry(two, most: 190), Self.entry(", \"workers\": 3", most: 1),
+        // What the ratio is over has four workers.
+        Self.entry(two + ", \"over\": {\"subject\": \"foundation\"}", most: 0.5),
+        Self.entry(two + ", \"over\": {\"subject\": \"stealing\"}", most: 1.9)), [Self.set(Self.made)])
+    #expect(table.lines.map(\.verdict) == [.met, .missed, .absent, .met, .missed])
+  }
+
+  /// 200 ns, and one over that.
+  @Test func aNumberThatShouldBeLargeHasALimitForItsInverse() throws {
+    let words = ", \"workers\": 2, \"is_inverse\": true"
+    let table = try LimitTable(
+      try Self.limits(Self.entry(words, most: 0.0051), Self.entry(words, most: 0.0049)), [Self.set(Self.made)])
+    #expect(table.lines.map(\.verdict) == [.met, .missed])
+    #expect(abs((table.lines[0].estimate?.median ?? 0) - 0.005) < 0.0001)
+  }
+
   @Test func fewBlocksDecideNothingUnlessCounted() throws {
     let few = Self.made.map { made in
       FactsTests.Made(

@@ -21,11 +21,14 @@ struct AbilitiesTests {
       #expect(abilities.intersection([.cancellation, .operations]) == kind, "\(name)")
     }
     let able = Dictionary(uniqueKeysWithValues: SubjectRegistry.all.map { ($0.name, $0.abilities.names) })
-    let ours = ["operations", "cancellation", "threads", "barriers", "suspension", "fairness", "millions", "queues"]
+    let ours = [
+      "operations", "cancellation", "threads", "barriers", "suspension", "fairness", "millions", "queues", "forks",
+    ]
     #expect(able["stealing"] == ours && able["threadpool"] == ours && able["dispatch"] == ours)
     #expect(able["foundation"] == ["operations", "cancellation", "threads", "barriers", "suspension", "queues"])
-    #expect(able["raw-dispatch"] == ["cancellation", "threads", "barriers", "suspension"])
-    #expect(able["task-group"] == ["cancellation", "threads"] && able["serial"] == [])
-    #expect(able["nio"] == ["threads"] && able["go"] == ["threads"])
+    #expect(able["raw-dispatch"] == ["cancellation", "threads", "barriers", "suspension", "forks", "loops"])
+    #expect(able["task-group"] == ["cancellation", "threads"] && able["serial"] == ["forks", "loops", "collections"])
+    #expect(able["nio"] == ["threads"] && able["go"] == ["threads", "forks"])
+    #expect(able["tbb-flow"] == ["threads"] && able["starpu"] == ["threads"])
   }
 }

@@ -54,6 +54,22 @@ struct ForkJoinTests {
     for n in 1...8 { #expect(QueensTree(n: n).serial(QueensTree(n: n).root) == QueensTree.solutions[n]) }
   }
 
+  /// Whatever the number of children, their halves reach each of them once.
+  @Test func forksGiveThePlainSum() {
+    func solved(_ tree: some ForkJoinTree) -> Int { ForkedTree(tree, subject: SerialSubject(workers: 1)).solve() }
+    for n in 0...12 { #expect(solved(FibTree(n: n)) == FibTree(n: n).expected) }
+    for leaves in [1, 10, 1_000] { #expect(solved(SkynetTree(leaves: leaves)) == leaves * (leaves - 1) / 2) }
+    for n in 1...7 { #expect(solved(QueensTree(n: n)) == QueensTree.solutions[n]) }
+    let tree = GeometricTree(seed: 19, branching: 4, depth: 5, cutoff: 4, expected: 3_987)
+    #expect(solved(tree) == 3_987)
+  }
+
+  @Test func anotherWayToJoin() {
+    for parameters in [["n": "5", "join": "prayer"], ["n": "5"]] as [Parameters] {
+      #expect(throws: Complaint.self) { try WorkloadTests.trial(Fib(), parameters, "stealing") }
+    }
+  }
+
   @Test func sizesThatMakeNoSense() {
     func prepare(_ workload: some Workload, _ parameters: Parameters) throws {
       _ = try WorkloadTests.trial(workload, parameters, "stealing")

@@ -56,12 +56,12 @@ struct PeerTests {
   }
 
   @Test func aTreeIsHandedOverWithItsResult() throws {
-    let fib = try PeerRequest(Self.request(BenchmarkName("forkjoin", "fib"), ["n": "10", "join": "counter"]))
+    let fib = try PeerRequest(Self.request(BenchmarkName("forkjoin", "fib"), ["n": "10", "join": "fork"]))
     // Every call is a task: 2 * fib(11) - 1.
     #expect(fib.arguments.contains("tasks=177") && fib.arguments.contains("expected=55"))
     let uts = try PeerRequest(
       Self.request(
-        BenchmarkName("forkjoin", "uts"), ["tree": "T1", "depth": "5", "cutoff": "2", "join": "counter"]))
+        BenchmarkName("forkjoin", "uts"), ["tree": "T1", "depth": "5", "cutoff": "2", "join": "fork"]))
     #expect(uts.arguments.contains("tasks=65") && uts.arguments.contains("expected=3987"))
   }
 
@@ -156,7 +156,11 @@ struct PeerTests {
     #expect(try obstacle("starpu", contended) == nil)
     #expect(try obstacle("openmp-gcc", contended)?.contains("belongs to the team") == true)
     let fib = BenchmarkName("forkjoin", "fib")
-    #expect(try obstacle("tbb", fib, ["n": "10", "join": "counter"]) == nil)
+    #expect(try obstacle("tbb", fib, ["n": "10", "join": "fork"]) == nil)
+    #expect(try obstacle("tbb", fib, ["n": "10", "join": "counter"]) == "its program has only join=fork")
+    #expect(try obstacle("starpu", fib, ["n": "10", "join": "counter"]) == nil)
+    #expect(try obstacle("starpu", fib, ["n": "10", "join": "fork"]) == "it has no call that forks and joins")
+    #expect(try obstacle("starpu", BenchmarkName("forkjoin", "break-even"))?.hasPrefix("a task of StarPU") == true)
     #expect(try obstacle("tbb", fib, ["n": "10", "join": "dependency"])?.hasPrefix("it has no operations") == true)
     for workload in workloads where Peer.all.contains(where: { $0.benchmarks.contains("\(workload.name)") }) {
       let isOnFlow = try obstacle("tbb-flow", workload.name) == nil
@@ -264,11 +268,12 @@ struct PeerProgramsTests {
 struct BuiltPeerTests {
   static let cases: [(peer: String, name: BenchmarkName, parameters: Parameters)] =
     (try? Catalogue(graphs: [], seed: 1).workloads)?.filter {
-      !($0 is MinimumGranularity)
+      !($0 is MinimumGranularity) && !($0 is ForkBreakEven)
     }
     .flatMap { workload in
-      workload.parameterSets().flatMap { parameters in
-        Peer.all.filter { $0.benchmarks.contains("\(workload.name)") }
+      (workload.parameterSets().isEmpty ? workload.extendedParameterSets() : workload.parameterSets()).flatMap {
+        parameters in
+        Peer.all.filter { workload.obstacle($0.info, parameters) == nil }
           .map { (peer: $0.name, name: workload.name, parameters: parameters) }
       }
     } ?? []
@@ -276,7 +281,7 @@ struct BuiltPeerTests {
   static let launcher = PeerLauncher(.found())
   static let anyIsBuilt = Peer.all.contains { PeerPrograms.found().program($0.name) != nil }
 
-  /// A peer reports the metrics of our own subjects, from the same number of operations, and its checks have passed.
+  /// A peer reports the metrics of a subject of this program, from the same number of operations, and its checks have passed.
   @Test(.enabled(if: anyIsBuilt, "no peer is built: scripts/peers"), .serialized, arguments: cases)
   func checksItselfAndReportsTheSame(_ measured: (peer: String, name: BenchmarkName, parameters: Parameters)) throws {
     guard PeerPrograms.found().program(measured.peer) != nil else { return }
@@ -289,9 +294,11 @@ struct BuiltPeerTests {
       return outcome.lines.compactMap(ResultLine.init)
     }
     let workload = try #require(try Catalogue(graphs: [], seed: 7).workloads.first { $0.name == measured.name })
+    let able = try #require(
+      SubjectRegistry.inProcess.first { workload.obstacle($0, measured.parameters) == nil })
     let ours = try #require(
       try workload.prepare(
-        subject: "stealing",
+        subject: able.name,
         Setting(parameters: measured.parameters, workers: 2, seed: 7, spin: Spin(roundsPerMicrosecond: 12.5)))
     ).measure(2)
     let readings = try lines(.time(repeats: 2, values: 2, leadIn: 0, budget: .max)).compactMap { line in
@@ -312,6 +319,8 @@ struct BuiltPeerTests {
         if case .repeats(let count) = $0 { (1...3).contains(count) } else { false }
       })
   }
+
+  static let oneValue = MeasureRequest.Mode.time(repeats: 1, values: 1, leadIn: 0, budget: 0)
 
   static let built = Peer.all.compactMap { peer in PeerPrograms.found().program(peer.name).map { (peer, $0) } }
 

@@ -30,6 +30,9 @@ struct WorkloadTests {
     case "forkjoin/skynet": parameters.merging(["leaves": "100"])
     case "forkjoin/nqueens": parameters.merging(["n": "5"])
     case "forkjoin/uts": parameters.merging(["depth": "4", "cutoff": "3"])
+    case "forkjoin/perform": parameters.merging(["iterations": "100"])
+    case "forkjoin/map": parameters.merging(["elements": "1000"])
+    case "forkjoin/sort": parameters.merging(["elements": "1000"])
     case "blocking/sleepers": ["bodies": "4", "sleep_ms": "2"]
     case "blocking/nested-wait": ["outer": "4", "depth": "2", "work_ns": "1000"]
     case "idle/cpu": ["ops": "2", "period_ms": "2"]
@@ -46,10 +49,12 @@ struct WorkloadTests {
     }
   }
 
-  /// Foundation is left out where it is known to crash, and the sweeps of METG have a test of their own: with the spinning
-  /// of these tests no granularity is worth anything.
+  /// Foundation is left out where it is known to crash, and the sweeps have tests of their own: with the spinning of these
+  /// tests no granularity is worth anything, and a million bodies take long.
   static let cases: [Case] =
-    (try? Catalogue(graphs: [], seed: 1).workloads)?.filter { !($0 is MinimumGranularity) }.flatMap { workload in
+    (try? Catalogue(graphs: [], seed: 1).workloads)?.filter {
+      !($0 is MinimumGranularity) && !($0 is ForkBreakEven)
+    }.flatMap { workload in
       sets(workload).flatMap { parameters in
         SubjectRegistry.inProcess.filter { workload.obstacle($0, parameters) == nil }
           .filter { $0.name != "foundation" || parameters["links"] != "chain" }

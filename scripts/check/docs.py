@@ -55,7 +55,7 @@ INSTEAD = [
     (r"scripts/peers", "scripts/peers --help", "it builds programs in three other languages"),
     (r"(opbench run --benchmark 'metg .*)", "\\1 --dry-run", "the sweep of a debug build may not reach half of the peak"),
     (r"(opbench run --benchmark .* --variants)", "\\1 --dry-run", "larger sizes take minutes, and a debug build longer"),
-    (r"(opbench run --backend [\w,-]+) --benchmark forkjoin", "\\1", "trees of tasks take minutes in a debug build"),
+    (r"(opbench run --backend [\w,-]+(?: --workers [\d,]+)?(?: --output \S+)?) --benchmark '?forkjoin.*", "\\1", "trees of tasks take minutes in a debug build"),
     (r"scripts/gate .*", "bash -n scripts/gate && opbench gate --help", "it builds two revisions for release, and measures for minutes"),
     (r"opbench gate --self-test", "opbench gate --help", "scripts/ci runs it"),
     (r"opbench gate --calibrate .*", "opbench gate --help", "it measures for hours"),

@@ -109,6 +109,12 @@ package struct Metric: Hashable, Sendable {
 extension Metric {
   package static let idleCPUPercent = Metric("idle_cpu_percent", unit: "percent")
   package static let speedup = Metric("speedup", unit: "ratio")
+  /// The time of a problem that forks over the time of the plain recursion: see `BreakEven`.
+  package static let timeOverSerial = Metric("time_over_serial", unit: "ratio")
+  package static let worstLoss = Metric("worst_loss", unit: "ratio")
+  package static let breakEven = Metric("break_even_ns", unit: "ns")
+  /// The time of the plain recursion, which the program of a peer gives beside its makespan.
+  package static let serial = Metric("serial_ns", unit: "ns")
   /// The mean time between the intended starts of an open loop: the same for every subject of a run.
   package static let arrivalInterval = Metric("arrival_interval_ns", unit: "ns")
   /// How often a curve of efficiency over granularity passes the level asked for. More than one crossing means noise.

@@ -28,7 +28,8 @@ extension Metric {
     let costs = [
       "ns", "bytes", "allocations", "percent", "switches", "migrations", "faults", "instructions", "cycles",
     ]
-    return costs.contains(unit) || [.lateStarts, .peakPending].contains(self) || isOfDistribution ? .less : nil
+    return costs.contains(unit) || [.lateStarts, .peakPending, .timeOverSerial, .worstLoss].contains(self)
+      || isOfDistribution ? .less : nil
   }
 
   private var words: String { Self.named[self] ?? percentileWords ?? plainWords }
@@ -47,6 +48,10 @@ extension Metric {
     .retainedBytesPerOp: "bytes kept per operation",
     .runDelayNsPerOp: "wait for a CPU per operation",
     .speedup: "speed-up over the plain recursion",
+    .timeOverSerial: "time over the plain recursion",
+    .worstLoss: "worst time over the plain recursion",
+    .breakEven: "smallest problem that gains from forks",
+    .serial: "time of the plain recursion",
     .idleCPUPercent: "CPU while idle",
     .inversion: "priority inversion, mean",
     .inversionMax: "priority inversion, maximum",

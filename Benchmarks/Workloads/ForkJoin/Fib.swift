@@ -7,24 +7,37 @@ import Subjects
 struct Fib: Workload {
   let name = BenchmarkName("forkjoin", "fib")
   let summary = "the n-th Fibonacci number by recursion, every call a task"
-  let metrics = ForkJoinTrial<FibTree>.metrics
-  let headlines = ForkJoinTrial<FibTree>.headlines
+  let metrics = Trial.metricsBesideOneThread
+  let headlines = Trial.headlinesBesideOneThread
   let repeats = RepeatPolicy.calibrated()
 
-  func parameterSets() -> [Parameters] { [["n": "15", "join": "counter"]] }
+  func parameterSets() -> [Parameters] {
+    [["n": "15", "join": "fork"], ["n": "25", "join": "fork"], ["n": "15", "join": "counter"]]
+  }
   func extendedParameterSets() -> [Parameters] {
-    [["n": "20", "join": "counter"], ["n": "10", "join": "dependency"]]
+    [
+      ["n": "32", "join": "fork"], ["n": "20", "join": "counter"], ["n": "25", "join": "counter"],
+      ["n": "10", "join": "dependency"],
+    ]
+  }
+  /// Each of the larger trees has at least 100 times as many tasks as the one before.
+  func repeats(_ parameters: Parameters) -> RepeatPolicy {
+    switch parameters["n"] {
+    case "25": .calibrated(seconds: 0.02)
+    case "32": .calibrated(seconds: 1)
+    default: repeats
+    }
   }
   func needs(_ parameters: Parameters) -> Abilities { ForkJoinTrial<FibTree>.needs(parameters) }
 
   func peerInput(_ setting: Setting) throws -> PeerInput { .tree(FibTree(n: try setting.integer("n"))) }
 
   func prepare<S: ClosureSubject>(closures subject: S.Type, _ setting: Setting) throws -> Trial {
-    ForkJoinTrial(FibTree(n: try setting.integer("n"))).closures(subject, setting)
+    try ForkJoinTrial(FibTree(n: try setting.integer("n"))).closures(subject, setting)
   }
 
   func prepare<S: OperationSubject>(operations subject: S.Type, _ setting: Setting) throws -> Trial {
-    ForkJoinTrial(FibTree(n: try setting.integer("n"))).operations(subject, setting)
+    try ForkJoinTrial(FibTree(n: try setting.integer("n"))).operations(subject, setting)
   }
 }
 

@@ -125,17 +125,10 @@ final class OperationForkJoin<S: OperationSubject, Tree: ForkJoinTree>: Sendable
   }
 }
 
-/// The trial that the four benchmarks of the family share.
+/// The trial that the benchmarks on trees share.
 struct ForkJoinTrial<Tree: ForkJoinTree> {
-  static var metrics: [Metric] { Metric.cost + [.speedup] }
-  static var headlines: [Metric] { [.nsPerOp, .speedup] }
-
-  /// How a parent goes on after its children. `counter` counts the unfinished children, on every subject. `dependency`
-  /// uses an operation that depends on the children.
-  private static var byDependency: String { "dependency" }
-
   static func needs(_ parameters: Parameters) -> Abilities {
-    parameters["join"] == byDependency ? .operations : []
+    TreeJoin(parameters).map(\.needs) ?? []
   }
 
   private let tree: Tree
@@ -146,65 +139,34 @@ struct ForkJoinTrial<Tree: ForkJoinTree> {
     tasks = tree.taskCount(tree.root)
   }
 
-  func closures<S: ClosureSubject>(_ type: S.Type, _ setting: Setting) -> Trial {
-    let runner = ClosureForkJoin(tree, subject: S(workers: setting.workers))
-    return trial(runner.solve) {}
+  func closures<S: ClosureSubject>(_ type: S.Type, _ setting: Setting) throws -> Trial {
+    let subject = S(workers: setting.workers)
+    func check() throws { try checkEmpty(subject.unfinished ?? 0) }
+    switch try TreeJoin(checked: setting.parameters) {
+    case .fork: return trial(ForkedTree(tree, subject: subject).solve, check: check)
+    case .counter: return trial(ClosureForkJoin(tree, subject: subject).solve, check: check)
+    case .dependency: throw CheckFailed("\(S.name) has no operations that depend on others")
+    }
   }
 
-  func operations<S: OperationSubject>(_ type: S.Type, _ setting: Setting) -> Trial {
-    guard setting.parameters["join"] == Self.byDependency else {
-      let runner = ClosureForkJoin(tree, subject: S(workers: setting.workers))
-      return trial(runner.solve) { try checkEmpty(runner.subject.remaining) }
-    }
+  func operations<S: OperationSubject>(_ type: S.Type, _ setting: Setting) throws -> Trial {
+    guard try TreeJoin(checked: setting.parameters) == .dependency else { return try closures(type, setting) }
     let runner = OperationForkJoin(tree, subject: S(workers: setting.workers))
     return trial(runner.solve) { try checkEmpty(runner.subject.remaining) }
   }
 
   private func trial(_ solve: @escaping () -> Int, check: @escaping () throws -> Void) -> Trial {
-    func run(_ repeats: Int) throws -> Elapsed {
-      var elapsed = Elapsed()
-      for _ in 0..<repeats {
-        let start = Counters.read()
-        let result = solve()
-        elapsed.add(since: start)
-        try Self.check(result, tree.expected)
+    let tree = tree
+    return Trial.besideOneThread(
+      operations: tasks, prepare: {}, alone: { tree.serial(Self.opaque(tree.root)) }, together: { solve() },
+      verify: { result in
+        guard result == tree.expected else { throw CheckFailed("the result is \(result) instead of \(tree.expected)") }
         try check()
-      }
-      return elapsed
-    }
-    func repeatOnly(_ repeats: Int) throws { _ = try run(repeats) }
-    return Trial(operationsPerRepeat: tasks, calibrate: repeatOnly) { repeats in
-      // The serial time is measured before and after, because the speed of a machine drifts, and the ratio should be of
-      // times close to each other.
-      let before = try Self.serialTime(tree)
-      let elapsed = try run(repeats)
-      let serial = (before + (try Self.serialTime(tree))) / 2
-      let speedup = Reading(.speedup, serial * Double(repeats) / Double(elapsed.wall), count: repeats)
-      return Value(elapsed.readings(operations: tasks * repeats) + [speedup])
-    }
-  }
-
-  /// How long the plain recursion takes on one thread, in nanoseconds: the mean over two milliseconds, because the time
-  /// of the run is a mean too. The recursion allocates nothing, because the counting process counts the recursion too.
-  private static func serialTime(_ tree: Tree) throws -> Double {
-    var runs = 0
-    let begin = Clock.now()
-    var took: UInt64 = 0
-    while took < 2_000_000 {
-      let result = tree.serial(opaque(tree.root))
-      try check(result, tree.expected)
-      runs += 1
-      took = Clock.now() - begin
-    }
-    return Double(took) / Double(runs)
-  }
-
-  private static func check(_ result: Int, _ expected: Int) throws {
-    guard result == expected else { throw CheckFailed("the result is \(result) instead of \(expected)") }
+      })
   }
 
   /// Hides from the optimiser that the tree is the same again, so that the optimiser cannot reuse the last result.
   @inline(never)
   @_optimize(none)
-  private static func opaque(_ node: Tree.Node) -> Tree.Node { node }
+  static func opaque(_ node: Tree.Node) -> Tree.Node { node }
 }

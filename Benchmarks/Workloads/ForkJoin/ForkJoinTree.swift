@@ -3,7 +3,7 @@
 /// A node is a task. When tasks would be too small, a node at the cutoff has no children and contributes the sum of its
 /// whole subtree, found by plain recursion.
 protocol ForkJoinTree: Sendable {
-  associatedtype Node: Sendable
+  associatedtype Node: Sendable, BitwiseCopyable
 
   var root: Node { get }
   /// The sum over all nodes.

@@ -7,24 +7,24 @@ import Subjects
 struct NQueens: Workload {
   let name = BenchmarkName("forkjoin", "nqueens")
   let summary = "the solutions of the n queens problem, every placement a task"
-  let metrics = ForkJoinTrial<QueensTree>.metrics
-  let headlines = ForkJoinTrial<QueensTree>.headlines
+  let metrics = Trial.metricsBesideOneThread
+  let headlines = Trial.headlinesBesideOneThread
   let repeats = RepeatPolicy.calibrated()
 
-  func parameterSets() -> [Parameters] { [["n": "8", "join": "counter"]] }
+  func parameterSets() -> [Parameters] { [["n": "8", "join": "fork"], ["n": "8", "join": "counter"]] }
   func extendedParameterSets() -> [Parameters] {
-    [["n": "10", "join": "counter"], ["n": "6", "join": "dependency"]]
+    [["n": "10", "join": "fork"], ["n": "10", "join": "counter"], ["n": "6", "join": "dependency"]]
   }
   func needs(_ parameters: Parameters) -> Abilities { ForkJoinTrial<QueensTree>.needs(parameters) }
 
   func peerInput(_ setting: Setting) throws -> PeerInput { .tree(try tree(setting)) }
 
   func prepare<S: ClosureSubject>(closures subject: S.Type, _ setting: Setting) throws -> Trial {
-    ForkJoinTrial(try tree(setting)).closures(subject, setting)
+    try ForkJoinTrial(try tree(setting)).closures(subject, setting)
   }
 
   func prepare<S: OperationSubject>(operations subject: S.Type, _ setting: Setting) throws -> Trial {
-    ForkJoinTrial(try tree(setting)).operations(subject, setting)
+    try ForkJoinTrial(try tree(setting)).operations(subject, setting)
   }
 
   private func tree(_ setting: Setting) throws -> QueensTree {
@@ -41,7 +41,7 @@ struct QueensTree: ForkJoinTree {
   static let solutions = [1, 1, 0, 0, 2, 10, 4, 40, 92, 352, 724, 2_680, 14_200, 73_712]
 
   /// A placement, with the squares of the next row that a queen attacks: down its column and along both diagonals.
-  struct Node: Sendable {
+  struct Node: Sendable, BitwiseCopyable {
     let row: UInt32
     let columns: UInt32
     let left: UInt32

@@ -2,7 +2,7 @@
 /// anything that must be secure.
 enum SHA1 {
   /// The five words of a digest.
-  struct Digest: Hashable, Sendable {
+  struct Digest: Hashable, Sendable, BitwiseCopyable {
     var a: UInt32 = 0x6745_2301
     var b: UInt32 = 0xefcd_ab89
     var c: UInt32 = 0x98ba_dcfe

@@ -7,27 +7,34 @@ import Subjects
 struct Skynet: Workload {
   let name = BenchmarkName("forkjoin", "skynet")
   let summary = "a tree of ten children each that adds up the ordinals of its leaves"
-  let metrics = ForkJoinTrial<SkynetTree>.metrics
-  let headlines = ForkJoinTrial<SkynetTree>.headlines
+  let metrics = Trial.metricsBesideOneThread
+  let headlines = Trial.headlinesBesideOneThread
   let repeats = RepeatPolicy.calibrated()
 
-  func parameterSets() -> [Parameters] { [["leaves": "1000", "join": "counter"]] }
+  func parameterSets() -> [Parameters] {
+    [["leaves": "1000", "join": "fork"], ["leaves": "1000", "join": "counter"]]
+  }
   func extendedParameterSets() -> [Parameters] {
     [
+      ["leaves": "100000", "join": "fork"], ["leaves": "1000000", "join": "fork"],
       ["leaves": "10000", "join": "counter"], ["leaves": "100000", "join": "counter"],
-      ["leaves": "100", "join": "dependency"],
+      ["leaves": "1000000", "join": "counter"], ["leaves": "100", "join": "dependency"],
     ]
+  }
+  /// The tree of a million leaves has 1,000 times as many tasks as the tree of 1,000.
+  func repeats(_ parameters: Parameters) -> RepeatPolicy {
+    parameters["leaves"] == "1000000" ? .calibrated(seconds: 0.2) : repeats
   }
   func needs(_ parameters: Parameters) -> Abilities { ForkJoinTrial<SkynetTree>.needs(parameters) }
 
   func peerInput(_ setting: Setting) throws -> PeerInput { .tree(try tree(setting)) }
 
   func prepare<S: ClosureSubject>(closures subject: S.Type, _ setting: Setting) throws -> Trial {
-    ForkJoinTrial(try tree(setting)).closures(subject, setting)
+    try ForkJoinTrial(try tree(setting)).closures(subject, setting)
   }
 
   func prepare<S: OperationSubject>(operations subject: S.Type, _ setting: Setting) throws -> Trial {
-    ForkJoinTrial(try tree(setting)).operations(subject, setting)
+    try ForkJoinTrial(try tree(setting)).operations(subject, setting)
   }
 
   private func tree(_ setting: Setting) throws -> SkynetTree {
@@ -42,7 +49,7 @@ struct Skynet: Workload {
 struct SkynetTree: ForkJoinTree {
   static let children = 10
 
-  struct Node: Sendable {
+  struct Node: Sendable, BitwiseCopyable {
     let first: Int
     let leaves: Int
   }

@@ -11,13 +11,16 @@ import Subjects
 struct UnbalancedTreeSearch: Workload {
   let name = BenchmarkName("forkjoin", "uts")
   let summary = "Unbalanced Tree Search: the nodes of tree T1, cut off at a depth"
-  let metrics = ForkJoinTrial<GeometricTree>.metrics
-  let headlines = ForkJoinTrial<GeometricTree>.headlines
+  let metrics = Trial.metricsBesideOneThread
+  let headlines = Trial.headlinesBesideOneThread
   let repeats = RepeatPolicy.calibrated(seconds: 0.045)
 
-  func parameterSets() -> [Parameters] { [["tree": "T1", "depth": "7", "cutoff": "4", "join": "counter"]] }
+  func parameterSets() -> [Parameters] {
+    ["fork", "counter"].map { ["tree": "T1", "depth": "7", "cutoff": "4", "join": $0] }
+  }
   func extendedParameterSets() -> [Parameters] {
     [
+      ["tree": "T1", "depth": "10", "cutoff": "6", "join": "fork"],
       ["tree": "T1", "depth": "10", "cutoff": "6", "join": "counter"],
       ["tree": "T1", "depth": "7", "cutoff": "3", "join": "dependency"],
     ]
@@ -31,11 +34,11 @@ struct UnbalancedTreeSearch: Workload {
   func peerInput(_ setting: Setting) throws -> PeerInput { .tree(try tree(setting)) }
 
   func prepare<S: ClosureSubject>(closures subject: S.Type, _ setting: Setting) throws -> Trial {
-    ForkJoinTrial(try tree(setting)).closures(subject, setting)
+    try ForkJoinTrial(try tree(setting)).closures(subject, setting)
   }
 
   func prepare<S: OperationSubject>(operations subject: S.Type, _ setting: Setting) throws -> Trial {
-    ForkJoinTrial(try tree(setting)).operations(subject, setting)
+    try ForkJoinTrial(try tree(setting)).operations(subject, setting)
   }
 
   private func tree(_ setting: Setting) throws -> GeometricTree {
@@ -58,7 +61,7 @@ struct GeometricTree: ForkJoinTree {
 
   /// A node with a random generator that splits: the state of a child is the hash of its parent's state and the child's
   /// index.
-  struct Node: Sendable {
+  struct Node: Sendable, BitwiseCopyable {
     let state: SHA1.Digest
     let depth: Int32
   }

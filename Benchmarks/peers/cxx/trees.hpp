@@ -4,16 +4,18 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <sstream>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "work.hpp"
 
-/// Plain recursion on one thread.
-template <typename Tree> uint64_t serial(const Tree &tree, const typename Tree::Node &node) {
+/// Plain recursion on one thread, a call for each node: compilers differ in how many levels they would unfold into one.
+template <typename Tree> [[gnu::noinline]] uint64_t serial(const Tree &tree, typename Tree::Node node) {
   auto sum = tree.value(node);
-  auto count = tree.childCount(node);
-  if (count > 0) {
-    tree.forEachChild(node, count, [&](uint32_t, const typename Tree::Node &child) { sum += serial(tree, child); });
+  if (!tree.isLeaf(node)) {
+    tree.forEachChild(node, tree.childCount(node), [&](uint32_t, const typename Tree::Node &child) { sum += serial(tree, child); });
   }
   return sum;
 }
@@ -34,7 +36,8 @@ struct Fib {
 
   explicit Fib(const Request &request) : root(request.count("param.n")) {}
   uint64_t value(Node node) const { return node < 2 ? node : 0; }
-  uint32_t childCount(Node node) const { return node < 2 ? 0 : 2; }
+  bool isLeaf(Node node) const { return node < 2; }
+  uint32_t childCount(Node node) const { return isLeaf(node) ? 0 : 2; }
   template <typename Body> void forEachChild(Node node, uint32_t, const Body &body) const {
     body(0, node - 1);
     body(1, node - 2);
@@ -49,8 +52,9 @@ struct Skynet {
   Node root;
 
   explicit Skynet(const Request &request) : root{0, request.count("param.leaves")} {}
-  uint64_t value(const Node &node) const { return node.leaves == 1 ? node.first : 0; }
-  uint32_t childCount(const Node &node) const { return node.leaves == 1 ? 0 : mostChildren; }
+  bool isLeaf(const Node &node) const { return node.leaves == 1; }
+  uint64_t value(const Node &node) const { return isLeaf(node) ? node.first : 0; }
+  uint32_t childCount(const Node &node) const { return isLeaf(node) ? 0 : mostChildren; }
   template <typename Body> void forEachChild(const Node &node, uint32_t count, const Body &body) const {
     auto share = node.leaves / mostChildren;
     for (uint32_t index = 0; index < count; ++index) body(index, Node{node.first + index * share, share});
@@ -66,8 +70,9 @@ struct Queens {
   Node root{0, 0, 0, 0};
 
   explicit Queens(const Request &request) : n(request.count("param.n")) {}
-  uint64_t value(const Node &node) const { return node.row == n; }
-  uint32_t childCount(const Node &node) const { return node.row == n ? 0 : __builtin_popcount(free(node)); }
+  bool isLeaf(const Node &node) const { return node.row == n; }
+  uint64_t value(const Node &node) const { return isLeaf(node); }
+  uint32_t childCount(const Node &node) const { return isLeaf(node) ? 0 : __builtin_popcount(free(node)); }
   template <typename Body> void forEachChild(const Node &node, uint32_t, const Body &body) const {
     uint32_t index = 0;
     for (auto left = free(node); left != 0; left &= left - 1) {
@@ -117,8 +122,9 @@ struct GeometricTree {
   Node root{Digest(seed, 5), 0};
 
   explicit GeometricTree(const Request &request) : depth(request.count("param.depth")), cutoff(request.count("param.cutoff")) {}
-  uint64_t value(const Node &node) const { return node.depth < cutoff ? 1 : nodes(node); }
-  uint32_t childCount(const Node &node) const { return node.depth < cutoff ? branches(node) : 0; }
+  bool isLeaf(const Node &node) const { return node.depth >= cutoff; }
+  uint64_t value(const Node &node) const { return isLeaf(node) ? nodes(node) : 1; }
+  uint32_t childCount(const Node &node) const { return isLeaf(node) ? 0 : branches(node); }
   template <typename Body> void forEachChild(const Node &node, uint32_t count, const Body &body) const {
     for (uint32_t index = 0; index < count; ++index) body(index, child(node, index));
   }
@@ -141,26 +147,135 @@ struct GeometricTree {
   }
 };
 
-/// `Solver::solve(tree)` gives the sum over all nodes of a tree.
+inline double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  auto middle = values.size() / 2;
+  return values.size() % 2 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
+/// Bodies of one length, divided into halves; see ForkBreakEven.swift.
+struct Halving {
+  struct Node {
+    uint64_t first, bodies;
+  };
+  static constexpr uint32_t mostChildren = 2;
+  uint64_t rounds;
+  Node root;
+
+  Halving(uint64_t bodies, uint64_t rounds) : rounds(rounds), root{0, bodies} {}
+  bool isLeaf(const Node &node) const { return node.bodies == 1; }
+  uint64_t value(const Node &node) const {
+    if (!isLeaf(node)) return 0;
+    if (rounds > 0) spin(rounds);
+    return node.first;
+  }
+  uint32_t childCount(const Node &node) const { return isLeaf(node) ? 0 : mostChildren; }
+  template <typename Body> void forEachChild(const Node &node, uint32_t, const Body &body) const {
+    auto half = node.bodies / 2;
+    body(0, Node{node.first, half});
+    body(1, Node{node.first + half, node.bodies - half});
+  }
+};
+
+/// Solves the problems of a sweep by plain recursion and by the solver, by turns, as BreakEvenSweep does in Swift. opbench
+/// derives where forking pays from the times. The main thread is one of the team, so `from` changes nothing.
+template <typename Solver> class BreakEvenSweep {
+public:
+  explicit BreakEvenSweep(const Request &request)
+      : least(request.number("sweep_least")), turns(request.positive("sweep_turns")) {
+    auto from = request.text("param.from");
+    check(from == "worker" || from == "outside", "from is worker or outside, not " + from);
+    std::istringstream problems(request.text("sweep_problems"));
+    for (std::string problem; std::getline(problems, problem, ',');) {
+      char colon = 0;
+      uint64_t bodies = 0;
+      double body = 0;
+      std::istringstream fields(problem);
+      check(bool(fields >> bodies >> colon >> body) && colon == ':' && bodies > 0, "'" + problem + "' is no problem");
+      auto detail = "bodies=" + std::to_string(bodies) + ";body_ns=" + problem.substr(problem.find(':') + 1);
+      trees.push_back({Halving(bodies, roundsFor(body, request.number("rounds_per_microsecond"))), detail});
+    }
+    check(!trees.empty(), "the request has no problems");
+  }
+
+  std::vector<Reading> run(uint64_t sweeps) const {
+    std::vector<Reading> readings;
+    for (auto &[tree, detail] : trees) {
+      auto solvePlain = [&tree = tree] {
+        auto root = tree.root;
+        asm volatile("" : "+m"(root));
+        return serial(tree, root);
+      };
+      auto solveForked = [&tree = tree] { return Solver::solve(tree); };
+      auto plain = times(tree, solvePlain), many = times(tree, solveForked);
+      std::vector<double> alone, forked;
+      for (uint64_t turn = 0; turn < turns * sweeps; ++turn) {
+        alone.push_back(time(tree, plain, solvePlain));
+        forked.push_back(time(tree, many, solveForked));
+      }
+      readings.push_back({"serial_ns", "ns", median(alone), tree.root.bodies, detail});
+      readings.push_back({"makespan_ns", "ns", median(forked), tree.root.bodies, detail});
+    }
+    return readings;
+  }
+
+private:
+  /// How often to solve a problem, so that the time is filled.
+  template <typename Solve> uint64_t times(const Halving &tree, const Solve &solve) const {
+    for (uint64_t times = 1;;) {
+      auto needed = uint64_t(std::ceil(least / time(tree, times, solve)));
+      if (needed <= times) return std::max<uint64_t>(1, needed);
+      times = std::min(needed, times * 10);
+    }
+  }
+
+  /// The nanoseconds of one solution.
+  template <typename Solve> static double time(const Halving &tree, uint64_t times, const Solve &solve) {
+    uint64_t sum = 0;
+    auto start = now();
+    for (uint64_t each = 0; each < times; ++each) sum += solve();
+    auto took = std::max<uint64_t>(1, now() - start);
+    auto expected = tree.root.bodies * (tree.root.bodies - 1) / 2 * times;
+    check(sum == expected, "the result is " + std::to_string(sum) + " instead of " + std::to_string(expected));
+    return double(took) / double(times);
+  }
+
+  double least;
+  uint64_t turns;
+  std::vector<std::pair<Halving, std::string>> trees;
+};
+
+template <typename Solver> Measure breakEven(const Request &request) {
+  auto sweep = std::make_shared<BreakEvenSweep<Solver>>(request);
+  return [=](uint64_t sweeps) { return sweep->run(sweeps); };
+}
+
+/// What of a benchmark is timed beside the threads that wait for tasks.
+struct Undisturbed {
+  template <typename Body> static auto alone(const Body &body) { return body(); }
+};
+
+/// `Solver::solve(tree)` gives the sum over all nodes of a tree. `Solver::alone(body)` runs `body` while no other thread of
+/// the scheduler needs a CPU.
 template <typename Solver, typename Tree> Measure solved(const Request &request) {
   auto tree = std::make_shared<Tree>(request);
   auto tasks = request.count("tasks"), expected = request.count("expected");
   check(taskCount(*tree, tree->root) == tasks, "the tree has another number of tasks than " + std::to_string(tasks));
-  // The median of at least three runs and two milliseconds.
-  std::vector<double> times;
-  auto begin = now();
-  while (times.empty() || (now() - begin < 500000000 && (times.size() < 3 || now() - begin < 2000000))) {
-    auto start = now();
-    auto root = tree->root;
-    // The optimiser does not know that it is the same tree again.
-    asm volatile("" : "+m"(root));
-    auto found = serial(*tree, root);
-    times.push_back(double(now() - start));
-    check(found == expected, "the result of plain recursion is " + std::to_string(found));
-  }
-  std::sort(times.begin(), times.end());
-  auto middle = times.size() / 2;
-  auto alone = times.size() % 2 ? times[middle] : (times[middle - 1] + times[middle]) / 2;
+  auto alone = Solver::alone([&] {
+    // The median of at least three runs and two milliseconds.
+    std::vector<double> times;
+    auto begin = now();
+    while (times.empty() || (now() - begin < 500000000 && (times.size() < 3 || now() - begin < 2000000))) {
+      auto start = now();
+      auto root = tree->root;
+      // The optimiser does not know that it is the same tree again.
+      asm volatile("" : "+m"(root));
+      auto found = serial(*tree, root);
+      times.push_back(double(now() - start));
+      check(found == expected, "the result of plain recursion is " + std::to_string(found));
+    }
+    return median(times);
+  });
   return [=](uint64_t repeats) {
     Elapsed elapsed;
     for (uint64_t repeat = 0; repeat < repeats; ++repeat) {

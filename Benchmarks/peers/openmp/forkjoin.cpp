@@ -29,7 +29,7 @@ template <bool isUntied, typename Tree> uint64_t sum(const Tree &tree, const typ
   return total;
 }
 
-struct Tasks {
+struct Tasks : Undisturbed {
   template <typename Tree> static uint64_t solve(const Tree &tree) {
     return areTreesUntied ? sum<true>(tree, tree.root) : sum<false>(tree, tree.root);
   }
@@ -37,4 +37,8 @@ struct Tasks {
 
 } // namespace
 
-const Benchmarks forkJoin = forkJoinBenchmarks<Tasks>();
+const Benchmarks forkJoin = [] {
+  auto benchmarks = forkJoinBenchmarks<Tasks>();
+  benchmarks["forkjoin/break-even"] = breakEven<Tasks>;
+  return benchmarks;
+}();

@@ -22,10 +22,14 @@ template <typename Tree> uint64_t sum(const Tree &tree, const typename Tree::Nod
   return total;
 }
 
-struct TaskGroups {
+struct TaskGroups : Undisturbed {
   template <typename Tree> static uint64_t solve(const Tree &tree) { return sum(tree, tree.root); }
 };
 
 } // namespace
 
-const Benchmarks forkJoin = forkJoinBenchmarks<TaskGroups>();
+const Benchmarks forkJoin = [] {
+  auto benchmarks = forkJoinBenchmarks<TaskGroups>();
+  benchmarks["forkjoin/break-even"] = breakEven<TaskGroups>;
+  return benchmarks;
+}();

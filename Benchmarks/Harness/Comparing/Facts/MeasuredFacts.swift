@@ -97,6 +97,7 @@ struct MeasuredFacts: Encodable {
   let losses: [LossFacts]
   let cpuCost: [CPUCostFacts]
   let granularity: [GranularityFacts]
+  let forkCost: [ForkCostFacts]
   /// Graham's bound of the efficiency of replayed workflows.
   let replayBounds: [Bound]
   /// How many samples a process needs for a percentile.
@@ -131,6 +132,7 @@ struct MeasuredFacts: Encodable {
     losses = LossFacts.all(defaults)
     cpuCost = CPUCostFacts.all(general)
     granularity = GranularityFacts.all(general)
+    forkCost = ForkCostFacts.all(general)
     replayBounds = Self.bounds(general)
     let hosts = Set(results.places.map(\.host)).subtracting([""])
     let found =

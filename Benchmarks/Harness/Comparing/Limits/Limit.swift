@@ -22,12 +22,14 @@ package struct Limit: Decodable, Sendable {
     let each: String
   }
 
-  /// A number of a result, on the most workers with which it was measured.
+  /// A number of a result.
   struct Cell: Hashable {
     let benchmark: String
     let params: String
     let metric: String
     let subject: String
+    /// Nil: the most workers with which the number was measured.
+    let workers: Int?
   }
 
   let label: String
@@ -38,12 +40,17 @@ package struct Limit: Decodable, Sendable {
   let detail: String?
   let metric: String
   let subject: String
+  /// The number of workers of the subject; nil: the most with which the number was measured. What a ratio is over has
+  /// always the most.
+  let workers: Int?
   let over: Base?
   let slope: Slope?
   /// The number that the limit allows at most.
   let most: Double
   /// Whether the number is counted, not measured: one block decides.
   let isExact: Bool?
+  /// Whether the limit is for one over the number: for a number that should be large.
+  let isInverse: Bool?
   /// Whether another run than that of the other limits measures the number.
   let isElsewhere: Bool?
 
@@ -74,17 +81,18 @@ package struct Limit: Decodable, Sendable {
 
   private func cell(_ params: String, _ metric: String) -> Cell {
     let all = Parameters([params, detail ?? ""].filter { !$0.isEmpty }.joined(separator: ";"))
-    return Cell(benchmark: benchmark, params: all?.description ?? params, metric: metric, subject: subject)
+    return Cell(
+      benchmark: benchmark, params: all?.description ?? params, metric: metric, subject: subject, workers: workers)
   }
 
   /// The number with its interval; nil where the result does not have the cells. Both numbers of a ratio come from one block.
   func estimate(_ numbers: (Cell) -> [Int: Double]) -> Estimate? {
-    let own = numbers(cell)
+    let own = isInverse == true ? numbers(cell).mapValues { 1 / $0 } : numbers(cell)
     if let over {
       let params = cell(over.params ?? params, metric).params
       let base = Cell(
         benchmark: over.benchmark ?? benchmark, params: params, metric: over.metric ?? metric,
-        subject: over.subject ?? subject)
+        subject: over.subject ?? subject, workers: nil)
       return Pairing.ratio(Pairing.logarithms(of: own, over: numbers(base)).values)
     }
     let values = slope.map { Array(slopes($0, own, numbers).values) } ?? Array(own.values)

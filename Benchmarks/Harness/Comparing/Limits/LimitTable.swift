@@ -111,11 +111,12 @@ private struct LimitNumbers {
     lines[Key(benchmark: cell.benchmark, params: cell.params, metric: cell.metric)].map { results.lines[$0] }
   }
 
-  /// The median of each process on the most workers; empty where the result does not have the cell.
+  /// The median of each process; empty where the result does not have the cell.
   func processes(_ cell: Limit.Cell) -> [Int: Double] {
     guard let line = line(cell) else { return [:] }
-    let arm = line.cells.keys.filter { results.arms[$0].subject == cell.subject }
-      .max { results.arms[$0].workers < results.arms[$1].workers }
+    let arm = line.cells.keys.filter {
+      results.arms[$0].subject == cell.subject && (cell.workers == nil || results.arms[$0].workers == cell.workers)
+    }.max { results.arms[$0].workers < results.arms[$1].workers }
     return arm.flatMap { line.cells[$0] } ?? [:]
   }
 

@@ -1,11 +1,16 @@
 //! Trees divided by `join`, which is what rayon is made for.
-use peers::forkjoin::{fib, nqueens, skynet, uts, Solver, Tree, MOST};
-use peers::protocol::Benchmark;
+use peers::forkjoin::{break_even, fib, nqueens, skynet, uts, Children, From, RepeatedSolver, Solver, Tree};
+use peers::protocol::{now, Benchmark};
 
 use crate::Pool;
 
-pub const FORK_JOIN: &[Benchmark<Pool>] =
-    &[("forkjoin/fib", fib), ("forkjoin/skynet", skynet), ("forkjoin/nqueens", nqueens), ("forkjoin/uts", uts)];
+pub const FORK_JOIN: &[Benchmark<Pool>] = &[
+    ("forkjoin/fib", fib),
+    ("forkjoin/skynet", skynet),
+    ("forkjoin/nqueens", nqueens),
+    ("forkjoin/uts", uts),
+    ("forkjoin/break-even", break_even),
+];
 
 impl Solver for Pool {
     fn solve<T: Tree>(self, tree: &'static T) -> u64 {
@@ -13,11 +18,24 @@ impl Solver for Pool {
     }
 }
 
+impl RepeatedSolver for Pool {
+    fn solve_times<T: Tree>(self, tree: &'static T, times: u64, from: From) -> (u64, u64) {
+        let timed = |solve: &dyn Fn() -> u64| {
+            let start = now();
+            let sum = (0..times).map(|_| solve()).sum();
+            (now() - start, sum)
+        };
+        match from {
+            From::Worker => self.install(|| timed(&|| solve(tree, &tree.root()))),
+            From::Outside => timed(&|| self.solve(tree)),
+        }
+    }
+}
+
 /// `join` on halves of the children, down to one: what rayon's parallel iterators do with a slice.
 fn solve<T: Tree>(tree: &T, node: &T::Node) -> u64 {
-    let mut children = [T::Node::default(); MOST];
-    let count = tree.children(node, &mut children[..T::MOST_CHILDREN]);
-    tree.value(node) + if count == 0 { 0 } else { solve_all(tree, &children[..count]) }
+    let children = tree.children(node);
+    tree.value(node) + if children.all().is_empty() { 0 } else { solve_all(tree, children.all()) }
 }
 
 fn solve_all<T: Tree>(tree: &T, nodes: &[T::Node]) -> u64 {

@@ -5,6 +5,7 @@
 //! one of them.
 mod dependencies;
 mod forkjoin;
+mod loops;
 mod overhead;
 
 use std::ops::Deref;
@@ -26,7 +27,7 @@ fn main() {
     serve(Peer {
         name: "rayon",
         version: env!("PEER_VERSION"),
-        families: &[overhead::OVERHEAD, dependencies::DEPENDENCIES, forkjoin::FORK_JOIN],
+        families: &[overhead::OVERHEAD, dependencies::DEPENDENCIES, forkjoin::FORK_JOIN, loops::LOOPS],
         decisions: &[],
         pool: |workers, _| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(workers).build();

@@ -1,18 +1,55 @@
 //! Trees whose nodes contribute to one sum, as in ForkJoinTree.swift. How a scheduler runs the tasks of one is the solver's.
+use std::mem::MaybeUninit;
+
 use crate::protocol::{check, now, Counters, Elapsed, Failure, Measure, Reading, Request};
+use crate::work::{rounds_for, spin};
 
 pub trait Tree: Sync + 'static {
-    type Node: Copy + Send + Sync + Default + 'static;
-    const MOST_CHILDREN: usize;
+    type Node: Copy + Send + Sync + 'static;
+    /// Room for the children of a node, as many as a node of this tree has at most.
+    type Children: Children<Self::Node>;
 
     fn root(&self) -> Self::Node;
     fn value(&self, node: &Self::Node) -> u64;
-    /// Fills in the children and gives their number; 0 for a leaf.
-    fn children(&self, node: &Self::Node, into: &mut [Self::Node]) -> usize;
+    /// Calls `body` for each child; never for a leaf.
+    fn for_each_child(&self, node: &Self::Node, body: impl FnMut(Self::Node));
+    /// The children, where they are needed side by side.
+    fn children(&self, node: &Self::Node) -> Self::Children {
+        let mut children = Self::Children::none();
+        self.for_each_child(node, |child| children.push(child));
+        children
+    }
 }
 
-/// The most children a node of any tree has.
-pub const MOST: usize = 100;
+/// A list of nodes that needs no heap.
+pub trait Children<Node> {
+    fn none() -> Self;
+    fn push(&mut self, node: Node);
+    fn all(&self) -> &[Node];
+}
+
+/// Writes only the places of the nodes that there are: filling all places would cost more than most nodes.
+pub struct AtMost<Node, const MOST: usize> {
+    count: usize,
+    places: [MaybeUninit<Node>; MOST],
+}
+
+impl<Node: Copy, const MOST: usize> Children<Node> for AtMost<Node, MOST> {
+    #[inline(always)]
+    fn none() -> Self {
+        AtMost { count: 0, places: [MaybeUninit::uninit(); MOST] }
+    }
+    #[inline(always)]
+    fn push(&mut self, node: Node) {
+        self.places[self.count] = MaybeUninit::new(node);
+        self.count += 1;
+    }
+    #[inline(always)]
+    fn all(&self) -> &[Node] {
+        // SAFETY: `push` has written the first `count` places, and MaybeUninit<Node> is laid out as Node.
+        unsafe { std::slice::from_raw_parts(self.places.as_ptr().cast(), self.count) }
+    }
+}
 
 /// A way to run the tasks of a tree.
 pub trait Solver: Copy + 'static {
@@ -20,21 +57,25 @@ pub trait Solver: Copy + 'static {
     fn solve<T: Tree>(self, tree: &'static T) -> u64;
 }
 
-/// Plain recursion on one thread: the sum, and the number of nodes.
-fn serial<T: Tree>(tree: &T, node: &T::Node) -> (u64, u64) {
-    let mut children = [T::Node::default(); MOST];
-    let count = tree.children(node, &mut children[..T::MOST_CHILDREN]);
-    children[..count].iter().fold((tree.value(node), 1), |(sum, tasks), child| {
-        let (below, more) = serial(tree, child);
-        (sum + below, tasks + more)
-    })
+/// Plain recursion on one thread, a call for each node.
+#[inline(never)]
+fn serial<T: Tree>(tree: &T, node: &T::Node) -> u64 {
+    let mut sum = tree.value(node);
+    tree.for_each_child(node, |child| sum += serial(tree, &child));
+    sum
+}
+
+fn task_count<T: Tree>(tree: &T, node: &T::Node) -> usize {
+    let mut tasks = 1;
+    tree.for_each_child(node, |child| tasks += task_count(tree, &child));
+    tasks
 }
 
 struct Fib(u32);
 
 impl Tree for Fib {
     type Node = u32;
-    const MOST_CHILDREN: usize = 2;
+    type Children = AtMost<u32, 2>;
 
     fn root(&self) -> u32 {
         self.0
@@ -42,12 +83,12 @@ impl Tree for Fib {
     fn value(&self, node: &u32) -> u64 {
         if *node < 2 { *node as u64 } else { 0 }
     }
-    fn children(&self, node: &u32, into: &mut [u32]) -> usize {
-        if *node < 2 {
-            return 0;
+    #[inline(always)]
+    fn for_each_child(&self, node: &u32, mut body: impl FnMut(u32)) {
+        if *node >= 2 {
+            body(node - 1);
+            body(node - 2);
         }
-        into.copy_from_slice(&[node - 1, node - 2]);
-        2
     }
 }
 
@@ -56,7 +97,7 @@ struct Skynet(u64);
 impl Tree for Skynet {
     /// The first leaf and their number.
     type Node = (u64, u64);
-    const MOST_CHILDREN: usize = 10;
+    type Children = AtMost<(u64, u64), 10>;
 
     fn root(&self) -> (u64, u64) {
         (0, self.0)
@@ -64,21 +105,20 @@ impl Tree for Skynet {
     fn value(&self, node: &(u64, u64)) -> u64 {
         if node.1 == 1 { node.0 } else { 0 }
     }
-    fn children(&self, node: &(u64, u64), into: &mut [(u64, u64)]) -> usize {
-        if node.1 == 1 {
-            return 0;
+    #[inline(always)]
+    fn for_each_child(&self, node: &(u64, u64), mut body: impl FnMut((u64, u64))) {
+        if node.1 > 1 {
+            let share = node.1 / 10;
+            for index in 0..10 {
+                body((node.0 + index * share, share));
+            }
         }
-        let share = node.1 / 10;
-        for (index, child) in into.iter_mut().enumerate() {
-            *child = (node.0 + index as u64 * share, share);
-        }
-        10
     }
 }
 
 struct Queens(u32);
 
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 struct Board {
     row: u32,
     columns: u32,
@@ -88,32 +128,30 @@ struct Board {
 
 impl Tree for Queens {
     type Node = Board;
-    const MOST_CHILDREN: usize = 32;
+    type Children = AtMost<Board, 32>;
 
     fn root(&self) -> Board {
-        Board::default()
+        Board { row: 0, columns: 0, left: 0, right: 0 }
     }
     fn value(&self, node: &Board) -> u64 {
         (node.row == self.0) as u64
     }
-    fn children(&self, node: &Board, into: &mut [Board]) -> usize {
+    #[inline(always)]
+    fn for_each_child(&self, node: &Board, mut body: impl FnMut(Board)) {
         if node.row == self.0 {
-            return 0;
+            return;
         }
         let mut free = !(node.columns | node.left | node.right) & ((1 << self.0) - 1);
-        let mut count = 0;
         while free != 0 {
             let square = free & free.wrapping_neg();
             free ^= square;
-            into[count] = Board {
+            body(Board {
                 row: node.row + 1,
                 columns: node.columns | square,
                 left: (node.left | square) << 1,
                 right: (node.right | square) >> 1,
-            };
-            count += 1;
+            });
         }
-        count
     }
 }
 
@@ -150,19 +188,21 @@ struct GeometricTree {
     logarithm: f64,
 }
 
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 struct State {
     words: [u32; 5],
     depth: u32,
 }
 
 impl GeometricTree {
+    const MOST_CHILDREN: usize = 100;
+
     fn branches(&self, node: &State) -> usize {
         if node.depth >= self.depth {
             return 0;
         }
         let uniform = (node.words[4] & 0x7fff_ffff) as f64 / 2_147_483_648.0;
-        (((1.0 - uniform).ln() / self.logarithm) as usize).min(MOST)
+        (((1.0 - uniform).ln() / self.logarithm) as usize).min(Self::MOST_CHILDREN)
     }
     fn child(node: &State, index: usize) -> State {
         let [a, b, c, d, e] = node.words;
@@ -175,7 +215,7 @@ impl GeometricTree {
 
 impl Tree for GeometricTree {
     type Node = State;
-    const MOST_CHILDREN: usize = MOST;
+    type Children = AtMost<State, { GeometricTree::MOST_CHILDREN }>;
 
     fn root(&self) -> State {
         State { words: sha1(&[0, 0, 0, 0, 19]), depth: 0 }
@@ -183,47 +223,183 @@ impl Tree for GeometricTree {
     fn value(&self, node: &State) -> u64 {
         if node.depth < self.cutoff { 1 } else { self.nodes(node) }
     }
-    fn children(&self, node: &State, into: &mut [State]) -> usize {
-        if node.depth >= self.cutoff {
+    fn for_each_child(&self, node: &State, mut body: impl FnMut(State)) {
+        if node.depth < self.cutoff {
+            (0..self.branches(node)).for_each(|index| body(Self::child(node, index)));
+        }
+    }
+}
+
+/// Bodies of one length, divided into halves; see ForkBreakEven.swift.
+pub struct Halving {
+    bodies: u64,
+    rounds: u64,
+}
+
+impl Tree for Halving {
+    /// The first body and their number.
+    type Node = (u64, u64);
+    type Children = AtMost<(u64, u64), 2>;
+
+    fn root(&self) -> (u64, u64) {
+        (0, self.bodies)
+    }
+    #[inline(always)]
+    fn value(&self, node: &(u64, u64)) -> u64 {
+        if node.1 > 1 {
             return 0;
         }
-        let count = self.branches(node);
-        for (index, child) in into[..count].iter_mut().enumerate() {
-            *child = Self::child(node, index);
+        if self.rounds > 0 {
+            spin(self.rounds);
         }
-        count
+        node.0
     }
+    #[inline(always)]
+    fn for_each_child(&self, node: &(u64, u64), mut body: impl FnMut((u64, u64))) {
+        if node.1 > 1 {
+            let half = node.1 / 2;
+            body((node.0, half));
+            body((node.0 + half, node.1 - half));
+        }
+    }
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    (values[(values.len() - 1) / 2] + values[values.len() / 2]) / 2.0
+}
+
+/// Where the problems of a sweep come from.
+#[derive(Clone, Copy, PartialEq)]
+pub enum From {
+    Worker,
+    Outside,
+}
+
+/// A way to run the problems of a sweep.
+pub trait RepeatedSolver: Solver {
+    /// Solves the tree some times; the nanoseconds that the solutions took, and the sum of all results.
+    fn solve_times<T: Tree>(self, tree: &'static T, times: u64, from: From) -> (u64, u64);
+}
+
+/// Solves the problems of a sweep by plain recursion and by the solver, by turns, as BreakEvenSweep does in Swift. opbench
+/// derives where forking pays from the times.
+pub fn break_even(request: &Request, solver: impl RepeatedSolver) -> Result<Measure, Failure> {
+    let from = match request.text("param.from")? {
+        "worker" => From::Worker,
+        "outside" => From::Outside,
+        other => return Err(format!("from is worker or outside, not {other}")),
+    };
+    let least: f64 = request.number("sweep_least")?;
+    let turns = request.positive("sweep_turns")?;
+    let rate: f64 = request.number("rounds_per_microsecond")?;
+    let mut trees: Vec<(&'static Halving, String)> = Vec::new();
+    for problem in request.text("sweep_problems")?.split(',') {
+        let read = |text: &str| {
+            let (bodies, body) = text.split_once(':')?;
+            Some((bodies.parse::<u64>().ok().filter(|bodies| *bodies > 0)?, body.parse::<f64>().ok()?, body.to_string()))
+        };
+        let (bodies, nanoseconds, body) = read(problem).ok_or_else(|| format!("'{problem}' is no problem"))?;
+        let tree = Halving { bodies, rounds: rounds_for(nanoseconds, rate) };
+        trees.push((Box::leak(Box::new(tree)), format!("bodies={bodies};body_ns={body}")));
+    }
+    Ok(Box::new(move |sweeps| {
+        let mut readings = Vec::new();
+        for (tree, detail) in &trees {
+            let alone = |times| solve_alone(*tree, times);
+            let forked = |times| solver.solve_times(*tree, times, from);
+            let (few, many) = (times(tree, least, alone)?, times(tree, least, forked)?);
+            let (mut plain, mut by_turns) = (Vec::new(), Vec::new());
+            for _ in 0..turns * sweeps {
+                plain.push(time(tree, few, alone)?);
+                by_turns.push(time(tree, many, forked)?);
+            }
+            for (metric, values) in [("serial_ns", plain), ("makespan_ns", by_turns)] {
+                let mut reading = Reading::new(metric, "ns", median(values), tree.bodies as usize);
+                reading.detail = detail.clone();
+                readings.push(reading);
+            }
+        }
+        Ok(readings)
+    }))
+}
+
+fn solve_alone(tree: &Halving, times: u64) -> (u64, u64) {
+    let mut sum = 0;
+    let start = now();
+    for _ in 0..times {
+        // SAFETY: reads a local, so that the optimiser does not know that it is the same tree again.
+        let root = unsafe { std::ptr::read_volatile(&tree.root()) };
+        sum += serial(tree, &root);
+    }
+    (now() - start, sum)
+}
+
+/// How often to solve a problem, so that the time is filled.
+fn times(tree: &Halving, least: f64, solve: impl Fn(u64) -> (u64, u64) + Copy) -> Result<u64, Failure> {
+    let mut times = 1;
+    loop {
+        let needed = ((least / time(tree, times, solve)?).ceil() as u64).max(1);
+        if needed <= times {
+            return Ok(needed);
+        }
+        times = needed.min(times * 10);
+    }
+}
+
+/// The nanoseconds of one solution.
+fn time(tree: &Halving, times: u64, solve: impl Fn(u64) -> (u64, u64)) -> Result<f64, Failure> {
+    let (nanoseconds, sum) = solve(times);
+    let expected = tree.bodies * (tree.bodies - 1) / 2 * times;
+    check(sum == expected, || format!("the result is {sum} instead of {expected}"))?;
+    Ok(nanoseconds.max(1) as f64 / times as f64)
 }
 
 fn fork_join<T: Tree>(request: &Request, solver: impl Solver, tree: T) -> Result<Measure, Failure> {
     let tasks = request.positive("tasks")?;
     let expected: u64 = request.number("expected")?;
     let tree: &'static T = Box::leak(Box::new(tree));
+    check(task_count(tree, &tree.root()) == tasks, || format!("the tree has another number of tasks than {tasks}"))?;
+    let verify = move |found| check(found == expected, || format!("the result is {found} instead of {expected}"));
+    let plain = move || {
+        // SAFETY: reads a local, so that the optimiser does not know that it is the same tree again.
+        let root = unsafe { std::ptr::read_volatile(&tree.root()) };
+        serial(tree, &root)
+    };
+    beside_one_thread(tasks, || (), move |()| plain(), move |()| solver.solve(tree), verify)
+}
+
+/// A measure with the speed-up over one thread: `alone` and `together` each make a result of what `prepare` makes, and
+/// `verify` checks the result. Only they are timed.
+pub fn beside_one_thread<Input: 'static, Output: 'static>(
+    operations: usize,
+    prepare: impl Fn() -> Input + 'static,
+    alone: impl Fn(Input) -> Output,
+    together: impl Fn(Input) -> Output + 'static,
+    verify: impl Fn(Output) -> Result<(), Failure> + 'static,
+) -> Result<Measure, Failure> {
     // The median of at least three runs and two milliseconds.
     let mut times = Vec::new();
     let begin = now();
     let since = |start| now() - start;
     while times.is_empty() || since(begin) < 500_000_000 && (times.len() < 3 || since(begin) < 2_000_000) {
+        let input = prepare();
         let start = now();
-        // SAFETY: reads a local, so that the optimiser does not know that it is the same tree again.
-        let root = unsafe { std::ptr::read_volatile(&tree.root()) };
-        let (found, nodes) = serial(tree, &root);
+        let output = alone(input);
         times.push(since(start) as f64);
-        check(found == expected && nodes == tasks as u64, || {
-            format!("plain recursion gives {found} with {nodes} tasks instead of {expected} with {tasks}")
-        })?;
+        verify(output).map_err(|failure| format!("on one thread {failure}"))?;
     }
-    times.sort_by(f64::total_cmp);
-    let alone = (times[(times.len() - 1) / 2] + times[times.len() / 2]) / 2.0;
+    let alone = median(times);
     Ok(Box::new(move |repeats| {
         let mut elapsed = Elapsed::default();
         for _ in 0..repeats {
+            let input = prepare();
             let start = Counters::read();
-            let found = solver.solve(tree);
+            let output = together(input);
             elapsed.add(start);
-            check(found == expected, || format!("the result is {found} instead of {expected}"))?;
+            verify(output)?;
         }
-        let mut readings = elapsed.readings(tasks * repeats, 0);
+        let mut readings = elapsed.readings(operations * repeats, 0);
         readings.push(Reading::new("speedup", "ratio", alone * repeats as f64 / elapsed.0.wall as f64, repeats));
         Ok(readings)
     }))

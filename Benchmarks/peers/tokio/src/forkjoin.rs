@@ -2,18 +2,41 @@
 use std::future::Future;
 use std::pin::Pin;
 
-use peers::forkjoin::{fib, nqueens, skynet, uts, Solver, Tree, MOST};
-use peers::protocol::Benchmark;
+use peers::forkjoin::{break_even, fib, nqueens, skynet, uts, Children, From, RepeatedSolver, Solver, Tree};
+use peers::protocol::{now, Benchmark};
 use tokio::task::JoinHandle;
 
 use crate::Pool;
 
-pub const FORK_JOIN: &[Benchmark<Pool>] =
-    &[("forkjoin/fib", fib), ("forkjoin/skynet", skynet), ("forkjoin/nqueens", nqueens), ("forkjoin/uts", uts)];
+pub const FORK_JOIN: &[Benchmark<Pool>] = &[
+    ("forkjoin/fib", fib),
+    ("forkjoin/skynet", skynet),
+    ("forkjoin/nqueens", nqueens),
+    ("forkjoin/uts", uts),
+    ("forkjoin/break-even", break_even),
+];
 
 impl Solver for Pool {
     fn solve<T: Tree>(self, tree: &'static T) -> u64 {
         self.block_on(async move { tokio::spawn(solve(tree, tree.root())).await.expect("the root has panicked") })
+    }
+}
+
+impl RepeatedSolver for Pool {
+    fn solve_times<T: Tree>(self, tree: &'static T, times: u64, from: From) -> (u64, u64) {
+        let start = now();
+        if from == From::Outside {
+            let sum = (0..times).map(|_| self.solve(tree)).sum();
+            return (now() - start, sum);
+        }
+        let all = async move {
+            let (start, mut sum) = (now(), 0);
+            for _ in 0..times {
+                sum += solve(tree, tree.root()).await;
+            }
+            (now() - start, sum)
+        };
+        self.block_on(async move { tokio::spawn(all).await.expect("the root has panicked") })
     }
 }
 
@@ -35,9 +58,7 @@ fn solve<T: Tree>(tree: &'static T, node: T::Node) -> Pin<Box<dyn Future<Output 
 /// Spawns a task for each child but the last, with which the task of its parent goes on. The children stay out of the future,
 /// which would be as large as all of them.
 fn fork<T: Tree>(tree: &'static T, node: &T::Node) -> (Vec<JoinHandle<u64>>, Option<T::Node>) {
-    let mut children = [T::Node::default(); MOST];
-    let count = tree.children(node, &mut children[..T::MOST_CHILDREN]);
-    match children[..count].split_last() {
+    match tree.children(node).all().split_last() {
         Some((last, others)) => (others.iter().map(|child| tokio::spawn(solve(tree, *child))).collect(), Some(*last)),
         None => (Vec::new(), None),
     }

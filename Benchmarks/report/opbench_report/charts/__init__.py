@@ -8,6 +8,7 @@ from . import (
     ablation,
     ablation_benchmarks,
     blocking,
+    break_even,
     cancellation,
     cost_curves,
     cpu_cost,
@@ -41,6 +42,7 @@ _ALL = [
     cancellation,
     latency,
     forkjoin,
+    break_even,
     blocking,
     strategy,
 ]

@@ -13,6 +13,7 @@ _LINES = (
     ("priority/rank-error", {}, "rank_error_mean", "mean rank error"),
     ("cancellation/cancel-all-pending", {"held": "dependency"}, "ns_per_cancel", "time per cancelled operation"),
     ("latency/open-loop", {"load": "60"}, "latency_p50_ns", "median latency at 60 % load"),
+    ("forkjoin/skynet", {"join": "fork", "leaves": "1000"}, "ns_per_op", "time per forked task"),
     ("forkjoin/skynet", {"join": "counter", "leaves": "1000"}, "ns_per_op", "time per task"),
 )
 

@@ -1,0 +1,34 @@
+import HarnessMeasuring
+import HarnessWords
+import Subjects
+
+/// A loop whose iterations may run at the same time: what an iteration costs, and what the loop gains.
+struct ConcurrentPerform: Workload {
+  let name = BenchmarkName("forkjoin", "perform")
+  let summary = "a loop whose iterations may run at the same time"
+  let metrics = Trial.metricsBesideOneThread
+  let headlines = Trial.headlinesBesideOneThread
+  let needs = Abilities.loops
+  let repeats = RepeatPolicy.calibrated()
+
+  func parameterSets() -> [Parameters] { [["iterations": "10000", "work_ns": "0"]] }
+  func extendedParameterSets() -> [Parameters] { [["iterations": "10000", "work_ns": "1000"]] }
+
+  func prepare<S: ClosureSubject>(closures type: S.Type, _ setting: Setting) throws -> Trial {
+    let subject = S(workers: setting.workers)
+    let iterations = try setting.integer("iterations")
+    let rounds = setting.spin.rounds(nanoseconds: try setting.number("work_ns"))
+    let flags = RunFlags(count: iterations)
+    let body = { @Sendable (index: Int) in
+      if rounds > 0 { Spin.run(rounds: rounds) }
+      flags.slot(index).mark()
+    }
+    return Trial.besideOneThread(
+      operations: iterations, prepare: {}, alone: { for index in 0..<iterations { body(index) } },
+      together: { subject.perform(iterations, body) },
+      verify: {
+        try flags.check()
+        try checkEmpty(subject.unfinished ?? 0)
+      })
+  }
+}

@@ -1,0 +1,194 @@
+import HarnessMeasuring
+import HarnessStatistics
+import HarnessWords
+import Subjects
+import Synchronization
+
+/// Where forking begins to pay: the time over the plain recursion, against the length of a body and the number of bodies.
+///
+/// A problem is a balanced tree whose leaves each spin for the length of a body. The plain recursion and the forks run
+/// the same tree in one process, by turns. With `from=worker` a thread of the subject solves the problem again and again,
+/// so nothing but the forks is added. With `from=outside` the main thread hands each problem over and waits.
+struct ForkBreakEven: Workload {
+  let name = BenchmarkName("forkjoin", "break-even")
+  let summary = "time over the plain recursion, by the length and the number of the bodies"
+  let metrics = [Metric.timeOverSerial, .breakEven, .worstLoss]
+  let headlines = [Metric.breakEven, .worstLoss]
+  let needs = Abilities.forks
+  let repeats = RepeatPolicy.samples(1, seconds: 1.5)
+  /// Where forks cost much, a sweep takes ten times as long.
+  let timeLimit: Double? = 120
+  var problems = BreakEvenSweep.problems
+
+  func parameterSets() -> [Parameters] { [] }
+  func extendedParameterSets() -> [Parameters] { [["from": "worker"], ["from": "outside"]] }
+
+  func prepare<S: ClosureSubject>(closures type: S.Type, _ setting: Setting) throws -> Trial {
+    let subject = S(workers: setting.workers)
+    let isOutside = try isOutside(setting)
+    let sweep = BreakEvenSweep(problems, spin: setting.spin) { tree, times in
+      let forked = ForkedTree(tree, subject: subject)
+      return isOutside ? forked.timed(times) : forked.timedInside(times)
+    }
+    let bodies = sweep.trees.reduce(0) { $0 + $1.tree.bodies }
+    return Trial(operationsPerRepeat: bodies) { repeats in
+      let points = try sweep.run(repeats)
+      try checkEmpty(subject.unfinished ?? 0)
+      return Value(BreakEven.readings(points))
+    }
+  }
+
+  /// The program of the peer makes the sweep, with the same problems.
+  func peerInput(_ setting: Setting) throws -> PeerInput {
+    _ = try isOutside(setting)
+    return PeerInput(fields: BreakEvenSweep.limits(problems), derive: { try BreakEven.readings($0) })
+  }
+
+  private func isOutside(_ setting: Setting) throws -> Bool {
+    switch setting.parameters["from"] {
+    case "worker": return false
+    case "outside": return true
+    default: throw Complaint(.usage, "from is worker or outside, not as in '\(setting.parameters)'")
+    }
+  }
+}
+
+/// Bodies of one length, divided into halves down to a single body. Each body counts its ordinal.
+struct HalvingTree: ForkJoinTree {
+  struct Node: Sendable, BitwiseCopyable {
+    let first: Int
+    let bodies: Int
+  }
+
+  let bodies: Int
+  /// The rounds of `Spin` in a body.
+  let rounds: Int
+
+  var root: Node { Node(first: 0, bodies: bodies) }
+  var expected: Int { bodies * (bodies - 1) / 2 }
+
+  @inline(__always)
+  func value(of node: Node) -> Int {
+    guard node.bodies == 1 else { return 0 }
+    if rounds > 0 { Spin.run(rounds: rounds) }
+    return node.first
+  }
+  func childCount(of node: Node) -> Int { node.bodies == 1 ? 0 : 2 }
+
+  @inline(__always)
+  func forEachChild(of node: Node, count: Int, _ body: (Node) -> Void) {
+    let half = node.bodies / 2
+    body(Node(first: node.first, bodies: half))
+    body(Node(first: node.first + half, bodies: node.bodies - half))
+  }
+}
+
+/// The problems, and how often each runs.
+struct BreakEvenSweep {
+  static let bodies = [2, 4, 16, 128, 1_024, 16_384, 1_000_000]
+  /// The lengths of a body, in nanoseconds.
+  static let lengths: [Double] = [0, 10, 30, 100, 300, 1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000]
+  /// The most work of a problem, in nanoseconds. A larger problem shows nothing more.
+  static let most = 12e6
+  /// A problem is solved as often as it takes to fill this time, in nanoseconds.
+  static let least = 100_000.0
+  /// How often the plain recursion and the forks take turns. The median counts.
+  static let turns = 3
+
+  static let problems = bodies.flatMap { count in
+    lengths.filter { $0 * Double(count) <= most }.map { BreakEven.Problem(bodies: count, body: $0) }
+  }
+
+  /// The problems, for the program of a peer, which makes the sweep itself.
+  static func limits(_ problems: [BreakEven.Problem]) -> [(key: String, value: String)] {
+    [
+      (key: "sweep_problems", value: problems.map { "\($0.bodies):\(CSV.number($0.body))" }.joined(separator: ",")),
+      (key: "sweep_least", value: CSV.number(least)), (key: "sweep_turns", value: "\(turns)"),
+    ]
+  }
+
+  /// What solving a problem some times took, in nanoseconds, and the sum of all results.
+  typealias Timed = (nanoseconds: UInt64, sum: Int)
+
+  let trees: [(problem: BreakEven.Problem, tree: HalvingTree)]
+  private let forked: (HalvingTree, _ times: Int) -> Timed
+
+  init(
+    _ problems: [BreakEven.Problem], spin: Spin, forked: @escaping (HalvingTree, _ times: Int) -> Timed
+  ) {
+    trees = problems.map { ($0, HalvingTree(bodies: $0.bodies, rounds: spin.rounds(nanoseconds: $0.body))) }
+    self.forked = forked
+  }
+
+  /// The points of all problems, from `sweeps` times as many turns.
+  func run(_ sweeps: Int) throws -> [BreakEven.Point] {
+    try trees.map { problem, tree in
+      let plain = try Self.times(tree, Self.serial)
+      let many = try Self.times(tree, forked)
+      var (serial, forks): ([Double], [Double]) = ([], [])
+      for _ in 0..<Self.turns * sweeps {
+        serial.append(try Self.time(tree, plain, Self.serial))
+        forks.append(try Self.time(tree, many, forked))
+      }
+      return BreakEven.Point(problem, serial: Statistics.median(serial), forked: Statistics.median(forks))
+    }
+  }
+
+  /// How often to solve a problem, so that the time is filled. At most ten times as often as in the attempt before.
+  private static func times(_ tree: HalvingTree, _ solve: (HalvingTree, Int) -> Timed) throws -> Int {
+    var times = 1
+    while true {
+      let each = try time(tree, times, solve)
+      let needed = Int((least / each).rounded(.up))
+      if needed <= times { return max(1, needed) }
+      times = min(needed, times * 10)
+    }
+  }
+
+  /// The nanoseconds of one solution.
+  private static func time(_ tree: HalvingTree, _ times: Int, _ solve: (HalvingTree, Int) -> Timed) throws -> Double {
+    let (nanoseconds, sum) = solve(tree, times)
+    guard sum == tree.expected * times else {
+      throw CheckFailed("\(times) problems of \(tree.bodies) bodies gave \(sum), not \(tree.expected * times)")
+    }
+    return Double(max(nanoseconds, 1)) / Double(times)
+  }
+
+  private static func serial(_ tree: HalvingTree, _ times: Int) -> Timed {
+    var sum = 0
+    let start = Clock.now()
+    for _ in 0..<times { sum &+= tree.serial(ForkJoinTrial<HalvingTree>.opaque(tree.root)) }
+    return (Clock.now() - start, sum)
+  }
+}
+
+extension ForkedTree where Tree == HalvingTree {
+  /// Hands each problem over from outside.
+  func timed(_ times: Int) -> BreakEvenSweep.Timed {
+    var sum = 0
+    let start = Clock.now()
+    for _ in 0..<times { sum &+= solve() }
+    return (Clock.now() - start, sum)
+  }
+
+  /// Solves all problems on a thread of the subject, or on the thread that the subject works on.
+  func timedInside(_ times: Int) -> BreakEvenSweep.Timed {
+    let timed = Timing()
+    let tree = tree
+    subject.submit {
+      var sum = 0
+      let start = Clock.now()
+      for _ in 0..<times { sum &+= Self.sum(tree, ForkJoinTrial<HalvingTree>.opaque(tree.root)) }
+      timed.nanoseconds.store(Clock.now() - start, ordering: .relaxed)
+      timed.sum.store(sum, ordering: .relaxed)
+    }
+    subject.drain()
+    return (timed.nanoseconds.load(ordering: .relaxed), timed.sum.load(ordering: .relaxed))
+  }
+}
+
+/// What a thread of the subject has timed; `drain` orders the stores before the loads.
+private final class Timing: Sendable {
+  let nanoseconds = Atomic<UInt64>(0)
+  let sum = Atomic<Int>(0)
+}
