@@ -156,7 +156,10 @@ extension StealingStrategy: PoolStrategy {
     Decision(
       name: "passing", summary: "how a search is passed on that has found a job, while other jobs are left",
       choices: [
-        .init("upto:N", "each thread that found a job wakes at most N", range: 1...64, tried: [1, 4]) {
+        .init(
+          "upto:N", "each thread that found a job wakes at most N, one for every four free places", range: 1...64,
+          tried: [1, 4]
+        ) {
           $0.passing = .upTo(threads: $1)
         },
         .init("last", "the last searching thread wakes one other") { strategy, _ in strategy.passing = .lastSearcher },

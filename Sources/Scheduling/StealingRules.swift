@@ -39,8 +39,9 @@
     multiQueueLists = strategy.priorities.listsPerWorker * workers
     showsEach = sharesAll || placeCount > 1 || multiQueueLists > 0
     batchThatWakes =
-      (2...Self.largestBatchThatWakes).first { strategy.waking.searchersWanted(jobs: $0, workers: workers, sleeping: workers) > 1 }
-      ?? .max
+      (2...Self.largestBatchThatWakes).first {
+        strategy.waking.searchersWanted(jobs: $0, workers: workers, sleeping: workers) > 1
+      } ?? .max
   }
 
   /// No waking asks for fewer than one more thread for this number of jobs.

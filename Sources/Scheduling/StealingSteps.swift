@@ -290,10 +290,13 @@ extension StealingSteps {
 
   /// Called when a search has found a job: passes the search on, as the strategy says, to as many threads as there are places
   /// and jobs for.
-  /// - Parameter searching: how many other threads search.
+  /// - Parameters:
+  ///   - searching: how many other threads search.
+  ///   - places: how many places are free.
   @inlinable @inline(never)
-  package func passSearchOn(searching: Int) {
-    let threads = rules.strategy.passing.threads
+  package func passSearchOn(searching: Int, places: Int) {
+    let threads = rules.strategy.passing.threads(places: places)
+    if threads == 0 { return }
     let wanted = visibleJobs(atMost: searching + threads)
     for _ in 0..<threads {
       guard case .activate = reaction(wanted: wanted) else { return }

@@ -39,15 +39,21 @@ extension StealingStrategy {
   ///
   /// A woken thread runs some 10 or 20 microseconds after the call that wakes it. When one thread wakes the next, 256 threads
   /// start one after another. When each wakes two, eight such times pass until all run.
+  ///
+  /// A pool with four workers or fewer starts one thread after another in any case: with four on two CPUs, adding from outside
+  /// takes more CPU time when two are woken at once.
   public enum Passing: Hashable, Sendable {
     /// The last searching thread wakes one other, when jobs are left.
     case lastSearcher
-    /// Each thread that found a job wakes at most `threads` others, 1 or more: as many as have a place, and never so many
-    /// that more threads search than jobs can be seen.
+    /// Each thread that found a job wakes at most `threads` others, 1 or more: one for every four places that are free, and
+    /// never so many that more threads search than jobs can be seen. With fewer than four free places as `lastSearcher`.
     case upTo(threads: Int)
 
-    /// How many threads a thread wakes at most.
-    @inlinable package var threads: Int { if case .upTo(let threads) = self { threads } else { 0 } }
+    /// How many threads a thread wakes at most, besides the one that the last searching thread wakes.
+    /// - Parameter places: how many places are free.
+    @inlinable package func threads(places: Int) -> Int {
+      if case .upTo(let threads) = self { min(threads, places / 4) } else { 0 }
+    }
   }
 
   /// Which of the sleeping threads is woken.

@@ -59,7 +59,7 @@ extension StealingPool {
       react()
       places -= 1
     }
-    if places > 0, rules.passesOn { passSearchOn(searching: now.searching) }
+    if places >= 4, rules.passesOn { passSearchOn(searching: now.searching, places: places) }
   }
 
   /// Makes one more thread active, unless enough threads are searching by now: the latest sleeper, or a new thread.

@@ -84,16 +84,23 @@ struct DecisionTests {
     }
   }
 
-  /// As many jobs as there are, at most one more searching thread for each that may be woken.
+  /// At most one thread for every four free places, and no more searching threads than jobs.
   @Test func howFarASearchIsPassedOn() {
-    #expect(StealingStrategy.Passing.lastSearcher.threads == 0 && StealingStrategy.Passing.upTo(threads: 3).threads == 3)
-    for (jobs, searching, places, expected) in [(9, 0, 9, 2), (9, 5, 9, 2), (1, 0, 9, 1), (6, 5, 9, 1), (5, 5, 9, 0), (9, 0, 1, 1), (0, 0, 9, 0)] {
+    typealias Passing = StealingStrategy.Passing
+    for (places, threads) in [(-1, 0), (0, 0), (3, 0), (4, 1), (8, 2), (11, 2), (12, 3), (900, 3)] {
+      #expect(Passing.upTo(threads: 3).threads(places: places) == threads)
+      #expect(Passing.lastSearcher.threads(places: places) == 0)
+    }
+    let cases = [
+      (9, 0, 9, 2), (9, 5, 9, 2), (1, 0, 9, 1), (6, 5, 9, 1), (5, 5, 9, 0), (9, 0, 7, 1), (9, 0, 3, 0), (0, 0, 9, 0),
+    ]
+    for (jobs, searching, places, expected) in cases {
       let pool = CountingPool(jobs: jobs, searching: searching, places: places, passing: .upTo(threads: 2))
-      pool.passSearchOn(searching: searching)
+      pool.passSearchOn(searching: searching, places: places)
       #expect(pool.activated == expected, "\(jobs) jobs, \(searching) search, \(places) places")
     }
     let last = CountingPool(jobs: 9, searching: 0, places: 9, passing: .lastSearcher)
-    last.passSearchOn(searching: 0)
+    last.passSearchOn(searching: 0, places: 9)
     #expect(last.activated == 0)
   }
 

@@ -116,8 +116,8 @@ struct StrategyEffectTests {
   /// Six jobs come together from outside and call for one thread. When that thread runs the first job, it has passed the search
   /// on to as many as the strategy says, if there are as many jobs and places.
   @Test(arguments: [
-    ("waking=only", 8, 3), ("waking=only;passing=upto:4", 8, 5), ("waking=only;passing=upto:60", 8, 6),
-    ("waking=only;passing=upto:60", 3, 3), ("waking=only", 2, 2),
+    ("waking=only", 32, 3), ("waking=only;passing=upto:4", 32, 5), ("waking=only;passing=upto:60", 32, 6),
+    ("waking=only;passing=upto:60", 4, 2), ("waking=only", 2, 2),
   ])
   func aThreadThatFoundAJobWakesOthers(strategy: String, workers: Int, least: Int) throws {
     let backend = StealingBackend(workers: workers, strategy: try .init(strategy))

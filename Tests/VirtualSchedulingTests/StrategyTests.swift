@@ -104,8 +104,8 @@ import Testing
   }
 
   /// How many threads have been woken, after each of the first jobs has been found.
-  private func wakes(_ jobs: UInt, _ change: (inout StealingStrategy) -> Void) -> [UInt64] {
-    let pool = pool(workers: 8, costs: .sample, isWarm: true, change)
+  private func wakes(_ jobs: UInt, workers: Int = 32, _ change: (inout StealingStrategy) -> Void) -> [UInt64] {
+    let pool = pool(workers: workers, costs: .sample, isWarm: true, change)
     for job in 1...jobs { pool.submit(job) }
     var wakes = [pool.statistics.pool.wakes]
     while wakes.count < 4, case .run(let worker, _)? = pool.next() {
@@ -123,13 +123,15 @@ import Testing
     #expect(wakes(7) { $0.passing = .upTo(threads: 5) } == [1, 6, 7, 7])
     // No more threads than jobs that can be seen.
     #expect(wakes(2) { $0.passing = .upTo(threads: 5) } == [1, 2, 2])
+    // With few places one thread after another is woken.
+    #expect(wakes(7, workers: 4) { $0.passing = .upTo(threads: 5) } == [1, 2, 3, 4])
   }
 
   @Test func moreThreadsSearchWhereManySleep() {
-    #expect(wakes(7) { $0.waking = .oneSearcher }[0] == 1)
+    #expect(wakes(7, workers: 8) { $0.waking = .oneSearcher }[0] == 1)
     // Of 8 sleepers the first job wakes one, and 7 that sleep are enough for a second one.
-    #expect(wakes(7) { $0.waking = .share(sleeping: 4) }[0] == 2)
-    #expect(wakes(1) { $0.waking = .share(sleeping: 1) }[0] == 1)
+    #expect(wakes(7, workers: 8) { $0.waking = .share(sleeping: 4) }[0] == 2)
+    #expect(wakes(1, workers: 8) { $0.waking = .share(sleeping: 1) }[0] == 1)
   }
 
   @Test func aThiefRobsItsGroupFirst() {

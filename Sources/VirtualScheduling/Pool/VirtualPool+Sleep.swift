@@ -121,7 +121,7 @@ extension VirtualPool {
       react()
       places -= 1
     }
-    if places > 0, rules.passesOn { passSearchOn(searching: others) }
+    if places >= 4, rules.passesOn { passSearchOn(searching: others, places: places) }
   }
 
   private func adapt(found: Bool) {
