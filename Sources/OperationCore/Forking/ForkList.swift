@@ -186,7 +186,9 @@ final class ForkList: @unchecked Sendable {
   private func wakeLater() {
     if cplatform_ticks() &- beginning < Self.wakingTime { return lookLater() }
     isQuiet = false
-    cplatform_state_store_relaxed(&memory.pointee.wanted, cplatform_forks_enough.rawValue)
+    // A thief may have asked for more meanwhile.
+    _ = cplatform_state_replace(
+      &memory.pointee.wanted, cplatform_forks_later.rawValue, cplatform_forks_enough.rawValue)
     box?.supervised?.wakeForForks()
   }
 
@@ -200,11 +202,14 @@ final class ForkList: @unchecked Sendable {
   }
 
   /// How many threads more could run a fork now.
-  private var idlePlaces: Int { box?.supervised?.idlePlaces ?? (box?.workerCount ?? 1) - 1 }
+  private var idlePlaces: Int {
+    if ForkVisibility.isForced { return Self.slots }
+    return box?.supervised?.idlePlaces ?? (box?.workerCount ?? 1) - 1
+  }
 
   private var shownCount: Int {
     var count = 0
-    for slot in 0..<Self.slots where SlotWord(load(slot)).fork != nil { count += 1 }
+    for slot in 0..<Self.slots where SlotWord(load(slot)).hasFork { count += 1 }
     return count
   }
 
@@ -230,8 +235,9 @@ final class ForkList: @unchecked Sendable {
     let ticket = tickets[slot]
     ticket.become(level: level, on: box)
     if submit(ticket.job) { return true }
-    // The backend takes nothing from outside any more. The owner alone knows the fork.
-    withSlot(slot) { word, _ in cplatform_word_store(word, 0) }
+    // The backend takes nothing from outside any more, and the ticket is here again. The fork is private again, unless a
+    // waiter of the scope has taken the fork out of the slot.
+    guard ForkSlot(memory, slot).takeWithTicket() != nil else { return true }
     memory.pointee.private_ = fork
     return false
   }
@@ -250,7 +256,7 @@ final class ForkList: @unchecked Sendable {
     var usable: Int?
     for slot in 0..<Self.slots {
       let word = SlotWord(load(slot))
-      if word.fork != nil { continue }
+      if word.hasFork { continue }
       if !word.isQueued || tickets[slot].isFor(level: level, on: box) { return slot }
       if tickets[slot].isFor(box) { usable = slot }
     }
@@ -400,6 +406,16 @@ final class ForkList: @unchecked Sendable {
   }
 }
 
+/// For tests: each fork for which a slot is free is shown.
+package enum ForkVisibility {
+  private static let flag = Atomic<Bool>(false)
+
+  package static var isForced: Bool {
+    get { flag.load(ordering: .relaxed) }
+    set { flag.store(newValue, ordering: .relaxed) }
+  }
+}
+
 /// A place in which others see one fork of a list.
 struct ForkSlot {
   private let memory: ForkList.Memory
@@ -412,14 +428,14 @@ struct ForkSlot {
     body(cplatform_forks_slot(memory, Int32(index)), cplatform_forks_slot_scope(memory, Int32(index)))
   }
 
-  /// Takes the fork, when it is of the scope.
+  /// Takes the fork, when it is of the scope. The word is read before the scope: the owner writes them the other way round.
   func take(of scope: UInt64) -> ForkList.Fork? {
     with { word, slotScope in
-      let seen = SlotWord(cplatform_word_load_relaxed(word))
-      guard let fork = seen.fork, cplatform_scope_load_relaxed(slotScope) == scope,
+      let seen = SlotWord(cplatform_word_load(word))
+      guard seen.hasFork, cplatform_scope_load_relaxed(slotScope) == scope,
         cplatform_word_replace(word, seen.bits, seen.withoutFork.bits)
       else { return nil }
-      return fork
+      return seen.fork(of: memory)
     }
   }
 
@@ -427,35 +443,54 @@ struct ForkSlot {
   func take(if accepts: (ForkList.Fork) -> Bool) -> ForkList.Fork? {
     with { word, _ in
       let seen = SlotWord(cplatform_word_load_relaxed(word))
-      guard let fork = seen.fork, accepts(fork), cplatform_word_replace(word, seen.bits, seen.withoutFork.bits) else {
-        return nil
-      }
+      guard let fork = seen.fork(of: memory), accepts(fork), cplatform_word_replace(word, seen.bits, seen.withoutFork.bits)
+      else { return nil }
       return fork
     }
   }
+
+  /// Takes the fork if there is one, for whoever has the ticket. No backend has the ticket any more.
+  func takeWithTicket() -> ForkList.Fork? {
+    with { word, _ in
+      var seen = SlotWord(cplatform_word_load(word))
+      while !cplatform_word_replace(word, seen.bits, seen.withoutTicket.bits) { seen = SlotWord(cplatform_word_load(word)) }
+      return seen.fork(of: memory)
+    }
+  }
+
+  /// Whether others see a fork here.
+  var hasFork: Bool { with { word, _ in SlotWord(cplatform_word_load(word)).hasFork } }
 }
 
-/// What a slot holds, in one word: a fork or none, whether a backend has the ticket of the slot, and a number that tells the
-/// forks apart that were shown here one after the other.
-struct SlotWord {
+/// What a slot holds, in one word: whether a backend has the ticket of the slot (bit 0), a fork or none (bits 1 to 12: its
+/// place in the list), and a number that grows with each fork that is shown here. The number does not come again: a thread
+/// that loses its CPU between its look and its compare-exchange takes the fork that it saw, or none.
+struct SlotWord: Equatable {
   let bits: UInt
 
   private static let queued: UInt = 1
-  private static let numbers: UInt = 0b11_1110
-  private static let one: UInt = 0b10
+  private static let place: UInt = 0x1FFE
+  private static let firstNumber: UInt = 0x2000
 
   init(_ bits: UInt) { self.bits = bits }
 
-  var fork: ForkList.Fork? { ForkList.Fork(bitPattern: bits & ~(Self.queued | Self.numbers)) }
   var isQueued: Bool { bits & Self.queued != 0 }
-  var withoutFork: SlotWord { SlotWord(bits & (Self.queued | Self.numbers)) }
+  var hasFork: Bool { bits & Self.place != 0 }
+  var withoutFork: SlotWord { SlotWord(bits & ~Self.place) }
+
+  /// The fork, in the list to which the slot belongs. Place 0 is the list's own words.
+  func fork(of list: ForkList.Memory) -> ForkList.Fork? {
+    guard hasFork else { return nil }
+    return UnsafeMutableRawPointer(list).assumingMemoryBound(to: cplatform_fork.self) + Int((bits & Self.place) >> 1)
+  }
 
   func showing(_ fork: ForkList.Fork) -> SlotWord {
-    SlotWord(UInt(bitPattern: fork) | (bits &+ Self.one) & Self.numbers | Self.queued)
+    let place = (UInt(bitPattern: fork) & UInt(cplatform_forks_bytes - 1)) / UInt(MemoryLayout<cplatform_fork>.size)
+    return SlotWord((bits & ~(Self.place | Self.queued)) &+ Self.firstNumber | place << 1 | Self.queued)
   }
 
   /// The ticket has come out of the backend, and takes the fork with it.
-  var withoutTicket: SlotWord { SlotWord(bits & Self.numbers) }
+  var withoutTicket: SlotWord { SlotWord(bits & ~(Self.place | Self.queued)) }
 }
 
 /// What a backend gets in the place of a fork: a job that takes the fork of a slot, if there is one by then. A list has one
@@ -483,20 +518,13 @@ final class ForkTicket: JobObject {
 
   override var stepLabel: String { "fork" }
 
-  override var isVoid: Bool {
-    ForkSlot(list, slot).with { word, _ in SlotWord(cplatform_word_load(word)).fork == nil }
-  }
+  override var isVoid: Bool { !ForkSlot(list, slot).hasFork }
 
   /// Takes the fork, asks for the next one, and runs the fork.
   override func runJob() -> JobOutcome {
     OwedReferences.settle()
     let level = self.level
-    let fork = ForkSlot(list, slot).with { word, _ in
-      var seen = cplatform_word_load(word)
-      while !cplatform_word_replace(word, seen, SlotWord(seen).withoutTicket.bits) { seen = cplatform_word_load(word) }
-      return SlotWord(seen).fork
-    }
-    guard let fork else { return JobOutcome() }
+    guard let fork = ForkSlot(list, slot).takeWithTicket() else { return JobOutcome() }
     cplatform_state_store(&list.pointee.wanted, cplatform_forks_more.rawValue)
     guard let own = ForkList.take() else { fatalError("Operations: there is no memory to run a fork") }
     // The scope of the fork has not ended, and holds the backend.

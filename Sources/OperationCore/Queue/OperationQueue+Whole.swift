@@ -61,9 +61,9 @@ extension OperationQueue {
   /// completion blocks.
   public class var current: OperationQueue? {
     var frame = LaunchFrame.current
-    while let here = frame, here.pointee.operation != 0 {
-      if here.pointee.queue != 0 { return unmanaged(here.pointee.queue).takeUnretainedValue() }
-      // The operation was started by hand: the operation that started it counts.
+    while let here = frame, here.pointee.operation != 0 || here.pointee.isFork {
+      if here.pointee.queue != 0, !here.pointee.isFork { return unmanaged(here.pointee.queue).takeUnretainedValue() }
+      // The operation was started by hand: the operation that started it counts. In a fork, the operation that made it.
       frame = here.pointee.previous
     }
     if frame != nil { return nil }
