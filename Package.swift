@@ -152,7 +152,7 @@ let tests: [Target] = [
     path: "Tests/DispatchBackendTests", swiftSettings: settings),
   // Seeded stress: an engine that a test and a small program (for memory checkers) share.
   .target(
-    name: "StressEngine", dependencies: ["Operations", "TestSupport"], path: "Tests/Stress/Engine",
+    name: "StressEngine", dependencies: ["OperationCore", "Operations", "TestSupport"], path: "Tests/Stress/Engine",
     swiftSettings: settings),
   .executableTarget(
     name: "StressRunner", dependencies: ["StressEngine", "TestSupport"], path: "Tests/Stress/Runner",

@@ -167,4 +167,15 @@ extension Backend {
     let joined: Joined<First, Second> = try joinInScope(on: self, first, second)
     return (joined.first, joined.second)
   }
+
+  /// Runs two bodies whose results cannot be copied, with this backend's threads to help. Everything else is as for the
+  /// other `join`.
+  /// - Returns: the two results, which the caller takes out of the value.
+  @available(*, noasync, message: "blocks the thread; call the asynchronous join, which takes the same bodies")
+  @inlinable
+  public func join<First: ~Copyable, Second: ~Copyable, Failure: Error>(
+    _ first: () throws(Failure) -> First, _ second: @Sendable () throws(Failure) -> sending Second
+  ) throws(Failure) -> Joined<First, Second> {
+    try joinInScope(on: self, first, second)
+  }
 }

@@ -171,6 +171,55 @@ enum MisuseScenarios {
     "negative-fairness-stealing": { _ = StealingBackend(fairnessInterval: -1) },
     "negative-fairness-threadpool": { _ = ThreadPoolBackend(fairnessInterval: -1) },
     "negative-fairness-dispatch": { _ = DispatchBackend(fairnessInterval: -1) },
+    "join-waits-for-itself": {
+      let box = Monitor<Operation?>(nil)
+      let begun = Gate()
+      let operation = named(
+        BlockOperation {
+          _ = join(
+            { begun.pass() },
+            {
+              begun.open()
+              box.value?.waitUntilFinished()
+            })
+        })
+      box.with { $0 = operation }
+      newQueue().addOperation(operation)
+      sleepForGood()
+    },
+    "join-waits-for-the-own-queue": {
+      let queue = newQueue()
+      queue.name = "culprit"
+      let begun = Gate()
+      queue.addOperation {
+        _ = join(
+          { begun.pass() },
+          {
+            begun.open()
+            queue.waitUntilAllOperationsAreFinished()
+          })
+      }
+      sleepForGood()
+    },
+    "join-after-shutdown-stealing": {
+      let backend = StealingBackend(workers: 2)
+      backend.shutdown()
+      _ = backend.join({}, {})
+    },
+    "join-after-shutdown-threadpool": {
+      let backend = ThreadPoolBackend(workers: 2)
+      backend.shutdown()
+      _ = backend.join({}, {})
+    },
+    "join-after-shutdown-deterministic": {
+      let backend = DeterministicBackend(workers: 2, seed: 1)
+      backend.shutdown()
+      _ = backend.join({}, {})
+    },
+    "join-after-fork-stealing": { joinAfterFork(.stealing) },
+    "join-after-fork-threadpool": { joinAfterFork(.threadPool) },
+    "join-after-fork-dispatch": { joinAfterFork(.dispatch) },
+    "join-after-fork-deterministic": { joinAfterFork(.deterministic(seed: 1)) },
     "early-finish": { earlyFinish() },
     "threads-that-end": { threadsThatEnd() },
     "shutdown-after-waiting-stealing": {
@@ -220,6 +269,20 @@ enum MisuseScenarios {
     let before = named(BlockOperation {})
     queue.addOperation(before)
     before.waitUntilFinished()
+    inAChild {
+      let operation = named(BlockOperation {})
+      queue.addOperation(operation)
+      operation.waitUntilFinished()
+    }
+  }
+
+  private static func joinAfterFork(_ backend: some Backend) {
+    _ = backend.join({}, {})
+    inAChild { _ = backend.join({}, {}) }
+  }
+
+  /// Dies the way a forked child dies that runs the body.
+  private static func inAChild(_ body: () -> Void) {
     typealias Fork = @convention(c) () -> pid_t
     let fork = unsafeBitCast(dlsym(nil, "fork")!, to: Fork.self)
     var status: Int32 = 0
@@ -227,15 +290,12 @@ enum MisuseScenarios {
       let child = fork()
       if child == 0 {
         alarm(5)
-        let operation = named(BlockOperation {})
-        queue.addOperation(operation)
-        operation.waitUntilFinished()
+        body()
         exit(0)
       }
       waitpid(child, &status, 0)
       if status & 0x7F != SIGALRM { break }
     }
-    // Dies the way the child died.
     if status & 0x7F != 0 { kill(getpid(), status & 0x7F) }
   }
 

@@ -25,6 +25,7 @@ enum SurroundingsScenarios {
     for backend in [TestBackend.stealing, .threadPool, .dispatch, .deterministic] {
       all["left-body-\(backend)"] = { leave(backend, fromCompletionBlock: false) }
       all["left-completion-block-\(backend)"] = { leave(backend, fromCompletionBlock: true) }
+      all["left-fork-\(backend)"] = { leaveFromAFork(backend) }
     }
     all["left-body-main"] = {
       OperationQueue.main.addOperation(leaving())
@@ -271,6 +272,24 @@ enum SurroundingsScenarios {
     let operation = BlockOperation { pthread_exit(nil) }
     operation.name = "culprit"
     return operation
+  }
+
+  /// The fork runs on another thread than the operation.
+  private static func leaveFromAFork(_ backend: TestBackend) {
+    let queue = OperationQueue(on: backend.leftRunning())
+    let begun = Gate()
+    let operation = BlockOperation {
+      _ = join(
+        { begun.pass() },
+        { () -> Void in
+          begun.open()
+          pthread_exit(nil)
+        })
+    }
+    operation.name = "culprit"
+    queue.addOperation(operation)
+    queue.waitUntilAllOperationsAreFinished()
+    _ = Gate().pass()
   }
 
   private static func leave(_ backend: TestBackend, fromCompletionBlock: Bool) {

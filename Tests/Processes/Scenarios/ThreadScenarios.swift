@@ -17,6 +17,7 @@ enum ThreadScenarios {
       all["deep-help-\(backend)"] = { deepHelp(backend) }
       all["thread-limit-\(backend)"] = { threadLimit(backend.name) }
       all["help-at-the-limit-\(backend)"] = { helpAtTheLimit(backend.name) }
+      all["idle-behind-joins-\(backend)"] = { idleBehindJoins(backend) }
     }
     for backend in [TestBackend.stealing, .threadPool] {
       all["fork-mask-\(backend)"] = { forkMask(backend) }
@@ -64,6 +65,30 @@ enum ThreadScenarios {
         FaultScenarios.expect(status == 0, "the child ended with \(status)")
       }
       try queue.drainInTime()
+    }
+  }
+
+  // MARK: - Joins
+
+  /// Joins of every length, on a worker and on a guest; then the process uses no CPU.
+  private static func idleBehindJoins(_ backend: TestBackend) {
+    @Sendable func fibonacci(_ n: Int) -> Int {
+      guard n > 1 else { return n }
+      let (left, right) = join({ fibonacci(n - 1) }, { fibonacci(n - 2) })
+      return left + right
+    }
+    onQueue(backend) { queue in
+      for n in [0, 5, 10, 20, 5, 5, 5, 5, 10] {
+        _ = queue.backend.join({ fibonacci(n) }, { fibonacci(n) })
+        queue.addOperation { _ = fibonacci(n) }
+        try queue.drainInTime()
+      }
+      // Threads look for work for a moment before they sleep, and the monitor looks until nothing is queued.
+      try eventually("no thread to use its CPU") {
+        let before = clock()
+        usleep(200_000)
+        return clock() - before < CLOCKS_PER_SEC / 1_000
+      }
     }
   }
 

@@ -9,7 +9,7 @@ struct ThreadTests {
 
   private static let kinds = [
     "refused-threads", "refused-threads-silent", "crash-handlers", "fault", "deep-help", "thread-limit",
-    "help-at-the-limit",
+    "help-at-the-limit", "idle-behind-joins",
   ]
 
   static let scenarios =
@@ -26,6 +26,12 @@ struct ThreadTests {
   @Test("row 45: a child forked inside an operation has the program's signal mask", arguments: pools)
   func forkMask(backend: String) throws {
     let (lines, run) = try run("fork-mask-\(backend)")
+    #expect(run.exitCode == 0 && lines.isEmpty, "signal \(run.signal ?? 0): \(lines)")
+  }
+
+  @Test("row 57.5: no CPU is used when all joins have ended", arguments: backends)
+  func idleBehindJoins(backend: String) throws {
+    let (lines, run) = try run("idle-behind-joins-\(backend)")
     #expect(run.exitCode == 0 && lines.isEmpty, "signal \(run.signal ?? 0): \(lines)")
   }
 

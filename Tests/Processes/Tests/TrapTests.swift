@@ -47,6 +47,8 @@ struct TrapTests {
     Expectation("28.6", "wait-in-own-observer", "waits for itself"),
     Expectation("29", "wait-for-the-own-queue", "wait for itself"),
     Expectation("32", "underlying-queue-while-busy", "cannot be changed"),
+    Expectation("57.2", "join-waits-for-itself", "waits for itself"),
+    Expectation("57.2", "join-waits-for-the-own-queue", "wait for itself"),
     Expectation("50", "finish-twice", "already finished"),
     Expectation("50", "finish-twice-in-a-queue", "already finished"),
   ]
@@ -65,6 +67,28 @@ struct TrapTests {
     arguments: ["stealing", "threadpool", "dispatch", "deterministic"])
   func fork(backend: String) throws {
     let run = try Scenario("submit-after-fork-\(backend)")
+    #expect(run.trapped, "ended by signal \(run.signal ?? 0), exit code \(run.exitCode ?? 0)")
+    #expect(run.output.contains("Operations: "))
+    #expect(run.output.contains("fork"))
+  }
+
+  @Test("row 57.1: a join after shutdown() traps, and the message names the pool")
+  func joinAfterShutdown() throws {
+    for (backend, name) in [
+      ("stealing", "work-stealing pool"), ("threadpool", "thread pool"), ("deterministic", "deterministic backend"),
+    ] {
+      let run = try Scenario("join-after-shutdown-\(backend)")
+      #expect(run.trapped, "ended by signal \(run.signal ?? 0), exit code \(run.exitCode ?? 0)")
+      #expect(run.output.contains("Operations: join was called on"))
+      #expect(run.output.contains("\(name) after shutdown()"))
+    }
+  }
+
+  @Test(
+    "rows 48 and 57.3: a join after fork without exec traps with a message",
+    arguments: ["stealing", "threadpool", "dispatch", "deterministic"])
+  func joinAfterFork(backend: String) throws {
+    let run = try Scenario("join-after-fork-\(backend)")
     #expect(run.trapped, "ended by signal \(run.signal ?? 0), exit code \(run.exitCode ?? 0)")
     #expect(run.output.contains("Operations: "))
     #expect(run.output.contains("fork"))
@@ -123,6 +147,8 @@ struct TrapTests {
     "negative-fairness-threadpool", "negative-fairness-dispatch",
     "submit-after-fork-stealing", "submit-after-fork-threadpool", "submit-after-fork-dispatch",
     "submit-after-fork-deterministic", "early-finish",
+    "join-after-shutdown-stealing", "join-after-shutdown-threadpool", "join-after-shutdown-deterministic",
+    "join-after-fork-stealing", "join-after-fork-threadpool", "join-after-fork-dispatch", "join-after-fork-deterministic",
     "threads-that-end",
     "shutdown-after-waiting-stealing", "shutdown-after-waiting-threadpool",
   ]

@@ -12,12 +12,15 @@ public enum StressRun {
     public fileprivate(set) var barriers = 0
     public fileprivate(set) var suspensions = 0
     public fileprivate(set) var cancelAlls = 0
+    /// Trees of joins.
+    public fileprivate(set) var trees = 0
     /// One line each, with what repeats it. The run ends after the first round that has any.
     public fileprivate(set) var failures: [String] = []
 
     public var description: String {
       "\(backend): \(rounds) rounds, \(ran) operations ran, \(cancelled) were cancelled before they started, \(barriers) "
-        + "barriers ran, \(suspensions) suspensions, \(cancelAlls) times all cancelled, \(failures.count) failures"
+        + "barriers ran, \(suspensions) suspensions, \(cancelAlls) times all cancelled, \(trees) trees of joins, "
+        + "\(failures.count) failures"
     }
   }
 
@@ -51,7 +54,10 @@ public enum StressRun {
       report.barriers += history.barriers.count { $0.begins > 0 }
       report.suspensions += history.suspensions.count
       report.cancelAlls += history.cancelAlls.count
-      report.failures += outcome.violations.map { "\(instance.name), \(round.profile): \($0)\(repeating(seed))" }
+      let forks = try ForkJoinRound(seed: seed).run(on: instance)
+      report.trees += forks.trees
+      let violations = outcome.violations + forks.violations
+      report.failures += violations.map { "\(instance.name), \(round.profile): \($0)\(repeating(seed))" }
     } catch let hang as StressHang {
       report.failures.append("\(instance.name), \(round.profile): \(hang.reason)\(hang.state)\(repeating(seed))")
     } catch {

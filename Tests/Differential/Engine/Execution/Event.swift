@@ -43,6 +43,8 @@ enum Event: Sendable, Equatable {
   case passBegins(Int, gate: Int)
   case passEnded(Int, gate: Int)
   case gateOpens(Int)
+  /// - Parameter currents: the current queues at the leaves of the tree, each once.
+  case joined(Int, seed: Int, TreeResult, currents: Set<Int>)
   case finishBegins(Int)
   case finishEnded(Int)
   case helperAsked(Int)

@@ -131,6 +131,7 @@ final class ExecutionState: Sendable {
       if let schedule { schedule.waitUntil { gates[gate].isOpen } } else { gates[gate].pass() }
       journal.append(.passEnded(index, gate: gate))
     case .open(let gate): open(gate)
+    case .join(let seed): growTree(seed, in: index)
     case .add(let other, let queue):
       guard let place = self.queue(queue), take(other) else { return }
       add([other], to: place, number: queue)
@@ -146,6 +147,17 @@ final class ExecutionState: Sendable {
         helper.post { [self] in finish(index) }
       }
     }
+  }
+
+  private func growTree(_ seed: Int, in index: Int) {
+    let currents = Monitor<Set<Int>>([])
+    let result: TreeResult
+    do throws(ForkTree.Failure) {
+      result = .success(try ForkTree(programSeed: seed).joined { _ in currents.with { _ = $0.insert(current) } })
+    } catch {
+      result = .failure(error)
+    }
+    journal.append(.joined(index, seed: seed, result, currents: currents.value))
   }
 
   // MARK: - What both bodies and the controlling thread do
@@ -205,4 +217,11 @@ private final class ReleaseMark: Sendable {
 
 extension Program {
   static let gateCount = 3
+}
+
+typealias TreeResult = Result<UInt64, ForkTree.Failure>
+
+extension ForkTree {
+  /// The tree of the action `join`.
+  init(programSeed seed: Int) { self.init(seed: UInt64(seed), depth: seed % 8, mayThrow: seed % 3 == 0) }
 }

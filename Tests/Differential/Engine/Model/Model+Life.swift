@@ -1,3 +1,5 @@
+import TestSupport
+
 // Bodies, finishes and completion blocks.
 
 extension Model {
@@ -31,6 +33,7 @@ extension Model {
     case .passBegins(let index, let gate): operations[index].blockedOn = .gate(gate)
     case .passEnded(let index, _): operations[index].blockedOn = nil
     case .gateOpens(let gate): openGates.insert(gate)
+    case .joined(let index, let seed, let result, let currents): judge(index, seed: seed, result, currents)
     case .helperAsked(let index): operations[index].helperAsked = true
     case .finishBegins(let index):
       operations[index].ended = now
@@ -52,6 +55,15 @@ extension Model {
       }
       if current != -1 { object("current", "in the completion block of \(index) there was a current queue") }
     default: break
+    }
+  }
+
+  /// A tree of joins gives what plain recursion does, and its forks are in the operation.
+  private mutating func judge(_ index: Int, seed: Int, _ result: TreeResult, _ currents: Set<Int>) {
+    let expected = ForkTree(programSeed: seed).sequentially()
+    if result != expected { object("join", "the tree \(seed) in \(index) is \(result), and should be \(expected)") }
+    for current in currents where current != (operations[index].queue ?? -1) {
+      object("current", "in a fork of \(index) the current queue was \(current)")
     }
   }
 

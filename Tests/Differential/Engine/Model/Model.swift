@@ -97,7 +97,7 @@ struct Model {
     now += 1
     switch event {
     case .bodyBegins, .bodyEnds, .startSkipped, .closureReleased, .waitBegins, .waitEnded, .waited, .passBegins,
-      .passEnded, .gateOpens,
+      .passEnded, .gateOpens, .joined,
       .finishBegins, .finishEnded, .helperAsked, .startBegins, .startEnded, .completed, .completionSet:
       takeLife(event)
     case .observing, .postBegins, .postEnded, .observed, .queueObserved, .observerWaitBegins, .observerWaitEnded:

@@ -6,7 +6,7 @@ import Glibc
 /// # comment
 /// backend 2                 workers; backends, queues and operations are numbered in the order of their lines
 /// queue 0 1 suspended       backend, limit
-/// op blocks:2 wait:3 add:4:0 cancel:2 finish:5 flip:6 pass:0 open:0 helper
+/// op blocks:2 wait:3 add:4:0 cancel:2 finish:5 flip:6 pass:0 open:0 join:7 helper
 /// add 0 0                   operation, queue
 /// ```
 extension Program: CustomStringConvertible {
@@ -99,6 +99,7 @@ extension BodyAction {
     case .flip(let other): "flip:\(other)"
     case .pass(let gate): "pass:\(gate)"
     case .open(let gate): "open:\(gate)"
+    case .join(let seed): "join:\(seed)"
     case .finishByHelper: "helper"
     }
   }
@@ -118,6 +119,7 @@ extension BodyAction {
     case ("flip", 1): self = .flip(numbers[0])
     case ("pass", 1): self = .pass(gate: numbers[0])
     case ("open", 1): self = .open(gate: numbers[0])
+    case ("join", 1): self = .join(seed: numbers[0])
     default: return nil
     }
   }
@@ -126,7 +128,7 @@ extension BodyAction {
   var operations: [Int] {
     switch self {
     case .wait(let other), .add(let other, _), .cancel(let other), .finish(let other), .flip(let other): [other]
-    case .pass, .open, .finishByHelper: []
+    case .pass, .open, .join, .finishByHelper: []
     }
   }
 

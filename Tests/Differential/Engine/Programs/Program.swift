@@ -55,6 +55,8 @@ public enum BodyAction: Equatable, Hashable, Sendable {
   /// Blocks until the gate is open, without the library knowing.
   case pass(gate: Int)
   case open(gate: Int)
+  /// Grows a tree of joins from the seed.
+  case join(seed: Int)
   /// Has a helper thread finish this operation.
   case finishByHelper
 }
@@ -107,7 +109,7 @@ extension Program {
         operation.kind.blockCount == 1
           && operation.actions.allSatisfy {
             switch $0 {
-            case .wait, .pass: false
+            case .wait, .pass, .join: false
             default: true
             }
           }
