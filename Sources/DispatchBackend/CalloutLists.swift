@@ -263,7 +263,6 @@ final class CalloutLists: ListPool, @unchecked Sendable {
       _ = Spin.search { UInt(bitPattern: queuedHint.load(ordering: .relaxed)) }
     }
     if let job = lock.withLock({ take(callout) }) { return job }
-    if Forks.uncover(for: self), let job = lock.withLock({ take(callout) }) { return job }
     // The callout is still out: `shutdown` waits until the references are given back.
     OwedReferences.settle()
     lock.lock()
@@ -280,6 +279,8 @@ final class CalloutLists: ListPool, @unchecked Sendable {
     // This callout may have been called out for one of these jobs, and leaves the job: the callouts that are out may
     // block.
     if isNeeded { armMonitor() }
+    // This callout has given its place up: what is shown now has a callout of its own.
+    _ = Forks.uncover(for: self)
     return nil
   }
 

@@ -139,7 +139,9 @@ extension StealingStrategy: PoolStrategy {
         .init("every:N", "one for every N jobs that come together", range: 1...1_000, tried: [1, 3]) {
           $0.waking = .every(jobs: $1)
         },
-        .init("share:N", "as with one, and one more for every N that sleep; a job wakes one", range: 1...1_024, tried: [8]) {
+        .init(
+          "share:N", "as with one, and one more for every N that sleep; a job wakes one", range: 1...1_024, tried: [8]
+        ) {
           $0.waking = .share(sleeping: $1)
         },
         .init("all", "as many as there are workers") { strategy, _ in strategy.waking = .all },

@@ -119,6 +119,13 @@ extension ForkList {
     any { $0.uncover(for: ObjectIdentifier(pool)) }
   }
 
+  static func areKept(for pool: ObjectIdentifier) -> Bool {
+    any { list in
+      cplatform_forks_private(list.memory) < cplatform_forks_next(list.memory)
+        && cplatform_has_barrier_on_all_threads() && list.lock.withLock { list.pool == pool }
+    }
+  }
+
   private func uncover(for pool: ObjectIdentifier) -> Bool {
     guard cplatform_forks_private(memory) < cplatform_forks_next(memory), cplatform_has_barrier_on_all_threads(),
       lock.tryLock()

@@ -43,9 +43,16 @@ final class ForkTicket: JobObject {
 
 /// What backends ask of forks.
 package enum Forks {
+  /// The forks of one thread that others may see at a time.
+  package static var mostShown: Int { ForkSlot.count }
+
   /// Shows forks that other threads keep to themselves while they are in long bodies. Called without locks by a thread of the
-  /// pool that has found no job and is about to sleep. One load when no thread of the program has ever joined.
+  /// pool that has found no job. One load when no thread of the program has ever joined.
   /// - Parameter pool: the object that the backend's `ForkHome` was made with.
   /// - Returns: whether a fork was shown, which is then a job of the pool.
   package static func uncover(for pool: AnyObject) -> Bool { ForkList.uncover(for: pool) }
+
+  /// Whether `uncover` may find forks. Called by a thread that has given its place up and is about to sleep. An owner makes its
+  /// fork, and then looks how many places are free: either it sees the place, or this thread sees the fork.
+  package static func areKept(for pool: AnyObject) -> Bool { ForkList.areKept(for: ObjectIdentifier(pool)) }
 }
