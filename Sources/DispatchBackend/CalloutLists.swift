@@ -168,10 +168,14 @@ final class CalloutLists: ListPool, @unchecked Sendable {
     checkNotForked()
     lock.lock()
     lock.state.jobs.append(ticket.word)
-    if wakes, allowed > lock.state.out { return unlockAndCallOut(atMost: 1) }
-    queuedHint.store(lock.state.jobs.count, ordering: .relaxed)
-    lock.unlock()
-    if !wakes { armMonitor() }
+    if wakes, allowed > lock.state.out {
+      unlockAndCallOut(atMost: 1)
+    } else {
+      queuedHint.store(lock.state.jobs.count, ordering: .relaxed)
+      lock.unlock()
+    }
+    // Dispatch may have no thread for the callout, because its threads wait for this fork.
+    armMonitor()
   }
 
   func wakeForForks() {
