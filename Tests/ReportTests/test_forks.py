@@ -77,7 +77,7 @@ def test_other_results_have_neither(built, facts):
 def test_the_tables_hold_each_subject_that_forks(results):
     costs, starts = fork_section.section(results.measured)
     ((title, arm, fork, gain, whole),) = costs["rows"]
-    assert (title, arm) == ("fib", "stealing@2")
+    assert (title, arm) == ("fib fork n=25", "stealing@2")
     # A quarter of one worker's time is the plain recursion, and a second worker halves that time.
     assert float(fork.split()[0]) == pytest.approx(0.25, rel=0.05)
     assert float(gain.removeprefix("x").split()[0]) == pytest.approx(2, rel=0.05)
@@ -102,7 +102,7 @@ def test_the_page_has_them_below_the_pictures(path, tmp_path):
     body = page[page.index("<body") :]
     places = [body.index(words) for words in ('id="chart-break-even"', "What a fork costs and a worker gains", "smallest problem that pays")]
     assert places == sorted(places)
-    assert (tmp_path / "made" / "break-even.svg").exists() and body.count("from=outside</th>") == 2
+    assert (tmp_path / "made" / "break-even.svg").exists() and body.count('<th scope="row">from=outside</th>') == 2
 
 
 def test_results_without_forks_have_no_tables(csv, tmp_path):

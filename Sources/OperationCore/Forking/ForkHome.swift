@@ -38,7 +38,8 @@ package final class ForkHome: @unchecked Sendable {
     identity = 0
   }
 
-  deinit { if supervised != nil { BackendIdentities.shared.giveBack(for: object) } }
+  // `supervised` may be gone already: reading it would count a reference.
+  deinit { if identity != 0 { BackendIdentities.shared.giveBack(for: object) } }
 
   func isOf(_ other: any Backend) -> Bool { object == ObjectIdentifier(other) }
 

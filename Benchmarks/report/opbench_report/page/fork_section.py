@@ -2,7 +2,7 @@
 forking begins to pay."""
 
 from ..charts.break_even import BENCHMARK
-from ..charts.chart import shared_keys, title_of
+from ..charts.chart import title_of
 
 _COSTS = (
     "The plain recursion takes this part of one worker's time: 1 where a fork costs nothing. Further workers are as many as"
@@ -21,21 +21,19 @@ def section(results):
 
 
 def _costs(results):
-    costs = results.fork_cost or []
-    shared = shared_keys([cost.line for cost in costs])
     return {
         "title": "What a fork costs and a worker gains",
         "note": _COSTS,
         "heads": ("benchmark", "subject", "serial / one worker", "one / all workers", "serial / all workers"),
         "rows": [
             (
-                title_of(cost.line, shared[cost.line.benchmark]),
+                title_of(cost.line, ()),
                 str(row.arm),
                 row.serial_over_one.interval_text,
                 row.one_over_most.text,
                 row.serial_over_most.interval_text,
             )
-            for cost in costs
+            for cost in results.fork_cost or []
             for row in cost.rows
         ],
     }
