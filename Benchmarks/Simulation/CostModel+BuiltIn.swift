@@ -35,7 +35,8 @@ extension CostModel {
     ] {
       values["transfer" + suffix] = Value(ns: latency, from: "\(source), \(place)")
       values["steal" + suffix] = Value(ns: latency, from: "one more transfer, for the job: an assumption")
-      values["miss" + suffix] = Value(ns: latency, from: "one transfer: a job's two lines come at a time, an assumption")
+      values["miss" + suffix] = Value(
+        ns: latency, from: "one transfer: a job's two lines come at a time, an assumption")
       values["glance" + suffix] = Value(
         ns: latency / 4, from: "a quarter of a transfer: a CPU has several lines on their way, an assumption")
     }

@@ -60,7 +60,9 @@ package struct ModelCalibration {
     let folder = source.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
     let cpu = CPUs.modelName ?? "unknown CPU"
     let groups = CPUGroups()
-    func part(_ size: Int) -> Int? { 1..<CPUs.affinity ~= size && groups.socketSize % groups.groupSize == 0 ? size : nil }
+    func part(_ size: Int) -> Int? {
+      1..<CPUs.affinity ~= size && groups.socketSize % groups.groupSize == 0 ? size : nil
+    }
     return CostModel(
       name: name ?? "measured: \(Count.of(CPUs.available, "CPU")) of \(cpu)",
       machine: CostModel.Machine(

@@ -40,7 +40,10 @@ package enum PublishedChecks {
       ["a multi-queue is behind deques", "[3]", "x2 with 8 threads, x3.2 with 128", ratios(spread)],
       holds: spread.allSatisfy { $0 > 1 })
     table.add(
-      ["a multi-queue is ahead of one lock where threads are many", "", "", ratios(zip(locked, spread).map { $0 / $1 })],
+      [
+        "a multi-queue is ahead of one lock where threads are many", "", "",
+        ratios(zip(locked, spread).map { $0 / $1 }),
+      ],
       holds: zip(locked, spread).dropFirst(2).allSatisfy { $0 > $1 })
     let long = Runs(depth: depth, nanoseconds: 30_000, seeds: seeds)
     let efficiencies = [32, 64].map { long.efficiency("stealing", $0) }
