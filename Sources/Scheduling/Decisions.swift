@@ -159,7 +159,7 @@ extension StealingStrategy: PoolStrategy {
       name: "passing", summary: "how a search is passed on that has found a job, while other jobs are left",
       choices: [
         .init(
-          "upto:N", "each thread that found a job wakes at most N, one for every four free places", range: 1...64,
+          "upto:N", "each thread that found a job wakes at most N, while four places are free", range: 1...64,
           tried: [1, 4]
         ) {
           $0.passing = .upTo(threads: $1)

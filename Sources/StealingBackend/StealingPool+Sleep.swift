@@ -59,7 +59,9 @@ extension StealingPool {
       react()
       places -= 1
     }
-    if places >= 4, rules.passesOn { passSearchOn(searching: now.searching, places: places) }
+    if places >= StealingStrategy.Passing.fewPlaces, rules.passesOn {
+      passSearchOn(searching: now.searching, places: places)
+    }
   }
 
   /// Makes one more thread active, unless enough threads are searching by now: the latest sleeper, or a new thread.
