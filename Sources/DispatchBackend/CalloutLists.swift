@@ -167,7 +167,8 @@ final class CalloutLists: ListPool, @unchecked Sendable {
     if wakes, allowed > lock.state.out { return unlockAndCallOut(atMost: 1) }
     queuedHint.store(lock.state.jobs.count, ordering: .relaxed)
     lock.unlock()
-    if !wakes { armMonitor() }
+    // The bodies that hold the places may block.
+    armMonitor()
   }
 
   func wakeForForks() {

@@ -54,7 +54,8 @@ struct cplatform_forks {
   struct {
     uintptr_t word;   ///< a fork, and whether a backend has the slot's ticket
     uint64_t scope;   ///< the scope of the fork
-    uint64_t unused[6];
+    uint64_t not_before;  ///< from when on a ticket takes the fork, in ticks
+    uint64_t unused[5];
   } slots[cplatform_fork_slots];
 };
 
@@ -104,6 +105,7 @@ CPLATFORM_ATOMICS(scope, uint64_t)
 
 static inline uintptr_t *cplatform_forks_slot(cplatform_forks *list, int slot) { return &list->slots[slot].word; }
 static inline uint64_t *cplatform_forks_slot_scope(cplatform_forks *list, int slot) { return &list->slots[slot].scope; }
+static inline uint64_t *cplatform_forks_slot_not_before(cplatform_forks *list, int slot) { return &list->slots[slot].not_before; }
 static inline cplatform_forks *_Nullable cplatform_fork_taker(cplatform_fork *fork) {
   return __atomic_load_n(&fork->taker, __ATOMIC_ACQUIRE);
 }

@@ -54,9 +54,9 @@ final class ForkList: @unchecked Sendable {
   /// A scope that has run for this long, in ticks, wakes a sleeping thread: waking costs its caller 5 microseconds.
   private static let wakingTime = 20 * cplatform_ticks_per_microsecond()
   private static let firstPause: UInt32 = 8
-  /// While every thread is busy, a list shows at most one fork in this time, in ticks: showing one, and its theft, cost
-  /// half as much.
-  private static let showInterval = 4 * cplatform_ticks_per_microsecond()
+  /// While every thread is busy, a ticket takes at most one fork of a list in this time, in ticks: a fork and its theft cost
+  /// half as much. The fork is shown at once all the same, since its owner may block or compute from then on.
+  static let showInterval = 4 * cplatform_ticks_per_microsecond()
   /// After this number of shorter scopes in a row the next one is taken to be short.
   private static let shortScopesThatCount = 3
 
@@ -65,6 +65,9 @@ final class ForkList: @unchecked Sendable {
   }
 
   // MARK: - Lists and threads
+
+  /// The list of the join that is under way on the calling thread.
+  static var here: ForkList? { cplatform_forks_here().map { of($0) } }
 
   /// Lists that no thread has.
   private static let free = Locked(FreeLists())
@@ -168,9 +171,9 @@ final class ForkList: @unchecked Sendable {
     let idle = idlePlaces
     var lacking = min(max(1, idle), Self.slots) - shownCount
     if lacking <= 0 { return isQuiet ? wakeLater() : () }
-    if lastShow != 0, idle == 0, cplatform_ticks() &- lastShow < Self.showInterval { return lookLater() }
+    let notBefore = lastShow != 0 && idle == 0 ? lastShow &+ Self.showInterval : 0
     while lacking > 0, memory.pointee.private_ < memory.pointee.next {
-      guard showOldest() else { break }
+      guard showOldest(notBefore: notBefore) else { break }
       lacking -= 1
     }
     lastShow = cplatform_ticks()
@@ -214,8 +217,9 @@ final class ForkList: @unchecked Sendable {
   }
 
   /// Shows the oldest private fork, the one with the most work behind it.
+  /// - Parameter notBefore: from when on a ticket takes the fork, in ticks.
   /// - Returns: false when no slot is free for it.
-  private func showOldest() -> Bool {
+  private func showOldest(notBefore: UInt64 = 0) -> Bool {
     guard let slot = freeSlot() else { return false }
     let fork: Fork = memory.pointee.private_
     memory.pointee.private_ = fork + 1
@@ -227,6 +231,7 @@ final class ForkList: @unchecked Sendable {
     cplatform_state_store_relaxed(&fork.pointee.state, cplatform_fork_shown.rawValue)
     let isSubmitted = withSlot(slot) { word, scope in
       cplatform_scope_store_relaxed(scope, fork.pointee.scope)
+      cplatform_scope_store_relaxed(cplatform_forks_slot_not_before(memory, Int32(slot)), notBefore)
       // From here on others may take the fork.
       let before = SlotWord(cplatform_word_load_relaxed(word))
       return SlotWord(cplatform_word_exchange(word, before.showing(fork).bits)).isQueued
@@ -237,7 +242,7 @@ final class ForkList: @unchecked Sendable {
     if submit(ticket.job) { return true }
     // The backend takes nothing from outside any more, and the ticket is here again. The fork is private again, unless a
     // waiter of the scope has taken the fork out of the slot.
-    guard ForkSlot(memory, slot).takeWithTicket() != nil else { return true }
+    guard case .fork = ForkSlot(memory, slot).take(with: ticket) else { return true }
     memory.pointee.private_ = fork
     return false
   }
@@ -251,16 +256,32 @@ final class ForkList: @unchecked Sendable {
     return supervised.show(ticket, wakes: !isQuiet)
   }
 
-  /// A slot without a fork, whose ticket no backend has, or this backend at this level.
+  /// A slot without a fork, whose ticket no backend has, or this backend at this level; else one whose ticket this backend
+  /// has. Else the slot gets a new ticket: another backend may have the old one for long, or for ever if it is gone.
   private func freeSlot() -> Int? {
     var usable: Int?
+    var lost: Int?
     for slot in 0..<Self.slots {
       let word = SlotWord(load(slot))
       if word.hasFork { continue }
       if !word.isQueued || tickets[slot].isFor(level: level, on: box) { return slot }
-      if tickets[slot].isFor(box) { usable = slot }
+      if tickets[slot].isFor(box) { usable = slot } else { lost = slot }
     }
-    return usable
+    if usable == nil, let lost { replaceTicket(of: lost) }
+    return usable ?? lost
+  }
+
+  /// The old ticket, when its backend runs it, finds the slot with another epoch, and does nothing.
+  private func replaceTicket(of slot: Int) {
+    let before = ForkSlot(memory, slot).now
+    // The backend ran the ticket in this instant: the ticket is here.
+    guard before.isQueued else { return }
+    let new = ForkTicket(memory, slot: slot, epoch: before.nextEpoch.epoch)
+    let old = Unmanaged.passRetained(tickets[slot])
+    let isReplaced = withSlot(slot) { word, _ in
+      cplatform_word_replace(word, before.bits, before.nextEpoch.bits)
+    }
+    if isReplaced { tickets[slot] = new } else { old.release() }
   }
 
   private func load(_ slot: Int) -> UInt { withSlot(slot) { word, _ in cplatform_word_load_relaxed(word) } }
@@ -368,7 +389,7 @@ final class ForkList: @unchecked Sendable {
   }
 
   /// Shows as many of the thread's forks as others can see at a time: the thread is about to block.
-  private func showAll() {
+  func showAll() {
     while memory.pointee.private_ < memory.pointee.next, showOldest() {}
   }
 
@@ -443,39 +464,61 @@ struct ForkSlot {
   func take(if accepts: (ForkList.Fork) -> Bool) -> ForkList.Fork? {
     with { word, _ in
       let seen = SlotWord(cplatform_word_load_relaxed(word))
-      guard let fork = seen.fork(of: memory), accepts(fork), cplatform_word_replace(word, seen.bits, seen.withoutFork.bits)
+      guard let fork = seen.fork(of: memory), accepts(fork),
+        cplatform_word_replace(word, seen.bits, seen.withoutFork.bits)
       else { return nil }
       return fork
     }
   }
 
+  /// What a ticket finds.
+  enum Find {
+    case fork(ForkList.Fork)
+    case nothing
+    /// The slot has another ticket by now.
+    case replaced
+  }
+
   /// Takes the fork if there is one, for whoever has the ticket. No backend has the ticket any more.
-  func takeWithTicket() -> ForkList.Fork? {
+  func take(with ticket: ForkTicket) -> Find {
     with { word, _ in
-      var seen = SlotWord(cplatform_word_load(word))
-      while !cplatform_word_replace(word, seen.bits, seen.withoutTicket.bits) { seen = SlotWord(cplatform_word_load(word)) }
-      return seen.fork(of: memory)
+      while true {
+        let seen = SlotWord(cplatform_word_load(word))
+        if seen.epoch != ticket.epoch { return .replaced }
+        if cplatform_word_replace(word, seen.bits, seen.withoutTicket.bits) {
+          return seen.fork(of: memory).map { .fork($0) } ?? .nothing
+        }
+      }
     }
   }
 
-  /// Whether others see a fork here.
-  var hasFork: Bool { with { word, _ in SlotWord(cplatform_word_load(word)).hasFork } }
+  /// Waits until a ticket may take what is here: for a few microseconds at most.
+  func waitUntilDue(atMost longest: UInt64) {
+    let due = cplatform_scope_load_relaxed(cplatform_forks_slot_not_before(memory, Int32(index)))
+    while due &- cplatform_ticks() &- 1 < longest { cplatform_pause() }
+  }
+
+  var now: SlotWord { with { word, _ in SlotWord(cplatform_word_load(word)) } }
 }
 
 /// What a slot holds, in one word: whether a backend has the ticket of the slot (bit 0), a fork or none (bits 1 to 12: its
-/// place in the list), and a number that grows with each fork that is shown here. The number does not come again: a thread
-/// that loses its CPU between its look and its compare-exchange takes the fork that it saw, or none.
-struct SlotWord: Equatable {
+/// place in the list), the epoch of the slot's ticket (bits 13 to 28), and a number that grows with each fork that is shown
+/// here. The number does not come again: a thread that loses its CPU between its look and its compare-exchange takes the fork
+/// that it saw, or none.
+struct SlotWord {
   let bits: UInt
 
   private static let queued: UInt = 1
   private static let place: UInt = 0x1FFE
-  private static let firstNumber: UInt = 0x2000
+  private static let epochs: UInt = 0x1FFF_E000
+  private static let firstEpoch: UInt = 0x2000
+  private static let firstNumber: UInt = 0x2000_0000
 
   init(_ bits: UInt) { self.bits = bits }
 
   var isQueued: Bool { bits & Self.queued != 0 }
   var hasFork: Bool { bits & Self.place != 0 }
+  var epoch: UInt { (bits & Self.epochs) / Self.firstEpoch }
   var withoutFork: SlotWord { SlotWord(bits & ~Self.place) }
 
   /// The fork, in the list to which the slot belongs. Place 0 is the list's own words.
@@ -489,20 +532,27 @@ struct SlotWord: Equatable {
     return SlotWord((bits & ~(Self.place | Self.queued)) &+ Self.firstNumber | place << 1 | Self.queued)
   }
 
+  /// The slot gets another ticket, which no backend has.
+  var nextEpoch: SlotWord {
+    SlotWord(withoutTicket.bits & ~Self.epochs | (bits &+ Self.firstEpoch) & Self.epochs)
+  }
+
   /// The ticket has come out of the backend, and takes the fork with it.
   var withoutTicket: SlotWord { SlotWord(bits & ~(Self.place | Self.queued)) }
 }
 
-/// What a backend gets in the place of a fork: a job that takes the fork of a slot, if there is one by then. A list has one
-/// ticket for each slot for ever.
+/// What a backend gets in the place of a fork: a job that takes the fork of a slot, if there is one by then. A slot has one
+/// ticket as long as the backends of the thread's joins give tickets back.
 final class ForkTicket: JobObject {
   private let list: ForkList.Memory
   private let slot: Int
-  /// The identity of the backend that has the ticket, or had it last. Touched by the owner of the list alone.
-  private var backend: UInt32 = 0
+  /// Tells the tickets of a slot apart.
+  let epoch: UInt
+  /// The backend that has the ticket, or had it last. Touched by the owner of the list alone.
+  private weak var backend: (any Backend)?
 
-  init(_ list: ForkList.Memory, slot: Int) {
-    (self.list, self.slot) = (list, slot)
+  init(_ list: ForkList.Memory, slot: Int, epoch: UInt = 0) {
+    (self.list, self.slot, self.epoch) = (list, slot, epoch)
     super.init(levelWord: UInt32(Job.middleLevel))
   }
 
@@ -510,21 +560,32 @@ final class ForkTicket: JobObject {
 
   func become(level: Int, on box: BackendBox?) {
     levelWord.store(UInt32(level), ordering: .relaxed)
-    backend = box?.identity ?? 0
+    backend = box?.backend
   }
 
-  func isFor(_ box: BackendBox?) -> Bool { backend == box?.identity ?? 0 }
+  func isFor(_ box: BackendBox?) -> Bool { backend === box?.backend }
   func isFor(level: Int, on box: BackendBox?) -> Bool { isFor(box) && self.level == level }
 
   override var stepLabel: String { "fork" }
 
-  override var isVoid: Bool { !ForkSlot(list, slot).hasFork }
+  override var isVoid: Bool {
+    let now = ForkSlot(list, slot).now
+    return !now.hasFork || now.epoch != epoch
+  }
 
   /// Takes the fork, asks for the next one, and runs the fork.
   override func runJob() -> JobOutcome {
     OwedReferences.settle()
     let level = self.level
-    guard let fork = ForkSlot(list, slot).takeWithTicket() else { return JobOutcome() }
+    let place = ForkSlot(list, slot)
+    if !isVoid { place.waitUntilDue(atMost: ForkList.showInterval) }
+    let fork: ForkList.Fork
+    switch place.take(with: self) {
+    case .fork(let taken): fork = taken
+    case .nothing: return JobOutcome()
+    // Whoever replaced the ticket left its reference.
+    case .replaced: return JobOutcome(isReleased: true)
+    }
     cplatform_state_store(&list.pointee.wanted, cplatform_forks_more.rawValue)
     guard let own = ForkList.take() else { fatalError("Operations: there is no memory to run a fork") }
     // The scope of the fork has not ended, and holds the backend.

@@ -25,7 +25,10 @@ extension Operation {
         while !hasDeparted, helpOnce(home: home) {}
       }
       if hasDeparted { return }
-      if DrivenBackends.here != nil { return sleepUntilDeparted() }
+      if DrivenBackends.here != nil {
+        ForkList.here?.showAll()
+        return sleepUntilDeparted()
+      }
       LaunchFrame.whileBlocked {
         // The backend knows now that this thread blocks. The backend may have no thread to put in this thread's
         // place. If there is something that this thread may run after all, running that comes first.
@@ -145,7 +148,7 @@ extension LaunchFrame {
   /// Runs `body`, a body that blocks. The backend whose thread this is (if any) is told that this thread's place is
   /// free meanwhile.
   static func whileBlocked(_ body: () -> Void) {
-    if let forks = cplatform_forks_here() { return ForkList.of(forks).whileBlocked(body) }
+    if let forks = ForkList.here { return forks.whileBlocked(body) }
     if let backend = currentQueue?.backend { backend.whileBlocked(body) } else { body() }
   }
 }
