@@ -30,7 +30,7 @@ final class ForkList: @unchecked Sendable {
   private(set) var box: BackendBox?
   /// The backend to which the thread belongs, while it runs a ticket of that backend.
   private(set) var host: BackendBox?
-  private var level = Job.middleLevel
+  private(set) var level = Job.middleLevel
   /// Whether the thread is none of the backend's, and counts there as one that runs.
   private var isGuest = false
   private var beginning: UInt64 = 0

@@ -10,10 +10,12 @@ struct ForkScope {
   private let outer: ForkList.Surroundings?
 
   /// Begins a scope.
-  /// - Parameter backend: whose threads help; nil for the backend of the present operation, or else the default one.
+  /// - Parameters:
+  ///   - backend: whose threads help; nil for the backend of the present operation, or else the default one.
+  ///   - level: of the forks; nil for that of the present operation.
   /// - Returns: nil when the thread cannot have forks now: its list is full, or there is no memory for one.
   @usableFromInline
-  init?(on backend: (any Backend)?) {
+  init?(on backend: (any Backend)?, level: Int? = nil) {
     let launch = LaunchFrame.current
     let list: ForkList
     if let memory = cplatform_forks_here() {
@@ -33,7 +35,7 @@ struct ForkScope {
     let box = backend.map { BackendBox($0) } ?? Self.box(launch)
     self.list = list
     outer = list.surroundings
-    list.begin(box, isGuest: box.supervised?.beginForks() ?? false, launch: launch, level: Self.level(launch))
+    list.begin(box, isGuest: box.supervised?.beginForks() ?? false, launch: launch, level: level ?? Self.level(launch))
   }
 
   @usableFromInline
