@@ -79,6 +79,44 @@ struct AsynchronousForkTests {
     }
   }
 
+  /// Gives all jobs to another backend, and notes their priorities.
+  private final class NotingBackend: Backend {
+    let name = "noting"
+    let priorities = EventLog<Operation.QueuePriority>()
+    private let other: any Backend
+
+    init(_ other: any Backend) { self.other = other }
+
+    var workerCount: Int { other.workerCount }
+
+    func submit(_ job: Job) {
+      priorities.append(job.priority)
+      other.submit(job)
+    }
+  }
+
+  @Test("row 63: the priority of the task chooses the level", arguments: allBackends)
+  func taskPriority(backend: TestBackend) async throws {
+    let levels: [(TaskPriority, Operation.QueuePriority)] = [
+      (.background, .veryLow), (.utility, .low), (.medium, .normal), (.userInitiated, .high),
+      (TaskPriority(rawValue: 33), .veryHigh),
+    ]
+    try await onBackend(backend) { pool in
+      for (priority, level) in levels {
+        let noting = NotingBackend(pool)
+        // Who awaits a task's value gives the task its own priority.
+        let (ends, end) = AsyncStream.makeStream(of: Void.self)
+        Task.detached(priority: priority) {
+          await noting.join({}, {})
+          end.finish()
+        }
+        for await _ in ends {}
+        #expect(!noting.priorities.events.isEmpty)
+        #expect(noting.priorities.events.allSatisfy { $0 == level })
+      }
+    }
+  }
+
   @Test("row 63: more tasks than Swift has threads wait at the same time", arguments: allBackends)
   func manyTasks(backend: TestBackend) async throws {
     try await onBackend(backend) { pool in

@@ -14,8 +14,8 @@ extension RandomAccessCollection where Self: Sendable {
   /// order. So the result is the same with any number of threads, for floating-point numbers too. `combine` must be
   /// associative, and must give back the other value when one of the two is `initialResult`, if the result is to be that of `reduce`.
   ///
-  /// *Errors*: when a function throws, the error that is thrown is the first one in the order of the elements. A
-  /// combination comes behind the elements that it combines.
+  /// *Errors*: when `nextPartialResult` throws, the error of the first such element is thrown, and nothing is combined. When
+  /// `combine` throws, the error of the first such combination is thrown.
   ///
   /// *Cost*: O(`count`) calls of `nextPartialResult`, and at most 511 of `combine`. A collection of at most 512 elements has a
   /// block for each element, so that any of them may be a long one. The threads that help look for work between blocks.

@@ -27,7 +27,7 @@ extension MutableSpan where Element: Sendable {
   ///   - first: runs on the calling thread, with the elements before `index`.
   ///   - second: runs there too, or on another thread, with the elements from `index` on. There they count from 0.
   /// - Returns: what `first` and `second` returned.
-  @available(*, noasync, message: "blocks the thread; call the method inside of bodies of an asynchronous join")
+  @available(*, noasync, message: "blocks the thread; use the span in a body of an asynchronous join")
   @inlinable @inline(__always)
   @discardableResult
   public mutating func join<First, Second, Failure: Error>(
@@ -71,7 +71,7 @@ extension MutableSpan where Element: Sendable {
   ///   - size: the number of elements of each chunk. The last one may be shorter.
   ///   - backend: whose threads help; nil for those of the present operation's backend, or else of the default one.
   ///   - body: called with the number of each chunk, from 0 on, and its elements, which count from 0.
-  @available(*, noasync, message: "blocks the thread; an array has an asynchronous method of this name")
+  @available(*, noasync, message: "blocks the thread; await the method of this name of the array")
   @inlinable @inline(__always)
   public mutating func concurrentForEachChunk<Failure: Error>(
     ofCount size: Int, on backend: (any Backend)? = nil,
@@ -117,7 +117,7 @@ extension MutableSpan where Element: Sendable {
   /// - Parameters:
   ///   - backend: whose threads help; nil for those of the present operation's backend, or else of the default one.
   ///   - body: called with each element.
-  @available(*, noasync, message: "blocks the thread; an array has an asynchronous concurrentForEachChunk")
+  @available(*, noasync, message: "blocks the thread; use the span in a body of an asynchronous join")
   @inlinable @inline(__always)
   public mutating func concurrentForEach<Failure: Error>(
     on backend: (any Backend)? = nil, _ body: @Sendable (inout Element) throws(Failure) -> Void

@@ -22,22 +22,22 @@ struct LoopState: ~Copyable {
   /// The lowest index whose body has thrown.
   let failedIndex = Atomic<Int>(.max)
   private let lock = FutexLock()
-  private var failure: LoopFailure?
+  /// The failure with that index. Touched under `lock`; read without it when all pieces have ended.
+  private let failure: UnsafeMutablePointer<LoopFailure?>
+
+  init(failure: UnsafeMutablePointer<LoopFailure?>) { self.failure = failure }
 
   /// Keeps the failure with the lowest index.
-  mutating func record(_ new: LoopFailure) {
+  borrowing func record(_ new: LoopFailure) {
     // Released without the lock: the class of an error is a user's.
     var other: LoopFailure? = new
     lock.lock()
     if new.index < failedIndex.load(ordering: .relaxed) {
       failedIndex.store(new.index, ordering: .relaxed)
-      swap(&other, &failure)
+      swap(&other, &failure.pointee)
     }
     lock.unlock()
   }
-
-  /// The error of the lowest index, when all pieces have ended.
-  var error: (any Error)? { failure?.error }
 }
 
 /// What a piece has measured: how many indices it runs between two looks at the thread's list of forks.
@@ -122,11 +122,14 @@ func runLoop(
   if count < 2, backend == nil { return count < 1 ? nil : run(0, count, memory)?.error }
   let scope = ForkScope(on: backend)
   defer { scope?.end() }
-  var state = LoopState()
-  return withUnsafeMutablePointer(to: &state) { state in
-    _ = runPiece(0, count, state, undo) { lower, upper in run(lower, upper, memory) }
-    return state.pointee.error
+  var failure: LoopFailure?
+  withUnsafeMutablePointer(to: &failure) { failure in
+    var state = LoopState(failure: failure)
+    withUnsafeMutablePointer(to: &state) { state in
+      _ = runPiece(0, count, state, undo) { lower, upper in run(lower, upper, memory) }
+    }
   }
+  return failure?.error
 }
 
 /// Runs the indices from `lower` up to `upper`.

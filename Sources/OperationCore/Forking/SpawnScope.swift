@@ -5,6 +5,8 @@ import Synchronization
 /// Waits for all children that a body spawns, however many these are.
 ///
 /// ```swift
+/// import Operations
+///
 /// func visit(_ folder: Int, _ scope: SpawnScope<Never>) {
 ///   guard folder < 100 else { return }
 ///   for child in [2 * folder + 1, 2 * folder + 2] {
