@@ -33,24 +33,25 @@ extension Operation.QueuePriority {
 /// Calls a body on a thread of the backend. Forks inside of the body are on this backend, and have the level of the task's priority.
 @usableFromInline
 @concurrent
-func onThreads<Result, Failure: Error>(
+func onThreads<Result: ~Copyable, Failure: Error>(
   of backend: (any Backend)?, _ body: () throws(Failure) -> sending Result
 ) async throws(Failure) -> sending Result {
   let backend = backend ?? DrivenBackends.orDefault
-  let result = try await withTaskExecutorPreference(ForkExecutor(backend)) {
-    () async throws(Failure) -> Handed<Result> in
-    Handed(value: try inScope(of: backend, body))
+  var handed: Handed<Result>?
+  try await withTaskExecutorPreference(ForkExecutor(backend)) { () async throws(Failure) in
+    handed = Handed(value: try inScope(of: backend, body))
   }
-  return result.value
+  guard let handed = handed.take() else { fatalError("Operations: a body has ended without a result") }
+  return handed.value
 }
 
 /// What a body has given away.
-private struct Handed<Value>: @unchecked Sendable {
+private struct Handed<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
   // Sendable: the body gave the value away (`sending`), and nobody but the caller gets it.
   let value: Value
 }
 
-private func inScope<Result, Failure: Error>(
+private func inScope<Result: ~Copyable, Failure: Error>(
   of backend: any Backend, _ body: () throws(Failure) -> Result
 ) throws(Failure) -> Result {
   let scope = ForkScope(on: backend, level: Operation.QueuePriority(of: Task.currentPriority.rawValue).level)
@@ -84,6 +85,15 @@ public func join<First, Second, Failure: Error>(
     let joined = try forkAndJoin(first, second)
     return (joined.first, joined.second)
   }
+}
+
+/// Runs two bodies whose results cannot be copied, on threads of the pool. Everything else is as for the other asynchronous `join`.
+/// - Returns: the two results, which the caller takes out of the value.
+@inlinable
+public func join<First: ~Copyable, Second: ~Copyable, Failure: Error>(
+  _ first: @Sendable () throws(Failure) -> sending First, _ second: @Sendable () throws(Failure) -> sending Second
+) async throws(Failure) -> sending Joined<First, Second> {
+  try await onThreads(of: nil) { () throws(Failure) -> Joined<First, Second> in try forkAndJoin(first, second) }
 }
 
 /// Calls a body once for each number below `iterations`, on threads of the pool, and returns when all calls have returned.

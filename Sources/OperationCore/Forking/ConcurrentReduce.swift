@@ -166,7 +166,7 @@ struct ReductionBlocks: Sendable {
     count = (elementCount + length - 1) / length
   }
 
-  @usableFromInline
+  @inlinable @inline(__always)
   func elements(of block: Int) -> Range<Int> { block * length..<min((block + 1) * length, elementCount) }
 }
 
