@@ -85,13 +85,20 @@ struct LoopPace {
 
 /// Whether others want a fork of the calling thread.
 enum ForkDemand {
-  /// One relaxed load, unless the list wants a look at the clock now and then. Such a look is taken when `mayLook` is true.
+  /// One relaxed load, unless the list wants a look at the clock now and then.
+  /// - Parameter mayLook: whether it is time for such a look. Nil for one after some calls, as behind some forks.
   @inline(__always)
-  static func isHere(mayLook: Bool = true) -> Bool {
+  static func isHere(mayLook: Bool? = nil) -> Bool {
     guard let list = cplatform_forks_here(), list.pointee.launch == cplatform_frame() else { return false }
     let wanted = cplatform_state_load_relaxed(&list.pointee.wanted)
     if wanted == cplatform_forks_enough.rawValue { return false }
-    return wanted == cplatform_forks_more.rawValue || mayLook && look(list)
+    return wanted == cplatform_forks_more.rawValue || (mayLook ?? countDown(list)) && look(list)
+  }
+
+  private static func countDown(_ list: UnsafeMutablePointer<cplatform_forks>) -> Bool {
+    let isOver = list.pointee.countdown == 0
+    list.pointee.countdown &-= 1
+    return isOver
   }
 
   @inline(never)

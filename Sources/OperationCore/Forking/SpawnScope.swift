@@ -331,7 +331,9 @@ final class SpawnCore: Sendable {
 
   private func waitForNews(_ seen: UInt32) {
     let isNews = { self.news.load(ordering: .acquiring) != seen }
-    if let driven = DrivenBackends.here { return driven.wait(until: isNews) }
+    if DrivenBackends.exist, let driven = DrivenBackends.here ?? (box?.supervised as? any DrivenBackend) {
+      return driven.wait(until: isNews)
+    }
     let start = cplatform_ticks()
     while cplatform_ticks() &- start < Self.spinTime {
       if isNews() { return }
