@@ -107,7 +107,7 @@ struct AsynchronousForkTests {
         // Who awaits a task's value gives the task its own priority.
         let (ends, end) = AsyncStream.makeStream(of: Void.self)
         Task.detached(priority: priority) {
-          await noting.join({}, {})
+          _ = await noting.join({}, {})
           end.finish()
         }
         for await _ in ends {}

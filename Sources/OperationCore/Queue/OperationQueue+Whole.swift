@@ -61,9 +61,9 @@ extension OperationQueue {
   /// completion blocks.
   public class var current: OperationQueue? {
     var frame = LaunchFrame.current
-    while let here = frame, here.pointee.operation != 0 {
+    while let here = frame, here.pointee.operation != 0 || here.pointee.isFork {
       if here.pointee.queue != 0 { return unmanaged(here.pointee.queue).takeUnretainedValue() }
-      // The operation was started by hand: the operation that started it counts.
+      // The operation was started by hand: the operation that started it counts. So does the one that made a fork.
       frame = here.pointee.previous
     }
     if frame != nil { return nil }
