@@ -93,7 +93,11 @@ struct ConcurrentLoopTests {
     try backend.withQueue { queue in
       let others = Counter()
       let operation = BlockOperation {
-        concurrentPerform(iterations: 100) { _ in if OperationQueue.current != queue { others.increment() } }
+        // Two bodies that meet are on two threads.
+        let meeting = Rendezvous(2)
+        concurrentPerform(iterations: 2) { _ in
+          if !meeting.arrive() || OperationQueue.current != queue { others.increment() }
+        }
       }
       queue.addOperation(operation)
       try operation.finishInTime()
