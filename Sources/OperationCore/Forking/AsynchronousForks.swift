@@ -197,6 +197,7 @@ extension Backend {
   }
 }
 
+/// Adds loops and reductions for asynchronous code.
 extension RandomAccessCollection where Self: Sendable {
   /// Calls a body once for each element, on threads of the pool.
   ///
@@ -268,6 +269,7 @@ extension RandomAccessCollection where Self: Sendable {
   }
 }
 
+/// Adds a stable sort, by a function, for asynchronous code.
 extension MutableCollection where Self: RandomAccessCollection & Sendable, Element: Sendable {
   /// Sorts the collection in place, on threads of the pool. The sort is stable.
   ///
@@ -285,6 +287,7 @@ extension MutableCollection where Self: RandomAccessCollection & Sendable, Eleme
   }
 }
 
+/// Adds a stable sort, in ascending order, for asynchronous code.
 extension MutableCollection where Self: RandomAccessCollection & Sendable, Element: Sendable & Comparable {
   /// Sorts the collection in ascending order, in place, on threads of the pool. The sort is stable.
   ///
@@ -297,6 +300,7 @@ extension MutableCollection where Self: RandomAccessCollection & Sendable, Eleme
   }
 }
 
+/// Adds a way to give parts of an array to several threads, for asynchronous code.
 extension Array where Element: Sendable {
   /// Calls a body with each chunk of the array, to change its elements in place, on threads of the pool.
   ///

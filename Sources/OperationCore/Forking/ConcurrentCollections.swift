@@ -1,5 +1,6 @@
 // Loops over the elements of a collection.
 
+/// Adds loops whose elements several threads visit at the same time.
 extension RandomAccessCollection where Self: Sendable {
   /// Calls a body once for each element, on several threads at the same time.
   ///

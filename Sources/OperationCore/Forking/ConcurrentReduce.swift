@@ -1,5 +1,6 @@
 // Reducing along a tree whose shape the number of elements decides.
 
+/// Adds reductions whose blocks several threads reduce at the same time.
 extension RandomAccessCollection where Self: Sendable {
   /// Combines all elements, on several threads at the same time.
   ///

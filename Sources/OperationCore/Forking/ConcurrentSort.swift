@@ -1,6 +1,7 @@
 import CPlatform
 import Synchronization
 
+/// Adds a stable sort, by a function, whose parts several threads sort at the same time.
 extension MutableCollection where Self: RandomAccessCollection, Element: Sendable {
   /// Sorts the collection in place, on several threads at the same time. Equal elements keep their order: the sort is stable.
   ///
@@ -75,6 +76,7 @@ extension MutableCollection where Self: RandomAccessCollection, Element: Sendabl
   }
 }
 
+/// Adds a stable sort, in ascending order, whose parts several threads sort at the same time.
 extension MutableCollection where Self: RandomAccessCollection, Element: Sendable & Comparable {
   /// Sorts the collection in ascending order, in place, on several threads at the same time. Equal elements keep their order.
   ///

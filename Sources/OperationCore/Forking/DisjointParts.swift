@@ -1,6 +1,7 @@
 // Parts of one piece of memory, each for a thread of its own. The compiler lets nobody have the same element twice: a part is a
 // span that a body has exclusively, and that cannot leave the body.
 
+/// Adds ways to give parts of a span to several threads at the same time.
 extension MutableSpan where Element: Sendable {
   /// Splits the span in two, and runs two bodies, each with one part, at the same time where a thread is free.
   ///
@@ -138,6 +139,7 @@ extension MutableSpan where Element: Sendable {
   }
 }
 
+/// Adds a way to give parts of an array to several threads at the same time.
 extension Array where Element: Sendable {
   /// Calls a body with each chunk of the array, to change its elements in place, on several threads at the same time.
   ///
