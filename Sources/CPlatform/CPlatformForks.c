@@ -64,6 +64,15 @@ bool cplatform_has_barrier_on_all_threads(void) {
 
 void cplatform_barrier_on_all_threads(void) { syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0); }
 
+/// Makes a fork of a closure, for a fork that is in no list. Declared in Swift as `cplatform_fork_push` is.
+SWIFTCALL void cplatform_fork_fill(cplatform_fork *fork, void *body, void *context);
+SWIFTCALL void cplatform_fork_fill(cplatform_fork *fork, void *body, void *context) {
+  memset(fork, 0, sizeof *fork);
+  fork->body = body;
+  fork->context = context;
+  fork->state = cplatform_fork_shown;
+}
+
 void cplatform_fork_run(cplatform_fork *fork) {
   // A closure without a context may have any word there.
   ((SWIFTCALL void (*)(CONTEXT void *))fork->body)(fork->context);

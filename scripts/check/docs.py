@@ -34,7 +34,7 @@ SAME_AS_FOUNDATION = {23, 42}
 # The types that every program uses: the comment of each has a sample.
 SHOWN_TYPES = tuple(
     f"Sources/OperationCore/{name}.swift"
-    for name in ("Operation/Operation", "Operation/BlockOperation", "Operation/AsynchronousOperation", "Queue/OperationQueue")
+    for name in ("Operation/Operation", "Operation/BlockOperation", "Operation/AsynchronousOperation", "Queue/OperationQueue", "Forking/SpawnScope")
 ) + tuple(
     f"Sources/DeterministicOperations/{name}.swift"
     for name in ("DeterministicBackend", "DeterministicBackend+Time", "DeterministicClock", "DeterministicOperations", "Seeds")

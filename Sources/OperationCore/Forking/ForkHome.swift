@@ -15,6 +15,8 @@ package final class ForkHome: @unchecked Sendable {
   let pool: ObjectIdentifier?
   /// The number by which operations remember the backend; 0 when it is not one of this library's.
   let identity: UInt32
+  /// The worker count, read from the backend once, at least 1: the property may be a user's.
+  let workerCount: Int
   /// When forks become visible.
   let visibility: StealingStrategy.Forks
 
@@ -25,6 +27,7 @@ package final class ForkHome: @unchecked Sendable {
     self.backend = backend
     self.pool = ObjectIdentifier(pool)
     self.visibility = visibility
+    workerCount = max(1, backend.workerCount)
     identity = BackendIdentities.shared.take(for: backend)
   }
 
@@ -35,6 +38,7 @@ package final class ForkHome: @unchecked Sendable {
     self.backend = backend
     pool = nil
     visibility = .idle
+    workerCount = max(1, backend.workerCount)
     identity = 0
   }
 
@@ -46,7 +50,7 @@ package final class ForkHome: @unchecked Sendable {
   /// How many threads more could run a fork now.
   var idlePlaces: Int {
     if ForkVisibility.isForced { return ForkSlot.count }
-    return supervised?.idlePlaces ?? max(1, backend.workerCount) - 1
+    return supervised?.idlePlaces ?? workerCount - 1
   }
 
   /// - Returns: false when the backend takes no jobs from outside any more.

@@ -3,27 +3,28 @@ import Primitives
 
 /// An outermost join on a thread, from its beginning to its end: the thread has a list of forks meanwhile. Joins inside of
 /// the scope find the list, unless they are in another operation that runs on top, or on another backend.
-@usableFromInline
-enum ForkScope {
+///
+/// The value is empty, since code of users is compiled with its layout: the list of the thread has what the scope found.
+@frozen @usableFromInline
+struct ForkScope {
   /// Begins a scope.
   /// - Parameters:
   ///   - backend: whose threads help; nil for the backend of the present operation, or else the default one.
   ///   - level: of the forks; nil for that of the present operation.
-  /// - Returns: false when the thread cannot have forks now: its list is full, or there is no memory for one. Then there is no
-  ///   scope to end.
+  /// - Returns: nil when the thread cannot have forks now: its list is full, or there is no memory for one.
   @usableFromInline
-  static func begin(on backend: (any Backend)?, level: Int? = nil) -> Bool {
-    guard let list = ForkList.take() else { return false }
+  init?(on backend: (any Backend)?, level: Int? = nil) {
+    guard let list = ForkList.take() else { return nil }
     let launch = LaunchFrame.current
     if let here = cplatform_forks_here(), here.pointee.launch == UnsafeMutableRawPointer(launch) {
       // A join of this launch found no place in the list, or names a backend.
-      guard let backend, here.pointee.next < here.pointee.end else { return false }
+      guard let backend, here.pointee.next < here.pointee.end else { return nil }
       if list.task.home?._withUnsafeGuaranteedRef({ $0.isOf(backend) }) == true {
         list.beginInside()
-        return true
+        return
       }
     }
-    var task = ForkList.Task(level: level ?? self.level(of: launch))
+    var task = ForkList.Task(level: level ?? Self.level(of: launch))
     if let backend {
       if let home = (backend as? any SupervisedBackend)?.forkHome {
         task.home = .passUnretained(home)
@@ -32,15 +33,14 @@ enum ForkScope {
         task.ownsHome = true
       }
     } else {
-      task.home = home(of: launch)
+      task.home = Self.home(of: launch)
     }
     task.isGuest = task.home?._withUnsafeGuaranteedRef { $0.supervised?.beginForks() } ?? false
     list.begin(task, launch: launch)
-    return true
   }
 
   @usableFromInline
-  static func end() {
+  func end() {
     guard let list = cplatform_forks_here() else { fatalError("Operations: a scope of forks ends that has not begun") }
     ForkList.unmanaged(list)._withUnsafeGuaranteedRef { $0.end() }
   }

@@ -140,11 +140,11 @@ func joinInScope<First: ~Copyable, Second: ~Copyable, Failure: Error>(
   on backend: (any Backend)?,
   _ first: () throws(Failure) -> First, _ second: () throws(Failure) -> Second
 ) throws(Failure) -> Joined<First, Second> {
-  guard ForkScope.begin(on: backend) else {
+  guard let scope = ForkScope(on: backend) else {
     let firstResult = try first()
     return Joined(firstResult, try second())
   }
-  defer { ForkScope.end() }
+  defer { scope.end() }
   return try forkAndJoin(first, second)
 }
 

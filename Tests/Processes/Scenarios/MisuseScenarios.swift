@@ -7,6 +7,28 @@ import TestSupport
 /// Each misuses the API in one way; the operation at fault is named "culprit".
 enum MisuseScenarios {
   static let all: [String: @Sendable () -> Void] = [
+    "negative-iterations": { inCulprit { concurrentPerform(iterations: -3) { _ in } } },
+    "chunks-without-elements": {
+      inCulprit {
+        var numbers = [1, 2]
+        numbers.concurrentForEachChunk(ofCount: 0) { _, _ in }
+      }
+    },
+    "split-outside": {
+      inCulprit {
+        var numbers = [1, 2]
+        var span = numbers.mutableSpan
+        span.join(splittingAt: 3) { _ in
+        } _: { _ in
+        }
+      }
+    },
+    "spawn-after-the-end": {
+      inCulprit {
+        let scope = withForkScope { $0 }
+        scope.spawn {}
+      }
+    },
     "start-while-executing": {
       let operation = running()
       operation.start()
@@ -248,6 +270,13 @@ enum MisuseScenarios {
     guard let wanted = getenv("SCENARIO_BACKEND").map({ String(cString: $0) }) else { return OperationQueue() }
     guard let backend = allBackends.first(where: { $0.name == wanted }) else { exit(64) }
     return OperationQueue(on: backend.leftRunning())
+  }
+
+  /// Runs the body inside an operation of a queue.
+  private static func inCulprit(_ body: @escaping @Sendable () -> Void) {
+    let queue = newQueue()
+    queue.addOperation(named(BlockOperation(block: body)))
+    queue.waitUntilAllOperationsAreFinished()
   }
 
   private static func suspendedQueue() -> OperationQueue {

@@ -23,8 +23,15 @@ struct Scenario {
 
   init(running executable: String, _ argument: String = "", variables: [String] = []) throws {
     let path = try Self.path(of: executable)
+    try self.init(path, arguments: [argument], variables: variables)
+  }
+
+  /// Runs a line of the shell.
+  init(shell line: String) throws { try self.init("/bin/sh", arguments: ["-c", line], variables: []) }
+
+  private init(_ path: String, arguments: [String], variables: [String]) throws {
     let (process, reader) = try Self.spawning.with { _ in
-      try Self.spawn(path, argument: argument, variables: variables)
+      try Self.spawn(path, arguments: arguments, variables: variables)
     }
     output = Self.readAll(reader, from: process)
     close(reader)
@@ -40,7 +47,7 @@ struct Scenario {
 
   /// Starts the process; returns it and the end of a pipe to read its output from.
   private static func spawn(
-    _ path: String, argument: String, variables: [String]
+    _ path: String, arguments: [String], variables: [String]
   ) throws -> (process: pid_t, reader: Int32) {
     var ends: [Int32] = [0, 0]
     guard pipe(&ends) == 0 else { throw NotFound(description: "no pipe: error \(errno)") }
@@ -60,7 +67,7 @@ struct Scenario {
     posix_spawnattr_setpgroup(&attributes, 0)
     posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP))
     var process = pid_t()
-    let failure = Self.withStrings([path, argument]) { arguments in
+    let failure = Self.withStrings([path] + arguments) { arguments in
       // No backtrace, unless a test asks for it: it takes seconds and says nothing that the test asks for.
       let usual = ["SWIFT_BACKTRACE=enable=no"].filter { _ in !variables.contains { $0.hasPrefix("SWIFT_BACKTRACE=") } }
       return Self.withStrings(Self.environment() + usual + variables) { environment in
@@ -74,6 +81,9 @@ struct Scenario {
     }
     return (process, ends[0])
   }
+
+  /// The folder of the test executable, and of the modules that it was built from.
+  static func buildFolder() throws -> String { folder(of: try path(of: "ProcessScenarios")) }
 
   /// Next to the test executable: SwiftPM puts both into the directory of the build configuration.
   private static func path(of executable: String) throws -> String {

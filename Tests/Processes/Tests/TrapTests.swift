@@ -51,6 +51,10 @@ struct TrapTests {
     Expectation("57.2", "join-waits-for-the-own-queue", "wait for itself"),
     Expectation("50", "finish-twice", "already finished"),
     Expectation("50", "finish-twice-in-a-queue", "already finished"),
+    Expectation("58", "negative-iterations", "concurrentPerform was called with -3 iterations"),
+    Expectation("61", "chunks-without-elements", "cut into chunks of 0 elements"),
+    Expectation("61", "split-outside", "a span of 2 elements was split at 3"),
+    Expectation("62", "spawn-after-the-end", "spawn was called on a scope that has ended"),
   ]
 
   @Test("traps, and the message names the culprit and the reason", arguments: expectations, allBackends)
