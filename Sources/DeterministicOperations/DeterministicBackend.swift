@@ -151,7 +151,8 @@ extension DeterministicBackend: DrivenBackend {
     return false
   }
   package func countGuest(_ change: Int) {}
-  package var idlePlaces: Int { workerCount - 1 }
+  /// Nobody uncovers forks here: all are shown for which there is room.
+  package var idlePlaces: Int { Forks.mostShown }
   package func show(_ ticket: Job, wakes: Bool) -> Bool {
     if driver.refusesJobs { return false }
     submit(ticket)

@@ -168,10 +168,14 @@ final class CalloutLists: ListPool, @unchecked Sendable {
     checkNotForked()
     lock.lock()
     lock.state.jobs.append(ticket.word)
-    if wakes, allowed > lock.state.out { return unlockAndCallOut(atMost: 1) }
-    queuedHint.store(lock.state.jobs.count, ordering: .relaxed)
-    lock.unlock()
-    if !wakes { armMonitor() }
+    if wakes, allowed > lock.state.out {
+      unlockAndCallOut(atMost: 1)
+    } else {
+      queuedHint.store(lock.state.jobs.count, ordering: .relaxed)
+      lock.unlock()
+    }
+    // Dispatch may have no thread for the callout, because its threads wait for this fork.
+    armMonitor()
   }
 
   func wakeForForks() {
@@ -263,7 +267,6 @@ final class CalloutLists: ListPool, @unchecked Sendable {
       _ = Spin.search { UInt(bitPattern: queuedHint.load(ordering: .relaxed)) }
     }
     if let job = lock.withLock({ take(callout) }) { return job }
-    if Forks.uncover(for: self), let job = lock.withLock({ take(callout) }) { return job }
     // The callout is still out: `shutdown` waits until the references are given back.
     OwedReferences.settle()
     lock.lock()
@@ -280,6 +283,8 @@ final class CalloutLists: ListPool, @unchecked Sendable {
     // This callout may have been called out for one of these jobs, and leaves the job: the callouts that are out may
     // block.
     if isNeeded { armMonitor() }
+    // This callout has given its place up: what is shown now has a callout of its own.
+    _ = Forks.uncover(for: self)
     return nil
   }
 

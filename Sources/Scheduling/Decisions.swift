@@ -139,7 +139,9 @@ extension StealingStrategy: PoolStrategy {
         .init("every:N", "one for every N jobs that come together", range: 1...1_000, tried: [1, 3]) {
           $0.waking = .every(jobs: $1)
         },
-        .init("share:N", "as with one, and one more for every N that sleep; a job wakes one", range: 1...1_024, tried: [8]) {
+        .init(
+          "share:N", "as with one, and one more for every N that sleep; a job wakes one", range: 1...1_024, tried: [8]
+        ) {
           $0.waking = .share(sleeping: $1)
         },
         .init("all", "as many as there are workers") { strategy, _ in strategy.waking = .all },
@@ -157,7 +159,7 @@ extension StealingStrategy: PoolStrategy {
       name: "passing", summary: "how a search is passed on that has found a job, while other jobs are left",
       choices: [
         .init(
-          "upto:N", "each thread that found a job wakes at most N, one for every four free places", range: 1...64,
+          "upto:N", "each thread that found a job wakes at most N, while four places are free", range: 1...64,
           tried: [1, 4]
         ) {
           $0.passing = .upTo(threads: $1)

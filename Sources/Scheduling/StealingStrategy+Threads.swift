@@ -45,15 +45,18 @@ extension StealingStrategy {
   public enum Passing: Hashable, Sendable {
     /// The last searching thread wakes one other, when jobs are left.
     case lastSearcher
-    /// Each thread that found a job wakes at most `threads` others, 1 or more: one for every four places that are free, and
-    /// never so many that more threads search than jobs can be seen. With fewer than four free places as `lastSearcher`.
+    /// Each thread that found a job wakes at most `threads` others, 1 or more: never so many that more threads search than
+    /// jobs can be seen. With fewer than `fewPlaces` free places as `lastSearcher`.
     case upTo(threads: Int)
 
     /// How many threads a thread wakes at most, besides the one that the last searching thread wakes.
     /// - Parameter places: how many places are free.
     @inlinable package func threads(places: Int) -> Int {
-      if case .upTo(let threads) = self { min(threads, places / 4) } else { 0 }
+      if case .upTo(let threads) = self, places >= Self.fewPlaces { min(threads, places) } else { 0 }
     }
+
+    /// With fewer free places one thread is woken after another.
+    @inlinable package static var fewPlaces: Int { 4 }
   }
 
   /// Which of the sleeping threads is woken.

@@ -42,7 +42,12 @@ extension StealingPool {
       threads.checkNotForked()
     }
     show(ticket)
-    if wakes, reaction(wanted: 1) == .activate { activate() } else if !wakes { armMonitor() }
+    switch wakes ? reaction(wanted: 1) : .busy {
+    case .activate: activate()
+    // The bodies that hold the places may block.
+    case .busy: armMonitor()
+    case .nothing: break
+    }
     return true
   }
 

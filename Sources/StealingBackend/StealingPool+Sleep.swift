@@ -59,7 +59,9 @@ extension StealingPool {
       react()
       places -= 1
     }
-    if places >= 4, rules.passesOn { passSearchOn(searching: now.searching, places: places) }
+    if places >= StealingStrategy.Passing.fewPlaces, rules.passesOn {
+      passSearchOn(searching: now.searching, places: places)
+    }
   }
 
   /// Makes one more thread active, unless enough threads are searching by now: the latest sleeper, or a new thread.
@@ -172,6 +174,8 @@ extension StealingPool {
       case .busy: armMonitor()
       }
     }
+    // A guest or a worker may have made a fork while this thread still had its place, and shown it to nobody.
+    if !stopping.load(ordering: .relaxed), Forks.areKept(for: self), wakeSelf(worker) { return .woken }
     worker.counts.sleeps.count()
     if cplatform_is_tracing() { TraceProbe.parks() }
     while !worker.parker.park(timeoutNanoseconds: surplus ? PoolThreads.surplusLifetime : -1) {

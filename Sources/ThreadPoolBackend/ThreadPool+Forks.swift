@@ -49,7 +49,8 @@ extension ThreadPool {
       unlockAndActivate(1)
     } else {
       lock.unlock()
-      if !wakes { armMonitor() }
+      // The bodies that hold the places may block.
+      armMonitor()
     }
     return true
   }

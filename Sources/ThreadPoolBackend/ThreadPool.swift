@@ -201,7 +201,6 @@ final class ThreadPool: ListPool, @unchecked Sendable {
     if case let job = look(thread), job != 0 { return job }
     let job = patience.search { look(thread) }
     if job != 0 { return job }
-    if Forks.uncover(for: self) { return look(thread) }
     OwedReferences.settle()
     return 0
   }
@@ -319,6 +318,8 @@ final class ThreadPool: ListPool, @unchecked Sendable {
     // The thread may have been woken for one of these jobs, and leaves the job: the threads that have the places may
     // block.
     if isNeeded { armMonitor() }
+    // This thread has given its place up: what is shown now wakes it, or another one.
+    _ = Forks.uncover(for: self)
     if cplatform_is_tracing() { TraceProbe.parks() }
     while true {
       if thread.parker.park(timeoutNanoseconds: mayEnd ? PoolThreads.surplusLifetime : -1) {

@@ -7,6 +7,7 @@
  * run    leapfrogging              -DOWNERS=1 -DTHIEVES=2 -DROUNDS=1 -DDEPTH=1 -DTHIEVES_FORK
  * run    waiters_fork              -DOWNERS=1 -DTHIEVES=1 -DROUNDS=1 -DDEPTH=1 -DTHIEVES_FORK -DWAITERS_FORK
  * run    refusing                  -DOWNERS=1 -DTHIEVES=1 -DROUNDS=1 -DDEPTH=1 -DTHIEVES_FORK -DWAITERS_FORK -DREFUSES
+ * run    replacing                 -DOWNERS=1 -DTHIEVES=1 -DROUNDS=2 -DDEPTH=2 -DREPLACES
  * run    two_scopes                -DOWNERS=2 -DTHIEVES=1 -DROUNDS=1 -DDEPTH=1 -DTHIEVES_FORK
  * deep   leapfrogging_deep         -DOWNERS=1 -DTHIEVES=2 -DROUNDS=1 -DDEPTH=2 -DTHIEVES_FORK bitstate
  * mutant LOOKS_BEFORE_EXCHANGE     -DOWNERS=1 -DTHIEVES=1 -DROUNDS=1 -DDEPTH=3 -DBLOCKS
@@ -24,6 +25,7 @@
  * mutant REFUSAL_KEEPS_QUEUED      -DOWNERS=1 -DTHIEVES=1 -DROUNDS=1 -DDEPTH=1 -DREFUSES
  * mutant SUBMITS_AGAIN             -DOWNERS=1 -DTHIEVES=1 -DROUNDS=1 -DDEPTH=2
  * mutant TICKET_STAYS_QUEUED       -DOWNERS=1 -DTHIEVES=1 -DROUNDS=1 -DDEPTH=2
+ * mutant OLD_TICKET_TAKES          -DOWNERS=1 -DTHIEVES=1 -DROUNDS=2 -DDEPTH=2 -DREPLACES
  * mutant STATE_BEHIND_EXCHANGE     -DOWNERS=1 -DTHIEVES=1 -DROUNDS=1 -DDEPTH=2
  * mutant DONE_IS_STORED            -DOWNERS=1 -DTHIEVES=1 -DROUNDS=1 -DDEPTH=1
  * mutant AWAITED_IS_STORED         -DOWNERS=1 -DTHIEVES=1 -DROUNDS=1 -DDEPTH=1
@@ -53,9 +55,10 @@
 typedef List {
   byte next, firstPrivate;         /* the owner's */
   byte wanted;
-  byte place; bool queued; byte number;  /* the slot's word */
+  byte place; bool queued; byte number; bit epoch;  /* the slot's word */
   byte slotScope;
   bool ticket;                     /* a backend has the ticket */
+  bool oldTicket;                  /* a backend has a ticket of epoch 0, and the slot another one */
   byte owing;                      /* who took a fork, and has not yet asked for more */
 }
 List list[LISTS];
@@ -196,8 +199,29 @@ inline wakeLater(me, isQuiet) {
   fi
 }
 
+/* `replaceTicket`, once: another backend has the ticket. */
+inline replaceTicket(me) {
+  atomic {
+    if
+    :: list[me].queued ->
+       list[me].queued = false;
+       list[me].epoch = 1;
+       /* The thread that has taken the ticket out of the backend has the old epoch in hand. */
+       list[me].oldTicket = list[me].ticket;
+       list[me].ticket = false
+    :: else
+    fi
+  }
+}
+
 /* `showOldest` */
 inline showOldest(me, scope, place, isQueued) {
+#ifdef REPLACES
+  if
+  :: list[me].epoch == 0 -> replaceTicket(me)
+  :: skip
+  fi;
+#endif
   place = list[me].firstPrivate;
   list[me].firstPrivate = place + 1;
   fork[F(me, place)].scope = scope;
@@ -523,19 +547,23 @@ proctype Owner(byte me) {
 proctype Thief(byte me) {
   byte depth, scope, asked, place, number, seenScope, f, g, h, t, l, taken;
   bool isQueued, isQuiet, hasShown;
+  bit epoch;
 end:
   do
-  :: atomic { list[0].ticket -> list[0].ticket = false; l = 0 }; goto runTicket
+  :: atomic { list[0].ticket -> list[0].ticket = false; l = 0; epoch = list[0].epoch }; goto runTicket
+#ifdef REPLACES
+  :: atomic { list[0].oldTicket -> list[0].oldTicket = false; l = 0; epoch = 0 }; goto runTicket
+#endif
 #if LISTS > 1
-  :: atomic { list[1].ticket -> list[1].ticket = false; l = 1 }; goto runTicket
+  :: atomic { list[1].ticket -> list[1].ticket = false; l = 1; epoch = list[1].epoch }; goto runTicket
 #endif
 #if LISTS > 2
-  :: atomic { list[2].ticket -> list[2].ticket = false; l = 2 }; goto runTicket
+  :: atomic { list[2].ticket -> list[2].ticket = false; l = 2; epoch = list[2].epoch }; goto runTicket
 #endif
 #if LISTS > 3
-  :: atomic { list[3].ticket -> list[3].ticket = false; l = 3 }; goto runTicket
+  :: atomic { list[3].ticket -> list[3].ticket = false; l = 3; epoch = list[3].epoch }; goto runTicket
 #endif
-  :: owners == 0 && !list[0].ticket && !list[LISTS - 1].ticket && !list[1].ticket -> break
+  :: owners == 0 && !list[0].ticket && !list[0].oldTicket && !list[LISTS - 1].ticket && !list[1].ticket -> break
   od;
   goto over;
 runTicket:
@@ -548,6 +576,13 @@ runTicket:
   atomic { list[l].place = 0; list[l].queued = false; if :: place != 0 -> list[l].owing++ :: else fi };
 #else
   atomic {
+#ifndef OLD_TICKET_TAKES
+    if
+    :: epoch != list[l].epoch -> epoch = 0; l = 0; goto end
+    :: else
+    fi;
+#endif
+    epoch = 0;
     place = list[l].place;
     list[l].place = 0;
 #ifndef TICKET_STAYS_QUEUED

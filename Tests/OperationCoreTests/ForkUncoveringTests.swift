@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Forks that their owner keeps private: an idle thread shows them in the owner's place.
-struct ForkUncoveringTests {
+@Suite(.serialized) struct ForkUncoveringTests {
   private static let backends: [TestBackend] = [.stealing, .threadPool, .dispatch]
 
   /// Makes `depth` forks, and then runs `innermost` with all of them under way.

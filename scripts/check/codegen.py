@@ -2,7 +2,7 @@
 """Holds the generated code of the library's hot functions to a table: Sources/OperationCore/Lifecycle/Codegen.md.
 
 Builds a release program, disassembles it, and counts in each function of the table: calls that retain, release, check
-exclusive access and allocate objects, and instructions that lock a cache line. More than the table says is an error; --write
+exclusive access and allocate objects, and instructions that lock a cache line or are a fence. More than the table says is an error; --write
 makes the table again. --self-test looks whether each kind is counted. Exit code 69: no disassembler here.
 """
 
@@ -20,8 +20,8 @@ CALLS = {
     "retain": r"swift_(bridgeObject)?[rR]etain", "release": r"swift_(bridgeObject)?[rR]elease",
     "access": r"swift_(begin|end)Access", "object": r"swift_(allocObject|slowAlloc)|cplatform_allocate",
 }
-# An exchange with memory locks without the prefix.
-LOCKED = re.compile(r"\block\b|\bxchg\w*\s.*\(%")
+# An exchange with memory locks without the prefix, and a fence waits as long.
+LOCKED = re.compile(r"\block\b|\bmfence\b|\bxchg\w*\s.*\(%")
 
 
 def fail(code, text):
@@ -70,11 +70,11 @@ def demangled(symbols):
 def self_test():
     listing = [
         "0000000000001000 <hot>:", "  1000:\tlock cmpxchg %rcx,0x20(%rbx)", "  1008:\txchg   %eax,(%r12)",
-        "  100c:\txchg   %ax,%ax", "  1010:\tcall   2000 <swift_retain@plt>", "  1015:\tjmp    2010 <swift_release@plt>",
+        "  100c:\txchg   %ax,%ax", "  100e:\tmfence", "  1010:\tcall   2000 <swift_retain@plt>", "  1015:\tjmp    2010 <swift_release@plt>",
         "  101a:\tcall   2020 <swift_beginAccess@plt>", "  101f:\tcall   2030 <swift_allocObject@plt>",
         "  1024:\tjne    1000 <hot+0x10>", "", "0000000000001100 <cold>:", "  1100:\tret",
     ]
-    expected = {"hot": {"locked": 2, "retain": 1, "release": 1, "access": 1, "object": 1}, "cold": {}}
+    expected = {"hot": {"locked": 3, "retain": 1, "release": 1, "access": 1, "object": 1}, "cold": {}}
     if {name: dict(count) for name, count in counts(listing).items()} != expected:
         fail(1, f"the counts of a small listing are wrong: {counts(listing)}")
 

@@ -94,21 +94,34 @@ extension ForkList {
     if home.show(ticket.job, wakes: wakes) { return true }
     // The backend takes nothing from outside any more, and the ticket is here again. The fork is private again, unless a
     // waiter of the scope has taken it out of the slot.
-    return slot.takeWithTicket() == nil
+    if case .fork = slot.take(with: ticket) { return false }
+    return true
   }
 
-  /// A slot without a fork. No backend has its ticket, or this backend has, best at the level of the task.
+  /// A slot without a fork: no backend has its ticket, or this backend has, best at the level of the task. Else the slot gets a
+  /// new ticket: another backend may have the old one for long, or for ever.
   private func freeSlot(_ home: ForkHome) -> Int? {
-    var usable: Int?
+    var (usable, lost): (Int?, Int?)
     for slot in 0..<ForkSlot.count {
       let word = ForkSlot(memory, slot).now
       if word.hasFork { continue }
       if !word.isQueued { return slot }
-      guard tickets[slot].isOf(home.object) else { continue }
+      guard tickets[slot].isOf(home.object) else {
+        lost = slot
+        continue
+      }
       if tickets[slot].level == task.level { return slot }
       usable = slot
     }
-    return usable
+    if usable == nil, let lost { replaceTicket(of: lost) }
+    return usable ?? lost
+  }
+
+  /// The old ticket, when its backend runs it, finds the slot with another epoch, and releases itself.
+  private func replaceTicket(of slot: Int) {
+    guard let epoch = ForkSlot(memory, slot).replaceTicket() else { return }
+    _ = Unmanaged.passRetained(tickets[slot])
+    tickets[slot] = ForkTicket(memory, slot: slot, epoch: epoch)
   }
 
   // MARK: - What others keep
@@ -117,6 +130,13 @@ extension ForkList {
   /// - Returns: whether a fork was shown.
   static func uncover(for pool: AnyObject) -> Bool {
     any { $0.uncover(for: ObjectIdentifier(pool)) }
+  }
+
+  static func areKept(for pool: ObjectIdentifier) -> Bool {
+    any { list in
+      cplatform_forks_private(list.memory) < cplatform_forks_next(list.memory)
+        && cplatform_has_barrier_on_all_threads() && list.lock.withLock { list.pool == pool }
+    }
   }
 
   private func uncover(for pool: ObjectIdentifier) -> Bool {

@@ -37,13 +37,13 @@ final class ForkList: @unchecked Sendable {
   }
 
   let memory: Memory
-  let tickets: ContiguousArray<ForkTicket>
   /// Held by the owner outside of the way of a private fork, and by a thread that shows forks in the owner's place.
   let lock = FutexLock()
   /// The list that was made before this one.
   private var older: ForkList?
 
   // Under `lock`.
+  @exclusivity(unchecked) var tickets: ContiguousArray<ForkTicket>
   @exclusivity(unchecked) private(set) var task = Task()
   /// The pool whose threads may show forks of the list; nil when nobody may.
   @exclusivity(unchecked) private(set) var pool: ObjectIdentifier?

@@ -14,9 +14,6 @@ struct ForkSlot {
 
   var now: SlotWord { SlotWord(cplatform_word_load_relaxed(word)) }
 
-  /// Whether others see a fork here.
-  var hasFork: Bool { SlotWord(cplatform_word_load(word)).hasFork }
-
   /// Called by a thread with the lock of the list, of an empty slot. From now on others may take the fork.
   /// - Returns: whether a backend has the ticket of the slot already.
   func show(_ fork: ForkList.Fork) -> Bool {
@@ -40,30 +37,58 @@ struct ForkSlot {
     return seen.fork(of: memory) == fork && cplatform_word_replace(word, seen.bits, seen.withoutFork.bits)
   }
 
+  /// What a ticket finds.
+  enum Find {
+    case fork(ForkList.Fork)
+    case nothing
+    /// The slot has another ticket by now.
+    case replaced
+  }
+
   /// Takes the fork if there is one, for whoever has the ticket. No backend has the ticket any more.
-  func takeWithTicket() -> ForkList.Fork? {
-    var seen = SlotWord(cplatform_word_load(word))
-    while !cplatform_word_replace(word, seen.bits, seen.withoutTicket.bits) {
-      seen = SlotWord(cplatform_word_load(word))
+  func take(with ticket: ForkTicket) -> Find {
+    while true {
+      let seen = SlotWord(cplatform_word_load(word))
+      if seen.epoch != ticket.epoch { return .replaced }
+      if cplatform_word_replace(word, seen.bits, seen.withoutTicket.bits) {
+        return seen.fork(of: memory).map { .fork($0) } ?? .nothing
+      }
     }
-    return seen.fork(of: memory)
+  }
+
+  /// Called by a thread with the lock of the list, of an empty slot whose ticket some backend has.
+  /// - Returns: the epoch of the ticket that the slot is to get; nil when the backend has run the ticket in this instant.
+  func replaceTicket() -> UInt? {
+    let seen = now
+    guard seen.isQueued, cplatform_word_replace(word, seen.bits, seen.nextEpoch.bits) else { return nil }
+    return seen.nextEpoch.epoch
+  }
+
+  /// Whether the ticket has nothing to do.
+  func isVoid(_ ticket: ForkTicket) -> Bool {
+    let seen = SlotWord(cplatform_word_load(word))
+    return !seen.hasFork || seen.epoch != ticket.epoch
   }
 }
 
 /// What a slot holds, in one word: whether a backend has the ticket of the slot (bit 0), a fork or none (bits 1 to 12: its
-/// place in the list), and a number that grows with each fork that is shown here. The number does not come again: a thread
-/// that loses its CPU between its look and its compare-exchange takes the fork that it saw, or none.
+/// place in the list), the epoch of the slot's ticket (bits 13 to 28), and a number that grows with each fork that is shown
+/// here. The number does not come again: a thread that loses its CPU between its look and its compare-exchange takes the fork
+/// that it saw, or none.
 struct SlotWord: Equatable {
   let bits: UInt
 
   private static let queued: UInt = 1
   private static let place: UInt = 0x1FFE
-  private static let firstNumber: UInt = 0x2000
+  private static let epochs: UInt = 0x1FFF_E000
+  private static let firstEpoch: UInt = 0x2000
+  private static let firstNumber: UInt = 0x2000_0000
 
   init(_ bits: UInt) { self.bits = bits }
 
   var isQueued: Bool { bits & Self.queued != 0 }
   var hasFork: Bool { bits & Self.place != 0 }
+  var epoch: UInt { (bits & Self.epochs) / Self.firstEpoch }
   var withoutFork: SlotWord { SlotWord(bits & ~Self.place) }
 
   /// The fork, in the list to which the slot belongs. Place 0 is the list's own words.
@@ -75,6 +100,11 @@ struct SlotWord: Equatable {
   func showing(_ fork: ForkList.Fork) -> SlotWord {
     let place = (UInt(bitPattern: fork) & UInt(cplatform_forks_bytes - 1)) / UInt(MemoryLayout<cplatform_fork>.size)
     return SlotWord((bits & ~(Self.place | Self.queued)) &+ Self.firstNumber | place << 1 | Self.queued)
+  }
+
+  /// The slot gets another ticket, which no backend has.
+  var nextEpoch: SlotWord {
+    SlotWord(withoutTicket.bits & ~Self.epochs | (bits &+ Self.firstEpoch) & Self.epochs)
   }
 
   /// The ticket has come out of the backend, and takes the fork with it.

@@ -1,17 +1,19 @@
 import CPlatform
 import Synchronization
 
-/// What a backend gets in the place of a fork: a job that takes the fork of a slot, if there is one by then. A list has one
-/// ticket for each slot, for ever: no reference counts.
+/// What a backend gets in the place of a fork: a job that takes the fork of a slot, if there is one by then. A slot has one
+/// ticket as long as the backends of the thread's joins give tickets back, and the list holds the ticket.
 final class ForkTicket: JobObject {
   private let list: ForkList.Memory
   private let slot: Int
+  /// Tells the tickets of a slot apart.
+  let epoch: UInt
   /// The backend that has the ticket, or had it last. Touched under the lock of the list alone. A backend lets go of the
   /// tickets that it has before another one can be at its address.
   private var backend: ObjectIdentifier?
 
-  init(_ list: ForkList.Memory, slot: Int) {
-    (self.list, self.slot) = (list, slot)
+  init(_ list: ForkList.Memory, slot: Int, epoch: UInt = 0) {
+    (self.list, self.slot, self.epoch) = (list, slot, epoch)
     super.init(levelWord: UInt32(Job.middleLevel))
   }
 
@@ -27,13 +29,19 @@ final class ForkTicket: JobObject {
 
   override var stepLabel: String { "fork" }
 
-  override var isVoid: Bool { !ForkSlot(list, slot).hasFork }
+  override var isVoid: Bool { ForkSlot(list, slot).isVoid(self) }
 
   /// Takes the fork, asks for the next one, and runs the fork.
   override func runJob() -> JobOutcome {
     OwedReferences.settle()
     let level = self.level
-    guard let fork = ForkSlot(list, slot).takeWithTicket() else { return JobOutcome() }
+    let fork: ForkList.Fork
+    switch ForkSlot(list, slot).take(with: self) {
+    case .fork(let taken): fork = taken
+    case .nothing: return JobOutcome()
+    // Whoever replaced the ticket has left a reference to it.
+    case .replaced: return JobOutcome(isReleased: true)
+    }
     cplatform_state_store(&list.pointee.wanted, cplatform_forks_more.rawValue)
     guard let own = ForkList.take() else { fatalError("Operations: there is no memory to run a fork") }
     own.runAsJob(fork, level: level)
@@ -43,9 +51,16 @@ final class ForkTicket: JobObject {
 
 /// What backends ask of forks.
 package enum Forks {
+  /// The forks of one thread that others may see at a time.
+  package static var mostShown: Int { ForkSlot.count }
+
   /// Shows forks that other threads keep to themselves while they are in long bodies. Called without locks by a thread of the
-  /// pool that has found no job and is about to sleep. One load when no thread of the program has ever joined.
+  /// pool that has found no job. One load when no thread of the program has ever joined.
   /// - Parameter pool: the object that the backend's `ForkHome` was made with.
   /// - Returns: whether a fork was shown, which is then a job of the pool.
   package static func uncover(for pool: AnyObject) -> Bool { ForkList.uncover(for: pool) }
+
+  /// Whether `uncover` may find forks. Called by a thread that has given its place up and is about to sleep. An owner makes its
+  /// fork, and then looks how many places are free: either it sees the place, or this thread sees the fork.
+  package static func areKept(for pool: AnyObject) -> Bool { ForkList.areKept(for: ObjectIdentifier(pool)) }
 }

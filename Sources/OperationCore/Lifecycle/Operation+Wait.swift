@@ -25,7 +25,10 @@ extension Operation {
         while !hasDeparted, helpOnce(home: home) {}
       }
       if hasDeparted { return }
-      if DrivenBackends.here != nil { return sleepUntilDeparted() }
+      if DrivenBackends.here != nil {
+        if let forks = cplatform_forks_here() { ForkList.of(forks).showAll() }
+        return sleepUntilDeparted()
+      }
       LaunchFrame.whileBlocked {
         // The backend knows now that this thread blocks. The backend may have no thread to put in this thread's
         // place. If there is something that this thread may run after all, running that comes first.

@@ -121,7 +121,7 @@ extension VirtualPool {
       react()
       places -= 1
     }
-    if places >= 4, rules.passesOn { passSearchOn(searching: others, places: places) }
+    if places >= StealingStrategy.Passing.fewPlaces, rules.passesOn { passSearchOn(searching: others, places: places) }
   }
 
   private func adapt(found: Bool) {

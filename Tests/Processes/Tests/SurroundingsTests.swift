@@ -12,7 +12,9 @@ struct SurroundingsTests {
     ["surroundings-workers", "left-body-main"] + pools.map { "surroundings-child-\($0)" }
     + ["inherited", "main-priority", "mask", "profiler", "crash", "pipe"].flatMap { kind in
       backends.map { "surroundings-\(kind)-\($0)" }
-    } + ["body", "completion-block", "fork"].flatMap { kind in (backends + ["deterministic"]).map { "left-\(kind)-\($0)" } }
+    }
+    + ["body", "completion-block", "fork"].flatMap { kind in (backends + ["deterministic"]).map { "left-\(kind)-\($0)" }
+    }
 
   private func expectSuccess(_ scenario: String) throws {
     let run = try Scenario(scenario)
@@ -66,7 +68,8 @@ struct SurroundingsTests {
     #expect(run.output.contains("ended its thread with pthread_exit"), "\(run.output)")
   }
 
-  @Test("rows 48 and 57.2: so does a fork, whose message names the operation too", arguments: backends + ["deterministic"])
+  @Test(
+    "rows 48 and 57.2: so does a fork, whose message names the operation too", arguments: backends + ["deterministic"])
   func leavingFork(backend: String) throws {
     let run = try Scenario("left-fork-\(backend)")
     #expect(run.trapped, "signal \(run.signal ?? 0), code \(run.exitCode ?? 0): \(run.output)")

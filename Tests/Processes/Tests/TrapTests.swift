@@ -148,7 +148,8 @@ struct TrapTests {
     "submit-after-fork-stealing", "submit-after-fork-threadpool", "submit-after-fork-dispatch",
     "submit-after-fork-deterministic", "early-finish",
     "join-after-shutdown-stealing", "join-after-shutdown-threadpool", "join-after-shutdown-deterministic",
-    "join-after-fork-stealing", "join-after-fork-threadpool", "join-after-fork-dispatch", "join-after-fork-deterministic",
+    "join-after-fork-stealing", "join-after-fork-threadpool", "join-after-fork-dispatch",
+    "join-after-fork-deterministic",
     "threads-that-end",
     "shutdown-after-waiting-stealing", "shutdown-after-waiting-threadpool",
   ]

@@ -47,7 +47,9 @@ package struct CPUGroups: Sendable {
   /// How many of the CPUs the largest socket has; 0 when the kernel does not say.
   package var socketSize: Int { largest(\.socket) }
 
-  private func largest(_ key: (CPU) -> String) -> Int { Dictionary(grouping: cpus, by: key).values.map(\.count).max() ?? 0 }
+  private func largest(_ key: (CPU) -> String) -> Int {
+    Dictionary(grouping: cpus, by: key).values.map(\.count).max() ?? 0
+  }
 
   /// Two CPUs of different cores at a distance, each by its index among the CPUs that this process may use (`CPUs.begin`);
   /// nil when there are none.
