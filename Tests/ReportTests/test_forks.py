@@ -100,7 +100,8 @@ def test_the_page_has_them_below_the_pictures(path, tmp_path):
     assert asking.report(path, "--output", tmp_path / "made") == 0
     page = (tmp_path / "made" / "report.html").read_text(encoding="utf-8")
     body = page[page.index("<body") :]
-    places = [body.index(words) for words in ('id="chart-break-even"', "What a fork costs and a worker gains", "smallest problem that pays")]
+    order = ('id="chart-break-even"', "What a fork costs and a worker gains", "smallest problem that pays")
+    places = [body.index(words) for words in order]
     assert places == sorted(places)
     assert (tmp_path / "made" / "break-even.svg").exists() and body.count('<th scope="row">from=outside</th>') == 2
 

@@ -11,8 +11,8 @@ struct ConcurrentPerform: Workload {
   let needs = Abilities.loops
   let repeats = RepeatPolicy.calibrated()
 
-  func parameterSets() -> [Parameters] { [["iterations": "10000", "work_ns": "0"]] }
-  func extendedParameterSets() -> [Parameters] { [["iterations": "10000", "work_ns": "1000"]] }
+  func parameterSets() -> [Parameters] { [] }
+  func extendedParameterSets() -> [Parameters] { ["0", "1000"].map { ["iterations": "10000", "work_ns": $0] } }
 
   func prepare<S: ClosureSubject>(closures type: S.Type, _ setting: Setting) throws -> Trial {
     let subject = S(workers: setting.workers)

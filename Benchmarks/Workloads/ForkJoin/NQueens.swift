@@ -11,9 +11,12 @@ struct NQueens: Workload {
   let headlines = Trial.headlinesBesideOneThread
   let repeats = RepeatPolicy.calibrated()
 
-  func parameterSets() -> [Parameters] { [["n": "8", "join": "fork"], ["n": "8", "join": "counter"]] }
+  func parameterSets() -> [Parameters] { [["n": "8", "join": "fork"]] }
   func extendedParameterSets() -> [Parameters] {
-    [["n": "10", "join": "fork"], ["n": "10", "join": "counter"], ["n": "6", "join": "dependency"]]
+    [
+      ["n": "8", "join": "counter"], ["n": "10", "join": "fork"], ["n": "10", "join": "counter"],
+      ["n": "6", "join": "dependency"],
+    ]
   }
   func needs(_ parameters: Parameters) -> Abilities { ForkJoinTrial<QueensTree>.needs(parameters) }
 

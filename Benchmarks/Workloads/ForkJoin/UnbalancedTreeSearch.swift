@@ -13,13 +13,14 @@ struct UnbalancedTreeSearch: Workload {
   let summary = "Unbalanced Tree Search: the nodes of tree T1, cut off at a depth"
   let metrics = Trial.metricsBesideOneThread
   let headlines = Trial.headlinesBesideOneThread
-  let repeats = RepeatPolicy.calibrated(seconds: 0.045)
+  let repeats = RepeatPolicy.calibrated(seconds: 0.01)
 
   func parameterSets() -> [Parameters] {
-    ["fork", "counter"].map { ["tree": "T1", "depth": "7", "cutoff": "4", "join": $0] }
+    [["tree": "T1", "depth": "7", "cutoff": "4", "join": "fork"]]
   }
   func extendedParameterSets() -> [Parameters] {
     [
+      ["tree": "T1", "depth": "7", "cutoff": "4", "join": "counter"],
       ["tree": "T1", "depth": "10", "cutoff": "6", "join": "fork"],
       ["tree": "T1", "depth": "10", "cutoff": "6", "join": "counter"],
       ["tree": "T1", "depth": "7", "cutoff": "3", "join": "dependency"],
