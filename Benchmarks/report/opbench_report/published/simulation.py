@@ -65,8 +65,8 @@ def page(facts):
         ),
         "## How it was made",
         *[_made(source.record) for source in facts.sources],
-        "[errors.txt](errors.txt) has how far simulated makespans are from proven bounds, and from the real pools with one "
-        "and two workers.",
+        "[errors.txt](errors.txt) has how far simulated makespans are from proven bounds, and from what others have "
+        "published of pools with up to 128 threads.",
     ]
     return "\n\n".join(paragraphs) + "\n"
 
