@@ -133,16 +133,20 @@ extension ForkList {
   }
 
   static func areKept(for pool: ObjectIdentifier) -> Bool {
-    any { list in
-      cplatform_forks_private(list.memory) < cplatform_forks_next(list.memory)
-        && cplatform_has_barrier_on_all_threads() && list.lock.withLock { list.pool == pool }
-    }
+    any { list in list.mayKeep && list.lock.withLock { list.pool == pool } }
   }
 
+  /// Whether the list has private forks that can be shown in the owner's place, or another thread is just doing so.
+  private var mayKeep: Bool {
+    let first = cplatform_forks_private(memory)
+    return (first < cplatform_forks_next(memory) || first == memory.pointee.end)
+      && cplatform_has_barrier_on_all_threads()
+  }
+
+  /// Waits for a thread that holds the lock: it may have counted free places before this thread gave its own up.
   private func uncover(for pool: ObjectIdentifier) -> Bool {
-    guard cplatform_forks_private(memory) < cplatform_forks_next(memory), cplatform_has_barrier_on_all_threads(),
-      lock.tryLock()
-    else { return false }
+    guard mayKeep else { return false }
+    lock.lock()
     defer { lock.unlock() }
     guard self.pool == pool, let home = task.home else { return false }
     return home._withUnsafeGuaranteedRef { home in
