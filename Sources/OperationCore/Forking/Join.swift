@@ -25,7 +25,8 @@ import CPlatform
 /// Cancelling stops nothing: a body looks at `isCancelled` of its operation.
 ///
 /// *Cost*: O(1), without an allocation. A wait for a fork that another thread took runs forks of the same outermost `join`,
-/// and nothing else. After that the thread sleeps, and another thread takes its place.
+/// and nothing else. After that the thread sleeps, and another thread takes its place. So a body must not hold a lock during a
+/// `join` when another body of the same outermost `join` takes that lock.
 ///
 /// Traps when the pool has been shut down. The design follows Blumofe and Leiserson, "Scheduling multithreaded computations by
 /// work stealing" (1999), Wagner and Calder, "Leapfrogging" (1993), and Faxén, "Wool" (2008).
@@ -112,8 +113,8 @@ func forkAndJoin<First: ~Copyable, Second: ~Copyable, Failure: Error>(
 }
 
 /// - Parameter body: runs `second` into `outcome`. The closure lies on the stack, and a thief calls it. So every path on
-///   which a thief may have it uses it once more at its end: else the compiler may use its place on the stack for something
-///   else.
+///   which a thief may have it uses it once more at its end: right behind the last use the compiler releases what the closure
+///   captured, and may use its place on the stack for something else.
 @inlinable @inline(__always)
 func forkAndJoin<First: ~Copyable, Second: ~Copyable, Failure: Error>(
   _ body: () -> Void, _ outcome: UnsafeMutablePointer<ForkOutcome<Second, Failure>>,

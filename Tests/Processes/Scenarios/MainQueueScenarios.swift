@@ -16,6 +16,7 @@ enum MainQueueScenarios {
     "main-queue-current": { current() },
     "main-queue-order": { order() },
     "main-queue-settings": { settings() },
+    "main-queue-join": { joinOnTheMainThread() },
   ]
 
   private static func expect(_ condition: Bool, _ what: String, line: Int = #line) {
@@ -26,6 +27,23 @@ enum MainQueueScenarios {
 
   private static func waitInTime(_ what: String, _ isMet: () -> Bool) {
     expect((try? eventually(what, isMet)) != nil, "gave up waiting for \(what)")
+  }
+
+  /// The default backend helps the main thread. The fork that another thread took is not on the main queue.
+  private static func joinOnTheMainThread() {
+    let together = Rendezvous(2)
+    let (isMain, isNil) = join(
+      { () -> Bool in
+        expect(together.arrive(), "the fork runs beside the main thread")
+        return OperationQueue.current === OperationQueue.main
+      },
+      { () -> Bool in
+        together.arrive()
+        return OperationQueue.current == nil
+      })
+    expect(isMain, "in the first body the current queue is main")
+    expect(isNil, "in the fork there is no current queue")
+    exit(0)
   }
 
   /// Operations from several threads, each on the main queue, one at a time.

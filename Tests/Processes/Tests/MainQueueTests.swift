@@ -18,6 +18,7 @@ struct MainQueueTests {
     MainQueueScenario(name: "main-queue-current", description: "row 30: current is main on the main thread"),
     MainQueueScenario(
       name: "main-queue-settings", description: "row 31: setting the main queue's properties changes nothing"),
+    MainQueueScenario(name: "main-queue-join", description: "rows 56.6 and 56.7: a join on the main thread"),
     MainQueueScenario(name: "main-queue-order", description: "row 20: highest priority first on the main queue"),
   ]
 
