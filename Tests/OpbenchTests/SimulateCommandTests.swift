@@ -81,7 +81,7 @@ struct SimulateCommandTests {
     expectComplaint(66, ["no.json", "no such model file"], ["simulate", "--model", "no.json"])
     let folder = try TemporaryFolder()
     let file = folder.write("{\"schema\": 9}", to: "m.json")
-    expectComplaint(65, ["the model has schema 9, and this opbench reads schema 1"], ["simulate", "--model", file])
+    expectComplaint(65, ["the model has schema 9, and this opbench reads schema 2"], ["simulate", "--model", file])
     expectComplaint(73, ["is there already"], ["calibrate-model", "--output", file])
     expectComplaint(73, ["it is a folder"], ["calibrate-model", "--output", folder.path])
     expectComplaint(64, ["--name", "a terminal would obey"], ["calibrate-model", "--name", "a\u{1B}[2Jb"])
