@@ -21,7 +21,10 @@ public final class OperationsSubject<Choice: BackendChoice>: OperationSubject {
   }
 
   public static var abilities: Abilities {
-    [.threads, .cancellation, .operations, .barriers, .suspension, .fairness, .millions, .queues, .forks]
+    [
+      .threads, .cancellation, .operations, .barriers, .suspension, .fairness, .millions, .queues, .forks, .loops,
+      .collections,
+    ]
   }
 
   private init(_ queue: OperationQueue) { self.queue = queue }
@@ -50,6 +53,18 @@ public final class OperationsSubject<Choice: BackendChoice>: OperationSubject {
   public static func fork(_ first: @Sendable () -> Int, _ second: @Sendable () -> Int) -> (Int, Int) {
     join({ first() }, { second() })
   }
+
+  @inlinable
+  public func perform(_ count: Int, _ body: @Sendable (Int) -> Void) {
+    queue.backend.concurrentPerform(iterations: count) { body($0) }
+  }
+
+  @inlinable
+  public func map(_ elements: [UInt64], _ transform: @Sendable (UInt64) -> UInt64) -> [UInt64] {
+    elements.concurrentMap(on: queue.backend) { transform($0) }
+  }
+
+  @inlinable public func sort(_ elements: inout [UInt64]) { elements.concurrentSort(on: queue.backend) }
 
   /// An operation that passes itself to its body.
   public final class Cancellable: Operation, @unchecked Sendable {

@@ -43,4 +43,4 @@ def _panel(lines, title):
         series.append(Series(arm, marks))
     x = Axis("length of a body", "ns", True, names=_TICKS, ends=_ENDS)
     y = Axis("time over serial", "ratio", True, better="less")
-    return Panel(title, series, x, y, [Guide("y", 1, "serial")])
+    return Panel(title, series, x, y, [Guide("y", 1, "plain recursion")])

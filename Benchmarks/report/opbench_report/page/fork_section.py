@@ -10,7 +10,7 @@ _COSTS = (
 )
 _STARTS = (
     "The smallest problem that pays is the one at which forks save a tenth, as the time of the plain recursion. The worst"
-    " loss is the largest time over serial of all problems."
+    " loss is the largest time over the plain recursion of all problems."
 )
 
 
