@@ -1,3 +1,4 @@
+import Glibc
 import Operations
 import TestSupport
 import Testing
@@ -49,6 +50,20 @@ import Testing
       let forks = Monitor(0)
       _ = backend.join({ Self.nest(5, { forks.with { $0 += 1 } }) { #expect(forks.wait(until: { $0 == 5 })) } }, {})
       #expect(forks.value == 5)
+    }
+  }
+
+  /// The only worker has its place taken by the thread that joins.
+  @Test(arguments: backends) func aGuestOfOneWorkerRunsItsForksItself(_ backend: TestBackend) throws {
+    try backend.withBackend(workers: 1) { backend in
+      let here = pthread_self()
+      let elsewhere = Counter()
+      for _ in 0..<200 {
+        _ = backend.join(
+          { Self.nest(5, { if pthread_equal(pthread_self(), here) == 0 { elsewhere.increment() } }) {} },
+          { if pthread_equal(pthread_self(), here) == 0 { elsewhere.increment() } })
+      }
+      #expect(elsewhere.value == 0)
     }
   }
 

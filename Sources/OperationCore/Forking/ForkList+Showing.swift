@@ -14,7 +14,7 @@ extension ForkList {
     let asked = cplatform_state_exchange(&memory.pointee.wanted, cplatform_forks_enough.rawValue)
     // Somebody has taken a fork: somebody is awake.
     if asked == cplatform_forks_more.rawValue, pace.hasShown { pace.isQuiet = false }
-    guard let home = task.home else { return }
+    guard let home = task.home, !task.isAlone else { return }
     home._withUnsafeGuaranteedRef { home in
       let idle = home.idlePlaces
       let wanted = home.visibility.wanted(idle: idle)

@@ -26,6 +26,9 @@ final class ForkList: @unchecked Sendable {
     var host: Unmanaged<ForkHome>?
     /// The home was made for the scope, and ends with it.
     var ownsHome = false
+
+    /// The thread takes the place of the pool's only worker: nobody is left to help.
+    var isAlone: Bool { isGuest && home?._withUnsafeGuaranteedRef { $0.workerCount } == 1 }
   }
 
   /// What a scope, or a fork of another list, finds and leaves as it was.
@@ -171,7 +174,7 @@ final class ForkList: @unchecked Sendable {
     pace.beginTask()
     lock.withLock {
       self.task = task
-      pool = task.home?._withUnsafeGuaranteedRef { $0.pool }
+      pool = task.isAlone ? nil : task.home?._withUnsafeGuaranteedRef { $0.pool }
       cplatform_forks_set_private(memory, memory.pointee.next)
       memory.pointee.launch = UnsafeMutableRawPointer(launch)
       memory.pointee.scope = scope
@@ -183,7 +186,7 @@ final class ForkList: @unchecked Sendable {
   func leave(_ outer: Surroundings) {
     lock.withLock {
       task = outer.task
-      pool = task.home?._withUnsafeGuaranteedRef { $0.pool }
+      pool = task.isAlone ? nil : task.home?._withUnsafeGuaranteedRef { $0.pool }
       cplatform_forks_set_private(memory, outer.firstPrivate)
       memory.pointee.launch = outer.launch
       memory.pointee.scope = outer.scope

@@ -133,16 +133,25 @@ func runLoop(
   withUnsafeMutablePointer(to: &failure) { failure in
     var state = LoopState(failure: failure)
     withUnsafeMutablePointer(to: &state) { state in
-      _ = runPiece(0, count, state, undo) { lower, upper in run(lower, upper, memory) }
+      _ = runPiece(0, count, halvings: firstHalvings, state, undo) { lower, upper in run(lower, upper, memory) }
     }
   }
   return failure?.error
 }
 
+/// How often a loop is halved before its first index is run, whatever others want: once there is a piece for each worker. The
+/// pieces are forks, and so another thread gets at them even if the first index takes long.
+private var firstHalvings: Int {
+  guard let list = cplatform_forks_here(), let home = ForkList.of(list).task.home else { return 0 }
+  let workers = home._withUnsafeGuaranteedRef { $0.workerCount }
+  return Int.bitWidth - (workers - 1).leadingZeroBitCount
+}
+
 /// Runs the indices from `lower` up to `upper`.
+/// - Parameter halvings: how often the piece is halved before its first index is run.
 /// - Returns: whether all have run. If not, some index has failed, and what this piece ran has been undone.
 private func runPiece(
-  _ lower: Int, _ upper: Int, _ state: UnsafeMutablePointer<LoopState>, _ undo: (Int, Int) -> Void,
+  _ lower: Int, _ upper: Int, halvings: Int, _ state: UnsafeMutablePointer<LoopState>, _ undo: (Int, Int) -> Void,
   _ run: (Int, Int) -> LoopFailure?
 ) -> Bool {
   var next = lower
@@ -155,11 +164,12 @@ private func runPiece(
       return false
     }
     let mayLook = now &- lastLook > LoopPace.lookInterval
-    if ForkDemand.isHere(mayLook: mayLook), pace.isWorthFork(upper - next) {
+    if halvings > 0 && upper - next > 1 || ForkDemand.isHere(mayLook: mayLook) && pace.isWorthFork(upper - next) {
       let middle = next + (upper - next) / 2
       let start = next
       let halves = forkAndJoin(
-        { runPiece(start, middle, state, undo, run) }, { runPiece(middle, upper, state, undo, run) })
+        { runPiece(start, middle, halvings: halvings - 1, state, undo, run) },
+        { runPiece(middle, upper, halvings: halvings - 1, state, undo, run) })
       if halves.first, halves.second { return true }
       undo(lower, start)
       if halves.first { undo(start, middle) }
