@@ -21,7 +21,6 @@ extension ForkList {
   ///   - fork: the calling thread has taken it out of a slot.
   ///   - identity: of the backend to which the thread belongs; 0 for none.
   func run(_ fork: Fork, as task: Task, identity: UInt32) {
-    let outer = surroundings
     cplatform_fork_set_taker(fork, memory)
     let before = LaunchFrame.current
     let launch = fork.pointee.launch?.assumingMemoryBound(to: LaunchFrame.self)
@@ -29,15 +28,16 @@ extension ForkList {
     var frame = LaunchFrame(
       operation: 0, queue: launch?.pointee.queue ?? 0, home: identity, ownsLink: false, previous: launch,
       depth: (before?.pointee.depth ?? 0) + 1, isFork: true)
-    withUnsafeMutablePointer(to: &frame) { frame in
+    let outer = withUnsafeMutablePointer(to: &frame) { frame in
       cplatform_set_frame(frame)
-      enter(task, launch: frame, scope: fork.pointee.scope)
+      let outer = enter(task, launch: frame, scope: fork.pointee.scope)
       if _slowPath(cplatform_is_tracing()) {
         TraceProbe.fork(of: LaunchFrame.operation(at: launch)) { cplatform_fork_run(fork) }
       } else {
         cplatform_fork_run(fork)
       }
       cplatform_set_frame(before)
+      return outer
     }
     leave(outer)
     // The last step: the owner may go on, and use the place of the fork for another one.

@@ -144,12 +144,11 @@ final class ForkList: @unchecked Sendable {
 
   /// Begins an outermost join.
   func begin(_ task: Task, launch: UnsafeMutablePointer<LaunchFrame>?) {
-    outers.append(surroundings)
     scopesBegun += 1
     // The address tells lists apart, and the count the scopes of a list.
     let scope = UInt64(UInt(bitPattern: memory)) &<< 16 | scopesBegun & 0xFFFF_FFFF
     pace.beginScope()
-    enter(task, launch: launch, scope: scope)
+    outers.append(enter(task, launch: launch, scope: scope))
   }
 
   /// Ends the scope that began last: its own forks have ended.
@@ -162,25 +161,24 @@ final class ForkList: @unchecked Sendable {
     if task.ownsHome { task.home?.release() }
   }
 
-  var surroundings: Surroundings {
-    // Under the lock: another thread may be showing forks.
-    let firstPrivate: Fork = lock.withLock { memory.pointee.private_ }
-    return Surroundings(
-      task: task, firstPrivate: firstPrivate, launch: memory.pointee.launch, scope: memory.pointee.scope)
-  }
-
   /// The thread forks for another task from now on. The forks under way wait until `leave`.
-  func enter(_ task: Task, launch: UnsafeMutablePointer<LaunchFrame>?, scope: UInt64) {
+  /// - Returns: what `leave` puts back. It is read under the same lock: until then another thread may show forks.
+  func enter(_ task: Task, launch: UnsafeMutablePointer<LaunchFrame>?, scope: UInt64) -> Surroundings {
     pace.beginTask()
-    lock.withLock {
+    let outer = lock.withLock {
+      let outer = Surroundings(
+        task: self.task, firstPrivate: memory.pointee.private_, launch: memory.pointee.launch,
+        scope: memory.pointee.scope)
       self.task = task
       pool = task.isAlone ? nil : task.home?._withUnsafeGuaranteedRef { $0.pool }
       cplatform_forks_set_private(memory, memory.pointee.next)
       memory.pointee.launch = UnsafeMutableRawPointer(launch)
       memory.pointee.scope = scope
+      return outer
     }
     cplatform_state_store_relaxed(&memory.pointee.wanted, cplatform_forks_more.rawValue)
     cplatform_set_forks(memory)
+    return outer
   }
 
   func leave(_ outer: Surroundings) {
