@@ -48,6 +48,8 @@ public struct SpawnScope<Failure: Error>: Sendable {
 /// Runs a body that spawns children, and returns when the body and all children have ended.
 ///
 /// ```swift
+/// import Operations
+///
 /// let count = withForkScope { scope in
 ///   for name in ["a", "b"] { scope.spawn { print(name) } }
 ///   return 2
@@ -70,6 +72,8 @@ public func withForkScope<Result>(_ body: (SpawnScope<Never>) -> Result) -> Resu
 /// Runs a body that spawns children and may throw, as they may, and returns when the body and all children have ended.
 ///
 /// ```swift
+/// import Operations
+///
 /// struct TooLong: Error {}
 /// do throws(TooLong) {
 ///   try withForkScope(throwing: TooLong.self) { scope throws(TooLong) in
@@ -98,6 +102,8 @@ extension Backend {
   /// Runs a body that spawns children, with this backend's threads to help, and returns when the body and all children have ended.
   ///
   /// ```swift
+  /// import Operations
+  ///
   /// ThreadPoolBackend(workers: 2).withForkScope { scope in
   ///   scope.spawn { print("child") }
   /// }
