@@ -291,7 +291,7 @@ extension MutableCollection where Self: RandomAccessCollection & Sendable, Eleme
 extension MutableCollection where Self: RandomAccessCollection & Sendable, Element: Sendable & Comparable {
   /// Sorts the collection in ascending order, in place, on threads of the pool. The sort is stable.
   ///
-  /// Everything else is as for the asynchronous ``concurrentSort(on:by:)``.
+  /// Everything else is as for the asynchronous `concurrentSort(on:by:)`.
   ///
   /// - Parameter backend: whose threads are used; nil for those of the default one.
   @inlinable

@@ -10,7 +10,7 @@ extension RandomAccessCollection where Self: Sendable {
   /// ```
   ///
   /// The calling thread takes part. Elements are given to other threads as numbers are by
-  /// ``concurrentPerform(iterations:execute:)``: there is no grain to choose.
+  /// `concurrentPerform(iterations:execute:)`: there is no grain to choose.
   ///
   /// *Errors*: when bodies throw, the error of the first such element is thrown. Elements behind it may not be visited.
   ///
@@ -80,7 +80,7 @@ extension RandomAccessCollection where Self: Sendable {
   /// ```
   ///
   /// The calling thread takes part. Elements are given to other threads as numbers are by
-  /// ``concurrentPerform(iterations:execute:)``: there is no grain to choose.
+  /// `concurrentPerform(iterations:execute:)`: there is no grain to choose.
   ///
   /// *Errors*: when `transform` throws, the error of the first such element is thrown, and all results are released.
   ///

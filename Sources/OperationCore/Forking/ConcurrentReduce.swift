@@ -133,7 +133,7 @@ extension RandomAccessCollection where Self: Sendable {
   /// print(sum)
   /// ```
   ///
-  /// Everything else is as for ``concurrentReduce(_:on:_:combine:)``: the result is the same with any number of threads.
+  /// Everything else is as for `concurrentReduce(_:on:_:combine:)`: the result is the same with any number of threads.
   ///
   /// - Parameters:
   ///   - initialResult: what each block begins with, as 0 for a sum.

@@ -60,7 +60,7 @@ extension MutableSpan where Element: Sendable {
   /// }
   /// ```
   ///
-  /// Chunks are given to other threads as numbers are by ``concurrentPerform(iterations:execute:)``.
+  /// Chunks are given to other threads as numbers are by `concurrentPerform(iterations:execute:)`.
   ///
   /// *Errors*: when bodies throw, the error of the first such chunk is thrown. Chunks behind it may not be visited.
   ///
@@ -109,7 +109,7 @@ extension MutableSpan where Element: Sendable {
   /// span.concurrentForEach { $0 += 1 }
   /// ```
   ///
-  /// Elements are given to other threads as numbers are by ``concurrentPerform(iterations:execute:)``: there is no grain to choose.
+  /// Elements are given to other threads as numbers are by `concurrentPerform(iterations:execute:)`: there is no grain to choose.
   ///
   /// *Errors*: when bodies throw, the error of the first such element is thrown. Elements behind it may not be visited.
   ///
