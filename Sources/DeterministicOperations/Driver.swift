@@ -95,6 +95,7 @@ final class Driver: @unchecked Sendable {
   var refusesJobs: Bool { lock.withLock { lock.state.ending.isStopping } && currentCarrier == nil }
 
   func refuseJoinAfterShutdown() {
+    threads.checkNotForked()
     if refusesJobs { fatalError("Operations: join was called on the deterministic backend after shutdown()") }
   }
 

@@ -5,8 +5,8 @@ import Synchronization
 package final class ForkHome: @unchecked Sendable {
   // Sendable: everything is written before the home is handed out.
 
-  /// Whoever begins a scope holds the backend until the scope has ended: the queue of the operation, or the caller of
-  /// `Backend.join`. So nobody counts references here.
+  /// The queue of the operation holds the backend until the scope has ended, or else the caller of `Backend.join` does. So no
+  /// references are counted here.
   unowned(unsafe) let backend: any Backend
   /// The backend's methods for forks; nil when it is not one of this library's.
   unowned(unsafe) let supervised: (any SupervisedBackend)?
@@ -44,6 +44,9 @@ package final class ForkHome: @unchecked Sendable {
 
   // `supervised` may be gone already: reading it would count a reference.
   deinit { if identity != 0 { BackendIdentities.shared.giveBack(for: object) } }
+
+  /// The backend, when it decides which of its threads goes on.
+  var driven: (any DrivenBackend)? { DrivenBackends.exist ? supervised as? any DrivenBackend : nil }
 
   func isOf(_ other: any Backend) -> Bool { object == ObjectIdentifier(other) }
 

@@ -21,9 +21,7 @@ extension ForkList {
         cplatform_forks_set_private(memory, fork)
       }
     }
-    if DrivenBackends.exist {
-      task.home?._withUnsafeGuaranteedRef { ($0.supervised as? any DrivenBackend)?.passTurn() }
-    }
+    task.driven?.passTurn()
     if takeBack(fork) { return true }
     waitFor(fork)
     return false
@@ -38,6 +36,7 @@ extension ForkList {
   /// Another thread runs the fork: waits until it is done.
   private func waitFor(_ fork: Fork) {
     let scope = memory.pointee.scope
+    let driven = DrivenBackends.here ?? task.driven
     let start = cplatform_ticks()
     defer { pace.waited += cplatform_ticks() &- start }
     var round = 0
@@ -50,9 +49,10 @@ extension ForkList {
       round += 1
       if round < Self.looks {
         cplatform_pause()
-      } else if DrivenBackends.here == nil, cplatform_ticks() &- start < Self.spinTime {
+      } else if driven == nil, cplatform_ticks() &- start < Self.spinTime {
         cplatform_yield()
       } else {
+        if let driven { return driven.wait(until: { self.isDone(fork) }) }
         return sleep(until: fork)
       }
     }
@@ -86,7 +86,6 @@ extension ForkList {
   }
 
   private func sleep(until fork: Fork) {
-    if let driven = DrivenBackends.here { return driven.wait(until: { self.isDone(fork) }) }
     LaunchFrame.whileBlocked {
       guard
         cplatform_state_replace(&fork.pointee.state, cplatform_fork_shown.rawValue, cplatform_fork_awaited.rawValue)
@@ -101,10 +100,7 @@ extension ForkList {
   func whileBlocked(_ body: () -> Void) {
     showAll()
     let task = self.task
-    func countGuest(_ change: Int) {
-      if task.isGuest { task.home?._withUnsafeGuaranteedRef { $0.supervised?.countGuest(change) } }
-    }
-    countGuest(-1)
+    task.countGuest(-1)
     if let host = task.host {
       host._withUnsafeGuaranteedRef { $0.backend.whileBlocked(body) }
     } else if let backend = LaunchFrame.currentQueue?.backend {
@@ -112,7 +108,7 @@ extension ForkList {
     } else {
       body()
     }
-    countGuest(1)
+    task.countGuest(1)
   }
 }
 

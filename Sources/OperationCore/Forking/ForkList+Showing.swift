@@ -21,7 +21,7 @@ extension ForkList {
       var lacking = min(wanted, ForkSlot.count) - shownCount
       if lacking <= 0 { return pace.isQuiet ? wakeLater() : wanted == 0 ? lookLater() : () }
       if pace.isSoon(home.visibility.interval(idle: idle, isFirst: !pace.hasShown)) { return lookLater() }
-      lock.withLock {
+      guarding(home) {
         let first: Fork = memory.pointee.private_
         lacking -= show(first, before: min(first + lacking, memory.pointee.next), on: home, wakes: !pace.isQuiet)
       }
@@ -61,11 +61,17 @@ extension ForkList {
   /// Shows as many of the thread's forks as others can see at a time: the thread is about to block.
   func showAll() {
     task.home?._withUnsafeGuaranteedRef { home in
-      lock.withLock { _ = show(memory.pointee.private_, before: memory.pointee.next, on: home, wakes: true) }
+      guarding(home) { _ = show(memory.pointee.private_, before: memory.pointee.next, on: home, wakes: true) }
     }
   }
 
-  /// Called under `lock`. Shows private forks, the oldest first: the oldest has the most work behind it.
+  /// Runs a body of the owner that shows forks. On a backend of a user's nobody else shows forks, and `submit` is the user's code:
+  /// that code runs without a lock.
+  private func guarding(_ home: ForkHome, _ body: () -> Void) {
+    if home.supervised == nil { body() } else { lock.withLock(body) }
+  }
+
+  /// Called as `guarding` calls. Shows private forks, the oldest first: the oldest has the most work behind it.
   /// - Parameters:
   ///   - first: the oldest private fork.
   ///   - end: the first fork that is not shown.
@@ -77,7 +83,7 @@ extension ForkList {
     return fork - first
   }
 
-  /// Called under `lock`.
+  /// Called as `guarding` calls.
   /// - Returns: false when no slot is free for the fork, or the backend takes no jobs any more.
   private func show(_ fork: Fork, on home: ForkHome, wakes: Bool) -> Bool {
     guard let index = freeSlot(home) else { return false }
@@ -140,7 +146,7 @@ extension ForkList {
   private var mayKeep: Bool {
     let first = cplatform_forks_private(memory)
     return (first < cplatform_forks_next(memory) || first == memory.pointee.end)
-      && cplatform_has_barrier_on_all_threads()
+      && (0..<ForkSlot.count).contains { !ForkSlot(memory, $0).now.hasFork } && cplatform_has_barrier_on_all_threads()
   }
 
   /// Waits for a thread that holds the lock: it may have counted free places before this thread gave its own up.

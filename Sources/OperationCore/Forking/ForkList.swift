@@ -27,6 +27,20 @@ final class ForkList: @unchecked Sendable {
     /// The home was made for the scope, and ends with it.
     var ownsHome = false
 
+    /// Gives back what the scope of the task has taken.
+    func end() {
+      countGuest(-1)
+      if ownsHome { home?.release() }
+    }
+
+    /// Counts the thread as a guest that runs, or as one that does not.
+    func countGuest(_ change: Int) {
+      if isGuest { home?._withUnsafeGuaranteedRef { $0.supervised?.countGuest(change) } }
+    }
+
+    /// The backend of the task, when that backend decides which of its threads goes on.
+    var driven: (any DrivenBackend)? { home?._withUnsafeGuaranteedRef { $0.driven } }
+
     /// The thread takes the place of the pool's only worker: nobody is left to help.
     var isAlone: Bool { isGuest && home?._withUnsafeGuaranteedRef { $0.workerCount } == 1 }
   }
@@ -147,7 +161,7 @@ final class ForkList: @unchecked Sendable {
     scopesBegun += 1
     // The address tells lists apart, and the count the scopes of a list.
     let scope = UInt64(UInt(bitPattern: memory)) &<< 16 | scopesBegun & 0xFFFF_FFFF
-    pace.beginScope()
+    if self.task.home == nil { pace.beginScope() }
     outers.append(enter(task, launch: launch, scope: scope))
   }
 
@@ -157,8 +171,7 @@ final class ForkList: @unchecked Sendable {
     if outer.task.home == nil { pace.endScope() }
     let task = self.task
     leave(outer)
-    if task.isGuest { task.home?._withUnsafeGuaranteedRef { $0.supervised?.countGuest(-1) } }
-    if task.ownsHome { task.home?.release() }
+    task.end()
   }
 
   /// The thread forks for another task from now on. The forks under way wait until `leave`.

@@ -14,11 +14,11 @@ struct ForkScope {
   /// - Returns: nil when the thread cannot have forks now: its list is full, or there is no memory for one.
   @usableFromInline
   init?(on backend: (any Backend)?, level: Int? = nil) {
-    guard let list = ForkList.take() else { return nil }
     let launch = LaunchFrame.current
     if let here = cplatform_forks_here(), here.pointee.launch == UnsafeMutableRawPointer(launch) {
       // A join of this launch found no place in the list, or names a backend.
       guard let backend, here.pointee.next < here.pointee.end else { return nil }
+      let list = ForkList.of(here)
       if list.task.home?._withUnsafeGuaranteedRef({ $0.isOf(backend) }) == true {
         list.beginInside()
         return
@@ -35,7 +35,12 @@ struct ForkScope {
     } else {
       task.home = Self.home(of: launch)
     }
+    // Before any lock of the lists: in a forked child another thread of the parent may have held that lock.
     task.isGuest = task.home?._withUnsafeGuaranteedRef { $0.supervised?.beginForks() } ?? false
+    guard let list = ForkList.take() else {
+      task.end()
+      return nil
+    }
     list.begin(task, launch: launch)
   }
 

@@ -45,7 +45,7 @@ struct ForkSlot {
     case replaced
   }
 
-  /// Takes the fork if there is one, for whoever has the ticket. No backend has the ticket any more.
+  /// Called by a thread that was given the ticket: takes the fork if there is one. No backend has the ticket any more.
   func take(with ticket: ForkTicket) -> Find {
     while true {
       let seen = SlotWord(cplatform_word_load(word))
@@ -53,6 +53,16 @@ struct ForkSlot {
       if cplatform_word_replace(word, seen.bits, seen.withoutTicket.bits) {
         return seen.fork(of: memory).map { .fork($0) } ?? .nothing
       }
+    }
+  }
+
+  /// Called by a thread that was given the ticket and cannot run a fork: leaves the fork to its owner and to waiters.
+  /// - Returns: false when the slot has another ticket by now.
+  func giveBack(_ ticket: ForkTicket) -> Bool {
+    while true {
+      let seen = SlotWord(cplatform_word_load(word))
+      if seen.epoch != ticket.epoch { return false }
+      if cplatform_word_replace(word, seen.bits, seen.withoutQueue.bits) { return true }
     }
   }
 
@@ -101,6 +111,9 @@ struct SlotWord: Equatable {
     let place = (UInt(bitPattern: fork) & UInt(cplatform_forks_bytes - 1)) / UInt(MemoryLayout<cplatform_fork>.size)
     return SlotWord((bits & ~(Self.place | Self.queued)) &+ Self.firstNumber | place << 1 | Self.queued)
   }
+
+  /// No backend has the ticket any more, and the fork stays.
+  var withoutQueue: SlotWord { SlotWord(bits & ~Self.queued) }
 
   /// The slot gets another ticket, which no backend has.
   var nextEpoch: SlotWord {

@@ -35,15 +35,18 @@ final class ForkTicket: JobObject {
   override func runJob() -> JobOutcome {
     OwedReferences.settle()
     let level = self.level
+    guard let own = ForkList.take() else {
+      // There is no memory for a list. The owner runs the fork.
+      return JobOutcome(isReleased: !ForkSlot(list, slot).giveBack(self))
+    }
     let fork: ForkList.Fork
     switch ForkSlot(list, slot).take(with: self) {
     case .fork(let taken): fork = taken
     case .nothing: return JobOutcome()
-    // Whoever replaced the ticket has left a reference to it.
+    // The thread that replaced the ticket has left a reference to it.
     case .replaced: return JobOutcome(isReleased: true)
     }
     cplatform_state_store(&list.pointee.wanted, cplatform_forks_more.rawValue)
-    guard let own = ForkList.take() else { fatalError("Operations: there is no memory to run a fork") }
     own.runAsJob(fork, level: level)
     return JobOutcome()
   }

@@ -26,7 +26,7 @@ import Synchronization
 public struct SpawnScope<Failure: Error>: Sendable {
   let core: SpawnCore
 
-  /// Adds a child, which runs on any thread: on one of the pool's, or on the one that waits for the scope.
+  /// Adds a child, which runs on any thread: on a thread of the pool, or on the thread that waits for the scope.
   ///
   /// In the child `OperationQueue.current` is that of the code around `withForkScope`. Cancelling stops no child.
   ///
@@ -172,8 +172,9 @@ final class SpawnCore: Sendable {
   private let locked = Locked(State())
   /// Changes when the owner has something to look at.
   private let news = Atomic<UInt32>(0)
-  /// The backend whose threads help; nil when there is no memory for a list of forks: then nobody helps. Whoever began the scope
-  /// holds the backend until the scope has ended. So the home is used only while children wait or run.
+  /// The backend whose threads help; nil when there is no memory for a list of forks: then nobody helps. The queue of the operation
+  /// holds the backend until the scope has ended, or else the caller of `Backend.withForkScope` does. So the home is used only
+  /// while children wait or run.
   private let home: Unmanaged<ForkHome>?
   private let level: Int
   private let launch: Launch
@@ -231,13 +232,11 @@ final class SpawnCore: Sendable {
     locked.withLock { locked.state.jobs -= 1 }
   }
 
-  private var driven: (any DrivenBackend)? {
-    home?._withUnsafeGuaranteedRef { $0.supervised as? any DrivenBackend }
-  }
+  private var driven: (any DrivenBackend)? { home?._withUnsafeGuaranteedRef { $0.driven } }
 
   /// On the deterministic backend the seed says who goes on.
   private func passTurn() {
-    if DrivenBackends.exist { driven?.passTurn() }
+    driven?.passTurn()
   }
 
   /// Called when the owner has something to look at, with the lock.
@@ -345,7 +344,7 @@ final class SpawnCore: Sendable {
 
   private func waitForNews(_ seen: UInt32) {
     let isNews = { self.news.load(ordering: .acquiring) != seen }
-    if DrivenBackends.exist, let driven = DrivenBackends.here ?? driven {
+    if let driven = DrivenBackends.here ?? driven {
       return driven.wait(until: isNews)
     }
     let start = cplatform_ticks()
