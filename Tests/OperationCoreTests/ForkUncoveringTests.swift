@@ -67,6 +67,25 @@ import Testing
     }
   }
 
+  /// A join on another backend hides the forks around it, while idle threads show them: each fork runs once.
+  @Test(arguments: backends) func aJoinOnAnotherBackendLeavesTheForksAroundIt(_ backend: TestBackend) throws {
+    try TestBackend.stealing.withBackend(workers: 2) { other in
+      try backend.withQueue(workers: 4) { queue in
+        let ran = Counter()
+        let scopes = 2_000
+        queue.addOperation {
+          for _ in 0..<scopes {
+            Self.nest(5, { ran.increment() }) {
+              other.join({ Self.nest(2, { ran.increment() }) {} }, { ran.increment() })
+            }
+          }
+        }
+        try queue.drainInTime()
+        #expect(ran.value == scopes * 8)
+      }
+    }
+  }
+
   /// Owners take forks back while idle threads show them: each fork runs once.
   @Test(arguments: backends) func aForkRunsOnceWhoeverShowsIt(_ backend: TestBackend) throws {
     @Sendable func count(_ depth: Int, _ ran: Counter) -> Int {
