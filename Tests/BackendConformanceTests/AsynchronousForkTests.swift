@@ -29,6 +29,10 @@ struct AsynchronousForkTests {
       #expect(count.value == 300)
       let doubled = await (0..<100).concurrentMap(on: pool) { 2 * $0 }
       #expect(doubled == (0..<100).map { 2 * $0 })
+      let square: @Sendable (Int) -> Int = { $0 * $0 }
+      #expect(await doubled.concurrentMap(on: pool, square) == doubled.map(square))
+      let four: @Sendable () -> Int = { 4 }
+      #expect(await pool.join(four, four) == (4, 4))
       let sum = await doubled.concurrentReduce(0, on: pool, +)
       let length = await doubled.concurrentReduce(0, on: pool, { $0 + "\($1)".count }, combine: +)
       #expect(sum == 9_900)

@@ -122,6 +122,8 @@ struct ConcurrentLoopTests {
     try backend.withBackend { pool in
       let words = (0..<count).map { "word \($0)" }
       #expect(words.concurrentMap(on: pool) { $0.count } == words.map { $0.count })
+      let length: @Sendable (String) -> Int = { $0.count }
+      #expect(words.concurrentMap(on: pool, length) == words.map(length))
       #expect(words.dropFirst().concurrentMap(on: pool) { $0 + "!" } == words.dropFirst().map { $0 + "!" })
       #expect((0..<count).concurrentMap(on: pool) { "\($0)" } == (0..<count).map { "\($0)" })
     }

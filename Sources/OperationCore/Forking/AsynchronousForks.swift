@@ -78,6 +78,20 @@ private func inScope<Result: ~Copyable, Failure: Error>(
 ///   - second: runs there too, or on another thread.
 /// - Returns: what `first` and `second` returned.
 @inlinable
+@discardableResult
+public func join<First: Sendable, Second: Sendable, Failure: Error>(
+  _ first: @Sendable () throws(Failure) -> First, _ second: @Sendable () throws(Failure) -> Second
+) async throws(Failure) -> (First, Second) {
+  try await onThreads(of: nil) { () throws(Failure) -> (First, Second) in
+    let joined = try forkAndJoin(first, second)
+    return (joined.first, joined.second)
+  }
+}
+
+/// Runs two bodies that make values that are not `Sendable`, and give them away. Everything else is as for the other asynchronous
+/// `join`.
+@inlinable
+@discardableResult
 public func join<First, Second, Failure: Error>(
   _ first: @Sendable () throws(Failure) -> sending First, _ second: @Sendable () throws(Failure) -> sending Second
 ) async throws(Failure) -> sending (First, Second) {
@@ -159,6 +173,20 @@ extension Backend {
   ///
   /// Everything else is as for the asynchronous free function `join(_:_:)`.
   @inlinable
+  @discardableResult
+  public func join<First: Sendable, Second: Sendable, Failure: Error>(
+    _ first: @Sendable () throws(Failure) -> First, _ second: @Sendable () throws(Failure) -> Second
+  ) async throws(Failure) -> (First, Second) {
+    try await onThreads(of: self) { () throws(Failure) -> (First, Second) in
+      let joined = try forkAndJoin(first, second)
+      return (joined.first, joined.second)
+    }
+  }
+
+  /// Runs two bodies that make values that are not `Sendable`, and give them away. Everything else is as for the other asynchronous
+  /// `join`.
+  @inlinable
+  @discardableResult
   public func join<First, Second, Failure: Error>(
     _ first: @Sendable () throws(Failure) -> sending First, _ second: @Sendable () throws(Failure) -> sending Second
   ) async throws(Failure) -> sending (First, Second) {
@@ -222,6 +250,15 @@ extension RandomAccessCollection where Self: Sendable {
   /// - Parameters:
   ///   - backend: whose threads are used; nil for those of the default one.
   ///   - transform: called with each element.
+  @inlinable
+  public func concurrentMap<Result: Sendable, Failure: Error>(
+    on backend: (any Backend)? = nil, _ transform: @Sendable (Element) throws(Failure) -> Result
+  ) async throws(Failure) -> [Result] {
+    try await onThreads(of: backend) { () throws(Failure) -> [Result] in try mapElements(on: nil, transform) }
+  }
+
+  /// Returns what a function returns for each element, when that is not `Sendable`: the function gives it away. Everything else is as
+  /// for the other asynchronous method of this name.
   @inlinable
   public func concurrentMap<Result, Failure: Error>(
     on backend: (any Backend)? = nil, _ transform: @Sendable (Element) throws(Failure) -> sending Result

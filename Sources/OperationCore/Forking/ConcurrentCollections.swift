@@ -93,6 +93,16 @@ extension RandomAccessCollection where Self: Sendable {
   ///   - transform: called with each element.
   @available(*, noasync, message: "blocks the thread; await the asynchronous method of this name")
   @inlinable @inline(__always)
+  public func concurrentMap<Result: Sendable, Failure: Error>(
+    on backend: (any Backend)? = nil, _ transform: @Sendable (Element) throws(Failure) -> Result
+  ) throws(Failure) -> [Result] {
+    try mapElements(on: backend, transform)
+  }
+
+  /// Returns what a function returns for each element, when that is not `Sendable`: the function gives it away. Everything else is as
+  /// for the other method of this name.
+  @available(*, noasync, message: "blocks the thread; await the asynchronous method of this name")
+  @inlinable @inline(__always)
   public func concurrentMap<Result, Failure: Error>(
     on backend: (any Backend)? = nil, _ transform: @Sendable (Element) throws(Failure) -> sending Result
   ) throws(Failure) -> [Result] {
@@ -101,7 +111,7 @@ extension RandomAccessCollection where Self: Sendable {
 
   @inlinable @inline(__always)
   func mapElements<Result, Failure: Error>(
-    on backend: (any Backend)?, _ transform: (Element) throws(Failure) -> sending Result
+    on backend: (any Backend)?, _ transform: (Element) throws(Failure) -> Result
   ) throws(Failure) -> [Result] {
     let (results, error) = fillArray(
       of: Result.self, on: backend,

@@ -37,6 +37,19 @@ import CPlatform
 /// - Returns: what `first` and `second` returned.
 @available(*, noasync, message: "blocks the thread; call the asynchronous join, which takes the same bodies")
 @inlinable @inline(__always)
+@discardableResult
+public func join<First, Second: Sendable, Failure: Error>(
+  _ first: () throws(Failure) -> First, _ second: @Sendable () throws(Failure) -> Second
+) throws(Failure) -> (First, Second) {
+  let joined: Joined<First, Second> = try forkAndJoin(first, second)
+  return (joined.first, joined.second)
+}
+
+/// Runs two bodies, of which `second` makes a value that is not `Sendable`, and gives it away. Everything else is as for the other
+/// `join`.
+@available(*, noasync, message: "blocks the thread; call the asynchronous join, which takes the same bodies")
+@inlinable @inline(__always)
+@discardableResult
 public func join<First, Second, Failure: Error>(
   _ first: () throws(Failure) -> First, _ second: @Sendable () throws(Failure) -> sending Second
 ) throws(Failure) -> (First, Second) {
@@ -162,6 +175,19 @@ extension Backend {
   /// ```
   @available(*, noasync, message: "blocks the thread; call the asynchronous join, which takes the same bodies")
   @inlinable
+  @discardableResult
+  public func join<First, Second: Sendable, Failure: Error>(
+    _ first: () throws(Failure) -> First, _ second: @Sendable () throws(Failure) -> Second
+  ) throws(Failure) -> (First, Second) {
+    let joined: Joined<First, Second> = try joinInScope(on: self, first, second)
+    return (joined.first, joined.second)
+  }
+
+  /// Runs two bodies, of which `second` makes a value that is not `Sendable`, and gives it away. Everything else is as for the other
+  /// `join`.
+  @available(*, noasync, message: "blocks the thread; call the asynchronous join, which takes the same bodies")
+  @inlinable
+  @discardableResult
   public func join<First, Second, Failure: Error>(
     _ first: () throws(Failure) -> First, _ second: @Sendable () throws(Failure) -> sending Second
   ) throws(Failure) -> (First, Second) {
