@@ -45,11 +45,11 @@ extension StealingStrategy {
   public enum Passing: Hashable, Sendable {
     /// The last searching thread wakes one other, when jobs are left.
     case lastSearcher
-    /// Each thread that found a job wakes at most `threads` others, 1 or more: never so many that more threads search than
-    /// jobs can be seen. With fewer than `fewPlaces` free places as `lastSearcher`.
+    /// Each thread that found a job wakes at most `threads` other threads, 1 or more. At most one thread searches for each job that
+    /// can be seen. With fewer than `fewPlaces` free places as `lastSearcher`.
     case upTo(threads: Int)
 
-    /// How many threads a thread wakes at most, besides the one that the last searching thread wakes.
+    /// How many threads a thread wakes at most. The last searching thread wakes one thread more.
     /// - Parameter places: how many places are free.
     @inlinable package func threads(places: Int) -> Int {
       if case .upTo(let threads) = self, places >= Self.fewPlaces { min(threads, places) } else { 0 }

@@ -11,7 +11,7 @@ import Testing
       #expect(line.promise(to: Int(turn), from: 1_000, for: 30, now: 1_000) == 1_000 + 30 * turn)
       #expect(line.last == Int32(turn))
     }
-    // Whoever holds the line for no time waits all the same, and keeps nobody.
+    // An access that holds the line for no time waits all the same, and delays no other access.
     #expect(line.promise(to: 7, from: 1_100, for: 0, now: 1_000) == 1_150)
     #expect(line.promise(to: 8, from: 1_150, for: 10, now: 1_000) == 1_160)
   }
