@@ -1,5 +1,7 @@
 import Glibc
+import OperationCore
 import Operations
+import Synchronization
 import TestSupport
 import Testing
 
@@ -106,5 +108,51 @@ import Testing
         #expect(ran.value == 511)
       }
     }
+  }
+
+  /// A backend of this library that runs nothing, and whose lists outlive it.
+  private final class Hoarder: SupervisedBackend {
+    let name = "hoarder"
+    let workerCount = 2
+    let lists: Mutex<[Job]>
+    nonisolated(unsafe) private(set) var forkHome: ForkHome!
+
+    init() {
+      lists = Mutex([])
+      forkHome = ForkHome(self, pool: self)
+    }
+
+    func submit(_ job: Job) { lists.withLock { $0.append(job) } }
+    func whileBlocked(_ body: () -> Void) { body() }
+    let lacksThreads = false
+    var report: BackendReport { BackendReport() }
+    func beginForks() -> Bool { true }
+    func countGuest(_ change: Int) {}
+    let idlePlaces = 1
+    func show(_ ticket: Job, wakes: Bool) -> Bool {
+      submit(ticket)
+      return true
+    }
+    func wakeForForks() {}
+  }
+
+  /// The lists of a backend may outlive the backend, and then drop its tickets. Another backend at the same address has got none of them.
+  @Test func aBackendAtTheAddressOfAnotherGetsATicketOfItsOwn() {
+    var left: [Job] = []
+    var addresses: Set<ObjectIdentifier> = []
+    var reused = 0
+    for _ in 0..<1_000 where reused < 10 {
+      let backend = Hoarder()
+      backend.join({}, {})
+      if !addresses.insert(ObjectIdentifier(backend)).inserted { reused += 1 }
+      let taken = backend.lists.withLock { jobs in
+        defer { jobs = [] }
+        return jobs
+      }
+      #expect(taken.count == 1)
+      left += taken
+    }
+    #expect(reused > 0, "no address came again: the test shows nothing")
+    for job in left { #expect(job.dropIfVoid()) }
   }
 }

@@ -10,7 +10,11 @@ package final class ForkHome: @unchecked Sendable {
   unowned(unsafe) let backend: any Backend
   /// The backend's methods for forks; nil when it is not one of this library's.
   unowned(unsafe) let supervised: (any SupervisedBackend)?
-  let object: ObjectIdentifier
+  private let object: ObjectIdentifier
+  /// Who has a ticket that was given to the backend. A backend of this library has an odd number that does not come again: its
+  /// lists may outlive the backend, and another backend may be at its address by then. A user's backend has its address: it runs
+  /// each job that it was given, whenever that is.
+  let holder: UInt
   /// What the backend's threads belong to.
   let pool: ObjectIdentifier?
   /// The number by which operations remember the backend; 0 when it is not one of this library's.
@@ -20,6 +24,8 @@ package final class ForkHome: @unchecked Sendable {
   /// When forks become visible.
   let visibility: StealingStrategy.Forks
 
+  private static let lastHolder = Atomic<UInt>(1)
+
   /// - Parameter pool: the object to which the backend's threads belong, as they name it to `Forks.uncover`.
   package init(_ backend: any SupervisedBackend, pool: AnyObject, visibility: StealingStrategy.Forks = .idle) {
     object = ObjectIdentifier(backend)
@@ -28,6 +34,7 @@ package final class ForkHome: @unchecked Sendable {
     self.pool = ObjectIdentifier(pool)
     self.visibility = visibility
     workerCount = max(1, backend.workerCount)
+    holder = Self.lastHolder.wrappingAdd(2, ordering: .relaxed).newValue
     identity = BackendIdentities.shared.take(for: backend)
   }
 
@@ -39,6 +46,7 @@ package final class ForkHome: @unchecked Sendable {
     pool = nil
     visibility = .idle
     workerCount = max(1, backend.workerCount)
+    holder = UInt(bitPattern: Unmanaged.passUnretained(backend as AnyObject).toOpaque())
     identity = 0
   }
 

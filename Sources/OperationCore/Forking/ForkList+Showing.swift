@@ -96,7 +96,7 @@ extension ForkList {
     let slot = ForkSlot(memory, index)
     if slot.show(fork) { return true }
     let ticket = tickets[index]
-    ticket.become(level: task.level, of: home.object)
+    ticket.become(level: task.level, of: home)
     if home.show(ticket.job, wakes: wakes) { return true }
     // The backend takes nothing from outside any more, and the ticket is here again. The fork is private again, unless a
     // waiter of the scope has taken it out of the slot.
@@ -112,7 +112,7 @@ extension ForkList {
       let word = ForkSlot(memory, slot).now
       if word.hasFork { continue }
       if !word.isQueued { return slot }
-      guard tickets[slot].isOf(home.object) else {
+      guard tickets[slot].isOf(home) else {
         lost = slot
         continue
       }

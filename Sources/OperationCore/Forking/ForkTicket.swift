@@ -8,9 +8,8 @@ final class ForkTicket: JobObject {
   private let slot: Int
   /// Tells the tickets of a slot apart.
   let epoch: UInt
-  /// The backend that has the ticket, or had it last. Touched under the lock of the list alone. A backend lets go of the
-  /// tickets that it has before another one can be at its address.
-  private var backend: ObjectIdentifier?
+  /// Who has the ticket, or had it last; 0 for nobody. Touched under the lock of the list alone.
+  private var holder: UInt = 0
 
   init(_ list: ForkList.Memory, slot: Int, epoch: UInt = 0) {
     (self.list, self.slot, self.epoch) = (list, slot, epoch)
@@ -20,12 +19,12 @@ final class ForkTicket: JobObject {
   var job: Job { Job(owning: Unmanaged.passUnretained(self)) }
 
   /// No backend has the ticket: says for which one it is from now on.
-  func become(level: Int, of backend: ObjectIdentifier) {
+  func become(level: Int, of home: ForkHome) {
     levelWord.store(UInt32(level), ordering: .relaxed)
-    self.backend = backend
+    holder = home.holder
   }
 
-  func isOf(_ backend: ObjectIdentifier) -> Bool { self.backend == backend }
+  func isOf(_ home: ForkHome) -> Bool { holder == home.holder }
 
   override var stepLabel: String { "fork" }
 
