@@ -63,6 +63,7 @@ package struct Catalogue: Sendable {
       NQueens(),
       UnbalancedTreeSearch(),
       ForkBreakEven(),
+      Steal(),
       ConcurrentPerform(),
       ConcurrentMap(),
       ConcurrentSort(),
