@@ -45,21 +45,24 @@ public final class OperationsSubject<Choice: BackendChoice>: OperationSubject {
 
   @inlinable
   public func forkFromOutside(_ first: @Sendable () -> Int, _ second: @Sendable () -> Int) -> (Int, Int) {
-    queue.backend.join({ first() }, { second() })
+    queue.backend.join(first, second)
   }
 
   /// Inside of an operation the backend of the operation helps.
-  @inlinable
-  public static func fork(_ first: @Sendable () -> Int, _ second: @Sendable () -> Int) -> (Int, Int) {
-    join({ first() }, { second() })
+  @inlinable @inline(__always)
+  public static func fork<Value: Sendable, Failure: Error>(
+    _ first: @Sendable () throws(Failure) -> Value, _ second: @Sendable () throws(Failure) -> Value
+  ) throws(Failure) -> (Value, Value) {
+    try join(first, second)
   }
 
-  @inlinable
+  // Always inlined: the compiler makes the body of a loop a part of the loop, as the compilers of the peers do.
+  @inlinable @inline(__always)
   public func perform(_ count: Int, _ body: @Sendable (Int) -> Void) {
     queue.backend.concurrentPerform(iterations: count) { body($0) }
   }
 
-  @inlinable
+  @inlinable @inline(__always)
   public func map(_ elements: [UInt64], _ transform: @Sendable (UInt64) -> UInt64) -> [UInt64] {
     elements.concurrentMap(on: queue.backend) { transform($0) }
   }

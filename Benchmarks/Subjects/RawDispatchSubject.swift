@@ -42,16 +42,25 @@ public final class RawDispatchSubject: CancellableSubject {
   }
 
   @inlinable
-  public static func fork(_ first: @Sendable () -> Int, _ second: @Sendable () -> Int) -> (Int, Int) {
-    var results = (0, 0)
+  public static func fork<Value: Sendable, Failure: Error>(
+    _ first: @Sendable () throws(Failure) -> Value, _ second: @Sendable () throws(Failure) -> Value
+  ) throws(Failure) -> (Value, Value) {
+    var results: (Result<Value, Failure>?, Result<Value, Failure>?) = (nil, nil)
     withUnsafeMutablePointer(to: &results) { pointer in
       // Each iteration writes a result of its own, and both have run when the call returns.
       nonisolated(unsafe) let results = pointer
       DispatchQueue.concurrentPerform(iterations: 2) { iteration in
-        if iteration == 0 { results.pointee.0 = first() } else { results.pointee.1 = second() }
+        if iteration == 0 {
+          results.pointee.0 = Result(catching: first)
+        } else {
+          results.pointee.1 = Result(catching: second)
+        }
       }
     }
-    return results
+    guard let first = results.0, let second = results.1 else {
+      preconditionFailure("concurrentPerform returned before its iterations had run")
+    }
+    return (try first.get(), try second.get())
   }
 
   @inlinable

@@ -46,8 +46,10 @@ public final class SerialSubject: ClosureSubject {
 
   /// Runs the closures one after the other.
   @inlinable
-  public static func fork(_ first: @Sendable () -> Int, _ second: @Sendable () -> Int) -> (Int, Int) {
-    (first(), second())
+  public static func fork<Value: Sendable, Failure: Error>(
+    _ first: @Sendable () throws(Failure) -> Value, _ second: @Sendable () throws(Failure) -> Value
+  ) throws(Failure) -> (Value, Value) {
+    (try first(), try second())
   }
 
   @inlinable

@@ -59,7 +59,11 @@ public protocol ClosureSubject: AnyObject, Sendable, WorkAdder {
 
   /// Runs both closures, maybe at the same time, and returns when both have returned. The calling thread runs submitted
   /// work, or a closure that was forked. Needs the ability `forks`.
-  static func fork(_ first: @Sendable () -> Int, _ second: @Sendable () -> Int) -> (Int, Int)
+  ///
+  /// As generic as `join` of this library: a closure that is passed on needs no other closure around it.
+  static func fork<Value: Sendable, Failure: Error>(
+    _ first: @Sendable () throws(Failure) -> Value, _ second: @Sendable () throws(Failure) -> Value
+  ) throws(Failure) -> (Value, Value)
 }
 
 extension ClosureSubject {
@@ -79,7 +83,9 @@ extension ClosureSubject {
     preconditionFailure("\(Self.name): no collections")
   }
   public func sort(_ elements: inout [UInt64]) { preconditionFailure("\(Self.name): no collections") }
-  public static func fork(_ first: @Sendable () -> Int, _ second: @Sendable () -> Int) -> (Int, Int) {
+  public static func fork<Value: Sendable, Failure: Error>(
+    _ first: @Sendable () throws(Failure) -> Value, _ second: @Sendable () throws(Failure) -> Value
+  ) throws(Failure) -> (Value, Value) {
     preconditionFailure("\(Self.name): no forks")
   }
 }

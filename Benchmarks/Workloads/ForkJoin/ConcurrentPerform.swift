@@ -19,13 +19,15 @@ struct ConcurrentPerform: Workload {
     let iterations = try setting.integer("iterations")
     let rounds = setting.spin.rounds(nanoseconds: try setting.number("work_ns"))
     let flags = RunFlags(count: iterations)
-    let body = { @Sendable (index: Int) in
+    // A function, which the compiler makes a part of both loops.
+    @inline(__always)
+    @Sendable func body(_ index: Int) {
       if rounds > 0 { Spin.run(rounds: rounds) }
       flags.slot(index).mark()
     }
     return Trial.besideOneThread(
       operations: iterations, prepare: {}, alone: { for index in 0..<iterations { body(index) } },
-      together: { subject.perform(iterations, body) },
+      together: { subject.perform(iterations) { body($0) } },
       verify: {
         try flags.check()
         try checkEmpty(subject.unfinished ?? 0)

@@ -42,7 +42,7 @@ struct Fib: Workload {
 }
 
 /// fib(n) = fib(n-1) + fib(n-2): a sum over the leaves, each of which contributes its own number.
-struct FibTree: ForkJoinTree {
+struct FibTree: BinaryTree {
   let n: Int
 
   var root: Int { n }
@@ -56,9 +56,11 @@ struct FibTree: ForkJoinTree {
   func value(of node: Int) -> Int { node < 2 ? node : 0 }
   func childCount(of node: Int) -> Int { node < 2 ? 0 : 2 }
 
-  @inline(__always)
-  func forEachChild(of node: Int, count: Int, _ body: (Int) -> Void) {
-    body(node - 1)
-    body(node - 2)
+  func children(of node: Int) -> (Int, Int) { (node &- 1, node &- 2) }
+
+  func forkedSum<S: ClosureSubject>(of node: Int, on subject: S.Type) -> Int {
+    if node < 2 { return node }
+    let (first, second) = S.fork({ forkedSum(of: node &- 1, on: S.self) }, { forkedSum(of: node &- 2, on: S.self) })
+    return first &+ second
   }
 }

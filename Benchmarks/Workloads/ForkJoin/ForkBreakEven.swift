@@ -54,7 +54,7 @@ struct ForkBreakEven: Workload {
 }
 
 /// Bodies of one length, divided into halves down to a single body. Each body counts its ordinal.
-struct HalvingTree: ForkJoinTree {
+struct HalvingTree: BinaryTree {
   struct Node: Sendable, BitwiseCopyable {
     let first: Int
     let bodies: Int
@@ -76,10 +76,16 @@ struct HalvingTree: ForkJoinTree {
   func childCount(of node: Node) -> Int { node.bodies == 1 ? 0 : 2 }
 
   @inline(__always)
-  func forEachChild(of node: Node, count: Int, _ body: (Node) -> Void) {
+  func children(of node: Node) -> (Node, Node) {
     let half = node.bodies / 2
-    body(Node(first: node.first, bodies: half))
-    body(Node(first: node.first + half, bodies: node.bodies - half))
+    return (Node(first: node.first, bodies: half), Node(first: node.first &+ half, bodies: node.bodies &- half))
+  }
+
+  func forkedSum<S: ClosureSubject>(of node: Node, on subject: S.Type) -> Int {
+    if node.bodies == 1 { return value(of: node) }
+    let (left, right) = children(of: node)
+    let (first, second) = S.fork({ forkedSum(of: left, on: S.self) }, { forkedSum(of: right, on: S.self) })
+    return first &+ second
   }
 }
 
@@ -178,7 +184,7 @@ extension ForkedTree where Tree == HalvingTree {
     subject.submit {
       var sum = 0
       let start = Clock.now()
-      for _ in 0..<times { sum &+= Self.sum(tree, ForkJoinTrial<HalvingTree>.opaque(tree.root)) }
+      for _ in 0..<times { sum &+= tree.forkedSum(of: ForkJoinTrial<HalvingTree>.opaque(tree.root), on: S.self) }
       timed.nanoseconds.store(Clock.now() - start, ordering: .relaxed)
       timed.sum.store(sum, ordering: .relaxed)
     }

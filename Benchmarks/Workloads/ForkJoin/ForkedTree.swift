@@ -17,8 +17,13 @@ struct ForkedTree<S: ClosureSubject, Tree: ForkJoinTree>: Sendable {
 
   private func solve(_ node: Tree.Node) -> Int {
     let (subject, tree) = (subject, tree)
+    if tree.childCount(of: node) > 0, let (first, second) = tree.twoChildren(of: node) {
+      let (left, right) = subject.forkFromOutside(
+        { tree.forkedSum(of: first, on: S.self) }, { tree.forkedSum(of: second, on: S.self) })
+      return tree.value(of: node) &+ left &+ right
+    }
     return Self.sum(tree, node) { siblings in
-      guard let (first, second) = siblings.halves else { return solve(siblings.nodes[0]) }
+      guard let (first, second) = siblings.halves else { return solve(siblings.first.pointee) }
       let (left, right) = subject.forkFromOutside({ Self.sum(tree, first) }, { Self.sum(tree, second) })
       return left &+ right
     }
@@ -29,22 +34,23 @@ struct ForkedTree<S: ClosureSubject, Tree: ForkJoinTree>: Sendable {
   /// Sendable: `sum` of their parent has written the nodes before the first fork, nobody writes the nodes after that, and
   /// the parent's frame stays until all have joined.
   private struct Siblings: @unchecked Sendable {
-    let nodes: UnsafeBufferPointer<Tree.Node>
+    let first: UnsafePointer<Tree.Node>
+    let count: Int
 
     /// Nil for an only child.
+    @inline(__always)
     var halves: (Siblings, Siblings)? {
-      let middle = nodes.count / 2
-      return middle == 0 ? nil : (part(0..<middle), part(middle..<nodes.count))
+      if count == 1 { return nil }
+      let middle = count / 2
+      return (Siblings(first: first, count: middle), Siblings(first: first + middle, count: count &- middle))
     }
-
-    private func part(_ range: Range<Int>) -> Siblings { Siblings(nodes: UnsafeBufferPointer(rebasing: nodes[range])) }
   }
 
-  /// The calling thread works for the subject.
+  /// `forkedSum` of trees that have none of their own.
   static func sum(_ tree: Tree, _ node: Tree.Node) -> Int { sum(tree, node) { sum(tree, $0) } }
 
   private static func sum(_ tree: Tree, _ siblings: Siblings) -> Int {
-    guard let (first, second) = siblings.halves else { return sum(tree, siblings.nodes[0]) }
+    guard let (first, second) = siblings.halves else { return sum(tree, siblings.first.pointee) }
     let (left, right) = S.fork({ sum(tree, first) }, { sum(tree, second) })
     return left &+ right
   }
@@ -60,7 +66,7 @@ struct ForkedTree<S: ClosureSubject, Tree: ForkJoinTree>: Sendable {
         room.initializeElement(at: filled, to: child)
         filled += 1
       }
-      return value &+ ofChildren(Siblings(nodes: UnsafeBufferPointer(room)))
+      return value &+ (room.baseAddress.map { ofChildren(Siblings(first: $0, count: count)) } ?? 0)
     }
   }
 }

@@ -39,10 +39,14 @@ fn solve<T: Tree>(tree: &T, node: &T::Node) -> u64 {
 }
 
 fn solve_all<T: Tree>(tree: &T, nodes: &[T::Node]) -> u64 {
-    if nodes.len() == 1 {
-        return solve(tree, &nodes[0]);
-    }
-    let (left, right) = nodes.split_at(nodes.len() / 2);
-    let (left, right) = rayon::join(|| solve_all(tree, left), || solve_all(tree, right));
+    let (left, right) = match *nodes {
+        [node] => return solve(tree, &node),
+        // No list is left for a thief to read, and no call is between the fork and its node.
+        [left, right] => rayon::join(move || solve(tree, &left), move || solve(tree, &right)),
+        _ => {
+            let (left, right) = nodes.split_at(nodes.len() / 2);
+            rayon::join(|| solve_all(tree, left), || solve_all(tree, right))
+        }
+    };
     left + right
 }
