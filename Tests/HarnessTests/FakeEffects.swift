@@ -37,6 +37,9 @@ final class FakeEffects {
   /// What all processes so far have taken.
   var nanoseconds: UInt64 = 0
 
+  /// What the machine does while a test runs: no test is to depend on the steal time of the real one.
+  private let load = SystemLoad.read()
+
   func run(_ plan: Plan, counting: [String: String]? = nil, earlier: EarlierRun = EarlierRun()) -> RunResult {
     let effects = RunEffects(
       launch: { request, environment, _ in
@@ -54,15 +57,12 @@ final class FakeEffects {
         self.waits += 1
         self.whileWaiting()
       },
-      now: { self.nanoseconds },
+      now: { self.nanoseconds }, systemLoad: { self.load },
       countingEnvironment: counting)
     var runner = PlanRunner(
       plan, runID: "run", spin: Spin(roundsPerMicrosecond: 1), context: "g.json", effects: effects,
       earlier: earlier)
-    var result = runner.run()
-    // The runner reads the steal time of this machine, on which no test is to depend.
-    result.disturbed = earlier.disturbed
-    return result
+    return runner.run()
   }
 
   var timed: [MeasureRequest] {

@@ -172,7 +172,7 @@ package struct PlanRunner {
 
   private mutating func time(_ turn: Turn) {
     let (scenario, block) = (turn.planned.scenario, turn.block)
-    let before = SystemLoad.read()
+    let before = effects.systemLoad()
     let rowsBefore = result.rows.count
     for arm in turn.arms {
       let cell = CellKey(scenario, arm)
@@ -184,7 +184,7 @@ package struct PlanRunner {
     guard result.rows.count > rowsBefore else { return }
     let place = ScenarioBlock(scenario, block: block)
     result.blocksRun.insert(place)
-    if SystemLoad.read().stealShare(since: before) > SystemLoad.largestStolenShare { result.disturbed.insert(place) }
+    if effects.systemLoad().stealShare(since: before) > SystemLoad.largestStolenShare { result.disturbed.insert(place) }
     effects.checkpoint(result)
   }
 

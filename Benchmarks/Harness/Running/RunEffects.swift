@@ -19,6 +19,8 @@ package struct RunEffects {
   package var waitForOwnEnd: () -> Void
   /// The time, in nanoseconds.
   package var now: () -> UInt64
+  /// What the machine has done so far, for the time that other guests take.
+  package var systemLoad: () -> SystemLoad
   /// The additions to the environment of the counting processes; nil when allocations cannot be counted.
   package var countingEnvironment: [String: String]?
   /// The additions to the environment of the timed processes.
@@ -34,7 +36,7 @@ package struct RunEffects {
     record: @escaping ([Row]) -> Void, checkpoint: @escaping (RunResult) -> Void = { _ in },
     publish: @escaping ([Row], RunResult) -> Void = { _, _ in },
     isInterrupted: @escaping () -> Bool, waitForOwnEnd: @escaping () -> Void = {},
-    now: @escaping () -> UInt64 = Clock.now,
+    now: @escaping () -> UInt64 = Clock.now, systemLoad: @escaping () -> SystemLoad = SystemLoad.read,
     countingEnvironment: [String: String]?,
     timingEnvironment: [String: String] = [:], tracePiece: @escaping (Int32) -> String = { "trace.\($0)" },
     keepTrace: @escaping (TraceRequest, Int, Int) -> Void = { _, _, _ in }
@@ -51,6 +53,7 @@ package struct RunEffects {
     self.isInterrupted = isInterrupted
     self.waitForOwnEnd = waitForOwnEnd
     self.now = now
+    self.systemLoad = systemLoad
     self.countingEnvironment = countingEnvironment
   }
 }
