@@ -38,7 +38,7 @@ final class FakeEffects {
   var nanoseconds: UInt64 = 0
 
   /// What the machine does while a test runs: no test is to depend on the steal time of the real one.
-  private let load = SystemLoad.read()
+  var systemLoad: () -> SystemLoad = { SystemLoad(ticks: 0, stolen: 0, pressure: nil, swapped: nil) }
 
   func run(_ plan: Plan, counting: [String: String]? = nil, earlier: EarlierRun = EarlierRun()) -> RunResult {
     let effects = RunEffects(
@@ -57,7 +57,7 @@ final class FakeEffects {
         self.waits += 1
         self.whileWaiting()
       },
-      now: { self.nanoseconds }, systemLoad: { self.load },
+      now: { self.nanoseconds }, systemLoad: { self.systemLoad() },
       countingEnvironment: counting)
     var runner = PlanRunner(
       plan, runID: "run", spin: Spin(roundsPerMicrosecond: 1), context: "g.json", effects: effects,

@@ -71,6 +71,18 @@ struct GoalTests {
       ))
   }
 
+  @Test(arguments: [0.005, 0.02]) func aBlockThatOthersTookTimeFromIsDisturbed(share: Double) {
+    let effects = Self.effects { _ in 0.001 }
+    var ticks = 0.0
+    effects.systemLoad = {
+      ticks += 1_000
+      return SystemLoad(ticks: ticks, stolen: ticks * share, pressure: nil, swapped: nil)
+    }
+    let result = effects.run(Self.plan(Goal(halfWidth: 0.05, seconds: 0.1)))
+    #expect(!result.blocksRun.isEmpty)
+    #expect(result.disturbed == (share > SystemLoad.largestStolenShare ? result.blocksRun : []))
+  }
+
   @Test func theTimeIsKept() throws {
     let plan = Self.plan(Goal(halfWidth: 0.001, seconds: 0.1))
     let effects = Self.effects { $0.benchmark == "external-add" ? 0.5 : 0.1 }
