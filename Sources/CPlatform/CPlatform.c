@@ -360,19 +360,31 @@ static char thread_state(int32_t thread_id) {
   return bracket && bracket[1] == ' ' ? bracket[2] : '?';
 }
 
+/// The signals that the main thread blocks, bit by bit from signal 1. False where /proc does not say.
+static bool read_main_mask(unsigned long long *blocked) {
+  char text[4096];
+  const char *line = read_thread_file(getpid(), "status", text, sizeof text) > 0 ? strstr(text, "\nSigBlk:") : NULL;
+  return line && sscanf(line, "\nSigBlk: %llx", blocked) == 1;
+}
+
 static sigset_t mask_of_program(const sigset_t *caller) {
-  if (cplatform_is_main_thread()) return *caller;
   sigset_t mask = *caller;
-  // The C library blocks all signals while the main thread starts a thread: a mask that has SIGTERM and SIGINT may be
-  // such a one, and is read again.
-  for (int tries = 0; tries < 10 && sigismember(&mask, SIGTERM) && sigismember(&mask, SIGINT); tries++) {
-    if (tries > 0) sched_yield();
-    char text[4096];
-    unsigned long long blocked = 0;
-    const char *line = read_thread_file(getpid(), "status", text, sizeof text) > 0 ? strstr(text, "\nSigBlk:") : NULL;
-    if (!line || sscanf(line, "\nSigBlk: %llx", &blocked) != 1) break;
-    for (int signal = 1; signal <= 64; signal++)
-      if (!(blocked >> (signal - 1) & 1)) sigdelset(&mask, signal);
+  if (cplatform_is_main_thread() || !sigismember(caller, SIGTERM) || !sigismember(caller, SIGINT)) return mask;
+  // The C library blocks all signals while the main thread starts a thread. Signals 32 and 33, which are the C
+  // library's own, tell such a mask: a program cannot block them. The main thread may get no CPU meanwhile, so the wait
+  // becomes a sleep, and ends after a second.
+  const unsigned long long of_the_c_library = 3ull << 31;
+  unsigned long long blocked;
+  for (int tries = 0; tries < 1000 && read_main_mask(&blocked); tries++) {
+    if ((blocked & of_the_c_library) != of_the_c_library) {
+      for (int signal = 1; signal <= 64; signal++)
+        if (!(blocked >> (signal - 1) & 1)) sigdelset(&mask, signal);
+      break;
+    }
+    if (tries < 10)
+      sched_yield();
+    else
+      usleep(1000);
   }
   return mask;
 }

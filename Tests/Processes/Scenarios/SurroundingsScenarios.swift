@@ -21,7 +21,10 @@ enum SurroundingsScenarios {
       all["surroundings-crash-\(backend)"] = { crash(backend) }
       all["surroundings-pipe-\(backend)"] = { pipe(backend) }
     }
-    for backend in [TestBackend.stealing, .threadPool] { all["surroundings-child-\(backend)"] = { child(backend) } }
+    for backend in [TestBackend.stealing, .threadPool] {
+      all["surroundings-child-\(backend)"] = { child(backend) }
+      all["surroundings-started-\(backend)"] = { childOfAStarter(backend) }
+    }
     for backend in [TestBackend.stealing, .threadPool, .dispatch, .deterministic] {
       all["left-body-\(backend)"] = { leave(backend, fromCompletionBlock: false) }
       all["left-completion-block-\(backend)"] = { leave(backend, fromCompletionBlock: true) }
@@ -241,29 +244,82 @@ enum SurroundingsScenarios {
   /// The first user blocks all signals, as a thread of Swift concurrency does. A child that an operation forks has the
   /// main thread's mask all the same.
   private static func child(_ backend: TestBackend) {
+    blockOnlyOurs()
+    attempt { try inTime("the first user") { try forkInAnOperation(of: backend) } }
+  }
+
+  /// The same, while the main thread starts a thread: the C library blocks all signals meanwhile, its own among them.
+  private static func childOfAStarter(_ backend: TestBackend) {
+    blockOnlyOurs()
+    let blocked = Gate()
+    let done = Monitor(false)
+    startThread {
+      attempt {
+        blocked.pass()
+        try forkInAnOperation(of: backend)
+      }
+      done.with { $0 = true }
+    }
+    // No function of the C library blocks the C library's own signals: the kernel is asked.
+    typealias SetMask = @convention(c) (Int, Int, UnsafePointer<UInt64>, UnsafeMutablePointer<UInt64>?, Int) -> Int
+    let call = unsafeBitCast(dlsym(nil, "syscall"), to: SetMask.self)
+    var (all, before) = (UInt64.max, UInt64(0))
+    expect(call(setMask, Int(SIG_SETMASK), &all, &before, 8) == 0, "no mask: error \(errno)")
+    blocked.open()
+    usleep(50_000)
+    expect(call(setMask, Int(SIG_SETMASK), &before, nil, 8) == 0, "no mask: error \(errno)")
+    expect(done.wait { $0 }, "gave up waiting for the first user")
+  }
+
+  /// The number of the call rt_sigprocmask.
+  private static var setMask: Int {
+    #if arch(arm64)
+      135
+    #else
+      14
+    #endif
+  }
+
+  /// The calling thread blocks SIGUSR2 and no other signal.
+  private static func blockOnlyOurs() {
     var ours = sigset_t()
     sigemptyset(&ours)
     sigaddset(&ours, SIGUSR2)
     pthread_sigmask(SIG_SETMASK, &ours, nil)
+  }
+
+  /// The calling thread blocks all signals and adds an operation that forks.
+  @Sendable private static func forkInAnOperation(of backend: TestBackend) throws {
+    var all = sigset_t()
+    sigfillset(&all)
+    pthread_sigmask(SIG_SETMASK, &all, nil)
     typealias Fork = @convention(c) () -> pid_t
     let fork = unsafeBitCast(dlsym(nil, "fork"), to: Fork.self)
-    attempt {
-      try inTime("the first user") {
-        var all = sigset_t()
-        sigfillset(&all)
-        pthread_sigmask(SIG_SETMASK, &all, nil)
-        try backend.withQueue { queue in
-          queue.addOperation {
-            let child = fork()
-            if child == 0 { _exit(blockedSignals() == [SIGUSR2] ? 0 : 1) }
-            var status: Int32 = 0
-            while waitpid(child, &status, 0) == -1 && errno == EINTR {}
-            expect(status == 0, "the child ended with \(status)")
-          }
-          try queue.drainInTime()
-        }
+    try backend.withQueue { queue in
+      queue.addOperation {
+        let child = fork()
+        if child == 0 { _exit(isMaskOfProgram() ? 0 : 1) }
+        var status: Int32 = 0
+        while waitpid(child, &status, 0) == -1 && errno == EINTR {}
+        expect(status == 0, "the child ended with \(status)")
       }
+      try queue.drainInTime()
     }
+  }
+
+  /// Whether the calling thread blocks SIGUSR2 alone.
+  ///
+  /// A child calls this: another thread of its parent may have held a lock of Swift's runtime, and nobody in the child
+  /// gives that lock back. So nothing generic is used here, not even a range.
+  private static func isMaskOfProgram() -> Bool {
+    var mask = sigset_t()
+    pthread_sigmask(SIG_SETMASK, nil, &mask)
+    var signal: Int32 = 1
+    while signal < 32 {
+      if (sigismember(&mask, signal) == 1) != (signal == SIGUSR2) { return false }
+      signal += 1
+    }
+    return true
   }
 
   // MARK: - Bodies that do not return

@@ -9,12 +9,14 @@ struct SurroundingsTests {
   private static let backends = pools + ["dispatch"]
 
   static let scenarios =
-    ["surroundings-workers", "left-body-main"] + pools.map { "surroundings-child-\($0)" }
-    + ["inherited", "main-priority", "mask", "profiler", "crash", "pipe"].flatMap { kind in
-      backends.map { "surroundings-\(kind)-\($0)" }
-    }
-    + ["body", "completion-block", "fork"].flatMap { kind in (backends + ["deterministic"]).map { "left-\(kind)-\($0)" }
-    }
+    ["surroundings-workers", "left-body-main"]
+    + named("surroundings", kinds: ["child", "started"], on: pools)
+    + named("surroundings", kinds: ["inherited", "main-priority", "mask", "profiler", "crash", "pipe"], on: backends)
+    + named("left", kinds: ["body", "completion-block", "fork"], on: backends + ["deterministic"])
+
+  private static func named(_ prefix: String, kinds: [String], on backends: [String]) -> [String] {
+    kinds.flatMap { kind in backends.map { "\(prefix)-\(kind)-\($0)" } }
+  }
 
   private func expectSuccess(_ scenario: String) throws {
     let run = try Scenario(scenario)
@@ -36,6 +38,9 @@ struct SurroundingsTests {
 
   @Test("row 45: a child has the main thread's mask, whoever was the pool's first user", arguments: pools)
   func child(backend: String) throws { try expectSuccess("surroundings-child-\(backend)") }
+
+  @Test("row 45: so it has while the main thread starts a thread", arguments: pools)
+  func childOfAStarter(backend: String) throws { try expectSuccess("surroundings-started-\(backend)") }
 
   @Test("row 45: a write to a pipe that nobody reads ends the program", arguments: backends)
   func pipe(backend: String) throws {
