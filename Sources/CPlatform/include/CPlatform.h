@@ -127,6 +127,7 @@ typedef struct {
   uint64_t unshared_counts;  ///< reference counts of an object that nobody else knows; 0: not looked up yet
   cplatform_magazines spare_operations;
   cplatform_magazines spare_chunks;
+  cplatform_magazines spare_task_jobs;
   void *_Nullable trace_buffer;  ///< this thread's buffer of events; NULL before its first event (see `TraceBuffer`)
   void *_Nullable cancel_round;  ///< the innermost `cancelAllOperations` on this thread (see `CancelRound`)
   void *_Nullable question;  ///< the innermost question to a subclass on this thread (see `Question`)
@@ -167,6 +168,9 @@ static inline cplatform_magazines *cplatform_spare_operations(cplatform_thread_w
   return &words->spare_operations;
 }
 static inline cplatform_magazines *cplatform_spare_chunks(cplatform_thread_words *words) { return &words->spare_chunks; }
+static inline cplatform_magazines *cplatform_spare_task_jobs(cplatform_thread_words *words) {
+  return &words->spare_task_jobs;
+}
 static inline void *_Nullable cplatform_worker(void) { return cplatform_words.worker; }
 static inline void cplatform_set_worker(void *_Nullable worker) { cplatform_words.worker = worker; }
 static inline void *_Nullable cplatform_frame(void) { return cplatform_words.frame; }

@@ -3,7 +3,7 @@ import Synchronization
 
 // The operations that wait for this one: a stack of edges. An edge is pushed by compare-exchange; one exchange at the
 // finish seals the stack. An edge word is 0 (end), `sealed`, an operation with bit 0 set (the edge inside that
-// operation), or an edge of a `DependencyList`.
+// operation), a `FinishWaiter` with bit 3 alone set, or an edge of a `DependencyList`.
 
 enum EdgeWord {
   /// No more edges: the operation has finished.
@@ -12,15 +12,33 @@ enum EdgeWord {
   static func inside(_ dependent: Operation) -> UInt { dependent.word | 1 }
   @inline(__always) static func isInside(_ edge: UInt) -> Bool { edge & 15 == 1 }
 
+  /// The low bits of a `FinishWaiter`'s edge. The edges of a `DependencyList` have 2 to 6 there.
+  static let waiter: UInt = 8
+  @inline(__always) static func isWaiter(_ edge: UInt) -> Bool { edge & 15 == waiter }
+
   @inline(__always)
   static func next(of edge: UInt) -> UInt {
-    isInside(edge)
-      ? Operation.unmanaged(edge & ~1)._withUnsafeGuaranteedRef { $0.edgeNext.load(ordering: .relaxed) }
-      : DependencyList.record(edge).pointee.next
+    if isInside(edge) {
+      return Operation.unmanaged(edge & ~1)._withUnsafeGuaranteedRef { $0.edgeNext.load(ordering: .relaxed) }
+    }
+    if _slowPath(isWaiter(edge)) {
+      return FinishWaiter.next(of: edge)
+    }
+    return DependencyList.record(edge).pointee.next
   }
 
   @inline(__always)
   static func setNext(of edge: UInt, to next: UInt) {
+    if _slowPath(isWaiter(edge)) {
+      FinishWaiter.setNext(of: edge, to: next)
+    } else {
+      setNext(ofOperation: edge, to: next)
+    }
+  }
+
+  /// - Parameter edge: not a waiter's.
+  @inline(__always)
+  static func setNext(ofOperation edge: UInt, to next: UInt) {
     if isInside(edge) {
       Operation.unmanaged(edge & ~1)._withUnsafeGuaranteedRef { $0.edgeNext.store(next, ordering: .relaxed) }
     } else {
@@ -28,6 +46,7 @@ enum EdgeWord {
     }
   }
 
+  /// - Parameter edge: not a waiter's.
   @inline(__always)
   static func dependent(of edge: UInt) -> UInt { isInside(edge) ? edge & ~1 : DependencyList.owner(of: edge) }
 }
@@ -83,7 +102,13 @@ extension Operation {
 
   /// Links an edge of another operation to this operation, the dependency. This operation has the flag
   /// `hasDependents` by now.
-  final func push(edge: UInt) -> PushResult {
+  final func push(edge: UInt) -> PushResult { push(edge) { EdgeWord.setNext(ofOperation: edge, to: $0) } }
+
+  /// Links the edge of a task that waits for this operation, as `push(edge:)` does.
+  final func push(waiter edge: UInt) -> PushResult { push(edge) { FinishWaiter.setNext(of: edge, to: $0) } }
+
+  @inline(__always)
+  private final func push(_ edge: UInt, setNext: (UInt) -> Void) -> PushResult {
     assert(stateNow.has(StateWord.hasDependents), "an edge is pushed where the finish does not look for edges")
     // An operation that finished without dependents has left its stack open: an edge that is added later must not be
     // pushed there.
@@ -91,7 +116,7 @@ extension Operation {
     var head = dependents.load(ordering: .acquiring)
     while true {
       if head == EdgeWord.sealed { return .finished }
-      EdgeWord.setNext(of: edge, to: head)
+      setNext(head)
       let result = dependents.compareExchange(
         expected: head, desired: edge, successOrdering: .acquiringAndReleasing, failureOrdering: .acquiring)
       if result.exchanged { return .linked }
@@ -115,20 +140,31 @@ extension Operation {
     var handover = Handover(home: frame?.pointee.home ?? 0, asks: asks, mayNotify: false, place: place)
     var edges = EdgeList(stack: top == EdgeWord.sealed ? 0 : top)
     var observed = EdgeList()
+    var waiters = EdgeList()
     if isFinish, asks == .here { departed.store(Self.epilogueMayRun, ordering: .releasing) }
-    release(&edges, into: &handover, putOff: &observed)
+    release(&edges, into: &handover, putOff: &observed, waiters: &waiters)
     // Observers may run for long: no job may wait for this thread.
     handover.flush(frame: observed.isEmpty ? frame : nil)
     if isFinish, asks == .elsewhere { departed.store(Self.epilogueMayRun, ordering: .releasing) }
+    if _slowPath(!waiters.isEmpty) { FinishWaiter.resume(waiters, isFinished: isFinish) }
     if observed.isEmpty { return }
     handover.mayNotify = true
     var none = EdgeList()
-    release(&observed, into: &handover, putOff: &none)
+    release(&observed, into: &handover, putOff: &none, waiters: &waiters)
     handover.submit()
   }
 
-  private final func release(_ edges: inout EdgeList, into handover: inout Handover, putOff: inout EdgeList) {
+  /// - Parameters:
+  ///   - putOff: gets the edges of operations whose observers may not be called yet.
+  ///   - waiters: gets the edges of tasks.
+  private final func release(
+    _ edges: inout EdgeList, into handover: inout Handover, putOff: inout EdgeList, waiters: inout EdgeList
+  ) {
     while let edge = edges.popFirst() {
+      if _slowPath(EdgeWord.isWaiter(edge)) {
+        waiters.append(edge)
+        continue
+      }
       let dependent: Unmanaged<Operation> = Operation.unmanaged(EdgeWord.dependent(of: edge))
       // A release that is put off leaves the count as it is. The count keeps the dependent and its edge.
       if !dependent._withUnsafeGuaranteedRef({ $0.release(edge: edge, into: &handover) }) { putOff.append(edge) }

@@ -3,33 +3,6 @@ import CPlatform
 // The asynchronous functions. The task itself goes on on a thread of the pool, calls the function that blocks there, and comes back. So
 // no thread of Swift's own pool waits, and the first body sees the task: its cancellation, its priority and its task-local values.
 
-/// Lets tasks run on the threads of a backend.
-private final class ForkExecutor: TaskExecutor {
-  private let backend: any Backend
-
-  init(_ backend: any Backend) { self.backend = backend }
-
-  func enqueue(_ job: consuming ExecutorJob) {
-    let priority = Operation.QueuePriority(of: job.priority.rawValue)
-    let unowned = UnownedJob(job)
-    backend.submit(Job(priority: priority) { unowned.runSynchronously(on: self.asUnownedTaskExecutor()) })
-  }
-}
-
-extension Operation.QueuePriority {
-  /// The priority of a task, as `qualityOfService` chooses one: user-interactive very high, user-initiated high, utility low, background
-  /// very low.
-  init(of taskPriority: UInt8) {
-    switch taskPriority {
-    case ...TaskPriority.background.rawValue: self = .veryLow
-    case ...TaskPriority.utility.rawValue: self = .low
-    case ..<TaskPriority.userInitiated.rawValue: self = .normal
-    case TaskPriority.userInitiated.rawValue: self = .high
-    default: self = .veryHigh
-    }
-  }
-}
-
 /// Calls a body on a thread of the backend. Forks inside of the body are on this backend, and have the level of the task's priority.
 @usableFromInline
 @concurrent
@@ -38,7 +11,7 @@ func onThreads<Result: ~Copyable, Failure: Error>(
 ) async throws(Failure) -> sending Result {
   let backend = backend ?? DrivenBackends.orDefault
   var handed: Handed<Result>?
-  try await withTaskExecutorPreference(ForkExecutor(backend)) { () async throws(Failure) in
+  try await withTaskExecutorPreference(BackendTaskExecutor(backend)) { () async throws(Failure) in
     handed = Handed(value: try inScope(of: backend, body))
   }
   guard let handed = handed.take() else { fatalError("Operations: a body has ended without a result") }

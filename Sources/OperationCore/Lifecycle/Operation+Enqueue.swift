@@ -31,7 +31,10 @@ extension Operation {
     queue.registry.fill(ticket, with: self)
     // Traced before the operation is listed: nobody starts the operation until then.
     if _slowPath(cplatform_is_tracing()) { TraceProbe.added(self, to: queue, isReady: false) }
-    if stateNow.has(StateWord.asksReady) { raise(StateWord.listed | ticket.flag) }
+    if stateNow.has(StateWord.asksReady) {
+      willBeListed(in: queue)
+      raise(StateWord.listed | ticket.flag)
+    }
   }
 
   /// Sets the fields that never change again. The caller has taken the operation's reference to the queue.

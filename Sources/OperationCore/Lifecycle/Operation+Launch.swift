@@ -91,6 +91,25 @@ extension Operation {
     return JobOutcome(next: frame.successor, isReleased: after.mayLeave)
   }
 
+  /// Runs a part of the body of an operation that has started, and goes on after its start. The caller holds the
+  /// operation.
+  /// - Returns: the word of the job that this thread runs next, or 0.
+  final func runPart(_ body: () -> Void) -> UInt {
+    let outer = LaunchFrame.current
+    // Other parts may run at the same time, and one of them may finish the operation.
+    let queue = owner
+    defer { withExtendedLifetime(queue) {} }
+    var frame = LaunchFrame.enter(
+      LaunchFrame(
+        operation: word, queue: queue.map { UInt(bitPattern: Unmanaged.passUnretained($0).toOpaque()) } ?? 0,
+        home: home.load(ordering: .relaxed), ownsLink: false, previous: outer,
+        depth: (outer?.pointee.depth ?? 0) + 1, entered: true), body)
+    if frame.finished, stateNow.has(StateWord.hasEpilogue) {
+      epilogue(queue: frame.queue, successor: &frame.successor)
+    }
+    return frame.successor
+  }
+
   /// Tells observers in the frame of the launch: an observer that waits for the operation is told of its mistake.
   /// `entered` is set meanwhile: an observer that starts the operation is told of its mistake, too.
   private final func tellOfLaunch(claimed: StateWord, before: StateWord) {

@@ -28,14 +28,19 @@ protocol SpareKind {
 /// `OPERATIONS_REUSE=off` in the environment turns all of that off, for tools that watch each allocation.
 enum Spares<Kind: SpareKind> {
   /// Keeps the piece that the word stands for. Nobody else may know the piece.
-  static func giveBack(_ word: UInt) {
+  static func giveBack(_ word: UInt) { if !keep(word) { Kind.free(word) } }
+
+  /// The same, without giving memory back to the system.
+  /// - Returns: false when nothing is kept: the piece is still the caller's.
+  static func keep(_ word: UInt) -> Bool {
     let words = cplatform_thread_words_address()
-    if !words.pointee.returns_spares, !beginKeeping(words) { return Kind.free(word) }
+    if !words.pointee.returns_spares, !beginKeeping(words) { return false }
     let magazines = Kind.local(words)
     if magazines.pointee.count == SpareDepot.magazineSize { makeRoom(magazines) }
     Kind.setNext(of: word, to: magazines.pointee.loaded)
     magazines.pointee.loaded = word
     magazines.pointee.count += 1
+    return true
   }
 
   /// A kept piece, or 0.
@@ -116,6 +121,7 @@ private func returnSparesAtEnd(_ words: UnsafeMutablePointer<cplatform_thread_wo
     // Freeing an operation may give chunks back: chunks are freed last.
     Spares<SpareOperations>.freeOwn(words)
     Spares<SpareChunks>.freeOwn(words)
+    Spares<SpareTaskJobs>.freeOwn(words)
     // Other code that runs when the thread ends may still run an operation here.
     words.pointee.returns_spares = false
   }

@@ -185,7 +185,7 @@ open class Operation: JobObject, @unchecked Sendable {
   /// Where no other thread would, the calling thread runs the target, or what the target waits for. That is so at the
   /// limit of threads, when the system refuses a thread, and on a dispatch queue of yours. Traps when an operation calls
   /// the method on itself.
-  @available(*, noasync, message: "blocks the thread; use completionBlock to resume a continuation")
+  @available(*, noasync, message: "blocks the thread; use await finished()")
   open func waitUntilFinished() { waitHere() }
 
   /// Order among the ready operations of a queue. A change takes effect until the start, at the tail of the new
@@ -240,6 +240,9 @@ open class Operation: JobObject, @unchecked Sendable {
 
   /// The operation was skipped. Closures that will never run are released, as they may capture the operation.
   func releaseUnrunBlocks() {}
+
+  /// A queue has the operation, and nobody can start it yet. Called with a lock of the queue's at times.
+  func willBeListed(in queue: OperationQueue) {}
 
   /// Runs the operation as a job: its own entry, taken from a backend.
   override final func runJob() -> JobOutcome { runEntry(byLink: true) }

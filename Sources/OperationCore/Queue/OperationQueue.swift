@@ -75,7 +75,7 @@ open class OperationQueue: @unchecked Sendable {
 
   /// Adds all operations in one step: none starts before all are listed. Traps as `addOperation`, before anything
   /// changed.
-  @available(*, noasync, message: "may block the thread; use addOperation(_:) and addBarrierBlock(_:)")
+  @available(*, noasync, message: "may block the thread; use addOperation(_:) and await drained()")
   open func addOperations(_ ops: [Operation], waitUntilFinished wait: Bool) {
     add(ops)
     if wait { for operation in ops.reversed() { operation.waitUntilFinished() } }
@@ -108,7 +108,7 @@ open class OperationQueue: @unchecked Sendable {
 
   /// Blocks until nothing is left, including what is added meanwhile, and barriers. Traps inside an operation of this
   /// queue: that operation would wait for itself.
-  @available(*, noasync, message: "blocks the thread; use addBarrierBlock(_:) to resume a continuation")
+  @available(*, noasync, message: "blocks the thread; use await drained()")
   open func waitUntilAllOperationsAreFinished() { waitForAll() }
 
   /// At most this many operations are started and unfinished at any time. -1, the default, leaves the number to the

@@ -171,6 +171,20 @@ enum MisuseScenarios {
       queue.addOperation { queue.waitUntilAllOperationsAreFinished() }
       sleepForGood()
     },
+    "await-itself": {
+      let box = Monitor<Operation?>(nil)
+      let operation = TaskOperation { _ = await box.value?.finished() }
+      operation.name = "culprit"
+      box.with { $0 = operation }
+      newQueue().addOperation(operation)
+      sleepForGood()
+    },
+    "await-the-own-queue": {
+      let queue = newQueue()
+      queue.name = "culprit"
+      queue.addTask { _ = await queue.drained() }
+      sleepForGood()
+    },
     "submit-after-fork-stealing": { submitAfterFork(.stealing) },
     "submit-after-fork-threadpool": { submitAfterFork(.threadPool) },
     "submit-after-fork-dispatch": { submitAfterFork(.dispatch) },

@@ -1,0 +1,115 @@
+import CPlatform
+import Primitives
+import Synchronization
+
+/// Runs the jobs of actors on a backend, one at a time: the most urgent first, first in, first out within a priority.
+///
+/// ```swift
+/// import Operations
+///
+/// actor Account {
+///   private let executor = StealingBackend.shared.serialExecutor()
+///   nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+///   private(set) var balance = 0
+///
+///   func pay(_ amount: Int) { balance += amount }
+/// }
+/// ```
+///
+/// Actors that share one executor never run at the same time, and a call from one to another is made in place. (Where the task
+/// prefers a task executor, the runtime hands each call over to this executor anew.) The actor
+/// holds the executor, and the executor holds the backend. Handing over a job allocates nothing once memory for it has been
+/// used before. O(1).
+///
+/// A job that comes after the backend's `shutdown()` traps, as any other job does.
+public final class BackendSerialExecutor: SerialExecutor, @unchecked Sendable {
+  // Sendable: `jobs` and `state` are touched under the lock. `thread` is an atomic.
+
+  private enum State: Equatable {
+    case idle
+    /// A turn is queued on the backend. Turns at lower levels may be queued, too: they do nothing when they come late.
+    case queued(level: Int)
+    case running
+  }
+
+  /// How many jobs run before other work of the backend comes in between.
+  private static let jobsOfATurn = 64
+
+  private let backend: any Backend
+  private let lock = FutexLock()
+  private var jobs = PriorityFIFO(fairnessInterval: 0)
+  private var state = State.idle
+  /// What tells the thread that runs jobs here from others; 0 for none.
+  private let thread = Atomic<UInt>(0)
+
+  init(_ backend: any Backend) { self.backend = backend }
+
+  public func enqueue(_ job: consuming ExecutorJob) {
+    let level = Operation.QueuePriority(of: job.priority.rawValue).level
+    let entry = TaskJob.make(UnownedJob(job), level: level, runner: self)
+    let needsTurn = lock.withLock {
+      jobs.append(entry.word)
+      switch state {
+      case .running: return false
+      case .queued(let queued) where queued >= level: return false
+      case .idle, .queued: state = .queued(level: level)
+      }
+      return true
+    }
+    if needsTurn { submitTurn(level: level) }
+  }
+
+  /// Whether the calling thread runs a job of this executor.
+  public func isIsolatingCurrentContext() -> Bool? { thread.load(ordering: .relaxed) == Self.here }
+
+  /// Traps when the calling thread runs no job of this executor.
+  public func checkIsolated() {
+    if isIsolatingCurrentContext() != true {
+      fatalError("Operations: this code runs outside of a serial executor of the backend \"\(backend.name)\"")
+    }
+  }
+
+  /// How many jobs wait here.
+  package var waitingCount: Int { lock.withLock { jobs.count } }
+
+  private static var here: UInt { UInt(bitPattern: cplatform_thread_words_address()) }
+
+  private func submitTurn(level: Int) { backend.submit(TaskJob.make(nil, level: level, runner: self)) }
+
+  private func takeTurn() {
+    let isMine = lock.withLock {
+      guard case .queued = state else { return false }
+      state = .running
+      return true
+    }
+    guard isMine else { return }
+    thread.store(Self.here, ordering: .relaxed)
+    for _ in 0..<Self.jobsOfATurn {
+      let entry = lock.withLock {
+        let first = jobs.popFirst()
+        if first == 0 {
+          // Before the next turn can begin, on another thread.
+          thread.store(0, ordering: .relaxed)
+          state = .idle
+        }
+        return first
+      }
+      if entry == 0 { return }
+      _ = Job(word: entry).run()
+    }
+    thread.store(0, ordering: .relaxed)
+    let next = lock.withLock {
+      let level = jobs.highestLevel
+      state = level < 0 ? .idle : .queued(level: level)
+      return level
+    }
+    if next >= 0 { submitTurn(level: next) }
+  }
+}
+
+extension BackendSerialExecutor: TaskJobRunner {
+  func run(_ job: UnownedJob?) -> UInt {
+    if let job { job.runSynchronously(on: asUnownedSerialExecutor()) } else { takeTurn() }
+    return 0
+  }
+}

@@ -1,0 +1,77 @@
+import Primitives
+import Synchronization
+
+/// A task that waits for an operation's finish, as an edge in the operation's stack of dependents. `Tasks/README.md` has
+/// the protocol.
+///
+/// Sendable: `continuation` is written before `state` says that a task waits, and read by the one thread that takes that
+/// state away.
+final class FinishWaiter: @unchecked Sendable {
+  private enum State {
+    /// The task has not suspended yet.
+    static let new: UInt8 = 0
+    static let waits: UInt8 = 1
+    static let finished: UInt8 = 2
+    /// The task was cancelled: the wait has ended, and the edge stays until the finish.
+    static let cancelled: UInt8 = 3
+  }
+
+  /// The next edge of the stack.
+  let next = Atomic<UInt>(0)
+  private let state = Atomic<UInt8>(State.new)
+  private var continuation: UnsafeContinuation<Bool, Never>?
+
+  init() {}
+
+  /// The task suspends.
+  func wait(_ continuation: UnsafeContinuation<Bool, Never>) {
+    self.continuation = continuation
+    let result = state.compareExchange(
+      expected: State.new, desired: State.waits, successOrdering: .acquiringAndReleasing, failureOrdering: .acquiring)
+    if !result.exchanged { continuation.resume(returning: result.original == State.finished) }
+  }
+
+  /// The wait ends. The first call counts.
+  func end(isFinished: Bool) {
+    var old = state.load(ordering: .relaxed)
+    while old == State.new || old == State.waits {
+      let result = state.compareExchange(
+        expected: old, desired: isFinished ? State.finished : State.cancelled,
+        successOrdering: .acquiringAndReleasing, failureOrdering: .relaxed)
+      if result.exchanged {
+        if old == State.waits { continuation.take()?.resume(returning: isFinished) }
+        return
+      }
+      old = result.original
+    }
+  }
+
+  // MARK: - As an edge
+
+  /// The edge of a new waiter, which owns a reference to the waiter.
+  static func edge(_ waiter: FinishWaiter) -> UInt {
+    UInt(bitPattern: Unmanaged.passRetained(waiter).toOpaque()) | EdgeWord.waiter
+  }
+
+  // Not inlined: the edges of operations are what the callers are fast for.
+
+  @inline(never)
+  static func next(of edge: UInt) -> UInt {
+    of(edge)._withUnsafeGuaranteedRef { $0.next.load(ordering: .relaxed) }
+  }
+
+  @inline(never)
+  static func setNext(of edge: UInt, to next: UInt) {
+    of(edge)._withUnsafeGuaranteedRef { $0.next.store(next, ordering: .relaxed) }
+  }
+
+  /// Ends the waits of edges that were taken out of their stack.
+  @inline(never)
+  static func resume(_ edges: consuming EdgeList, isFinished: Bool) {
+    while let edge = edges.popFirst() { of(edge).takeRetainedValue().end(isFinished: isFinished) }
+  }
+
+  static func of(_ edge: UInt) -> Unmanaged<FinishWaiter> {
+    Unmanaged.fromOpaque(UnsafeRawPointer(bitPattern: edge & ~15).unsafelyUnwrapped)
+  }
+}

@@ -1,0 +1,62 @@
+/// Adds operations with asynchronous bodies.
+extension OperationQueue {
+  /// Adds an operation with an asynchronous body, and returns it.
+  ///
+  /// ```swift
+  /// import Operations
+  ///
+  /// func pages() async throws -> Int {
+  ///   let queue = OperationQueue()
+  ///   queue.maxConcurrentOperationCount = 4
+  ///   let counts = (1...10).map { number in queue.addTask { number } }
+  ///   var total = 0
+  ///   for count in counts { total += try await count.value }
+  ///   return total
+  /// }
+  /// ```
+  ///
+  /// The name is that of `TaskGroup.addTask`. An `addOperation` with an asynchronous closure would be another function than the
+  /// one with a synchronous closure, and a missing `await` in the closure would choose between them.
+  ///
+  /// Traps as `addOperation(_:)` does. O(1).
+  ///
+  /// - Parameters:
+  ///   - name: as `Operation.name`.
+  ///   - priority: as `Operation.queuePriority`; nil leaves it to the qualities of service.
+  ///   - body: runs as a task on the queue's backend, with the task-local values of the caller.
+  /// - Returns: the operation, whose `value` is what the body returns.
+  @discardableResult
+  public final func addTask<Success: Sendable, Failure: Error>(
+    name: String? = nil, priority: Operation.QueuePriority? = nil,
+    _ body: @escaping @Sendable () async throws(Failure) -> Success
+  ) -> TaskOperation<Success, Failure> {
+    let operation = TaskOperation(body)
+    if let name { operation.name = name }
+    if let priority { operation.queuePriority = priority }
+    addOperation(operation)
+    return operation
+  }
+
+  /// Runs an asynchronous body when everything that was added before has finished, and before anything that is added later
+  /// starts, as `addBarrierBlock(_:)` does. Returns what the body returned. The task is suspended meanwhile.
+  ///
+  /// ```swift
+  /// import Operations
+  ///
+  /// func flush(_ queue: OperationQueue) async throws {
+  ///   try await queue.barrier { print("nothing else of the queue runs") }
+  /// }
+  /// ```
+  ///
+  /// Throws what the body threw. Cancelling the waiting task cancels the body, because nobody else knows it, and the call throws
+  /// `CancellationError` at once.
+  ///
+  /// - Parameter body: runs as a task on the queue's backend.
+  public nonisolated(nonsending) final func barrier<Success: Sendable, Failure: Error>(
+    _ body: @escaping @Sendable () async throws(Failure) -> Success
+  ) async throws -> Success {
+    let operation = TaskOperation(body)
+    addBarrier(operation)
+    return try await operation.value(cancelling: true)
+  }
+}

@@ -1,0 +1,75 @@
+import CPlatform
+import Primitives
+
+/// What runs jobs of Swift's runtime that came out of a backend.
+protocol TaskJobRunner: AnyObject, Sendable {
+  /// Runs the job on the calling thread.
+  /// - Parameter job: nil for the turn of a serial executor.
+  /// - Returns: the word of the job that the thread runs next, or 0.
+  func run(_ job: UnownedJob?) -> UInt
+}
+
+/// A job of Swift's runtime as a job of a backend. Its memory is used again, so handing a task over allocates nothing.
+final class TaskJob: JobObject {
+  private var job: UnownedJob?
+  private var runner: (any TaskJobRunner)?
+
+  private init() { super.init(levelWord: UInt32(Job.middleLevel)) }
+
+  /// - Parameters:
+  ///   - job: the caller's to run. From here on whoever runs the result runs the job. Nil for a turn.
+  ///   - runner: held until the job runs. The runtime may have let it go by then.
+  static func make(_ job: UnownedJob?, level: Int, runner: any TaskJobRunner) -> Job {
+    let object: Unmanaged<TaskJob>
+    if let spare = UnsafeRawPointer(bitPattern: Spares<SpareTaskJobs>.take()) {
+      object = .fromOpaque(spare)
+    } else {
+      object = .passRetained(TaskJob())
+    }
+    object._withUnsafeGuaranteedRef {
+      $0.levelWord.store(UInt32(level), ordering: .relaxed)
+      $0.link.store(0, ordering: .relaxed)
+      $0.job = job
+      $0.runner = runner
+    }
+    return Job(word: UInt(bitPattern: object.toOpaque()))
+  }
+
+  /// The link to the next magazine in the depot. `levelWord` is too small, and the job is not used there.
+  private var magazine: UInt = 0
+  static func magazine(of word: UInt) -> UInt { of(word)._withUnsafeGuaranteedRef { $0.magazine } }
+  static func setMagazine(of word: UInt, to next: UInt) { of(word)._withUnsafeGuaranteedRef { $0.magazine = next } }
+  private static func of(_ word: UInt) -> Unmanaged<TaskJob> {
+    Unmanaged.fromOpaque(UnsafeRawPointer(bitPattern: word).unsafelyUnwrapped)
+  }
+
+  override var stepLabel: String { "task" }
+
+  override func runJob() -> JobOutcome {
+    OwedReferences.settle()
+    guard let runner = runner.take() else { fatalError("Operations: a job of a task was run twice") }
+    let job = job.take()
+    // The memory goes back first: what the job hands over may take it.
+    let isKept = Spares<SpareTaskJobs>.keep(UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()))
+    return JobOutcome(next: runner.run(job), isReleased: !isKept)
+  }
+}
+
+/// The memory of `TaskJob`s that have run.
+enum SpareTaskJobs: SpareKind {
+  static let depot = SpareDepot()
+
+  @inline(__always)
+  static func local(_ words: UnsafeMutablePointer<cplatform_thread_words>) -> UnsafeMutablePointer<cplatform_magazines>
+  {
+    cplatform_spare_task_jobs(words)
+  }
+
+  static func next(of word: UInt) -> UInt { JobNode.next(of: word) }
+  static func setNext(of word: UInt, to next: UInt) { JobNode.setNext(of: word, to: next) }
+
+  static func nextMagazine(of word: UInt) -> UInt { TaskJob.magazine(of: word) }
+  static func setNextMagazine(of word: UInt, to next: UInt) { TaskJob.setMagazine(of: word, to: next) }
+
+  static func free(_ word: UInt) { JobObject.unmanaged(word).release() }
+}

@@ -1,0 +1,95 @@
+import CPlatform
+import Primitives
+import Synchronization
+
+/// An operation whose body is asynchronous.
+///
+/// ```swift
+/// import Operations
+///
+/// func total() async throws -> Int {
+///   let queue = OperationQueue()
+///   let first = queue.addTask { 20 }
+///   let second = queue.addTask { 22 }
+///   return try await first.value + second.value
+/// }
+/// ```
+///
+/// The operation holds its place under `maxConcurrentOperationCount` until the body has returned. The body runs as a task on
+/// the queue's backend, and goes on there after each suspension. No thread is blocked while the body is suspended. The task
+/// has the task-local values of where the operation was added (or started, by hand), and a priority as `queuePriority` or
+/// `qualityOfService` was then. `OperationQueue.current` is the queue in all of the body, and in its child tasks.
+///
+/// `cancel()` cancels the task: `Task.isCancelled` is true at once. An operation that is cancelled before its start never
+/// runs its body.
+///
+/// Everything else is as for every operation: dependencies, barriers, suspension, the completion block, and `observe`. It is
+/// an asynchronous operation, so a thread that waits for it never runs it.
+public final class TaskOperation<Success: Sendable, Failure: Error>: Operation, @unchecked Sendable {
+  // Sendable: `run` and `began` are written by the one thread that adds or starts the operation, before the operation can
+  // start. `outcome` is written before the finish and read after it.
+
+  /// The body's task: it waits for the operation's start as a job that the executor keeps.
+  private let run: TaskRun<Success, Failure>
+  private let began = Atomic<UInt64>(0)
+
+  /// - Parameter body: released after it has run, or when it is known that it never will.
+  public init(_ body: @escaping @Sendable () async throws(Failure) -> Success) {
+    run = TaskRun(body)
+    super.init()
+  }
+
+  deinit { run.abandon() }
+
+  public override var isAsynchronous: Bool { true }
+
+  /// Cancels the operation and the body's task.
+  public override func cancel() {
+    super.cancel()
+    run.cancel()
+  }
+
+  /// Starts the body. Called by the operation's start.
+  public override func main() {
+    if began.load(ordering: .relaxed) != 0 { misuse(self, "main() was called a second time") }
+    began.store(cplatform_coarse_now_ns(), ordering: .relaxed)
+    // The operation was cancelled in the last instant.
+    if isCancelled {
+      run.abandon()
+      return finishNow(onlyOnce: true)
+    }
+    // Without a queue nobody has made the task.
+    makeTask(on: nil)
+    run.start(self)
+  }
+
+  /// What the body returned or threw; nil before the operation has finished, and when the body never ran.
+  public var result: Result<Success, Failure>? { hasDeparted ? run.result : nil }
+
+  /// Waits for the operation and returns what the body returned. The task is suspended meanwhile.
+  ///
+  /// Throws what the body threw. Throws `CancellationError` when the operation was cancelled before its start, and at once
+  /// when the waiting task is cancelled; the operation then goes on.
+  public nonisolated(nonsending) var value: Success { get async throws { try await value(cancelling: false) } }
+
+  /// Waits for the operation and returns what the body returned, as `value`.
+  /// - Parameter cancelling: whether cancelling the waiting task cancels the operation, too.
+  public nonisolated(nonsending) func value(cancelling: Bool) async throws -> Success {
+    guard await finished(cancelling: cancelling), let result else { throw CancellationError() }
+    return try result.get()
+  }
+
+  override var finishesItself: Bool { true }
+  override var ownStart: UInt64? {
+    let time = began.load(ordering: .relaxed)
+    return time == 0 ? nil : time
+  }
+  override func releaseUnrunBlocks() { run.abandon() }
+  override func willBeListed(in queue: OperationQueue) { makeTask(on: queue.backend) }
+
+  /// - Parameter backend: nil for the default one.
+  private func makeTask(on backend: (any Backend)?) {
+    run.makeTask(on: backend ?? DrivenBackends.orDefault, priority: QueuePriority(level: level).ofTask)
+    if isCancelled { run.cancel() }
+  }
+}

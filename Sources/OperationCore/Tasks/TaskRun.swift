@@ -1,0 +1,107 @@
+import Primitives
+
+/// The task of a `TaskOperation`, and the executor of that task. `README.md` here has the protocol.
+final class TaskRun<Success: Sendable, Failure: Error>: TaskExecutor, @unchecked Sendable {
+  // Sendable: everything is touched under the lock, except that `result` is written before the operation's finish and read
+  // after it.
+
+  typealias Body = @Sendable () async throws(Failure) -> Success
+
+  private let lock = FutexLock()
+  /// Nil when the body has begun, and when it never will.
+  private var body: Body?
+  /// From the adding on until the body has ended.
+  private var task: Task<Void, Never>?
+  /// The task's first job, until the operation starts.
+  private var held: UnownedJob?
+  /// Where the task's other jobs go.
+  private var backend: (any Backend)?
+  /// While the body runs.
+  private var operation: TaskOperation<Success, Failure>?
+  private(set) var result: Result<Success, Failure>?
+
+  init(_ body: @escaping Body) { self.body = body }
+
+  /// Makes the task, which takes the task-local values of here. Its first job is kept. No effect when the task is there, or was abandoned.
+  func makeTask(on backend: any Backend, priority: TaskPriority) {
+    let isWanted = lock.withLock {
+      guard self.backend == nil, body != nil else { return false }
+      self.backend = backend
+      return true
+    }
+    guard isWanted else { return }
+    let task = Task(executorPreference: self, priority: priority) { await self.perform() }
+    lock.withLock { self.task = task }
+  }
+
+  /// Cancels the task, if it is there. Whoever makes it looks whether the operation is cancelled.
+  func cancel() { lock.withLock { task }?.cancel() }
+
+  /// The operation has started: runs the first job on the calling thread.
+  func start(_ operation: TaskOperation<Success, Failure>) {
+    let first = lock.withLock {
+      self.operation = operation
+      return held.take()
+    }
+    first?.runSynchronously(on: asUnownedTaskExecutor())
+  }
+
+  /// The body will never run: the task ends without it, on the calling thread.
+  func abandon() {
+    guard takeBody() != nil else { return }
+    let first = lock.withLock { held.take() }
+    first?.runSynchronously(on: asUnownedTaskExecutor())
+    lock.withLock { task = nil }
+  }
+
+  /// - Returns: the body, for the first who asks.
+  private func takeBody() -> Body? {
+    lock.withLock {
+      defer { body = nil }
+      return body
+    }
+  }
+
+  private func perform() async {
+    guard await runBody() else { return }
+    let operation = lock.withLock {
+      task = nil
+      return self.operation.take()
+    }
+    operation?.finishNow(onlyOnce: true)
+  }
+
+  /// The body is released when this returns.
+  /// - Returns: false when there is no body.
+  private func runBody() async -> Bool {
+    guard let body = takeBody() else { return false }
+    do throws(Failure) { result = .success(try await body()) } catch { result = .failure(error) }
+    return true
+  }
+
+  func enqueue(_ job: consuming ExecutorJob) {
+    let urgency = Operation.QueuePriority(of: job.priority.rawValue).level
+    let job = UnownedJob(job)
+    let (backend, level) = lock.withLock {
+      // The task is being made.
+      if task == nil, operation == nil, body != nil, held == nil {
+        held = job
+        return (nil as (any Backend)?, 0)
+      }
+      return (self.backend, max(urgency, operation?.level ?? 0))
+    }
+    backend?.submit(TaskJob.make(job, level: level, runner: self))
+  }
+}
+
+extension TaskRun: TaskJobRunner {
+  func run(_ job: UnownedJob?) -> UInt {
+    guard let job else { return 0 }
+    // After the body's end this may be a job of an actor that the body called.
+    guard let operation = lock.withLock({ operation }) else {
+      job.runSynchronously(on: asUnownedTaskExecutor())
+      return 0
+    }
+    return operation.runPart { job.runSynchronously(on: asUnownedTaskExecutor()) }
+  }
+}
