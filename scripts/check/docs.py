@@ -34,7 +34,9 @@ SAME_AS_FOUNDATION = {23, 42}
 # The types that every program uses: the comment of each has a sample.
 SHOWN_TYPES = tuple(
     f"Sources/OperationCore/{name}.swift"
-    for name in ("Operation/Operation", "Operation/BlockOperation", "Operation/AsynchronousOperation", "Queue/OperationQueue", "Forking/SpawnScope")
+    for name in ("Operation/Operation", "Operation/BlockOperation", "Operation/AsynchronousOperation", "Queue/OperationQueue", "Forking/SpawnScope",
+                 "Tasks/TaskOperation", "Tasks/OperationQueue+Tasks", "Tasks/Operation+Await", "Tasks/BackendTaskExecutor",
+                 "Tasks/BackendSerialExecutor")
 ) + tuple(
     f"Sources/DeterministicOperations/{name}.swift"
     for name in ("DeterministicBackend", "DeterministicBackend+Time", "DeterministicClock", "DeterministicOperations", "Seeds")
@@ -222,7 +224,7 @@ def advice_complaint(place, owner, name, flags, folder):
     file = pathlib.Path(folder, "advice.swift")
     # A method is called: a reference to one that may block compiles everywhere.
     use = re.sub(r"(\w+):", lambda label: "some()," if label[1] == "_" else f"{label[1]}: some(),", name).replace(",)", ")")
-    follow = f"func some<T>() -> T {{ fatalError() }}\nfunc follow(_ it: {owner}) async {{ _ = try? it.{use} }}\n"
+    follow = f"func some<T>() -> T {{ fatalError() }}\nfunc follow(_ it: {owner}) async {{ _ = try? await it.{use} }}\n"
     file.write_text(f"import Operations\nimport Laboratory\n{follow}")
     done = subprocess.run(["swiftc", "-typecheck", "-swift-version", "6", *flags, file], cwd=ROOT, capture_output=True, text=True)
     errors = [line.split("error:")[-1].strip() for line in done.stderr.splitlines() if "error:" in line]

@@ -44,6 +44,7 @@ public final class BackendSerialExecutor: SerialExecutor, @unchecked Sendable {
 
   init(_ backend: any Backend) { self.backend = backend }
 
+  /// Hands over a job of an actor. Swift's runtime calls this. O(1).
   public func enqueue(_ job: consuming ExecutorJob) {
     let level = Operation.QueuePriority(of: job.priority.rawValue).level
     let entry = TaskJob.make(UnownedJob(job), level: level, runner: self)

@@ -21,6 +21,7 @@ public final class BackendTaskExecutor: TaskExecutor {
 
   init(_ backend: any Backend) { self.backend = backend }
 
+  /// Hands a job of a task to the backend. Swift's runtime calls this. O(1).
   public func enqueue(_ job: consuming ExecutorJob) {
     let level = Operation.QueuePriority(of: job.priority.rawValue).level
     backend.submit(TaskJob.make(UnownedJob(job), level: level, runner: self))

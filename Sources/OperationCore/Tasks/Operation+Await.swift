@@ -9,6 +9,8 @@ extension Operation {
   /// blocked.
   ///
   /// ```swift
+  /// import Operations
+  ///
   /// func load() async {
   ///   let operation = BlockOperation { print("loaded") }
   ///   OperationQueue().addOperation(operation)
@@ -56,6 +58,8 @@ extension OperationQueue {
   /// and no thread is blocked.
   ///
   /// ```swift
+  /// import Operations
+  ///
   /// func printAll() async {
   ///   let queue = OperationQueue()
   ///   for number in 1...3 { queue.addOperation { print(number) } }
