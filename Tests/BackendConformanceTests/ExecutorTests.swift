@@ -104,7 +104,7 @@ struct ExecutorTests {
       gate.open()
       try await holder.value
       let (ends, end) = AsyncStream.makeStream(of: Void.self)
-      // At a low priority: whoever awaits a task gives it its own priority.
+      // A task that awaits another one raises the other's priority to its own. So the awaiting task has the lowest.
       _ = AsynchronousTest.spawn(priority: .background) { [tasks] in
         for task in tasks { try await task.value }
         end.finish()

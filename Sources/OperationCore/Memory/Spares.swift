@@ -27,10 +27,10 @@ protocol SpareKind {
 ///
 /// `OPERATIONS_REUSE=off` in the environment turns all of that off, for tools that watch each allocation.
 enum Spares<Kind: SpareKind> {
-  /// Keeps the piece that the word stands for. Nobody else may know the piece.
+  /// Keeps the piece that the word stands for, or gives it back to the system. Nobody else may know the piece.
   static func giveBack(_ word: UInt) { if !keep(word) { Kind.free(word) } }
 
-  /// The same, without giving memory back to the system.
+  /// Keeps the piece, or leaves it to the caller. Nobody else may know the piece.
   /// - Returns: false when nothing is kept: the piece is still the caller's.
   static func keep(_ word: UInt) -> Bool {
     let words = cplatform_thread_words_address()

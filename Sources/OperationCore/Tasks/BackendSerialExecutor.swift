@@ -98,8 +98,8 @@ public final class BackendSerialExecutor: SerialExecutor, @unchecked Sendable {
       if entry == 0 { return }
       _ = Job(word: entry).run()
     }
-    thread.store(0, ordering: .relaxed)
     let next = lock.withLock {
+      thread.store(0, ordering: .relaxed)
       let level = jobs.highestLevel
       state = level < 0 ? .idle : .queued(level: level)
       return level

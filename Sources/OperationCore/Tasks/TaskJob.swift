@@ -13,12 +13,14 @@ protocol TaskJobRunner: AnyObject, Sendable {
 final class TaskJob: JobObject {
   private var job: UnownedJob?
   private var runner: (any TaskJobRunner)?
+  /// In the depot: the link to the next magazine.
+  private var magazine: UInt = 0
 
   private init() { super.init(levelWord: UInt32(Job.middleLevel)) }
 
   /// - Parameters:
-  ///   - job: the caller's to run. From here on whoever runs the result runs the job. Nil for a turn.
-  ///   - runner: held until the job runs. The runtime may have let it go by then.
+  ///   - job: nil for a turn. The backend that gets the result runs the job, once.
+  ///   - runner: held until the job runs. The runtime may have let the runner go by then.
   static func make(_ job: UnownedJob?, level: Int, runner: any TaskJobRunner) -> Job {
     let object: Unmanaged<TaskJob>
     if let spare = UnsafeRawPointer(bitPattern: Spares<SpareTaskJobs>.take()) {
@@ -35,8 +37,6 @@ final class TaskJob: JobObject {
     return Job(word: UInt(bitPattern: object.toOpaque()))
   }
 
-  /// The link to the next magazine in the depot. `levelWord` is too small, and the job is not used there.
-  private var magazine: UInt = 0
   static func magazine(of word: UInt) -> UInt { of(word)._withUnsafeGuaranteedRef { $0.magazine } }
   static func setMagazine(of word: UInt, to next: UInt) { of(word)._withUnsafeGuaranteedRef { $0.magazine = next } }
   private static func of(_ word: UInt) -> Unmanaged<TaskJob> {

@@ -26,10 +26,9 @@ import Synchronization
 /// Everything else is as for every operation: dependencies, barriers, suspension, the completion block, and `observe`. It is
 /// an asynchronous operation, so a thread that waits for it never runs it.
 public final class TaskOperation<Success: Sendable, Failure: Error>: Operation, @unchecked Sendable {
-  // Sendable: `run` and `began` are written by the one thread that adds or starts the operation, before the operation can
-  // start. `outcome` is written before the finish and read after it.
+  // Sendable: `run` never changes and guards its own state, and `began` is an atomic.
 
-  /// The body's task: it waits for the operation's start as a job that the executor keeps.
+  /// The body, its task and its result.
   private let run: TaskRun<Success, Failure>
   private let began = Atomic<UInt64>(0)
 

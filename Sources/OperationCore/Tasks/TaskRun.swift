@@ -34,7 +34,7 @@ final class TaskRun<Success: Sendable, Failure: Error>: TaskExecutor, @unchecked
     lock.withLock { self.task = task }
   }
 
-  /// Cancels the task, if it is there. Whoever makes it looks whether the operation is cancelled.
+  /// Cancels the task, if it is there. The thread that makes the task looks afterwards whether the operation is cancelled.
   func cancel() { lock.withLock { task }?.cancel() }
 
   /// The operation has started: runs the first job on the calling thread.
