@@ -12,8 +12,12 @@ struct ShardCommandTests {
     "6",
   ]
 
+  private func environment(_ node: String) -> [String: String] {
+    BuiltOpbench.onQuietMachine.merging(["SLURMD_NODENAME": node]) { $1 }
+  }
+
   private func node(_ name: String, _ arguments: [String]) -> ProcessOutcome {
-    ProcessRunner.run(BuiltOpbench.path, arguments, environment: ["SLURMD_NODENAME": name], timeout: 300)
+    ProcessRunner.run(BuiltOpbench.path, arguments, environment: environment(name), timeout: 300)
   }
 
   private func shards(_ folder: TemporaryFolder) -> [String] {
@@ -42,7 +46,7 @@ struct ShardCommandTests {
     // The command runs just that.
     let gone = folder.read("shard-2-of-3.csv")
     for suffix in ["csv", "env.json"] { unlink("\(folder.path)/shard-2-of-3.\(suffix)") }
-    let again = ProcessRunner.run("sh", ["-c", String(command)], environment: ["SLURMD_NODENAME": "n2"], timeout: 300)
+    let again = ProcessRunner.run("sh", ["-c", String(command)], environment: environment("n2"), timeout: 300)
     #expect(again.ending == .exited(0), "\(again)")
     #expect(folder.read("shard-2-of-3.csv") != nil && folder.read("shard-2-of-3.csv") != gone)
 
