@@ -67,6 +67,96 @@ struct ExecutorTests {
     }
   }
 
+  /// A default actor: one job of the executor runs all calls that wait for the actor.
+  private actor Crowded {
+    func hold(_ begun: Gate, _ gate: Gate) {
+      begun.open()
+      passBlocking(gate)
+    }
+
+    private var hasLeft = false
+    func leave() { hasLeft = true }
+    /// - Returns: false when the task that finishes the operation stands behind this call, and so would never come.
+    func wait(for operation: Operation) -> Bool {
+      if hasLeft { waitBlocking(for: operation) }
+      return hasLeft
+    }
+  }
+
+  @Test(
+    "row 67.4: a wait in an actor's method holds up no task that the actor has let go", arguments: compensatingBackends)
+  func nobodyWaitsBehindAWait(backend: TestBackend) async throws {
+    try await AsynchronousTest.run {
+      let pool = backend.leftRunning(workers: 1)
+      let executor = pool.taskExecutor
+      var waits = 0
+      for _ in 0..<20 {
+        let actor = Crowded()
+        let (begun, gate) = (Gate(), Gate())
+        let finished = AsynchronousOperation { _ in }
+        finished.start()
+        let holder = Task(executorPreference: executor) { await actor.hold(begun, gate) }
+        try await AsynchronousTest.spawn { passBlocking(begun) }.value
+        // Both stand in line at the actor, as a rule in this order. The first goes on behind its call, and finishes what the
+        // second waits for on the actor.
+        let first = Task(executorPreference: executor) {
+          await actor.leave()
+          finished.finish()
+        }
+        let second = Task(executorPreference: executor) { await actor.wait(for: finished) }
+        try await AsynchronousTest.spawn { giveOthersAChance() }.value
+        gate.open()
+        await holder.value
+        await first.value
+        if await second.value { waits += 1 }
+        #expect(finished.isFinished)
+      }
+      #expect(waits > 0)
+    }
+  }
+
+  @Test("row 67.4: a task that computes holds up no task that it has spawned", arguments: compensatingBackends)
+  func spawnedTasksAreVisible(backend: TestBackend) async throws {
+    try await AsynchronousTest.run {
+      let pool = backend.leftRunning(workers: 2)
+      let executor = pool.taskExecutor
+      for _ in 0..<20 {
+        let gate = Gate()
+        await Task(executorPreference: executor) {
+          _ = Task(executorPreference: executor) { gate.open() }
+          // The thread has nothing else to do, and never comes back by itself.
+          passBlocking(gate)
+        }.value
+      }
+    }
+  }
+
+  @Test(
+    "row 67.4: calls between actors on several serial executors, and by many tasks, lose nobody", arguments: allBackends
+  )
+  func callsBetweenActors(backend: TestBackend) async throws {
+    try await AsynchronousTest.run {
+      let pool = backend.leftRunning()
+      let accounts = (0..<3).map { _ in Account(pool.serialExecutor()) }
+      let actor = Plain()
+      await withTaskGroup(of: Void.self) { group in
+        for number in 0..<100 {
+          group.addTask(executorPreference: number % 2 == 0 ? pool.taskExecutor : nil) {
+            for turn in 0..<20 {
+              _ = await accounts[(number + turn) % 3].pay(1)
+              await actor.increment()
+              if turn % 8 == 0 { await Task.yield() }
+            }
+          }
+        }
+      }
+      var sum = 0
+      for account in accounts { sum += await account.balance }
+      #expect(sum == 2_000)
+      #expect(await actor.count == 2_000)
+    }
+  }
+
   @Test("row 67.2: a serial executor runs one job at a time, and knows its own thread", arguments: allBackends)
   func serial(backend: TestBackend) async throws {
     try await AsynchronousTest.run {
@@ -128,3 +218,4 @@ struct ExecutorTests {
 }
 
 private func passBlocking(_ gate: Gate) { gate.pass() }
+private func waitBlocking(for operation: Operation) { operation.waitUntilFinished() }

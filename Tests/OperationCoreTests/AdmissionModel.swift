@@ -17,10 +17,17 @@ struct AdmissionModel {
 
   var members: [Member] = []
   var limit = Int.max
+  /// The most below each level; nothing is below the first.
+  var limitsBelow = [Int](repeating: .max, count: 5)
   var isSuspended = false
   private var arrivals = 0
 
   var running: Int { members.count { $0.stage == .running } }
+
+  /// What runs, by level.
+  var runningAt: [Int] {
+    members.reduce(into: [0, 0, 0, 0, 0]) { if $1.stage == .running { $0[$1.level] += 1 } }
+  }
 
   mutating func add(isBarrier: Bool, level: Int) {
     members.append(Member(sequence: members.count, isBarrier: isBarrier, level: level))
@@ -44,11 +51,24 @@ struct AdmissionModel {
     return [barrier]
   }
 
-  /// The one that must start next.
-  var next: Int? {
-    guard running < limit else { return nil }
-    return startable.min { ($1.level, $0.arrival) < ($0.level, $1.arrival) }?.sequence
+  /// The ones that would start now, one after the other, if nothing else came: the most urgent first, each where the
+  /// limit and the limits below the levels above its own leave a place. A barrier runs alone, whatever its level.
+  var startingNow: [Member] {
+    var places = limit - running
+    var runningAt = runningAt
+    return startable.sorted { ($1.level, $0.arrival) < ($0.level, $1.arrival) }.filter { member in
+      let fits = (0..<5).allSatisfy { bound in
+        bound <= member.level || runningAt[..<bound].reduce(0, +) < limitsBelow[bound]
+      }
+      guard places > 0, fits || member.isBarrier else { return false }
+      places -= 1
+      runningAt[member.level] += 1
+      return true
+    }
   }
+
+  /// The one that must start next.
+  var next: Int? { startingNow.first?.sequence }
 }
 
 /// Jobs that stand for operations by their sequence numbers.
@@ -70,5 +90,23 @@ final class EntryPool {
 
   deinit {
     for entry in entries { JobObject.unmanaged(entry).release() }
+  }
+}
+
+extension Admission {
+  /// An operation of the middle level starts.
+  mutating func start() { start(level: 2) }
+
+  /// An operation of the middle level finishes.
+  mutating func finish(sequence: Int, wasRunning: Bool, holdsPlace: Bool = false) {
+    finish(sequence: sequence, level: wasRunning ? 2 : nil, holdsPlace: holdsPlace)
+  }
+
+  /// Of an operation of the middle level.
+  mutating func freeHeldPlace() { freeHeldPlace(level: 2) }
+
+  /// Those that have started are of the middle level.
+  mutating func engage(bound: Int, unfinished: Int, running: Int) {
+    engage(bound: bound, unfinished: unfinished, running: [0, 0, running, 0, 0])
   }
 }

@@ -88,6 +88,22 @@ import Testing
     #expect(calmed.qualityOfService == .default)
   }
 
+  @Test func `the floor holds whatever is set, rises only, and changes nothing that was set`() {
+    for floor in 0..<5 {
+      for priority in Priority.allCases {
+        let before = LevelWord.initial.with(priority: priority).with(floor: floor)
+        let after = LevelWord.initial.with(floor: floor).with(priority: priority)
+        #expect(before == after && before.level == max(floor, priority.level) && before.floor == floor)
+        #expect(before.explicitPriority == priority)
+        #expect(before.with(floor: 0) == before)
+      }
+      for quality in QualityOfService.allCases {
+        let word = LevelWord.initial.with(floor: floor).with(queueQualityOfService: quality)
+        #expect(word.level == max(floor, level(quality)) && word.queueQualityOfService == quality && !word.isExplicit)
+      }
+    }
+  }
+
   @Test func `the level alone changes nothing else`() {
     let word = LevelWord.initial.with(priority: .high).with(qualityOfService: .utility)
     for level in 0..<5 {

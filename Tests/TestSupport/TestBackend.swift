@@ -29,7 +29,7 @@ public struct TestBackend: Sendable, CustomStringConvertible {
   }
 
   /// A fresh backend that nobody shuts down: for a process that ends by itself.
-  public func leftRunning() -> any Backend { make(2, Fairness.defaultInterval) }
+  public func leftRunning(workers: Int = 2) -> any Backend { make(workers, Fairness.defaultInterval) }
 
   /// A queue on a fresh backend.
   public func withQueue<Result>(workers: Int = 2, _ body: (OperationQueue) throws -> Result) throws -> Result {

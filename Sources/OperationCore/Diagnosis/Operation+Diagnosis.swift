@@ -86,15 +86,19 @@ extension Operation {
   }
 
   private final func limitReasons(in queue: OperationQueue) -> [OperationDiagnosis.Reason] {
+    let running = queue.snapshot().filter { $0 !== self && $0.stateNow.isExecuting }
+    var reasons: [OperationDiagnosis.Reason] = []
     let limit = queue.maximumNow
-    guard limit >= 0 else { return [] }
-    let holders = queue.snapshot().filter { $0 !== self && $0.stateNow.isExecuting }
-    guard holders.count >= limit else { return [] }
-    return [
-      .limitReached(
-        limit: limit,
-        holders: holders.map(\.asHolder))
-    ]
+    if limit >= 0, running.count >= limit {
+      reasons.append(.limitReached(limit: limit, holders: running.map(\.asHolder)))
+    }
+    for (priority, limit) in queue.limits.above(level) {
+      let below = running.filter { $0.level < priority.level }
+      if below.count >= limit {
+        reasons.append(.limitBelowReached(priority: priority, limit: limit, holders: below.map(\.asHolder)))
+      }
+    }
+    return reasons
   }
 
   /// The operation's state in a few words, for an operation that depends on it.

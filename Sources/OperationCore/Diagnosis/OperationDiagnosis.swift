@@ -25,6 +25,9 @@ public struct OperationDiagnosis: Sendable, CustomStringConvertible {
     case heldBackByIsReady
     /// The operation's queue runs as many operations as it may; `holders` are the operations that hold the places.
     case limitReached(limit: Int, holders: [Holder])
+    /// The operation's queue runs as many operations below this priority as `OperationQueue.limits` allows; `holders`
+    /// are the operations that hold the places.
+    case limitBelowReached(priority: Operation.QueuePriority, limit: Int, holders: [Holder])
     /// The operation is ready, and waits for a thread of its backend; `backend` says what that backend's threads do.
     case waitsForThread(backend: String)
   }
@@ -99,13 +102,18 @@ extension OperationDiagnosis.Reason: CustomStringConvertible {
     case .heldBackByIsReady: ["its own isReady says no, and has not posted a change"]
     case .limitReached(let limit, let holders):
       limit == 0
-        ? ["its queue's limit is 0: nothing starts"]
-        : ["its queue's limit is \(limit), and held by:"]
-          + holders.prefix(DiagnosisLimits.named).map { holder in
-            "  \(holder.operation), executing\(holder.details)"
-          } + DiagnosisLimits.rest(holders.count)
+        ? ["its queue's limit is 0: nothing starts"] : ["its queue's limit is \(limit), and held by:"] + lines(holders)
+    case .limitBelowReached(let priority, let limit, let holders):
+      limit == 0
+        ? ["its queue's limit below \(priority) is 0: nothing of a lower priority starts"]
+        : ["its queue's limit below \(priority) is \(limit), and held by:"] + lines(holders)
     case .waitsForThread(let backend): ["is ready, and waits for a thread of its backend:", "  " + backend]
     }
+  }
+
+  private func lines(_ holders: [OperationDiagnosis.Holder]) -> [String] {
+    holders.prefix(DiagnosisLimits.named).map { "  \($0.operation), executing\($0.details)" }
+      + DiagnosisLimits.rest(holders.count)
   }
 }
 

@@ -17,6 +17,7 @@ extension Operation {
     if hasDeparted { return }
     Handover.carryOutPending()
     CancelRound.carryOutPending()
+    TaskSlot.close()
     guard let frame = LaunchFrame.current else { return LaunchFrame.whileBlocked(sleepUntilDeparted) }
     if LaunchFrame.isRunning(self) { misuse(self, "the operation waits for itself and would never finish") }
     let home = frame.pointee.home

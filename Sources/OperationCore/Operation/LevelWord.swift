@@ -1,6 +1,6 @@
 /// Everything about an operation's urgency in one word: the level in force (bits 0-2), the priority that the user set
 /// (bits 3-5; bit 6 says whether a priority was set), the operation's quality of service (bits 8-10) and its queue's
-/// (bits 12-14).
+/// (bits 12-14), and the least level that whoever waits for the operation asks for (bits 16-18).
 struct LevelWord: Equatable, Sendable {
   var bits: UInt32
 
@@ -12,6 +12,7 @@ struct LevelWord: Equatable, Sendable {
   var explicitPriority: Operation.QueuePriority { Operation.QueuePriority(level: Int(bits >> 3 & 7)) }
   var qualityOfService: QualityOfService { QualityOfService(index: bits >> 8 & 7) }
   var queueQualityOfService: QualityOfService { QualityOfService(index: bits >> 12 & 7) }
+  var floor: Int { Int(bits >> 16 & 7) }
 
   func with(level: Int) -> LevelWord { LevelWord(bits: bits & ~7 | UInt32(level)) }
 
@@ -27,9 +28,17 @@ struct LevelWord: Equatable, Sendable {
     LevelWord(bits: bits & ~(7 << 12) | queueQualityOfService.index << 12).effective
   }
 
-  /// The level in force: the priority if one was set, else the operation's quality of service, else its queue's.
-  private var effective: LevelWord {
-    if isExplicit { return with(level: explicitPriority.level) }
-    return with(level: (qualityOfService == .default ? queueQualityOfService : qualityOfService).priority.level)
+  /// Raises the floor. A lower one changes nothing.
+  func with(floor: Int) -> LevelWord {
+    floor <= self.floor ? self : LevelWord(bits: bits & ~(7 << 16) | UInt32(floor) << 16).effective
+  }
+
+  /// The level in force: the priority if one was set, else the operation's quality of service, else its queue's, but at
+  /// least the floor.
+  private var effective: LevelWord { with(level: max(chosenLevel, floor)) }
+
+  private var chosenLevel: Int {
+    if isExplicit { return explicitPriority.level }
+    return (qualityOfService == .default ? queueQualityOfService : qualityOfService).priority.level
   }
 }

@@ -25,9 +25,22 @@ extension Operation {
       if old == new
         || levelWord.compareExchange(expected: old.bits, desired: new.bits, ordering: .relaxed).exchanged
       {
+        if new.level < Job.middleLevel { LessUrgent.note() }
         return old
       }
     }
+  }
+
+  /// Raises the level that whoever waits for the operation asks for.
+  /// - Returns: false when that level was as high before.
+  final func raiseFloor(to level: Int) -> Bool {
+    let old = updateLevel { $0.with(floor: level) }
+    guard old.floor < level else { return false }
+    if old.level != self.level {
+      move()
+      levelRose()
+    }
+    return true
   }
 
   private final func changeLevel(_ key: ObservableKey?, _ change: (LevelWord) -> LevelWord) {
@@ -48,8 +61,11 @@ extension Operation {
     deliver(observers)
   }
 
-  /// Puts a new entry at the tail of the new level. The entry that stands at the old level is void.
+  /// Puts a new entry at the tail of the new level. The entry that stands at the old level is void. An operation that
+  /// runs counts at the new level from now on.
   private final func move() {
+    // The state is read behind the change of the level: see `Controller.admittedBits`.
+    atomicMemoryFence(ordering: .sequentiallyConsistent)
     var old = stateNow
     while old.movesOnPriorityChange {
       if replaceState(old, with: StateWord(bits: old.bits | StateWord.moved)) {
@@ -66,5 +82,7 @@ extension Operation {
       }
       old = stateNow
     }
+    guard old.has(StateWord.started), !old.has(StateWord.finished), old.has(StateWord.tracked) else { return }
+    if let queue = lockedQueue { queue.controller.recount(self, of: queue) }
   }
 }

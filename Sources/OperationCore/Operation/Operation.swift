@@ -241,6 +241,9 @@ open class Operation: JobObject, @unchecked Sendable {
   /// The operation was skipped. Closures that will never run are released, as they may capture the operation.
   func releaseUnrunBlocks() {}
 
+  /// A task that waits has raised the operation's level.
+  func levelRose() {}
+
   /// A queue has the operation, and nobody can start it yet. Called with a lock of the queue's at times.
   func willBeListed(in queue: OperationQueue) {}
 

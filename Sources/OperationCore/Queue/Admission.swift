@@ -30,11 +30,19 @@ struct Admission: ~Copyable {
 
   /// The most operations that run at a time; `Int.max` for no limit.
   var limit = Int.max
+  /// The most operations below each level that run at a time; `Int.max` for no limit.
+  var limitsBelow = Job.PerLevel<Int>(repeating: .max) {
+    didSet { hasLimitsBelow = limitsBelow.indices.contains { limitsBelow[$0] != .max } }
+  }
+  private(set) var hasLimitsBelow = false
   var isSuspended = false
   /// Places that are taken: the places of operations that run, and the places of `held`.
   private(set) var running = 0
-  /// Places of operations that have finished, kept until the operations that their finishes release are ready here.
-  private(set) var held = 0
+  /// `running`, by the level at which each operation counts.
+  private(set) var runningAt = Job.PerLevel<Int>(repeating: 0)
+  /// Places of operations that have finished, kept until the operations that their finishes release are ready here; by
+  /// the level at which each operation counted.
+  private(set) var heldAt = Job.PerLevel<Int>(repeating: 0)
   /// Tickets on their way to a worker, by the level that they have in the backend. Each ticket will start one
   /// operation, the most urgent one then, or nothing: a ticket that is less urgent than what became ready later is
   /// left to run out.
@@ -58,15 +66,26 @@ struct Admission: ~Copyable {
   var barriers: [Int] { phases[head...].map { $0.pointee.end }.filter { $0 != Int.max } }
 
   /// Whether anything needs the controller: without it every ready operation goes straight to the backend.
-  var isNeeded: Bool { limit != Int.max || isSuspended || hasBarrier }
+  var isNeeded: Bool { limit != Int.max || isSuspended || hasBarrier || hasLimitsBelow }
 
   /// The controller was engaged when `bound` numbers had been taken. `unfinished` of those operations will report
-  /// their finish, `running` of them have started.
-  mutating func engage(bound: Int, unfinished: Int, running: Int) {
+  /// their finish. Some of them have started: `running` has their number for each level.
+  mutating func engage(bound: Int, unfinished: Int, running: Job.PerLevel<Int>) {
     first.pointee.start = bound - unfinished
     first.pointee.finished = 0
-    self.running = running
-    held = 0
+    runningAt = running
+    heldAt = Job.PerLevel(repeating: 0)
+    self.running = Self.sum(running, from: 0, below: Job.levels)
+  }
+
+  private static func sum(_ counts: borrowing Job.PerLevel<Int>, from lowest: Int, below highest: Int) -> Int {
+    var sum = 0
+    var level = lowest
+    while level < highest {
+      sum += counts[level]
+      level += 1
+    }
+    return sum
   }
 
   /// - Parameter barrier: the barrier's sequence number; later numbers belong to the next phase.
@@ -99,8 +118,11 @@ struct Admission: ~Copyable {
     var ready = 0
     var onTheirWay = 0
     var level = Job.highestLevel
+    // What counts as running at each level once the ready operations of the higher levels have started.
+    var runningThen = runningAt
     while true {
-      ready += phase.pointee.ready[level].count
+      let startable = isHeldBelow(phase) ? startableCount(phase, level: level, running: &runningThen) : nil
+      ready += startable ?? phase.pointee.ready[level].count
       onTheirWay += tickets[level]
       if ready > onTheirWay, wanted > onTheirWay {
         tickets[level] += 1
@@ -109,6 +131,34 @@ struct Admission: ~Copyable {
       if ready >= wanted || level == 0 { return nil }
       level -= 1
     }
+  }
+
+  /// Whether the limits below the levels decide what the phase may start. When all of a phase has finished, its ready
+  /// entries are void: they are taken out whatever the limits say, and then the barrier may start.
+  private func isHeldBelow(_ phase: UnsafeMutablePointer<Phase>) -> Bool { hasLimitsBelow && !phase.pointee.isComplete }
+
+  /// How many ready operations of a level may start, as the limits below the higher levels allow.
+  /// - Parameter running: what counts as running at each level. The result is added at `level`.
+  private func startableCount(
+    _ phase: UnsafeMutablePointer<Phase>, level: Int, running: inout Job.PerLevel<Int>
+  ) -> Int {
+    let count = max(0, min(phase.pointee.ready[level].count, placesBelow(above: level, running: running)))
+    running[level] += count
+    return count
+  }
+
+  /// The free places that the limits below the levels above `level` leave; `Int.max` where there is no such limit, and
+  /// negative after a limit has been lowered.
+  private func placesBelow(above level: Int, running: borrowing Job.PerLevel<Int>) -> Int {
+    var places = Int.max
+    var bound = level + 1
+    while bound < Job.levels {
+      if limitsBelow[bound] != .max {
+        places = min(places, limitsBelow[bound] - Self.sum(running, from: 0, below: bound))
+      }
+      bound += 1
+    }
+    return places
   }
 
   /// The highest level at which one more ready operation gets no ticket now, because all places are taken, or as many
@@ -121,8 +171,24 @@ struct Admission: ~Copyable {
     for level in stride(from: Job.highestLevel, through: 0, by: -1) {
       onTheirWay += tickets[level]
       if onTheirWay >= limit - running { return level }
+      // The limits below a level do not hold up a barrier, and the one that brings it relies on nobody.
+      if hasLimitsBelow, !hasBarrier, isQuietBelow(level) { return level }
     }
     return -1
+  }
+
+  /// Whether some limit below a higher level leaves no place, but for the tickets that are on their way at `level` or
+  /// above, and below that limit's own level.
+  private func isQuietBelow(_ level: Int) -> Bool {
+    var bound = level + 1
+    while bound < Job.levels {
+      if limitsBelow[bound] != .max {
+        let places = limitsBelow[bound] - Self.sum(runningAt, from: 0, below: bound)
+        if Self.sum(tickets, from: level, below: bound) >= places { return true }
+      }
+      bound += 1
+    }
+    return false
   }
 
   private mutating func takeBarriersTicket(_ phase: UnsafeMutablePointer<Phase>) -> Int? {
@@ -140,12 +206,15 @@ struct Admission: ~Copyable {
 
   /// The next entry to try: the highest level first, first in first out within a level; nil when nothing may start.
   /// The caller confirms with `start`, or forgets a void entry.
+  /// The limits below a level do not hold up a barrier, which runs alone.
   /// - Parameter lowest: no entry of a lower level is returned, because the backend may have something more urgent.
   mutating func next(atLeast lowest: Int = 0) -> UInt? {
     guard !isSuspended, running < limit else { return nil }
     let phase = first
     if phase.pointee.readyCount > 0 {
       for level in stride(from: Job.highestLevel, through: lowest, by: -1) where !phase.pointee.ready[level].isEmpty {
+        // Below this level are the same limits and more.
+        if isHeldBelow(phase), placesBelow(above: level, running: runningAt) <= 0 { return nil }
         phase.pointee.readyCount -= 1
         return phase.pointee.ready[level].popFirst()
       }
@@ -168,15 +237,25 @@ struct Admission: ~Copyable {
     return phase.pointee.ready[level].popFirst()
   }
 
-  mutating func start() { running += 1 }
+  mutating func start(level: Int) {
+    running += 1
+    runningAt[level] += 1
+  }
+
+  /// The priority of an operation that runs has changed.
+  mutating func moveRunning(from old: Int, to new: Int) {
+    runningAt[old] -= 1
+    runningAt[new] += 1
+  }
 
   /// - Parameters:
-  ///   - wasRunning: the operation was started while the controller was engaged, or counted at the engagement.
+  ///   - level: where the operation counts as running; nil when the operation was not started while the controller was
+  ///     engaged, and not counted at the engagement.
   ///   - holdsPlace: the operation's place stays taken until `freeHeldPlace`; no effect when the operation had no
   ///     place.
-  mutating func finish(sequence: Int, wasRunning: Bool, holdsPlace: Bool = false) {
-    if wasRunning {
-      if holdsPlace { held += 1 } else { running -= 1 }
+  mutating func finish(sequence: Int, level: Int?, holdsPlace: Bool = false) {
+    if let level {
+      if holdsPlace { heldAt[level] += 1 } else { endRunning(level) }
     }
     let phase = phase(of: sequence)
     if phase.pointee.end == sequence {
@@ -187,10 +266,15 @@ struct Admission: ~Copyable {
   }
 
   /// Does nothing for a place that was held before the latest engagement: `engage` has counted anew what runs.
-  mutating func freeHeldPlace() {
-    guard held > 0 else { return }
-    held -= 1
+  mutating func freeHeldPlace(level: Int) {
+    guard heldAt[level] > 0 else { return }
+    heldAt[level] -= 1
+    endRunning(level)
+  }
+
+  private mutating func endRunning(_ level: Int) {
     running -= 1
+    runningAt[level] -= 1
   }
 
   private mutating func removeFirstPhase() {

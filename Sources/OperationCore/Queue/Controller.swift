@@ -7,11 +7,13 @@ extension Admission {
   fileprivate var isPossible: Bool {
     // No closure and no sequence: the gate counts what a debug build allocates.
     var level = 0
+    var sum = 0
     while level < Job.levels {
-      if tickets[level] < 0 { return false }
+      if tickets[level] < 0 || heldAt[level] < 0 || runningAt[level] < heldAt[level] { return false }
+      sum += runningAt[level]
       level += 1
     }
-    return running >= held && held >= 0
+    return running == sum
   }
 }
 
@@ -40,6 +42,22 @@ struct Controller: ~Copyable, @unchecked Sendable {
   /// Bits of `Operation.admission`, under `lock`.
   private static let admitted: UInt8 = 1
   private static let accounted: UInt8 = 2
+  /// The bits from here on have the level at which an admitted operation counts as running.
+  private static let levelShift: UInt8 = 2
+
+  /// The bits of an operation that counts as running from now on. The level is read behind the change that started the
+  /// operation, or marked it. A thread that changes the level looks at the state behind its change, so that one of the
+  /// two threads sees the other's change.
+  private static func admittedBits(_ operation: Operation, _ flags: UInt8) -> UInt8 {
+    atomicMemoryFence(ordering: .sequentiallyConsistent)
+    return bits(flags | admitted, level: operation.level)
+  }
+
+  private static func bits(_ flags: UInt8, level: Int) -> UInt8 {
+    flags & (admitted | accounted) | UInt8(truncatingIfNeeded: level) << levelShift
+  }
+
+  private static func level(_ flags: UInt8) -> Int { Int(flags >> levelShift) }
 
   deinit {
     admission.free()
@@ -72,7 +90,8 @@ struct Controller: ~Copyable, @unchecked Sendable {
     _ = Unmanaged.passRetained(queue)
     barrier.list(in: queue, ticket: queue.registry.ticket(sequence: sequence, isControlled: true))
     queue.endChange(isNoted: isNoted)
-    lock.unlock()
+    // With a barrier the controller is quiet for fewer levels, and the barrier's own arrival must find that.
+    if admission.pointee.hasLimitsBelow { unlockAndSubmit(for: queue) } else { lock.unlock() }
     var handover = Handover(asks: .here)
     _ = barrier.becomeStartable(into: &handover, flag: StateWord.tracked)
     handover.submit()
@@ -105,7 +124,7 @@ struct Controller: ~Copyable, @unchecked Sendable {
     engaged.pointee = true
     let bound = queue.registry.setControlled(true)
     var unfinished = 0
-    var running = 0
+    var running = Job.PerLevel<Int>(repeating: 0)
     queue.registry.visitPending(below: bound, waitForStores: true) { operation in
       visited.append(operation)
       let old = operation.raise(StateWord.tracked)
@@ -122,9 +141,10 @@ struct Controller: ~Copyable, @unchecked Sendable {
       }
       unfinished += 1
       if old.has(StateWord.started) {
-        running += 1
+        let admitted = Self.admittedBits(operation, flags)
+        running[Self.level(admitted)] += 1
         operation.noteStart(at: 0, old)
-        operation.admission.store(flags | Self.admitted, ordering: .relaxed)
+        operation.admission.store(admitted, ordering: .relaxed)
       }
     }
     admission.pointee.engage(bound: bound, unfinished: unfinished, running: running)
@@ -194,7 +214,7 @@ struct Controller: ~Copyable, @unchecked Sendable {
   /// Under `lock`.
   private borrowing func end(_ place: consuming QueuePlace?) {
     assert(lock.isHeld)
-    if let place, place.end() { admission.pointee.freeHeldPlace() }
+    if let place, let level = place.end() { admission.pointee.freeHeldPlace(level: level) }
   }
 
   /// A marked operation has finished.
@@ -207,15 +227,27 @@ struct Controller: ~Copyable, @unchecked Sendable {
     lock.lock()
     let flags = operation.admission.load(ordering: .relaxed)
     operation.admission.store(flags | Self.accounted, ordering: .relaxed)
-    let wasRunning = flags & Self.admitted != 0
+    let level = flags & Self.admitted != 0 ? Self.level(flags) : nil
     admission.pointee.finish(
-      sequence: operation.sequence.load(ordering: .relaxed), wasRunning: wasRunning, holdsPlace: holdsPlace)
-    guard wasRunning, holdsPlace else {
+      sequence: operation.sequence.load(ordering: .relaxed), level: level, holdsPlace: holdsPlace)
+    guard let level, holdsPlace else {
       unlockAndSubmit(for: queue, frame: frame)
       return nil
     }
     lock.unlock()
-    return .held(of: queue)
+    return .held(of: queue, level: level)
+  }
+
+  /// The level of an operation has changed, and the operation was found started and marked.
+  borrowing func recount(_ operation: Operation, of queue: OperationQueue) {
+    lock.lock()
+    let flags = operation.admission.load(ordering: .relaxed)
+    if flags & Self.admitted != 0, flags & Self.accounted == 0 {
+      let level = operation.level
+      admission.pointee.moveRunning(from: Self.level(flags), to: level)
+      operation.admission.store(Self.bits(flags, level: level), ordering: .relaxed)
+    }
+    unlockAndSubmit(for: queue)
   }
 
   /// Gives a place away, and every other free place.
@@ -229,10 +261,10 @@ struct Controller: ~Copyable, @unchecked Sendable {
 
   /// A place that `didFinish` held becomes free; `handOut` follows, but code of users runs before. The place is given
   /// away here only for operations that arrive meanwhile: they may have counted on a visit by whoever has the place.
-  borrowing func freeHeldPlace(of queue: OperationQueue) {
+  borrowing func freeHeldPlace(of queue: OperationQueue, level: Int) {
     lock.lock()
     insertArrivals()
-    admission.pointee.freeHeldPlace()
+    admission.pointee.freeHeldPlace(level: level)
     if arrivals.publish(quietLevel: admission.pointee.quietLevel) { lock.unlock() } else { unlockAndSubmit(for: queue) }
   }
 
@@ -295,11 +327,11 @@ struct Controller: ~Copyable, @unchecked Sendable {
       case .void(let discard):
         if discard { voided.append(entry) }
       case .start(let claimed):
-        admission.pointee.start()
         claimed.operation._withUnsafeGuaranteedRef {
-          let flags = $0.admission.load(ordering: .relaxed)
+          let admitted = Self.admittedBits($0, $0.admission.load(ordering: .relaxed))
+          admission.pointee.start(level: Self.level(admitted))
           $0.noteStart(at: cplatform_coarse_now_ns(), claimed.after)
-          $0.admission.store(flags | Self.admitted, ordering: .relaxed)
+          $0.admission.store(admitted, ordering: .relaxed)
         }
         return claimed
       }

@@ -29,6 +29,7 @@ extension OperationQueue {
     }
     Handover.carryOutPending()
     CancelRound.carryOutPending()
+    TaskSlot.close()
     if LaunchFrame.current != nil { helpWithAll() } else { sleepThroughAll() }
   }
 

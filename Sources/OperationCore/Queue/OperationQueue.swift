@@ -166,6 +166,23 @@ open class OperationQueue: @unchecked Sendable {
 }
 
 extension OperationQueue {
+  /// How many operations of low priority may run at a time, beside `maxConcurrentOperationCount`. None at first.
+  /// Lowering stops no running operation. A barrier, which runs alone, is not held up by these limits. O(1), and
+  /// O(pending) when the change ends or begins a state without limit.
+  ///
+  /// Of two threads that set limits at the same time, the last one's value holds, as a whole. Traps when a limit is
+  /// negative, and when there is one below `veryLow`.
+  public final var limits: PriorityLimits {
+    get { lock.withLock { extras.limits } }
+    set {
+      newValue.check(for: self)
+      controller.change(self) { admission in
+        lock.withLock { extras.limits = newValue }
+        admission.limitsBelow = newValue.byLevel
+      }
+    }
+  }
+
   /// What runs this queue's operations.
   public final var backend: any Backend {
     Self.unmanagedBox(boxWord.load(ordering: .acquiring))._withUnsafeGuaranteedRef { $0.backend }
@@ -288,6 +305,7 @@ extension OperationQueue {
 /// What only few queues have.
 struct QueueExtras {
   var name: String?
+  var limits = PriorityLimits()
   var progress: OperationProgress?
   var observers = ObserverSlots<ObservableQueueKey>()
   /// Values that other modules attach (a dispatch queue).

@@ -10,15 +10,20 @@ struct QueuePlace: ~Copyable {
   /// Whoever makes the place keeps the queue alive.
   let queue: Unmanaged<OperationQueue>
   private(set) var isHeld: Bool
+  /// Where the operation counted as running.
+  private let level: UInt8
 
-  private init(of queue: OperationQueue, isHeld: Bool) {
+  private init(of queue: OperationQueue, isHeld: Bool, level: UInt8) {
     self.queue = Unmanaged.passUnretained(queue)
     self.isHeld = isHeld
+    self.level = level
   }
 
-  static func held(of queue: OperationQueue) -> QueuePlace { QueuePlace(of: queue, isHeld: true) }
+  static func held(of queue: OperationQueue, level: Int) -> QueuePlace {
+    QueuePlace(of: queue, isHeld: true, level: UInt8(truncatingIfNeeded: level))
+  }
   /// A visit that is owed on behalf of a place that has been freed.
-  static func freed(of queue: OperationQueue) -> QueuePlace { QueuePlace(of: queue, isHeld: false) }
+  static func freed(of queue: OperationQueue) -> QueuePlace { QueuePlace(of: queue, isHeld: false, level: 0) }
 
   deinit { assertionFailure("a queue's place was forgotten") }
 
@@ -28,7 +33,7 @@ struct QueuePlace: ~Copyable {
   mutating func free() {
     guard isHeld else { return }
     isHeld = false
-    queue._withUnsafeGuaranteedRef { $0.controller.freeHeldPlace(of: $0) }
+    queue._withUnsafeGuaranteedRef { $0.controller.freeHeldPlace(of: $0, level: Int(level)) }
   }
 
   /// Frees the place. Another thread makes the visit, with `freed(of:)`.
@@ -40,10 +45,10 @@ struct QueuePlace: ~Copyable {
   }
 
   /// For the controller, which gives the place away now.
-  /// - Returns: whether the place was still held.
-  consuming func end() -> Bool {
-    let wasHeld = isHeld
+  /// - Returns: where the place is held; nil when the place is not held any more.
+  consuming func end() -> Int? {
+    let held = isHeld ? Int(level) : nil
     discard self
-    return wasHeld
+    return held
   }
 }

@@ -35,14 +35,14 @@ public final class BackendSerialExecutor: SerialExecutor, @unchecked Sendable {
   /// How many jobs run before other work of the backend comes in between.
   private static let jobsOfATurn = 64
 
-  private let backend: any Backend
+  private let owner: any Backend
   private let lock = FutexLock()
   private var jobs = PriorityFIFO(fairnessInterval: 0)
   private var state = State.idle
   /// What tells the thread that runs jobs here from others; 0 for none.
   private let thread = Atomic<UInt>(0)
 
-  init(_ backend: any Backend) { self.backend = backend }
+  init(_ backend: any Backend) { owner = backend }
 
   /// Hands over a job of an actor. Swift's runtime calls this. O(1).
   public func enqueue(_ job: consuming ExecutorJob) {
@@ -57,7 +57,7 @@ public final class BackendSerialExecutor: SerialExecutor, @unchecked Sendable {
       }
       return true
     }
-    if needsTurn { submitTurn(level: level) }
+    if needsTurn { TaskSlot.submit(turn(level: level), to: owner) }
   }
 
   /// Whether the calling thread runs a job of this executor.
@@ -66,7 +66,7 @@ public final class BackendSerialExecutor: SerialExecutor, @unchecked Sendable {
   /// Traps when the calling thread runs no job of this executor.
   public func checkIsolated() {
     if isIsolatingCurrentContext() != true {
-      fatalError("Operations: this code runs outside of a serial executor of the backend \"\(backend.name)\"")
+      fatalError("Operations: this code runs outside of a serial executor of the backend \"\(owner.name)\"")
     }
   }
 
@@ -75,16 +75,18 @@ public final class BackendSerialExecutor: SerialExecutor, @unchecked Sendable {
 
   private static var here: UInt { UInt(bitPattern: cplatform_thread_words_address()) }
 
-  private func submitTurn(level: Int) { backend.submit(TaskJob.make(nil, level: level, runner: self)) }
+  private func turn(level: Int) -> Job { TaskJob.make(nil, level: level, runner: self) }
 
-  private func takeTurn() {
+  /// - Returns: the word of the job that the thread runs next, or 0.
+  private func takeTurn() -> UInt {
     let isMine = lock.withLock {
       guard case .queued = state else { return false }
       state = .running
       return true
     }
-    guard isMine else { return }
+    guard isMine else { return 0 }
     thread.store(Self.here, ordering: .relaxed)
+    var next: UInt = 0
     for _ in 0..<Self.jobsOfATurn {
       let entry = lock.withLock {
         let first = jobs.popFirst()
@@ -95,22 +97,29 @@ public final class BackendSerialExecutor: SerialExecutor, @unchecked Sendable {
         }
         return first
       }
-      if entry == 0 { return }
-      _ = Job(word: entry).run()
+      if entry == 0 { return next }
+      // Another thread may run what the last job left behind, while this one goes on here.
+      if next != 0 { owner.submit(Job(word: next)) }
+      next = Job(word: entry).run()?.word ?? 0
     }
-    let next = lock.withLock {
+    let level = lock.withLock {
       thread.store(0, ordering: .relaxed)
       let level = jobs.highestLevel
       state = level < 0 ? .idle : .queued(level: level)
       return level
     }
-    if next >= 0 { submitTurn(level: next) }
+    // Behind the other work of the backend.
+    if level >= 0 { owner.submit(turn(level: level)) }
+    return next
   }
 }
 
 extension BackendSerialExecutor: TaskJobRunner {
+  var backend: (any Backend)? { owner }
+
   func run(_ job: UnownedJob?) -> UInt {
-    if let job { job.runSynchronously(on: asUnownedSerialExecutor()) } else { takeTurn() }
+    guard let job else { return takeTurn() }
+    job.runSynchronously(on: asUnownedSerialExecutor())
     return 0
   }
 }

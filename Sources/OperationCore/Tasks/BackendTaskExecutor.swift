@@ -17,18 +17,20 @@
 ///
 /// The executor holds the backend. A job that comes after the backend's `shutdown()` traps, as any other job does.
 public final class BackendTaskExecutor: TaskExecutor {
-  private let backend: any Backend
+  private let owner: any Backend
 
-  init(_ backend: any Backend) { self.backend = backend }
+  init(_ backend: any Backend) { owner = backend }
 
   /// Hands a job of a task to the backend. Swift's runtime calls this. O(1).
   public func enqueue(_ job: consuming ExecutorJob) {
     let level = Operation.QueuePriority(of: job.priority.rawValue).level
-    backend.submit(TaskJob.make(UnownedJob(job), level: level, runner: self))
+    TaskSlot.submit(TaskJob.make(UnownedJob(job), level: level, runner: self), to: owner)
   }
 }
 
 extension BackendTaskExecutor: TaskJobRunner {
+  var backend: (any Backend)? { owner }
+
   func run(_ job: UnownedJob?) -> UInt {
     job?.runSynchronously(on: asUnownedTaskExecutor())
     return 0

@@ -18,8 +18,12 @@ extension Operation {
   /// }
   /// ```
   ///
-  /// Cancelling the waiting task ends the wait at once. O(1). A wait that ended early keeps 64 bytes until the operation
+  /// Cancelling the waiting task ends the wait at once. A wait that ended early keeps 64 bytes until the operation
   /// finishes. An operation that is never added or started never finishes.
+  ///
+  /// While the task waits, the operation is at least as urgent as the task, and so is every operation that this one waits
+  /// for; also when the task's priority rises later. O(1), and O(operations raised) when there are less urgent ones.
+  /// `queuePriority` stays what it is. A dependency that is added during the wait is not raised.
   ///
   /// - Parameter cancelling: whether cancelling the waiting task cancels the operation, too. Other tasks may wait for the
   ///   operation, so the default is that it does not.
@@ -34,11 +38,17 @@ extension Operation {
       Spin.until { hasDeparted }
       return true
     }
-    return await withTaskCancellationHandler {
-      await withUnsafeContinuation { waiter.wait($0) }
-    } onCancel: {
-      waiter.end(isFinished: false)
-      if cancelling { cancel() }
+    return await withTaskPriorityEscalationHandler {
+      // Behind the handler's beginning: no raise lies between the two.
+      escalate(to: Task.currentPriority)
+      return await withTaskCancellationHandler {
+        await withUnsafeContinuation { waiter.wait($0) }
+      } onCancel: {
+        waiter.end(isFinished: false)
+        if cancelling { cancel() }
+      }
+    } onPriorityEscalated: { _, priority in
+      escalate(to: priority)
     }
   }
 
@@ -67,7 +77,8 @@ extension OperationQueue {
   /// }
   /// ```
   ///
-  /// Cancelling the waiting task ends the wait at once. Traps in an operation of the same queue.
+  /// Cancelling the waiting task ends the wait at once. Traps in an operation of the same queue. The queue's operations are at
+  /// least as urgent as the task, as with `finished(cancelling:)`.
   ///
   /// - Returns: whether the queue had no operation at an instant during the call. If not, the waiting task was cancelled.
   @discardableResult
@@ -75,6 +86,7 @@ extension OperationQueue {
     if LaunchFrame.isRunning(operationOf: self) {
       misuse(self, "drained() in an operation of the same queue would wait for itself")
     }
+    escalate(to: Task.currentPriority)
     while registry.pendingCount > 0 {
       var bound = Int.max
       // The newest first: when the newest has finished, most others have.

@@ -3,6 +3,9 @@ import Primitives
 
 /// What runs jobs of Swift's runtime that came out of a backend.
 protocol TaskJobRunner: AnyObject, Sendable {
+  /// Where the jobs come out; nil for a runner whose jobs are not followed by another one at once.
+  var backend: (any Backend)? { get }
+
   /// Runs the job on the calling thread.
   /// - Parameter job: nil for the turn of a serial executor.
   /// - Returns: the word of the job that the thread runs next, or 0.
@@ -51,7 +54,7 @@ final class TaskJob: JobObject {
     let job = job.take()
     // The memory goes back first: what the job hands over may take it.
     let isKept = Spares<SpareTaskJobs>.keep(UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()))
-    return JobOutcome(next: runner.run(job), isReleased: !isKept)
+    return JobOutcome(next: TaskSlot.run(on: runner.backend) { runner.run(job) }, isReleased: !isKept)
   }
 }
 

@@ -84,6 +84,7 @@ public final class TaskOperation<Success: Sendable, Failure: Error>: Operation, 
     return time == 0 ? nil : time
   }
   override func releaseUnrunBlocks() { run.abandon() }
+  override func levelRose() { run.escalate(to: QueuePriority(level: level).ofTask) }
   override func willBeListed(in queue: OperationQueue) { makeTask(on: queue.backend) }
 
   /// - Parameter backend: nil for the default one.

@@ -3,7 +3,7 @@ import Primitives
 /// The task of a `TaskOperation`, and the executor of that task. `README.md` here has the protocol.
 final class TaskRun<Success: Sendable, Failure: Error>: TaskExecutor, @unchecked Sendable {
   // Sendable: everything is touched under the lock, except that `result` is written before the operation's finish and read
-  // after it.
+  // after it, and that `backend` is read by the jobs of the task: it is written before the task is made.
 
   typealias Body = @Sendable () async throws(Failure) -> Success
 
@@ -15,7 +15,7 @@ final class TaskRun<Success: Sendable, Failure: Error>: TaskExecutor, @unchecked
   /// The task's first job, until the operation starts.
   private var held: UnownedJob?
   /// Where the task's other jobs go.
-  private var backend: (any Backend)?
+  private(set) var backend: (any Backend)?
   /// While the body runs.
   private var operation: TaskOperation<Success, Failure>?
   private(set) var result: Result<Success, Failure>?
@@ -36,6 +36,9 @@ final class TaskRun<Success: Sendable, Failure: Error>: TaskExecutor, @unchecked
 
   /// Cancels the task, if it is there. The thread that makes the task looks afterwards whether the operation is cancelled.
   func cancel() { lock.withLock { task }?.cancel() }
+
+  /// Raises the task, if it is there.
+  func escalate(to priority: TaskPriority) { lock.withLock { task }?.escalatePriority(to: priority) }
 
   /// The operation has started: runs the first job on the calling thread.
   func start(_ operation: TaskOperation<Success, Failure>) {
@@ -90,7 +93,7 @@ final class TaskRun<Success: Sendable, Failure: Error>: TaskExecutor, @unchecked
       }
       return (self.backend, max(urgency, operation?.level ?? 0))
     }
-    backend?.submit(TaskJob.make(job, level: level, runner: self))
+    if let backend { TaskSlot.submit(TaskJob.make(job, level: level, runner: self), to: backend) }
   }
 }
 

@@ -117,6 +117,16 @@ enum MisuseScenarios {
       queue.name = "culprit"
       queue.maxConcurrentOperationCount = -2
     },
+    "negative-limit-below": {
+      let queue = newQueue()
+      queue.name = "culprit"
+      queue.limits[below: .normal] = -2
+    },
+    "limit-below-the-lowest": {
+      let queue = newQueue()
+      queue.name = "culprit"
+      queue.limits[below: .veryLow] = 1
+    },
     "underlying-queue-while-busy": {
       let queue = suspendedQueue()
       queue.name = "culprit"

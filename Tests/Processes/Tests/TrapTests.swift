@@ -47,6 +47,8 @@ struct TrapTests {
     Expectation("28.6", "wait-in-own-observer", "waits for itself"),
     Expectation("29", "wait-for-the-own-queue", "wait for itself"),
     Expectation("32", "underlying-queue-while-busy", "cannot be changed"),
+    Expectation("68.4", "negative-limit-below", "limits[below: .normal] cannot be -2"),
+    Expectation("68.4", "limit-below-the-lowest", "no priority is below veryLow"),
     Expectation("66.3", "await-itself", "waits for itself"),
     Expectation("66.3", "await-the-own-queue", "wait for itself"),
     Expectation("57.2", "join-waits-for-itself", "waits for itself"),

@@ -1,0 +1,159 @@
+import Operations
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import OperationCore
+
+/// Row 66.5: a task that waits lends its priority.
+@Suite("Escalation")
+struct EscalationTests {
+  private func queue(on backend: TestBackend, limit: Int = 1) -> OperationQueue {
+    let queue = OperationQueue(backend: backend.leftRunning())
+    queue.maxConcurrentOperationCount = limit
+    return queue
+  }
+
+  private func block(_ priority: Operation.QueuePriority, _ body: @escaping @Sendable () -> Void = {}) -> BlockOperation
+  {
+    let operation = BlockOperation(block: body)
+    operation.queuePriority = priority
+    return operation
+  }
+
+  /// A chain in which each operation depends on the one before.
+  private func chain(_ count: Int, _ priority: Operation.QueuePriority, _ body: @escaping @Sendable () -> Void)
+    -> [Operation]
+  {
+    var chain: [Operation] = []
+    for _ in 0..<count {
+      let operation = block(priority, body)
+      if let last = chain.last { operation.addDependency(last) }
+      chain.append(operation)
+    }
+    return chain
+  }
+
+  private func raised(_ operation: Operation, to priority: Operation.QueuePriority) async throws {
+    try await AsynchronousTest.spawn {
+      try eventually("the raise to \(priority)") { operation.priorityInForce == priority }
+    }.value
+  }
+
+  @Test("row 66.5: a chain that is awaited overtakes what is more urgent than its members", arguments: allBackends)
+  func chainOvertakes(backend: TestBackend) async throws {
+    try await AsynchronousTest.run {
+      let queue = queue(on: backend)
+      let gate = AsyncGate()
+      let log = EventLog<String>()
+      let holder = queue.addTask { await gate.pass() }
+      let chain = chain(100, .veryLow) { log.append("chain") }
+      for operation in chain { queue.addOperation(operation) }
+      for _ in 0..<200 { queue.addOperation(block(.normal) { log.append("other") }) }
+      let waits = AsynchronousTest.spawn(priority: .high) { await chain[99].finished() }
+      try await raised(chain[0], to: .high)
+      #expect(chain.allSatisfy { $0.priorityInForce == .high && $0.queuePriority == .veryLow })
+      gate.open()
+      let isFinished = try await waits.value
+      #expect(isFinished)
+      await queue.drained()
+      #expect(log.events.firstIndex(of: "other") == 100)
+      #expect(holder.isFinished && log.events.count == 300)
+    }
+  }
+
+  @Test("row 66.5: when the waiting task is raised later, all that it waits for is raised", arguments: allBackends)
+  func laterRaise(backend: TestBackend) async throws {
+    try await AsynchronousTest.run {
+      let queue = queue(on: backend)
+      let gate = AsyncGate()
+      queue.addTask { await gate.pass() }
+      let chain = chain(10, .veryLow) {}
+      for operation in chain { queue.addOperation(operation) }
+      let waits = AsynchronousTest.spawn(priority: .utility) { await chain[9].finished() }
+      try await raised(chain[0], to: .low)
+      let urgent = AsynchronousTest.spawn(priority: .high) { try await waits.value }
+      try await raised(chain[0], to: .high)
+      #expect(chain.allSatisfy { $0.priorityInForce == .high })
+      gate.open()
+      let isFinished = try await urgent.value
+      #expect(isFinished)
+    }
+  }
+
+  @Test(
+    "row 66.5: what a barrier puts before an operation is raised, and a limit below a priority counts the raise",
+    arguments: allBackends)
+  func barriersAndLimits(backend: TestBackend) async throws {
+    try await AsynchronousTest.run {
+      let queue = queue(on: backend, limit: -1)
+      queue.limits[below: .normal] = 0
+      let ran = Counter()
+      let before = block(.low) { ran.increment() }
+      let other = block(.low)
+      queue.addOperation(before)
+      let barrier = AsynchronousTest.spawn(priority: .utility) { try await queue.barrier { ran.increment() } }
+      try await AsynchronousTest.spawn { try eventually("the barrier") { queue.operationCount == 2 } }.value
+      let behind = block(.normal) { ran.increment() }
+      queue.addOperation(behind)
+      queue.addOperation(other)
+      #expect(before.priorityInForce == .low && ran.value == 0)
+      let isFinished = try await AsynchronousTest.spawn(priority: .high) { await behind.finished() }.value
+      #expect(isFinished && ran.value == 3)
+      _ = try await barrier.value
+      // Nobody waits for this one.
+      #expect(other.priorityInForce == .low && !other.isFinished)
+      queue.limits = PriorityLimits()
+      await queue.drained()
+    }
+  }
+
+  @Test("row 66.5: the task of an asynchronous body rises", arguments: allBackends)
+  func bodyRises(backend: TestBackend) async throws {
+    try await AsynchronousTest.run {
+      let queue = queue(on: backend)
+      let operation = queue.addTask(priority: .low) {
+        while Task.currentPriority < .high { await Task.yield() }
+        return Task.currentPriority
+      }
+      let priority = try await AsynchronousTest.spawn(priority: .high) { try await operation.value }.value
+      #expect(priority >= .high)
+    }
+  }
+
+  @Test("row 66.5: drained() raises all of the queue", arguments: allBackends)
+  func drained(backend: TestBackend) async throws {
+    try await AsynchronousTest.run {
+      let queue = queue(on: backend)
+      let gate = AsyncGate()
+      queue.addTask { await gate.pass() }
+      let low = (0..<20).map { _ in block(.low) }
+      for operation in low { queue.addOperation(operation) }
+      let waits = AsynchronousTest.spawn(priority: .high) { await queue.drained() }
+      try await raised(low[0], to: .high)
+      try await raised(low[19], to: .high)
+      gate.open()
+      let isDrained = try await waits.value
+      #expect(isDrained)
+    }
+  }
+
+  @Test("row 66.5: waits and raises beside finishes and changes of priority lose nobody", arguments: allBackends)
+  func race(backend: TestBackend) async throws {
+    try await AsynchronousTest.run {
+      let queue = queue(on: backend, limit: 2)
+      let operations = chain(400, .low) {} + (0..<400).map { _ in block(.veryLow) }
+      for operation in operations { queue.addOperation(operation) }
+      try await withThrowingTaskGroup(of: Bool.self) { group in
+        for (index, operation) in operations.enumerated() {
+          group.addTask(priority: index % 3 == 0 ? .high : .background) {
+            if index % 5 == 0 { operation.queuePriority = .normal }
+            return await operation.finished()
+          }
+        }
+        for try await isFinished in group { #expect(isFinished) }
+      }
+      #expect(await queue.drained())
+    }
+  }
+}
