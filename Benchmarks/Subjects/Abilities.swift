@@ -32,6 +32,10 @@ public struct Abilities: OptionSet, Hashable, Sendable {
   /// Loops over collections whose iterations may run at the same time. The subject has `map` and `sort`.
   public static let collections = Abilities(rawValue: 1_024)
 
+  /// Tasks of Swift run on the subject. The subject has `taskExecutor`, `withActorExecutor`, `submitTask` and
+  /// `runTasks`.
+  public static let tasks = Abilities(rawValue: 2_048)
+
   private static let named: [(ability: Abilities, name: String, words: String)] = [
     (.operations, "operations", "operations with dependencies and priorities"),
     (.cancellation, "cancellation", "closures that can be cancelled"),
@@ -44,6 +48,7 @@ public struct Abilities: OptionSet, Hashable, Sendable {
     (.forks, "forks", "call that forks and joins"),
     (.loops, "loops", "loop whose iterations may run at the same time"),
     (.collections, "collections", "map and sort over collections"),
+    (.tasks, "tasks", "tasks of Swift that run on it"),
   ]
 
   /// The names of the abilities, one word each, the most telling ability first.

@@ -23,7 +23,7 @@ public final class OperationsSubject<Choice: BackendChoice>: OperationSubject {
   public static var abilities: Abilities {
     [
       .threads, .cancellation, .operations, .barriers, .suspension, .fairness, .millions, .queues, .forks, .loops,
-      .collections,
+      .collections, .tasks,
     ]
   }
 
@@ -68,6 +68,24 @@ public final class OperationsSubject<Choice: BackendChoice>: OperationSubject {
   }
 
   @inlinable public func sort(_ elements: inout [UInt64]) { elements.concurrentSort(on: queue.backend) }
+
+  public var taskExecutor: (any TaskExecutor)? { queue.backend.taskExecutor }
+  public func makeActorExecutor() -> (any SerialExecutor)? { queue.backend.serialExecutor() }
+
+  public func submitTask(_ body: @escaping @Sendable () async -> Void) {
+    Choice.beforeEach()
+    queue.addTask(body)
+  }
+
+  /// An operation for each body. The operations are awaited one after the other.
+  public func runTasks(_ count: Int, limit: Int?, _ body: @escaping @Sendable (Int) async -> Void) async {
+    queue.maxConcurrentOperationCount = limit ?? OperationQueue.defaultMaxConcurrentOperationCount
+    let operations = (0..<count).map { index in
+      Choice.beforeEach()
+      return queue.addTask { await body(index) }
+    }
+    for operation in operations { await operation.finished() }
+  }
 
   /// An operation that passes itself to its body.
   public final class Cancellable: Operation, @unchecked Sendable {

@@ -57,6 +57,20 @@ public protocol ClosureSubject: AnyObject, Sendable, WorkAdder {
   /// Sorts in place. The calling thread is outside of the subject. Needs the ability `collections`.
   func sort(_ elements: inout [UInt64])
 
+  /// Where tasks run that prefer the subject; nil for Swift's default executor. Needs the ability `tasks`.
+  var taskExecutor: (any TaskExecutor)? { get }
+
+  /// A new executor for actors on the subject; nil when the subject has none but that of Swift's default actors. Needs the
+  /// ability `tasks`.
+  func makeActorExecutor() -> (any SerialExecutor)?
+
+  /// Runs an asynchronous body at some time. `drain` waits for the body's end. Needs the ability `tasks`.
+  func submitTask(_ body: @escaping @Sendable () async -> Void)
+
+  /// Runs an asynchronous body for every index below `count`, at most `limit` of them at a time, and returns when all have
+  /// returned: in the form that users of the subject write. Nil is no limit. Needs the ability `tasks`.
+  func runTasks(_ count: Int, limit: Int?, _ body: @escaping @Sendable (Int) async -> Void) async
+
   /// Runs both closures, maybe at the same time, and returns when both have returned. The calling thread runs submitted
   /// work, or a closure that was forked. Needs the ability `forks`.
   ///
@@ -83,6 +97,14 @@ extension ClosureSubject {
     preconditionFailure("\(Self.name): no collections")
   }
   public func sort(_ elements: inout [UInt64]) { preconditionFailure("\(Self.name): no collections") }
+  public var taskExecutor: (any TaskExecutor)? { preconditionFailure("\(Self.name): no tasks") }
+  public func makeActorExecutor() -> (any SerialExecutor)? { preconditionFailure("\(Self.name): no tasks") }
+  public func submitTask(_ body: @escaping @Sendable () async -> Void) {
+    preconditionFailure("\(Self.name): no tasks")
+  }
+  public func runTasks(_ count: Int, limit: Int?, _ body: @escaping @Sendable (Int) async -> Void) async {
+    preconditionFailure("\(Self.name): no tasks")
+  }
   public static func fork<Value: Sendable, Failure: Error>(
     _ first: @Sendable () throws(Failure) -> Value, _ second: @Sendable () throws(Failure) -> Value
   ) throws(Failure) -> (Value, Value) {

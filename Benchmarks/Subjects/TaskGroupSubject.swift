@@ -14,9 +14,34 @@ public final class TaskGroupSubject: CancellableSubject {
   public static var role: SubjectRole { .reference }
   public static var workersAreAdjustable: Bool { false }
 
+  public static var abilities: Abilities { [.threads, .cancellation, .tasks] }
+
   @usableFromInline let outstanding = Outstanding()
 
   public init(workers: Int) {}
+
+  public var taskExecutor: (any TaskExecutor)? { nil }
+  public func makeActorExecutor() -> (any SerialExecutor)? { nil }
+
+  public func submitTask(_ body: @escaping @Sendable () async -> Void) {
+    let outstanding = outstanding
+    outstanding.enter()
+    Task.detached {
+      await body()
+      outstanding.leave()
+    }
+  }
+
+  /// Children of a group. With a limit the group is a window: a child is added when another one has ended.
+  public func runTasks(_ count: Int, limit: Int?, _ body: @escaping @Sendable (Int) async -> Void) async {
+    await withTaskGroup(of: Void.self) { group in
+      for index in 0..<count {
+        if let limit, index >= limit { await group.next() }
+        group.addTask { await body(index) }
+      }
+      await group.waitForAll()
+    }
+  }
 
   @inlinable
   public func submit(_ body: @escaping @Sendable () -> Void) {

@@ -11,19 +11,27 @@ import Subjects
 /// request is sent. A delay of the sender counts too, so that no latency is lost to coordinated omission when a subject
 /// is slow.
 struct OpenLoop: Workload {
-  let name = BenchmarkName("latency", "open-loop")
-  let summary = "from the intended start of requests that arrive at a set pace until the body begins"
+  /// Whether the bodies are asynchronous.
+  var runsTasks = false
+
+  var name: BenchmarkName { BenchmarkName(runsTasks ? "async" : "latency", "open-loop") }
+  var summary: String {
+    "from the intended start of requests that arrive at a set pace until the \(runsTasks ? "asynchronous body" : "body") begins"
+  }
   let metrics = SampleSeries.metrics("latency") + [Metric.arrivalInterval]
   let headlines = SampleSeries.metrics("latency")
-  let needs = Abilities.threads
+  var needs: Abilities { runsTasks ? [.threads, .tasks] : .threads }
   let repeats = RepeatPolicy.paced(samples: SampleSeries.samplesForP99, seconds: 0.15)
 
-  func parameterSets() -> [Parameters] {
+  func parameterSets() -> [Parameters] { runsTasks ? [] : exponential }
+
+  private var exponential: [Parameters] {
     [30, 60, 90].map { parameters(load: $0, spacing: .exponential, samples: SampleSeries.samplesForP99) }
   }
 
   func extendedParameterSets() -> [Parameters] {
-    [30, 60, 90].map { parameters(load: $0, spacing: .exponential, samples: 100_000) }
+    if runsTasks { return exponential }
+    return [30, 60, 90].map { parameters(load: $0, spacing: .exponential, samples: 100_000) }
       + [parameters(load: 60, spacing: .fixed, samples: SampleSeries.samplesForP99)]
   }
 
@@ -59,6 +67,12 @@ struct OpenLoop: Workload {
     let subject = S(workers: setting.workers)
 
     func send(_ request: Int, intended: UInt64, to samples: LatencySamples) {
+      if runsTasks {
+        return subject.submitTask {
+          samples.begin(request, intended: intended)
+          Spin.run(rounds: rounds)
+        }
+      }
       subject.submit {
         samples.begin(request, intended: intended)
         Spin.run(rounds: rounds)

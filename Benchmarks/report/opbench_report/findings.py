@@ -18,6 +18,7 @@ _WORK = {
     "overhead": ("Many small operations", "time"),
     "dependencies": ("Graphs of dependencies", "time"),
     "forkjoin": ("Fork and join", "time"),
+    "async": ("Tasks of Swift", "time"),
     "latency": ("Starting soon", "median latency"),
     "cancellation": ("Cancelling", "time"),
     "blocking": ("Operations that block", "makespan"),

@@ -7,6 +7,7 @@ picture is for runs that are asked for by name.
 from . import (
     ablation,
     ablation_benchmarks,
+    asynchronous,
     blocking,
     break_even,
     cancellation,
@@ -43,6 +44,7 @@ _ALL = [
     latency,
     forkjoin,
     break_even,
+    asynchronous,
     blocking,
     strategy,
 ]

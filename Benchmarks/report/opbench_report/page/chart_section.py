@@ -15,6 +15,7 @@ _FAMILIES = (
     ("cancellation", "Cancellation"),
     ("latency", "Latency"),
     ("forkjoin", "Fork and join"),
+    ("async", "Tasks of Swift"),
     ("blocking", "Blocking and idle"),
     ("strategy", "Strategies"),
 )
