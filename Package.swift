@@ -25,7 +25,10 @@ let library: [Target] = [
   .target(name: "Scheduling", path: "Sources/Scheduling", swiftSettings: settings),
   .target(
     name: "OperationCore", dependencies: ["Scheduling", "Primitives", "CPlatform"], path: "Sources/OperationCore",
-    exclude: ["CONTRACT.md", "Forking/README.md", "Lifecycle/README.md", "Lifecycle/Codegen.md", "Tasks/README.md", "Tracing/README.md"],
+    exclude: [
+      "CONTRACT.md", "Forking/README.md", "Lifecycle/README.md", "Lifecycle/Codegen.md", "Tasks/README.md",
+      "Tracing/README.md",
+    ],
     swiftSettings: settings),
   .target(
     name: "DispatchBackend", dependencies: ["OperationCore", "Primitives", "CPlatform"],
