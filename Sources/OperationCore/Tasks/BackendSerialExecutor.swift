@@ -35,14 +35,18 @@ public final class BackendSerialExecutor: SerialExecutor, @unchecked Sendable {
   /// How many jobs run before other work of the backend comes in between.
   private static let jobsOfATurn = 64
 
-  private let owner: any Backend
+  private let backend: any Backend
+  let home: UInt
   private let lock = FutexLock()
   private var jobs = PriorityFIFO(fairnessInterval: 0)
   private var state = State.idle
   /// What tells the thread that runs jobs here from others; 0 for none.
   private let thread = Atomic<UInt>(0)
 
-  init(_ backend: any Backend) { owner = backend }
+  init(_ backend: any Backend) {
+    self.backend = backend
+    home = Self.home(of: backend)
+  }
 
   /// Hands over a job of an actor. Swift's runtime calls this. O(1).
   public func enqueue(_ job: consuming ExecutorJob) {
@@ -57,7 +61,7 @@ public final class BackendSerialExecutor: SerialExecutor, @unchecked Sendable {
       }
       return true
     }
-    if needsTurn { TaskSlot.submit(turn(level: level), to: owner) }
+    if needsTurn { handOver(turn(level: level)) }
   }
 
   /// Whether the calling thread runs a job of this executor.
@@ -66,7 +70,7 @@ public final class BackendSerialExecutor: SerialExecutor, @unchecked Sendable {
   /// Traps when the calling thread runs no job of this executor.
   public func checkIsolated() {
     if isIsolatingCurrentContext() != true {
-      fatalError("Operations: this code runs outside of a serial executor of the backend \"\(owner.name)\"")
+      fatalError("Operations: this code runs outside of a serial executor of the backend \"\(backend.name)\"")
     }
   }
 
@@ -99,7 +103,7 @@ public final class BackendSerialExecutor: SerialExecutor, @unchecked Sendable {
       }
       if entry == 0 { return next }
       // Another thread may run what the last job left behind, while this one goes on here.
-      if next != 0 { owner.submit(Job(word: next)) }
+      if next != 0 { backend.submit(Job(word: next)) }
       next = Job(word: entry).run()?.word ?? 0
     }
     let level = lock.withLock {
@@ -109,13 +113,13 @@ public final class BackendSerialExecutor: SerialExecutor, @unchecked Sendable {
       return level
     }
     // Behind the other work of the backend.
-    if level >= 0 { owner.submit(turn(level: level)) }
+    if level >= 0 { backend.submit(turn(level: level)) }
     return next
   }
 }
 
 extension BackendSerialExecutor: TaskJobRunner {
-  var backend: (any Backend)? { owner }
+  func submit(_ job: Job) { backend.submit(job) }
 
   func run(_ job: UnownedJob?) -> UInt {
     guard let job else { return takeTurn() }

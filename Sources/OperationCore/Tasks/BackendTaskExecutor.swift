@@ -17,19 +17,23 @@
 ///
 /// The executor holds the backend. A job that comes after the backend's `shutdown()` traps, as any other job does.
 public final class BackendTaskExecutor: TaskExecutor {
-  private let owner: any Backend
+  private let backend: any Backend
+  let home: UInt
 
-  init(_ backend: any Backend) { owner = backend }
+  init(_ backend: any Backend) {
+    self.backend = backend
+    home = Self.home(of: backend)
+  }
 
   /// Hands a job of a task to the backend. Swift's runtime calls this. O(1).
   public func enqueue(_ job: consuming ExecutorJob) {
     let level = Operation.QueuePriority(of: job.priority.rawValue).level
-    TaskSlot.submit(TaskJob.make(UnownedJob(job), level: level, runner: self), to: owner)
+    handOver(TaskJob.make(UnownedJob(job), level: level, runner: self))
   }
 }
 
 extension BackendTaskExecutor: TaskJobRunner {
-  var backend: (any Backend)? { owner }
+  func submit(_ job: Job) { backend.submit(job) }
 
   func run(_ job: UnownedJob?) -> UInt {
     job?.runSynchronously(on: asUnownedTaskExecutor())
@@ -49,11 +53,12 @@ extension Operation.QueuePriority {
   /// The priority of a task, as `qualityOfService` chooses one: user-interactive very high, user-initiated high, utility low, background
   /// very low.
   init(of taskPriority: UInt8) {
+    // The raw values of background, utility and user-initiated. Their names are calls into the runtime.
     switch taskPriority {
-    case ...TaskPriority.background.rawValue: self = .veryLow
-    case ...TaskPriority.utility.rawValue: self = .low
-    case ..<TaskPriority.userInitiated.rawValue: self = .normal
-    case TaskPriority.userInitiated.rawValue: self = .high
+    case ...0x09: self = .veryLow
+    case ...0x11: self = .low
+    case ..<0x19: self = .normal
+    case 0x19: self = .high
     default: self = .veryHigh
     }
   }

@@ -3,8 +3,10 @@ import Primitives
 
 /// What runs jobs of Swift's runtime that came out of a backend.
 protocol TaskJobRunner: AnyObject, Sendable {
-  /// Where the jobs come out; nil for a runner whose jobs are not followed by another one at once.
-  var backend: (any Backend)? { get }
+  /// Tells the backend that the jobs come out of from others; 0 while there is none.
+  var home: UInt { get }
+  /// Hands a job to that backend.
+  func submit(_ job: Job)
 
   /// Runs the job on the calling thread.
   /// - Parameter job: nil for the turn of a serial executor.
@@ -54,7 +56,7 @@ final class TaskJob: JobObject {
     let job = job.take()
     // The memory goes back first: what the job hands over may take it.
     let isKept = Spares<SpareTaskJobs>.keep(UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()))
-    return JobOutcome(next: TaskSlot.run(on: runner.backend) { runner.run(job) }, isReleased: !isKept)
+    return JobOutcome(next: TaskSlot.run(job, with: runner), isReleased: !isKept)
   }
 }
 

@@ -3,7 +3,7 @@ import Primitives
 /// The task of a `TaskOperation`, and the executor of that task. `README.md` here has the protocol.
 final class TaskRun<Success: Sendable, Failure: Error>: TaskExecutor, @unchecked Sendable {
   // Sendable: everything is touched under the lock, except that `result` is written before the operation's finish and read
-  // after it, and that `backend` is read by the jobs of the task: it is written before the task is made.
+  // after it, and that the jobs of the task read `home` and `backend`, which are written before the task is made.
 
   typealias Body = @Sendable () async throws(Failure) -> Success
 
@@ -15,7 +15,8 @@ final class TaskRun<Success: Sendable, Failure: Error>: TaskExecutor, @unchecked
   /// The task's first job, until the operation starts.
   private var held: UnownedJob?
   /// Where the task's other jobs go.
-  private(set) var backend: (any Backend)?
+  private var backend: (any Backend)?
+  private(set) var home: UInt = 0
   /// While the body runs.
   private var operation: TaskOperation<Success, Failure>?
   private(set) var result: Result<Success, Failure>?
@@ -27,6 +28,7 @@ final class TaskRun<Success: Sendable, Failure: Error>: TaskExecutor, @unchecked
     let isWanted = lock.withLock {
       guard self.backend == nil, body != nil else { return false }
       self.backend = backend
+      home = Self.home(of: backend)
       return true
     }
     guard isWanted else { return }
@@ -85,19 +87,21 @@ final class TaskRun<Success: Sendable, Failure: Error>: TaskExecutor, @unchecked
   func enqueue(_ job: consuming ExecutorJob) {
     let urgency = Operation.QueuePriority(of: job.priority.rawValue).level
     let job = UnownedJob(job)
-    let (backend, level) = lock.withLock {
+    let level: Int? = lock.withLock {
       // The task is being made.
       if task == nil, operation == nil, body != nil, held == nil {
         held = job
-        return (nil as (any Backend)?, 0)
+        return nil
       }
-      return (self.backend, max(urgency, operation?.level ?? 0))
+      return max(urgency, operation?.level ?? 0)
     }
-    if let backend { TaskSlot.submit(TaskJob.make(job, level: level, runner: self), to: backend) }
+    if let level { handOver(TaskJob.make(job, level: level, runner: self)) }
   }
 }
 
 extension TaskRun: TaskJobRunner {
+  func submit(_ job: Job) { backend?.submit(job) }
+
   func run(_ job: UnownedJob?) -> UInt {
     guard let job else { return 0 }
     // After the body's end this may be a job of an actor that the body called.

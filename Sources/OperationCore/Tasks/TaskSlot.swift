@@ -5,40 +5,42 @@ import CPlatform
 ///
 /// A slot lies on the stack of the thread that runs the job. No other thread knows it.
 struct TaskSlot {
-  /// The backend whose job runs. Whoever runs the job keeps it alive.
-  private unowned(unsafe) let backend: any Backend
+  /// The one that runs the present job, and is kept alive by it.
+  private unowned(unsafe) let runner: any TaskJobRunner
+  /// The backend that the present job came from: `TaskJobRunner.home`.
+  private let home: UInt
   private var next: UInt = 0
 
   /// Runs a job of a task on this thread, with a slot.
-  /// - Parameters:
-  ///   - backend: the one that the job came from; nil gives no slot.
-  ///   - body: runs the job, and gives the word of the job that the thread runs next, or 0.
+  /// - Parameter runner: runs the job, and gives the word of the job that the thread runs next, or 0.
   /// - Returns: the word of the job that the thread runs next, or 0.
-  static func run(on backend: (any Backend)?, _ body: () -> UInt) -> UInt {
-    guard let backend else { return body() }
+  @inline(__always)
+  static func run(_ job: UnownedJob?, with runner: any TaskJobRunner) -> UInt {
     let outer = cplatform_task_slot()
-    var slot = TaskSlot(backend: backend)
+    var slot = TaskSlot(runner: runner, home: runner.home)
     let next = withUnsafeMutablePointer(to: &slot) { slot in
       cplatform_set_task_slot(slot)
       defer { cplatform_set_task_slot(outer) }
-      return body()
+      return runner.run(job)
     }
     if slot.next == 0 { return next }
     if next == 0 { return slot.next }
     // An operation that the job has released goes on here. Another thread may take the task.
-    backend.submit(Job(word: slot.next))
+    runner.submit(Job(word: slot.next))
     return next
   }
 
-  /// Hands a job of a task over. The job goes into the slot of this thread when the task that ran here until now has been
-  /// suspended or has ended, so that nothing but the end of the present job comes first.
-  static func submit(_ job: Job, to backend: any Backend) {
-    guard let slot = current, slot.pointee.backend === backend, withUnsafeCurrentTask(body: { $0 == nil }) else {
-      return backend.submit(job)
-    }
+  /// Takes a job of a task that is handed over, when the task that ran here until now has been suspended or has ended, so
+  /// that nothing but the end of the present job comes first.
+  /// - Parameter home: the backend that the job is for.
+  /// - Returns: false when the job must go to the backend.
+  @inline(__always)
+  static func take(_ job: Job, home: UInt) -> Bool {
+    guard let slot = current, slot.pointee.home == home, withUnsafeCurrentTask(body: { $0 == nil }) else { return false }
     let earlier = slot.pointee.next
     slot.pointee.next = job.word
-    if earlier != 0 { backend.submit(Job(word: earlier)) }
+    if earlier != 0 { slot.pointee.runner.submit(Job(word: earlier)) }
+    return true
   }
 
   /// The calling thread is about to block, or to run other jobs, inside of the present job: nothing may wait for it.
@@ -47,12 +49,27 @@ struct TaskSlot {
     cplatform_set_task_slot(nil)
     let next = slot.pointee.next
     slot.pointee.next = 0
-    if next != 0 { slot.pointee.backend.submit(Job(word: next)) }
+    if next != 0 { slot.pointee.runner.submit(Job(word: next)) }
   }
 
+  @inline(__always)
   private static var current: UnsafeMutablePointer<TaskSlot>? {
     cplatform_task_slot()?.assumingMemoryBound(to: TaskSlot.self)
   }
 
-  private init(backend: any Backend) { self.backend = backend }
+  private init(runner: any TaskJobRunner, home: UInt) {
+    self.runner = runner
+    self.home = home
+  }
+}
+
+extension TaskJobRunner {
+  /// Hands a job over, to this thread or to the backend.
+  @inline(__always)
+  func handOver(_ job: Job) {
+    if !TaskSlot.take(job, home: home) { submit(job) }
+  }
+
+  /// What tells backends apart.
+  static func home(of backend: any Backend) -> UInt { UInt(bitPattern: ObjectIdentifier(backend)) }
 }
