@@ -36,7 +36,9 @@ struct TaskSlot {
   /// - Returns: false when the job must go to the backend.
   @inline(__always)
   static func take(_ job: Job, home: UInt) -> Bool {
-    guard let slot = current, slot.pointee.home == home, withUnsafeCurrentTask(body: { $0 == nil }) else { return false }
+    guard let slot = current, slot.pointee.home == home, withUnsafeCurrentTask(body: { $0 == nil }) else {
+      return false
+    }
     let earlier = slot.pointee.next
     slot.pointee.next = job.word
     if earlier != 0 { slot.pointee.runner.submit(Job(word: earlier)) }
