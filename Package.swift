@@ -261,7 +261,9 @@ let tests: [Target] = [
   .testTarget(
     name: "ProcessTests",
     dependencies: [
-      "ProcessScenarios", "ReadmeSample", "TutorialSample", "FoundationIdioms", "OperationsIdioms", "TestSupport",
+      "ProcessScenarios", "ReadmeSample", "TutorialSample", "FoundationIdioms", "OperationsIdioms",
+      "FoundationAsyncMain",
+      "OperationsAsyncMain", "TestSupport",
     ],
     path: "Tests/Processes/Tests", swiftSettings: settings),
   // The program that README.md shows first.
@@ -285,6 +287,14 @@ let tests: [Target] = [
   .executableTarget(
     name: "OperationsIdioms", dependencies: ["Operations"], path: "Tests/SourceCompatibilityTests/Idioms/Operations",
     swiftSettings: settings),
+  // A program with an asynchronous `main`, whose module belongs to the main actor (a symbolic link), compiled against both.
+  .executableTarget(
+    name: "FoundationAsyncMain", path: "Tests/SourceCompatibilityTests/AsyncMain/Foundation",
+    swiftSettings: settings + [.define("FOUNDATION_OPERATIONS"), .defaultIsolation(MainActor.self)]),
+  .executableTarget(
+    name: "OperationsAsyncMain", dependencies: ["Operations"],
+    path: "Tests/SourceCompatibilityTests/AsyncMain/Operations",
+    swiftSettings: settings + [.defaultIsolation(MainActor.self), .strictMemorySafety()]),
   // A library of a user's that needs Foundation too: the names of classes in it are those of Operations.
   .target(
     name: "BothImportsLibrary", dependencies: ["Operations"],

@@ -62,6 +62,20 @@ struct TraceTimelineTests {
     #expect(operations == [0, nil])
   }
 
+  @Test func `a part of an asynchronous body is a slice where it runs`() {
+    let first = added(64, at: 10, "body") + [begins(64, at: 20), TraceEvent(.returns, at: 30, 64)]
+    let second = [
+      TraceEvent(.partBegins, at: 40, 64), TraceEvent(.partEnds, at: 50), TraceEvent(.partBegins, at: 60, 64),
+      TraceEvent(.finishesHere, at: 70, 64), TraceEvent(.partEnds, at: 80),
+    ]
+    let timeline = TraceTimeline(recording(first, second))
+    #expect(timeline.slices.map(\.begin) == [40, 60] && timeline.slices.map(\.end) == [50, 80])
+    let operations: [Int?] = timeline.slices.map { if case .part(let operation) = $0.kind { operation } else { -1 } }
+    #expect(operations == [0, 0])
+    #expect(timeline.operations.map(\.sliceEnd) == [30] && timeline.operations.map(\.finished) == [70])
+    #expect(timeline.operations[0].isAsynchronous)
+  }
+
   @Test func `one operation's finish and the next one's addition come at one instant`() {
     let first = added(64, at: 10, "first") + [begins(64, at: 20)]
     // The thread that adds comes first in the list; the finish is another's.

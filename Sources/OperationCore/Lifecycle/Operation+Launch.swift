@@ -103,7 +103,10 @@ extension Operation {
       LaunchFrame(
         operation: word, queue: queue.map { UInt(bitPattern: Unmanaged.passUnretained($0).toOpaque()) } ?? 0,
         home: home.load(ordering: .relaxed), ownsLink: false, previous: outer,
-        depth: (outer?.pointee.depth ?? 0) + 1, entered: true), body)
+        depth: (outer?.pointee.depth ?? 0) + 1, entered: true)
+    ) {
+      if _slowPath(cplatform_is_tracing()) { TraceProbe.part(of: word, body) } else { body() }
+    }
     if frame.finished, stateNow.has(StateWord.hasEpilogue) {
       epilogue(queue: frame.queue, successor: &frame.successor)
     }

@@ -43,6 +43,9 @@ public final class OperationProgress: Sendable {
     return total > 0 && completedUnitCount >= total
   }
 
+  /// The queue, while it exists.
+  var observedQueue: OperationQueue? { queue }
+
   private var finished: Int {
     guard let queue else { return last.load(ordering: .relaxed) }
     let count = queue.registry.finishedCount

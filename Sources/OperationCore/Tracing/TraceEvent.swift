@@ -30,6 +30,9 @@ struct TraceEvent: Sendable {
     /// This thread runs a fork that another thread made. `subject`: the operation of that thread, or 0.
     case forkBegins
     case forkEnds
+    /// This thread runs a part of the body of `subject` behind a suspension.
+    case partBegins
+    case partEnds
     /// `subject`: the job; `value`: the thread that the job was taken from.
     case steals
     case parks

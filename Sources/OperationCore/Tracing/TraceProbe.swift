@@ -124,6 +124,18 @@ package enum TraceProbe {
     if cplatform_is_tracing() { record(.forkEnds) }
   }
 
+  /// Runs a later part of an operation with an asynchronous body: from a resumption to the next suspension.
+  @inline(never)
+  static func part(of operation: UInt, _ body: () -> Void) {
+    record(.partBegins, operation)
+    body()
+    guard cplatform_is_tracing() else { return }
+    let buffer = TraceSession.ownBuffer()
+    buffer.append(TraceEvent(.partEnds, at: cplatform_now_ns(), 0))
+    // A finish in the part was noted for a `start()` that is not there.
+    buffer.finishedHere = 0
+  }
+
   // MARK: - Backends
 
   /// A job was taken from another worker.

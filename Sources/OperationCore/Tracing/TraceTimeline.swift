@@ -43,6 +43,7 @@ struct TraceTimeline {
       case parked, callout
       case waiting(for: Int?)
       case fork(of: Int?)
+      case part(of: Int?)
     }
     let kind: Kind
     let thread: Int
@@ -224,6 +225,8 @@ extension TraceTimeline {
     case .waited: closeSlice(at: time, on: thread) { if case .waiting = $0 { true } else { false } }
     case .forkBegins: open(.fork(of: latest[event.subject]), at: time, on: thread)
     case .forkEnds: closeSlice(at: time, on: thread) { if case .fork = $0 { true } else { false } }
+    case .partBegins: open(.part(of: latest[event.subject]), at: time, on: thread)
+    case .partEnds: closeSlice(at: time, on: thread) { if case .part = $0 { true } else { false } }
     case .parks: open(.parked, at: time, on: thread)
     case .unparks: closeSlice(at: time, on: thread) { if case .parked = $0 { true } else { false } }
     case .calloutBegins: open(.callout, at: time, on: thread)

@@ -22,6 +22,20 @@ struct MainQueueTests {
     MainQueueScenario(name: "main-queue-order", description: "row 20: highest priority first on the main queue"),
   ]
 
+  @Test("row 31: an asynchronous main, in a module that belongs to the main actor, does the same as on Foundation")
+  func asynchronousMain() throws {
+    let expected = [
+      "an operation ran", "the sum is 55", "in the main queue: true", "the last operation of the main queue",
+      "a loop of yields lets the main queue run",
+    ]
+    for program in ["FoundationAsyncMain", "OperationsAsyncMain"] {
+      let run = try Scenario(running: program)
+      #expect(
+        run.exitCode == 0 && run.output.split(separator: "\n").map(String.init) == expected, "\(program): \(run.output)"
+      )
+    }
+  }
+
   @Test("the main queue", arguments: scenarios)
   func holds(scenario: MainQueueScenario) throws {
     let run = try Scenario(scenario.name)

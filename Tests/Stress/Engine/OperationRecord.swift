@@ -15,6 +15,8 @@ enum OperationKind: String, CaseIterable, Sendable {
   case readyGated
   /// `addOperation { }`: nobody has a handle.
   case closure
+  /// `addTask { }`: an asynchronous body, and nobody has a handle.
+  case task
   /// Added by an operation's body, which waits for it.
   case child
   /// Started by hand, in no queue.

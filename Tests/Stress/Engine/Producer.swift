@@ -25,7 +25,8 @@ struct Producer {
     while left > 0 {
       let place = context.queues[random.pick(0...(context.queues.count - 1))]
       switch random.pick(0...99) {
-      case 0..<10: addClosure(to: place)
+      case 0..<6: addClosure(to: place)
+      case 6..<10: addTask(to: place)
       case 10..<14: startByHand()
       case 14..<24:
         let count = min(left, random.pick(2...12))
@@ -71,6 +72,15 @@ struct Producer {
     let keeper = RecordKeeper(record, context)
     let queue = place.queue
     record.noteAdding(context.clock) { queue.addOperation { keeper.run(plan) } }
+  }
+
+  private mutating func addTask(to place: QueueUnderTest) {
+    let record = context.makeRecord(.task, queue: place.index)
+    let plan = BodyPlan(spins: random.pick(0...200))
+    let suspensions = random.pick(0...3)
+    let keeper = RecordKeeper(record, context)
+    let queue = place.queue
+    record.noteAdding(context.clock) { queue.addTask { await keeper.run(plan, suspensions: suspensions) } }
   }
 
   /// On this thread, or on a courier: the operation is in no queue.
@@ -224,6 +234,16 @@ private final class RecordKeeper: Sendable {
   }
 
   deinit { context.release(record, isFinished: false, isCancelled: false) }
+
+  func run(_ plan: BodyPlan, suspensions: Int) async {
+    context.begin(record, nil)
+    plan.run()
+    for _ in 0..<suspensions {
+      await Task.yield()
+      plan.run()
+    }
+    context.end(record)
+  }
 
   func run(_ plan: BodyPlan) {
     context.begin(record, nil)

@@ -22,7 +22,7 @@ extension RoundHistory {
     switch operation.kind {
     case .phantom:
       if operation.ran || operation.wasFinished { violations.append("\(operation) ran, although nobody started it") }
-    case .closure:
+    case .closure, .task:
       if !operation.ran, !mayBeCancelled { violations.append("\(operation) neither ran nor was cancelled") }
     default:
       if !operation.wasFinished { violations.append("\(operation) did not finish") }
@@ -105,7 +105,7 @@ extension RoundHistory {
   private func violations(ofCancelAll call: Call) -> [String] {
     operations.compactMap { operation in
       guard operation.queue == call.queue, operation.addEnd < call.start, operation.end > call.end else { return nil }
-      guard operation.kind != .closure, !operation.wasCancelled else { return nil }
+      guard operation.kind != .closure, operation.kind != .task, !operation.wasCancelled else { return nil }
       return "\(operation) had not finished when cancelAllOperations returned at \(call.end), and is not cancelled"
     }
   }
