@@ -22,9 +22,7 @@ extension Operation {
       pending += order.predecessors(of: operation)
     }
   }
-}
 
-extension Operation {
   /// The priority that decides now: what the user has set or a quality of service stands for, or that of a task that waits.
   package final var priorityInForce: QueuePriority { QueuePriority(level: level) }
 }
@@ -37,12 +35,13 @@ extension OperationQueue {
   }
 }
 
-/// Whether an operation of this process has ever been less urgent than `normal`. A task of medium priority that waits has
-/// nothing to raise before.
+/// Whether an operation of this process has ever been less urgent than `normal`. Until then a task of medium priority that
+/// waits has nothing to raise.
 enum LessUrgent {
   private static let noted = Atomic<Bool>(false)
 
   static var exists: Bool { noted.load(ordering: .relaxed) }
+
   /// The level of a task that waits; nil when no operation can be less urgent.
   static func level(raisedBy priority: TaskPriority) -> Int? {
     let level = Operation.QueuePriority(of: priority.rawValue).level

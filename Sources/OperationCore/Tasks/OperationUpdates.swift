@@ -15,38 +15,58 @@ import Synchronization
 public struct OperationUpdates<Element: Sendable>: AsyncSequence, Sendable {
   public typealias Failure = Never
 
-  private let limit: AsyncStream<Element>.Continuation.BufferingPolicy
-  private let subscribe: @Sendable (AsyncStream<Element>.Continuation) -> [OperationObservation]
+  /// Calls the closure at each change, until the tokens end.
+  fileprivate typealias Observe = @Sendable (_ changed: @escaping @Sendable () -> Void) -> [OperationObservation]
 
-  /// - Parameters:
-  ///   - limit: which values are kept while nobody takes them.
-  ///   - subscribe: begins to observe, and gives the present value. The observation ends with the tokens. The tokens' handlers do
-  ///     not hold the tokens.
-  init(
-    keeping limit: AsyncStream<Element>.Continuation.BufferingPolicy,
-    _ subscribe: @escaping @Sendable (AsyncStream<Element>.Continuation) -> [OperationObservation]
+  fileprivate struct Reader: Sendable {
+    /// The present value; nil when it is the one that came last.
+    let next: @Sendable (_ last: Element?) -> Element?
+    /// Whether no value comes behind this one.
+    let isLast: @Sendable (Element) -> Bool
+  }
+
+  private let observe: Observe
+  private let reader: Reader
+
+  fileprivate init(
+    next: @escaping @Sendable (_ last: Element?) -> Element?,
+    isLast: @escaping @Sendable (Element) -> Bool = { _ in false }, observe: @escaping Observe
   ) {
-    self.limit = limit
-    self.subscribe = subscribe
+    self.observe = observe
+    reader = Reader(next: next, isLast: isLast)
   }
 
+  /// Begins to observe.
   public func makeAsyncIterator() -> AsyncIterator {
-    let (values, continuation) = AsyncStream.makeStream(of: Element.self, bufferingPolicy: limit)
-    return AsyncIterator(values: values.makeAsyncIterator(), tokens: subscribe(continuation))
+    // One change that nobody has looked at says as much as many.
+    let (changes, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    return AsyncIterator(
+      changes: changes.makeAsyncIterator(), tokens: observe { continuation.yield() }, reader: reader)
   }
 
-  /// Waits for one value after the other.
+  /// Waits for one value after the other. The task that waits reads the values: the thread that makes a change may hold a lock
+  /// that reading a property takes.
   public struct AsyncIterator: AsyncIteratorProtocol {
-    fileprivate var values: AsyncStream<Element>.Iterator
+    fileprivate var changes: AsyncStream<Void>.Iterator
     /// The observation lasts as long as the iterator.
     fileprivate let tokens: [OperationObservation]
+    fileprivate let reader: Reader
+    fileprivate var last: Element?
 
     /// The next value; nil when there will be none, and when the task has been cancelled.
-    public mutating func next() async -> Element? { await values.next() }
+    public mutating func next() async -> Element? { await next(isolation: nil) }
 
     /// The same, on the actor that the caller runs on.
     public mutating func next(isolation actor: isolated (any Actor)?) async -> Element? {
-      await values.next(isolation: actor)
+      if let last, reader.isLast(last) { return nil }
+      while !Task.isCancelled {
+        if let value = reader.next(last) {
+          last = value
+          return value
+        }
+        guard await changes.next(isolation: actor) != nil else { return nil }
+      }
+      return nil
     }
   }
 }
@@ -62,6 +82,7 @@ public enum OperationState: Int, Sendable, CaseIterable, Comparable {
   /// `isFinished` is true.
   case finished
 
+  /// The order in which the states come.
   public static func < (left: OperationState, right: OperationState) -> Bool { left.rawValue < right.rawValue }
 }
 
@@ -72,16 +93,18 @@ extension Operation {
   ///
   /// The loop holds the operation. O(1) for each change.
   public final var states: OperationUpdates<OperationState> {
-    OperationUpdates(keeping: .unbounded) { continuation in
-      let teller = StateTeller(continuation)
+    OperationUpdates { last in
+      let state = self.stateForPeople
+      return last.map { $0 < state } ?? true ? state : nil
+    } isLast: {
+      $0 == .finished
+    } observe: { changed in
       // The handlers hold the operation until the tokens end.
-      let tokens = [
-        self.observe(\.isReady) { _, _ in teller.tell(self) },
-        self.observe(\.isExecuting) { _, _ in teller.tell(self) },
-        self.observe(\.isFinished) { _, _ in teller.tell(self) },
+      [
+        self.observe(\.isReady) { _, _ in withExtendedLifetime(self, changed) },
+        self.observe(\.isExecuting) { _, _ in withExtendedLifetime(self, changed) },
+        self.observe(\.isFinished) { _, _ in withExtendedLifetime(self, changed) },
       ]
-      teller.tell(self)
-      return tokens
     }
   }
 
@@ -92,29 +115,12 @@ extension Operation {
   }
 }
 
-/// Tells each state once, in order.
-private final class StateTeller: Sendable {
-  private let last = Mutex<OperationState?>(nil)
-  private let continuation: AsyncStream<OperationState>.Continuation
-
-  init(_ continuation: AsyncStream<OperationState>.Continuation) { self.continuation = continuation }
-
-  func tell(_ operation: Operation) {
-    // Read without the lock: a subclass may compute the state. A thread that comes late with an earlier state tells nothing.
-    let state = operation.stateForPeople
-    last.withLock { last in
-      if let last, last >= state { return }
-      last = state
-      continuation.yield(state)
-      if state == .finished { continuation.finish() }
-    }
-  }
-}
-
 extension OperationProgress {
   /// What the progress was at an instant.
   public struct Snapshot: Sendable, Equatable {
+    /// How many operations have finished.
     public let completedUnitCount: Int64
+    /// How many operations make the whole.
     public let totalUnitCount: Int64
     /// From 0.0 to 1.0; 0 while the total is 0.
     public var fractionCompleted: Double {
@@ -123,7 +129,8 @@ extension OperationProgress {
   }
 
   /// The present progress, and what it has become after each change of the queue, for `for await`. While nobody takes them,
-  /// changes become one: the loop gets the newest. The loop has no end of its own, since more operations may come; leave it, or cancel its task.
+  /// changes become one: the loop gets the newest. The loop
+  /// has no end of its own, since more operations may come: leave it, or cancel its task.
   ///
   /// ```swift
   /// import Operations
@@ -138,18 +145,16 @@ extension OperationProgress {
   ///
   /// The loop holds the queue. O(1) for each change. The changes of an observed queue are made under one lock.
   public var updates: OperationUpdates<Snapshot> {
-    OperationUpdates(keeping: .bufferingNewest(1)) { continuation in
-      guard let queue = self.observedQueue else {
-        continuation.yield(self.snapshot)
-        continuation.finish()
-        return []
-      }
+    OperationUpdates { last in
+      let now = self.snapshot
+      return now == last ? nil : now
+    } isLast: { _ in
+      self.observedQueue == nil
+    } observe: { changed in
       // The handler holds the queue until the token ends.
-      let token = queue.observe(\.operationCount) { _, _ in
-        withExtendedLifetime(queue) { _ = continuation.yield(self.snapshot) }
-      }
-      continuation.yield(self.snapshot)
-      return [token]
+      self.observedQueue.map { queue in
+        [queue.observe(\.operationCount) { _, _ in withExtendedLifetime(queue, changed) }]
+      } ?? []
     }
   }
 
