@@ -1,9 +1,8 @@
+import OperationCore
 import Operations
 import Synchronization
 import TestSupport
 import Testing
-
-@testable import OperationCore
 
 /// Row 66.5: a task that waits lends its priority.
 @Suite("Escalation")
@@ -134,6 +133,25 @@ struct EscalationTests {
       try await raised(low[19], to: .high)
       gate.open()
       let isDrained = try await waits.value
+      #expect(isDrained)
+    }
+  }
+
+  @Test(
+    "row 66.5: when a task that waits for a queue is raised later, all of the queue is raised", arguments: allBackends)
+  func drainedRaisedLater(backend: TestBackend) async throws {
+    try await AsynchronousTest.run {
+      let queue = queue(on: backend)
+      let gate = AsyncGate()
+      queue.addTask { await gate.pass() }
+      let low = (0..<20).map { _ in block(.veryLow) }
+      for operation in low { queue.addOperation(operation) }
+      let waits = AsynchronousTest.spawn(priority: .utility) { await queue.drained() }
+      try await raised(low[0], to: .low)
+      let urgent = AsynchronousTest.spawn(priority: .high) { try await waits.value }
+      for operation in low { try await raised(operation, to: .high) }
+      gate.open()
+      let isDrained = try await urgent.value
       #expect(isDrained)
     }
   }

@@ -131,6 +131,48 @@ struct ExecutorTests {
     }
   }
 
+  @Test("row 67.4: a completion block may wait for a task that it has spawned", arguments: compensatingBackends)
+  func completionBlocks(backend: TestBackend) async throws {
+    try await AsynchronousTest.run {
+      let pool = backend.leftRunning()
+      let (queue, executor) = (OperationQueue(on: pool), pool.taskExecutor)
+      for _ in 0..<20 {
+        let done = Gate()
+        // The end of the body is a later part, and a task job.
+        let operation = TaskOperation { await Task.yield() }
+        operation.completionBlock = {
+          let gate = Gate()
+          _ = Task(executorPreference: executor) { gate.open() }
+          passBlocking(gate)
+          done.open()
+        }
+        queue.addOperation(operation)
+        try await AsynchronousTest.spawn { passBlocking(done) }.value
+      }
+    }
+  }
+
+  @Test("row 67.4: a task may wait for an operation with an asynchronous body that it has started by hand")
+  func startedByHand() async throws {
+    try await AsynchronousTest.run {
+      // In no queue the body runs on the default backend.
+      let executor = StealingBackend.shared.taskExecutor
+      for _ in 0..<20 {
+        let (actor, gate) = (Plain(), Gate())
+        await Task(executorPreference: executor) {
+          let operation = TaskOperation {
+            await actor.increment()
+            gate.open()
+          }
+          operation.start()
+          passBlocking(gate)
+        }.value
+        let count = await actor.count
+        #expect(count == 1)
+      }
+    }
+  }
+
   @Test(
     "row 67.4: calls between actors on several serial executors, and by many tasks, lose nobody", arguments: allBackends
   )

@@ -93,6 +93,36 @@ final class EntryPool {
   }
 }
 
+/// What tests of `Admission` do again and again.
+protocol AdmissionTesting {
+  var pool: EntryPool { get }
+}
+
+extension AdmissionTesting {
+  /// New tickets by level, from very low to very high.
+  func takeTickets(_ admission: inout Admission, atMost most: Int = .max) -> [Int] {
+    var new = Self.none
+    while let level = admission.takeTicket(atMost: most) { new[level] += 1 }
+    return new
+  }
+
+  static var none: [Int] { [0, 0, 0, 0, 0] }
+
+  /// Starts everything that may start, and gives the sequence numbers.
+  func startAll(_ admission: inout Admission, level: Int = 2) -> [Int] {
+    var started: [Int] = []
+    while let entry = admission.next() {
+      admission.start(level: level)
+      started.append(pool.sequence(entry) ?? -1)
+    }
+    return started
+  }
+
+  func insert(_ sequences: [Int], level: Int = 2, into admission: inout Admission) {
+    for sequence in sequences { admission.insert(entry: pool.entry(sequence), level: level, sequence: sequence) }
+  }
+}
+
 extension Admission {
   /// An operation of the middle level starts.
   mutating func start() { start(level: 2) }

@@ -3,31 +3,8 @@ import Testing
 
 @testable import OperationCore
 
-@Suite struct AdmissionTests {
-  private let pool = EntryPool()
-
-  /// New tickets by level, from very low to very high.
-  private func takeTickets(_ admission: inout Admission, atMost most: Int = .max) -> [Int] {
-    var new = Self.none
-    while let level = admission.takeTicket(atMost: most) { new[level] += 1 }
-    return new
-  }
-
-  private static let none = [0, 0, 0, 0, 0]
-
-  /// Starts everything that may start, and gives the sequence numbers.
-  private func startAll(_ admission: inout Admission, level: Int = 2) -> [Int] {
-    var started: [Int] = []
-    while let entry = admission.next() {
-      admission.start(level: level)
-      started.append(pool.sequence(entry) ?? -1)
-    }
-    return started
-  }
-
-  private func insert(_ sequences: [Int], level: Int = 2, into admission: inout Admission) {
-    for sequence in sequences { admission.insert(entry: pool.entry(sequence), level: level, sequence: sequence) }
-  }
+@Suite struct AdmissionTests: AdmissionTesting {
+  let pool = EntryPool()
 
   @Test func `without a limit, a barrier or a suspension nobody needs it`() {
     var admission = Admission()
@@ -92,79 +69,6 @@ import Testing
     #expect(running == 1)
     insert([2], into: &admission)
     #expect(startAll(&admission) == [])
-  }
-
-  @Test func `a limit below a level leaves places to what is more urgent`() {
-    var admission = Admission()
-    admission.limit = 4
-    admission.limitsBelow = [.max, .max, 2, .max, .max]
-    insert([0, 1, 2, 3], level: 0, into: &admission)
-    insert([4], level: 1, into: &admission)
-    // Two tickets for what is below: the more urgent one has its own.
-    #expect(takeTickets(&admission) == [1, 1, 0, 0, 0])
-    #expect(startAll(&admission, level: 1) == [4, 0])
-    #expect(takeTickets(&admission) == Self.none)
-    insert([5, 6, 7], level: 2, into: &admission)
-    #expect(startAll(&admission) == [5, 6])
-    // A place of the whole queue is not one below.
-    admission.finish(sequence: 5, level: 2)
-    #expect(startAll(&admission) == [7])
-    admission.finish(sequence: 4, level: 1)
-    #expect(startAll(&admission, level: 0) == [1])
-    admission.finish(sequence: 6, level: 2)
-    admission.finish(sequence: 7, level: 2)
-    #expect(startAll(&admission) == [])
-    // One that runs becomes urgent: its place below is free.
-    admission.moveRunning(from: 0, to: 4)
-    #expect(startAll(&admission, level: 0) == [2])
-    admission.limitsBelow = Job.PerLevel(repeating: .max)
-    #expect(startAll(&admission, level: 0) == [3])
-  }
-
-  @Test func `a limit of 0 below a level starts nothing below, and holds up no barrier`() {
-    var admission = Admission()
-    admission.limitsBelow = [.max, .max, .max, 0, .max]
-    insert([0], level: 2, into: &admission)
-    #expect(takeTickets(&admission) == Self.none)
-    var other = Admission()
-    other.limitsBelow = [.max, .max, .max, .max, 0]
-    other.addBarrier(sequence: 0)
-    insert([0], into: &other)
-    #expect(takeTickets(&other) == [0, 0, 1, 0, 0])
-    #expect(startAll(&other) == [0])
-    let needs = [admission.isNeeded, Admission().isNeeded]
-    #expect(needs == [true, false])
-  }
-
-  @Test func `a void entry below a limit holds up no barrier`() {
-    var admission = Admission()
-    admission.limitsBelow = [.max, .max, 0, .max, .max]
-    admission.addBarrier(sequence: 1)
-    insert([0], level: 1, into: &admission)
-    insert([1], into: &admission)
-    #expect(takeTickets(&admission) == Self.none)
-    // The operation was raised, started by another entry, and has finished.
-    admission.insert(entry: pool.entry(2), level: 3, sequence: 0)
-    #expect(startAll(&admission, level: 3) == [2])
-    admission.finish(sequence: 0, level: 3)
-    #expect(takeTickets(&admission) == [0, 1, 0, 0, 0])
-    let void = admission.next()
-    #expect(pool.sequence(void) == 0)
-    admission.useTicket(level: 1)
-    #expect(takeTickets(&admission) == [0, 0, 1, 0, 0])
-    #expect(startAll(&admission) == [1])
-  }
-
-  @Test func `a held place counts at its level until it is freed`() {
-    var admission = Admission()
-    admission.limitsBelow = [.max, .max, 1, .max, .max]
-    insert([0, 1], level: 1, into: &admission)
-    #expect(startAll(&admission, level: 1) == [0])
-    admission.finish(sequence: 0, level: 1, holdsPlace: true)
-    #expect(startAll(&admission) == [])
-    admission.freeHeldPlace(level: 1)
-    admission.freeHeldPlace(level: 1)
-    #expect(startAll(&admission, level: 1) == [1])
   }
 
   @Test func `a held place is nobody's until it is freed, and not freed twice`() {

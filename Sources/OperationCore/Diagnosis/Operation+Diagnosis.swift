@@ -86,13 +86,17 @@ extension Operation {
   }
 
   private final func limitReasons(in queue: OperationQueue) -> [OperationDiagnosis.Reason] {
+    let limit = queue.maximumNow
+    // A barrier runs alone: no limit below a priority is for it.
+    var order = BarrierOrder()
+    let limitsBelow = order.isBarrier(self) ? [] : queue.limits.above(level)
+    if limit < 0, limitsBelow.isEmpty { return [] }
     let running = queue.snapshot().filter { $0 !== self && $0.stateNow.isExecuting }
     var reasons: [OperationDiagnosis.Reason] = []
-    let limit = queue.maximumNow
     if limit >= 0, running.count >= limit {
       reasons.append(.limitReached(limit: limit, holders: running.map(\.asHolder)))
     }
-    for (priority, limit) in queue.limits.above(level) {
+    for (priority, limit) in limitsBelow {
       let below = running.filter { $0.level < priority.level }
       if below.count >= limit {
         reasons.append(.limitBelowReached(priority: priority, limit: limit, holders: below.map(\.asHolder)))

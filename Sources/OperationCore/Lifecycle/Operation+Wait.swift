@@ -149,6 +149,7 @@ extension LaunchFrame {
   /// Runs `body`, a body that blocks. The backend whose thread this is (if any) is told that this thread's place is
   /// free meanwhile.
   static func whileBlocked(_ body: () -> Void) {
+    TaskSlot.close()
     if let forks = cplatform_forks_here() { return ForkList.of(forks).whileBlocked(body) }
     if let backend = currentQueue?.backend { backend.whileBlocked(body) } else { body() }
   }

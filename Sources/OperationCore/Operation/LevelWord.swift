@@ -1,6 +1,6 @@
 /// Everything about an operation's urgency in one word: the level in force (bits 0-2), the priority that the user set
 /// (bits 3-5; bit 6 says whether a priority was set), the operation's quality of service (bits 8-10) and its queue's
-/// (bits 12-14), and the least level that whoever waits for the operation asks for (bits 16-18).
+/// (bits 12-14), and the floor, the highest level of a task that waits for the operation (bits 16-18).
 struct LevelWord: Equatable, Sendable {
   var bits: UInt32
 

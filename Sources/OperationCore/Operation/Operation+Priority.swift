@@ -31,8 +31,8 @@ extension Operation {
     }
   }
 
-  /// Raises the level that whoever waits for the operation asks for.
-  /// - Returns: false when that level was as high before.
+  /// Raises the floor, and so the level in force, for a task that waits for the operation.
+  /// - Returns: false when the floor was as high before.
   final func raiseFloor(to level: Int) -> Bool {
     let old = updateLevel { $0.with(floor: level) }
     guard old.floor < level else { return false }

@@ -171,7 +171,7 @@ struct Admission: ~Copyable {
     for level in stride(from: Job.highestLevel, through: 0, by: -1) {
       onTheirWay += tickets[level]
       if onTheirWay >= limit - running { return level }
-      // The limits below a level do not hold up a barrier, and the one that brings it relies on nobody.
+      // The limits below a level do not hold up a barrier. So the thread that brings a barrier has to visit.
       if hasLimitsBelow, !hasBarrier, isQuietBelow(level) { return level }
     }
     return -1

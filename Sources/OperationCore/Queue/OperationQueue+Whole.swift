@@ -29,7 +29,6 @@ extension OperationQueue {
     }
     Handover.carryOutPending()
     CancelRound.carryOutPending()
-    TaskSlot.close()
     if LaunchFrame.current != nil { helpWithAll() } else { sleepThroughAll() }
   }
 

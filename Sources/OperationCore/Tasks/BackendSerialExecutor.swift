@@ -123,7 +123,6 @@ extension BackendSerialExecutor: TaskJobRunner {
 
   func run(_ job: UnownedJob?) -> UInt {
     guard let job else { return takeTurn() }
-    job.runSynchronously(on: asUnownedSerialExecutor())
-    return 0
+    return TaskSlot.run(for: self) { job.runSynchronously(on: asUnownedSerialExecutor()) }
   }
 }

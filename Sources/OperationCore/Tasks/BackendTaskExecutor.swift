@@ -36,8 +36,7 @@ extension BackendTaskExecutor: TaskJobRunner {
   func submit(_ job: Job) { backend.submit(job) }
 
   func run(_ job: UnownedJob?) -> UInt {
-    job?.runSynchronously(on: asUnownedTaskExecutor())
-    return 0
+    TaskSlot.run(for: self) { job?.runSynchronously(on: asUnownedTaskExecutor()) }
   }
 }
 

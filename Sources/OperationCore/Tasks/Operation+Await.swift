@@ -86,8 +86,17 @@ extension OperationQueue {
     if LaunchFrame.isRunning(operationOf: self) {
       misuse(self, "drained() in an operation of the same queue would wait for itself")
     }
-    escalate(to: Task.currentPriority)
+    return await withTaskPriorityEscalationHandler {
+      await waitForAllAdded()
+    } onPriorityEscalated: { _, priority in
+      escalate(to: priority)
+    }
+  }
+
+  /// - Returns: false when the waiting task was cancelled.
+  private nonisolated(nonsending) final func waitForAllAdded() async -> Bool {
     while registry.pendingCount > 0 {
+      escalate(to: Task.currentPriority)
       var bound = Int.max
       // The newest first: when the newest has finished, most others have.
       while let (operation, sequence) = registry.newestPending(below: bound) {

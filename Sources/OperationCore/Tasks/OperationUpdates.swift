@@ -19,7 +19,7 @@ public struct OperationUpdates<Element: Sendable>: AsyncSequence, Sendable {
   fileprivate typealias Observe = @Sendable (_ changed: @escaping @Sendable () -> Void) -> [OperationObservation]
 
   fileprivate struct Reader: Sendable {
-    /// The present value; nil when it is the one that came last.
+    /// The present value; nil when `last` is still the present value.
     let next: @Sendable (_ last: Element?) -> Element?
     /// Whether no value comes behind this one.
     let isLast: @Sendable (Element) -> Bool
@@ -56,7 +56,7 @@ public struct OperationUpdates<Element: Sendable>: AsyncSequence, Sendable {
     /// The next value; nil when there will be none, and when the task has been cancelled.
     public mutating func next() async -> Element? { await next(isolation: nil) }
 
-    /// The same, on the actor that the caller runs on.
+    /// Waits for the next value on the caller's actor, as `next()` does on none.
     public mutating func next(isolation actor: isolated (any Actor)?) async -> Element? {
       if let last, reader.isLast(last) { return nil }
       while !Task.isCancelled {
@@ -94,7 +94,7 @@ extension Operation {
   /// The loop holds the operation. O(1) for each change.
   public final var states: OperationUpdates<OperationState> {
     OperationUpdates { last in
-      let state = self.stateForPeople
+      let state = self.presentState
       return last.map { $0 < state } ?? true ? state : nil
     } isLast: {
       $0 == .finished
@@ -108,7 +108,7 @@ extension Operation {
     }
   }
 
-  fileprivate final var stateForPeople: OperationState {
+  fileprivate final var presentState: OperationState {
     if isFinished { return .finished }
     if isExecuting { return .executing }
     return isReady ? .ready : .waiting

@@ -56,7 +56,7 @@ final class TaskJob: JobObject {
     let job = job.take()
     // The memory goes back first: what the job hands over may take it.
     let isKept = Spares<SpareTaskJobs>.keep(UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()))
-    return JobOutcome(next: TaskSlot.run(job, with: runner), isReleased: !isKept)
+    return JobOutcome(next: runner.run(job), isReleased: !isKept)
   }
 }
 

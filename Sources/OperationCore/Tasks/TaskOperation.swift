@@ -89,7 +89,10 @@ public final class TaskOperation<Success: Sendable, Failure: Error>: Operation, 
 
   /// - Parameter backend: nil for the default one.
   private func makeTask(on backend: (any Backend)?) {
+    let level = level
     run.makeTask(on: backend ?? DrivenBackends.orDefault, priority: QueuePriority(level: level).ofTask)
+    // Another thread that cancelled or raised the operation meanwhile found no task.
     if isCancelled { run.cancel() }
+    if self.level > level { levelRose() }
   }
 }

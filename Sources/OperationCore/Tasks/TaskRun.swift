@@ -23,7 +23,8 @@ final class TaskRun<Success: Sendable, Failure: Error>: TaskExecutor, @unchecked
 
   init(_ body: @escaping Body) { self.body = body }
 
-  /// Makes the task, which takes the task-local values of here. Its first job is kept. No effect when the task is there, or was abandoned.
+  /// Makes the task, which takes the task-local values of here. Its first job is kept. No effect when the task is there, or
+  /// was abandoned.
   func makeTask(on backend: any Backend, priority: TaskPriority) {
     let isWanted = lock.withLock {
       guard self.backend == nil, body != nil else { return false }
@@ -48,14 +49,15 @@ final class TaskRun<Success: Sendable, Failure: Error>: TaskExecutor, @unchecked
       self.operation = operation
       return held.take()
     }
-    first?.runSynchronously(on: asUnownedTaskExecutor())
+    // The code that started the operation may wait for it, and goes on in any case.
+    if let first { TaskSlot.without { first.runSynchronously(on: asUnownedTaskExecutor()) } }
   }
 
   /// The body will never run: the task ends without it, on the calling thread.
   func abandon() {
     guard takeBody() != nil else { return }
     let first = lock.withLock { held.take() }
-    first?.runSynchronously(on: asUnownedTaskExecutor())
+    if let first { TaskSlot.without { first.runSynchronously(on: asUnownedTaskExecutor()) } }
     lock.withLock { task = nil }
   }
 
@@ -105,10 +107,23 @@ extension TaskRun: TaskJobRunner {
   func run(_ job: UnownedJob?) -> UInt {
     guard let job else { return 0 }
     // After the body's end this may be a job of an actor that the body called.
-    guard let operation = lock.withLock({ operation }) else {
-      job.runSynchronously(on: asUnownedTaskExecutor())
-      return 0
+    guard let operation = lock.withLock({ operation }) else { return runJob(job) }
+    var next: UInt = 0
+    let released = operation.runPart {
+      next = runJob(job)
+      // Code of a user's follows: the completion block.
+      if next != 0, operation.stateNow.has(StateWord.finished) {
+        submit(Job(word: next))
+        next = 0
+      }
     }
-    return operation.runPart { job.runSynchronously(on: asUnownedTaskExecutor()) }
+    if released == 0 { return next }
+    // An operation that the part has released goes on here. Another thread may take the task.
+    if next != 0 { submit(Job(word: next)) }
+    return released
+  }
+
+  private func runJob(_ job: UnownedJob) -> UInt {
+    TaskSlot.run(for: self) { job.runSynchronously(on: asUnownedTaskExecutor()) }
   }
 }

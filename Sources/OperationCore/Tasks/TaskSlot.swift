@@ -11,23 +11,28 @@ struct TaskSlot {
   private let home: UInt
   private var next: UInt = 0
 
-  /// Runs a job of a task on this thread, with a slot.
-  /// - Parameter runner: runs the job, and gives the word of the job that the thread runs next, or 0.
+  /// Runs a job of Swift's runtime on this thread, with a slot. Nothing else may be in `body`: code behind the task's end
+  /// would come before the slot's job.
+  /// - Parameter runner: from whose backend the job came.
   /// - Returns: the word of the job that the thread runs next, or 0.
   @inline(__always)
-  static func run(_ job: UnownedJob?, with runner: any TaskJobRunner) -> UInt {
+  static func run(for runner: any TaskJobRunner, _ body: () -> Void) -> UInt {
     let outer = cplatform_task_slot()
     var slot = TaskSlot(runner: runner, home: runner.home)
-    let next = withUnsafeMutablePointer(to: &slot) { slot in
+    withUnsafeMutablePointer(to: &slot) { slot in
       cplatform_set_task_slot(slot)
-      defer { cplatform_set_task_slot(outer) }
-      return runner.run(job)
+      body()
+      cplatform_set_task_slot(outer)
     }
-    if slot.next == 0 { return next }
-    if next == 0 { return slot.next }
-    // An operation that the job has released goes on here. Another thread may take the task.
-    runner.submit(Job(word: slot.next))
-    return next
+    return slot.next
+  }
+
+  /// Runs a job of Swift's runtime inside of code that goes on afterwards: what is handed over goes to the backend.
+  static func without(_ body: () -> Void) {
+    let outer = cplatform_task_slot()
+    cplatform_set_task_slot(nil)
+    body()
+    cplatform_set_task_slot(outer)
   }
 
   /// Takes a job of a task that is handed over, when the task that ran here until now has been suspended or has ended, so
