@@ -21,14 +21,6 @@ package struct Elapsed: Sendable {
     involuntarySwitches += end.involuntarySwitches - start.involuntarySwitches
   }
 
-  /// Adds another stretch.
-  package mutating func add(_ other: Elapsed) {
-    wall += other.wall
-    cpu += other.cpu
-    voluntarySwitches += other.voluntarySwitches
-    involuntarySwitches += other.involuntarySwitches
-  }
-
   /// The readings that every benchmark of operations per second gives.
   package func readings(operations: Int) -> [Reading] {
     let count = Double(operations)
