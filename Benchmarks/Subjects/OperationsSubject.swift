@@ -79,7 +79,9 @@ public final class OperationsSubject<Choice: BackendChoice>: OperationSubject {
 
   /// An operation for each body. The operations are awaited one after the other.
   public func runTasks(_ count: Int, limit: Int?, _ body: @escaping @Sendable (Int) async -> Void) async {
-    queue.maxConcurrentOperationCount = limit ?? OperationQueue.defaultMaxConcurrentOperationCount
+    let most = limit ?? OperationQueue.defaultMaxConcurrentOperationCount
+    // Set once, and not in every round that is timed.
+    if queue.maxConcurrentOperationCount != most { queue.maxConcurrentOperationCount = most }
     let operations = (0..<count).map { index in
       Choice.beforeEach()
       return queue.addTask { await body(index) }

@@ -68,18 +68,24 @@ struct ActorCalls: Workload {
   }
 }
 
-/// A default actor.
-private actor Tally {
-  private(set) var calls = 0
+/// An actor that counts its calls.
+private protocol Counting: Actor {
+  var calls: Int { get set }
+}
 
+extension Counting {
   func reset() { calls = 0 }
   func count() { calls += 1 }
 }
 
-private actor Caller {
-  private var made = 0
+/// An actor that calls another one. What it counts has to be written where it runs: without that the compiler leaves out the
+/// way back.
+private protocol Calling: Actor {
+  var made: Int { get set }
+}
 
-  func call(_ tally: Tally, _ times: Int) async -> Int {
+extension Calling {
+  func call(_ tally: some Counting, _ times: Int) async -> Int {
     await tally.reset()
     made = 0
     while made < times {
@@ -90,33 +96,26 @@ private actor Caller {
   }
 }
 
-/// An actor with the executor that it is given.
-private actor BoundTally {
-  private let executor: any SerialExecutor
-  nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
-  private(set) var calls = 0
-
-  init(_ executor: any SerialExecutor) { self.executor = executor }
-
-  func reset() { calls = 0 }
-  func count() { calls += 1 }
+private actor Tally: Counting {
+  var calls = 0
 }
 
-private actor BoundCaller {
+private actor Caller: Calling {
+  var made = 0
+}
+
+private actor BoundTally: Counting {
   private let executor: any SerialExecutor
   nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
-
-  private var made = 0
+  var calls = 0
 
   init(_ executor: any SerialExecutor) { self.executor = executor }
+}
 
-  func call(_ tally: BoundTally, _ times: Int) async -> Int {
-    await tally.reset()
-    made = 0
-    while made < times {
-      await tally.count()
-      made += 1
-    }
-    return await tally.calls
-  }
+private actor BoundCaller: Calling {
+  private let executor: any SerialExecutor
+  nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+  var made = 0
+
+  init(_ executor: any SerialExecutor) { self.executor = executor }
 }

@@ -16,31 +16,30 @@ extension Trial {
     verify: @escaping () throws -> Void
   ) -> Trial {
     Trial(operationsPerRepeat: operations) { repeats in
-      var elapsed = Elapsed()
+      let elapsed = ElapsedInTasks()
       for _ in 0..<repeats {
-        elapsed.add(timed(executor, round))
+        elapsed.time(round, on: executor)
         try verify()
         try checkEmpty(subject.unfinished ?? 0)
       }
-      return Value(elapsed.readings(operations: operations * repeats))
+      return Value(elapsed.sum.withLock { $0.readings(operations: operations * repeats) })
     }
-  }
-
-  /// Times a round inside of the task, so that the start of the task and the wait for it are not timed.
-  private static func timed(_ executor: (any TaskExecutor)?, _ round: @escaping @Sendable () async -> Void) -> Elapsed {
-    let end = DispatchSemaphore(value: 0)
-    let timed = TimedRound()
-    Task.detached(executorPreference: executor) {
-      let start = Counters.read()
-      await round()
-      timed.elapsed.withLock { $0 = Elapsed(since: start) }
-      end.signal()
-    }
-    end.wait()
-    return timed.elapsed.withLock { $0 }
   }
 }
 
-private final class TimedRound: Sendable {
-  let elapsed = Mutex(Elapsed())
+/// The time of rounds that run in tasks.
+private final class ElapsedInTasks: Sendable {
+  let sum = Mutex(Elapsed())
+
+  /// Times a round inside of its task, so that the start of the task and the wait for it are not timed.
+  func time(_ round: @escaping @Sendable () async -> Void, on executor: (any TaskExecutor)?) {
+    let end = DispatchSemaphore(value: 0)
+    Task.detached(executorPreference: executor) {
+      let start = Counters.read()
+      await round()
+      self.sum.withLock { $0.add(since: start) }
+      end.signal()
+    }
+    end.wait()
+  }
 }
