@@ -174,4 +174,56 @@ struct EscalationTests {
       #expect(await queue.drained())
     }
   }
+
+  @Test(
+    "row 28.8: an operation that blocks in a wait lends its priority to all that it waits for", arguments: allBackends)
+  func blockingWait(backend: TestBackend) throws {
+    try backend.withBackend(workers: 2) { backend in
+      let (first, second) = (OperationQueue(backend: backend), OperationQueue(backend: backend))
+      first.maxConcurrentOperationCount = 1
+      let (gate, waits, log) = (Gate(), Gate(), EventLog<String>())
+      first.addOperation { gate.pass() }
+      let chain = chain(20, .veryLow) { log.append("chain") }
+      for operation in chain { first.addOperation(operation) }
+      for _ in 0..<20 { first.addOperation(block(.normal) { log.append("other") }) }
+      let urgent = block(.high) {
+        waits.open()
+        chain[19].waitUntilFinished()
+        log.append("urgent")
+      }
+      second.addOperation(urgent)
+      try waits.wait("the wait to begin")
+      try eventually("the raise") { chain[0].priorityInForce == .high }
+      #expect(chain.allSatisfy { $0.priorityInForce == .high && $0.queuePriority == .veryLow })
+      gate.open()
+      try second.drainInTime()
+      try first.drainInTime()
+      let chained = log.events.prefix { $0 == "chain" }.count
+      #expect(chained == 20, "\(log.events)")
+    }
+  }
+
+  @Test(
+    "row 28.8: a wait for a whole queue lends the priority to its operations, and a wait outside raises nothing",
+    arguments: allBackends)
+  func blockingWaitForAQueue(backend: TestBackend) throws {
+    try backend.withBackend(workers: 2) { backend in
+      let (first, second) = (OperationQueue(backend: backend), OperationQueue(backend: backend))
+      first.isSuspended = true
+      let low = (0..<5).map { _ in block(.veryLow) }
+      for operation in low { first.addOperation(operation) }
+      let outside = Gate()
+      startThread {
+        first.waitUntilAllOperationsAreFinished()
+        outside.open()
+      }
+      giveOthersAChance()
+      #expect(low.allSatisfy { $0.priorityInForce == .veryLow })
+      second.addOperation(block(.veryHigh) { first.waitUntilAllOperationsAreFinished() })
+      try eventually("the raise") { low.allSatisfy { $0.priorityInForce == .veryHigh } }
+      first.isSuspended = false
+      try second.drainInTime()
+      try outside.wait("the thread outside")
+    }
+  }
 }

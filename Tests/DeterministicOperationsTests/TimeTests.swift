@@ -111,6 +111,33 @@ struct TimeTests {
     await #expect(throws: CancellationError.self) { try await backend.clock.sleep(for: .seconds(1)) }
   }
 
+  @Test("a task that awaits an operation lets the backend run, and the clock go on")
+  func awaiting() async throws {
+    let ran = Counter()
+    try await withDeterministicOperations(seed: 5) { backend in
+      let queue = OperationQueue(backend: backend)
+      let operation = queue.addTask {
+        try await backend.clock.sleep(for: .seconds(30))
+        ran.increment()
+        return backend.now
+      }
+      #expect(ran.value == 0)
+      let end = try await operation.value
+      #expect(end == .seconds(30) && ran.value == 1)
+      queue.addOperation { ran.increment() }
+      #expect(await queue.drained())
+      #expect(ran.value == 2)
+      // A wait that was left drives nothing any more.
+      let never = queue.addTask { try await backend.clock.sleep(for: .seconds(1_000_000)) }
+      let wait = Task { await never.finished() }
+      wait.cancel()
+      #expect(await wait.value == false)
+      never.cancel()
+      #expect(await never.finished())
+      #expect(backend.now < .seconds(1_000_000))
+    }
+  }
+
   @Test("an asynchronous test")
   func asynchronousTest() async {
     let ran = Counter()

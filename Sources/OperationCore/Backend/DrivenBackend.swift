@@ -53,6 +53,20 @@ package enum DrivenBackends {
     return here ?? operation.owner?.supervisedBackend as? any DrivenBackend
   }
 
+  /// A task outside of the backends waits for `operation`: the driven backend of its queue, if it has one, runs jobs until
+  /// `condition` holds, as it does for a thread that waits.
+  @inline(__always)
+  static func run(until condition: @escaping @Sendable () -> Bool, for operation: Operation) {
+    if exist { runOwner(of: operation, until: condition) }
+  }
+
+  @inline(never)
+  private static func runOwner(of operation: Operation, until condition: @escaping @Sendable () -> Bool) {
+    // A task on a thread of the backend is one of its jobs.
+    if ofThisThread != nil { return }
+    (operation.owner?.supervisedBackend as? any DrivenBackend)?.run(until: condition)
+  }
+
   /// Returns when the operation has departed. Another driven backend, on which the operation is or on which a dependency
   /// of it is, runs meanwhile: else that one would run only while some thread waited for it.
   static func wait(for operation: Operation, on backend: any DrivenBackend) {

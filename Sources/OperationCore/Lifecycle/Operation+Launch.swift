@@ -17,7 +17,7 @@ extension Operation {
       if next == old { return (old, next, claim) }
       assert(old.mayBecome(next), "a claim took an operation's state back")
       let result = state.compareExchange(
-        expected: old.bits, desired: next.bits, successOrdering: .acquiringAndReleasing, failureOrdering: .acquiring)
+        expected: old.bits, desired: next.bits, successOrdering: .sequentiallyConsistent, failureOrdering: .acquiring)
       if result.exchanged { return (old, next, claim) }
       old = StateWord(bits: result.original)
     }

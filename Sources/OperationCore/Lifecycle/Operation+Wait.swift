@@ -11,6 +11,7 @@ extension Operation {
   /// How far a wait looks along unfinished dependencies for something to run.
   private static let helpReach = 1000
 
+  @usableFromInline
   final var hasDeparted: Bool { departed.load(ordering: .acquiring) != 0 }
 
   final func waitHere() {
@@ -20,6 +21,7 @@ extension Operation {
     TaskSlot.close()
     guard let frame = LaunchFrame.current else { return LaunchFrame.whileBlocked(sleepUntilDeparted) }
     if LaunchFrame.isRunning(self) { misuse(self, "the operation waits for itself and would never finish") }
+    lendLevel(of: frame)
     let home = frame.pointee.home
     while !hasDeparted {
       if home != 0, !LaunchFrame.givesPlace, Self.mayHelp(frame) {
@@ -38,6 +40,11 @@ extension Operation {
         }
       }
     }
+  }
+
+  /// The operation whose body waits here lends this one its urgency.
+  private final func lendLevel(of frame: UnsafeMutablePointer<LaunchFrame>) {
+    if let level = LaunchFrame.level(at: frame) { escalate(toLevel: level) }
   }
 
   /// Whether the stack has room for another operation's body. Nobody knows how much stack a body takes. So half of
@@ -133,6 +140,14 @@ extension Operation {
 }
 
 extension LaunchFrame {
+  /// The level of the innermost operation of a frame and the frames around it; nil for none.
+  static func level(at frame: UnsafeMutablePointer<LaunchFrame>) -> Int? {
+    let word = operation(at: frame)
+    if word == 0 { return nil }
+    let operation: Unmanaged<Operation> = Operation.unmanaged(word)
+    return operation._withUnsafeGuaranteedRef { $0.level }
+  }
+
   /// The queue of the innermost operation on this thread that has a queue.
   static var currentQueue: OperationQueue? {
     var frame = current

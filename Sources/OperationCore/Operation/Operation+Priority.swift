@@ -23,7 +23,8 @@ extension Operation {
       let old = levelNow
       let new = change(old)
       if old == new
-        || levelWord.compareExchange(expected: old.bits, desired: new.bits, ordering: .relaxed).exchanged
+        || levelWord.compareExchange(expected: old.bits, desired: new.bits, ordering: .sequentiallyConsistent)
+          .exchanged
       {
         if new.level < Job.middleLevel { LessUrgent.note() }
         return old
@@ -65,8 +66,7 @@ extension Operation {
   /// runs counts at the new level from now on.
   private final func move() {
     // The state is read behind the change of the level: see `Controller.admittedBits`.
-    atomicMemoryFence(ordering: .sequentiallyConsistent)
-    var old = stateNow
+    var old = StateWord(bits: state.load(ordering: .sequentiallyConsistent))
     while old.movesOnPriorityChange {
       if replaceState(old, with: StateWord(bits: old.bits | StateWord.moved)) {
         // A thread that meets the void entry drops it. Only the long way out of the queue is left to the operation

@@ -115,14 +115,33 @@ struct Admission: ~Copyable {
     let count = phase.pointee.readyCount
     if count == 0 { return takeBarriersTicket(phase) }
     let wanted = min(count, limit - running, most)
+    if isHeldBelow(phase) { return takeTicketBelow(phase, wanted: wanted) }
+    var ready = 0
+    var onTheirWay = 0
+    var level = Job.highestLevel
+    while true {
+      ready += phase.pointee.ready[level].count
+      onTheirWay += tickets[level]
+      if ready > onTheirWay, wanted > onTheirWay {
+        tickets[level] += 1
+        return level
+      }
+      if ready >= wanted || level == 0 { return nil }
+      level -= 1
+    }
+  }
+
+  /// As `takeTicket`, where limits below levels decide. A function of its own, so that a queue without such limits pays for none
+  /// of it.
+  @inline(never)
+  private mutating func takeTicketBelow(_ phase: UnsafeMutablePointer<Phase>, wanted: Int) -> Int? {
     var ready = 0
     var onTheirWay = 0
     var level = Job.highestLevel
     // What counts as running at each level once the ready operations of the higher levels have started.
     var runningThen = runningAt
     while true {
-      let startable = isHeldBelow(phase) ? startableCount(phase, level: level, running: &runningThen) : nil
-      ready += startable ?? phase.pointee.ready[level].count
+      ready += startableCount(phase, level: level, running: &runningThen)
       onTheirWay += tickets[level]
       if ready > onTheirWay, wanted > onTheirWay {
         tickets[level] += 1
@@ -135,11 +154,13 @@ struct Admission: ~Copyable {
 
   /// Whether the limits below the levels decide what the phase may start. When all of a phase has finished, its ready
   /// entries are void: they are taken out whatever the limits say, and then the barrier may start.
-  private func isHeldBelow(_ phase: UnsafeMutablePointer<Phase>) -> Bool { hasLimitsBelow && !phase.pointee.isComplete }
+  private mutating func isHeldBelow(_ phase: UnsafeMutablePointer<Phase>) -> Bool {
+    hasLimitsBelow && !phase.pointee.isComplete
+  }
 
   /// How many ready operations of a level may start, as the limits below the higher levels allow.
   /// - Parameter running: what counts as running at each level. The result is added at `level`.
-  private func startableCount(
+  private mutating func startableCount(
     _ phase: UnsafeMutablePointer<Phase>, level: Int, running: inout Job.PerLevel<Int>
   ) -> Int {
     let count = max(0, min(phase.pointee.ready[level].count, placesBelow(above: level, running: running)))
@@ -149,7 +170,8 @@ struct Admission: ~Copyable {
 
   /// The free places that the limits below the levels above `level` leave; `Int.max` where there is no such limit, and
   /// negative after a limit has been lowered.
-  private func placesBelow(above level: Int, running: borrowing Job.PerLevel<Int>) -> Int {
+  @inline(never)
+  private mutating func placesBelow(above level: Int, running: Job.PerLevel<Int>) -> Int {
     var places = Int.max
     var bound = level + 1
     while bound < Job.levels {
@@ -165,21 +187,29 @@ struct Admission: ~Copyable {
   /// tickets as there are free places are on their way at that level or above; -1 when there is no such level. Whoever
   /// gives up a place, or brings such a ticket, visits the controller.
   var quietLevel: Int {
+    // Mutating, as all that many calls need: else the compiler copies the whole structure for each call.
+    mutating get { findQuietLevel() }
+  }
+
+  private mutating func findQuietLevel() -> Int {
     guard isNeeded else { return -1 }
     if isSuspended || running >= limit { return Job.highestLevel }
+    // The limits below a level do not hold up a barrier. So the thread that brings a barrier has to visit.
+    let asksBelow = hasLimitsBelow && !hasBarrier
     var onTheirWay = 0
-    for level in stride(from: Job.highestLevel, through: 0, by: -1) {
+    var level = Job.highestLevel
+    while level >= 0 {
       onTheirWay += tickets[level]
-      if onTheirWay >= limit - running { return level }
-      // The limits below a level do not hold up a barrier. So the thread that brings a barrier has to visit.
-      if hasLimitsBelow, !hasBarrier, isQuietBelow(level) { return level }
+      if onTheirWay >= limit - running || asksBelow && isQuietBelow(level) { return level }
+      level -= 1
     }
     return -1
   }
 
   /// Whether some limit below a higher level leaves no place, but for the tickets that are on their way at `level` or
   /// above, and below that limit's own level.
-  private func isQuietBelow(_ level: Int) -> Bool {
+  @inline(never)
+  private mutating func isQuietBelow(_ level: Int) -> Bool {
     var bound = level + 1
     while bound < Job.levels {
       if limitsBelow[bound] != .max {
@@ -212,13 +242,12 @@ struct Admission: ~Copyable {
     guard !isSuspended, running < limit else { return nil }
     let phase = first
     if phase.pointee.readyCount > 0 {
-      for level in stride(from: Job.highestLevel, through: lowest, by: -1) where !phase.pointee.ready[level].isEmpty {
-        // Below this level are the same limits and more.
-        if isHeldBelow(phase), placesBelow(above: level, running: runningAt) <= 0 { return nil }
-        phase.pointee.readyCount -= 1
-        return phase.pointee.ready[level].popFirst()
-      }
-      return nil
+      var level = Job.highestLevel
+      while level >= lowest, phase.pointee.ready[level].isEmpty { level -= 1 }
+      // Below this level are the same limits and more.
+      if level < lowest || isHeldBelow(phase) && placesBelow(above: level, running: runningAt) <= 0 { return nil }
+      phase.pointee.readyCount -= 1
+      return phase.pointee.ready[level].popFirst()
     }
     guard Self.barrierLevel >= lowest, phase.pointee.isComplete, !phase.pointee.barrierEntries.isEmpty else {
       return nil
@@ -286,7 +315,7 @@ struct Admission: ~Copyable {
     }
   }
 
-  private func phase(of sequence: Int) -> UnsafeMutablePointer<Phase> {
+  private mutating func phase(of sequence: Int) -> UnsafeMutablePointer<Phase> {
     var low = head
     var high = phases.count - 1
     while low < high {

@@ -49,8 +49,8 @@ struct Controller: ~Copyable, @unchecked Sendable {
   /// operation, or marked it. A thread that changes the level looks at the state behind its change, so that one of the
   /// two threads sees the other's change.
   private static func admittedBits(_ operation: Operation, _ flags: UInt8) -> UInt8 {
-    atomicMemoryFence(ordering: .sequentiallyConsistent)
-    return bits(flags | admitted, level: operation.level)
+    let level = LevelWord(bits: operation.levelWord.load(ordering: .sequentiallyConsistent)).level
+    return bits(flags | admitted, level: level)
   }
 
   private static func bits(_ flags: UInt8, level: Int) -> UInt8 {

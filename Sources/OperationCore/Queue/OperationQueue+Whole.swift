@@ -29,7 +29,9 @@ extension OperationQueue {
     }
     Handover.carryOutPending()
     CancelRound.carryOutPending()
-    if LaunchFrame.current != nil { helpWithAll() } else { sleepThroughAll() }
+    guard let frame = LaunchFrame.current else { return sleepThroughAll() }
+    if let level = LaunchFrame.level(at: frame) { escalate(toLevel: level) }
+    helpWithAll()
   }
 
   /// In an operation of another queue this thread helps, in the order in which the operations would start.

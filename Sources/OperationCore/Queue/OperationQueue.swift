@@ -170,6 +170,9 @@ extension OperationQueue {
   /// Lowering stops no running operation. A barrier, which runs alone, is not held up by these limits. O(1), and
   /// O(pending) when the change ends or begins a state without limit.
   ///
+  /// An operation that a task awaits has at least the task's priority, which is medium in most programs: then a limit below
+  /// `normal` does not hold the operation. Where tasks await everything, set the limit below `high`, and give `high` to what must not wait.
+  ///
   /// Of two threads that set limits at the same time, the last one's value holds, as a whole. Traps when a limit is
   /// negative, and when there is one below `veryLow`.
   public final var limits: PriorityLimits {

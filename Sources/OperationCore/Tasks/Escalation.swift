@@ -1,17 +1,21 @@
 import Primitives
 import Synchronization
 
-// Who waits lends its urgency: an operation that a task waits for, and what stands before it, are raised to the task's
-// priority.
+// Who waits lends its urgency: an operation that a task or an operation waits for, and what stands before it, are raised to
+// the priority of the one that waits.
 
 extension Operation {
-  /// Raises this operation to the priority of a task that waits for it, and with it every unfinished operation that it
+  /// Raises this operation to the priority of who waits for it, and with it every unfinished operation that it
   /// depends on, and those that a barrier puts before it. O(operations raised and their dependencies).
   ///
   /// The level rises, and `queuePriority` stays what the user has set. An operation that was raised to that level before is
   /// not visited again.
   final func escalate(to priority: TaskPriority) {
-    guard let level = LessUrgent.level(raisedBy: priority) else { return }
+    escalate(toLevel: QueuePriority(of: priority.rawValue).level)
+  }
+
+  final func escalate(toLevel level: Int) {
+    guard LessUrgent.mayExist(than: level) else { return }
     var order = BarrierOrder()
     var pending = [self]
     while let operation = pending.popLast() {
@@ -30,8 +34,12 @@ extension Operation {
 extension OperationQueue {
   /// Raises everything that a task waits for when it waits for the queue.
   final func escalate(to priority: TaskPriority) {
-    guard LessUrgent.level(raisedBy: priority) != nil else { return }
-    for operation in snapshot() { operation.escalate(to: priority) }
+    escalate(toLevel: Operation.QueuePriority(of: priority.rawValue).level)
+  }
+
+  final func escalate(toLevel level: Int) {
+    guard LessUrgent.mayExist(than: level) else { return }
+    for operation in snapshot() { operation.escalate(toLevel: level) }
   }
 }
 
@@ -42,11 +50,8 @@ enum LessUrgent {
 
   static var exists: Bool { noted.load(ordering: .relaxed) }
 
-  /// The level of a task that waits; nil when no operation can be less urgent.
-  static func level(raisedBy priority: TaskPriority) -> Int? {
-    let level = Operation.QueuePriority(of: priority.rawValue).level
-    return level > Job.middleLevel || level > 0 && exists ? level : nil
-  }
+  /// Whether an operation can be less urgent than somebody of that level who waits.
+  static func mayExist(than level: Int) -> Bool { level > Job.middleLevel || level > 0 && exists }
 
   static func note() { if !exists { noted.store(true, ordering: .relaxed) } }
 }

@@ -23,6 +23,9 @@ final class FinishWaiter: @unchecked Sendable {
 
   init() {}
 
+  /// Whether the wait has ended: by the finish, or early.
+  var hasEnded: Bool { state.load(ordering: .relaxed) >= State.finished }
+
   /// The task suspends.
   func wait(_ continuation: UnsafeContinuation<Bool, Never>) {
     self.continuation = continuation

@@ -38,6 +38,7 @@ extension Operation {
       Spin.until { hasDeparted }
       return true
     }
+    DrivenBackends.run(until: { [self] in hasDeparted || waiter.hasEnded }, for: self)
     return await withTaskPriorityEscalationHandler {
       // Behind the handler's beginning: no raise lies between the two.
       escalate(to: Task.currentPriority)

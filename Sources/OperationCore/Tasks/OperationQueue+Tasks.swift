@@ -26,6 +26,7 @@ extension OperationQueue {
   ///   - body: runs as a task on the queue's backend, with the task-local values of the caller.
   /// - Returns: the operation, whose `value` is what the body returns.
   @discardableResult
+  @inlinable
   public final func addTask<Success: Sendable, Failure: Error>(
     name: String? = nil, priority: Operation.QueuePriority? = nil,
     _ body: @escaping @Sendable () async throws(Failure) -> Success

@@ -26,15 +26,25 @@ import Synchronization
 /// Everything else is as for every operation: dependencies, barriers, suspension, the completion block, and `observe`. It is
 /// an asynchronous operation, so a thread that waits for it never runs it.
 public final class TaskOperation<Success: Sendable, Failure: Error>: Operation, @unchecked Sendable {
-  // Sendable: `run` never changes and guards its own state, and `began` is an atomic.
+  // Sendable: `run` never changes and guards its own state, `began` is an atomic, and `outcome` is written by the body's task
+  // before the finish, and read after it.
 
-  /// The body, its task and its result.
-  private let run: TaskRun<Success, Failure>
+  /// The body and its task.
+  @usableFromInline let run: TaskRun
   private let began = Atomic<UInt64>(0)
+  @usableFromInline var outcome: Result<Success, Failure>?
+
+  // What knows the types is inlinable: so the caller's module has it for its own types, and nobody looks for their metadata.
 
   /// - Parameter body: released after it has run, or when it is known that it never will.
+  @inlinable
   public init(_ body: @escaping @Sendable () async throws(Failure) -> Success) {
-    run = TaskRun(body)
+    run = TaskRun { operation in
+      let operation = unsafeDowncast(operation, to: TaskOperation<Success, Failure>.self)
+      do throws(Failure) { operation.outcome = .success(try await body()) } catch {
+        operation.outcome = .failure(error)
+      }
+    }
     super.init()
   }
 
@@ -63,17 +73,19 @@ public final class TaskOperation<Success: Sendable, Failure: Error>: Operation, 
   }
 
   /// What the body returned or threw; nil before the operation has finished, and when the body never ran.
-  public var result: Result<Success, Failure>? { hasDeparted ? run.result : nil }
+  @inlinable public var result: Result<Success, Failure>? { hasDeparted ? outcome : nil }
 
   /// Waits for the operation and returns what the body returned. The task is suspended meanwhile.
   ///
   /// Throws what the body threw. Throws `CancellationError` when the operation was cancelled before its start, and at once
   /// when the waiting task is cancelled; the operation then goes on.
-  public nonisolated(nonsending) var value: Success { get async throws { try await value(cancelling: false) } }
+  @inlinable public nonisolated(nonsending) var value: Success {
+    get async throws { try await value(cancelling: false) }
+  }
 
   /// Waits for the operation and returns what the body returned, as `value`.
   /// - Parameter cancelling: whether cancelling the waiting task cancels the operation, too.
-  public nonisolated(nonsending) func value(cancelling: Bool) async throws -> Success {
+  @inlinable public nonisolated(nonsending) func value(cancelling: Bool) async throws -> Success {
     guard await finished(cancelling: cancelling), let result else { throw CancellationError() }
     return try result.get()
   }

@@ -1,15 +1,25 @@
 import Primitives
 
 /// The task of a `TaskOperation`, and the executor of that task. `README.md` here has the protocol.
-final class TaskRun<Success: Sendable, Failure: Error>: TaskExecutor, @unchecked Sendable {
-  // Sendable: everything is touched under the lock, except that `result` is written before the operation's finish and read
-  // after it, and that the jobs of the task read `home` and `backend`, which are written before the task is made.
+///
+/// Not generic, unlike the operation: code of this module that is generic asks the runtime for the metadata of each generic type, and
+/// that was a third of what an operation cost.
+@usableFromInline
+final class TaskRun: TaskExecutor, @unchecked Sendable {
+  // Sendable: everything is touched under the lock, except that the jobs of the task read `home` and `backend`, which are
+  // written before the task is made.
 
-  typealias Body = @Sendable () async throws(Failure) -> Success
+  /// Runs the user's body, and keeps in the operation what it returned.
+  @usableFromInline typealias Body = @Sendable (Operation) async -> Void
+
+  /// A structure around the closure: alone it would be wrapped into another one, and back, on each way through a generic function.
+  private struct StoredBody {
+    let run: Body
+  }
 
   private let lock = FutexLock()
   /// Nil when the body has begun, and when it never will.
-  private var body: Body?
+  private var body: StoredBody?
   /// From the adding on until the body has ended.
   private var task: Task<Void, Never>?
   /// The task's first job, until the operation starts.
@@ -18,10 +28,10 @@ final class TaskRun<Success: Sendable, Failure: Error>: TaskExecutor, @unchecked
   private var backend: (any Backend)?
   private(set) var home: UInt = 0
   /// While the body runs.
-  private var operation: TaskOperation<Success, Failure>?
-  private(set) var result: Result<Success, Failure>?
+  private var operation: Operation?
 
-  init(_ body: @escaping Body) { self.body = body }
+  @usableFromInline
+  init(_ body: @escaping Body) { self.body = StoredBody(run: body) }
 
   /// Makes the task, which takes the task-local values of here. Its first job is kept. No effect when the task is there, or
   /// was abandoned.
@@ -44,7 +54,7 @@ final class TaskRun<Success: Sendable, Failure: Error>: TaskExecutor, @unchecked
   func escalate(to priority: TaskPriority) { lock.withLock { task }?.escalatePriority(to: priority) }
 
   /// The operation has started: runs the first job on the calling thread.
-  func start(_ operation: TaskOperation<Success, Failure>) {
+  func start(_ operation: Operation) {
     let first = lock.withLock {
       self.operation = operation
       return held.take()
@@ -62,7 +72,7 @@ final class TaskRun<Success: Sendable, Failure: Error>: TaskExecutor, @unchecked
   }
 
   /// - Returns: the body, for the first who asks.
-  private func takeBody() -> Body? {
+  private func takeBody() -> StoredBody? {
     lock.withLock {
       defer { body = nil }
       return body
@@ -81,11 +91,12 @@ final class TaskRun<Success: Sendable, Failure: Error>: TaskExecutor, @unchecked
   /// The body is released when this returns.
   /// - Returns: false when there is no body.
   private func runBody() async -> Bool {
-    guard let body = takeBody() else { return false }
-    do throws(Failure) { result = .success(try await body()) } catch { result = .failure(error) }
+    guard let body = takeBody(), let operation = lock.withLock({ operation }) else { return false }
+    await body.run(operation)
     return true
   }
 
+  @usableFromInline
   func enqueue(_ job: consuming ExecutorJob) {
     let urgency = Operation.QueuePriority(of: job.priority.rawValue).level
     let job = UnownedJob(job)
