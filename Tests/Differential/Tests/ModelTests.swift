@@ -118,6 +118,10 @@ import Testing
   @Test func `waits that return too early`() throws {
     #expect(try Self.violations(Self.added(0, 1) + [.waited(0, isFinished: true)]) == ["wait"])
     #expect(try Self.violations(Self.added(0, 1) + [Self.begins(0, 1), .waitEnded(1, on: 0)]) == ["wait"])
+    // A task's wait ends early only when the task was cancelled.
+    let waits = Self.added(0, 1) + [Self.begins(0, 1), .waitBegins(1, on: 0)]
+    #expect(try Self.violations(waits + [.waitLeft(1, on: 0)]) == ["wait"])
+    #expect(try Self.violations(waits + [.cancelBegins(1), .waitLeft(1, on: 0)]) == [])
   }
 
   @Test func `what must still happen, and what is to be seen then`() throws {

@@ -38,6 +38,8 @@ enum Event: Sendable, Equatable {
   case startSkipped(Int)
   case waitBegins(Int, on: Int)
   case waitEnded(Int, on: Int)
+  /// A task's wait ended because the task was cancelled.
+  case waitLeft(Int, on: Int)
   /// The controlling thread has waited.
   case waited(Int, isFinished: Bool)
   case passBegins(Int, gate: Int)

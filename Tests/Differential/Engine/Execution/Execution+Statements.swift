@@ -173,7 +173,9 @@ extension Execution {
   }
 
   private func start(_ index: Int) {
-    guard let operation = state.operation(index), operation.isCancelled || operation.isReady,
+    // The start of a task returns before the task has ended.
+    guard program.operations[index].kind != .task,
+      let operation = state.operation(index), operation.isCancelled || operation.isReady,
       operation.isCancelled || model.returnsFromBody(index), state.take(index)
     else { return }
     journal.append(.startBegins(index))

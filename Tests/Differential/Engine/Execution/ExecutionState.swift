@@ -23,6 +23,8 @@ final class ExecutionState: Sendable {
   let journal = Journal()
   let objects: Monitor<Objects>
   let gates: [Gate]
+  /// The same gates, where tasks wait.
+  private let tasksGates: [AsyncGate]
   /// The operations in whose bodies each thread is, the innermost last.
   private let bodies = Monitor<[UInt: [Int]]>([:])
   let helper: Helper
@@ -43,6 +45,7 @@ final class ExecutionState: Sendable {
     }
     self.helper = helper
     gates = (0..<Program.gateCount).map { _ in Gate() }
+    tasksGates = (0..<Program.gateCount).map { _ in AsyncGate() }
     let queues = program.queues.map { spec in
       let queue = OperationQueue(on: backends[spec.backend])
       if spec.limit >= 0 { queue.maxConcurrentOperationCount = spec.limit }
@@ -88,6 +91,7 @@ final class ExecutionState: Sendable {
     case .conditional: return ConditionalProgramOperation(self, index)
     case .asynchronous: return AsynchronousOperation { [self] _ in run(index, block: 0) }
     case .handWritten: return HandWrittenProgramOperation(self, index)
+    case .task: return TaskOperation { [self] in await runAsTask(index) }
     }
   }
 
@@ -110,6 +114,31 @@ final class ExecutionState: Sendable {
     objects.with { _ = $0.began.insert(index) }
     if block == 0 { for action in program.operations[index].actions { perform(action, in: index) } }
     journal.append(.bodyEnds(index, block: block, inside: outer))
+  }
+
+  private func runAsTask(_ index: Int) async {
+    journal.append(.bodyBegins(index, block: 0, current: current))
+    objects.with { _ = $0.began.insert(index) }
+    for action in program.operations[index].actions {
+      switch action {
+      case .wait(let other): await wait(for: other, inTask: index)
+      case .pass(let gate):
+        journal.append(.passBegins(index, gate: gate))
+        await tasksGates[gate].pass()
+        journal.append(.passEnded(index, gate: gate))
+      default:
+        await Task.yield()
+        perform(action, in: index)
+      }
+    }
+    journal.append(.bodyEnds(index, block: 0))
+  }
+
+  private func wait(for other: Int, inTask index: Int) async {
+    guard program.mayWait(index, for: other), let operation = operation(other) else { return }
+    journal.append(.waitBegins(index, on: other))
+    let isFinished = await operation.finished()
+    journal.append(isFinished ? .waitEnded(index, on: other) : .waitLeft(index, on: other))
   }
 
   /// Whether more of the backends' threads have a job than are in a body: then a finish may be under way. False for a backend that does not
@@ -165,6 +194,7 @@ final class ExecutionState: Sendable {
   func open(_ gate: Int) {
     journal.append(.gateOpens(gate))
     gates[gate].open()
+    tasksGates[gate].open()
   }
 
   /// One operation, which the caller has taken.

@@ -28,6 +28,11 @@ extension Model {
     case .waitEnded(let index, let other):
       operations[index].blockedOn = nil
       if !mayBeDone(other) { object("wait", "the wait of \(index) for \(other) returned before the finish") }
+    case .waitLeft(let index, let other):
+      operations[index].blockedOn = nil
+      if operations[index].cancelBegan == nil {
+        object("wait", "the wait of \(index) for \(other) was left, but nobody cancelled \(index)")
+      }
     case .waited(let index, let isFinished):
       if !mayBeDone(index) || !isFinished { object("wait", "the wait for \(index) returned before the finish") }
     case .passBegins(let index, let gate): operations[index].blockedOn = .gate(gate)

@@ -60,7 +60,8 @@ extension Model {
   /// In a queue with a limit: when it started, was there a place left for everybody who had to come first?
   func orderViolation(ofStart index: Int) -> String? {
     let starter = operations[index]
-    guard let queue = starter.queue, queues[queue].limit != .max, let readyMin = starter.readyMin,
+    guard !program.raisesLevels, let queue = starter.queue, queues[queue].limit != .max,
+      let readyMin = starter.readyMin,
       !starter.placementUnknown, !starter.isBarrier
     else { return nil }
     let bound = max(queues[queue].openedAt, readyMin)

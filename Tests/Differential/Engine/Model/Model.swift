@@ -96,7 +96,8 @@ struct Model {
   mutating func take(_ event: Event) {
     now += 1
     switch event {
-    case .bodyBegins, .bodyEnds, .startSkipped, .closureReleased, .waitBegins, .waitEnded, .waited, .passBegins,
+    case .bodyBegins, .bodyEnds, .startSkipped, .closureReleased, .waitBegins, .waitEnded, .waitLeft, .waited,
+      .passBegins,
       .passEnded, .gateOpens, .joined,
       .finishBegins, .finishEnded, .helperAsked, .startBegins, .startEnded, .completed, .completionSet:
       takeLife(event)

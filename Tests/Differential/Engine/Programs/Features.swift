@@ -20,17 +20,19 @@ public struct Features: OptionSet, Sendable {
   public static let askedOrder = Features(rawValue: 1 << 7)
   /// A wait returns at the finish, also when the body of what finished has not returned.
   public static let promptWaits = Features(rawValue: 1 << 8)
+  /// Operations with asynchronous bodies.
+  public static let tasks = Features(rawValue: 1 << 9)
 
   public static let all: Features = [
     .observerWaits, .postedObservers, .silentBlocks, .batchOrder, .releaseOrder, .workerOrder,
-    .askedOrder, .promptWaits,
+    .askedOrder, .promptWaits, .tasks,
   ]
 
   public static let names: [(name: String, feature: Features)] = [
     ("observer-waits", .observerWaits), ("posted-observers", .postedObservers),
     ("silent-blocks", .silentBlocks), ("batch-order", .batchOrder), ("release-order", .releaseOrder),
     ("worker-order", .workerOrder), ("asked-order", .askedOrder),
-    ("prompt-waits", .promptWaits),
+    ("prompt-waits", .promptWaits), ("tasks", .tasks),
   ]
 
   /// From "all", "none", or names with commas; a name with a minus before it is taken out of all.

@@ -72,6 +72,7 @@ extension OperationKind {
     case .asynchronous: "asynchronous"
     case .handWritten: "hand-written"
     case .conditional: "conditional"
+    case .task: "task"
     }
   }
 
@@ -82,6 +83,7 @@ extension OperationKind {
     case "asynchronous": self = .asynchronous
     case "hand-written": self = .handWritten
     case "conditional": self = .conditional
+    case "task": self = .task
     default:
       guard text.hasPrefix("blocks:"), let count = Int(text.dropFirst(7)), count > 0 else { return nil }
       self = .blocks(count)

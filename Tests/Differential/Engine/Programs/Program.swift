@@ -40,6 +40,8 @@ public enum OperationKind: Equatable, Hashable, Sendable {
   case handWritten
   /// A subclass whose `isReady` has a condition of its own, which `flip` makes true.
   case conditional
+  /// A `TaskOperation`: its body is suspended between its actions, and waits without a thread.
+  case task
 
   public var endsLater: Bool { self == .asynchronous || self == .handWritten }
   public var blockCount: Int { if case .blocks(let count) = self { count } else { 1 } }
@@ -106,7 +108,7 @@ extension Program {
     let observersWait = statements.contains { if case .observeReadyAndWait = $0 { true } else { false } }
     return !observersWait
       && operations.allSatisfy { operation in
-        operation.kind.blockCount == 1
+        operation.kind.blockCount == 1 && operation.kind != .task
           && operation.actions.allSatisfy {
             switch $0 {
             case .wait, .pass, .join: false
@@ -114,6 +116,18 @@ extension Program {
             }
           }
       }
+  }
+
+  /// Whether a body waits for operations: the body lends them its priority, and so on, so nobody knows their levels. Where all
+  /// have one level there is nothing to lend.
+  public var raisesLevels: Bool {
+    let hasLevels = statements.contains { statement in
+      switch statement {
+      case .priority, .quality, .queueQuality: true
+      default: false
+      }
+    }
+    return hasLevels && operations.contains { $0.actions.contains { if case .wait = $0 { true } else { false } } }
   }
 
   /// Whether a body may wait for the other operation: never for an earlier one or for one that waits for it over some way, so that no

@@ -65,6 +65,7 @@ public struct ProgramGenerator {
     var kind = OperationKind.main
     if chance(variety) {
       kind = [.blocks(1), .blocks(isCalm ? 1 : 2), .closure, .asynchronous, .handWritten, .conditional][pick(0...5)]
+      if features.contains(.tasks), !isCalm, chance(20) { kind = .task }
     }
     var actions: [BodyAction] = []
     while chance(variety / 2), actions.count < 3 {
