@@ -4,9 +4,11 @@ import PackageDescription
 /// One list for every target: Swift 6 language mode comes from the package; `any` is always spelled out.
 let settings: [SwiftSetting] = [.enableUpcomingFeature("ExistentialAny")]
 
-/// The laboratory alone uses packages. A program that uses the library turns the trait off with `traits: []`, and SwiftPM then
-/// fetches none of them: it leaves out a package when each use of it has a condition that is false.
+/// The laboratory uses packages, and so does the instrumentation. A program that uses the library turns their traits off with
+/// `traits: []`, and SwiftPM then fetches none of them: it leaves out a package when each use of it has a condition that is false.
 let whenLaboratory: TargetDependencyCondition? = .when(traits: ["Laboratory"])
+/// The same for what connects operations with a server's metrics, logs and spans.
+let whenInstrumentation: TargetDependencyCondition? = .when(traits: ["Instrumentation"])
 
 /// A target of the harness: `HarnessWords` out of `Benchmarks/Harness/Words`. The long name leaves short ones to users' packages,
 /// since a module's name may stand only once among all packages of a program.
@@ -54,10 +56,28 @@ let library: [Target] = [
   .target(
     name: "OperationsFoundation", dependencies: ["Operations"], path: "Sources/OperationsFoundation",
     swiftSettings: settings),
+  // Built of the public API alone: groups, conditions, retries, limits of rates.
+  .target(
+    name: "OperationComposition", dependencies: ["Operations"], path: "Sources/OperationComposition",
+    swiftSettings: settings),
   .target(
     name: "DeterministicOperations",
     dependencies: ["OperationCore", "Scheduling", "VirtualScheduling", "Primitives", "CPlatform"],
     path: "Sources/DeterministicOperations", exclude: ["README.md"], swiftSettings: settings),
+]
+
+/// What connects operations with the packages of servers.
+let instrumentation: [Target] = [
+  .target(
+    name: "OperationInstrumentation",
+    dependencies: [
+      "Operations", "OperationComposition",
+      .product(name: "Logging", package: "swift-log", condition: whenInstrumentation),
+      .product(name: "Metrics", package: "swift-metrics", condition: whenInstrumentation),
+      .product(name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: whenInstrumentation),
+      .product(name: "Tracing", package: "swift-distributed-tracing", condition: whenInstrumentation),
+    ],
+    path: "Sources/OperationInstrumentation", swiftSettings: settings)
 ]
 
 /// The laboratory: what measures, and what is measured.
@@ -142,6 +162,23 @@ let tests: [Target] = [
     name: "DeterministicOperationsTests",
     dependencies: ["DeterministicOperations", "Operations", "VirtualScheduling", "TestSupport"],
     path: "Tests/DeterministicOperationsTests", swiftSettings: settings),
+  .testTarget(
+    name: "OperationCompositionTests",
+    dependencies: ["OperationComposition", "Operations", "DeterministicOperations", "TestSupport"],
+    path: "Tests/OperationCompositionTests", swiftSettings: settings),
+  .testTarget(
+    name: "OperationInstrumentationTests",
+    dependencies: [
+      "OperationInstrumentation", "OperationComposition", "Operations", "TestSupport",
+      .product(name: "InMemoryLogging", package: "swift-log", condition: whenInstrumentation),
+      .product(name: "Logging", package: "swift-log", condition: whenInstrumentation),
+      .product(name: "MetricsTestKit", package: "swift-metrics", condition: whenInstrumentation),
+      .product(name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: whenInstrumentation),
+      .product(name: "ServiceLifecycleTestKit", package: "swift-service-lifecycle", condition: whenInstrumentation),
+      .product(name: "InMemoryTracing", package: "swift-distributed-tracing", condition: whenInstrumentation),
+      .product(name: "Tracing", package: "swift-distributed-tracing", condition: whenInstrumentation),
+    ],
+    path: "Tests/OperationInstrumentationTests", swiftSettings: settings),
   .testTarget(
     name: "StealingBackendTests", dependencies: ["StealingBackend", "Scheduling", "TestSupport"],
     path: "Tests/StealingBackendTests",
@@ -254,24 +291,27 @@ let tests: [Target] = [
   .executableTarget(
     name: "ProcessScenarios",
     dependencies: [
-      "Operations", "DeterministicOperations", "TestSupport", "StealingBackend", "ThreadPoolBackend",
+      "Operations", "OperationComposition", "DeterministicOperations", "TestSupport", "StealingBackend",
+      "ThreadPoolBackend",
       "DispatchBackend",
     ],
     path: "Tests/Processes/Scenarios", swiftSettings: settings),
   .testTarget(
     name: "ProcessTests",
     dependencies: [
-      "ProcessScenarios", "ReadmeSample", "TutorialSample", "FoundationIdioms", "OperationsIdioms",
-      "FoundationAsyncMain",
-      "OperationsAsyncMain", "TestSupport",
+      "ProcessScenarios", "ReadmeSample", "TutorialSample", "AsynchronousTutorialSample", "FoundationIdioms",
+      "OperationsIdioms", "FoundationAsyncMain", "OperationsAsyncMain", "TestSupport",
     ],
     path: "Tests/Processes/Tests", swiftSettings: settings),
   // The program that README.md shows first.
   .executableTarget(
     name: "ReadmeSample", dependencies: ["Operations"], path: "Tests/Samples/Readme", swiftSettings: settings),
-  // What the tutorial of the documentation ends with (a symbolic link).
+  // The last two steps of the documentation's tutorial (symbolic links): the one with handlers, and the asynchronous one.
   .executableTarget(
     name: "TutorialSample", dependencies: ["Operations"], path: "Tests/Samples/Tutorial", swiftSettings: settings),
+  .executableTarget(
+    name: "AsynchronousTutorialSample", dependencies: ["Operations"], path: "Tests/Samples/AsynchronousTutorial",
+    swiftSettings: settings),
   // One set of sources (a symbolic link), compiled against Foundation and against Operations.
   .testTarget(
     name: "FoundationSourceTests", dependencies: ["TestSupport"], path: "Tests/SourceCompatibilityTests/Foundation",
@@ -311,6 +351,10 @@ let package = Package(
     .library(name: "Operations", targets: ["Operations"]),
     // For programs that use Foundation too: the one product whose module imports it.
     .library(name: "OperationsFoundation", targets: ["OperationsFoundation"]),
+    // Operations made of operations: groups, conditions, deadlines, retries, limits of rates, coalescing.
+    .library(name: "OperationComposition", targets: ["OperationComposition"]),
+    // For servers: metrics, logs, spans and graceful shutdown.
+    .library(name: "OperationInstrumentation", targets: ["OperationInstrumentation"]),
     // For tests: a backend whose order follows from a seed.
     .library(name: "DeterministicOperations", targets: ["DeterministicOperations"]),
     // For benchmarks of one's own, held by the same gate.
@@ -318,14 +362,20 @@ let package = Package(
   ],
   traits: [
     .trait(name: "Laboratory", description: "The packages that the product Laboratory and opbench use."),
+    .trait(
+      name: "Instrumentation", description: "The packages for servers that the product OperationInstrumentation uses."),
     // On where nothing else is said, so that opbench and the tests of this checkout build without an option.
-    .default(enabledTraits: ["Laboratory"]),
+    .default(enabledTraits: ["Laboratory", "Instrumentation"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
     .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
+    .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
+    .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.0"),
+    .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
   ],
-  targets: library + laboratory + tests,
+  targets: library + instrumentation + laboratory + tests,
   swiftLanguageModes: [.v6]
 )

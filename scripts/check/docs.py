@@ -25,7 +25,8 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CATALOGUES = (
-    "Sources/Operations/Operations.docc", "Sources/DeterministicOperations/DeterministicOperations.docc",
+    "Sources/Operations/Operations.docc", "Sources/OperationComposition/OperationComposition.docc",
+    "Sources/DeterministicOperations/DeterministicOperations.docc",
     "Benchmarks/Laboratory/Laboratory.docc",
 )
 PORTING, CONTRACT = f"{CATALOGUES[0]}/PortingFromFoundation.md", "Sources/OperationCore/CONTRACT.md"
@@ -40,11 +41,18 @@ SHOWN_TYPES = tuple(
 ) + tuple(
     f"Sources/DeterministicOperations/{name}.swift"
     for name in ("DeterministicBackend", "DeterministicBackend+Time", "DeterministicClock", "DeterministicOperations", "Seeds")
+) + tuple(
+    f"Sources/OperationComposition/{name}.swift"
+    for name in ("Receiving", "OperationGroup", "OperationCondition", "MutualExclusion", "TokenBucket", "Deadline", "Retry", "Backoff", "Coalescer",
+                 "OperationEvents")
+) + tuple(
+    f"Sources/OperationInstrumentation/{name}.swift"
+    for name in ("OperationMetrics", "OperationLogger", "OperationQueue+Spans", "OperationQueueService")
 )
 PRODUCTS = ("opbench", "ReadmeSample", "DifferentialRunner", "StressRunner")
 LIBRARY = (
     "CPlatform", "Primitives", "Scheduling", "OperationCore", "DispatchBackend", "ThreadPoolBackend", "StealingBackend", "Operations",
-    "VirtualScheduling", "DeterministicOperations",
+    "VirtualScheduling", "DeterministicOperations", "OperationComposition",
 )
 SECONDS = 180
 
@@ -225,7 +233,7 @@ def advice_complaint(place, owner, name, flags, folder):
     # A method is called: a reference to one that may block compiles everywhere.
     use = re.sub(r"(\w+):", lambda label: "some()," if label[1] == "_" else f"{label[1]}: some(),", name).replace(",)", ")")
     follow = f"func some<T>() -> T {{ fatalError() }}\nfunc follow(_ it: {owner}) async {{ _ = try? await it.{use} }}\n"
-    file.write_text(f"import Operations\nimport Laboratory\n{follow}")
+    file.write_text(f"import OperationComposition\nimport Operations\nimport Laboratory\n{follow}")
     done = subprocess.run(["swiftc", "-typecheck", "-swift-version", "6", *flags, file], cwd=ROOT, capture_output=True, text=True)
     errors = [line.split("error:")[-1].strip() for line in done.stderr.splitlines() if "error:" in line]
     # A name that is unavailable there is a warning in some language modes.

@@ -11,6 +11,7 @@ struct ProcessScenarios {
     .merging(ThreadScenarios.all) { first, _ in first }.merging(RefusalScenarios.all) { first, _ in first }
     .merging(DeterministicScenarios.all) { first, _ in first }
     .merging(SurroundingsScenarios.all) { first, _ in first }
+    .merging(CompositionScenarios.all) { first, _ in first }
 
   static func main() {
     guard CommandLine.arguments.count == 2, let scenario = all[CommandLine.arguments[1]] else {

@@ -32,9 +32,10 @@ struct ReadmeTests {
     }
   }
 
-  @Test("The tutorial's last step does what it says")
-  func theTutorialsLastStepDoesWhatItSays() throws {
-    let program = try Scenario(running: "TutorialSample")
+  @Test(
+    "The tutorial's last steps do what they say", arguments: ["TutorialSample", "AsynchronousTutorialSample"])
+  func theTutorialsLastStepsDoWhatTheySay(sample: String) throws {
+    let program = try Scenario(running: sample)
     #expect(program.exitCode == 0)
     let lines = program.output.split(separator: "\n").map(String.init)
     // The last five are cancelled; one that has been answered by then is loaded all the same.

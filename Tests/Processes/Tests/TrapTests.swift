@@ -130,7 +130,7 @@ struct TrapTests {
     let expected = Set(
       Self.expectations.map(\.scenario) + Self.others + MainQueueTests.scenarios.map(\.name) + TraceTests.scenarios
         + FaultTests.scenarios + ThreadTests.scenarios + RefusalTests.scenarios + DeterministicTests.scenarios
-        + SurroundingsTests.scenarios)
+        + SurroundingsTests.scenarios + CompositionTests.scenarios.map(\.0))
     #expect(Set(run.output.split(separator: "\n").map(String.init)) == expected)
   }
 

@@ -1,0 +1,58 @@
+import FlyingFox
+import Glibc
+import Operations
+
+/// A server with two kinds of requests, on two CPUs: a page that somebody looks at, and an export that may take its time. Both
+/// compute for about two milliseconds.
+///
+/// `QueueServer queue` computes in operations: two at a time, of which one may be an export. `QueueServer tasks` computes in plain
+/// tasks with the same two priorities.
+@main
+struct QueueServer {
+  static func main() async throws {
+    let arguments = CommandLine.arguments.dropFirst()
+    guard let port = arguments.dropFirst().first.flatMap({ UInt16($0) }), let compute = compute(in: arguments.first)
+    else {
+      let usage = "usage: QueueServer queue|tasks PORT\n"
+      write(STDERR_FILENO, usage, usage.utf8.count)
+      exit(EX_USAGE)
+    }
+    let server = HTTPServer(address: .loopback(port: port))
+    await server.appendRoute("GET /page") { _ in await response(compute(true)) }
+    await server.appendRoute("GET /export") { _ in await response(compute(false)) }
+    try await server.run()
+  }
+
+  /// - Returns: a function that computes, urgently or not.
+  static func compute(in kind: String?) -> (@Sendable (_ isUrgent: Bool) async -> UInt64)? {
+    switch kind {
+    case "queue":
+      let queue = OperationQueue()
+      queue.maxConcurrentOperationCount = 2
+      // The handler's task has medium priority, and lends it to an operation that it awaits. So an export is `normal`, and
+      // what must not wait behind exports is above that.
+      queue.limits[below: .high] = 1
+      return { isUrgent in
+        (try? await queue.addTask(priority: isUrgent ? .high : .normal) { picture() }.value) ?? 0
+      }
+    case "tasks":
+      return { isUrgent in await Task(priority: isUrgent ? .high : .medium) { picture() }.value }
+    default: return nil
+    }
+  }
+
+  static func response(_ sum: UInt64) -> HTTPResponse {
+    HTTPResponse(statusCode: .ok, body: .init("\(sum)\n".utf8))
+  }
+
+  /// Computes for about two milliseconds.
+  static func picture() -> UInt64 {
+    var value: UInt64 = 0x9e37_79b9
+    for _ in 0..<1_200_000 {
+      value ^= value << 13
+      value ^= value >> 7
+      value ^= value << 17
+    }
+    return value
+  }
+}

@@ -1,0 +1,304 @@
+import Operations
+import Synchronization
+
+/// Runs one operation for all who ask for the same thing at the same time.
+///
+/// ```swift
+/// import OperationComposition
+/// import Operations
+///
+/// func picture(_ url: String, with coalescer: Coalescer<String, [UInt8]>) async throws -> [UInt8] {
+///   try await coalescer.value(for: url) { Array(url.utf8) }
+/// }
+/// ```
+///
+/// The first request of a key adds an operation to the queue. Requests that come before its body has ended share it. The
+/// operation belongs to all of them alike:
+///
+/// * A request that leaves (`cancel()`, or a cancelled task) ends at once, and the work goes on for the others. When the last
+///   request leaves, the operation is cancelled. A request that comes then starts a new operation.
+/// * What the body returns or throws is the result of all who ask at that time. The next request begins anew: the coalescer keeps no
+///   results.
+/// * The operation is as urgent as its most urgent request. `priority` of a request may change at any time. A task that waits for a
+///   request lends it nothing beyond that.
+///
+/// The body has the task-local values of the first request. Memory is held for a key only while there is a request.
+public final class Coalescer<Key: Hashable & Sendable, Success: Sendable>: Sendable {
+  private let entries = Mutex<[Key: Entry]>([:])
+  private let queue: OperationQueue
+
+  /// - Parameter queue: where the operations are added, with its limits and its backend.
+  public init(queue: OperationQueue) { self.queue = queue }
+
+  /// How many keys have a request now.
+  public var count: Int { entries.withLock { $0.count } }
+
+  /// Waits for the value of a key. Cancelling the waiting task ends the wait at once, and leaves.
+  ///
+  /// Throws what the body threw; `CancellationError` when the task was cancelled, or the operation (such as by
+  /// `cancelAllOperations()`).
+  /// - Parameters:
+  ///   - key: what is asked for.
+  ///   - priority: how urgent this request is.
+  ///   - body: not called when the request shares the operation of an earlier one.
+  public func value(
+    for key: Key, priority: Operation.QueuePriority = .normal, _ body: @escaping @Sendable () async throws -> Success
+  ) async throws -> Success {
+    let request = request(for: key, priority: priority, body)
+    defer { request.cancel() }
+    return try await request.value
+  }
+
+  /// Asks for the value of a key. The request lasts until it is cancelled, or nobody holds it any more.
+  public func request(
+    for key: Key, priority: Operation.QueuePriority = .normal, _ body: @escaping @Sendable () async throws -> Success
+  ) -> CoalescedRequest<Success> {
+    let request = CoalescedRequest<Success>(priority: priority)
+    let (entry, isNew) = entries.withLock { entries in
+      // An operation that was cancelled is nobody's any more.
+      if let entry = entries[key], !entry.operation.isCancelled {
+        entry.requests[ObjectIdentifier(request)] = priority
+        return (entry, false)
+      }
+      let entry = Entry(key: key, coalescer: self, body)
+      entry.requests[ObjectIdentifier(request)] = priority
+      entries[key] = entry
+      return (entry, true)
+    }
+    request.begin(entry)
+    entry.applyPriority()
+    // Without a lock: a queue of a user's class may run here. Who shares the operation meanwhile may wait for it already.
+    if isNew { queue.addOperation(entry.operation) }
+    return request
+  }
+
+  /// An operation and its requests.
+  fileprivate final class Entry: SharedWork<Success>, @unchecked Sendable {
+    // Sendable: the variables are touched under the coalescer's lock.
+
+    let key: Key
+    let coalescer: Coalescer
+    var requests: [ObjectIdentifier: Operation.QueuePriority] = [:]
+    /// A thread sets the operation's priority now.
+    var isApplying = false
+    /// The body has ended. Who leaves now must not cancel an operation that is about to finish.
+    var isOver = false
+
+    init(key: Key, coalescer: Coalescer, _ body: @escaping @Sendable () async throws -> Success) {
+      self.key = key
+      self.coalescer = coalescer
+      let promise = Promise<Success>()
+      let delivery = Delivery(promise)
+      let link = Link()
+      super.init(
+        promise,
+        TaskOperation {
+          let result: Result<Success, any Error>
+          do { result = .success(try await body()) } catch { result = .failure(error) }
+          link.entry.withLock { $0.take() }?.ended()
+          delivery.promise.deliver(result)
+          return try result.get()
+        })
+      link.entry.withLock { $0 = self }
+    }
+
+    /// Lets the body find the entry, until the body has ended.
+    private final class Link: Sendable {
+      let entry = Mutex<Entry?>(nil)
+    }
+
+    /// The body has ended: the next request begins anew.
+    private func ended() {
+      coalescer.entries.withLock { entries in
+        isOver = true
+        if entries[key] === self { entries[key] = nil }
+      }
+    }
+
+    override func note(_ priority: Operation.QueuePriority, of request: ObjectIdentifier) {
+      coalescer.entries.withLock { _ in
+        if requests[request] != nil { requests[request] = priority }
+      }
+    }
+
+    override func leave(_ request: ObjectIdentifier) {
+      let isUnwanted = coalescer.entries.withLock { entries in
+        guard requests.removeValue(forKey: request) != nil, requests.isEmpty, !isOver else { return false }
+        // A new entry may stand there, when this one's operation was cancelled.
+        if entries[key] === self { entries[key] = nil }
+        return true
+      }
+      if isUnwanted { operation.cancel() } else { applyPriority() }
+    }
+
+    /// Gives the operation the priority of its most urgent request. One thread at a time sets it, and goes on until what it
+    /// has set is right: so the last change is not overtaken by an earlier one.
+    override func applyPriority() {
+      var applied: Operation.QueuePriority?
+      while let wanted = coalescer.entries.withLock({ _ in next(after: applied) }) {
+        // Without the lock: observers run here.
+        operation.queuePriority = wanted
+        applied = wanted
+      }
+    }
+
+    /// - Parameter applied: what this thread has set; nil when it begins.
+    /// - Returns: what is to be set; nil when nothing is, or another thread does it.
+    private func next(after applied: Operation.QueuePriority?) -> Operation.QueuePriority? {
+      if applied == nil, isApplying { return nil }
+      let wanted = requests.values.max { $0.rawValue < $1.rawValue }
+      isApplying = wanted != nil && wanted != applied ?? operation.queuePriority
+      return isApplying ? wanted : nil
+    }
+  }
+}
+
+/// What a request knows of its work.
+private class SharedWork<Success: Sendable>: @unchecked Sendable {
+  // Sendable: nothing changes.
+
+  let promise: Promise<Success>
+  let operation: TaskOperation<Success, any Error>
+
+  init(_ promise: Promise<Success>, _ operation: TaskOperation<Success, any Error>) {
+    self.promise = promise
+    self.operation = operation
+  }
+
+  func note(_ priority: Operation.QueuePriority, of request: ObjectIdentifier) {}
+  func applyPriority() {}
+  func leave(_ request: ObjectIdentifier) {}
+}
+
+/// Captured by the body of an operation. An operation that never runs its body releases it, and then the waits end.
+private final class Delivery<Success: Sendable>: Sendable {
+  let promise: Promise<Success>
+
+  init(_ promise: Promise<Success>) { self.promise = promise }
+  deinit { promise.deliver(.failure(CancellationError())) }
+}
+
+/// A result that tasks wait for. A wait lends no priority: the priority of a request is what its user says.
+private final class Promise<Success: Sendable>: Sendable {
+  private enum Wait: Sendable {
+    case waits(CheckedContinuation<Result<Success, any Error>, Never>)
+    /// It was left before the task was suspended.
+    case left
+  }
+
+  private struct State: Sendable {
+    var result: Result<Success, any Error>?
+    var waits: [Int: Wait] = [:]
+    var last = 0
+  }
+
+  private let state = Mutex(State())
+
+  /// - Returns: the number of a new wait.
+  func number() -> Int {
+    state.withLock {
+      $0.last += 1
+      return $0.last
+    }
+  }
+
+  func wait(_ number: Int) async throws -> Success {
+    let result = await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let result = state.withLock { state -> Result<Success, any Error>? in
+          if state.waits.removeValue(forKey: number) != nil { return .failure(CancellationError()) }
+          if state.result == nil { state.waits[number] = .waits(continuation) }
+          return state.result
+        }
+        if let result { continuation.resume(returning: result) }
+      }
+    } onCancel: {
+      leave(number)
+    }
+    state.withLock { _ = $0.waits.removeValue(forKey: number) }
+    return try result.get()
+  }
+
+  func leave(_ number: Int) {
+    let wait = state.withLock { $0.waits.updateValue(.left, forKey: number) }
+    if case .waits(let continuation)? = wait { continuation.resume(returning: .failure(CancellationError())) }
+  }
+
+  /// The first result counts.
+  func deliver(_ result: Result<Success, any Error>) {
+    let waits = state.withLock { state -> [Wait] in
+      guard state.result == nil else { return [] }
+      state.result = result
+      let waits = state.waits.filter { if case .waits = $0.value { true } else { false } }
+      for number in waits.keys { state.waits[number] = nil }
+      return Array(waits.values)
+    }
+    for case .waits(let continuation) in waits { continuation.resume(returning: result) }
+  }
+}
+
+/// A request that shares an operation with others: see `Coalescer`. The request leaves when it is cancelled, and when nobody
+/// holds it any more.
+public final class CoalescedRequest<Success: Sendable>: Sendable {
+  private struct State: Sendable {
+    var work: SharedWork<Success>?
+    var priority: Operation.QueuePriority
+    var isCancelled = false
+    /// The numbers of the waits for `value` that are under way.
+    var waits: Set<Int> = []
+  }
+
+  private let state: Mutex<State>
+
+  fileprivate init(priority: Operation.QueuePriority) { state = Mutex(State(priority: priority)) }
+
+  fileprivate func begin(_ work: SharedWork<Success>) { state.withLock { $0.work = work } }
+
+  deinit { cancel() }
+
+  /// How urgent the request is. The operation is as urgent as its most urgent request.
+  public var priority: Operation.QueuePriority {
+    get { state.withLock { $0.priority } }
+    set {
+      let work = state.withLock { state in
+        state.priority = newValue
+        // Under this lock too: of two threads that set it, the last one's value is the work's.
+        state.work?.note(newValue, of: ObjectIdentifier(self))
+        return state.work
+      }
+      work?.applyPriority()
+    }
+  }
+
+  /// Whether the request has left.
+  public var isCancelled: Bool { state.withLock { $0.isCancelled } }
+
+  /// Leaves. Who waits for `value` gets a `CancellationError` at once. The operation is cancelled when no other request is left.
+  public func cancel() {
+    let (work, waits) = state.withLock { state in
+      state.isCancelled = true
+      return (state.work.take(), state.waits)
+    }
+    guard let work else { return }
+    for wait in waits { work.promise.leave(wait) }
+    work.leave(ObjectIdentifier(self))
+  }
+
+  /// Waits for the operation and returns what its body returned. Cancelling the waiting task ends the wait at once; the request
+  /// stays.
+  ///
+  /// Throws what the body threw; `CancellationError` when the waiting task, the request or the operation was cancelled.
+  public var value: Success {
+    get async throws {
+      let wait = state.withLock { state -> (Promise<Success>, Int)? in
+        guard let promise = state.work?.promise else { return nil }
+        let number = promise.number()
+        state.waits.insert(number)
+        return (promise, number)
+      }
+      guard let (promise, number) = wait else { throw CancellationError() }
+      defer { state.withLock { _ = $0.waits.remove(number) } }
+      return try await promise.wait(number)
+    }
+  }
+}

@@ -1,0 +1,161 @@
+import Operations
+import Synchronization
+
+/// What must hold before an operation may run. An operation whose conditions are not evaluated yet holds no place in its
+/// queue, and blocks no thread.
+///
+/// ```swift
+/// import OperationComposition
+/// import Operations
+///
+/// struct IsOnline: OperationCondition {
+///   let check: @Sendable () async -> Bool
+///   struct Offline: Error {}
+///
+///   func evaluate() async throws {
+///     guard await check() else { throw Offline() }
+///   }
+/// }
+///
+/// func upload(on queue: OperationQueue) async throws {
+///   let online = IsOnline { true }
+///   try await queue.addTask(conditions: [online, Delay(for: .milliseconds(10))]) { print("sent") }.value
+/// }
+/// ```
+///
+/// `Delay`, `TokenBucket` and the turns of a `MutualExclusion` are conditions.
+public protocol OperationCondition: Sendable {
+  /// Called once, on the adding thread, before the operation is added: adds the operations that have to finish first. Does
+  /// nothing where a condition has no method of that name.
+  func prepare(_ operation: Operation)
+
+  /// Returns when the operation may go on. Throws when it must not run. Runs as a task on the queue's backend, and is
+  /// cancelled when the operation is.
+  func evaluate() async throws
+}
+
+extension OperationCondition {
+  public func prepare(_ operation: Operation) {}
+}
+
+/// Adds operations that wait for conditions.
+extension OperationQueue {
+  /// Adds an operation that runs when its conditions hold.
+  ///
+  /// The conditions are evaluated one after the other, in the order of the list, once `dependencies` have finished. The
+  /// first one that throws ends the evaluation: the body does not run, and the operation's result is that error.
+  ///
+  /// The conditions are an operation of their own, on which this one depends: `whyNotStarted()` names it. When this operation
+  /// is cancelled, it finishes at once, and the evaluation is cancelled.
+  ///
+  /// Traps as `addOperation(_:)` does. O(dependencies + conditions); a small queue and a second operation for each call.
+  ///
+  /// - Parameters:
+  ///   - name: as `Operation.name`.
+  ///   - priority: as `Operation.queuePriority`; nil leaves it to the qualities of service.
+  ///   - dependencies: operations that finish before the first condition is evaluated.
+  ///   - conditions: what must hold.
+  ///   - body: runs as a task on the queue's backend.
+  /// - Returns: the operation, whose `value` is what the body returns.
+  @discardableResult
+  public final func addTask<Success: Sendable>(
+    name: String? = nil, priority: Operation.QueuePriority? = nil, after dependencies: [Operation] = [],
+    conditions: [any OperationCondition], body: @escaping @Sendable () async throws -> Success
+  ) -> TaskOperation<Success, any Error> {
+    let gate = Gate(conditions)
+    let operation = TaskOperation<Success, any Error> {
+      // The gate has finished: nothing waits here.
+      try await gate.operation.value
+      return try await body()
+    }
+    for dependency in dependencies {
+      gate.operation.addDependency(dependency)
+      operation.addDependency(dependency)
+    }
+    operation.addDependency(gate.operation)
+    for condition in conditions { condition.prepare(operation) }
+    gate.open(for: operation, name: name, priority: priority, on: backend)
+    add(operation, name: name, priority: priority)
+    return operation
+  }
+}
+
+/// The evaluation of an operation's conditions, as an operation.
+private struct Gate {
+  let operation: TaskOperation<Void, any Error>
+  private let watch = Watch()
+
+  /// Cancels the evaluation when the operation is cancelled. The gate's body holds the observation until it has ended.
+  private final class Watch: Sendable {
+    private let token = Mutex<OperationObservation?>(nil)
+
+    func begin(_ waiting: Operation, for gate: Operation) {
+      let token = waiting.observe(\.isCancelled) { [weak gate] _, _ in gate?.cancel() }
+      self.token.withLock { $0 = token }
+      if waiting.isCancelled { gate.cancel() }
+    }
+  }
+
+  init(_ conditions: [any OperationCondition]) {
+    operation = TaskOperation { [watch] in
+      for condition in conditions { try await condition.evaluate() }
+      withExtendedLifetime(watch) {}
+    }
+  }
+
+  /// Adds the gate to a queue of its own: neither a limit nor a suspension of the operation's queue holds it up.
+  func open(for waiting: Operation, name: String?, priority: Operation.QueuePriority?, on backend: any Backend) {
+    operation.name = "conditions of \(name ?? "an operation")"
+    if let priority { operation.queuePriority = priority }
+    watch.begin(waiting, for: operation)
+    OperationQueue(on: backend).addOperation(operation)
+  }
+}
+
+/// A condition that holds after some time.
+///
+/// ```swift
+/// import OperationComposition
+/// import Operations
+///
+/// func remind(on queue: OperationQueue) {
+///   queue.addTask(conditions: [Delay(for: .seconds(60))]) { print("a minute later") }
+/// }
+/// ```
+public struct Delay<C: Clock>: OperationCondition where C.Duration == Duration {
+  private enum End: Sendable {
+    case after(Duration)
+    case at(C.Instant)
+  }
+
+  private let end: End
+  private let tolerance: Duration?
+  private let clock: C
+
+  /// Holds when `duration` has passed since the evaluation began.
+  /// - Parameters:
+  ///   - duration: 0 or more; less counts as 0.
+  ///   - tolerance: how much later the operation may become ready, as `Clock.sleep(until:tolerance:)` has it.
+  ///   - clock: the clock that measures, such as that of a `DeterministicBackend`.
+  public init(for duration: Duration, tolerance: Duration? = nil, clock: C = ContinuousClock()) {
+    end = .after(duration)
+    self.tolerance = tolerance
+    self.clock = clock
+  }
+
+  /// Holds from an instant on.
+  public init(until instant: C.Instant, tolerance: Duration? = nil, clock: C = ContinuousClock()) {
+    end = .at(instant)
+    self.tolerance = tolerance
+    self.clock = clock
+  }
+
+  public func evaluate() async throws {
+    let instant =
+      switch end {
+      case .after(let duration): clock.now.advanced(by: max(duration, .zero))
+      case .at(let instant): instant
+      }
+    try await clock.sleep(until: instant, tolerance: tolerance)
+  }
+}

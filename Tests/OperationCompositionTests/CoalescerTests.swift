@@ -1,0 +1,239 @@
+import OperationComposition
+import Operations
+import Synchronization
+import TestSupport
+import Testing
+
+@Suite("Coalescing")
+struct CoalescerTests {
+  @Test("requests of one key share an operation, those of other keys do not", arguments: allBackends)
+  func shares(backend: TestBackend) async throws {
+    try await compose(on: backend) { backend in
+      let queue = OperationQueue(on: backend)
+      let coalescer = Coalescer<Int, Int>(queue: queue)
+      let (gate, ran) = (AsyncGate(), Counter())
+      let requests = (0..<300).map { number in
+        coalescer.request(for: number % 3) {
+          ran.increment()
+          await gate.pass()
+          return number
+        }
+      }
+      #expect(coalescer.count == 3 && queue.operationCount == 3)
+      gate.open()
+      for (number, request) in requests.enumerated() {
+        let value = try await request.value
+        #expect(value == number % 3)
+      }
+      #expect(ran.value == 3 && coalescer.count == 0)
+      // Nothing is kept: the next request begins anew.
+      let again = try await coalescer.value(for: 0) { 100 + ran.increment() }
+      #expect(again == 104 && coalescer.count == 0)
+    }
+  }
+
+  @Test("the work goes on until the last request leaves, whoever made it", arguments: allBackends)
+  func leaving(backend: TestBackend) async throws {
+    try await compose(on: backend) { backend in
+      let queue = OperationQueue(on: backend)
+      let coalescer = Coalescer<String, Int>(queue: queue)
+      let (started, gate, cancelled) = (AsyncGate(), AsyncGate(), Counter())
+      let body: @Sendable () async throws -> Int = {
+        started.open()
+        await gate.pass()
+        if Task.isCancelled { cancelled.increment() }
+        return 1
+      }
+      // The one that made the operation is cancelled; its follower goes on and inherits nothing.
+      let leader = AsynchronousTest.spawn { try await coalescer.value(for: "a", body) }
+      await started.pass()
+      let follower = coalescer.request(for: "a", body)
+      leader.cancel()
+      await #expect(throws: CancellationError.self) { try await leader.value }
+      // The entry is there as long as the work runs.
+      #expect(coalescer.count == 1)
+      let third = coalescer.request(for: "a") {
+        Issue.record("a second operation")
+        return 3
+      }
+      #expect(queue.operationCount == 1)
+      follower.cancel()
+      #expect(follower.isCancelled)
+      await #expect(throws: CancellationError.self) { try await follower.value }
+      gate.open()
+      let value = try await third.value
+      #expect(value == 1 && cancelled.value == 0)
+      await queue.drained()
+      #expect(coalescer.count == 0)
+    }
+  }
+
+  @Test("cancel() ends a wait for the value at once", arguments: allBackends)
+  func cancelEndsTheWait(backend: TestBackend) async throws {
+    try await compose(on: backend) { backend in
+      let queue = OperationQueue(on: backend)
+      let coalescer = Coalescer<String, Int>(queue: queue)
+      let (started, gate) = (AsyncGate(), AsyncGate())
+      let stays = coalescer.request(for: "a") {
+        started.open()
+        await gate.pass()
+        return 1
+      }
+      let leaves = coalescer.request(for: "a") { 2 }
+      let wait = AsynchronousTest.spawn { try await leaves.value }
+      await started.pass()
+      leaves.cancel()
+      await #expect(throws: CancellationError.self) { try await wait.value }
+      gate.open()
+      let value = try await stays.value
+      #expect(value == 1)
+    }
+  }
+
+  @Test(
+    "when the last one leaves, the operation is cancelled, and a new request starts another", arguments: allBackends)
+  func lastLeaves(backend: TestBackend) async throws {
+    try await compose(on: backend) { backend in
+      let queue = OperationQueue(on: backend)
+      let coalescer = Coalescer<String, String>(queue: queue)
+      let (started, gate) = (AsyncGate(), AsyncGate())
+      let wasCancelled = Mutex(false)
+      let old = coalescer.request(for: "a") {
+        started.open()
+        await gate.pass()
+        wasCancelled.withLock { $0 = Task.isCancelled }
+        return "old"
+      }
+      await started.pass()
+      old.cancel()
+      #expect(coalescer.count == 0)
+      // The old one's body runs on, being cancelled. The new caller must not get its end.
+      let new = coalescer.request(for: "a") { "new" }
+      let value = try await new.value
+      #expect(value == "new")
+      let newest = coalescer.request(for: "a") { "newest" }
+      gate.open()
+      let last = try await newest.value
+      #expect(last == "newest")
+      await queue.drained()
+      #expect(wasCancelled.withLock { $0 } && coalescer.count == 0)
+    }
+  }
+
+  @Test("a request that nobody holds leaves", arguments: allBackends)
+  func released(backend: TestBackend) async throws {
+    try await compose(on: backend) { backend in
+      let queue = OperationQueue(on: backend)
+      let coalescer = Coalescer<Int, Int>(queue: queue)
+      let ran = Counter()
+      queue.isSuspended = true
+      for key in 0..<100 { _ = coalescer.request(for: key) { ran.increment() } }
+      #expect(coalescer.count == 0)
+      queue.isSuspended = false
+      await queue.drained()
+      #expect(ran.value == 0)
+    }
+  }
+
+  @Test("errors go to all who asked; operations that others cancel free their key", arguments: allBackends)
+  func errors(backend: TestBackend) async throws {
+    try await compose(on: backend) { backend in
+      let queue = OperationQueue(on: backend)
+      let coalescer = Coalescer<Int, Int>(queue: queue)
+      let gate = AsyncGate()
+      let requests = (0..<10).map { _ in
+        coalescer.request(for: 1) {
+          await gate.pass()
+          throw Refused(number: 8)
+        }
+      }
+      gate.open()
+      for request in requests { await #expect(throws: Refused(number: 8)) { try await request.value } }
+      #expect(coalescer.count == 0)
+      queue.isSuspended = true
+      let waiting = coalescer.request(for: 2) { 2 }
+      queue.cancelAllOperations()
+      let new = coalescer.request(for: 2) { 3 }
+      queue.isSuspended = false
+      await #expect(throws: CancellationError.self) { try await waiting.value }
+      let value = try await new.value
+      #expect(value == 3)
+      waiting.cancel()
+      #expect(coalescer.count == 0)
+    }
+  }
+
+  @Test("the operation is as urgent as its most urgent request", arguments: allBackends)
+  func priorities(backend: TestBackend) async throws {
+    try await compose(on: backend) { backend in
+      let queue = OperationQueue(on: backend)
+      queue.isSuspended = true
+      let coalescer = Coalescer<Int, Int>(queue: queue)
+      func now() -> Operation.QueuePriority? { queue.operations.first?.queuePriority }
+      let prefetch = coalescer.request(for: 1, priority: .veryLow) { 1 }
+      #expect(now() == .veryLow)
+      let visible = coalescer.request(for: 1, priority: .high) { 1 }
+      #expect(now() == .high)
+      prefetch.priority = .veryHigh
+      #expect(now() == .veryHigh && prefetch.priority == .veryHigh)
+      prefetch.priority = .low
+      #expect(now() == .high)
+      visible.cancel()
+      #expect(now() == .low)
+      // A request that has left changes nothing.
+      visible.priority = .veryHigh
+      #expect(now() == .low)
+      // Threads that change priorities at the same time: the last values hold.
+      let others = (0..<8).map { _ in coalescer.request(for: 1, priority: .low) { 1 } }
+      await withTaskGroup(of: Void.self) { tasks in
+        for (number, request) in others.enumerated() {
+          tasks.addTask {
+            for round in 0..<200 { request.priority = (round + number) % 2 == 0 ? .veryHigh : .veryLow }
+            request.priority = .veryLow
+          }
+        }
+      }
+      #expect(now() == .low)
+      queue.isSuspended = false
+      await queue.drained()
+    }
+  }
+
+  @Test(
+    "10,000 requests that come and leave at random: nothing is left, and every value is right", arguments: allBackends)
+  func stress(backend: TestBackend) async throws {
+    try await compose(on: backend, workers: 4) { backend in
+      let queue = OperationQueue(on: backend)
+      queue.maxConcurrentOperationCount = 4
+      let coalescer = Coalescer<Int, Int>(queue: queue)
+      let wrong = Counter()
+      await withTaskGroup(of: Void.self) { tasks in
+        for producer in 0..<4 {
+          tasks.addTask {
+            var random = OperationComposition.SeededGenerator(seed: UInt64(producer))
+            for _ in 0..<2_500 {
+              let key = Int.random(in: 0..<16, using: &random)
+              let request = coalescer.request(for: key, priority: Bool.random(using: &random) ? .low : .high) {
+                if key % 3 == 0 { await Task.yield() }
+                if key == 5 { throw Refused(number: 5) }
+                return key * key
+              }
+              switch Int.random(in: 0..<4, using: &random) {
+              case 0: request.cancel()
+              case 1: request.priority = .veryHigh
+              default:
+                do {
+                  if try await request.value != key * key { wrong.increment() }
+                } catch {
+                  if error as? Refused != Refused(number: 5) { wrong.increment() }
+                }
+              }
+            }
+          }
+        }
+      }
+      await queue.drained()
+      #expect(wrong.value == 0 && coalescer.count == 0)
+    }
+  }
+}

@@ -1,0 +1,66 @@
+import DeterministicOperations
+import OperationComposition
+import Operations
+import TestSupport
+import Testing
+
+@Suite("Events")
+struct EventTests {
+  struct Log: OperationObserver {
+    let lines = EventLog<String>()
+    let events = EventLog<OperationEvent>()
+
+    func received(_ event: OperationEvent) {
+      events.append(event)
+      lines.append("\(event.operation.name ?? "-") \(event.kind)")
+    }
+  }
+
+  @Test("the events of an operation come in their order", arguments: allBackends)
+  func order(backend: TestBackend) async throws {
+    try await compose(on: backend) { backend in
+      let (log, second) = (Log(), Log())
+      let queue = ObservedOperationQueue(on: backend, observers: [log, second])
+      queue.maxConcurrentOperationCount = 1
+      let task = queue.addTask(name: "task") { 1 }
+      await task.finished()
+      try log.lines.wait(count: 3, "the events")
+      let block = BlockOperation {}
+      block.name = "block"
+      queue.addOperation(block)
+      await queue.drained()
+      try log.lines.wait(count: 6, "the events")
+      queue.isSuspended = true
+      let cancelled = queue.addTask(name: "cancelled") {}
+      cancelled.cancel()
+      queue.isSuspended = false
+      // The finish is told behind the end of a wait, perhaps.
+      try log.lines.wait(count: 9, "the events")
+      queue.addOperation {}
+      await queue.drained()
+      try log.lines.wait(count: 12, "the events")
+      #expect(
+        log.lines.events == [
+          "task added", "task started", "task finished", "block added", "block started", "block finished",
+          "cancelled added", "cancelled cancelled", "cancelled finished", "- added", "- started", "- finished",
+        ])
+      try second.lines.wait(count: 12, "the events")
+      // Events of one operation may come while those of another one are told.
+      #expect(second.lines.events.sorted() == log.lines.events.sorted())
+      for event in log.events.events {
+        #expect(event.queue === queue)
+        #expect((event.waited == nil) == (event.kind == .added || event.kind == .cancelled))
+        #expect((event.ran == nil) == (event.kind != .finished || event.operation.isCancelled))
+      }
+    }
+  }
+
+  @Test("a list of operations, and many of them", arguments: allBackends)
+  func many(backend: TestBackend) throws {
+    let log = Log()
+    let queue = ObservedOperationQueue(on: backend.leftRunning(), observers: [log])
+    queue.addOperations((0..<1000).map { _ in BlockOperation {} }, waitUntilFinished: true)
+    try log.lines.wait(count: 3000, "the events")
+    #expect(log.events.events.count { $0.kind == .finished && $0.ran != nil } == 1000)
+  }
+}

@@ -1,0 +1,159 @@
+import OperationComposition
+import Operations
+import Synchronization
+import TestSupport
+import Testing
+
+@Suite("Groups")
+struct GroupTests {
+  @Test("a group finishes when its body and all its members have finished", arguments: allBackends)
+  func finishes(backend: TestBackend) async throws {
+    try await compose(on: backend) { backend in
+      let queue = OperationQueue(on: backend)
+      queue.maxConcurrentOperationCount = 1
+      let (gate, ran) = (AsyncGate(), Counter())
+      let group = queue.addGroup(name: "members", priority: .high, maxConcurrentOperationCount: 2) { members in
+        #expect(members.maxConcurrentOperationCount == 2 && members.name == "members")
+        for _ in 0..<10 { members.addOperation { ran.increment() } }
+        members.addTask {
+          await gate.pass()
+          // A member adds a member.
+          OperationQueue.current?.addOperation { ran.increment() }
+        }
+        return "made"
+      }
+      let after = queue.addTask { ran.value }
+      #expect(group.operation.name == "members" && group.operation.queuePriority == .high)
+      #expect(!group.operation.isFinished)
+      gate.open()
+      let made = try await group.operation.value
+      #expect(made == "made" && ran.value == 11 && group.queue.operationCount == 0)
+      // The group held its place in the outer queue.
+      let seen = try await after.value
+      #expect(seen == 11)
+    }
+  }
+
+  @Test("the group's limit holds for its members", arguments: allBackends)
+  func limit(backend: TestBackend) async throws {
+    try await compose(on: backend, workers: 4) { backend in
+      let meter = ConcurrencyMeter()
+      let group = OperationQueue(on: backend).addGroup(maxConcurrentOperationCount: 2) { members in
+        for _ in 0..<50 {
+          members.addTask {
+            meter.enter()
+            await Task.yield()
+            meter.leave()
+          }
+        }
+      }
+      await group.operation.finished()
+      #expect(meter.total == 50 && meter.maximum <= 2)
+    }
+  }
+
+  @Test("cancelling a group cancels members that are there and members that come", arguments: allBackends)
+  func cancelling(backend: TestBackend) async throws {
+    try await compose(on: backend) { backend in
+      let queue = OperationQueue(on: backend)
+      let (started, late, ran) = (AsyncGate(), AsyncGate(), Counter())
+      let member = Mutex<Operation?>(nil)
+      let group = queue.addGroup { members in
+        let running = members.addTask { () async -> Void in
+          started.open()
+          while !Task.isCancelled { await Task.yield() }
+        }
+        member.withLock { $0 = running }
+        await late.pass()
+        members.addOperation { ran.increment() }
+        members.addTask { ran.increment() }
+        members.addBarrierBlock { ran.increment() }
+        members.addOperation(BlockOperation { ran.increment() })
+        return 5
+      }
+      await started.pass()
+      group.cancel()
+      late.open()
+      // The body looked at nothing, so its result counts.
+      let value = try await group.operation.value
+      #expect(value == 5 && ran.value == 0 && group.operation.isCancelled)
+      #expect(member.withLock { $0?.isCancelled } == true)
+      #expect(group.queue.operationCount == 0)
+    }
+  }
+
+  @Test("a group that was cancelled before its start never calls its body", arguments: allBackends)
+  func cancelledEarly(backend: TestBackend) async throws {
+    try await compose(on: backend) { backend in
+      let queue = OperationQueue(on: backend)
+      queue.isSuspended = true
+      let ran = Counter()
+      let group = queue.addGroup { _ in ran.increment() }
+      group.cancel()
+      queue.isSuspended = false
+      await #expect(throws: CancellationError.self) { try await group.operation.value }
+      #expect(ran.value == 0)
+    }
+  }
+
+  @Test("a body that throws cancels the members, and its error comes when they have ended", arguments: allBackends)
+  func throwing(backend: TestBackend) async throws {
+    try await compose(on: backend) { backend in
+      let ended = Counter()
+      let group = OperationQueue(on: backend).addGroup { (members: OperationQueue) async throws(Refused) -> Int in
+        let started = AsyncGate()
+        members.addTask {
+          started.open()
+          while !Task.isCancelled { await Task.yield() }
+          ended.increment()
+        }
+        await started.pass()
+        throw Refused(number: 3)
+      }
+      await #expect(throws: Refused(number: 3)) { try await group.operation.value }
+      #expect(ended.value == 1)
+    }
+  }
+
+  @Test("a suspended group starts no member; cancelling ends it all the same", arguments: allBackends)
+  func suspending(backend: TestBackend) async throws {
+    try await compose(on: backend) { backend in
+      let (made, ran) = (AsyncGate(), Counter())
+      let group = OperationGroup(on: backend) { members in
+        for _ in 0..<5 { members.addOperation { ran.increment() } }
+        made.open()
+      }
+      group.isSuspended = true
+      OperationQueue(on: backend).addOperation(group.operation)
+      await made.pass()
+      #expect(ran.value == 0 && !group.operation.isFinished && group.isSuspended)
+      group.isSuspended = false
+      await group.operation.finished()
+      #expect(ran.value == 5)
+
+      let other = OperationGroup(on: backend) { members in
+        members.addOperation { ran.increment() }
+      }
+      other.isSuspended = true
+      OperationQueue(on: backend).addOperation(other.operation)
+      other.cancel()
+      await other.operation.finished()
+      #expect(ran.value == 5)
+    }
+  }
+
+  @Test("groups in groups: a tree of 1,093 members", arguments: allBackends)
+  func nested(backend: TestBackend) async throws {
+    let ran = Counter()
+    try await compose(on: backend) { backend in
+      @Sendable func grow(_ queue: OperationQueue, _ depth: Int) {
+        ran.increment()
+        guard depth > 0 else { return }
+        for _ in 0..<3 { queue.addGroup { members in grow(members, depth - 1) } }
+      }
+      let group = OperationQueue(on: backend).addGroup { members in grow(members, 6) }
+      await group.operation.finished()
+    }
+    #expect(ran.value == 1093)
+  }
+}

@@ -1,0 +1,85 @@
+import OperationComposition
+import Operations
+import TestSupport
+import Testing
+
+@Suite("Mutual exclusion")
+struct MutualExclusionTests {
+  @Test("one operation of a key at a time, in their order, in any queue", arguments: allBackends)
+  func oneAtATime(backend: TestBackend) async throws {
+    try await compose(on: backend, workers: 4) { backend in
+      let exclusion = MutualExclusion<Int>(on: backend)
+      let queues = (0..<3).map { _ in OperationQueue(on: backend) }
+      let meters = (0..<5).map { _ in ConcurrencyMeter() }
+      let logs = (0..<5).map { _ in EventLog<Int>() }
+      for number in 0..<500 {
+        let key = number % 5
+        queues[number % 3].addTask(conditions: [exclusion.turn(of: key)]) {
+          meters[key].enter()
+          logs[key].append(number)
+          if number % 7 == 0 { await Task.yield() }
+          meters[key].leave()
+        }
+      }
+      for queue in queues { await queue.drained() }
+      #expect(meters.allSatisfy { $0.maximum == 1 && $0.total == 100 })
+      #expect(logs.allSatisfy { $0.events == $0.events.sorted() })
+      // The last turns end behind their operations.
+      while exclusion.keyCount > 0 { await Task.yield() }
+    }
+  }
+
+  @Test("who is cancelled in the line lets nobody through", arguments: allBackends)
+  func cancelledInTheLine(backend: TestBackend) async throws {
+    try await compose(on: backend) { backend in
+      let (queue, exclusion) = (OperationQueue(on: backend), MutualExclusion<String>(on: backend))
+      let (started, gate, log) = (AsyncGate(), AsyncGate(), EventLog<String>())
+      let first = queue.addTask(conditions: [exclusion.turn(of: "file")]) {
+        log.append("first begins")
+        started.open()
+        await gate.pass()
+        log.append("first ends")
+      }
+      let second = queue.addTask(conditions: [exclusion.turn(of: "file")]) { log.append("second") }
+      let third = queue.addTask(conditions: [exclusion.turn(of: "file")]) { log.append("third") }
+      await started.pass()
+      second.cancel()
+      await second.finished()
+      for _ in 0..<100 { await Task.yield() }
+      #expect(log.events == ["first begins"] && !third.isFinished)
+      gate.open()
+      try await first.value
+      try await third.value
+      #expect(log.events == ["first begins", "first ends", "third"])
+    }
+  }
+
+  @Test("several keys: no deadlock, whatever their order", arguments: allBackends)
+  func severalKeys(backend: TestBackend) async throws {
+    try await compose(on: backend, workers: 4) { backend in
+      let exclusion = MutualExclusion<Int>(on: backend)
+      let meters = (0..<6).map { _ in ConcurrencyMeter() }
+      await withTaskGroup(of: Void.self) { tasks in
+        for producer in 0..<4 {
+          tasks.addTask {
+            var random = OperationComposition.SeededGenerator(seed: UInt64(producer))
+            let queue = OperationQueue(on: backend)
+            queue.maxConcurrentOperationCount = 2
+            for _ in 0..<100 {
+              let (a, b) = (Int.random(in: 0..<6, using: &random), Int.random(in: 0..<6, using: &random))
+              let operation = BlockOperation {
+                for key in Set([a, b]) { meters[key].enter() }
+                for key in Set([a, b]) { meters[key].leave() }
+              }
+              exclusion.order(operation, by: a, b)
+              queue.addOperation(operation)
+            }
+            await queue.drained()
+          }
+        }
+      }
+      #expect(meters.allSatisfy { $0.maximum <= 1 } && meters.map(\.total).reduce(0, +) > 400)
+      while exclusion.keyCount > 0 { await Task.yield() }
+    }
+  }
+}

@@ -1,0 +1,89 @@
+import DeterministicOperations
+import OperationComposition
+import Operations
+import TestSupport
+import Testing
+
+@Suite("Token bucket")
+struct TokenBucketTests {
+  @Test("a burst at once, then the rate; a pause fills the bucket", arguments: seeds)
+  func rate(seed: UInt64) async throws {
+    try await inVirtualTime(seed: seed) { backend in
+      let queue = OperationQueue(on: backend)
+      let bucket = TokenBucket(rate: 4, burst: 3, clock: backend.clock)
+      let begun = EventLog<Duration>()
+      func add(_ count: Int) async {
+        for _ in 0..<count { queue.addTask(conditions: [bucket]) { begun.append(backend.now) } }
+        await queue.drained()
+      }
+      await add(7)
+      #expect(begun.events == [0, 0, 0, 250, 500, 750, 1000].map { .milliseconds($0) })
+      try await backend.clock.sleep(for: .seconds(60))
+      await add(5)
+      #expect(begun.events.dropFirst(7).map { $0 - .seconds(61) } == [0, 0, 0, 250, 500].map { .milliseconds($0) })
+    }
+  }
+
+  @Test("who came first goes first, and who leaves lets the others move up", arguments: seeds)
+  func line(seed: UInt64) async throws {
+    try await inVirtualTime(seed: seed, advancesByItself: false) { backend in
+      let bucket = TokenBucket(rate: 1, burst: 2, clock: backend.clock)
+      let served = EventLog<String>()
+      #expect(bucket.takeNow(2) && !bucket.takeNow() && bucket.takeNow(0))
+      let queue = OperationQueue(on: backend)
+      func come(_ name: String, _ count: Int, in line: Int) async -> TaskOperation<Void, any Error> {
+        let operation = queue.addTask { () async throws -> Void in
+          try await bucket.take(count)
+          served.append("\(name) \(backend.now)")
+        }
+        await backend.waitUntil { bucket.waitingCount == line }
+        return operation
+      }
+      _ = await come("a", 2, in: 1)
+      let second = await come("b", 2, in: 2)
+      _ = await come("c", 1, in: 3)
+      second.cancel()
+      await #expect(throws: CancellationError.self) { try await second.value }
+      #expect(bucket.waitingCount == 2)
+      // Nobody passes those who wait.
+      #expect(!bucket.takeNow(1))
+      await backend.advance(by: .seconds(10))
+      #expect(served.events == ["a 2.0 seconds", "c 3.0 seconds"])
+      // The first in line leaves: the next one is not held up.
+      #expect(bucket.takeNow(2))
+      let head = await come("d", 2, in: 1)
+      _ = await come("e", 1, in: 2)
+      head.cancel()
+      await backend.advance(by: .seconds(10))
+      #expect(served.events.last == "e 11.0 seconds" && bucket.waitingCount == 0)
+    }
+  }
+
+  @Test("rates that no floating-point number has exactly do not drift", arguments: seeds.prefix(3))
+  func exact(seed: UInt64) async throws {
+    try await inVirtualTime(seed: seed) { backend in
+      let bucket = TokenBucket(rate: 1000, per: .seconds(7), burst: 1, clock: backend.clock)
+      for _ in 0...10_000 { try await bucket.take() }
+      #expect(backend.now >= .seconds(70) && backend.now < .seconds(70) + .milliseconds(1))
+    }
+  }
+
+  @Test("10,000 tasks in line, half of them cancelled", arguments: allBackends)
+  func many(backend: TestBackend) async throws {
+    try await compose(on: backend) { backend in
+      let bucket = TokenBucket(rate: 1_000_000, burst: 1)
+      let queue = OperationQueue(on: backend)
+      let served = Counter()
+      let operations = (0..<10_000).map { _ in
+        queue.addTask {
+          try await bucket.take()
+          served.increment()
+        }
+      }
+      for operation in operations where Int.random(in: 0...1) == 0 { operation.cancel() }
+      await queue.drained()
+      #expect(bucket.waitingCount == 0)
+      #expect(served.value >= operations.count { !$0.isCancelled })
+    }
+  }
+}

@@ -1,0 +1,1 @@
+../../../Sources/Operations/Operations.docc/Resources/ImageLoader-6.swift
