@@ -35,6 +35,8 @@ public struct Abilities: OptionSet, Hashable, Sendable {
   /// Tasks of Swift run on the subject. The subject has `taskExecutor`, `withActorExecutor`, `submitTask` and
   /// `runTasks`.
   public static let tasks = Abilities(rawValue: 2_048)
+  /// Limits that hold for less urgent work alone. The subject has `setPlaces` and `submitTask(isUrgent:)`.
+  public static let limits = Abilities(rawValue: 4_096)
 
   private static let named: [(ability: Abilities, name: String, words: String)] = [
     (.operations, "operations", "operations with dependencies and priorities"),
@@ -49,6 +51,7 @@ public struct Abilities: OptionSet, Hashable, Sendable {
     (.loops, "loops", "loop whose iterations may run at the same time"),
     (.collections, "collections", "map and sort over collections"),
     (.tasks, "tasks", "tasks of Swift that run on it"),
+    (.limits, "limits", "limits that hold for less urgent work alone"),
   ]
 
   /// The names of the abilities, one word each, the most telling ability first.

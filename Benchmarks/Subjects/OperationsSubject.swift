@@ -23,7 +23,7 @@ public final class OperationsSubject<Choice: BackendChoice>: OperationSubject {
   public static var abilities: Abilities {
     [
       .threads, .cancellation, .operations, .barriers, .suspension, .fairness, .millions, .queues, .forks, .loops,
-      .collections, .tasks,
+      .collections, .tasks, .limits,
     ]
   }
 
@@ -87,6 +87,16 @@ public final class OperationsSubject<Choice: BackendChoice>: OperationSubject {
       return queue.addTask { await body(index) }
     }
     for operation in operations { await operation.finished() }
+  }
+
+  public func setPlaces(_ limit: Int, lessUrgent: Int) {
+    queue.maxConcurrentOperationCount = limit
+    queue.limits[below: .normal] = lessUrgent
+  }
+
+  public func submitTask(isUrgent: Bool, _ body: @escaping @Sendable () async -> Void) {
+    Choice.beforeEach()
+    queue.addTask(priority: isUrgent ? .normal : .low, body)
   }
 
   /// An operation that passes itself to its body.

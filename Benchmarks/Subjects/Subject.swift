@@ -71,6 +71,13 @@ public protocol ClosureSubject: AnyObject, Sendable, WorkAdder {
   /// returned: in the form that users of the subject write. Nil is no limit. Needs the ability `tasks`.
   func runTasks(_ count: Int, limit: Int?, _ body: @escaping @Sendable (Int) async -> Void) async
 
+  /// From now on at most `limit` bodies run at a time, and at most `lessUrgent` of those that are not urgent. Needs the
+  /// abilities `tasks` and `limits`.
+  func setPlaces(_ limit: Int, lessUrgent: Int)
+
+  /// Runs an asynchronous body at some time, and urgent ones first. Needs the abilities `tasks` and `limits`.
+  func submitTask(isUrgent: Bool, _ body: @escaping @Sendable () async -> Void)
+
   /// Runs both closures, maybe at the same time, and returns when both have returned. The calling thread runs submitted
   /// work, or a closure that was forked. Needs the ability `forks`.
   ///
@@ -104,6 +111,10 @@ extension ClosureSubject {
   }
   public func runTasks(_ count: Int, limit: Int?, _ body: @escaping @Sendable (Int) async -> Void) async {
     preconditionFailure("\(Self.name): no tasks")
+  }
+  public func setPlaces(_ limit: Int, lessUrgent: Int) { preconditionFailure("\(Self.name): no limits by priority") }
+  public func submitTask(isUrgent: Bool, _ body: @escaping @Sendable () async -> Void) {
+    preconditionFailure("\(Self.name): no limits by priority")
   }
   public static func fork<Value: Sendable, Failure: Error>(
     _ first: @Sendable () throws(Failure) -> Value, _ second: @Sendable () throws(Failure) -> Value

@@ -73,6 +73,7 @@ package struct Catalogue: Sendable {
       Hop(),
       AwaitOperations(),
       LimitTasks(),
+      VisibleTasks(),
       OpenLoop(runsTasks: true),
       Sleepers(),
       NestedWait(),

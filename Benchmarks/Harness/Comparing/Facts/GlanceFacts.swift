@@ -2,7 +2,7 @@ import Glibc
 import HarnessWords
 
 /// The rows that a reader sees first: how the default does beside the reference, beside the nearest scheduler of another language,
-/// and beside all such schedulers that lead in fork and join.
+/// and in fork and join beside all such schedulers that lead there, or beside the nearest one where none leads.
 struct GlanceFacts: Encodable {
   struct Row: Encodable {
     enum Key: String, Encodable { case add, chain, all, forkjoin }
@@ -64,11 +64,12 @@ struct GlanceFacts: Encodable {
       return distances.min { $0.1 < $1.1 }.map { [$0.0] } ?? []
     }
     let (every, forkjoin) = (view.primaryLines(), view.primaryLines(family: "forkjoin"))
+    let leading = peers.filter { mean(forkjoin, $0)?.ratio.low.map { $0 > 1 } ?? false }
     let wanted: [(Row.Key, [Int], [Int])] = [
       (.add, line("overhead/external-add", ""), reference),
       (.chain, line("dependencies/chain", "length=1000"), reference),
       (.all, every, nearest(every)),
-      (.forkjoin, forkjoin, peers.filter { mean(forkjoin, $0)?.ratio.low.map { $0 > 1 } ?? false }),
+      (.forkjoin, forkjoin, leading.isEmpty ? nearest(forkjoin) : leading),
     ]
     rows = wanted.compactMap { key, lines, others in
       let means = others.compactMap { mean(lines, $0) }

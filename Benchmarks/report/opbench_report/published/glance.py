@@ -1,5 +1,5 @@
 """The four rows that README.md begins with: two beside the reference, one beside the scheduler of another language that is
-nearest over all benchmarks, and one beside all such schedulers that lead in fork and join. The words are round.
+nearest over all benchmarks, and one in fork and join beside all such schedulers that lead there, or the nearest one where none leads. The words are round.
 `results/SUMMARY.md` has the same rows with the ratios and intervals that the words come from."""
 
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ RULE = (
     " difference."
     " Beside several others, the words go from the least end of the intervals to the greatest. Parentheses in the third column"
     " hold the least and the greatest ratio of a part, those in the last column the number of benchmarks. Among schedulers of"
-    " other languages, the third row has the nearest one, and the fourth row all that surely take less time."
+    " other languages, the third row has the nearest one, and the fourth row all that surely take less time, or the nearest one where none does."
 )
 
 
