@@ -17,7 +17,7 @@ struct QueueServer {
       write(STDERR_FILENO, usage, usage.utf8.count)
       exit(EX_USAGE)
     }
-    let server = HTTPServer(address: .loopback(port: port))
+    let server = try HTTPServer(address: .inet(ip4: "127.0.0.1", port: port), logger: .disabled)
     await server.appendRoute("GET /page") { _ in await response(compute(true)) }
     await server.appendRoute("GET /export") { _ in await response(compute(false)) }
     try await server.run()
