@@ -3,11 +3,9 @@ import Operations
 let queue = OperationQueue()
 let load = BlockOperation { print("load") }
 let parse = BlockOperation { print("parse") }
-// Ends when finish() is called, from any thread.
-let render = AsynchronousOperation { operation in
-  print("render")
-  operation.finish()
-}
+func draw() async { print("render") }
+// The body may await: no thread waits meanwhile.
+let render = TaskOperation { await draw() }
 parse.addDependency(load)
 render.addDependency(parse)
 render.queuePriority = .high
