@@ -52,6 +52,10 @@ _PALETTES = {
         Look("#7a4fe0", "#8f7bff", "<", "triangle-left", "dash", True),
         Look("#c2104c", "#ff6b81", "*", "star", "longdash"),
         Look("#117a75", "#5fd3cc", "h", "hexagon", "dashdot"),
+        Look("#7b3294", "#cf9be0", "8", "octagon", "dash"),
+        Look("#8c510a", "#dfb27a", "d", "diamond-tall", "dash"),
+        Look("#4d4d9f", "#a3a3ee", "H", "hexagon2", "dash"),
+        Look("#3f6b00", "#a8d14f", "D", "diamond", "longdash", True),
     ),
     "baseline": (Look("#6b6b6b", "#b3b3b3", "_", "line-ew", "dot", True),),
 }
@@ -59,9 +63,8 @@ _PALETTES = {
 _COMPARED = Look("#1a1a1a", "#f2f2f2", "D", "diamond", "dash")
 # Where a role has more subjects than looks.
 _SPARE = (
-    Look("#7b3294", "#cf9be0", "8", "octagon", "dash"),
-    Look("#8c510a", "#dfb27a", "d", "diamond-tall", "dash"),
-    Look("#4d4d9f", "#a3a3ee", "H", "hexagon2", "dash"),
+    Look("#6d4c41", "#c8a99c", "8", "octagon", "dot", True),
+    Look("#9a2d6e", "#e59cc8", "d", "diamond-tall", "dot", True),
 )
 _DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
 # How many looks take turns.
