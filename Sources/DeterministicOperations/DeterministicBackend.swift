@@ -186,6 +186,9 @@ extension DeterministicBackend: DrivenBackend {
     _ = driver.enterTask(Waiter(.holds(condition), resume: { _ in }))
   }
 
+  package func beginTaskWait() { driver.beginTaskWait() }
+  package func endTaskWait() { driver.endTaskWait() }
+
   package func ask(_ question: Job) { driver.ask(question) }
 }
 

@@ -105,6 +105,17 @@ extension Driver {
     }
   }
 
+  /// A task waits for an operation: jobs run meanwhile.
+  func beginTaskWait() {
+    threads.checkNotForked()
+    lock.withLock {
+      lock.state.waits.countTask(1)
+      if !lock.state.ending.isOver { stir() }
+    }
+  }
+
+  func endTaskWait() { lock.withLock { lock.state.waits.countTask(-1) } }
+
   /// A task waits no longer, unless it has its turn already.
   func cancelTask(_ waiter: Waiter) {
     lock.lock()

@@ -57,6 +57,12 @@ struct DriverState: ~Copyable {
       if guest.allowsTime { guestsWithTime -= 1 }
     }
 
+    /// Counts a task that waits for an operation, or does not any more. It is not told when: the finish tells it.
+    mutating func countTask(_ change: Int) {
+      guests += change
+      guestsWithTime += change
+    }
+
     enum Timer {
       case turn(Waiter)
       /// A question to a subclass, which counts as a job from the start.

@@ -182,6 +182,8 @@ struct EscalationTests {
       let (first, second) = (OperationQueue(backend: backend), OperationQueue(backend: backend))
       first.maxConcurrentOperationCount = 1
       let (gate, waits, log) = (Gate(), Gate(), EventLog<String>())
+      // A failure must not leave the operations waiting.
+      defer { gate.open() }
       first.addOperation { gate.pass() }
       let chain = chain(20, .veryLow) { log.append("chain") }
       for operation in chain { first.addOperation(operation) }
@@ -210,6 +212,8 @@ struct EscalationTests {
     try backend.withBackend(workers: 2) { backend in
       let (first, second) = (OperationQueue(backend: backend), OperationQueue(backend: backend))
       first.isSuspended = true
+      // A failure must not leave the operations waiting.
+      defer { first.isSuspended = false }
       let low = (0..<5).map { _ in block(.veryLow) }
       for operation in low { first.addOperation(operation) }
       let outside = Gate()

@@ -138,6 +138,24 @@ struct TimeTests {
     }
   }
 
+  @Test("10,000 tasks that await operations, and time that goes on for them")
+  func manyAwaiting() async throws {
+    let total = try await withDeterministicOperations(seed: 6) { backend in
+      let queue = OperationQueue(backend: backend)
+      let operations = (0..<10_000).map { number in
+        queue.addTask {
+          if number % 100 == 0 { try await backend.clock.sleep(for: .seconds(number)) }
+          return 1
+        }
+      }
+      return try await withThrowingTaskGroup(of: Int.self) { group in
+        for operation in operations { group.addTask { try await operation.value } }
+        return try await group.reduce(0, +)
+      }
+    }
+    #expect(total == 10_000)
+  }
+
   @Test("an asynchronous test")
   func asynchronousTest() async {
     let ran = Counter()

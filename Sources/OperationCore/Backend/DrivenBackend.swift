@@ -17,6 +17,11 @@ package protocol DrivenBackend: SupervisedBackend {
   func wait(until condition: () -> Bool, whenQuiet: (() -> Void)?)
   /// Runs jobs beside the caller, as for a thread that waits, until `condition` holds.
   func run(until condition: @escaping @Sendable () -> Bool)
+  /// A task outside of the backend begins to wait for an operation: the backend runs jobs, as for a thread that waits, until
+  /// as many waits have ended as have begun. O(1).
+  func beginTaskWait()
+  /// The wait has ended. Called once for each begin, on the thread that ends it, without locks.
+  func endTaskWait()
   /// Runs the job soon, not behind other work: a question to a subclass.
   func ask(_ question: Job)
 }
@@ -53,18 +58,17 @@ package enum DrivenBackends {
     return here ?? operation.owner?.supervisedBackend as? any DrivenBackend
   }
 
-  /// A task outside of the backends waits for `operation`: the driven backend of its queue, if it has one, runs jobs until
-  /// `condition` holds, as it does for a thread that waits.
+  /// The driven backend that is told when the calling task waits for `operation`; nil for none. A task on a thread of the
+  /// backend is one of its jobs, and no guest.
   @inline(__always)
-  static func run(until condition: @escaping @Sendable () -> Bool, for operation: Operation) {
-    if exist { runOwner(of: operation, until: condition) }
+  static func host(ofTaskWaitingFor operation: Operation) -> (any DrivenBackend)? {
+    exist ? otherBackend(of: operation) : nil
   }
 
   @inline(never)
-  private static func runOwner(of operation: Operation, until condition: @escaping @Sendable () -> Bool) {
-    // A task on a thread of the backend is one of its jobs.
-    if ofThisThread != nil { return }
-    (operation.owner?.supervisedBackend as? any DrivenBackend)?.run(until: condition)
+  private static func otherBackend(of operation: Operation) -> (any DrivenBackend)? {
+    guard let backend = operation.owner?.supervisedBackend as? any DrivenBackend else { return nil }
+    return backend === ofThisThread ? nil : backend
   }
 
   /// Returns when the operation has departed. Another driven backend, on which the operation is or on which a dependency

@@ -184,7 +184,7 @@ open class Operation: JobObject, @unchecked Sendable {
   /// Inside an operation the wait never takes a worker out of service: another thread takes the calling thread's place.
   /// Where no other thread would, the calling thread runs the target, or what the target waits for. That is so at the
   /// limit of threads, when the system refuses a thread, and on a dispatch queue of yours. The awaited operation is at least
-  /// as urgent as the one that waits. Traps when an operation calls the method on itself.
+  /// as urgent as the waiting operation. Traps when an operation calls the method on itself.
   @available(*, noasync, message: "blocks the thread; use await finished()")
   open func waitUntilFinished() { waitHere() }
 

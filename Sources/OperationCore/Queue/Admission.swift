@@ -115,33 +115,16 @@ struct Admission: ~Copyable {
     let count = phase.pointee.readyCount
     if count == 0 { return takeBarriersTicket(phase) }
     let wanted = min(count, limit - running, most)
-    if isHeldBelow(phase) { return takeTicketBelow(phase, wanted: wanted) }
-    var ready = 0
-    var onTheirWay = 0
-    var level = Job.highestLevel
-    while true {
-      ready += phase.pointee.ready[level].count
-      onTheirWay += tickets[level]
-      if ready > onTheirWay, wanted > onTheirWay {
-        tickets[level] += 1
-        return level
-      }
-      if ready >= wanted || level == 0 { return nil }
-      level -= 1
-    }
-  }
-
-  /// As `takeTicket`, where limits below levels decide. A function of its own, so that a queue without such limits pays for none
-  /// of it.
-  @inline(never)
-  private mutating func takeTicketBelow(_ phase: UnsafeMutablePointer<Phase>, wanted: Int) -> Int? {
+    let isHeldBelow = isHeldBelow(phase)
     var ready = 0
     var onTheirWay = 0
     var level = Job.highestLevel
     // What counts as running at each level once the ready operations of the higher levels have started.
     var runningThen = runningAt
     while true {
-      ready += startableCount(phase, level: level, running: &runningThen)
+      ready +=
+        isHeldBelow
+        ? startableCount(phase, level: level, running: &runningThen) : phase.pointee.ready[level].count
       onTheirWay += tickets[level]
       if ready > onTheirWay, wanted > onTheirWay {
         tickets[level] += 1
@@ -160,6 +143,7 @@ struct Admission: ~Copyable {
 
   /// How many ready operations of a level may start, as the limits below the higher levels allow.
   /// - Parameter running: what counts as running at each level. The result is added at `level`.
+  @inline(never)
   private mutating func startableCount(
     _ phase: UnsafeMutablePointer<Phase>, level: Int, running: inout Job.PerLevel<Int>
   ) -> Int {

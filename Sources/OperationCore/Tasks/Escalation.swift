@@ -1,8 +1,8 @@
 import Primitives
 import Synchronization
 
-// Who waits lends its urgency: an operation that a task or an operation waits for, and what stands before it, are raised to
-// the priority of the one that waits.
+// A waiting task or operation lends its urgency: the awaited operation, and what stands before it, are raised to the priority
+// of the waiting task or operation.
 
 extension Operation {
   /// Raises this operation to the priority of who waits for it, and with it every unfinished operation that it

@@ -21,10 +21,13 @@ final class FinishWaiter: @unchecked Sendable {
   private let state = Atomic<UInt8>(State.new)
   private var continuation: UnsafeContinuation<Bool, Never>?
 
-  init() {}
+  /// Runs jobs until the wait ends, and is told of the end by the thread that ends it: so the backend stops there.
+  private let host: (any DrivenBackend)?
 
-  /// Whether the wait has ended: by the finish, or early.
-  var hasEnded: Bool { state.load(ordering: .relaxed) >= State.finished }
+  init(host: (any DrivenBackend)?) {
+    self.host = host
+    host?.beginTaskWait()
+  }
 
   /// The task suspends.
   func wait(_ continuation: UnsafeContinuation<Bool, Never>) {
@@ -42,6 +45,7 @@ final class FinishWaiter: @unchecked Sendable {
         expected: old, desired: isFinished ? State.finished : State.cancelled,
         successOrdering: .acquiringAndReleasing, failureOrdering: .relaxed)
       if result.exchanged {
+        host?.endTaskWait()
         if old == State.waits { continuation.take()?.resume(returning: isFinished) }
         return
       }

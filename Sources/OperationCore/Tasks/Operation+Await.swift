@@ -32,13 +32,13 @@ extension Operation {
   public nonisolated(nonsending) final func finished(cancelling: Bool = false) async -> Bool {
     if hasDeparted { return true }
     if LaunchFrame.isRunning(self) { misuse(self, "the operation waits for itself and would never finish") }
-    let waiter = FinishWaiter()
+    let waiter = FinishWaiter(host: DrivenBackends.host(ofTaskWaitingFor: self))
     guard link(waiter) else {
+      waiter.end(isFinished: true)
       // Another thread is between the finish and the queue's books: a few instructions.
       Spin.until { hasDeparted }
       return true
     }
-    DrivenBackends.run(until: { [self] in hasDeparted || waiter.hasEnded }, for: self)
     return await withTaskPriorityEscalationHandler {
       // Behind the handler's beginning: no raise lies between the two.
       escalate(to: Task.currentPriority)

@@ -23,8 +23,8 @@ final class ExecutionState: Sendable {
   let journal = Journal()
   let objects: Monitor<Objects>
   let gates: [Gate]
-  /// The same gates, where tasks wait.
-  private let tasksGates: [AsyncGate]
+  /// For each gate a second one, at which tasks wait. Both are opened together.
+  private let taskGates: [AsyncGate]
   /// The operations in whose bodies each thread is, the innermost last.
   private let bodies = Monitor<[UInt: [Int]]>([:])
   let helper: Helper
@@ -45,7 +45,7 @@ final class ExecutionState: Sendable {
     }
     self.helper = helper
     gates = (0..<Program.gateCount).map { _ in Gate() }
-    tasksGates = (0..<Program.gateCount).map { _ in AsyncGate() }
+    taskGates = (0..<Program.gateCount).map { _ in AsyncGate() }
     let queues = program.queues.map { spec in
       let queue = OperationQueue(on: backends[spec.backend])
       if spec.limit >= 0 { queue.maxConcurrentOperationCount = spec.limit }
@@ -124,7 +124,7 @@ final class ExecutionState: Sendable {
       case .wait(let other): await wait(for: other, inTask: index)
       case .pass(let gate):
         journal.append(.passBegins(index, gate: gate))
-        await tasksGates[gate].pass()
+        await taskGates[gate].pass()
         journal.append(.passEnded(index, gate: gate))
       default:
         await Task.yield()
@@ -194,7 +194,7 @@ final class ExecutionState: Sendable {
   func open(_ gate: Int) {
     journal.append(.gateOpens(gate))
     gates[gate].open()
-    tasksGates[gate].open()
+    taskGates[gate].open()
   }
 
   /// One operation, which the caller has taken.
