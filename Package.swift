@@ -140,7 +140,8 @@ let laboratory: [Target] = [
 /// The tests, and the programs and parts that tests share.
 let tests: [Target] = [
   .target(
-    name: "TestSupport", dependencies: ["Operations", "DeterministicOperations"], path: "Tests/TestSupport",
+    name: "TestSupport", dependencies: ["Operations", "OperationComposition", "DeterministicOperations"],
+    path: "Tests/TestSupport",
     swiftSettings: settings),
   .testTarget(
     name: "PrimitivesTests", dependencies: ["Primitives", "CPlatform", "StressEngine", "TestSupport"],

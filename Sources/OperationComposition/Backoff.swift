@@ -14,7 +14,7 @@ public protocol BackoffStrategy: Sendable {
 /// The usual backoff strategies, in the words of the retry that is proposed for
 /// [swift-async-algorithms](https://github.com/apple/swift-async-algorithms/pull/364). O(1) each.
 public enum Backoff {
-  /// The same wait each time. Traps when it is negative.
+  /// Waits for `duration` each time. Traps when `duration` is negative.
   public static func constant(_ duration: Duration) -> some BackoffStrategy {
     linear(increment: .zero, initial: duration)
   }

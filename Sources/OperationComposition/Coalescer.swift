@@ -57,11 +57,11 @@ public final class Coalescer<Key: Hashable & Sendable, Success: Sendable>: Senda
     let (entry, isNew) = entries.withLock { entries in
       // An operation that was cancelled is nobody's any more.
       if let entry = entries[key], !entry.operation.isCancelled {
-        entry.requests[ObjectIdentifier(request)] = priority
+        entry.requests.set(priority, of: ObjectIdentifier(request))
         return (entry, false)
       }
       let entry = Entry(key: key, coalescer: self, body)
-      entry.requests[ObjectIdentifier(request)] = priority
+      entry.requests.set(priority, of: ObjectIdentifier(request))
       entries[key] = entry
       return (entry, true)
     }
@@ -78,7 +78,7 @@ public final class Coalescer<Key: Hashable & Sendable, Success: Sendable>: Senda
 
     let key: Key
     let coalescer: Coalescer
-    var requests: [ObjectIdentifier: Operation.QueuePriority] = [:]
+    var requests = Requests()
     /// A thread sets the operation's priority now.
     var isApplying = false
     /// The body has ended. Who leaves now must not cancel an operation that is about to finish.
@@ -117,13 +117,13 @@ public final class Coalescer<Key: Hashable & Sendable, Success: Sendable>: Senda
 
     override func note(_ priority: Operation.QueuePriority, of request: ObjectIdentifier) {
       coalescer.entries.withLock { _ in
-        if requests[request] != nil { requests[request] = priority }
+        if requests.contains(request) { requests.set(priority, of: request) }
       }
     }
 
     override func leave(_ request: ObjectIdentifier) {
       let isUnwanted = coalescer.entries.withLock { entries in
-        guard requests.removeValue(forKey: request) != nil, requests.isEmpty, !isOver else { return false }
+        guard requests.remove(request), requests.isEmpty, !isOver else { return false }
         // A new entry may stand there, when this one's operation was cancelled.
         if entries[key] === self { entries[key] = nil }
         return true
@@ -146,10 +146,36 @@ public final class Coalescer<Key: Hashable & Sendable, Success: Sendable>: Senda
     /// - Returns: what is to be set; nil when nothing is, or another thread does it.
     private func next(after applied: Operation.QueuePriority?) -> Operation.QueuePriority? {
       if applied == nil, isApplying { return nil }
-      let wanted = requests.values.max { $0.rawValue < $1.rawValue }
+      let wanted = requests.mostUrgent
       isApplying = wanted != nil && wanted != applied ?? operation.queuePriority
       return isApplying ? wanted : nil
     }
+  }
+}
+
+/// The requests of an operation, and how urgent they are. Each call is O(1).
+private struct Requests {
+  private var priorities: [ObjectIdentifier: Operation.QueuePriority] = [:]
+  private var counts: [Operation.QueuePriority: Int] = [:]
+
+  var isEmpty: Bool { priorities.isEmpty }
+  /// Nil where there is no request.
+  var mostUrgent: Operation.QueuePriority? { counts.keys.max { $0.rawValue < $1.rawValue } }
+
+  func contains(_ request: ObjectIdentifier) -> Bool { priorities[request] != nil }
+
+  mutating func set(_ priority: Operation.QueuePriority, of request: ObjectIdentifier) {
+    remove(request)
+    priorities[request] = priority
+    counts[priority, default: 0] += 1
+  }
+
+  /// - Returns: false when there was no such request.
+  @discardableResult
+  mutating func remove(_ request: ObjectIdentifier) -> Bool {
+    guard let old = priorities.removeValue(forKey: request), let count = counts[old] else { return false }
+    counts[old] = count > 1 ? count - 1 : nil
+    return true
   }
 }
 

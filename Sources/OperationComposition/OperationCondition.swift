@@ -42,7 +42,8 @@ extension OperationCondition {
 extension OperationQueue {
   /// Adds an operation that runs when its conditions hold.
   ///
-  /// The conditions are evaluated one after the other, in the order of the list, once `dependencies` have finished. The
+  /// The conditions are evaluated one after the other, in the order of the list, once `dependencies` have finished, and what the
+  /// conditions' `prepare(_:)` has added. So a token is taken when the operation has its turn, and not before. The
   /// first one that throws ends the evaluation: the body does not run, and the operation's result is that error.
   ///
   /// The conditions are an operation of their own, on which this one depends: `whyNotStarted()` names it. When this operation
@@ -68,12 +69,11 @@ extension OperationQueue {
       try await gate.operation.value
       return try await body()
     }
-    for dependency in dependencies {
-      gate.operation.addDependency(dependency)
-      operation.addDependency(dependency)
-    }
-    operation.addDependency(gate.operation)
+    for dependency in dependencies { operation.addDependency(dependency) }
     for condition in conditions { condition.prepare(operation) }
+    // A condition that takes something, such as a token, takes it when all else is there.
+    for dependency in operation.dependencies { gate.operation.addDependency(dependency) }
+    operation.addDependency(gate.operation)
     gate.open(for: operation, name: name, priority: priority, on: backend)
     add(operation, name: name, priority: priority)
     return operation

@@ -17,8 +17,8 @@ import Synchronization
 /// }
 /// ```
 ///
-/// The bucket begins full, with `burst` tokens, and gets `rate` tokens in each period until it is full again. Whoever takes
-/// a token that is not there waits. Who came first goes first. A wait that is cancelled takes nothing, and those behind it move
+/// The bucket begins full, with `burst` tokens, and gets `rate` tokens in each period until it is full again. A task that
+/// takes a token before it is there waits. The task that came first goes first. A wait that is cancelled takes nothing, and those behind it move
 /// up. The bucket has no thread and no timer: the first in line sleeps.
 ///
 /// As a condition the bucket takes one token for the operation. Counting is exact (the generic cell rate algorithm, ITU-T I.371, on

@@ -38,6 +38,6 @@ public struct OperationLogger: OperationObserver {
     metadata["waited_ns"] = event.waited.map { "\($0.wholeNanoseconds)" }
     metadata["ran_ns"] = event.ran.map { "\($0.wholeNanoseconds)" }
     logger.log(
-      level: level, event.operation.isCancelled ? "operation cancelled" : "operation finished", metadata: metadata)
+      level: level, event.isCancelled ? "operation cancelled" : "operation finished", metadata: metadata)
   }
 }

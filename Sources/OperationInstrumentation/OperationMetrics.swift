@@ -52,7 +52,7 @@ public struct OperationMetrics: OperationObserver {
     case .started: if let time = event.waited { waited.recordNanoseconds(time.wholeNanoseconds) }
     case .cancelled: break
     case .finished:
-      (event.operation.isCancelled ? cancelled : finished).increment()
+      (event.isCancelled ? cancelled : finished).increment()
       if let time = event.ran { ran.recordNanoseconds(time.wholeNanoseconds) }
     }
   }

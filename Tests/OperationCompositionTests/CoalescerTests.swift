@@ -199,6 +199,41 @@ struct CoalescerTests {
     }
   }
 
+  @Test("an operation whose body has ended is not cancelled by those who leave", arguments: allBackends)
+  func leavingAfterTheEnd(backend: TestBackend) async throws {
+    try await compose(on: backend) { backend in
+      let log = EventTests.Log()
+      let queue = ObservedOperationQueue(on: backend, observers: [log])
+      let coalescer = Coalescer<Int, Int>(queue: queue)
+      for number in 0..<300 {
+        let value = try await coalescer.value(for: 1) { number }
+        #expect(value == number)
+      }
+      await queue.drained()
+      try log.lines.wait(count: 900, "the events")
+      #expect(log.events.events.allSatisfy { $0.kind != .cancelled && !$0.isCancelled })
+    }
+  }
+
+  @Test("100,000 requests of one key, of mixed priorities, each of which leaves")
+  func manyOfOneKey() async throws {
+    try await compose(on: .stealing) { backend in
+      let queue = OperationQueue(on: backend)
+      queue.isSuspended = true
+      let coalescer = Coalescer<Int, Int>(queue: queue)
+      let requests = (0..<100_000).map { number in
+        coalescer.request(for: 1, priority: number % 1000 == 0 ? .high : .low) { 1 }
+      }
+      #expect(queue.operations.map(\.queuePriority) == [.high])
+      for (number, request) in requests.enumerated() where number % 1000 == 0 { request.cancel() }
+      #expect(queue.operations.map(\.queuePriority) == [.low])
+      for request in requests { request.cancel() }
+      #expect(coalescer.count == 0)
+      queue.isSuspended = false
+      await queue.drained()
+    }
+  }
+
   @Test(
     "10,000 requests that come and leave at random: nothing is left, and every value is right", arguments: allBackends)
   func stress(backend: TestBackend) async throws {
@@ -210,7 +245,7 @@ struct CoalescerTests {
       await withTaskGroup(of: Void.self) { tasks in
         for producer in 0..<4 {
           tasks.addTask {
-            var random = OperationComposition.SeededGenerator(seed: UInt64(producer))
+            var random = SeededGenerator(seed: UInt64(producer))
             for _ in 0..<2_500 {
               let key = Int.random(in: 0..<16, using: &random)
               let request = coalescer.request(for: key, priority: Bool.random(using: &random) ? .low : .high) {

@@ -1,6 +1,7 @@
 import DeterministicOperations
 import OperationComposition
 import Operations
+import Synchronization
 import TestSupport
 import Testing
 
@@ -53,6 +54,57 @@ struct EventTests {
         #expect((event.ran == nil) == (event.kind != .finished || event.operation.isCancelled))
       }
     }
+  }
+
+  /// Posts each change while it holds the lock that its properties take.
+  private final class PostsUnderALock: Operation, @unchecked Sendable {
+    // Sendable: the flags are touched under the lock, and by the thread that holds it.
+    private let lock = OwnLock()
+    private var (executing, finished) = (false, false)
+
+    override var isAsynchronous: Bool { true }
+    override var isExecuting: Bool { lock.read { executing } }
+    override var isFinished: Bool { lock.read { finished } }
+
+    override func start() {
+      change("isExecuting") { executing = true }
+      change("isExecuting") { executing = false }
+      change("isFinished") { finished = true }
+    }
+
+    private func change(_ key: String, _ body: () -> Void) {
+      lock.hold {
+        willChangeValue(forKey: key)
+        body()
+        didChangeValue(forKey: key)
+      }
+    }
+  }
+
+  /// A lock that ends the test in the place of a deadlock.
+  private final class OwnLock: Sendable {
+    private let owner = Mutex<UInt>(0)
+
+    func hold(_ body: () -> Void) {
+      owner.withLock { $0 = currentThread() }
+      body()
+      owner.withLock { $0 = 0 }
+    }
+
+    func read<Value>(_ body: () -> Value) -> Value {
+      if owner.withLock({ $0 }) == currentThread() { Issue.record("a property was read under the lock of a change") }
+      return body()
+    }
+  }
+
+  @Test("an operation that posts under a lock of its own is followed, and none of its properties is read there")
+  func postsUnderALock() throws {
+    let log = Log()
+    let queue = ObservedOperationQueue(on: TestBackend.stealing.leftRunning(), observers: [log])
+    queue.addOperation(PostsUnderALock())
+    try log.lines.wait(count: 3, "the events")
+    #expect(log.lines.events == ["- added", "- started", "- finished"])
+    queue.waitUntilAllOperationsAreFinished()
   }
 
   @Test("a list of operations, and many of them", arguments: allBackends)

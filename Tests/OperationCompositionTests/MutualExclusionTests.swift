@@ -62,7 +62,7 @@ struct MutualExclusionTests {
       await withTaskGroup(of: Void.self) { tasks in
         for producer in 0..<4 {
           tasks.addTask {
-            var random = OperationComposition.SeededGenerator(seed: UInt64(producer))
+            var random = SeededGenerator(seed: UInt64(producer))
             let queue = OperationQueue(on: backend)
             queue.maxConcurrentOperationCount = 2
             for _ in 0..<100 {

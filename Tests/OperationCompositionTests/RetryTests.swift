@@ -135,16 +135,16 @@ struct RetryTests {
       return (0..<50).map { _ in strategy.nextDuration() }
     }
     let whole = Backoff.constant(.seconds(8))
-    let full = draw(whole.fullJitter(using: OperationComposition.SeededGenerator(seed: seed)))
-    #expect(full == draw(whole.fullJitter(using: OperationComposition.SeededGenerator(seed: seed))))
-    #expect(full != draw(whole.fullJitter(using: OperationComposition.SeededGenerator(seed: seed + 1000))))
+    let full = draw(whole.fullJitter(using: SeededGenerator(seed: seed)))
+    #expect(full == draw(whole.fullJitter(using: SeededGenerator(seed: seed))))
+    #expect(full != draw(whole.fullJitter(using: SeededGenerator(seed: seed + 1000))))
     #expect(full.allSatisfy { $0 >= .zero && $0 <= .seconds(8) })
     #expect(full.contains { $0 < .seconds(3) } && full.contains { $0 > .seconds(5) })
-    let equal = draw(whole.equalJitter(using: OperationComposition.SeededGenerator(seed: seed)))
+    let equal = draw(whole.equalJitter(using: SeededGenerator(seed: seed)))
     #expect(equal.allSatisfy { $0 >= .seconds(4) && $0 <= .seconds(8) } && Set(equal).count > 40)
     var last = Duration.seconds(1)
     for wait in draw(
-      Backoff.decorrelatedJitter(factor: 3, base: .seconds(1), using: OperationComposition.SeededGenerator(seed: seed)))
+      Backoff.decorrelatedJitter(factor: 3, base: .seconds(1), using: SeededGenerator(seed: seed)))
     {
       #expect(wait >= .seconds(1) && wait <= last * 3)
       last = wait

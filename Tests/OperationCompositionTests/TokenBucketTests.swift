@@ -59,6 +59,28 @@ struct TokenBucketTests {
     }
   }
 
+  @Test("an operation takes its token when it has its turn, and not before", arguments: seeds)
+  func behindATurn(seed: UInt64) async throws {
+    try await inVirtualTime(seed: seed) { backend in
+      let (queue, clock) = (OperationQueue(on: backend), backend.clock)
+      let exclusion = MutualExclusion<String>(on: backend)
+      let bucket = TokenBucket(rate: 1, burst: 2, clock: clock)
+      let begun = EventLog<Duration>()
+      for _ in 0..<3 {
+        queue.addTask(conditions: [exclusion.turn(of: "host"), bucket]) {
+          begun.append(backend.now)
+          try await clock.sleep(for: .seconds(10))
+        }
+      }
+      let other = queue.addTask(conditions: [Delay(for: .seconds(5), clock: clock), bucket]) { backend.now }
+      // Tokens that the second and the third one had taken at once would be missing here.
+      let time = try await other.value
+      #expect(time == .seconds(5))
+      await queue.drained()
+      #expect(begun.events == [0, 10, 20].map { .seconds($0) })
+    }
+  }
+
   @Test("rates that no floating-point number has exactly do not drift", arguments: seeds.prefix(3))
   func exact(seed: UInt64) async throws {
     try await inVirtualTime(seed: seed) { backend in

@@ -21,6 +21,16 @@ struct InstrumentationTests {
     func received(_ event: OperationEvent) { if event.kind == .finished { finished.increment() } }
   }
 
+  /// Adds an operation that is cancelled before its start, and returns when the queue has told of all operations' ends.
+  private func addCancelled(to queue: OperationQueue, _ last: Last, total: Int) async throws {
+    queue.isSuspended = true
+    queue.addTask {}
+    queue.cancelAllOperations()
+    queue.isSuspended = false
+    await queue.drained()
+    try last.finished.wait(for: total, "the events")
+  }
+
   @Test("metrics count and time the operations")
   func metrics() async throws {
     try await AsynchronousTest.run {
@@ -29,12 +39,7 @@ struct InstrumentationTests {
       let queue = ObservedOperationQueue(observers: [observer, last])
       for _ in 0..<5 { queue.addTask {} }
       await queue.drained()
-      queue.isSuspended = true
-      queue.addTask {}
-      queue.cancelAllOperations()
-      queue.isSuspended = false
-      await queue.drained()
-      try last.finished.wait(for: 6, "the events")
+      try await addCancelled(to: queue, last, total: 6)
       #expect(metrics.counterTotal(label: "uploads.added") == 6)
       let host = ("host", "a")
       #expect(metrics.counterTotal(label: "uploads.finished", dimensions: [host, ("cancelled", "false")]) == 5)
@@ -57,12 +62,7 @@ struct InstrumentationTests {
       queue.name = "uploads"
       queue.addTask(name: "first") {}
       await queue.drained()
-      queue.isSuspended = true
-      queue.addTask {}
-      queue.cancelAllOperations()
-      queue.isSuspended = false
-      await queue.drained()
-      try last.finished.wait(for: 2, "the events")
+      try await addCancelled(to: queue, last, total: 2)
       let entries = handler.entries
       #expect(entries.map { "\($0.message)" } == ["operation finished", "operation cancelled"])
       #expect(entries.first?.metadata["operation"] == "first" && entries.first?.metadata["queue"] == "uploads")

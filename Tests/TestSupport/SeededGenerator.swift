@@ -1,14 +1,4 @@
-/// SplitMix64: the same numbers on every run (Steele, Lea, Flood, OOPSLA 2014).
-public struct SeededGenerator: RandomNumberGenerator, Sendable {
-  private var state: UInt64
+import OperationComposition
 
-  public init(seed: UInt64) { state = seed }
-
-  public mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
-  }
-}
+/// Gives a test equal numbers in every run.
+public typealias SeededGenerator = OperationComposition.SeededGenerator

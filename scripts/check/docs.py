@@ -43,8 +43,8 @@ SHOWN_TYPES = tuple(
     for name in ("DeterministicBackend", "DeterministicBackend+Time", "DeterministicClock", "DeterministicOperations", "Seeds")
 ) + tuple(
     f"Sources/OperationComposition/{name}.swift"
-    for name in ("Receiving", "OperationGroup", "OperationCondition", "MutualExclusion", "TokenBucket", "Deadline", "Retry", "Backoff", "Coalescer",
-                 "OperationEvents")
+    for name in ("Receiving", "OperationGroup", "OperationCondition", "MutualExclusion", "TokenBucket", "Deadline", "Retry", "RetryBudget", "Backoff", "Coalescer",
+                 "ObservedOperationQueue")
 ) + tuple(
     f"Sources/OperationInstrumentation/{name}.swift"
     for name in ("OperationMetrics", "OperationLogger", "OperationQueue+Spans", "OperationQueueService")

@@ -15,7 +15,7 @@ final class ImageLoader: Sendable {
 
   init() { network.maxConcurrentOperationCount = 6 }
 
-  /// Starts a download, or joins the one that there is.
+  /// Starts the download of a URL, or joins a download of that URL that has been started.
   func download(_ url: String) -> Download {
     let new = Download { try await fetch(url) }
     let download = downloads.withLock { known in

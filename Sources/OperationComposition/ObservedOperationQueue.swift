@@ -21,6 +21,9 @@ public struct OperationEvent: Sendable {
   public let operation: Operation
   /// The queue that tells of it.
   public let queue: OperationQueue
+  /// Whether the operation has been cancelled. An observer reads this in the place of the operation's own property: a subclass may
+  /// post a change while it holds a lock that the property takes.
+  public let isCancelled: Bool
   /// When it happened.
   public let instant: ContinuousClock.Instant
   /// From the adding to the start, or to the end of an operation that never started; nil before.
@@ -68,6 +71,7 @@ open class ObservedOperationQueue: OperationQueue, @unchecked Sendable {
   private struct Followed: Sendable {
     let added: ContinuousClock.Instant
     var started: ContinuousClock.Instant?
+    var isCancelled: Bool
     /// The observations end with them.
     var tokens: [OperationObservation] = []
   }
@@ -93,13 +97,13 @@ open class ObservedOperationQueue: OperationQueue, @unchecked Sendable {
 
   private func follow(_ operation: Operation) {
     let key = ObjectIdentifier(operation)
-    let now = ContinuousClock.now
-    followed.withLock { $0[key] = Followed(added: now) }
-    tell(OperationEvent(kind: .added, operation: operation, queue: self, instant: now, waited: nil, ran: nil))
+    let known = Followed(added: .now, isCancelled: operation.isCancelled)
+    followed.withLock { $0[key] = known }
+    tell(.added, operation, known, at: known.added)
     let tokens = [
-      operation.observe(\.isExecuting, options: .new) { [weak self] operation, change in
-        if change.newValue == true { self?.started(operation) }
-      },
+      // The first change is the start. A class of a user's may post while it holds a lock that reading its property takes, so
+      // no property is read here or in an observer.
+      operation.observe(\.isExecuting) { [weak self] operation, _ in self?.started(operation) },
       operation.observe(\.isCancelled) { [weak self] operation, _ in self?.cancelled(operation) },
       operation.observe(\.isFinished) { [weak self] operation, _ in self?.finished(operation) },
     ]
@@ -109,33 +113,37 @@ open class ObservedOperationQueue: OperationQueue, @unchecked Sendable {
 
   private func started(_ operation: Operation) {
     let now = ContinuousClock.now
-    let waited = followed.withLock { followed -> Duration? in
+    let known = followed.withLock { followed -> Followed? in
       let key = ObjectIdentifier(operation)
-      guard let known = followed[key], known.started == nil else { return nil }
+      guard followed[key] != nil, followed[key]?.started == nil else { return nil }
       followed[key]?.started = now
-      return known.added.duration(to: now)
+      return followed[key]
     }
-    guard let waited else { return }
-    tell(OperationEvent(kind: .started, operation: operation, queue: self, instant: now, waited: waited, ran: nil))
+    if let known { tell(.started, operation, known, at: now) }
   }
 
   private func cancelled(_ operation: Operation) {
-    let now = ContinuousClock.now
-    guard let known = followed.withLock({ $0[ObjectIdentifier(operation)] }) else { return }
-    tell(
-      OperationEvent(
-        kind: .cancelled, operation: operation, queue: self, instant: now,
-        waited: known.started.map { known.added.duration(to: $0) }, ran: nil))
+    let known = followed.withLock { followed -> Followed? in
+      let key = ObjectIdentifier(operation)
+      followed[key]?.isCancelled = true
+      return followed[key]
+    }
+    if let known { tell(.cancelled, operation, known, at: .now) }
   }
 
   private func finished(_ operation: Operation) {
-    let now = ContinuousClock.now
-    guard let known = followed.withLock({ $0.removeValue(forKey: ObjectIdentifier(operation)) }) else { return }
-    tell(
-      OperationEvent(
-        kind: .finished, operation: operation, queue: self, instant: now,
-        waited: known.added.duration(to: known.started ?? now), ran: known.started.map { $0.duration(to: now) }))
+    let known = followed.withLock { $0.removeValue(forKey: ObjectIdentifier(operation)) }
+    if let known { tell(.finished, operation, known, at: .now) }
   }
 
-  private func tell(_ event: OperationEvent) { for observer in observers { observer.received(event) } }
+  private func tell(
+    _ kind: OperationEvent.Kind, _ operation: Operation, _ known: Followed, at instant: ContinuousClock.Instant
+  ) {
+    let hasEnded = kind == .finished
+    let event = OperationEvent(
+      kind: kind, operation: operation, queue: self, isCancelled: known.isCancelled, instant: instant,
+      waited: (known.started ?? (hasEnded ? instant : nil)).map { known.added.duration(to: $0) },
+      ran: hasEnded ? known.started.map { $0.duration(to: instant) } : nil)
+    for observer in observers { observer.received(event) }
+  }
 }
