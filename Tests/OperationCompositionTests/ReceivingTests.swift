@@ -9,12 +9,18 @@ struct ReceivingTests {
   func types(backend: TestBackend) async throws {
     let text = try await compose(on: backend) { backend in
       let (queue, other) = (OperationQueue(on: backend), OperationQueue(on: backend))
-      let number = queue.addTask { 3 }
+      // Holds the inputs: an operation that has finished names no dependencies any more.
+      let gate = AsyncGate()
+      let number = queue.addTask {
+        await gate.pass()
+        return 3
+      }
       let word = other.addTask { "three" }
       let list = queue.addTask { () async throws(Refused) -> [Double] in [0.5, 1.5] }
       let all = queue.addTask(receiving: number, word, list) { "\($0) \($1) \($2.reduce(0, +))" }
       let alone = other.addTask(name: "alone", receiving: all) { $0.uppercased() }
       #expect(alone.name == "alone" && alone.dependencies == [all] && all.dependencies == [number, word, list])
+      gate.open()
       // Inputs that have finished already.
       let value = try await alone.value
       let late = queue.addTask(receiving: alone, number) { $0 + String($1) }
