@@ -21,6 +21,9 @@ import Synchronization
 ///   results.
 /// * The operation is as urgent as its most urgent request. `priority` of a request may change at any time. A task that waits for a
 ///   request lends it nothing beyond that.
+/// * A request that is made in the body of another coalesced operation, of this coalescer or of any, is as urgent as that
+///   operation, and follows its changes. So steps that build on each other (download, decode, draw) have a coalescer each, and
+///   whoever raises the last step raises those before it.
 ///
 /// The body has the task-local values of the first request. Memory is held for a key only while there is a request.
 public final class Coalescer<Key: Hashable & Sendable, Success: Sendable>: Sendable {
@@ -39,10 +42,10 @@ public final class Coalescer<Key: Hashable & Sendable, Success: Sendable>: Senda
   /// `cancelAllOperations()`).
   /// - Parameters:
   ///   - key: what is asked for.
-  ///   - priority: how urgent this request is.
+  ///   - priority: how urgent this request is. Nil: `.normal`, or what the coalesced operation has whose body asks.
   ///   - body: not called when the request shares the operation of an earlier one.
   public func value(
-    for key: Key, priority: Operation.QueuePriority = .normal, _ body: @escaping @Sendable () async throws -> Success
+    for key: Key, priority: Operation.QueuePriority? = nil, _ body: @escaping @Sendable () async throws -> Success
   ) async throws -> Success {
     let request = request(for: key, priority: priority, body)
     defer { request.cancel() }
@@ -51,9 +54,11 @@ public final class Coalescer<Key: Hashable & Sendable, Success: Sendable>: Senda
 
   /// Asks for the value of a key. The request lasts until it is cancelled, or nobody holds it any more.
   public func request(
-    for key: Key, priority: Operation.QueuePriority = .normal, _ body: @escaping @Sendable () async throws -> Success
+    for key: Key, priority: Operation.QueuePriority? = nil, _ body: @escaping @Sendable () async throws -> Success
   ) -> CoalescedRequest<Success> {
-    let request = CoalescedRequest<Success>(priority: priority)
+    let leading = priority == nil ? Followers.current : nil
+    let priority = priority ?? leading?.priority ?? .normal
+    let request = CoalescedRequest<Success>(priority: priority, leading)
     let (entry, isNew) = entries.withLock { entries in
       // An operation that was cancelled is nobody's any more.
       if let entry = entries[key], !entry.operation.isCancelled {
@@ -67,6 +72,7 @@ public final class Coalescer<Key: Hashable & Sendable, Success: Sendable>: Senda
     }
     request.begin(entry)
     entry.applyPriority()
+    leading?.add(request)
     // Without a lock: a queue of a user's class may run here. Who shares the operation meanwhile may wait for it already.
     if isNew { queue.addOperation(entry.operation) }
     return request
@@ -90,11 +96,16 @@ public final class Coalescer<Key: Hashable & Sendable, Success: Sendable>: Senda
       let promise = Promise<Success>()
       let delivery = Delivery(promise)
       let link = Link()
+      let followers = Followers()
       super.init(
-        promise,
+        promise, followers,
         TaskOperation {
           let result: Result<Success, any Error>
-          do { result = .success(try await body()) } catch { result = .failure(error) }
+          do {
+            result = .success(try await Followers.$current.withValue(followers, operation: body))
+          } catch {
+            result = .failure(error)
+          }
           link.entry.withLock { $0.take() }?.ended()
           delivery.promise.deliver(result)
           return try result.get()
@@ -138,6 +149,7 @@ public final class Coalescer<Key: Hashable & Sendable, Success: Sendable>: Senda
       while let wanted = coalescer.entries.withLock({ _ in next(after: applied) }) {
         // Without the lock: observers run here.
         operation.queuePriority = wanted
+        followers.apply(wanted)
         applied = wanted
       }
     }
@@ -184,16 +196,67 @@ private class SharedWork<Success: Sendable>: @unchecked Sendable {
   // Sendable: nothing changes.
 
   let promise: Promise<Success>
+  let followers: Followers
   let operation: TaskOperation<Success, any Error>
 
-  init(_ promise: Promise<Success>, _ operation: TaskOperation<Success, any Error>) {
+  init(_ promise: Promise<Success>, _ followers: Followers, _ operation: TaskOperation<Success, any Error>) {
     self.promise = promise
+    self.followers = followers
     self.operation = operation
   }
 
   func note(_ priority: Operation.QueuePriority, of request: ObjectIdentifier) {}
   func applyPriority() {}
   func leave(_ request: ObjectIdentifier) {}
+}
+
+/// The requests that the body of a coalesced operation has made, and the priority that they follow.
+private final class Followers: Sendable {
+  /// Those of the coalesced operation whose body runs here.
+  @TaskLocal static var current: Followers?
+
+  private struct State {
+    var priority = Operation.QueuePriority.normal
+    var requests: [ObjectIdentifier: Weak] = [:]
+  }
+
+  private struct Weak: Sendable {
+    weak let request: (any FollowingRequest)?
+  }
+
+  private let state = Mutex(State())
+
+  var priority: Operation.QueuePriority { state.withLock { $0.priority } }
+
+  /// The request is in its coalescer already: what changes from now on reaches it.
+  func add(_ request: any FollowingRequest) {
+    state.withLock { $0.requests[ObjectIdentifier(request)] = Weak(request: request) }
+    settle(request)
+  }
+
+  func remove(_ request: ObjectIdentifier) { state.withLock { _ = $0.requests.removeValue(forKey: request) } }
+
+  func apply(_ priority: Operation.QueuePriority) {
+    let requests = state.withLock { state in
+      state.priority = priority
+      return state.requests.values.compactMap(\.request)
+    }
+    for request in requests { settle(request) }
+  }
+
+  /// Two threads may set a request's priority at the same time. Each looks again behind its own store, so the one that stores last
+  /// sees the newest priority.
+  private func settle(_ request: any FollowingRequest) {
+    var wanted = priority
+    while request.priority != wanted {
+      request.priority = wanted
+      wanted = priority
+    }
+  }
+}
+
+private protocol FollowingRequest: AnyObject, Sendable {
+  var priority: Operation.QueuePriority { get set }
 }
 
 /// Captured by the body of an operation. An operation that never runs its body releases it, and then the waits end.
@@ -265,7 +328,7 @@ private final class Promise<Success: Sendable>: Sendable {
 
 /// A request that shares an operation with others: see `Coalescer`. The request leaves when it is cancelled, and when nobody
 /// holds it any more.
-public final class CoalescedRequest<Success: Sendable>: Sendable {
+public final class CoalescedRequest<Success: Sendable>: Sendable, FollowingRequest {
   private struct State: Sendable {
     var work: SharedWork<Success>?
     var priority: Operation.QueuePriority
@@ -275,8 +338,13 @@ public final class CoalescedRequest<Success: Sendable>: Sendable {
   }
 
   private let state: Mutex<State>
+  /// Whom the request follows.
+  private let leading: Followers?
 
-  fileprivate init(priority: Operation.QueuePriority) { state = Mutex(State(priority: priority)) }
+  fileprivate init(priority: Operation.QueuePriority, _ leading: Followers?) {
+    state = Mutex(State(priority: priority))
+    self.leading = leading
+  }
 
   fileprivate func begin(_ work: SharedWork<Success>) { state.withLock { $0.work = work } }
 
@@ -306,6 +374,7 @@ public final class CoalescedRequest<Success: Sendable>: Sendable {
       return (state.work.take(), state.waits)
     }
     guard let work else { return }
+    leading?.remove(ObjectIdentifier(self))
     for wait in waits { work.promise.leave(wait) }
     work.leave(ObjectIdentifier(self))
   }

@@ -68,6 +68,51 @@ struct CoalescerTests {
     }
   }
 
+  @Test("what a coalesced body asks for has its priority, and follows each change", arguments: allBackends)
+  func priorityGoesDown(backend: TestBackend) async throws {
+    try await compose(on: backend) { backend in
+      let (joints, work) = (OperationQueue(on: backend), OperationQueue(on: backend))
+      let (pictures, downloads) = (
+        Coalescer<String, Int>(queue: joints), Coalescer<String, Int>(queue: work)
+      )
+      work.isSuspended = true
+      let begun = AsyncGate()
+      @Sendable func picture(_ name: String, _ priority: Operation.QueuePriority) -> CoalescedRequest<Int> {
+        pictures.request(for: name, priority: priority) {
+          // Two steps, as a picture is downloaded for its size and then drawn: the priority passes through both.
+          try await pictures.value(for: "source of \(name)") {
+            let download = downloads.request(for: "shared") { 1 }
+            if downloads.count == 1 { begun.open() }
+            return try await download.value
+          }
+        }
+      }
+      let first = picture("a", .veryLow)
+      await begun.pass()
+      let download = try #require(work.operations.first)
+      #expect(download.queuePriority == .veryLow)
+      first.priority = .high
+      #expect(download.queuePriority == .high)
+      // Another one that shares the download is more urgent, and leaves again.
+      let second = picture("b", .veryHigh)
+      while download.queuePriority != .veryHigh { await Task.yield() }
+      second.cancel()
+      while download.queuePriority != .high { await Task.yield() }
+      // A request with a priority of its own follows nobody.
+      let own = pictures.request(for: "c", priority: .low) {
+        try await downloads.value(for: "own", priority: .veryHigh) { 2 }
+      }
+      while work.operationCount < 2 { await Task.yield() }
+      own.priority = .normal
+      #expect(work.operations.last?.queuePriority == .veryHigh)
+      first.priority = .low
+      #expect(download.queuePriority == .low)
+      work.isSuspended = false
+      let (value, ownValue) = (try await first.value, try await own.value)
+      #expect(value == 1 && ownValue == 2 && downloads.count == 0)
+    }
+  }
+
   @Test("cancel() ends a wait for the value at once", arguments: allBackends)
   func cancelEndsTheWait(backend: TestBackend) async throws {
     try await compose(on: backend) { backend in
