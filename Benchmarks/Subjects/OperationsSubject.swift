@@ -89,6 +89,18 @@ public final class OperationsSubject<Choice: BackendChoice>: OperationSubject {
     for operation in operations { await operation.finished() }
   }
 
+  public func runCancelled(
+    _ count: Int, _ body: @escaping @Sendable (Int) async -> Void, whenBegun: @escaping @Sendable () async -> Void
+  ) async {
+    let operations = (0..<count).map { index in
+      Choice.beforeEach()
+      return queue.addTask { await body(index) }
+    }
+    await whenBegun()
+    queue.cancelAllOperations()
+    for operation in operations { await operation.finished() }
+  }
+
   public func setPlaces(_ limit: Int, lessUrgent: Int) {
     queue.maxConcurrentOperationCount = limit
     queue.limits[below: .normal] = lessUrgent

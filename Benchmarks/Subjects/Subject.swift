@@ -71,6 +71,12 @@ public protocol ClosureSubject: AnyObject, Sendable, WorkAdder {
   /// returned: in the form that users of the subject write. Nil is no limit. Needs the ability `tasks`.
   func runTasks(_ count: Int, limit: Int?, _ body: @escaping @Sendable (Int) async -> Void) async
 
+  /// Runs an asynchronous body for every index below `count`. Cancels all of them when `whenBegun` has returned, and returns
+  /// when all have returned: in the form that users of the subject write. Needs the ability `tasks`.
+  func runCancelled(
+    _ count: Int, _ body: @escaping @Sendable (Int) async -> Void, whenBegun: @escaping @Sendable () async -> Void
+  ) async
+
   /// From now on at most `limit` bodies run at a time, and at most `lessUrgent` of those that are not urgent. Needs the
   /// abilities `tasks` and `limits`.
   func setPlaces(_ limit: Int, lessUrgent: Int)
@@ -110,6 +116,11 @@ extension ClosureSubject {
     preconditionFailure("\(Self.name): no tasks")
   }
   public func runTasks(_ count: Int, limit: Int?, _ body: @escaping @Sendable (Int) async -> Void) async {
+    preconditionFailure("\(Self.name): no tasks")
+  }
+  public func runCancelled(
+    _ count: Int, _ body: @escaping @Sendable (Int) async -> Void, whenBegun: @escaping @Sendable () async -> Void
+  ) async {
     preconditionFailure("\(Self.name): no tasks")
   }
   public func setPlaces(_ limit: Int, lessUrgent: Int) { preconditionFailure("\(Self.name): no limits by priority") }

@@ -43,6 +43,17 @@ public final class TaskGroupSubject: CancellableSubject {
     }
   }
 
+  public func runCancelled(
+    _ count: Int, _ body: @escaping @Sendable (Int) async -> Void, whenBegun: @escaping @Sendable () async -> Void
+  ) async {
+    await withTaskGroup(of: Void.self) { group in
+      for index in 0..<count { group.addTask { await body(index) } }
+      await whenBegun()
+      group.cancelAll()
+      await group.waitForAll()
+    }
+  }
+
   @inlinable
   public func submit(_ body: @escaping @Sendable () -> Void) {
     let outstanding = outstanding

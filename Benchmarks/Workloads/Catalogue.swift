@@ -73,6 +73,7 @@ package struct Catalogue: Sendable {
       Hop(),
       AwaitOperations(),
       LimitTasks(),
+      CancelTasks(),
       VisibleTasks(),
       OpenLoop(runsTasks: true),
       Sleepers(),

@@ -30,8 +30,15 @@ public final class Coalescer<Key: Hashable & Sendable, Success: Sendable>: Senda
   private let entries = Mutex<[Key: Entry]>([:])
   private let queue: OperationQueue
 
-  /// - Parameter queue: where the operations are added, with its limits and its backend.
-  public init(queue: OperationQueue) { self.queue = queue }
+  private let name: (@Sendable (Key) -> String)?
+
+  /// - Parameters:
+  ///   - queue: where the operations are added, with its limits and its backend.
+  ///   - name: the name of a key's operation, for diagnosis and traces; nil leaves the operations without names.
+  public init(queue: OperationQueue, name: (@Sendable (Key) -> String)? = nil) {
+    self.queue = queue
+    self.name = name
+  }
 
   /// How many keys have a request now.
   public var count: Int { entries.withLock { $0.count } }
@@ -111,6 +118,7 @@ public final class Coalescer<Key: Hashable & Sendable, Success: Sendable>: Senda
           return try result.get()
         })
       link.entry.withLock { $0 = self }
+      if let name = coalescer.name { operation.name = name(key) }
     }
 
     /// Lets the body find the entry, until the body has ended.

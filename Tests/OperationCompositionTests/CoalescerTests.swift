@@ -73,7 +73,7 @@ struct CoalescerTests {
     try await compose(on: backend) { backend in
       let (joints, work) = (OperationQueue(on: backend), OperationQueue(on: backend))
       let (pictures, downloads) = (
-        Coalescer<String, Int>(queue: joints), Coalescer<String, Int>(queue: work)
+        Coalescer<String, Int>(queue: joints), Coalescer<String, Int>(queue: work) { "download of \($0)" }
       )
       work.isSuspended = true
       let begun = AsyncGate()
@@ -90,7 +90,7 @@ struct CoalescerTests {
       let first = picture("a", .veryLow)
       await begun.pass()
       let download = try #require(work.operations.first)
-      #expect(download.queuePriority == .veryLow)
+      #expect(download.queuePriority == .veryLow && download.name == "download of shared")
       first.priority = .high
       #expect(download.queuePriority == .high)
       // Another one that shares the download is more urgent, and leaves again.
