@@ -1,0 +1,377 @@
+import OperationComposition
+import Operations
+import Pictures
+import Synchronization
+
+/// Downloads, decodes, changes and keeps pictures. Each stage is a queue of operations with a limit of its own.
+///
+/// ```swift
+/// let pipeline = ImagePipeline(transport: HTTPTransport(), backend: .stealing)
+/// let picture = try await pipeline.image(for: ImageRequest(url: "http://127.0.0.1:8080/picture/1.jpg"))
+/// ```
+///
+/// Requests share what they have in common: one download for a URL, one decoding for a URL and a size, one picture for a URL and
+/// its processing. A step is as urgent as the most urgent request that needs the step. A step ends when the last request has left.
+public final class ImagePipeline: Sendable {
+  /// The queues of the stages. Their operations are named after their URLs: `diagnosis()` and a trace show them.
+  public struct Queues: Sendable {
+    public let fetch: OperationQueue
+    public let decode: OperationQueue
+    public let process: OperationQueue
+    public let store: OperationQueue
+    /// Steps that wait for other steps. They hold no place anywhere else.
+    let joints: OperationQueue
+
+    var all: [OperationQueue] { [joints, fetch, decode, process, store] }
+  }
+
+  struct Key: Hashable, Sendable {
+    var url: String
+    var processing: Processing
+    /// Differs for each request where nothing is shared.
+    var number: Int
+  }
+
+  public let queues: Queues
+  public let statistics = PipelineStatistics()
+  public let backend: any Backend
+
+  private let configuration: Configuration
+  private let transport: any Transport
+  private let memory: MemoryCache<Key, Picture>
+  private let bucket: TokenBucket<PipelineClock>?
+  private let jitter: Mutex<SeededGenerator>
+  private let isShutDown = Atomic(false)
+  /// What `isSuspended` was set to last.
+  private let suspension = Mutex(false)
+  private let lastNumber = Atomic(0)
+  private let listeners = ProgressListeners()
+
+  private let pictures: Coalescer<Key, Picture>
+  private let sources: Coalescer<Key, DecodedPicture>
+  private let downloads: Coalescer<Key, Download>
+  private let fetches: Coalescer<Key, Download>
+  private let decodes: Coalescer<Key, DecodedPicture>
+  private let processes: Coalescer<Key, Picture>
+
+  public init(
+    transport: any Transport, backend: any Backend = .stealing, configuration: Configuration = Configuration()
+  ) {
+    func queue(_ name: String, limit: Int?) -> OperationQueue {
+      let queue = OperationQueue(on: backend)
+      queue.name = name
+      if let limit { queue.maxConcurrentOperationCount = limit }
+      return queue
+    }
+    let work = configuration.workLimit ?? backend.workerCount
+    queues = Queues(
+      fetch: queue("fetch", limit: configuration.fetchLimit), decode: queue("decode", limit: work),
+      process: queue("process", limit: work), store: queue("store", limit: 1), joints: queue("joints", limit: nil))
+    if let limit = configuration.prefetchLimit, limit < configuration.fetchLimit {
+      queues.fetch.limits[below: .normal] = limit
+    }
+    (self.transport, self.backend, self.configuration) = (transport, backend, configuration)
+    memory = MemoryCache(
+      costLimit: configuration.memoryLimit, ageLimit: configuration.memoryAgeLimit, clock: configuration.clock)
+    bucket = configuration.rate.map { TokenBucket(rate: $0.perSecond, burst: $0.burst, clock: configuration.clock) }
+    jitter = Mutex(SeededGenerator(seed: configuration.seed))
+    pictures = Coalescer(queue: queues.joints) { $0.url }
+    sources = Coalescer(queue: queues.joints) { $0.url }
+    downloads = Coalescer(queue: queues.joints) { $0.url }
+    fetches = Coalescer(queue: queues.fetch) { $0.url }
+    decodes = Coalescer(queue: queues.decode) { $0.url }
+    processes = Coalescer(queue: queues.process) { $0.url }
+  }
+
+  // MARK: Asking
+
+  /// Waits for a picture. A cancelled task leaves at once; the work ends when no other request needs the work.
+  ///
+  /// Throws `ImagePipelineError`, `TransportError`, `DeadlineExceeded`, `PictureError`, `CancellationError`.
+  public func image(for request: ImageRequest) async throws -> Picture {
+    let task = task(for: request)
+    defer { task.cancel() }
+    return try await task.value
+  }
+
+  /// Asks for a picture. The request lasts until the request is cancelled, or nobody holds the request any more.
+  public func task(for request: ImageRequest) -> ImageTask {
+    statistics.add(1, to: .requests)
+    guard !isShutDown.load(ordering: .acquiring) else {
+      return ImageTask(.failure(ImagePipelineError.shutDown), request)
+    }
+    let key = key(for: request)
+    if let picture = memory.value(for: kept(key)) {
+      statistics.add(1, to: .memoryHits)
+      return ImageTask(.success(picture), request)
+    }
+    let work = pictures.request(for: key, priority: request.priority) { [self] in try await self.picture(key) }
+    // What was asked for while the pipeline was shut down has nobody to end it.
+    if isShutDown.load(ordering: .sequentiallyConsistent) {
+      work.cancel()
+      return ImageTask(.failure(ImagePipelineError.shutDown), request)
+    }
+    return ImageTask(work, request)
+  }
+
+  /// Asks for a picture and calls `completion` once, on a thread of the backend.
+  @discardableResult
+  public func load(
+    _ request: ImageRequest, completion: @escaping @Sendable (Result<Picture, any Error>) -> Void
+  ) -> ImageTask {
+    let task = task(for: request)
+    Task(executorPreference: backend.taskExecutor) {
+      do { completion(.success(try await task.value)) } catch { completion(.failure(error)) }
+    }
+    return task
+  }
+
+  /// A plain operation whose result is the picture: give it dependencies, and add it to any queue.
+  public func operation(for request: ImageRequest) -> TaskOperation<Picture, any Error> {
+    let operation = TaskOperation { [self] in try await image(for: request) }
+    operation.name = request.url
+    return operation
+  }
+
+  /// The progress of a picture's download, and then the picture. A reader that stops reading leaves.
+  public func updates(for request: ImageRequest) -> AsyncThrowingStream<ImageUpdate, any Error> {
+    // A reader that is slow misses progress, and never the picture: so a body of many small parts fills no memory.
+    let (stream, continuation) = AsyncThrowingStream<ImageUpdate, any Error>.makeStream(
+      bufferingPolicy: .bufferingNewest(64))
+    let reader = UpdateReader(continuation)
+    let number = listeners.add(request.url) { reader.progress($0, $1) }
+    let task = task(for: request)
+    let waiting = Task(executorPreference: backend.taskExecutor) { [listeners] in
+      defer { listeners.remove(number, from: request.url) }
+      do {
+        reader.finish(.success(try await task.value))
+      } catch {
+        reader.finish(.failure(error))
+      }
+    }
+    continuation.onTermination = { reason in
+      guard case .cancelled = reason else { return }
+      task.cancel()
+      waiting.cancel()
+    }
+    return stream
+  }
+
+  /// Fetches pictures that will be wanted soon.
+  public func prefetcher() -> ImagePrefetcher { ImagePrefetcher(self) }
+
+  // MARK: Steering
+
+  /// While true, no stage starts anything: the thread that scrolls has the CPUs. What runs goes on, and what is in memory is found.
+  public var isSuspended: Bool {
+    get { suspension.withLock { $0 } }
+    set {
+      // A pipeline that is shut down goes on to its end.
+      suspension.withLock { $0 = newValue && !isShutDown.load(ordering: .sequentiallyConsistent) }
+      applySuspension()
+    }
+  }
+
+  /// Several threads may set `isSuspended`. Each looks again behind its own stores, so the last value counts in all queues.
+  private func applySuspension() {
+    var (wanted, applied): (Bool, Bool?) = (isSuspended, nil)
+    while applied != wanted {
+      for queue in [queues.fetch, queues.decode, queues.process] { queue.isSuspended = wanted }
+      (applied, wanted) = (wanted, isSuspended)
+    }
+  }
+
+  /// Drops the pictures in memory and cancels everything.
+  public func memoryWarning() {
+    queues.joints.cancelAllOperations()
+    memory.removeAll()
+  }
+
+  /// Takes no more requests, cancels what is under way, and returns when nothing runs any more. What was written to disk is whole.
+  public func shutdown() async {
+    // Under the lock: a suspension that another thread sets now comes before, and is lifted, or is refused.
+    suspension.withLock {
+      isShutDown.store(true, ordering: .sequentiallyConsistent)
+      $0 = false
+    }
+    applySuspension()
+    queues.joints.cancelAllOperations()
+    for queue in queues.all { await queue.drained() }
+  }
+
+  /// Requests and steps under way: 0 when nobody waits for anything.
+  public var pendingSteps: Int {
+    pictures.count + sources.count + downloads.count + fetches.count + decodes.count + processes.count
+  }
+
+  // MARK: Steps
+
+  private func key(for request: ImageRequest) -> Key {
+    let number = configuration.coalesces ? 0 : lastNumber.add(1, ordering: .relaxed).newValue
+    return Key(url: request.url, processing: request.processing, number: number)
+  }
+
+  /// The key of a picture in memory.
+  private func kept(_ key: Key) -> Key { Key(url: key.url, processing: key.processing, number: 0) }
+
+  /// Decodes, and does to the picture what is asked.
+  private func picture(_ key: Key) async throws -> Picture {
+    // A request that came while the pipeline was shut down: `shutdown()` may have missed it.
+    guard !isShutDown.load(ordering: .sequentiallyConsistent) else { throw ImagePipelineError.shutDown }
+    let generation = memory.generation
+    let decoded = Key(url: key.url, processing: Processing(size: key.processing.size, filters: []), number: key.number)
+    let source = try await sources.value(for: decoded) { [self] in try await self.source(decoded) }
+    var picture = source.picture
+    if key.processing != Processing(size: nil, filters: []) {
+      picture = try await processes.value(for: key) { [self] in
+        statistics.add(1, to: .processed)
+        return key.processing.apply(to: source.picture, on: backend)
+      }
+    }
+    try Task.checkCancellation()
+    source.isWanted()
+    // A memory warning that has come since has emptied the cache: this picture does not come back into it.
+    memory.store(picture, for: kept(key), cost: picture.byteCount, ifStill: generation)
+    return picture
+  }
+
+  /// Downloads and decodes. What was kept of an earlier download and makes no picture is dropped, and the picture is downloaded
+  /// again.
+  private func source(_ key: Key) async throws -> DecodedPicture {
+    let file = Key(url: key.url, processing: Processing(size: nil, filters: []), number: key.number)
+    var mayGoOn = 2
+    while true {
+      let download = try await downloads.value(for: file) { [self] in try await self.download(file) }
+      do {
+        let decoded = try await decodes.value(for: key) { [self] in
+          statistics.add(1, to: .decodes)
+          let picture = try Picture.decode(
+            download.entry.bytes, limits: configuration.decoding, fitting: key.processing.size)
+          return DecodedPicture(picture, statistics)
+        }
+        try Task.checkCancellation()
+        keep(download)
+        return decoded
+      } catch let error as PictureError where download.hasKeptBytes {
+        // Another size may have found the same file at the same time, and have begun the next download with it.
+        if mayGoOn == 0 { throw error }
+        mayGoOn -= 1
+        if configuration.diskCache?.removeAll(of: key.url) == true { statistics.add(1, to: .droppedFiles) }
+      }
+    }
+  }
+
+  /// Writing delays nobody, and a disk that is full costs no picture.
+  private func onDisk(_ body: @escaping @Sendable (DiskCache) throws -> Void) {
+    guard let cache = configuration.diskCache else { return }
+    queues.store.addOperation { [statistics] in
+      do { try body(cache) } catch { statistics.add(1, to: .failedStores) }
+    }
+  }
+
+  private func keep(_ download: Download) {
+    if download.mustNotBeStored {
+      // What was kept is not what the server has now.
+      onDisk { $0.removeAll(of: download.entry.url) }
+    } else if download.isNew {
+      onDisk { try $0.store(download.entry, at: download.moment) }
+    }
+  }
+
+  /// Finds the file on disk, or fetches the file: again when that may help. The waits between attempts hold no place.
+  private func download(_ key: Key) async throws -> Download {
+    let cache = configuration.diskCache
+    let moment = cache?.moment() ?? 0
+    let stale = cache?.entry(for: key.url)
+    if let stale, stale.isFresh(at: configuration.clock.wallTime()) {
+      statistics.add(1, to: .diskHits)
+      return Download(entry: stale, moment: moment, hasKeptBytes: true, isNew: false)
+    }
+    let part = cache?.part(for: key.url).map { Part(bytes: $0.bytes, etag: $0.etag, lastModified: $0.lastModified) }
+    let memory = DownloadMemory(part)
+    let attempt = Attempt(
+      transport: transport, configuration: configuration, clock: configuration.clock, statistics: statistics,
+      url: key.url, moment: moment, stale: stale, memory: memory,
+      progress: { [listeners] in listeners.report($0, $1, of: key.url) })
+    let seed = jitter.withLock { $0.next() }
+    var backoff = Backoff.exponential(factor: 2, initial: configuration.backoff).maximum(.seconds(8))
+      .fullJitter(using: SeededGenerator(seed: seed))
+    var attempts = 0
+    do {
+      return try await retry(
+        maxAttempts: configuration.maximumAttempts, clock: configuration.clock, budget: configuration.retryBudget
+      ) {
+        attempts += 1
+        if attempts > 1 { statistics.add(1, to: .retries) }
+        return try await fetches.value(for: key) { [self] in try await fetch(attempt) }
+      } strategy: { error in
+        guard error is Passing || error is DeadlineExceeded else { return .stop }
+        let wait = max(backoff.nextDuration(), (error as? Passing)?.retryAfter ?? .zero)
+        return wait <= configuration.longestBackoff ? .backoff(wait) : .stop
+      }
+    } catch {
+      keep(attempt)
+      throw (error as? Passing)?.underlying ?? error
+    }
+  }
+
+  private func fetch(_ attempt: Attempt) async throws -> Download {
+    do {
+      try await bucket?.take()
+      let deadline = configuration.clock.now.advanced(by: configuration.timeout)
+      return try await withDeadline(deadline, clock: configuration.clock) { try await attempt.run() }
+    } catch {
+      // The download that asked has ended before, and has seen nothing of what came last.
+      if Task.isCancelled { keep(attempt) }
+      throw error
+    }
+  }
+
+  /// What an interrupted download leaves for the next one.
+  private func keep(_ attempt: Attempt) {
+    switch attempt.memory.state.withLock({ $0 }) {
+    case .unchanged: break
+    case .useless: onDisk { $0.removePart(of: attempt.url) }
+    case .grown(let part):
+      let entry = DiskCache.Entry(
+        url: attempt.url, bytes: part.bytes, etag: part.etag, lastModified: part.lastModified,
+        confirmed: configuration.clock.wallTime())
+      onDisk { try $0.storePart(entry, at: attempt.moment) }
+    }
+  }
+}
+
+/// A picture that counts as wasted when nobody has wanted it by the time that it is let go.
+private final class DecodedPicture: Sendable {
+  let picture: Picture
+  private let statistics: PipelineStatistics
+  private let hasBeenWanted = Atomic(false)
+
+  init(_ picture: Picture, _ statistics: PipelineStatistics) { (self.picture, self.statistics) = (picture, statistics) }
+  deinit { if !hasBeenWanted.load(ordering: .acquiring) { statistics.add(1, to: .wastedDecodes) } }
+
+  func isWanted() { hasBeenWanted.store(true, ordering: .releasing) }
+}
+
+/// Who reads `updates(for:)`. Under the lock, so that no progress comes behind the picture.
+private final class UpdateReader: Sendable {
+  private let continuation: Mutex<AsyncThrowingStream<ImageUpdate, any Error>.Continuation?>
+
+  init(_ continuation: AsyncThrowingStream<ImageUpdate, any Error>.Continuation) {
+    self.continuation = Mutex(continuation)
+  }
+
+  func progress(_ received: Int, _ expected: Int?) {
+    continuation.withLock { _ = $0?.yield(.progress(received: received, expected: expected)) }
+  }
+
+  func finish(_ result: Result<Picture, any Error>) {
+    let continuation = continuation.withLock { $0.take() }
+    switch result {
+    case .success(let picture):
+      continuation?.yield(.picture(picture))
+      continuation?.finish()
+    case .failure(let error): continuation?.finish(throwing: error)
+    }
+  }
+}

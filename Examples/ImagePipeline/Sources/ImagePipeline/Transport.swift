@@ -1,0 +1,41 @@
+/// One request to a server: a `GET`.
+public struct TransportRequest: Sendable, Hashable {
+  public var url: String
+  /// Names are in lower case.
+  public var headers: [String: String]
+
+  public init(url: String, headers: [String: String] = [:]) {
+    self.url = url
+    self.headers = headers
+  }
+}
+
+/// What a server says before the body.
+public struct TransportHead: Sendable, Hashable {
+  public var status: Int
+  /// Names are in lower case. A field that came more than once has its values joined with `", "`.
+  public var headers: [String: String]
+
+  public init(status: Int, headers: [String: String] = [:]) {
+    self.status = status
+    self.headers = headers
+  }
+}
+
+/// The connection failed: refused, cut in the middle, ended too early, or silent for too long. Worth a retry.
+public struct TransportError: Error, Hashable, CustomStringConvertible {
+  public var description: String
+  public init(_ description: String) { self.description = description }
+}
+
+/// Carries one request and its answer, and decides nothing: no redirect is followed, nothing is tried again, no status is an error.
+public protocol Transport: Sendable {
+  /// Calls `head` once, then `chunk` for each part of the body in order, one call at a time. Returns when the body is complete.
+  ///
+  /// The request ends at once, and its connection is closed, when `head` or `chunk` throws (that error is thrown on) and when the
+  /// task is cancelled (`CancellationError`). Every other failure is a `TransportError`.
+  func send(
+    _ request: TransportRequest, head: @Sendable (TransportHead) throws -> Void,
+    chunk: @Sendable ([UInt8]) throws -> Void
+  ) async throws
+}

@@ -1,0 +1,217 @@
+import ImagePipeline
+import Operations
+import Pictures
+import Testing
+
+/// A pipeline that keeps nothing in memory, so that each request asks the disk or the network.
+extension Stage {
+  func forgetful(
+    _ network: SimulatedNetwork, _ cache: DiskCache? = nil,
+    _ change: (inout ImagePipeline.Configuration) -> Void = { _ in }
+  ) -> ImagePipeline {
+    pipeline(network) {
+      $0.memoryLimit = 0
+      $0.diskCache = cache
+      change(&$0)
+    }
+  }
+
+  /// Waits until what was downloaded is on disk.
+  func settled(_ pipeline: ImagePipeline) async throws {
+    try await until("the writes") { pipeline.pendingSteps == 0 && pipeline.operationCount == 0 }
+  }
+
+  func sleep(_ duration: Duration) async throws { try await clock.sleep(until: clock.now.advanced(by: duration)) }
+}
+
+@Suite("HTTP rules")
+struct HTTPRuleTests {
+  static func file(_ number: Int, _ change: (inout SimulatedNetwork.File) -> Void = { _ in }) -> SimulatedNetwork.File {
+    var file = SimulatedNetwork.File(bytes: Sample.png(number), etag: "\"a\"")
+    change(&file)
+    return file
+  }
+
+  @Test("an entry that is fresh is not asked for; an old one is asked for by its validators, and 304 refreshes it")
+  func conditions() async throws {
+    try await Surroundings.deterministic.run { stage in
+      let (network, folder) = (SimulatedNetwork(stage), Folder())
+      network.serve(
+        Self.file(1) {
+          $0.lastModified = "Thu, 01 Jan 1970"
+          $0.cacheControl = "public, Max-Age=60"
+        }, at: url(1))
+      let pipeline = stage.forgetful(network, try folder.cache())
+      func fetch(requests: Int, notModified: Int, diskHits: Int) async throws {
+        #expect(try await pipeline.image(for: ImageRequest(url: url(1))) == Sample.picture(1))
+        try await stage.settled(pipeline)
+        #expect(network.requests.count == requests && pipeline.statistics[.notModified] == notModified)
+        #expect(pipeline.statistics[.diskHits] == diskHits)
+      }
+      try await fetch(requests: 1, notModified: 0, diskHits: 0)
+      #expect(network.requests[0].headers["if-none-match"] == nil)
+      try await stage.sleep(.seconds(59))
+      try await fetch(requests: 1, notModified: 0, diskHits: 1)
+      try await stage.sleep(.seconds(2))
+      try await fetch(requests: 2, notModified: 1, diskHits: 1)
+      #expect(network.requests[1].headers["if-none-match"] == "\"a\"")
+      #expect(network.requests[1].headers["if-modified-since"] == "Thu, 01 Jan 1970")
+      // The answer 304 has made the entry fresh again, on disk too.
+      try await stage.sleep(.seconds(50))
+      try await fetch(requests: 2, notModified: 1, diskHits: 2)
+      #expect(try folder.cache().entry(for: url(1))?.maximumAge == 60)
+      // Another file in its place.
+      network.serve(Self.file(2) { $0.etag = "\"b\"" }, at: url(1))
+      try await stage.sleep(.seconds(20))
+      #expect(try await pipeline.image(for: ImageRequest(url: url(1))) == Sample.picture(2))
+      try await stage.expectNothingLeft(pipeline, network)
+      #expect(try folder.cache().entry(for: url(1))?.etag == "\"b\"")
+    }
+  }
+
+  @Test("no-store is not kept, no-cache is asked for each time, odd ages do no harm")
+  func cacheControl() async throws {
+    try await Surroundings.deterministic.run(seeds: 1...4) { stage in
+      let cases: [(control: String, stored: Bool, age: Double)] = [
+        ("no-store", false, 0), ("max-age=60, no-cache", true, 0), ("max-age=nan", true, 0), ("max-age=inf", true, 0),
+        ("max-age=-5", true, 0), ("max-age=", true, 0), ("NO-STORE, max-age=7", false, 0), ("max-age=1e3", true, 0),
+        ("max-age=99999999999999999999", true, 2_147_483_648), ("private , max-age=10", true, 10),
+      ]
+      for (control, stored, age) in cases {
+        let (network, folder) = (SimulatedNetwork(stage), Folder())
+        network.serve(Self.file(1) { $0.cacheControl = control }, at: url(1))
+        let pipeline = stage.forgetful(network, try folder.cache())
+        #expect(try await pipeline.image(for: ImageRequest(url: url(1))) == Sample.picture(1))
+        try await stage.settled(pipeline)
+        let entry = try folder.cache().entry(for: url(1))
+        #expect((entry != nil) == stored && entry?.maximumAge ?? 0 == age, "\(control)")
+        #expect(pipeline.statistics[.failedStores] == 0, "\(control)")
+      }
+      // An entry whose server says no-store later is dropped: it is not what the server has now.
+      let (network, folder) = (SimulatedNetwork(stage), Folder())
+      network.serve(Self.file(1), at: url(1))
+      let pipeline = stage.forgetful(network, try folder.cache())
+      _ = try await pipeline.image(for: ImageRequest(url: url(1)))
+      try await stage.settled(pipeline)
+      network.serve(
+        Self.file(2) { ($0.etag, $0.cacheControl) = ("\"b\"", "no-store") }, at: url(1))
+      #expect(try await pipeline.image(for: ImageRequest(url: url(1))) == Sample.picture(2))
+      try await stage.expectNothingLeft(pipeline, network)
+      #expect(folder.files == [])
+    }
+  }
+
+  @Test("a weak tag is good for If-None-Match, and not for a range", arguments: Surroundings.allCases)
+  func weakTag(on surroundings: Surroundings) async throws {
+    try await surroundings.run(seeds: 1...4) { stage in
+      let (network, folder) = (SimulatedNetwork(stage), Folder())
+      network.serve(Self.file(1) { $0.etag = "W/\"a\"" }, at: url(1))
+      network.script([.cut(after: 100)], at: url(1))
+      let pipeline = stage.forgetful(network, try folder.cache()) { $0.backoff = .zero }
+      #expect(try await pipeline.image(for: ImageRequest(url: url(1))) == Sample.picture(1))
+      try await stage.settled(pipeline)
+      #expect(network.requests.count == 2 && network.requests[1].headers["range"] == nil)
+      #expect(try await pipeline.image(for: ImageRequest(url: url(1))) == Sample.picture(1))
+      #expect(network.requests[2].headers["if-none-match"] == "W/\"a\"")
+      try await stage.expectNothingLeft(pipeline, network)
+    }
+  }
+
+  @Test("redirects with relative targets are followed, and circles end", arguments: Surroundings.allCases)
+  func redirects(on surroundings: Surroundings) async throws {
+    try await surroundings.run(seeds: 1...4) { stage in
+      let network = SimulatedNetwork(stage)
+      let pipeline = stage.forgetful(network)
+      let start = "http://pictures.test/a/b/start?x"
+      network.script([.redirect("../c/next")], at: start)
+      network.script([.redirect("//pictures.test/z")], at: "http://pictures.test/a/c/next")
+      network.script([.redirect("/3")], at: "http://pictures.test/z")
+      #expect(try await pipeline.image(for: ImageRequest(url: start)) == Sample.picture(3))
+      #expect(network.requests.map(\.url).last == url(3) && pipeline.statistics[.fetches] == 4)
+
+      network.script([.redirect("/loop2")], at: "http://pictures.test/loop1")
+      network.script([.redirect("/loop1")], at: "http://pictures.test/loop2")
+      let loop = ImageRequest(url: "http://pictures.test/loop1")
+      await #expect(throws: ImagePipelineError.redirects(url: loop.url)) { try await pipeline.image(for: loop) }
+      for number in 0..<9 { network.script([.redirect("/long\(number + 1)")], at: "http://pictures.test/long\(number)") }
+      let long = ImageRequest(url: "http://pictures.test/long0")
+      let before = network.requests.count
+      await #expect(throws: ImagePipelineError.redirects(url: long.url)) { try await pipeline.image(for: long) }
+      #expect(network.requests.count - before == 6)
+      // Nowhere, to itself, and to what is not HTTP.
+      for target in ["", "/odd", "file:///etc/passwd", "http://", "data:,"] {
+        network.script([.redirect(target)], at: "http://pictures.test/odd")
+        let odd = ImageRequest(url: "http://pictures.test/odd")
+        let before = network.requests.count
+        await #expect(throws: ImagePipelineError.redirects(url: odd.url), "'\(target)'") {
+          try await pipeline.image(for: odd)
+        }
+        #expect(network.requests.count - before == 1, "'\(target)'")
+      }
+      try await stage.expectNothingLeft(pipeline, network)
+    }
+  }
+
+  @Test("no body is longer than the limit, whatever the server says of its length", arguments: Surroundings.allCases)
+  func bodyLimit(on surroundings: Surroundings) async throws {
+    try await surroundings.run(seeds: 1...4) { stage in
+      let (network, folder) = (SimulatedNetwork(stage), Folder())
+      let limit = 2_000
+      let pipeline = stage.forgetful(network, try folder.cache()) { $0.maximumBodyBytes = limit }
+      let error = ImagePipelineError.bodyTooLong(limit: limit, url: url(1))
+      for length in ["2001", "9223372036854775807", "99999999999999999999999"] {
+        network.script(
+          [.head(TransportHead(status: 200, headers: ["content-length": length]), [UInt8](repeating: 1, count: 3_000))],
+          at: url(1))
+        await #expect(throws: error) { try await pipeline.image(for: ImageRequest(url: url(1))) }
+      }
+      network.script([.endless], at: url(1))
+      let before = pipeline.statistics[.bytes]
+      await #expect(throws: error) { try await pipeline.image(for: ImageRequest(url: url(1))) }
+      #expect(pipeline.statistics[.bytes] - before <= limit + 200 && pipeline.statistics[.retries] == 0)
+      // A file that could be resumed is too long all the same: no part of it is kept.
+      network.serve(
+        Self.file(1) { ($0.bytes, $0.tellsLength) = ([UInt8](repeating: 9, count: 5_000), false) }, at: url(1))
+      await #expect(throws: error) { try await pipeline.image(for: ImageRequest(url: url(1))) }
+      try await stage.settled(pipeline)
+      #expect(folder.files == [])
+      // A wrong length does no harm where the bytes are right.
+      for length in ["-5", "abc", ""] {
+        network.script(
+          [.head(TransportHead(status: 200, headers: ["content-length": length]), Sample.png(2))], at: url(2))
+        #expect(try await pipeline.image(for: ImageRequest(url: url(2))) == Sample.picture(2))
+      }
+      try await stage.expectNothingLeft(pipeline, network)
+    }
+  }
+
+  @Test("what is no picture is an error, is not tried again, and is not kept", arguments: Surroundings.allCases)
+  func noPicture(on surroundings: Surroundings) async throws {
+    try await surroundings.run(seeds: 1...4) { stage in
+      let (network, folder) = (SimulatedNetwork(stage), Folder())
+      let pipeline = stage.forgetful(network, try folder.cache()) { $0.decoding.maximumPixels = 10_000 }
+      for fault in [SimulatedNetwork.Fault.wrongBytes, .wrongType] {
+        network.script([fault], at: url(1))
+        await #expect(throws: PictureError.unknownFormat) { try await pipeline.image(for: ImageRequest(url: url(1))) }
+      }
+      // A decompression bomb: a small file with many pixels.
+      let bomb = try Picture(width: 400, height: 400, pixels: [UInt8](repeating: 255, count: 640_000)).encodedPNG()
+      network.script([.head(TransportHead(status: 200), bomb)], at: url(1))
+      await #expect(throws: PictureError.tooLarge(width: 400, height: 400, maximumPixels: 10_000)) {
+        try await pipeline.image(for: ImageRequest(url: url(1)))
+      }
+      try await stage.settled(pipeline)
+      #expect(network.requests.count == 3 && folder.files == [] && pipeline.statistics[.retries] == 0)
+      #expect(try await pipeline.image(for: ImageRequest(url: url(1))) == Sample.picture(1))
+      for (number, status) in [404, 403, 410, 304, 100, 204].enumerated() {
+        network.script([.status(status)], at: url(3))
+        let error = await #expect(throws: (any Error).self) { try await pipeline.image(for: ImageRequest(url: url(3))) }
+        #expect(error as? ImagePipelineError == .status(status, url: url(3)), "\(number)")
+      }
+      // The type that a server tells does not matter: the bytes do.
+      network.serve(Self.file(4) { $0.type = "application/octet-stream" }, at: url(4))
+      #expect(try await pipeline.image(for: ImageRequest(url: url(4))) == Sample.picture(4))
+      try await stage.expectNothingLeft(pipeline, network)
+    }
+  }
+}
