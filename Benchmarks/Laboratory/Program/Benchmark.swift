@@ -27,6 +27,9 @@ public struct Benchmark: Sendable {
   /// The facts of the metrics that the laboratory does not know.
   let metricFacts: [Metric: MetricFacts]
 
+  /// About how long one call of the body takes, in seconds; 0 where nobody has said it.
+  private(set) var expectedSeconds = 0.0
+
   private let prepared: @Sendable () throws -> Trial
 
   /// - Parameters:
@@ -39,7 +42,8 @@ public struct Benchmark: Sendable {
   ///     the body would take too long under valgrind.
   ///   - body: the closure that is timed. The body is called many times, so the body must leave its state as it was
   ///     before the call. The body throws, for instance `CheckFailed`, when the result is wrong; there is then no
-  ///     number. A body of some milliseconds is best. A body that takes more than ten seconds counts as hung.
+  ///     number. A body of some milliseconds is best. A body that takes more than ten seconds counts as hung, where
+  ///     `lasting(_:)` does not say how long it takes.
   public init(
     _ name: String, parameters: [String: any CustomStringConvertible] = [:], operations: Int = 1,
     throughput: Throughput? = nil, isSingleThreaded: Bool = false, _ body: @escaping @Sendable () throws -> Void
@@ -174,6 +178,21 @@ public struct Benchmark: Sendable {
   }
 
   private static let emptyCalls = 20_000
+
+  /// The same benchmark, whose body takes about `duration` for one call: for whole programs and sessions that take seconds.
+  ///
+  /// The plan of a run counts on it: a process makes fewer calls, a run has fewer processes, and what takes far longer than
+  /// that counts as hung. Allocations are counted below one second alone. Traps when `duration` is below 0.
+  ///
+  /// ```swift
+  /// Benchmark("pages/session") { try await session() }.lasting(.seconds(5))
+  /// ```
+  public func lasting(_ duration: Duration) -> Benchmark {
+    precondition(duration >= .zero, "\(name): a body cannot last \(duration)")
+    var benchmark = self
+    benchmark.expectedSeconds = duration / .seconds(1)
+    return benchmark
+  }
 
   func trial() throws -> Trial { try prepared() }
 

@@ -38,9 +38,12 @@ struct ProgramRun<Program: BenchmarkProgram>: ParsableCommand {
   /// The chosen benchmarks as the plan has them.
   func planned(_ arm: Arm) throws -> [PlannedScenario] {
     try chosen().map { chosen in
-      PlannedScenario(
-        scenario: chosen.scenario, arms: [arm], incapable: [], repeats: .calibrated(),
-        headlines: Metric.cost + chosen.ownMetrics + Metric.allocation, countsAllocations: true, notes: [])
+      // An allocator that counts is slow: a session of seconds would take minutes.
+      let isCounted = chosen.expectedSeconds < 1
+      return PlannedScenario(
+        scenario: chosen.scenario, arms: [arm], incapable: [], repeats: .calibrated(seconds: chosen.expectedSeconds),
+        headlines: Metric.cost + chosen.ownMetrics + (isCounted ? Metric.allocation : []), countsAllocations: isCounted,
+        notes: [])
     }
   }
 

@@ -117,6 +117,8 @@ public final class FoundationArm: Arm {
       for shown in waiting { shown(picture) }
     }
     make.addDependency(fetch)
+    // Foundation uses the memory of a dependent that ended, was cancelled and released, while its dependency still runs.
+    fetch.dependents.withLock { $0 = [make] }
     return work
   }
 
@@ -146,6 +148,8 @@ private final class AsyncOperation: Operation, @unchecked Sendable {
   private let result: @Sendable ([UInt8]) -> Void
   private let phase = Mutex(Phase.waits)
   private let task = Mutex<Task<Void, Never>?>(nil)
+  /// Kept until this operation has ended.
+  let dependents = Mutex<[Operation]>([])
 
   init(_ body: @escaping @Sendable () async throws -> [UInt8], result: @escaping @Sendable ([UInt8]) -> Void) {
     (self.body, self.result) = (body, result)
@@ -176,5 +180,6 @@ private final class AsyncOperation: Operation, @unchecked Sendable {
     for key in keys { willChangeValue(forKey: key) }
     phase.withLock { $0 = next }
     for key in keys.reversed() { didChangeValue(forKey: key) }
+    if next == .over { dependents.withLock { $0 = [] } }
   }
 }

@@ -62,7 +62,7 @@ import Synchronization
     func play(seed: UInt64) throws {
       let workshop = Workshop(address: address)
       let arm = make(workshop)
-      let result = Player(arm, checksums: checksums).play(Session(seed: seed, seconds: 6))
+      let result = Player(arm, checksums: checksums).play(Session(seed: seed, seconds: 4))
       try blocking {
         await arm.shutdown()
         try await workshop.transport.shutdown()
@@ -107,7 +107,8 @@ import Synchronization
         metric("fetched", "MB") { _, _, _, bytes in Double(bytes) / 1e6 },
         metric("peak_memory", "MB") { _, _, _, _ in status("VmHWM:") / 1e3 },
         metric("threads", "count") { _, _, _, _ in status("Threads:") },
-      ])
+      ]
+    ).lasting(.seconds(4))
   }
 
   /// A number of `/proc/self/status`.
