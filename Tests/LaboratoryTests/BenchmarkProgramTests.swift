@@ -2,6 +2,7 @@ import Testing
 
 @testable import HarnessGate
 @testable import HarnessMeasuring
+@testable import HarnessPlanning
 @testable import HarnessWords
 @testable import Laboratory
 
@@ -22,6 +23,25 @@ struct BenchmarkProgramTests {
     #expect(suite.cells.map { "\($0.cell.scenario)" } == ["a/plain", "a/checked", "a/wrong"])
     #expect(suite.cells.map(\.countsInstructions) == [true, false, false])
     #expect(suite.cells.allSatisfy { $0.cell.arm == Arm(subject: "Sample", workers: 1) && $0.countsAllocations })
+  }
+
+  /// Without it, a process of more than ten seconds counts as hung, and counting allocations takes minutes.
+  @Test func aBodyThatLastsSeconds() throws {
+    enum Long: BenchmarkProgram {
+      static let benchmarks = [
+        Benchmark("a/session") {}.lasting(.seconds(30)), Benchmark("a/short") {}.lasting(.milliseconds(20)),
+        Benchmark("a/plain") {},
+      ]
+    }
+    let arm = Arm(subject: "Long", workers: 1)
+    let planned = try ProgramRun<Long>.parse([]).planned(arm)
+    #expect(planned.map(\.countsAllocations) == [false, true, true])
+    #expect(planned.map(\.repeats) == [.calibrated(seconds: 30), .calibrated(seconds: 0.02), .calibrated(seconds: 0)])
+    #expect(planned[0].headlines == Metric.cost && planned[2].headlines == Metric.cost + Metric.allocation)
+    let plan = Plan(scenarios: planned, effort: .full, seed: 1, startup: 0.01)
+    let limits = planned.map { plan.timeout(.time(CellKey($0.scenario, arm), block: 1)) }
+    #expect(limits[0] > 20 * 60 && limits[2] == 10)
+    #expect(ProgramSuite<Long>.suite.gated.map(\.countsAllocations) == [false, true, true])
   }
 
   @Test func aTrialOfAClosure() throws {

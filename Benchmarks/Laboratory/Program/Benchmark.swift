@@ -30,6 +30,9 @@ public struct Benchmark: Sendable {
   /// About how long one call of the body takes, in seconds; 0 where nobody has said it.
   private(set) var expectedSeconds = 0.0
 
+  /// An allocator that counts is slow: a session of seconds would take minutes.
+  var countsAllocations: Bool { expectedSeconds < 1 }
+
   private let prepared: @Sendable () throws -> Trial
 
   /// - Parameters:
@@ -219,7 +222,7 @@ public struct Benchmark: Sendable {
       [
         GatedMetric(.nsPerOp, .wallClock), GatedMetric(.cpuNsPerOp, .steady),
         GatedMetric(.voluntarySwitchesPerOp, .steady),
-      ], countsAllocations: true, countsInstructions: isSingleThreaded)
+      ], countsAllocations: countsAllocations, countsInstructions: isSingleThreaded)
   }
 }
 

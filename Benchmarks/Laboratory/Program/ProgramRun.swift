@@ -38,11 +38,10 @@ struct ProgramRun<Program: BenchmarkProgram>: ParsableCommand {
   /// The chosen benchmarks as the plan has them.
   func planned(_ arm: Arm) throws -> [PlannedScenario] {
     try chosen().map { chosen in
-      // An allocator that counts is slow: a session of seconds would take minutes.
-      let isCounted = chosen.expectedSeconds < 1
-      return PlannedScenario(
+      PlannedScenario(
         scenario: chosen.scenario, arms: [arm], incapable: [], repeats: .calibrated(seconds: chosen.expectedSeconds),
-        headlines: Metric.cost + chosen.ownMetrics + (isCounted ? Metric.allocation : []), countsAllocations: isCounted,
+        headlines: Metric.cost + chosen.ownMetrics + (chosen.countsAllocations ? Metric.allocation : []),
+        countsAllocations: chosen.countsAllocations,
         notes: [])
     }
   }
