@@ -177,6 +177,42 @@ extension Operation {
     return list
   }
 
+  /// For an operation that no queue has listed: enqueueing links the edge.
+  @inline(__always)
+  final func appendUnlessListed(_ dependency: Operation) {
+    if !contains(dependency) { append(dependency, flags: 0) }
+  }
+
+  /// For an operation that only the calling thread knows. The reference to the dependency becomes the list's.
+  /// - Returns: false when the operation has that dependency already: the reference is still the caller's.
+  @inline(__always)
+  final func appendWhileNew(_ dependency: UInt) -> Bool {
+    let words = dependencyState
+    // The flag comes before the dependency's edge can be pushed, as in `claimAsDependency`. A dependency without the flag
+    // is in no list.
+    let wasFlagged = Operation.unmanaged(dependency)._withUnsafeGuaranteedRef { (dependency: Operation) in
+      let wasFlagged = dependency.stateNow.has(StateWord.hasDependents)
+      if !wasFlagged { dependency.raise(StateWord.hasDependents) }
+      return wasFlagged
+    }
+    if words.bits & 2 != 0 {
+      let list = DependencyList(word: words.bits & ~2)
+      if wasFlagged, list.mayHold(dependency), list.find(dependency) != 0 { return false }
+      list.append(dependency)
+    } else if words.isNone {
+      let flags = StateWord.hasEpilogue | StateWord.hasDependencies
+      state.store(state.load(ordering: .relaxed) | flags, ordering: .relaxed)
+      dependencyState = .only(dependency, isLinked: false)
+    } else {
+      if words.only == dependency { return false }
+      let list = DependencyList(owner: word)
+      list.append(words.only)
+      list.append(dependency)
+      dependencyState = .list(list)
+    }
+    return true
+  }
+
   @inline(__always)
   private final func append(_ dependency: Operation, flags: UInt) {
     if flags == 0, dependencyState.isNone {
@@ -200,6 +236,11 @@ extension Operation {
   @inline(__always)
   private final func claimAsDependency(_ dependency: Operation) {
     _ = Unmanaged.passRetained(dependency)
+    flagAsDependency(dependency)
+  }
+
+  @inline(__always)
+  private final func flagAsDependency(_ dependency: Operation) {
     if !dependency.stateNow.has(StateWord.hasDependents) { dependency.raise(StateWord.hasDependents) }
   }
 

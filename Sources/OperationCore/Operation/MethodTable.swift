@@ -23,6 +23,7 @@ struct OverridableMember: Sendable {
   static let cancel = OverridableMember(overriddenBy: CancelProbe.self)
   static let isFinished = OverridableMember(overriddenBy: FinishedProbe.self)
   static let isReady = OverridableMember(overriddenBy: ReadyProbe.self)
+  static let addDependency = OverridableMember(overriddenBy: DependencyProbe.self)
 
   /// Whether the place was found. For tests: without the places all works, and more slowly.
   var isFound: Bool { place != 0 }
@@ -69,12 +70,18 @@ private final class ReadyProbe: Operation, @unchecked Sendable {
   override var isReady: Bool { true }
 }
 
+private final class DependencyProbe: Operation, @unchecked Sendable {
+  override func addDependency(_ operation: Operation) {}
+}
+
 extension Operation {
   /// Whether the class's own `cancel()` has to be called, also for an operation of a queue that cancels everything.
   @inline(__always) final var overridesCancel: Bool { !isPlain && overrides(.cancel) }
   @inline(__always) final var overridesIsExecuting: Bool { !isPlain && overrides(.isExecuting) }
   @inline(__always) final var overridesIsFinished: Bool { !isPlain && overrides(.isFinished) }
   @inline(__always) final var overridesIsReady: Bool { !isPlain && overrides(.isReady) }
+  /// Whether the class wants to hear of each dependency that is added.
+  @inline(__always) final var overridesAddDependency: Bool { !isPlain && overrides(.addDependency) }
 
   /// Not inlined: most operations are plain.
   @inline(never)
@@ -84,8 +91,9 @@ extension Operation {
     case .isExecuting: OverridableMember.isExecuting.isOverridden(by: self)
     case .isFinished: OverridableMember.isFinished.isOverridden(by: self)
     case .isReady: OverridableMember.isReady.isOverridden(by: self)
+    case .addDependency: OverridableMember.addDependency.isOverridden(by: self)
     }
   }
 
-  private enum Member { case cancel, isExecuting, isFinished, isReady }
+  private enum Member { case cancel, isExecuting, isFinished, isReady, addDependency }
 }

@@ -100,6 +100,10 @@ enum MisuseScenarios {
       let operation = named(BlockOperation {})
       operation.addDependency(operation)
     },
+    "depend-on-itself-among-others": {
+      let operation = named(BlockOperation {})
+      operation.addDependencies([Operation(), operation])
+    },
     "add-block-after-finish": {
       let operation = named(BlockOperation {})
       operation.start()

@@ -29,6 +29,7 @@ struct TrapTests {
     Expectation("04", "start-not-ready", "receiver is not yet ready to execute"),
     Expectation("04", "start-not-ready-overridden", "receiver is not yet ready to execute"),
     Expectation("17", "depend-on-itself", "cannot depend on itself"),
+    Expectation("17", "depend-on-itself-among-others", "cannot depend on itself"),
     Expectation("22", "batch-same-operation-twice", "operation is already enqueued on a queue"),
     Expectation("22", "batch-with-finished-operation", "operation is finished and cannot be enqueued"),
     Expectation("22", "batch-with-enqueued-operation", "operation is already enqueued on a queue"),
