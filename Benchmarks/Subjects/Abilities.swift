@@ -38,6 +38,9 @@ public struct Abilities: OptionSet, Hashable, Sendable {
   /// Limits that hold for less urgent work alone. The subject has `setPlaces` and `submitTask(isUrgent:)`.
   public static let limits = Abilities(rawValue: 4_096)
 
+  /// Operations that are made with their dependencies. The subject has `makeOperation(after:_:)`.
+  public static let dependenciesAtOnce = Abilities(rawValue: 8_192)
+
   private static let named: [(ability: Abilities, name: String, words: String)] = [
     (.operations, "operations", "operations with dependencies and priorities"),
     (.cancellation, "cancellation", "closures that can be cancelled"),
@@ -52,6 +55,7 @@ public struct Abilities: OptionSet, Hashable, Sendable {
     (.collections, "collections", "map and sort over collections"),
     (.tasks, "tasks", "tasks of Swift that run on it"),
     (.limits, "limits", "limits that hold for less urgent work alone"),
+    (.dependenciesAtOnce, "dependencies-at-once", "initializer that takes dependencies"),
   ]
 
   /// The names of the abilities, one word each, the most telling ability first.

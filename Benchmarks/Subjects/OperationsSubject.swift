@@ -23,7 +23,7 @@ public final class OperationsSubject<Choice: BackendChoice>: OperationSubject {
   public static var abilities: Abilities {
     [
       .threads, .cancellation, .operations, .barriers, .suspension, .fairness, .millions, .queues, .forks, .loops,
-      .collections, .tasks, .limits,
+      .collections, .tasks, .limits, .dependenciesAtOnce,
     ]
   }
 
@@ -138,6 +138,14 @@ public final class OperationsSubject<Choice: BackendChoice>: OperationSubject {
   public static func makeOperation(_ body: @escaping @Sendable () -> Void) -> Operation {
     Choice.beforeEach()
     return BlockOperation(block: body)
+  }
+
+  @inlinable
+  public static func makeOperation(
+    after dependencies: some Sequence<Operation>, _ body: @escaping @Sendable () -> Void
+  ) -> Operation {
+    Choice.beforeEach()
+    return BlockOperation(dependencies: dependencies, block: body)
   }
 
   @inlinable

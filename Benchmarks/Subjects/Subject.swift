@@ -169,6 +169,8 @@ public protocol OperationSubject: CancellableSubject, Waiting {
   static func queues(_ count: Int, workers: Int) -> [Self]
 
   static func makeOperation(_ body: @escaping @Sendable () -> Void) -> Item
+  /// An operation that is made with its dependencies. Needs the ability `dependenciesAtOnce`.
+  static func makeOperation(after dependencies: some Sequence<Item>, _ body: @escaping @Sendable () -> Void) -> Item
   static func setPriority(_ level: PriorityLevel, of item: Item)
   static func addDependency(of item: Item, on dependency: Item)
   /// Sets a block that runs once when the operation has finished.
@@ -193,6 +195,11 @@ extension OperationSubject {
   public init(workers: Int, fairnessInterval: Int) { preconditionFailure("\(Self.name): no adjustable fairness") }
   public static func queues(_ count: Int, workers: Int) -> [Self] {
     preconditionFailure("\(Self.name): no queues that share their threads")
+  }
+  public static func makeOperation(
+    after dependencies: some Sequence<Item>, _ body: @escaping @Sendable () -> Void
+  ) -> Item {
+    preconditionFailure("\(Self.name): no initializer that takes dependencies")
   }
 
   @inlinable public var unfinished: Int? { remaining }

@@ -68,11 +68,24 @@ final class GraphData: @unchecked Sendable {
   }
 }
 
+/// How an operation of a graph gets its dependencies: the parameter `dependencies`.
+enum GraphDependencies: String {
+  /// One call for each. Also without the parameter.
+  case calls
+  /// When the operation is made.
+  case initializer
+
+  static let key = "dependencies"
+
+  init(_ parameters: Parameters) { self = parameters[Self.key].flatMap(Self.init(rawValue:)) ?? .calls }
+}
+
 /// Runs a graph as operations with dependencies.
 final class OperationGraph<S: OperationSubject> {
   private let graph: TaskGraph
   private let data: GraphData
   private let subject: S
+  private let addsAtOnce: Bool
   private var items: [S.Item] = []
   /// The objects of `items`. Reading one of them here counts no reference.
   private let known: UnsafeMutablePointer<Unmanaged<S.Item>>
@@ -81,6 +94,7 @@ final class OperationGraph<S: OperationSubject> {
     self.graph = graph
     data = GraphData(graph, spin: setting.spin)
     subject = S(workers: setting.workers)
+    addsAtOnce = GraphDependencies(setting.parameters) == .initializer
     items.reserveCapacity(graph.count)
     known = .allocate(capacity: graph.count)
   }
@@ -98,9 +112,17 @@ final class OperationGraph<S: OperationSubject> {
     var items = exchange(&items, with: [])
     data.begin()
     let start = Counters.read()
+    let (known, addsAtOnce) = (known, addsAtOnce)
     for task in 0..<inputs.count {
-      let item = S.makeOperation { bodies._withUnsafeGuaranteedRef { $0.execute(task) } }
-      for input in inputs[task] { known[input]._withUnsafeGuaranteedRef { S.addDependency(of: item, on: $0) } }
+      let item: S.Item
+      if addsAtOnce {
+        item = S.makeOperation(after: inputs[task].lazy.map { known[$0].takeUnretainedValue() }) {
+          bodies._withUnsafeGuaranteedRef { $0.execute(task) }
+        }
+      } else {
+        item = S.makeOperation { bodies._withUnsafeGuaranteedRef { $0.execute(task) } }
+        for input in inputs[task] { known[input]._withUnsafeGuaranteedRef { S.addDependency(of: item, on: $0) } }
+      }
       (known + task).initialize(to: Unmanaged.passUnretained(item))
       items.append(item)
     }

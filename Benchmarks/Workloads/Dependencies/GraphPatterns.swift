@@ -1,11 +1,13 @@
 import HarnessMeasuring
 import HarnessWords
+import Subjects
 
 /// Graphs of the eleven patterns of Task Bench. Each task writes its coordinates, and each consumer checks all its
 /// inputs.
 ///
 /// Without work (`work_ns=0`), the benchmark measures the cost of a task and of an edge: building, running and
-/// releasing. With work, `makespan_ns` is the time from adding the batch until all tasks are done, and `efficiency` is
+/// releasing. With `dependencies=initializer` an operation is made with all its dependencies, and else gets each of them
+/// by a call. With work, `makespan_ns` is the time from adding the batch until all tasks are done, and `efficiency` is
 /// the shortest possible schedule divided by the makespan. Subjects that have only closures count unfinished inputs by
 /// hand and submit a task when it becomes ready.
 struct GraphPatterns: GraphWorkload {
@@ -27,7 +29,11 @@ struct GraphPatterns: GraphWorkload {
     ]
   }
 
-  /// The other patterns, and from 0 to 64 dependencies for each task.
+  func needs(_ parameters: Parameters) -> Abilities {
+    GraphDependencies(parameters) == .initializer ? [.operations, .dependenciesAtOnce] : needs
+  }
+
+  /// The other patterns, from 0 to 64 dependencies for each task, and operations that are made with their dependencies.
   func extendedParameterSets() -> [Parameters] {
     let all =
       GraphPattern.allCases.map { parameters($0, work: 0, imbalance: 0) }
@@ -35,7 +41,12 @@ struct GraphPatterns: GraphWorkload {
     let radixes = [0, 1, 2, 4, 8, 16, 32, 64].map { radix -> Parameters in
       ["pattern": "nearest", "width": "64", "steps": "8", "work_ns": "0", "imbalance": "0", "radix": "\(radix)"]
     }
-    return all.filter { !parameterSets().contains($0) } + radixes
+    let atOnce = [GraphPattern.stencil1D, .allToAll].map { pattern -> Parameters in
+      var parameters = parameters(pattern, work: 0, imbalance: 0)
+      parameters[GraphDependencies.key] = GraphDependencies.initializer.rawValue
+      return parameters
+    }
+    return all.filter { !parameterSets().contains($0) } + radixes + atOnce
   }
 
   private func parameters(_ pattern: GraphPattern, work: Int, imbalance: Int) -> Parameters {
