@@ -220,10 +220,10 @@ public final class ImagePipeline: Sendable {
     guard !isShutDown.load(ordering: .sequentiallyConsistent) else { throw ImagePipelineError.shutDown }
     let generation = memory.generation
     let decoded = Key(url: key.url, processing: Processing(size: key.processing.size, filters: []), number: key.number)
-    let source = try await sources.value(for: decoded) { [self] in try await self.source(decoded) }
+    let source = try await sources.step(for: decoded) { [self] in try await self.source(decoded) }
     var picture = source.picture
     if key.processing != Processing(size: nil, filters: []) {
-      picture = try await processes.value(for: key) { [self] in
+      picture = try await processes.step(for: key) { [self] in
         statistics.add(1, to: .processed)
         return key.processing.apply(to: source.picture, on: backend)
       }
@@ -241,9 +241,9 @@ public final class ImagePipeline: Sendable {
     let file = Key(url: key.url, processing: Processing(size: nil, filters: []), number: key.number)
     var mayGoOn = 2
     while true {
-      let download = try await downloads.value(for: file) { [self] in try await self.download(file) }
+      let download = try await downloads.step(for: file) { [self] in try await self.download(file) }
       do {
-        let decoded = try await decodes.value(for: key) { [self] in
+        let decoded = try await decodes.step(for: key) { [self] in
           statistics.add(1, to: .decodes)
           let picture = try Picture.decode(
             download.entry.bytes, limits: configuration.decoding, fitting: key.processing.size)
@@ -303,7 +303,7 @@ public final class ImagePipeline: Sendable {
       ) {
         attempts += 1
         if attempts > 1 { statistics.add(1, to: .retries) }
-        return try await fetches.value(for: key) { [self] in try await fetch(attempt) }
+        return try await fetches.step(for: key) { [self] in try await fetch(attempt) }
       } strategy: { error in
         guard error is Passing || error is DeadlineExceeded else { return .stop }
         let wait = max(backoff.nextDuration(), (error as? Passing)?.retryAfter ?? .zero)
@@ -337,41 +337,6 @@ public final class ImagePipeline: Sendable {
         url: attempt.url, bytes: part.bytes, etag: part.etag, lastModified: part.lastModified,
         confirmed: configuration.clock.wallTime())
       onDisk { try $0.storePart(entry, at: attempt.moment) }
-    }
-  }
-}
-
-/// A picture that counts as wasted when nobody has wanted it by the time that it is let go.
-private final class DecodedPicture: Sendable {
-  let picture: Picture
-  private let statistics: PipelineStatistics
-  private let hasBeenWanted = Atomic(false)
-
-  init(_ picture: Picture, _ statistics: PipelineStatistics) { (self.picture, self.statistics) = (picture, statistics) }
-  deinit { if !hasBeenWanted.load(ordering: .acquiring) { statistics.add(1, to: .wastedDecodes) } }
-
-  func isWanted() { hasBeenWanted.store(true, ordering: .releasing) }
-}
-
-/// Who reads `updates(for:)`. Under the lock, so that no progress comes behind the picture.
-private final class UpdateReader: Sendable {
-  private let continuation: Mutex<AsyncThrowingStream<ImageUpdate, any Error>.Continuation?>
-
-  init(_ continuation: AsyncThrowingStream<ImageUpdate, any Error>.Continuation) {
-    self.continuation = Mutex(continuation)
-  }
-
-  func progress(_ received: Int, _ expected: Int?) {
-    continuation.withLock { _ = $0?.yield(.progress(received: received, expected: expected)) }
-  }
-
-  func finish(_ result: Result<Picture, any Error>) {
-    let continuation = continuation.withLock { $0.take() }
-    switch result {
-    case .success(let picture):
-      continuation?.yield(.picture(picture))
-      continuation?.finish()
-    case .failure(let error): continuation?.finish(throwing: error)
     }
   }
 }

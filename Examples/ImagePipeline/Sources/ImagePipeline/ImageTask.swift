@@ -33,8 +33,13 @@ public final class ImageTask: Sendable {
   public var value: Picture {
     get async throws {
       switch work {
-      case .done(let result): try result.get()
-      case .shared(let shared): try await shared.value
+      case .done(let result): return try result.get()
+      case .shared(let shared):
+        do { return try await shared.value } catch {
+          // The work was cancelled, by a memory warning or the end. Nobody can get more of it: the request leaves.
+          if error is CancellationError, !Task.isCancelled { shared.cancel() }
+          throw error
+        }
       }
     }
   }

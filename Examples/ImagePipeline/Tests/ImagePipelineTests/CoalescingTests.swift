@@ -94,8 +94,9 @@ struct CoalescingTests {
       let network = SimulatedNetwork(stage)
       network.script([.stall(after: 10), .stall(after: nil)], at: url(1))
       let pipeline = stage.pipeline(network) { $0.fetchLimit = 1 }
-      let first = pipeline.task(for: ImageRequest(url: url(1)))
-      let second = pipeline.task(for: ImageRequest(url: url(1), processing: Processing(size: 8)))
+      let tasks = try await stage.joined(
+        [ImageRequest(url: url(1)), ImageRequest(url: url(1), processing: Processing(size: 8))], pipeline)
+      let (first, second) = (tasks[0], tasks[1])
       try await stage.until("the fetch") { network.running == 1 }
       let other = pipeline.task(for: ImageRequest(url: url(2)))
       try await stage.until("the second fetch to stand in line") { pipeline.queues.fetch.operationCount == 2 }
@@ -111,7 +112,8 @@ struct CoalescingTests {
     }
   }
 
-  @Test("a request that leaves while its fetch ends begins anew or shares, and is right", arguments: Surroundings.allCases)
+  @Test(
+    "a request that leaves while its fetch ends begins anew or shares, and is right", arguments: Surroundings.allCases)
   func leavingAtTheEnd(on surroundings: Surroundings) async throws {
     try await surroundings.run(seeds: 1...30) { stage in
       let network = SimulatedNetwork(stage)

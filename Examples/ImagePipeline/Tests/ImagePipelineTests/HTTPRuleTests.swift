@@ -133,7 +133,9 @@ struct HTTPRuleTests {
       network.script([.redirect("/loop1")], at: "http://pictures.test/loop2")
       let loop = ImageRequest(url: "http://pictures.test/loop1")
       await #expect(throws: ImagePipelineError.redirects(url: loop.url)) { try await pipeline.image(for: loop) }
-      for number in 0..<9 { network.script([.redirect("/long\(number + 1)")], at: "http://pictures.test/long\(number)") }
+      for number in 0..<9 {
+        network.script([.redirect("/long\(number + 1)")], at: "http://pictures.test/long\(number)")
+      }
       let long = ImageRequest(url: "http://pictures.test/long0")
       let before = network.requests.count
       await #expect(throws: ImagePipelineError.redirects(url: long.url)) { try await pipeline.image(for: long) }

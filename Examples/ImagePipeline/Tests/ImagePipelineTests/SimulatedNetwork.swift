@@ -56,13 +56,17 @@ final class SimulatedNetwork: Transport {
   private let chunkSize: Int
   /// The same for all requests: a test that holds everything back.
   let entrance: Gate?
+  /// What a request meets where nothing is written down: by its address and its number, from 1 on.
+  private let chance: @Sendable (String, Int) -> Fault?
 
   init(
     _ stage: Stage, chunkSize: Int = 200, entrance: Gate? = nil,
-    latency: @escaping @Sendable (String) -> Duration = { _ in .zero }
+    latency: @escaping @Sendable (String) -> Duration = { _ in .zero },
+    chance: @escaping @Sendable (String, Int) -> Fault? = { _, _ in nil }
   ) {
     (clock, self.latency, self.chunkSize, self.entrance) = (stage.clock, latency, chunkSize, entrance)
-    for number in 0..<Sample.count { serve(File(bytes: Sample.png(number)), at: url(number)) }
+    self.chance = chance
+    for number in 0..<100 { serve(File(bytes: Sample.png(number)), at: url(number)) }
   }
 
   func serve(_ file: File, at url: String) { state.withLock { $0.files[url] = file } }
@@ -90,7 +94,7 @@ final class SimulatedNetwork: Transport {
       state.running[request.url, default: 0] += 1
       state.greatest = max(state.greatest, state.running.values.reduce(0, +))
       state.greatestOfOne = max(state.greatestOfOne, state.running[request.url] ?? 0)
-      guard state.faults[request.url]?.isEmpty == false else { return nil }
+      guard state.faults[request.url]?.isEmpty == false else { return chance(request.url, state.requests.count) }
       return state.faults[request.url]?.removeFirst()
     }
     defer {
@@ -110,6 +114,8 @@ final class SimulatedNetwork: Transport {
     _ request: TransportRequest, _ fault: Fault?, head: @Sendable (TransportHead) throws -> Void,
     chunk: @Sendable ([UInt8]) throws -> Void
   ) async throws {
+    // A query names the same file.
+    let address = String(request.url.prefix { $0 != "?" })
     switch fault {
     case .refused: throw TransportError("refused")
     case .status(let status, let after):
@@ -129,10 +135,15 @@ final class SimulatedNetwork: Transport {
       while true { try await deliver([UInt8](repeating: 1, count: chunkSize), chunk) }
     case .stall(after: nil): return try await Gate().pass()
     case .gate(let gate, after: nil): try await gate.pass()
-    case .change(let change): state.withLock { if var file = $0.files[request.url] { change(&file); $0.files[request.url] = file } }
+    case .change(let change):
+      state.withLock { state in
+        guard var file = state.files[address] else { return }
+        change(&file)
+        state.files[address] = file
+      }
     default: break
     }
-    guard let file = state.withLock({ $0.files[request.url] }) else { return try head(TransportHead(status: 404)) }
+    guard let file = state.withLock({ $0.files[address] }) else { return try head(TransportHead(status: 404)) }
     let (answer, bytes) = Self.answer(file, request, fault)
     try head(answer)
     switch fault {
@@ -158,7 +169,8 @@ final class SimulatedNetwork: Transport {
     headers["cache-control"] = file.cacheControl
     if file.acceptsRanges { headers["accept-ranges"] = "bytes" }
     let asked = request.headers
-    let isSame = asked["if-none-match"].map { $0 == file.etag } ?? asked["if-modified-since"].map { $0 == file.lastModified }
+    let isSame =
+      asked["if-none-match"].map { $0 == file.etag } ?? asked["if-modified-since"].map { $0 == file.lastModified }
     if isSame == true { return (TransportHead(status: 304, headers: headers), []) }
     if file.acceptsRanges, let range = asked["range"], let condition = asked["if-range"],
       condition == file.etag || condition == file.lastModified,
