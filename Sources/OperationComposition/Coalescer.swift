@@ -121,9 +121,10 @@ public final class Coalescer<Key: Hashable & Sendable, Success: Sendable>: Senda
       if let name = coalescer.name { operation.name = name(key) }
     }
 
-    /// Lets the body find the entry, until the body has ended.
+    /// Lets the body find the entry, until the body has ended. A body that never runs is released, and with it the link.
     private final class Link: Sendable {
       let entry = Mutex<Entry?>(nil)
+      deinit { entry.withLock { $0.take() }?.ended() }
     }
 
     /// The body has ended: the next request begins anew.

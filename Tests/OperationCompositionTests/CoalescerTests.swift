@@ -113,6 +113,21 @@ struct CoalescerTests {
     }
   }
 
+  @Test("an operation that never began leaves no entry, also while its request is held", arguments: allBackends)
+  func cancelledBeforeItsStart(backend: TestBackend) async throws {
+    try await compose(on: backend) { backend in
+      let queue = OperationQueue(on: backend)
+      queue.isSuspended = true
+      let coalescer = Coalescer<Int, Int>(queue: queue)
+      let requests = (0..<10).map { number in coalescer.request(for: number) { number } }
+      queue.cancelAllOperations()
+      queue.isSuspended = false
+      await queue.drained()
+      while coalescer.count > 0 { await Task.yield() }
+      for request in requests { await #expect(throws: CancellationError.self) { try await request.value } }
+    }
+  }
+
   @Test("cancel() ends a wait for the value at once", arguments: allBackends)
   func cancelEndsTheWait(backend: TestBackend) async throws {
     try await compose(on: backend) { backend in
