@@ -40,7 +40,7 @@ struct BenchmarkProgramTests {
     #expect(planned[0].headlines == Metric.cost && planned[2].headlines == Metric.cost + Metric.allocation)
     let plan = Plan(scenarios: planned, effort: .full, seed: 1, startup: 0.01)
     let limits = planned.map { plan.timeout(.time(CellKey($0.scenario, arm), block: 1)) }
-    #expect(limits[0] > 20 * 60 && limits[2] == 10)
+    #expect(limits[0] >= 20 * 30 && limits[2] == 10, "\(limits)")
     #expect(ProgramSuite<Long>.suite.gated.map(\.countsAllocations) == [false, true, true])
   }
 

@@ -23,7 +23,7 @@ struct AbilitiesTests {
     let able = Dictionary(uniqueKeysWithValues: SubjectRegistry.all.map { ($0.name, $0.abilities.names) })
     let ours = [
       "operations", "cancellation", "threads", "barriers", "suspension", "fairness", "millions", "queues", "forks",
-      "loops", "collections", "tasks", "limits",
+      "loops", "collections", "tasks", "limits", "dependencies-at-once",
     ]
     #expect(able["stealing"] == ours && able["threadpool"] == ours && able["dispatch"] == ours)
     #expect(able["foundation"] == ["operations", "cancellation", "threads", "barriers", "suspension", "queues"])

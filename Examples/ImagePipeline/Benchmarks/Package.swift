@@ -2,8 +2,11 @@
 import PackageDescription
 
 let settings: [SwiftSetting] = [.enableUpcomingFeature("ExistentialAny")]
+let operations: [Target.Dependency] = [
+  .product(name: "Operations", package: "opbench"), .product(name: "OperationComposition", package: "opbench"),
+]
 
-/// A package of its own, so that a program that uses the pipeline fetches nothing for the measurements.
+/// A package of its own: a program that uses the pipeline fetches nothing for the measurements.
 let package = Package(
   name: "PictureBenchmarks",
   dependencies: [
@@ -12,16 +15,28 @@ let package = Package(
     .package(name: "opbench", path: "../../..", traits: ["Laboratory"]),
   ],
   targets: [
+    // The sources of the pipeline and of the coalescer once more, on Foundation's queue: the folder has links to them.
     .target(
-      name: "Arms",
+      name: "ImagePipelineOnFoundation",
+      dependencies: [.product(name: "Pictures", package: "ImagePipeline")] + operations, swiftSettings: settings),
+    .target(
+      name: "MacroArms",
       dependencies: [
-        .product(name: "ImagePipeline", package: "ImagePipeline"), .product(name: "Pictures", package: "ImagePipeline"),
-        .product(name: "HTTPTransport", package: "ImagePipeline"), .product(name: "Operations", package: "opbench"),
-        .product(name: "OperationComposition", package: "opbench"),
-      ],
+        "ImagePipelineOnFoundation", .product(name: "ImagePipeline", package: "ImagePipeline"),
+        .product(name: "Pictures", package: "ImagePipeline"),
+      ] + operations,
       swiftSettings: settings),
     .executableTarget(
-      name: "picturebench", dependencies: ["Arms", .product(name: "Laboratory", package: "opbench")],
+      name: "macrobench",
+      dependencies: [
+        "MacroArms", .product(name: "HTTPTransport", package: "ImagePipeline"),
+        .product(name: "Laboratory", package: "opbench"),
+        .product(name: "pictureserver", package: "ImagePipeline"),
+      ],
+      swiftSettings: settings),
+    .testTarget(
+      name: "MacroArmsTests",
+      dependencies: ["MacroArms", .product(name: "Pictures", package: "ImagePipeline")] + operations,
       swiftSettings: settings),
   ],
   swiftLanguageModes: [.v6]
