@@ -89,27 +89,19 @@ final class Run: Sendable {
   private let server: ServerProcess
   private let pictures: PictureSet
   private let last = Mutex<Outcome?>(nil)
-  private let isWarm = Atomic(false)
 
   init(_ situation: Situation, _ kind: ArmKind, without feature: Feature?, seed: UInt64) throws {
     (self.situation, self.kind, self.feature, self.seed) = (situation, kind, feature, seed)
     server = try ServerProcess(for: situation)
     pictures = try PictureSet(seed: situation.network.seed, situation.files)
+    // The warm-up. The laboratory makes none where a call takes seconds.
+    _ = session(Script(ticks: [Script.Tick(time: 0.25, visible: 0..<6, ahead: 6..<12)]))
   }
 
-  /// A session with empty caches. The first one of a process is a warm-up of a quarter of a second: the laboratory calls once before
-  /// it begins to time.
+  /// A session with empty caches.
   /// - Parameter mayLose: does not throw when pictures are lost.
   func play(mayLose: Bool = false) throws {
-    var script = situation.script(seed)
-    if !isWarm.exchange(true, ordering: .relaxed) {
-      script = Script(ticks: [Script.Tick(time: 0.25, visible: 0..<6, ahead: 6..<12)])
-      if mayLose {
-        _ = session(script)
-        script = situation.script(seed)
-      }
-    }
-    let outcome = session(script)
+    let outcome = session(situation.script(seed))
     guard outcome.lost == 0 || mayLose else { throw CheckFailed("\(outcome.lost) pictures were lost or wrong") }
     last.withLock { $0 = outcome }
   }
