@@ -22,8 +22,8 @@ import Synchronization
 /// * The operation is as urgent as its most urgent request. `priority` of a request may change at any time. A task that waits for a
 ///   request lends it nothing beyond that.
 /// * A request that is made in the body of another coalesced operation, of this coalescer or of any, is as urgent as that
-///   operation, and follows its changes. So steps that build on each other (download, decode, draw) have a coalescer each, and
-///   whoever raises the last step raises those before it.
+///   operation, and follows its changes. So steps that build on each other (download, decode, draw) have a coalescer each. Raising
+///   a request for the last step raises the steps before, too.
 ///
 /// The body has the task-local values of the first request. Memory is held for a key only while there is a request.
 public final class Coalescer<Key: Hashable & Sendable, Success: Sendable>: Sendable {
@@ -253,8 +253,8 @@ private final class Followers: Sendable {
     for request in requests { settle(request) }
   }
 
-  /// Two threads may set a request's priority at the same time. Each looks again behind its own store, so the one that stores last
-  /// sees the newest priority.
+  /// Two threads may set a request's priority at the same time. Each thread reads the wanted priority again after its own store. So
+  /// the thread that stores last sees the newest priority.
   private func settle(_ request: any FollowingRequest) {
     var wanted = priority
     while request.priority != wanted {

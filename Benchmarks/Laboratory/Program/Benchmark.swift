@@ -182,10 +182,10 @@ public struct Benchmark: Sendable {
 
   private static let emptyCalls = 20_000
 
-  /// The same benchmark, whose body takes about `duration` for one call: for whole programs and sessions that take seconds.
+  /// Says that one call of the body takes about `duration`: for whole programs and sessions that take seconds.
   ///
-  /// The plan of a run counts on it: a process makes fewer calls, a run has fewer processes, and what takes far longer than
-  /// that counts as hung. Allocations are counted below one second alone. Traps when `duration` is below 0.
+  /// The plan of a run uses `duration`: a process makes fewer calls, a run has fewer processes, and a process counts as hung
+  /// when it takes far longer than planned. Allocations are counted below one second alone. Traps when `duration` is below 0.
   ///
   /// ```swift
   /// Benchmark("pages/session") { try await session() }.lasting(.seconds(5))
