@@ -123,7 +123,8 @@ struct CoalescerTests {
       queue.cancelAllOperations()
       queue.isSuspended = false
       await queue.drained()
-      while coalescer.count > 0 { await Task.yield() }
+      for _ in 0..<100_000 where coalescer.count > 0 { await Task.yield() }
+      #expect(coalescer.count == 0)
       for request in requests { await #expect(throws: CancellationError.self) { try await request.value } }
     }
   }
