@@ -41,7 +41,7 @@ struct AsyncBenchmarkTests {
       let value = try benchmark.trial().measure(40)
       #expect(calls.total == 40 && calls.overlapping == 0)
       #expect(value.readings.map(\.metric) == Metric.cost && value.readings.allSatisfy { $0.count == 200 })
-      #expect(!benchmark.isSingleThreaded && !benchmark.gated(subject: "a").countsInstructions)
+      #expect(!benchmark.isSingleThreaded && !benchmark.gated(in: "a").countsInstructions)
     }
   }
 

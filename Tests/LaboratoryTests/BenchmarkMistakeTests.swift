@@ -43,8 +43,12 @@ struct BenchmarkMistakeTests {
     ([Benchmark("a/b") {}, Benchmark("a/b") {}], "two benchmarks are 'a/b'"),
     (
       [Benchmark("a/b", parameters: ["n": 1]) {}, Benchmark("a/b", parameters: ["n": "1"]) {}],
-      "two benchmarks are 'a/b n=1'; give one another name, or other parameters"
+      "two benchmarks are 'a/b n=1'; give one another name, other parameters, or another subject"
     ),
+    ([Benchmark("a/b") {}.subject("own"), Benchmark("a/b") {}], "two benchmarks are 'a/b'"),
+    ([Benchmark("a/b") {}.subject("two words")], "'two words' does not"),
+    ([Benchmark("a/b") {}.subject("a,b")], "'a,b' does not"),
+    ([Benchmark("a/b") {}.subject("")], "the name of a subject has letters"),
     ([Benchmark("laboratory/nothing") {}], "choose another"),
     (
       [with(metric("words")), with(metric("words", unit: "letters"), name: "a/c")],
@@ -55,7 +59,7 @@ struct BenchmarkMistakeTests {
 
   @Test(arguments: mistaken.indices) func aMistakeIsOneLine(index: Int) throws {
     let (benchmarks, words) = Self.mistaken[index]
-    let line = try #require(BenchmarkMistakes.first(in: benchmarks))
+    let line = try #require(BenchmarkMistakes.first(in: benchmarks, of: "own", reference: "own"))
     #expect(line.contains(words), "\(line)")
     #expect(line.split(whereSeparator: \.isNewline).count == 1)
   }
@@ -67,7 +71,15 @@ struct BenchmarkMistakeTests {
       Self.with(Self.metric("words"), name: "a/d"), Self.with(Self.metric("words"), name: "a/e"),
       Self.with(Self.metric("p99_ns", unit: "ns"), name: "a/f"),
     ]
-    #expect(BenchmarkMistakes.first(in: benchmarks) == nil)
+    #expect(BenchmarkMistakes.first(in: benchmarks, of: "own", reference: "own") == nil)
+    let beside = [Benchmark("a/b") {}.subject("one"), Benchmark("a/b") {}.subject("two"), Benchmark("a/b") {}]
+    #expect(BenchmarkMistakes.first(in: beside, of: "own", reference: "two") == nil)
+  }
+
+  @Test func aReferenceThatNobodyMeasures() throws {
+    let benchmarks = [Benchmark("a/b") {}.subject("one"), Benchmark("a/b") {}.subject("two")]
+    let line = try #require(BenchmarkMistakes.first(in: benchmarks, of: "own", reference: "own"))
+    #expect(line == "no benchmark measures the reference 'own'; the subjects are one, two")
   }
 
   private enum Twins: BenchmarkProgram {

@@ -34,7 +34,7 @@ struct BenchmarkProgramTests {
       ]
     }
     let arm = Arm(subject: "Long", workers: 1)
-    let planned = try ProgramRun<Long>.parse([]).planned(arm)
+    let planned = try ProgramRun<Long>.parse([]).planned()
     #expect(planned.map(\.countsAllocations) == [false, true, true])
     #expect(planned.map(\.repeats) == [.calibrated(seconds: 30), .calibrated(seconds: 0.02), .calibrated(seconds: 0)])
     #expect(planned[0].headlines == Metric.cost && planned[2].headlines == Metric.cost + Metric.allocation)

@@ -94,9 +94,8 @@ struct OwnMetricTests {
 
   @Test func theTableAndTheCSVShowThem() throws {
     let benchmark = Sample.benchmarks[0]
-    let arm = Arm(subject: "Sample", workers: 1)
     let plan = Plan(
-      scenarios: try ProgramRun<Sample>.parse(["--benchmark", "cached"]).planned(arm), effort: .quick, seed: 1)
+      scenarios: try ProgramRun<Sample>.parse(["--benchmark", "cached"]).planned(), effort: .quick, seed: 1)
     let summary = Summary(try rows(), plan: plan, reference: "Sample")
     let shown = summary.lines.map(\.metric.name)
     #expect(benchmark.ownMetrics.map(\.name) == ["bytes_per_second", "hit_rate", "entries"])

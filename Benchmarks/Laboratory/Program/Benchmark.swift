@@ -27,6 +27,9 @@ public struct Benchmark: Sendable {
   /// The facts of the metrics that the laboratory does not know.
   let metricFacts: [Metric: MetricFacts]
 
+  /// What the benchmark measures, where the program has several subjects; nil for the program itself.
+  private(set) var subject: String?
+
   /// About how long one call of the body takes, in seconds; 0 where nobody has said it.
   private(set) var expectedSeconds = 0.0
 
@@ -197,6 +200,24 @@ public struct Benchmark: Sendable {
     return benchmark
   }
 
+  /// Says what the benchmark measures: a library, an algorithm, a way of doing the same work. Benchmarks of the same name and
+  /// parameters with different subjects stand beside each other: `run` measures them by turns, and tables, `report` and the
+  /// gate show each subject's ratio to the program's `reference`.
+  ///
+  /// A subject's name has letters, digits, `_`, `-` and `.`. Benchmarks without a subject measure the program itself.
+  ///
+  /// ```swift
+  /// static let benchmarks = [
+  ///   Benchmark("sort/random") { sortWithTheLibrary() }.subject("library"),
+  ///   Benchmark("sort/random") { sortByHand() }.subject("by-hand"),
+  /// ]
+  /// ```
+  public func subject(_ name: String) -> Benchmark {
+    var benchmark = self
+    benchmark.subject = name
+    return benchmark
+  }
+
   func trial() throws -> Trial { try prepared() }
 
   var scenario: Scenario { Scenario(name, parameters) }
@@ -215,10 +236,19 @@ public struct Benchmark: Sendable {
   /// Shows the cost of the measuring loop around an asynchronous body.
   private static let nothingInATask = Benchmark("laboratory/nothing", operations: 100_000) { () async in }
 
+  /// - Parameter program: the subject of benchmarks that name none.
+  func arm(in program: String) -> Arm { Arm(subject: subject ?? program, workers: 1) }
+
+  /// Every subject once, in the order of the benchmarks; the program where there are no benchmarks.
+  static func subjects(of benchmarks: [Benchmark], in program: String) -> [String] {
+    let all = benchmarks.map { $0.arm(in: program).subject }
+    return all.isEmpty ? [program] : all.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+  }
+
   /// The cell of this benchmark in the gate.
-  func gated(subject: String) -> GatedCell {
+  func gated(in program: String) -> GatedCell {
     GatedCell(
-      CellKey(scenario, Arm(subject: subject, workers: 1)),
+      CellKey(scenario, arm(in: program)),
       [
         GatedMetric(.nsPerOp, .wallClock), GatedMetric(.cpuNsPerOp, .steady),
         GatedMetric(.voluntarySwitchesPerOp, .steady),

@@ -45,17 +45,24 @@ enum BenchmarkMistakes {
   }
 
   /// The first mistake of a program: that of a benchmark, or of several that do not go together.
-  static func first(in benchmarks: [Benchmark]) -> String? {
+  static func first(in benchmarks: [Benchmark], of program: String, reference: String) -> String? {
     if let mistake = benchmarks.lazy.compactMap(\.mistake).first { return mistake }
-    var scenarios: Set<Scenario> = []
+    if let subject = benchmarks.lazy.compactMap(\.subject).first(where: { !isSubject($0) }) {
+      return "the name of a subject has letters, digits, _, - and .; '\(subject)' does not"
+    }
+    let subjects = Benchmark.subjects(of: benchmarks, in: program)
+    guard subjects.contains(reference) else {
+      return "no benchmark measures the reference '\(reference)'; the subjects are \(subjects.joined(separator: ", "))"
+    }
+    var cells: Set<CellKey> = []
     var metrics: [String: (name: BenchmarkName, metric: Metric, facts: MetricFacts?)] = [:]
     for benchmark in benchmarks {
       let scenario = benchmark.scenario
       guard benchmark.name != Benchmark.nothing.name else {
         return "'\(scenario.name)' is the name of the laboratory's own benchmark; choose another"
       }
-      guard scenarios.insert(scenario).inserted else {
-        return "two benchmarks are '\(scenario)'; give one another name, or other parameters"
+      guard cells.insert(CellKey(scenario, benchmark.arm(in: program))).inserted else {
+        return "two benchmarks are '\(scenario)'; give one another name, other parameters, or another subject"
       }
       for metric in benchmark.ownMetrics {
         let facts = benchmark.metricFacts[metric]
@@ -69,6 +76,10 @@ enum BenchmarkMistakes {
       }
     }
     return nil
+  }
+
+  private static func isSubject(_ name: String) -> Bool {
+    !name.isEmpty && name.allSatisfy { isWord($0) || $0 == "-" || $0 == "." }
   }
 
   /// Letters, digits and `_` of ASCII.

@@ -15,11 +15,19 @@ public protocol BenchmarkProgram: SendableMetatype {
   static var benchmarks: [Benchmark] { get }
   /// The name under which results are filed: the same in every build. By default the name of the type.
   static var name: String { get }
+  /// The subject with which the others are compared. By default the subject of the first benchmark.
+  static var reference: String { get }
 }
 
 extension BenchmarkProgram {
   /// The name of the type.
   public static var name: String { "\(Self.self)" }
+
+  /// The subject of the first benchmark; the program's name where that benchmark names none.
+  public static var reference: String { benchmarks.first?.subject ?? name }
+
+  /// Every subject once, in the order of the benchmarks.
+  static var subjects: [String] { Benchmark.subjects(of: benchmarks, in: name) }
 
   /// Parses the command line, and runs the named subcommand: `list`, `run`, `compare`, `report`, `gate` or `validate`.
   public static func main() {
@@ -28,7 +36,9 @@ extension BenchmarkProgram {
 
   /// Complains when the benchmarks are not described well.
   static func check() throws {
-    if let mistake = BenchmarkMistakes.first(in: benchmarks) { throw Complaint(.software, mistake) }
+    if let mistake = BenchmarkMistakes.first(in: benchmarks, of: name, reference: reference) {
+      throw Complaint(.software, mistake)
+    }
   }
 }
 
@@ -50,8 +60,18 @@ struct ProgramList<Program: BenchmarkProgram>: ParsableCommand {
   }
 
   func run() throws {
-    let text = Program.benchmarks.map { "\($0.scenario)\n" }.joined()
+    let text = ProgramList.lines().map { "\($0)\n" }.joined()
     try DescriptorOutput.write(text, to: STDOUT_FILENO, name: "standard output")
+  }
+}
+
+extension ProgramList {
+  /// A line for each scenario; where the program has several subjects, with the subjects that have the scenario.
+  static func lines() -> [String] {
+    ProgramSuite<Program>.scenarios.map { scenario, benchmarks in
+      guard Program.subjects.count > 1 else { return "\(scenario)" }
+      return "\(scenario)  (\(benchmarks.map { $0.arm(in: Program.name).subject }.joined(separator: ", ")))"
+    }
   }
 }
 

@@ -21,6 +21,11 @@ struct ProgramRun<Program: BenchmarkProgram>: ParsableCommand {
     completion: .custom { _, _, _ in SuiteCompletions.benchmarks(ProgramSuite<Program>.suite) })
   var benchmark: String?
 
+  @Option(
+    help: "The subjects to measure, with commas between them; all by default.",
+    completion: .custom { _, _, prefix in SuiteCompletions.subjects(ProgramSuite<Program>.suite, prefix: prefix) })
+  var subject: String?
+
   @OptionGroup var options: RunOptions
 
   func run() throws {
@@ -28,36 +33,54 @@ struct ProgramRun<Program: BenchmarkProgram>: ParsableCommand {
     let effort = options.effort(
       full: .full.with(blocks: 20), quick: .quick.with(blocks: Effort.fewestBlocks),
       usualSeconds: nil)
-    let arm = Arm(subject: Program.name, workers: 1)
     let plan = Plan(
-      scenarios: try planned(arm), effort: effort, seed: options.seed, allocator: try options.chosenAllocator(),
+      scenarios: try planned(), effort: effort, seed: options.seed, allocator: try options.chosenAllocator(),
       startup: RecordedRun.startupSeconds())
     try PlannedRun(ProgramSuite<Program>.suite, plan).run(options)
   }
 
   /// The chosen benchmarks as the plan has them.
-  func planned(_ arm: Arm) throws -> [PlannedScenario] {
-    try chosen().map { chosen in
-      PlannedScenario(
-        scenario: chosen.scenario, arms: [arm], incapable: [], repeats: .calibrated(seconds: chosen.expectedSeconds),
-        headlines: Metric.cost + chosen.ownMetrics + (chosen.countsAllocations ? Metric.allocation : []),
-        countsAllocations: chosen.countsAllocations,
-        notes: [])
+  func planned() throws -> [PlannedScenario] {
+    ProgramSuite<Program>.grouped(try chosen()).map { scenario, benchmarks in
+      let counts = benchmarks.allSatisfy(\.countsAllocations)
+      let own = benchmarks.flatMap(\.ownMetrics).reduce(into: [Metric]()) { if !$0.contains($1) { $0.append($1) } }
+      return PlannedScenario(
+        scenario: scenario, arms: benchmarks.map { $0.arm(in: Program.name) }, incapable: [],
+        repeats: .calibrated(seconds: benchmarks.map(\.expectedSeconds).max() ?? 0),
+        headlines: Metric.cost + own + (counts ? Metric.allocation : []), countsAllocations: counts, notes: [])
     }
   }
 
   func chosen() throws -> [Benchmark] {
-    guard let benchmark else { return Program.benchmarks }
+    let subjects = try chosenSubjects()
+    let all = Program.benchmarks.filter { subjects.contains($0.arm(in: Program.name).subject) }
+    guard let benchmark else { return all }
     let expression = try NamePattern.read(benchmark, of: "--benchmark")
-    let chosen = Program.benchmarks.filter {
-      "\($0.name)".contains(expression) || "\($0.scenario)".contains(expression)
-    }
+    let chosen = all.filter { "\($0.name)".contains(expression) || "\($0.scenario)".contains(expression) }
     guard !chosen.isEmpty else {
+      let matching = Program.benchmarks.filter {
+        "\($0.name)".contains(expression) || "\($0.scenario)".contains(expression)
+      }
+      guard matching.isEmpty else {
+        let others = matching.map { $0.arm(in: Program.name).subject }.joined(separator: ", ")
+        let chosen = subjects.joined(separator: ", ")
+        throw Complaint(.usage, "no benchmark of \(chosen) matches '\(benchmark)'; of \(others) one does")
+      }
       let words = Suggestion.words(
         forBenchmark: benchmark, among: Program.benchmarks.map(\.name),
         sets: Program.benchmarks.map { "\($0.scenario)" })
       throw Complaint(.usage, "no benchmark matches '\(benchmark)'\(words)")
     }
     return chosen
+  }
+
+  private func chosenSubjects() throws -> [String] {
+    let all = Program.subjects
+    guard let subject else { return all }
+    let names = subject.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+    for name in names where !all.contains(name) {
+      throw Complaint(.usage, "there is no subject '\(name)'\(Suggestion.words(for: name, among: all))")
+    }
+    return names
   }
 }

@@ -60,7 +60,7 @@ package enum CommandLineProgram {
     // A program with one subject has no choice of subjects.
     let subjects = suite.subjects.map(\.name)
     if subjects.count > 1, subjects.contains(word) {
-      return "; \(ProgramName.own) run --backend \(word) measures that subject"
+      return "; \(ProgramName.own) run \(suite.subjectOption) \(word) measures that subject"
     }
     return Suggestion.benchmark(for: word, among: suite.benchmarkNames).map { name in
       name == word

@@ -12,6 +12,8 @@ package protocol Suite: Sendable {
   var subjects: [SubjectFacts] { get }
   /// The subject with which the others are compared.
   var reference: String { get }
+  /// The option of `run` that chooses subjects.
+  var subjectOption: String { get }
   /// The names of the benchmarks, for completions.
   var benchmarkNames: [BenchmarkName] { get }
   /// The cells that the gate measures.
@@ -37,6 +39,8 @@ package protocol Suite: Sendable {
 
 extension Suite {
   package var metricFacts: [Metric: MetricFacts] { [:] }
+
+  package var subjectOption: String { "--backend" }
 
   package var tracer: Tracer? { nil }
 
