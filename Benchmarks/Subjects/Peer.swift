@@ -39,10 +39,10 @@ public struct Peer: Sendable {
       benchmarks: closures.union(batches).union(dependencies).union(trees).union(loops)),
     Peer(
       name: "tokio", summary: "Rust: Tokio's runtime with several threads", packages: "librust-tokio-dev and cargo",
-      benchmarks: closures.union(dependencies).union(trees), decisions: [.tokioLifo, .tokioGlobal]),
+      benchmarks: closures.union(dependencies).union(trees).union(tasks), decisions: [.tokioLifo, .tokioGlobal]),
     Peer(
       name: "go", summary: "Go: goroutines", packages: "golang-go",
-      benchmarks: closures.union(dependencies).union(trees)),
+      benchmarks: closures.union(dependencies).union(trees).union(tasks)),
   ]
 
   private static let closures: Set = ["overhead/external-add", "overhead/local-add", "overhead/contended-add"]
@@ -59,6 +59,7 @@ public struct Peer: Sendable {
     "forkjoin/fib", "forkjoin/skynet", "forkjoin/nqueens", "forkjoin/uts", "forkjoin/break-even",
   ]
   private static let loops: Set = ["forkjoin/perform", "forkjoin/map", "forkjoin/sort"]
+  private static let tasks: Set = ["async/spawn", "async/fib", "async/limit"]
   private static let notOnCounters = ["forkjoin/break-even": "a task of StarPU cannot wait for another"]
 
   private var forks: Bool { benchmarks.isSuperset(of: Self.trees) }

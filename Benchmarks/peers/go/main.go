@@ -5,4 +5,4 @@
 // in the table of one of them.
 package main
 
-func main() { serve(overhead, dependencies, forkJoin) }
+func main() { serve(overhead, dependencies, forkJoin, asynchronous) }

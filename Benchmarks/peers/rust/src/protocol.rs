@@ -160,6 +160,21 @@ impl Reading {
 pub struct Elapsed(pub Counters);
 
 impl Elapsed {
+    /// What passed since a reading, as a stretch of its own.
+    pub fn since(start: Counters) -> Elapsed {
+        let mut elapsed = Elapsed::default();
+        elapsed.add(start);
+        elapsed
+    }
+
+    /// Adds what another stretch has counted.
+    pub fn merge(&mut self, other: Elapsed) {
+        self.0.wall += other.0.wall;
+        self.0.cpu += other.0.cpu;
+        self.0.voluntary += other.0.voluntary;
+        self.0.involuntary += other.0.involuntary;
+    }
+
     pub fn add(&mut self, start: Counters) {
         let end = Counters::read();
         self.0.wall += end.wall - start.wall;

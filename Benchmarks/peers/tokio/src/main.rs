@@ -2,6 +2,7 @@
 //!
 //! Form: a multi-thread runtime of `workers` threads without drivers, `spawn`, and `block_on` of the main thread, which takes
 //! no part. Each family is a file; a new benchmark is a function and its line in the table of one of them.
+mod asynchronous;
 mod dependencies;
 mod forkjoin;
 mod overhead;
@@ -41,7 +42,7 @@ fn main() {
     serve(Peer {
         name: "tokio",
         version: env!("PEER_VERSION"),
-        families: &[overhead::OVERHEAD, dependencies::DEPENDENCIES, forkjoin::FORK_JOIN],
+        families: &[overhead::OVERHEAD, dependencies::DEPENDENCIES, forkjoin::FORK_JOIN, asynchronous::ASYNC],
         decisions: &[
             Decision { name: "lifo", words: &["on", "off"], numbers: None },
             Decision { name: "global", words: &["default"], numbers: Some((1, 1000000)) },
