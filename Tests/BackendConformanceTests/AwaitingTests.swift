@@ -189,4 +189,65 @@ struct AwaitingTests {
       #expect(order.events == [1, 2, 3])
     }
   }
+
+  /// Its methods compute: the calls of others stand in line meanwhile.
+  private actor Line {
+    func hold(until go: Counter) { try? eventually("the other task") { go.value > 0 } }
+    func pass() {}
+  }
+
+  @Test("rows 30 and 66.3: another task may wait on an operation's thread, and is in no queue", arguments: allBackends)
+  func othersOnTheThread(backend: TestBackend) async throws {
+    for _ in 1...5 {
+      try await AsynchronousTest.run {
+        let queue = OperationQueue(backend: backend.leftRunning(workers: 1))
+        let (line, begun, inLine) = (Line(), Counter(), Counter())
+        let operation = queue.addTask {
+          begun.increment()
+          await line.hold(until: inLine)
+        }
+        // It stands in the actor's line behind the operation, and goes on where the actor's turn has brought it.
+        let other = AsynchronousTest.spawn {
+          while begun.value == 0 { await Task.yield() }
+          Task.detached {
+            try await Task.sleep(for: .milliseconds(2))
+            inLine.increment()
+          }
+          await line.pass()
+          let isInQueue = OperationQueue.current === queue
+          await queue.drained()
+          await operation.finished()
+          return isInQueue
+        }
+        let isInQueue = try await other.value
+        #expect(!isInQueue && operation.isFinished)
+      }
+    }
+  }
+
+  @Test("row 66.3: a task that an operation makes on its thread may wait for the operation", arguments: allBackends)
+  func immediateTasks(backend: TestBackend) async throws {
+    try await AsynchronousTest.run {
+      let queue = OperationQueue(backend: backend.leftRunning())
+      let (waits, box) = (Counter(), Monitor<Operation?>(nil))
+      let block = BlockOperation {
+        guard let own = box.value else { return }
+        Task.immediate {
+          await own.finished()
+          waits.increment()
+        }
+      }
+      box.with { $0 = block }
+      queue.addOperation(block)
+      let task = TaskOperation {
+        Task.immediate {
+          await queue.drained()
+          waits.increment()
+        }
+      }
+      queue.addOperation(task)
+      await queue.drained()
+      while waits.value < 2 { await Task.yield() }
+    }
+  }
 }

@@ -230,4 +230,44 @@ struct EscalationTests {
       try outside.wait("the thread outside")
     }
   }
+
+  @Test("row 66.5: a dependency that is added between two waits, or during one, is raised", arguments: allBackends)
+  func addedDependencies(backend: TestBackend) async throws {
+    try await AsynchronousTest.run {
+      let queue = queue(on: backend)
+      queue.isSuspended = true
+      let (last, between, during) = (block(.veryLow), block(.veryLow), [block(.veryLow), block(.veryLow)])
+      let first = AsynchronousTest.spawn(priority: .high) { await last.finished() }
+      try await raised(last, to: .high)
+      first.cancel()
+      _ = try await first.value
+      last.addDependency(between)
+      let second = AsynchronousTest.spawn(priority: .high) { await last.finished() }
+      try await raised(between, to: .high)
+      last.addDependencies(during)
+      #expect(during.allSatisfy { $0.priorityInForce == .high && $0.queuePriority == .veryLow })
+      for operation in during + [between, last] { queue.addOperation(operation) }
+      queue.isSuspended = false
+      let isFinished = try await second.value
+      #expect(isFinished)
+    }
+  }
+
+  @Test("row 66.5: the task of a body that became urgent after its adding rises", arguments: allBackends)
+  func bodyOfAnUrgentOperation(backend: TestBackend) async throws {
+    try await AsynchronousTest.run {
+      let queue = queue(on: backend)
+      queue.isSuspended = true
+      let operation = queue.addTask {
+        while Task.currentPriority < .high { await Task.yield() }
+        return Task.currentPriority
+      }
+      // The level is above that of the waiting task: nothing but the task rises.
+      operation.queuePriority = .veryHigh
+      let waits = AsynchronousTest.spawn(priority: .high) { try await operation.value }
+      queue.isSuspended = false
+      let priority = try await waits.value
+      #expect(priority >= .high)
+    }
+  }
 }

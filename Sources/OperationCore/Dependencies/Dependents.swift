@@ -87,6 +87,8 @@ struct EdgeList {
     return edge
   }
 
+  // Not inlined: few edges are put off, and few are of tasks. With them inlined, the loop that releases an edge was not.
+  @inline(never)
   mutating func append(_ edge: UInt) {
     if first == 0 { first = edge } else { EdgeWord.setNext(of: last, to: edge) }
     last = edge
@@ -147,9 +149,13 @@ extension Operation {
     handover.flush(frame: observed.isEmpty ? frame : nil)
     if isFinish, asks == .elsewhere { departed.store(Self.epilogueMayRun, ordering: .releasing) }
     if _slowPath(!waiters.isEmpty) { FinishWaiter.resume(waiters, isFinished: isFinish) }
-    if observed.isEmpty { return }
+    if _slowPath(!observed.isEmpty) { releaseObserved(&observed, into: handover) }
+  }
+
+  @inline(never)
+  private final func releaseObserved(_ observed: inout EdgeList, into handover: consuming Handover) {
     handover.mayNotify = true
-    var none = EdgeList()
+    var (none, waiters) = (EdgeList(), EdgeList())
     release(&observed, into: &handover, putOff: &none, waiters: &waiters)
     handover.submit()
   }
@@ -157,6 +163,7 @@ extension Operation {
   /// - Parameters:
   ///   - putOff: gets the edges of operations whose observers may not be called yet.
   ///   - waiters: gets the edges of tasks.
+  @inline(__always)
   private final func release(
     _ edges: inout EdgeList, into handover: inout Handover, putOff: inout EdgeList, waiters: inout EdgeList
   ) {

@@ -64,6 +64,7 @@ extension Operation {
     }
     guard changed else { return }
     if result == .finished { releaseOwnCount() }
+    lendFloor(to: dependency)
     if _slowPath(!isPlain || stateNow.has(StateWord.observed)) { tellOfInsertion(of: dependency) }
   }
 

@@ -36,7 +36,12 @@ extension Operation {
   @usableFromInline
   final func insertDependencies(_ operations: UnsafeRawBufferPointer) {
     operations.withMemoryRebound(to: Unmanaged<Operation>.self) { operations in
-      if !overridesAddDependency, !overridesIsReady, insertBeforeListing(operations) { return }
+      if !overridesAddDependency, !overridesIsReady, insertBeforeListing(operations) {
+        if _slowPath(levelNow.floor > 0) {
+          for operation in operations { operation._withUnsafeGuaranteedRef { lendFloor(to: $0) } }
+        }
+        return
+      }
       for operation in operations { operation._withUnsafeGuaranteedRef { addDependency($0) } }
     }
   }

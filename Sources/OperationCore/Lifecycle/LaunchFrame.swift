@@ -19,6 +19,8 @@ struct LaunchFrame {
   let previous: UnsafeMutablePointer<LaunchFrame>?
   let depth: Int
   var isFork = false
+  /// A part of an asynchronous body. A task of others may run in it: see `TaskRun`.
+  var isPart = false
   /// The base class's `start()` was entered: a second call is misuse.
   var entered = false
   /// `main()` has returned, and the class is being asked whether the operation has finished: the base class says yes.

@@ -103,7 +103,7 @@ extension Operation {
       LaunchFrame(
         operation: word, queue: queue.map { UInt(bitPattern: Unmanaged.passUnretained($0).toOpaque()) } ?? 0,
         home: home.load(ordering: .relaxed), ownsLink: false, previous: outer,
-        depth: (outer?.pointee.depth ?? 0) + 1, entered: true)
+        depth: (outer?.pointee.depth ?? 0) + 1, isPart: true, entered: true)
     ) {
       if _slowPath(cplatform_is_tracing()) { TraceProbe.part(of: word, body) } else { body() }
     }
@@ -154,6 +154,7 @@ extension Operation {
       return
     }
     if hasMark(ExtrasMark.threadPriority) { performWithThreadPriority() } else { main() }
+    if isPlain { return finishNow() }
     if finishesItself { return }
     if !overridesIsFinished || endsWithMain() { finishNow() }
   }

@@ -22,11 +22,12 @@ extension Operation {
     while true {
       let old = levelNow
       let new = change(old)
+      // Before the change: a waiter whose change of this word comes later sees the note.
+      if new.level < Job.middleLevel { LessUrgent.note() }
       if old == new
         || levelWord.compareExchange(expected: old.bits, desired: new.bits, ordering: .sequentiallyConsistent)
           .exchanged
       {
-        if new.level < Job.middleLevel { LessUrgent.note() }
         return old
       }
     }
@@ -39,6 +40,9 @@ extension Operation {
     guard old.floor < level else { return false }
     if old.level != self.level {
       move()
+      levelRose()
+    } else if LessUrgent.mayExist(than: level) {
+      // The body's task may be less urgent than the operation: it was made with the priority of then.
       levelRose()
     }
     return true

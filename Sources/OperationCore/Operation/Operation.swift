@@ -235,6 +235,9 @@ open class Operation: JobObject, @unchecked Sendable {
   /// `main()` only begins the work: something else finishes the operation.
   var finishesItself: Bool { false }
 
+  /// The asynchronous body's task; nil where the class has none.
+  var bodyRun: TaskRun? { nil }
+
   /// When the operation started, by the monotonic clock, in nanoseconds; nil where the class does not note it.
   var ownStart: UInt64? { nil }
 

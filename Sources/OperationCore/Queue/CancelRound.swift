@@ -12,36 +12,51 @@ import Primitives
 /// A `cancel()` may wait for its own operation, or for another one that is held. So a wait gives the hold of the
 /// operation back whose `cancel()` waits, and calls `cancel()` of the others first.
 final class CancelRound {
-  private struct Entry {
+  /// What a round cancels: an array of the caller's while the list is made. A property of a class would be checked for
+  /// overlapping accesses at each operation.
+  struct Entry {
     /// Owned. Reading a reference out of an array would count it.
     let operation: Unmanaged<Operation>
     let overridesCancel: Bool
-    var isHeld = false
+    /// Set before the round is made.
+    private(set) var isHeld = false
+
+    init(_ operation: consuming Operation) {
+      overridesCancel = operation.overridesCancel
+      self.operation = .passRetained(operation)
+    }
+
+    /// Holds an operation that has to be asked. Comes before the instant.
+    mutating func hold() {
+      if overridesCancel { isHeld = operation._withUnsafeGuaranteedRef { $0.countOneMore() } }
+    }
   }
 
-  private var entries: [Entry] = []
-  /// The first entry whose operation has not been cancelled.
-  private var next = 0
-  /// The entry whose `cancel()` is being called; -1 for none.
-  private var current = -1
+  /// What changes during a round. A `cancel()` that waits goes on with the round, so the thread reads and writes here within a
+  /// call that does so too.
+  private struct Progress {
+    /// The first entry whose operation has not been cancelled.
+    var next = 0
+    /// The entry whose `cancel()` is being called; -1 for none.
+    var current = -1
+    /// Whether the hold of `current` has been given back.
+    var gaveBack = false
+  }
+
+  private let entries: [Entry]
+  private let progress: UnsafeMutablePointer<Progress>
   private var outer: Unmanaged<CancelRound>?
 
   /// How many operations are handed over at once.
   private static let cancelledTogether = 64
 
-  init(capacity: Int) { entries.reserveCapacity(capacity) }
-
-  func add(_ operation: consuming Operation) {
-    let overridesCancel = operation.overridesCancel
-    entries.append(Entry(operation: .passRetained(operation), overridesCancel: overridesCancel))
+  init(_ entries: consuming [Entry]) {
+    self.entries = entries
+    progress = .allocate(capacity: 1)
+    progress.initialize(to: Progress())
   }
 
-  /// Holds the operations that have to be asked. Comes before the instant.
-  func hold() {
-    for place in entries.indices where entries[place].overridesCancel {
-      entries[place].isHeld = entries[place].operation._withUnsafeGuaranteedRef { $0.countOneMore() }
-    }
-  }
+  deinit { progress.deallocate() }
 
   /// Sets the flag of the other operations, so that no claim that was prepared before the instant succeeds after this.
   func flag() {
@@ -60,17 +75,17 @@ final class CancelRound {
 
   private func goOn() {
     var handover = Handover()
-    while next < entries.count {
-      let place = next
-      next += 1
+    while progress.pointee.next < entries.count {
+      let place = progress.pointee.next
+      progress.pointee.next = place + 1
       let entry = entries[place]
       if entry.overridesCancel {
         handover.flush(frame: nil)
-        let before = current
-        current = place
+        let (current, gaveBack) = (progress.pointee.current, progress.pointee.gaveBack)
+        (progress.pointee.current, progress.pointee.gaveBack) = (place, false)
         entry.operation._withUnsafeGuaranteedRef { $0.cancel() }
-        current = before
-        endHold(place)
+        endHold()
+        (progress.pointee.current, progress.pointee.gaveBack) = (current, gaveBack)
       } else {
         entry.operation._withUnsafeGuaranteedRef { $0.markCancelled(into: &handover) }
       }
@@ -81,9 +96,11 @@ final class CancelRound {
     handover.submit()
   }
 
-  private func endHold(_ place: Int) {
-    guard entries[place].isHeld else { return }
-    entries[place].isHeld = false
+  /// Gives back the hold of the operation whose `cancel()` is being called, once.
+  private func endHold() {
+    let place = progress.pointee.current
+    guard place >= 0, entries[place].isHeld, !progress.pointee.gaveBack else { return }
+    progress.pointee.gaveBack = true
     entries[place].operation._withUnsafeGuaranteedRef { $0.releaseOwnCount() }
   }
 
@@ -92,7 +109,7 @@ final class CancelRound {
     var pointer = cplatform_cancel_round()
     while let here = pointer {
       let round = Unmanaged<CancelRound>.fromOpaque(here).takeUnretainedValue()
-      if round.current >= 0 { round.endHold(round.current) }
+      round.endHold()
       round.goOn()
       pointer = round.outer?.toOpaque()
     }

@@ -13,9 +13,11 @@ extension OperationQueue {
     // First the list is taken, because the list holds the operations. A worker that claims an operation after the
     // instant skips the operation. An operation that is not held here could be gone before its cancel() was called.
     let bound = registry.addedCount
-    let round = CancelRound(capacity: registry.pendingCount)
-    registry.visitPending(below: bound, waitForStores: true) { round.add($0) }
-    round.hold()
+    var entries: [CancelRound.Entry] = []
+    entries.reserveCapacity(registry.pendingCount)
+    registry.visitPending(below: bound, waitForStores: true) { entries.append(CancelRound.Entry($0)) }
+    for place in entries.indices { entries[place].hold() }
+    let round = CancelRound(entries)
     // This is the instant. Each operation then gets the flag, so that none starts after this call has returned. What
     // waits for dependencies is released last.
     registry.cancelAll(below: bound)
@@ -64,11 +66,18 @@ extension OperationQueue {
   public class var current: OperationQueue? {
     var frame = LaunchFrame.current
     while let here = frame, here.pointee.operation != 0 || here.pointee.isFork {
-      if here.pointee.queue != 0, !here.pointee.isFork { return unmanaged(here.pointee.queue).takeUnretainedValue() }
+      if here.pointee.queue != 0, !here.pointee.isFork, !here.pointee.isPart || isOwnPart(here.pointee.operation) {
+        return unmanaged(here.pointee.queue).takeUnretainedValue()
+      }
       // The operation was started by hand: the operation that started it counts. In a fork, the operation that made it.
       frame = here.pointee.previous
     }
     if frame != nil { return nil }
     return MainQueueHook.currentOnMainThread
+  }
+
+  /// Whether the task that runs here is that of the operation's body. Another task of an actor that the body calls may run in its part.
+  private static func isOwnPart(_ operation: UInt) -> Bool {
+    Operation.unmanaged(operation)._withUnsafeGuaranteedRef { $0.bodyRun?.isCurrent ?? true }
   }
 }

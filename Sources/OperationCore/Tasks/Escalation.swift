@@ -15,7 +15,11 @@ extension Operation {
   }
 
   final func escalate(toLevel level: Int) {
-    guard LessUrgent.mayExist(than: level) else { return }
+    guard LessUrgent.mayExist(than: level) else {
+      // Nothing is less urgent. The operation itself may be made so later.
+      if levelNow.floor < level { _ = raiseFloor(to: level) }
+      return
+    }
     var order = BarrierOrder()
     var pending = [self]
     while let operation = pending.popLast() {
@@ -25,6 +29,18 @@ extension Operation {
       if !state.has(StateWord.cancelled) { pending += operation.dependencySnapshot() }
       pending += order.predecessors(of: operation)
     }
+  }
+
+  /// A dependency was added: whoever waits for this operation, waits for the dependency, too. Called without locks.
+  @inline(__always)
+  final func lendFloor(to dependency: Operation) {
+    let floor = levelNow.floor
+    if _slowPath(floor > 0) { lend(floor, to: dependency) }
+  }
+
+  @inline(never)
+  private final func lend(_ floor: Int, to dependency: Operation) {
+    if !stateNow.has(StateWord.started) { dependency.escalate(toLevel: floor) }
   }
 
   /// The priority that decides now: what the user has set or a quality of service stands for, or that of a task that waits.

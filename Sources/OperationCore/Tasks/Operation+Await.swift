@@ -23,7 +23,8 @@ extension Operation {
   ///
   /// While the task waits, the operation is at least as urgent as the task, and so is every operation that this one waits
   /// for; also when the task's priority rises later. O(1), and O(operations raised) when there are less urgent ones.
-  /// `queuePriority` stays what it is. A dependency that is added during the wait is not raised.
+  /// `queuePriority` stays what it is. A dependency that is added later is raised, too. One whose own `queuePriority` is set to a lower
+  /// one during the wait may sink.
   ///
   /// - Parameter cancelling: whether cancelling the waiting task cancels the operation, too. Other tasks may wait for the
   ///   operation, so the default is that it does not.
@@ -31,7 +32,7 @@ extension Operation {
   @discardableResult
   public nonisolated(nonsending) final func finished(cancelling: Bool = false) async -> Bool {
     if hasDeparted { return true }
-    if LaunchFrame.isRunning(self) { misuse(self, "the operation waits for itself and would never finish") }
+    if let bodyRun, bodyRun.isCurrent { misuse(self, "the operation waits for itself and would never finish") }
     let waiter = FinishWaiter(host: DrivenBackends.host(ofTaskWaitingFor: self))
     guard link(waiter) else {
       waiter.end(isFinished: true)
@@ -84,7 +85,7 @@ extension OperationQueue {
   /// - Returns: whether the queue had no operation at an instant during the call. If not, the waiting task was cancelled.
   @discardableResult
   public nonisolated(nonsending) final func drained() async -> Bool {
-    if LaunchFrame.isRunning(operationOf: self) {
+    if TaskRun.currentOperation?.owner === self {
       misuse(self, "drained() in an operation of the same queue would wait for itself")
     }
     return await withTaskPriorityEscalationHandler {

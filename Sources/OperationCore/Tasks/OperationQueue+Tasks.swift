@@ -50,12 +50,15 @@ extension OperationQueue {
   /// ```
   ///
   /// Throws what the body threw. Cancelling the waiting task cancels the body, because nobody else knows it, and the call throws
-  /// `CancellationError` at once.
+  /// `CancellationError` at once. Traps in an operation of the same queue.
   ///
   /// - Parameter body: runs as a task on the queue's backend.
   public nonisolated(nonsending) final func barrier<Success: Sendable, Failure: Error>(
     _ body: @escaping @Sendable () async throws(Failure) -> Success
   ) async throws -> Success {
+    if TaskRun.currentOperation?.owner === self {
+      misuse(self, "barrier(_:) in an operation of the same queue would wait for itself")
+    }
     let operation = TaskOperation(body)
     addBarrier(operation)
     return try await operation.value(cancelling: true)

@@ -91,6 +91,7 @@ public final class TaskOperation<Success: Sendable, Failure: Error>: Operation, 
   }
 
   override var finishesItself: Bool { true }
+  override var bodyRun: TaskRun? { run }
   override var ownStart: UInt64? {
     let time = began.load(ordering: .relaxed)
     return time == 0 ? nil : time

@@ -53,6 +53,21 @@ final class TaskRun: TaskExecutor, @unchecked Sendable {
   /// Raises the task, if it is there.
   func escalate(to priority: TaskPriority) { lock.withLock { task }?.escalatePriority(to: priority) }
 
+  // Whose code runs is asked of the task, and not of the thread: a thread that runs a job of an actor for one task may go on with
+  // another task, inside of the same job. A body's task and its child tasks prefer the run as their executor.
+
+  /// Whether the calling task is the body's, or a child of it.
+  var isCurrent: Bool {
+    let own = asUnownedTaskExecutor()
+    return withUnsafeCurrentTask { $0?.unownedTaskExecutor == own }
+  }
+
+  /// The operation whose body the calling task is, or a child of it; nil elsewhere, and when the body has ended.
+  static var currentOperation: Operation? {
+    let run = withUnsafeCurrentTask { $0?.unownedTaskExecutor?.asTaskExecutor() as? TaskRun }
+    return run.flatMap { run in run.lock.withLock { run.operation } }
+  }
+
   /// The operation has started: runs the first job on the calling thread.
   func start(_ operation: Operation) {
     let first = lock.withLock {

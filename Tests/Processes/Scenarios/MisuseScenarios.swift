@@ -199,6 +199,12 @@ enum MisuseScenarios {
       queue.addTask { _ = await queue.drained() }
       sleepForGood()
     },
+    "barrier-in-the-own-queue": {
+      let queue = newQueue()
+      queue.name = "culprit"
+      queue.addTask { try await queue.barrier {} }
+      sleepForGood()
+    },
     "submit-after-fork-stealing": { submitAfterFork(.stealing) },
     "submit-after-fork-threadpool": { submitAfterFork(.threadPool) },
     "submit-after-fork-dispatch": { submitAfterFork(.dispatch) },

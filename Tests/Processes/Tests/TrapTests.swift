@@ -52,6 +52,7 @@ struct TrapTests {
     Expectation("68.4", "limit-below-the-lowest", "no priority is below veryLow"),
     Expectation("66.3", "await-itself", "waits for itself"),
     Expectation("66.3", "await-the-own-queue", "wait for itself"),
+    Expectation("66.3", "barrier-in-the-own-queue", "wait for itself"),
     Expectation("57.2", "join-waits-for-itself", "waits for itself"),
     Expectation("57.2", "join-waits-for-the-own-queue", "wait for itself"),
     Expectation("50", "finish-twice", "already finished"),
