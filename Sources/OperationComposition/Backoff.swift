@@ -23,6 +23,7 @@ public enum Backoff {
   public static func linear(increment: Duration, initial: Duration) -> some BackoffStrategy {
     check(increment, "increment")
     check(initial, "initial")
+    let increment = min(increment, .century)
     return Growing(next: initial) { $0 + increment }
   }
 
@@ -30,7 +31,7 @@ public enum Backoff {
   public static func exponential(factor: Int, initial: Duration) -> some BackoffStrategy {
     check(initial, "initial")
     require(factor >= 1, "the factor of an exponential backoff is 1 or more, not \(factor)")
-    return Growing(next: initial) { $0 * factor }
+    return Growing(next: initial) { $0.upToACentury(times: factor) }
   }
 
   /// Each wait is drawn between `base` and `factor` times the last. Traps when the factor is below 1, or the duration is negative.
@@ -39,6 +40,7 @@ public enum Backoff {
   ) -> some BackoffStrategy {
     check(base, "base")
     require(factor >= 1, "the factor of a decorrelated jitter is 1 or more, not \(factor)")
+    let base = min(base, .century)
     return Decorrelated(factor: factor, base: base, last: base, generator: generator)
   }
 
@@ -92,15 +94,16 @@ public struct SeededGenerator: RandomNumberGenerator, Sendable {
   }
 }
 
-/// Waits grow no further than this: some thirty thousand years, far from where a duration overflows.
-private let longestWait = Duration.seconds(1 << 40)
-
 private struct Growing: BackoffStrategy {
   var next: Duration
   let step: @Sendable (Duration) -> Duration
 
+  init(next: Duration, step: @escaping @Sendable (Duration) -> Duration) {
+    (self.next, self.step) = (min(next, .century), step)
+  }
+
   mutating func nextDuration() -> Duration {
-    defer { next = min(step(next), longestWait) }
+    defer { next = min(step(next), .century) }
     return next
   }
 }
@@ -127,12 +130,21 @@ private struct Decorrelated<Generator: RandomNumberGenerator & Sendable>: Backof
   var generator: Generator
 
   mutating func nextDuration() -> Duration {
-    last = .random(in: base...min(last * factor, max(longestWait, base)), using: &generator)
+    last = .random(in: base...max(base, last.upToACentury(times: factor)), using: &generator)
     return last
   }
 }
 
 extension Duration {
+  /// No wait is longer: clocks count nanoseconds in 64 bits, and those of a few centuries overflow.
+  static var century: Duration { .seconds(100 * 365 * 86_400) }
+
+  /// - Parameter factor: 1 or more.
+  fileprivate func upToACentury(times factor: Int) -> Duration {
+    let (product, overflows) = attoseconds.multipliedReportingOverflow(by: Int128(factor))
+    return overflows ? .century : min(Duration(attoseconds: product), .century)
+  }
+
   fileprivate static func random(in range: ClosedRange<Duration>, using generator: inout some RandomNumberGenerator)
     -> Duration
   {

@@ -78,6 +78,12 @@ public final class Coalescer<Key: Hashable & Sendable, Success: Sendable>: Senda
       return (entry, true)
     }
     request.begin(entry)
+    if isNew {
+      // Without the lock: the program's closure may take locks of its own.
+      if let name { entry.operation.name = name(key) }
+      // Said once, so that the queue's quality of service decides nothing.
+      entry.operation.queuePriority = .normal
+    }
     entry.applyPriority()
     leading?.add(request)
     // Without a lock: a queue of a user's class may run here. Who shares the operation meanwhile may wait for it already.
@@ -118,7 +124,6 @@ public final class Coalescer<Key: Hashable & Sendable, Success: Sendable>: Senda
           return try result.get()
         })
       link.entry.withLock { $0 = self }
-      if let name = coalescer.name { operation.name = name(key) }
     }
 
     /// Lets the body find the entry, until the body has ended. A body that never runs is released, and with it the link.
@@ -217,122 +222,6 @@ private class SharedWork<Success: Sendable>: @unchecked Sendable {
   func note(_ priority: Operation.QueuePriority, of request: ObjectIdentifier) {}
   func applyPriority() {}
   func leave(_ request: ObjectIdentifier) {}
-}
-
-/// The requests that the body of a coalesced operation has made, and the priority that they follow.
-private final class Followers: Sendable {
-  /// Those of the coalesced operation whose body runs here.
-  @TaskLocal static var current: Followers?
-
-  private struct State {
-    var priority = Operation.QueuePriority.normal
-    var requests: [ObjectIdentifier: Weak] = [:]
-  }
-
-  private struct Weak: Sendable {
-    weak let request: (any FollowingRequest)?
-  }
-
-  private let state = Mutex(State())
-
-  var priority: Operation.QueuePriority { state.withLock { $0.priority } }
-
-  /// The request is in its coalescer already: what changes from now on reaches it.
-  func add(_ request: any FollowingRequest) {
-    state.withLock { $0.requests[ObjectIdentifier(request)] = Weak(request: request) }
-    settle(request)
-  }
-
-  func remove(_ request: ObjectIdentifier) { state.withLock { _ = $0.requests.removeValue(forKey: request) } }
-
-  func apply(_ priority: Operation.QueuePriority) {
-    let requests = state.withLock { state in
-      state.priority = priority
-      return state.requests.values.compactMap(\.request)
-    }
-    for request in requests { settle(request) }
-  }
-
-  /// Two threads may set a request's priority at the same time. Each thread reads the wanted priority again after its own store. So
-  /// the thread that stores last sees the newest priority.
-  private func settle(_ request: any FollowingRequest) {
-    var wanted = priority
-    while request.priority != wanted {
-      request.priority = wanted
-      wanted = priority
-    }
-  }
-}
-
-private protocol FollowingRequest: AnyObject, Sendable {
-  var priority: Operation.QueuePriority { get set }
-}
-
-/// Captured by the body of an operation. An operation that never runs its body releases it, and then the waits end.
-private final class Delivery<Success: Sendable>: Sendable {
-  let promise: Promise<Success>
-
-  init(_ promise: Promise<Success>) { self.promise = promise }
-  deinit { promise.deliver(.failure(CancellationError())) }
-}
-
-/// A result that tasks wait for. A wait lends no priority: the priority of a request is what its user says.
-private final class Promise<Success: Sendable>: Sendable {
-  private enum Wait: Sendable {
-    case waits(CheckedContinuation<Result<Success, any Error>, Never>)
-    /// It was left before the task was suspended.
-    case left
-  }
-
-  private struct State: Sendable {
-    var result: Result<Success, any Error>?
-    var waits: [Int: Wait] = [:]
-    var last = 0
-  }
-
-  private let state = Mutex(State())
-
-  /// - Returns: the number of a new wait.
-  func number() -> Int {
-    state.withLock {
-      $0.last += 1
-      return $0.last
-    }
-  }
-
-  func wait(_ number: Int) async throws -> Success {
-    let result = await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        let result = state.withLock { state -> Result<Success, any Error>? in
-          if state.waits.removeValue(forKey: number) != nil { return .failure(CancellationError()) }
-          if state.result == nil { state.waits[number] = .waits(continuation) }
-          return state.result
-        }
-        if let result { continuation.resume(returning: result) }
-      }
-    } onCancel: {
-      leave(number)
-    }
-    state.withLock { _ = $0.waits.removeValue(forKey: number) }
-    return try result.get()
-  }
-
-  func leave(_ number: Int) {
-    let wait = state.withLock { $0.waits.updateValue(.left, forKey: number) }
-    if case .waits(let continuation)? = wait { continuation.resume(returning: .failure(CancellationError())) }
-  }
-
-  /// The first result counts.
-  func deliver(_ result: Result<Success, any Error>) {
-    let waits = state.withLock { state -> [Wait] in
-      guard state.result == nil else { return [] }
-      state.result = result
-      let waits = state.waits.filter { if case .waits = $0.value { true } else { false } }
-      for number in waits.keys { state.waits[number] = nil }
-      return Array(waits.values)
-    }
-    for case .waits(let continuation) in waits { continuation.resume(returning: result) }
-  }
 }
 
 /// A request that shares an operation with others: see `Coalescer`. The request leaves when it is cancelled, and when nobody

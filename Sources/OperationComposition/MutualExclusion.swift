@@ -16,8 +16,9 @@ import Synchronization
 /// }
 /// ```
 ///
-/// A waiting operation holds no place in its queue. An operation that has several keys waits for all of them, and cannot
-/// be part of a deadlock: all its places in line are taken at one instant. A waiting operation that is cancelled finishes
+/// A waiting operation holds no place in its queue. An operation that has several keys waits for all of them. Keys that are given in one
+/// call, or to one condition, are taken at one instant, so that nobody waits in a circle. Two operations that take the same two keys
+/// in two calls each, in opposite orders, may wait for each other: give all keys at once. A waiting operation that is cancelled finishes
 /// at once, and those behind it still wait for those before it.
 ///
 /// A key costs memory only while an operation of it is unfinished.
@@ -41,12 +42,13 @@ public final class MutualExclusion<Key: Hashable & Sendable>: Sendable {
   public var keyCount: Int { lines.withLock { $0.count } }
 
   private func order(_ operation: Operation, by keys: Set<Key>) {
-    let turn = Turn(of: keys, in: self)
+    let turn = Turn(of: keys, behind: operation, in: self)
     turn.queuePriority = .veryHigh
     let earlier = lines.withLock { lines in keys.compactMap { lines.updateValue(turn, forKey: $0) } }
     // Without the lock: a subclass of a user's, or an observer, may run here.
     for earlier in earlier {
-      operation.addDependency(earlier)
+      // The operation may have a key already.
+      if earlier.behind != ObjectIdentifier(operation) { operation.addDependency(earlier) }
       turn.addDependency(earlier)
     }
     turn.addDependency(operation)
@@ -59,9 +61,12 @@ public final class MutualExclusion<Key: Hashable & Sendable>: Sendable {
 
     private let keys: Set<Key>
     private let exclusion: MutualExclusion
+    /// The operation whose turn it is. While the turn is in line it holds the operation, so that no other one has the number.
+    let behind: ObjectIdentifier
 
-    init(of keys: Set<Key>, in exclusion: MutualExclusion) {
+    init(of keys: Set<Key>, behind operation: Operation, in exclusion: MutualExclusion) {
       self.keys = keys
+      behind = ObjectIdentifier(operation)
       self.exclusion = exclusion
       super.init()
     }

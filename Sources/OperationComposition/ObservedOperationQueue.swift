@@ -34,8 +34,9 @@ public struct OperationEvent: Sendable {
 
 /// Is told what happens to the operations of a queue: for logs, metrics and spans.
 ///
-/// The events of one operation come one after the other, in their order. They come on the threads that make the changes, and
-/// outside of all locks of the library. So an observer must be quick, and must not block.
+/// The events of one operation come one after the other, in their order. They come on the threads that make the changes: one that
+/// happens while an observer is being told of another event of the operation is told by that thread, afterwards. They come outside of all
+/// locks of the library. So an observer must be quick, and must not block.
 public protocol OperationObserver: Sendable {
   /// Called once for each event.
   func received(_ event: OperationEvent)
@@ -68,12 +69,23 @@ open class ObservedOperationQueue: OperationQueue, @unchecked Sendable {
   /// What is known of each unfinished operation.
   private let followed = Mutex<[ObjectIdentifier: Followed]>([:])
 
-  private struct Followed: Sendable {
-    let added: ContinuousClock.Instant
-    var started: ContinuousClock.Instant?
-    var isCancelled: Bool
-    /// The observations end with them.
-    var tokens: [OperationObservation] = []
+  /// An operation, and what has not been told of it.
+  private final class Followed: Sendable {
+    struct State: Sendable {
+      var started: ContinuousClock.Instant?
+      var isCancelled: Bool
+      var isOver = false
+      var untold: [OperationEvent] = []
+      /// A thread tells observers now.
+      var isTelling = false
+      /// The observations end with them.
+      var tokens: [OperationObservation] = []
+    }
+
+    let added = ContinuousClock.now
+    let state: Mutex<State>
+
+    init(isCancelled: Bool) { state = Mutex(State(isCancelled: isCancelled)) }
   }
 
   /// - Parameters:
@@ -96,54 +108,64 @@ open class ObservedOperationQueue: OperationQueue, @unchecked Sendable {
   }
 
   private func follow(_ operation: Operation) {
-    let key = ObjectIdentifier(operation)
-    let known = Followed(added: .now, isCancelled: operation.isCancelled)
-    followed.withLock { $0[key] = known }
-    tell(.added, operation, known, at: known.added)
+    let known = Followed(isCancelled: operation.isCancelled)
+    followed.withLock { $0[ObjectIdentifier(operation)] = known }
+    note(.added, operation, at: known.added)
     let tokens = [
       // The first change is the start. A class of a user's may post while it holds a lock that reading its property takes, so
-      // no property is read here or in an observer.
-      operation.observe(\.isExecuting) { [weak self] operation, _ in self?.started(operation) },
-      operation.observe(\.isCancelled) { [weak self] operation, _ in self?.cancelled(operation) },
-      operation.observe(\.isFinished) { [weak self] operation, _ in self?.finished(operation) },
+      // no property is read in an observer.
+      operation.observe(\.isExecuting) { [weak self] operation, _ in self?.note(.started, operation) },
+      operation.observe(\.isCancelled) { [weak self] operation, _ in self?.note(.cancelled, operation) },
+      operation.observe(\.isFinished) { [weak self] operation, _ in self?.note(.finished, operation) },
     ]
     // The operation may have been started by hand, and have finished.
-    followed.withLock { $0[key]?.tokens = tokens }
+    known.state.withLock { if !$0.isOver { $0.tokens = tokens } }
+    // An observer that was told of the adding may have cancelled the operation.
+    if operation.isCancelled { note(.cancelled, operation) }
   }
 
-  private func started(_ operation: Operation) {
-    let now = ContinuousClock.now
-    let known = followed.withLock { followed -> Followed? in
-      let key = ObjectIdentifier(operation)
-      guard followed[key] != nil, followed[key]?.started == nil else { return nil }
-      followed[key]?.started = now
-      return followed[key]
-    }
-    if let known { tell(.started, operation, known, at: now) }
-  }
-
-  private func cancelled(_ operation: Operation) {
-    let known = followed.withLock { followed -> Followed? in
-      let key = ObjectIdentifier(operation)
-      followed[key]?.isCancelled = true
-      return followed[key]
-    }
-    if let known { tell(.cancelled, operation, known, at: .now) }
-  }
-
-  private func finished(_ operation: Operation) {
-    let known = followed.withLock { $0.removeValue(forKey: ObjectIdentifier(operation)) }
-    if let known { tell(.finished, operation, known, at: .now) }
-  }
-
-  private func tell(
-    _ kind: OperationEvent.Kind, _ operation: Operation, _ known: Followed, at instant: ContinuousClock.Instant
+  /// Tells observers of an event, or leaves the event to the thread that tells them of an earlier one.
+  private func note(
+    _ kind: OperationEvent.Kind, _ operation: Operation, at instant: ContinuousClock.Instant = .now
   ) {
-    let hasEnded = kind == .finished
-    let event = OperationEvent(
-      kind: kind, operation: operation, queue: self, isCancelled: known.isCancelled, instant: instant,
-      waited: (known.started ?? (hasEnded ? instant : nil)).map { known.added.duration(to: $0) },
-      ran: hasEnded ? known.started.map { $0.duration(to: instant) } : nil)
-    for observer in observers { observer.received(event) }
+    let key = ObjectIdentifier(operation)
+    let isEnd = kind == .finished
+    guard let known = followed.withLock({ isEnd ? $0.removeValue(forKey: key) : $0[key] }) else { return }
+    let mayTell = known.state.withLock { state -> Bool in
+      switch kind {
+      case _ where state.isOver: return false
+      case .added: break
+      case .started:
+        if state.started != nil { return false }
+        state.started = instant
+      case .cancelled:
+        if state.isCancelled { return false }
+        state.isCancelled = true
+      case .finished:
+        state.isOver = true
+        state.tokens = []
+      }
+      state.untold.append(
+        OperationEvent(
+          kind: kind, operation: operation, queue: self, isCancelled: state.isCancelled, instant: instant,
+          waited: (state.started ?? (isEnd ? instant : nil)).map { known.added.duration(to: $0) },
+          ran: isEnd ? state.started.map { $0.duration(to: instant) } : nil))
+      defer { state.isTelling = true }
+      return !state.isTelling
+    }
+    if mayTell { tell(known) }
+  }
+
+  private func tell(_ known: Followed) {
+    func next() -> [OperationEvent] {
+      known.state.withLock { state in
+        defer { state.untold = [] }
+        state.isTelling = !state.untold.isEmpty
+        return state.untold
+      }
+    }
+    while case let events = next(), !events.isEmpty {
+      for event in events { for observer in observers { observer.received(event) } }
+    }
   }
 }

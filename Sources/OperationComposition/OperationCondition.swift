@@ -83,18 +83,8 @@ extension OperationQueue {
 /// The evaluation of an operation's conditions, as an operation.
 private struct Gate {
   let operation: TaskOperation<Void, any Error>
-  private let watch = Watch()
-
   /// Cancels the evaluation when the operation is cancelled. The gate's body holds the observation until it has ended.
-  private final class Watch: Sendable {
-    private let token = Mutex<OperationObservation?>(nil)
-
-    func begin(_ waiting: Operation, for gate: Operation) {
-      let token = waiting.observe(\.isCancelled) { [weak gate] _, _ in gate?.cancel() }
-      self.token.withLock { $0 = token }
-      if waiting.isCancelled { gate.cancel() }
-    }
-  }
+  private let watch = CancellationWatch()
 
   init(_ conditions: [any OperationCondition]) {
     operation = TaskOperation { [watch] in
@@ -107,7 +97,7 @@ private struct Gate {
   func open(for waiting: Operation, name: String?, priority: Operation.QueuePriority?, on backend: any Backend) {
     operation.name = "conditions of \(name ?? "an operation")"
     if let priority { operation.queuePriority = priority }
-    watch.begin(waiting, for: operation)
+    watch.begin(waiting) { [weak operation] in operation?.cancel() }
     OperationQueue(on: backend).addOperation(operation)
   }
 }
@@ -157,5 +147,16 @@ public struct Delay<C: Clock>: OperationCondition where C.Duration == Duration {
       case .at(let instant): instant
       }
     try await clock.sleep(until: instant, tolerance: tolerance)
+  }
+}
+
+/// Calls a closure when an operation is cancelled. Whoever holds the watch holds the observation.
+final class CancellationWatch: Sendable {
+  private let token = Mutex<OperationObservation?>(nil)
+
+  func begin(_ operation: Operation, _ whenCancelled: @escaping @Sendable () -> Void) {
+    let token = operation.observe(\.isCancelled) { _, _ in whenCancelled() }
+    self.token.withLock { $0 = token }
+    if operation.isCancelled { whenCancelled() }
   }
 }

@@ -32,6 +32,7 @@ public final class OperationGroup<Success: Sendable, Failure: Error>: Sendable {
   /// The group, as an operation. It is added to a queue once.
   public let operation: TaskOperation<Success, Failure>
   private let members: MemberQueue
+  private let watch: CancellationWatch
 
   /// A group that is in no queue yet. One or two allocations.
   /// - Parameters:
@@ -46,8 +47,10 @@ public final class OperationGroup<Success: Sendable, Failure: Error>: Sendable {
   ) {
     let members = MemberQueue(on: backend)
     members.maxConcurrentOperationCount = limit
-    self.members = members
+    let watch = CancellationWatch()
+    (self.members, self.watch) = (members, watch)
     operation = TaskOperation { () async throws(Failure) -> Success in
+      defer { withExtendedLifetime(watch) {} }
       let result = await withTaskCancellationHandler {
         await members.run(body)
       } onCancel: {
@@ -55,6 +58,8 @@ public final class OperationGroup<Success: Sendable, Failure: Error>: Sendable {
       }
       return try result.get()
     }
+    // Also a group whose body never runs has members, when somebody adds some.
+    watch.begin(operation) { [members] in members.cancelAsGroup() }
     if let name {
       members.name = name
       operation.name = name

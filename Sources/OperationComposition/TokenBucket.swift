@@ -76,7 +76,7 @@ public final class TokenBucket<C: Clock>: OperationCondition where C.Duration ==
   /// - Parameters:
   ///   - rate: how many tokens come in a period: 1 or more.
   ///   - period: longer than 0.
-  ///   - burst: how many tokens the bucket holds: 1 or more.
+  ///   - burst: how many tokens the bucket holds: 1 or more. More than come in a hundred years count as that many.
   ///   - tolerance: how much later than necessary a waiting task may go on.
   ///   - clock: the clock that measures, such as that of a `DeterministicBackend`.
   public init(
@@ -88,7 +88,7 @@ public final class TokenBucket<C: Clock>: OperationCondition where C.Duration ==
     require(burst > 0, "the burst of a token bucket is 1 or more, not \(burst)")
     interval = period / rate
     require(interval > .zero, "a token bucket cannot give \(rate) tokens in \(period)")
-    self.burst = burst
+    self.burst = Int(clamping: min(Int128(burst), max(1, Duration.century.attoseconds / interval.attoseconds)))
     self.tolerance = tolerance
     self.clock = clock
     state = Mutex(State(full: clock.now))

@@ -332,4 +332,38 @@ struct CoalescerTests {
       #expect(wrong.value == 0 && coalescer.count == 0)
     }
   }
+
+  @Test("the closure that names an operation may use the coalescer", arguments: allBackends)
+  func nameWithoutALock(backend: TestBackend) async throws {
+    try await compose(on: backend) { backend in
+      let queue = OperationQueue(on: backend)
+      queue.isSuspended = true
+      let box = Mutex<Coalescer<Int, Int>?>(nil)
+      let coalescer = Coalescer<Int, Int>(queue: queue) { _ in "\(box.withLock { $0 }?.count ?? -1) of them" }
+      box.withLock { $0 = coalescer }
+      let request = coalescer.request(for: 7) { 1 }
+      #expect(queue.operations.map(\.name) == ["1 of them"])
+      queue.isSuspended = false
+      let value = try await request.value
+      #expect(value == 1)
+      box.withLock { $0 = nil }
+    }
+  }
+
+  @Test("a request at normal is at normal, whatever the queue's quality of service", arguments: allBackends)
+  func normalIsSaid(backend: TestBackend) async throws {
+    try await compose(on: backend) { backend in
+      let queue = OperationQueue(on: backend)
+      queue.qualityOfService = .background
+      queue.maxConcurrentOperationCount = 1
+      queue.isSuspended = true
+      let (coalescer, order) = (Coalescer<String, Void>(queue: queue), EventLog<String>())
+      let requests = [Operation.QueuePriority.low, .normal].map { priority in
+        coalescer.request(for: "\(priority.rawValue)", priority: priority) { order.append("\(priority.rawValue)") }
+      }
+      queue.isSuspended = false
+      for request in requests { try await request.value }
+      #expect(order.events == ["0", "-4"])
+    }
+  }
 }

@@ -115,4 +115,64 @@ struct EventTests {
     try log.lines.wait(count: 3000, "the events")
     #expect(log.events.events.count { $0.kind == .finished && $0.ran != nil } == 1000)
   }
+
+  /// Cancels an operation while being told that it is about to be added.
+  private struct CancelsAtOnce: OperationObserver {
+    let log: Log
+
+    func received(_ event: OperationEvent) {
+      if event.kind == .added { event.operation.cancel() }
+      log.received(event)
+    }
+  }
+
+  @Test("an operation that an observer cancels at its adding is told of once", arguments: allBackends)
+  func cancelledAtTheAdding(backend: TestBackend) async throws {
+    try await compose(on: backend) { backend in
+      let log = Log()
+      let queue = ObservedOperationQueue(on: backend, observers: [CancelsAtOnce(log: log)])
+      queue.addTask(name: "task") {}
+      await queue.drained()
+      try log.lines.wait(count: 3, "the events")
+      #expect(log.lines.events == ["task added", "task cancelled", "task finished"])
+      #expect(log.events.events.last?.isCancelled == true)
+    }
+  }
+
+  /// Is slow with the start, and says whether it was told of two events at once.
+  private struct SlowWithTheStart: OperationObserver {
+    let log: Log
+    let told = Counter()
+    let mayGoOn = Counter()
+    let atOnce = ConcurrencyMeter()
+
+    func received(_ event: OperationEvent) {
+      atOnce.enter()
+      if event.kind == .started {
+        told.increment()
+        try? eventually("the cancellation") { mayGoOn.value > 0 }
+      }
+      log.received(event)
+      atOnce.leave()
+    }
+  }
+
+  @Test("who is told of the start is told of a cancellation afterwards", arguments: allBackends)
+  func oneAfterTheOther(backend: TestBackend) async throws {
+    try await compose(on: backend) { backend in
+      let observer = SlowWithTheStart(log: Log())
+      let queue = ObservedOperationQueue(on: backend, observers: [observer])
+      let operation = BlockOperation {}
+      operation.name = "block"
+      queue.addOperation(operation)
+      while observer.told.value == 0 { try await Task.sleep(for: .milliseconds(1)) }
+      operation.cancel()
+      observer.mayGoOn.increment()
+      await queue.drained()
+      try observer.log.lines.wait(count: 4, "the events")
+      #expect(
+        observer.log.lines.events == ["block added", "block started", "block cancelled", "block finished"]
+          && observer.atOnce.maximum == 1)
+    }
+  }
 }

@@ -156,4 +156,23 @@ struct GroupTests {
     }
     #expect(ran.value == 1093)
   }
+
+  @Test("a group that is cancelled before its start cancels the members that others have added", arguments: allBackends)
+  func cancelledBeforeItsStart(backend: TestBackend) async throws {
+    try await compose(on: backend) { backend in
+      let queue = OperationQueue(on: backend)
+      queue.isSuspended = true
+      let ran = Counter()
+      let group = queue.addGroup { _ in ran.increment() }
+      group.isSuspended = true
+      let member = group.queue.addTask { ran.increment() }
+      group.cancel()
+      await member.finished()
+      let late = group.queue.addTask { ran.increment() }
+      await late.finished()
+      queue.isSuspended = false
+      await queue.drained()
+      #expect(member.isCancelled && late.isCancelled && ran.value == 0)
+    }
+  }
 }

@@ -82,4 +82,23 @@ struct MutualExclusionTests {
       while exclusion.keyCount > 0 { await Task.yield() }
     }
   }
+
+  @Test("an operation may be ordered twice by the same key", arguments: allBackends)
+  func twiceByOneKey(backend: TestBackend) async throws {
+    try await compose(on: backend) { backend in
+      let (queue, exclusion, log) = (
+        OperationQueue(on: backend), MutualExclusion<String>(on: backend), EventLog<Int>()
+      )
+      for number in 1...3 {
+        let operation = BlockOperation { log.append(number) }
+        exclusion.order(operation, by: "a")
+        exclusion.order(operation, by: "a", "b")
+        queue.addOperation(operation)
+      }
+      queue.addTask(conditions: [exclusion.turn(of: "a"), exclusion.turn(of: "a")]) { log.append(4) }
+      await queue.drained()
+      #expect(log.events == [1, 2, 3, 4])
+      while exclusion.keyCount > 0 { await Task.yield() }
+    }
+  }
 }

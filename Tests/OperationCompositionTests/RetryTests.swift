@@ -124,7 +124,7 @@ struct RetryTests {
         == [2, 2, 4].map { .seconds($0) })
     // Nothing overflows.
     let long = first(1000, Backoff.exponential(factor: 1000, initial: .seconds(1)))
-    #expect(long.last == .seconds(1 << 40))
+    #expect(long.last == .seconds(100 * 365 * 86_400))
     #expect(first(1000, Backoff.decorrelatedJitter(factor: 1000, base: .seconds(1))).allSatisfy { $0 >= .seconds(1) })
   }
 
@@ -150,5 +150,21 @@ struct RetryTests {
       last = wait
     }
     #expect(draw(Backoff.constant(.zero).fullJitter()).allSatisfy { $0 == .zero })
+  }
+
+  @Test("waits grow up to a century, whatever the numbers")
+  func hugeNumbers() {
+    func last(_ strategy: some BackoffStrategy) -> Duration {
+      var strategy = strategy
+      for _ in 1...5 { _ = strategy.nextDuration() }
+      return strategy.nextDuration()
+    }
+    let century = Duration.seconds(100 * 365 * 86_400)
+    #expect(last(Backoff.exponential(factor: .max, initial: .seconds(1))) == century)
+    #expect(last(Backoff.exponential(factor: .max, initial: .seconds(Int64.max))) == century)
+    #expect(last(Backoff.linear(increment: .seconds(Int64.max), initial: .seconds(Int64.max))) == century)
+    #expect(last(Backoff.constant(.seconds(Int64.max))) == century)
+    #expect(last(Backoff.decorrelatedJitter(factor: .max, base: .seconds(Int64.max))) == century)
+    #expect(last(Backoff.exponential(factor: .max, initial: .seconds(1)).maximum(.seconds(7))) == .seconds(7))
   }
 }

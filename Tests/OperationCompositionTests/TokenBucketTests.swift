@@ -108,4 +108,12 @@ struct TokenBucketTests {
       #expect(served.value >= operations.count { !$0.isCancelled })
     }
   }
+
+  @Test("a burst without an end is more than anybody takes")
+  func boundlessBurst() {
+    let bucket = TokenBucket(rate: 1, per: .seconds(60), burst: .max)
+    for _ in 1...3 { #expect(bucket.takeNow(1_000_000)) }
+    let slow = TokenBucket(rate: 1, per: .seconds(1 << 40), burst: .max)
+    #expect(slow.takeNow() && !slow.takeNow())
+  }
 }

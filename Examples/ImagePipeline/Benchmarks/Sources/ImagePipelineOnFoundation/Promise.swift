@@ -1,0 +1,1 @@
+../../../../../Sources/OperationComposition/Promise.swift
