@@ -118,8 +118,8 @@
         scheme == "http" || scheme == "https", let host = parsed.host(), !host.isEmpty
       else {
         throw TransportError(
-          "'\(oneLine(url))' cannot be loaded: an address is http:// or https:// with a host, as in https://example.org/a.jpg"
-        )
+          "'\(oneLine(url))' cannot be loaded: an address is http:// or https:// with a host, as in https://example.org/a.jpg",
+          isPassing: false)
       }
       let name = host.contains(":") && !host.hasPrefix("[") ? "[\(host)]" : host.lowercased()
       return "\(name):\(parsed.port ?? (scheme == "http" ? 80 : 443))"
@@ -145,9 +145,9 @@
         case .readTimeout: return TransportError("\(host) was silent for \(readTimeout)")
         case .remoteConnectionClosed:
           return TransportError("\(host) closed the connection before its answer was complete")
-        case .alreadyShutdown: return TransportError("the transport is shut down")
+        case .alreadyShutdown: return TransportError("the transport is shut down", isPassing: false)
         case .cancelled where isShutDown.load(ordering: .relaxed):
-          return TransportError("the transport is shut down")
+          return TransportError("the transport is shut down", isPassing: false)
         default: return TransportError("the request to \(host) failed: \(Self.oneLine(error.shortDescription))")
         }
       case HTTPParserError.invalidEOFState:

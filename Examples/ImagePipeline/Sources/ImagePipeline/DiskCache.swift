@@ -16,13 +16,16 @@ public final class DiskCache: Sendable {
     public var confirmed: Double
     /// How long the entry counts as fresh, in seconds.
     public var maximumAge: Double
+    /// Which address answered, behind redirects; nil: the URL itself. The validators are that answer's.
+    public var address: String?
 
     public init(
       url: String, bytes: [UInt8], etag: String? = nil, lastModified: String? = nil, confirmed: Double,
-      maximumAge: Double = 0
+      maximumAge: Double = 0, address: String? = nil
     ) {
       (self.url, self.bytes, self.etag, self.lastModified) = (url, bytes, etag, lastModified)
       (self.confirmed, self.maximumAge) = (confirmed, maximumAge)
+      self.address = address == url ? nil : address
     }
 
     func isFresh(at time: Double) -> Bool { time - confirmed < maximumAge && time >= confirmed - 1 }
@@ -35,8 +38,18 @@ public final class DiskCache: Sendable {
     var lastModified: String?
     var confirmed: Double
     var maximumAge: Double
+    var address: String?
     var count: Int
-    var checksum: UInt64
+    /// Of the header, with 0 here, and the bytes.
+    var checksum: UInt64 = 0
+
+    func sum(_ bytes: [UInt8]) throws -> UInt64 {
+      var header = self
+      header.checksum = 0
+      let encoder = JSONEncoder()
+      encoder.outputFormatting = .sortedKeys
+      return DiskCache.checksum(Array(try encoder.encode(header)) + bytes)
+    }
   }
 
   private struct File {
@@ -155,10 +168,11 @@ public final class DiskCache: Sendable {
   private func store(_ entry: Entry, isPart: Bool, _ moment: UInt64?) throws {
     let moment = moment ?? self.moment()
     let (image, part) = (name(entry.url, ".image"), name(entry.url, ".part"))
-    let header = Header(
+    var header = Header(
       url: entry.url, etag: entry.etag, lastModified: entry.lastModified, confirmed: entry.confirmed,
-      maximumAge: entry.maximumAge, count: entry.bytes.count, checksum: Self.checksum(entry.bytes))
+      maximumAge: entry.maximumAge, address: entry.address, count: entry.bytes.count)
     do {
+      header.checksum = try header.sum(entry.bytes)
       var data = try JSONEncoder().encode(header)
       data.append(0x0a)
       data.append(contentsOf: entry.bytes)
@@ -193,7 +207,7 @@ public final class DiskCache: Sendable {
       let end = data.firstIndex(of: 0x0a),
       let header = try? JSONDecoder().decode(Header.self, from: data[..<end]),
       case let bytes = [UInt8](data[(end + 1)...]),
-      bytes.count == header.count, Self.checksum(bytes) == header.checksum
+      bytes.count == header.count, (try? header.sum(bytes)) == header.checksum
     else {
       // Damaged: the next request downloads the picture again. A file that was stored meanwhile stays.
       changing.withLock { _ in
@@ -205,7 +219,7 @@ public final class DiskCache: Sendable {
     guard header.url == url else { return nil }
     return Entry(
       url: url, bytes: bytes, etag: header.etag, lastModified: header.lastModified, confirmed: header.confirmed,
-      maximumAge: header.maximumAge)
+      maximumAge: header.maximumAge, address: header.address)
   }
 
   private func trim() {

@@ -27,6 +27,8 @@ struct Part: Sendable {
   var bytes: [UInt8]
   var etag: String?
   var lastModified: String?
+  /// Whose answer it is the beginning of: its validators mean nothing to others.
+  var address: String
 
   /// HTTP compares strong validators only.
   var validator: String? { etag.flatMap { $0.hasPrefix("W/") ? nil : $0 } ?? lastModified }
@@ -74,40 +76,53 @@ struct Attempt: Sendable {
   /// An entry that is too old to be used unasked.
   let stale: DiskCache.Entry?
   let memory: DownloadMemory
+  /// Waits until another request may be sent.
+  let permit: @Sendable () async throws -> Void
   let progress: @Sendable (Int, Int?) -> Void
 
+  /// The first request has its permit already.
   func run() async throws -> Download {
     var (address, visited): (String, Set<String>) = (url, [url])
+    // An answer behind redirects is fresh while all of them are.
+    var freshness = Double.infinity
     while true {
-      let part = memory.part
-      let receiver = Receiver(attempt: self, part: part)
+      let part = memory.part.flatMap { $0.address == address && $0.validator != nil ? $0 : nil }
+      // One question at a time: whoever asks for the rest is not told that an entry still holds.
+      let stale = part == nil ? stale.flatMap { ($0.address ?? url) == address ? $0 : nil } : nil
+      let receiver = Receiver(attempt: self, address: address, part: part, stale: stale)
       statistics.add(1, to: .fetches)
       do {
         try await transport.send(
-          TransportRequest(url: address, headers: headers(part)), head: receiver.head, chunk: receiver.chunk)
+          TransportRequest(url: address, headers: Self.headers(part, stale)), head: receiver.head,
+          chunk: receiver.chunk)
       } catch is StartAgain {
         guard part != nil else { throw ImagePipelineError.wrongRange(url: url) }
         memory.state.withLock { $0 = .useless }
+        try await permit()
         continue
       } catch let error as TransportError {
         receiver.keepPart()
+        guard error.isPassing else { throw error }
         throw Passing(underlying: error)
       } catch is CancellationError {
         receiver.keepPart()
         throw CancellationError()
       }
       switch try receiver.outcome() {
-      case .redirect(let target):
+      case .redirect(let target, let age):
         guard visited.count <= configuration.maximumRedirects, let next = Self.resolve(target, from: address),
           visited.insert(next).inserted
         else { throw ImagePipelineError.redirects(url: url) }
-        address = next
-      case .download(let download): return download
+        (address, freshness) = (next, min(freshness, age))
+        try await permit()
+      case .download(var download):
+        download.entry.maximumAge = min(download.entry.maximumAge, freshness)
+        return download
       }
     }
   }
 
-  private func headers(_ part: Part?) -> [String: String] {
+  private static func headers(_ part: Part?, _ stale: DiskCache.Entry?) -> [String: String] {
     var headers = ["accept": "image/*"]
     if let part, let validator = part.validator {
       headers["range"] = "bytes=\(part.bytes.count)-"
@@ -130,7 +145,8 @@ struct Attempt: Sendable {
 /// Reads one answer.
 private final class Receiver: Sendable {
   enum Outcome {
-    case redirect(String)
+    /// To where, and how long it holds in seconds.
+    case redirect(String, Double)
     case download(Download)
   }
 
@@ -145,33 +161,43 @@ private final class Receiver: Sendable {
   }
 
   private let attempt: Attempt
+  private let address: String
+  /// What the request has asked to go on with, or to confirm.
   private let part: Part?
+  private let stale: DiskCache.Entry?
   private let state = Mutex(State())
 
-  init(attempt: Attempt, part: Part?) { (self.attempt, self.part) = (attempt, part) }
+  init(attempt: Attempt, address: String, part: Part?, stale: DiskCache.Entry?) {
+    (self.attempt, self.address, self.part, self.stale) = (attempt, address, part, stale)
+  }
 
   @Sendable func head(_ head: TransportHead) throws {
     let url = attempt.url
     let limit = attempt.configuration.maximumBodyBytes
     let tooLong = ImagePipelineError.bodyTooLong(limit: limit, url: url)
-    var (kept, length): ([UInt8], Int?) = ([], Self.length(head))
+    var (kept, length): ([UInt8], Int?) = ([], head.contentLength)
     if let length, length > limit { throw tooLong }
     switch head.status {
     case 200: break
     case 206:
-      guard let part, let range = Self.range(head), range.start == part.bytes.count, part.mayBe(head) else {
+      guard let part, let range = head.contentRange, range.start == part.bytes.count, part.mayBe(head) else {
         throw StartAgain()
       }
       kept = part.bytes
-      length = range.total ?? length.map { $0 + kept.count }
+      length =
+        range.total
+        ?? length.map { length in
+          let (sum, overflows) = length.addingReportingOverflow(kept.count)
+          return overflows ? .max : sum
+        }
       attempt.statistics.add(kept.count, to: .resumedBytes)
-    case 304 where attempt.stale != nil: break
-    case _ where isRedirect(head): break
+    case 304 where stale != nil: break
+    case _ where head.isRedirect: break
     case 416: throw StartAgain()
     case 408, 425, 429, 500...599:
-      let seconds = head.headers["retry-after"].flatMap { Self.number($0) }
       throw Passing(
-        underlying: ImagePipelineError.status(head.status, url: url), retryAfter: seconds.map { .seconds($0) })
+        underlying: ImagePipelineError.status(head.status, url: url),
+        retryAfter: head.retryAfter(attempt.clock.wallTime()))
     default: throw ImagePipelineError.status(head.status, url: url)
     }
     if let length, length > limit { throw tooLong }
@@ -201,12 +227,12 @@ private final class Receiver: Sendable {
   func keepPart() {
     let state = state.withLock { $0 }
     let isRest = state.head.status == 206
-    guard state.isPicture, !state.bytes.isEmpty, !Self.mustNotBeStored(state.head),
+    guard state.isPicture, !state.bytes.isEmpty, !state.head.mustNotBeStored,
       state.expected.map({ state.bytes.count < $0 }) ?? true
     else { return }
     let part = Part(
       bytes: state.bytes, etag: state.head.headers["etag"] ?? (isRest ? part?.etag : nil),
-      lastModified: state.head.headers["last-modified"] ?? (isRest ? part?.lastModified : nil))
+      lastModified: state.head.headers["last-modified"] ?? (isRest ? part?.lastModified : nil), address: address)
     guard part.validator != nil, state.head.headers["accept-ranges"]?.lowercased() == "bytes" || isRest else { return }
     attempt.memory.state.withLock { $0 = .grown(part) }
   }
@@ -214,15 +240,20 @@ private final class Receiver: Sendable {
   /// What a complete answer means.
   func outcome() throws -> Outcome {
     let state = state.withLock { $0 }
-    let (head, now) = (state.head, attempt.clock.wallTime())
+    let head = state.head
+    // The answer of a cache on the way is as old as the cache says.
+    let confirmed = attempt.clock.wallTime() - head.age
     switch head.status {
     case 304:
-      guard var entry = attempt.stale else { throw ImagePipelineError.status(304, url: attempt.url) }
-      entry.confirmed = now
-      entry.maximumAge = Self.maximumAge(head) ?? entry.maximumAge
+      guard var entry = stale else { throw ImagePipelineError.status(304, url: attempt.url) }
+      entry.confirmed = confirmed
+      entry.maximumAge = head.maximumAge ?? entry.maximumAge
       attempt.statistics.add(1, to: .notModified)
       return .download(Download(entry: entry, moment: attempt.moment, hasKeptBytes: true))
-    case _ where isRedirect(head): return .redirect(head.headers["location"] ?? "")
+    case _ where head.isRedirect:
+      // Of the redirects without an age, those that hold for good say so by their status.
+      let age = head.maximumAge ?? ([301, 308].contains(head.status) ? .infinity : 0)
+      return .redirect(head.headers["location"] ?? "", max(0, age - head.age))
     default:
       let isRest = head.status == 206
       // A server may send less of the rest than was asked for.
@@ -232,51 +263,11 @@ private final class Receiver: Sendable {
       }
       let entry = DiskCache.Entry(
         url: attempt.url, bytes: state.bytes, etag: head.headers["etag"] ?? (isRest ? part?.etag : nil),
-        lastModified: head.headers["last-modified"] ?? (isRest ? part?.lastModified : nil), confirmed: now,
-        maximumAge: Self.maximumAge(head) ?? 0)
+        lastModified: head.headers["last-modified"] ?? (isRest ? part?.lastModified : nil), confirmed: confirmed,
+        maximumAge: head.maximumAge ?? 0, address: address)
       return .download(
         Download(
-          entry: entry, moment: attempt.moment, hasKeptBytes: isRest, mustNotBeStored: Self.mustNotBeStored(head)))
+          entry: entry, moment: attempt.moment, hasKeptBytes: isRest, mustNotBeStored: head.mustNotBeStored))
     }
-  }
-
-  private func isRedirect(_ head: TransportHead) -> Bool {
-    [301, 302, 303, 307, 308].contains(head.status) && head.headers["location"] != nil
-  }
-
-  /// Nil where there is none, or none that makes sense.
-  private static func length(_ head: TransportHead) -> Int? {
-    head.headers["content-length"].flatMap { number($0) }
-  }
-
-  /// A number without a sign. One that is too large for an `Int` is the largest.
-  private static func number(_ text: some StringProtocol) -> Int? {
-    guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
-    return Int(text) ?? .max
-  }
-
-  /// The first and the last number of `bytes 100-199/200`. The last one may be unknown: `*`.
-  private static func range(_ head: TransportHead) -> (start: Int, total: Int?)? {
-    guard let range = head.headers["content-range"], range.hasPrefix("bytes "),
-      case let parts = range.dropFirst(6).split(separator: "/"), parts.count == 2,
-      let start = parts[0].split(separator: "-").first.flatMap({ number($0) })
-    else { return nil }
-    return (start, number(parts[1]))
-  }
-
-  private static func directives(_ head: TransportHead) -> [String] {
-    (head.headers["cache-control"] ?? "").split(separator: ",").map {
-      $0.filter { !$0.isWhitespace }.lowercased()
-    }
-  }
-
-  private static func mustNotBeStored(_ head: TransportHead) -> Bool { directives(head).contains("no-store") }
-
-  private static func maximumAge(_ head: TransportHead) -> Double? {
-    let directives = directives(head)
-    if directives.contains("no-cache") { return 0 }
-    // RFC 9111: what is too large counts as 2^31 seconds.
-    return directives.first { $0.hasPrefix("max-age=") }.flatMap { number($0.dropFirst(8)) }
-      .map { min(Double($0), 2_147_483_648) }
   }
 }

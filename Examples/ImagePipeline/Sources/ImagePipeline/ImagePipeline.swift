@@ -287,11 +287,13 @@ public final class ImagePipeline: Sendable {
       statistics.add(1, to: .diskHits)
       return Download(entry: stale, moment: moment, hasKeptBytes: true, isNew: false)
     }
-    let part = cache?.part(for: key.url).map { Part(bytes: $0.bytes, etag: $0.etag, lastModified: $0.lastModified) }
+    let part = cache?.part(for: key.url).map {
+      Part(bytes: $0.bytes, etag: $0.etag, lastModified: $0.lastModified, address: $0.address ?? key.url)
+    }
     let memory = DownloadMemory(part)
     let attempt = Attempt(
       transport: transport, configuration: configuration, clock: configuration.clock, statistics: statistics,
-      url: key.url, moment: moment, stale: stale, memory: memory,
+      url: key.url, moment: moment, stale: stale, memory: memory, permit: { [bucket] in try await bucket?.take() },
       progress: { [listeners] in listeners.report($0, $1, of: key.url) })
     let seed = jitter.withLock { $0.next() }
     var backoff = Backoff.exponential(factor: 2, initial: configuration.backoff).maximum(.seconds(8))
@@ -317,7 +319,7 @@ public final class ImagePipeline: Sendable {
 
   private func fetch(_ attempt: Attempt) async throws -> Download {
     do {
-      try await bucket?.take()
+      try await attempt.permit()
       let deadline = configuration.clock.now.advanced(by: configuration.timeout)
       return try await withDeadline(deadline, clock: configuration.clock) { try await attempt.run() }
     } catch {
@@ -335,7 +337,7 @@ public final class ImagePipeline: Sendable {
     case .grown(let part):
       let entry = DiskCache.Entry(
         url: attempt.url, bytes: part.bytes, etag: part.etag, lastModified: part.lastModified,
-        confirmed: configuration.clock.wallTime())
+        confirmed: configuration.clock.wallTime(), address: part.address)
       onDisk { try $0.storePart(entry, at: attempt.moment) }
     }
   }

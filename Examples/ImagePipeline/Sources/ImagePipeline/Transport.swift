@@ -22,10 +22,15 @@ public struct TransportHead: Sendable, Hashable {
   }
 }
 
-/// The connection failed: refused, cut in the middle, ended too early, or silent for too long. Worth a retry.
+/// The connection failed: refused, cut in the middle, ended too early, or silent for too long. Or there can be none.
 public struct TransportError: Error, Hashable, CustomStringConvertible {
   public var description: String
-  public init(_ description: String) { self.description = description }
+  /// Whether another attempt may help.
+  public var isPassing: Bool
+
+  public init(_ description: String, isPassing: Bool = true) {
+    (self.description, self.isPassing) = (description, isPassing)
+  }
 }
 
 /// Carries one request and its answer, and decides nothing: no redirect is followed, nothing is tried again, no status is an error.

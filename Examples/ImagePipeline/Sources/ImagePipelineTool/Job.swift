@@ -35,6 +35,7 @@
       try options.checkNumbers()
       processing = try options.processing()
       addresses = try options.addresses()
+      if options.sheet != nil { try Self.checkSheet(of: addresses.count, cell: options.cell) }
       let backend = try options.chosenBackend()
       var configuration = ImagePipeline.Configuration()
       configuration.fetchLimit = options.downloads
@@ -59,7 +60,8 @@
         }
       }
       // More connections than downloads: a request waits in the queue, where the most urgent one goes first.
-      transport = HTTPTransport(connectionsPerHost: options.downloads + 2)
+      transport = HTTPTransport(
+        connectionsPerHost: options.downloads + 2, readTimeout: max(.seconds(30), configuration.timeout))
       pipeline = ImagePipeline(transport: transport, backend: backend, configuration: configuration)
       state = Mutex(State(small: Array(repeating: nil, count: addresses.count)))
       display = Display(total: addresses.count, isVerbose: options.verbose)
@@ -93,7 +95,9 @@
       files.name = "files"
       files.maxConcurrentOperationCount = pipeline.backend.workerCount
       await withTaskCancellationOrGracefulShutdownHandler {
-        for number in addresses.indices { add(number, requests, files, reports) }
+        for number in addresses.indices where !state.withLock({ $0.isInterrupted }) {
+          add(number, requests, files, reports)
+        }
         await requests.drained()
         await files.drained()
         await reports.drained()
@@ -109,7 +113,10 @@
     ) {
       let url = addresses[number]
       let picture = requests.addTask(name: url) { [self] in
-        if let failure = state.withLock({ $0.failure }) { throw failure }
+        let (failure, isInterrupted) = state.withLock { ($0.failure, $0.isInterrupted) }
+        // The interruption cancels what has been added. What is added later is told here.
+        if isInterrupted { throw CancellationError() }
+        if let failure { throw failure }
         let start = ContinuousClock.now
         let picture = try await pipeline.image(for: ImageRequest(url: url, processing: processing))
         let latency = ContinuousClock.now - start
@@ -170,7 +177,7 @@
       let state = state.withLock { $0 }
       display.end()
       if let sheet = options.sheet, state.small.contains(where: { $0 != nil }) {
-        let columns = max(1, Int(Double(state.small.count).squareRoot().rounded(.up)))
+        let columns = Self.columns(of: state.small.count)
         let picture = ContactSheet.make(state.small, cell: options.cell, columns: columns)
         try FileHandles.write(try picture.encodedPNG(), to: sheet)
       }
@@ -178,6 +185,20 @@
       if let failure = state.failure { throw failure }
       if state.isInterrupted { return 130 }
       return state.failed > 0 ? 69 : 0
+    }
+
+    private static func columns(of count: Int) -> Int { max(1, Int(Double(count).squareRoot().rounded(.up))) }
+
+    /// A sheet that no file can hold is refused before anything is downloaded.
+    private static func checkSheet(of count: Int, cell: Int) throws {
+      let columns = columns(of: count)
+      let (width, height) = ContactSheet.size(of: count, cell: cell, columns: columns)
+      guard Picture.isEncodable(width: width, height: height) else {
+        throw Failure(
+          64,
+          "a sheet of \(count) pictures with --cell \(cell) has \(width) x \(height) pixels, too many for a PNG file: give a smaller --cell, or a shorter list"
+        )
+      }
     }
 
     private func summary(_ state: State) -> String {

@@ -3,6 +3,14 @@ public enum ContactSheet {
   private static let ground = SIMD4<UInt8>(226, 226, 228, 255)
   private static let ink = SIMD4<UInt8>(176, 72, 72, 255)
 
+  /// How large the sheet of so many pictures is, in pixels. See `make(_:cell:columns:)`.
+  public static func size(of count: Int, cell: Int, columns: Int) -> (width: Int, height: Int) {
+    let (gap, rows) = (gap(cell), max(1, (count + columns - 1) / columns))
+    return (columns * (cell + gap) + gap, rows * (cell + gap) + gap)
+  }
+
+  private static func gap(_ cell: Int) -> Int { max(1, cell / 16) }
+
   /// Puts pictures into cells, from left to right and from the top down.
   ///
   /// The ground is light grey. Each picture is in the middle of its cell, and the ground shows through where it is transparent. One that
@@ -17,9 +25,9 @@ public enum ContactSheet {
   public static func make(_ pictures: [Picture?], cell: Int, columns: Int) -> Picture {
     precondition(cell >= 1, "a contact sheet with cells of \(cell) pixels: there must be at least 1")
     precondition(columns >= 1, "a contact sheet with \(columns) columns: there must be at least 1")
-    let gap = max(1, cell / 16)
-    let rows = max(1, (pictures.count + columns - 1) / columns)
-    var sheet = Canvas(width: columns * (cell + gap) + gap, height: rows * (cell + gap) + gap, filledWith: ground)
+    let gap = gap(cell)
+    let (width, height) = size(of: pictures.count, cell: cell, columns: columns)
+    var sheet = Canvas(width: width, height: height, filledWith: ground)
     for (index, picture) in pictures.enumerated() {
       let left = gap + index % columns * (cell + gap)
       let top = gap + index / columns * (cell + gap)

@@ -50,6 +50,12 @@ extension Picture {
     return false
   }
 
+  /// Whether a picture of that size fits into a PNG file of this library's: less than 2 GiB of pixels.
+  public static func isEncodable(width: Int, height: Int) -> Bool {
+    let (pixels, overflows) = width.multipliedReportingOverflow(by: height)
+    return width > 0 && height > 0 && !overflows && pixels < 1 << 29
+  }
+
   /// Makes a PNG file, with alpha. Reading it gives the same pixels.
   ///
   /// *Cost*: O(pixels), on the calling thread, and much more for a pixel than a JPEG file costs.
@@ -58,7 +64,9 @@ extension Picture {
   public func encodedPNG() throws(PictureError) -> [UInt8] {
     var image = png_image()
     image.version = png_uint_32(PNG_IMAGE_VERSION)
-    guard let width = png_uint_32(exactly: width), let height = png_uint_32(exactly: height), byteCount < 1 << 31 else {
+    guard let width = png_uint_32(exactly: width), let height = png_uint_32(exactly: height),
+      Self.isEncodable(width: self.width, height: self.height)
+    else {
       throw .notEncodable("a PNG file is made of less than 2 GiB of pixels: there are \(self.width) x \(self.height)")
     }
     image.width = width

@@ -69,6 +69,92 @@ struct HTTPRuleTests {
     }
   }
 
+  /// The second answer is another file behind another redirect: with tags that differ, and with the same tag.
+  @Test("a redirect is asked for each time, and validators go to the address that gave them", arguments: [true, false])
+  func redirectsThatChange(isFresh: Bool) async throws {
+    try await Surroundings.deterministic.run(seeds: 1...4) { stage in
+      let (network, folder) = (SimulatedNetwork(stage), Folder())
+      let latest = "http://pictures.test/latest"
+      for number in [3, 4] {
+        network.serve(
+          Self.file(number) {
+            $0.etag = isFresh ? "\"\(number)\"" : "\"a\""
+            $0.cacheControl = isFresh ? "max-age=3600" : nil
+          }, at: url(number))
+      }
+      let pipeline = stage.forgetful(network, try folder.cache())
+      for number in [3, 4, 4] {
+        network.script([.redirect("/\(number)")], at: latest)
+        #expect(try await pipeline.image(for: ImageRequest(url: latest)) == Sample.picture(number))
+        try await stage.settled(pipeline)
+      }
+      #expect(network.requests(of: latest).allSatisfy { $0.headers["if-none-match"] == nil })
+      let tags = network.requests(of: url(4)).map { $0.headers["if-none-match"] }
+      #expect(tags == [nil, isFresh ? "\"4\"" : "\"a\""])
+      #expect(pipeline.statistics[.notModified] == 1)
+      try await stage.expectNothingLeft(pipeline, network)
+    }
+  }
+
+  @Test("a redirect with an age holds that long, and one that holds for good as long as its target")
+  func redirectsWithAnAge() async throws {
+    try await Surroundings.deterministic.run(seeds: 1...4) { stage in
+      let (network, folder) = (SimulatedNetwork(stage), Folder())
+      let pipeline = stage.forgetful(network, try folder.cache())
+      network.serve(Self.file(3) { $0.cacheControl = "max-age=3600" }, at: url(3))
+      for (status, control, seconds) in [(302, "max-age=10", 10), (301, nil, 3600), (307, nil, 0)] {
+        let from = "http://pictures.test/\(status)"
+        var headers = ["location": "/3"]
+        headers["cache-control"] = control
+        let redirect = SimulatedNetwork.Fault.head(TransportHead(status: status, headers: headers), [])
+        network.script([redirect, redirect], at: from)
+        func requests(after wait: Int) async throws -> Int {
+          try await stage.sleep(.seconds(wait))
+          #expect(try await pipeline.image(for: ImageRequest(url: from)) == Sample.picture(3))
+          try await stage.settled(pipeline)
+          return network.requests(of: from).count
+        }
+        #expect(try await requests(after: 0) == 1)
+        if seconds > 0 { #expect(try await requests(after: seconds - 1) == 1, "\(status)") }
+        #expect(try await requests(after: 2) == 2, "\(status)")
+      }
+      try await stage.expectNothingLeft(pipeline, network)
+    }
+  }
+
+  @Test("the beginning of one file is not gone on with by the file of another redirect")
+  func partsBehindRedirects() async throws {
+    try await Surroundings.deterministic.run(seeds: 1...4) { stage in
+      let (network, latest) = (SimulatedNetwork(stage), "http://pictures.test/latest")
+      for number in [3, 4] { network.serve(Self.file(number), at: url(number)) }
+      network.script([.redirect("/3"), .redirect("/4")], at: latest)
+      network.script([.cut(after: 200)], at: url(3))
+      let pipeline = stage.forgetful(network) { $0.backoff = .zero }
+      #expect(try await pipeline.image(for: ImageRequest(url: latest)) == Sample.picture(4))
+      #expect(network.requests.allSatisfy { $0.headers["range"] == nil })
+      try await stage.expectNothingLeft(pipeline, network)
+    }
+  }
+
+  @Test("an answer is as old as the cache on the way says")
+  func ages() async throws {
+    try await Surroundings.deterministic.run(seeds: 1...4) { stage in
+      for (age, isKept) in [("59", false), ("50", true), ("soon", true), ("99999999999999999999", false)] {
+        let (network, folder) = (SimulatedNetwork(stage), Folder())
+        let head = TransportHead(status: 200, headers: ["cache-control": "max-age=60", "age": age])
+        network.script([.head(head, Sample.png(1))], at: url(1))
+        let pipeline = stage.forgetful(network, try folder.cache())
+        for _ in 1...2 {
+          #expect(try await pipeline.image(for: ImageRequest(url: url(1))) == Sample.picture(1))
+          try await stage.settled(pipeline)
+          try await stage.sleep(.seconds(2))
+        }
+        #expect(network.requests.count == (isKept ? 1 : 2), "\(age)")
+        try await stage.expectNothingLeft(pipeline, network)
+      }
+    }
+  }
+
   @Test("no-store is not kept, no-cache is asked for each time, odd ages do no harm")
   func cacheControl() async throws {
     try await Surroundings.deterministic.run(seeds: 1...4) { stage in

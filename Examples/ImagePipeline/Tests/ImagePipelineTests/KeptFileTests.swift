@@ -24,7 +24,10 @@ struct KeptFileTests {
     try await surroundings.run(seeds: 1...4) { stage in
       let changes: [@Sendable (inout Data) -> Void] = [
         { $0[$0.count - 5] ^= 1 }, { $0[0] ^= 1 }, { $0 = $0.prefix($0.count / 2) }, { $0 = Data() },
-        { $0.append(0) }, { $0 = Data("no header".utf8) }, { $0 = Data([0x0a]) },
+        { $0.append(0) },
+        // Still a header, but another one.
+        { if let age = $0.firstRange(of: Data("1000".utf8)) { $0.replaceSubrange(age, with: Data("9000".utf8)) } },
+        { $0 = Data("no header".utf8) }, { $0 = Data([0x0a]) },
       ]
       for change in changes {
         let (network, folder) = (SimulatedNetwork(stage), Folder())

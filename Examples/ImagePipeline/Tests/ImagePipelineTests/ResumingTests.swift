@@ -158,6 +158,18 @@ struct ResumingTests {
         headers: ["etag": "\"a\"", "content-range": "bytes 200-300/301", "content-length": "9223372036854775807"])
       network.script([.cut(after: 200), .head(hostile, [])], at: url(3))
       await #expect(throws: ImagePipelineError.self) { try await pipeline.image(for: ImageRequest(url: url(3))) }
+      // Without a limit the sum of what is there and of what is announced is no Int.
+      let endless = TransportHead(
+        status: 206,
+        headers: ["etag": "\"a\"", "content-range": "bytes 200-300/*", "content-length": "9223372036854775807"])
+      let boundless = stage.forgetful(network) {
+        $0.maximumBodyBytes = .max
+        $0.backoff = .zero
+      }
+      network.serve(HTTPRuleTests.file(4), at: url(4))
+      network.script([.cut(after: 200), .head(endless, [])], at: url(4))
+      #expect(try await boundless.image(for: ImageRequest(url: url(4))) == Sample.picture(4))
+      try await stage.expectNothingLeft(boundless, network)
       try await stage.expectNothingLeft(pipeline, network)
     }
   }

@@ -56,6 +56,55 @@ struct RetryTests {
     }
   }
 
+  @Test("an address that cannot be loaded is tried once, and costs nothing of the budget")
+  func lastingErrors() async throws {
+    try await Surroundings.deterministic.run(seeds: 1...4) { stage in
+      let network = SimulatedNetwork(stage)
+      network.script([.impossible], at: url(1))
+      let budget = RetryBudget(maxTokens: 100, tokenRatio: 0.5)
+      let pipeline = stage.pipeline(network) { $0.retryBudget = budget }
+      await #expect(throws: TransportError("impossible", isPassing: false)) {
+        try await pipeline.image(for: ImageRequest(url: url(1)))
+      }
+      #expect(network.requests.count == 1 && pipeline.statistics[.retries] == 0)
+      #expect(budget.tokens == 100)
+      try await stage.expectNothingLeft(pipeline, network)
+    }
+  }
+
+  @Test(
+    "Retry-After may be a date; one that makes no sense is none",
+    arguments: [
+      ("Mon, 12 Jan 1970 13:46:50 GMT", 10), ("Mon, 12 Jan 1970 13:46:00 GMT", 0),
+      ("Mon, 12 Foo 1970 13:46:50 GMT", 0), ("Mon, 12 Jan 1970 13:46:50 CET", 0), ("Mon, 99 Jan 1970 13:46:50 GMT", 0),
+      ("Mon, 12 Jan 1970 13:46 GMT", 0),
+    ])
+  func retryAfterADate(date: String, seconds: Int) async throws {
+    try await Surroundings.deterministic.run(seeds: 1...2) { stage in
+      let network = SimulatedNetwork(stage)
+      let pipeline = stage.pipeline(network) { $0.backoff = .zero }
+      // The virtual clock begins on Monday, 12 January 1970, at 13:46:40.
+      network.script([.status(503, retryAfter: date)], at: url(1))
+      #expect(try await pipeline.image(for: ImageRequest(url: url(1))) == Sample.picture(1))
+      let gaps = Self.gaps(network)
+      // Seconds since 1970 are a floating-point number.
+      #expect(gaps.count == 1 && abs(gaps[0] / .seconds(1) - Double(seconds)) < 1e-3, "\(gaps)")
+      try await stage.expectNothingLeft(pipeline, network)
+    }
+  }
+
+  @Test("a redirect takes a token too")
+  func tokensOfRedirects() async throws {
+    try await Surroundings.deterministic.run(seeds: 1...4) { stage in
+      let network = SimulatedNetwork(stage)
+      network.script([.redirect("/2")], at: url(1))
+      let pipeline = stage.pipeline(network) { $0.rate = (perSecond: 1, burst: 1) }
+      #expect(try await pipeline.image(for: ImageRequest(url: url(1))) == Sample.picture(2))
+      #expect(Self.isEqual(Self.gaps(network), [.seconds(1)]))
+      try await stage.expectNothingLeft(pipeline, network)
+    }
+  }
+
   @Test("Retry-After is waited for, up to the longest wait")
   func retryAfter() async throws {
     try await Surroundings.deterministic.run(seeds: 1...4) { stage in
@@ -71,7 +120,7 @@ struct RetryTests {
         #expect(try await pipeline.image(for: ImageRequest(url: url(2))) == Sample.picture(2))
         #expect(network.requests.count == count + 2 && Self.gaps(network).last == .zero, "\(odd)")
       }
-      for long in ["31", "9223372036854775807", "99999999999999999999"] {
+      for long in ["31", "Mon, 12 Jan 2970 13:46:50 GMT", "9223372036854775807", "99999999999999999999"] {
         let (count, now) = (network.requests.count, stage.clock.now)
         network.script([.status(429, retryAfter: long)], at: url(3))
         await #expect(throws: ImagePipelineError.status(429, url: url(3))) {

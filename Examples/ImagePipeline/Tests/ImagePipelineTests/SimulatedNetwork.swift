@@ -19,6 +19,8 @@ final class SimulatedNetwork: Transport {
   enum Fault: Sendable {
     /// The connection is refused.
     case refused
+    /// No request can be sent to the address, whenever that is tried.
+    case impossible
     case status(Int, retryAfter: String? = nil)
     /// The connection breaks off after so many bytes of the body.
     case cut(after: Int)
@@ -118,6 +120,7 @@ final class SimulatedNetwork: Transport {
     let address = String(request.url.prefix { $0 != "?" })
     switch fault {
     case .refused: throw TransportError("refused")
+    case .impossible: throw TransportError("impossible", isPassing: false)
     case .status(let status, let after):
       return try head(TransportHead(status: status, headers: after.map { ["retry-after": $0] } ?? [:]))
     case .redirect(let target): return try head(TransportHead(status: 302, headers: ["location": target]))

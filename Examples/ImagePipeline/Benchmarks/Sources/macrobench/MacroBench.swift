@@ -20,18 +20,16 @@ struct MacroBench: BenchmarkProgram {
   /// Of scrolling.
   static let seconds = 6.0
 
+  /// Each arm is a subject; `without-limit` is the pipeline on the stealing backend without that feature.
   static let benchmarks =
-    ArmKind.allCases.map { benchmark(["arm": $0.rawValue], .session(seconds: seconds), $0) }
-    + ArmKind.allCases.map {
-      benchmark(["arm": $0.rawValue, "network": "lte"], .session(seconds: seconds, on: .lte), $0)
-    }
-    + Feature.allCases.map { feature in
-      let parameters = ["arm": ArmKind.stealing.rawValue, "without": feature.rawValue]
-      return benchmark(parameters, .session(seconds: seconds), .stealing, without: feature)
-    }
+    ArmKind.allCases.map { benchmark([:], .session(seconds: seconds), $0) }
+    + Feature.allCases.map { benchmark([:], .session(seconds: seconds), .stealing, without: $0) }
+    + ArmKind.allCases.map { benchmark(["network": "lte"], .session(seconds: seconds, on: .lte), $0) }
     + Situation.published.flatMap { situation in
-      ArmKind.allCases.map { benchmark(["arm": $0.rawValue, "scenario": situation.name], situation, $0) }
+      ArmKind.allCases.map { benchmark(["scenario": situation.name], situation, $0) }
     }
+
+  static let reference = ArmKind.stealing.rawValue
 
   /// A number of a session.
   struct Metric: Sendable {
@@ -76,7 +74,7 @@ struct MacroBench: BenchmarkProgram {
           metric.value(try run.outcome())
         }
       }
-    ).lasting(.seconds(seconds))
+    ).lasting(.seconds(seconds)).subject(feature.map { "without-\($0.rawValue)" } ?? kind.rawValue)
   }
 }
 
