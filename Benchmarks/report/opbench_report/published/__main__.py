@@ -1,4 +1,4 @@
-"""`publish FILE.csv [--validation validate.txt]`, `ablation FILE.csv…`, `simulation FILE.csv…` and `check [--write]`, for
+"""`publish FILE.csv [--validation validate.txt]`, `ablation`, `simulation` or `macro` with `FILE.csv…`, and `check [--write]`, for
 scripts/results/reference, scripts/results/publish and scripts/check/results."""
 
 import argparse
@@ -6,13 +6,13 @@ import os
 import sys
 
 from ..complaint import USAGE, Complaint, exit_code
-from . import ablation, simulation, texts
+from . import ablation, macro, simulation, texts
 from .check import disagreements
 from .program import Program
 from .publish import publish, write_texts
 
 _CHECK = "check/results"
-_FOLDERS = {"ablation": ablation.FOLDER, "simulation": simulation.FOLDER}
+_FOLDERS = {"ablation": ablation.FOLDER, "simulation": simulation.FOLDER, "macro": macro.FOLDER}
 
 
 class _Parser(argparse.ArgumentParser):

@@ -1,5 +1,6 @@
 """The summary of reference results, and the part of README.md that shows them: both follow from the CSV alone."""
 
+import os
 import shlex
 
 from ..findings import findings, only_one
@@ -19,7 +20,8 @@ def made(source):
     record = source.record
     if record is None:
         return "The environment of this run is not known."
-    command = shlex.join(["opbench", *map(str, record.get("arguments", [])[1:])])
+    words = [str(word) for word in record.get("arguments") or ["opbench"]]
+    command = shlex.join([os.path.basename(words[0]), *words[1:]])
     when = str(record.get("started_at", ""))[:10]
     words = [f"Made by `{command}` on {when}, commit {str(record.get('commit') or 'unknown')[:7]}"]
     words += [str(record[key]) for key in ("toolchain", "cpu_model", "allocator") if record.get(key)]
