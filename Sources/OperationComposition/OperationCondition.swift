@@ -124,7 +124,7 @@ public struct Delay<C: Clock>: OperationCondition where C.Duration == Duration {
 
   /// Holds when `duration` has passed since the evaluation began.
   /// - Parameters:
-  ///   - duration: 0 or more; less counts as 0.
+  ///   - duration: 0 or more; less counts as 0, and more than a hundred years as a hundred.
   ///   - tolerance: how much later the operation may become ready, as `Clock.sleep(until:tolerance:)` has it.
   ///   - clock: the clock that measures, such as that of a `DeterministicBackend`.
   public init(for duration: Duration, tolerance: Duration? = nil, clock: C = ContinuousClock()) {
@@ -143,7 +143,7 @@ public struct Delay<C: Clock>: OperationCondition where C.Duration == Duration {
   public func evaluate() async throws {
     let instant =
       switch end {
-      case .after(let duration): clock.now.advanced(by: max(duration, .zero))
+      case .after(let duration): clock.now.advanced(by: min(max(duration, .zero), .century))
       case .at(let instant): instant
       }
     try await clock.sleep(until: instant, tolerance: tolerance)

@@ -142,4 +142,16 @@ struct ConditionTests {
       #expect(backend.now < .seconds(1_000))
     }
   }
+
+  @Test("a delay without an end ends when it is cancelled, and not before", arguments: allBackends)
+  func endlessDelay(backend: TestBackend) async throws {
+    try await compose(on: backend) { backend in
+      let queue = OperationQueue(on: backend)
+      let endless = queue.addTask(conditions: [Delay(for: .seconds(Int64.max))]) {}
+      try await Task.sleep(for: .milliseconds(20))
+      #expect(!endless.isFinished)
+      endless.cancel()
+      await #expect(throws: CancellationError.self) { try await endless.value }
+    }
+  }
 }

@@ -16,11 +16,11 @@ ARMS = {"stealing": 500, "tasks": 1_000, "foundation": 505, "without-limit": 750
 
 
 def fill(writer):
-    for params in ("", "network=lte"):
+    for params in ("network=wifi", "network=lte"):
         for block in range(1, writer.blocks + 1):
             for arm, time in ARMS.items():
                 writer.process += 1
-                slower = (2 if params else 1) * (1 + block / 1_000)
+                slower = (2 if params.endswith("lte") else 1) * (1 + block / 1_000)
                 for name, unit, number in (
                     ("ns_per_op", "ns", 6e9),
                     ("shown_p50", "ms", time / 2 * slower),
@@ -62,12 +62,12 @@ def test_the_page_has_each_session_and_each_arm(sessions, tmp_path):
     assert main("--root", root, "macro", sessions) == 0
     page = (root / "results/macro/README.md").read_text()
     assert "Made by `macrobench run --subject stealing,tasks`" in page
-    assert row(page, "A scroll", "`tasks`")["p99"].endswith("(x2.00 [2.00, 2.00])")
+    assert row(page, "A scroll on Wi-Fi", "`tasks`")["p99"].endswith("(x2.00 [2.00, 2.00])")
     assert row(page, "A scroll on LTE", "`stealing`")["p99"].startswith("1005 ms")
-    assert "x" not in row(page, "A scroll", "`stealing`")["p99"]
+    assert "x" not in row(page, "A scroll on Wi-Fi", "`stealing`")["p99"]
     # A feature that is left out stands in a table of its own, beside the pipeline with everything.
     with pytest.raises(StopIteration):
-        row(page, "A scroll", "`without-limit`")
+        row(page, "A scroll on Wi-Fi", "`without-limit`")
     assert row(page, "Without a feature of the pipeline", "without limit")["p99"].endswith("(x1.50 [1.50, 1.50])")
     assert row(page, "Without a feature of the pipeline", "with everything")["threads"].startswith("12")
     # Nobody measured decodings here.
@@ -98,8 +98,8 @@ def test_other_results_are_refused(csv, tmp_path, capsys):
 def test_each_panel_has_the_arms_and_the_reference(sessions):
     chart = macro.chart(Program(opbench()).facts(sessions))
     assert [panel.title for panel in chart.panels] == [
-        "A scroll: p50",
-        "A scroll: p99",
+        "A scroll on Wi-Fi: p50",
+        "A scroll on Wi-Fi: p99",
         "A scroll on LTE: p50",
         "A scroll on LTE: p99",
     ]

@@ -30,12 +30,12 @@ _COMPARED = ("shown_p99", "shown_in_100ms", "fetched_for_nothing", "cpu_time")
 _FEATURE = "without-"
 # What the parameters of a session mean.
 _SESSIONS = {
-    "": ("A scroll", "8 MB/s, and a latency of 40 ms (median)"),
+    "network=wifi": ("A scroll on Wi-Fi", "8 MB/s, and a latency of 40 ms (median)"),
     "network=lte": ("A scroll on LTE", "1.5 MB/s, and a latency of 60 ms (median)"),
     "scenario=open": ("A screen is opened", "12 pictures, while 60 are prefetched, on LTE"),
     "scenario=open-large": ("A screen of large pictures is opened", "12 pictures, while 60 are prefetched, on LTE"),
     "scenario=page": ("One picture after the other", "six times, while 60 are prefetched, on LTE"),
-    "scenario=scroll": ("A scroll on Wi-Fi", "40 pictures one after the other, on a network that is seldom the limit"),
+    "scenario=scroll": ("A slow scroll on Wi-Fi", "40 pictures one after the other, on a network that is seldom the limit"),
 }
 
 

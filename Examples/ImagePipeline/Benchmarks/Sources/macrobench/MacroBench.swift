@@ -22,8 +22,8 @@ struct MacroBench: BenchmarkProgram {
 
   /// Each arm is a subject; `without-limit` is the pipeline on the stealing backend without that feature.
   static let benchmarks =
-    ArmKind.allCases.map { benchmark([:], .session(seconds: seconds), $0) }
-    + Feature.allCases.map { benchmark([:], .session(seconds: seconds), .stealing, without: $0) }
+    ArmKind.allCases.map { benchmark(["network": "wifi"], .session(seconds: seconds), $0) }
+    + Feature.allCases.map { benchmark(["network": "wifi"], .session(seconds: seconds), .stealing, without: $0) }
     + ArmKind.allCases.map { benchmark(["network": "lte"], .session(seconds: seconds, on: .lte), $0) }
     + Situation.published.flatMap { situation in
       ArmKind.allCases.map { benchmark(["scenario": situation.name], situation, $0) }
