@@ -70,7 +70,10 @@ def main():
         height = 0
         for lane, (_, start, stop, priority) in lanes([row for row in rows if row[0] == stage]):
             width = max(stop - start, (end - begin) / 2000)
-            axes.barh(top + lane, width, left=start, height=0.8, color=COLOURS.get(priority, "#4d4d4d"), edgecolor="white", linewidth=0.4)
+            colour = COLOURS.get(priority, "#4d4d4d")
+            # A white edge would cover a narrow bar.
+            edge = "white" if width > (end - begin) / 300 else colour
+            axes.barh(top + lane, width, left=start, height=0.8, color=colour, edgecolor=edge, linewidth=0.4)
             height = max(height, lane + 1)
         if height:
             ticks.append((top + (height - 1) / 2, stage))

@@ -118,7 +118,9 @@ def _cell(line, arm):
     cell = line.cells.get(arm)
     if cell is None:
         return "-"
-    return f"{cell.text} ({cell.ratio.text})" if cell.ratio and line.metric in _COMPARED else cell.text
+    # The head says what is counted.
+    text = cell.text.removesuffix(" count")
+    return f"{text} ({cell.ratio.text})" if cell.ratio and line.metric in _COMPARED else text
 
 
 def _draw(facts, folder, source):

@@ -52,6 +52,16 @@ struct ServerProcess: Sendable {
     return program
   }
 
+  /// The environment of this program. The server's own trace would replace that of this program.
+  private static func ownEnvironment() -> [UnsafeMutablePointer<CChar>?] {
+    var (kept, place): ([UnsafeMutablePointer<CChar>?], Int) = ([], 0)
+    while let entry = environ[place] {
+      if !String(cString: entry).hasPrefix("OPERATIONS_TRACE=") { kept.append(entry) }
+      place += 1
+    }
+    return kept + [nil]
+  }
+
   /// - Returns: the first line that the program prints.
   private static func start(_ program: String, _ options: [String]) throws -> String {
     var (input, output): ([Int32], [Int32]) = ([0, 0], [0, 0])
@@ -68,7 +78,8 @@ struct ServerProcess: Sendable {
     var arguments = ([program] + options).map { strdup($0) } + [nil]
     defer { for argument in arguments { free(argument) } }
     var child = pid_t()
-    let error = posix_spawn(&child, program, &actions, nil, &arguments, environ)
+    var environment = ownEnvironment()
+    let error = posix_spawn(&child, program, &actions, nil, &arguments, &environment)
     close(input[0])
     close(output[1])
     guard error == 0 else { throw CheckFailed("\(program) does not start: \(String(cString: strerror(error)))") }
