@@ -65,8 +65,14 @@ extension OperationQueue {
   /// completion blocks.
   public class var current: OperationQueue? {
     var frame = LaunchFrame.current
+    var isInFork = false
     while let here = frame, here.pointee.operation != 0 || here.pointee.isFork {
-      if here.pointee.queue != 0, !here.pointee.isFork, !here.pointee.isPart || isOwnPart(here.pointee.operation) {
+      if here.pointee.isFork {
+        isInFork = true
+      } else if here.pointee.queue != 0,
+        // A fork of a body has no task where another thread runs the fork.
+        !here.pointee.isPart || isInFork || isOwnPart(here.pointee.operation)
+      {
         return unmanaged(here.pointee.queue).takeUnretainedValue()
       }
       // The operation was started by hand: the operation that started it counts. In a fork, the operation that made it.
