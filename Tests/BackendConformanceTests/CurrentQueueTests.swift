@@ -145,4 +145,23 @@ struct CurrentQueueTests {
       try queue.drainInTime()
     }
   }
+
+  @Test("row 30: the queue in the forks of an asynchronous body, on every thread", arguments: allBackends)
+  func inForksOfAnAsynchronousBody(backend: TestBackend) async throws {
+    try await AsynchronousTest.run {
+      let queue = OperationQueue(backend: backend.leftRunning(workers: 3))
+      @Sendable func fork(_ depth: Int) -> Bool {
+        if depth == 0 { return OperationQueue.current === queue }
+        let (one, other) = join({ fork(depth - 1) }, { fork(depth - 1) })
+        return one && other
+      }
+      for _ in 1...20 {
+        let isHere = try await queue.addTask { () async -> Bool in
+          await Task.yield()
+          return (0..<20).allSatisfy { _ in fork(6) }
+        }.value
+        #expect(isHere)
+      }
+    }
+  }
 }
