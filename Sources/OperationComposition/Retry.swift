@@ -55,7 +55,9 @@ public nonisolated(nonsending) func retry<Success, Failure: Error, C: Clock>(
       guard let wait = action.wait else { throw error }
       let mayGoOn = budget?.failed() ?? true
       guard attempt < maxAttempts, mayGoOn else { throw error }
-      if wait > .zero { try await clock.sleep(until: clock.now.advanced(by: min(wait, .century)), tolerance: tolerance) }
+      if wait > .zero {
+        try await clock.sleep(until: clock.now.advanced(by: min(wait, .century)), tolerance: tolerance)
+      }
       try Task.checkCancellation()
     }
   }
