@@ -131,6 +131,9 @@ open class ObservedOperationQueue: OperationQueue, @unchecked Sendable {
     let key = ObjectIdentifier(operation)
     let isEnd = kind == .finished
     guard let known = followed.withLock({ isEnd ? $0.removeValue(forKey: key) : $0[key] }) else { return }
+    // Let go without the lock: an observation that ends takes a lock of its operation.
+    var ended: [OperationObservation] = []
+    defer { withExtendedLifetime(ended) {} }
     let mayTell = known.state.withLock { state -> Bool in
       switch kind {
       case _ where state.isOver: return false
@@ -143,7 +146,7 @@ open class ObservedOperationQueue: OperationQueue, @unchecked Sendable {
         state.isCancelled = true
       case .finished:
         state.isOver = true
-        state.tokens = []
+        swap(&ended, &state.tokens)
       }
       state.untold.append(
         OperationEvent(

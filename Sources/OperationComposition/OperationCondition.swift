@@ -150,7 +150,7 @@ public struct Delay<C: Clock>: OperationCondition where C.Duration == Duration {
   }
 }
 
-/// Calls a closure when an operation is cancelled. Whoever holds the watch holds the observation.
+/// Calls a closure when an operation is cancelled, while the watch exists. May call the closure twice.
 final class CancellationWatch: Sendable {
   private let token = Mutex<OperationObservation?>(nil)
 

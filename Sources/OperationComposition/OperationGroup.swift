@@ -34,7 +34,7 @@ public final class OperationGroup<Success: Sendable, Failure: Error>: Sendable {
   private let members: MemberQueue
   private let watch: CancellationWatch
 
-  /// A group that is in no queue yet. One or two allocations.
+  /// A group that is in no queue yet. O(1).
   /// - Parameters:
   ///   - name: that of the operation and of the members' queue.
   ///   - backend: what runs the members.

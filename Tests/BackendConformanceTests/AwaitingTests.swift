@@ -206,7 +206,7 @@ struct AwaitingTests {
           begun.increment()
           await line.hold(until: inLine)
         }
-        // It stands in the actor's line behind the operation, and goes on where the actor's turn has brought it.
+        // This task stands in the actor's line behind the operation. Its call ends on the operation's thread, and there it goes on.
         let other = AsynchronousTest.spawn {
           while begun.value == 0 { await Task.yield() }
           Task.detached {

@@ -60,7 +60,7 @@ struct BenchmarkSubjectTests {
     (["--subject", "library,"], "there is no subject ''"),
     (
       ["--subject", "library", "--benchmark", "sort/equal"],
-      "no benchmark of library matches 'sort/equal'; of by-hand one does"
+      "no benchmark of library matches 'sort/equal'; the subjects that have one are by-hand"
     ),
     (["--subject", "library", "--benchmark", "sort/other"], "no benchmark matches 'sort/other'"),
   ]) func aChoiceThatIsNoneIsOneLine(_ arguments: [String], words: String) throws {
@@ -94,7 +94,7 @@ struct BenchmarkSubjectTests {
       ])
   }
 
-  /// The ratio of a subject to the reference stands in the table, for the program's own metrics too.
+  /// The table has a subject's ratio to the reference. A metric of the program's has one as a time has.
   @Test func theTableHasTheRatioToTheReference() throws {
     enum Own: BenchmarkProgram {
       static let benchmarks = [("one", 10.0), ("two", 5.0)].map { name, number in

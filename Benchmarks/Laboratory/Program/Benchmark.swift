@@ -201,8 +201,8 @@ public struct Benchmark: Sendable {
   }
 
   /// Says what the benchmark measures: a library, an algorithm, a way of doing the same work. Benchmarks of the same name and
-  /// parameters with different subjects stand beside each other: `run` measures them by turns, and tables, `report` and the
-  /// gate show each subject's ratio to the program's `reference`.
+  /// parameters with different subjects stand beside each other: `run` measures them by turns, and tables and `report` show each
+  /// subject's ratio to the program's `reference`. The gate compares each subject with itself in another build.
   ///
   /// A subject's name has letters, digits, `_`, `-` and `.`. Benchmarks without a subject measure the program itself.
   ///

@@ -56,15 +56,17 @@ struct ProgramRun<Program: BenchmarkProgram>: ParsableCommand {
     let all = Program.benchmarks.filter { subjects.contains($0.arm(in: Program.name).subject) }
     guard let benchmark else { return all }
     let expression = try NamePattern.read(benchmark, of: "--benchmark")
-    let chosen = all.filter { "\($0.name)".contains(expression) || "\($0.scenario)".contains(expression) }
+    func matches(_ benchmark: Benchmark) -> Bool {
+      "\(benchmark.name)".contains(expression) || "\(benchmark.scenario)".contains(expression)
+    }
+    let chosen = all.filter(matches)
     guard !chosen.isEmpty else {
-      let matching = Program.benchmarks.filter {
-        "\($0.name)".contains(expression) || "\($0.scenario)".contains(expression)
-      }
+      let matching = Program.benchmarks.filter(matches)
       guard matching.isEmpty else {
-        let others = matching.map { $0.arm(in: Program.name).subject }.joined(separator: ", ")
+        let others = Benchmark.subjects(of: matching, in: Program.name).joined(separator: ", ")
         let chosen = subjects.joined(separator: ", ")
-        throw Complaint(.usage, "no benchmark of \(chosen) matches '\(benchmark)'; of \(others) one does")
+        throw Complaint(
+          .usage, "no benchmark of \(chosen) matches '\(benchmark)'; the subjects that have one are \(others)")
       }
       let words = Suggestion.words(
         forBenchmark: benchmark, among: Program.benchmarks.map(\.name),

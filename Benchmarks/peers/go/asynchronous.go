@@ -35,13 +35,7 @@ func spawn(request request) measure {
 		}
 		return rounds(operations, 0, once, flags.verify)
 	case "group":
-		once := func() {
-			var group sync.WaitGroup
-			group.Add(operations)
-			startAll(&group, flags)
-			group.Wait()
-		}
-		return rounds(operations, 0, once, flags.verify)
+		return externalAdd(request)
 	default:
 		check(false, "form is task or group, not %s", form)
 		return nil

@@ -31,7 +31,7 @@ extension Operation {
     }
   }
 
-  /// A dependency was added: whoever waits for this operation, waits for the dependency, too. Called without locks.
+  /// A dependency was added: a task that waits for this operation now waits for the dependency, too. Called without locks.
   @inline(__always)
   final func lendFloor(to dependency: Operation) {
     let floor = levelNow.floor

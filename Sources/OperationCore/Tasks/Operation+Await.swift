@@ -26,6 +26,8 @@ extension Operation {
   /// `queuePriority` stays what it is. A dependency that is added later is raised, too. One whose own `queuePriority` is set to a lower
   /// one during the wait may sink.
   ///
+  /// Traps in the body of the operation, and in child tasks of the body.
+  ///
   /// - Parameter cancelling: whether cancelling the waiting task cancels the operation, too. Other tasks may wait for the
   ///   operation, so the default is that it does not.
   /// - Returns: whether the operation has finished. If not, the waiting task was cancelled.

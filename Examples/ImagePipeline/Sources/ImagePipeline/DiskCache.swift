@@ -48,7 +48,7 @@ public final class DiskCache: Sendable {
       header.checksum = 0
       let encoder = JSONEncoder()
       encoder.outputFormatting = .sortedKeys
-      return DiskCache.checksum(Array(try encoder.encode(header)) + bytes)
+      return DiskCache.checksum(bytes, behind: DiskCache.checksum(try encoder.encode(header)))
     }
   }
 
@@ -261,8 +261,10 @@ public final class DiskCache: Sendable {
   }
 
   /// FNV-1a: finds damage, and is no protection against an attacker.
-  private static func checksum(_ bytes: [UInt8]) -> UInt64 {
-    bytes.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+  /// - Parameter earlier: the checksum of what stands before the bytes.
+  private static func checksum(_ bytes: some Sequence<UInt8>, behind earlier: UInt64 = 0xcbf2_9ce4_8422_2325) -> UInt64
+  {
+    bytes.reduce(earlier) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
   }
 
   private static func words(of error: any Error) -> String {

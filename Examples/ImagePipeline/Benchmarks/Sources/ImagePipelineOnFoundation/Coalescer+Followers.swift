@@ -1,0 +1,1 @@
+../../../../../Sources/OperationComposition/Coalescer+Followers.swift

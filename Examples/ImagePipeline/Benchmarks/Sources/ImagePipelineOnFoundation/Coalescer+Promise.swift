@@ -1,0 +1,1 @@
+../../../../../Sources/OperationComposition/Coalescer+Promise.swift

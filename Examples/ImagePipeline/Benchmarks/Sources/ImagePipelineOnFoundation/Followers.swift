@@ -1,1 +1,0 @@
-../../../../../Sources/OperationComposition/Followers.swift

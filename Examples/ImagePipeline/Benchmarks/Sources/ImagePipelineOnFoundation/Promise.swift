@@ -1,1 +1,0 @@
-../../../../../Sources/OperationComposition/Promise.swift
