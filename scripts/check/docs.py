@@ -60,6 +60,7 @@ SECONDS = 180
 INSTEAD = [
     (r"scripts/bench( .*)?", "bash -n scripts/bench && opbench --backend stealing", "it builds for release, and measures for minutes"),
     (r"scripts/test", "bash -n scripts/test", "scripts/ci passes all tests with it"),
+    (r"scripts/check/results", "bash -n scripts/check/results", "it builds for release; scripts/ci runs it in a step of its own"),
     (r"swift test( .*)?", "test -d {root}/Tests/BackendConformanceTests && swift test --help", "scripts/ci passes all tests"),
     (r"scripts/campaign (.*) -- (?:.*)", "scripts/campaign --program $(command -v opbench) \\1 -- run --quick --backend raw-dispatch --benchmark overhead/local-add --values 1 --blocks 6", "it builds for release"),
     (r"scripts/peers", "scripts/peers --help", "it builds programs in three other languages"),
