@@ -110,7 +110,7 @@
       let server = PictureServer { _ in nil }
       let port = try await server.start()
       await server.stop()
-      let transport = HTTPTransport()
+      let transport = HTTPTransport(connectTimeout: patience, readTimeout: patience)
       let error = await #expect(throws: TransportError.self) {
         try await transport.send(
           TransportRequest(url: "http://127.0.0.1:\(port)/picture/1.jpg"), head: { _ in }, chunk: { _ in })
@@ -124,7 +124,7 @@
       "http+unix://a/b",
     ])
     func anAddressThatIsNone(_ url: String) async throws {
-      let transport = HTTPTransport()
+      let transport = HTTPTransport(connectTimeout: patience, readTimeout: patience)
       let error = await #expect(throws: TransportError.self) {
         try await transport.send(TransportRequest(url: url), head: { _ in }, chunk: { _ in })
       }
@@ -158,7 +158,7 @@
       let server = PictureServer { _ in pictureAt(1) }
       let port = try await server.start()
       do {
-        let transport = HTTPTransport()
+        let transport = HTTPTransport(connectTimeout: patience, readTimeout: patience)
         let request = TransportRequest(url: "http://127.0.0.1:\(port)/picture/1.jpg")
         try await transport.send(request, head: { _ in }, chunk: { _ in })
       }

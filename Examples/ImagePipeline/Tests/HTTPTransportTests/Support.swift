@@ -5,10 +5,13 @@
   import Synchronization
   import Testing
 
+  /// How long a transport of a test waits. The server's code shares its threads with tests that compute for minutes on a busy machine.
+  let patience = Duration.seconds(1800)
+
   /// A server with a hundred pictures of made-up bytes, and a transport, for the time of `body`.
   func withServer(
-    network: NetworkModel? = nil, connectionsPerHost: Int = 8, connectTimeout: Duration = .seconds(60),
-    readTimeout: Duration = .seconds(60), _ body: (Subject) async throws -> Void
+    network: NetworkModel? = nil, connectionsPerHost: Int = 8, connectTimeout: Duration = patience,
+    readTimeout: Duration = patience, _ body: (Subject) async throws -> Void
   ) async throws {
     let server = PictureServer(network: network) { (0..<100).contains($0) ? pictureAt($0) : nil }
     let port = try await server.start()
@@ -106,7 +109,7 @@
   func eventually(
     _ text: Comment, at location: SourceLocation = #_sourceLocation, _ condition: () -> Bool
   ) async throws {
-    let limit = ContinuousClock.now + .seconds(60)
+    let limit = ContinuousClock.now + patience
     while !condition() {
       guard ContinuousClock.now < limit else {
         Issue.record(text, sourceLocation: location)
