@@ -34,7 +34,7 @@ struct Stage: Sendable {
 
   /// Lets others go on until a condition holds. A hang ends the test with an error.
   func until(_ what: String, _ condition: @Sendable () -> Bool) async throws {
-    let end = ContinuousClock.now + .seconds(60)
+    let end = ContinuousClock.now + .seconds(1800)
     while !condition() {
       if ContinuousClock.now > end { throw NeverHappened(what: what) }
       try await clock.sleep(until: clock.now.advanced(by: .microseconds(200)))
