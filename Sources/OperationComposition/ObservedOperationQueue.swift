@@ -35,8 +35,9 @@ public struct OperationEvent: Sendable {
 /// Is told what happens to the operations of a queue: for logs, metrics and spans.
 ///
 /// The events of one operation come one after the other, in their order. They come on the threads that make the changes: one that
-/// happens while an observer is being told of another event of the operation is told by that thread, afterwards. They come outside of all
-/// locks of the library. So an observer must be quick, and must not block.
+/// happens while an observer is being told of another event of the operation is told by that thread, afterwards. So who
+/// waits for the operation or for the queue may go on a moment before the last event. The events come outside of all locks of the
+/// library. So an observer must be quick, and must not block.
 public protocol OperationObserver: Sendable {
   /// Called once for each event.
   func received(_ event: OperationEvent)
