@@ -263,7 +263,7 @@ let tests: [Target] = [
     name: "OpbenchTests",
     dependencies: [
       "HarnessWords", "HarnessMeasuring", "HarnessPlanning", "HarnessResults", "HarnessComparing", "HarnessGate",
-      "Subjects", "opbench", "LaboratorySupport", "TestSupport",
+      "Subjects", "opbench", "OddBenchmarks", "LaboratorySupport", "TestSupport",
     ],
     path: "Tests/OpbenchTests", swiftSettings: settings),
   // Fuzzing of what reads files and other processes' output: an engine that tests and a program for libFuzzer share.

@@ -54,7 +54,7 @@ struct AllocationTests {
   /// Stopping where an interval is narrow leaves it as good as it says, to two in a hundred.
   @Test func anIntervalThatMayStopHoldsTheTruth() {
     var noise = CoverageTests.Noise("stopping")
-    let trials = 2_000
+    let trials = 700
     var held = 0
     for _ in 0..<trials {
       var differences = (0..<Effort.fewestBlocks).map { _ in 0.1 * noise.next() }

@@ -151,7 +151,7 @@ struct GateRatesTests {
   @Test(arguments: [0.03, 0.07])
   func falseAlarmsAreRareAndSlowdownsOfTwiceTheThresholdAreFound(noise: Double) {
     var random = CoverageTests.Noise("gate-\(noise)")
-    let trials = 1_500
+    let trials = 500
     var (wrong, passed, found) = (0, 0, 0)
     for _ in 0..<trials {
       switch verdict(0, noise: noise, .normal, &random) {
@@ -169,7 +169,7 @@ struct GateRatesTests {
   @Test(arguments: CoverageTests.Shape.allCases)
   func noiseOfOtherShapes(shape: CoverageTests.Shape) {
     var random = CoverageTests.Noise("gate-\(shape)")
-    let trials = 200
+    let trials = 100
     var verdicts: [GateVerdict] = []
     for _ in 0..<trials { verdicts.append(verdict(0, noise: 0.05, shape, &random)) }
     #expect(verdicts.allSatisfy { $0 == .pass || $0 == .inconclusive })

@@ -102,7 +102,7 @@ struct GoalTests {
   }
 
   @Test func aSlowArmHasAThirdOfTheBlocks() throws {
-    let plan = Self.plan(Goal(halfWidth: 0.02, seconds: 5))
+    let plan = Self.plan(Goal(halfWidth: 0.02, seconds: 2))
     let effects = Self.effects { _ in
       0.1
     } factor: {
@@ -115,7 +115,7 @@ struct GoalTests {
     #expect(all.count > 20)
     #expect(slow == all.enumerated().filter { $0.offset < 6 || Self.isSlowTurn($0.offset + 1) }.map(\.element))
     // Two arms have no ratio without both. It may be three times as wide.
-    let goal = Goal(halfWidth: 0.02, seconds: 5)
+    let goal = Goal(halfWidth: 0.02, seconds: 2)
     let two = Self.plan(goal, [Self.planned("external-add", arms: [Sample.ours, Sample.reference])])
     let pairs =
       (Self.effects { _ in
