@@ -67,11 +67,14 @@ package enum SignedRank {
 
     /// The sum of the capped ranks of the differences that lie below a value a little above `doubled / 2`.
     private func rankSum(justAbove doubled: Double) -> Int {
-      var above = sorted.firstIndex { 2 * $0 > doubled } ?? sorted.count
+      var above = 0
+      while above < sorted.count, 2 * sorted[above] <= doubled { above += 1 }
       var below = above - 1
       var sum = 0
       let cap = SignedRank.cap(sorted.count)
-      for rank in 1...sorted.count where below >= 0 {
+      var rank = 0
+      while rank < sorted.count, below >= 0 {
+        rank += 1
         // Of two at the same distance from `doubled / 2` the one above is nearer to a value a little above.
         if above < sorted.count, sorted[below] + sorted[above] <= doubled {
           above += 1
@@ -107,11 +110,18 @@ package enum SignedRank {
 
   /// The probability of each sum of ranks when every sign is a fair coin: each rank is in the sum or not.
   private static func distribution(_ count: Int) -> [Double] {
-    var sums = [1.0]
-    for score in scores(count) {
-      var next = sums.map { $0 / 2 } + [Double](repeating: 0, count: score)
-      for (sum, probability) in sums.enumerated() { next[sum + score] += probability / 2 }
-      sums = next
+    let scores = scores(count)
+    var sums = [Double](repeating: 0, count: scores.reduce(0, +) + 1)
+    sums[0] = 1
+    var largest = 0
+    for score in scores {
+      largest += score
+      // From above: the sum without the score is still that of the scores before.
+      var sum = largest
+      while sum >= 0 {
+        sums[sum] = (sums[sum] + (sum >= score ? sums[sum - score] : 0)) / 2
+        sum -= 1
+      }
     }
     return sums
   }
