@@ -50,7 +50,7 @@ public struct DeterministicClock: Clock {
     try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
         let waiter = Waiter(
-          .time(time),
+          .time(time), isInJob: driver.isInJob,
           resume: { isCancelled in
             if isCancelled { continuation.resume(throwing: CancellationError()) } else { continuation.resume() }
           })

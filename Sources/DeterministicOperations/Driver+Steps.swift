@@ -103,7 +103,7 @@ extension Driver {
   private func giveTurn(_ waiter: Waiter, for caller: Waiter?) -> Outcome? {
     waiter.timer = nil
     guard let strand = waiter.strand else {
-      lock.state.waits.guestLeaves(waiter)
+      if waiter.isGuest { lock.state.waits.guestLeaves(waiter) }
       lock.state.records.add(lock.state.pool.now, nil, "a thread outside goes on")
       if waiter === caller {
         lock.state.baton.holder = .nobody
@@ -148,14 +148,15 @@ extension Driver {
 
   // MARK: - Time
 
-  /// How far the clock may go by itself.
+  /// How far the clock may go by itself: not beyond the time at which a guest wants to go on, whatever others sleep for.
   private var timeLimit: Int64 {
     let now = lock.state.pool.now
     if lock.state.ending.isStopping { return lock.state.work.jobs > 0 ? .max : now }
-    if advancesByItself, runsByItself || lock.state.waits.guestsWithTime > 0 { return .max }
-    return lock.state.waits.forRest.reduce(now) { limit, waiter in
-      if case .rest(upTo: let time?) = waiter.condition { max(limit, time) } else { limit }
+    let asked = lock.state.waits.forRest.compactMap { waiter in
+      if case .rest(let time) = waiter.condition { time } else { nil }
     }
+    if let nearest = asked.min() { return max(now, nearest) }
+    return advancesByItself && (runsByItself || lock.state.waits.guestsWithTime > 0) ? .max : now
   }
 
   /// Nothing happens up to the limit of time: guests that wait for that get their turn, the nearest time first.

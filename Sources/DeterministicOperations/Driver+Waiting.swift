@@ -82,7 +82,7 @@ extension Driver {
 
   /// Called under `lock`.
   private func enter(_ waiter: Waiter) {
-    if waiter.strand == nil { lock.state.waits.guestEnters(waiter) }
+    if waiter.isGuest { lock.state.waits.guestEnters(waiter) }
     switch waiter.condition {
     case .turn: makeReady(waiter)
     case .holds: lock.state.waits.forConditions.append(waiter)
@@ -123,7 +123,7 @@ extension Driver {
     lock.state.pool.cancel(timer: timer)
     lock.state.waits.timers[timer] = nil
     waiter.timer = nil
-    lock.state.waits.guestLeaves(waiter)
+    if waiter.isGuest { lock.state.waits.guestLeaves(waiter) }
     lock.unlock()
     waiter.resume?(true)
   }

@@ -10,6 +10,8 @@ final class Waiter: @unchecked Sendable {
   var whenQuiet: (() -> Void)?
   let allowsTime: Bool
   let strand: Strand?
+  /// Neither a strand nor a task of the backend's own jobs: jobs run for it.
+  let isGuest: Bool
   /// The thread that waits; nil for a task.
   let seat: Seat?
   /// Lets a task go on; called without locks. True: the waiter was given up.
@@ -19,12 +21,13 @@ final class Waiter: @unchecked Sendable {
   let hasTurn = Atomic<Bool>(false)
 
   init(
-    _ condition: Condition, strand: Strand? = nil, seat: Seat? = nil,
+    _ condition: Condition, strand: Strand? = nil, isInJob: Bool = false, seat: Seat? = nil,
     resume: (@Sendable (_ isCancelled: Bool) -> Void)? = nil
   ) {
     self.condition = condition
     allowsTime = condition.allowsTime
     self.strand = strand
+    isGuest = strand == nil && !isInJob
     self.seat = seat
     self.resume = resume
   }

@@ -138,6 +138,23 @@ struct TimeTests {
     }
   }
 
+  @Test(
+    "the clock goes exactly as far as it is asked to, also while a body sleeps for longer", arguments: [false, true])
+  func exactlySoFar(isSuspended: Bool) async throws {
+    try await withDeterministicOperations(seed: 3) { backend in
+      let queue = OperationQueue(backend: backend)
+      let body = queue.addTask {
+        if isSuspended { try await backend.clock.sleep(for: .seconds(60)) } else { backend.sleep(for: .seconds(60)) }
+      }
+      await backend.advance(by: .seconds(1))
+      #expect(backend.now == .seconds(1))
+      await backend.run(until: backend.clock.now.advanced(by: .seconds(2)))
+      #expect(backend.now == .seconds(3) && !body.isFinished)
+      try await body.value
+      #expect(backend.now == .seconds(60))
+    }
+  }
+
   @Test("10,000 tasks that await operations, and time that goes on for them")
   func manyAwaiting() async throws {
     let total = try await withDeterministicOperations(seed: 6) { backend in
