@@ -225,6 +225,39 @@ struct AwaitingTests {
     }
   }
 
+  /// Blocking waits in the actor's line.
+  private actor BlockingLine {
+    func hold(until go: Counter) { try? eventually("the other task") { go.value > 0 } }
+    func wait(for operation: Operation, in queue: OperationQueue) {
+      operation.waitUntilFinished()
+      queue.waitUntilAllOperationsAreFinished()
+    }
+  }
+
+  @Test("row 66.3: another task may block on an operation's thread", arguments: compensatingBackends)
+  func othersBlockOnTheThread(backend: TestBackend) async throws {
+    for _ in 1...5 {
+      try await AsynchronousTest.run {
+        let queue = OperationQueue(backend: backend.leftRunning(workers: 1))
+        let (line, begun, inLine) = (BlockingLine(), Counter(), Counter())
+        let operation = queue.addTask {
+          begun.increment()
+          await line.hold(until: inLine)
+        }
+        let other = AsynchronousTest.spawn {
+          while begun.value == 0 { await Task.yield() }
+          Task.detached {
+            try await Task.sleep(for: .milliseconds(2))
+            inLine.increment()
+          }
+          await line.wait(for: operation, in: queue)
+        }
+        try await other.value
+        #expect(operation.isFinished)
+      }
+    }
+  }
+
   @Test("row 66.3: a task that an operation makes on its thread may wait for the operation", arguments: allBackends)
   func immediateTasks(backend: TestBackend) async throws {
     try await AsynchronousTest.run {

@@ -253,6 +253,35 @@ struct EscalationTests {
     }
   }
 
+  @Test(
+    "row 66.5: what a barrier puts before an operation rises for a wait that began before the adding",
+    arguments: allBackends)
+  func addedBehindABarrier(backend: TestBackend) async throws {
+    try await AsynchronousTest.run {
+      for isBatch in [false, true] {
+        let queue = queue(on: backend)
+        queue.isSuspended = true
+        let before = [block(.veryLow), block(.veryLow)]
+        for operation in before { queue.addOperation(operation) }
+        queue.addBarrierBlock {}
+        let operation = TaskOperation { 1 }
+        operation.queuePriority = .veryLow
+        let waits = AsynchronousTest.spawn(priority: .high) { try await operation.value }
+        try await raised(operation, to: .high)
+        #expect(before.allSatisfy { $0.priorityInForce == .veryLow })
+        if isBatch { add([operation], to: queue) } else { queue.addOperation(operation) }
+        #expect(before.allSatisfy { $0.priorityInForce == .high && $0.queuePriority == .veryLow })
+        queue.isSuspended = false
+        _ = try await waits.value
+      }
+    }
+  }
+
+  /// The call that waits is not for asynchronous code.
+  private func add(_ operations: [Operation], to queue: OperationQueue) {
+    queue.addOperations(operations, waitUntilFinished: false)
+  }
+
   @Test("row 66.5: the task of a body that became urgent after its adding rises", arguments: allBackends)
   func bodyOfAnUrgentOperation(backend: TestBackend) async throws {
     try await AsynchronousTest.run {

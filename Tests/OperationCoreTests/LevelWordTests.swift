@@ -88,17 +88,27 @@ import Testing
     #expect(calmed.qualityOfService == .default)
   }
 
+  @Test func `a floor that was raised alone says so until somebody goes on`() {
+    let alone = LevelWord.initial.with(floor: 3, goesOn: false)
+    #expect(alone.floorIsAlone && alone.floor == 3 && alone.level == 3)
+    #expect(alone.with(floor: 3, goesOn: false) == alone && alone.with(floor: 2, goesOn: true) == alone)
+    let walked = alone.with(floor: 3, goesOn: true)
+    #expect(!walked.floorIsAlone && walked.floor == 3)
+    #expect(walked.with(floor: 3, goesOn: false) == walked)
+    #expect(!alone.with(floor: 4, goesOn: true).floorIsAlone && walked.with(floor: 4, goesOn: false).floorIsAlone)
+  }
+
   @Test func `the floor holds whatever is set, rises only, and changes nothing that was set`() {
     for floor in 0..<5 {
       for priority in Priority.allCases {
-        let before = LevelWord.initial.with(priority: priority).with(floor: floor)
-        let after = LevelWord.initial.with(floor: floor).with(priority: priority)
+        let before = LevelWord.initial.with(priority: priority).with(floor: floor, goesOn: true)
+        let after = LevelWord.initial.with(floor: floor, goesOn: true).with(priority: priority)
         #expect(before == after && before.level == max(floor, priority.level) && before.floor == floor)
         #expect(before.explicitPriority == priority)
-        #expect(before.with(floor: 0) == before)
+        #expect(before.with(floor: 0, goesOn: true) == before)
       }
       for quality in QualityOfService.allCases {
-        let word = LevelWord.initial.with(floor: floor).with(queueQualityOfService: quality)
+        let word = LevelWord.initial.with(floor: floor, goesOn: true).with(queueQualityOfService: quality)
         #expect(word.level == max(floor, level(quality)) && word.queueQualityOfService == quality && !word.isExplicit)
       }
     }

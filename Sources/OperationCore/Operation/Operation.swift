@@ -116,7 +116,8 @@ open class Operation: JobObject, @unchecked Sendable {
   ///
   /// In a queue, an operation that waits for dependencies waits no longer and is finished without `main()`. A running
   /// operation is expected to look at `isCancelled`. `cancel()` never runs the operation's code on the calling
-  /// thread.
+  /// thread, except the `onCancel` handlers in the body of a `TaskOperation`: these run as in `Task.cancel()`, so the caller must not
+  /// hold a lock that they take.
   ///
   /// An override calls `super.cancel()`, and then stops the work. `cancel()` may be called several times, and before the
   /// start.

@@ -19,6 +19,7 @@ extension OperationQueue {
     var handover = Handover(asks: .here, keptQueue: self)
     _ = operation.becomeStartable(into: &handover, flag: ticket.flag)
     handover.submit()
+    if isControlled { operation.lendFloorToPredecessors() }
     tellOfList(isNoted: isNoted)
   }
 
@@ -85,6 +86,9 @@ extension OperationQueue {
       Operation.unmanaged(word)._withUnsafeGuaranteedRef { _ = $0.release(edge: nil, into: &handover) }
     }
     handover.submit()
+    if isControlled {
+      for word in words { Operation.unmanaged(word)._withUnsafeGuaranteedRef { $0.lendFloorToPredecessors() } }
+    }
     tellOfList(isNoted: isNoted)
   }
 

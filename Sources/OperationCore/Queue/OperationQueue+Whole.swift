@@ -69,10 +69,7 @@ extension OperationQueue {
     while let here = frame, here.pointee.operation != 0 || here.pointee.isFork {
       if here.pointee.isFork {
         isInFork = true
-      } else if here.pointee.queue != 0,
-        // A fork of a body has no task where another thread runs the fork.
-        !here.pointee.isPart || isInFork || isOwnPart(here.pointee.operation)
-      {
+      } else if here.pointee.queue != 0, here.pointee.isOfThisTask(inFork: isInFork) {
         return unmanaged(here.pointee.queue).takeUnretainedValue()
       }
       // The operation was started by hand: the operation that started it counts. In a fork, the operation that made it.
@@ -80,10 +77,5 @@ extension OperationQueue {
     }
     if frame != nil { return nil }
     return MainQueueHook.currentOnMainThread
-  }
-
-  /// Whether the task that runs here is that of the operation's body. Another task of an actor that the body calls may run in its part.
-  private static func isOwnPart(_ operation: UInt) -> Bool {
-    Operation.unmanaged(operation)._withUnsafeGuaranteedRef { $0.bodyRun?.isCurrent ?? true }
   }
 }

@@ -15,16 +15,28 @@ extension Operation {
   }
 
   final func escalate(toLevel level: Int) {
+    var order = BarrierOrder()
+    escalate(toLevel: level, &order)
+  }
+
+  /// - Parameter order: what is known of queues with barriers: looking at one costs O(its pending operations), once.
+  fileprivate final func escalate(toLevel level: Int, _ order: inout BarrierOrder) {
     guard LessUrgent.mayExist(than: level) else {
-      // Nothing is less urgent. The operation itself may be made so later.
-      if levelNow.floor < level { _ = raiseFloor(to: level) }
+      // Nothing is less urgent. The operation itself may be made so later, and so may what it waits for: the next wait looks.
+      if levelNow.floor < level { _ = raiseFloor(to: level, goesOn: false) }
       return
     }
-    var order = BarrierOrder()
-    var pending = [self]
+    escalate([self], toLevel: level, &order)
+  }
+
+  private final func escalate(_ first: [Operation], toLevel level: Int, _ order: inout BarrierOrder) {
+    var pending = first
     while let operation = pending.popLast() {
       let state = operation.stateNow
-      if state.has(StateWord.finished) || !operation.raiseFloor(to: level) || state.has(StateWord.started) { continue }
+      if state.has(StateWord.finished) || !operation.raiseFloor(to: level, goesOn: true) || state.has(StateWord.started)
+      {
+        continue
+      }
       // A cancelled operation does not wait for dependencies, but for barriers.
       if !state.has(StateWord.cancelled) { pending += operation.dependencySnapshot() }
       pending += order.predecessors(of: operation)
@@ -43,6 +55,22 @@ extension Operation {
     if !stateNow.has(StateWord.started) { dependency.escalate(toLevel: floor) }
   }
 
+  /// The operation was added to a queue with limits or barriers, and somebody may have waited for it before: what barriers put
+  /// before it is raised. Called without locks.
+  @inline(__always)
+  final func lendFloorToPredecessors() {
+    let floor = levelNow.floor
+    if _slowPath(floor > 0) { lendToPredecessors(floor) }
+  }
+
+  @inline(never)
+  private final func lendToPredecessors(_ floor: Int) {
+    guard LessUrgent.mayExist(than: floor) else { return }
+    var order = BarrierOrder()
+    let predecessors = order.predecessors(of: self)
+    escalate(predecessors, toLevel: floor, &order)
+  }
+
   /// The priority that decides now: what the user has set or a quality of service stands for, or that of a task that waits.
   package final var priorityInForce: QueuePriority { QueuePriority(level: level) }
 }
@@ -55,7 +83,8 @@ extension OperationQueue {
 
   final func escalate(toLevel level: Int) {
     guard LessUrgent.mayExist(than: level) else { return }
-    for operation in snapshot() { operation.escalate(toLevel: level) }
+    var order = BarrierOrder()
+    for operation in snapshot() { operation.escalate(toLevel: level, &order) }
   }
 }
 
