@@ -284,6 +284,7 @@ final class CalloutLists: ListPool, @unchecked Sendable {
     // block.
     if isNeeded { armMonitor() }
     // This callout has given its place up: what is shown now has a callout of its own.
+    Forks.ask(of: self)
     _ = Forks.uncover(for: self)
     return nil
   }

@@ -8,8 +8,8 @@ import Synchronization
 extension StealingPool {
   /// - Returns: whether the calling thread is a guest.
   func beginForks() -> Bool {
-    if currentWorker != nil { return false }
     threads.checkNotForked()
+    if currentWorker != nil { return false }
     if stopping.load(ordering: .relaxed) {
       fatalError("Operations: join was called on a work-stealing pool after shutdown()")
     }
@@ -37,10 +37,8 @@ extension StealingPool {
   }
 
   func show(_ ticket: Job, wakes: Bool) -> Bool {
-    if currentWorker == nil {
-      if stopping.load(ordering: .relaxed) { return false }
-      threads.checkNotForked()
-    }
+    threads.checkNotForked()
+    if currentWorker == nil, stopping.load(ordering: .relaxed) { return false }
     show(ticket)
     switch wakes ? reaction(wanted: 1) : .busy {
     case .activate: activate()

@@ -175,7 +175,10 @@ extension StealingPool {
       }
     }
     // A guest or a worker may have made a fork while this thread still had its place, and shown it to nobody.
-    if !stopping.load(ordering: .relaxed), Forks.areKept(for: self), wakeSelf(worker) { return .woken }
+    if !stopping.load(ordering: .relaxed) {
+      Forks.ask(of: self)
+      if Forks.areKept(for: self), wakeSelf(worker) { return .woken }
+    }
     worker.counts.sleeps.count()
     if cplatform_is_tracing() { TraceProbe.parks() }
     while !worker.parker.park(timeoutNanoseconds: surplus ? PoolThreads.surplusLifetime : -1) {

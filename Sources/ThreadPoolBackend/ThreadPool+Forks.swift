@@ -8,8 +8,8 @@ import Synchronization
 extension ThreadPool {
   /// - Returns: whether the calling thread is a guest.
   func beginForks() -> Bool {
-    if isCurrentWorker { return false }
     threads.checkNotForked()
+    if isCurrentWorker { return false }
     lock.lock()
     defer { lock.unlock() }
     if lock.state.stopping { fatalError("Operations: join was called on a thread pool after shutdown()") }

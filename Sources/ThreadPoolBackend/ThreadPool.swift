@@ -319,6 +319,7 @@ final class ThreadPool: ListPool, @unchecked Sendable {
     // block.
     if isNeeded { armMonitor() }
     // This thread has given its place up: what is shown now wakes it, or another one.
+    Forks.ask(of: self)
     _ = Forks.uncover(for: self)
     if cplatform_is_tracing() { TraceProbe.parks() }
     while true {

@@ -30,6 +30,32 @@ struct SpawningScopeTests {
     }
   }
 
+  /// Tells how many of its kind are alive.
+  private final class Captured: Sendable {
+    let alive: Monitor<Int>
+    init(_ alive: Monitor<Int>) {
+      self.alive = alive
+      alive.with { $0 += 1 }
+    }
+    deinit { alive.with { $0 -= 1 } }
+  }
+
+  @Test("row 62: what children have captured is released before the scope ends", arguments: allBackends)
+  func childrenAreReleased(backend: TestBackend) throws {
+    try backend.withBackend(workers: 2) { pool in
+      let alive = Monitor(0)
+      for _ in 0..<500 {
+        pool.withForkScope { scope in
+          for _ in 0..<4 {
+            let captured = Captured(alive)
+            scope.spawn { withExtendedLifetime(captured) {} }
+          }
+        }
+        #expect(alive.value == 0)
+      }
+    }
+  }
+
   @Test("row 62: a chain of children, each spawned by the one before", arguments: allBackends)
   func chain(backend: TestBackend) throws {
     @Sendable func step(_ left: Int, _ scope: SpawnScope<Never>, _ count: Counter) {

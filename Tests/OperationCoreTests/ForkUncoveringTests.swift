@@ -88,6 +88,62 @@ import Testing
     }
   }
 
+  /// A join on another backend begins while a fork is private, and the only other thread becomes free afterwards.
+  @Test(arguments: backends) func aJoinOnAnotherBackendKeepsNoFork(_ backend: TestBackend) throws {
+    try TestBackend.stealing.withBackend(workers: 2) { other in
+      try backend.withQueue(workers: 2) { queue in
+        let (inside, forked) = (Gate(), Gate())
+        let busy = BlockOperation { #expect(inside.pass()) }
+        busy.queuePriority = .veryHigh
+        queue.addOperation(busy)
+        queue.addOperation {
+          _ = join(
+            {
+              _ = join(
+                {
+                  other.join(
+                    {
+                      inside.open()
+                      #expect(forked.pass())
+                    }, {})
+                }, { forked.open() })
+            }, {})
+        }
+        try queue.drainInTime()
+      }
+    }
+  }
+
+  /// Behind a look that found all places taken, the owner makes its next forks without one. A thread gives its place up meanwhile.
+  @Test(arguments: backends) func aForkBehindALookInVainIsNotKept(_ backend: TestBackend) throws {
+    try backend.withQueue(workers: 2) { queue in
+      for _ in 0..<300 {
+        let (mayEnd, ran) = (Counter(), Counter())
+        queue.addOperation {
+          let deadline = ContinuousClock.now + .seconds(patience)
+          while mayEnd.value == 0, ContinuousClock.now < deadline {}
+        }
+        queue.addOperation {
+          join({}, {})
+          join(
+            {},
+            {
+              mayEnd.increment()
+              let end = ContinuousClock.now + .microseconds(200)
+              while ContinuousClock.now < end {}
+            })
+          join(
+            {
+              let deadline = ContinuousClock.now + .seconds(patience)
+              while ran.value == 0, ContinuousClock.now < deadline {}
+              #expect(ran.value == 1)
+            }, { ran.increment() })
+        }
+        try queue.drainInTime()
+      }
+    }
+  }
+
   /// Owners take forks back while idle threads show them: each fork runs once.
   @Test(arguments: backends) func aForkRunsOnceWhoeverShowsIt(_ backend: TestBackend) throws {
     @Sendable func count(_ depth: Int, _ ran: Counter) -> Int {

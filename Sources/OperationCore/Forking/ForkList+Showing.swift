@@ -125,8 +125,9 @@ extension ForkList {
 
   /// The old ticket, when its backend runs it, finds the slot with another epoch, and releases itself.
   private func replaceTicket(of slot: Int) {
-    guard let epoch = ForkSlot(memory, slot).replaceTicket() else { return }
-    _ = Unmanaged.passRetained(tickets[slot])
+    // First the reference: as soon as the slot has another epoch, a thread of the backend may release the ticket.
+    let old = Unmanaged.passRetained(tickets[slot])
+    guard let epoch = ForkSlot(memory, slot).replaceTicket() else { return old.release() }
     tickets[slot] = ForkTicket(memory, slot: slot, epoch: epoch)
   }
 
@@ -136,6 +137,21 @@ extension ForkList {
   /// - Returns: whether a fork was shown.
   static func uncover(for pool: AnyObject) -> Bool {
     any { $0.uncover(for: ObjectIdentifier(pool)) }
+  }
+
+  static func ask(of pool: ObjectIdentifier) {
+    guard cplatform_has_barrier_on_all_threads() else { return }
+    var hasAsked = false
+    _ = any { list in
+      let wanted = cplatform_state_load(&list.memory.pointee.wanted)
+      if wanted != cplatform_forks_more.rawValue, list.lock.withLock({ list.pool == pool }) {
+        cplatform_state_store(&list.memory.pointee.wanted, cplatform_forks_more.rawValue)
+        hasAsked = true
+      }
+      return false
+    }
+    // An owner stores its fork, and then loads `wanted`, without a fence between the two.
+    if hasAsked { cplatform_barrier_on_all_threads() }
   }
 
   static func areKept(for pool: ObjectIdentifier) -> Bool {

@@ -131,6 +131,11 @@ final class ForkList: @unchecked Sendable {
     return false
   }
 
+  /// `take` gave the list to this thread, which has no use for the list now.
+  func keepUnlessUsed() {
+    if cplatform_forks_here() != memory { keep() }
+  }
+
   /// Keeps the list for the thread's next join, if the thread can give it away when it ends.
   private func keep() {
     if cplatform_kept_forks() == memory { return }

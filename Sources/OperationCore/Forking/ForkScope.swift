@@ -41,6 +41,9 @@ struct ForkScope {
       task.end()
       return nil
     }
+    // From here on nobody sees the private forks of the scope around this one: the other threads of its backend would never be
+    // told of them.
+    if cplatform_forks_here() != nil, !list.task.isAlone { list.showAll() }
     list.begin(task, launch: launch)
   }
 

@@ -41,9 +41,13 @@ final class ForkTicket: JobObject {
     let fork: ForkList.Fork
     switch ForkSlot(list, slot).take(with: self) {
     case .fork(let taken): fork = taken
-    case .nothing: return JobOutcome()
-    // The thread that replaced the ticket has left a reference to it.
-    case .replaced: return JobOutcome(isReleased: true)
+    case .nothing:
+      own.keepUnlessUsed()
+      return JobOutcome()
+    case .replaced:
+      own.keepUnlessUsed()
+      // The thread that replaced the ticket has left a reference to it.
+      return JobOutcome(isReleased: true)
     }
     cplatform_state_store(&list.pointee.wanted, cplatform_forks_more.rawValue)
     own.runAsJob(fork, level: level)
@@ -62,7 +66,11 @@ package enum Forks {
   /// - Returns: whether a fork was shown, which is then a job of the pool.
   package static func uncover(for pool: AnyObject) -> Bool { ForkList.uncover(for: pool) }
 
-  /// Whether `uncover` may find forks. Called by a thread that has given its place up and is about to sleep. An owner makes its
-  /// fork, and then looks how many places are free: either it sees the place, or this thread sees the fork.
+  /// Asks the threads of the pool for forks: behind its next one each looks how many places are free. Called without locks by a
+  /// thread that has given its place up, before its last look (`areKept` or `uncover`). Either the owner of a fork sees that it was
+  /// asked, and then the place, or the last look sees the fork.
+  package static func ask(of pool: AnyObject) { ForkList.ask(of: ObjectIdentifier(pool)) }
+
+  /// Whether `uncover` may find forks. Called by a thread that has asked for them and is about to sleep.
   package static func areKept(for pool: AnyObject) -> Bool { ForkList.areKept(for: ObjectIdentifier(pool)) }
 }

@@ -163,8 +163,9 @@ final class SpawnCore: Sendable {
     /// Takes out the children that are to be dropped. They are released without the lock: what they captured is a user's.
     mutating func drop(from number: Int) -> [(number: Int, child: Child)] {
       firstDropped = min(firstDropped, number)
-      let dropped = waiting.filter { $0.number >= number }
-      waiting.removeAll { $0.number >= number }
+      // They wait in the order of their numbers. O(dropped).
+      var dropped: [(number: Int, child: Child)] = []
+      while let last = waiting.last, last.number >= number { dropped.append(waiting.removeLast()) }
       return dropped
     }
   }
@@ -254,14 +255,15 @@ final class SpawnCore: Sendable {
   func runChildForJob() {
     locked.lock()
     locked.state.jobs -= 1
-    let next = takeChild()
+    var next = takeChild()
     let needsJob = takeNeedOfJob()
     locked.unlock()
     // First, since the child may block: then another thread takes the next one.
     if needsJob { submitJob() }
-    guard let next else { return }
+    if next == nil { return }
     guard let list = ForkList.take() else { fatalError("Operations: there is no memory to run a child of a scope") }
-    run(on: list) { self.run(next) }
+    // The child and what it has captured are released before the owner may go on.
+    run(on: list) { if let next = next.take() { self.run(next) } }
     childEnded()
   }
 

@@ -158,6 +158,34 @@ package struct GrowingCall: Sendable {
         for _ in 0..<size { _ = queue.operationCount + Int(queue.progress.completedUnitCount) }
       }
     },
+    GrowingCall("a wait inside an operation, for a queue with a barrier") { queue, size in
+      let other = OperationQueue(backend: queue.backend)
+      other.isSuspended = true
+      other.addOperations(blocks(size), waitUntilFinished: false)
+      other.addBarrierBlock {}
+      let cost = Cost()
+      // The wait raises what it waits for first.
+      let waits = BlockOperation {
+        let needed = cpuTime {
+          other.isSuspended = false
+          other.waitUntilAllOperationsAreFinished()
+        }
+        cost.value.withLock { $0 = needed }
+      }
+      waits.queuePriority = .veryHigh
+      queue.addOperations([waits], waitUntilFinished: true)
+      return cost.value.withLock { $0 }
+    },
+    GrowingCall("children of a scope that throw") { _, size in
+      struct Thrown: Error {}
+      return cpuTime {
+        do throws(Thrown) {
+          try withForkScope(throwing: Thrown.self) { scope throws(Thrown) in
+            for _ in 0..<size { scope.spawn { () throws(Thrown) in throw Thrown() } }
+          }
+        } catch {}
+      }
+    },
     GrowingCall("a limit that is changed again and again") { queue, size in
       try pending(queue, blocks(size)) { for limit in 1...size { queue.maxConcurrentOperationCount = limit } }
     },

@@ -276,6 +276,9 @@ enum MisuseScenarios {
     "join-after-fork-threadpool": { joinAfterFork(.threadPool) },
     "join-after-fork-dispatch": { joinAfterFork(.dispatch) },
     "join-after-fork-deterministic": { joinAfterFork(.deterministic(seed: 1)) },
+    "join-after-fork-in-an-operation-stealing": { joinAfterForkInAnOperation(.stealing) },
+    "join-after-fork-in-an-operation-threadpool": { joinAfterForkInAnOperation(.threadPool) },
+    "join-after-fork-in-an-operation-dispatch": { joinAfterForkInAnOperation(.dispatch) },
     "early-finish": { earlyFinish() },
     "threads-that-end": { threadsThatEnd() },
     "shutdown-after-waiting-stealing": {
@@ -342,6 +345,13 @@ enum MisuseScenarios {
   private static func joinAfterFork(_ backend: some Backend) {
     _ = backend.join({}, {})
     inAChild { _ = backend.join({}, {}) }
+  }
+
+  /// The child's only thread believes that it is a worker.
+  private static func joinAfterForkInAnOperation(_ backend: some Backend) {
+    let queue = OperationQueue(backend: backend)
+    queue.addOperation { inAChild { _ = join({}, {}) } }
+    queue.waitUntilAllOperationsAreFinished()
   }
 
   /// Dies the way a forked child dies that runs the body.

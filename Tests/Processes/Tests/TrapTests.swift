@@ -96,9 +96,12 @@ struct TrapTests {
 
   @Test(
     "rows 48 and 57.3: a join after fork without exec traps with a message",
-    arguments: ["stealing", "threadpool", "dispatch", "deterministic"])
-  func joinAfterFork(backend: String) throws {
-    let run = try Scenario("join-after-fork-\(backend)")
+    arguments: [
+      "stealing", "threadpool", "dispatch", "deterministic", "in-an-operation-stealing", "in-an-operation-threadpool",
+      "in-an-operation-dispatch",
+    ])
+  func joinAfterFork(place: String) throws {
+    let run = try Scenario("join-after-fork-\(place)")
     #expect(run.trapped, "ended by signal \(run.signal ?? 0), exit code \(run.exitCode ?? 0)")
     #expect(run.output.contains("Operations: "))
     #expect(run.output.contains("fork"))
