@@ -163,6 +163,8 @@ struct TrapTests {
     "join-after-shutdown-stealing", "join-after-shutdown-threadpool", "join-after-shutdown-deterministic",
     "join-after-fork-stealing", "join-after-fork-threadpool", "join-after-fork-dispatch",
     "join-after-fork-deterministic",
+    "join-after-fork-in-an-operation-stealing", "join-after-fork-in-an-operation-threadpool",
+    "join-after-fork-in-an-operation-dispatch",
     "threads-that-end",
     "shutdown-after-waiting-stealing", "shutdown-after-waiting-threadpool",
   ]
