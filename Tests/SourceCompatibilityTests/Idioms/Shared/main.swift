@@ -97,7 +97,7 @@ func run(_ seed: UInt64) -> String {
   }
   let begun = begin(seed)
   // A case that is over needs no wait. What is not over after this time never is.
-  for _ in 0..<400 where !begun.isOver { usleep(1000) }
+  for _ in 0..<1_000 where !begun.isOver { usleep(1000) }
   let operation = begun.operation
   let left = begun.queues.map { "\($0.operationCount)" }.joined(separator: ",")
   return "\(seed) | \(begun.plan.text) | \(begun.log.text) | finished=\(operation.isFinished) "
