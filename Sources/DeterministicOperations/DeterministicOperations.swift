@@ -43,8 +43,9 @@ public func withDeterministicOperations<Result, Failure: Error>(
 /// Runs an asynchronous test on a fresh deterministic backend.
 ///
 /// Jobs run only while the body awaits `run()`, `run(until:)`, `advance(by:)` or `waitUntil(_:)` of the backend, awaits an
-/// operation that has been added to a queue on it, or sleeps on its clock. The body makes its queues with `OperationQueue(backend: backend)`: a task may change its
-/// thread, so `OperationQueue()` cannot know the backend. What other tasks do is not decided by the seed.
+/// operation that has been added to a queue on it, or sleeps on its clock. The body makes its queues with
+/// `OperationQueue(backend: backend)`: a task may change its thread, so `OperationQueue()` cannot know the backend. What other tasks
+/// do is not decided by the seed.
 ///
 /// ```swift
 /// import DeterministicOperations

@@ -104,7 +104,8 @@ extension Driver {
     waiter.timer = nil
     guard let strand = waiter.strand else {
       if waiter.isGuest { lock.state.waits.guestLeaves(waiter) }
-      lock.state.records.add(lock.state.pool.now, nil, "a thread outside goes on")
+      lock.state.records.add(
+        lock.state.pool.now, nil, waiter.isGuest ? "a thread outside goes on" : "a body that slept goes on")
       if waiter === caller {
         lock.state.baton.holder = .nobody
         stir()

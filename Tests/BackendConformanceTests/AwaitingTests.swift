@@ -194,10 +194,17 @@ struct AwaitingTests {
   private actor Line {
     func hold(until go: Counter) { try? eventually("the other task") { go.value > 0 } }
     func pass() {}
+    func wait(for operation: Operation, in queue: OperationQueue) {
+      operation.waitUntilFinished()
+      queue.waitUntilAllOperationsAreFinished()
+    }
   }
 
-  @Test("rows 30 and 66.3: another task may wait on an operation's thread, and is in no queue", arguments: allBackends)
-  func othersOnTheThread(backend: TestBackend) async throws {
+  /// Runs a task whose first call of the actor stands in line behind an operation of the queue, several times. That call runs, and
+  /// the task goes on, on the operation's thread.
+  private func behindAnOperation(
+    on backend: TestBackend, _ body: @escaping @Sendable (Line, Operation, OperationQueue) async -> Void
+  ) async throws {
     for _ in 1...5 {
       try await AsynchronousTest.run {
         let queue = OperationQueue(backend: backend.leftRunning(workers: 1))
@@ -206,55 +213,33 @@ struct AwaitingTests {
           begun.increment()
           await line.hold(until: inLine)
         }
-        // This task stands in the actor's line behind the operation. Its call ends on the operation's thread, and there it goes on.
-        let other = AsynchronousTest.spawn {
+        try await AsynchronousTest.spawn {
           while begun.value == 0 { await Task.yield() }
           Task.detached {
             try await Task.sleep(for: .milliseconds(2))
             inLine.increment()
           }
-          await line.pass()
-          let isInQueue = OperationQueue.current === queue
-          await queue.drained()
-          await operation.finished()
-          return isInQueue
-        }
-        let isInQueue = try await other.value
-        #expect(!isInQueue && operation.isFinished)
-      }
-    }
-  }
-
-  /// Blocking waits in the actor's line.
-  private actor BlockingLine {
-    func hold(until go: Counter) { try? eventually("the other task") { go.value > 0 } }
-    func wait(for operation: Operation, in queue: OperationQueue) {
-      operation.waitUntilFinished()
-      queue.waitUntilAllOperationsAreFinished()
-    }
-  }
-
-  @Test("row 66.3: another task may block on an operation's thread", arguments: compensatingBackends)
-  func othersBlockOnTheThread(backend: TestBackend) async throws {
-    for _ in 1...5 {
-      try await AsynchronousTest.run {
-        let queue = OperationQueue(backend: backend.leftRunning(workers: 1))
-        let (line, begun, inLine) = (BlockingLine(), Counter(), Counter())
-        let operation = queue.addTask {
-          begun.increment()
-          await line.hold(until: inLine)
-        }
-        let other = AsynchronousTest.spawn {
-          while begun.value == 0 { await Task.yield() }
-          Task.detached {
-            try await Task.sleep(for: .milliseconds(2))
-            inLine.increment()
-          }
-          await line.wait(for: operation, in: queue)
-        }
-        try await other.value
+          await body(line, operation, queue)
+        }.value
         #expect(operation.isFinished)
       }
+    }
+  }
+
+  @Test("rows 30 and 66.3: another task may wait on an operation's thread, and is in no queue", arguments: allBackends)
+  func othersOnTheThread(backend: TestBackend) async throws {
+    try await behindAnOperation(on: backend) { line, operation, queue in
+      await line.pass()
+      #expect(OperationQueue.current !== queue)
+      await queue.drained()
+      await operation.finished()
+    }
+  }
+
+  @Test("row 66.3: another task may block on an operation's thread", arguments: allBackends)
+  func othersBlockOnTheThread(backend: TestBackend) async throws {
+    try await behindAnOperation(on: backend) { line, operation, queue in
+      await line.wait(for: operation, in: queue)
     }
   }
 

@@ -127,16 +127,20 @@ struct StrategyTests {
     #expect(throws: CheckFailed.self) { try countdown.end() }
   }
 
-  @Test func burstsHaveATimeEach() throws {
-    for state in ["idle", "busy"] {
-      let parameters: Parameters = ["ops": "8", "work_ns": "100", "state": state, "load_ns": "1000"]
-      let value = try #require(try WorkloadTests.trial(Burst(), parameters, "stealing")).measure(5)
-      #expect(value.samples.map(\.prefix) == ["burst"] && value.samples[0].nanoseconds.count == 5)
-      let mean = Double(value.samples[0].nanoseconds.reduce(0, +)) / 40
-      #expect(value.readings.first { $0.metric == .nsPerOp }?.value == mean)
-      // What busy workers take is not the burst's.
-      #expect(value.readings.contains { $0.metric == .cpuNsPerOp } == (state == "idle"))
-    }
+  @Test func burstsAmongOthersHaveATimeEach() throws { try Self.checkBursts("busy") }
+
+  /// - Parameter state: what the workers do when a burst comes. Nothing, only in a process without other tests.
+  static func checkBursts(_ state: String) throws {
+    let parameters: Parameters = ["ops": "8", "work_ns": "100", "state": state, "load_ns": "1000"]
+    let value = try #require(try WorkloadTests.trial(Burst(), parameters, "stealing")).measure(5)
+    #expect(value.samples.map(\.prefix) == ["burst"] && value.samples[0].nanoseconds.count == 5)
+    let mean = Double(value.samples[0].nanoseconds.reduce(0, +)) / 40
+    #expect(value.readings.first { $0.metric == .nsPerOp }?.value == mean)
+    // What busy workers take is not the burst's.
+    #expect(value.readings.contains { $0.metric == .cpuNsPerOp } == (state == "idle"))
+  }
+
+  @Test func aBurstComesToIdleOrBusyWorkers() {
     #expect(throws: Complaint.self) {
       try WorkloadTests.trial(Burst(), ["ops": "8", "work_ns": "100", "state": "asleep"], "stealing")
     }

@@ -12,7 +12,7 @@ extension ForkList {
     }
     // The word first, the slots second. Who takes a fork does the two the other way round.
     let asked = cplatform_state_exchange(&memory.pointee.wanted, cplatform_forks_enough.rawValue)
-    // Somebody has taken a fork: somebody is awake.
+    // Somebody has taken a fork, or asks for one before going to sleep: somebody is awake.
     if asked == cplatform_forks_more.rawValue, pace.hasShown { pace.isQuiet = false }
     guard let home = task.home, !task.isAlone else { return }
     home._withUnsafeGuaranteedRef { home in
