@@ -178,6 +178,12 @@ public final class OperationsSubject<Choice: BackendChoice>: OperationSubject {
   @inlinable public func add(_ item: Operation) { queue.addOperation(item) }
 
   @inlinable
+  public func add(after dependencies: some Sequence<Operation>, _ body: @escaping @Sendable () -> Void) -> Operation {
+    Choice.beforeEach()
+    return queue.addOperation(dependencies: dependencies, body)
+  }
+
+  @inlinable
   public func add(contentsOf items: [Operation]) { queue.addOperations(items, waitUntilFinished: false) }
 
   @inlinable public func submitBarrier(_ body: @escaping @Sendable () -> Void) { queue.addBarrierBlock(body) }

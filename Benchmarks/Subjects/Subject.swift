@@ -183,6 +183,8 @@ public protocol OperationSubject: CancellableSubject, Waiting {
   static func start(_ item: Item)
 
   func add(_ item: Item)
+  /// Makes an operation with its dependencies and adds it.
+  func add(after dependencies: some Sequence<Item>, _ body: @escaping @Sendable () -> Void) -> Item
   func add(contentsOf items: [Item])
   func cancelAll()
   /// Limits the number of operations that run at a time to `count`.
@@ -200,6 +202,14 @@ extension OperationSubject {
     after dependencies: some Sequence<Item>, _ body: @escaping @Sendable () -> Void
   ) -> Item {
     preconditionFailure("\(Self.name): no initializer that takes dependencies")
+  }
+
+  @inlinable
+  public func add(after dependencies: some Sequence<Item>, _ body: @escaping @Sendable () -> Void) -> Item {
+    let item = Self.makeOperation(body)
+    for dependency in dependencies { Self.addDependency(of: item, on: dependency) }
+    add(item)
+    return item
   }
 
   @inlinable public var unfinished: Int? { remaining }

@@ -107,7 +107,7 @@ def test_packages_are_installed_with_new_lists_where_the_old_ones_lack_them(chec
     install = "source scripts/support/debian-packages; install_packages peers one two"
     done = shell(checkout, install)
     assert done.returncode == 0 and done.stderr == "peers: installing one two\n", done
-    wanted = "-q -y --no-install-recommends install one two"
+    wanted = "-q -y -o DPkg::Lock::Timeout=300 --no-install-recommends install one two"
     assert (checkout / "told").read_text().splitlines() == [wanted, "-q update", wanted]
     program(checkout / "bin/apt-get", "exit 100")
     assert shell(checkout, install).returncode != 0

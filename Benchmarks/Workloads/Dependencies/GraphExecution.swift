@@ -74,6 +74,8 @@ enum GraphDependencies: String {
   case calls
   /// When the operation is made.
   case initializer
+  /// When the operation is made and added to the queue, in one call. The graph begins while it is made.
+  case adding
 
   static let key = "dependencies"
 
@@ -85,7 +87,7 @@ final class OperationGraph<S: OperationSubject> {
   private let graph: TaskGraph
   private let data: GraphData
   private let subject: S
-  private let addsAtOnce: Bool
+  private let way: GraphDependencies
   private var items: [S.Item] = []
   /// The objects of `items`. Reading one of them here counts no reference.
   private let known: UnsafeMutablePointer<Unmanaged<S.Item>>
@@ -94,7 +96,7 @@ final class OperationGraph<S: OperationSubject> {
     self.graph = graph
     data = GraphData(graph, spin: setting.spin)
     subject = S(workers: setting.workers)
-    addsAtOnce = GraphDependencies(setting.parameters) == .initializer
+    way = GraphDependencies(setting.parameters)
     items.reserveCapacity(graph.count)
     known = .allocate(capacity: graph.count)
   }
@@ -112,22 +114,30 @@ final class OperationGraph<S: OperationSubject> {
     var items = exchange(&items, with: [])
     data.begin()
     let start = Counters.read()
-    let (known, addsAtOnce) = (known, addsAtOnce)
+    var added = Clock.now()
+    let (known, way) = (known, way)
     for task in 0..<inputs.count {
       let item: S.Item
-      if addsAtOnce {
+      switch way {
+      case .calls:
+        item = S.makeOperation { bodies._withUnsafeGuaranteedRef { $0.execute(task) } }
+        for input in inputs[task] { known[input]._withUnsafeGuaranteedRef { S.addDependency(of: item, on: $0) } }
+      case .initializer:
         item = S.makeOperation(after: inputs[task].lazy.map { known[$0].takeUnretainedValue() }) {
           bodies._withUnsafeGuaranteedRef { $0.execute(task) }
         }
-      } else {
-        item = S.makeOperation { bodies._withUnsafeGuaranteedRef { $0.execute(task) } }
-        for input in inputs[task] { known[input]._withUnsafeGuaranteedRef { S.addDependency(of: item, on: $0) } }
+      case .adding:
+        item = subject.add(after: inputs[task].lazy.map { known[$0].takeUnretainedValue() }) {
+          bodies._withUnsafeGuaranteedRef { $0.execute(task) }
+        }
       }
       (known + task).initialize(to: Unmanaged.passUnretained(item))
       items.append(item)
     }
-    let added = Clock.now()
-    subject.add(contentsOf: items)
+    if way != .adding {
+      added = Clock.now()
+      subject.add(contentsOf: items)
+    }
     items.removeAll(keepingCapacity: true)
     subject.drain()
     timing.makespan += Clock.now() - added

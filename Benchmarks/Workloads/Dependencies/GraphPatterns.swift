@@ -6,8 +6,7 @@ import Subjects
 /// inputs.
 ///
 /// Without work (`work_ns=0`), the benchmark measures the cost of a task and of an edge: building, running and
-/// releasing. With `dependencies=initializer` an operation is made with all its dependencies, and else gets each of them
-/// by a call. With work, `makespan_ns` is the time from adding the batch until all tasks are done, and `efficiency` is
+/// releasing. An operation gets its dependencies as `GraphDependencies` says. With work, `makespan_ns` is the time from adding the batch until all tasks are done, and `efficiency` is
 /// the shortest possible schedule divided by the makespan. Subjects that have only closures count unfinished inputs by
 /// hand and submit a task when it becomes ready.
 struct GraphPatterns: GraphWorkload {
@@ -41,10 +40,10 @@ struct GraphPatterns: GraphWorkload {
     let radixes = [0, 1, 2, 4, 8, 16, 32, 64].map { radix -> Parameters in
       ["pattern": "nearest", "width": "64", "steps": "8", "work_ns": "0", "imbalance": "0", "radix": "\(radix)"]
     }
-    let atOnce = [GraphPattern.stencil1D, .allToAll].map { pattern -> Parameters in
-      var parameters = parameters(pattern, work: 0, imbalance: 0)
-      parameters[GraphDependencies.key] = GraphDependencies.initializer.rawValue
-      return parameters
+    let atOnce = [GraphPattern.stencil1D, .allToAll].flatMap { pattern in
+      [GraphDependencies.initializer, .adding].map { way -> Parameters in
+        parameters(pattern, work: 0, imbalance: 0).merging([GraphDependencies.key: way.rawValue])
+      }
     }
     return all.filter { !parameterSets().contains($0) } + radixes + atOnce
   }

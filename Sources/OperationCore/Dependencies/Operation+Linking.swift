@@ -54,11 +54,41 @@ extension Operation {
     return release(edge: nil, into: &handover)
   }
 
-  /// Called under `lock`. Counts the listed dependencies whose edge is not linked, and says whether the class of one
-  /// of them has to be asked.
+  /// Links every dependency of a plain operation that only the calling thread knows, and that this thread lists next.
+  /// The operation's own count stays: nobody starts the operation until the queue takes that count away.
+  /// - Returns: how many of the operation's counts the queue takes away: its own, and those of dependencies that have
+  ///   finished. Nil when nothing was done, because the class of a dependency has to be asked.
+  final func linkWhileNew() -> UInt64? {
+    assert(isPlain && !stateNow.has(StateWord.enqueued), "an operation that others may know is taken for a new one")
+    let (unlinked, mustAsk) = lookAtDependencies()
+    if _slowPath(mustAsk) { return nil }
+    // The last change of the word by a plain store: who finishes a dependency counts from the first push on. Whoever
+    // sees `listed` by that edge alone only counts.
+    let bits = stateNow.bits &+ unlinked &* StateWord.oneDependency
+    state.store(bits | StateWord.enqueued | StateWord.listed, ordering: .relaxed)
+    guard unlinked > 0 else { return 1 }
+    let words = dependencyState
+    if let list = words.list { return 1 + link(list, except: nil) }
+    let isLinked = link(words.only, edge: EdgeWord.inside(self), except: nil)
+    dependencyState = .only(words.only, isLinked: isLinked)
+    return isLinked ? 1 : 2
+  }
+
+  /// Takes away the counts that `linkWhileNew` returned. From here on the operation may start. A thread that cancels the
+  /// operation meanwhile schedules it, since the operation was listed before anybody could find it.
+  /// - Parameter counts: at least 1.
+  @inline(__always)
+  final func becomeStartable(releasing counts: UInt64, into handover: inout Handover) {
+    if counts > 1 {
+      _ = state.wrappingSubtract((counts - 1) &* StateWord.oneDependency, ordering: .acquiringAndReleasing)
+    }
+    release(edge: nil, into: &handover)
+  }
+
+  /// Called under `lock`, or where only the calling thread knows the operation. Counts the listed dependencies whose edge
+  /// is not linked, and says whether the class of one of them has to be asked.
   @inline(__always)
   private final func lookAtDependencies() -> (unlinked: UInt64, mustAsk: Bool) {
-    assert(lock.isHeld)
     let words = dependencyState
     if words.only != 0 {
       let mustAsk = Operation.unmanaged(words.only)._withUnsafeGuaranteedRef { $0.mayOnlySayFinished }
@@ -76,11 +106,10 @@ extension Operation {
     return (unlinked, mustAsk)
   }
 
-  /// Called under `lock`.
+  /// Called as `lookAtDependencies` is.
   /// - Returns: how many dependencies have finished, so that their edge was not linked.
   @inline(__always)
   private final func link(_ list: DependencyList, except saidFinished: Set<UInt>?) -> UInt64 {
-    assert(lock.isHeld)
     var satisfied: UInt64 = 0
     list.forEachRecord { edge, record in
       guard record.isListed, !record.has(DependencyRecord.linked) else { return true }

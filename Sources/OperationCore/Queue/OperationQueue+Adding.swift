@@ -53,6 +53,29 @@ extension OperationQueue {
     tellOfList(isNoted: isNoted)
   }
 
+  /// Adds an operation that only the calling thread knows, with its dependencies. Where nobody may see a step, the edges
+  /// are linked before the queue lists the operation, and no lock is taken.
+  @usableFromInline
+  final func addNew(_ operation: BlockOperation) {
+    guard type(of: self) == OperationQueue.self, !cplatform_is_tracing(), let counts = operation.linkWhileNew() else {
+      return addOperation(operation)
+    }
+    let isNoted = beginChange()
+    let (sequence, isControlled) = registry.takeNumbers(1)
+    let ticket = registry.ticket(sequence: sequence, isControlled: isControlled)
+    OwedReferences.take(1, of: Unmanaged.passUnretained(self).toOpaque())
+    _ = Unmanaged.passRetained(operation)
+    operation.adopt(self, ticket: ticket)
+    if isControlled { operation.raise(ticket.flag) }
+    registry.fill(ticket, with: operation)
+    endChange(isNoted: isNoted)
+    var handover = Handover(asks: .here, keptQueue: self)
+    operation.becomeStartable(releasing: counts, into: &handover)
+    handover.submit()
+    if isControlled { operation.lendFloorToPredecessors() }
+    tellOfList(isNoted: isNoted)
+  }
+
   final func add(_ operations: [Operation]) {
     guard !operations.isEmpty else { return }
     // The operations are read as words: reading an object's reference out of an array counts the reference.

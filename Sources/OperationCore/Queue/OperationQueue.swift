@@ -73,6 +73,34 @@ open class OperationQueue: @unchecked Sendable {
   /// the operation takes the memory of an operation that has ended, where there is such memory.
   open func addOperation(_ block: consuming @escaping @Sendable () -> Void) { add(consume block) }
 
+  /// Adds a closure that runs when others have finished, as a `BlockOperation`, and returns the operation.
+  /// ```swift
+  /// import Operations
+  ///
+  /// let queue = OperationQueue()
+  /// let text = queue.addOperation(dependencies: []) { print("load the text") }
+  /// let pictures = queue.addOperation(dependencies: []) { print("load the pictures") }
+  /// queue.addOperation(dependencies: [text, pictures]) { print("show the page") }
+  /// queue.waitUntilAllOperationsAreFinished()
+  /// ```
+  /// The operation is what `BlockOperation(dependencies:block:)` and `addOperation(_:)` make, and costs less. A graph
+  /// that is added in the order of its dependencies begins while the rest of the graph is made. O(count).
+  ///
+  /// The dependencies need not be in a queue yet. One that nobody ever adds or starts keeps the operation waiting.
+  /// - Parameters:
+  ///   - dependencies: what the operation waits for, read once. The same twice counts once. May be in other queues.
+  ///   - block: released after the block has run.
+  /// - Returns: the operation. A subclass of `OperationQueue` gets the operation through its own `addOperation(_:)`.
+  @discardableResult
+  @inlinable
+  public final func addOperation<Dependencies: Sequence>(
+    dependencies: Dependencies, _ block: @escaping @Sendable () -> Void
+  ) -> BlockOperation where Dependencies.Element: Operation {
+    let operation = BlockOperation(dependencies: dependencies, block: block)
+    addNew(operation)
+    return operation
+  }
+
   /// Adds all operations in one step: none starts before all are listed. Traps as `addOperation`, before anything
   /// changed.
   @available(*, noasync, message: "may block the thread; use addOperation(_:) and await drained()")

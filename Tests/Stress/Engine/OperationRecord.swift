@@ -13,7 +13,7 @@ enum OperationKind: String, CaseIterable, Sendable {
   case handWritten
   /// Overrides `isReady`.
   case readyGated
-  /// `addOperation { }`: nobody has a handle.
+  /// `addOperation { }`, or `addOperation(dependencies:) { }`: nobody has a handle.
   case closure
   /// `addTask { }`: an asynchronous body, and nobody has a handle.
   case task

@@ -71,7 +71,12 @@ struct Producer {
     let plan = BodyPlan(spins: random.pick(0...200))
     let keeper = RecordKeeper(record, context)
     let queue = place.queue
-    record.noteAdding(context.clock) { queue.addOperation { keeper.run(plan) } }
+    guard random.chance(50) else { return record.noteAdding(context.clock) { queue.addOperation { keeper.run(plan) } } }
+    let others = recent.some(random.chance(5) ? 20 : random.pick(0...3), &random)
+    record.dependencies = others.map(\.record.id)
+    record.noteAdding(context.clock) {
+      queue.addOperation(dependencies: others.lazy.map { $0 as Operation }) { keeper.run(plan) }
+    }
   }
 
   private mutating func addTask(to place: QueueUnderTest) {
