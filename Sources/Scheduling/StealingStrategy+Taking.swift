@@ -11,7 +11,8 @@ extension StealingStrategy {
   public enum OwnEnd: Hashable, Sendable {
     /// The oldest first.
     case fifo
-    /// The newest first. Gives up row 20 within a level: jobs of one priority run in no order.
+    /// The newest first. Gives up row 20 within a level: jobs of one priority run in no order. Work that feeds itself may keep
+    /// an older job waiting for ever.
     case lifo
     /// The newest first, but the oldest every `every`th time that the worker takes a job of its own: 2 or more. Gives
     /// up row 20 as `lifo` does.
