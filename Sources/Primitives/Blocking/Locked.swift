@@ -1,3 +1,5 @@
+import Synchronization
+
 /// A lock, and the state that the lock guards, side by side in memory of their own at a stable address.
 ///
 /// The memory begins at a cache line and shares none. Else what happens to be allocated beside decides what lies in the
@@ -11,6 +13,12 @@
 @usableFromInline
 package struct Locked<State: ~Copyable>: ~Copyable, @unchecked Sendable {
   // Sendable: the pointers never change, and the state behind `pointer` is touched under `mutex`.
+
+  #if SANITIZE_THREAD
+    // The sanitizer takes a change of the state for a change of this structure's first byte. So nobody may read that byte. A
+    // structure that holds an atomic is never read as a whole.
+    private let firstByte = Atomic<UInt>(0)
+  #endif
   @usableFromInline let mutex: UnsafeMutablePointer<FutexLock>
   @usableFromInline let pointer: UnsafeMutablePointer<State>
 
