@@ -1,5 +1,7 @@
 """A heat map: a row for each change, a column for each kind of work, and their means at the edges."""
 
+import textwrap
+
 import numpy
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import BoundaryNorm, ListedColormap
@@ -11,6 +13,8 @@ from .style import INK, WIDTH, pyplot
 # In inches: a row, the widest cell, the sizes at the right, a gap, and what a character of a label has of the width.
 _ROW, _MOST_CELL, _SIDE, _GAP = 0.165, 0.66, 0.36, 0.07
 _CHARACTER = 0.056
+# The characters of a line of what the marks mean, and how far one line lies below another.
+_LINE, _LEAD = 150, 0.11
 # What a character has of its size.
 _SHARE = 0.6 / 72
 _FAINT = "#888888"
@@ -32,7 +36,8 @@ def heat_figure(chart):
     heads = [_head(panel, cell) for panel, cell in zip(chart.panels, cells)]
     bodies = [_ROW * (len(panel.rows) + 1) + _GAP + 0.05 for panel in chart.panels]
     titles = [0.2 if panel.title else 0 for panel in chart.panels]
-    top, bottom, between = 0.34, 0.72, 0.16
+    words = textwrap.wrap(chart.panels[0].legend, _LINE)
+    top, bottom, between = 0.34, 0.61 + _LEAD * len(words), 0.16
     height = top + sum(heads) + sum(bodies) + sum(titles) + between * (len(chart.panels) - 1) + bottom
     figure = pyplot.figure(figsize=(WIDTH, height))
     base = height - top
@@ -43,7 +48,7 @@ def heat_figure(chart):
             place = (base + body + head + 0.06) / height
             figure.text(0.012, place, panel.title, ha="left", va="bottom", fontsize=8, fontweight="bold", color=INK)
         base -= between
-    _legend(figure, chart.panels[0].legend, height)
+    _legend(figure, words, height)
     return figure
 
 
@@ -135,13 +140,15 @@ def _text(axes, x, y, text, size=6.4, color=INK, **more):
 
 def _legend(figure, words, height):
     say = lambda x, y, text, ha, va: figure.text(x / WIDTH, y / height, text, ha=ha, va=va, fontsize=6.2, color=INK)
-    say(0.1, 0.6, "← per cent less time", "left", "bottom")
-    say(WIDTH - 0.1, 0.6, "per cent more time →", "right", "bottom")
-    axes = figure.add_axes([0.1 / WIDTH, 0.47 / height, 1 - 0.2 / WIDTH, 0.1 / height])
+    base = _LEAD * len(words)
+    say(0.1, base + 0.49, "← per cent less time", "left", "bottom")
+    say(WIDTH - 0.1, base + 0.49, "per cent more time →", "right", "bottom")
+    axes = figure.add_axes([0.1 / WIDTH, (base + 0.36) / height, 1 - 0.2 / WIDTH, 0.1 / height])
     bar = figure.colorbar(ScalarMappable(**_STEPS), cax=axes, orientation="horizontal", drawedges=True)
     steps = shades.legend()
     bar.set_ticks([step for step, _ in steps], labels=[words for _, words in steps], fontsize=6.2)
     bar.outline.set_linewidth(0.3)
     bar.dividers.set(color="white", linewidth=1.5)
     axes.tick_params(length=0, pad=2)
-    say(0.1, 0.1, words, "left", "bottom")
+    for line, text in enumerate(words):
+        say(0.1, base - 0.01 - _LEAD * line, text, "left", "bottom")
