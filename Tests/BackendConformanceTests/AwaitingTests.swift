@@ -200,8 +200,8 @@ struct AwaitingTests {
     }
   }
 
-  /// Runs a task whose first call of the actor stands in line behind an operation of the queue, several times. That call runs, and
-  /// the task goes on, on the operation's thread.
+  /// Runs, five times, a task whose first call of the actor stands in line behind an operation of the queue. The
+  /// operation's thread runs that call, and then the task.
   private func behindAnOperation(
     on backend: TestBackend, _ body: @escaping @Sendable (Line, Operation, OperationQueue) async -> Void
   ) async throws {
@@ -215,8 +215,8 @@ struct AwaitingTests {
         }
         try await AsynchronousTest.spawn {
           while begun.value == 0 { await Task.yield() }
-          Task.detached {
-            try await Task.sleep(for: .milliseconds(2))
+          startThread {
+            giveOthersAChance()
             inLine.increment()
           }
           await body(line, operation, queue)

@@ -34,9 +34,7 @@ struct EscalationTests {
   }
 
   private func raised(_ operation: Operation, to priority: Operation.QueuePriority) async throws {
-    try await AsynchronousTest.spawn {
-      try eventually("the raise to \(priority)") { operation.priorityInForce == priority }
-    }.value
+    try await AsynchronousTest.eventually("the raise to \(priority)") { operation.priorityInForce == priority }
   }
 
   @Test("row 66.5: a chain that is awaited overtakes what is more urgent than its members", arguments: allBackends)
@@ -92,7 +90,7 @@ struct EscalationTests {
       let other = block(.low)
       queue.addOperation(before)
       let barrier = AsynchronousTest.spawn(priority: .utility) { try await queue.barrier { ran.increment() } }
-      try await AsynchronousTest.spawn { try eventually("the barrier") { queue.operationCount == 2 } }.value
+      try await AsynchronousTest.eventually("the barrier") { queue.operationCount == 2 }
       let behind = block(.normal) { ran.increment() }
       queue.addOperation(behind)
       queue.addOperation(other)

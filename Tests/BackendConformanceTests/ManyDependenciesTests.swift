@@ -37,18 +37,13 @@ struct ManyDependenciesTests {
     try backend.withQueue { queue in
       for way in Way.allCases {
         for count in [0, 1, 2, 5, 6, 11, 40, 100] {
-          let dependencies = (0..<count).map { _ in BlockOperation {} }
-          // Twice, in another order, and one that has finished.
-          let done = Operation()
-          done.start()
-          let given: [Operation] = dependencies + dependencies.reversed() + (count > 2 ? [done, done] : [])
+          let (dependencies, given, expected) = givenTwice(count)
           let runs = Atomic<Int>(0)
           let early = Atomic<Int>(0)
           let operation = way.operation(given) {
             runs.wrappingAdd(1, ordering: .relaxed)
             if !dependencies.allSatisfy(\.isFinished) { early.wrappingAdd(1, ordering: .relaxed) }
           }
-          let expected: [Operation] = dependencies + (count > 2 ? [done] : [])
           #expect(operation.dependencies == expected)
           #expect(operation.isReady == (count == 0))
           if let last = dependencies.last {
@@ -230,6 +225,15 @@ struct ManyDependenciesTests {
       try queue.drainInTime()
     }
   }
+}
+
+/// - Returns: new operations. What a test gives as dependencies: each twice, in another order, and from three operations on one
+///   more that has finished. The list that follows.
+func givenTwice(_ count: Int) -> (new: [BlockOperation], given: [Operation], expected: [Operation]) {
+  let new = (0..<count).map { _ in BlockOperation {} }
+  let done = Operation()
+  done.start()
+  return (new, new + new.reversed() + (count > 2 ? [done, done] : []), new + (count > 2 ? [done] : []))
 }
 
 private class PlainBlocks: BlockOperation, @unchecked Sendable {}

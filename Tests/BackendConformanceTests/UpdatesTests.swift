@@ -29,14 +29,14 @@ struct UpdatesTests {
         return operation.isFinished
       }
       func sees(_ states: [OperationState]) async throws {
-        try await AsynchronousTest.spawn { try eventually("\(states)") { seen.events == states } }.value
+        try await AsynchronousTest.eventually("\(states)") { seen.events == states }
       }
       try await sees([.waiting])
       queue.addOperation(first)
       first.cancel()
       queue.isSuspended = false
-      try await AsynchronousTest.spawn { try eventually("the start") { operation.isExecuting } }.value
-      try await AsynchronousTest.spawn { try eventually("executing") { seen.events.last == .executing } }.value
+      try await AsynchronousTest.eventually("the start") { operation.isExecuting }
+      try await AsynchronousTest.eventually("executing") { seen.events.last == .executing }
       gate.open()
       let isFinished = try await loop.value
       #expect(isFinished)
@@ -65,7 +65,7 @@ struct UpdatesTests {
           return states
         }
       }
-      try await AsynchronousTest.spawn { try eventually("all loops") { begun.value == 5 } }.value
+      try await AsynchronousTest.eventually("all loops") { begun.value == 5 }
       operation.cancel()
       queue.isSuspended = false
       for loop in loops {

@@ -271,7 +271,7 @@ struct CoalescerTests {
         #expect(value == number)
       }
       await queue.drained()
-      try log.lines.wait(count: 900, "the events")
+      try await AsynchronousTest.eventually("the events") { log.lines.events.count >= 900 }
       #expect(log.events.events.allSatisfy { $0.kind != .cancelled && !$0.isCancelled })
     }
   }

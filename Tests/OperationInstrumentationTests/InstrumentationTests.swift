@@ -28,7 +28,7 @@ struct InstrumentationTests {
     queue.cancelAllOperations()
     queue.isSuspended = false
     await queue.drained()
-    try last.finished.wait(for: total, "the events")
+    try await AsynchronousTest.eventually("the events") { last.finished.value >= total }
   }
 
   @Test("metrics count and time the operations")
@@ -62,7 +62,7 @@ struct InstrumentationTests {
       queue.name = "uploads"
       queue.addTask(name: "first") {}
       // The thread that tells of the start may be late with the end, and then the queue is empty before.
-      try last.finished.wait(for: 1, "the events")
+      try await AsynchronousTest.eventually("the events") { last.finished.value >= 1 }
       try await addCancelled(to: queue, last, total: 2)
       let entries = handler.entries
       #expect(entries.map { "\($0.message)" } == ["operation finished", "operation cancelled"])

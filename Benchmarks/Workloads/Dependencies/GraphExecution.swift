@@ -114,7 +114,7 @@ final class OperationGraph<S: OperationSubject> {
     var items = exchange(&items, with: [])
     data.begin()
     let start = Counters.read()
-    var added = Clock.now()
+    var added = way == .adding ? Clock.now() : 0
     let (known, way) = (known, way)
     for task in 0..<inputs.count {
       let item: S.Item

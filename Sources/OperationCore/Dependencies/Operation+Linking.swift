@@ -62,8 +62,8 @@ extension Operation {
     assert(isPlain && !stateNow.has(StateWord.enqueued), "an operation that others may know is taken for a new one")
     let (unlinked, mustAsk) = lookAtDependencies()
     if _slowPath(mustAsk) { return nil }
-    // The last change of the word by a plain store: who finishes a dependency counts from the first push on. Whoever
-    // sees `listed` by that edge alone only counts.
+    // The last change of the word by a plain store. From the first push on, a thread that finishes a dependency counts
+    // the edge off. Such a thread reads none of the fields that `listed` stands for.
     let bits = stateNow.bits &+ unlinked &* StateWord.oneDependency
     state.store(bits | StateWord.enqueued | StateWord.listed, ordering: .relaxed)
     guard unlinked > 0 else { return 1 }

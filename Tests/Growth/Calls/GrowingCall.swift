@@ -141,6 +141,13 @@ package struct GrowingCall: Sendable {
         withExtendedLifetime(tokens) {}
       }
     },
+    GrowingCall("adding an operation after many, and many after one") { queue, size in
+      let all = blocks(size)
+      return try pending(queue, all) {
+        let last = queue.addOperation(dependencies: all) {}
+        for _ in 0..<size { queue.addOperation(dependencies: CollectionOfOne(last)) {} }
+      }
+    },
     GrowingCall("changing the priority of everything pending") { queue, size in
       let all = blocks(size)
       return try pending(queue, all) { for operation in all { operation.queuePriority = .high } }
