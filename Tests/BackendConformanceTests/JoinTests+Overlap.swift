@@ -139,15 +139,13 @@ extension JoinTests {
         _ = join(
           { nest(depth - 1) },
           {
-            ran.increment()
-            if ran.value == 8 { awaited.finish() }
+            if ran.increment() == 8 { awaited.finish() }
           })
       }
       _ = backend.join(
         { nest(7) },
         {
-          ran.increment()
-          if ran.value == 8 { awaited.finish() }
+          if ran.increment() == 8 { awaited.finish() }
         })
       return ran.value
     }

@@ -155,14 +155,12 @@ struct ReadinessTests {
       let isStarted = Monitor(false)
       /// The first read finds out that there is something new, posts that, and still gives the old answer.
       override var isReady: Bool {
-        reads.increment()
-        if reads.value == 1 { didChangeValue(forKey: "isReady") }
+        if reads.increment() == 1 { didChangeValue(forKey: "isReady") }
         return super.isReady && reads.value > 1
       }
       override var isFinished: Bool {
         guard isStarted.value else { return false }
-        ends.increment()
-        if ends.value == 1 { didChangeValue(forKey: "isFinished") }
+        if ends.increment() == 1 { didChangeValue(forKey: "isFinished") }
         return ends.value > 1
       }
       override func start() {
