@@ -2,6 +2,8 @@
 struct Visit: Sendable {
   var began: Double
   var shown: Double?
+  /// A picture with wrong pixels came.
+  var isWrong = false
   var ended: Double?
 }
 

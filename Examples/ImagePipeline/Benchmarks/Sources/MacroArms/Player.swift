@@ -40,8 +40,8 @@ public final class Player: Sendable {
     var isFast = false
   }
 
-  /// Plays to the end, waits until the last screen is whole, and shuts the arm down. Blocks the calling thread, which is the user's
-  /// main thread.
+  /// Plays to the end, waits until each cell of the last screen has got a picture, and shuts the arm down. Blocks the calling
+  /// thread, which is the user's main thread.
   /// - Parameter patience: how many seconds the last screen may take. What is missing then is lost.
   public func play(_ script: Script, patience: Double = 15) -> Outcome {
     let usage = Usage.begin()
@@ -55,7 +55,7 @@ public final class Player: Sendable {
       if number.isMultiple(of: 6) { threads = max(threads, Usage.threads()) }
     }
     let limit = Self.now() + patience
-    while Self.now() < limit, screen.cells.values.contains(where: { isBlank($0.visit) }) { usleep(1_000) }
+    while Self.now() < limit, screen.cells.values.contains(where: { isAwaited($0.visit) }) { usleep(1_000) }
     let end = Self.now()
     threads = max(threads, Usage.threads())
     for ask in screen.ahead.values { ask.leave() }
@@ -102,6 +102,7 @@ public final class Player: Sendable {
       state.withLock { state in
         guard isRight else {
           state.wrong += 1
+          state.visits[visit].isWrong = true
           return
         }
         if state.visits[visit].shown == nil { state.visits[visit].shown = now }
@@ -111,7 +112,9 @@ public final class Player: Sendable {
     return (ask, visit)
   }
 
-  private func isBlank(_ visit: Int) -> Bool { state.withLock { $0.visits[visit].shown == nil } }
+  private func isAwaited(_ visit: Int) -> Bool {
+    state.withLock { $0.visits[visit].shown == nil && !$0.visits[visit].isWrong }
+  }
 
   private func outcome(_ last: [Int], start: Double, end: Double, _ usage: Usage, threads: Int) -> Outcome {
     state.withLock { state in

@@ -54,13 +54,12 @@ import Testing
 
   /// A player blocks its thread, so it gets one of its own.
   private func play(
-    _ script: Script, on arm: any Arm, _ workshop: Workshop, _ pictures: PictureSet, without feature: Feature? = nil,
-    patience: Double = 20
+    _ script: Script, on arm: any Arm, _ workshop: Workshop, _ pictures: PictureSet, without feature: Feature? = nil
   ) async -> Outcome {
     await withCheckedContinuation { continuation in
       DispatchQueue(label: "user").async {
         let player = Player(arm, workshop, pictures, without: feature)
-        continuation.resume(returning: player.play(script, patience: patience))
+        continuation.resume(returning: player.play(script, patience: 60))
       }
     }
   }
@@ -119,7 +118,7 @@ import Testing
     let other = try PictureSet(seed: 99, Self.files)
     let workshop = Workshop(address: "http://here", transport: SimulatedServer(other, Self.network))
     let script = Script(ticks: [Script.Tick(time: 0, visible: 0..<5, ahead: 5..<5)])
-    let outcome = await play(script, on: ArmKind.stealing.arm(workshop), workshop, pictures, patience: 0.5)
+    let outcome = await play(script, on: ArmKind.stealing.arm(workshop), workshop, pictures)
     // Five are wrong, and five are not on the screen.
     #expect(outcome.lost == 10)
   }
