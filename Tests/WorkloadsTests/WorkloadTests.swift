@@ -22,7 +22,15 @@ struct WorkloadTests {
   /// default run leaves out is there with everything.
   static func sets(_ workload: any Workload) -> [Parameters] {
     let usual = workload.parameterSets()
-    return usual + workload.extendedParameterSets().filter { usual.isEmpty || workload.needs($0) != workload.needs }
+    return usual
+      + workload.extendedParameterSets().filter {
+        usual.isEmpty && !isLong(workload, $0) || workload.needs($0) != workload.needs
+      }
+  }
+
+  /// Whether it is the same benchmark as with other parameters, and only waits longer.
+  private static func isLong(_ workload: any Workload, _ parameters: Parameters) -> Bool {
+    workload is VisibleTasks && parameters["scenario"]?.hasSuffix("-large") == true
   }
 
   /// Sizes that take no time, for benchmarks that would otherwise be long.
@@ -35,6 +43,7 @@ struct WorkloadTests {
     case "forkjoin/perform": parameters.merging(["iterations": "100"])
     case "forkjoin/map": parameters.merging(["elements": "1000"])
     case "forkjoin/sort": parameters.merging(["elements": "1000"])
+    case "overhead/external-add", "overhead/local-add", "overhead/contended-add": parameters.merging(["ops": "1000"])
     case "blocking/sleepers": ["bodies": "4", "sleep_ms": "2"]
     case "blocking/nested-wait": ["outer": "4", "depth": "2", "work_ns": "1000"]
     case "idle/cpu": ["ops": "2", "period_ms": "2"]

@@ -1,4 +1,4 @@
-#if Laboratory
+#if Laboratory || All
   import Histogram
 #else
   #error("Laboratory needs its package trait: in Package.swift, .package(url: …, branch: …, traits: [\"Laboratory\"])")
