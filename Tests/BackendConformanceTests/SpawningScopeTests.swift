@@ -56,6 +56,37 @@ struct SpawningScopeTests {
     }
   }
 
+  /// Gives all jobs to another backend, and is not done with one as long as the scope is awaited.
+  private final class SlowBackend: Backend {
+    let name = "slow"
+    let isAsked = Gate()
+    let hasScopeEnded = Gate()
+    let outlivedScope = Monitor(false)
+    private let other = ThreadPerJobBackend()
+
+    var workerCount: Int { other.workerCount }
+
+    func submit(_ job: Job) {
+      isAsked.open()
+      let isTooLate = hasScopeEnded.pass(seconds: 0.2)
+      outlivedScope.with { $0 = isTooLate }
+      other.submit(job)
+    }
+  }
+
+  @Test("row 62: a scope waits for a thread that still spawns, also for one that is none of its own")
+  func aForeignThreadSpawns() {
+    let slow = SlowBackend()
+    let count = Counter()
+    slow.withForkScope { scope in
+      startThread { scope.spawn { count.increment() } }
+      #expect(slow.isAsked.pass())
+    }
+    slow.hasScopeEnded.open()
+    #expect(count.value == 1)
+    #expect(!slow.outlivedScope.value)
+  }
+
   @Test("row 62: a chain of children, each spawned by the one before", arguments: allBackends)
   func chain(backend: TestBackend) throws {
     @Sendable func step(_ left: Int, _ scope: SpawnScope<Never>, _ count: Counter) {

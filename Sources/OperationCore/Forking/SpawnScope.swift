@@ -29,6 +29,7 @@ public struct SpawnScope<Failure: Error>: Sendable {
   /// Adds a child, which runs on any thread: on a thread of the pool, or on the thread that waits for the scope.
   ///
   /// In the child `OperationQueue.current` is that of the code around `withForkScope`. Cancelling stops no child.
+  /// Any thread may spawn until the scope has ended, also one that runs no child of the scope.
   ///
   /// *Cost*: O(1), with an allocation.
   ///
@@ -149,7 +150,7 @@ final class SpawnCore: Sendable {
   private struct State: ~Copyable {
     var waiting: [(number: Int, child: Child)] = []
     var spawned = 0
-    /// Children that threads run now.
+    /// Children that threads run now, and threads that spawn one and still use the backend.
     var running = 0
     /// Jobs that the backend has, and that have not begun.
     var jobs = 0
@@ -209,9 +210,15 @@ final class SpawnCore: Sendable {
     if number >= locked.state.firstDropped { return locked.unlock() }
     locked.state.waiting.append((number, child))
     let needsJob = takeNeedOfJob()
+    // Until it has used the backend the thread counts as one that runs a child: it may be none of the scope's, and the child may
+    // end meanwhile.
+    let usesBackend = needsJob || DrivenBackends.exist
+    if usesBackend { locked.state.running += 1 }
     tellOwnerAndUnlock()
+    guard usesBackend else { return }
     if needsJob { submitJob() }
     passTurn()
+    childEnded()
   }
 
   /// Whether the backend is to get one more job; counts the job. While children wait, the backend has at least one. Called with
