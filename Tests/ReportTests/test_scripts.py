@@ -229,11 +229,14 @@ def test_what_hangs_says_where_and_what_others_started_stays(tmp_path, root):
         other.kill()
 
 
-def test_a_stopped_watch_ends_what_it_started(tmp_path, root):
+@pytest.mark.parametrize("late", ["nothing", "watchdog"])
+def test_a_stopped_watch_ends_what_it_started(tmp_path, root, late):
     program(tmp_path / "child", "echo $$; exec sleep 100")
+    # What has no session of its own yet when the signal comes is ended all the same.
+    program(tmp_path / "setsid", f'case "$*" in *{late}*) sleep 2 ;; esac\nexec {shutil.which("setsid")} "$@"')
     watch = subprocess.Popen(
         ["bash", "-c", f"source {root}/scripts/support/watched; watched 100 sleep {tmp_path}/child"],
-        stdout=subprocess.PIPE, text=True,
+        stdout=subprocess.PIPE, text=True, env={**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"},
     )
     child = int(watch.stdout.readline())
     watch.terminate()
