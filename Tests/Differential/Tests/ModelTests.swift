@@ -198,4 +198,15 @@ import Testing
     #expect(try Self.violations(running + next, of: program) == ["worker-order"])
     #expect(try Self.violations(running + [.suspendBegins(queue: 1)] + next, of: program).isEmpty)
   }
+
+  @Test func `a worker that has taken the right to start something keeps it below a lower limit`() throws {
+    let program = "backend 1\nqueue 0 -1\nqueue 0 2\nop main\nop main"
+    let urgent: [Event] = [.priorityBegins(0, level: 4), .priorityEnded(0)]
+    let lower: [Event] = [.limitBegins(queue: 1, 1), .limitEnded(queue: 1, 1, seenStarted: [])]
+    let added = urgent + Self.added(1, 1) + Self.added(0, 0)
+    #expect(try Self.violations(added + lower + [Self.begins(1, 1)], of: program).isEmpty)
+    // Added behind the more urgent one, nothing was there for the worker to take.
+    let behind = urgent + Self.added(0, 0) + Self.added(1, 1)
+    #expect(try Self.violations(behind + [Self.begins(1, 1)], of: program) == ["worker-order"])
+  }
 }

@@ -107,7 +107,10 @@ extension Model {
     // A finish that another thread makes or looks at frees its place at a moment that nobody knows.
     guard program.backends[backend].workers == 1, program.isCalm, !program.operations.contains(where: \.kind.endsLater)
     else { return nil }
-    let bound = max(queues[queue].openedAt, readyMin, lastBodyEnd[backend] ?? 0)
+    // The worker may have taken the right to start something in the queue before the queue was held back. It keeps that right.
+    let freeSince = lastBodyEnd[backend] ?? 0
+    guard queues[queue].heldBackAt <= freeSince else { return nil }
+    let bound = max(queues[queue].openedAt, readyMin, freeSince)
     guard level <= bound else { return nil }
     let rival = operations.indices.first { other in
       let rival = operations[other]

@@ -149,6 +149,7 @@ extension Model {
   }
 
   private mutating func holdBackAll(in queue: Int, seenStarted: [Int]) {
+    queues[queue].heldBackAt = now
     for index in members(of: queue) { holdBack(index, seenStarted: seenStarted.contains(index)) }
   }
 

@@ -131,6 +131,8 @@ struct ModelQueue {
   var isChangingQuality = false
   /// The last moment before which no place was free, or nothing could start for another reason.
   var openedAt = 0
+  /// When a suspension or a lower limit last held back what had not started.
+  var heldBackAt = 0
   /// A call that lets more or fewer start is under way.
   var isChanging = false
   /// The end of the last such call: all that it lets start has been handed over.
