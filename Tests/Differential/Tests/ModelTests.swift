@@ -205,6 +205,8 @@ import Testing
     let lower: [Event] = [.limitBegins(queue: 1, 1), .limitEnded(queue: 1, 1, seenStarted: [])]
     let added = urgent + Self.added(1, 1) + Self.added(0, 0)
     #expect(try Self.violations(added + lower + [Self.begins(1, 1)], of: program).isEmpty)
+    let another = Self.added(1, 1) + urgent + Self.added(0, 0) + Self.added(2, 1)
+    #expect(try Self.violations(another + [Self.begins(2, 1)], of: program + "\nop main").isEmpty)
     // Added behind the more urgent one, nothing was there for the worker to take.
     let behind = urgent + Self.added(0, 0) + Self.added(1, 1)
     #expect(try Self.violations(behind + [Self.begins(1, 1)], of: program) == ["worker-order"])

@@ -110,7 +110,9 @@ extension Model {
     // The worker may have taken the right to start something in the queue before the queue was held back. It keeps that right.
     let freeSince = lastBodyEnd[backend] ?? 0
     guard queues[queue].heldBackAt <= freeSince else { return nil }
-    let bound = max(queues[queue].openedAt, readyMin, freeSince)
+    // That right may have come with another operation of the queue: whoever has it starts what is most urgent by then.
+    let first = members(of: queue).compactMap { operations[$0].began == nil ? operations[$0].readyMin : nil }.min()
+    let bound = max(queues[queue].openedAt, min(readyMin, first ?? readyMin), freeSince)
     guard level <= bound else { return nil }
     let rival = operations.indices.first { other in
       let rival = operations[other]
