@@ -28,7 +28,7 @@ struct WorkloadTests {
       }
   }
 
-  /// Whether it is the same benchmark as with other parameters, and only waits longer.
+  /// Whether the parameters make the benchmark wait longer, and change nothing else of what it does.
   private static func isLong(_ workload: any Workload, _ parameters: Parameters) -> Bool {
     workload is VisibleTasks && parameters["scenario"]?.hasSuffix("-large") == true
   }

@@ -207,6 +207,9 @@ import Testing
     #expect(try Self.violations(added + lower + [Self.begins(1, 1)], of: program).isEmpty)
     let another = Self.added(1, 1) + urgent + Self.added(0, 0) + Self.added(2, 1)
     #expect(try Self.violations(another + [Self.begins(2, 1)], of: program + "\nop main").isEmpty)
+    // In a queue that gives no tickets, each operation is the worker's to take by itself.
+    let unlimited = program.replacing("queue 0 2", with: "queue 0 -1") + "\nop main"
+    #expect(try Self.violations(another + [Self.begins(2, 1)], of: unlimited) == ["worker-order"])
     // Added behind the more urgent one, nothing was there for the worker to take.
     let behind = urgent + Self.added(0, 0) + Self.added(1, 1)
     #expect(try Self.violations(behind + [Self.begins(1, 1)], of: program) == ["worker-order"])

@@ -96,6 +96,18 @@ extension Model {
     return rival.readySure.map { sure in starter.placeMin.map { sure < $0 } ?? false } ?? false
   }
 
+  /// Whether the queue's operations may have gone to the backend as tickets since then. A ticket names no operation. Whoever has
+  /// taken one starts the operation of the queue that is the most urgent when the ticket is used.
+  private func mayGiveTickets(_ queue: Int, since moment: Int) -> Bool {
+    queues[queue].limit != .max || queues[queue].isChanging || queues[queue].changedSure > moment
+      || members(of: queue).contains { operations[$0].isBarrier }
+  }
+
+  /// The earliest moment at which one of the queue's operations that have not begun may have become ready.
+  private func firstReady(in queue: Int) -> Int? {
+    members(of: queue).filter { operations[$0].began == nil }.compactMap { operations[$0].readyMin }.min()
+  }
+
   /// On a backend with one worker, none of whose bodies ever blocks: nothing starts while something more urgent of any queue
   /// could have started since the last body ended.
   func workerOrderViolation(ofStart index: Int) -> String? {
@@ -107,12 +119,11 @@ extension Model {
     // A finish that another thread makes or looks at frees its place at a moment that nobody knows.
     guard program.backends[backend].workers == 1, program.isCalm, !program.operations.contains(where: \.kind.endsLater)
     else { return nil }
-    // The worker may have taken the right to start something in the queue before the queue was held back. It keeps that right.
+    // The worker may have taken a ticket of the queue before the queue was held back. The worker keeps the ticket.
     let freeSince = lastBodyEnd[backend] ?? 0
     guard queues[queue].heldBackAt <= freeSince else { return nil }
-    // That right may have come with another operation of the queue: whoever has it starts what is most urgent by then.
-    let first = members(of: queue).compactMap { operations[$0].began == nil ? operations[$0].readyMin : nil }.min()
-    let bound = max(queues[queue].openedAt, min(readyMin, first ?? readyMin), freeSince)
+    let takenAfter = mayGiveTickets(queue, since: freeSince) ? firstReady(in: queue) ?? readyMin : readyMin
+    let bound = max(queues[queue].openedAt, takenAfter, freeSince)
     guard level <= bound else { return nil }
     let rival = operations.indices.first { other in
       let rival = operations[other]
