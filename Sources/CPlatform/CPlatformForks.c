@@ -20,6 +20,7 @@ cplatform_forks *cplatform_forks_make(void) {
   // The first place is behind the list's own words, at the next cache line.
   list->next = list->private_ = (cplatform_fork *)(list + 1);
   list->end = (cplatform_fork *)((char *)list + cplatform_forks_bytes);
+  list->values_at = &list->values;
   return list;
 }
 
@@ -46,6 +47,7 @@ SWIFTCALL cplatform_fork *cplatform_fork_push(void *body, void *context) {
   if (SELDOM(fork == list->end)) return NULL;
   fork->body = body;
   fork->context = context;
+  fork->values = *list->values_at;
   __atomic_store_n(&list->next, fork + 1, __ATOMIC_RELEASE);
   if (SELDOM(cplatform_state_load_relaxed(&list->wanted))) __attribute__((musttail)) return show(fork, context);
   return fork;

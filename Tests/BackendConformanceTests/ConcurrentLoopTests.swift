@@ -43,6 +43,61 @@ struct ConcurrentLoopTests {
     }
   }
 
+  /// Where a thread that has nothing to do gets at forks whose owner blocks: sentence 56.5.
+  static let uncoveringBackends = allBackends.filter { $0.name != "sample" && $0.name != "deterministic" }
+
+  /// Computes for some time, so that nobody takes the body for a short one.
+  private static func compute() {
+    let end = ContinuousClock.now + .microseconds(50)
+    while ContinuousClock.now < end {}
+  }
+
+  @Test(
+    "row 58: n bodies in front of short ones meet on n workers, in each kind of loop", arguments: uncoveringBackends,
+    [2, 4])
+  func bodiesInFrontMeet(backend: TestBackend, workers: Int) throws {
+    try backend.withBackend(workers: workers) { pool in
+      let met = Counter()
+      func body() -> @Sendable (Int) -> Void {
+        let meeting = Rendezvous(workers)
+        return { if $0 < workers, meeting.arrive() { met.increment() } }
+      }
+      var meet = body()
+      pool.concurrentPerform(iterations: 100) { [meet] in meet($0) }
+      meet = body()
+      (0..<100).concurrentForEach(on: pool) { [meet] in meet($0) }
+      meet = body()
+      _ = (0..<100).concurrentMap(on: pool) { [meet] in meet($0) }
+      meet = body()
+      _ = (0..<100).concurrentReduce(
+        0, on: pool,
+        { [meet] sum, number in
+          meet(number)
+          return sum
+        }, combine: +)
+      meet = body()
+      var numbers = Array(0..<100)
+      numbers.concurrentForEachChunk(ofCount: 1, on: pool) { [meet] number, _ in meet(number) }
+      #expect(met.value == 5 * workers)
+    }
+  }
+
+  @Test(
+    "row 58: long bodies in front of short ones are run by all threads", arguments: uncoveringBackends, [100, 20_000])
+  func longBodiesInFront(backend: TestBackend, count: Int) throws {
+    try backend.withBackend(workers: 2) { pool in
+      // Neighbours meet: no thread keeps a long body for itself behind another one.
+      let meetings = (0..<12).map { _ in Rendezvous(2) }
+      let met = Counter()
+      pool.concurrentPerform(iterations: count) { number in
+        guard number < 24 else { return }
+        if meetings[number / 2].arrive() { met.increment() }
+        Self.compute()
+      }
+      #expect(met.value == 24)
+    }
+  }
+
   @Test("row 58: a long body behind a thousand short ones is not kept from the other threads", arguments: allBackends)
   func unevenBodies(backend: TestBackend) throws {
     try backend.withBackend(workers: 2) { pool in

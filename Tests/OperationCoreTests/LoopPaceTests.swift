@@ -9,7 +9,7 @@ struct LoopPaceTests {
 
   @Test("a chunk grows while it is short, and has an end")
   func growth() {
-    var pace = LoopPace(0)
+    var pace = LoopPace()
     var chunks = [pace.chunk]
     for _ in 0..<8 {
       pace.learn(1, pace.chunk)
@@ -38,7 +38,7 @@ struct LoopPaceTests {
 
   @Test("before anything was measured any two indices are worth a fork; later those that take two microseconds")
   func worth() {
-    var pace = LoopPace(0)
+    var pace = LoopPace()
     #expect(pace.isWorthFork(2))
     #expect(!pace.isWorthFork(1))
     pace.learn(microsecond, 100)
@@ -53,12 +53,12 @@ struct LoopPaceTests {
   func word() {
     var pace = LoopPace(chunk: 16)
     pace.learn(2 * microsecond, 16)
-    let next = LoopPace(pace.word)
+    let next = LoopPace(measured: pace.word)
     #expect(next.chunk == 16)
     #expect(!next.isWorthFork(10))
     #expect(next.isWorthFork(20))
     pace.learn(.max, 1)
-    #expect(LoopPace(pace.word).chunk == 1)
+    #expect(LoopPace(measured: pace.word).chunk == 1)
   }
 
   @Test("blocks of a reduction follow from the number of elements, and cover each element once")

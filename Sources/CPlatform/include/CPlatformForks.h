@@ -28,8 +28,8 @@ typedef struct cplatform_fork {
   uint64_t scope;                    ///< the outermost join to which the fork belongs
   uint32_t state;                    ///< `cplatform_fork_state`; a futex for the owner
   uint32_t slot;                     ///< where others see the fork
-  void *_Nullable home;              ///< the backend whose threads help (see `ForkHome`)
-  uint64_t unused;
+  void *_Nullable home;              ///< the backend whose threads help, and the task (see `ForkMaker`)
+  void *_Nullable values;            ///< the newest task-local value where the fork was made (see `cplatform_values`)
 } cplatform_fork;
 
 enum {
@@ -49,7 +49,9 @@ struct cplatform_forks {
   uint64_t scope;           ///< the outermost join that is under way
   void *_Nullable owner;    ///< the object of the list
   void *_Nullable following;  ///< the next list that no thread has
-  uint64_t unused[8];
+  void *_Nullable *_Nonnull values_at; ///< the word that holds the newest task-local value of the owner's code
+  void *_Nullable values;     ///< that word, when the owner's code has no task
+  uint64_t unused[6];
   // A slot in a cache line of its own: who takes a fork writes its slot.
   struct {
     uintptr_t word;   ///< a fork, and whether a backend has the slot's ticket
@@ -107,6 +109,47 @@ void cplatform_fork_run(cplatform_fork *fork);
 
 /// The core shows forks of the list. Weak, so that this module links alone.
 extern void operations_show_forks(cplatform_forks *list) __attribute__((weak));
+
+// --- task-local values: CPlatformValues.c ---
+
+/// What a thread had before a scope, or before a fork that the thread took: where its task-local values stand.
+typedef struct {
+  void *_Nullable *_Nullable at;      ///< the list's `values_at`
+  void *_Nullable newest;             ///< the list's `values`
+  void *_Nullable *_Nullable word;    ///< of a thread without a task: where the runtime's variable points
+  void *_Nullable *_Nullable filled;  ///< the word of the task, when the task was given other values
+  void *_Nullable filled_before;      ///< what that word held
+} cplatform_values;
+
+/// Finds out where the runtime keeps task-local values. Called once, before the first scope of the process.
+/// `type` is the metadata of a type of one word that needs no destruction. Returns false when the runtime keeps values in another way.
+bool cplatform_values_find(const void *type);
+/// Whether the calling thread runs a task.
+bool cplatform_has_task(void);
+/// The newest task-local value of the calling thread; NULL for none.
+void *_Nullable cplatform_values_here(void);
+/// The calling thread, the list's owner, begins a scope: its values stay, and the list knows from now on where they stand.
+cplatform_values cplatform_values_keep(cplatform_forks *list);
+/// The calling thread, or the task that it runs, has these values from now on, and no others.
+cplatform_values cplatform_values_replace(cplatform_forks *list, void *_Nullable newest);
+/// Undoes one of the two, on the same thread and in the same task. What was bound in between is bound no longer.
+void cplatform_values_end(cplatform_forks *list, cplatform_values before);
+
+typedef struct {
+  uintptr_t key;
+  uintptr_t type;
+  uintptr_t memory;  ///< the value stands here, or at the next address with the alignment of its type
+} cplatform_value;
+
+/// Reads the value of an item, and goes on to the item that was bound before. False when there is none.
+bool cplatform_next_value(void *_Nullable *_Nonnull item, cplatform_value *value);
+
+/// Calls `operations_task_cancelled` when the current task is cancelled, or at once when it is cancelled already. The end comes on the
+/// same thread, in the same task.
+void *cplatform_on_cancel(void *maker);
+void cplatform_on_cancel_end(void *record);
+/// The core cancels the forks of a scope with their task. Weak, so that this module links alone.
+extern void operations_task_cancelled(void *maker) __attribute__((weak));
 
 #define CPLATFORM_ATOMICS(name, type)                                                                       \
   static inline type cplatform_##name##_load(type *word) { return __atomic_load_n(word, __ATOMIC_SEQ_CST); }        \

@@ -1,7 +1,7 @@
 import CPlatform
 
 // The asynchronous functions. The task itself goes on on a thread of the pool, calls the function that blocks there, and comes back. So
-// no thread of Swift's own pool waits, and the first body sees the task: its cancellation, its priority and its task-local values.
+// no thread of Swift's own pool waits.
 
 /// Calls a body on a thread of the backend. Forks inside of the body are on this backend, and have the level of the task's priority.
 @usableFromInline
@@ -41,8 +41,7 @@ private func inScope<Result: ~Copyable, Failure: Error>(
 /// ```
 ///
 /// The task goes on on a thread of the default backend, and comes back when both bodies have returned: no thread of Swift's own is
-/// blocked. `first` sees the task, as in `Task.isCancelled`. A thread that takes `second` does not. Cancelling the task stops nothing. The
-/// task's priority chooses the level in the pool, as `qualityOfService` does.
+/// blocked. Both bodies see the task's cancellation, name and task-local values. Cancelling the task stops nothing. The task's priority chooses the level in the pool, as `qualityOfService` does.
 ///
 /// Everything else is as for the `join` that blocks.
 ///

@@ -310,7 +310,7 @@ func sortInParts(
       if count <= leafLength { return sortSerially(lower, upper, intoBuffer: intoBuffer) }
       let middle = lower + count / 2
       var error: (any Error)?
-      if ForkDemand.isHere(), LoopPace(state.pointee.measured.load(ordering: .relaxed)).isWorthFork(count) {
+      if ForkDemand.isHere(), LoopPace(measured: state.pointee.measured.load(ordering: .relaxed)).isWorthFork(count) {
         let halves = forkAndJoin(
           { sort(lower, middle, intoBuffer: !intoBuffer) }, { sort(middle, upper, intoBuffer: !intoBuffer) })
         error = halves.first ?? halves.second
@@ -336,7 +336,7 @@ func sortInParts(
       let error = sortLeaf(lower, upper, intoBuffer, memory)
       if error != nil { state.pointee.hasFailed.store(true, ordering: .relaxed) }
       if state.pointee.measured.load(ordering: .relaxed) == 0 {
-        var pace = LoopPace(chunk: 1)
+        var pace = LoopPace()
         pace.learn(cplatform_ticks() &- start, upper - lower)
         state.pointee.measured.store(pace.word, ordering: .relaxed)
       }

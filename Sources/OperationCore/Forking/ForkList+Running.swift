@@ -8,10 +8,10 @@ extension ForkList {
   /// - Parameter level: of the ticket.
   func runAsJob(_ fork: Fork, level: Int) {
     // The scope of the fork has not ended, and holds the home.
-    guard let opaque = fork.pointee.home else { fatalError("Operations: a fork was shown without a backend") }
-    let home = Unmanaged<ForkHome>.fromOpaque(opaque)
+    guard let origin = ForkOrigin(of: fork) else { fatalError("Operations: a fork was shown without a backend") }
     run(
-      fork, as: Task(home: home, level: level, host: home), identity: home._withUnsafeGuaranteedRef { $0.identity })
+      fork, as: Task(home: origin.home, level: level, host: origin.home, maker: origin.maker),
+      identity: origin.home._withUnsafeGuaranteedRef { $0.identity })
   }
 
   /// Runs a fork of the scope while the owner of this list waits.
@@ -22,15 +22,27 @@ extension ForkList {
   ///   - identity: of the backend to which the thread belongs; 0 for none.
   func run(_ fork: Fork, as task: Task, identity: UInt32) {
     cplatform_fork_set_taker(fork, memory)
+    if task.maker != nil || cplatform_has_task() {
+      ForkMaker.runAsTask(task.maker) { perform(fork, as: task, identity: identity) }
+    } else {
+      perform(fork, as: task, identity: identity)
+    }
+    // The last step: the owner may go on, and use the place of the fork for another one.
+    let state = cplatform_state_exchange(&fork.pointee.state, cplatform_fork_done.rawValue)
+    if state == cplatform_fork_awaited.rawValue { cplatform_futex_wake(&fork.pointee.state, 1) }
+  }
+
+  private func perform(_ fork: Fork, as task: Task, identity: UInt32) {
     let before = LaunchFrame.current
     let launch = fork.pointee.launch?.assumingMemoryBound(to: LaunchFrame.self)
     pace.isQuiet = false
+    let values = cplatform_values_replace(memory, fork.pointee.values)
     var frame = LaunchFrame(
       operation: 0, queue: launch?.pointee.queue ?? 0, home: identity, ownsLink: false, previous: launch,
       depth: (before?.pointee.depth ?? 0) + 1, isFork: true)
     let outer = withUnsafeMutablePointer(to: &frame) { frame in
       cplatform_set_frame(frame)
-      let outer = enter(task, launch: frame, scope: fork.pointee.scope)
+      let outer = enter(task, launch: frame, scope: fork.pointee.scope, values: values)
       if _slowPath(cplatform_is_tracing()) {
         TraceProbe.fork(of: LaunchFrame.operation(at: launch)) { cplatform_fork_run(fork) }
       } else {
@@ -40,8 +52,6 @@ extension ForkList {
       return outer
     }
     leave(outer)
-    // The last step: the owner may go on, and use the place of the fork for another one.
-    let state = cplatform_state_exchange(&fork.pointee.state, cplatform_fork_done.rawValue)
-    if state == cplatform_fork_awaited.rawValue { cplatform_futex_wake(&fork.pointee.state, 1) }
+    cplatform_values_end(memory, values)
   }
 }

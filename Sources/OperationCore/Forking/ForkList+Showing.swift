@@ -90,7 +90,7 @@ extension ForkList {
     fork.pointee.launch = memory.pointee.launch
     fork.pointee.scope = memory.pointee.scope
     fork.pointee.slot = UInt32(index)
-    fork.pointee.home = UnsafeMutableRawPointer(Unmanaged.passUnretained(home).toOpaque())
+    fork.pointee.home = ForkOrigin.word(home: .passUnretained(home), maker: task.maker)
     cplatform_fork_set_taker(fork, nil)
     cplatform_state_store_relaxed(&fork.pointee.state, cplatform_fork_shown.rawValue)
     let slot = ForkSlot(memory, index)
@@ -105,30 +105,77 @@ extension ForkList {
   }
 
   /// A slot without a fork: no backend has its ticket, or this backend has, best at the level of the task. Else the slot gets a
-  /// new ticket: another backend may have the old one for long, or for ever.
+  /// new ticket: another backend may have the old one for long, or for ever, and so may this one at a less urgent level.
   private func freeSlot(_ home: ForkHome) -> Int? {
     var (usable, lost): (Int?, Int?)
     for slot in 0..<ForkSlot.count {
       let word = ForkSlot(memory, slot).now
       if word.hasFork { continue }
       if !word.isQueued { return slot }
-      guard tickets[slot].isOf(home) else {
+      guard tickets[slot].isOf(home), tickets[slot].level >= task.level else {
         lost = slot
         continue
       }
       if tickets[slot].level == task.level { return slot }
       usable = slot
     }
-    if usable == nil, let lost { replaceTicket(of: lost) }
+    if usable == nil, let lost { _ = replaceTicket(of: lost, holdingFork: false) }
     return usable ?? lost
   }
 
   /// The old ticket, when its backend runs it, finds the slot with another epoch, and releases itself.
-  private func replaceTicket(of slot: Int) {
+  /// - Parameter holdingFork: whether the slot has a fork, which stays there. If not, the slot is empty.
+  /// - Returns: false when a thread has taken the fork, or has run the old ticket, in this instant.
+  private func replaceTicket(of slot: Int, holdingFork: Bool) -> Bool {
     // First the reference: as soon as the slot has another epoch, a thread of the backend may release the ticket.
     let old = Unmanaged.passRetained(tickets[slot])
-    guard let epoch = ForkSlot(memory, slot).replaceTicket() else { return old.release() }
+    guard let epoch = ForkSlot(memory, slot).replaceTicket(holdingFork: holdingFork) else {
+      old.release()
+      return false
+    }
     tickets[slot] = ForkTicket(memory, slot: slot, epoch: epoch)
+    return true
+  }
+
+  // MARK: - Levels
+
+  /// The level of the innermost operation. A task of Swift's that is more urgent counts, too.
+  static func level(of launch: UnsafeMutablePointer<LaunchFrame>?, in task: Task) -> Int {
+    let operation = LaunchFrame.operation(at: launch)
+    if operation == 0 { return task.level }
+    let level = JobObject.unmanaged(operation)._withUnsafeGuaranteedRef { $0.level }
+    return task.maker == nil ? level : max(level, task.level)
+  }
+
+  /// The level of an operation has changed that runs. Called without locks, behind the change. One load when no thread of the program
+  /// has ever joined, and else O(threads that have).
+  static func levelChanged(of operation: Operation) {
+    let word = UInt(bitPattern: Unmanaged.passUnretained(operation).toOpaque())
+    _ = any { list in
+      list.lock.withLock {
+        // The frames lie on the stacks of threads that take this lock before they leave the frames.
+        let launch = list.memory.pointee.launch?.assumingMemoryBound(to: LaunchFrame.self)
+        if LaunchFrame.operation(at: launch) == word { list.levelChanged(launch) }
+        for core in list.cores { core._withUnsafeGuaranteedRef { $0.levelChanged(of: word) } }
+      }
+      return false
+    }
+  }
+
+  /// Called with the lock. What is shown at a less urgent level gets a ticket of the new one. On a backend of a user's the forks that are
+  /// shown keep their level: `submit` is the user's code.
+  private func levelChanged(_ launch: UnsafeMutablePointer<LaunchFrame>?) {
+    task.level = Self.level(of: launch, in: task)
+    guard let home = task.home?._withUnsafeGuaranteedRef({ $0 }), home.supervised != nil else { return }
+    for slot in 0..<ForkSlot.count where tickets[slot].level < task.level {
+      guard let fork = ForkSlot(memory, slot).now.fork(of: memory), fork.pointee.scope == memory.pointee.scope,
+        tickets[slot].isOf(home), replaceTicket(of: slot, holdingFork: true)
+      else { continue }
+      let ticket = tickets[slot]
+      ticket.become(level: task.level, of: home)
+      // A backend that takes nothing any more leaves the fork to its owner and to waiters.
+      if !home.show(ticket.job, wakes: true) { _ = ForkSlot(memory, slot).giveBack(ticket) }
+    }
   }
 
   // MARK: - What others keep

@@ -26,10 +26,13 @@ final class ForkList: @unchecked Sendable {
     var host: Unmanaged<ForkHome>?
     /// The home was made for the scope, and ends with it.
     var ownsHome = false
+    /// The task of Swift's in which the scope began; nil for none.
+    var maker: Unmanaged<ForkMaker>?
 
-    /// Gives back what the scope of the task has taken.
+    /// Gives back what the scope of the task has taken. Called by the thread that began the scope.
     func end() {
       countGuest(-1)
+      maker?.takeRetainedValue().end()
       if ownsHome { home?.release() }
     }
 
@@ -41,8 +44,10 @@ final class ForkList: @unchecked Sendable {
     /// The backend of the task, when that backend decides which of its threads goes on.
     var driven: (any DrivenBackend)? { home?._withUnsafeGuaranteedRef { $0.driven } }
 
+    var workerCount: Int { home?._withUnsafeGuaranteedRef { $0.workerCount } ?? 1 }
+
     /// The thread takes the place of the pool's only worker: nobody is left to help.
-    var isAlone: Bool { isGuest && home?._withUnsafeGuaranteedRef { $0.workerCount } == 1 }
+    var isAlone: Bool { isGuest && workerCount == 1 }
   }
 
   /// What a scope, or a fork of another list, finds and leaves as it was.
@@ -51,6 +56,7 @@ final class ForkList: @unchecked Sendable {
     let firstPrivate: Fork
     let launch: UnsafeMutableRawPointer?
     let scope: UInt64
+    let values: cplatform_values
   }
 
   let memory: Memory
@@ -61,15 +67,19 @@ final class ForkList: @unchecked Sendable {
 
   // Under `lock`.
   @exclusivity(unchecked) var tickets: ContiguousArray<ForkTicket>
-  @exclusivity(unchecked) private(set) var task = Task()
+  @exclusivity(unchecked) var task = Task()
   /// The pool whose threads may show forks of the list; nil when nobody may.
   @exclusivity(unchecked) private(set) var pool: ObjectIdentifier?
+  /// The scopes of the owner that spawn, the innermost last.
+  @exclusivity(unchecked) var cores: [Unmanaged<SpawnCore>] = []
 
   // The owner's.
   /// What the scopes under way found, the innermost last; nil for a scope that changed nothing.
   @exclusivity(unchecked) private var outers: [Surroundings?] = []
   @exclusivity(unchecked) var pace = Pace()
   @exclusivity(unchecked) private var scopesBegun: UInt64 = 0
+  /// Whether the end of the thread will be seen.
+  @exclusivity(unchecked) private var isWatched = false
 
   private init(_ memory: Memory) {
     self.memory = memory
@@ -101,12 +111,22 @@ final class ForkList: @unchecked Sendable {
   /// The list that the thread has in use, or one for its next join; nil when there is no memory for one.
   static func take() -> ForkList? {
     if let list = cplatform_forks_here() ?? cplatform_kept_forks() { return of(list) }
+    guard let list = takeFree() ?? make() else { return nil }
+    list.isWatched = cplatform_at_thread_exit(cplatform_forks_owner, threadEnds)
+    return list
+  }
+
+  private static func takeFree() -> ForkList? {
     let list: Memory? = lists.withLock {
       guard let first = lists.state.free else { return nil }
       lists.state.free = first.pointee.following?.assumingMemoryBound(to: cplatform_forks.self)
       return first
     }
-    if let list { return of(list) }
+    return list.map(of)
+  }
+
+  private static func make() -> ForkList? {
+    _ = valuesAreFound
     guard let memory = cplatform_forks_make() else { return nil }
     let new = ForkList(memory)
     memory.pointee.owner = Unmanaged.passRetained(new).toOpaque()
@@ -139,15 +159,31 @@ final class ForkList: @unchecked Sendable {
   /// Keeps the list for the thread's next join, if the thread can give it away when it ends.
   private func keep() {
     if cplatform_kept_forks() == memory { return }
-    let isKept =
-      cplatform_kept_forks() == nil
-      && cplatform_at_thread_exit(cplatform_forks_owner) {
-        guard let list = cplatform_kept_forks() else { return }
-        cplatform_keep_forks(nil)
-        ForkList.of(list).giveAway()
-      }
-    if isKept { cplatform_keep_forks(memory) } else { giveAway() }
+    if isWatched, cplatform_kept_forks() == nil { cplatform_keep_forks(memory) } else { giveAway() }
   }
+
+  /// Called when a thread ends that has, or had, a list.
+  private static let threadEnds: @convention(c) () -> Void = {
+    if let list = cplatform_forks_here() {
+      // What the forks captured lay on the part of the stack that is gone: nobody begins one any more.
+      for slot in 0..<ForkSlot.count { ForkSlot(list, slot).clear() }
+      fatalError(
+        "Operations: a body of a join, a loop or a scope ended its thread with pthread_exit, Thread.exit() or pthread_cancel; a body must return"
+      )
+    }
+    guard let list = cplatform_kept_forks() else { return }
+    cplatform_keep_forks(nil)
+    ForkList.of(list).giveAway()
+  }
+
+  /// Looks for the places in which the runtime keeps task-local values: before the first list is made.
+  private static let valuesAreFound: Void = {
+    if !cplatform_values_find(unsafeBitCast(Int.self as Any.Type, to: UnsafeRawPointer.self)) {
+      cplatform_print_error(
+        "Operations: forks that another thread runs see no task-local values: this version of Swift keeps the values in an unknown way"
+      )
+    }
+  }()
 
   private func giveAway() {
     Self.lists.withLock {
@@ -167,7 +203,7 @@ final class ForkList: @unchecked Sendable {
     // The address tells lists apart, and the count the scopes of a list.
     let scope = UInt64(UInt(bitPattern: memory)) &<< 16 | scopesBegun & 0xFFFF_FFFF
     if self.task.home == nil { pace.beginScope() }
-    outers.append(enter(task, launch: launch, scope: scope))
+    outers.append(enter(task, launch: launch, scope: scope, values: cplatform_values_keep(memory)))
   }
 
   /// Ends the scope that began last: its own forks have ended.
@@ -176,18 +212,24 @@ final class ForkList: @unchecked Sendable {
     if outer.task.home == nil { pace.endScope() }
     let task = self.task
     leave(outer)
+    cplatform_values_end(memory, outer.values)
     task.end()
   }
 
   /// The thread forks for another task from now on. The forks under way wait until `leave`.
+  /// - Parameter values: what the caller has changed of the thread's task-local values, and will put back behind `leave`.
   /// - Returns: what `leave` puts back. It is read under the same lock: until then another thread may show forks.
-  func enter(_ task: Task, launch: UnsafeMutablePointer<LaunchFrame>?, scope: UInt64) -> Surroundings {
+  func enter(
+    _ task: Task, launch: UnsafeMutablePointer<LaunchFrame>?, scope: UInt64, values: cplatform_values
+  ) -> Surroundings {
     pace.beginTask()
     let outer = lock.withLock {
       let outer = Surroundings(
         task: self.task, firstPrivate: memory.pointee.private_, launch: memory.pointee.launch,
-        scope: memory.pointee.scope)
+        scope: memory.pointee.scope, values: values)
       self.task = task
+      // Under the lock: a thread that changes the level changes it before it looks at the lists.
+      self.task.level = Self.level(of: launch, in: task)
       pool = task.isAlone ? nil : task.home?._withUnsafeGuaranteedRef { $0.pool }
       cplatform_forks_set_private(memory, memory.pointee.next)
       memory.pointee.launch = UnsafeMutableRawPointer(launch)

@@ -24,7 +24,7 @@ struct ForkScope {
         return
       }
     }
-    var task = ForkList.Task(level: level ?? Self.level(of: launch))
+    var task = ForkList.Task(level: level ?? Job.middleLevel)
     if let backend {
       if let home = (backend as? any SupervisedBackend)?.forkHome {
         task.home = .passUnretained(home)
@@ -37,6 +37,7 @@ struct ForkScope {
     }
     // Before any lock of the lists: in a forked child another thread of the parent may have held that lock.
     task.isGuest = task.home?._withUnsafeGuaranteedRef { $0.supervised?.beginForks() } ?? false
+    if cplatform_has_task() { task.maker = .passRetained(ForkMaker(home: task.home)) }
     guard let list = ForkList.take() else {
       task.end()
       return nil
@@ -63,12 +64,5 @@ struct ForkScope {
       return home
     }
     return .passUnretained(DrivenBackends.forkHome)
-  }
-
-  /// The level of the innermost operation.
-  private static func level(of launch: UnsafeMutablePointer<LaunchFrame>?) -> Int {
-    let operation = LaunchFrame.operation(at: launch)
-    if operation == 0 { return Job.middleLevel }
-    return JobObject.unmanaged(operation)._withUnsafeGuaranteedRef { $0.level }
   }
 }

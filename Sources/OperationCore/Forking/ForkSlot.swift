@@ -37,6 +37,12 @@ struct ForkSlot {
     return seen.fork(of: memory) == fork && cplatform_word_replace(word, seen.bits, seen.withoutFork.bits)
   }
 
+  /// Takes whatever fork the slot has.
+  func clear() {
+    let seen = now
+    if seen.hasFork, !cplatform_word_replace(word, seen.bits, seen.withoutFork.bits) { clear() }
+  }
+
   /// What a ticket finds.
   enum Find {
     case fork(ForkList.Fork)
@@ -66,12 +72,17 @@ struct ForkSlot {
     }
   }
 
-  /// Called by a thread with the lock of the list, of an empty slot whose ticket some backend has.
-  /// - Returns: the epoch of the ticket that the slot is to get; nil when the backend has run the ticket in this instant.
-  func replaceTicket() -> UInt? {
+  /// Called by a thread with the lock of the list, of a slot whose ticket some backend has.
+  /// - Parameter holdingFork: whether the slot is to have a fork, which stays there, or none.
+  /// - Returns: the epoch of the ticket that the slot is to get; nil when a thread has taken the fork, or has run the ticket, in this
+  ///   instant.
+  func replaceTicket(holdingFork: Bool) -> UInt? {
     let seen = now
-    guard seen.isQueued, cplatform_word_replace(word, seen.bits, seen.nextEpoch.bits) else { return nil }
-    return seen.nextEpoch.epoch
+    let next = holdingFork ? seen.nextEpochWithFork : seen.nextEpoch
+    guard seen.isQueued, seen.hasFork == holdingFork, cplatform_word_replace(word, seen.bits, next.bits) else {
+      return nil
+    }
+    return next.epoch
   }
 
   /// Whether the ticket has nothing to do.
@@ -116,8 +127,11 @@ struct SlotWord: Equatable {
   var withoutQueue: SlotWord { SlotWord(bits & ~Self.queued) }
 
   /// The slot gets another ticket, which no backend has.
-  var nextEpoch: SlotWord {
-    SlotWord(withoutTicket.bits & ~Self.epochs | (bits &+ Self.firstEpoch) & Self.epochs)
+  var nextEpoch: SlotWord { nextEpochWithFork.withoutTicket }
+
+  /// The slot gets another ticket, which a backend is about to get, and keeps its fork.
+  var nextEpochWithFork: SlotWord {
+    SlotWord(bits & ~Self.epochs | (bits &+ Self.firstEpoch) & Self.epochs)
   }
 
   /// The ticket has come out of the backend, and takes the fork with it.

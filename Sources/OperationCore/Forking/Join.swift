@@ -21,8 +21,8 @@ import CPlatform
 /// *Errors*: when `first` throws, a fork that nobody took is dropped, and one that was taken is awaited. When both throw, the
 /// error of `first` is thrown.
 ///
-/// *Inherited*: in a fork `OperationQueue.current` is that of the caller, and the pool gives the fork the caller's priority.
-/// Cancelling stops nothing: a body looks at `isCancelled` of its operation.
+/// *Inherited*: in a fork `OperationQueue.current` and task-local values are those of the caller, and the pool gives the fork the
+/// priority that the caller's operation has when the fork is shown to others. Cancelling stops nothing: a body looks at `isCancelled` of its operation.
 ///
 /// *Cost*: O(1), without an allocation. A wait for a fork that another thread took runs forks of the same outermost `join`,
 /// and nothing else. After that the thread sleeps, and another thread takes its place. So a body must not hold a lock during a

@@ -17,8 +17,6 @@ struct LoopFailure {
 
 /// What the pieces of one loop share.
 struct LoopState: ~Copyable {
-  /// The last measured chunk of a piece that has ended: ticks in the upper half, indices in the lower half; 0 for none.
-  let measured = Atomic<UInt64>(0)
   /// The lowest index whose body has thrown.
   let failedIndex = Atomic<Int>(.max)
   private let lock = FutexLock()
@@ -40,11 +38,15 @@ struct LoopState: ~Copyable {
   }
 }
 
-/// What a piece has measured: how many indices it runs between two looks at the thread's list of forks.
+/// What a thread has measured of a loop since it took a piece: how many indices it runs between two looks at its list of forks.
 struct LoopPace {
   private(set) var chunk = 1
   private var ticks: UInt64 = 0
   private var indices = 0
+  /// The list of the thread. Nobody else may use what was measured: the next body of another piece may be a long one.
+  private(set) var list: UnsafeMutablePointer<cplatform_forks>?
+  /// Other threads may take what is left of a piece.
+  private var mayDivide = false
 
   /// A chunk that took less may grow, and one that took more shrinks.
   private static let short = cplatform_ticks_per_microsecond()
@@ -56,14 +58,22 @@ struct LoopPace {
   /// The shortest time between two looks at the clock for the list of forks.
   static let lookInterval = 2 * short
 
+  init(chunk: Int = 1) { self.chunk = chunk }
+
   /// Begins with what another piece has measured.
-  init(_ measured: UInt64) {
+  init(measured: UInt64) {
     guard measured != 0 else { return }
     chunk = Int(measured & 0xFFFF_FFFF)
     learn(measured >> 32, chunk)
   }
 
-  init(chunk: Int) { self.chunk = chunk }
+  /// Begins with nothing on the calling thread.
+  static func here() -> LoopPace {
+    var pace = LoopPace()
+    pace.list = cplatform_forks_here()
+    pace.mayDivide = pace.list.map { ForkList.of($0).task.workerCount > 1 } ?? false
+    return pace
+  }
 
   /// What has been measured, in one word; 0 for nothing.
   var word: UInt64 { min(ticks, UInt64(UInt32.max)) << 32 | UInt64(indices) }
@@ -77,7 +87,11 @@ struct LoopPace {
     }
   }
 
-  /// Whether a fork pays for this number of indices. Nobody knows before the first chunk: then any two pay.
+  /// Whether all that is left becomes forks before the next body runs, whatever others want: that body may be a long one, and wait for
+  /// any other. Nobody knows before the first chunk, and behind a long body the next one is taken to be long.
+  var divides: Bool { mayDivide && (indices == 0 || chunk == 1 && ticks > Self.long) }
+
+  /// Whether a fork pays for this number of indices.
   func isWorthFork(_ rest: Int) -> Bool {
     rest > 1 && (indices == 0 || Double(ticks) * Double(rest) > Self.leastWork * Double(indices))
   }
@@ -133,29 +147,33 @@ func runLoop(
   withUnsafeMutablePointer(to: &failure) { failure in
     var state = LoopState(failure: failure)
     withUnsafeMutablePointer(to: &state) { state in
-      _ = runPiece(0, count, halvings: firstHalvings, state, undo) { lower, upper in run(lower, upper, memory) }
+      var pace = LoopPace.here()
+      withUnsafeMutablePointer(to: &pace) { pace in
+        _ = runRange(0, count, pace, state, undo) { lower, upper in run(lower, upper, memory) }
+      }
     }
   }
   return failure?.error
 }
 
-/// How often a loop is halved before its first index is run, whatever others want: once there is a piece for each worker. The
-/// pieces are forks, and so another thread gets at them even if the first index takes long.
-private var firstHalvings: Int {
-  guard let list = cplatform_forks_here(), let home = ForkList.of(list).task.home else { return 0 }
-  let workers = home._withUnsafeGuaranteedRef { $0.workerCount }
-  return Int.bitWidth - (workers - 1).leadingZeroBitCount
-}
-
-/// Runs the indices from `lower` up to `upper`.
-/// - Parameter halvings: how often the piece is halved before its first index is run.
+/// Runs the indices from `lower` up to `upper`, as a thread takes them that may have run other indices of the loop before.
+/// - Parameter pace: of the thread that made the piece.
 /// - Returns: whether all have run. If not, some index has failed, and what this piece ran has been undone.
 private func runPiece(
-  _ lower: Int, _ upper: Int, halvings: Int, _ state: UnsafeMutablePointer<LoopState>, _ undo: (Int, Int) -> Void,
-  _ run: (Int, Int) -> LoopFailure?
+  _ lower: Int, _ upper: Int, _ pace: UnsafeMutablePointer<LoopPace>, _ state: UnsafeMutablePointer<LoopState>,
+  _ undo: (Int, Int) -> Void, _ run: (Int, Int) -> LoopFailure?
+) -> Bool {
+  if pace.pointee.list == cplatform_forks_here() { return runRange(lower, upper, pace, state, undo, run) }
+  var own = LoopPace.here()
+  return withUnsafeMutablePointer(to: &own) { runRange(lower, upper, $0, state, undo, run) }
+}
+
+/// - Parameter pace: of the calling thread.
+private func runRange(
+  _ lower: Int, _ upper: Int, _ pace: UnsafeMutablePointer<LoopPace>, _ state: UnsafeMutablePointer<LoopState>,
+  _ undo: (Int, Int) -> Void, _ run: (Int, Int) -> LoopFailure?
 ) -> Bool {
   var next = lower
-  var pace = LoopPace(state.pointee.measured.load(ordering: .relaxed))
   var now = cplatform_ticks()
   var lastLook = now
   while next < upper {
@@ -164,12 +182,13 @@ private func runPiece(
       return false
     }
     let mayLook = now &- lastLook > LoopPace.lookInterval
-    if halvings > 0 && upper - next > 1 || ForkDemand.isHere(mayLook: mayLook) && pace.isWorthFork(upper - next) {
+    if upper - next > 1,
+      pace.pointee.divides || ForkDemand.isHere(mayLook: mayLook) && pace.pointee.isWorthFork(upper - next)
+    {
       let middle = next + (upper - next) / 2
       let start = next
       let halves = forkAndJoin(
-        { runPiece(start, middle, halvings: halvings - 1, state, undo, run) },
-        { runPiece(middle, upper, halvings: halvings - 1, state, undo, run) })
+        { runRange(start, middle, pace, state, undo, run) }, { runPiece(middle, upper, pace, state, undo, run) })
       if halves.first, halves.second { return true }
       undo(lower, start)
       if halves.first { undo(start, middle) }
@@ -177,7 +196,7 @@ private func runPiece(
       return false
     }
     if mayLook { lastLook = now }
-    let end = min(next + pace.chunk, upper)
+    let end = min(next + pace.pointee.chunk, upper)
     if let failure = run(next, end) {
       state.pointee.record(failure)
       undo(lower, next)
@@ -185,10 +204,9 @@ private func runPiece(
     }
     let before = now
     now = cplatform_ticks()
-    pace.learn(now &- before, end - next)
+    pace.pointee.learn(now &- before, end - next)
     next = end
   }
-  state.pointee.measured.store(pace.word, ordering: .relaxed)
   return true
 }
 

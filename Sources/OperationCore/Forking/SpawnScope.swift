@@ -131,6 +131,8 @@ func spawnAndWait<Result, Failure: Error>(
   let forks = ForkScope(on: backend)
   defer { forks?.end() }
   let core = SpawnCore()
+  core.list(true)
+  defer { core.list(false) }
   let result: Result
   do throws(Failure) {
     result = try body(SpawnScope(core: core))
@@ -145,15 +147,24 @@ func spawnAndWait<Result, Failure: Error>(
 
 /// The children of a scope. `README.md` here has the protocol, in "Scopes that spawn".
 final class SpawnCore: Sendable {
-  typealias Child = @Sendable () -> (any Error)?
+  typealias Body = @Sendable () -> (any Error)?
+
+  private struct Child {
+    let number: Int
+    let body: Body
+    /// The task-local values of where the child was spawned; nil for those of the scope.
+    let values: BoundValues?
+  }
 
   private struct State: ~Copyable {
-    var waiting: [(number: Int, child: Child)] = []
+    var waiting: [Child] = []
     var spawned = 0
     /// Children that threads run now, and threads that spawn one and still use the backend.
     var running = 0
-    /// Jobs that the backend has, and that have not begun.
+    /// Jobs that the backend has at the present level, and that have not begun.
     var jobs = 0
+    /// How often the level has changed.
+    var levels = 0
     var hasEnded = false
     var ownerSleeps = false
     /// Children with this number, or a higher one, are dropped.
@@ -162,10 +173,10 @@ final class SpawnCore: Sendable {
     var error: (any Error)?
 
     /// Takes out the children that are to be dropped. They are released without the lock: what they captured is a user's.
-    mutating func drop(from number: Int) -> [(number: Int, child: Child)] {
+    mutating func drop(from number: Int) -> [Child] {
       firstDropped = min(firstDropped, number)
       // They wait in the order of their numbers. O(dropped).
-      var dropped: [(number: Int, child: Child)] = []
+      var dropped: [Child] = []
       while let last = waiting.last, last.number >= number { dropped.append(waiting.removeLast()) }
       return dropped
     }
@@ -178,28 +189,48 @@ final class SpawnCore: Sendable {
   /// holds the backend until the scope has ended, or else the caller of `Backend.withForkScope` does. So the home is used only
   /// while children wait or run.
   private let home: Unmanaged<ForkHome>?
-  private let level: Int
+  private let task: ForkList.Task
   private let launch: Launch
   private let scope: UInt64
+  /// The newest task-local value of the owner, which stays until the scope has ended.
+  private let values: Values
 
   /// The launch frame of the owner. It lies on the owner's stack until the scope has ended.
   private struct Launch: @unchecked Sendable {
     // Sendable: threads that run children read the frame, and the owner waits for these threads.
-    let frame: UnsafeMutableRawPointer?
+    let frame: UnsafeMutablePointer<LaunchFrame>?
+  }
+
+  private struct Values: @unchecked Sendable {
+    // Sendable: what a value stands in changes no more, and a bound value is `Sendable`.
+    let newest: UnsafeMutableRawPointer?
   }
 
   /// Called by the owner, in a scope of forks.
   init() {
-    launch = Launch(frame: UnsafeMutableRawPointer(LaunchFrame.current))
+    launch = Launch(frame: LaunchFrame.current)
     let list = cplatform_forks_here().map(ForkList.of)
-    home = list?.task.home
-    level = list?.task.level ?? Job.middleLevel
+    task = list?.task ?? ForkList.Task()
+    home = task.home
     scope = list?.memory.pointee.scope ?? 0
+    values = Values(newest: cplatform_values_here())
   }
+
+  /// Called by the owner: from now on, or no longer, the scope is told when the level of its operation changes.
+  func list(_ isListed: Bool) {
+    guard let list = cplatform_forks_here().map(ForkList.of) else { return }
+    list.lock.withLock {
+      if isListed { list.cores.append(.passUnretained(self)) } else { list.cores.removeLast() }
+    }
+  }
+
+  private var level: Int { ForkList.level(of: launch.frame, in: task) }
 
   // MARK: - Spawning
 
-  func spawn(_ child: @escaping Child) {
+  func spawn(_ body: @escaping Body) {
+    let here = cplatform_values_here()
+    let bound = here == values.newest ? nil : here.map(BoundValues.init(copying:)) ?? BoundValues.none
     locked.lock()
     if locked.state.hasEnded {
       locked.unlock()
@@ -208,36 +239,53 @@ final class SpawnCore: Sendable {
     let number = locked.state.spawned
     locked.state.spawned += 1
     if number >= locked.state.firstDropped { return locked.unlock() }
-    locked.state.waiting.append((number, child))
-    let needsJob = takeNeedOfJob()
+    locked.state.waiting.append(Child(number: number, body: body, values: bound))
+    let job = takeNeedOfJob()
     // Until it has used the backend the thread counts as one that runs a child: it may be none of the scope's, and the child may
     // end meanwhile.
-    let usesBackend = needsJob || DrivenBackends.exist
+    let usesBackend = job != nil || DrivenBackends.exist
     if usesBackend { locked.state.running += 1 }
     tellOwnerAndUnlock()
     guard usesBackend else { return }
-    if needsJob { submitJob() }
+    if let job { submitJob(job) }
     passTurn()
     childEnded()
   }
 
   /// Whether the backend is to get one more job; counts the job. While children wait, the backend has at least one. Called with
   /// the lock.
-  private func takeNeedOfJob() -> Bool {
+  /// - Returns: how often the level had changed when the job was counted; nil when the backend has enough.
+  private func takeNeedOfJob() -> Int? {
     guard let home, !locked.state.waiting.isEmpty,
       locked.state.jobs < min(locked.state.waiting.count, home._withUnsafeGuaranteedRef { $0.workerCount })
-    else { return false }
+    else { return nil }
     locked.state.jobs += 1
-    return true
+    return locked.state.levels
   }
 
-  private func submitJob() {
+  private func submitJob(_ levels: Int) {
     guard let home else { return }
-    let job = Unmanaged<JobObject>.passRetained(SpawnJob(self, level: level))
+    let job = Unmanaged<JobObject>.passRetained(SpawnJob(self, level: level, levels: levels))
     if home._withUnsafeGuaranteedRef({ $0.show(Job(owning: job), wakes: true) }) { return }
     // The backend takes nothing from outside any more. The owner runs what is left.
     job.release()
-    locked.withLock { locked.state.jobs -= 1 }
+    locked.withLock { jobIsGone(levels) }
+  }
+
+  /// Called with the lock, for a job that was counted when the level had changed this number of times.
+  private func jobIsGone(_ levels: Int) { if levels == locked.state.levels { locked.state.jobs -= 1 } }
+
+  /// The level of an operation has changed. The jobs of the level before stay where they are, and count no longer. Called with the lock
+  /// of the owner's list: the owner is held up before it ends the scope.
+  func levelChanged(of operation: UInt) {
+    guard LaunchFrame.operation(at: launch.frame) == operation,
+      home?._withUnsafeGuaranteedRef({ $0.supervised }) != nil
+    else { return }
+    locked.withLock {
+      locked.state.levels += 1
+      locked.state.jobs = 0
+    }
+    while let job = locked.withLock({ takeNeedOfJob() }) { submitJob(job) }
   }
 
   private var driven: (any DrivenBackend)? { home?._withUnsafeGuaranteedRef { $0.driven } }
@@ -259,46 +307,50 @@ final class SpawnCore: Sendable {
   // MARK: - Running children
 
   /// Called by a job of the backend: runs a child, if one waits.
-  func runChildForJob() {
+  /// - Parameter levels: how often the level had changed when the job was made.
+  func runChildForJob(_ levels: Int) {
     locked.lock()
-    locked.state.jobs -= 1
+    jobIsGone(levels)
     var next = takeChild()
-    let needsJob = takeNeedOfJob()
+    let job = takeNeedOfJob()
     locked.unlock()
     // First, since the child may block: then another thread takes the next one.
-    if needsJob { submitJob() }
+    if let job { submitJob(job) }
     if next == nil { return }
     guard let list = ForkList.take() else { fatalError("Operations: there is no memory to run a child of a scope") }
     // The child and what it has captured are released before the owner may go on.
-    run(on: list) { if let next = next.take() { self.run(next) } }
+    withExtendedLifetime(next?.values) { bound in
+      run(on: list, bound.map(\.newest) ?? values.newest) { if let next = next.take() { self.run(next) } }
+    }
     childEnded()
   }
 
   /// Runs a body as the list runs a fork that the owner made.
-  private func run(on list: ForkList, _ body: () -> Void) {
+  private func run(on list: ForkList, _ values: UnsafeMutableRawPointer?, _ body: () -> Void) {
     withUnsafeTemporaryAllocation(of: cplatform_fork.self, capacity: 1) { memory in
       guard let fork = memory.baseAddress else { return }
       fillFork(fork, body)
-      fork.pointee.launch = launch.frame
+      fork.pointee.launch = UnsafeMutableRawPointer(launch.frame)
+      fork.pointee.values = values
       fork.pointee.scope = scope
       list.run(
-        fork, as: ForkList.Task(home: home, level: level, host: home),
+        fork, as: ForkList.Task(home: home, level: level, host: home, maker: task.maker),
         identity: home?._withUnsafeGuaranteedRef { $0.identity } ?? 0)
     }
   }
 
   /// Takes the newest child. Called with the lock.
-  private func takeChild() -> (number: Int, child: Child)? {
+  private func takeChild() -> Child? {
     guard let next = locked.state.waiting.popLast() else { return nil }
     locked.state.running += 1
     return next
   }
 
-  private func run(_ next: (number: Int, child: Child)) {
-    guard var error = next.child() as (any Error)? else { return }
+  private func run(_ next: Child) {
+    guard var error = next.body() as (any Error)? else { return }
     locked.lock()
     // Numbers from here on are dropped already when a child that was spawned before has thrown.
-    var dropped: [(number: Int, child: Child)] = []
+    var dropped: [Child] = []
     if next.number < locked.state.firstDropped {
       dropped = locked.state.drop(from: next.number)
       if let other = locked.state.error {
@@ -334,7 +386,7 @@ final class SpawnCore: Sendable {
       let seen = news.load(ordering: .relaxed)
       if let next = takeChild() {
         locked.unlock()
-        run(next)
+        runHere(next)
         childEnded()
       } else if locked.state.running == 0 {
         locked.state.hasEnded = true
@@ -345,6 +397,15 @@ final class SpawnCore: Sendable {
         locked.unlock()
         waitForNews(seen)
       }
+    }
+  }
+
+  private func runHere(_ next: Child) {
+    guard let bound = next.values, let list = cplatform_forks_here() else { return run(next) }
+    withExtendedLifetime(bound) {
+      let before = cplatform_values_replace(list, bound.newest)
+      run(next)
+      cplatform_values_end(list, before)
     }
   }
 
@@ -377,9 +438,10 @@ final class SpawnCore: Sendable {
 /// What a backend gets: a job that runs one child of a scope, if one waits by then.
 private final class SpawnJob: JobObject {
   private let core: SpawnCore
+  private let levels: Int
 
-  init(_ core: SpawnCore, level: Int) {
-    self.core = core
+  init(_ core: SpawnCore, level: Int, levels: Int) {
+    (self.core, self.levels) = (core, levels)
     super.init(levelWord: UInt32(level))
   }
 
@@ -388,7 +450,7 @@ private final class SpawnJob: JobObject {
 
   override func runJob() -> JobOutcome {
     OwedReferences.settle()
-    core.runChildForJob()
+    core.runChildForJob(levels)
     return JobOutcome(isReleased: true)
   }
 }

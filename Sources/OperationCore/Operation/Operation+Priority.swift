@@ -88,7 +88,9 @@ extension Operation {
       }
       old = stateNow
     }
-    guard old.has(StateWord.started), !old.has(StateWord.finished), old.has(StateWord.tracked) else { return }
+    guard old.has(StateWord.started), !old.has(StateWord.finished) else { return }
+    ForkList.levelChanged(of: self)
+    guard old.has(StateWord.tracked) else { return }
     if let queue = lockedQueue { queue.controller.recount(self, of: queue) }
   }
 }

@@ -29,6 +29,7 @@ enum SurroundingsScenarios {
       all["left-body-\(backend)"] = { leave(backend, fromCompletionBlock: false) }
       all["left-completion-block-\(backend)"] = { leave(backend, fromCompletionBlock: true) }
       all["left-fork-\(backend)"] = { leaveFromAFork(backend) }
+      all["left-guest-\(backend)"] = { leaveAsAGuest(backend) }
     }
     all["left-body-main"] = {
       OperationQueue.main.addOperation(leaving())
@@ -346,6 +347,20 @@ enum SurroundingsScenarios {
     operation.name = "culprit"
     queue.addOperation(operation)
     queue.waitUntilAllOperationsAreFinished()
+    _ = Gate().pass()
+  }
+
+  /// The thread is none of the pool's, and the first body ends it.
+  private static func leaveAsAGuest(_ backend: TestBackend) {
+    let pool = backend.leftRunning()
+    let isDone = Gate()
+    startThread {
+      _ = pool.join(
+        { () -> Void in
+          isDone.pass()
+          _ = pool.join({ pthread_exit(nil) }, {})
+        }, { isDone.open() })
+    }
     _ = Gate().pass()
   }
 

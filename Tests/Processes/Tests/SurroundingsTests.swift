@@ -82,6 +82,16 @@ struct SurroundingsTests {
     #expect(run.output.contains("ended its thread with pthread_exit"), "\(run.output)")
   }
 
+  @Test(
+    "row 57.7: so does a body of a join on a thread that is none of the pool's", arguments: backends + ["deterministic"]
+  )
+  func leavingGuest(backend: String) throws {
+    let run = try Scenario("left-guest-\(backend)")
+    #expect(run.trapped, "signal \(run.signal ?? 0), code \(run.exitCode ?? 0): \(run.output)")
+    #expect(
+      run.output.contains("a body of a join, a loop or a scope ended its thread with pthread_exit"), "\(run.output)")
+  }
+
   @Test("row 48: so does a completion block", arguments: backends + ["deterministic"])
   func leavingCompletionBlock(backend: String) throws {
     let run = try Scenario("left-completion-block-\(backend)")
