@@ -308,6 +308,20 @@ struct ForkValuesTests {
     }
   }
 
+  @Test("row 63.2: a body on another thread has a task of its own", arguments: allBackends)
+  func ownTask(backend: TestBackend) async throws {
+    try await AsynchronousTest.run {
+      let pool = backend.leftRunning()
+      let together = Rendezvous(2)
+      @Sendable func task() -> Int? {
+        together.arrive()
+        return withUnsafeCurrentTask { $0?.hashValue }
+      }
+      let (first, second) = await pool.join(task, task)
+      #expect(first != nil && second != nil && first != second)
+    }
+  }
+
   @Test("row 63.1: loops and scopes in a task", arguments: allBackends)
   func loopsInATask(backend: TestBackend) async throws {
     try await AsynchronousTest.run {
