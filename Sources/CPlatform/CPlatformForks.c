@@ -44,7 +44,8 @@ SWIFTCALL cplatform_fork *cplatform_fork_push(void *body, void *context) {
   cplatform_forks *list = cplatform_words.forks;
   if (SELDOM(!list) || SELDOM(list->launch != cplatform_words.frame)) return NULL;
   cplatform_fork *fork = list->next;
-  if (SELDOM(fork == list->end)) return NULL;
+  // Behind the last place of the list, which is aligned to its size.
+  if (SELDOM(((uintptr_t)fork & (cplatform_forks_bytes - 1)) == 0)) return NULL;
   fork->body = body;
   fork->context = context;
   fork->values = *list->values_at;

@@ -42,15 +42,15 @@ struct cplatform_forks {
   // The owner's words. Others write `wanted`, and `private_` while they hold the lock of the list.
   cplatform_fork *next;     ///< where the next fork goes; others read it
   cplatform_fork *private_; ///< the oldest fork that was not shown; `next` when there is none; `end` while another thread shows some
-  cplatform_fork *end;      ///< behind the last place
+  void *_Nullable *_Nonnull values_at;  ///< the word that holds the newest task-local value of the owner's code
   void *_Nullable launch;   ///< the operation launch in which the thread forks
   uint32_t wanted;          ///< `cplatform_forks_wanted`
   uint32_t countdown;       ///< forks until the owner looks at the clock, while `wanted` is `later`
   uint64_t scope;           ///< the outermost join that is under way
   void *_Nullable owner;    ///< the object of the list
   void *_Nullable following;  ///< the next list that no thread has
-  void *_Nullable *_Nonnull values_at; ///< the word that holds the newest task-local value of the owner's code
-  void *_Nullable values;     ///< that word, when the owner's code has no task
+  cplatform_fork *end;      ///< behind the last place
+  void *_Nullable values;     ///< the word of `values_at`, when the owner's code has no task
   uint64_t unused[6];
   // A slot in a cache line of its own: who takes a fork writes its slot.
   struct {
