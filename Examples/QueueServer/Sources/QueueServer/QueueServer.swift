@@ -18,6 +18,11 @@ struct QueueServer {
       exit(EX_USAGE)
     }
     let server = try HTTPServer(address: .inet(ip4: "127.0.0.1", port: port), logger: .disabled)
+    // In front of all routes: what this throws goes on to the next one.
+    await server.appendRoute("*") { request in
+      guard request.mayHaveLongBody else { throw HTTPUnhandledError() }
+      return HTTPResponse(refusing: .payloadTooLarge)
+    }
     await server.appendRoute("GET /page") { _ in await response(compute(true)) }
     await server.appendRoute("GET /export") { _ in await response(compute(false)) }
     try await server.run()
@@ -54,5 +59,30 @@ struct QueueServer {
       value ^= value << 17
     }
     return value
+  }
+}
+
+extension HTTPRequest {
+  private static let longestBody = 1 << 16
+
+  /// A body of chunks tells no length before its end.
+  var mayHaveLongBody: Bool {
+    headers[.transferEncoding] != nil || headers[.contentLength].flatMap { Int($0) } ?? 0 > Self.longestBody
+  }
+}
+
+extension HTTPResponse {
+  /// An answer behind which the connection is closed. FlyingFox would read the rest of the body as the next request, byte by byte, on
+  /// the threads that all answers need. It lets go of the rest only where a connection goes over to a web socket: to one without
+  /// a frame, here.
+  init(refusing status: HTTPStatusCode) {
+    self.init(headers: [.connection: "close", .contentLength: "0"], webSocket: NoFrames())
+    statusCode = status
+  }
+
+  private struct NoFrames: WSHandler {
+    func makeFrames(for client: AsyncThrowingStream<WSFrame, any Error>) -> AsyncStream<WSFrame> {
+      AsyncStream { $0.finish() }
+    }
   }
 }
