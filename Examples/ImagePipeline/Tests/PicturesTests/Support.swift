@@ -1,8 +1,16 @@
 import CPNG
-import CTurboJPEG
+import CPictures
 import Operations
 import Pictures
 import Testing
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
 
 /// One of each kind. A loop uses the calling thread too.
 let backends: [any Backend] = [.dispatch, .threadPool(workers: 2), .stealing(workers: 3)]
@@ -74,18 +82,16 @@ func pngFile(_ pixels: [UInt16], format: UInt32, width: Int, height: Int, colour
   return Array(file[..<count])
 }
 
-/// A JPEG file of any format of the library.
-func jpegFile(_ pixels: [UInt8], format: TJPF, sampling: TJSAMP, width: Int, height: Int, flags: Int32 = 0) -> [UInt8] {
-  let handle = tjInitCompress()
-  defer { tjDestroy(handle) }
-  var file: UnsafeMutablePointer<UInt8>?
-  var count: UInt = 0
-  defer { tjFree(file) }
-  let result = tjCompress2(
-    handle, pixels, Int32(width), 0, Int32(height), Int32(format.rawValue), &file, &count, Int32(sampling.rawValue), 90,
-    flags)
-  #expect(result == 0)
-  return Array(UnsafeBufferPointer(start: file, count: Int(count)))
+/// A JPEG file of any kind of colours.
+func jpegFile(
+  _ pixels: [UInt8], _ colours: cpictures_colours = cpictures_rgba, width: Int, height: Int, isProgressive: Bool = false
+) -> [UInt8] {
+  var (count, message) = (0, [CChar](repeating: 0, count: 256))
+  let made = cpictures_write_jpeg(
+    pixels, UInt32(width), UInt32(height), colours, 90, false, isProgressive, &count, &message)
+  defer { free(made) }
+  #expect(made != nil)
+  return Array(UnsafeBufferPointer(start: made, count: count))
 }
 
 /// Where a text stands in a file.
@@ -101,13 +107,43 @@ func pngFile(_ file: [UInt8], claiming width: UInt32, by height: UInt32) -> [UIn
     file[16 + index] = UInt8(truncatingIfNeeded: width >> (24 - 8 * index))
     file[20 + index] = UInt8(truncatingIfNeeded: height >> (24 - 8 * index))
   }
-  var sum: UInt32 = .max
-  for byte in file[12..<29] {
-    sum ^= UInt32(byte)
-    for _ in 0..<8 { sum = sum & 1 == 1 ? sum >> 1 ^ 0xEDB8_8320 : sum >> 1 }
-  }
-  for index in 0..<4 { file[29 + index] = UInt8(truncatingIfNeeded: ~sum >> (24 - 8 * index)) }
+  file.replaceSubrange(29..<33, with: pngNumber(pngChecksum(file[12..<29])))
   return file
+}
+
+private func pngNumber(_ number: UInt32) -> [UInt8] {
+  (0..<4).map { UInt8(truncatingIfNeeded: number >> (24 - 8 * $0)) }
+}
+
+private func pngChecksum(_ bytes: some Sequence<UInt8>) -> UInt32 {
+  ~bytes.reduce(.max) { sum, byte in
+    (0..<8).reduce(sum ^ UInt32(byte)) { sum, _ in sum & 1 == 1 ? sum >> 1 ^ 0xEDB8_8320 : sum >> 1 }
+  }
+}
+
+/// A PNG file with one chunk more: in front of the pixels, or at the end.
+func pngFile(
+  _ file: [UInt8], adding name: String, _ bytes: [UInt8], atEnd: Bool = false, hasRightChecksum: Bool = true
+) -> [UInt8] {
+  let body = Array(name.utf8) + bytes
+  let chunk = pngNumber(UInt32(bytes.count)) + body + pngNumber(pngChecksum(body) ^ (hasRightChecksum ? 0 : 1))
+  let start = atEnd ? file.count - 12 : (place(of: "IDAT", in: file) ?? 4) - 4
+  return Array(file[..<start] + chunk + file[start...])
+}
+
+/// A JPEG file with one segment more, behind its first mark.
+func jpegFile(_ file: [UInt8], adding marker: UInt8, _ bytes: [UInt8]) -> [UInt8] {
+  Array(
+    file[..<2] + [0xFF, marker, UInt8((bytes.count + 2) >> 8), UInt8((bytes.count + 2) & 255)] + bytes + file[2...])
+}
+
+/// EXIF data with an orientation.
+func exif(orientation: UInt8, isLittle: Bool) -> [UInt8] {
+  isLittle
+    ? Array("II".utf8) + [42, 0, 8, 0, 0, 0, 2, 0] + [0x00, 0x01, 4, 0, 1, 0, 0, 0, 9, 0, 0, 0]
+      + [0x12, 0x01, 3, 0, 1, 0, 0, 0, orientation, 0, 0, 0] + [0, 0, 0, 0]
+    : Array("MM".utf8) + [0, 42, 0, 0, 0, 8, 0, 2] + [0x01, 0x00, 0, 4, 0, 0, 0, 1, 0, 0, 0, 9]
+      + [0x01, 0x12, 0, 3, 0, 0, 0, 1, 0, orientation, 0, 0] + [0, 0, 0, 0]
 }
 
 /// The number of a JPEG file's byte behind the marker of its header. The height stands 3 bytes on, the width 5.
