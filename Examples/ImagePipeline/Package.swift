@@ -93,6 +93,7 @@ let package = Package(
     .testTarget(
       name: "HTTPTransportTests", dependencies: ["HTTPTransport", "PictureServer", "ImagePipeline"],
       swiftSettings: settings),
+    .testTarget(name: "ImagePipelineToolTests", dependencies: ["ImagePipelineTool"], swiftSettings: settings),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -7,7 +7,6 @@
     import Darwin
   #endif
   import AsyncHTTPClient
-  import FoundationEssentials
   import ImagePipeline
   import NIOCore
   import NIOHTTP1
@@ -67,11 +66,12 @@
       _ request: TransportRequest, head: @Sendable (TransportHead) throws -> Void,
       chunk: @Sendable ([UInt8]) throws -> Void
     ) async throws {
-      let host = try Self.host(of: request.url)
+      guard let address = Address(request.url) else { throw TransportError.noAddress(request.url) }
+      let host = address.host
       try await gate.enter(host)
       defer { gate.leave(host) }
 
-      var outgoing = HTTPClientRequest(url: request.url)
+      var outgoing = HTTPClientRequest(url: address.text)
       for (name, value) in request.headers { outgoing.headers.add(name: name, value: value) }
       let response: HTTPClientResponse
       do {
@@ -110,19 +110,6 @@
         received += part.readableBytes
         try chunk(Array(part.readableBytesView))
       }
-    }
-
-    /// "host:port" of an address. All connections to it share one limit.
-    private static func host(of url: String) throws -> String {
-      guard let parsed = URL(string: url), let scheme = parsed.scheme?.lowercased(),
-        scheme == "http" || scheme == "https", let host = parsed.host(), !host.isEmpty
-      else {
-        throw TransportError(
-          "'\(oneLine(url))' cannot be loaded: an address is http:// or https:// with a host, as in https://example.org/a.jpg",
-          isPassing: false)
-      }
-      let name = host.contains(":") && !host.hasPrefix("[") ? "[\(host)]" : host.lowercased()
-      return "\(name):\(parsed.port ?? (scheme == "http" ? 80 : 443))"
     }
 
     private static func joined(_ headers: HTTPHeaders) -> [String: String] {

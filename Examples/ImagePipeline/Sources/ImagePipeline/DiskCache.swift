@@ -267,6 +267,11 @@ public final class DiskCache: Sendable {
     bytes.reduce(earlier) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
   }
 
+  static func checksum(of fields: [String: String]) -> String {
+    let lines = fields.map { "\($0): \($1)\n" }.sorted().joined()
+    return String(checksum(lines.utf8), radix: 36)
+  }
+
   private static func words(of error: any Error) -> String {
     guard let error = error as? CocoaError else { return "\(error)" }
     switch error.code {

@@ -1,4 +1,3 @@
-import FoundationEssentials
 import OperationComposition
 import Synchronization
 
@@ -13,6 +12,8 @@ struct Download: Sendable {
   var isNew = true
   /// The server asked that nothing be kept.
   var mustNotBeStored = false
+  /// Nothing has said where the body ends. When the bytes make no picture, another answer may.
+  var mayBeCut = false
 }
 
 /// A failure that may be gone at the next attempt.
@@ -71,7 +72,11 @@ struct Attempt: Sendable {
   let configuration: ImagePipeline.Configuration
   let clock: PipelineClock
   let statistics: PipelineStatistics
-  let url: String
+  /// The first address, and what the picture is called on disk.
+  let url: Address
+  let file: String
+  /// Fields of the request, beside those that ask for a part or confirm an entry.
+  let fields: [String: String]
   let moment: UInt64
   /// An entry that is too old to be used unasked.
   let stale: DiskCache.Entry?
@@ -82,21 +87,21 @@ struct Attempt: Sendable {
 
   /// The first request has its permit already.
   func run() async throws -> Download {
-    var (address, visited): (String, Set<String>) = (url, [url])
+    var (address, visited, fields): (Address, Set<String>, [String: String]) = (url, [url.text], fields)
     // An answer behind redirects is fresh while all of them are.
     var freshness = Double.infinity
     while true {
-      let part = memory.part.flatMap { $0.address == address && $0.validator != nil ? $0 : nil }
+      let part = memory.part.flatMap { $0.address == address.text && $0.validator != nil ? $0 : nil }
       // One question at a time: whoever asks for the rest is not told that an entry still holds.
-      let stale = part == nil ? stale.flatMap { ($0.address ?? url) == address ? $0 : nil } : nil
-      let receiver = Receiver(attempt: self, address: address, part: part, stale: stale)
+      let stale = part == nil ? stale.flatMap { ($0.address ?? url.text) == address.text ? $0 : nil } : nil
+      let receiver = Receiver(attempt: self, address: address.text, part: part, stale: stale)
       statistics.add(1, to: .fetches)
       do {
         try await transport.send(
-          TransportRequest(url: address, headers: Self.headers(part, stale)), head: receiver.head,
-          chunk: receiver.chunk)
+          TransportRequest(url: address.text, headers: fields.merging(Self.conditions(part, stale)) { $1 }),
+          head: receiver.head, chunk: receiver.chunk)
       } catch is StartAgain {
-        guard part != nil else { throw ImagePipelineError.wrongRange(url: url) }
+        guard part != nil else { throw ImagePipelineError.wrongRange(url: url.text) }
         memory.state.withLock { $0 = .useless }
         try await permit()
         continue
@@ -110,9 +115,12 @@ struct Attempt: Sendable {
       }
       switch try receiver.outcome() {
       case .redirect(let target, let age):
-        guard visited.count <= configuration.maximumRedirects, let next = Self.resolve(target, from: address),
-          visited.insert(next).inserted
-        else { throw ImagePipelineError.redirects(url: url) }
+        guard visited.count <= configuration.maximumRedirects, !target.isEmpty,
+          let next = Address(target, relativeTo: address), visited.insert(next.text).inserted
+        else { throw ImagePipelineError.redirects(url: url.text) }
+        // What proves who asks is for the servers of one origin.
+        if !next.hasSameOrigin(as: address) { (fields["authorization"], fields["cookie"]) = (nil, nil) }
+        fields["authorization"] = next.authorization ?? fields["authorization"]
         (address, freshness) = (next, min(freshness, age))
         try await permit()
       case .download(var download):
@@ -122,8 +130,8 @@ struct Attempt: Sendable {
     }
   }
 
-  private static func headers(_ part: Part?, _ stale: DiskCache.Entry?) -> [String: String] {
-    var headers = ["accept": "image/*"]
+  private static func conditions(_ part: Part?, _ stale: DiskCache.Entry?) -> [String: String] {
+    var headers: [String: String] = [:]
     if let part, let validator = part.validator {
       headers["range"] = "bytes=\(part.bytes.count)-"
       headers["if-range"] = validator
@@ -132,13 +140,6 @@ struct Attempt: Sendable {
       headers["if-modified-since"] = stale.lastModified
     }
     return headers
-  }
-
-  private static func resolve(_ target: String, from address: String) -> String? {
-    guard let url = URL(string: target, relativeTo: URL(string: address))?.absoluteURL,
-      ["http", "https"].contains(url.scheme?.lowercased()), url.host()?.isEmpty == false
-    else { return nil }
-    return url.absoluteString
   }
 }
 
@@ -172,7 +173,7 @@ private final class Receiver: Sendable {
   }
 
   @Sendable func head(_ head: TransportHead) throws {
-    let url = attempt.url
+    let url = attempt.url.text
     let limit = attempt.configuration.maximumBodyBytes
     let tooLong = ImagePipelineError.bodyTooLong(limit: limit, url: url)
     var (kept, length): ([UInt8], Int?) = ([], head.contentLength)
@@ -201,6 +202,9 @@ private final class Receiver: Sendable {
     default: throw ImagePipelineError.status(head.status, url: url)
     }
     if let length, length > limit { throw tooLong }
+    if head.status == 200 || head.status == 206, let coding = head.coding {
+      throw ImagePipelineError.coding(coding, url: url)
+    }
     let isPicture = state.withLock {
       $0 = State(head: head, bytes: kept, count: kept.count, expected: length)
       return $0.isPicture
@@ -213,7 +217,7 @@ private final class Receiver: Sendable {
     let limit = attempt.configuration.maximumBodyBytes
     let progress = try state.withLock { state -> (Int, Int?)? in
       guard state.count + bytes.count <= limit else {
-        throw ImagePipelineError.bodyTooLong(limit: limit, url: attempt.url)
+        throw ImagePipelineError.bodyTooLong(limit: limit, url: attempt.url.text)
       }
       state.count += bytes.count
       guard state.isPicture else { return nil }
@@ -241,33 +245,39 @@ private final class Receiver: Sendable {
   func outcome() throws -> Outcome {
     let state = state.withLock { $0 }
     let head = state.head
+    let now = attempt.clock.wallTime()
     // The answer of a cache on the way is as old as the cache says.
-    let confirmed = attempt.clock.wallTime() - head.age
+    let confirmed = now - head.age
     switch head.status {
     case 304:
-      guard var entry = stale else { throw ImagePipelineError.status(304, url: attempt.url) }
+      guard var entry = stale else { throw ImagePipelineError.status(304, url: attempt.url.text) }
       entry.confirmed = confirmed
-      entry.maximumAge = head.maximumAge ?? entry.maximumAge
+      entry.maximumAge = head.maximumAge(now) ?? entry.maximumAge
+      entry.etag = head.headers["etag"] ?? entry.etag
+      entry.lastModified = head.headers["last-modified"] ?? entry.lastModified
       attempt.statistics.add(1, to: .notModified)
-      return .download(Download(entry: entry, moment: attempt.moment, hasKeptBytes: true))
+      return .download(
+        Download(
+          entry: entry, moment: attempt.moment, hasKeptBytes: true, mustNotBeStored: head.mustNotBeStored))
     case _ where head.isRedirect:
       // Of the redirects without an age, those that hold for good say so by their status.
-      let age = head.maximumAge ?? ([301, 308].contains(head.status) ? .infinity : 0)
+      let age = head.maximumAge(now) ?? ([301, 308].contains(head.status) ? .infinity : 0)
       return .redirect(head.headers["location"] ?? "", max(0, age - head.age))
     default:
       let isRest = head.status == 206
       // A server may send less of the rest than was asked for.
       if isRest, let expected = state.expected, state.bytes.count < expected {
         keepPart()
-        throw Passing(underlying: ImagePipelineError.wrongRange(url: attempt.url))
+        throw Passing(underlying: ImagePipelineError.wrongRange(url: attempt.url.text))
       }
       let entry = DiskCache.Entry(
-        url: attempt.url, bytes: state.bytes, etag: head.headers["etag"] ?? (isRest ? part?.etag : nil),
+        url: attempt.file, bytes: state.bytes, etag: head.headers["etag"] ?? (isRest ? part?.etag : nil),
         lastModified: head.headers["last-modified"] ?? (isRest ? part?.lastModified : nil), confirmed: confirmed,
-        maximumAge: head.maximumAge ?? 0, address: address)
+        maximumAge: head.maximumAge(now) ?? 0, address: address)
       return .download(
         Download(
-          entry: entry, moment: attempt.moment, hasKeptBytes: isRest, mustNotBeStored: head.mustNotBeStored))
+          entry: entry, moment: attempt.moment, hasKeptBytes: isRest, mustNotBeStored: head.mustNotBeStored,
+          mayBeCut: !isRest && !head.tellsEndOfBody))
     }
   }
 }

@@ -13,12 +13,28 @@ extension TransportHead {
     return (start, Self.number(parts[1]))
   }
 
+  /// Without a length the body ends when the connection does. Then a body that was cut short looks like a whole one.
+  var tellsEndOfBody: Bool {
+    contentLength != nil || headers["transfer-encoding"]?.lowercased().hasSuffix("chunked") == true
+  }
+
+  /// What was done to the body, though nobody had asked for that.
+  var coding: String? {
+    [headers["content-encoding"], headers["transfer-encoding"]].compactMap { $0?.lowercased() }.joined(separator: ",")
+      .split(separator: ",").map { String($0.filter { !$0.isWhitespace }) }
+      .first { !["", "identity", "chunked"].contains($0) }
+  }
+
   var mustNotBeStored: Bool { directives.contains("no-store") }
 
-  /// How long the answer counts as fresh, in seconds.
-  var maximumAge: Double? {
+  /// How long the answer counts as fresh, in seconds. An age or a date that makes no sense counts as 0.
+  /// - Parameter now: seconds since 1970, where the answer has no date.
+  func maximumAge(_ now: Double) -> Double? {
     if directives.contains("no-cache") { return 0 }
-    return directives.first { $0.hasPrefix("max-age=") }.flatMap { Self.seconds($0.dropFirst(8)) }
+    if let age = directives.first(where: { $0.hasPrefix("max-age=") }) { return Self.seconds(age.dropFirst(8)) ?? 0 }
+    guard let expires = headers["expires"] else { return nil }
+    guard let end = Self.time(expires) else { return 0 }
+    return min(max(0, end - (headers["date"].flatMap(Self.time) ?? now)), Self.longest)
   }
 
   /// How long a cache on the way has kept the answer, in seconds.
@@ -32,14 +48,22 @@ extension TransportHead {
     return Self.time(text).map { .seconds(max(0, $0 - now)) }
   }
 
+  /// The directives of `Cache-Control` without quotation marks. A comma between those ends no directive.
   private var directives: [String] {
-    (headers["cache-control"] ?? "").split(separator: ",").map { $0.filter { !$0.isWhitespace }.lowercased() }
+    var (directives, isQuoted) = ([""], false)
+    for character in (headers["cache-control"] ?? "").lowercased() where !character.isWhitespace {
+      switch character {
+      case "\"": isQuoted.toggle()
+      case "," where !isQuoted: directives.append("")
+      default: directives[directives.count - 1].append(character)
+      }
+    }
+    return directives
   }
 
   /// RFC 9111: what is too large counts as 2^31 seconds.
-  private static func seconds(_ text: some StringProtocol) -> Double? {
-    number(text).map { min(Double($0), 2_147_483_648) }
-  }
+  private static let longest = 2_147_483_648.0
+  private static func seconds(_ text: some StringProtocol) -> Double? { number(text).map { min(Double($0), longest) } }
 
   /// A number without a sign. One that is too large for an `Int` is the largest.
   private static func number(_ text: some StringProtocol) -> Int? {
@@ -51,11 +75,14 @@ extension TransportHead {
     "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
   ]
 
-  /// A date of the form `Sun, 06 Nov 1994 08:49:37 GMT`, which servers must send (RFC 9110), in seconds since 1970.
+  /// A date in seconds since 1970, in the three forms of RFC 9110: `Sun, 06 Nov 1994 08:49:37 GMT`, and those of old servers,
+  /// `Sunday, 06-Nov-94 08:49:37 GMT` and `Sun Nov  6 08:49:37 1994`.
   private static func time(_ text: String) -> Double? {
-    let words = text.split(separator: " ")
+    var words = text.split { " -".contains($0) }
+    if words.count == 5 { words = [words[0], words[2], words[1], words[4], words[3], "GMT"] }
     guard words.count == 6, words[5] == "GMT", let day = number(words[1]), (1...31).contains(day),
-      let month = months.firstIndex(of: String(words[2])), let year = number(words[3]), (1970...9999).contains(year),
+      let month = months.firstIndex(of: String(words[2])), let digits = number(words[3]),
+      case let year = words[3].count == 2 ? digits + (digits < 70 ? 2000 : 1900) : digits, (1970...9999).contains(year),
       case let clock = words[4].split(separator: ":").compactMap({ number($0) }), clock.count == 3, clock[0] < 24,
       clock[1] < 60, clock[2] <= 60
     else { return nil }

@@ -19,17 +19,31 @@ public final class ImagePipeline: Sendable {
     public let decode: OperationQueue
     public let process: OperationQueue
     public let store: OperationQueue
+    /// Requests that wait until they may be sent, the first of them at the bucket.
+    let rate: OperationQueue
     /// Steps that wait for other steps. They hold no place anywhere else.
     let joints: OperationQueue
 
-    var all: [OperationQueue] { [joints, fetch, decode, process, store] }
+    var all: [OperationQueue] { [joints, fetch, rate, decode, process, store] }
   }
 
   struct Key: Hashable, Sendable {
+    /// Without a name and a password: they are among the fields.
     var url: String
+    /// Those of the request, with names in lower case.
+    var fields: [String: String]
     var processing: Processing
     /// Differs for each request where nothing is shared.
     var number: Int
+
+    /// What the download is called on disk. Fields may be secret: no more than their checksum is written down.
+    var file: String { fields.isEmpty ? url : "\(url) \(DiskCache.checksum(of: fields))" }
+
+    func with(_ processing: Processing) -> Key {
+      var key = self
+      key.processing = processing
+      return key
+    }
   }
 
   public let queues: Queues
@@ -51,6 +65,7 @@ public final class ImagePipeline: Sendable {
   private let sources: Coalescer<Key, DecodedPicture>
   private let downloads: Coalescer<Key, Download>
   private let fetches: Coalescer<Key, Download>
+  private let permits: Coalescer<Key, Void>
   private let decodes: Coalescer<Key, DecodedPicture>
   private let processes: Coalescer<Key, Picture>
 
@@ -66,7 +81,8 @@ public final class ImagePipeline: Sendable {
     let work = configuration.workLimit ?? backend.workerCount
     queues = Queues(
       fetch: queue("fetch", limit: configuration.fetchLimit), decode: queue("decode", limit: work),
-      process: queue("process", limit: work), store: queue("store", limit: 1), joints: queue("joints", limit: nil))
+      process: queue("process", limit: work), store: queue("store", limit: 1), rate: queue("rate", limit: 1),
+      joints: queue("joints", limit: nil))
     if let limit = configuration.prefetchLimit, limit < configuration.fetchLimit {
       queues.fetch.limits[below: .normal] = limit
     }
@@ -79,6 +95,8 @@ public final class ImagePipeline: Sendable {
     sources = Coalescer(queue: queues.joints) { $0.url }
     downloads = Coalescer(queue: queues.joints) { $0.url }
     fetches = Coalescer(queue: queues.fetch) { $0.url }
+    // A bucket serves who came first. So one request at a time stands there, and the queue in front knows who is urgent.
+    permits = Coalescer(queue: queues.rate) { $0.url }
     decodes = Coalescer(queue: queues.decode) { $0.url }
     processes = Coalescer(queue: queues.process) { $0.url }
   }
@@ -129,7 +147,7 @@ public final class ImagePipeline: Sendable {
   /// A plain operation whose result is the picture: give it dependencies, and add it to any queue.
   public func operation(for request: ImageRequest) -> TaskOperation<Picture, any Error> {
     let operation = TaskOperation { [self] in try await image(for: request) }
-    operation.name = request.url
+    operation.name = Address.shown(request.url)
     return operation
   }
 
@@ -139,10 +157,11 @@ public final class ImagePipeline: Sendable {
     let (stream, continuation) = AsyncThrowingStream<ImageUpdate, any Error>.makeStream(
       bufferingPolicy: .bufferingNewest(64))
     let reader = UpdateReader(continuation)
-    let number = listeners.add(request.url) { reader.progress($0, $1) }
+    let file = key(for: request).file
+    let number = listeners.add(file) { reader.progress($0, $1) }
     let task = task(for: request)
     let waiting = Task(executorPreference: backend.taskExecutor) { [listeners] in
-      defer { listeners.remove(number, from: request.url) }
+      defer { listeners.remove(number, from: file) }
       do {
         reader.finish(.success(try await task.value))
       } catch {
@@ -201,28 +220,42 @@ public final class ImagePipeline: Sendable {
 
   /// Requests and steps under way: 0 when nobody waits for anything.
   public var pendingSteps: Int {
-    pictures.count + sources.count + downloads.count + fetches.count + decodes.count + processes.count
+    pictures.count + sources.count + downloads.count + fetches.count + permits.count + decodes.count
+      + processes.count
   }
 
   // MARK: Steps
 
   private func key(for request: ImageRequest) -> Key {
     let number = configuration.coalesces ? 0 : lastNumber.add(1, ordering: .relaxed).newValue
-    return Key(url: request.url, processing: request.processing, number: number)
+    var (url, fields) = (Address.shown(request.url), Self.fields(request.fields))
+    if let address = Address(request.url) {
+      url = address.text
+      fields["authorization"] = fields["authorization"] ?? address.authorization
+    }
+    return Key(url: url, fields: fields, processing: request.processing, number: number)
+  }
+
+  /// Fields with names in lower case, without those that are the pipeline's own.
+  private static func fields(_ fields: [String: String]) -> [String: String] {
+    let own = ["range", "if-range", "if-match", "if-none-match", "if-modified-since", "if-unmodified-since"]
+    return Dictionary(fields.map { ($0.lowercased(), $1) }) { $1 }.filter { !own.contains($0.key) }
   }
 
   /// The key of a picture in memory.
-  private func kept(_ key: Key) -> Key { Key(url: key.url, processing: key.processing, number: 0) }
+  private func kept(_ key: Key) -> Key {
+    Key(url: key.url, fields: key.fields, processing: key.processing, number: 0)
+  }
 
   /// Decodes, and does to the picture what is asked.
   private func picture(_ key: Key) async throws -> Picture {
     // A request that came while the pipeline was shut down: `shutdown()` may have missed it.
     guard !isShutDown.load(ordering: .sequentiallyConsistent) else { throw ImagePipelineError.shutDown }
     let generation = memory.generation
-    let decoded = Key(url: key.url, processing: Processing(size: key.processing.size, filters: []), number: key.number)
+    let decoded = key.with(Processing(size: key.processing.size))
     let source = try await sources.step(for: decoded) { [self] in try await self.source(decoded) }
     var picture = source.picture
-    if key.processing != Processing(size: nil, filters: []) {
+    if key.processing != Processing() {
       picture = try await processes.step(for: key) { [self] in
         statistics.add(1, to: .processed)
         return key.processing.apply(to: source.picture, on: backend)
@@ -235,10 +268,15 @@ public final class ImagePipeline: Sendable {
     return picture
   }
 
+  /// Downloads and decodes: again when the end of the body may be missing.
+  private func source(_ key: Key) async throws -> DecodedPicture {
+    try await again(budget: nil) { try await self.decoded(key) }
+  }
+
   /// Downloads and decodes. What was kept of an earlier download and makes no picture is dropped, and the picture is downloaded
   /// again.
-  private func source(_ key: Key) async throws -> DecodedPicture {
-    let file = Key(url: key.url, processing: Processing(size: nil, filters: []), number: key.number)
+  private func decoded(_ key: Key) async throws -> DecodedPicture {
+    let file = key.with(Processing())
     var mayGoOn = 2
     while true {
       let download = try await downloads.step(for: file) { [self] in try await self.download(file) }
@@ -256,8 +294,41 @@ public final class ImagePipeline: Sendable {
         // Another size may have found the same file at the same time, and have begun the next download with it.
         if mayGoOn == 0 { throw error }
         mayGoOn -= 1
-        if configuration.diskCache?.removeAll(of: key.url) == true { statistics.add(1, to: .droppedFiles) }
+        if configuration.diskCache?.removeAll(of: key.file) == true { statistics.add(1, to: .droppedFiles) }
+      } catch let error as PictureError where download.mayBeCut && Self.mayLackBytes(error, download.entry) {
+        guard configuration.retryBudget?.failed() ?? true else { throw error }
+        throw Passing(underlying: error)
       }
+    }
+  }
+
+  /// The first bytes of a file say what kind of file it is.
+  private static func mayLackBytes(_ error: PictureError, _ entry: DiskCache.Entry) -> Bool {
+    if case .damaged = error { return true }
+    return error == .unknownFormat && entry.bytes.count < 4
+  }
+
+  /// Attempts again what is `Passing`, after waits that hold no place.
+  private func again<Value>(
+    budget: RetryBudget?, _ attempt: nonisolated(nonsending) () async throws -> Value
+  ) async throws -> Value {
+    lazy var backoff = Backoff.exponential(factor: 2, initial: configuration.backoff).maximum(.seconds(8))
+      .fullJitter(using: SeededGenerator(seed: jitter.withLock { $0.next() }))
+    var attempts = 0
+    do {
+      return try await retry(
+        maxAttempts: configuration.maximumAttempts, clock: configuration.clock, budget: budget
+      ) {
+        attempts += 1
+        if attempts > 1 { statistics.add(1, to: .retries) }
+        return try await attempt()
+      } strategy: { error in
+        guard let error = error as? Passing else { return .stop }
+        let wait = max(backoff.nextDuration(), error.retryAfter ?? .zero)
+        return wait <= configuration.longestBackoff ? .backoff(wait) : .stop
+      }
+    } catch let error as Passing {
+      throw error.underlying
     }
   }
 
@@ -278,42 +349,36 @@ public final class ImagePipeline: Sendable {
     }
   }
 
-  /// Finds the file on disk, or fetches the file: again when that may help. The waits between attempts hold no place.
+  /// Finds the file on disk, or fetches the file: again when that may help.
   private func download(_ key: Key) async throws -> Download {
     let cache = configuration.diskCache
     let moment = cache?.moment() ?? 0
-    let stale = cache?.entry(for: key.url)
+    let stale = cache?.entry(for: key.file)
     if let stale, stale.isFresh(at: configuration.clock.wallTime()) {
       statistics.add(1, to: .diskHits)
       return Download(entry: stale, moment: moment, hasKeptBytes: true, isNew: false)
     }
-    let part = cache?.part(for: key.url).map {
+    let part = cache?.part(for: key.file).map {
       Part(bytes: $0.bytes, etag: $0.etag, lastModified: $0.lastModified, address: $0.address ?? key.url)
     }
     let memory = DownloadMemory(part)
+    guard let url = Address(key.url) else { throw TransportError.noAddress(key.url) }
+    let fields = ["accept": "image/jpeg, image/png", "accept-encoding": "identity"]
+      .merging(Self.fields(configuration.fields)) { $1 }.merging(key.fields) { $1 }
     let attempt = Attempt(
       transport: transport, configuration: configuration, clock: configuration.clock, statistics: statistics,
-      url: key.url, moment: moment, stale: stale, memory: memory, permit: { [bucket] in try await bucket?.take() },
-      progress: { [listeners] in listeners.report($0, $1, of: key.url) })
-    let seed = jitter.withLock { $0.next() }
-    var backoff = Backoff.exponential(factor: 2, initial: configuration.backoff).maximum(.seconds(8))
-      .fullJitter(using: SeededGenerator(seed: seed))
-    var attempts = 0
+      url: url, file: key.file, fields: fields, moment: moment, stale: stale, memory: memory,
+      permit: { [bucket, permits] in
+        if let bucket { try await permits.step(for: key) { try await bucket.take() } }
+      },
+      progress: { [listeners] in listeners.report($0, $1, of: key.file) })
     do {
-      return try await retry(
-        maxAttempts: configuration.maximumAttempts, clock: configuration.clock, budget: configuration.retryBudget
-      ) {
-        attempts += 1
-        if attempts > 1 { statistics.add(1, to: .retries) }
-        return try await fetches.step(for: key) { [self] in try await fetch(attempt) }
-      } strategy: { error in
-        guard error is Passing || error is DeadlineExceeded else { return .stop }
-        let wait = max(backoff.nextDuration(), (error as? Passing)?.retryAfter ?? .zero)
-        return wait <= configuration.longestBackoff ? .backoff(wait) : .stop
+      return try await again(budget: configuration.retryBudget) {
+        try await fetches.step(for: key) { [self] in try await fetch(attempt) }
       }
     } catch {
       keep(attempt)
-      throw (error as? Passing)?.underlying ?? error
+      throw error
     }
   }
 
@@ -325,7 +390,7 @@ public final class ImagePipeline: Sendable {
     } catch {
       // The download that asked has ended before, and has seen nothing of what came last.
       if Task.isCancelled { keep(attempt) }
-      throw error
+      throw error is DeadlineExceeded ? Passing(underlying: error) : error
     }
   }
 
@@ -333,10 +398,10 @@ public final class ImagePipeline: Sendable {
   private func keep(_ attempt: Attempt) {
     switch attempt.memory.state.withLock({ $0 }) {
     case .unchanged: break
-    case .useless: onDisk { $0.removePart(of: attempt.url) }
+    case .useless: onDisk { $0.removePart(of: attempt.file) }
     case .grown(let part):
       let entry = DiskCache.Entry(
-        url: attempt.url, bytes: part.bytes, etag: part.etag, lastModified: part.lastModified,
+        url: attempt.file, bytes: part.bytes, etag: part.etag, lastModified: part.lastModified,
         confirmed: configuration.clock.wallTime(), address: part.address)
       onDisk { try $0.storePart(entry, at: attempt.moment) }
     }

@@ -141,7 +141,7 @@ public final class ImagePrefetcher: Sendable {
   }
 
   private func key(_ request: ImageRequest) -> ImageRequest {
-    ImageRequest(url: request.url, processing: request.processing)
+    ImageRequest(url: request.url, processing: request.processing, fields: request.fields)
   }
 }
 

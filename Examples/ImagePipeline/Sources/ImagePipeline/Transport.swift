@@ -1,5 +1,6 @@
 /// One request to a server: a `GET`.
 public struct TransportRequest: Sendable, Hashable {
+  /// An `Address`. A name and a password in it are not sent: they are among the fields.
   public var url: String
   /// Names are in lower case.
   public var headers: [String: String]
@@ -30,6 +31,14 @@ public struct TransportError: Error, Hashable, CustomStringConvertible {
 
   public init(_ description: String, isPassing: Bool = true) {
     (self.description, self.isPassing) = (description, isPassing)
+  }
+
+  /// For what is no `Address`.
+  public static func noAddress(_ text: String) -> TransportError {
+    let line = Address.shown(text).split(whereSeparator: \.isNewline).joined(separator: " ")
+    return TransportError(
+      "'\(line)' cannot be loaded: an address is http:// or https:// with a host, as in https://example.org/a.jpg, and its port is from 1 to 65535",
+      isPassing: false)
   }
 }
 

@@ -31,6 +31,9 @@
     @Option(help: "A filter: \(Processing.Filter.forms.joined(separator: ", ")). May be given more than once.")
     var filter: [String] = []
 
+    @Option(help: "A field of each request, such as 'Referer: https://example.org/'. May be given more than once.")
+    var field: [String] = []
+
     @Option(help: "The folder for the pictures. Without it no picture is written.")
     var output: String?
 
@@ -72,22 +75,25 @@
     /// The addresses of the arguments and of the list.
     func addresses() throws -> [String] {
       var addresses = urls
-      for url in urls where !Self.isAddress(url) {
-        throw Failure(64, "'\(url)' is no address of a picture: http://host/name or https://host/name is expected")
+      for url in urls where Address(url) == nil {
+        throw Failure(
+          64, "'\(Address.shown(url))' is no address of a picture: http://host/name or https://host/name is expected")
       }
       if let list {
         guard let bytes = FileHandles.read(list) else {
           throw Failure(66, "the list \(list) cannot be read")
         }
         var wrong: [String] = []
-        let lines = String(decoding: bytes, as: UTF8.self).split(omittingEmptySubsequences: false) { $0.isNewline }
+        // A byte order mark in front is not of the text.
+        let text = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes.dropFirst(3) : bytes[...]
+        let lines = String(decoding: text, as: UTF8.self).split(omittingEmptySubsequences: false) { $0.isNewline }
         for (number, line) in lines.enumerated() {
           let address = line.trimmed
           if address.isEmpty || address.hasPrefix("#") { continue }
-          if Self.isAddress(address) {
+          if Address(address) != nil {
             addresses.append(address)
           } else {
-            wrong.append("line \(number + 1) '\(address)'")
+            wrong.append("line \(number + 1) '\(Address.shown(address))'")
           }
         }
         if !wrong.isEmpty {
@@ -100,9 +106,15 @@
       return addresses
     }
 
-    private static func isAddress(_ text: String) -> Bool {
-      guard let url = URL(string: text), let scheme = url.scheme?.lowercased() else { return false }
-      return (scheme == "http" || scheme == "https") && url.host()?.isEmpty == false
+    /// The fields of the options, with names in lower case.
+    func fields() throws -> [String: String] {
+      try field.reduce(into: [:]) { fields, text in
+        let parts = text.split(separator: ":", maxSplits: 1)
+        guard parts.count == 2, text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }),
+          parts[0].utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
+        else { throw Failure(64, "--field takes a name, a colon and a value, as in 'Referer: https://example.org/'") }
+        fields[parts[0].lowercased()] = parts[1].trimmed
+      }
     }
 
     func chosenBackend() throws -> any Backend {

@@ -40,6 +40,7 @@
       var configuration = ImagePipeline.Configuration()
       configuration.fetchLimit = options.downloads
       configuration.timeout = .seconds(options.timeout)
+      configuration.fields = ["user-agent": "imagepipeline"].merging(try options.fields()) { $1 }
       if let output = options.output {
         do {
           try FileManager.default.createDirectory(at: URL(filePath: output), withIntermediateDirectories: true)
@@ -111,14 +112,15 @@
     private func add(
       _ number: Int, _ requests: OperationQueue, _ files: OperationQueue, _ reports: OperationQueue
     ) {
-      let url = addresses[number]
+      let request = ImageRequest(url: addresses[number], processing: processing)
+      let url = Address.shown(request.url)
       let picture = requests.addTask(name: url) { [self] in
         let (failure, isInterrupted) = state.withLock { ($0.failure, $0.isInterrupted) }
         // The interruption cancels what has been added. What is added later is told here.
         if isInterrupted { throw CancellationError() }
         if let failure { throw failure }
         let start = ContinuousClock.now
-        let picture = try await pipeline.image(for: ImageRequest(url: url, processing: processing))
+        let picture = try await pipeline.image(for: request)
         let latency = ContinuousClock.now - start
         state.withLock { $0.latencies.append(latency) }
         logger.info("\(url): \(picture.width) x \(picture.height) in \(latency)")

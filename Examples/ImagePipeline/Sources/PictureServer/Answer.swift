@@ -78,9 +78,9 @@
         return count > 0 && byteCount > 0 ? .bytes(max(0, byteCount - count)..<byteCount) : .unsatisfiable
       }
       guard let first = Int(ends[0]), ends[1].isEmpty || Int(ends[1]) != nil else { return .whole }
-      let last = Int(ends[1]) ?? Int.max - 1
+      let last = Int(ends[1]) ?? .max
       guard first <= last else { return .whole }
-      return first < byteCount ? .bytes(first..<min(byteCount, last + 1)) : .unsatisfiable
+      return first < byteCount ? .bytes(first..<min(byteCount - 1, last) + 1) : .unsatisfiable
     }
   }
 

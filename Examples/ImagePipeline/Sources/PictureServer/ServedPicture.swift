@@ -66,7 +66,7 @@
         let month = months.firstIndex(of: String(parts[2])), let year = Int(parts[3]), (1970...9999).contains(year)
       else { return nil }
       let clock = parts[4].split(separator: ":").compactMap { Int($0) }
-      guard clock.count == 3 else { return nil }
+      guard clock.count == 3, clock.allSatisfy({ (0...60).contains($0) }) else { return nil }
       let days =
         (1970..<year).reduce(0) { $0 + length(of: $1) }
         + (0..<month).reduce(0) { $0 + length(ofMonth: $1, in: year) } + day - 1

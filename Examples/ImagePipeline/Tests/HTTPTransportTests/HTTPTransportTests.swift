@@ -121,7 +121,8 @@
 
     @Test(arguments: [
       "", "picture.jpg", "ftp://example.org/a.jpg", "http://", "http:///a.jpg", "file:///a.jpg", "http://[",
-      "http+unix://a/b",
+      "http+unix://a/b", "http://[/x", "http://]/", "http://127.0.0.1:99999/x", "http://127.0.0.1:0/x",
+      "http://127.0.0.1:99999999999999999999/x",
     ])
     func anAddressThatIsNone(_ url: String) async throws {
       let transport = HTTPTransport(connectTimeout: patience, readTimeout: patience)
@@ -130,9 +131,22 @@
       }
       #expect(
         error?.description
-          == "'\(url)' cannot be loaded: an address is http:// or https:// with a host, as in https://example.org/a.jpg"
+          == "'\(url)' cannot be loaded: an address is http:// or https:// with a host, as in https://example.org/a.jpg, and its port is from 1 to 65535"
       )
       try await transport.shutdown()
+    }
+
+    @Test(arguments: ["http://127.0.0.1:99999/x", "http://[/x", "http://%255B/x", "//]/", "http://127.0.0.1:-1/"])
+    func aRedirectToAnAddressThatIsNone(_ target: String) async throws {
+      try await withServer { subject in
+        let pipeline = ImagePipeline(transport: subject.transport)
+        let url = subject.request("/picture/1.jpg?redirect=\(target)").url
+        let error = await #expect(throws: ImagePipelineError.self) {
+          try await pipeline.image(for: ImageRequest(url: url))
+        }
+        #expect(error == .redirects(url: url))
+        await pipeline.shutdown()
+      }
     }
 
     @Test func aHeaderThatIsNone() async throws {

@@ -1,4 +1,5 @@
 import ImagePipeline
+import OperationComposition
 import Operations
 import Pictures
 import Testing
@@ -162,6 +163,8 @@ struct HTTPRuleTests {
         ("no-store", false, 0), ("max-age=60, no-cache", true, 0), ("max-age=nan", true, 0), ("max-age=inf", true, 0),
         ("max-age=-5", true, 0), ("max-age=", true, 0), ("NO-STORE, max-age=7", false, 0), ("max-age=1e3", true, 0),
         ("max-age=99999999999999999999", true, 2_147_483_648), ("private , max-age=10", true, 10),
+        ("max-age=\"3600\"", true, 3600), ("private=\"a, max-age=5\", max-age = 7", true, 7),
+        ("no-cache=\"set-cookie\", max-age=60", true, 60), ("\"", true, 0), ("private=\"x, no-store", true, 0),
       ]
       for (control, stored, age) in cases {
         let (network, folder) = (SimulatedNetwork(stage), Folder())
@@ -184,6 +187,135 @@ struct HTTPRuleTests {
       #expect(try await pipeline.image(for: ImageRequest(url: url(1))) == Sample.picture(2))
       try await stage.expectNothingLeft(pipeline, network)
       #expect(folder.files == [])
+    }
+  }
+
+  @Test("an answer without an age is fresh until it expires, by the server's clock; an age goes before that")
+  func expires() async throws {
+    // The virtual clock begins on Monday, 12 January 1970, at 13:46:40.
+    let (now, later) = ("Mon, 12 Jan 1970 13:46:40 GMT", "Mon, 12 Jan 1970 13:47:40 GMT")
+    let cases: [(headers: [String: String], age: Double)] = [
+      (["expires": later], 60), (["expires": later, "date": now], 60), (["expires": later, "date": "today"], 60),
+      (["expires": now, "date": later], 0), (["expires": now], 0), (["expires": "0"], 0), (["expires": "-1"], 0),
+      (["expires": later, "date": "Mon, 12 Jan 1970 13:47:00 GMT"], 40),
+      // The server's clock is an hour ahead.
+      (["expires": "Mon, 12 Jan 1970 15:00:00 GMT", "date": "Mon, 12 Jan 1970 14:59:30 GMT"], 30),
+      (["expires": "Sun, 12 Jan 9999 13:47:40 GMT"], 2_147_483_648),
+      (["expires": later, "cache-control": "max-age=5"], 5),
+      (["expires": later, "cache-control": "no-cache"], 0), (["expires": later, "cache-control": "max-age=x"], 0),
+      (["expires": later, "cache-control": "private"], 60), (["expires": "Monday, 12-Jan-70 13:47:40 GMT"], 60),
+      (["expires": "Mon Jan 12 13:47:40 1970"], 60), (["expires": "Mon Jan  5 13:47:40 1970"], 0),
+      (["expires": "Mon Jan 12 99999999999999999999:47:40 1970"], 0),
+    ]
+    try await Surroundings.deterministic.run(seeds: 1...2) { stage in
+      for (headers, age) in cases {
+        let (network, folder) = (SimulatedNetwork(stage), Folder())
+        network.script([.head(TransportHead(status: 200, headers: headers), Sample.png(1))], at: url(1))
+        let pipeline = stage.forgetful(network, try folder.cache())
+        #expect(try await pipeline.image(for: ImageRequest(url: url(1))) == Sample.picture(1))
+        try await stage.settled(pipeline)
+        let entry = try #require(try folder.cache().entry(for: url(1)))
+        // Some virtual time passes.
+        #expect(entry.maximumAge <= age && entry.maximumAge > age - 1, "\(headers): \(entry.maximumAge)")
+      }
+    }
+  }
+
+  @Test("what an answer 304 says of the picture is the entry's from then on")
+  func newValidators() async throws {
+    try await Surroundings.deterministic.run(seeds: 1...4) { stage in
+      let (network, folder) = (SimulatedNetwork(stage), Folder())
+      let cache = try folder.cache()
+      network.serve(Self.file(1) { ($0.etag, $0.lastModified) = (nil, "Thu, 01 Jan 1970") }, at: url(1))
+      let pipeline = stage.forgetful(network, cache)
+      func fetch(_ headers: [String: String]?) async throws -> DiskCache.Entry? {
+        if let headers { network.script([.head(TransportHead(status: 304, headers: headers), [])], at: url(1)) }
+        #expect(try await pipeline.image(for: ImageRequest(url: url(1))) == Sample.picture(1))
+        try await stage.settled(pipeline)
+        return cache.entry(for: url(1))
+      }
+      #expect(try await fetch(nil)?.etag == nil)
+      let named = try await fetch(["etag": "\"b\""])
+      #expect(named?.etag == "\"b\"" && named?.lastModified == "Thu, 01 Jan 1970")
+      let dated = try await fetch([
+        "etag": "\"c\"", "last-modified": "Fri, 02 Jan 1970", "expires": "Mon, 12 Jan 1970 13:46:50 GMT",
+      ])
+      #expect(network.requests.last?.headers["if-none-match"] == "\"b\"")
+      #expect(dated?.etag == "\"c\"" && dated?.lastModified == "Fri, 02 Jan 1970" && (dated?.maximumAge ?? 0) > 5)
+      #expect(dated?.bytes == Sample.png(1))
+      try await stage.sleep(.seconds(20))
+      // The server wants nothing kept from now on.
+      #expect(try await fetch(["cache-control": "no-store"]) == nil)
+      #expect(network.requests.last?.headers["if-none-match"] == "\"c\"" && folder.files == [])
+      try await stage.expectNothingLeft(pipeline, network)
+    }
+  }
+
+  @Test("a body whose end nothing tells, and that makes no picture, is tried again", arguments: Surroundings.allCases)
+  func cutWithoutLength(on surroundings: Surroundings) async throws {
+    try await surroundings.run(seeds: 1...4) { stage in
+      let (network, folder) = (SimulatedNetwork(stage), Folder())
+      let pipeline = stage.forgetful(network, try folder.cache()) { $0.backoff = .zero }
+      let whole = Sample.png(1)
+      func cut(_ count: Int, _ headers: [String: String] = [:]) -> SimulatedNetwork.Fault {
+        .head(TransportHead(status: 200, headers: headers), Array(whole.prefix(count)))
+      }
+      network.script([cut(300), cut(0), cut(3)], at: url(1))
+      #expect(try await pipeline.image(for: ImageRequest(url: url(1))) == Sample.picture(1))
+      #expect(network.requests.count == 4 && pipeline.statistics[.retries] == 3)
+      try await stage.settled(pipeline)
+      #expect(try folder.cache().entry(for: url(1))?.bytes == whole)
+      // As often as any other attempt, and with the error of the last one.
+      network.script([SimulatedNetwork.Fault](repeating: cut(300), count: 9), at: url(2))
+      let error = await #expect(throws: PictureError.self) { try await pipeline.image(for: ImageRequest(url: url(2))) }
+      if case .damaged = error {} else { Issue.record("\(String(describing: error))") }
+      #expect(network.requests(of: url(2)).count == 4)
+      // Where the length says that all has come, the file itself is damaged. And a page is no picture.
+      network.script([cut(300, ["content-length": "300"])], at: url(3))
+      network.script([cut(300, ["transfer-encoding": "chunked"])], at: url(4))
+      network.script([.head(TransportHead(status: 200), Array("<html></html>".utf8))], at: url(5))
+      for number in 3...5 {
+        await #expect(throws: PictureError.self) { try await pipeline.image(for: ImageRequest(url: url(number))) }
+        #expect(network.requests(of: url(number)).count == 1)
+      }
+      try await stage.expectNothingLeft(pipeline, network)
+    }
+  }
+
+  @Test("attempts for bodies without an end cost the budget too")
+  func cutWithoutBudget() async throws {
+    try await Surroundings.deterministic.run(seeds: 1...2) { stage in
+      let network = SimulatedNetwork(stage)
+      let cut = SimulatedNetwork.Fault.head(TransportHead(status: 200), Array(Sample.png(1).prefix(300)))
+      network.script([SimulatedNetwork.Fault](repeating: cut, count: 9), at: url(1))
+      let pipeline = stage.forgetful(network) { $0.retryBudget = RetryBudget(maxTokens: 3, tokenRatio: 0.001) }
+      await #expect(throws: PictureError.self) { try await pipeline.image(for: ImageRequest(url: url(1))) }
+      #expect(network.requests.count == 2)
+      try await stage.expectNothingLeft(pipeline, network)
+    }
+  }
+
+  @Test(
+    "a coding that was not asked for is named, and not taken for a damaged picture", arguments: Surroundings.allCases)
+  func codings(on surroundings: Surroundings) async throws {
+    try await surroundings.run(seeds: 1...2) { stage in
+      let (network, folder) = (SimulatedNetwork(stage), Folder())
+      let pipeline = stage.forgetful(network, try folder.cache())
+      for (headers, coding) in [
+        (["content-encoding": "gzip"], "gzip"), (["content-encoding": "identity, BR"], "br"),
+        (["transfer-encoding": "gzip, chunked"], "gzip"),
+      ] {
+        network.script([.head(TransportHead(status: 200, headers: headers), Sample.png(1))], at: url(1))
+        await #expect(throws: ImagePipelineError.coding(coding, url: url(1))) {
+          try await pipeline.image(for: ImageRequest(url: url(1)))
+        }
+      }
+      #expect(network.requests.count == 3 && folder.files == [])
+      for headers in [["content-encoding": "identity"], ["content-encoding": ""], ["transfer-encoding": "Chunked"]] {
+        network.script([.head(TransportHead(status: 200, headers: headers), Sample.png(1))], at: url(1))
+        #expect(try await pipeline.image(for: ImageRequest(url: url(1))) == Sample.picture(1))
+      }
+      try await stage.expectNothingLeft(pipeline, network)
     }
   }
 

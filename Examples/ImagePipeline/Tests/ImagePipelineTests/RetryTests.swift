@@ -195,6 +195,30 @@ struct RetryTests {
     }
   }
 
+  @Test("a visible picture waits for one turn of prefetching, and not for all that stand before it")
+  func rateAndPriority() async throws {
+    try await Surroundings.deterministic.run { stage in
+      let network = SimulatedNetwork(stage)
+      let pipeline = stage.pipeline(network) { $0.rate = (perSecond: 10, burst: 1) }
+      let prefetcher = pipeline.prefetcher()
+      prefetcher.start((0..<20).map { ImageRequest(url: url($0)) })
+      try await stage.until("prefetches to wait for their turns") { network.requests.count == 1 }
+      try await stage.sleep(.milliseconds(20))
+      let (count, start) = (network.requests.count, stage.clock.now)
+      _ = try await pipeline.image(for: ImageRequest(url: url(30)))
+      #expect(start.duration(to: stage.clock.now) <= .milliseconds(210))
+      #expect(network.requests.dropFirst(count).map(\.url).firstIndex(of: url(30)) == 1)
+      // A prefetch that becomes visible goes on before the others, too.
+      let waiting = try #require((0..<20).last { network.requests(of: url($0)).isEmpty })
+      let raised = stage.clock.now
+      _ = try await pipeline.image(for: ImageRequest(url: url(waiting), priority: .veryHigh))
+      #expect(raised.duration(to: stage.clock.now) <= .milliseconds(210))
+      #expect(zip(network.times.dropFirst(), network.times).allSatisfy { $0 - $1 >= .milliseconds(99) })
+      prefetcher.stopAll()
+      try await stage.expectNothingLeft(pipeline, network)
+    }
+  }
+
   @Test("a request that leaves while it waits for a token or an attempt takes nothing")
   func leavesWhileWaiting() async throws {
     try await Surroundings.deterministic.run { stage in
