@@ -69,6 +69,8 @@ public struct SubjectInfo: Hashable, Sendable {
   public var onlyParameters: [String: String] = [:]
   /// The rows of the contract that the strategy of the subject gives up.
   public var givesUp: [Int] = []
+  /// Whether with the strategy of the subject an operation may wait for ever while others add others.
+  public var mayStarve = false
 
   package var facts: SubjectFacts { SubjectFacts(name, role: role, summary: summary, givesUp: givesUp) }
 }

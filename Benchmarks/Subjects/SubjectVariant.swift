@@ -77,6 +77,15 @@ public struct SubjectVariant: Hashable, Sendable {
     }
   }
 
+  /// Whether work that feeds itself may keep an older operation waiting for ever.
+  var mayStarve: Bool {
+    switch Self.pools[subject] {
+    case .stealing: (try? StealingStrategy(strategy))?.mayStarve ?? false
+    case .threadPool: (try? ThreadPoolStrategy(strategy))?.mayStarve ?? false
+    case nil: false
+    }
+  }
+
   /// The strategies of the backends that this process makes. A measuring process measures one subject, and chooses before
   /// it makes the first backend.
   private static let chosen = Mutex((stealing: StealingStrategy(), threadPool: ThreadPoolStrategy()))
@@ -105,7 +114,7 @@ extension SubjectInfo {
     return SubjectInfo(
       name: variant.name, summary: "\(summary), with \(variant.strategy)", role: role, abilities: abilities,
       workersAreAdjustable: workersAreAdjustable, benchmarks: benchmarks, reasons: reasons,
-      onlyParameters: onlyParameters, givesUp: variant.givesUp)
+      onlyParameters: onlyParameters, givesUp: variant.givesUp, mayStarve: variant.mayStarve)
   }
 }
 

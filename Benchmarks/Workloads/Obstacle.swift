@@ -14,6 +14,9 @@ extension Workload {
       needs.subtract(self.needs)
     }
     if let missing = needs.subtracting(subject.abilities).words { return "it has no \(missing)" }
+    if subject.mayStarve, needsTurns(parameters) {
+      return "its strategy may leave an operation waiting for ever while others add others"
+    }
     let other = subject.onlyParameters.sorted { $0.key < $1.key }.first { key, value in
       parameters[key].map { $0 != value } ?? false
     }

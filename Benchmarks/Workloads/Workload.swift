@@ -20,6 +20,9 @@ package protocol Workload: Sendable {
   var needs: Abilities { get }
   /// The needs with these parameters, for a benchmark whose needs depend on the parameters.
   func needs(_ parameters: Parameters) -> Abilities
+  /// Whether the benchmark ends only when some operations have had their turn, while others add operations all the time. On a
+  /// strategy that may leave an old operation waiting for ever it would not end.
+  func needsTurns(_ parameters: Parameters) -> Bool
   var repeats: RepeatPolicy { get }
   /// The policy for these parameters, for a benchmark whose policy depends on the parameters.
   func repeats(_ parameters: Parameters) -> RepeatPolicy
@@ -58,6 +61,7 @@ extension Workload {
   package var timeLimit: Double? { nil }
   package var leadIn: UInt64 { 0 }
   package func needs(_ parameters: Parameters) -> Abilities { needs }
+  package func needsTurns(_ parameters: Parameters) -> Bool { false }
   package func repeats(_ parameters: Parameters) -> RepeatPolicy { repeats }
   package func extendedParameterSets() -> [Parameters] { [] }
   package func notes(_ parameters: Parameters, workers: Int) -> [String] { [] }

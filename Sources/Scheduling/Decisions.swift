@@ -5,7 +5,9 @@ extension StealingStrategy: PoolStrategy {
       name: "own", summary: "which of its own jobs a worker runs next",
       choices: [
         .init("fifo", "the oldest") { strategy, _ in strategy.ownEnd = .fifo },
-        .init("lifo", "the newest", givesUp: [20]) { strategy, _ in strategy.ownEnd = .lifo },
+        .init("lifo", "the newest; under work that feeds itself an older one may wait for ever", givesUp: [20]) {
+          strategy, _ in strategy.ownEnd = .lifo
+        },
         .init("lifo:N", "the newest, but the oldest every Nth time", givesUp: [20], range: 2...1_000, tried: [8]) {
           $0.ownEnd = .lifoWithTurn(every: $1)
         },
@@ -213,7 +215,9 @@ extension ThreadPoolStrategy: PoolStrategy {
       choices: [
         .init("priority", "the most urgent, and the oldest among equals") { strategy, _ in strategy.order = .priority },
         .init("fifo", "the oldest", givesUp: [20]) { strategy, _ in strategy.order = .fifo },
-        .init("lifo", "the newest", givesUp: [20]) { strategy, _ in strategy.order = .lifo },
+        .init("lifo", "the newest; under work that feeds itself an older one may wait for ever", givesUp: [20]) {
+          strategy, _ in strategy.order = .lifo
+        },
       ],
       read: {
         switch $0.order {

@@ -29,6 +29,10 @@ extension StealingStrategy {
     }
   }
 
+  /// Whether work that feeds itself may keep an older job waiting for ever. Other choices that give up row 20 take an old job
+  /// now and then.
+  package var mayStarve: Bool { ownEnd == .lifo }
+
   /// What happens to an operation that the end of another one made ready.
   ///
   /// That operation is the *successor*. Tokio (its "LIFO slot") and Taskflow (its "cache") run the successor at once. A

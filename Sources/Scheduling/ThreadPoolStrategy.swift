@@ -41,6 +41,9 @@ public struct ThreadPoolStrategy: Hashable, Sendable {
     case lifo
   }
 
+  /// Whether work that feeds itself may keep an older job waiting for ever.
+  package var mayStarve: Bool { order == .lifo }
+
   /// What guards the queued jobs.
   public enum Locks: Hashable, Sendable {
     /// The pool's lock guards all jobs, and the counts of threads.

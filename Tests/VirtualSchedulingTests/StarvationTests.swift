@@ -24,6 +24,40 @@ import Testing
   }
 }
 
+/// An old job of a worker whose newest job always adds another one.
+@Suite struct OldJobTests {
+  private static let most = 20_000
+
+  @Test(arguments: allStrategies) func anOldJobBeginsUnlessItsStrategyMayLetItWait(_ strategy: VirtualStrategy) {
+    let mayStarve =
+      switch strategy {
+      case .stealing(let chosen): chosen.mayStarve
+      case .threadPool(let chosen): chosen.mayStarve
+      }
+    let pool = VirtualPool(workers: 1, strategy: strategy, costs: .none, choices: VirtualChoices(seed: 1))
+    let old: UInt = 1
+    var newest: UInt = 2
+    pool.submit(newest, level: 2, by: nil)
+    var begun = 0
+    var hasBegun = false
+    while let step = pool.next(), begun < Self.most, !hasBegun {
+      switch step {
+      case .run(let worker, let job):
+        begun += 1
+        hasBegun = job == old
+        pool.works(worker, for: 1)
+      case .ended(let worker, _):
+        if begun == 1 { pool.submit(old, level: 2, by: worker) }
+        newest += 1
+        pool.submit(newest, level: 2, by: worker)
+        pool.finished(worker)
+      case .timer: break
+      }
+    }
+    #expect(hasBegun != mayStarve, "\(strategy), after \(begun) jobs")
+  }
+}
+
 /// Streams of jobs, each of which adds its successor, and a few parents that add children: a parent then blocks or computes
 /// until its children have begun, or ends at once. Some jobs come from outside.
 private struct Program {

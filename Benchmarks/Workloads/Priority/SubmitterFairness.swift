@@ -22,6 +22,9 @@ struct SubmitterFairness: Workload {
     [parameters("4", from: "inside"), parameters("2", from: "outside"), parameters("8", from: "outside")]
   }
 
+  /// Inside, the contest begins when each family has had an operation run.
+  func needsTurns(_ parameters: Parameters) -> Bool { parameters["from"] == "inside" }
+
   private func parameters(_ submitters: String, from: String) -> Parameters {
     ["submitters": submitters, "from": from, "pending": "16", "work_ns": "1000", "duration_ns": "10000000"]
   }

@@ -35,6 +35,8 @@ struct Burst: Workload {
     return [burst.merging(["state": "idle"]), burst.merging(["state": "busy", "load_ns": "5000"])]
   }
 
+  func needsTurns(_ parameters: Parameters) -> Bool { parameters["state"] == "busy" }
+
   func prepare<S: ClosureSubject>(closures type: S.Type, _ setting: Setting) throws -> Trial {
     try trial(type, setting) { subject, countdown in
       let (count, bodies) = (countdown.count, Unmanaged.passUnretained(countdown))
