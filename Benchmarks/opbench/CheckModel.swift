@@ -62,6 +62,9 @@ struct CheckModel: ParsableCommand {
     }
   }
 
+  /// How long a process works before it measures, in nanoseconds.
+  private static let leadIn: UInt64 = 20_000_000
+
   /// Measures every cell once in each block.
   private func measure(_ check: RealPoolCheck) throws -> [CellKey: RealPoolCheck.Measured] {
     let progress = Progress()
@@ -84,12 +87,12 @@ struct CheckModel: ParsableCommand {
     for block in 0..<blocks {
       for (index, cell) in cells.enumerated() {
         if repeats[cell] == nil {
-          for line in try launch(cell, .calibrate(target: 60_000_000, limit: .max)) {
+          for line in try launch(cell, .calibrate(target: 60_000_000, limit: .max, leadIn: Self.leadIn)) {
             if case .repeats(let count) = line { repeats[cell] = max(1, count) }
           }
         }
         measured[cell, default: .init()].peaks.append(MachinePeak.measure(threads: cell.arm.workers, spin: spin))
-        for line in try launch(cell, .time(repeats: repeats[cell] ?? 1, values: 1, leadIn: 20_000_000)) {
+        for line in try launch(cell, .time(repeats: repeats[cell] ?? 1, values: 1, leadIn: Self.leadIn)) {
           if case .reading(_, let reading) = line, reading.metric == .makespan {
             measured[cell]!.makespans.append(reading.value)
           }

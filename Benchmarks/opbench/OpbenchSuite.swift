@@ -1,5 +1,6 @@
 import HarnessGate
 import HarnessMeasuring
+import HarnessPlanning
 import HarnessResults
 import HarnessWords
 import Laboratory
@@ -69,8 +70,20 @@ struct OpbenchSuite: Suite {
         scenario("dependencies", "fan-in", "width", 100), scenario("dependencies", "fan-in", "width", 1_000),
       ], control: Arm(subject: ControlSubject.name, workers: 1),
       controlSummary: "the stealing backend with one worker",
-      bare: bare.map { CellKey($0, Arm(subject: EmptySubject.name, workers: 1)) },
+      bare: bare.map { CellKey($0, Arm(subject: EmptySubject.name, workers: 1)) }, repeated: { try repeated() },
       delay: { [ControlChoice.delayVariable: "\($0)"] })
+  }
+}
+
+extension OpbenchSuite {
+  /// The default subject, the references, and the peers that are built: all benchmarks of a run that choose how often they are
+  /// repeated.
+  private func repeated() throws -> [PlannedScenario] {
+    let names = [GatedBenchmarks.defaultSubject] + Peer.all.map(\.name).filter { peers.program($0) != nil }
+    let selection = Selection(names: names, benchmark: nil, workers: nil, effort: .full, seed: 1, peers: peers)
+    return try selection.plan(Catalogue(graphs: [], seed: 1)).scenarios.filter {
+      if case .calibrated = $0.repeats { true } else { false }
+    }
   }
 }
 

@@ -20,7 +20,7 @@ final class FakeEffects {
 
   static func success(_ request: MeasureRequest) -> ProcessOutcome {
     switch request.mode {
-    case .calibrate(_, let limit):
+    case .calibrate(_, let limit, _):
       outcome(.exited(0), [.repeats(min(limit, request.subject == "foundation" ? 3 : 40)), .end])
     case .time: outcome(.exited(0), [.reading(valueIndex: 1, Reading(.nsPerOp, 5, count: 1)), .end])
     case .count: outcome(.exited(0), [.reading(valueIndex: 1, Reading(.allocationsPerOp, 2, count: 1)), .end])

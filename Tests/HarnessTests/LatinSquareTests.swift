@@ -1,6 +1,5 @@
 import Testing
 
-@testable import HarnessMeasuring
 @testable import HarnessStatistics
 
 struct LatinSquareTests {
@@ -36,24 +35,5 @@ struct SeededGeneratorTests {
     #expect(values.allSatisfy { 0..<1 ~= $0 })
     #expect(abs(values.reduce(0, +) / 10_000 - 0.5) < 0.02)
     #expect(values[17] == SeededGenerator.uniform(1, 17))
-  }
-}
-
-struct CalibrationTests {
-  @Test func enoughTime() {
-    #expect(Calibration.step(repeats: 4, took: 80, target: 50, limit: .max) == .enough(3))
-    #expect(Calibration.step(repeats: 1, took: 500, target: 50, limit: .max) == .enough(1))
-  }
-
-  @Test func growsTenfoldAtMost() {
-    #expect(Calibration.step(repeats: 2, took: 1, target: 1_000_000, limit: .max) == .tryAgain(20))
-    #expect(Calibration.step(repeats: 10, took: 40, target: 50, limit: .max) == .tryAgain(13))
-    #expect(Calibration.step(repeats: 1, took: 0, target: 50, limit: .max) == .tryAgain(10))
-  }
-
-  @Test func aSlowerSubjectHasTheLastWord() {
-    #expect(Calibration.step(repeats: 2, took: 1, target: 50, limit: 7) == .tryAgain(7))
-    #expect(Calibration.step(repeats: 7, took: 1, target: 50, limit: 7) == .enough(7))
-    #expect(Calibration.step(repeats: 7, took: 50, target: 50, limit: 3) == .enough(3))
   }
 }

@@ -10,10 +10,10 @@ struct PlanRunnerTests {
     let effects = FakeEffects()
     let result = effects.run(Sample.plan())
     #expect(
-      result.repeats == [CellKey(Sample.scenario, Sample.ours): 40, CellKey(Sample.scenario, Sample.reference): 3])
+      result.repeats == [CellKey(Sample.scenario, Sample.ours): 10, CellKey(Sample.scenario, Sample.reference): 3])
     #expect(effects.timed.count == 4)
     for request in effects.timed {
-      let repeats = request.subject == "foundation" ? 3 : 40
+      let repeats = request.subject == "foundation" ? 3 : 10
       #expect(request.mode == .time(repeats: repeats, values: 3, leadIn: 2_000, budget: 3_000, countsEvents: true))
     }
     #expect(effects.timed.allSatisfy { $0.context == "g.json" && $0.seed == 1 })
@@ -51,8 +51,9 @@ struct PlanRunnerTests {
     #expect(calibrated.count == 2 && calibrated.allSatisfy { $0.serviceTime == nil })
     // For long enough to be sharp, whatever a value takes.
     #expect(
-      calibrated.allSatisfy { $0.mode == .calibrate(target: 50_000_000, limit: $0.subject == "foundation" ? 40 : .max) }
-    )
+      calibrated.allSatisfy {
+        $0.mode == .calibrate(target: 50_000_000, limit: $0.subject == "foundation" ? 40 : .max, leadIn: 2_000)
+      })
     #expect(effects.timed.count == 4)
     #expect(
       effects.timed.allSatisfy {

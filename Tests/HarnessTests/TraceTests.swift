@@ -18,7 +18,7 @@ struct TraceTests {
     let result = effects.run(plan)
     let traced = effects.requests.compactMap { if case .trace(let request) = $0.mode { request } else { nil } }
     #expect(traced.map(\.name) == ["\(Sample.scenario) \(Sample.ours)"] && traced[0].process == 1)
-    #expect(traced[0].repeats == 40 && traced[0].operationLimit == 20_000)
+    #expect(traced[0].repeats == 10 && traced[0].operationLimit == 20_000)
     if case .trace = effects.requests.last?.mode {} else { Issue.record("it is not the last") }
     #expect(effects.timed.count == 4 && result.rows.count == 4 && result.failures.isEmpty)
   }

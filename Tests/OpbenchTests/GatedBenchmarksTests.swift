@@ -19,10 +19,10 @@ struct GatedBenchmarksTests {
     // A count of two threads depends on which of them is ahead.
     #expect(suite.cells.filter(\.countsInstructions).map { "\($0.cell.scenario.name)" } == ["overhead/local-add"])
     for lines in [
-      [], ["end"], ["suite\t3\trelease"], ["suite\t2\trelease", "end"], ["suite\t4\trelease", "end"],
-      ["suite\t3\trelease", "nonsense", "end"],
-      ["suite\t3\trelease", "gated\ta\tb\t\ts\t0\tns_per_op ns 2\t", "end"],
-      ["suite\t3\trelease", "gated\ta\tb\t\ts\t1\tns_per_op ns 7\t", "end"],
+      [], ["end"], ["suite\t4\trelease"], ["suite\t2\trelease", "end"], ["suite\t5\trelease", "end"],
+      ["suite\t4\trelease", "nonsense", "end"],
+      ["suite\t4\trelease", "gated\ta\tb\t\ts\t0\tns_per_op ns 2\t", "end"],
+      ["suite\t4\trelease", "gated\ta\tb\t\ts\t1\tns_per_op ns 7\t", "end"],
     ] { #expect(GateSuite(lines) == nil, "\(lines)") }
   }
 }

@@ -25,12 +25,13 @@ struct PeerTests {
     #expect(
       timed.arguments == [
         "benchmark=overhead/external-add", "workers=2", "rounds_per_microsecond=12.5", "mode=time", "repeats=2",
-        "values=3", "lead_in=0", "budget=18446744073709551615", "param.ops=10",
+        "values=3", "lead_in=0", "budget=18446744073709551615", "more=0", "param.ops=10",
       ])
     let calibration = try PeerRequest(
-      Self.request(BenchmarkName("dependencies", "chain"), ["length": "5"], .calibrate(target: 20, limit: 9)))
+      Self.request(BenchmarkName("dependencies", "chain"), ["length": "5"], .calibrate(target: 20, limit: 9, leadIn: 5))
+    )
     #expect(calibration.arguments.contains("mode=calibrate"))
-    #expect(calibration.arguments.contains("target=20") && calibration.arguments.contains("limit=9"))
+    #expect(["target=20", "limit=9", "lead_in=5"].allSatisfy(calibration.arguments.contains))
     #expect(throws: Complaint.self) {
       try PeerRequest(Self.request(BenchmarkName("dependencies", "chain"), ["length": "5"], .count(values: 1)))
     }
@@ -355,7 +356,7 @@ struct BuiltPeerTests {
   }
 
   private static let chain = ["benchmark=dependencies/chain", "param.length=10", "workers=1"]
-  private static let timed = ["mode=time", "repeats=1", "values=2", "lead_in=0", "budget=0"]
+  private static let timed = ["mode=time", "repeats=1", "values=2", "lead_in=0", "budget=0", "more=0"]
 
   @Test(.enabled(if: anyIsBuilt, "no peer is built: scripts/peers"))
   func aWrongRequestIsOneLine() {
@@ -364,7 +365,8 @@ struct BuiltPeerTests {
       [[], ["nonsense"], ["line\nbreak"], ["mode=sing"], ["mode=calibrate", "target=1"]]
       + Self.timed.indices.map { missing in Self.timed.indices.filter { $0 != missing }.map { Self.timed[$0] } }
       + [
-        "repeats=0", "values=0", "values=-1", "lead_in=", "budget=soon", "budget=\(tooLarge)", "workers=0", "place=",
+        "repeats=0", "values=0", "values=-1", "lead_in=", "budget=soon", "more=some", "budget=\(tooLarge)", "workers=0",
+        "place=",
         "place=-1",
       ].map {
         Self.timed + [$0]
@@ -432,7 +434,7 @@ struct BuiltPeerTests {
   func aBudgetEndsTheValuesAfterOne() {
     for (peer, program) in Self.built {
       func outcome(values: Int, budget: UInt64) -> ProcessOutcome {
-        let words = ["mode=time", "repeats=1", "values=\(values)", "lead_in=0", "budget=\(budget)"]
+        let words = ["mode=time", "repeats=1", "values=\(values)", "lead_in=0", "budget=\(budget)", "more=0"]
         let outcome = ProcessRunner.run(program, Self.chain + words, timeout: 60)
         #expect(outcome.lines.last == "end", "\(peer.name): \(outcome.lines.suffix(1))")
         return outcome
@@ -453,7 +455,7 @@ struct BuiltPeerTests {
   func theLeadInLastsAsLongAsItSays() {
     for (peer, program) in Self.built {
       // Of a place there may be more than CPUs.
-      let words = ["mode=time", "repeats=1", "values=1", "lead_in=200000000", "budget=0", "place=1000003"]
+      let words = ["mode=time", "repeats=1", "values=1", "lead_in=200000000", "budget=0", "more=0", "place=1000003"]
       let outcome = ProcessRunner.run(program, Self.chain + words, timeout: 60)
       #expect(Self.times(outcome).count == 1 && outcome.nanoseconds >= 200_000_000, "\(peer.name)")
       // It is in no reading: a value of ten operations.

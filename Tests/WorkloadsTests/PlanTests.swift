@@ -148,10 +148,10 @@ struct PlanTests {
     #expect(plan.calibrations.count == 3)
     #expect(plan.countings.count == 3)
     #expect(plan.steps.count == 3 + 4 * 3 + 3)
-    // Calibrating, timing, and counting twice three repeats after one.
+    // Calibrating by the longest value, timing, and counting twice three repeats after one.
     let start = Plan.usualStartup
     // Such long values are not led in.
-    let expected = 3 * (start + 0.25) + 12 * (start + 5 * 0.1) + 3 * (2 * start + 7 * 0.025)
+    let expected = 3 * (start + 3.5 * 0.4) + 12 * (start + 5 * 0.1) + 3 * (2 * start + 7 * 0.025)
     #expect(abs(plan.estimatedSeconds - expected) < 1e-9)
     #expect(abs(plan.estimatedSeconds - plan.steps.reduce(0) { $0 + plan.estimate($1) }) < 1e-9)
   }

@@ -1,18 +1,38 @@
-/// How many repeats fill the time of a value: the decision after each attempt. The clock is not part of the decision.
-package enum Calibration {
-  package enum Step: Hashable, Sendable {
-    case enough(Int)
-    case tryAgain(Int)
+/// Finds how many repeats fill a stretch of timed work: what follows from each attempt. The clock is not part of that.
+package struct Calibration: Sendable {
+  private let target: UInt64
+  private let limit: Int
+  /// How many repeats the next attempt has.
+  package private(set) var repeats = 1
+  private var answers: [Int] = []
+
+  /// The answer is the median of this number of attempts, because one attempt may be disturbed.
+  private static let attempts = 3
+
+  /// - Parameters:
+  ///   - target: the nanoseconds to fill.
+  ///   - limit: the answer of a slower subject. A larger one is not needed.
+  package init(target: UInt64, limit: Int) {
+    self.target = target
+    self.limit = limit
   }
 
-  /// The repeats grow at most tenfold per attempt, because the first attempts are cold. The growth stops at `limit`,
-  /// the answer of a slower subject.
-  package static func step(repeats: Int, took: UInt64, target: UInt64, limit: Int) -> Step {
+  /// Takes the time of an attempt, and gives the answer when the attempt was the last one. The repeats grow at most tenfold
+  /// per attempt.
+  package mutating func answer(took: UInt64) -> Int? {
     let perRepeat = Double(max(took, 1)) / Double(repeats)
     // A loop that takes no time at all would need more repeats than there are numbers.
     let needed = Int(min(max(1, (Double(target) / perRepeat).rounded(.up)), 1e15))
-    if took >= target { return .enough(min(needed, limit)) }
-    if repeats >= limit { return .enough(limit) }
-    return .tryAgain(min(max(needed, repeats + 1), repeats * 10, limit))
+    guard took >= target else {
+      if repeats >= limit { return limit }
+      repeats = min(max(needed, repeats + 1), repeats * 10, limit)
+      return nil
+    }
+    // Nothing is closer to the target than one repeat, and a long repeat is not tried again.
+    if repeats == 1, took / 2 >= target { return 1 }
+    answers.append(min(needed, limit))
+    if answers.count == Self.attempts { return answers.sorted()[Self.attempts / 2] }
+    repeats = max(answers.last!, (repeats + 1) / 2)
+    return nil
   }
 }

@@ -25,10 +25,11 @@ package struct MeasuringProcess {
         throw CheckFailed("nothing is measured while operations are traced: unset OPERATIONS_TRACE")
       }
       switch mode {
-      case .calibrate(let target, let limit): write(.repeats(try calibrate(target: target, limit: limit)))
-      case .time(let repeats, let values, let leadIn, let budget, let countsEvents):
+      case .calibrate(let target, let limit, let leadIn):
+        write(.repeats(try calibrate(target: target, limit: limit, leadIn: leadIn)))
+      case .time(let repeats, let values, let leadIn, let budget, let more, let countsEvents):
         try checkAllocator()
-        try time(repeats: repeats, values: values, leadIn: leadIn, budget: budget)
+        try time(repeats: repeats, more: more, values: values, leadIn: leadIn, budget: budget)
         if countsEvents { try countEvents(repeats: max(1, repeats / 4)) }
       case .count(let values): try count(values: values)
       case .trace(let request): try trace(request)
@@ -50,43 +51,59 @@ package struct MeasuringProcess {
     }
   }
 
-  private func time(repeats: Int, values: Int, leadIn: UInt64, budget: UInt64) throws {
+  /// Takes the values one right after the other: whatever comes between two of them puts threads to sleep, and makes the
+  /// first repeat of a value dearer than the rest. So nothing is written before the last value.
+  private func time(repeats: Int, more: Int, values: Int, leadIn: UInt64, budget: UInt64) throws {
     let born = Clock.now()
     // A lead-in, however short, is at least one value.
-    if leadIn > 0 { repeat { _ = try readValue(repeats) } while Clock.now() - born < leadIn }
-    var samples: [SampleSeries] = []
-    var reported: Set<Metric> = []
-    var taken = 0
-    var shortest = Double.infinity
+    var led: Value?
+    if leadIn > 0 { repeat { led = try readValue(repeats) } while Clock.now() - born < leadIn }
+    var taken: [(value: Value, repeats: Int)] = []
+    taken.reserveCapacity(min(values, 1_024))
     let cost = ProcessCost()
     let counts = trial.schedulerCounts?()
+    let approach = try approach(repeats: repeats, after: led)
     let start = Clock.now()
-    while taken < values, taken < Self.leastValues || Clock.now() - start < budget {
-      taken += 1
-      let value = try readValue(repeats)
-      for reading in value.readings { write(.reading(valueIndex: taken, reading)) }
-      for reading in value.readings where reading.metric == .nsPerOp {
+    while taken.count < values, taken.count < Self.leastValues || Clock.now() - start < budget {
+      let repeats = taken.count.isMultiple(of: 2) ? repeats : repeats + more
+      taken.append((try readValue(repeats), repeats))
+    }
+    let countsAfter = trial.schedulerCounts?()
+    let operations = trial.operationsPerRepeat * taken.reduce(approach) { $0 + $1.repeats }
+    // A benchmark that is about a metric of the process reports its own number for the metric.
+    let reported = Set(taken.flatMap(\.value.readings).map(\.metric))
+    let costs = cost.readings(operations: operations).filter { !reported.contains($0.metric) }
+
+    var shortest = Double.infinity
+    for (index, (value, repeats)) in taken.enumerated() {
+      for reading in value.readings {
+        write(.reading(valueIndex: index + 1, reading))
+        guard reading.metric == .nsPerOp else { continue }
         shortest = min(shortest, reading.value * Double(reading.count) / Double(repeats))
       }
-      reported.formUnion(value.readings.map(\.metric))
-      samples += value.samples
     }
-    if let counts, let now = trial.schedulerCounts?() {
-      for reading in now.readings(since: counts, operations: trial.operationsPerRepeat * repeats * taken) {
+    if let counts, let countsAfter {
+      for reading in countsAfter.readings(since: counts, operations: operations) {
         write(.reading(valueIndex: 0, reading))
       }
     }
-    // A benchmark that is about such a metric reports its own number for the metric.
-    for reading in cost.readings(operations: trial.operationsPerRepeat * repeats * taken)
-    where !reported.contains(reading.metric) {
-      write(.reading(valueIndex: 0, reading))
-    }
-    for series in SampleSeries.merged(samples) {
+    for reading in costs { write(.reading(valueIndex: 0, reading)) }
+    for series in SampleSeries.merged(taken.flatMap(\.value.samples)) {
       for reading in series.readings() { write(.reading(valueIndex: 0, reading)) }
     }
     if shortest < Self.surelyLong, let empty = try trial.emptyCall?(), shortest < Self.shortCalls * empty {
       write(.tooShort(call: shortest, empty: empty))
     }
+  }
+
+  /// Runs one repeat that is in no value: the threads fell asleep while the counts were read. A value of one repeat takes
+  /// so long that this does not matter, and a benchmark of samples is not about the time of all repeats.
+  /// - Parameter led: the last value of the lead-in; nil without a lead-in.
+  /// - Returns: the number of repeats that ran.
+  private func approach(repeats: Int, after led: Value?) throws -> Int {
+    guard repeats > 1, led?.timed != nil else { return 0 }
+    _ = try readValue(1)
+    return 1
   }
 
   /// A call that takes longer than this number of nanoseconds is not compared with an empty one.
@@ -111,18 +128,26 @@ package struct MeasuringProcess {
     }
   }
 
-  private func calibrate(target: UInt64, limit: Int) throws -> Int {
-    let run = trial.calibrate ?? { _ = try trial.measure($0) }
-    try run(1)
-    var repeats = 1
+  /// In a young process the first repeats take several times as long as all later ones. So the process leads in first, as
+  /// one that takes times does. What counts is the time that a value would report, and not what the benchmark does around it.
+  private func calibrate(target: UInt64, limit: Int, leadIn: UInt64) throws -> Int {
+    let born = Clock.now()
+    repeat { _ = try timed(1) } while Clock.now() - born < leadIn
+    var calibration = Calibration(target: target, limit: limit)
     while true {
-      let start = Clock.now()
-      try run(repeats)
-      switch Calibration.step(repeats: repeats, took: Clock.now() - start, target: target, limit: limit) {
-      case .enough(let answer): return answer
-      case .tryAgain(let next): repeats = next
-      }
+      if let answer = calibration.answer(took: try timed(calibration.repeats)) { return answer }
     }
+  }
+
+  /// How long the timed work of some repeats takes, in nanoseconds. A benchmark without a time is timed from outside.
+  private func timed(_ repeats: Int) throws -> UInt64 {
+    let start = Clock.now()
+    if let run = trial.calibrate {
+      try run(repeats)
+    } else if let timed = try trial.measure(repeats).timed {
+      return UInt64(max(0, timed))
+    }
+    return Clock.now() - start
   }
 
   /// Runs one repeat that is not recorded, so that threads have been started and memory has been used. Then runs the

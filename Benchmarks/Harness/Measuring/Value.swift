@@ -10,6 +10,15 @@ package struct Value: Sendable {
     self.readings = readings
     self.samples = samples
   }
+
+  /// How long the timed work of the value took, in nanoseconds; nil for a value without a time.
+  package var timed: Double? {
+    Self.means.lazy.compactMap { metric in readings.first { $0.metric == metric } }.first
+      .map { $0.value * Double($0.count) }
+  }
+
+  /// Times that are means over all timed work of a value.
+  private static let means = [Metric.nsPerOp, .nsPerCancel, .makespan]
 }
 
 /// One number of one metric, with the number of operations (or samples) that the number rests on.

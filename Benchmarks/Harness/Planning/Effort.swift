@@ -16,6 +16,9 @@ package struct Effort: Hashable, Sendable, CustomStringConvertible {
   package var leadIn: UInt64
   /// How long a value takes, in nanoseconds. A repeat that takes longer is a value by itself.
   package var target: UInt64
+  /// The longest value of more than one repeat, in nanoseconds: that of a subject that takes four times as long as the
+  /// quickest one, with the same number of repeats.
+  package var longestValue: UInt64 { 4 * target }
   /// A process that has spent this number of nanoseconds on its values takes no further values. A process always gives
   /// one value.
   package var budget: UInt64

@@ -204,9 +204,12 @@ extension Plan {
   /// A guess of the time of a step, in seconds. The run replaces the guess by what the run measures.
   package func estimate(_ step: Step) -> Double {
     switch step {
-    // A calibration tries ever more repeats until one try fills the target.
+    // A calibration leads in, tries ever more repeats until one try fills the target, and tries twice more. A repeat that
+    // takes long is made twice.
     case .calibrate(let cell):
-      return startup + 2.5 * max(Double(calibrationTarget(cell.scenario)) / 1e9, leastSeconds(cell.scenario))
+      let leadIn = Double(leadIn(planned(cell.scenario))) / 1e9
+      let attempts = 3.5 * Double(calibrationTarget(cell.scenario)) / 1e9
+      return startup + max(leadIn + attempts, 2.5 * leastSeconds(cell.scenario))
     // One repeat to warm up and values of three repeats each, on an allocator that is slow.
     case .count(let cell):
       return 2 * startup + Double(1 + 3 * effort.countedValues) * leastSeconds(cell.scenario)
@@ -244,10 +247,10 @@ extension Plan {
     if case .calibrated(let seconds) = repeats(scenario) { max(seconds, Self.usualRepeat) } else { Self.usualRepeat }
   }
 
-  /// The nanoseconds that a process fills to calibrate. A pace is derived from the answer of the calibration and needs
-  /// a precise answer; a number of repeats does not.
+  /// The nanoseconds of timed work that a process fills to calibrate: those of the longest value, of which `CommonRepeats`
+  /// makes the number for one value. A pace is derived from the answer of the calibration and needs a more precise one.
   package func calibrationTarget(_ scenario: Scenario) -> UInt64 {
-    if case .paced = repeats(scenario) { max(effort.target, 50_000_000) } else { effort.target }
+    if case .paced = repeats(scenario) { max(effort.target, 50_000_000) } else { effort.longestValue }
   }
 
   /// The number of samples that one process takes, when each of ten processes would take `count`.

@@ -85,26 +85,26 @@ package struct PlanRunner {
     return result
   }
 
-  /// Each arm is calibrated by itself. The pace of an open loop comes from the slowest arm, which completes the fewest
-  /// operations.
+  /// Each arm is calibrated in a process of its own, and the answers of all decide. The pace of an open loop comes from the
+  /// slowest arm, which completes the fewest operations. All changes of an ablation do as many repeats as the default.
   private mutating func calibrate(_ planned: PlannedScenario) {
     guard planned.repeats.isCalibrated else { return }
     let isPaced = if case .paced = planned.repeats { true } else { false }
-    var fewest = Int.max
+    var answers: [CellKey: Int] = [:]
     // A resumed run keeps the repeats with which the run began.
     for cell in plan.calibrated(planned) where result.repeats[cell] == nil {
-      let mode = MeasureRequest.Mode.calibrate(target: plan.calibrationTarget(planned.scenario), limit: fewest)
+      let mode = MeasureRequest.Mode.calibrate(
+        target: plan.calibrationTarget(planned.scenario), limit: isPaced ? answers.values.min() ?? .max : .max,
+        leadIn: plan.leadIn(planned))
       for case .repeats(let count) in launch(.calibrate(cell), mode, effects.timingEnvironment) {
-        if isPaced { fewest = min(fewest, count) } else { result.repeats[cell] = count }
+        answers[cell] = count
       }
     }
-    if plan.isAblation, let base = planned.cells.first, let repeats = result.repeats[base] {
-      for cell in planned.cells { result.repeats[cell] = repeats }
-    }
-    // An interrupted calibration may have missed the slowest arm, so its answer is not used.
-    if fewest < .max, !effects.isInterrupted() {
-      for cell in planned.cells { result.repeats[cell] = fewest }
-    }
+    // An interrupted calibration may have missed the slowest arm or the quickest one, so its answers are not used.
+    guard let fewest = answers.values.min(), !effects.isInterrupted() else { return }
+    let numbers = CommonRepeats.numbers(answers, plan.effort)
+    let ofAll = isPaced ? fewest : plan.isAblation ? numbers.values.first : nil
+    for cell in planned.cells { result.repeats[cell] = ofAll ?? numbers[cell] ?? result.repeats[cell] }
   }
 
   /// How a process of a cell takes its times. A process that collects samples has no time limit for them, and gives no
@@ -200,7 +200,7 @@ package struct PlanRunner {
     for planned in plan.scenarios {
       for cell in planned.cells where plan.traced.contains(cell.arm.subject) {
         number += 1
-        guard case .time(let repeats, _, _, _, _) = timing(cell, countsEvents: false) else { continue }
+        guard case .time(let repeats, _, _, _, _, _) = timing(cell, countsEvents: false) else { continue }
         let request = TraceRequest(
           file: effects.tracePiece(number), name: "\(cell.scenario) \(cell.arm)", process: number,
           repeats: repeats, operationLimit: limit)

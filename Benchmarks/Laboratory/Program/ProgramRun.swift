@@ -41,14 +41,7 @@ struct ProgramRun<Program: BenchmarkProgram>: ParsableCommand {
 
   /// The chosen benchmarks as the plan has them.
   func planned() throws -> [PlannedScenario] {
-    ProgramSuite<Program>.grouped(try chosen()).map { scenario, benchmarks in
-      let counts = benchmarks.allSatisfy(\.countsAllocations)
-      let own = benchmarks.flatMap(\.ownMetrics).reduce(into: [Metric]()) { if !$0.contains($1) { $0.append($1) } }
-      return PlannedScenario(
-        scenario: scenario, arms: benchmarks.map { $0.arm(in: Program.name) }, incapable: [],
-        repeats: .calibrated(seconds: benchmarks.map(\.expectedSeconds).max() ?? 0),
-        headlines: Metric.cost + own + (counts ? Metric.allocation : []), countsAllocations: counts, notes: [])
-    }
+    ProgramSuite<Program>.planned(try chosen())
   }
 
   func chosen() throws -> [Benchmark] {

@@ -1,5 +1,6 @@
 import HarnessGate
 import HarnessMeasuring
+import HarnessPlanning
 import HarnessWords
 
 /// The user's own benchmarks as a suite of the laboratory. The suite has one subject, the program itself, where no benchmark names
@@ -30,7 +31,7 @@ struct ProgramSuite<Program: BenchmarkProgram>: Suite, SuiteProgram {
     return Experiment(
       scenarios: Program.benchmarks.filter { $0.arm(in: Program.name) == arm }.map(\.scenario), control: arm,
       controlSummary: arm.subject == Program.name ? "this program" : "\(arm.subject), in this program",
-      bare: [CellKey(Benchmark.nothing.scenario, arm)],
+      bare: [CellKey(Benchmark.nothing.scenario, arm)], repeated: { Self.planned(Program.benchmarks) },
       delay: { [Benchmark.delayVariable: "\($0)"] })
   }
 
@@ -44,6 +45,18 @@ struct ProgramSuite<Program: BenchmarkProgram>: Suite, SuiteProgram {
 
   /// Each scenario once, with its benchmarks, in the order of the program.
   static var scenarios: [(scenario: Scenario, benchmarks: [Benchmark])] { grouped(Program.benchmarks) }
+
+  /// Benchmarks as a plan has them.
+  static func planned(_ benchmarks: [Benchmark]) -> [PlannedScenario] {
+    grouped(benchmarks).map { scenario, benchmarks in
+      let counts = benchmarks.allSatisfy(\.countsAllocations)
+      let own = benchmarks.flatMap(\.ownMetrics).reduce(into: [Metric]()) { if !$0.contains($1) { $0.append($1) } }
+      return PlannedScenario(
+        scenario: scenario, arms: benchmarks.map { $0.arm(in: Program.name) }, incapable: [],
+        repeats: .calibrated(seconds: benchmarks.map(\.expectedSeconds).max() ?? 0),
+        headlines: Metric.cost + own + (counts ? Metric.allocation : []), countsAllocations: counts, notes: [])
+    }
+  }
 
   static func grouped(_ benchmarks: [Benchmark]) -> [(scenario: Scenario, benchmarks: [Benchmark])] {
     var places: [Scenario: Int] = [:]

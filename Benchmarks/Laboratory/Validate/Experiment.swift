@@ -1,3 +1,4 @@
+import HarnessPlanning
 import HarnessWords
 
 /// What `validate` measures in a suite: one subject under several names, with known delays in front of its operations.
@@ -12,15 +13,19 @@ package struct Experiment: Sendable {
   package let delay: @Sendable (_ rounds: Int) -> [String: String]
   /// Benchmarks that do nothing but count. Such benchmarks show the cost of the measuring loop itself.
   package let bare: [CellKey]
+  /// The scenarios of a run in whose cells the time must not depend on the number of repeats.
+  package let repeated: @Sendable () throws -> [PlannedScenario]
 
   package init(
     scenarios: [Scenario], control: Arm, controlSummary: String, bare: [CellKey],
+    repeated: @escaping @Sendable () throws -> [PlannedScenario],
     delay: @escaping @Sendable (_ rounds: Int) -> [String: String]
   ) {
     self.scenarios = scenarios
     self.control = control
     self.controlSummary = controlSummary
     self.bare = bare
+    self.repeated = repeated
     self.delay = delay
   }
 }

@@ -15,10 +15,13 @@ struct ReportedValidation {
   private let report: String?
   private let progress = Progress()
   private let jemalloc = Jemalloc.library()
+  /// The scenarios in whose cells the number of repeats must not matter.
+  private let repeated: [PlannedScenario]
 
   init(_ suite: any Suite, rounds: Int, seed: UInt64, output: String?, overwrite: Bool = false) throws {
     FileCall.ignoreSignals()
     self.suite = suite
+    repeated = try suite.experiment.repeated()
     // One worker, because the validation measures the laboratory, and not the scheduling of two threads.
     let arms = Validation.levels.map { Arm(subject: $0.name, workers: suite.experiment.control.workers) }
     plan = Plan(
@@ -50,9 +53,14 @@ struct ReportedValidation {
     Interrupt.install()
     let began = Clock.now()
     for warning in MachineWarnings.before() { progress.say(warning) }
-    progress.say("\(Count.of(plan.steps.count, "process")), about \(Progress.duration(plan.estimatedSeconds))")
     let spin = Spin.calibrated()
     let suite = suite
+    let repeats = RepeatEffects(
+      repeated, .full, seed: plan.seed, startup: plan.startup, spin: spin,
+      launch: { suite.launch($0, environment: [:], timeout: $1) })
+    progress.say(
+      "\(Count.of(plan.steps.count, "process")), about \(Progress.duration(plan.estimatedSeconds)); "
+        + "then \(Progress.duration(repeats.seconds)) for the numbers of repeats")
     let injected = InjectedDelay(
       delay: suite.experiment.delay,
       launch: { suite.launch($0, environment: $1, timeout: 20) })
@@ -80,19 +88,22 @@ struct ReportedValidation {
       throw Complaint(.software, "\(Count.of(result.failures.count, "control cell")) failed; the lines above say why")
     }
     let costs = try harnessCosts(spin)
+    let effects = try effects(repeats)
     progress.clear()
 
     let validation = Validation(result.rows, excluding: result.excluded)
     let lock = HarnessCost.lockNanoseconds()
     let text = ValidationText(
-      validation, control: suite.experiment.controlSummary, costs: costs, lockNanoseconds: lock,
+      validation, control: suite.experiment.controlSummary, costs: costs, lockNanoseconds: lock, effects: effects,
       baselines: injected.baselines, seconds: Double(Clock.now() - began) / 1e9, conditions: conditions(result)
     ).text
     try destination.publish(record)
     if let report { try ResultFiles.replace(report, with: text) }
     try DescriptorOutput.write(text, to: STDOUT_FILENO, name: "standard output")
     for warning in MachineWarnings.after(result, record.outcome, more: "--rounds") { progress.say(warning) }
-    guard validation.equalsPass, costs.allSatisfy({ $0.passes(lockNanoseconds: lock) }) else {
+    guard validation.equalsPass, costs.allSatisfy({ $0.passes(lockNanoseconds: lock) }),
+      !effects.contains(where: { $0.isSurelyTooLarge(among: effects.count) })
+    else {
       throw Complaint(.software, "the laboratory did not pass; the report says where")
     }
   }
@@ -101,6 +112,21 @@ struct ReportedValidation {
     let load = SystemLoad.average.map { "load average \($0)" } ?? "load not visible"
     return
       "\(result.excluded.count) of \(Count.of(result.blocksRun.count, "block")) excluded for steal; \(load) at the end"
+  }
+
+  private func effects(_ repeats: RepeatEffects) throws -> [RepeatEffect] {
+    let began = Clock.now()
+    func show(_ done: Int, _ total: Int, _ cell: CellKey) {
+      let taken = Double(Clock.now() - began) / 1e9
+      progress.show(
+        done: done, total: total, what: "repeats: \(cell)",
+        secondsLeft: taken / Double(max(1, done)) * Double(total - done))
+    }
+    guard let effects = try repeats.measure(isInterrupted: { Interrupt.isRequested }, showProgress: show) else {
+      destination.discard()
+      throw ExitCode(128 + SIGINT)
+    }
+    return effects
   }
 
   /// Runs one process that takes times, and one that counts, per benchmark.
@@ -122,7 +148,7 @@ struct ReportedValidation {
         return Statistics.median(values)
       }
       var repeats = 1
-      for line in try readings(.calibrate(target: 20_000_000, limit: .max)) {
+      for line in try readings(.calibrate(target: 20_000_000, limit: .max, leadIn: 20_000_000)) {
         if case .repeats(let count) = line { repeats = count }
       }
       let timed = try readings(.time(repeats: repeats, values: 5, leadIn: 20_000_000))

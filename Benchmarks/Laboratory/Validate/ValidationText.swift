@@ -1,6 +1,7 @@
 import HarnessComparing
 import HarnessMeasuring
 import HarnessRunning
+import HarnessStatistics
 import HarnessWords
 
 /// The report of `opbench validate`.
@@ -10,19 +11,21 @@ struct ValidationText {
   private let control: String
   private let costs: [HarnessCost]
   private let lockNanoseconds: Double
+  private let effects: [RepeatEffect]
   private let baselines: [Scenario: Double]
   private let seconds: Double
   private let conditions: String
 
   init(
     _ validation: Validation, control: String, costs: [HarnessCost], lockNanoseconds: Double,
-    baselines: [Scenario: Double],
+    effects: [RepeatEffect], baselines: [Scenario: Double],
     seconds: Double, conditions: String
   ) {
     self.validation = validation
     self.control = control
     self.costs = costs
     self.lockNanoseconds = lockNanoseconds
+    self.effects = effects
     self.baselines = baselines
     self.seconds = seconds
     self.conditions = conditions
@@ -35,7 +38,7 @@ struct ValidationText {
     let parts = [
       "validation of the laboratory, \(Progress.duration(seconds)); \(conditions)",
       (["the control: \(control), at"] + operations).joined(separator: "\n"), equals, delays,
-      harness,
+      harness, repeats,
     ]
     return parts.joined(separator: "\n\n") + "\n"
   }
@@ -84,6 +87,31 @@ struct ValidationText {
       \(Table.aligned(rows).joined(separator: "\n"))
         an uncontended lock and its release take \(NumberFormat.significant(lockNanoseconds)) ns here: an operation that costs less \
       has none
+      """
+  }
+
+  /// How many cells are shown: those with the largest changes.
+  private static let shownEffects = 8
+
+  private var repeats: String {
+    let sorted = effects.sorted { abs($0.change) > abs($1.change) }
+    let wrong = effects.filter { $0.isSurelyTooLarge(among: effects.count) }
+    let shown = wrong + sorted.filter { effect in !wrong.contains { $0.cell == effect.cell } }
+    let rows =
+      [["  largest changes", "repeats", "one more", ""]]
+      + shown.prefix(max(Self.shownEffects, wrong.count)).map { effect in
+        [
+          "  \(effect.cell)", "\(effect.repeats)",
+          (effect.change < 0 ? "" : "+") + "\(percent(effect.change)) %",
+          effect.isSurelyTooLarge(among: effects.count) ? "FAILED" : "",
+        ]
+      }
+    let middle = effects.isEmpty ? .nan : Statistics.median(effects.map { abs($0.change) })
+    return """
+      (d) one repeat more in every value, \(Count.of(effects.count, "cell"))
+        the time of an operation changes by \(percent(middle)) % (median of the sizes); surely by more than \
+      \(percent(RepeatEffect.most)) % in \(Count.of(wrong.count, "cell")): \(wrong.isEmpty && !effects.isEmpty ? "passed" : "FAILED")
+      \(Table.aligned(rows).joined(separator: "\n"))
       """
   }
 

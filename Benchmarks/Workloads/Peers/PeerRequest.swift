@@ -20,12 +20,12 @@ package struct PeerRequest {
       ("rounds_per_microsecond", "\(request.spin.roundsPerMicrosecond)"),
     ]
     switch request.mode {
-    case .calibrate(let target, let limit):
-      fields += [("mode", "calibrate"), ("target", "\(target)"), ("limit", "\(limit)")]
-    case .time(let repeats, let values, let leadIn, let budget, _):
+    case .calibrate(let target, let limit, let leadIn):
+      fields += [("mode", "calibrate"), ("target", "\(target)"), ("limit", "\(limit)"), ("lead_in", "\(leadIn)")]
+    case .time(let repeats, let values, let leadIn, let budget, let more, _):
       fields += [
         ("mode", "time"), ("repeats", "\(repeats)"), ("values", "\(values)"), ("lead_in", "\(leadIn)"),
-        ("budget", "\(budget)"),
+        ("budget", "\(budget)"), ("more", "\(more)"),
       ]
     case .trace: throw Complaint(.usage, "the operations of programs of other languages are not traced")
     case .count: throw Complaint(.usage, "allocations are not counted in the programs of other languages")

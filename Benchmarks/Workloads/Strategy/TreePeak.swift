@@ -34,8 +34,7 @@ struct TreePeak: Workload {
     let counting = SpawnTree(subject, flags, gauge: gauge)
     let timed = Trial.rounds(of: operations, flags, on: subject) { plain.run() }
     let counted = Trial.rounds(of: operations, flags, on: subject) { counting.run() }
-    func timedOnly(_ repeats: Int) throws { _ = try timed.measure(repeats) }
-    return Trial(operationsPerRepeat: operations, calibrate: timedOnly) { repeats in
+    return Trial(operationsPerRepeat: operations) { repeats in
       var value = try timed.measure(repeats)
       _ = try counted.measure(1)
       value.readings.append(Reading(.peakPending, Double(try gauge.takePeak()), count: operations))

@@ -130,19 +130,39 @@ static void begin(uint64_t place) {
 
 // ---- Calibrating and timing ----
 
-/// As Calibration.swift decides: at most ten times as many repeats at a time, and no more than a slower subject needed.
-static uint64_t calibrate(const Measure &measure, uint64_t target, uint64_t limit) {
-  measure(1);
+/// How long the timed work of some repeats takes, in nanoseconds.
+static uint64_t timed(const Measure &measure, uint64_t repeats) {
+  auto start = now();
+  auto readings = measure(repeats);
+  for (auto metric : {"ns_per_op", "makespan_ns"})
+    for (auto &reading : readings)
+      if (reading.metric == metric) return uint64_t(std::max(reading.value * double(reading.count), 1.0));
+  return std::max<uint64_t>(now() - start, 1);
+}
+
+/// As MeasuringProcess.swift and Calibration.swift do: after the lead-in, at most ten times as many repeats at a time, and no
+/// more than a slower subject needed; the median of three attempts.
+static uint64_t calibrate(const Measure &measure, uint64_t target, uint64_t limit, uint64_t leadIn) {
+  auto born = now();
+  do measure(1);
+  while (now() - born < leadIn);
   uint64_t repeats = 1;
-  while (true) {
-    auto start = now();
-    measure(repeats);
-    auto took = std::max<uint64_t>(now() - start, 1);
+  std::vector<uint64_t> answers;
+  while (answers.size() < 3) {
+    auto took = timed(measure, repeats);
     auto needed = std::max<uint64_t>(1, uint64_t(std::ceil(double(target) / (double(took) / double(repeats)))));
-    if (took >= target) return std::min(needed, limit);
-    if (repeats >= limit) return limit;
-    repeats = std::min({std::max(needed, repeats + 1), repeats * 10, limit});
+    if (took >= target) {
+      if (repeats == 1 && took >= 2 * target) return 1;
+      answers.push_back(std::min(needed, limit));
+      repeats = std::max(answers.back(), (repeats + 1) / 2);
+    } else if (repeats >= limit) {
+      return limit;
+    } else {
+      repeats = std::min({std::max(needed, repeats + 1), repeats * 10, limit});
+    }
   }
+  std::sort(answers.begin(), answers.end());
+  return answers[1];
 }
 
 static void print(uint64_t index, const Reading &reading) {
@@ -150,27 +170,32 @@ static void print(uint64_t index, const Reading &reading) {
               reading.unit.c_str(), reading.value, (unsigned long long)reading.count, reading.detail.c_str());
 }
 
-/// Runs until the lead-in has passed, at least once if there is one; then takes values until the budget has passed, at least one.
-static void time(const Measure &measure, uint64_t repeats, uint64_t values, uint64_t leadIn, uint64_t budget) {
+/// Runs until the lead-in has passed, at least once if there is one; then takes values until the budget has passed, at least
+/// one. Prints nothing before the last value: threads would fall asleep meanwhile, and the first repeat of a value be dearer.
+static void time(const Measure &measure, uint64_t repeats, uint64_t more, uint64_t values, uint64_t leadIn,
+                 uint64_t budget) {
   auto start = now();
   if (leadIn > 0) do measure(repeats);
     while (now() - start < leadIn);
+  std::vector<std::vector<Reading>> taken;
   start = now();
-  for (uint64_t value = 1; value <= values; ++value) {
-    for (auto &reading : measure(repeats)) print(value, reading);
+  while (taken.size() < values) {
+    taken.push_back(measure(taken.size() % 2 == 0 ? repeats : repeats + more));
     if (now() - start >= budget) break;
   }
+  for (size_t value = 0; value < taken.size(); ++value)
+    for (auto &reading : taken[value]) print(value + 1, reading);
 }
 
 static void run(const Request &request, Prepare prepare) {
   auto &mode = request.text("mode");
   if (mode == "calibrate") {
-    auto target = request.count("target"), limit = request.positive("limit");
-    std::printf("repeats\t%llu\n", (unsigned long long)calibrate(prepare(request), target, limit));
+    auto target = request.count("target"), limit = request.positive("limit"), leadIn = request.count("lead_in");
+    std::printf("repeats\t%llu\n", (unsigned long long)calibrate(prepare(request), target, limit, leadIn));
   } else if (mode == "time") {
     auto repeats = request.positive("repeats"), values = request.positive("values");
-    auto leadIn = request.count("lead_in"), budget = request.count("budget");
-    time(prepare(request), repeats, values, leadIn, budget);
+    auto leadIn = request.count("lead_in"), budget = request.count("budget"), more = request.count("more");
+    time(prepare(request), repeats, more, values, leadIn, budget);
   } else {
     throw std::runtime_error("there is no mode " + mode);
   }

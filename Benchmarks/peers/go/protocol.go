@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"runtime"
+	"sort"
 	"strconv"
 	"strings"
 	"syscall"
@@ -172,23 +173,48 @@ func rounds(operations, edges int, once, verify func()) measure {
 	}
 }
 
-// As Calibration.swift decides: at most ten times as many repeats at a time, and no more than a slower subject needed.
-func calibrate(measure measure, target uint64, limit int) int {
-	measure(1)
+// How long the timed work of some repeats takes, in nanoseconds.
+func timed(measure measure, repeats int) int64 {
+	start := now()
+	readings := measure(repeats)
+	for _, metric := range []string{"ns_per_op", "makespan_ns"} {
+		for _, r := range readings {
+			if r.metric == metric {
+				return max(int64(r.value*float64(r.count)), 1)
+			}
+		}
+	}
+	return max(now()-start, 1)
+}
+
+// As MeasuringProcess.swift and Calibration.swift do: after the lead-in, at most ten times as many repeats at a time, and no more
+// than a slower subject needed; the median of three attempts.
+func calibrate(measure measure, target uint64, limit int, leadIn uint64) int {
+	for born := now(); ; {
+		measure(1)
+		if hasPassed(leadIn, born) {
+			break
+		}
+	}
 	repeats := 1
-	for {
-		start := now()
-		measure(repeats)
-		took := max(now()-start, 1)
+	answers := []int{}
+	for len(answers) < 3 {
+		took := timed(measure, repeats)
 		needed := max(1, int(math.Ceil(float64(target)/(float64(took)/float64(repeats)))))
 		if uint64(took) >= target {
-			return min(needed, limit)
-		}
-		if repeats >= limit {
+			if repeats == 1 && uint64(took) >= 2*target {
+				return 1
+			}
+			answers = append(answers, min(needed, limit))
+			repeats = max(answers[len(answers)-1], (repeats+1)/2)
+		} else if repeats >= limit {
 			return limit
+		} else {
+			repeats = min(min(max(needed, repeats+1), repeats*10), limit)
 		}
-		repeats = min(min(max(needed, repeats+1), repeats*10), limit)
 	}
+	sort.Ints(answers)
+	return answers[1]
 }
 
 func max[T int | int64](a, b T) T {
@@ -206,21 +232,29 @@ func min[T int | int64](a, b T) T {
 }
 
 // Runs until the lead-in has passed, at least once if there is one; then takes values until the budget has passed, at least one.
-func time(measure measure, repeats, values int, leadIn, budget uint64) {
+// Prints nothing before the last value: threads would fall asleep meanwhile, and the first repeat of a value be dearer.
+func time(measure measure, repeats, more, values int, leadIn, budget uint64) {
 	for born := now(); leadIn > 0; {
 		measure(repeats)
 		if hasPassed(leadIn, born) {
 			break
 		}
 	}
-	start := now()
-	for value := 1; value <= values; value++ {
-		for _, r := range measure(repeats) {
-			text := strconv.FormatFloat(r.value, 'g', -1, 64)
-			fmt.Printf("reading\t%d\t%s\t%s\t%s\t%d\t%s\n", value, r.metric, r.unit, text, r.count, r.detail)
+	taken := [][]reading{}
+	for start := now(); len(taken) < values; {
+		repeatsOfValue := repeats
+		if len(taken)%2 == 1 {
+			repeatsOfValue += more
 		}
+		taken = append(taken, measure(repeatsOfValue))
 		if hasPassed(budget, start) {
 			break
+		}
+	}
+	for index, readings := range taken {
+		for _, r := range readings {
+			text := strconv.FormatFloat(r.value, 'g', -1, 64)
+			fmt.Printf("reading\t%d\t%s\t%s\t%s\t%d\t%s\n", index+1, r.metric, r.unit, text, r.count, r.detail)
 		}
 	}
 }
@@ -228,12 +262,12 @@ func time(measure measure, repeats, values int, leadIn, budget uint64) {
 func run(request request, prepare func(request) measure) {
 	switch mode := request.text("mode"); mode {
 	case "calibrate":
-		target, limit := request.count("target"), request.positive("limit")
-		fmt.Printf("repeats\t%d\n", calibrate(prepare(request), target, limit))
+		target, limit, leadIn := request.count("target"), request.positive("limit"), request.count("lead_in")
+		fmt.Printf("repeats\t%d\n", calibrate(prepare(request), target, limit, leadIn))
 	case "time":
 		repeats, values := request.positive("repeats"), request.positive("values")
 		leadIn, budget := request.count("lead_in"), request.count("budget")
-		time(prepare(request), repeats, values, leadIn, budget)
+		time(prepare(request), repeats, int(request.count("more")), values, leadIn, budget)
 	default:
 		check(false, "there is no mode %s", mode)
 	}

@@ -130,7 +130,9 @@ package struct GateRunner {
   /// The base decides the number of repeats, once, so that both sides do the same work.
   private mutating func repeats(_ cell: CellKey) throws(Failure) -> Int {
     if let known = repeats[cell] { return known }
-    let lines = try run(base, cell, .calibrate(target: effort.process.target, limit: .max), isBase: true)
+    let mode = MeasureRequest.Mode.calibrate(
+      target: effort.process.target, limit: .max, leadIn: effort.process.leadIn)
+    let lines = try run(base, cell, mode, isBase: true)
     for case .repeats(let count) in lines {
       repeats[cell] = count
       return count

@@ -14,8 +14,8 @@ package struct GateSuite: Hashable, Sendable {
 
   /// The version of the requests and answers of a measuring process. The number rises when an older program would
   /// misunderstand a request. From 2 on, a program that has no such cell says so in a line of its own, and a request
-  /// has a context.
-  package static let protocolNumber = 3
+  /// has a context. From 4 on, nothing comes between two values: times of a program before are of dearer first repeats.
+  package static let protocolNumber = 4
 
   /// The protocol number in a program's answer; nil when the answer has none.
   package static func protocolNumber(of lines: [String]) -> Int? {

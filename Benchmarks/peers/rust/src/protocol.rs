@@ -255,27 +255,50 @@ pub fn rounds(
     }))
 }
 
-/// As Calibration.swift decides: at most ten times as many repeats at a time, and no more than a slower subject needed.
-fn calibrate(mut measure: Measure, target: u64, limit: usize) -> Result<usize, Failure> {
-    measure(1)?;
-    let mut repeats = 1;
-    loop {
-        let start = now();
-        measure(repeats)?;
-        let took = (now() - start).max(1);
-        let needed = ((target as f64 / (took as f64 / repeats as f64)).ceil() as usize).max(1);
-        if took >= target {
-            return Ok(needed.min(limit));
-        }
-        if repeats >= limit {
-            return Ok(limit);
-        }
-        repeats = needed.max(repeats + 1).min(repeats * 10).min(limit);
-    }
+/// How long the timed work of some repeats takes, in nanoseconds.
+fn timed(measure: &mut Measure, repeats: usize) -> Result<u64, Failure> {
+    let start = now();
+    let readings = measure(repeats)?;
+    let time = ["ns_per_op", "makespan_ns"].iter().find_map(|name| readings.iter().find(|one| one.metric == *name));
+    Ok(time.map_or(now() - start, |one| (one.value * one.count as f64) as u64).max(1))
 }
 
-/// Runs until the lead-in has passed, at least once if there is one; then takes values until the budget has passed, at least one.
-fn time(mut measure: Measure, repeats: usize, values: usize, lead_in: u64, budget: u64) -> Result<(), Failure> {
+/// As MeasuringProcess.swift and Calibration.swift do: after the lead-in, at most ten times as many repeats at a time, and no
+/// more than a slower subject needed; the median of three attempts.
+fn calibrate(mut measure: Measure, target: u64, limit: usize, lead_in: u64) -> Result<usize, Failure> {
+    let born = now();
+    loop {
+        measure(1)?;
+        if now() - born >= lead_in {
+            break;
+        }
+    }
+    let mut repeats = 1;
+    let mut answers = vec![];
+    while answers.len() < 3 {
+        let took = timed(&mut measure, repeats)?;
+        let needed = ((target as f64 / (took as f64 / repeats as f64)).ceil() as usize).max(1);
+        if took >= target {
+            if repeats == 1 && took >= 2 * target {
+                return Ok(1);
+            }
+            answers.push(needed.min(limit));
+            repeats = needed.min(limit).max(repeats.div_ceil(2));
+        } else if repeats >= limit {
+            return Ok(limit);
+        } else {
+            repeats = needed.max(repeats + 1).min(repeats * 10).min(limit);
+        }
+    }
+    answers.sort();
+    Ok(answers[1])
+}
+
+/// Runs until the lead-in has passed, at least once if there is one; then takes values until the budget has passed, at least
+/// one. Prints nothing before the last value: threads would fall asleep meanwhile, and the first repeat of a value be dearer.
+fn time(
+    mut measure: Measure, repeats: usize, more: usize, values: usize, lead_in: u64, budget: u64,
+) -> Result<(), Failure> {
     let start = now();
     while lead_in > 0 {
         measure(repeats)?;
@@ -283,13 +306,17 @@ fn time(mut measure: Measure, repeats: usize, values: usize, lead_in: u64, budge
             break;
         }
     }
+    let mut taken = vec![];
     let start = now();
-    for value in 1..=values {
-        for Reading { metric, unit, value: number, count, detail } in measure(repeats)? {
-            println!("reading\t{value}\t{metric}\t{unit}\t{number}\t{count}\t{detail}");
-        }
+    while taken.len() < values {
+        taken.push(measure(if taken.len() % 2 == 0 { repeats } else { repeats + more })?);
         if now() - start >= budget {
             break;
+        }
+    }
+    for (index, readings) in taken.into_iter().enumerate() {
+        for Reading { metric, unit, value: number, count, detail } in readings {
+            println!("reading\t{}\t{metric}\t{unit}\t{number}\t{count}\t{detail}", index + 1);
         }
     }
     Ok(())
@@ -312,12 +339,12 @@ fn run<Pool: Copy>(peer: &Peer<Pool>) -> Result<(), Failure> {
     match request.text("mode")? {
         "calibrate" => {
             let (target, limit) = (request.number("target")?, request.positive("limit")?);
-            println!("repeats\t{}", calibrate(prepare(&request, pool)?, target, limit)?);
+            println!("repeats\t{}", calibrate(prepare(&request, pool)?, target, limit, request.number("lead_in")?)?);
         }
         "time" => {
             let (repeats, values) = (request.positive("repeats")?, request.positive("values")?);
             let (lead_in, budget) = (request.number("lead_in")?, request.number("budget")?);
-            time(prepare(&request, pool)?, repeats, values, lead_in, budget)?;
+            time(prepare(&request, pool)?, repeats, request.number("more")?, values, lead_in, budget)?;
         }
         other => return Err(format!("there is no mode {other}")),
     }

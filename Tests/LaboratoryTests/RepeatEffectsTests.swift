@@ -1,0 +1,53 @@
+import Testing
+
+@testable import HarnessMeasuring
+@testable import HarnessPlanning
+@testable import HarnessRunning
+@testable import HarnessWords
+@testable import Laboratory
+
+/// The part of `validate` that looks whether the number of repeats changes a time, on subjects that only exist here.
+struct RepeatEffectsTests {
+  private static let scenario = Scenario(BenchmarkName("a", "b"), [:])
+  private static let planned = PlannedScenario(
+    scenario: scenario, arms: ["steady", "dear", "slow"].map { Arm(subject: $0, workers: 1) }, incapable: [],
+    repeats: .calibrated(), headlines: [], countsAllocations: false, notes: [])
+
+  /// A repeat takes 1.5 ms, that of the slow subject 20 ms. The first repeat of a value of the dear one takes 2.5 ms.
+  private static func answer(_ request: MeasureRequest) -> ProcessOutcome {
+    let perRepeat = request.subject == "slow" ? 20_000_000.0 : 1_500_000
+    let first = request.subject == "dear" ? 1_000_000.0 : 0
+    var lines: [ResultLine] = []
+    switch request.mode {
+    case .calibrate(let target, _, _): lines = [.repeats(Int((Double(target) / perRepeat).rounded(.up)))]
+    case .time(let repeats, let values, _, _, let more, _):
+      lines = (1...values).map { value in
+        let count = value.isMultiple(of: 2) ? repeats + more : repeats
+        return .reading(valueIndex: value, Reading(.nsPerOp, perRepeat + first / Double(count), count: count))
+      }
+    default: break
+    }
+    return ProcessOutcome(ending: .exited(0), lines: (lines + [.end]).map(\.text), lastWords: nil, nanoseconds: 1)
+  }
+
+  private func effects(isInterrupted: () -> Bool = { false }) throws -> [RepeatEffect]? {
+    try RepeatEffects(
+      [Self.planned], .full, seed: 1, startup: 0.01, spin: Spin(roundsPerMicrosecond: 1),
+      launch: { request, _ in
+        Self.answer(request)
+      }
+    ).measure(isInterrupted: isInterrupted) { done, total, _ in #expect(done < total) }
+  }
+
+  @Test func aSubjectWhoseFirstRepeatIsDearFails() throws {
+    let effects = try #require(try effects())
+    #expect(effects.map(\.cell.arm.subject) == ["steady", "dear"])
+    #expect(effects.map(\.repeats) == [2, 2])
+    #expect(effects.map { $0.isSurelyTooLarge(among: effects.count) } == [false, true])
+    #expect(effects[0].change == 0 && effects[1].change < -0.05)
+  }
+
+  @Test func anInterruptHasNoResult() throws {
+    #expect(try effects(isInterrupted: { true }) == nil)
+  }
+}
