@@ -21,6 +21,8 @@ final class FakeGate {
   var retainedOperations = 90_000
   var lateStarts = 0.0
   var failure: (GateArm, MeasureRequest) -> ProcessOutcome? = { _, _ in nil }
+  /// How long the gate stands still during a process, in nanoseconds, by how many ran before it.
+  var stoodStill: (Int) -> UInt64 = { _ in 0 }
   /// The share of CPU time stolen in each stretch that is watched, then none.
   var stolen: [Double] = []
   var launched: [(arm: String, request: MeasureRequest)] = []
@@ -43,10 +45,11 @@ final class FakeGate {
             return FakeEffects.outcome(.exited(0), Self.counts(self.freshAllocations(arm)) + [.end])
           }
           self.timeouts.append(timeout)
+          let stoodStill = self.stoodStill(self.launched.count)
           let answer = self.answer(arm, request)
           return ProcessOutcome(
             ending: answer.ending, lines: answer.lines, lastWords: answer.lastWords,
-            nanoseconds: UInt64(self.seconds * 1e9))
+            nanoseconds: UInt64(self.seconds * 1e9), stoodStill: stoodStill)
         },
         watchSteal: { { self.stolen.isEmpty ? 0 : self.stolen.removeFirst() } },
         showProgress: { done, total, _ in self.progress.append((done, total)) },

@@ -2,7 +2,10 @@ import Glibc
 import LaboratorySupport
 import Testing
 
+@testable import HarnessGate
 @testable import HarnessMeasuring
+@testable import HarnessPlanning
+@testable import HarnessWords
 
 /// Whatever a child does, its parent gets an outcome, keeps little of the output, and does not wait for what the child
 /// leaves behind.
@@ -145,5 +148,136 @@ import Testing
     #expect(result.failures.isEmpty && result.rows.count == 4)
     #expect(effects.said.count { $0.contains("stealing@2") && $0.contains("held its output open") } == 1)
     #expect(effects.said.allSatisfy { !$0.contains("foundation@2") })
+  }
+}
+
+/// What this process times while it stands still is nobody's.
+struct StandStillTests {
+  @Test func aLateLookIsAGap() {
+    var watch = StandStill(since: 1_000_000_000)
+    #expect(watch.look(1_100_000_000) == 0 && watch.look(1_400_000_000) == 0 && watch.nanoseconds == 0)
+    #expect(watch.look(1_700_000_001) == 300_000_001)
+    // A clock that goes back shows no gap.
+    #expect(watch.look(1_000_000_000) == 0 && watch.look(13_000_000_000) == 12_000_000_000)
+    #expect(watch.nanoseconds == 12_300_000_001)
+  }
+
+  @Test func whatIsStoppedStandsStillHoweverOftenSomebodyLooks() {
+    var watch = StandStill(since: 0)
+    #expect(watch.look(100, isStopped: true) == 100 && watch.look(150) == 0 && watch.nanoseconds == 100)
+  }
+
+  /// The clock goes on by 12 s while the process runs. Its limit is 10 s.
+  @Test func aProcessHasItsWholeTimeThoughThisOneStoodStill() {
+    var looks = 0
+    let (outcome, _) = ProcessRunner.capture(
+      "sh", ["-c", "sleep 0.3; echo done"], timeout: 10,
+      now: {
+        looks += 1
+        return Clock.now() + (looks > 4 ? 12_000_000_000 : 0)
+      })
+    #expect(outcome.ending == .exited(0) && outcome.lines == ["done"])
+    #expect(outcome.stoodStill >= 12_000_000_000 && outcome.nanoseconds < 10_000_000_000)
+  }
+
+  /// A real stop, of the process that is waited for.
+  @Test func aProcessThatWasStoppedIsNoticed() {
+    let outcome = ProcessRunner.run(
+      "sh", ["-c", "(sleep 0.5; kill -CONT $$) & kill -STOP $$; wait; echo done"], timeout: 60)
+    #expect(outcome.ending == .exited(0) && outcome.lines == ["done"] && outcome.stoodStill > 0)
+    let usual = ProcessRunner.run("sh", ["-c", "echo done"], timeout: 60)
+    #expect(usual.lines == ["done"])
+  }
+
+  /// Who is stopped for ever has the limit of any other.
+  @Test func aProcessThatStaysStoppedHasItsLimit() {
+    let outcome = ProcessRunner.run("sh", ["-c", "kill -STOP $$"], timeout: 0.5)
+    #expect(outcome.ending == .timedOut && outcome.stoodStill > 0)
+  }
+
+  private static func still(_ request: MeasureRequest) -> ProcessOutcome {
+    ProcessOutcome(
+      ending: .exited(0),
+      lines: [ResultLine.reading(valueIndex: 1, Reading(.nsPerOp, 3e9, count: 1)), .end].map(\.text), lastWords: nil,
+      nanoseconds: 1_000_000, stoodStill: 3_000_000_000)
+  }
+
+  @Test func theBlockIsMadeAgain() {
+    let effects = FakeEffects()
+    // The second process of the first block stands still.
+    effects.answer = { effects.timed.count == 2 ? Self.still($0) : FakeEffects.success($0) }
+    let result = effects.run(Sample.plan())
+    #expect(effects.timed.count == 6 && result.failures.isEmpty)
+    #expect(result.rows.count == 4 && result.rows.allSatisfy { $0.reading.value == 5 } && effects.rows == result.rows)
+    #expect(result.rows.map(\.block).sorted() == [1, 1, 2, 2] && Set(result.rows.map(\.process)).count == 4)
+    #expect(effects.said.count == 1 && effects.said[0].contains("stood still"), "\(effects.said)")
+  }
+
+  /// A failure while the run stands still says nothing of the cell.
+  @Test(arguments: [FakeEffects.outcome(.timedOut, []), FakeEffects.outcome(.exited(0), [.failure("late")])])
+  func aFailureMeanwhileIsNone(outcome: ProcessOutcome) {
+    let effects = FakeEffects()
+    effects.answer = { request in
+      guard effects.timed.count == 2 else { return FakeEffects.success(request) }
+      return ProcessOutcome(
+        ending: outcome.ending, lines: outcome.lines, lastWords: nil, nanoseconds: 1, stoodStill: 12_000_000_000)
+    }
+    let result = effects.run(Sample.plan())
+    #expect(result.failures.isEmpty && result.rows.count == 4)
+  }
+
+  @Test func aRunThatStandsStillAllTheTimeEnds() {
+    let effects = FakeEffects()
+    effects.answer = { request in
+      if case .time = request.mode { Self.still(request) } else { FakeEffects.success(request) }
+    }
+    let result = effects.run(Sample.plan())
+    #expect(result.rows.isEmpty && result.failures.isEmpty && effects.timed.count == 6)
+  }
+
+  @Test func aCalibrationIsMadeAgain() {
+    let effects = FakeEffects()
+    effects.answer = { request in
+      guard effects.requests.count == 1 else { return FakeEffects.success(request) }
+      return ProcessOutcome(
+        ending: .exited(0), lines: [ResultLine.repeats(1), .end].map(\.text), lastWords: nil, nanoseconds: 1,
+        stoodStill: 12_000_000_000)
+    }
+    #expect(effects.run(Sample.plan()).repeats[CellKey(Sample.scenario, Sample.ours)] == 10)
+  }
+
+  /// The gate's second block of three processes, behind the calibration and the first block.
+  @Test func aBlockOfTheGateIsMadeAgain() {
+    let gate = FakeGate()
+    gate.stoodStill = { $0 == 5 ? 12_000_000_000 : 0 }
+    gate.time = { _, ran in ran == 5 ? 12e9 : 100 }
+    gate.failure = { _, _ in gate.launched.count == 5 ? FakeEffects.outcome(.timedOut, []) : nil }
+    var runner = gate.runner()
+    let found = runner.blocks(of: [FakeGate.gated], usual: 3) { $1.count < 3 }
+    let triples = try? found[FakeGate.cell]?.get()
+    #expect(triples?.count == 3 && triples?.allSatisfy { !$0.isExcluded && $0.head[.nsPerOp] == 100 } == true)
+    #expect(gate.said.count == 1 && gate.said[0].contains("stood still"), "\(gate.said)")
+  }
+
+  /// The time of a run with a goal is that in which it ran.
+  @Test func theGoalDoesNotPayForIt() {
+    let effects = FakeEffects()
+    var stood = false
+    effects.answer = { request in
+      guard case .time = request.mode else { return FakeEffects.success(request) }
+      if stood {
+        // Noise, so that the intervals stay wide.
+        let time = 5 + Double(effects.timed.count * 7 % 13)
+        return FakeEffects.outcome(.exited(0), [.reading(valueIndex: 1, Reading(.nsPerOp, time, count: 1)), .end])
+      }
+      stood = true
+      effects.nanoseconds += 3_600_000_000_000
+      return ProcessOutcome(
+        ending: .exited(0), lines: [], lastWords: nil, nanoseconds: 1, stoodStill: 3_600_000_000_000)
+    }
+    let effort = Effort(blocks: 6, values: 3, leadIn: 2_000, target: 1_000, budget: 3_000)
+      .with(goal: Goal(halfWidth: 0.05, seconds: 1))
+    let result = effects.run(Sample.plan(effort: effort))
+    #expect(result.blocksRun.count > 6, "\(result.blocksRun.count)")
   }
 }

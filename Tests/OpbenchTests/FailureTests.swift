@@ -37,6 +37,31 @@ struct FailureTests {
     #expect(outcome.lastWords?.contains("/proc/a.csv") == true)
   }
 
+  /// The run and its measuring process are stopped together. Most of such a process is one timed stretch, and the stop takes
+  /// far longer than that.
+  @Test func aRunThatWasStoppedHasNoTimeOfTheStop() throws {
+    let folder = try TemporaryFolder()
+    let output = "\(folder.path)/a.csv"
+    let script = """
+      "$0" "$@" & run=$!
+      i=0
+      until [ $(wc -l < "\(output).partial" 2>/dev/null || echo 0) -gt 10 ]; do
+        i=$((i + 1)); [ $i -lt 3000 ] || exit 99; sleep 0.02
+      done
+      for again in 1 2 3; do
+        kill -STOP $run; all="$run $(cat /proc/$run/task/*/children)"
+        kill -STOP $all; sleep 2; kill -CONT $all; sleep 0.3
+      done
+      wait $run
+      """
+    let sleepers = ["run", "--benchmark", "sleepers", "--backend", "stealing", "--blocks", "10", "--values", "2"]
+    let outcome = shell(script, sleepers + ["--output", output])
+    #expect(outcome.ending == .exited(0), "\(outcome)")
+    let rows = parseCSV(try #require(folder.read("a.csv")))
+    let times = rows.filter { $0[10] == "makespan_ns" }.compactMap { Double($0[12]) }
+    #expect(times.count >= 40 && times.allSatisfy { $0 < 2e9 }, "\(times.max() ?? 0)")
+  }
+
   /// Killed in the middle, one way or the other, and gone on with.
   @Test(arguments: ["INT", "KILL"])
   func anInterruptedRunGoesOn(signal: String) throws {

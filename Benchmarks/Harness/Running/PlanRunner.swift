@@ -20,6 +20,10 @@ package struct PlanRunner {
   private var leavers: Set<CellKey> = []
   /// The cells whose body is too short to be measured, each said once.
   private var short: Set<CellKey> = []
+  /// Whether the run stood still during a process of the turn that runs.
+  private var isTurnLost = false
+  /// How long the run has stood still, in nanoseconds.
+  private var stoodStill: UInt64 = 0
   private let total: Int
   /// How wide the intervals are so far. Only a run with a goal looks.
   private var widths = RunWidths()
@@ -136,8 +140,11 @@ package struct PlanRunner {
     return Double(plan.calibrationTarget(step.cell.scenario)) / Double(operations)
   }
 
-  /// How long the run has taken, in seconds.
-  private var seconds: Double { earlierSeconds + Double(effects.now() - start) / 1e9 }
+  /// How long the run has taken, in seconds, without the time in which it stood still.
+  private var seconds: Double {
+    let passed = effects.now() - start
+    return earlierSeconds + Double(passed > stoodStill ? passed - stoodStill : 0) / 1e9
+  }
 
   /// Rounds of turns for the scenarios whose intervals narrow most per second, until all are narrow enough or the time
   /// is over.
@@ -170,17 +177,40 @@ package struct PlanRunner {
     }
   }
 
+  /// How often a step is tried while the run stands still. A machine on which that goes on cannot be measured on.
+  private static let mostAttempts = 3
+
+  /// Runs a block of a scenario. The times of a block in which the run stood still are nobody's, and the arms of a block
+  /// stand close together: so the whole block is made again.
   private mutating func time(_ turn: Turn) {
+    for attempt in 1...Self.mostAttempts {
+      isTurnLost = false
+      let isLast = attempt == Self.mostAttempts
+      time(turn, isLast: isLast)
+      guard isTurnLost, !effects.isInterrupted() else { return }
+      let place = "block \(turn.block) of \(turn.planned.scenario)"
+      effects.say(
+        isLast
+          ? "the run stood still in \(place) \(Self.mostAttempts) times; this block is left out"
+          : "the run stood still in \(place), which is made again")
+    }
+  }
+
+  private mutating func time(_ turn: Turn, isLast: Bool) {
     let (scenario, block) = (turn.planned.scenario, turn.block)
     let before = effects.systemLoad()
     let rowsBefore = result.rows.count
-    for arm in turn.arms {
+    var answers: [(cell: CellKey, process: Int, lines: [ResultLine])] = []
+    for arm in turn.arms where !isTurnLost {
       let cell = CellKey(scenario, arm)
       guard !done.contains(Done(cell: cell, block: block)) else { continue }
       let mode = timing(cell, countsEvents: plan.countsEvents(turn))
-      keep(
-        launch(.time(cell, block: block), mode, effects.timingEnvironment, place: turn.place), of: cell, block: block)
+      let lines = launch(
+        .time(cell, block: block), mode, effects.timingEnvironment, place: turn.place, isLast: isLast)
+      answers.append((cell, processes, lines))
     }
+    if isTurnLost { return }
+    for answer in answers { keep(answer.lines, of: answer.cell, block: block, process: answer.process) }
     guard result.rows.count > rowsBefore else { return }
     let place = ScenarioBlock(scenario, block: block)
     result.blocksRun.insert(place)
@@ -190,7 +220,8 @@ package struct PlanRunner {
 
   private mutating func count(_ environment: [String: String]) {
     for step in plan.countings where !done.contains(Done(cell: step.cell, block: 0)) {
-      keep(launch(step, .count(values: plan.effort.countedValues), environment), of: step.cell, block: 0)
+      let lines = launch(step, .count(values: plan.effort.countedValues), environment)
+      keep(lines, of: step.cell, block: 0, process: processes)
     }
   }
 
@@ -213,7 +244,7 @@ package struct PlanRunner {
     }
   }
 
-  private mutating func keep(_ lines: [ResultLine], of cell: CellKey, block: Int) {
+  private mutating func keep(_ lines: [ResultLine], of cell: CellKey, block: Int, process: Int) {
     if let words = lines.lazy.compactMap({ $0.shortness(of: cell) }).first, short.insert(cell).inserted {
       effects.say(words)
     }
@@ -221,7 +252,7 @@ package struct PlanRunner {
     for case .reading(let index, let reading) in lines {
       rows.append(
         Row(
-          runID: runID, host: Host.name, block: block, process: processes, valueIndex: index, cell: cell,
+          runID: runID, host: Host.name, block: block, process: process, valueIndex: index, cell: cell,
           reading: reading))
     }
     guard !rows.isEmpty else { return }
@@ -251,21 +282,35 @@ package struct PlanRunner {
     return effects.isInterrupted()
   }
 
-  /// Runs one process and gives its lines; gives none when the process failed, or when the cell has failed before.
+  /// Runs one process and gives its lines; gives none when the process failed, or when the cell has failed before. A process
+  /// that takes times gives none either when the run stood still, and its turn is lost. Any other process runs again.
+  /// - Parameter isLast: whether the turn is not made again, so that a failure is one though the run stood still.
   private mutating func launch(
-    _ step: Plan.Step, _ mode: MeasureRequest.Mode, _ environment: [String: String] = [:], place: Int? = nil
+    _ step: Plan.Step, _ mode: MeasureRequest.Mode, _ environment: [String: String] = [:], place: Int? = nil,
+    isLast: Bool = true
   ) -> [ResultLine] {
     guard !effects.isInterrupted() else { return [] }
     if remaining.last == step { remaining.removeLast() }
     guard result.failures[step.cell] == nil else { return [] }
     showProgress(step)
-    processes += 1
     let request = MeasureRequest(
       cell: step.cell, mode: mode, seed: plan.seed, spin: spin, context: context, serviceTime: serviceTime(step),
       allocator: plan.allocator, place: place)
-    let padding = EnvironmentPadding.variables(process: processes, seed: plan.seed)
-    let outcome = effects.launch(request, environment.merging(padding) { $1 }, plan.timeout(step))
-    guard outcome.ending != .interrupted, !wasStopped(outcome.ending) else { return [] }
+    let isTimed = if case .time = step { true } else { false }
+    var outcome: ProcessOutcome
+    var attempts = 0
+    repeat {
+      attempts += 1
+      processes += 1
+      let padding = EnvironmentPadding.variables(process: processes, seed: plan.seed)
+      outcome = effects.launch(request, environment.merging(padding) { $1 }, plan.timeout(step))
+      stoodStill += outcome.stoodStill
+      guard outcome.ending != .interrupted, !wasStopped(outcome.ending) else { return [] }
+    } while outcome.stoodStill > 0 && !isTimed && attempts < Self.mostAttempts
+    if isTimed, outcome.stoodStill > 0 {
+      isTurnLost = true
+      if !isLast || outcome.failure(mode) == nil { return [] }
+    }
     if let words = outcome.leftBehind(by: step.cell), leavers.insert(step.cell).inserted { effects.say(words) }
     timeLeft.finished(step, seconds: Double(outcome.nanoseconds) / 1e9)
     result.note(step, outcome, estimate: plan.estimate(step))

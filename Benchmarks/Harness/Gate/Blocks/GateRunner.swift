@@ -53,6 +53,8 @@ package struct GateRunner {
   /// The seconds after which a process of a cell counts as hung, once one process of the cell has ended.
   private var timeouts: [CellKey: Double] = [:]
   private var processes = 0
+  /// Whether the gate stood still during a process of the block that runs.
+  private var stoodStill = false
   /// The arms of which a process has left another process behind, each said once.
   private var leavers: Set<String> = []
   /// The cells of an arm whose body is too short to be measured, each said once.
@@ -107,7 +109,21 @@ package struct GateRunner {
     triples.count { !$0.isExcluded } < counted && triples.count < GateRule.mostRun(for: counted)
   }
 
+  /// How often a block is made while the gate stands still.
+  private static let mostAttempts = 3
+
+  /// A block in which the gate stood still is made again. What it says is nobody's, its failures included.
   private mutating func triple(_ cell: CellKey, block: Int, _ withNull: Bool) -> Result<Triple, Failure> {
+    var made = once(cell, block: block, withNull)
+    for _ in 1..<Self.mostAttempts where stoodStill && !effects.isInterrupted() {
+      effects.say("the gate stood still in a block of \(cell), which is made again")
+      made = once(cell, block: block, withNull)
+    }
+    return made
+  }
+
+  private mutating func once(_ cell: CellKey, block: Int, _ withNull: Bool) -> Result<Triple, Failure> {
+    stoodStill = false
     let arms = [base, head] + (withNull ? [base.named("\(base.name) again")] : [])
     do throws(Failure) {
       let repeats = try repeats(cell)
@@ -121,7 +137,7 @@ package struct GateRunner {
       return .success(
         Triple(
           base: numbers[0], head: numbers[1], again: numbers[withNull ? 2 : 0],
-          isExcluded: stolen() > SystemLoad.largestStolenShare))
+          isExcluded: stoodStill || stolen() > SystemLoad.largestStolenShare))
     } catch {
       return .failure(error)
     }
@@ -153,6 +169,7 @@ package struct GateRunner {
     if let words = outcome.leftBehind(by: cell), leavers.insert(arm.name).inserted {
       effects.say("\(arm.name): \(words)")
     }
+    if outcome.stoodStill > 0 { stoodStill = true }
     let lines = outcome.results
     guard let failure = outcome.failure(mode) else {
       let own = max(effort.timeout, effort.timeoutFactor * Double(outcome.nanoseconds) / 1e9)

@@ -16,21 +16,24 @@ final class Child {
 
   deinit { if descriptor >= 0 { close(descriptor) } }
 
-  /// Whether the process has ended. Its status is not collected, so its number is not given to another process.
-  var hasEnded: Bool {
+  enum State { case runs, isStopped, hasEnded }
+
+  /// The status of a process that has ended is not collected, so its number is not given to another process.
+  var state: State {
     var information = siginfo_t()
-    let status = waitid(P_PID, id_t(identifier), &information, WEXITED | WNOHANG | WNOWAIT)
-    return status == 0 && information.si_signo != 0
+    let status = waitid(P_PID, id_t(identifier), &information, WEXITED | WSTOPPED | WNOHANG | WNOWAIT)
+    guard status == 0, information.si_signo != 0 else { return .runs }
+    return information.si_code == Int32(CLD_STOPPED) ? .isStopped : .hasEnded
   }
 
-  /// Waits until one of the pipes can be read, the process ends, a signal comes, or the time has come, but at most a
-  /// second; reads what can be read.
-  func wait(reading pipes: [Pipe], until time: UInt64) {
+  /// Waits until one of the pipes can be read, the process ends, a signal comes, or that number of nanoseconds has passed,
+  /// but at most the interval of `StandStill`; reads what can be read.
+  func wait(reading pipes: [Pipe], for nanoseconds: UInt64) {
     let open = pipes.filter(\.isOpen)
     var descriptors = open.map { pollfd(fd: $0.reading, events: Int16(POLLIN), revents: 0) }
     if descriptor >= 0 { descriptors.append(pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)) }
-    let now = Clock.now()
-    let milliseconds = time > now ? min(descriptor >= 0 ? 1_000 : 10, (time - now) / 1_000_000 + 1) : 0
+    let most = descriptor >= 0 ? StandStill.interval : 10_000_000
+    let milliseconds = nanoseconds > 0 ? (min(most, nanoseconds) - 1) / 1_000_000 + 1 : 0
     guard poll(&descriptors, nfds_t(descriptors.count), Int32(milliseconds)) > 0 else { return }
     for (pipe, descriptor) in zip(open, descriptors) where descriptor.revents != 0 { pipe.readAvailable() }
   }

@@ -31,20 +31,25 @@ package struct ProcessOutcome: Sendable {
   package let lines: [String]
   /// The last line that the process wrote to its standard error, where a trap leaves its message. A long line is cut.
   package let lastWords: String?
+  /// How long the process took, without the time in which this process stood still.
   package let nanoseconds: UInt64
+  /// How long this process or the one that it waited for stood still, in nanoseconds. The times of such a process are
+  /// nobody's.
+  package let stoodStill: UInt64
   /// The CPU time of all threads of the process.
   package let cpuSeconds: Double
   /// Whether something that the process had started still held its outputs open after the process had ended.
   package let isOutputHeld: Bool
 
   package init(
-    ending: Ending, lines: [String], lastWords: String?, nanoseconds: UInt64, cpuSeconds: Double = 0,
-    isOutputHeld: Bool = false
+    ending: Ending, lines: [String], lastWords: String?, nanoseconds: UInt64, stoodStill: UInt64 = 0,
+    cpuSeconds: Double = 0, isOutputHeld: Bool = false
   ) {
     self.ending = ending
     self.lines = lines
     self.lastWords = lastWords.map { Self.cut(Printable.name($0)) }
     self.nanoseconds = nanoseconds
+    self.stoodStill = stoodStill
     self.cpuSeconds = cpuSeconds
     self.isOutputHeld = isOutputHeld
   }
@@ -52,8 +57,8 @@ package struct ProcessOutcome: Sendable {
   /// Makes a copy of the outcome with other lines.
   package func with(lines: [String]) -> ProcessOutcome {
     ProcessOutcome(
-      ending: ending, lines: lines, lastWords: lastWords, nanoseconds: nanoseconds, cpuSeconds: cpuSeconds,
-      isOutputHeld: isOutputHeld)
+      ending: ending, lines: lines, lastWords: lastWords, nanoseconds: nanoseconds, stoodStill: stoodStill,
+      cpuSeconds: cpuSeconds, isOutputHeld: isOutputHeld)
   }
 
   /// What a user should know of the processes that are left; nil when none is known to be left.

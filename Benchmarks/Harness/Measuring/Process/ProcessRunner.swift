@@ -36,11 +36,12 @@ package enum ProcessRunner {
   /// - Parameters:
   ///   - limit: the most bytes that the process may write to its standard output.
   ///   - watched: whether the kernel is asked to tell the end of the process. Tests do without.
+  ///   - now: the clock, in nanoseconds.
   package static func capture(
     _ executable: String, _ arguments: [String], environment: [String: String] = [:], timeout seconds: Double,
-    limit: Int = outputLimit, watched: Bool = true
+    limit: Int = outputLimit, watched: Bool = true, now: () -> UInt64 = Clock.now
   ) -> (outcome: ProcessOutcome, output: [UInt8]) {
-    let start = Clock.now()
+    let start = now()
     guard let output = Pipe(limit: limit, .keepsNothing), let errors = Pipe(limit: errorLimit, .keepsTheEnd) else {
       return (ProcessOutcome(ending: .notStarted(errno), lines: [], lastWords: nil, nanoseconds: 0), [])
     }
@@ -52,14 +53,14 @@ package enum ProcessRunner {
     output.closeWriting()
     errors.closeWriting()
     let child = Child(identifier, watched: watched)
-    let stopped = follow(child, output, errors, limit: limit, until: start + UInt64(seconds * 1e9))
+    let (stopped, stoodStill) = follow(child, output, errors, limit: limit, until: start + UInt64(seconds * 1e9), now)
     let isHeld = output.isOpen || errors.isOpen
     // What is left of the group would disturb what is measured next.
     if isHeld { child.kill() }
     let (ending, cpuSeconds) = child.collect()
     let outcome = ProcessOutcome(
-      ending: stopped ?? ending, lines: output.lines, lastWords: errors.lastLine, nanoseconds: Clock.now() - start,
-      cpuSeconds: cpuSeconds, isOutputHeld: isHeld)
+      ending: stopped ?? ending, lines: output.lines, lastWords: errors.lastLine,
+      nanoseconds: now() - start - stoodStill, stoodStill: stoodStill, cpuSeconds: cpuSeconds, isOutputHeld: isHeld)
     return (outcome, output.bytes)
   }
 
@@ -108,17 +109,23 @@ package enum ProcessRunner {
   }
 
   /// Reads until the process has ended and both pipes are closed, or a short time beyond the end of the process. Gives
-  /// the reason when the process was killed.
+  /// the reason when the process was killed, and how long this process or the other stood still. A process gets its whole
+  /// time though this one stood still; a process that is stopped for ever has its limit.
   private static func follow(
-    _ child: Child, _ output: Pipe, _ errors: Pipe, limit: Int, until deadline: UInt64
-  ) -> Ending? {
+    _ child: Child, _ output: Pipe, _ errors: Pipe, limit: Int, until deadline: UInt64, _ now: () -> UInt64
+  ) -> (Ending?, stoodStill: UInt64) {
     var stopped: Ending?
     var lastRead: UInt64?
+    var deadline = deadline
+    var watch = StandStill(since: now())
     while true {
-      if lastRead == nil, child.hasEnded { lastRead = Clock.now() + patience }
+      let (time, state) = (now(), child.state)
+      let gap = watch.look(time, isStopped: state == .isStopped)
+      if state != .isStopped { deadline += gap }
+      if lastRead == nil, state == .hasEnded { lastRead = time + patience }
       if let lastRead {
         guard output.isOpen || errors.isOpen else { break }
-        guard Clock.now() < lastRead, !Interrupt.isRequested else {
+        guard time < lastRead, !Interrupt.isRequested else {
           output.readRest()
           errors.readRest()
           break
@@ -128,14 +135,15 @@ package enum ProcessRunner {
           stopped = .interrupted
         } else if output.isOverfull {
           stopped = .printedTooMuch(limit)
-        } else if Clock.now() >= deadline {
+        } else if time >= deadline {
           stopped = .timedOut
         }
         if stopped != nil { child.kill() }
       }
-      child.wait(reading: [output, errors], until: lastRead ?? (stopped == nil ? deadline : .max))
+      let until = lastRead ?? (stopped == nil ? deadline : .max)
+      child.wait(reading: [output, errors], for: until > time ? until - time : 0)
     }
-    return stopped ?? (output.isOverfull ? .printedTooMuch(limit) : nil)
+    return (stopped ?? (output.isOverfull ? .printedTooMuch(limit) : nil), watch.nanoseconds)
   }
 
   private static func currentEnvironment() -> [String: String] {
