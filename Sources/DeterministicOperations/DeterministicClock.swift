@@ -1,3 +1,4 @@
+import OperationCore
 import Synchronization
 
 /// The virtual time of a `DeterministicBackend`. The time begins at 0, and goes on from event to event.
@@ -46,7 +47,7 @@ public struct DeterministicClock: Clock {
   public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
     try Task.checkCancellation()
     let sleep = SleepingTask()
-    let time = max(0, deadline.offset.wholeNanoseconds)
+    let time = deadline.wholeNanoseconds
     try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
         let waiter = Waiter(
@@ -60,6 +61,25 @@ public struct DeterministicClock: Clock {
     } onCancel: {
       if let waiter = sleep.isCancelled() { driver.cancelTask(waiter) }
     }
+  }
+}
+
+extension DeterministicClock.Instant {
+  /// The first whole nanosecond that is not before the instant: who sleeps until an instant does not wake before it.
+  fileprivate var wholeNanoseconds: Int64 {
+    let whole = max(0, offset.wholeNanoseconds)
+    return whole < .max && .nanoseconds(whole) < offset ? whole + 1 : whole
+  }
+}
+
+extension DeterministicClock: AlarmingClock {
+  /// The driver calls, as it lets tasks go on that sleep. A backend that has been shut down never calls.
+  package func call(at instant: Instant, _ body: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
+    let waiter = Waiter(
+      .time(instant.wholeNanoseconds), isInJob: driver.isInJob,
+      resume: { isCancelled in if !isCancelled { body() } })
+    guard driver.enterTask(waiter) else { return {} }
+    return { [driver] in driver.cancelTask(waiter) }
   }
 }
 

@@ -169,4 +169,28 @@ struct QueueSubclassTests {
       try tracker.waitUntilAllReleased("the queues")
     }
   }
+
+  @Test("row 72: addBarrier(_:) runs its operation alone, and a subclass sees every barrier", arguments: allBackends)
+  func barriers(backend: TestBackend) async throws {
+    final class Sees: OperationQueue, @unchecked Sendable {
+      // Invariant: a counter synchronises itself.
+      let barriers = Counter()
+
+      override func addBarrier(_ op: Operation) {
+        barriers.increment()
+        super.addBarrier(op)
+      }
+    }
+    try await AsynchronousTest.run {
+      let queue = Sees(on: backend.leftRunning())
+      let log = EventLog<String>()
+      for _ in 1...3 { queue.addOperation { log.append("before") } }
+      queue.addBarrier(BlockOperation { log.append("operation") })
+      queue.addBarrierBlock { log.append("block") }
+      queue.addOperation { log.append("between") }
+      try await queue.barrier { log.append("body") }
+      #expect(log.events == ["before", "before", "before", "operation", "block", "between", "body"])
+      #expect(queue.barriers.value == 3)
+    }
+  }
 }

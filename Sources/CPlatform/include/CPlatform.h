@@ -134,6 +134,7 @@ typedef struct {
   cplatform_forks *_Nullable forks;  ///< the list of the join that is under way on this thread (see `ForkScope`)
   cplatform_forks *_Nullable kept_forks;  ///< a list for this thread's next join
   void *_Nullable task_slot;  ///< where a job of a task on this thread leaves the thread's next job (see `TaskSlot`)
+  void *_Nullable long_chain;  ///< what this thread does one inside of the other (see `LongChain`)
   uint32_t owed_count;
   bool may_owe;  ///< this thread settles the references that it owes before it sleeps
   bool returns_spares;  ///< the memory that this thread keeps is released when the thread ends
@@ -182,6 +183,8 @@ static inline cplatform_forks *_Nullable cplatform_kept_forks(void) { return cpl
 static inline void cplatform_keep_forks(cplatform_forks *_Nullable forks) { cplatform_words.kept_forks = forks; }
 static inline void *_Nullable cplatform_task_slot(void) { return cplatform_words.task_slot; }
 static inline void cplatform_set_task_slot(void *_Nullable slot) { cplatform_words.task_slot = slot; }
+static inline void *_Nullable cplatform_long_chain(void) { return cplatform_words.long_chain; }
+static inline void cplatform_set_long_chain(void *_Nullable chain) { cplatform_words.long_chain = chain; }
 static inline void *_Nullable cplatform_question(void) { return cplatform_words.question; }
 static inline void cplatform_set_question(void *_Nullable question) { cplatform_words.question = question; }
 static inline void *_Nullable cplatform_cancel_round(void) { return cplatform_words.cancel_round; }

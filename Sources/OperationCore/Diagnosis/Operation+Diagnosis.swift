@@ -17,8 +17,11 @@ extension Operation {
     if now.has(StateWord.finished) { return diagnosis(queue: nil, [.finished]) }
     let queue = owner
     if now.has(StateWord.started), !now.has(StateWord.skipped) {
+      let awaited = awaitedNow
       return diagnosis(
-        queue: queue, [.executing(since: executingFor(now))] + (end(now).map { [.goesOn(until: $0)] } ?? []))
+        queue: queue,
+        [.executing(since: executingFor(now))] + (end(now).map { [.goesOn(until: $0)] } ?? [])
+          + (awaited.isEmpty ? [] : [.awaits(awaited.map(\.asDependency))]))
     }
     guard let queue else { return diagnosis(queue: nil, [.notInAQueue] + dependencyReasons(now)) }
     var reasons: [OperationDiagnosis.Reason] = []
@@ -52,14 +55,25 @@ extension Operation {
 
   /// What ends the operation; nil when the operation ends with its `start()`, as far as the library knows.
   private final func end(_ now: StateWord) -> OperationDiagnosis.End? {
-    if finishesItself { return .finishIsCalled }
+    if finishesItself { return bodyRun == nil ? .finishIsCalled : .bodyReturns }
     return now.has(StateWord.postsExecuting) || now.has(StateWord.mainReturned) ? .isFinishedIsPosted : nil
   }
 
   /// The operation as one that holds a place.
   final var asHolder: OperationDiagnosis.Holder {
     let now = stateNow
-    return OperationDiagnosis.Holder(operation: label, since: executingFor(now), end: end(now))
+    return OperationDiagnosis.Holder(
+      operation: label, since: executingFor(now), end: end(now), awaits: awaitedNow.map(\.label))
+  }
+
+  /// What the asynchronous body awaits, and the members of a group: those that have not finished.
+  private final var awaitedNow: [Operation] {
+    (bodyRun?.awaitedNow ?? []).filter { !$0.stateNow.has(StateWord.finished) }
+  }
+
+  /// The operation as one that another one waits for.
+  private final var asDependency: OperationDiagnosis.Dependency {
+    OperationDiagnosis.Dependency(operation: label, state: stateInWords)
   }
 
   private final func dependencyReasons(_ now: StateWord) -> [OperationDiagnosis.Reason] {
@@ -67,7 +81,7 @@ extension Operation {
     let unfinished = dependencySnapshot().filter { !$0.stateNow.has(StateWord.finished) }
     guard !unfinished.isEmpty else { return [] }
     var reasons: [OperationDiagnosis.Reason] = [
-      .dependencies(unfinished.map { OperationDiagnosis.Dependency(operation: $0.label, state: $0.stateInWords) })
+      .dependencies(unfinished.map(\.asDependency))
     ]
     if let cycle = DependencyGraph.cycles(from: [self]).first(where: { $0.contains { $0 === self } }) {
       reasons.append(.cycle(cycle.map(\.label)))

@@ -9,6 +9,9 @@ public struct OperationDiagnosis: Sendable, CustomStringConvertible {
     case executing(since: UInt64?)
     /// The operation goes on after `start()` has returned, until somebody says that it has finished.
     case goesOn(until: End)
+    /// The operation's asynchronous body waits for operations that have not finished, or a group for its members; each with
+    /// its state.
+    case awaits([Dependency])
     /// The operation has finished, so nothing holds it back any more.
     case finished
     /// The operation's queue is suspended.
@@ -48,9 +51,16 @@ public struct OperationDiagnosis: Sendable, CustomStringConvertible {
     public let since: UInt64?
     /// What ends the operation, for an operation that goes on after `start()` has returned.
     public let end: End?
+    /// Class, address and name of what the operation's asynchronous body awaits, or of the members of a group.
+    public let awaits: [String]
 
     /// What follows the operation's name in a list.
-    var details: String { (since.map { " for \(milliseconds($0))" } ?? "") + (end.map { "; ends when \($0)" } ?? "") }
+    var details: String {
+      let named = awaits.prefix(DiagnosisLimits.named).joined(separator: ", ")
+      let rest = awaits.count > DiagnosisLimits.named ? " and \(awaits.count - DiagnosisLimits.named) more" : ""
+      return (since.map { " for \(milliseconds($0))" } ?? "") + (end.map { "; ends when \($0)" } ?? "")
+        + (awaits.isEmpty ? "" : ", which awaits \(named)\(rest)")
+    }
   }
 
   /// What ends an operation that goes on after `start()` has returned.
@@ -59,6 +69,8 @@ public struct OperationDiagnosis: Sendable, CustomStringConvertible {
     case finishIsCalled = "finish() is called"
     /// A subclass with an `isFinished` of its own.
     case isFinishedIsPosted = "its class posts isFinished"
+    /// A `TaskOperation`.
+    case bodyReturns = "its body returns"
 
     public var description: String { rawValue }
   }
@@ -85,12 +97,12 @@ extension OperationDiagnosis.Reason: CustomStringConvertible {
     case .notInAQueue: ["is in no queue: it starts when it is added to one, or by start()"]
     case .executing(let since): ["is executing" + (since.map { ", for \(milliseconds($0))" } ?? "")]
     case .goesOn(let end): ["ends when \(end)"]
+    case .awaits(let all):
+      ["its body awaits \(counted(all.count, "unfinished operation")):"] + lines(all)
     case .finished: ["has finished"]
     case .suspended: ["its queue is suspended"]
     case .dependencies(let all):
-      ["waits for \(all.count) unfinished \(all.count == 1 ? "dependency" : "dependencies"):"]
-        + all.prefix(DiagnosisLimits.named).map { "  \($0.operation): \($0.state)" }
-        + DiagnosisLimits.rest(all.count)
+      ["waits for \(all.count) unfinished \(all.count == 1 ? "dependency" : "dependencies"):"] + lines(all)
     case .cycle(let members):
       [
         "waits for itself, in a cycle of \(members.count): "
@@ -109,6 +121,11 @@ extension OperationDiagnosis.Reason: CustomStringConvertible {
         : ["its queue's limit below \(priority) is \(limit), and held by:"] + lines(holders)
     case .waitsForThread(let backend): ["is ready, and waits for a thread of its backend:", "  " + backend]
     }
+  }
+
+  private func lines(_ dependencies: [OperationDiagnosis.Dependency]) -> [String] {
+    dependencies.prefix(DiagnosisLimits.named).map { "  \($0.operation): \($0.state)" }
+      + DiagnosisLimits.rest(dependencies.count)
   }
 
   private func lines(_ holders: [OperationDiagnosis.Holder]) -> [String] {

@@ -21,6 +21,7 @@ extension Operation {
     TaskSlot.close()
     guard let frame = LaunchFrame.current else { return LaunchFrame.whileBlocked(sleepUntilDeparted) }
     if LaunchFrame.isRunning(self) { misuse(self, "the operation waits for itself and would never finish") }
+    LaunchFrame.checkWait(in: frame, for: self)
     lendLevel(of: frame)
     let home = frame.pointee.home
     while !hasDeparted {

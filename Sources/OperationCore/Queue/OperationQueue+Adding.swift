@@ -115,7 +115,7 @@ extension OperationQueue {
     tellOfList(isNoted: isNoted)
   }
 
-  final func addBarrier(_ operation: Operation) {
+  final func listBarrier(_ operation: Operation) {
     operation.claimForQueue()
     tellOfList(isNoted: controller.addBarrier(operation, to: self))
   }

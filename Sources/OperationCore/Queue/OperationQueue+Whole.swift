@@ -10,6 +10,8 @@ extension OperationQueue {
   }
 
   final func cancelAll() {
+    registry.countCancel()
+    RetryScope.current?.cancels(self)
     // First the list is taken, because the list holds the operations. A worker that claims an operation after the
     // instant skips the operation. An operation that is not held here could be gone before its cancel() was called.
     let bound = registry.addedCount

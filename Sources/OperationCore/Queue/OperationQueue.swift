@@ -34,6 +34,10 @@ open class OperationQueue: @unchecked Sendable {
   private let suspended = Atomic<Bool>(false)
   private let qualityOfServiceIndex = Atomic<UInt32>(QualityOfService.default.index)
   private let observed = Atomic<Bool>(false)
+  /// Whether the operations are the members of a group, which finishes behind them.
+  private let ofMembers = Atomic<Bool>(false)
+  /// Operations whose bodies await others: counted while the queue has a limit.
+  private let awaiting = Atomic<Int>(0)
   /// Held while something that is observed changes, and is noted for observers.
   final let changes = FutexLock()
   /// What observers have been told about the number of operations; under `changes`.
@@ -114,6 +118,12 @@ open class OperationQueue: @unchecked Sendable {
   open func addBarrierBlock(_ barrier: @escaping @Sendable () -> Void) {
     addBarrier(BlockOperation(block: barrier))
   }
+
+  /// Adds an operation that runs alone, as the block of `addBarrierBlock(_:)` does. That function and `barrier(_:)` call this one,
+  /// so a subclass that overrides it sees every barrier.
+  ///
+  /// Traps as `addOperation(_:)` does.
+  open func addBarrier(_ op: Operation) { listBarrier(op) }
 
   // MARK: - Looking
 
@@ -267,6 +277,12 @@ extension OperationQueue {
   /// sides are sequentially consistent.
   final var isObservedForSure: Bool { observed.load(ordering: .sequentiallyConsistent) }
   final func becomeObserved() { observed.store(true, ordering: .sequentiallyConsistent) }
+
+  final var isOfMembers: Bool { ofMembers.load(ordering: .relaxed) }
+  final func becomeMembers() { ofMembers.store(true, ordering: .relaxed) }
+
+  final var awaitingBodies: Int { awaiting.load(ordering: .sequentiallyConsistent) }
+  final func countAwaitingBody(_ change: Int) { awaiting.wrappingAdd(change, ordering: .sequentiallyConsistent) }
 
   static func unmanaged(_ word: UInt) -> Unmanaged<OperationQueue> {
     Unmanaged.fromOpaque(UnsafeRawPointer(bitPattern: word).unsafelyUnwrapped)

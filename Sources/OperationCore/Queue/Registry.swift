@@ -36,6 +36,8 @@ struct Registry: ~Copyable, @unchecked Sendable {
   private let tail = Atomic<UInt>(0)
   /// Operations with a smaller sequence number are cancelled.
   private let cancelledBefore = Atomic<Int>(0)
+  /// Calls of `cancelAllOperations`: see `RetryScope`.
+  private let cancels = Atomic<Int>(0)
   /// Finished operations, counted in the shard that the finishing thread's hash says.
   private let finishedShards = UnsafeMutablePointer<PaddedPointer<Atomic<Int>>>.allocate(capacity: Registry.shardCount)
   private let lock = FutexLock()
@@ -128,6 +130,10 @@ struct Registry: ~Copyable, @unchecked Sendable {
   }
 
   // MARK: - Cancelling everything
+
+  var cancelCalls: Int { cancels.load(ordering: .sequentiallyConsistent) }
+  /// Comes before the list of what is cancelled.
+  borrowing func countCancel() { cancels.wrappingAdd(1, ordering: .sequentiallyConsistent) }
 
   @inline(__always)
   borrowing func isCancelled(sequence: Int) -> Bool { sequence < cancelledBefore.load(ordering: .acquiring) }

@@ -26,15 +26,26 @@ extension Operation {
   /// `queuePriority` stays what it is. A dependency that is added later is raised, too. One whose own `queuePriority` is set to a lower
   /// one during the wait may sink.
   ///
-  /// Traps in the body of the operation, and in child tasks of the body.
+  /// Traps in the body of the operation and in child tasks of the body, and where the wait leads back to the operation whose
+  /// body waits: `value` throws a ``CircularWait`` there.
   ///
   /// - Parameter cancelling: whether cancelling the waiting task cancels the operation, too. Other tasks may wait for the
   ///   operation, so the default is that it does not.
   /// - Returns: whether the operation has finished. If not, the waiting task was cancelled.
   @discardableResult
   public nonisolated(nonsending) final func finished(cancelling: Bool = false) async -> Bool {
+    do throws(CircularWait) { return try await awaitFinish(cancelling: cancelling) } catch {
+      misuse(TaskRun.currentOperation ?? self, "\(error)")
+    }
+  }
+
+  /// Waits as `finished(cancelling:)` does. Throws where the wait leads back to the operation whose body waits.
+  @usableFromInline
+  nonisolated(nonsending) final func awaitFinish(cancelling: Bool) async throws(CircularWait) -> Bool {
     if hasDeparted { return true }
     if let bodyRun, bodyRun.isCurrent { misuse(self, "the operation waits for itself and would never finish") }
+    let mark = try AwaitMark.begin(self)
+    defer { mark?.end() }
     let waiter = FinishWaiter(host: DrivenBackends.host(ofTaskWaitingFor: self))
     guard link(waiter) else {
       waiter.end(isFinished: true)
@@ -81,7 +92,8 @@ extension OperationQueue {
   /// }
   /// ```
   ///
-  /// Cancelling the waiting task ends the wait at once. Traps in an operation of the same queue. The queue's operations are at
+  /// Cancelling the waiting task ends the wait at once. Traps in an operation of the same queue, and where the wait leads back to
+  /// the operation whose body waits, as in a member of a group of the queue. The queue's operations are at
   /// least as urgent as the task, as with `finished(cancelling:)`.
   ///
   /// - Returns: whether the queue had no operation at an instant during the call. If not, the waiting task was cancelled.
@@ -90,10 +102,19 @@ extension OperationQueue {
     if TaskRun.currentOperation?.owner === self {
       misuse(self, "drained() in an operation of the same queue would wait for itself")
     }
+    checkWaitForAll()
     return await withTaskPriorityEscalationHandler {
       await waitForAllAdded()
     } onPriorityEscalated: { _, priority in
       escalate(to: priority)
+    }
+  }
+
+  /// All operations are looked at first: one that is waited for earlier may itself wait for the calling body.
+  private final func checkWaitForAll() {
+    guard let waiting = TaskRun.currentOperation else { return }
+    if let circle = WaitSearch.circle(of: waiting, isMember: waiting.isMember, waitingFor: snapshot()) {
+      misuse(self, "drained() would wait for itself: \(circle)")
     }
   }
 

@@ -50,7 +50,8 @@ extension OperationQueue {
   /// ```
   ///
   /// Throws what the body threw. Cancelling the waiting task cancels the body, because nobody else knows it, and the call throws
-  /// `CancellationError` at once. Traps in an operation of the same queue.
+  /// `CancellationError` at once. Traps in an operation of the same queue. Throws a ``CircularWait`` where the wait leads back to the
+  /// operation whose body waits.
   ///
   /// - Parameter body: runs as a task on the queue's backend.
   public nonisolated(nonsending) final func barrier<Success: Sendable, Failure: Error>(
@@ -61,6 +62,9 @@ extension OperationQueue {
     }
     let operation = TaskOperation(body)
     addBarrier(operation)
-    return try await operation.value(cancelling: true)
+    do { return try await operation.value(cancelling: true) } catch let error as CircularWait {
+      operation.cancel()
+      throw error
+    }
   }
 }

@@ -78,7 +78,8 @@ public final class TaskOperation<Success: Sendable, Failure: Error>: Operation, 
   /// Waits for the operation and returns what the body returned. The task is suspended meanwhile.
   ///
   /// Throws what the body threw. Throws `CancellationError` when the operation was cancelled before its start, and at once
-  /// when the waiting task is cancelled; the operation then goes on.
+  /// when the waiting task is cancelled; the operation then goes on. Throws a ``CircularWait`` where the wait leads back to the
+  /// operation whose body waits, through operations, groups and places of limits.
   @inlinable public nonisolated(nonsending) var value: Success {
     get async throws { try await value(cancelling: false) }
   }
@@ -86,7 +87,7 @@ public final class TaskOperation<Success: Sendable, Failure: Error>: Operation, 
   /// Waits for the operation and returns what the body returned, as `value`.
   /// - Parameter cancelling: whether cancelling the waiting task cancels the operation, too.
   @inlinable public nonisolated(nonsending) func value(cancelling: Bool) async throws -> Success {
-    guard await finished(cancelling: cancelling), let result else { throw CancellationError() }
+    guard try await awaitFinish(cancelling: cancelling), let result else { throw CancellationError() }
     return try result.get()
   }
 
@@ -98,7 +99,9 @@ public final class TaskOperation<Success: Sendable, Failure: Error>: Operation, 
   }
   override func releaseUnrunBlocks() { run.abandon() }
   override func levelRose() { run.escalate(to: QueuePriority(level: level).ofTask) }
-  override func willBeListed(in queue: OperationQueue) { makeTask(on: queue.backend) }
+  override func willBeListed(in queue: OperationQueue) {
+    RetryScope.list(self, in: queue) { makeTask(on: queue.backend) }
+  }
 
   /// - Parameter backend: nil for the default one.
   private func makeTask(on backend: (any Backend)?) {

@@ -29,6 +29,14 @@ final class TaskRun: TaskExecutor, @unchecked Sendable {
   private(set) var home: UInt = 0
   /// While the body runs.
   private var operation: Operation?
+  /// What the body awaits now. Most bodies await one operation at a time: a list would be an allocation.
+  private var awaited: Operation?
+  /// What its child tasks await beside that.
+  private var othersAwaited: [Operation] = []
+  /// The queue with a limit that counts this body among those that await something.
+  private var countingQueue: OperationQueue?
+  /// The members of a group, behind which the operation finishes.
+  private var members: OperationQueue?
 
   @usableFromInline
   init(_ body: @escaping Body) { self.body = StoredBody(run: body) }
@@ -47,11 +55,17 @@ final class TaskRun: TaskExecutor, @unchecked Sendable {
     lock.withLock { self.task = task }
   }
 
+  // Both run handlers of what the body awaits, which do the same to that: so the steps are those of a chain.
+
   /// Cancels the task, if it is there. The thread that makes the task looks afterwards whether the operation is cancelled.
-  func cancel() { lock.withLock { task }?.cancel() }
+  func cancel() {
+    if let task = lock.withLock({ task }) { LongChain.step { task.cancel() } }
+  }
 
   /// Raises the task, if it is there.
-  func escalate(to priority: TaskPriority) { lock.withLock { task }?.escalatePriority(to: priority) }
+  func escalate(to priority: TaskPriority) {
+    if let task = lock.withLock({ task }) { LongChain.step { task.escalatePriority(to: priority) } }
+  }
 
   // Whose code runs is asked of the task, and not of the thread: a thread that runs a job of an actor for one task may go on with
   // another task, inside of the same job. A body's task and its child tasks prefer the run as their executor.
@@ -62,10 +76,50 @@ final class TaskRun: TaskExecutor, @unchecked Sendable {
     return withUnsafeCurrentTask { $0?.unownedTaskExecutor == own }
   }
 
+  /// The run whose body the calling task is, or a child of it; nil elsewhere.
+  static var current: TaskRun? {
+    withUnsafeCurrentTask { $0?.unownedTaskExecutor?.asTaskExecutor() as? TaskRun }
+  }
+
   /// The operation whose body the calling task is, or a child of it; nil elsewhere, and when the body has ended.
-  static var currentOperation: Operation? {
-    let run = withUnsafeCurrentTask { $0?.unownedTaskExecutor?.asTaskExecutor() as? TaskRun }
-    return run.flatMap { run in run.lock.withLock { run.operation } }
+  static var currentOperation: Operation? { current?.operationNow }
+
+  /// While the body runs.
+  var operationNow: Operation? { lock.withLock { operation } }
+
+  // MARK: - What the body waits for
+
+  /// The body of `waiting` begins to await an operation.
+  func begins(_ waiting: Operation, awaiting other: Operation) {
+    // A queue with a limit counts its bodies that wait: while they are fewer than its places, one of the places comes free.
+    let counts = waiting.stateNow.has(StateWord.tracked) ? waiting.owner : nil
+    lock.withLock {
+      if awaited == nil { awaited = other } else { othersAwaited.append(other) }
+      guard countingQueue == nil, let counts, counts.maximumNow > 0 else { return }
+      countingQueue = counts
+      counts.countAwaitingBody(1)
+    }
+  }
+
+  func ends(awaiting other: Operation) {
+    // The last reference to a queue goes without the lock.
+    let counted = lock.withLock { () -> OperationQueue? in
+      if awaited === other {
+        awaited = othersAwaited.popLast()
+      } else if let place = othersAwaited.lastIndex(where: { $0 === other }) {
+        othersAwaited.remove(at: place)
+      }
+      return awaited == nil ? countingQueue.take() : nil
+    }
+    counted?.countAwaitingBody(-1)
+  }
+
+  func setMembers(_ queue: OperationQueue) { lock.withLock { members = queue } }
+
+  /// What the body awaits, and the members of its group.
+  var awaitedNow: [Operation] {
+    let (first, others, members) = lock.withLock { (awaited, othersAwaited, self.members) }
+    return (first.map { [$0] } ?? []) + others + (members?.snapshot() ?? [])
   }
 
   /// The operation has started: runs the first job on the calling thread.
@@ -83,7 +137,11 @@ final class TaskRun: TaskExecutor, @unchecked Sendable {
     guard takeBody() != nil else { return }
     let first = lock.withLock { held.take() }
     if let first { TaskSlot.without { first.runSynchronously(on: asUnownedTaskExecutor()) } }
-    lock.withLock { task = nil }
+    let members = lock.withLock {
+      task = nil
+      return self.members.take()
+    }
+    withExtendedLifetime(members) {}
   }
 
   /// - Returns: the body, for the first who asks.
@@ -96,10 +154,11 @@ final class TaskRun: TaskExecutor, @unchecked Sendable {
 
   private func perform() async {
     guard await runBody() else { return }
-    let operation = lock.withLock {
+    let (operation, members) = lock.withLock {
       task = nil
-      return self.operation.take()
+      return (self.operation.take(), self.members.take())
     }
+    withExtendedLifetime(members) {}
     operation?.finishNow(onlyOnce: true)
   }
 

@@ -199,6 +199,32 @@ enum MisuseScenarios {
       queue.addTask { _ = await queue.drained() }
       sleepForGood()
     },
+    "await-who-awaits": {
+      let (queue, box) = (newQueue(), Monitor<Operation?>(nil))
+      let first = queue.addTask {
+        while box.value == nil { await Task.yield() }
+        await box.value?.finished()
+      }
+      first.name = "culprit"
+      box.with { $0 = queue.addTask(name: "other") { await first.finished() } }
+      sleepForGood()
+    },
+    "wait-for-a-dependent": {
+      let queue = newQueue()
+      let (started, box) = (Gate(), Monitor<Operation?>(nil))
+      let operation = named(
+        BlockOperation {
+          started.open()
+          _ = box.wait { $0 != nil }
+          box.value?.waitUntilFinished()
+        })
+      let dependent = BlockOperation {}
+      dependent.name = "other"
+      dependent.addDependency(operation)
+      box.with { $0 = dependent }
+      queue.addOperations([dependent, operation], waitUntilFinished: false)
+      sleepForGood()
+    },
     "barrier-in-the-own-queue": {
       let queue = newQueue()
       queue.name = "culprit"

@@ -51,6 +51,8 @@ struct TrapTests {
     Expectation("68.4", "negative-limit-below", "limits[below: .normal] cannot be -2"),
     Expectation("68.4", "limit-below-the-lowest", "no priority is below veryLow"),
     Expectation("66.3", "await-itself", "waits for itself"),
+    Expectation("70.3", "await-who-awaits", "would never finish"),
+    Expectation("70.3", "wait-for-a-dependent", "would never finish"),
     Expectation("66.3", "await-the-own-queue", "wait for itself"),
     Expectation("66.3", "barrier-in-the-own-queue", "wait for itself"),
     Expectation("57.2", "join-waits-for-itself", "waits for itself"),
