@@ -133,7 +133,7 @@ public struct Delay<C: Clock>: OperationCondition where C.Duration == Duration {
     self.clock = clock
   }
 
-  /// Holds from an instant on.
+  /// Holds from an instant on. One more than a hundred years away counts as a hundred.
   public init(until instant: C.Instant, tolerance: Duration? = nil, clock: C = ContinuousClock()) {
     end = .at(instant)
     self.tolerance = tolerance
@@ -144,9 +144,9 @@ public struct Delay<C: Clock>: OperationCondition where C.Duration == Duration {
     let instant =
       switch end {
       case .after(let duration): clock.now.advanced(by: min(max(duration, .zero), .century))
-      case .at(let instant): instant
+      case .at(let instant): clock.withinACentury(instant)
       }
-    try await clock.sleep(until: instant, tolerance: tolerance)
+    try await Alarm.sleep(until: instant, on: clock, tolerance: clock.withinACentury(tolerance))
   }
 }
 

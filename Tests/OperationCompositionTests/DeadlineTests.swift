@@ -83,4 +83,83 @@ struct DeadlineTests {
     await #expect(throws: CancellationError.self) { try await task.value }
     #expect("\(DeadlineExceeded())" == "the deadline has passed")
   }
+
+  @Test("twice as many computing bodies as workers are cancelled at their deadlines", arguments: allBackends)
+  func computing(backend: TestBackend) async throws {
+    try await compose(on: backend) { backend in
+      let queue = OperationQueue(on: backend)
+      let bodies = (0..<4).map { _ in
+        queue.addTask {
+          try await withDeadline(.now + .milliseconds(100)) {
+            while !Task.isCancelled {}
+            try Task.checkCancellation()
+          }
+        }
+      }
+      for body in bodies { await #expect(throws: DeadlineExceeded.self) { try await body.value } }
+      let value = try await queue.addTask { try await withDeadline(.now + .seconds(3600)) { 6 * 7 } }.value
+      #expect(value == 42)
+    }
+  }
+
+  @Test("a deadline on a clock of one's own does not queue behind what it ends", arguments: realBackends)
+  func computingOnAnotherClock(backend: TestBackend) async throws {
+    try await compose(on: backend) { backend in
+      let queue = OperationQueue(on: backend)
+      let clock = ThreadClock()
+      let bodies = (0..<4).map { _ in
+        queue.addTask {
+          try await withDeadline(clock.now.advanced(by: .milliseconds(50)), clock: clock) {
+            while !Task.isCancelled {}
+            try Task.checkCancellation()
+          }
+        }
+      }
+      for body in bodies { await #expect(throws: DeadlineExceeded.self) { try await body.value } }
+    }
+  }
+
+  @Test("instants before and after all time are as far away as a century")
+  func hugeInstants() async throws {
+    try await AsynchronousTest.run {
+      let (continuous, suspending) = (ContinuousClock(), SuspendingClock())
+      let first = try await withDeadline(.now + .seconds(Int64.max), tolerance: .seconds(Int64.max)) { 1 }
+      let second = try await withDeadline(suspending.now + .seconds(Int64.max), clock: suspending) { 2 }
+      let third = try await withDeadline(WrittenClock().now + .seconds(Int64.max), clock: WrittenClock()) { 3 }
+      #expect([first, second, third] == [1, 2, 3])
+      let wasCancelled = try await withDeadline(.now - .seconds(Int64.max)) {
+        while !Task.isCancelled { await Task.yield() }
+        return true
+      }
+      #expect(wasCancelled)
+      // Who waits that long is cancelled as ever.
+      let queue = OperationQueue()
+      let waits: [TaskOperation<Void, any Error>] = [
+        queue.addTask(conditions: [Delay(until: continuous.now + .seconds(Int64.max))]) {},
+        queue.addTask(conditions: [Delay(until: suspending.now + .seconds(Int64.max), clock: suspending)]) {},
+        queue.addTask(conditions: [Delay(for: .seconds(Int64.max), tolerance: .seconds(Int64.max))]) {},
+        queue.addTask {
+          try await retry(maxAttempts: 2, tolerance: .seconds(Int64.max)) {
+            throw Refused()
+          } strategy: { _ in
+            .backoff(.seconds(Int64.max))
+          }
+        },
+        queue.addTask {
+          let bucket = TokenBucket(rate: 1, per: .seconds(Int64.max), tolerance: .seconds(Int64.max))
+          for _ in 1...2 { try await bucket.take() }
+        },
+      ]
+      for _ in 1...100 { await Task.yield() }
+      for wait in waits {
+        #expect(!wait.isFinished)
+        wait.cancel()
+        await #expect(throws: CancellationError.self) { try await wait.value }
+      }
+      // And what has passed for ever is over.
+      try await queue.addTask(conditions: [Delay(until: continuous.now - .seconds(Int64.max))]) {}.value
+      try await queue.addTask(conditions: [Delay(until: suspending.now - .seconds(Int64.max), clock: suspending)]) {}
+        .value
+    }
+  }
 }

@@ -1,6 +1,7 @@
 import DeterministicOperations
 import OperationComposition
 import Operations
+import Synchronization
 import TestSupport
 import Testing
 
@@ -90,6 +91,15 @@ struct TokenBucketTests {
     }
   }
 
+  @Test("an interval that is no whole number of nanoseconds", arguments: seeds.prefix(3))
+  func fractions(seed: UInt64) async throws {
+    try await inVirtualTime(seed: seed) { backend in
+      let bucket = TokenBucket(rate: 3, burst: 1, clock: backend.clock)
+      for _ in 0...30 { try await bucket.take() }
+      #expect(backend.now >= .seconds(10) - .nanoseconds(1) && backend.now <= .seconds(10) + .nanoseconds(1))
+    }
+  }
+
   @Test("10,000 tasks in line, half of them cancelled", arguments: allBackends)
   func many(backend: TestBackend) async throws {
     try await compose(on: backend) { backend in
@@ -115,5 +125,87 @@ struct TokenBucketTests {
     for _ in 1...3 { #expect(bucket.takeNow(1_000_000)) }
     let slow = TokenBucket(rate: 1, per: .seconds(1 << 40), burst: .max)
     #expect(slow.takeNow() && !slow.takeNow())
+  }
+
+  @Test(
+    "a task that takes without a pause has the whole rate, also where each wait ends late", arguments: [0, 400, 2_500])
+  func late(microseconds: Int) async throws {
+    try await AsynchronousTest.run {
+      let clock = SteppedClock(lateness: .microseconds(microseconds))
+      let bucket = TokenBucket(rate: 1000, burst: 1, clock: clock)
+      for taken in 1...2000 {
+        try await bucket.take()
+        // The rate holds at each instant, but for the lateness.
+        #expect(
+          clock.time >= .milliseconds(taken - 1) && clock.time <= .milliseconds(taken - 1) + .microseconds(microseconds)
+        )
+      }
+      // What was late once is not had twice: after a pause there is the burst, and no more.
+      clock.goOn(.seconds(10))
+      #expect(bucket.takeNow() && !bucket.takeNow())
+    }
+  }
+
+  @Test("what a process that stood still has missed is not made up, but for a tenth of a second")
+  func stoodStill() async throws {
+    try await AsynchronousTest.run {
+      let clock = SteppedClock(lateness: .seconds(10))
+      let bucket = TokenBucket(rate: 1000, burst: 1, clock: clock)
+      try await bucket.take()
+      try await bucket.take()
+      var more = 0
+      while bucket.takeNow() { more += 1 }
+      #expect(more <= 100)
+    }
+  }
+
+  @Test("the head of the line holds nobody up whose backend has no worker for it", arguments: realBackends)
+  func busyHead(backend: TestBackend) async throws {
+    try await compose(on: backend, workers: 1) { busy in
+      let (crowded, free) = (OperationQueue(on: busy), OperationQueue(on: StealingBackend(workers: 1)))
+      let bucket = TokenBucket(rate: 20)
+      #expect(bucket.takeNow())
+      let head = crowded.addTask { try await bucket.take() }
+      while bucket.waitingCount < 1 { await Task.yield() }
+      let stops = Mutex(false)
+      // Dispatch may have more threads than a pool has workers.
+      let computing = (0..<8).map { _ in crowded.addOperation(dependencies: []) { while !stops.withLock({ $0 }) {} } }
+      while computing.allSatisfy({ !$0.isExecuting }) { await Task.yield() }
+      try await free.addTask { try await bucket.take() }.value
+      stops.withLock { $0 = true }
+      try await head.value
+    }
+  }
+
+  @Test(
+    "who came first goes first, however urgent; a queue with a limit lets the most urgent come first", arguments: seeds)
+  func urgency(seed: UInt64) async throws {
+    try await inVirtualTime(seed: seed, advancesByItself: false) { backend in
+      let queue = OperationQueue(on: backend)
+      let (bucket, served) = (TokenBucket(rate: 10, clock: backend.clock), EventLog<Int>())
+      for number in 0..<50 {
+        queue.addTask(priority: .low, conditions: [bucket]) { served.append(number) }
+        await backend.waitUntil { served.count == 1 && bucket.waitingCount == number }
+      }
+      queue.addTask(priority: .veryHigh, conditions: [bucket]) { served.append(50) }
+      await backend.waitUntil { bucket.waitingCount == 50 }
+      await backend.advance(by: .seconds(10))
+      #expect(served.events == Array(0...50))
+
+      let line = OperationQueue(on: backend)
+      line.maxConcurrentOperationCount = 1
+      let begun = EventLog<Int>()
+      func add(_ number: Int, _ priority: Operation.QueuePriority) {
+        line.addTask(priority: priority) {
+          try await bucket.take()
+          begun.append(number)
+        }
+      }
+      for number in 0..<50 { add(number, .low) }
+      await backend.waitUntil { begun.count == 1 && bucket.waitingCount == 1 }
+      add(50, .veryHigh)
+      await backend.advance(by: .seconds(10))
+      #expect(begun.events == [0, 1, 50] + Array(2..<50))
+    }
   }
 }
