@@ -24,7 +24,7 @@ public final class RetryBudget: Sendable {
 
   /// - Parameters:
   ///   - maxTokens: 1 to 1,000,000. Half of them may be lost before attempts are no longer made again.
-  ///   - tokenRatio: what an attempt that succeeds gives back: more than 0; counted in thousandths.
+  ///   - tokenRatio: what an attempt that succeeds gives back: more than 0; counted to the nearest thousandth.
   public init(maxTokens: Int, tokenRatio: Double) {
     require(
       (1...1_000_000).contains(maxTokens), "maxTokens of a retry budget is 1 to 1000000, not \(maxTokens)")
@@ -32,7 +32,7 @@ public final class RetryBudget: Sendable {
       tokenRatio >= 0.001 && tokenRatio <= 1_000_000,
       "tokenRatio of a retry budget is 0.001 to 1000000, not \(tokenRatio)")
     maximum = maxTokens * 1000
-    ratio = Int(tokenRatio * 1000)
+    ratio = Int((tokenRatio * 1000).rounded())
     thousandths = Mutex(maximum)
   }
 

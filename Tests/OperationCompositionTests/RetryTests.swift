@@ -167,4 +167,137 @@ struct RetryTests {
     #expect(last(Backoff.decorrelatedJitter(factor: .max, base: .seconds(Int64.max))) == century)
     #expect(last(Backoff.exponential(factor: .max, initial: .seconds(1)).maximum(.seconds(7))) == .seconds(7))
   }
+
+  @Test("a cancellation is final: nothing begins behind cancelAllOperations", arguments: allBackends)
+  func cancelledQueue(backend: TestBackend) async throws {
+    try await compose(on: backend) { backend in
+      let queue = OperationQueue(on: backend)
+      queue.isSuspended = true
+      let begun = Counter()
+      let tasks = (0..<20).map { _ in
+        AsynchronousTest.spawn {
+          try await retry(maxAttempts: 4) { try await queue.addTask { begun.increment() }.value }
+        }
+      }
+      try await AsynchronousTest.eventually("the attempts") { queue.operationCount == 20 }
+      queue.cancelAllOperations()
+      queue.isSuspended = false
+      for task in tasks { await #expect(throws: CancellationError.self) { try await task.value } }
+      await queue.drained()
+      #expect(begun.value == 0)
+    }
+  }
+
+  @Test("cancelAllOperations ends retries between two attempts, and as one begins", arguments: allBackends)
+  func cancelledBetween(backend: TestBackend) async throws {
+    try await compose(on: backend) { backend in
+      let queue = OperationQueue(on: backend)
+      let begun = Counter()
+      @Sendable func attempt() async throws {
+        try await queue.addTask {
+          begun.increment()
+          throw Refused()
+        }.value
+      }
+      await #expect(throws: CancellationError.self) {
+        try await retry(maxAttempts: 4, operation: attempt) { _ in
+          queue.cancelAllOperations()
+          return .backoff(.milliseconds(1))
+        }
+      }
+      #expect(begun.value == 1)
+      // The attempt has begun, and has not added its operation yet.
+      let attempts = Counter()
+      await #expect(throws: CancellationError.self) {
+        try await retry(maxAttempts: 4) {
+          if attempts.increment() == 2 { await Task.detached { queue.cancelAllOperations() }.value }
+          try await attempt()
+        } strategy: { _ in
+          .backoff(.zero)
+        }
+      }
+      #expect(attempts.value == 2 && begun.value == 2)
+      // A body that was cancelled and says so in its own words.
+      let started = AsyncGate()
+      let spoken = AsynchronousTest.spawn {
+        try await retry(maxAttempts: 4) {
+          try await queue.addTask {
+            begun.increment()
+            started.open()
+            while !Task.isCancelled { await Task.yield() }
+            throw Refused(number: 7)
+          }.value
+        }
+      }
+      await started.pass()
+      queue.cancelAllOperations()
+      await #expect(throws: Refused(number: 7)) { try await spoken.value }
+      #expect(begun.value == 3)
+    }
+  }
+
+  @Test("what an attempt cancels itself is not the retry's cancellation", arguments: allBackends)
+  func ownCancelling(backend: TestBackend) async throws {
+    try await compose(on: backend) { backend in
+      let queue = OperationQueue(on: backend)
+      let attempts = Counter()
+      await #expect(throws: Refused(number: 3)) {
+        try await retry(maxAttempts: 3) {
+          let other = queue.addTask {
+            while !Task.isCancelled { await Task.yield() }
+          }
+          // A group that fails cancels its members' queue.
+          let group = OperationGroup(on: backend) { members in
+            members.addTask { while !Task.isCancelled { await Task.yield() } }
+            throw Refused()
+          }
+          queue.addOperation(group.operation)
+          await group.operation.finished()
+          queue.cancelAllOperations()
+          await other.finished()
+          throw Refused(number: attempts.increment())
+        }
+      }
+      #expect(attempts.value == 3)
+    }
+  }
+
+  @Test("a strategy may say that a cancellation is not final", arguments: allBackends)
+  func afterCancellation(backend: TestBackend) async throws {
+    try await compose(on: backend) { backend in
+      let queue = OperationQueue(on: backend)
+      let asked = Counter()
+      await #expect(throws: CancellationError.self) {
+        try await retry(maxAttempts: 4) {
+          throw CancellationError()
+        } strategy: { _ in
+          asked.increment()
+          return .backoff(.zero)
+        }
+      }
+      #expect(asked.value == 1)
+      let attempts = Counter()
+      let value = try await retry(maxAttempts: 4) {
+        if attempts.increment() == 3 { return try await queue.addTask { 3 }.value }
+        queue.isSuspended = true
+        let operation = queue.addTask { 0 }
+        await Task.detached { queue.cancelAllOperations() }.value
+        queue.isSuspended = false
+        return try await operation.value
+      } strategy: { _ in
+        .backoff(.milliseconds(1), afterCancellation: true)
+      }
+      #expect(value == 3 && attempts.value == 3)
+    }
+  }
+
+  @Test("a ratio is counted to the nearest thousandth")
+  func ratio() {
+    for ratio in [1.001, 0.001, 0.019, 2.3, 4.35, 0.57, 1.005] {
+      let budget = RetryBudget(maxTokens: 100, tokenRatio: ratio)
+      for _ in 0..<50 { budget.failed() }
+      for _ in 0..<4 { budget.succeeded() }
+      #expect(abs(budget.tokens - 50 - 4 * ratio) < 0.000_1, "\(ratio): \(budget.tokens)")
+    }
+  }
 }
