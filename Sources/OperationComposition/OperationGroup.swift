@@ -23,9 +23,12 @@ import Synchronization
 /// members there. The operation finishes when the body has returned and every member has finished, also those that members
 /// have added. The group holds one place of the outer queue all that time. Its members hold places of their own queue.
 ///
-/// Cancelling `operation` cancels every member, also members that are added afterwards, and lets a suspended group end.
+/// Cancelling `operation` cancels every member, also members that are added afterwards, and lets a suspended group end. The limits of a
+/// cancelled group are lifted: cancelled members need no place.
 /// When the body throws, all members are cancelled, too, and the error is the group's result after they have ended. The error of
 /// a member is the group's only where the body awaits the member's `value`.
+///
+/// A member that awaits `operation`, or the outer queue, would wait for itself: `value` throws a `CircularWait` there.
 ///
 /// While a task waits for `operation`, the members are as urgent as the task.
 public final class OperationGroup<Success: Sendable, Failure: Error>: Sendable {
@@ -58,6 +61,7 @@ public final class OperationGroup<Success: Sendable, Failure: Error>: Sendable {
       }
       return try result.get()
     }
+    operation.finishes(behind: members)
     // Also a group whose body never runs has members, when somebody adds some.
     watch.begin(operation) { [members] in members.cancelAsGroup() }
     if let name {
@@ -124,8 +128,19 @@ private final class MemberQueue: OperationQueue, @unchecked Sendable {
   func cancelAsGroup() {
     wasCancelled.store(true, ordering: .sequentiallyConsistent)
     cancelAllOperations()
-    // A suspended queue keeps even what was cancelled.
+    // A suspended queue keeps even what was cancelled, and so does one that has no place.
     isSuspended = false
+    maxConcurrentOperationCount = Self.defaultMaxConcurrentOperationCount
+    limits = PriorityLimits()
+  }
+
+  /// Whatever is left is cancelled, and needs no place: a limit that comes late would only hold it up.
+  override var maxConcurrentOperationCount: Int {
+    get { super.maxConcurrentOperationCount }
+    set {
+      super.maxConcurrentOperationCount = newValue
+      if isCancelled { super.maxConcurrentOperationCount = Self.defaultMaxConcurrentOperationCount }
+    }
   }
 
   // One that comes late is cancelled before it is added, and never runs. For one that comes at the same time, adding comes before
@@ -144,9 +159,10 @@ private final class MemberQueue: OperationQueue, @unchecked Sendable {
     if wait { for operation in ops.reversed() { operation.waitUntilFinished() } }
   }
 
-  override func addBarrierBlock(_ barrier: @escaping @Sendable () -> Void) {
-    super.addBarrierBlock { [self] in if !isCancelled { barrier() } }
-    if isCancelled { cancelAllOperations() }
+  override func addBarrier(_ op: Operation) {
+    cancelIfLate(op)
+    super.addBarrier(op)
+    cancelIfLate(op)
   }
 
   private var isCancelled: Bool { wasCancelled.load(ordering: .sequentiallyConsistent) }

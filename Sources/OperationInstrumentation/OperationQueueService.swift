@@ -60,5 +60,10 @@ public struct OperationQueueService: Service {
     queue.cancelAllOperations()
     // A suspended queue keeps even what was cancelled.
     queue.isSuspended = false
+    // Nor does it come to an end where nothing may start. Other limits hold: what runs gives its places up.
+    if queue.maxConcurrentOperationCount == 0 { queue.maxConcurrentOperationCount = 1 }
+    var limits = queue.limits
+    for priority in Operation.QueuePriority.allCases where limits[below: priority] == 0 { limits[below: priority] = 1 }
+    queue.limits = limits
   }
 }

@@ -175,4 +175,58 @@ struct GroupTests {
       #expect(member.isCancelled && late.isCancelled && ran.value == 0)
     }
   }
+
+  @Test("barrier(_:) on the queue of a cancelled group is cancelled, as whatever else is added", arguments: allBackends)
+  func lateBarrier(backend: TestBackend) async throws {
+    try await compose(on: backend) { backend in
+      let ran = Counter()
+      let group = OperationQueue(on: backend).addGroup { members in members.addOperation {} }
+      group.cancel()
+      await group.operation.finished()
+      await #expect(throws: CancellationError.self) { try await group.queue.barrier { ran.increment() } }
+      group.queue.addBarrierBlock { ran.increment() }
+      group.queue.addBarrier(BlockOperation { ran.increment() })
+      await group.queue.drained()
+      #expect(ran.value == 0)
+    }
+  }
+
+  @Test("cancelled members need no place", arguments: allBackends)
+  func cancelledWithoutPlaces(backend: TestBackend) async throws {
+    try await compose(on: backend) { backend in
+      let (made, ran) = (AsyncGate(), Counter())
+      let group = OperationQueue(on: backend).addGroup(maxConcurrentOperationCount: 0) { members in
+        members.limits[below: .veryHigh] = 0
+        for _ in 0..<10 { members.addTask { ran.increment() } }
+        made.open()
+      }
+      await made.pass()
+      group.cancel()
+      await group.operation.finished()
+      // A limit that comes late holds nothing up either.
+      group.queue.maxConcurrentOperationCount = 0
+      group.queue.addTask { ran.increment() }
+      await group.queue.drained()
+      #expect(ran.value == 0 && group.queue.operationCount == 0)
+    }
+  }
+
+  @Test("a member that awaits its group is told so", arguments: allBackends)
+  func awaitsItsGroup(backend: TestBackend) async throws {
+    try await compose(on: backend) { backend in
+      let group = OperationGroup(name: "archive", on: backend) { _ in }
+      let member = group.queue.addTask(name: "member") { try await group.operation.value }
+      OperationQueue(on: backend).addOperation(group.operation)
+      let error = await #expect(throws: CircularWait.self) { try await member.value }
+      #expect(error?.description.contains("\"member\"") == true && error?.description.contains("\"archive\"") == true)
+      try await group.operation.value
+      // What awaits nothing but members of a group goes on.
+      let other = OperationQueue(on: backend).addGroup { members in
+        let first = members.addTask { 1 }
+        return try await members.addTask { try await first.value + 1 }.value
+      }
+      let value = try await other.operation.value
+      #expect(value == 2)
+    }
+  }
 }

@@ -101,4 +101,18 @@ struct MutualExclusionTests {
       while exclusion.keyCount > 0 { await Task.yield() }
     }
   }
+
+  @Test("an operation that awaits another one of its own key is told so", arguments: allBackends)
+  func takenTwice(backend: TestBackend) async throws {
+    try await compose(on: backend) { backend in
+      let (queue, exclusion) = (OperationQueue(on: backend), MutualExclusion<String>(on: backend))
+      let outer = queue.addTask(name: "outer", conditions: [exclusion.turn(of: "file")]) {
+        try await queue.addTask(name: "inner", conditions: [exclusion.turn(of: "file")]) { 1 }.value
+      }
+      let error = await #expect(throws: CircularWait.self) { try await outer.value }
+      #expect(error?.description.contains("\"outer\"") == true && error?.description.contains("\"inner\"") == true)
+      await queue.drained()
+      try await AsynchronousTest.eventually("the key to be free") { exclusion.keyCount == 0 }
+    }
+  }
 }

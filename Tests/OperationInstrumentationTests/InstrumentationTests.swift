@@ -115,6 +115,19 @@ struct InstrumentationTests {
     #expect(ended.value == 1 && seen.value == (cancels ? 1 : 0) && queue.operationCount == 0)
   }
 
+  @Test("a service that is cancelled ends also where nothing may start")
+  func cancelledWithoutPlaces() async throws {
+    let (queue, ran) = (OperationQueue(), Counter())
+    queue.maxConcurrentOperationCount = 0
+    queue.limits[below: .high] = 0
+    queue.isSuspended = true
+    for _ in 1...5 { queue.addTask { ran.increment() } }
+    let task = Task { try await OperationQueueService(queue).run() }
+    task.cancel()
+    try await task.value
+    #expect(ran.value == 0 && queue.operationCount == 0)
+  }
+
   @Test("a service that is cancelled cancels its operations, and waits for them")
   func cancelledService() async throws {
     let (queue, started, ended) = (OperationQueue(), AsyncGate(), Counter())

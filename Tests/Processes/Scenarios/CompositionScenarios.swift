@@ -13,6 +13,16 @@ enum CompositionScenarios {
     "bucket-without-rate": { _ = TokenBucket(rate: 0, burst: 1) },
     "bucket-without-burst": { _ = TokenBucket(rate: 1, burst: 0) },
     "bucket-without-period": { _ = TokenBucket(rate: 1, per: .zero, burst: 1) },
+    "member-drains-the-outer-queue": {
+      let queue = OperationQueue()
+      queue.maxConcurrentOperationCount = 1
+      let group = queue.addGroup(name: "group") { members in
+        members.addTask(name: "member") { await queue.drained() }
+      }
+      // Stands behind the group, and is what the queue would be waited for first.
+      queue.addOperation {}
+      group.operation.waitUntilFinished()
+    },
     "more-than-the-burst": { _ = TokenBucket(rate: 1, burst: 2).takeNow(3) },
   ]
 

@@ -22,4 +22,13 @@ struct CompositionTests {
     #expect(run.trapped, "ended by signal \(run.signal ?? 0), exit code \(run.exitCode ?? 0)")
     #expect(run.output.contains("Operations: \(reason)"), "\(run.output)")
   }
+
+  @Test("a member that waits for the outer queue of its group is told so, with the names")
+  func circle() throws {
+    let run = try Scenario("member-drains-the-outer-queue")
+    #expect(run.trapped, "ended by signal \(run.signal ?? 0), exit code \(run.exitCode ?? 0)")
+    for part in ["drained() would wait for itself", "\"member\"", "\"group\""] {
+      #expect(run.output.contains(part), "\(run.output)")
+    }
+  }
 }
