@@ -16,6 +16,10 @@ final class Followers: Sendable {
   }
 
   private let state = Mutex(State())
+  /// What the body is asked for, for people.
+  let name: @Sendable () -> String
+
+  init(_ name: @escaping @Sendable () -> String) { self.name = name }
 
   var priority: Operation.QueuePriority { state.withLock { $0.priority } }
 
@@ -32,7 +36,8 @@ final class Followers: Sendable {
       state.priority = priority
       return state.requests.values.compactMap(\.request)
     }
-    for request in requests { settle(request) }
+    // A request that changes changes those of its own body.
+    for request in requests { LongChain.step { self.settle(request) } }
   }
 
   /// Two threads may set a request's priority at the same time. Each thread reads the wanted priority again after its own store. So

@@ -25,6 +25,9 @@ import Synchronization
 ///   operation, and follows its changes. So steps that build on each other (download, decode, draw) have a coalescer each. Raising
 ///   a request for the last step raises the steps before, too.
 ///
+/// A body that waits for its own value, directly or through other operations, gets a `CircularWait` that names both. A request
+/// that a body makes for its own value does not keep the operation going when all others have left.
+///
 /// The body has the task-local values of the first request. Memory is held for a key only while there is a request.
 public final class Coalescer<Key: Hashable & Sendable, Success: Sendable>: Sendable {
   private let entries = Mutex<[Key: Entry]>([:])
@@ -63,17 +66,18 @@ public final class Coalescer<Key: Hashable & Sendable, Success: Sendable>: Senda
   public func request(
     for key: Key, priority: Operation.QueuePriority? = nil, _ body: @escaping @Sendable () async throws -> Success
   ) -> CoalescedRequest<Success> {
-    let leading = priority == nil ? Followers.current : nil
+    let asking = Followers.current
+    let leading = priority == nil ? asking : nil
     let priority = priority ?? leading?.priority ?? .normal
     let request = CoalescedRequest<Success>(priority: priority, leading)
     let (entry, isNew) = entries.withLock { entries in
       // An operation that was cancelled is nobody's any more.
       if let entry = entries[key], !entry.operation.isCancelled {
-        entry.requests.set(priority, of: ObjectIdentifier(request))
+        entry.requests.set(priority, of: ObjectIdentifier(request), isOwn: asking === entry.followers)
         return (entry, false)
       }
       let entry = Entry(key: key, coalescer: self, body)
-      entry.requests.set(priority, of: ObjectIdentifier(request))
+      entry.requests.set(priority, of: ObjectIdentifier(request), isOwn: false)
       entries[key] = entry
       return (entry, true)
     }
@@ -109,7 +113,7 @@ public final class Coalescer<Key: Hashable & Sendable, Success: Sendable>: Senda
       let promise = Promise<Success>()
       let delivery = Delivery(promise)
       let link = Link()
-      let followers = Followers()
+      let followers = Followers { "\(key)" }
       super.init(
         promise, followers,
         TaskOperation {
@@ -142,18 +146,21 @@ public final class Coalescer<Key: Hashable & Sendable, Success: Sendable>: Senda
 
     override func note(_ priority: Operation.QueuePriority, of request: ObjectIdentifier) {
       coalescer.entries.withLock { _ in
-        if requests.contains(request) { requests.set(priority, of: request) }
+        requests.change(priority, of: request)
       }
     }
 
     override func leave(_ request: ObjectIdentifier) {
       let isUnwanted = coalescer.entries.withLock { entries in
-        guard requests.remove(request), requests.isEmpty, !isOver else { return false }
+        guard requests.remove(request), requests.haveNobodyElse, !isOver else { return false }
         // A new entry may stand there, when this one's operation was cancelled.
         if entries[key] === self { entries[key] = nil }
         return true
       }
-      if isUnwanted { operation.cancel() } else { applyPriority() }
+      guard isUnwanted else { return applyPriority() }
+      operation.cancel()
+      // Who still waits is the body itself, or waits on its behalf.
+      promise.deliver(.failure(CancellationError()))
     }
 
     /// Gives the operation the priority of its most urgent request. One thread at a time sets it, and goes on until what it
@@ -181,26 +188,39 @@ public final class Coalescer<Key: Hashable & Sendable, Success: Sendable>: Senda
 
 /// The requests of an operation, and how urgent they are. Each call is O(1).
 private struct Requests {
-  private var priorities: [ObjectIdentifier: Operation.QueuePriority] = [:]
+  private struct Request {
+    var priority: Operation.QueuePriority
+    /// The body itself has made it.
+    let isOwn: Bool
+  }
+
+  private var requests: [ObjectIdentifier: Request] = [:]
+  private var ownCount = 0
   private var counts: [Operation.QueuePriority: Int] = [:]
 
-  var isEmpty: Bool { priorities.isEmpty }
+  var haveNobodyElse: Bool { requests.count == ownCount }
   /// Nil where there is no request.
   var mostUrgent: Operation.QueuePriority? { counts.keys.max { $0.rawValue < $1.rawValue } }
 
-  func contains(_ request: ObjectIdentifier) -> Bool { priorities[request] != nil }
-
-  mutating func set(_ priority: Operation.QueuePriority, of request: ObjectIdentifier) {
-    remove(request)
-    priorities[request] = priority
+  mutating func set(_ priority: Operation.QueuePriority, of request: ObjectIdentifier, isOwn: Bool) {
+    requests[request] = Request(priority: priority, isOwn: isOwn)
     counts[priority, default: 0] += 1
+    if isOwn { ownCount += 1 }
+  }
+
+  /// No effect on a request that has left.
+  mutating func change(_ priority: Operation.QueuePriority, of request: ObjectIdentifier) {
+    guard let old = requests[request] else { return }
+    remove(request)
+    set(priority, of: request, isOwn: old.isOwn)
   }
 
   /// - Returns: false when there was no such request.
   @discardableResult
   mutating func remove(_ request: ObjectIdentifier) -> Bool {
-    guard let old = priorities.removeValue(forKey: request), let count = counts[old] else { return false }
-    counts[old] = count > 1 ? count - 1 : nil
+    guard let old = requests.removeValue(forKey: request), let count = counts[old.priority] else { return false }
+    counts[old.priority] = count > 1 ? count - 1 : nil
+    if old.isOwn { ownCount -= 1 }
     return true
   }
 }
@@ -217,6 +237,21 @@ private class SharedWork<Success: Sendable>: @unchecked Sendable {
     self.promise = promise
     self.followers = followers
     self.operation = operation
+  }
+
+  /// The calling task is about to wait for the value.
+  func beginAwait() throws(CircularWait) -> AwaitMark? {
+    do throws(CircularWait) { return try operation.beginAwait() } catch {
+      // Who has no name has a key.
+      var operations = error.operations
+      if let asking = Followers.current {
+        for end in [operations.indices.first, operations.indices.last] {
+          end.map { operations[$0] += " for \(asking.name())" }
+        }
+      }
+      if operations.count > 2 { operations[1] += " for \(followers.name())" }
+      throw CircularWait(operations: operations)
+    }
   }
 
   func note(_ priority: Operation.QueuePriority, of request: ObjectIdentifier) {}
@@ -280,18 +315,21 @@ public final class CoalescedRequest<Success: Sendable>: Sendable, FollowingReque
   /// Waits for the operation and returns what its body returned. Cancelling the waiting task ends the wait at once; the request
   /// stays.
   ///
-  /// Throws what the body threw; `CancellationError` when the waiting task, the request or the operation was cancelled.
+  /// Throws what the body threw; `CancellationError` when the waiting task, the request or the operation was cancelled; a
+  /// `CircularWait` in the body of an operation that the value waits for.
   public var value: Success {
     get async throws {
-      let wait = state.withLock { state -> (Promise<Success>, Int)? in
-        guard let promise = state.work?.promise else { return nil }
-        let number = promise.number()
+      let wait = state.withLock { state -> (SharedWork<Success>, Int)? in
+        guard let work = state.work else { return nil }
+        let number = work.promise.number()
         state.waits.insert(number)
-        return (promise, number)
+        return (work, number)
       }
-      guard let (promise, number) = wait else { throw CancellationError() }
+      guard let (work, number) = wait else { throw CancellationError() }
       defer { state.withLock { _ = $0.waits.remove(number) } }
-      return try await promise.wait(number)
+      let mark = try work.beginAwait()
+      defer { mark?.end() }
+      return try await work.promise.wait(number)
     }
   }
 }

@@ -366,4 +366,94 @@ struct CoalescerTests {
       #expect(order.events == ["0", "-4"])
     }
   }
+
+  @Test(
+    "a body that asks for its own key is told so, also through others, and the key is free again",
+    arguments: allBackends)
+  func circle(backend: TestBackend) async throws {
+    try await compose(on: backend) { backend in
+      let queue = OperationQueue(on: backend)
+      let pages = Coalescer<String, Int>(queue: queue)
+      let next = ["itself": "itself", "a": "b", "b": "a", "c": "d", "d": "e", "e": "c", "tail": "a", "last": "end"]
+      @Sendable func depth(_ page: String) async throws -> Int {
+        try await pages.value(for: page) {
+          guard let link = next[page] else { return 0 }
+          return try await depth(link) + 1
+        }
+      }
+      for page in ["itself", "a", "c", "tail"] {
+        let error = await #expect(throws: CircularWait.self) { try await depth(page) }
+        if page == "itself" { #expect(error?.description.contains("itself") == true) }
+        if page == "a" { #expect(error?.description.contains("a") == true && error?.description.contains("b") == true) }
+        #expect(pages.count == 0)
+      }
+      let value = try await depth("last")
+      #expect(value == 1)
+      // A body may ask for its own key and not wait.
+      let asks = try await pages.value(for: "x") {
+        let own = pages.request(for: "x") { 9 }
+        own.priority = .high
+        return 5
+      }
+      #expect(asks == 5)
+      await queue.drained()
+      #expect(pages.count == 0)
+    }
+  }
+
+  @Test("a wait for itself that nobody can see ends when all others have left", arguments: allBackends)
+  func hiddenCircle(backend: TestBackend) async throws {
+    try await compose(on: backend) { backend in
+      let queue = OperationQueue(on: backend)
+      let pages = Coalescer<String, Int>(queue: queue)
+      let asked = AsyncGate()
+      let asker = pages.request(for: "a") {
+        // A task of its own: nobody knows that the body waits for it.
+        let task = Task {
+          let own = pages.request(for: "a") { 1 }
+          asked.open()
+          return try await own.value
+        }
+        return try await task.value
+      }
+      await asked.pass()
+      asker.cancel()
+      await queue.drained()
+      #expect(pages.count == 0)
+    }
+  }
+
+  @Test("20,000 bodies, each of which asks for the next key: raised, and then cancelled")
+  func longChain() async throws {
+    try await compose(on: .stealing) { backend in
+      let (queue, count) = (OperationQueue(on: backend), 20_000)
+      let chain = Coalescer<Int, Int>(queue: queue)
+      @Sendable func link(_ number: Int, _ end: AsyncGate, _ gate: AsyncGate) -> CoalescedRequest<Int> {
+        chain.request(for: number, priority: number == 0 ? .low : nil) {
+          if number == count - 1 {
+            end.open()
+            await gate.pass()
+            return number
+          }
+          return try await link(number + 1, end, gate).value
+        }
+      }
+      let (end, gate) = (AsyncGate(), AsyncGate())
+      let first = link(0, end, gate)
+      await end.pass()
+      first.priority = .veryHigh
+      #expect(queue.operations.last?.queuePriority == .veryHigh)
+      gate.open()
+      let value = try await first.value
+      #expect(value == count - 1)
+      await queue.drained()
+      let (otherEnd, otherGate) = (AsyncGate(), AsyncGate())
+      let again = link(0, otherEnd, otherGate)
+      await otherEnd.pass()
+      again.cancel()
+      otherGate.open()
+      await queue.drained()
+      #expect(chain.count == 0)
+    }
+  }
 }
