@@ -60,6 +60,16 @@ public func join<First: Sendable, Second: Sendable, Failure: Error>(
   }
 }
 
+/// Runs two bodies that return nothing, on threads of the pool. Everything else is as for the other asynchronous `join`.
+@inlinable
+public func join<Failure: Error>(
+  _ first: @Sendable () throws(Failure) -> Void, _ second: @Sendable () throws(Failure) -> Void
+) async throws(Failure) {
+  try await onThreads(of: nil) { () throws(Failure) in
+    let _: Joined<Void, Void> = try forkAndJoin(first, second)
+  }
+}
+
 /// Runs two bodies that make values that are not `Sendable`, and give them away. Everything else is as for the other asynchronous
 /// `join`.
 @inlinable
@@ -152,6 +162,16 @@ extension Backend {
     try await onThreads(of: self) { () throws(Failure) -> (First, Second) in
       let joined = try forkAndJoin(first, second)
       return (joined.first, joined.second)
+    }
+  }
+
+  /// Runs two bodies that return nothing, on threads of this backend. Everything else is as for the other asynchronous `join`.
+  @inlinable
+  public func join<Failure: Error>(
+    _ first: @Sendable () throws(Failure) -> Void, _ second: @Sendable () throws(Failure) -> Void
+  ) async throws(Failure) {
+    try await onThreads(of: self) { () throws(Failure) in
+      let _: Joined<Void, Void> = try forkAndJoin(first, second)
     }
   }
 

@@ -45,6 +45,17 @@ public func join<First, Second: Sendable, Failure: Error>(
   return (joined.first, joined.second)
 }
 
+/// Runs two bodies that return nothing. Everything else is as for the other `join`.
+///
+/// (A function of its own, so that the call has no result that a closure around the call could take for its own.)
+@available(*, noasync, message: "blocks the thread; call the asynchronous join, which takes the same bodies")
+@inlinable @inline(__always)
+public func join<Failure: Error>(
+  _ first: () throws(Failure) -> Void, _ second: @Sendable () throws(Failure) -> Void
+) throws(Failure) {
+  let _: Joined<Void, Void> = try forkAndJoin(first, second)
+}
+
 /// Runs two bodies, of which `second` makes a value that is not `Sendable`, and gives it away. Everything else is as for the other
 /// `join`.
 @available(*, noasync, message: "blocks the thread; call the asynchronous join, which takes the same bodies")
@@ -181,6 +192,15 @@ extension Backend {
   ) throws(Failure) -> (First, Second) {
     let joined: Joined<First, Second> = try joinInScope(on: self, first, second)
     return (joined.first, joined.second)
+  }
+
+  /// Runs two bodies that return nothing, with this backend's threads to help. Everything else is as for the other `join`.
+  @available(*, noasync, message: "blocks the thread; call the asynchronous join, which takes the same bodies")
+  @inlinable
+  public func join<Failure: Error>(
+    _ first: () throws(Failure) -> Void, _ second: @Sendable () throws(Failure) -> Void
+  ) throws(Failure) {
+    let _: Joined<Void, Void> = try joinInScope(on: self, first, second)
   }
 
   /// Runs two bodies, of which `second` makes a value that is not `Sendable`, and gives it away. Everything else is as for the other
