@@ -50,8 +50,12 @@ let library: [Target] = [
     swiftSettings: settings),
   .target(
     name: "Operations",
-    dependencies: ["OperationCore", "Scheduling", "DispatchBackend", "ThreadPoolBackend", "StealingBackend"],
+    dependencies: ["OperationCore", "DispatchBackend", "ThreadPoolBackend", "StealingBackend"],
     path: "Sources/Operations", swiftSettings: settings),
+  // All of the library: for who writes a backend or chooses a strategy.
+  .target(
+    name: "OperationBackends", dependencies: ["OperationCore", "Operations", "Scheduling"],
+    path: "Sources/OperationBackends", swiftSettings: settings),
   // The only target of the library that imports Foundation. No other target of the library depends on this one.
   .target(
     name: "OperationsFoundation", dependencies: ["Operations"], path: "Sources/OperationsFoundation",
@@ -104,6 +108,7 @@ let laboratory: [Target] = [
   .target(
     name: "Subjects",
     dependencies: [
+      "OperationBackends",
       "HarnessWords", "HarnessMeasuring", "Operations",
       .product(name: "NIOPosix", package: "swift-nio", condition: whenLaboratory),
     ],
@@ -140,7 +145,8 @@ let laboratory: [Target] = [
 /// The tests, and the programs and parts that tests share.
 let tests: [Target] = [
   .target(
-    name: "TestSupport", dependencies: ["Operations", "OperationComposition", "DeterministicOperations"],
+    name: "TestSupport",
+    dependencies: ["OperationBackends", "Operations", "OperationComposition", "DeterministicOperations"],
     path: "Tests/TestSupport",
     swiftSettings: settings),
   .testTarget(
@@ -151,7 +157,8 @@ let tests: [Target] = [
     dependencies: ["OperationCore", "Operations", "Primitives", "CPlatform", "TestSupport"],
     path: "Tests/OperationCoreTests", swiftSettings: settings),
   .testTarget(
-    name: "SchedulingTests", dependencies: ["Scheduling", "Operations", "TestSupport"], path: "Tests/SchedulingTests",
+    name: "SchedulingTests", dependencies: ["OperationBackends", "Scheduling", "Operations", "TestSupport"],
+    path: "Tests/SchedulingTests",
     swiftSettings: settings),
   .testTarget(
     name: "VirtualSchedulingTests",
@@ -161,7 +168,7 @@ let tests: [Target] = [
     path: "Tests/VirtualSchedulingTests", swiftSettings: settings),
   .testTarget(
     name: "DeterministicOperationsTests",
-    dependencies: ["DeterministicOperations", "Operations", "VirtualScheduling", "TestSupport"],
+    dependencies: ["OperationBackends", "DeterministicOperations", "Operations", "VirtualScheduling", "TestSupport"],
     path: "Tests/DeterministicOperationsTests", swiftSettings: settings),
   .testTarget(
     name: "OperationCompositionTests",
@@ -205,6 +212,7 @@ let tests: [Target] = [
   .target(
     name: "DifferentialEngine",
     dependencies: [
+      "OperationBackends",
       "OperationCore", "Operations", "DeterministicOperations", "VirtualScheduling", "Scheduling", "TestSupport",
     ],
     path: "Tests/Differential/Engine", exclude: ["README.md"], swiftSettings: settings),
@@ -212,7 +220,8 @@ let tests: [Target] = [
     name: "DifferentialRunner", dependencies: ["DifferentialEngine", "TestSupport"],
     path: "Tests/Differential/Runner", swiftSettings: settings),
   .testTarget(
-    name: "DifferentialTests", dependencies: ["DifferentialEngine", "DeterministicOperations", "TestSupport"],
+    name: "DifferentialTests",
+    dependencies: ["OperationBackends", "DifferentialEngine", "DeterministicOperations", "TestSupport"],
     path: "Tests/Differential/Tests", swiftSettings: settings),
   // Calls whose cost must not grow with a square: a test judges them, and a small program shows their curves.
   .target(name: "GrowingCalls", dependencies: ["Operations"], path: "Tests/Growth/Calls", swiftSettings: settings),
@@ -286,12 +295,13 @@ let tests: [Target] = [
   // The contract: one suite, every backend.
   .testTarget(
     name: "BackendConformanceTests",
-    dependencies: ["GrowingCalls", "Operations", "DeterministicOperations", "TestSupport"],
+    dependencies: ["OperationBackends", "GrowingCalls", "Operations", "DeterministicOperations", "TestSupport"],
     path: "Tests/BackendConformanceTests", swiftSettings: settings),
   // What needs a process of its own: traps, the main queue's thread, signals, refused descriptors, threads and memory.
   .executableTarget(
     name: "ProcessScenarios",
     dependencies: [
+      "OperationBackends",
       "Operations", "OperationComposition", "DeterministicOperations", "TestSupport", "StealingBackend",
       "ThreadPoolBackend",
       "DispatchBackend",
@@ -350,6 +360,8 @@ let package = Package(
   name: "opbench",
   products: [
     .library(name: "Operations", targets: ["Operations"]),
+    // The same, with all that a backend or a strategy is made of.
+    .library(name: "OperationBackends", targets: ["OperationBackends"]),
     // For programs that use Foundation too: the one product whose module imports it.
     .library(name: "OperationsFoundation", targets: ["OperationsFoundation"]),
     // Operations made of operations: groups, conditions, deadlines, retries, limits of rates, coalescing.

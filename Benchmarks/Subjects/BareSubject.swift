@@ -1,5 +1,5 @@
 import HarnessWords
-import Operations
+import OperationBackends
 
 /// One of this library's backends, used through the public `Backend` protocol, without operations and queues. The
 /// difference to the subject with the same name without `-bare` is the cost of the operation layer. A closure is a

@@ -1,5 +1,5 @@
 import HarnessMeasuring
-import Operations
+import OperationBackends
 import Synchronization
 
 /// The pools that this process has made for its subject, and what they count of themselves.

@@ -1,5 +1,5 @@
 import HarnessWords
-import Operations
+import OperationBackends
 
 /// This library's operation queue on one of its backends. Only this file and `FoundationSubject` know an operation API,
 /// so that no benchmark can treat the two differently.
@@ -13,11 +13,11 @@ public final class OperationsSubject<Choice: BackendChoice>: OperationSubject {
 
   /// A private backend, so that the work of other queues in the process is not measured.
   public init(workers: Int) {
-    queue = OperationQueue(on: Choice.makeBackend(workers: workers, fairnessInterval: Fairness.defaultInterval))
+    queue = OperationQueue(backend: Choice.makeBackend(workers: workers, fairnessInterval: Fairness.defaultInterval))
   }
 
   public init(workers: Int, fairnessInterval: Int) {
-    queue = OperationQueue(on: Choice.makeBackend(workers: workers, fairnessInterval: fairnessInterval))
+    queue = OperationQueue(backend: Choice.makeBackend(workers: workers, fairnessInterval: fairnessInterval))
   }
 
   public static var abilities: Abilities {
@@ -32,7 +32,7 @@ public final class OperationsSubject<Choice: BackendChoice>: OperationSubject {
   public static func queues(_ count: Int, workers: Int) -> [OperationsSubject] {
     let first = OperationsSubject(workers: workers)
     let backend = first.queue.backend
-    return [first] + (1..<max(1, count)).map { _ in OperationsSubject(OperationQueue(on: backend)) }
+    return [first] + (1..<max(1, count)).map { _ in OperationsSubject(OperationQueue(backend: backend)) }
   }
 
   @inlinable

@@ -1,4 +1,4 @@
-import Operations
+import OperationBackends
 
 /// What a user has chosen for the scheduler of a peer: the choices that are not the default, by the name of the decision.
 package struct PeerStrategy: StrategyValue {

@@ -1,5 +1,5 @@
 import HarnessWords
-import Operations
+import OperationBackends
 
 /// One decision of a pool or of a peer, for `list` and for results.
 public struct StrategyDescription: Sendable {

@@ -1,4 +1,4 @@
-import Operations
+import OperationBackends
 
 // The single changes of a strategy, for an ablation.
 

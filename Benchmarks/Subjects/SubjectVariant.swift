@@ -1,4 +1,4 @@
-import Operations
+import OperationBackends
 import Synchronization
 
 /// A subject on a strategy of its own: `stealing(own=lifo;steal=half)`, `starpu(sched=eager)`, or a subject as it is.

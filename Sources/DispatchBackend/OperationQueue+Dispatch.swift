@@ -31,7 +31,7 @@ extension OperationQueue {
 /// suspended the queue, or moved it elsewhere, would do so for every other part.
 private final class MainOperationQueue: OperationQueue, @unchecked Sendable {
   override init() {
-    super.init(on: DispatchBackend(queue: .main))
+    super.init(backend: DispatchBackend(queue: .main))
     super.name = "main"
     super.maxConcurrentOperationCount = 1
   }

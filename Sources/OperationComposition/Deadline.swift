@@ -55,6 +55,14 @@ public func withDeadline<Success: Sendable, C: Clock>(
   return try result.get()
 }
 
+/// Not for use: a deadline is an instant.
+@available(
+  *, unavailable, message: "a deadline is an instant of a clock; write withDeadline(.now + .seconds(1)) { … }"
+)
+public func withDeadline<Success: Sendable>(
+  _ duration: Duration, tolerance: Duration? = nil, body: @escaping @Sendable () async throws -> Success
+) async throws -> Success { fatalError() }
+
 /// Whether a deadline has passed.
 private final class Expiry: Sendable {
   private let passed = Atomic<Bool>(false)

@@ -9,7 +9,7 @@ import Synchronization
 /// import Operations
 ///
 /// func write(_ files: [String], on queue: OperationQueue) {
-///   let oneOfAFile = MutualExclusion<String>(on: queue.backend)
+///   let oneOfAFile = MutualExclusion<String>(backend: queue.backend)
 ///   for file in files {
 ///     queue.addTask(conditions: [oneOfAFile.turn(of: file)]) { print("writes \(file)") }
 ///   }
@@ -27,7 +27,7 @@ public final class MutualExclusion<Key: Hashable & Sendable>: Sendable {
   private let turns: OperationQueue
 
   /// - Parameter backend: runs a small operation after each one that the exclusion has ordered.
-  public init(on backend: any Backend) { turns = OperationQueue(on: backend) }
+  public init(backend: some Backend) { turns = OperationQueue(backend: backend) }
 
   /// Makes an operation wait for all unfinished ones that were ordered before by one of the keys. Called before the
   /// operation is added to a queue. O(keys).

@@ -90,11 +90,38 @@ open class ObservedOperationQueue: OperationQueue, @unchecked Sendable {
   }
 
   /// - Parameters:
-  ///   - backend: what runs the operations; nil for the default one.
+  ///   - backend: what runs the operations.
+  ///   - name: as `OperationQueue.name`.
+  ///   - limit: as `OperationQueue.maxConcurrentOperationCount`.
   ///   - observers: are told in this order.
-  public init(on backend: (any Backend)? = nil, observers: [any OperationObserver]) {
+  public init(
+    backend: any Backend, name: String? = nil,
+    maxConcurrentOperationCount limit: Int = OperationQueue.defaultMaxConcurrentOperationCount,
+    observers: [any OperationObserver]
+  ) {
     self.observers = observers
-    super.init(on: backend ?? OperationQueue().backend)
+    super.init(backend: backend, name: name, maxConcurrentOperationCount: limit)
+  }
+
+  /// A queue on a backend, as the other initialiser makes it, for the short names such as `.threadPool`.
+  @_disfavoredOverload
+  public convenience init(
+    backend: some Backend, name: String? = nil,
+    maxConcurrentOperationCount limit: Int = OperationQueue.defaultMaxConcurrentOperationCount,
+    observers: [any OperationObserver]
+  ) {
+    self.init(
+      backend: backend as any Backend, name: name, maxConcurrentOperationCount: limit, observers: observers)
+  }
+
+  /// A queue on the default backend.
+  public convenience init(
+    name: String? = nil,
+    maxConcurrentOperationCount limit: Int = OperationQueue.defaultMaxConcurrentOperationCount,
+    observers: [any OperationObserver]
+  ) {
+    self.init(
+      backend: OperationQueue().backend, name: name, maxConcurrentOperationCount: limit, observers: observers)
   }
 
   open override func addOperation(_ op: Operation) {

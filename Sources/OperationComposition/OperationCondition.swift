@@ -59,17 +59,18 @@ extension OperationQueue {
   ///   - body: runs as a task on the queue's backend.
   /// - Returns: the operation, whose `value` is what the body returns.
   @discardableResult
-  public final func addTask<Success: Sendable>(
-    name: String? = nil, priority: Operation.QueuePriority? = nil, after dependencies: [Operation] = [],
+  public final func addTask<Success: Sendable, Dependencies: Sequence>(
+    name: String? = nil, priority: Operation.QueuePriority? = nil,
+    dependencies: Dependencies = EmptyCollection<Operation>(),
     conditions: [any OperationCondition], body: @escaping @Sendable () async throws -> Success
-  ) -> TaskOperation<Success, any Error> {
+  ) -> TaskOperation<Success, any Error> where Dependencies.Element: Operation {
     let gate = Gate(conditions)
     let operation = TaskOperation<Success, any Error> {
       // The gate has finished: nothing waits here.
       try await gate.operation.value
       return try await body()
     }
-    for dependency in dependencies { operation.addDependency(dependency) }
+    operation.addDependencies(dependencies)
     for condition in conditions { condition.prepare(operation) }
     // A condition that takes something, such as a token, takes it when all else is there.
     for dependency in operation.dependencies { gate.operation.addDependency(dependency) }
@@ -98,7 +99,7 @@ private struct Gate {
     operation.name = "conditions of \(name ?? "an operation")"
     if let priority { operation.queuePriority = priority }
     watch.begin(waiting) { [weak operation] in operation?.cancel() }
-    OperationQueue(on: backend).addOperation(operation)
+    OperationQueue(backend: backend).addOperation(operation)
   }
 }
 

@@ -15,7 +15,7 @@ import Synchronization
 ///     for size in sizes { total += try await size.value }
 ///     return total
 ///   }
-///   return try await group.operation.value
+///   return try await group.value
 /// }
 /// ```
 ///
@@ -39,20 +39,19 @@ public final class OperationGroup<Success: Sendable, Failure: Error>: Sendable {
 
   /// A group that is in no queue yet. O(1).
   /// - Parameters:
-  ///   - name: that of the operation and of the members' queue.
   ///   - backend: what runs the members.
+  ///   - name: that of the operation and of the members' queue.
   ///   - limit: how many members may run at a time, as `OperationQueue.maxConcurrentOperationCount`.
   ///   - body: adds members to the queue that it gets. It may await them.
   public init(
-    name: String? = nil, on backend: any Backend,
+    backend: some Backend, name: String? = nil,
     maxConcurrentOperationCount limit: Int = OperationQueue.defaultMaxConcurrentOperationCount,
     body: @escaping @Sendable (OperationQueue) async throws(Failure) -> Success
   ) {
-    let members = MemberQueue(on: backend)
-    members.maxConcurrentOperationCount = limit
+    let members = MemberQueue(backend: backend, name: name, maxConcurrentOperationCount: limit)
     let watch = CancellationWatch()
     (self.members, self.watch) = (members, watch)
-    operation = TaskOperation { () async throws(Failure) -> Success in
+    operation = TaskOperation(name: name) { () async throws(Failure) -> Success in
       defer { withExtendedLifetime(watch) {} }
       let result = await withTaskCancellationHandler {
         await members.run(body)
@@ -64,10 +63,20 @@ public final class OperationGroup<Success: Sendable, Failure: Error>: Sendable {
     operation.finishes(behind: members)
     // Also a group whose body never runs has members, when somebody adds some.
     watch.begin(operation) { [members] in members.cancelAsGroup() }
-    if let name {
-      members.name = name
-      operation.name = name
-    }
+  }
+
+  /// Waits for the group, and returns what the body returned: the value of `operation`.
+  ///
+  /// Throws what the body threw. Throws `CancellationError` when the group was cancelled before its start, and at once when the
+  /// waiting task is cancelled; the group then goes on.
+  public nonisolated(nonsending) var value: Success {
+    get async throws { try await operation.value }
+  }
+
+  /// Waits for the group, and returns what the body returned, as `value`.
+  /// - Parameter cancelling: whether cancelling the waiting task cancels the group, too.
+  public nonisolated(nonsending) func value(cancelling: Bool) async throws -> Success {
+    try await operation.value(cancelling: cancelling)
   }
 
   /// The members' queue: for a limit by priority, for progress, and for what a member adds.
@@ -89,15 +98,18 @@ extension OperationQueue {
   /// - Parameters:
   ///   - name: that of the operation and of the members' queue.
   ///   - priority: as `Operation.queuePriority` of the group's operation.
+  ///   - dependencies: what the group's operation waits for.
   ///   - limit: how many members may run at a time.
   ///   - body: adds members to the queue that it gets.
   @discardableResult
-  public final func addGroup<Success: Sendable, Failure: Error>(
+  public final func addGroup<Success: Sendable, Failure: Error, Dependencies: Sequence>(
     name: String? = nil, priority: Operation.QueuePriority? = nil,
+    dependencies: Dependencies = EmptyCollection<Operation>(),
     maxConcurrentOperationCount limit: Int = OperationQueue.defaultMaxConcurrentOperationCount,
     body: @escaping @Sendable (OperationQueue) async throws(Failure) -> Success
-  ) -> OperationGroup<Success, Failure> {
-    let group = OperationGroup(name: name, on: backend, maxConcurrentOperationCount: limit, body: body)
+  ) -> OperationGroup<Success, Failure> where Dependencies.Element: Operation {
+    let group = OperationGroup(backend: backend, name: name, maxConcurrentOperationCount: limit, body: body)
+    group.operation.addDependencies(dependencies)
     add(group.operation, name: nil, priority: priority)
     return group
   }

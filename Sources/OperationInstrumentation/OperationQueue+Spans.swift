@@ -20,15 +20,17 @@ extension OperationQueue {
   /// - Parameters:
   ///   - name: that of the span and of the operation.
   ///   - priority: as `Operation.queuePriority`; nil leaves it to the qualities of service.
+  ///   - dependencies: what the operation waits for.
   ///   - tracer: makes the span; the one of the program where it is nil.
   ///   - body: runs as a task on the queue's backend.
   @discardableResult
-  public final func addTask<Success: Sendable>(
-    inSpan name: String, priority: Operation.QueuePriority? = nil, tracer: (any Tracer)? = nil,
+  public final func addTask<Success: Sendable, Dependencies: Sequence>(
+    inSpan name: String, priority: Operation.QueuePriority? = nil,
+    dependencies: Dependencies = EmptyCollection<Operation>(), tracer: (any Tracer)? = nil,
     body: @escaping @Sendable () async throws -> Success
-  ) -> TaskOperation<Success, any Error> {
+  ) -> TaskOperation<Success, any Error> where Dependencies.Element: Operation {
     let added = ContinuousClock.now
-    return addTask(name: name, priority: priority) { () async throws -> Success in
+    return addTask(name: name, priority: priority, dependencies: dependencies) { () async throws -> Success in
       let waited = added.duration(to: .now)
       return try await (tracer ?? InstrumentationSystem.tracer).withAnySpan(name) { span in
         span.attributes["operation.waited_ns"] = waited.wholeNanoseconds

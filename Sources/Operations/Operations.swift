@@ -3,17 +3,38 @@
 /// importing it.
 @_exported import Dispatch
 @_exported import DispatchBackend
-@_exported import OperationCore
-@_exported import Scheduling
 @_exported import StealingBackend
 @_exported import ThreadPoolBackend
 
-/// The backend of `OperationQueue()`.
-private let defaultBackend = BackendBox(StealingBackend.shared)
-
-/// Tells the core about the default backend at link time.
-@_documentation(visibility: internal)
-@c(operations_default_backend)
-public func operationsDefaultBackend() -> UnsafeMutableRawPointer? {
-  Unmanaged.passUnretained(defaultBackend).toOpaque()
-}
+// What a program names that uses operations. What is not here, such as `Job` and the strategies, is for who writes backends or chooses
+// strategies: `OperationBackends` exports all. A name that is missing here can be used where no name is written:
+// `OperationQueue(backend: .stealing(workers: 4, strategy: try .init("own=lifo")))`.
+@_exported import class OperationCore.AsynchronousOperation
+@_exported import protocol OperationCore.Backend
+@_exported import class OperationCore.BackendSerialExecutor
+@_exported import class OperationCore.BackendTaskExecutor
+@_exported import class OperationCore.BlockOperation
+@_exported import struct OperationCore.DependencyCycleError
+@_exported import class OperationCore.InvocationOperation
+@_exported import enum OperationCore.InvocationOperationError
+@_exported import class OperationCore.Operation
+@_exported import struct OperationCore.OperationDiagnosis
+@_exported import class OperationCore.OperationObservation
+@_exported import struct OperationCore.OperationObservedChange
+@_exported import protocol OperationCore.OperationObserving
+@_exported import struct OperationCore.OperationObservingOptions
+@_exported import class OperationCore.OperationProgress
+@_exported import class OperationCore.OperationQueue
+@_exported import protocol OperationCore.OperationQueueObserving
+@_exported import enum OperationCore.OperationState
+@_exported import struct OperationCore.OperationTrace
+@_exported import struct OperationCore.OperationTraceError
+@_exported import struct OperationCore.OperationUpdates
+@_exported import struct OperationCore.PriorityLimits
+@_exported import enum OperationCore.QualityOfService
+@_exported import struct OperationCore.QueueDiagnosis
+@_exported import struct OperationCore.SpawnScope
+@_exported import class OperationCore.TaskOperation
+@_exported import func OperationCore.concurrentPerform
+@_exported import func OperationCore.join
+@_exported import func OperationCore.withForkScope

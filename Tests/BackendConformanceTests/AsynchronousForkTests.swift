@@ -1,4 +1,4 @@
-import Operations
+import OperationBackends
 import TestSupport
 import Testing
 
@@ -111,7 +111,7 @@ struct AsynchronousForkTests {
         // Who awaits a task's value gives the task its own priority.
         let (ends, end) = AsyncStream.makeStream(of: Void.self)
         Task.detached(priority: priority) {
-          _ = await noting.join({}, {})
+          await noting.join({}, {})
           end.finish()
         }
         for await _ in ends {}

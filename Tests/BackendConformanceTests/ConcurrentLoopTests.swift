@@ -136,7 +136,7 @@ struct ConcurrentLoopTests {
       let count = Counter()
       pool.concurrentPerform(iterations: 10) { _ in
         concurrentPerform(iterations: 10) { _ in
-          _ = join({ count.increment() }, { count.increment() })
+          join({ count.increment() }, { count.increment() })
         }
       }
       #expect(count.value == 200)

@@ -135,7 +135,7 @@ struct ExecutorTests {
   func completionBlocks(backend: TestBackend) async throws {
     try await AsynchronousTest.run {
       let pool = backend.leftRunning()
-      let (queue, executor) = (OperationQueue(on: pool), pool.taskExecutor)
+      let (queue, executor) = (OperationQueue(backend: pool), pool.taskExecutor)
       for _ in 0..<20 {
         let done = Gate()
         // The end of the body is a later part, and a task job.

@@ -1,4 +1,4 @@
-import Operations
+import OperationBackends
 import TestSupport
 import Testing
 
@@ -9,7 +9,7 @@ struct FairnessTests {
 
   /// The order in which 200 urgent operations and one of the lowest level start on one worker.
   private func placeOfTheLowest(on backend: any Backend) throws -> Int {
-    let queue = OperationQueue(on: backend)
+    let queue = OperationQueue(backend: backend)
     let log = EventLog<Int>()
     let holder = SpinningOperation()
     queue.addOperation(holder)

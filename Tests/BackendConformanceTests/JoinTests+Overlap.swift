@@ -67,7 +67,7 @@ extension JoinTests {
     let mayCompute = Self.computingBackends.contains { $0.name == backend.name }
     let met = try place.run(backend) { backend in
       (0..<5).allSatisfy { round in
-        for _ in 0..<200 { _ = backend.join({}, {}) }
+        for _ in 0..<200 { backend.join({}, {}) }
         let waiting = Rendezvous(2)
         let computing = SpinningRendezvous(2)
         @Sendable func body() -> Bool { mayCompute && round % 2 == 0 ? computing.arrive() : waiting.arrive() }
@@ -108,7 +108,7 @@ extension JoinTests {
     "rows 46 and 56.4: a fork beside bodies that block in every other place", arguments: allBackends, Place.allCases)
   func besideBlockedBodies(backend: TestBackend, place: Place) throws {
     let met = try place.run(backend) { backend in
-      let queue = OperationQueue(on: backend)
+      let queue = OperationQueue(backend: backend)
       let release = Gate()
       defer { release.open() }
       let blocked = CountdownLatch(2)
@@ -131,18 +131,18 @@ extension JoinTests {
     let ran = try place.run(backend) { backend in
       let started = Gate()
       let awaited = AsynchronousOperation { _ in started.open() }
-      OperationQueue(on: backend).addOperation(awaited)
+      OperationQueue(backend: backend).addOperation(awaited)
       started.pass()
       let ran = Counter()
       @Sendable func nest(_ depth: Int) {
         guard depth > 0 else { return awaited.waitUntilFinished() }
-        _ = join(
+        join(
           { nest(depth - 1) },
           {
             if ran.increment() == 8 { awaited.finish() }
           })
       }
-      _ = backend.join(
+      backend.join(
         { nest(7) },
         {
           if ran.increment() == 8 { awaited.finish() }

@@ -85,7 +85,7 @@ extension JoinTests {
   func bodiesThatWait(backend: TestBackend, workers: Int) throws {
     let ran = Counter()
     try Place.worker.run(backend, workers: workers) { backend in
-      let queue = OperationQueue(on: backend)
+      let queue = OperationQueue(backend: backend)
       @Sendable func addAndWait() {
         let operation = BlockOperation { ran.increment() }
         queue.addOperation(operation)
@@ -93,7 +93,7 @@ extension JoinTests {
       }
       @Sendable func nest(_ depth: Int) {
         guard depth > 0 else { return addAndWait() }
-        _ = join({ nest(depth - 1) }, { nest(depth - 1) })
+        join({ nest(depth - 1) }, { nest(depth - 1) })
       }
       nest(6)
     }
@@ -111,7 +111,7 @@ extension JoinTests {
         }
         operation.start()
       }
-      for _ in 0..<10 { _ = backend.join({ _ = join({ body() }, { body() }) }, { _ = join({ body() }, { body() }) }) }
+      for _ in 0..<10 { backend.join({ join({ body() }, { body() }) }, { join({ body() }, { body() }) }) }
       return results.value
     }
     #expect(results == Array(repeating: 144, count: 40))
@@ -120,7 +120,7 @@ extension JoinTests {
   @Test("row 56.9: a waiting thread runs no operation, and no fork of another outermost join", arguments: allBackends)
   func nothingForeign(backend: TestBackend) throws {
     try backend.withBackend(workers: 3) { backend in
-      let queue = OperationQueue(on: backend)
+      let queue = OperationQueue(backend: backend)
       /// The threads that are in an outermost join of theirs, with its number.
       let joining = Monitor<[UInt: Int]>([:])
       let foreign = Counter()
@@ -129,13 +129,13 @@ extension JoinTests {
         if let here, here != number { foreign.increment() }
         guard depth > 0 else { return }
         if depth == 3 { sched_yield() }
-        _ = join({ tree(depth - 1, of: number) }, { tree(depth - 1, of: number) })
+        join({ tree(depth - 1, of: number) }, { tree(depth - 1, of: number) })
       }
       for _ in 0..<200 { queue.addOperation { if joining.value[currentThread()] != nil { foreign.increment() } } }
       try onThreads(3, "three outermost joins") { number in
         for _ in 0..<20 {
           joining.with { $0[currentThread()] = number }
-          _ = backend.join({ tree(6, of: number) }, { tree(6, of: number) })
+          backend.join({ tree(6, of: number) }, { tree(6, of: number) })
           joining.with { $0[currentThread()] = nil }
         }
       }
@@ -240,7 +240,7 @@ extension JoinTests {
       try occupied.wait("the second worker to be busy")
       let forks = BlockOperation {
         let begun = SpinFlag()
-        _ = join(
+        join(
           {
             shown.set()
             begun.spin()

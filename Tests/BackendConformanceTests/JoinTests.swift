@@ -1,6 +1,6 @@
 import DeterministicOperations
 import Glibc
-import Operations
+import OperationBackends
 import Synchronization
 import TestSupport
 import Testing
@@ -24,7 +24,7 @@ struct JoinTests {
         case .guest: return try inTime("the joins of a guest", stackSize: stackSize) { try body(backend) }
         case .worker:
           let outcome = Monitor<Swift.Result<Result, any Error>?>(nil)
-          OperationQueue(on: backend).addOperation {
+          OperationQueue(backend: backend).addOperation {
             let result = Swift.Result { try body(backend) }
             outcome.with { $0 = result }
           }
@@ -200,7 +200,7 @@ struct JoinTests {
     try place.run(backend) { backend in
       let begun = Gate()
       #expect(throws: FirstFailed(number: 1)) {
-        _ = try backend.join(
+        try backend.join(
           { () throws(FirstFailed) -> Int in
             begun.pass()
             throw FirstFailed(number: 1)
@@ -212,7 +212,7 @@ struct JoinTests {
       }
       for _ in 0..<100 {
         #expect(throws: FirstFailed(number: 2)) {
-          _ = try backend.join(
+          try backend.join(
             { () throws(FirstFailed) -> Int in 1 }, { () throws(FirstFailed) -> Int in throw FirstFailed(number: 2) })
         }
       }
@@ -223,7 +223,7 @@ struct JoinTests {
   func typedErrors(backend: TestBackend) throws {
     try backend.onWorker {
       do throws(FirstFailed) {
-        _ = try join(
+        try join(
           { () throws(FirstFailed) -> Int in 1 }, { () throws(FirstFailed) -> Int in throw FirstFailed(number: 3) })
         Issue.record("no error was thrown")
       } catch {
@@ -328,7 +328,7 @@ struct JoinTests {
     let backend = Monitor<(any Backend)?>(test.leftRunning())
     weak let released = backend.value
     try inTime("joins") {
-      if let backend = backend.value { _ = backend.join({ Self.fibonacci(14) }, { Self.fibonacci(14) }) }
+      if let backend = backend.value { backend.join({ Self.fibonacci(14) }, { Self.fibonacci(14) }) }
     }
     backend.with { $0 = nil }
     try eventually("the backend to be released") { released == nil }
@@ -337,7 +337,7 @@ struct JoinTests {
   @Test("row 56.11: no more threads than workers", arguments: [TestBackend.stealing, .threadPool], Place.allCases)
   func threads(backend: TestBackend, place: Place) throws {
     let created = try place.run(backend, workers: 2) { backend in
-      for _ in 0..<20 { _ = backend.join({ Self.fibonacci(16) }, { Self.fibonacci(16) }) }
+      for _ in 0..<20 { backend.join({ Self.fibonacci(16) }, { Self.fibonacci(16) }) }
       return (backend as? StealingBackend)?.threadsCreated ?? (backend as? ThreadPoolBackend)?.threadsCreated
     }
     // A spare is started when no worker made progress for a while: on a loaded machine one or two may appear.

@@ -192,7 +192,7 @@ struct LifetimeTests {
 
     init(on backend: any Backend, atEnd: @escaping @Sendable () -> Void) {
       self.atEnd = atEnd
-      super.init(on: backend)
+      super.init(backend: backend)
     }
 
     deinit { atEnd() }
@@ -222,7 +222,7 @@ struct LifetimeTests {
         }
         mayReturn.open()
         try isEnding.wait("the end of the queue")
-        let other = OperationQueue(on: backend)
+        let other = OperationQueue(backend: backend)
         other.addOperation { mayEnd.open() }
         try hasEnded.wait("the end that waited for an operation of another queue")
         try other.drainInTime()

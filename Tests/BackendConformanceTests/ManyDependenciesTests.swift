@@ -218,7 +218,7 @@ struct ManyDependenciesTests {
       back.addDependencies([operation, single])
       operation.addDependencies([back, single])
       #expect(throws: (any Error).self) {
-        try OperationQueue(on: queue.backend).addOperations(validating: [back], waitUntilFinished: false)
+        try OperationQueue(backend: queue.backend).addOperations(validating: [back], waitUntilFinished: false)
       }
       operation.removeDependency(back)
       for dependency in never { dependency.start() }

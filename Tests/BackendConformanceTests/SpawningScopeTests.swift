@@ -1,4 +1,4 @@
-import Operations
+import OperationBackends
 import TestSupport
 import Testing
 
@@ -136,7 +136,7 @@ struct SpawningScopeTests {
         withForkScope { scope in
           for _ in 0..<10 {
             scope.spawn {
-              _ = join({ count.increment() }, { count.increment() })
+              join({ count.increment() }, { count.increment() })
               concurrentPerform(iterations: 8) { _ in count.increment() }
               if OperationQueue.current != queue { count.increment() }
             }

@@ -1,5 +1,5 @@
 import DeterministicOperations
-import Operations
+import OperationBackends
 import Synchronization
 import TestSupport
 import Testing

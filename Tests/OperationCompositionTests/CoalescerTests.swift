@@ -9,7 +9,7 @@ struct CoalescerTests {
   @Test("requests of one key share an operation, those of other keys do not", arguments: allBackends)
   func shares(backend: TestBackend) async throws {
     try await compose(on: backend) { backend in
-      let queue = OperationQueue(on: backend)
+      let queue = OperationQueue(backend: backend)
       let coalescer = Coalescer<Int, Int>(queue: queue)
       let (gate, ran) = (AsyncGate(), Counter())
       let requests = (0..<300).map { number in
@@ -35,7 +35,7 @@ struct CoalescerTests {
   @Test("the work goes on until the last request leaves, whoever made it", arguments: allBackends)
   func leaving(backend: TestBackend) async throws {
     try await compose(on: backend) { backend in
-      let queue = OperationQueue(on: backend)
+      let queue = OperationQueue(backend: backend)
       let coalescer = Coalescer<String, Int>(queue: queue)
       let (started, gate, cancelled) = (AsyncGate(), AsyncGate(), Counter())
       let body: @Sendable () async throws -> Int = {
@@ -71,7 +71,7 @@ struct CoalescerTests {
   @Test("what a coalesced body asks for has its priority, and follows each change", arguments: allBackends)
   func priorityGoesDown(backend: TestBackend) async throws {
     try await compose(on: backend) { backend in
-      let (joints, work) = (OperationQueue(on: backend), OperationQueue(on: backend))
+      let (joints, work) = (OperationQueue(backend: backend), OperationQueue(backend: backend))
       let (pictures, downloads) = (
         Coalescer<String, Int>(queue: joints), Coalescer<String, Int>(queue: work) { "download of \($0)" }
       )
@@ -116,7 +116,7 @@ struct CoalescerTests {
   @Test("an operation that never began leaves no entry, also while its request is held", arguments: allBackends)
   func cancelledBeforeItsStart(backend: TestBackend) async throws {
     try await compose(on: backend) { backend in
-      let queue = OperationQueue(on: backend)
+      let queue = OperationQueue(backend: backend)
       queue.isSuspended = true
       let coalescer = Coalescer<Int, Int>(queue: queue)
       let requests = (0..<10).map { number in coalescer.request(for: number) { number } }
@@ -132,7 +132,7 @@ struct CoalescerTests {
   @Test("cancel() ends a wait for the value at once", arguments: allBackends)
   func cancelEndsTheWait(backend: TestBackend) async throws {
     try await compose(on: backend) { backend in
-      let queue = OperationQueue(on: backend)
+      let queue = OperationQueue(backend: backend)
       let coalescer = Coalescer<String, Int>(queue: queue)
       let (started, gate) = (AsyncGate(), AsyncGate())
       let stays = coalescer.request(for: "a") {
@@ -155,7 +155,7 @@ struct CoalescerTests {
     "when the last one leaves, the operation is cancelled, and a new request starts another", arguments: allBackends)
   func lastLeaves(backend: TestBackend) async throws {
     try await compose(on: backend) { backend in
-      let queue = OperationQueue(on: backend)
+      let queue = OperationQueue(backend: backend)
       let coalescer = Coalescer<String, String>(queue: queue)
       let (started, gate) = (AsyncGate(), AsyncGate())
       let wasCancelled = Mutex(false)
@@ -184,7 +184,7 @@ struct CoalescerTests {
   @Test("a request that nobody holds leaves", arguments: allBackends)
   func released(backend: TestBackend) async throws {
     try await compose(on: backend) { backend in
-      let queue = OperationQueue(on: backend)
+      let queue = OperationQueue(backend: backend)
       let coalescer = Coalescer<Int, Int>(queue: queue)
       let ran = Counter()
       queue.isSuspended = true
@@ -199,7 +199,7 @@ struct CoalescerTests {
   @Test("errors go to all who asked; operations that others cancel free their key", arguments: allBackends)
   func errors(backend: TestBackend) async throws {
     try await compose(on: backend) { backend in
-      let queue = OperationQueue(on: backend)
+      let queue = OperationQueue(backend: backend)
       let coalescer = Coalescer<Int, Int>(queue: queue)
       let gate = AsyncGate()
       let requests = (0..<10).map { _ in
@@ -227,7 +227,7 @@ struct CoalescerTests {
   @Test("the operation is as urgent as its most urgent request", arguments: allBackends)
   func priorities(backend: TestBackend) async throws {
     try await compose(on: backend) { backend in
-      let queue = OperationQueue(on: backend)
+      let queue = OperationQueue(backend: backend)
       queue.isSuspended = true
       let coalescer = Coalescer<Int, Int>(queue: queue)
       func now() -> Operation.QueuePriority? { queue.operations.first?.queuePriority }
@@ -264,7 +264,7 @@ struct CoalescerTests {
   func leavingAfterTheEnd(backend: TestBackend) async throws {
     try await compose(on: backend) { backend in
       let log = EventTests.Log()
-      let queue = ObservedOperationQueue(on: backend, observers: [log])
+      let queue = ObservedOperationQueue(backend: backend, observers: [log])
       let coalescer = Coalescer<Int, Int>(queue: queue)
       for number in 0..<300 {
         let value = try await coalescer.value(for: 1) { number }
@@ -279,7 +279,7 @@ struct CoalescerTests {
   @Test("100,000 requests of one key, of mixed priorities, each of which leaves")
   func manyOfOneKey() async throws {
     try await compose(on: .stealing) { backend in
-      let queue = OperationQueue(on: backend)
+      let queue = OperationQueue(backend: backend)
       queue.isSuspended = true
       let coalescer = Coalescer<Int, Int>(queue: queue)
       let requests = (0..<100_000).map { number in
@@ -299,7 +299,7 @@ struct CoalescerTests {
     "10,000 requests that come and leave at random: nothing is left, and every value is right", arguments: allBackends)
   func stress(backend: TestBackend) async throws {
     try await compose(on: backend, workers: 4) { backend in
-      let queue = OperationQueue(on: backend)
+      let queue = OperationQueue(backend: backend)
       queue.maxConcurrentOperationCount = 4
       let coalescer = Coalescer<Int, Int>(queue: queue)
       let wrong = Counter()
@@ -336,7 +336,7 @@ struct CoalescerTests {
   @Test("the closure that names an operation may use the coalescer", arguments: allBackends)
   func nameWithoutALock(backend: TestBackend) async throws {
     try await compose(on: backend) { backend in
-      let queue = OperationQueue(on: backend)
+      let queue = OperationQueue(backend: backend)
       queue.isSuspended = true
       let box = Mutex<Coalescer<Int, Int>?>(nil)
       let coalescer = Coalescer<Int, Int>(queue: queue) { _ in "\(box.withLock { $0 }?.count ?? -1) of them" }
@@ -353,7 +353,7 @@ struct CoalescerTests {
   @Test("a request at normal is at normal, whatever the queue's quality of service", arguments: allBackends)
   func normalIsSaid(backend: TestBackend) async throws {
     try await compose(on: backend) { backend in
-      let queue = OperationQueue(on: backend)
+      let queue = OperationQueue(backend: backend)
       queue.qualityOfService = .background
       queue.maxConcurrentOperationCount = 1
       queue.isSuspended = true

@@ -24,7 +24,7 @@ struct ConditionTests {
   @Test("conditions are asked in their order, behind the dependencies", arguments: allBackends)
   func order(backend: TestBackend) async throws {
     try await compose(on: backend) { backend in
-      let queue = OperationQueue(on: backend)
+      let queue = OperationQueue(backend: backend)
       let log = EventLog<String>()
       let gate = AsyncGate()
       let first = queue.addTask {
@@ -32,7 +32,7 @@ struct ConditionTests {
         log.append("dependency")
       }
       let operation = queue.addTask(
-        after: [first], conditions: [Asked(name: "a", log: log), Asked(name: "b", log: log)]
+        dependencies: [first], conditions: [Asked(name: "a", log: log), Asked(name: "b", log: log)]
       ) {
         log.append("body")
         return 1
@@ -46,7 +46,7 @@ struct ConditionTests {
   @Test("the first condition that throws gives the result", arguments: allBackends)
   func failure(backend: TestBackend) async throws {
     try await compose(on: backend) { backend in
-      let (queue, log) = (OperationQueue(on: backend), EventLog<String>())
+      let (queue, log) = (OperationQueue(backend: backend), EventLog<String>())
       let operation = queue.addTask(
         name: "upload",
         conditions: [
@@ -64,7 +64,7 @@ struct ConditionTests {
   @Test("an operation whose conditions are open holds no place, and says what it waits for", arguments: allBackends)
   func holdsNoPlace(backend: TestBackend) async throws {
     try await compose(on: backend) { backend in
-      let (queue, log, gate) = (OperationQueue(on: backend), EventLog<String>(), AsyncGate())
+      let (queue, log, gate) = (OperationQueue(backend: backend), EventLog<String>(), AsyncGate())
       queue.maxConcurrentOperationCount = 1
       let first = queue.addTask(name: "upload", conditions: [Asked(name: "a", log: log, gate: gate)]) {
         log.append("first")
@@ -82,7 +82,7 @@ struct ConditionTests {
   @Test("cancelling an operation ends the wait for its conditions", arguments: allBackends)
   func cancelling(backend: TestBackend) async throws {
     try await compose(on: backend) { backend in
-      let (queue, ended, asked) = (OperationQueue(on: backend), AsyncGate(), AsyncGate())
+      let (queue, ended, asked) = (OperationQueue(backend: backend), AsyncGate(), AsyncGate())
       let never = Sleeping(asked: asked, ended: ended)
       let operation = queue.addTask(conditions: [never]) { Issue.record("the body ran") }
       await asked.pass()
@@ -127,10 +127,12 @@ struct ConditionTests {
   @Test("delays on a virtual clock", arguments: seeds)
   func delays(seed: UInt64) async throws {
     try await inVirtualTime(seed: seed) { backend in
-      let queue = OperationQueue(on: backend)
+      let queue = OperationQueue(backend: backend)
       let clock = backend.clock
       let minute = queue.addTask(conditions: [Delay(for: .seconds(60), clock: clock)]) { backend.now }
-      let behind = queue.addTask(after: [minute], conditions: [Delay(for: .seconds(5), clock: clock)]) { backend.now }
+      let behind = queue.addTask(dependencies: [minute], conditions: [Delay(for: .seconds(5), clock: clock)]) {
+        backend.now
+      }
       let noon = DeterministicClock.Instant(offset: .seconds(100))
       let fixed = queue.addTask(conditions: [Delay(until: noon, clock: clock)]) { backend.now }
       let none = queue.addTask(conditions: [Delay(for: .seconds(-1), clock: clock)]) { backend.now }
@@ -146,7 +148,7 @@ struct ConditionTests {
   @Test("a delay without an end ends when it is cancelled, and not before", arguments: allBackends)
   func endlessDelay(backend: TestBackend) async throws {
     try await compose(on: backend) { backend in
-      let queue = OperationQueue(on: backend)
+      let queue = OperationQueue(backend: backend)
       let endless = queue.addTask(conditions: [Delay(for: .seconds(Int64.max))]) {}
       try await Task.sleep(for: .milliseconds(20))
       #expect(!endless.isFinished)

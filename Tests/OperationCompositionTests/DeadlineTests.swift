@@ -9,7 +9,7 @@ struct DeadlineTests {
   @Test("what is ready in time is returned, and nobody waits for the deadline", arguments: seeds)
   func inTime(seed: UInt64) async throws {
     try await inVirtualTime(seed: seed) { backend in
-      let queue = OperationQueue(on: backend)
+      let queue = OperationQueue(backend: backend)
       let (clock, start) = (backend.clock, backend.clock.now)
       let value = try await queue.addTask {
         try await withDeadline(start.advanced(by: .seconds(10)), clock: clock) {
@@ -27,7 +27,7 @@ struct DeadlineTests {
   @Test("what is late is cancelled at the deadline", arguments: seeds)
   func late(seed: UInt64) async throws {
     try await inVirtualTime(seed: seed) { backend in
-      let queue = OperationQueue(on: backend)
+      let queue = OperationQueue(backend: backend)
       let (clock, start) = (backend.clock, backend.clock.now)
       let late = queue.addTask {
         try await withDeadline(start.advanced(by: .seconds(10)), clock: clock) {
@@ -55,7 +55,7 @@ struct DeadlineTests {
   @Test("a deadline for the wait cancels an operation in the queue", arguments: seeds)
   func waiting(seed: UInt64) async throws {
     try await inVirtualTime(seed: seed) { backend in
-      let queue = OperationQueue(on: backend)
+      let queue = OperationQueue(backend: backend)
       queue.isSuspended = true
       let (clock, start) = (backend.clock, backend.clock.now)
       let operation = queue.addTask { Issue.record("the body ran") }

@@ -21,7 +21,7 @@ struct EventTests {
   func order(backend: TestBackend) async throws {
     try await compose(on: backend) { backend in
       let (log, second) = (Log(), Log())
-      let queue = ObservedOperationQueue(on: backend, observers: [log, second])
+      let queue = ObservedOperationQueue(backend: backend, observers: [log, second])
       queue.maxConcurrentOperationCount = 1
       let task = queue.addTask(name: "task") { 1 }
       await task.finished()
@@ -100,7 +100,7 @@ struct EventTests {
   @Test("an operation that posts under a lock of its own is followed, and none of its properties is read there")
   func postsUnderALock() throws {
     let log = Log()
-    let queue = ObservedOperationQueue(on: TestBackend.stealing.leftRunning(), observers: [log])
+    let queue = ObservedOperationQueue(backend: TestBackend.stealing.leftRunning(), observers: [log])
     queue.addOperation(PostsUnderALock())
     try log.lines.wait(count: 3, "the events")
     #expect(log.lines.events == ["- added", "- started", "- finished"])
@@ -110,7 +110,7 @@ struct EventTests {
   @Test("a list of operations, and many of them", arguments: allBackends)
   func many(backend: TestBackend) throws {
     let log = Log()
-    let queue = ObservedOperationQueue(on: backend.leftRunning(), observers: [log])
+    let queue = ObservedOperationQueue(backend: backend.leftRunning(), observers: [log])
     queue.addOperations((0..<1000).map { _ in BlockOperation {} }, waitUntilFinished: true)
     try log.lines.wait(count: 3000, "the events")
     #expect(log.events.events.count { $0.kind == .finished && $0.ran != nil } == 1000)
@@ -130,7 +130,7 @@ struct EventTests {
   func cancelledAtTheAdding(backend: TestBackend) async throws {
     try await compose(on: backend) { backend in
       let log = Log()
-      let queue = ObservedOperationQueue(on: backend, observers: [CancelsAtOnce(log: log)])
+      let queue = ObservedOperationQueue(backend: backend, observers: [CancelsAtOnce(log: log)])
       queue.addTask(name: "task") {}
       await queue.drained()
       try log.lines.wait(count: 3, "the events")
@@ -161,7 +161,7 @@ struct EventTests {
   func oneAfterTheOther(backend: TestBackend) async throws {
     try await compose(on: backend) { backend in
       let observer = SlowWithTheStart(log: Log())
-      let queue = ObservedOperationQueue(on: backend, observers: [observer])
+      let queue = ObservedOperationQueue(backend: backend, observers: [observer])
       let operation = BlockOperation {}
       operation.name = "block"
       queue.addOperation(operation)

@@ -9,7 +9,7 @@ struct GroupTests {
   @Test("a group finishes when its body and all its members have finished", arguments: allBackends)
   func finishes(backend: TestBackend) async throws {
     try await compose(on: backend) { backend in
-      let queue = OperationQueue(on: backend)
+      let queue = OperationQueue(backend: backend)
       queue.maxConcurrentOperationCount = 1
       let (gate, ran) = (AsyncGate(), Counter())
       let group = queue.addGroup(name: "members", priority: .high, maxConcurrentOperationCount: 2) { members in
@@ -26,7 +26,7 @@ struct GroupTests {
       #expect(group.operation.name == "members" && group.operation.queuePriority == .high)
       #expect(!group.operation.isFinished)
       gate.open()
-      let made = try await group.operation.value
+      let made = try await group.value
       #expect(made == "made" && ran.value == 11 && group.queue.operationCount == 0)
       // The group held its place in the outer queue.
       let seen = try await after.value
@@ -34,11 +34,46 @@ struct GroupTests {
     }
   }
 
+  @Test("the value of a group is that of its operation, and the group waits for dependencies", arguments: allBackends)
+  func value(backend: TestBackend) async throws {
+    try await compose(on: backend) { backend in
+      let queue = OperationQueue(backend: backend)
+      let (gate, ran) = (AsyncGate(), Counter())
+      let first = queue.addTask { await gate.pass() }
+      let group = queue.addGroup(dependencies: [first]) { _ in ran.increment() }
+      #expect(group.operation.dependencies == [first] && !group.operation.isReady)
+      let waiting = AsynchronousTest.spawn { try await group.value(cancelling: false) }
+      #expect(ran.value == 0)
+      gate.open()
+      let (value, own, late) = (try await waiting.value, try await group.value, try await group.operation.value)
+      #expect(value == 1 && own == 1 && late == 1 && ran.value == 1)
+
+      let failing = queue.addGroup { _ async throws -> Int in throw Refused(number: 7) }
+      await #expect(throws: Refused(number: 7)) { try await failing.value }
+
+      // Cancelling the waiting task ends the wait. The group goes on, unless the call says otherwise.
+      for cancelling in [false, true] {
+        let (held, begun) = (AsyncGate(), AsyncGate())
+        let group = queue.addGroup { _ in
+          begun.open()
+          await held.pass()
+        }
+        await begun.pass()
+        let waiting = AsynchronousTest.spawn { try await group.value(cancelling: cancelling) }
+        waiting.cancel()
+        await #expect(throws: CancellationError.self) { try await waiting.value }
+        #expect(group.operation.isCancelled == cancelling)
+        held.open()
+        await group.operation.finished()
+      }
+    }
+  }
+
   @Test("the group's limit holds for its members", arguments: allBackends)
   func limit(backend: TestBackend) async throws {
     try await compose(on: backend, workers: 4) { backend in
       let meter = ConcurrencyMeter()
-      let group = OperationQueue(on: backend).addGroup(maxConcurrentOperationCount: 2) { members in
+      let group = OperationQueue(backend: backend).addGroup(maxConcurrentOperationCount: 2) { members in
         for _ in 0..<50 {
           members.addTask {
             meter.enter()
@@ -55,7 +90,7 @@ struct GroupTests {
   @Test("cancelling a group cancels members that are there and members that come", arguments: allBackends)
   func cancelling(backend: TestBackend) async throws {
     try await compose(on: backend) { backend in
-      let queue = OperationQueue(on: backend)
+      let queue = OperationQueue(backend: backend)
       let (started, late, ran) = (AsyncGate(), AsyncGate(), Counter())
       let member = Mutex<Operation?>(nil)
       let group = queue.addGroup { members in
@@ -75,7 +110,7 @@ struct GroupTests {
       group.cancel()
       late.open()
       // The body looked at nothing, so its result counts.
-      let value = try await group.operation.value
+      let value = try await group.value
       #expect(value == 5 && ran.value == 0 && group.operation.isCancelled)
       #expect(member.withLock { $0?.isCancelled } == true)
       #expect(group.queue.operationCount == 0)
@@ -85,13 +120,13 @@ struct GroupTests {
   @Test("a group that was cancelled before its start never calls its body", arguments: allBackends)
   func cancelledEarly(backend: TestBackend) async throws {
     try await compose(on: backend) { backend in
-      let queue = OperationQueue(on: backend)
+      let queue = OperationQueue(backend: backend)
       queue.isSuspended = true
       let ran = Counter()
       let group = queue.addGroup { _ in ran.increment() }
       group.cancel()
       queue.isSuspended = false
-      await #expect(throws: CancellationError.self) { try await group.operation.value }
+      await #expect(throws: CancellationError.self) { try await group.value }
       #expect(ran.value == 0)
     }
   }
@@ -100,7 +135,7 @@ struct GroupTests {
   func throwing(backend: TestBackend) async throws {
     try await compose(on: backend) { backend in
       let ended = Counter()
-      let group = OperationQueue(on: backend).addGroup { (members: OperationQueue) async throws(Refused) -> Int in
+      let group = OperationQueue(backend: backend).addGroup { (members: OperationQueue) async throws(Refused) -> Int in
         let started = AsyncGate()
         members.addTask {
           started.open()
@@ -110,7 +145,7 @@ struct GroupTests {
         await started.pass()
         throw Refused(number: 3)
       }
-      await #expect(throws: Refused(number: 3)) { try await group.operation.value }
+      await #expect(throws: Refused(number: 3)) { try await group.value }
       #expect(ended.value == 1)
     }
   }
@@ -119,23 +154,23 @@ struct GroupTests {
   func suspending(backend: TestBackend) async throws {
     try await compose(on: backend) { backend in
       let (made, ran) = (AsyncGate(), Counter())
-      let group = OperationGroup(on: backend) { members in
+      let group = OperationGroup(backend: backend) { members in
         for _ in 0..<5 { members.addOperation { ran.increment() } }
         made.open()
       }
       group.isSuspended = true
-      OperationQueue(on: backend).addOperation(group.operation)
+      OperationQueue(backend: backend).addOperation(group.operation)
       await made.pass()
       #expect(ran.value == 0 && !group.operation.isFinished && group.isSuspended)
       group.isSuspended = false
       await group.operation.finished()
       #expect(ran.value == 5)
 
-      let other = OperationGroup(on: backend) { members in
+      let other = OperationGroup(backend: backend) { members in
         members.addOperation { ran.increment() }
       }
       other.isSuspended = true
-      OperationQueue(on: backend).addOperation(other.operation)
+      OperationQueue(backend: backend).addOperation(other.operation)
       other.cancel()
       await other.operation.finished()
       #expect(ran.value == 5)
@@ -151,7 +186,7 @@ struct GroupTests {
         guard depth > 0 else { return }
         for _ in 0..<3 { queue.addGroup { members in grow(members, depth - 1) } }
       }
-      let group = OperationQueue(on: backend).addGroup { members in grow(members, 6) }
+      let group = OperationQueue(backend: backend).addGroup { members in grow(members, 6) }
       await group.operation.finished()
     }
     #expect(ran.value == 1093)
@@ -160,7 +195,7 @@ struct GroupTests {
   @Test("a group that is cancelled before its start cancels the members that others have added", arguments: allBackends)
   func cancelledBeforeItsStart(backend: TestBackend) async throws {
     try await compose(on: backend) { backend in
-      let queue = OperationQueue(on: backend)
+      let queue = OperationQueue(backend: backend)
       queue.isSuspended = true
       let ran = Counter()
       let group = queue.addGroup { _ in ran.increment() }

@@ -8,8 +8,8 @@ struct MutualExclusionTests {
   @Test("one operation of a key at a time, in their order, in any queue", arguments: allBackends)
   func oneAtATime(backend: TestBackend) async throws {
     try await compose(on: backend, workers: 4) { backend in
-      let exclusion = MutualExclusion<Int>(on: backend)
-      let queues = (0..<3).map { _ in OperationQueue(on: backend) }
+      let exclusion = MutualExclusion<Int>(backend: backend)
+      let queues = (0..<3).map { _ in OperationQueue(backend: backend) }
       let meters = (0..<5).map { _ in ConcurrencyMeter() }
       let logs = (0..<5).map { _ in EventLog<Int>() }
       for number in 0..<500 {
@@ -32,7 +32,7 @@ struct MutualExclusionTests {
   @Test("who is cancelled in the line lets nobody through", arguments: allBackends)
   func cancelledInTheLine(backend: TestBackend) async throws {
     try await compose(on: backend) { backend in
-      let (queue, exclusion) = (OperationQueue(on: backend), MutualExclusion<String>(on: backend))
+      let (queue, exclusion) = (OperationQueue(backend: backend), MutualExclusion<String>(backend: backend))
       let (started, gate, log) = (AsyncGate(), AsyncGate(), EventLog<String>())
       let first = queue.addTask(conditions: [exclusion.turn(of: "file")]) {
         log.append("first begins")
@@ -57,13 +57,13 @@ struct MutualExclusionTests {
   @Test("several keys: no deadlock, whatever their order", arguments: allBackends)
   func severalKeys(backend: TestBackend) async throws {
     try await compose(on: backend, workers: 4) { backend in
-      let exclusion = MutualExclusion<Int>(on: backend)
+      let exclusion = MutualExclusion<Int>(backend: backend)
       let meters = (0..<6).map { _ in ConcurrencyMeter() }
       await withTaskGroup(of: Void.self) { tasks in
         for producer in 0..<4 {
           tasks.addTask {
             var random = SeededGenerator(seed: UInt64(producer))
-            let queue = OperationQueue(on: backend)
+            let queue = OperationQueue(backend: backend)
             queue.maxConcurrentOperationCount = 2
             for _ in 0..<100 {
               let (a, b) = (Int.random(in: 0..<6, using: &random), Int.random(in: 0..<6, using: &random))
@@ -87,7 +87,7 @@ struct MutualExclusionTests {
   func twiceByOneKey(backend: TestBackend) async throws {
     try await compose(on: backend) { backend in
       let (queue, exclusion, log) = (
-        OperationQueue(on: backend), MutualExclusion<String>(on: backend), EventLog<Int>()
+        OperationQueue(backend: backend), MutualExclusion<String>(backend: backend), EventLog<Int>()
       )
       for number in 1...3 {
         let operation = BlockOperation { log.append(number) }

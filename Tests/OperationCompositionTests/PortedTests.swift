@@ -11,7 +11,7 @@ struct PortedTests {
   @Test("OperationPlus: a producer, a consumer, and a completion with a timeout", arguments: seeds)
   func producerAndConsumer(seed: UInt64) async throws {
     try await inVirtualTime(seed: seed) { backend in
-      let (queue, clock) = (OperationQueue(on: backend), backend.clock)
+      let (queue, clock) = (OperationQueue(backend: backend), backend.clock)
       // ProducerOperation<Int>, ConsumerProducerOperation<String, Int>, ConsumerOperation<String>.
       let producer = queue.addTask {
         try await clock.sleep(for: .seconds(1))
@@ -38,7 +38,7 @@ struct PortedTests {
   @Test("Queuer: chained operations that retry, and a group", arguments: seeds)
   func chainedRetries(seed: UInt64) async throws {
     try await inVirtualTime(seed: seed) { backend in
-      let queue = OperationQueue(on: backend)
+      let queue = OperationQueue(backend: backend)
       let log = EventLog<String>()
       // ConcurrentOperation { operation in operation.success = false } with maximumRetries = 3, in a chain.
       let first = queue.addTask {
@@ -69,7 +69,7 @@ struct PortedTests {
     private var messages: [String] = []
 
     init(on backend: any Backend) {
-      queue = OperationQueue(on: backend)
+      queue = OperationQueue(backend: backend)
       queue.maxConcurrentOperationCount = 1
     }
 
@@ -99,12 +99,12 @@ struct PortedTests {
   @Test("advanced operations: earthquakes", arguments: seeds)
   func earthquakes(seed: UInt64) async throws {
     try await inVirtualTime(seed: seed) { backend in
-      let (queue, clock) = (OperationQueue(on: backend), backend.clock)
-      let alerts = MutualExclusion<String>(on: backend)
+      let (queue, clock) = (OperationQueue(backend: backend), backend.clock)
+      let alerts = MutualExclusion<String>(backend: backend)
       let shown = EventLog<String>()
       func earthquakes(isReachable: Bool) -> TaskOperation<Int, any Error> {
         queue.addTask(name: "get earthquakes", conditions: [Reachable(isReachable: isReachable)]) {
-          let group = OperationGroup(on: backend) { members in
+          let group = OperationGroup(backend: backend) { members in
             let download = members.addTask {
               try await clock.sleep(for: .seconds(2))
               return "3.1,4.5,5.9"

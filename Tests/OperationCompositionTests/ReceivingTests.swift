@@ -8,7 +8,7 @@ struct ReceivingTests {
   @Test("a body gets what its inputs returned, each with its type", arguments: allBackends)
   func types(backend: TestBackend) async throws {
     let text = try await compose(on: backend) { backend in
-      let (queue, other) = (OperationQueue(on: backend), OperationQueue(on: backend))
+      let (queue, other) = (OperationQueue(backend: backend), OperationQueue(backend: backend))
       // Holds the inputs: an operation that has finished names no dependencies any more.
       let gate = AsyncGate()
       let number = queue.addTask {
@@ -34,7 +34,7 @@ struct ReceivingTests {
   @Test("the first error in the order of the inputs is the result, and the body does not run", arguments: allBackends)
   func errors(backend: TestBackend) async throws {
     try await compose(on: backend) { backend in
-      let queue = OperationQueue(on: backend)
+      let queue = OperationQueue(backend: backend)
       let ran = Counter()
       let fine = queue.addTask { 1 }
       let gate = AsyncGate()
@@ -63,7 +63,7 @@ struct ReceivingTests {
   @Test("a chain of 10,000 that adds one to what it receives", arguments: allBackends)
   func chain(backend: TestBackend) async throws {
     let last = try await compose(on: backend) { backend in
-      let queue = OperationQueue(on: backend)
+      let queue = OperationQueue(backend: backend)
       queue.maxConcurrentOperationCount = 4
       var last = queue.addTask { () throws -> Int in 0 }
       for _ in 0..<10_000 { last = queue.addTask(receiving: last) { $0 + 1 } }
@@ -75,10 +75,10 @@ struct ReceivingTests {
   @Test("an input that was made no dependency any more is waited for", arguments: allBackends)
   func removedDependency(backend: TestBackend) async throws {
     try await compose(on: backend) { backend in
-      let queue = OperationQueue(on: backend)
+      let queue = OperationQueue(backend: backend)
       queue.isSuspended = true
       let gate = AsyncGate()
-      let input = OperationQueue(on: backend).addTask { () -> Int in
+      let input = OperationQueue(backend: backend).addTask { () -> Int in
         await gate.pass()
         return 7
       }

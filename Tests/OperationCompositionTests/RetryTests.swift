@@ -11,7 +11,7 @@ struct RetryTests {
   func waits(seed: UInt64) async throws {
     try await inVirtualTime(seed: seed) { backend in
       let attempts = EventLog<Duration>()
-      let value = try await OperationQueue(on: backend).addTask {
+      let value = try await OperationQueue(backend: backend).addTask {
         var backoff = Backoff.exponential(factor: 2, initial: .seconds(1)).maximum(.seconds(3))
         return try await retry(maxAttempts: 9, clock: backend.clock) { () async throws(Refused) -> Int in
           attempts.append(backend.now)

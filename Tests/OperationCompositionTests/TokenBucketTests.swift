@@ -10,7 +10,7 @@ struct TokenBucketTests {
   @Test("a burst at once, then the rate; a pause fills the bucket", arguments: seeds)
   func rate(seed: UInt64) async throws {
     try await inVirtualTime(seed: seed) { backend in
-      let queue = OperationQueue(on: backend)
+      let queue = OperationQueue(backend: backend)
       let bucket = TokenBucket(rate: 4, burst: 3, clock: backend.clock)
       let begun = EventLog<Duration>()
       func add(_ count: Int) async {
@@ -31,7 +31,7 @@ struct TokenBucketTests {
       let bucket = TokenBucket(rate: 1, burst: 2, clock: backend.clock)
       let served = EventLog<String>()
       #expect(bucket.takeNow(2) && !bucket.takeNow() && bucket.takeNow(0))
-      let queue = OperationQueue(on: backend)
+      let queue = OperationQueue(backend: backend)
       func come(_ name: String, _ count: Int, in line: Int) async -> TaskOperation<Void, any Error> {
         let operation = queue.addTask { () async throws -> Void in
           try await bucket.take(count)
@@ -63,8 +63,8 @@ struct TokenBucketTests {
   @Test("an operation takes its token when it has its turn, and not before", arguments: seeds)
   func behindATurn(seed: UInt64) async throws {
     try await inVirtualTime(seed: seed) { backend in
-      let (queue, clock) = (OperationQueue(on: backend), backend.clock)
-      let exclusion = MutualExclusion<String>(on: backend)
+      let (queue, clock) = (OperationQueue(backend: backend), backend.clock)
+      let exclusion = MutualExclusion<String>(backend: backend)
       let bucket = TokenBucket(rate: 1, burst: 2, clock: clock)
       let begun = EventLog<Duration>()
       for _ in 0..<3 {
@@ -104,7 +104,7 @@ struct TokenBucketTests {
   func many(backend: TestBackend) async throws {
     try await compose(on: backend) { backend in
       let bucket = TokenBucket(rate: 1_000_000, burst: 1)
-      let queue = OperationQueue(on: backend)
+      let queue = OperationQueue(backend: backend)
       let served = Counter()
       let operations = (0..<10_000).map { _ in
         queue.addTask {

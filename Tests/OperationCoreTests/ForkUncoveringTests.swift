@@ -12,7 +12,7 @@ import Testing
   /// Makes `depth` forks, and then runs `innermost` with all of them under way.
   @Sendable private static func nest(_ depth: Int, _ fork: @escaping @Sendable () -> Void, _ innermost: () -> Void) {
     if depth == 0 { return innermost() }
-    _ = join({ nest(depth - 1, fork, innermost) }, { fork() })
+    join({ nest(depth - 1, fork, innermost) }, { fork() })
   }
 
   /// With two workers only the first fork is shown. The body waits in a way that the library does not know until all forks
@@ -50,7 +50,7 @@ import Testing
   @Test(arguments: backends) func aGuestKeepsNoFork(_ backend: TestBackend) throws {
     try backend.withBackend(workers: 2) { backend in
       let forks = Monitor(0)
-      _ = backend.join({ Self.nest(5, { forks.with { $0 += 1 } }) { #expect(forks.wait(until: { $0 == 5 })) } }, {})
+      backend.join({ Self.nest(5, { forks.with { $0 += 1 } }) { #expect(forks.wait(until: { $0 == 5 })) } }, {})
       #expect(forks.value == 5)
     }
   }
@@ -61,7 +61,7 @@ import Testing
       let here = pthread_self()
       let elsewhere = Counter()
       for _ in 0..<200 {
-        _ = backend.join(
+        backend.join(
           { Self.nest(5, { if pthread_equal(pthread_self(), here) == 0 { elsewhere.increment() } }) {} },
           { if pthread_equal(pthread_self(), here) == 0 { elsewhere.increment() } })
       }
@@ -97,9 +97,9 @@ import Testing
         busy.queuePriority = .veryHigh
         queue.addOperation(busy)
         queue.addOperation {
-          _ = join(
+          join(
             {
-              _ = join(
+              join(
                 {
                   other.join(
                     {

@@ -1,5 +1,5 @@
 import Glibc
-import Operations
+import OperationBackends
 import TestSupport
 import Testing
 

@@ -293,7 +293,7 @@ struct StrategyEffectTests {
     let shown = EventLog<Int>()
     @Sendable func fork(_ left: Int) {
       guard left > 0 else { return shown.append((backend as any SupervisedBackend).report.queued) }
-      _ = join({ fork(left - 1) }, {})
+      join({ fork(left - 1) }, {})
     }
     queue.addOperation { fork(depth) }
     queue.waitUntilAllOperationsAreFinished()

@@ -1,4 +1,4 @@
-import Operations
+import OperationBackends
 import Testing
 
 /// Strategies as text, as a command line and a table have them.

@@ -1,5 +1,5 @@
 import DeterministicOperations
-import Operations
+import OperationBackends
 
 /// A backend as the suites see it: a name and a way to make a fresh one.
 public struct TestBackend: Sendable, CustomStringConvertible {

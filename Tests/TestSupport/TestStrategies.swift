@@ -1,5 +1,5 @@
 import Glibc
-import Operations
+import OperationBackends
 
 /// Backends on strategies, as the suites see them.
 ///

@@ -1,5 +1,5 @@
 import Glibc
-import Operations
+import OperationBackends
 
 /// The sample backend: written against the public protocol alone, as a user would write one. A thread for each job.
 public final class ThreadPerJobBackend: Backend {

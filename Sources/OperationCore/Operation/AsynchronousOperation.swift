@@ -62,10 +62,13 @@ open class AsynchronousOperation: Operation, @unchecked Sendable {
     super.init()
   }
 
-  /// - Parameter body: starts the work, and sees to it that `finish()` is called on its argument when the work is
-  ///   done. The body is released after it has run.
-  public convenience init(_ body: @escaping @Sendable (AsynchronousOperation) -> Void) {
+  /// - Parameters:
+  ///   - name: as `Operation.name`.
+  ///   - body: starts the work, and sees to it that `finish()` is called on its argument when the work is done. The
+  ///     body is released after it has run.
+  public convenience init(name: String? = nil, _ body: @escaping @Sendable (AsynchronousOperation) -> Void) {
     self.init()
+    if let name { self.name = name }
     self.body = body
   }
 

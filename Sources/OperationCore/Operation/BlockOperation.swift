@@ -37,17 +37,26 @@ open class BlockOperation: Operation, @unchecked Sendable {
     firstBlock = FirstBlock(run: block)
   }
 
+  /// Not for use: an operation that awaits is a `TaskOperation`.
+  @available(
+    *, unavailable, message: "the body awaits or throws; TaskOperation { … } and queue.addTask { … } take such a body"
+  )
+  public convenience init(block: @escaping @Sendable () async throws -> Void) { fatalError() }
+
   /// Makes an operation that runs a closure when others have finished. The operation is what
   /// `init(block:)` and one call of `addDependency(_:)` for each dependency make. Subclasses inherit this initializer.
   /// There it calls `addDependencies(_:)`, and so an overridden `addDependency(_:)`.
   /// - Parameters:
+  ///   - name: as `Operation.name`.
   ///   - dependencies: what the operation waits for. The same twice counts once.
   ///   - block: released after the block has run.
   @_disfavoredOverload
   public convenience init<Dependencies: Sequence>(
-    dependencies: Dependencies, block: @escaping @Sendable () -> Void
+    name: String? = nil, dependencies: Dependencies = EmptyCollection<Operation>(),
+    block: @escaping @Sendable () -> Void
   ) where Dependencies.Element: Operation {
     self.init(block: block)
+    if let name { self.name = name }
     addDependencies(dependencies)
   }
 
@@ -192,13 +201,16 @@ extension _ReusableOperation where _Exact == Self {
   /// An array that is made for the call alone may cost more than the locks. A lazy sequence, such as
   /// `indices.lazy.map { operations[$0] }`, costs no allocation.
   /// - Parameters:
+  ///   - name: as `Operation.name`.
   ///   - dependencies: what the operation waits for, read once. The same twice counts once.
   ///   - block: released after the block has run.
   @inlinable
   public init<Dependencies: Sequence>(
-    dependencies: Dependencies, block: @escaping @Sendable () -> Void
+    name: String? = nil, dependencies: Dependencies = EmptyCollection<Operation>(),
+    block: @escaping @Sendable () -> Void
   ) where Dependencies.Element: Operation {
     let operation = BlockOperation._make(block: block)
+    if let name { operation.name = name }
     for dependency in dependencies {
       // Consumed: the reference of the iterator is passed on, and not counted again.
       let reference = Unmanaged<Operation>.passRetained(consume dependency)

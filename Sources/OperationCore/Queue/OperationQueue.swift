@@ -8,8 +8,7 @@ import Synchronization
 /// ```swift
 /// import Operations
 ///
-/// let queue = OperationQueue()
-/// queue.maxConcurrentOperationCount = 4
+/// let queue = OperationQueue(maxConcurrentOperationCount: 4)
 /// for number in 1...10 {
 ///   queue.addOperation { print("page \(number)") }
 /// }
@@ -53,13 +52,45 @@ open class OperationQueue: @unchecked Sendable {
   }
 
   /// A queue on a backend that other queues may use too.
-  public init(on backend: any Backend) {
+  /// - Parameters:
+  ///   - backend: runs the queue's operations.
+  ///   - name: as the property of that name.
+  ///   - limit: as the property `maxConcurrentOperationCount`. Traps when it is negative other than -1.
+  public init(
+    backend: any Backend, name: String? = nil,
+    maxConcurrentOperationCount limit: Int = OperationQueue.defaultMaxConcurrentOperationCount
+  ) {
     boxWord = Atomic(UInt(bitPattern: Unmanaged.passRetained(BackendBox(backend)).toOpaque()))
     QueueDump.remember(self)
+    set(name, limit)
   }
 
-  /// A queue on a backend: `OperationQueue(backend: .stealing)`.
-  public convenience init(backend: some Backend) { self.init(on: backend) }
+  /// A queue on a backend, as the other initialiser makes it, for the short names: `OperationQueue(backend: .threadPool)`.
+  @_disfavoredOverload
+  public convenience init(
+    backend: some Backend, name: String? = nil,
+    maxConcurrentOperationCount limit: Int = OperationQueue.defaultMaxConcurrentOperationCount
+  ) {
+    self.init(backend: backend as any Backend, name: name, maxConcurrentOperationCount: limit)
+  }
+
+  /// A queue on the default backend, as `init()` makes it, with a name or a limit:
+  /// `OperationQueue(maxConcurrentOperationCount: 4)`.
+  /// - Parameters:
+  ///   - name: as the property of that name.
+  ///   - limit: as the property `maxConcurrentOperationCount`. Traps when it is negative other than -1.
+  public convenience init(
+    name: String? = nil, maxConcurrentOperationCount limit: Int = OperationQueue.defaultMaxConcurrentOperationCount
+  ) {
+    self.init()
+    set(name, limit)
+  }
+
+  /// Through the properties, as a program that makes the queue and sets them: a subclass may override both.
+  private final func set(_ name: String?, _ limit: Int) {
+    if let name { self.name = name }
+    if limit != Self.defaultMaxConcurrentOperationCount { maxConcurrentOperationCount = limit }
+  }
 
   deinit {
     QueueDump.forget(self)
@@ -77,6 +108,13 @@ open class OperationQueue: @unchecked Sendable {
   /// the operation takes the memory of an operation that has ended, where there is such memory.
   open func addOperation(_ block: consuming @escaping @Sendable () -> Void) { add(consume block) }
 
+  /// Not for use: an operation that awaits is added with `addTask`.
+  @available(
+    *, unavailable,
+    message: "the body awaits or throws; queue.addTask { … } adds such a body, and returns its operation"
+  )
+  public final func addOperation(_ block: @escaping @Sendable () async throws -> Void) { fatalError() }
+
   /// Adds a closure that runs when others have finished, as a `BlockOperation`, and returns the operation.
   /// ```swift
   /// import Operations
@@ -92,15 +130,19 @@ open class OperationQueue: @unchecked Sendable {
   ///
   /// The dependencies need not be in a queue yet. One that nobody ever adds or starts keeps the operation waiting.
   /// - Parameters:
+  ///   - name: as `Operation.name`.
+  ///   - priority: as `Operation.queuePriority`; nil leaves it to the qualities of service.
   ///   - dependencies: what the operation waits for, read once. The same twice counts once. May be in other queues.
   ///   - block: released after the block has run.
   /// - Returns: the operation. A subclass of `OperationQueue` gets the operation through its own `addOperation(_:)`.
   @discardableResult
   @inlinable
   public final func addOperation<Dependencies: Sequence>(
-    dependencies: Dependencies, _ block: @escaping @Sendable () -> Void
+    name: String? = nil, priority: Operation.QueuePriority? = nil,
+    dependencies: Dependencies = EmptyCollection<Operation>(), _ block: @escaping @Sendable () -> Void
   ) -> BlockOperation where Dependencies.Element: Operation {
-    let operation = BlockOperation(dependencies: dependencies, block: block)
+    let operation = BlockOperation(name: name, dependencies: dependencies, block: block)
+    if let priority { operation.queuePriority = priority }
     addNew(operation)
     return operation
   }
@@ -124,6 +166,10 @@ open class OperationQueue: @unchecked Sendable {
   ///
   /// Traps as `addOperation(_:)` does.
   open func addBarrier(_ op: Operation) { listBarrier(op) }
+
+  /// Not for use: a barrier that awaits is `barrier(_:)`.
+  @available(*, unavailable, message: "the body awaits or throws; try await queue.barrier { … } runs such a body alone")
+  public final func addBarrierBlock(_ barrier: @escaping @Sendable () async throws -> Void) { fatalError() }
 
   // MARK: - Looking
 

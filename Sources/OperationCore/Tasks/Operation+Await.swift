@@ -67,6 +67,17 @@ extension Operation {
     }
   }
 
+  /// Waits until the operation has finished, also when the waiting task is cancelled.
+  nonisolated(nonsending) final func finishedAtLast() async {
+    if await finished() { return }
+    let waiter = FinishWaiter(host: DrivenBackends.host(ofTaskWaitingFor: self))
+    guard link(waiter) else {
+      waiter.end(isFinished: true)
+      return Spin.until { hasDeparted }
+    }
+    _ = await withUnsafeContinuation { waiter.wait($0) }
+  }
+
   /// - Returns: false when the operation has finished.
   private final func link(_ waiter: FinishWaiter) -> Bool {
     // The finish is a change of the same word: it sees this flag, or else `push` sees the finish.

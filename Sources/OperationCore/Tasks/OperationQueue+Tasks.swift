@@ -6,8 +6,7 @@ extension OperationQueue {
   /// import Operations
   ///
   /// func pages() async throws -> Int {
-  ///   let queue = OperationQueue()
-  ///   queue.maxConcurrentOperationCount = 4
+  ///   let queue = OperationQueue(maxConcurrentOperationCount: 4)
   ///   let counts = (1...10).map { number in queue.addTask { number } }
   ///   var total = 0
   ///   for count in counts { total += try await count.value }
@@ -18,22 +17,25 @@ extension OperationQueue {
   /// The name is that of `TaskGroup.addTask`. An `addOperation` with an asynchronous closure would be another function than the
   /// one with a synchronous closure, and a missing `await` in the closure would choose between them.
   ///
-  /// Traps as `addOperation(_:)` does. O(1).
+  /// Traps as `addOperation(_:)` does. O(dependencies).
   ///
   /// - Parameters:
   ///   - name: as `Operation.name`.
   ///   - priority: as `Operation.queuePriority`; nil leaves it to the qualities of service.
+  ///   - dependencies: what the operation waits for, read once. The same twice counts once. May be in other queues.
   ///   - body: runs as a task on the queue's backend, with the task-local values of the caller.
   /// - Returns: the operation, whose `value` is what the body returns.
   @discardableResult
   @inlinable
-  public final func addTask<Success: Sendable, Failure: Error>(
+  public final func addTask<Success: Sendable, Failure: Error, Dependencies: Sequence>(
     name: String? = nil, priority: Operation.QueuePriority? = nil,
+    dependencies: Dependencies = EmptyCollection<Operation>(),
     _ body: @escaping @Sendable () async throws(Failure) -> Success
-  ) -> TaskOperation<Success, Failure> {
-    let operation = TaskOperation(body)
-    if let name { operation.name = name }
+  ) -> TaskOperation<Success, Failure> where Dependencies.Element: Operation {
+    let operation = TaskOperation(name: name, body)
     if let priority { operation.queuePriority = priority }
+    // An empty collection is known at compile time.
+    if Dependencies.self != EmptyCollection<Operation>.self { operation.addDependencies(dependencies) }
     addOperation(operation)
     return operation
   }

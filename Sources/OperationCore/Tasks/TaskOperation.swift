@@ -36,9 +36,11 @@ public final class TaskOperation<Success: Sendable, Failure: Error>: Operation, 
 
   // What knows the types is inlinable: so the caller's module has it for its own types, and nobody looks for their metadata.
 
-  /// - Parameter body: released after it has run, or when it is known that it never will.
+  /// - Parameters:
+  ///   - name: as `Operation.name`.
+  ///   - body: released after it has run, or when it is known that it never will.
   @inlinable
-  public init(_ body: @escaping @Sendable () async throws(Failure) -> Success) {
+  public init(name: String? = nil, _ body: @escaping @Sendable () async throws(Failure) -> Success) {
     run = TaskRun { operation in
       let operation = unsafeDowncast(operation, to: TaskOperation<Success, Failure>.self)
       do throws(Failure) { operation.outcome = .success(try await body()) } catch {
@@ -46,6 +48,7 @@ public final class TaskOperation<Success: Sendable, Failure: Error>: Operation, 
       }
     }
     super.init()
+    if let name { self.name = name }
   }
 
   deinit { run.abandon() }

@@ -1,6 +1,6 @@
 import DeterministicOperations
 import Glibc
-import Operations
+import OperationBackends
 import TestSupport
 
 /// Runs on the deterministic backend that end a process, or write to standard error.

@@ -104,14 +104,14 @@ enum FaultScenarios {
   private static func endless(_ backend: TestBackend, _ body: @escaping @Sendable () -> Void) {
     attempt {
       try backend.withBackend { instance in
-        let busy = OperationQueue(on: instance)
+        let busy = OperationQueue(backend: instance)
         let begun = Gate()
         busy.addOperation {
           begun.open()
           body()
         }
         try begun.wait("the endless body to begin")
-        let queue = OperationQueue(on: instance)
+        let queue = OperationQueue(backend: instance)
         let ran = Counter()
         var last: Operation?
         for _ in 0..<1_000 {
@@ -137,7 +137,7 @@ enum FaultScenarios {
   private static func exitInTheMidst(_ backend: TestBackend, fromBody: Bool) {
     attempt {
       try backend.withBackend { instance in
-        let running = OperationQueue(on: instance)
+        let running = OperationQueue(backend: instance)
         let begun = CountdownLatch(100)
         for _ in 0..<2 {
           startThread {
@@ -148,13 +148,13 @@ enum FaultScenarios {
           }
         }
         startThread { running.waitUntilAllOperationsAreFinished() }
-        let suspended = OperationQueue(on: instance)
+        let suspended = OperationQueue(backend: instance)
         suspended.isSuspended = true
         for _ in 0..<1_000 { suspended.addOperation {} }
         startThread { suspended.waitUntilAllOperationsAreFinished() }
         try begun.wait("work to be under way")
         guard fromBody else { exit(7) }
-        OperationQueue(on: instance).addOperation { exit(7) }
+        OperationQueue(backend: instance).addOperation { exit(7) }
         try Gate().wait("the end of the process")
       }
     }

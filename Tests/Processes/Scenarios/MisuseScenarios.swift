@@ -1,7 +1,7 @@
 import DeterministicOperations
 import Dispatch
 import Glibc
-import Operations
+import OperationBackends
 import TestSupport
 
 /// Each misuses the API in one way; the operation at fault is named "culprit".
@@ -120,6 +120,15 @@ enum MisuseScenarios {
       let queue = newQueue()
       queue.name = "culprit"
       queue.maxConcurrentOperationCount = -2
+    },
+    "negative-limit-when-made": {
+      _ = OperationQueue(backend: newQueue().backend, name: "culprit", maxConcurrentOperationCount: -2)
+    },
+    "map-with-limit-0": {
+      let queue = newQueue()
+      queue.name = "culprit"
+      Task { try await [1].concurrentMap(in: queue, limit: 0) { $0 } }
+      sleep(60)
     },
     "negative-limit-below": {
       let queue = newQueue()
@@ -258,7 +267,7 @@ enum MisuseScenarios {
       let begun = Gate()
       let operation = named(
         BlockOperation {
-          _ = join(
+          join(
             { begun.pass() },
             {
               begun.open()
@@ -274,7 +283,7 @@ enum MisuseScenarios {
       queue.name = "culprit"
       let begun = Gate()
       queue.addOperation {
-        _ = join(
+        join(
           { begun.pass() },
           {
             begun.open()
@@ -286,17 +295,17 @@ enum MisuseScenarios {
     "join-after-shutdown-stealing": {
       let backend = StealingBackend(workers: 2)
       backend.shutdown()
-      _ = backend.join({}, {})
+      backend.join({}, {})
     },
     "join-after-shutdown-threadpool": {
       let backend = ThreadPoolBackend(workers: 2)
       backend.shutdown()
-      _ = backend.join({}, {})
+      backend.join({}, {})
     },
     "join-after-shutdown-deterministic": {
       let backend = DeterministicBackend(workers: 2, seed: 1)
       backend.shutdown()
-      _ = backend.join({}, {})
+      backend.join({}, {})
     },
     "join-after-fork-stealing": { joinAfterFork(.stealing) },
     "join-after-fork-threadpool": { joinAfterFork(.threadPool) },
@@ -332,7 +341,7 @@ enum MisuseScenarios {
   private static func newQueue() -> OperationQueue {
     guard let wanted = getenv("SCENARIO_BACKEND").map({ String(cString: $0) }) else { return OperationQueue() }
     guard let backend = allBackends.first(where: { $0.name == wanted }) else { exit(64) }
-    return OperationQueue(on: backend.leftRunning())
+    return OperationQueue(backend: backend.leftRunning())
   }
 
   /// Runs the body inside an operation of a queue.
@@ -369,14 +378,14 @@ enum MisuseScenarios {
   }
 
   private static func joinAfterFork(_ backend: some Backend) {
-    _ = backend.join({}, {})
-    inAChild { _ = backend.join({}, {}) }
+    backend.join({}, {})
+    inAChild { backend.join({}, {}) }
   }
 
   /// The child's only thread believes that it is a worker.
   private static func joinAfterForkInAnOperation(_ backend: some Backend) {
     let queue = OperationQueue(backend: backend)
-    queue.addOperation { inAChild { _ = join({}, {}) } }
+    queue.addOperation { inAChild { join({}, {}) } }
     queue.waitUntilAllOperationsAreFinished()
   }
 

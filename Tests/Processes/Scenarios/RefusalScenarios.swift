@@ -141,7 +141,7 @@ enum RefusalScenarios {
 
   /// A pending operation whose dependency's properties take a lock. The lock is held for ever from now on.
   private static func makeDeadlock(_ instance: any Backend) -> (queue: OperationQueue, operation: Operation) {
-    let queue = OperationQueue(on: instance)
+    let queue = OperationQueue(backend: instance)
     let isHeld = Monitor(false)
     let (waiting, locked, behind) = (BlockOperation {}, Locked(isHeld), Locked(isHeld))
     waiting.addDependency(locked)
@@ -221,7 +221,7 @@ enum RefusalScenarios {
   private static func blockedQuestions(_ backend: TestBackend) {
     FaultScenarios.attempt {
       let instance = backend.leftRunning()
-      let (crowd, queue) = (OperationQueue(on: instance), OperationQueue(on: instance))
+      let (crowd, queue) = (OperationQueue(backend: instance), OperationQueue(backend: instance))
       let gate = Gate()
       for _ in 0..<300 { crowd.addOperation(ByHand(gate)) }
       usleep(1_500_000)

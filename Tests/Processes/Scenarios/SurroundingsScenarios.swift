@@ -91,7 +91,7 @@ enum SurroundingsScenarios {
         expect(mine != process, "the first user is like every other thread")
         let backend = make(name)
         expect(backend.workerCount == workers, "\(backend.workerCount) workers, not \(workers)")
-        let queue = OperationQueue(on: backend)
+        let queue = OperationQueue(backend: backend)
         // More bodies than workers, all at the same time: threads that stand in for blocked ones are among them.
         let count = backend.workerCount + 3
         let all = Rendezvous(count)
@@ -334,10 +334,10 @@ enum SurroundingsScenarios {
 
   /// The fork runs on another thread than the operation.
   private static func leaveFromAFork(_ backend: TestBackend) {
-    let queue = OperationQueue(on: backend.leftRunning())
+    let queue = OperationQueue(backend: backend.leftRunning())
     let begun = Gate()
     let operation = BlockOperation {
-      _ = join(
+      join(
         { begun.pass() },
         { () -> Void in
           begun.open()
@@ -365,7 +365,7 @@ enum SurroundingsScenarios {
   }
 
   private static func leave(_ backend: TestBackend, fromCompletionBlock: Bool) {
-    let queue = OperationQueue(on: backend.leftRunning())
+    let queue = OperationQueue(backend: backend.leftRunning())
     let operation = fromCompletionBlock ? BlockOperation {} : leaving()
     if fromCompletionBlock { operation.completionBlock = { pthread_exit(nil) } }
     queue.addOperation(operation)

@@ -1,6 +1,6 @@
 import DispatchBackend
 import Glibc
-import Operations
+import OperationBackends
 import StealingBackend
 import TestSupport
 import ThreadPoolBackend
@@ -79,7 +79,7 @@ enum ThreadScenarios {
     }
     onQueue(backend) { queue in
       for n in [0, 5, 10, 20, 5, 5, 5, 5, 10] {
-        _ = queue.backend.join({ fibonacci(n) }, { fibonacci(n) })
+        queue.backend.join({ fibonacci(n) }, { fibonacci(n) })
         queue.addOperation { _ = fibonacci(n) }
         try queue.drainInTime()
       }
@@ -252,7 +252,7 @@ enum ThreadScenarios {
 
   /// More bodies block silently than there may be threads: one line says so, and everything runs when one comes back.
   private static func threadLimit(_ name: String) {
-    let queue = OperationQueue(on: small(name, limit: 6))
+    let queue = OperationQueue(backend: small(name, limit: 6))
     let release = Gate()
     let entered = Counter()
     for _ in 0..<20 {
@@ -271,7 +271,7 @@ enum ThreadScenarios {
 
   /// Each operation adds one and waits for it, far deeper than helping goes by itself: at the limit of threads it goes on.
   private static func helpAtTheLimit(_ name: String) {
-    let queue = OperationQueue(on: small(name, limit: 3))
+    let queue = OperationQueue(backend: small(name, limit: 3))
     let ran = Counter()
     @Sendable func nest(_ depth: Int) {
       ran.increment()

@@ -41,7 +41,7 @@ enum TraceScenarios {
   // MARK: - From outside
 
   private static func program(on backend: any Backend) throws {
-    let queue = OperationQueue(on: backend)
+    let queue = OperationQueue(backend: backend)
     queue.name = oddQueue
     // A diamond, and a dependency that has finished before it is needed.
     let (first, left, right, last) = (operation("first"), operation("left"), operation("right"), operation("last"))
@@ -74,13 +74,13 @@ enum TraceScenarios {
     try queue.drainInTime()
 
     // One at a time.
-    let single = OperationQueue(on: backend)
+    let single = OperationQueue(backend: backend)
     single.maxConcurrentOperationCount = 1
     for _ in 0..<20 { single.addOperation(operation("single") { usleep(100) }) }
     try single.drainInTime()
 
     // One that waits for another, inside itself and elsewhere.
-    let other = OperationQueue(on: backend)
+    let other = OperationQueue(backend: backend)
     queue.addOperation(
       operation("outer") {
         let inner = operation("inner")
@@ -101,7 +101,7 @@ enum TraceScenarios {
 
   /// On one worker, which blocks until another operation has run.
   private static func blocked(on backend: any Backend) throws {
-    let queue = OperationQueue(on: backend)
+    let queue = OperationQueue(backend: backend)
     let asynchronous = AsynchronousOperation { _ in }
     asynchronous.name = "awaited"
     let waiting = operation("waiting") { asynchronous.waitUntilFinished() }

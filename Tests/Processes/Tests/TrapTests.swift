@@ -60,6 +60,8 @@ struct TrapTests {
     Expectation("50", "finish-twice", "already finished"),
     Expectation("50", "finish-twice-in-a-queue", "already finished"),
     Expectation("58", "negative-iterations", "concurrentPerform was called with -3 iterations"),
+    Expectation("100", "negative-limit-when-made", "maxConcurrentOperationCount cannot be -2"),
+    Expectation("101.5", "map-with-limit-0", "the limit of concurrentMap cannot be 0"),
     Expectation("61", "chunks-without-elements", "cut into chunks of 0 elements"),
     Expectation("61", "split-outside", "a span of 2 elements was split at 3"),
     Expectation("62", "spawn-after-the-end", "spawn was called on a scope that has ended"),

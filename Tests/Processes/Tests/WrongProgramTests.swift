@@ -1,6 +1,6 @@
 import Testing
 
-/// Row 64: the compiler refuses bodies that would use one variable at the same time.
+/// Rows 64, 100 and 102: what the compiler takes, what it refuses, and its words.
 @Suite("Wrong programs")
 struct WrongProgramTests {
   struct Program: Sendable, CustomStringConvertible {
@@ -8,9 +8,11 @@ struct WrongProgramTests {
     let lines: String
     /// A part of the compiler's message; nil for a program that compiles.
     let complaint: String?
+    /// One that is imported beside Operations.
+    let module: String
 
-    init(_ description: String, _ lines: String, _ complaint: String?) {
-      (self.description, self.lines, self.complaint) = (description, lines, complaint)
+    init(_ description: String, _ lines: String, _ complaint: String?, importing module: String = "Operations") {
+      (self.description, self.lines, self.complaint, self.module) = (description, lines, complaint, module)
     }
   }
 
@@ -50,12 +52,125 @@ struct WrongProgramTests {
       "expression is 'async' but is not marked with 'await'"),
   ]
 
+  /// Each needs one reading of a call that has several.
+  static let readable = [
+    Program(
+      "a join is the only statement of a closure in a closure",
+      """
+      enum Local { @TaskLocal static var id = "" }
+      @Sendable func a() {}
+      let queue = OperationQueue()
+      queue.addOperation { Local.$id.withValue("A") { join({ a() }, { a(); a() }) } }
+      queue.addOperation { Local.$id.withValue("A") { join({ a(); a() }, { a() }) } }
+      queue.addOperation { Local.$id.withValue("A") { join({ join({ a() }, { a() }) }, { a(); a() }) } }
+      queue.addOperation { Local.$id.withValue("A") { queue.backend.join({ a() }, { a(); a() }) } }
+      queue.addTask { await Local.$id.withValue("A") { await join({ a() }, { a(); a() }) } }
+      queue.addTask { await Local.$id.withValue("A") { await queue.backend.join({ a() }, { a(); a() }) } }
+      """, nil),
+    Program(
+      "a join whose results are taken, or not",
+      """
+      @Sendable func a() {}
+      @discardableResult @Sendable func b() -> Int { 1 }
+      let (x, ()) = join({ 1 }, { a(); a() })
+      let both: ((), ()) = join(a, a)
+      let (y, z) = join(b, b)
+      join(a, a)
+      join(b, b)
+      join({ b() }, { a() })
+      print(x + y + z, both)
+      """, nil),
+    Program(
+      "an operation is the only statement of a closure in a closure",
+      """
+      enum Local { @TaskLocal static var id = "" }
+      let queue = OperationQueue()
+      queue.addOperation { Local.$id.withValue("A") { queue.addOperation { print(1); print(2) } } }
+      let operations: [Operation] = [BlockOperation { print(1); print(2) }, BlockOperation(name: "b") { print(1) }]
+      operations.forEach(queue.addOperation)
+      """, nil),
+    Program(
+      "queues of a program that has such initialisers itself",
+      """
+      class Serial: OperationQueue, @unchecked Sendable {
+        init(name: String) {
+          super.init()
+          self.name = name
+          maxConcurrentOperationCount = 1
+        }
+      }
+      class Plain: OperationQueue, @unchecked Sendable {
+        convenience init(name: String, maxConcurrentOperationCount: Int = 1) {
+          self.init()
+          self.name = name
+        }
+      }
+      class Elsewhere: OperationQueue, @unchecked Sendable {
+        override init() { super.init(backend: OperationQueue().backend) }
+      }
+      print(OperationQueue(), Serial(name: "s"), Plain(name: "p"), Plain(), Plain(backend: .threadPool), Elsewhere())
+      print(OperationQueue(name: "n"), OperationQueue(maxConcurrentOperationCount: 2))
+      print(OperationQueue(backend: .stealing(workers: 4, strategy: .init()), name: "n", maxConcurrentOperationCount: 2))
+      let make: () -> OperationQueue = OperationQueue.init
+      print(make())
+      """, nil),
+    Program(
+      "a file that imports Foundation, too",
+      """
+      class Load: Operation, @unchecked Sendable { override func main() {} }
+      let queue = OperationQueue(name: "n")
+      let quality: QualityOfService = .utility
+      queue.qualityOfService = quality
+      queue.addOperations([Load(), BlockOperation {}], waitUntilFinished: false)
+      print(queue.backend.name, queue.diagnosis(), Load().whyNotStarted(), Date(), Foundation.OperationQueue())
+      """, nil, importing: "Foundation"),
+    Program(
+      "a file that imports Foundation and all of the library",
+      """
+      class Load: Operation, @unchecked Sendable { override func main() {} }
+      OperationQueue().addOperations([Load(), BlockOperation {}], waitUntilFinished: false)
+      let jobs: JobList? = nil; _ = jobs
+      print(StealingStrategy(), Date())
+      """, nil, importing: "Foundation; import OperationBackends"),
+  ]
+
+  /// Each says what to write.
+  static let mistakes = [
+    Program(
+      "a body that awaits, as an operation", "OperationQueue().addOperation { await Task.yield() }",
+      "queue.addTask { … } adds such a body, and returns its operation"),
+    Program(
+      "a body that throws, as an operation", "OperationQueue().addOperation { try Task.checkCancellation() }",
+      "queue.addTask { … } adds such a body, and returns its operation"),
+    Program(
+      "a body that awaits, in a block operation", "_ = BlockOperation { await Task.yield() }",
+      "TaskOperation { … } and queue.addTask { … } take such a body"),
+    Program(
+      "a barrier that awaits", "OperationQueue().addBarrierBlock { await Task.yield() }",
+      "try await queue.barrier { … } runs such a body alone"),
+    Program(
+      "a duration for a deadline",
+      "_ = Task { try await withDeadline(.seconds(1)) { try await Task.sleep(for: .seconds(2)) } }",
+      "write withDeadline(.now + .seconds(1)) { … }", importing: "OperationComposition"),
+    Program(
+      "a name of the other door", "let job: JobList? = nil; _ = job", "cannot find type 'JobList' in scope"),
+    Program("a strategy by name", "_ = StealingStrategy()", "cannot find 'StealingStrategy' in scope"),
+  ]
+
   @Test("row 64: bodies that would share a variable do not compile", arguments: programs)
-  func sharedVariable(program: Program) throws {
+  func sharedVariable(program: Program) throws { try check(program) }
+
+  @Test("row 100: calls with several readings compile", arguments: readable)
+  func compiles(program: Program) throws { try check(program) }
+
+  @Test("row 102: a wrong call says what to write", arguments: mistakes)
+  func refused(program: Program) throws { try check(program) }
+
+  private func check(_ program: Program) throws {
     let folder = try Scenario.buildFolder()
     let run = try Scenario(
       shell: """
-        printf '%s\\n' 'import Operations' 'func program() {' "$(cat <<'END'
+        printf '%s\\n' 'import Operations' 'import \(program.module)' 'func program() {' "$(cat <<'END'
         \(program.lines)
         END
         )" '}' | swiftc -emit-sil -o /dev/null -swift-version 6 -I '\(folder)/Modules' \\

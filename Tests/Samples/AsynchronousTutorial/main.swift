@@ -1,1 +1,1 @@
-../../../Sources/Operations/Operations.docc/Resources/ImageLoader-6.swift
+../../../Sources/Operations/Operations.docc/Resources/ImageLoader-5.swift

@@ -20,7 +20,7 @@ struct ForkJoinRound {
     defer { ForkVisibility.isForced = false }
     let other = OperationQueue().backend
     let backends: [any Backend] = random.chance(50) ? [backend] : [backend, other]
-    let queue = OperationQueue(on: backend)
+    let queue = OperationQueue(backend: backend)
     let outcomes = Monitor(Outcome())
     let guests = random.pick(0...2)
     let operations = random.pick(guests == 0 ? 1...3 : 0...3)
@@ -75,7 +75,7 @@ struct ForkJoinRound {
       operation.waitUntilFinished()
     case 3:
       // On top of the leaf, with joins of its own.
-      let operation = BlockOperation { _ = join({ BodyPlan(spins: 20).run() }, { BodyPlan(spins: 20).run() }) }
+      let operation = BlockOperation { join({ BodyPlan(spins: 20).run() }, { BodyPlan(spins: 20).run() }) }
       operation.start()
     default: BodyPlan(spins: Int(number >> 8 & 0xFF)).run()
     }

@@ -42,13 +42,14 @@ struct StressRound {
     let queues = profile.queues.enumerated().map { index, profile in
       let chosen = index == 1 ? other : backend
       return QueueUnderTest(
-        random.chance(50) ? OperationQueue(on: chosen) : StressQueue(on: chosen), index: index, profile: profile)
+        random.chance(50) ? OperationQueue(backend: chosen) : StressQueue(backend: chosen), index: index,
+        profile: profile)
     }
     let quiet = StressProfile.QueueProfile(
       isLimited: false, hasBarriers: false, isSuspendedNowAndThen: false, isCancelled: false)
     return RoundContext(
       couriers: Couriers(threads: 2, random: &random), queues: queues,
-      nested: QueueUnderTest(OperationQueue(on: other), index: queues.count, profile: quiet))
+      nested: QueueUnderTest(OperationQueue(backend: other), index: queues.count, profile: quiet))
   }
 
   /// Ends when the producers have added everything and the disturbers have let go.

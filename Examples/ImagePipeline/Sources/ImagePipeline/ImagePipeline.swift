@@ -73,7 +73,7 @@ public final class ImagePipeline: Sendable {
     transport: any Transport, backend: any Backend = .stealing, configuration: Configuration = Configuration()
   ) {
     func queue(_ name: String, limit: Int?) -> OperationQueue {
-      let queue = OperationQueue(on: backend)
+      let queue = OperationQueue(backend: backend)
       queue.name = name
       if let limit { queue.maxConcurrentOperationCount = limit }
       return queue

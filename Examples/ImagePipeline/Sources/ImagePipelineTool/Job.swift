@@ -88,7 +88,8 @@
 
     func run() async throws {
       let (requests, files, reports) = (
-        OperationQueue(on: pipeline.backend), OperationQueue(on: pipeline.backend), OperationQueue(on: pipeline.backend)
+        OperationQueue(backend: pipeline.backend), OperationQueue(backend: pipeline.backend),
+        OperationQueue(backend: pipeline.backend)
       )
       requests.name = "pictures"
       // As many as keep every stage busy. A list of 100,000 addresses is no reason for 100,000 requests at once.

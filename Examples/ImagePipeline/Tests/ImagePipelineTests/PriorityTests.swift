@@ -199,7 +199,7 @@ struct PriorityTests {
 
 /// Runs a body several times at once: on threads of its own, or as operations whose order the seed decides.
 func inParallel(_ count: Int, on stage: Stage, _ body: @escaping @Sendable (Int) async throws -> Void) async throws {
-  let queue = OperationQueue(on: stage.virtual ?? .threadPool(workers: count))
+  let queue = OperationQueue(backend: stage.virtual ?? .threadPool(workers: count))
   let operations = (0..<count).map { number in queue.addTask { try await body(number) } }
   for operation in operations { try await operation.value }
 }

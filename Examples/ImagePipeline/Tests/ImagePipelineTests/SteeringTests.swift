@@ -177,7 +177,7 @@ struct SteeringTests {
     try await surroundings.run { stage in
       let network = SimulatedNetwork(stage)
       let pipeline = stage.pipeline(network)
-      let queue = OperationQueue(on: stage.backend)
+      let queue = OperationQueue(backend: stage.backend)
       let pictures = (1...3).map { pipeline.operation(for: ImageRequest(url: url($0))) }
       let sum = Mutex(0)
       let sheet = BlockOperation {

@@ -92,7 +92,7 @@ enum Surroundings: String, CaseIterable, Sendable, CustomTestStringConvertible {
       // Seconds since 1970 begin far from 0, and go on with the virtual time.
       let clock = PipelineClock(backend.clock) { 1_000_000 + backend.clock.now.offset / .seconds(1) }
       let stage = Stage(backend: backend, clock: clock, virtual: backend, seed: seed)
-      let queue = OperationQueue(on: backend)
+      let queue = OperationQueue(backend: backend)
       defer { backend.shutdown() }
       do { try await queue.addTask { try await body(stage) }.value } catch { throw Failed(seed: seed, error: error) }
     }.value

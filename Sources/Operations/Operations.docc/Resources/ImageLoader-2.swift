@@ -1,32 +1,15 @@
 import Operations
 
-/// Stands for the network: answers a moment later, on a thread of its own.
-func fetch(_ url: String, _ done: @escaping @Sendable (String?) -> Void) {
-  DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(20)) {
-    done("image of \(url)")
-  }
+/// Stands for the network: answers a moment later.
+func fetch(_ url: String) async throws -> String {
+  try await Task.sleep(for: .milliseconds(20))
+  return "image of \(url)"
 }
 
-final class Download: AsynchronousOperation, @unchecked Sendable {
-  // Sendable: `url` never changes, and `image` is read after the finish.
-  let url: String
-  private(set) var image: String?
-
-  init(_ url: String) {
-    self.url = url
-    super.init()
-  }
-
-  override func main() {
-    fetch(url) { [self] image in
-      self.image = image
-      finish()
-    }
-  }
+let network = OperationQueue(maxConcurrentOperationCount: 6)
+let downloads = (1...20).map { number in
+  network.addTask { try await fetch("\(number).png") }
 }
-
-let queue = OperationQueue()
-queue.maxConcurrentOperationCount = 6
-let downloads = (1...20).map { Download("\($0).png") }
-queue.addOperations(downloads, waitUntilFinished: true)
-print(downloads.compactMap(\.image).count, "images")
+var images: [String] = []
+for download in downloads { images.append(try await download.value) }
+print(images.count, "images")

@@ -1,65 +1,38 @@
 import Operations
 import Synchronization
 
-/// Stands for the network: answers a moment later, on a thread of its own.
-func fetch(_ url: String, _ done: @escaping @Sendable (String?) -> Void) {
-  DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(20)) {
-    done("image of \(url)")
-  }
-}
-
-final class Download: AsynchronousOperation, @unchecked Sendable {
-  // Sendable: `url` never changes, and `image` is read after the finish.
-  let url: String
-  private(set) var image: String?
-
-  init(_ url: String) {
-    self.url = url
-    super.init()
-  }
-
-  override func main() {
-    fetch(url) { [self] image in
-      self.image = image
-      finish()
-    }
-  }
+/// Stands for the network: answers a moment later.
+func fetch(_ url: String) async throws -> String {
+  try await Task.sleep(for: .milliseconds(20))
+  return "image of \(url)"
 }
 
 final class ImageLoader: Sendable {
-  typealias Handler = @Sendable (String?) -> Void
+  typealias Download = TaskOperation<String, any Error>
 
   private let downloads = Mutex<[String: Download]>([:])
-  private let network = OperationQueue()
-  private let answers = OperationQueue()
+  private let network = OperationQueue(maxConcurrentOperationCount: 6)
 
-  init() {
-    network.maxConcurrentOperationCount = 6
-    answers.maxConcurrentOperationCount = 1
-  }
-
-  /// Calls the handler once, with the image or with nil.
-  /// A second request for a URL joins the download of the first.
-  @discardableResult
-  func load(_ url: String, _ handler: @escaping Handler) -> Download {
-    let new = Download(url)
+  /// Starts the download of a URL, or joins a download of that URL that has been started.
+  func download(_ url: String) -> Download {
+    let new = Download { try await fetch(url) }
     let download = downloads.withLock { known in
       if let earlier = known[url] { return earlier }
       known[url] = new
       return new
     }
-    let answer = BlockOperation { handler(download.image) }
-    answer.addDependency(download)
-    answers.addOperation(answer)
     if download === new { network.addOperation(download) }
     return download
   }
 
-  func waitForAnswers() { answers.waitUntilAllOperationsAreFinished() }
+  /// Waits for an image. No thread waits.
+  func image(_ url: String) async throws -> String {
+    try await download(url).value
+  }
 }
 
 let loader = ImageLoader()
-for url in ["cat.png", "dog.png", "cat.png"] {
-  loader.load(url) { print($0 ?? "\(url) is not loaded") }
-}
-loader.waitForAnswers()
+async let cat = loader.image("cat.png")
+async let dog = loader.image("dog.png")
+async let catAgain = loader.image("cat.png")
+for image in try await [cat, dog, catAgain] { print(image) }

@@ -1,37 +1,59 @@
 import Operations
 import Synchronization
 
-/// Stands for the network: answers a moment later.
-func fetch(_ url: String) async throws -> String {
-  try await Task.sleep(for: .milliseconds(20))
-  return "image of \(url)"
+/// Stands for the network: answers a moment later, on a thread of its own.
+func fetch(_ url: String, _ done: @escaping @Sendable (String?) -> Void) {
+  DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(20)) {
+    done("image of \(url)")
+  }
+}
+
+final class Download: AsynchronousOperation, @unchecked Sendable {
+  // Sendable: `url` never changes, and `image` is read after the finish.
+  let url: String
+  private(set) var image: String?
+
+  init(_ url: String) {
+    self.url = url
+    super.init()
+  }
+
+  /// Whether another request may share this download.
+  var canBeJoined: Bool { !isCancelled && !(isFinished && image == nil) }
+
+  override func main() {
+    fetch(url) { [self] image in
+      if !isCancelled { self.image = image }
+      finish()
+    }
+  }
 }
 
 final class ImageLoader: Sendable {
-  typealias Download = TaskOperation<String, any Error>
+  typealias Handler = @Sendable (String?) -> Void
 
   private let downloads = Mutex<[String: Download]>([:])
-  private let network = OperationQueue()
+  private let network = OperationQueue(maxConcurrentOperationCount: 6)
+  private let answers = OperationQueue(maxConcurrentOperationCount: 1)
 
-  init() { network.maxConcurrentOperationCount = 6 }
-
-  /// Starts the download of a URL, or joins a download of that URL that has been started.
-  func download(_ url: String) -> Download {
-    let new = Download { try await fetch(url) }
+  /// Calls the handler once, with the image or with nil.
+  /// A second request for a URL joins the download of the first.
+  @discardableResult
+  func load(
+    _ url: String, isUrgent: Bool = false, _ handler: @escaping Handler
+  ) -> Download {
+    let new = Download(url)
     let download = downloads.withLock { known in
-      if let earlier = known[url], !earlier.isCancelled { return earlier }
+      if let earlier = known[url], earlier.canBeJoined { return earlier }
       known[url] = new
       return new
     }
+    if isUrgent { download.queuePriority = .veryHigh }
+    let answer = BlockOperation { handler(download.image) }
+    answer.addDependency(download)
+    answers.addOperation(answer)
     if download === new { network.addOperation(download) }
     return download
-  }
-
-  /// Waits for an image. No thread waits.
-  func image(_ url: String, isUrgent: Bool = false) async throws -> String {
-    let download = download(url)
-    if isUrgent { download.queuePriority = .veryHigh }
-    return try await download.value
   }
 
   /// Lets go of everything that can be loaded again.
@@ -39,18 +61,19 @@ final class ImageLoader: Sendable {
     network.cancelAllOperations()
     downloads.withLock { $0 = [:] }
   }
+
+  func waitForAnswers() { answers.waitUntilAllOperationsAreFinished() }
 }
 
 let loader = ImageLoader()
-let downloads = (1...20).map { loader.download("\($0).png") }
-print(try await loader.image("now.png", isUrgent: true))
-for download in downloads.suffix(5) { download.cancel() }
-for (number, download) in zip(1..., downloads) {
-  do {
-    print(try await download.value)
-  } catch {
-    print("\(number).png is not loaded")
-  }
+let downloads = (1...20).map { number in
+  loader.load("\(number).png") { print($0 ?? "\(number).png is not loaded") }
 }
+loader.load("now.png", isUrgent: true) {
+  print($0 ?? "now.png is not loaded")
+}
+for download in downloads.suffix(5) { download.cancel() }
+loader.waitForAnswers()
 loader.memoryWarning()
-print("again:", try await loader.image("1.png"))
+loader.load("1.png") { print("again:", $0 ?? "1.png is not loaded") }
+loader.waitForAnswers()

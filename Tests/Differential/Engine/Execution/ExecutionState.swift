@@ -47,7 +47,7 @@ final class ExecutionState: Sendable {
     gates = (0..<Program.gateCount).map { _ in Gate() }
     taskGates = (0..<Program.gateCount).map { _ in AsyncGate() }
     let queues = program.queues.map { spec in
-      let queue = OperationQueue(on: backends[spec.backend])
+      let queue = OperationQueue(backend: backends[spec.backend])
       if spec.limit >= 0 { queue.maxConcurrentOperationCount = spec.limit }
       if spec.isSuspended { queue.isSuspended = true }
       return queue

@@ -24,7 +24,7 @@ final class OperationsArm: Arm {
 
   init(_ workshop: Workshop, on backend: any Backend) {
     self.workshop = workshop
-    queue = OperationQueue(on: backend)
+    queue = OperationQueue(backend: backend)
     queue.maxConcurrentOperationCount = Workshop.fetchLimit
   }
 
