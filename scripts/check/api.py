@@ -1,6 +1,9 @@
 #!/usr/bin/env python3
 """Holds the public surface of the library products to lists: docs/api/PRODUCT.txt, a line for each symbol and each conformance.
 
+OperationBackends exports all that Operations does, and more: its list has what only it has. Which names Operations exports is read from
+Sources/Operations/Operations.swift.
+
 A symbol that becomes public or vanishes is one line on standard error, so that nothing becomes public by accident. --write makes the
 lists again: the change then shows in the commit. --built takes the modules as they were built last. --self-test looks whether an
 added and a vanished symbol are told.
@@ -8,6 +11,7 @@ added and a vanished symbol are told.
 
 import json
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -39,6 +43,21 @@ def surface(graphs):
     return sorted(lines)
 
 
+def two_doors(lines, exported):
+    """Gives the lines of Operations and those of OperationBackends: of the types and functions of the core, some are exported by name.
+
+    The other types are those that a line declares. What extends a type of somebody else's is everybody's."""
+    declared = {line.split(":")[0] for line in lines if re.match(r"\w+: (@\w+ )?(open |final |indirect )*(class|struct|enum|protocol|actor) ", line)}
+    second = declared - exported
+    root = lambda line: re.match(r"\w+", line)[0] if re.match(r"\w+", line) else ""
+    return [line for line in lines if root(line) not in second], [line for line in lines if root(line) in second]
+
+
+def exported_names(text):
+    """Gives the names that a file exports one by one, and those of the modules that it exports: a module of a backend is its class."""
+    return set(re.findall(r"^@_exported import (?:\w+ \w+\.)?(\w+)$", text, re.M))
+
+
 def differences(module, listed, public):
     """Gives a line for each difference between a list and what is public."""
     yield from (f"{module}: public, and not listed: {line}" for line in sorted(set(public) - set(listed)))
@@ -54,10 +73,13 @@ def surfaces(is_built):
             print(f"check/api: scripts/docs --symbols failed: {(done.stderr.strip() or 'without a word').splitlines()[-1]}", file=sys.stderr)
             sys.exit(done.returncode)
         products = sorted(path for path in pathlib.Path(folder, "symbols").iterdir() if path.is_dir())
-        return {
+        lines = {
             product.name: surface([json.loads(graph.read_text()) for graph in sorted(product.glob("*.symbols.json"))])
             for product in products
         }
+        names = exported_names((ROOT / "Sources/Operations/Operations.swift").read_text())
+        lines["Operations"], lines["OperationBackends"] = two_doors(lines["Operations"], names)
+        return lines
 
 
 def self_test():
@@ -80,6 +102,12 @@ def self_test():
         (list(differences("M", before, surface([graph]))), []),
         (list(differences("M", before, surface([added]))), ["M: public, and not listed: A.c: var c: Int { get }"]),
         (list(differences("M", [*before, "B: class B"], surface([graph]))), ["M: listed, and public no more: B: class B"]),
+    ]
+    doors = ["A.b: func b()", "A: open class A", "B.A: struct A", "B: @frozen struct B<C>", "Array.d(): func d()", "join(_:): func join()"]
+    names = exported_names("@_exported import class Core.A\n@_exported import func Core.join\nimport Core.B\n@_exported import Pool\n")
+    cases += [
+        (names, {"A", "join", "Pool"}),
+        (two_doors(doors, names), (doors[:2] + doors[4:], doors[2:4])),
     ]
     wrong = [(got, wanted) for got, wanted in cases if got != wanted]
     for got, wanted in wrong:

@@ -27,6 +27,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 CATALOGUES = (
     "Sources/Operations/Operations.docc", "Sources/OperationComposition/OperationComposition.docc",
     "Sources/DeterministicOperations/DeterministicOperations.docc",
+    "Sources/OperationsFoundation/OperationsFoundation.docc",
+    "Sources/OperationInstrumentation/OperationInstrumentation.docc",
     "Benchmarks/Laboratory/Laboratory.docc",
 )
 PORTING, CONTRACT = f"{CATALOGUES[0]}/PortingFromFoundation.md", "Sources/OperationCore/CONTRACT.md"
@@ -36,7 +38,7 @@ SAME_AS_FOUNDATION = {23, 42}
 SHOWN_TYPES = tuple(
     f"Sources/OperationCore/{name}.swift"
     for name in ("Operation/Operation", "Operation/BlockOperation", "Operation/AsynchronousOperation", "Queue/OperationQueue", "Forking/SpawnScope",
-                 "Tasks/TaskOperation", "Tasks/OperationQueue+Tasks", "Tasks/Operation+Await", "Tasks/BackendTaskExecutor",
+                 "Tasks/TaskOperation", "Tasks/ConcurrentMap", "Tasks/OperationQueue+Tasks", "Tasks/Operation+Await", "Tasks/BackendTaskExecutor",
                  "Tasks/BackendSerialExecutor")
 ) + tuple(
     f"Sources/DeterministicOperations/{name}.swift"
@@ -51,7 +53,7 @@ SHOWN_TYPES = tuple(
 )
 PRODUCTS = ("opbench", "ReadmeSample", "DifferentialRunner", "StressRunner")
 LIBRARY = (
-    "CPlatform", "Primitives", "Scheduling", "OperationCore", "DispatchBackend", "ThreadPoolBackend", "StealingBackend", "Operations",
+    "CPlatform", "Primitives", "Scheduling", "OperationCore", "DispatchBackend", "ThreadPoolBackend", "StealingBackend", "Operations", "OperationBackends",
     "VirtualScheduling", "DeterministicOperations", "OperationComposition",
 )
 SECONDS = 180
