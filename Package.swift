@@ -62,7 +62,7 @@ let library: [Target] = [
     swiftSettings: settings),
   // Built of the public API alone: groups, conditions, retries, limits of rates.
   .target(
-    name: "OperationComposition", dependencies: ["Operations"], path: "Sources/OperationComposition",
+    name: "OperationComposition", dependencies: ["OperationCore", "Operations"], path: "Sources/OperationComposition",
     swiftSettings: settings),
   .target(
     name: "DeterministicOperations",

@@ -1,3 +1,4 @@
+import OperationCore
 import Operations
 import Synchronization
 

@@ -1,3 +1,4 @@
+import OperationCore
 import Operations
 
 /// What to do after an attempt that threw.

@@ -14,6 +14,7 @@
 @_exported import class OperationCore.BackendSerialExecutor
 @_exported import class OperationCore.BackendTaskExecutor
 @_exported import class OperationCore.BlockOperation
+@_exported import struct OperationCore.CircularWait
 @_exported import struct OperationCore.DependencyCycleError
 @_exported import class OperationCore.InvocationOperation
 @_exported import enum OperationCore.InvocationOperationError

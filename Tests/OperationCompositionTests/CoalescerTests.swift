@@ -372,7 +372,7 @@ struct CoalescerTests {
     arguments: allBackends)
   func circle(backend: TestBackend) async throws {
     try await compose(on: backend) { backend in
-      let queue = OperationQueue(on: backend)
+      let queue = OperationQueue(backend: backend)
       let pages = Coalescer<String, Int>(queue: queue)
       let next = ["itself": "itself", "a": "b", "b": "a", "c": "d", "d": "e", "e": "c", "tail": "a", "last": "end"]
       @Sendable func depth(_ page: String) async throws -> Int {
@@ -404,7 +404,7 @@ struct CoalescerTests {
   @Test("a wait for itself that nobody can see ends when all others have left", arguments: allBackends)
   func hiddenCircle(backend: TestBackend) async throws {
     try await compose(on: backend) { backend in
-      let queue = OperationQueue(on: backend)
+      let queue = OperationQueue(backend: backend)
       let pages = Coalescer<String, Int>(queue: queue)
       let asked = AsyncGate()
       let asker = pages.request(for: "a") {
@@ -426,7 +426,7 @@ struct CoalescerTests {
   @Test("20,000 bodies, each of which asks for the next key: raised, and then cancelled")
   func longChain() async throws {
     try await compose(on: .stealing) { backend in
-      let (queue, count) = (OperationQueue(on: backend), 20_000)
+      let (queue, count) = (OperationQueue(backend: backend), 20_000)
       let chain = Coalescer<Int, Int>(queue: queue)
       @Sendable func link(_ number: Int, _ end: AsyncGate, _ gate: AsyncGate) -> CoalescedRequest<Int> {
         chain.request(for: number, priority: number == 0 ? .low : nil) {

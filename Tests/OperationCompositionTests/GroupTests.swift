@@ -215,7 +215,7 @@ struct GroupTests {
   func lateBarrier(backend: TestBackend) async throws {
     try await compose(on: backend) { backend in
       let ran = Counter()
-      let group = OperationQueue(on: backend).addGroup { members in members.addOperation {} }
+      let group = OperationQueue(backend: backend).addGroup { members in members.addOperation {} }
       group.cancel()
       await group.operation.finished()
       await #expect(throws: CancellationError.self) { try await group.queue.barrier { ran.increment() } }
@@ -230,7 +230,7 @@ struct GroupTests {
   func cancelledWithoutPlaces(backend: TestBackend) async throws {
     try await compose(on: backend) { backend in
       let (made, ran) = (AsyncGate(), Counter())
-      let group = OperationQueue(on: backend).addGroup(maxConcurrentOperationCount: 0) { members in
+      let group = OperationQueue(backend: backend).addGroup(maxConcurrentOperationCount: 0) { members in
         members.limits[below: .veryHigh] = 0
         for _ in 0..<10 { members.addTask { ran.increment() } }
         made.open()
@@ -251,12 +251,12 @@ struct GroupTests {
     try await compose(on: backend) { backend in
       let group = OperationGroup(name: "archive", on: backend) { _ in }
       let member = group.queue.addTask(name: "member") { try await group.operation.value }
-      OperationQueue(on: backend).addOperation(group.operation)
+      OperationQueue(backend: backend).addOperation(group.operation)
       let error = await #expect(throws: CircularWait.self) { try await member.value }
       #expect(error?.description.contains("\"member\"") == true && error?.description.contains("\"archive\"") == true)
       try await group.operation.value
       // What awaits nothing but members of a group goes on.
-      let other = OperationQueue(on: backend).addGroup { members in
+      let other = OperationQueue(backend: backend).addGroup { members in
         let first = members.addTask { 1 }
         return try await members.addTask { try await first.value + 1 }.value
       }

@@ -162,7 +162,7 @@ struct TokenBucketTests {
   @Test("the head of the line holds nobody up whose backend has no worker for it", arguments: realBackends)
   func busyHead(backend: TestBackend) async throws {
     try await compose(on: backend, workers: 1) { busy in
-      let (crowded, free) = (OperationQueue(on: busy), OperationQueue(on: StealingBackend(workers: 1)))
+      let (crowded, free) = (OperationQueue(backend: busy), OperationQueue(backend: StealingBackend(workers: 1)))
       let bucket = TokenBucket(rate: 20)
       #expect(bucket.takeNow())
       let head = crowded.addTask { try await bucket.take() }
@@ -181,7 +181,7 @@ struct TokenBucketTests {
     "who came first goes first, however urgent; a queue with a limit lets the most urgent come first", arguments: seeds)
   func urgency(seed: UInt64) async throws {
     try await inVirtualTime(seed: seed, advancesByItself: false) { backend in
-      let queue = OperationQueue(on: backend)
+      let queue = OperationQueue(backend: backend)
       let (bucket, served) = (TokenBucket(rate: 10, clock: backend.clock), EventLog<Int>())
       for number in 0..<50 {
         queue.addTask(priority: .low, conditions: [bucket]) { served.append(number) }
@@ -192,7 +192,7 @@ struct TokenBucketTests {
       await backend.advance(by: .seconds(10))
       #expect(served.events == Array(0...50))
 
-      let line = OperationQueue(on: backend)
+      let line = OperationQueue(backend: backend)
       line.maxConcurrentOperationCount = 1
       let begun = EventLog<Int>()
       func add(_ number: Int, _ priority: Operation.QueuePriority) {
