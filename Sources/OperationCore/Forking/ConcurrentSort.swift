@@ -267,6 +267,7 @@ func mergeSome<Element, Failure: Error>(
 private struct SortState: ~Copyable {
   let measured = Atomic<UInt64>(0)
   let hasFailed = Atomic<Bool>(false)
+  let time = LoopTime.here
 }
 
 /// Fewer elements are sorted by insertion.
@@ -332,12 +333,12 @@ func sortInParts(
     }
 
     func sortSerially(_ lower: Int, _ upper: Int, intoBuffer: Bool) -> (any Error)? {
-      let start = cplatform_ticks()
+      let start = state.pointee.time.now
       let error = sortLeaf(lower, upper, intoBuffer, memory)
       if error != nil { state.pointee.hasFailed.store(true, ordering: .relaxed) }
       if state.pointee.measured.load(ordering: .relaxed) == 0 {
         var pace = LoopPace()
-        pace.learn(cplatform_ticks() &- start, upper - lower)
+        pace.learn(state.pointee.time.now(after: start) &- start, upper - lower)
         state.pointee.measured.store(pace.word, ordering: .relaxed)
       }
       return error
@@ -346,11 +347,12 @@ func sortInParts(
     func mergeRuns(_ whole: MergedRuns) -> (any Error)? {
       var runs = whole
       var pace = LoopPace(chunk: leastSplitMerge)
-      var now = cplatform_ticks()
+      let time = state.pointee.time
+      var now = time.now
       while runs.left < runs.leftEnd, runs.right < runs.rightEnd, !state.pointee.hasFailed.load(ordering: .relaxed) {
         if let error = merge(&runs, pace.chunk, memory) { return fail(error, runs) }
         let before = now
-        now = cplatform_ticks()
+        now = time.now(after: before)
         pace.learn(now &- before, pace.chunk)
         guard runs.count >= leastSplitMerge, ForkDemand.isHere(), pace.isWorthFork(runs.count) else { continue }
         let (parts, error) = split(runs)

@@ -113,6 +113,11 @@ extension ForkList {
       if word.hasFork { continue }
       if !word.isQueued { return slot }
       guard tickets[slot].isOf(home), tickets[slot].level >= task.level else {
+        // When the other backend runs the ticket is nothing that a seed decides.
+        if home.driven != nil {
+          _ = replaceTicket(of: slot, holdingFork: false)
+          return slot
+        }
         lost = slot
         continue
       }

@@ -202,7 +202,7 @@ final class ForkList: @unchecked Sendable {
     scopesBegun += 1
     // The address tells lists apart, and the count the scopes of a list.
     let scope = UInt64(UInt(bitPattern: memory)) &<< 16 | scopesBegun & 0xFFFF_FFFF
-    if self.task.home == nil { pace.beginScope() }
+    if self.task.home == nil { pace.beginScope(isDriven: task.driven != nil) }
     outers.append(enter(task, launch: launch, scope: scope, values: cplatform_values_keep(memory)))
   }
 
@@ -222,7 +222,7 @@ final class ForkList: @unchecked Sendable {
   func enter(
     _ task: Task, launch: UnsafeMutablePointer<LaunchFrame>?, scope: UInt64, values: cplatform_values
   ) -> Surroundings {
-    pace.beginTask()
+    pace.beginTask(isDriven: task.driven != nil)
     let outer = lock.withLock {
       let outer = Surroundings(
         task: self.task, firstPrivate: memory.pointee.private_, launch: memory.pointee.launch,
@@ -249,6 +249,7 @@ final class ForkList: @unchecked Sendable {
       memory.pointee.launch = outer.launch
       memory.pointee.scope = outer.scope
     }
+    pace.goOn(isDriven: outer.task.driven != nil)
     cplatform_state_store_relaxed(&memory.pointee.wanted, cplatform_forks_more.rawValue)
     if outer.task.home != nil { return }
     cplatform_set_forks(nil)
@@ -258,7 +259,12 @@ final class ForkList: @unchecked Sendable {
 
 extension ForkList {
   /// How fast a list shows forks, and whether it wakes anybody. All times are in ticks of the processor.
+  ///
+  /// On a driven backend nothing asks a clock, so that two runs of a seed do the same. There each question for the time is a
+  /// microsecond later than the last one, and no scope is taken to be short.
   struct Pace {
+    /// The time on a driven backend; nil on any other.
+    private var driven: UInt64?
     /// How many scopes in a row were shorter than `wakingTime`.
     private var shortScopes = 0
     private var scopeBegan: UInt64 = 0
@@ -282,24 +288,37 @@ extension ForkList {
 
     static func ticks(_ microseconds: Int) -> UInt64 { UInt64(microseconds) &* cplatform_ticks_per_microsecond() }
 
-    mutating func beginScope() {
-      scopeBegan = cplatform_ticks()
+    mutating func now() -> UInt64 {
+      guard let time = driven else { return cplatform_ticks() }
+      driven = time &+ Self.ticks(1)
+      return time
+    }
+
+    mutating func beginScope(isDriven: Bool) {
+      // Not 0, which stands for no time.
+      driven = isDriven ? 1 : nil
+      scopeBegan = now()
       waited = 0
-      isQuiet = shortScopes >= Self.shortScopesThatCount
+      isQuiet = !isDriven && shortScopes >= Self.shortScopesThatCount
     }
 
     mutating func endScope() {
-      shortScopes = cplatform_ticks() &- scopeBegan &- waited < Self.wakingTime ? shortScopes + 1 : 0
+      if driven != nil { return }
+      shortScopes = now() &- scopeBegan &- waited < Self.wakingTime ? shortScopes + 1 : 0
     }
 
-    mutating func beginTask() {
-      taskBegan = cplatform_ticks()
+    mutating func beginTask(isDriven: Bool) {
+      goOn(isDriven: isDriven)
+      taskBegan = now()
       lastShow = 0
       pause = Self.firstPause
     }
 
+    /// The thread forks for a task on a driven backend from now on, or for one on another backend.
+    mutating func goOn(isDriven: Bool) { driven = isDriven ? driven ?? 1 : nil }
+
     mutating func shown() {
-      lastShow = cplatform_ticks()
+      lastShow = now()
       pause = Self.firstPause
     }
 
@@ -312,11 +331,11 @@ extension ForkList {
     var hasShown: Bool { lastShow != 0 }
 
     /// Whether the scope is old enough to wake a thread.
-    var isOld: Bool { cplatform_ticks() &- scopeBegan >= Self.wakingTime }
+    var isOld: Bool { mutating get { now() &- scopeBegan >= Self.wakingTime } }
 
     /// Whether the last fork was shown less than this number of microseconds ago, or the task began then.
-    func isSoon(_ microseconds: Int) -> Bool {
-      microseconds > 0 && cplatform_ticks() &- max(lastShow, taskBegan) < Self.ticks(microseconds)
+    mutating func isSoon(_ microseconds: Int) -> Bool {
+      microseconds > 0 && now() &- max(lastShow, taskBegan) < Self.ticks(microseconds)
     }
   }
 }

@@ -20,10 +20,18 @@ struct LoopState: ~Copyable {
   /// The lowest index whose body has thrown.
   let failedIndex = Atomic<Int>(.max)
   private let lock = FutexLock()
+  /// What the time of all pieces is.
+  let time: LoopTime
+  /// How many indices a thread runs before it has measured anything.
+  let firstChunk: Int
   /// The failure with that index. Touched under `lock`; read without it when all pieces have ended.
   private let failure: UnsafeMutablePointer<LoopFailure?>
 
-  init(failure: UnsafeMutablePointer<LoopFailure?>) { self.failure = failure }
+  init(_ count: Int, failure: UnsafeMutablePointer<LoopFailure?>) {
+    time = LoopTime.here
+    firstChunk = time.firstChunk(of: count)
+    self.failure = failure
+  }
 
   /// Keeps the failure with the lowest index.
   borrowing func record(_ new: LoopFailure) {
@@ -38,6 +46,30 @@ struct LoopState: ~Copyable {
   }
 }
 
+/// What loops and sorts measure their bodies with: ticks of the processor. On a driven backend nothing asks a clock, so that two
+/// runs of a seed do the same: there each chunk takes a microsecond, and a loop has the same chunk throughout.
+enum LoopTime {
+  case ticks
+  case steps
+
+  /// The time of what forks in the calling thread's scope.
+  static var here: LoopTime {
+    guard DrivenBackends.exist, let list = cplatform_forks_here() else { return .ticks }
+    return ForkList.of(list).task.driven == nil ? .ticks : .steps
+  }
+
+  var now: UInt64 { self == .ticks ? cplatform_ticks() : 0 }
+
+  /// The time behind a chunk that began at `time`.
+  func now(after time: UInt64) -> UInt64 { self == .ticks ? cplatform_ticks() : time &+ LoopPace.short }
+
+  /// The first chunk of a thread, in a loop with this number of indices. Where steps count, up to 256 indices have a look behind each, and
+  /// may each be a fork.
+  func firstChunk(of count: Int) -> Int {
+    self == .ticks ? 1 : 1 << (Int.bitWidth - ((count - 1) / 256).leadingZeroBitCount)
+  }
+}
+
 /// What a thread has measured of a loop since it took a piece: how many indices it runs between two looks at its list of forks.
 struct LoopPace {
   private(set) var chunk = 1
@@ -49,7 +81,7 @@ struct LoopPace {
   private var mayDivide = false
 
   /// A chunk that took less may grow, and one that took more shrinks.
-  private static let short = cplatform_ticks_per_microsecond()
+  static let short = cplatform_ticks_per_microsecond()
   private static let long = 5 * short
   /// What takes less in all is not worth a fork: a thief needs about as long to take it.
   private static let leastWork = Double(2 * short)
@@ -68,8 +100,8 @@ struct LoopPace {
   }
 
   /// Begins with nothing on the calling thread.
-  static func here() -> LoopPace {
-    var pace = LoopPace()
+  static func here(_ chunk: Int) -> LoopPace {
+    var pace = LoopPace(chunk: chunk)
     pace.list = cplatform_forks_here()
     pace.mayDivide = pace.list.map { ForkList.of($0).task.workerCount > 1 } ?? false
     return pace
@@ -145,9 +177,9 @@ func runLoop(
   defer { scope?.end() }
   var failure: LoopFailure?
   withUnsafeMutablePointer(to: &failure) { failure in
-    var state = LoopState(failure: failure)
+    var state = LoopState(count, failure: failure)
     withUnsafeMutablePointer(to: &state) { state in
-      var pace = LoopPace.here()
+      var pace = LoopPace.here(state.pointee.firstChunk)
       withUnsafeMutablePointer(to: &pace) { pace in
         _ = runRange(0, count, pace, state, undo) { lower, upper in run(lower, upper, memory) }
       }
@@ -164,7 +196,7 @@ private func runPiece(
   _ undo: (Int, Int) -> Void, _ run: (Int, Int) -> LoopFailure?
 ) -> Bool {
   if pace.pointee.list == cplatform_forks_here() { return runRange(lower, upper, pace, state, undo, run) }
-  var own = LoopPace.here()
+  var own = LoopPace.here(state.pointee.firstChunk)
   return withUnsafeMutablePointer(to: &own) { runRange(lower, upper, $0, state, undo, run) }
 }
 
@@ -174,7 +206,8 @@ private func runRange(
   _ undo: (Int, Int) -> Void, _ run: (Int, Int) -> LoopFailure?
 ) -> Bool {
   var next = lower
-  var now = cplatform_ticks()
+  let time = state.pointee.time
+  var now = time.now
   var lastLook = now
   while next < upper {
     if state.pointee.failedIndex.load(ordering: .relaxed) < next {
@@ -203,7 +236,7 @@ private func runRange(
       return false
     }
     let before = now
-    now = cplatform_ticks()
+    now = time.now(after: before)
     pace.pointee.learn(now &- before, end - next)
     next = end
   }
