@@ -124,6 +124,9 @@ func checked(_ duration: Duration, _ call: String) -> Int64 {
 }
 
 extension Driver {
+  /// Whether the calling task is the body of an operation.
+  var isInBody: Bool { backend.map { DrivenBackends.isInBody(of: $0) } ?? false }
+
   /// The virtual time in `delay` nanoseconds.
   func now(after delay: Int64) -> Int64 { lock.withLock { VirtualTime.after(lock.state.pool.now, delay) } }
 }

@@ -188,6 +188,9 @@ extension DeterministicBackend: DrivenBackend {
 
   package func beginTaskWait() { driver.beginTaskWait() }
   package func endTaskWait() { driver.endTaskWait() }
+  package func expectTaskJob() { driver.expectTaskJob() }
+  package func lookAgain() { driver.lookAgain() }
+  package func complain(_ reason: String) { driver.lock.withLock { driver.complain(reason) } }
 
   package func ask(_ question: Job) { driver.ask(question) }
 }

@@ -42,17 +42,21 @@ public func withDeterministicOperations<Result, Failure: Error>(
 
 /// Runs an asynchronous test on a fresh deterministic backend.
 ///
-/// Jobs run only while the body awaits `run()`, `run(until:)`, `advance(by:)` or `waitUntil(_:)` of the backend, awaits an
-/// operation that has been added to a queue on it, or sleeps on its clock. The body makes its queues with
-/// `OperationQueue(backend: backend)`: a task may change its thread, so `OperationQueue()` cannot know the backend. What other tasks
-/// do is not decided by the seed.
+/// Inside, and in all tasks that the body makes, `OperationQueue()` makes a queue on the backend. Jobs run only while the body awaits:
+/// an operation of the backend, an actor or a task on its executors, its clock, or `run()`, `run(until:)`, `advance(by:)` or
+/// `waitUntil(_:)` of the backend. The body and its child tasks go on on threads of the backend, one at a time, and the seed decides when.
+/// Where the body is on the main actor, or on another actor with an executor of its own, it goes on there. What other tasks do is
+/// not decided by the seed.
+///
+/// When the body awaits something that the backend does not know, such as a task of its own, and something is left to run, nothing happens
+/// for a second. Then a line says so, and jobs run meanwhile.
 ///
 /// ```swift
 /// import DeterministicOperations
 /// import Operations
 ///
 /// await withDeterministicOperations(seed: 7) { backend in
-///   let queue = OperationQueue(backend: backend)
+///   let queue = OperationQueue()
 ///   queue.addOperation { print("ran") }
 ///   await backend.run()
 /// }
@@ -65,10 +69,7 @@ public func withDeterministicOperations<Result, Failure: Error>(
   let backend = DeterministicBackend(
     workers: workers, strategy: strategy, seed: SeedVariable.value ?? seed, runsByItself: false,
     advancesByItself: advancesByItself, recordsSteps: recordsSteps)
-  let outcome: Swift.Result<Result, Failure>
-  do throws(Failure) { outcome = .success(try await body(backend)) } catch { outcome = .failure(error) }
-  backend.end(outcome)
-  return try outcome.get()
+  return try await backend.host(isolation: isolation, body)
 }
 
 extension DeterministicBackend {
@@ -80,6 +81,22 @@ extension DeterministicBackend {
     do throws(Failure) { outcome = .success(try hosting { () throws(Failure) in try body(self) }) } catch {
       outcome = .failure(error)
     }
+    end(outcome)
+    return try outcome.get()
+  }
+
+  /// Runs `body` in the calling task, as far as the task is not bound to an actor as strands of the backend, and shuts the
+  /// backend down.
+  func host<Result, Failure: Error>(
+    isolation: isolated (any Actor)?, _ body: (DeterministicBackend) async throws(Failure) -> Result
+  ) async throws(Failure) -> Result {
+    driver.setTest(isUnderWay: true)
+    let outcome = await DrivenBackends.$ofTest.withValue(self) {
+      await withTaskExecutorPreference(TestExecutor(driver)) { () async -> Swift.Result<Result, Failure> in
+        do throws(Failure) { return .success(try await body(self)) } catch { return .failure(error) }
+      }
+    }
+    driver.setTest(isUnderWay: false)
     end(outcome)
     return try outcome.get()
   }
@@ -97,7 +114,10 @@ extension DeterministicBackend {
     let host = HostThread(self)
     var outcome: Swift.Result<Result, Failure>?
     WorkerLocal.become(host, of: host) {
-      do throws(Failure) { outcome = .success(try body()) } catch { outcome = .failure(error) }
+      // For tasks that the body makes.
+      DrivenBackends.$ofTest.withValue(self) {
+        do throws(Failure) { outcome = .success(try body()) } catch { outcome = .failure(error) }
+      }
     }
     return try outcome.unsafelyUnwrapped.get()
   }

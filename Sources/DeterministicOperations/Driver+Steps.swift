@@ -39,6 +39,7 @@ extension Driver {
           case .turn(let waiter):
             if let outcome = giveTurn(waiter, for: caller) { return outcome }
           case .question(let job): return begin(strand(of: job, worker: nil), for: caller)
+          case .test(let part): return begin(strand(of: part, worker: nil, isOfTest: true), for: caller)
           case .block(let block):
             lock.state.work.jobs += 1
             return begin(strand(of: Job(block), worker: nil), for: caller)
@@ -71,9 +72,10 @@ extension Driver {
 
   // MARK: - Strands
 
-  private func strand(of job: Job, worker: Int?) -> Strand {
-    let strand = lock.state.work.newStrand(of: job, worker: worker)
-    lock.state.records.add(lock.state.pool.now, strand, "begins \(job.stepLabel)")
+  private func strand(of job: Job, worker: Int?, isOfTest: Bool = false) -> Strand {
+    let strand = lock.state.work.newStrand(of: job, worker: worker, isOfTest: isOfTest)
+    lock.state.records.add(
+      lock.state.pool.now, strand, isOfTest ? "the test goes on" : "begins \(job.stepLabel)")
     return strand
   }
 

@@ -7,8 +7,8 @@ import VirtualScheduling
 // Waiting for a turn, on threads of the backend and on threads of others.
 
 extension Driver {
-  /// Whether the calling thread runs a job of the backend.
-  var isInJob: Bool { currentCarrier?.strand != nil }
+  /// Whether the calling thread runs a job of the backend, and not the body of an asynchronous test.
+  var isInJob: Bool { currentCarrier?.strand?.isOfTest == false }
 
   /// Returns when the condition holds and it is the caller's turn.
   /// - Parameters:
@@ -116,6 +116,44 @@ extension Driver {
 
   func endTaskWait() { lock.withLock { lock.state.waits.countTask(-1) } }
 
+  /// As `beginTaskWait`. The submit that follows stirs.
+  func expectTaskJob() {
+    threads.checkNotForked()
+    lock.withLock { lock.state.waits.countTask(1) }
+  }
+
+  func lookAgain() { lock.withLock { if !lock.state.ending.isOver { stir() } } }
+
+  // MARK: - The body of an asynchronous test
+
+  /// The body begins, or has ended.
+  func setTest(isUnderWay: Bool) {
+    lock.withLock {
+      lock.state.test.isUnderWay = isUnderWay
+      if lock.state.test.isGuest {
+        lock.state.test.isGuest = false
+        lock.state.waits.countTask(-1)
+      }
+    }
+    if isUnderWay { armMonitor() }
+  }
+
+  /// The body, or a child task of it, may go on: as a strand, so that nothing else goes on meanwhile.
+  func goOnWithTest(_ part: Job) {
+    threads.checkNotForked()
+    lock.lock()
+    if lock.state.ending.isOver {
+      lock.unlock()
+      return runBesideAll(part)
+    }
+    if lock.state.test.isGuest { lock.state.test.isGuest = false } else { lock.state.waits.countTask(1) }
+    lock.state.test.parts += 1
+    lock.state.work.jobs += 1
+    lock.state.waits.timers[lock.state.pool.schedule(at: lock.state.pool.now)] = .test(part)
+    stir()
+    lock.unlock()
+  }
+
   /// A task waits no longer, unless it has its turn already.
   func cancelTask(_ waiter: Waiter) {
     lock.lock()
@@ -158,7 +196,8 @@ extension Driver {
   func stopAfterFailure(_ reason: () -> String) {
     let left = lock.withLock {
       lock.state.ending.mayGiveUp = true
-      return lock.state.work.jobs
+      // The test's last part may not have returned yet.
+      return lock.state.work.jobs - lock.state.test.parts
     }
     if left > 0 {
       let line = "Operations: deterministic: \(reason()). Jobs that are left, and run now: \(left)"
@@ -201,7 +240,7 @@ extension Driver {
       switch timer {
       case .turn(let waiter): left.append(waiter)
       case .block(let block): dropped.append(block)
-      case .question: break
+      case .question, .test: break
       }
     }
     (lock.state.waits.forConditions, lock.state.waits.forRest, lock.state.waits.timers) = ([], [], [:])

@@ -49,6 +49,29 @@ struct Sight {
   }
 }
 
+/// For how long the body of an asynchronous test has been in something that the backend does not know, while something could
+/// happen. Only the monitor's thread touches it.
+struct TestSight {
+  private var arrivals = -1
+  private var lastLook: UInt64 = 0
+  private var away: UInt64 = 0
+
+  /// - Parameters:
+  ///   - arrivals: how many guests have come so far; nil when there is one, or nothing could happen.
+  /// - Returns: for how long nobody has come, in nanoseconds.
+  mutating func look(arrivals: Int?, now: UInt64) -> UInt64 {
+    let passed = now &- lastLook
+    if let arrivals, arrivals == self.arrivals {
+      // As for a strand, a look that comes late counts for nothing.
+      if passed < Sight.late { away += passed }
+    } else {
+      away = 0
+    }
+    (self.arrivals, lastLook) = (arrivals ?? -1, now)
+    return away
+  }
+}
+
 extension Driver {
   /// So many times `patience` a body may compute before the baton is taken from it: it may be waiting in a loop for
   /// what another body does.
@@ -68,6 +91,8 @@ extension Driver {
     var watched = lock.state.work.adrift.filter(\.computes)
     if case .strand(let strand) = lock.state.baton.holder { watched.append(strand) }
     let seen = watched.compactMap { strand in strand.carrier.map { (strand, $0.watched.threadID, strand.visits) } }
+    let isTest = lock.state.test.isUnderWay
+    if isTest { watchTest() }
     lock.unlock()
     for (strand, thread, visits) in seen {
       let (asleep, away) = strand.sight.look(at: thread, visits: visits)
@@ -75,7 +100,23 @@ extension Driver {
         lock.withLock { if strand.visits == visits { react(to: strand, sleeps: asleep >= patience) } }
       }
     }
-    return BlockingMonitor.Look(isNeeded: !seen.isEmpty, hasChanged: patience < Self.longPatience)
+    return BlockingMonitor.Look(isNeeded: isTest || !seen.isEmpty, hasChanged: patience < Self.longPatience)
+  }
+
+  /// Called under `lock`. The body of an asynchronous test may await what the backend does not know: a task of its own, or an
+  /// actor elsewhere. What it awaits may need what would run here.
+  private func watchTest() {
+    var isStill = false
+    if case .nobody = lock.state.baton.holder { isStill = !isPermitted && lock.state.pool.nextTime != nil }
+    let arrivals = isStill ? lock.state.waits.arrivals : nil
+    guard testSight.look(arrivals: arrivals, now: cplatform_now_ns()) >= patience else { return }
+    let time = Duration.nanoseconds(Int64(patience)).inMilliseconds
+    complain(
+      "the test has been for \(time) in something that the backend does not know, such as a task of its own: what waits to"
+        + " run goes on beside it, and from here on the run is not that of its seed")
+    lock.state.test.isGuest = true
+    lock.state.waits.countTask(1)
+    stir()
   }
 
   /// Called under `lock`. The monitor saw that the strand has not visited the backend for too long. The strand may have

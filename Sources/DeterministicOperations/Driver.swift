@@ -7,7 +7,7 @@ import VirtualScheduling
 
 /// The threads of a deterministic backend, of which one goes on at a time. `README.md` here has the protocol.
 final class Driver: @unchecked Sendable {
-  // Sendable: the fields are constants, or guarded by `lock`. `backend` is written once, before anybody else knows the
+  // Sendable: the fields are constants, or guarded by `lock`. One thread touches `testSight`. `backend` is written once, before anybody else knows the
   // driver.
 
   let lock: Locked<DriverState>
@@ -17,6 +17,8 @@ final class Driver: @unchecked Sendable {
   /// For how long a body may sleep without the backend's knowledge before the baton is taken from it, in nanoseconds.
   let patience: UInt64
   nonisolated(unsafe) weak var backend: DeterministicBackend?
+  /// The monitor's alone.
+  var testSight = TestSight()
 
   init(_ pool: VirtualPool, runsByItself: Bool, advancesByItself: Bool, patience: UInt64, records: Bool) {
     lock = Locked(DriverState(pool, records: records))
@@ -66,13 +68,17 @@ final class Driver: @unchecked Sendable {
     lock.lock()
     if lock.state.ending.isOver {
       lock.unlock()
-      if !PlatformThread.start(name: "op-carrier", { _ = question.run() }) { _ = question.run() }
-      return
+      return runBesideAll(question)
     }
     lock.state.work.jobs += 1
     lock.state.waits.timers[lock.state.pool.schedule(at: lock.state.pool.now)] = .question(question)
     stir()
     lock.unlock()
+  }
+
+  /// After the end: on a thread of its own.
+  func runBesideAll(_ job: Job) {
+    if !PlatformThread.start(name: "op-carrier", { _ = job.run() }) { _ = job.run() }
   }
 
   /// Runs a block when so much virtual time has passed, in nanoseconds. The block needs no virtual worker.
@@ -207,6 +213,10 @@ final class Driver: @unchecked Sendable {
   private func end(_ strand: Strand, successor: Job?) {
     lock.state.records.add(lock.state.pool.now, strand, "ends")
     lock.state.work.jobs -= 1
+    if strand.isOfTest {
+      lock.state.test.parts -= 1
+      lock.state.waits.countTask(-1)
+    }
     if successor != nil { lock.state.work.jobs += 1 }
     guard let worker = strand.worker else {
       if let successor { lock.state.pool.submit(successor.word, level: successor.level) }

@@ -8,6 +8,7 @@ struct DriverState: ~Copyable {
   var waits = Waits()
   var carriers = Carriers()
   var work = Work()
+  var test = Test()
   var ending = Ending()
   var records: StepRecords
   /// A line has told that the run is not that of its seed, or stands still.
@@ -44,10 +45,13 @@ struct DriverState: ~Copyable {
     private(set) var guests = 0
     /// Guests for whom the time may go on by itself.
     private(set) var guestsWithTime = 0
+    /// How many guests have come so far.
+    private(set) var arrivals = 0
 
     /// Counts a guest that waits.
     mutating func guestEnters(_ guest: Waiter) {
       guests += 1
+      arrivals += 1
       if guest.allowsTime { guestsWithTime += 1 }
     }
 
@@ -59,6 +63,7 @@ struct DriverState: ~Copyable {
 
     /// Counts a task that waits for an operation, or does not any more. It is not told when: the finish tells it.
     mutating func countTask(_ change: Int) {
+      if change > 0 { arrivals += 1 }
       guests += change
       guestsWithTime += change
     }
@@ -67,6 +72,8 @@ struct DriverState: ~Copyable {
       case turn(Waiter)
       /// A question to a subclass, which counts as a job from the start.
       case question(Job)
+      /// A part of the body of an asynchronous test, which counts as a job from the start.
+      case test(Job)
       /// A block that counts as a job when it is due, and is dropped when the backend ends before.
       case block(@Sendable () -> Void)
     }
@@ -91,9 +98,9 @@ struct DriverState: ~Copyable {
     private var strandCount = 0
 
     /// Makes a strand with the next number.
-    mutating func newStrand(of job: Job, worker: Int?) -> Strand {
+    mutating func newStrand(of job: Job, worker: Int?, isOfTest: Bool) -> Strand {
       strandCount += 1
-      return Strand(number: strandCount, worker: worker, job: job)
+      return Strand(number: strandCount, worker: worker, job: job, isOfTest: isOfTest)
     }
 
     /// Notes that a strand goes on beside the one with the baton.
@@ -108,6 +115,15 @@ struct DriverState: ~Copyable {
       (strand.isAdrift, strand.computes) = (false, false)
       adrift.removeAll { $0 === strand }
     }
+  }
+
+  /// The body of an asynchronous test.
+  struct Test {
+    var isUnderWay = false
+    /// Parts of the body that run or are to run: each is a guest.
+    var parts = 0
+    /// The body has awaited something that the backend does not know for too long, and counts as a guest.
+    var isGuest = false
   }
 
   /// How far the end of the backend has come.

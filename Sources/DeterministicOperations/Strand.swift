@@ -9,6 +9,8 @@ final class Strand: @unchecked Sendable {
   /// The virtual worker that runs the job; nil for a block of a timer and for a question to a subclass.
   let worker: Int?
   let job: Job
+  /// Whether the job is a part of the body of an asynchronous test: no job of the backend's for what is called in it.
+  let isOfTest: Bool
   /// Whether another virtual worker may have the worker's place.
   var gavePlace = false
   var carrier: Carrier?
@@ -21,9 +23,10 @@ final class Strand: @unchecked Sendable {
   /// The monitor's alone.
   var sight = Sight()
 
-  init(number: Int, worker: Int?, job: Job) {
+  init(number: Int, worker: Int?, job: Job, isOfTest: Bool) {
     self.number = number
     self.worker = worker
     self.job = job
+    self.isOfTest = isOfTest
   }
 }

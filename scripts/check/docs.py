@@ -153,12 +153,18 @@ def as_program(lines):
             f"{package}], targets: [.target(name: \"Program\", dependencies: [{product}])])\n",
             ["-package-description-version", "6.3.0", "-I", str(manifest_folder())],
         )
+    if "import Testing" in text:
+        return text, ["-parse-as-library", "-plugin-path", str(toolchain() / "lib/swift/host/plugins")]
     return text, ["-parse-as-library"] if "@main" in text else []
 
 
-def manifest_folder():
+def toolchain():
     swift = subprocess.run(["bash", "-c", "readlink -f $(command -v swiftc)"], capture_output=True, text=True).stdout.strip()
-    return pathlib.Path(swift).parent.parent / "lib/swift/pm/ManifestAPI"
+    return pathlib.Path(swift).parent.parent
+
+
+def manifest_folder():
+    return toolchain() / "lib/swift/pm/ManifestAPI"
 
 
 def compile_complaint(name, text, options, flags, folder):

@@ -22,8 +22,15 @@ package protocol DrivenBackend: SupervisedBackend {
   func beginTaskWait()
   /// The wait has ended. Called once for each begin, on the thread that ends it, without locks.
   func endTaskWait()
+  /// A job of a task outside of all operations is about to be submitted: as `beginTaskWait`, but the backend begins with the
+  /// submit, or with `lookAgain`. Else time might pass before the job is there.
+  func expectTaskJob()
+  /// An expected job has come to run behind one that was submitted earlier.
+  func lookAgain()
   /// Runs the job soon, not behind other work: a question to a subclass.
   func ask(_ question: Job)
+  /// Tells once, where the backend runs a test, what makes the run another than that of its seed.
+  func complain(_ reason: String)
 }
 
 /// A thread of a driven backend, or a thread on which a user's code uses such a backend. `WorkerLocal` of the thread
@@ -44,6 +51,9 @@ package enum DrivenBackends {
   @inline(__always)
   static var exist: Bool { count.load(ordering: .relaxed) > 0 }
 
+  /// The backend of the test that the calling task belongs to. A task may change its thread, so a thread says nothing of it.
+  @TaskLocal package static var ofTest: (any DrivenBackend)?
+
   /// The driven backend that the calling thread works for; nil on all other threads.
   static var here: (any DrivenBackend)? { exist ? ofThisThread : nil }
 
@@ -58,8 +68,12 @@ package enum DrivenBackends {
     return here ?? operation.owner?.supervisedBackend as? any DrivenBackend
   }
 
-  /// The driven backend that is told when the calling task waits for `operation`; nil for none. A task on a thread of the
-  /// backend is one of its jobs, and no guest.
+  /// The driven backend on which the calling code makes what is new; nil for none. A thread of a backend is in a job of that
+  /// backend, whichever test made the job's task.
+  private static var hereOrOfTest: (any DrivenBackend)? { exist ? ofThisThread ?? ofTest : nil }
+
+  /// The driven backend that is told when the calling task waits for `operation`; nil for none. Whoever waits for an operation
+  /// on the backend waits for the operation's body, too: a body is no guest.
   @inline(__always)
   static func host(ofTaskWaitingFor operation: Operation) -> (any DrivenBackend)? {
     exist ? otherBackend(of: operation) : nil
@@ -68,7 +82,24 @@ package enum DrivenBackends {
   @inline(never)
   private static func otherBackend(of operation: Operation) -> (any DrivenBackend)? {
     guard let backend = operation.owner?.supervisedBackend as? any DrivenBackend else { return nil }
-    return backend === ofThisThread ? nil : backend
+    return isInBody(of: backend) ? nil : backend
+  }
+
+  /// Whether the calling task is the body of an operation on the backend, or a child task of one. All other tasks are guests,
+  /// wherever they run.
+  package static func isInBody(of backend: any DrivenBackend) -> Bool { TaskRun.isCurrent(on: backend) }
+
+  /// The driven backend on which a job of a task outside of all operations is handed over to `backend`; nil for none.
+  @inline(__always)
+  static func host(ofTaskOn backend: any Backend) -> (any DrivenBackend)? {
+    exist ? backend as? any DrivenBackend : nil
+  }
+
+  /// Tells, in a test on a driven backend, that something goes by a real clock.
+  /// - Parameter what: what does, as the subject of a sentence.
+  package static func tellRealTime(_ what: String) {
+    hereOrOfTest?.complain(
+      "\(what) goes by real time: give it the backend's clock. From here on the run is not that of its seed")
   }
 
   /// Returns when the operation has departed. Another driven backend, on which the operation is or on which a dependency
@@ -99,18 +130,18 @@ package enum DrivenBackends {
   }
 
   /// The backend for jobs without a queue.
-  static var orDefault: any Backend { here ?? DefaultBackend.backend }
+  static var orDefault: any Backend { hereOrOfTest ?? DefaultBackend.backend }
 
   /// Where forks run that are made outside of all operations.
   static var forkHome: ForkHome {
-    guard let home = here?.forkHome ?? DefaultBackend.box.forkHome else {
+    guard let home = hereOrOfTest?.forkHome ?? DefaultBackend.box.forkHome else {
       fatalError("Operations: the default backend runs no forks")
     }
     return home
   }
 
   /// The backend of a queue that is made without one.
-  static var boxOrDefault: BackendBox { here.map { BackendBox($0) } ?? DefaultBackend.box }
+  static var boxOrDefault: BackendBox { hereOrOfTest.map { BackendBox($0) } ?? DefaultBackend.box }
 }
 
 extension DrivenBackend {

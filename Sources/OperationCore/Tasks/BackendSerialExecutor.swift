@@ -51,7 +51,8 @@ public final class BackendSerialExecutor: SerialExecutor, @unchecked Sendable {
   /// Hands over a job of an actor. Swift's runtime calls this. O(1).
   public func enqueue(_ job: consuming ExecutorJob) {
     let level = Operation.QueuePriority(of: job.priority.rawValue).level
-    let entry = TaskJob.make(UnownedJob(job), level: level, runner: self)
+    let host = DrivenBackends.host(ofTaskOn: backend)
+    let entry = TaskJob.make(UnownedJob(job), level: level, runner: self, host: host)
     let needsTurn = lock.withLock {
       jobs.append(entry.word)
       switch state {
@@ -61,7 +62,7 @@ public final class BackendSerialExecutor: SerialExecutor, @unchecked Sendable {
       }
       return true
     }
-    if needsTurn { handOver(turn(level: level)) }
+    if needsTurn { handOver(turn(level: level)) } else { host?.lookAgain() }
   }
 
   /// Whether the calling thread runs a job of this executor.

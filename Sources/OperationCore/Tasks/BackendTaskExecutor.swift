@@ -28,7 +28,8 @@ public final class BackendTaskExecutor: TaskExecutor {
   /// Hands a job of a task to the backend. Swift's runtime calls this. O(1).
   public func enqueue(_ job: consuming ExecutorJob) {
     let level = Operation.QueuePriority(of: job.priority.rawValue).level
-    handOver(TaskJob.make(UnownedJob(job), level: level, runner: self))
+    let host = DrivenBackends.host(ofTaskOn: backend)
+    handOver(TaskJob.make(UnownedJob(job), level: level, runner: self, host: host))
   }
 }
 

@@ -18,6 +18,8 @@ protocol TaskJobRunner: AnyObject, Sendable {
 final class TaskJob: JobObject {
   private var job: UnownedJob?
   private var runner: (any TaskJobRunner)?
+  /// Runs jobs until this one has run, as for a thread that waits: nobody tells the backend who awaits the task.
+  private var host: (any DrivenBackend)?
   /// In the depot: the link to the next magazine.
   private var magazine: UInt = 0
 
@@ -25,8 +27,9 @@ final class TaskJob: JobObject {
 
   /// - Parameters:
   ///   - job: nil for a turn. The backend that gets the result runs the job, once.
+  ///   - host: for a job of a task outside of all operations, on a backend that decides which of its threads goes on.
   ///   - runner: held until the job runs. The runtime may have let the runner go by then.
-  static func make(_ job: UnownedJob?, level: Int, runner: any TaskJobRunner) -> Job {
+  static func make(_ job: UnownedJob?, level: Int, runner: any TaskJobRunner, host: (any DrivenBackend)? = nil) -> Job {
     let object: Unmanaged<TaskJob>
     if let spare = UnsafeRawPointer(bitPattern: Spares<SpareTaskJobs>.take()) {
       object = .fromOpaque(spare)
@@ -38,7 +41,9 @@ final class TaskJob: JobObject {
       $0.link.store(0, ordering: .relaxed)
       $0.job = job
       $0.runner = runner
+      $0.host = host
     }
+    host?.expectTaskJob()
     return Job(word: UInt(bitPattern: object.toOpaque()))
   }
 
@@ -53,10 +58,12 @@ final class TaskJob: JobObject {
   override func runJob() -> JobOutcome {
     OwedReferences.settle()
     guard let runner = runner.take() else { fatalError("Operations: a job of a task was run twice") }
-    let job = job.take()
+    let (job, host) = (job.take(), host.take())
     // The memory goes back first: what the job hands over may take it.
     let isKept = Spares<SpareTaskJobs>.keep(UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()))
-    return JobOutcome(next: runner.run(job), isReleased: !isKept)
+    let next = runner.run(job)
+    host?.endTaskWait()
+    return JobOutcome(next: next, isReleased: !isKept)
   }
 }
 

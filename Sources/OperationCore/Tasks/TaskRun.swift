@@ -81,6 +81,9 @@ final class TaskRun: TaskExecutor, @unchecked Sendable {
     withUnsafeCurrentTask { $0?.unownedTaskExecutor?.asTaskExecutor() as? TaskRun }
   }
 
+  /// Whether the calling task is the body of an operation on the backend, or a child of one.
+  static func isCurrent(on backend: any Backend) -> Bool { current?.home == home(of: backend) }
+
   /// The operation whose body the calling task is, or a child of it; nil elsewhere, and when the body has ended.
   static var currentOperation: Operation? { current?.operationNow }
 
