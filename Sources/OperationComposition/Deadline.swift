@@ -31,6 +31,7 @@ public func withDeadline<Success: Sendable, C: Clock>(
   _ deadline: C.Instant, tolerance: C.Duration? = nil, clock: C = ContinuousClock(),
   body: @escaping @Sendable () async throws -> Success
 ) async throws -> Success {
+  tellRealTime(of: C.self, "withDeadline")
   // An unstructured task has no executor of its maker's by itself. Unlike a child task it can be cancelled from outside: the caller's
   // task cannot do that, where bodies that compute have all workers of its executor.
   let executor = withUnsafeCurrentTask { $0?.unownedTaskExecutor?.asTaskExecutor() }

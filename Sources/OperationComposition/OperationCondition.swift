@@ -143,6 +143,7 @@ public struct Delay<C: Clock>: OperationCondition where C.Duration == Duration {
   }
 
   public func evaluate() async throws {
+    tellRealTime(of: C.self, "a delay")
     let instant =
       switch end {
       case .after(let duration): clock.now.advanced(by: min(max(duration, .zero), .century))

@@ -73,6 +73,7 @@ public nonisolated(nonsending) func retry<Success, Failure: Error, C: Clock>(
       let mayGoOn = budget?.failed() ?? true
       guard attempt < maxAttempts, mayGoOn else { throw error }
       if wait > .zero {
+        tellRealTime(of: C.self, "the wait of a retry")
         try await Alarm.sleep(
           until: clock.now.advanced(by: min(wait, .century)), on: clock, tolerance: clock.withinACentury(tolerance))
       }

@@ -232,6 +232,7 @@ public final class TokenBucket<C: Clock>: OperationCondition where C.Duration ==
   }
 
   private func check(_ count: Int) {
+    tellRealTime(of: C.self, "a token bucket")
     require(
       (0...burst).contains(count), "a token bucket with a burst of \(burst) cannot give \(count) tokens")
   }

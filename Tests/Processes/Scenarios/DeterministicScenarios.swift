@@ -1,6 +1,7 @@
 import DeterministicOperations
 import Glibc
 import OperationBackends
+import OperationComposition
 import TestSupport
 
 /// Runs on the deterministic backend that end a process, or write to standard error.
@@ -34,6 +35,27 @@ enum DeterministicScenarios {
     "deterministic-throws-waiting": { forSeeds { try failWhileBodiesWait($0) } },
     "deterministic-throws-task": { failInATask() },
     "deterministic-stopped": { stopped() },
+    "deterministic-unknown-await": { awaitTheUnknown() },
+    "deterministic-real-bucket": { useRealTime { _ in try await TokenBucket(rate: 1_000).take() } },
+    "deterministic-real-delay": { useRealTime { _ in try await Delay(for: .milliseconds(1)).evaluate() } },
+    "deterministic-real-deadline": { useRealTime { _ in try await withDeadline(.now + .seconds(9)) {} } },
+    "deterministic-real-retry": {
+      useRealTime { _ in
+        let attempts = Counter()
+        try await retry(maxAttempts: 2) {
+          if attempts.increment() == 1 { throw Failed() }
+        } strategy: { _ in
+          .backoff(.milliseconds(1))
+        }
+      }
+    },
+    "deterministic-virtual-time": {
+      useRealTime { backend in
+        try await TokenBucket(rate: 1, clock: backend.clock).take()
+        try await withDeadline(backend.clock.now.advanced(by: .seconds(9)), clock: backend.clock) {}
+        try await Delay(for: .seconds(60), clock: backend.clock).evaluate()
+      }
+    },
   ]
 
   private static func forSeeds(_ body: (DeterministicBackend) throws -> Void) {
@@ -114,6 +136,48 @@ enum DeterministicScenarios {
     }
     backend.waitUntil { begun.value == 4 }
     throw Failed()
+  }
+
+  /// Runs the body twice: in a test, and in an operation of a test.
+  private static func useRealTime(_ body: @escaping @Sendable (DeterministicBackend) async throws -> Void) {
+    inATask {
+      try await withDeterministicOperations(seed: 7) { try await body($0) }
+      try await withDeterministicOperations(seed: 7) { backend in
+        try await OperationQueue().addTask { try await body(backend) }.value
+      }
+    }
+  }
+
+  /// The test awaits a stream that only an operation ends, and a task of its own that sleeps in real time.
+  private static func awaitTheUnknown() {
+    inATask {
+      try await withDeterministicOperations(seed: 7) { backend in
+        let (stream, continuation) = AsyncStream.makeStream(of: Int.self)
+        let queue = OperationQueue()
+        queue.addTask {
+          try await backend.clock.sleep(for: .seconds(3_600))
+          continuation.yield(42)
+          continuation.finish()
+        }
+        for await number in stream { print("got \(number)") }
+        // The backend is told again of what it knows.
+        print("at \(try await queue.addTask { backend.now }.value)")
+        try await Task.sleep(for: .milliseconds(10))
+      }
+    }
+  }
+
+  private static func inATask(_ body: @escaping @Sendable () async throws -> Void) {
+    Task {
+      do {
+        try await body()
+        exit(0)
+      } catch {
+        print("\(error)")
+        exit(1)
+      }
+    }
+    sleep(100)
   }
 
   private static func failInATask() {

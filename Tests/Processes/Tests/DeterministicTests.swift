@@ -18,7 +18,12 @@ struct DeterministicTests {
     traps.map(\.0) + [
       "deterministic-crash", "deterministic-seed", "deterministic-silent", "deterministic-standstill",
       "deterministic-throws-waiting", "deterministic-throws-task", "deterministic-stopped",
-    ]
+      "deterministic-unknown-await", "deterministic-virtual-time",
+    ] + realTime.map(\.0)
+  static let realTime = [
+    ("deterministic-real-bucket", "a token bucket"), ("deterministic-real-delay", "a delay"),
+    ("deterministic-real-deadline", "withDeadline"), ("deterministic-real-retry", "the wait of a retry"),
+  ]
 
   @Test("misuse traps with a message that says what was wrong", arguments: traps)
   func misuse(scenario: String, reason: String) throws {
@@ -66,6 +71,31 @@ struct DeterministicTests {
     #expect(run.exitCode == 0, "\(run.output)")
     let lines = run.output.split(separator: "\n")
     #expect(lines.count == 1 && lines[0].contains("a body has slept for 1000 ms in something"), "\(run.output)")
+  }
+
+  @Test("what goes by real time in a deterministic test is told of, once a run", arguments: realTime)
+  func tellsRealTime(scenario: String, subject: String) throws {
+    let run = try Scenario(scenario)
+    #expect(run.exitCode == 0, "\(run.output)")
+    let line =
+      "Operations: deterministic: \(subject) goes by real time: give it the backend's clock. From here on the run is not that"
+      + " of its seed"
+    #expect(run.output.split(separator: "\n").map(String.init) == [line, line])
+  }
+
+  @Test("what goes by the backend's clock is no line worth")
+  func virtualTime() throws {
+    let run = try Scenario("deterministic-virtual-time")
+    #expect(run.exitCode == 0 && run.output.isEmpty, "\(run.output)")
+  }
+
+  @Test("a test that awaits what the backend does not know is told of, and goes on")
+  func unknownAwait() throws {
+    let run = try Scenario("deterministic-unknown-await")
+    #expect(run.exitCode == 0, "\(run.output)")
+    let lines = run.output.split(separator: "\n")
+    #expect(lines.count == 3 && lines[0].contains("the test has been for 1000 ms in something"), "\(run.output)")
+    #expect(lines.dropFirst() == ["got 42", "at 3600.0 seconds"])
   }
 
   @Test("a clock that stands still is told of")
