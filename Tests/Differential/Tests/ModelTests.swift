@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import DifferentialEngine
@@ -213,5 +214,43 @@ import Testing
     // Added behind the more urgent one, nothing was there for the worker to take.
     let behind = urgent + Self.added(0, 0) + Self.added(1, 1)
     #expect(try Self.violations(behind + [Self.begins(1, 1)], of: program) == ["worker-order"])
+  }
+
+  @Test func `names that the bodies of a tree of joins see`() throws {
+    let seed = 731_847
+    let tree = ForkTree(programSeed: seed)
+    let names = tree.names(around: Program.nameAround(seed))
+    let right = Set(names.map { ForkTree.Sight(node: $0.key, name: $0.value) })
+    #expect(right.count > 10 && Set(names.values).count > 3)
+    func joined(around: UInt64 = 0, _ sights: Set<ForkTree.Sight>) -> [Event] {
+      Self.added(0, 1) + [Self.begins(0, 1)]
+        + [
+          .joined(0, seed: seed, tree.sequentially(), currents: [1], around: around, sights: sights), Self.ends(0),
+        ]
+    }
+    #expect(try Self.violations(joined(right)).isEmpty)
+    #expect(try Self.violations(joined(around: 7, right)) == ["value"])
+    let node = try #require(right.first { $0.name != 0 }).node
+    #expect(try Self.violations(joined([ForkTree.Sight(node: node, name: 0)])) == ["value"])
+    #expect(try Self.violations(joined([ForkTree.Sight(node: 1, name: 0)])) == ["value"])
+  }
+
+  /// A thread outside that forks on a backend with one worker takes the worker's place: no thread takes a fork.
+  @Test func `a tree of joins without thieves`() throws {
+    try TestBackend.stealing.withBackend(workers: 1) { backend in
+      for seed in 1...300 {
+        let (tree, around) = (ForkTree(programSeed: seed), Program.nameAround(seed))
+        let sights = EventLog<ForkTree.Sight>()
+        backend.join(
+          {
+            _ = ForkTree.$name.withValue(around) {
+              TreeResult { () throws(ForkTree.Failure) in try tree.joined(seesName: { sights.append($0) }) { _ in } }
+            }
+          }, {})
+        let expected = tree.names(around: around)
+        let isRight = sights.events.allSatisfy { expected[$0.node] == $0.name }
+        #expect(isRight && !sights.events.isEmpty, "seed \(seed)")
+      }
+    }
   }
 }

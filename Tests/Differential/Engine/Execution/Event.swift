@@ -1,3 +1,5 @@
+import TestSupport
+
 /// What happened, in one order for all threads. What takes time has two events: before the first it has had no effect, after the
 /// second it has had all of it.
 enum Event: Sendable, Equatable {
@@ -45,8 +47,11 @@ enum Event: Sendable, Equatable {
   case passBegins(Int, gate: Int)
   case passEnded(Int, gate: Int)
   case gateOpens(Int)
-  /// - Parameter currents: the current queues at the leaves of the tree, each once.
-  case joined(Int, seed: Int, TreeResult, currents: Set<Int>)
+  /// - Parameters:
+  ///   - currents: the current queues at the leaves of the tree, each once.
+  ///   - around: the name that was current where the tree begins.
+  ///   - sights: the names that the tree's bodies saw, each once.
+  case joined(Int, seed: Int, TreeResult, currents: Set<Int>, around: UInt64, sights: Set<ForkTree.Sight>)
   case finishBegins(Int)
   case finishEnded(Int)
   case helperAsked(Int)

@@ -161,6 +161,7 @@ final class ExecutionState: Sendable {
       journal.append(.passEnded(index, gate: gate))
     case .open(let gate): open(gate)
     case .join(let seed): growTree(seed, in: index)
+    case .raise(let level): raise(index, to: level)
     case .add(let other, let queue):
       guard let place = self.queue(queue), take(other) else { return }
       add([other], to: place, number: queue)
@@ -180,13 +181,26 @@ final class ExecutionState: Sendable {
 
   private func growTree(_ seed: Int, in index: Int) {
     let currents = Monitor<Set<Int>>([])
-    let result: TreeResult
-    do throws(ForkTree.Failure) {
-      result = .success(try ForkTree(programSeed: seed).joined { _ in currents.with { _ = $0.insert(current) } })
-    } catch {
-      result = .failure(error)
+    let sights = Monitor<Set<ForkTree.Sight>>([])
+    let around = ForkTree.name
+    // In the middle, while others may have forks of the tree.
+    let raises = Program.treeRaises(seed) ? Counter() : nil
+    let result = ForkTree.$name.withValue(Program.nameAround(seed)) {
+      TreeResult { () throws(ForkTree.Failure) in
+        try ForkTree(programSeed: seed).joined(seesName: { sight in sights.with { _ = $0.insert(sight) } }) { _ in
+          currents.with { _ = $0.insert(current) }
+          if raises?.increment() == 2 { raise(index, to: seed % 5) }
+        }
+      }
     }
-    journal.append(.joined(index, seed: seed, result, currents: currents.value))
+    journal.append(
+      .joined(index, seed: seed, result, currents: currents.value, around: around, sights: sights.value))
+  }
+
+  /// The operation of the body changes its own priority. (Two threads that set one priority at the same time leave open which is the
+  /// last.)
+  private func raise(_ index: Int, to level: Int) {
+    operation(index)?.queuePriority = Operation.QueuePriority(level: level)
   }
 
   // MARK: - What both bodies and the controlling thread do
@@ -247,6 +261,12 @@ private final class ReleaseMark: Sendable {
 
 extension Program {
   static let gateCount = 3
+
+  /// Whether an operation changes its priority in the middle of the tree.
+  static func treeRaises(_ seed: Int) -> Bool { seed % 4 == 0 }
+
+  /// What is bound around the tree; 0 for nothing that can be told from nothing.
+  static func nameAround(_ seed: Int) -> UInt64 { seed % 2 == 0 ? 0 : UInt64(seed) }
 }
 
 typealias TreeResult = Result<UInt64, ForkTree.Failure>

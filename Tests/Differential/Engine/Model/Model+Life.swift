@@ -38,7 +38,9 @@ extension Model {
     case .passBegins(let index, let gate): operations[index].blockedOn = .gate(gate)
     case .passEnded(let index, _): operations[index].blockedOn = nil
     case .gateOpens(let gate): openGates.insert(gate)
-    case .joined(let index, let seed, let result, let currents): judge(index, seed: seed, result, currents)
+    case .joined(let index, let seed, let result, let currents, let around, let sights):
+      judge(index, seed: seed, result, currents)
+      judgeNames(index, seed: seed, around: around, sights)
     case .helperAsked(let index): operations[index].helperAsked = true
     case .finishBegins(let index):
       operations[index].ended = now
@@ -69,6 +71,19 @@ extension Model {
     if result != expected { object("join", "the tree \(seed) in \(index) is \(result), and should be \(expected)") }
     for current in currents where current != (operations[index].queue ?? -1) {
       object("current", "in a fork of \(index) the current queue was \(current)")
+    }
+  }
+
+  /// Each body of a tree sees the name that was current where its join was made. The body of an operation sees no name: nobody who
+  /// adds, starts or waits for an operation has one, but for the bodies of trees.
+  private mutating func judgeNames(_ index: Int, seed: Int, around: UInt64, _ sights: Set<ForkTree.Sight>) {
+    if around != 0 { object("value", "the body of \(index) saw the name \(around) of another body") }
+    let expected = ForkTree(programSeed: seed).names(around: Program.nameAround(seed))
+    for sight in sights where expected[sight.node] != sight.name {
+      let name = expected[sight.node].map { "\($0)" } ?? "none, since there is no such body"
+      object(
+        "value", "a fork of the tree \(seed) in \(index) saw the name \(sight.name), and should see \(name)")
+      return
     }
   }
 

@@ -59,6 +59,8 @@ public enum BodyAction: Equatable, Hashable, Sendable {
   case open(gate: Int)
   /// Grows a tree of joins from the seed.
   case join(seed: Int)
+  /// Changes this operation's own priority.
+  case raise(level: Int)
   /// Has a helper thread finish this operation.
   case finishByHelper
 }
@@ -127,7 +129,9 @@ extension Program {
       default: false
       }
     }
-    return hasLevels && operations.contains { $0.actions.contains { if case .wait = $0 { true } else { false } } }
+    let actions = operations.flatMap(\.actions)
+    let hasRaises = actions.contains { if case .raise = $0 { true } else { false } }
+    return (hasLevels || hasRaises) && actions.contains { if case .wait = $0 { true } else { false } }
   }
 
   /// Whether a body may wait for the other operation: never for an earlier one or for one that waits for it over some way, so that no

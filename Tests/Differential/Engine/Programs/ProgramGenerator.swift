@@ -77,7 +77,7 @@ public struct ProgramGenerator {
 
   private mutating func makeAction(_ index: Int, of count: Int, isCalm: Bool) -> BodyAction? {
     let other = pick(0...(count - 1))
-    switch pick(0...10) {
+    switch pick(0...11) {
     case 0, 1: return isCalm || index + 1 >= count ? nil : .wait(pick((index + 1)...(count - 1)))
     case 2, 3: return .add(other, queue: anyQueue())
     case 4: return .cancel(other)
@@ -85,6 +85,7 @@ public struct ProgramGenerator {
     case 7: return .flip(other)
     case 8: return .open(gate: pick(0...2))
     case 9: return isCalm ? nil : .join(seed: pick(0...999_999))
+    case 10: return .raise(level: pick(0...4))
     default:
       guard !isCalm else { return nil }
       let mostPasses = features.contains(.silentBlocks) && mayStarve && chance(5) ? 3 : 1
