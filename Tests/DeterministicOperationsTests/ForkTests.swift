@@ -77,12 +77,29 @@ struct ForkTests {
     #expect(orders.count > 30)
   }
 
+  @Test(
+    "each way in which forks become visible is decided by the seed",
+    arguments: [.idle, .upTo(count: 2), .onRequest, .beat(microseconds: 5), .beat(microseconds: 100)]
+      as [StealingStrategy.Forks])
+  func visibility(forks: StealingStrategy.Forks) throws {
+    var strategy = StealingStrategy()
+    strategy.forks = forks
+    try forEachSeed(0..<60, strategy: strategy, checksDeterminism: true) { backend in
+      @Sendable func grow(_ depth: Int, _ name: Int) {
+        if name % 7 == 0 { Self.compute(name % 3) }
+        backend.note("\(name)")
+        if depth > 0 { join({ grow(depth - 1, 2 * name) }, { grow(depth - 1, 2 * name + 1) }) }
+      }
+      OperationQueue().addOperations([BlockOperation { grow(6, 1) }], waitUntilFinished: true)
+    }
+  }
+
   @Test("another list of forks, used by another pool before, does the same")
   func usedLists() throws {
     let steps = Self.stepsOfALoop()
     for round in 0..<20 {
-      // What the thread's list has measured for the default backend.
-      for _ in 0...round { concurrentPerform(iterations: 200) { if $0 % 50 == 0 { Self.compute(1) } } }
+      // What the thread's list has measured for the default backend: scopes that were all short, or long.
+      for _ in 0..<5 { join({ Self.compute(round % 2) }, { Self.compute(round % 2) }) }
       let isSame = Self.stepsOfALoop() == steps
       #expect(isSame, "round \(round)")
     }

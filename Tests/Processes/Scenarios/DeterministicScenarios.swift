@@ -36,6 +36,7 @@ enum DeterministicScenarios {
     "deterministic-throws-task": { failInATask() },
     "deterministic-stopped": { stopped() },
     "deterministic-unknown-await": { awaitTheUnknown() },
+    "deterministic-known-await": { awaitTheKnown() },
     "deterministic-real-bucket": { useRealTime { _ in try await TokenBucket(rate: 1_000).take() } },
     "deterministic-real-delay": { useRealTime { _ in try await Delay(for: .milliseconds(1)).evaluate() } },
     "deterministic-real-deadline": { useRealTime { _ in try await withDeadline(.now + .seconds(9)) {} } },
@@ -167,6 +168,46 @@ enum DeterministicScenarios {
     }
   }
 
+  private actor Account {
+    private let executor: BackendSerialExecutor
+    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+    private var balance = 0
+
+    init(on backend: any Backend) { executor = backend.serialExecutor() }
+
+    func pay(_ amount: Int, _ clock: DeterministicClock) async throws -> Int {
+      try await clock.sleep(for: .seconds(3_600))
+      balance += amount
+      return balance
+    }
+  }
+
+  /// Tests on the backend and on the main actor await an actor and a task of the backend's executors, also in an operation.
+  private static func awaitTheKnown() {
+    let body: @Sendable (DeterministicBackend) async throws -> Void = { backend in
+      let account = Account(on: backend)
+      _ = try await account.pay(1, backend.clock)
+      _ = try await Task(executorPreference: backend.taskExecutor) { try await account.pay(2, backend.clock) }.value
+      let operation = OperationQueue().addTask {
+        try await Task(executorPreference: backend.taskExecutor) { try await account.pay(3, backend.clock) }.value
+      }
+      let balance = try await operation.value
+      print("\(balance) at \(backend.now)")
+    }
+    inATask {
+      try await withDeterministicOperations(seed: 7, body)
+      try await onTheMainActor(body)
+    }
+  }
+
+  @MainActor
+  private static func onTheMainActor(_ body: @Sendable (DeterministicBackend) async throws -> Void) async throws {
+    try await withDeterministicOperations(seed: 7) { backend in
+      MainActor.assertIsolated()
+      try await body(backend)
+    }
+  }
+
   private static func inATask(_ body: @escaping @Sendable () async throws -> Void) {
     Task {
       do {
@@ -177,26 +218,20 @@ enum DeterministicScenarios {
         exit(1)
       }
     }
-    sleep(100)
+    dispatchMain()
   }
 
   private static func failInATask() {
-    Task {
-      do {
-        try await withDeterministicOperations(seed: 7) { backend in
-          let answer = AsynchronousOperation { _ in }
-          let queue = OperationQueue(backend: backend)
-          queue.addOperation(answer)
-          queue.addOperation { answer.waitUntilFinished() }
-          await backend.run()
-          throw Failed()
-        }
-      } catch {
-        print("\(error)")
-        exit(1)
+    inATask {
+      try await withDeterministicOperations(seed: 7) { backend in
+        let answer = AsynchronousOperation { _ in }
+        let queue = OperationQueue(backend: backend)
+        queue.addOperation(answer)
+        queue.addOperation { answer.waitUntilFinished() }
+        await backend.run()
+        throw Failed()
       }
     }
-    sleep(100)
   }
 
   /// The process stands still for eleven seconds while a body computes, as under a debugger.

@@ -18,7 +18,7 @@ struct DeterministicTests {
     traps.map(\.0) + [
       "deterministic-crash", "deterministic-seed", "deterministic-silent", "deterministic-standstill",
       "deterministic-throws-waiting", "deterministic-throws-task", "deterministic-stopped",
-      "deterministic-unknown-await", "deterministic-virtual-time",
+      "deterministic-unknown-await", "deterministic-known-await", "deterministic-virtual-time",
     ] + realTime.map(\.0)
   static let realTime = [
     ("deterministic-real-bucket", "a token bucket"), ("deterministic-real-delay", "a delay"),
@@ -96,6 +96,13 @@ struct DeterministicTests {
     let lines = run.output.split(separator: "\n")
     #expect(lines.count == 3 && lines[0].contains("the test has been for 1000 ms in something"), "\(run.output)")
     #expect(lines.dropFirst() == ["got 42", "at 3600.0 seconds"])
+  }
+
+  @Test("an actor and a task on the backend's executors run for the test that awaits them, without a line")
+  func knownAwait() throws {
+    let run = try Scenario("deterministic-known-await")
+    #expect(run.exitCode == 0, "\(run.output)")
+    #expect(run.output.split(separator: "\n") == ["6 at 10800.0 seconds", "6 at 10800.0 seconds"], "\(run.output)")
   }
 
   @Test("a clock that stands still is told of")
