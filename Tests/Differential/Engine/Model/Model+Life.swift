@@ -40,7 +40,7 @@ extension Model {
     case .gateOpens(let gate): openGates.insert(gate)
     case .joined(let index, let seed, let result, let currents, let around, let sights):
       judge(index, seed: seed, result, currents)
-      judgeNames(index, seed: seed, around: around, sights)
+      if features.contains(.forkNames) { judgeNames(index, seed: seed, around: around, sights) }
     case .helperAsked(let index): operations[index].helperAsked = true
     case .finishBegins(let index):
       operations[index].ended = now

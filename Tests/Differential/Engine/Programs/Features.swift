@@ -22,17 +22,19 @@ public struct Features: OptionSet, Sendable {
   public static let promptWaits = Features(rawValue: 1 << 8)
   /// Operations with asynchronous bodies.
   public static let tasks = Features(rawValue: 1 << 9)
+  /// A body of a join sees the task-local values of where the join was made.
+  public static let forkNames = Features(rawValue: 1 << 10)
 
   public static let all: Features = [
     .observerWaits, .postedObservers, .silentBlocks, .batchOrder, .releaseOrder, .workerOrder,
-    .askedOrder, .promptWaits, .tasks,
+    .askedOrder, .promptWaits, .tasks, .forkNames,
   ]
 
   public static let names: [(name: String, feature: Features)] = [
     ("observer-waits", .observerWaits), ("posted-observers", .postedObservers),
     ("silent-blocks", .silentBlocks), ("batch-order", .batchOrder), ("release-order", .releaseOrder),
     ("worker-order", .workerOrder), ("asked-order", .askedOrder),
-    ("prompt-waits", .promptWaits), ("tasks", .tasks),
+    ("prompt-waits", .promptWaits), ("tasks", .tasks), ("fork-names", .forkNames),
   ]
 
   /// From "all", "none", or names with commas; a name with a minus before it is taken out of all.
