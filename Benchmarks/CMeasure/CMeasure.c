@@ -8,8 +8,10 @@
 #include <linux/perf_event.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -102,6 +104,8 @@ int opbench_stay_on_one(void) {
 }
 
 int opbench_process_descriptor(int process) { return (int)syscall(SYS_pidfd_open, process, 0); }
+
+void opbench_end_with_parent(void) { prctl(PR_SET_PDEATHSIG, SIGKILL); }
 
 int opbench_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC); }
 

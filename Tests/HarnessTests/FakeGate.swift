@@ -33,6 +33,8 @@ final class FakeGate {
   var seconds = 0.001
   /// What was said of the progress: how much is done, of how much.
   var progress: [(done: Int, total: Int)] = []
+  /// After how many processes the user interrupts the gate.
+  var interruptedAfter = Int.max
   /// The lines that were said besides.
   var said: [String] = []
 
@@ -53,7 +55,7 @@ final class FakeGate {
         },
         watchSteal: { { self.stolen.isEmpty ? 0 : self.stolen.removeFirst() } },
         showProgress: { done, total, _ in self.progress.append((done, total)) },
-        isInterrupted: { false },
+        isInterrupted: { self.launched.count >= self.interruptedAfter },
         now: { UInt64(Double(self.launched.count) * self.seconds * 1e9) }, say: { self.said.append($0) }))
   }
 

@@ -62,6 +62,43 @@ struct FailureTests {
     #expect(times.count >= 40 && times.allSatisfy { $0 < 2e9 }, "\(times.max() ?? 0)")
   }
 
+  /// What ends a run ends its measuring process too, whether the run can do anything about it or not: no child is left alone.
+  @Test(arguments: [
+    // The body of this benchmark takes a minute.
+    ("HUP", ["run", "--benchmark", "long/sleep"]), ("KILL", ["run", "--benchmark", "long/sleep"]),
+    ("TERM", ["gate", "--calibrate", "30", "--benchmark", "local-add|external-add"]),
+    ("INT", ["gate", "--calibrate", "30", "--benchmark", "local-add|external-add"]),
+    ("HUP", ["gate", "--calibrate", "30", "--benchmark", "local-add|external-add"]),
+  ])
+  func aSignalEndsTheMeasuringProcessToo(signal: String, command: [String]) throws {
+    let folder = try TemporaryFolder()
+    // Measuring processes have the variable of the run that started them. A run that goes on for ten seconds more would go on for ever.
+    let script = """
+      OPBENCH_TEST_MARK="\(folder.path)" "$0" "$@" 2>"\(folder.path)/said" & run=$!
+      i=0
+      until child=$(pgrep -P $run) && [ -n "$child" ]; do
+        i=$((i + 1)); [ $i -lt 3000 ] || exit 99; sleep 0.02
+      done
+      sleep 2
+      kill -\(signal) $run
+      i=0
+      while kill -0 $run 2>/dev/null && [ "$(cut -d ' ' -f 3 /proc/$run/stat 2>/dev/null)" != Z ]; do
+        i=$((i + 1)); [ $i -lt 500 ] || { kill -9 $run; exit 98; }; sleep 0.02
+      done
+      wait $run; code=$?
+      sleep 0.2
+      ! grep -qs "OPBENCH_TEST_MARK=\(folder.path)" /proc/[0-9]*/environ || exit 97
+      exit $code
+      """
+    let place = "\(folder.path)/a." + (command[0] == "run" ? "csv" : "json")
+    let program = command[0] == "run" ? BuiltProgram.path("OddBenchmarks") : Self.program
+    let outcome = ProcessRunner.run("sh", ["-c", script, program] + command + ["--output", place], timeout: 300)
+    #expect(outcome.ending == .exited(128 + (signal == "KILL" ? SIGKILL : SIGINT)), "\(outcome)")
+    if command[0] == "gate" {
+      #expect(folder.contents == ["said"] && folder.read("said")?.contains("a.json is as it was") == true)
+    }
+  }
+
   /// Killed in the middle, one way or the other, and gone on with.
   @Test(arguments: ["INT", "KILL"])
   func anInterruptedRunGoesOn(signal: String) throws {

@@ -22,6 +22,9 @@ int opbench_stay_on_one(void);
 /// such descriptors.
 int opbench_process_descriptor(int process);
 
+/// From now on the kernel kills this process when the thread that started the process ends (prctl).
+void opbench_end_with_parent(void);
+
 /// Does nothing with a value that the compiler of the caller cannot see.
 void opbench_keep(const void *value);
 

@@ -30,6 +30,7 @@ import Laboratory
       Benchmark("closes/all", setUp: { for descriptor: Int32 in 3..<2_000 { close(descriptor) } }, measure: { use() }),
       Benchmark("empty/closure", operations: 1_000_000) {},
       Benchmark("empty/asynchronous", operations: 1_000_000) { () async in },
+      Benchmark("long/sleep") { sleep(60) }.lasting(.seconds(60)),
     ]
   }()
 

@@ -55,6 +55,8 @@ package struct GateRunner {
   private var processes = 0
   /// Whether the gate stood still during a process of the block that runs.
   private var stoodStill = false
+  /// How long all processes took together.
+  private var nanoseconds: UInt64 = 0
   /// The arms of which a process has left another process behind, each said once.
   private var leavers: Set<String> = []
   /// The cells of an arm whose body is too short to be measured, each said once.
@@ -70,7 +72,8 @@ package struct GateRunner {
   }
 
   /// Runs blocks of the cells in rounds: each cell that is open gets one block. The blocks of a cell are so spread over the
-  /// time. A cell ends when `isOpen` is false for its blocks so far, or when one of its processes fails.
+  /// time. A cell ends when `isOpen` is false for its blocks so far, or when one of its processes fails. All cells end when the
+  /// user interrupts the gate.
   ///
   /// - Parameters:
   ///   - withNull: whether a second base runs. Otherwise the numbers of the first base stand for the second.
@@ -88,7 +91,7 @@ package struct GateRunner {
     let began = effects.now()
     var seconds: Double { Double(effects.now() - began) / 1e9 }
     var secondsOfFewest = Double.infinity
-    while !open.isEmpty, seconds < max(mostSeconds, 4 * secondsOfFewest) {
+    while !open.isEmpty, !effects.isInterrupted(), seconds < max(mostSeconds, 4 * secondsOfFewest) {
       let total = done + open.count * max(1, usual - round)
       var random = SeededGenerator(seed: seed, purpose: "gate-order-\(round)")
       for cell in open.map(\.cell).shuffled(using: &random) where !effects.isInterrupted() {
@@ -166,6 +169,7 @@ package struct GateRunner {
     let padding = EnvironmentPadding.variables(process: processes, seed: seed)
     let timeout = timeouts[cell] ?? effort.firstTimeout
     let outcome = effects.launch(arm, request, environment.merging(padding) { $1 }, timeout)
+    nanoseconds += outcome.nanoseconds
     if let words = outcome.leftBehind(by: cell), leavers.insert(arm.name).inserted {
       effects.say("\(arm.name): \(words)")
     }
@@ -183,6 +187,9 @@ package struct GateRunner {
     }
     throw Failure(isBase: isBase, isAbsent: lines.contains(.absent), reason: "\(arm.name): \(failure)")
   }
+
+  /// How long a process took so far, in seconds: the mean of all.
+  var secondsOfProcess: Double { Double(nanoseconds) / 1e9 / Double(max(1, processes)) }
 
   /// Whether the head fails a cell by itself; nil when the head passes. What the base cannot be compared in is still checked.
   mutating func checkHead(_ cell: CellKey) -> Failure? {
