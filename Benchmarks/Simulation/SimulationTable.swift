@@ -77,10 +77,10 @@ package struct SimulationTable {
 
   /// Columns of one width each: words to the left, numbers to the right.
   private static func aligned(_ rows: [[String]]) -> [String] {
-    let widths = rows[0].indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
+    let widths = rows[0].indices.map { column in rows.map { TextWidth.of($0[column]) }.max() ?? 0 }
     return rows.map { row in
       let cells = zip(row, widths).enumerated().map { index, cell in
-        let space = String(repeating: " ", count: cell.1 - cell.0.count)
+        let space = String(repeating: " ", count: cell.1 - TextWidth.of(cell.0))
         return rows[0][index] == "backend" ? cell.0 + space : space + cell.0
       }
       return "  " + cells.joined(separator: "  ")

@@ -195,12 +195,48 @@ struct ComparisonTests {
     ] as [(String, String, String?)] {
       #expect(try conditions(plain, record { $0[key] = value }) == [words].compactMap { $0 }, "\(key)")
     }
+    // What only one result knows is no condition that the two share.
+    #expect(
+      try conditions(plain, record { $0["toolchain"] = "null" })
+        == ["the toolchain differs: Swift 6.2 before, not known after"])
+    #expect(
+      try conditions(record { $0["aslr"] = "null" }, plain)
+        == ["address space layout randomisation differs: not known before, 2 after"])
     // On another machine, too.
     #expect(
       try conditions(plain, record { $0.merge(["host": "\"other\"", "cpu": "\"two\""]) { $1 } })
         == ["the CPU differs: one before, two after"])
     let debug = try record { $0["optimisation"] = "\"debug\"" }
     #expect(try conditions(debug, debug) == ["both results are of debug builds, whose numbers mean nothing"])
+  }
+
+  /// Of tails the centre of the ratios and the ratio of the medians are two numbers. A comparison that shows both says what each is.
+  @Test func aRatioThatIsNotThatOfItsMediansIsExplained() throws {
+    // In most blocks ours takes 0.6 of the time; the median block of the reference is one in which both take very long.
+    let blocks: [(ours: Double, other: Double)] = [
+      (60, 100), (60, 100), (60, 100), (61, 100), (62, 9_000), (5_400, 9_000), (5_400, 9_000), (5_400, 9_000),
+      (63, 9_000),
+    ]
+    let rows = blocks.enumerated().flatMap { index, block in
+      [(Sample.ours, block.ours), (Sample.reference, block.other)].map { arm, time in
+        Row(
+          runID: "r", block: index + 1, process: index + 1, valueIndex: 1,
+          cell: CellKey(Scenario(BenchmarkName("latency", "open-loop"), ["load": "60"]), arm),
+          reading: Reading(Metric("latency_p999_ns", unit: "ns"), time, count: 10))
+      }
+    }
+    let tails = ResultSet(name: "a.csv", rows: rows, record: Sample.record("system (x)"))
+    let comparison = try Comparison(
+      tails, reference: "foundation", metrics: .matching { $0 == "latency_p999_ns" }, seed: 1)
+    let item =
+      "latency/open-loop load=60  latency_p999_ns, stealing@2: x0.600 in the blocks, and the two medians give x0.00689"
+    #expect(comparison.apartLines.count == 2 && comparison.apartLines.last == item, "\(comparison.apartLines)")
+    let report = ComparisonReport(comparison)
+    #expect(report.table(width: 300).contains("\nin 1 of 1 line the ratio is not that of the two numbers beside it."))
+    #expect(report.table(width: 300).contains("\n  \(item)\n"), "\(report.table(width: 300))")
+    #expect(report.markdown().contains("x0.600 in the blocks"))
+    // Where the two agree, nothing is said.
+    #expect(try Comparison(set(share: 0.25), reference: "foundation", metrics: .primary, seed: 1).apartLines.isEmpty)
   }
 
   private static let encoder: JSONEncoder = {

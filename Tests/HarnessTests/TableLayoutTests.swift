@@ -145,6 +145,24 @@ struct TableLayoutTests {
     }
   }
 
+  /// A terminal gives a wide letter two columns and a mark on a letter none, so columns are filled up by what is seen.
+  @Test func columnsAreByTheWidthThatIsSeen() {
+    for (text, width) in [
+      ("", 0), ("abc", 3), ("über", 4), ("u\u{308}ber", 4), ("待ち行列", 8), ("한국어", 6), ("ﾊﾝｶｸ", 4), ("Ｆｕｌｌ", 8), ("🚀", 2),
+      ("👩‍👩‍👧", 2),
+      ("🇩🇪", 2), ("☂", 1), ("☂\u{FE0F}", 2), ("a\u{200B}b", 2), ("\u{1100}\u{1161}", 2), ("µs ±5 %", 7), ("𠮷", 2),
+    ] { #expect(TextWidth.of(text) == width, "\(text)") }
+    #expect(TextWidth.padded("待ち", to: 6) == "待ち  " && TextWidth.padded("待ち行列", to: 2) == "待ち行列")
+    #expect(
+      TextWidth.cut("a待ち", to: 4) == "a待" && TextWidth.cut("abc", to: 9) == "abc" && TextWidth.cut("待", to: 1) == "")
+    #expect(
+      Table.aligned([["subject", "x"], ["待ち行列", "1"], ["ab", "2"]]) == ["subject   x", "待ち行列  1", "ab        2"])
+    #expect(WrappedText.lines("待ち 行列 ab", width: 7) == ["待ち", "行列 ab"])
+    let column = TableCell.Column("待ち行列", [.plain("1 ns")])
+    #expect(
+      column.width == 8 && TextWidth.of(column.padded(column.heading)) == 8 && column.padded("1 ns") == "1 ns    ")
+  }
+
   @Test func textIsBrokenWhereItMayBe() {
     #expect(WrappedText.lines("one two three", width: 8, hanging: 2) == ["one two", "  three"])
     #expect(WrappedText.lines("a=1;b=22;c=3", width: 9, hanging: 2) == ["a=1;b=22;", "  c=3"])

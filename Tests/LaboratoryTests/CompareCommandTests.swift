@@ -20,10 +20,21 @@ struct CompareCommandTests {
         before: before, after: ResultSet(name: "a.csv", rows: after, record: Sample.record("system (\(seed))")),
         metrics: .primary, seed: 1)
     }
-    try Compare.refuse(compare(Sample.result, "x"))
-    #expect { try Compare.refuse(compare(Sample.result, "y")) } throws: { ($0 as? Complaint)?.code == .badInput }
+    let known = ResultSet(name: "k.csv", rows: Sample.result, record: Sample.record("system (x)"))
+    try Compare.refuse(compare(Sample.result, "x"), of: [known, known])
+    #expect { try Compare.refuse(compare(Sample.result, "y"), of: [known, known]) } throws: {
+      ($0 as? Complaint)?.code == .badInput
+    }
+    // What is not known is not equal, in one result as in two.
+    let unknown = ResultSet(name: "u.csv", rows: Sample.result, record: nil)
+    for sets in [[unknown], [known, unknown], [unknown, known], [unknown, unknown]] {
+      #expect { try Compare.refuse(compare(Sample.result, "x"), of: sets) } throws: { error in
+        (error as? Complaint)?.code == .badInput
+          && (error as? Complaint)?.description.contains("u.csv has no .env.json beside it") == true
+      }
+    }
     let more = Sample.result + Sample.rows(Sample.raw, block: 1, [1])
-    #expect { try Compare.refuse(compare(more, "y")) } throws: { error in
+    #expect { try Compare.refuse(compare(more, "y"), of: [known, known]) } throws: { error in
       (error as? Complaint)?.code == .software
         && (error as? Complaint)?.description == "--strict: 1 cell without a ratio, as the lines above say"
     }

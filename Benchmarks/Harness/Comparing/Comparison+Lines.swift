@@ -1,3 +1,4 @@
+import Glibc
 import HarnessMeasuring
 import HarnessStatistics
 import HarnessWords
@@ -25,12 +26,36 @@ extension Comparison {
       case open = "too few blocks"
     }
 
+    /// The ratio of the two medians; nil where there is none.
+    private var ratioOfMedians: Double? { Pairing.logarithm(a, over: b).map(exp) }
+
+    /// What to say of a line whose ratio and whose medians seem to contradict each other. The ratio is the centre of the ratios of
+    /// single blocks. Where blocks differ much, as tails do, the ratio of the two medians is another number.
+    package var apart: String? {
+      guard let other = ratioOfMedians, abs(log(other / ratio.median)) > log(RatioWords.limit) else { return nil }
+      return
+        "\(scenario)  \(metric.name), \(arm): \(NumberFormat.ratio(ratio.median, nil)) in the blocks, and the two medians give "
+        + NumberFormat.ratio(other, nil)
+    }
+
     package var verdict: Verdict {
       guard let interval = ratio.interval else { return .open }
       if interval.contains(1) { return .same }
       let isTime = metric.unit == "ns"
       return interval.upperBound < 1 ? (isTime ? .faster : .lower) : (isTime ? .slower : .higher)
     }
+  }
+
+  /// The lines whose ratio is far from the ratio of the two medians, in words, below a heading that says what each of the two is;
+  /// empty when there are none.
+  package var apartLines: [String] {
+    let apart = lines.compactMap(\.apart)
+    guard !apart.isEmpty else { return [] }
+    return [
+      "in \(apart.count) of \(Count.of(lines.count, "line")) the ratio is not that of the two numbers beside it. The ratio is the centre "
+        + "of the ratios of paired blocks; the numbers are medians over the blocks of each side. Blocks that differ much, as tails do, "
+        + "tell the two apart:"
+    ] + apart
   }
 
   /// The two sides of the ratios of a comparison: A to B.

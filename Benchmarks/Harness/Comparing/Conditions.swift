@@ -5,13 +5,13 @@ import HarnessWords
 /// What the numbers of a run depend on beside the code that is measured. A name of a machine says none of it: a machine gets
 /// another CPU, toolchain or kernel under the same name.
 struct Conditions {
-  /// A condition in words, such as "the kernel", and its value.
-  private let values: [(what: String, value: String)]
+  /// A condition in words, such as "the kernel", and its value; nil when the result does not say the value.
+  private let values: [(what: String, value: String?)]
 
   /// The conditions of the whole run.
   init(_ record: RunRecord) {
     let effort = record.effort
-    let whole: [(String, String?)] = [
+    values = [
       ("the build", record.optimisation), ("the toolchain", record.toolchain), ("the allocator", record.allocator),
       ("address space layout randomisation", record.aslr), ("the seed of inputs and orders", "\(record.seed)"),
       ("what the benchmarks read", record.context),
@@ -19,7 +19,6 @@ struct Conditions {
       ("the time of a value", NumberFormat("ns", Double(effort.target)).text(Double(effort.target))),
       ("the number of values of a process", "\(effort.values)"),
     ]
-    values = whole.compactMap { what, value in value.map { (what, $0) } }
   }
 
   /// The conditions of a machine.
@@ -54,13 +53,14 @@ struct Conditions {
   }
 
   private func lines(to later: Conditions, of host: String) -> [String] {
-    values.compactMap { what, value in
-      guard let other = later.values.first(where: { $0.what == what }), other.value != value else { return nil }
-      return "\(host)\(what) differs: \(Self.shown(value)) before, \(Self.shown(other.value)) after"
+    zip(values, later.values).compactMap { before, after in
+      guard before.value != after.value else { return nil }
+      return "\(host)\(before.what) differs: \(Self.shown(before.value)) before, \(Self.shown(after.value)) after"
     }
   }
 
-  private static func shown(_ value: String) -> String {
-    value.isEmpty ? "nothing" : value.split(whereSeparator: \.isNewline).joined(separator: ", ")
+  private static func shown(_ value: String?) -> String {
+    guard let value else { return "not known" }
+    return value.isEmpty ? "nothing" : value.split(whereSeparator: \.isNewline).joined(separator: ", ")
   }
 }

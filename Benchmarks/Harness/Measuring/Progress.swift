@@ -15,7 +15,7 @@ package final class Progress {
     let percent = total == 0 ? 100 : done * 100 / total
     let line = Printable.name("[\(padded(percent))%] \(Self.duration(secondsLeft)) left  \(what)")
     if isTerminal {
-      Self.write("\r\u{1b}[2K" + line.prefix(Self.terminalWidth - 1))
+      Self.write("\r\u{1b}[2K" + TextWidth.cut(line, to: Self.terminalWidth - 1))
       isLineOpen = true
     } else if lastLine == 0 || now - lastLine >= 10_000_000_000 {
       Self.write(line + "\n")

@@ -22,7 +22,8 @@ package struct CompareCommand<Program: SuiteProgram>: ParsableCommand {
         With --limits a list in JSON says which numbers and ratios must not exceed what; what the first file does not hold is \
         looked for in the next.
 
-        Exit code 0: a comparison was shown, whatever it says. With --strict, 70: a cell has no ratio; 65: the conditions differ. \
+        Exit code 0: a comparison was shown, whatever it says. With --strict, 70: a cell has no ratio; 65: the conditions differ or are \
+        not known. \
         With --limits, 70: a limit is missed.
         """)
   }
@@ -60,7 +61,9 @@ package struct CompareCommand<Program: SuiteProgram>: ParsableCommand {
   @Flag(help: "Compare times although they were taken on different allocators.")
   var acrossAllocators = false
 
-  @Flag(help: "Fail when a cell has no ratio (exit code 70), or when two files differ in their conditions (65).")
+  @Flag(
+    help:
+      "Fail when a cell has no ratio (exit code 70), or when conditions differ or are not known (65).")
   var strict = false
 
   @Option(
@@ -157,15 +160,24 @@ package struct CompareCommand<Program: SuiteProgram>: ParsableCommand {
       Progress().say(
         "\(set.name) has no .env.json beside it: excluded blocks, failures, allocator and conditions are not known")
     }
-    if format == .csv { for line in comparison.conditions + comparison.missing { Progress().say(line) } }
-    if strict { try Self.refuse(comparison) }
+    if format == .csv {
+      for line in comparison.conditions + comparison.apartLines + comparison.missing { Progress().say(line) }
+    }
+    if strict { try Self.refuse(comparison, of: sets) }
   }
 
   /// Throws what `--strict` does not let pass.
-  static func refuse(_ comparison: Comparison) throws {
+  static func refuse(_ comparison: Comparison, of sets: [ResultSet]) throws {
     if !comparison.missing.isEmpty {
       throw Complaint(
         .software, "--strict: \(Count.of(comparison.missing.count, "cell")) without a ratio, as the lines above say")
+    }
+    // What is not known is not equal.
+    if let unknown = sets.first(where: { $0.record == nil }) {
+      throw Complaint(
+        .badInput,
+        "--strict: \(unknown.name) has no .env.json beside it, so its failures and its conditions are not known; put the file there"
+      )
     }
     if !comparison.conditions.isEmpty {
       throw Complaint(

@@ -21,11 +21,11 @@ package struct CheckTable {
 
   package func text(width: Int = 100) -> String {
     let all = [columns + ["holds"]] + rows
-    let widths = all[0].indices.map { column in all.map { $0[column].count }.max() ?? 0 }
+    let widths = all[0].indices.map { column in all.map { TextWidth.of($0[column]) }.max() ?? 0 }
     let lines = all.map { row in
       "  "
         + zip(row, widths).enumerated().map { index, cell in
-          let space = String(repeating: " ", count: cell.1 - cell.0.count)
+          let space = String(repeating: " ", count: cell.1 - TextWidth.of(cell.0))
           return index == 0 ? cell.0 + space : space + cell.0
         }.joined(separator: "  ")
     }

@@ -23,10 +23,10 @@ package struct ListingOverview {
   }
 
   static func rows(_ rows: [(name: String, text: String)], width: Int) -> [String] {
-    let longest = rows.map(\.name.count).max() ?? 0
+    let longest = rows.map { TextWidth.of($0.name) }.max() ?? 0
     return rows.flatMap { name, text in
-      let padded = name + String(repeating: " ", count: longest - name.count)
-      return WrappedText.lines("\(padded)  \(text)", width: width, indent: 2, hanging: longest + 4)
+      WrappedText.lines(
+        "\(TextWidth.padded(name, to: longest))  \(text)", width: width, indent: 2, hanging: longest + 4)
     }
   }
 }

@@ -16,12 +16,17 @@ package struct ComparisonReport {
     let parts = [
       ([comparison.sides.heading, comparison.pairing] + circumstances).map(wrapped).joined(separator: "\n"),
       caution.map(wrapped) ?? "",
-      table.text, table.means, WrappedText.text(legend, width: width),
-      ([missingHeading].compactMap { $0 }
-        + comparison.missing.flatMap { WrappedText.lines(Printable.name($0), width: width, indent: 2, hanging: 6) })
-        .joined(separator: "\n"),
+      table.text, table.means, WrappedText.text(legend, width: width), items(comparison.apartLines, width: width),
+      items([missingHeading].compactMap { $0 } + comparison.missing, width: width),
     ]
     return parts.filter { !$0.isEmpty }.joined(separator: "\n\n") + "\n"
+  }
+
+  /// A heading and the items below it; empty when there are none.
+  private func items(_ lines: [String], width: Int) -> String {
+    lines.enumerated().flatMap { index, line in
+      WrappedText.lines(Printable.name(line), width: width, indent: index == 0 ? 0 : 2, hanging: index == 0 ? 4 : 6)
+    }.joined(separator: "\n")
   }
 
   /// The line above the cells that are not shown; nil when there are none.
@@ -107,8 +112,8 @@ package struct ComparisonReport {
       $0.hasPrefix("  ") ? ["* " + Markdown.escaped(String($0.drop { $0 == " " }))] : [Markdown.escaped($0), ""]
     }
     lines += ["", Markdown.escaped(legend)]
-    if let missingHeading {
-      lines += ["", missingHeading, ""] + comparison.missing.map { "* \(Markdown.escaped($0))" }
+    for items in [comparison.apartLines, [missingHeading].compactMap { $0 } + comparison.missing] where !items.isEmpty {
+      lines += ["", Markdown.escaped(items[0]), ""] + items.dropFirst().map { "* \(Markdown.escaped($0))" }
     }
     return lines.joined(separator: "\n") + "\n"
   }

@@ -27,7 +27,7 @@ struct ComparisonTable {
     let names = sides.ordered(sides.aName, sides.bName)
     let wide = Table.aligned(
       [["subject", sides.ratioName, ""] + names + ["n"]] + zip(ratios, numbers).map { $0 + $1 })
-    let isWide = wide.allSatisfy { $0.count + 2 <= width }
+    let isWide = wide.allSatisfy { TextWidth.of($0) + 2 <= width }
     let rows = isWide ? wide : Table.aligned([["subject", sides.ratioName, ""]] + ratios)
     var lines = wrapped(rows[0])
     var previous = ""

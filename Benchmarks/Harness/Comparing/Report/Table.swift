@@ -23,9 +23,9 @@ package struct Table: Sendable {
     var names: [BenchmarkName] = []
     for planned in plan.scenarios where !names.contains(planned.scenario.name) { names.append(planned.scenario.name) }
     let sections = names.map { section($0, width: width) }.filter { !$0.isEmpty }
-    let longest = subjects.map(\.name.count).max() ?? 0
+    let longest = subjects.map { TextWidth.of($0.name) }.max() ?? 0
     let columns = subjects.flatMap { subject in
-      let name = subject.name + String(repeating: " ", count: longest - subject.name.count)
+      let name = TextWidth.padded(subject.name, to: longest)
       return WrappedText.lines("\(name)  \(subject.summary)", width: width, hanging: longest + 2)
     }.joined(separator: "\n")
     let means = summary.means(plan.arms, ours: ours, reference: reference, seed: plan.seed)
@@ -120,9 +120,9 @@ package struct Table: Sendable {
   }
 
   package static func aligned(_ rows: [[String]], trimmed: Bool = true) -> [String] {
-    let widths = (rows.first ?? []).indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
+    let widths = (rows.first ?? []).indices.map { column in rows.map { TextWidth.of($0[column]) }.max() ?? 0 }
     return rows.map { row in
-      let cells = zip(row, widths).map { $0 + String(repeating: " ", count: $1 - $0.count) }
+      let cells = zip(row, widths).map { TextWidth.padded($0, to: $1) }
       let line = cells.joined(separator: "  ")
       return trimmed ? WrappedText.trimmed(line) : line
     }

@@ -54,7 +54,7 @@ struct TableBlocks {
     for beside in Beside.allCases {
       let (heading, labels) = labelled(beside)
       let sides = Table.aligned(([heading] + labels).map(\.beside), trimmed: false)
-      let side = sides[0].count
+      let side = TextWidth.of(sides[0])
       switch beside {
       case .all where side + all > width && lines.contains { !$0.parameters.isEmpty }: continue
       case .all where side + 2 + widest > width, .metric where side + 2 + widest > width: continue

@@ -42,18 +42,18 @@ struct TableCell {
     init(_ heading: String, _ cells: [TableCell]) {
       self.heading = heading
       let compared = cells.filter { !$0.ratio.isEmpty }
-      ratios = compared.map(\.ratio.count).max() ?? 0
-      numbers = compared.map(\.number.count).max() ?? 0
+      ratios = compared.map { TextWidth.of($0.ratio) }.max() ?? 0
+      numbers = compared.map { TextWidth.of($0.number) }.max() ?? 0
       let both = ratios + (ratios > 0 ? 2 : 0) + numbers
-      width = ([heading.count, both] + cells.map { $0.ratio.isEmpty ? $0.number.count : 0 }).max() ?? 0
+      width = ([TextWidth.of(heading), both] + cells.map { $0.ratio.isEmpty ? TextWidth.of($0.number) : 0 }).max() ?? 0
     }
 
     func text(_ cell: TableCell) -> String {
       guard !cell.ratio.isEmpty else { return padded(cell.number) }
-      let gap = ratios - cell.ratio.count + 2 + numbers - cell.number.count
-      return padded(cell.ratio + String(repeating: " ", count: gap) + cell.number)
+      let room = ratios + 2 + numbers - TextWidth.of(cell.number)
+      return padded(TextWidth.padded(cell.ratio, to: room) + cell.number)
     }
 
-    func padded(_ text: String) -> String { text + String(repeating: " ", count: max(0, width - text.count)) }
+    func padded(_ text: String) -> String { TextWidth.padded(text, to: width) }
   }
 }

@@ -7,7 +7,7 @@ package enum WrappedText {
     var isEmpty = true
     for word in pieces(text) {
       // A word at the beginning of a line loses the space in front of the word.
-      let fits = line.count + trimmed(word).count <= width
+      let fits = TextWidth.of(line) + TextWidth.of(trimmed(word)) <= width
       if !isEmpty, !fits {
         lines.append(trimmed(line))
         line = String(repeating: " ", count: hanging)
