@@ -106,6 +106,41 @@ struct GateReportTests {
     #expect(headline(Array(repeating: .regression, count: 5)).hasSuffix("; and 2 more"))
   }
 
+  /// What passes and is surely worse stands in the last line and in the open part of a comment.
+  @Test func whatIsSurelyWorseIsSeen() {
+    var finding = Self.finding
+    (finding.verdict, finding.effect, finding.lower, finding.upper) = (.pass, 1.079, 1.067, 1.091)
+    finding.moved = .worse
+    #expect(finding.movement == "surely slower by 7 to 9 %, within the threshold")
+    finding.reason = finding.movement
+    let line = report([finding]).headline
+    #expect(
+      line.hasPrefix(
+        "pass: nothing moved beyond its threshold, but within it surely for the worse: overhead/external-add"))
+    #expect(line.contains("x1.079 [1.067, 1.091]"))
+    let text = GateMarkdown(report([finding])).text
+    #expect(!text.contains("<details>") && text.contains("surely slower by 7 to 9 %"), "\(text)")
+    (finding.lower, finding.upper, finding.moved) = (1.011, 1.024, .worse)
+    #expect(finding.movement == "surely slower by 1.1 to 2.4 %, within the threshold")
+    (finding.lower, finding.upper, finding.moved) = (0.91, 0.95, .better)
+    #expect(finding.movement == "surely faster by 5 to 9 %, within the threshold")
+    (finding.lower, finding.upper, finding.tier) = (0.95, 0.952, 1)
+    #expect(finding.movement == "surely less by 4.8 to 5.0 %, within the threshold")
+    (finding.lower, finding.upper, finding.moved, finding.scale) = (0.01, 0.02, .worse, .difference)
+    #expect(finding.movement == "surely more by 0.010 to 0.020, within the threshold")
+  }
+
+  /// A benchmark that went has no number; the last line then says why it fails.
+  @Test func aFindingWithoutANumberHasItsReasonInTheHeadline() {
+    let missing = GateSuite(build: "release", cells: []).missing([FakeGate.gated], tiers: [.wallClock])
+    #expect(
+      report(missing.map(\.finding)).headline
+        == "regression: overhead/external-add ops=10 is gone: the base has it, and the head has not")
+    let crashed = GateFinding(
+      tier: .deterministic, FakeGate.cell, GateFinding.selfCheck, .regression, reason: "head: it crashed")
+    #expect(report([crashed]).headline == "regression: overhead/external-add ops=10 self_check: head: it crashed")
+  }
+
   @Test func markdown() {
     var still = Self.finding
     still.verdict = .pass

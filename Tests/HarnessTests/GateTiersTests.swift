@@ -364,6 +364,44 @@ struct GateTiersTests {
     }
   }
 
+  /// A gate that is interrupted begins no process, and does not look for one for ever.
+  @Test(arguments: [0, 1, 2, 9])
+  func anInterruptEndsTheBlocksAtOnce(processes: Int) throws {
+    let gate = FakeGate()
+    gate.interruptedAfter = processes
+    var runner = gate.runner()
+    var asked = 0
+    let more = GatedCell(
+      CellKey(Scenario(BenchmarkName("overhead", "local-add"), [:]), FakeGate.cell.arm), FakeGate.gated.metrics)
+    _ = runner.blocks(of: [FakeGate.gated, more], withNull: false, usual: 20) { _, _ in
+      asked += 1
+      // What would be a loop without end must end the test.
+      return asked < 1_000
+    }
+    // A block that has begun has a calibration and two processes; each of those is killed in a real gate.
+    #expect(gate.launched.count <= processes + 3 && asked < 20, "\(gate.launched.count) \(asked)")
+  }
+
+  /// Slower by less than the threshold passes, and is said.
+  @Test func whatIsSurelySlowerWithinTheThresholdIsSaid() throws {
+    let gate = FakeGate()
+    gate.time = { arm, index in
+      (arm.name == "head" ? 107.9 : 100) * (1 + 0.01 * (SeededGenerator.uniform(UInt64(index), 3) - 0.5))
+    }
+    let finding = try #require(try gate.run().findings.first { $0.metric == "ns_per_op" })
+    #expect(finding.verdict == .pass && finding.moved == .worse)
+    let reason = try #require(finding.reason)
+    #expect(reason.hasPrefix("surely slower by 8 to 9 %") && reason.hasSuffix(" %, within the threshold"), "\(reason)")
+    gate.time = { arm, index in
+      (arm.name == "head" ? 97 : 100) * (1 + 0.01 * (SeededGenerator.uniform(UInt64(index), 3) - 0.5))
+    }
+    let faster = try #require(try gate.run().findings.first { $0.metric == "ns_per_op" })
+    #expect(faster.verdict == .pass && faster.moved == .better && faster.reason?.hasPrefix("surely faster by ") == true)
+    gate.time = { _, index in 100 * (1 + 0.02 * (SeededGenerator.uniform(UInt64(index), 3) - 0.5)) }
+    let equal = try #require(try gate.run().findings.first { $0.metric == "ns_per_op" })
+    #expect(equal.verdict == .pass && equal.moved == nil && equal.reason == nil, "\(equal)")
+  }
+
   @Test func calibrationFindsHowFarEqualsStray() throws {
     let gate = FakeGate()
     gate.time = { _, index in 100 + 4 * SeededGenerator.uniform(UInt64(index), 3) }

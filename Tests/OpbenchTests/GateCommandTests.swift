@@ -99,6 +99,7 @@ struct GateCommandTests {
     let failed = ProcessRunner.run(Self.program, arguments + ["--all-of-base"], timeout: 120)
     #expect(failed.ending == .exited(2), "\(failed)")
     #expect(failed.lines.contains { $0.contains("REGRESSION") && $0.contains(words) }, "\(failed.lines)")
+    #expect(failed.lines.last?.hasSuffix("; regression: \(words)") == true, "\(failed.lines)")
     // Another choice of benchmarks does not miss it.
     let other = ["gate", "--tiers", "0", "--base", base, "--benchmark", "fan-out", "--all-of-base"]
     #expect(ProcessRunner.run(Self.program, other, timeout: 120).ending == .exited(0))

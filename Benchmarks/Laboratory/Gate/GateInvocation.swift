@@ -99,6 +99,10 @@ package struct GateInvocation {
     var file =
       FileManager.default.fileExists(atPath: output) ? try GateThresholds.read(output) : GateThresholds()
     warn(head)
+    let timed = cells.count { $0.only([.steady, .wallClock]) != nil }
+    progress.say(
+      "calibrating takes \(GateCalibration.processes(medians: medians)) processes for each of \(Count.of(timed, "benchmark")); "
+        + "Ctrl-C ends it, and \(output) stays as it is")
     var runner = ReportedGate.runner(base: head.arm("base"), head: head.arm("head"), seed: options.seed, progress)
     let outcome = Result { try GateCalibration.entries(cells, medians: medians, runner: &runner) }
     progress.clear()

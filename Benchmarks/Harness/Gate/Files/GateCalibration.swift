@@ -6,6 +6,14 @@ package enum GateCalibration {
   /// The blocks of a comparison: about as many as a comparison in the gate takes.
   static let blocksPerComparison = 20
 
+  /// The processes of each cell: two in a block, since equals need no third.
+  package static func processes(medians count: Int) -> Int { 2 * count * blocksPerComparison }
+
+  /// About how long a calibration takes.
+  static func seconds(cells: Int, medians count: Int, eachProcess: Double) -> Double {
+    Double(cells * processes(medians: count)) * eachProcess
+  }
+
   /// The centres of comparisons of twenty blocks each, for every metric of every cell. Throws when the machine is too
   /// disturbed for the comparison, or when the program fails.
   package static func entries(

@@ -15,6 +15,13 @@ package struct GateFinding: Codable, Hashable, Sendable {
   /// The reason, when the numbers alone do not say enough.
   package var reason: String?
 
+  /// Of a measure that passed: the side to which it has surely moved, within its threshold; nil when it is not sure to have moved.
+  package var moved: Side?
+
+  package enum Side: String, Codable, Sendable {
+    case worse, better
+  }
+
   /// The medians over processes. For recorded counts, the record and the count. A count without a record has no base.
   package var base: Double?
   package var head: Double?
@@ -69,11 +76,19 @@ package struct GateFinding: Codable, Hashable, Sendable {
     head = Statistics.median(counted.compactMap { $0.head[metric.metric] })
     let estimate = Statistics.pairedEstimate(pairs.map(\.effect))
     effect = scale.shown(estimate.median)
-    null = scale.shown(Statistics.pairedEstimate(pairs.map(\.null)).median)
+    let control = Statistics.pairedEstimate(pairs.map(\.null))
+    null = scale.shown(control.median)
     if let interval = estimate.interval {
       lower = scale.shown(interval.lowerBound)
       upper = scale.shown(interval.upperBound)
       confidence = SignedRank.coverage(pairs.count)
+      // Of many measures one interval misses the truth by chance. So it counts as sure only what lies beyond the interval of the base
+      // against itself, too.
+      if verdict == .pass, let control = control.interval {
+        if interval.lowerBound > max(0, control.upperBound) { moved = .worse }
+        if interval.upperBound < min(0, control.lowerBound) { moved = .better }
+        reason = reason ?? movement
+      }
     }
   }
 

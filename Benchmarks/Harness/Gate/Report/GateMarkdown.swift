@@ -16,9 +16,10 @@ package struct GateMarkdown {
       "\(Markdown.code(report.head))\(report.base.map { " against \(Markdown.code($0))" } ?? ""), "
         + "\(Progress.duration(report.seconds)).", "",
     ]
-    let moved = report.findings.filter { $0.verdict != .pass }
+    // What is surely worse within its threshold passes, and a reviewer still wants to see it.
+    let moved = report.findings.filter { $0.verdict != .pass || $0.moved == .worse }
     if !moved.isEmpty { lines += table(moved) + [""] }
-    let still = report.findings.filter { $0.verdict == .pass }
+    let still = report.findings.filter { $0.verdict == .pass && $0.moved != .worse }
     if !still.isEmpty {
       lines += ["<details><summary>\(Count.of(still.count, "measure")) did not move</summary>", ""] + table(still)
       lines += ["", "</details>", ""]

@@ -11,6 +11,26 @@ extension GateFinding {
     return (scale == .ratio ? "x" : "") + shown(effect, scale) + interval
   }
 
+  /// How far a measure that passed has surely moved, such as "surely slower by 7 to 9 %, within the threshold"; nil when it is not sure
+  /// to have moved.
+  var movement: String? {
+    guard let moved, let scale, let lower, let upper else { return nil }
+    let words: (worse: String, better: String) =
+      tier == GatedMetric.Tier.wallClock.rawValue ? ("slower", "faster") : ("more", "less")
+    let ends = moved == .worse ? (lower, upper) : (upper, lower)
+    return
+      "surely \(moved == .worse ? words.worse : words.better) by \(Self.amounts(ends, scale)), within the threshold"
+  }
+
+  /// Two amounts of change, the smaller one first: of ratios in percent, without decimals where each is several percent.
+  private static func amounts(_ ends: (Double, Double), _ scale: GateScale) -> String {
+    guard scale == .ratio else { return "\(fixed(abs(ends.0), 3)) to \(fixed(abs(ends.1), 3))" }
+    let percents = (abs(ends.0 - 1) * 100, abs(ends.1 - 1) * 100)
+    let digits = percents.0 < 3 || percents.0.rounded() == percents.1.rounded() ? 1 : 0
+    func text(_ percent: Double) -> String { digits == 0 ? "\(Int(percent.rounded()))" : fixed(percent, digits) }
+    return "\(text(percents.0)) to \(text(percents.1)) %"
+  }
+
   private func shown(_ value: Double, _ scale: GateScale) -> String {
     switch scale {
     case .ratio: Self.fixed(value, 3)
@@ -69,10 +89,14 @@ extension GateReport {
       some.prefix(3).map(words).joined(separator: "; ") + (some.count > 3 ? "; and \(some.count - 3) more" : "")
     }
     switch verdict {
-    case .pass: return "pass: nothing moved beyond its threshold"
+    case .pass:
+      let worse = findings.filter { $0.moved == .worse }
+      guard !worse.isEmpty else { return "pass: nothing moved beyond its threshold" }
+      return "pass: nothing moved beyond its threshold, but within it surely for the worse: "
+        + list(worse) { "\($0.name) \($0.metric) \($0.change)" }
     case .regression, .improvement:
       return "\(verdict.rawValue): "
-        + list(names(verdict)) { "\($0.name) \($0.metric) \($0.change == "-" ? $0.numbers : $0.change)" }
+        + list(names(verdict), \.headline)
     case .inconclusive:
       if findings.isEmpty { return "inconclusive: nothing was measured" }
       let open = names(.inconclusive)
@@ -82,6 +106,15 @@ extension GateReport {
         + (isNoise ? "the machine was too unsteady: " : "the base does not pass its own checks: ")
         + list(open) { "\($0.name) \($0.metric)" + ($0.reason.map { ": \($0)" } ?? "") }
     }
+  }
+}
+
+extension GateFinding {
+  /// What moved, in the last line: the change, or the numbers, or the reason where there is no number.
+  fileprivate var headline: String {
+    if change != "-" || numbers != "-" { return "\(name) \(metric) \(change == "-" ? numbers : change)" }
+    guard let reason else { return "\(name) \(metric)" }
+    return reason.hasPrefix(name) ? reason : "\(name) \(metric): \(reason)"
   }
 }
 

@@ -1,3 +1,4 @@
+import HarnessMeasuring
 import HarnessWords
 
 /// Tiers 1 and 2: base and head by turns, in blocks, compared measure by measure.
@@ -47,7 +48,10 @@ struct BlockTiers {
       let metric = GatedMetric(.nsPerOp, .wallClock)
       found.note(
         "not calibrated, so the threshold is x\(metric.defaultThreshold) for times: \(missing.joined(separator: ", ")); "
-          + "\(ProgramName.own) gate --calibrate \(GateThresholds.fewestMedians) --output FILE finds thresholds")
+          + "\(ProgramName.own) gate --calibrate \(GateThresholds.fewestMedians) --output FILE finds thresholds, in about "
+          + Progress.duration(
+            GateCalibration.seconds(
+              cells: timed.count, medians: GateThresholds.fewestMedians, eachProcess: runner.secondsOfProcess)))
     }
   }
 
