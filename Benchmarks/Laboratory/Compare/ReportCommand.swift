@@ -11,8 +11,9 @@ package struct ReportCommand: ParsableCommand {
     commandName: "report",
     abstract: "Pictures (SVG and PNG) and one HTML page that needs no network.",
     discussion: """
-      Makes one document of all numbers, and hands it over to scripts/plot of the checkout, which makes itself a Python \
-      environment the first time. The page says which subject is for which work and how sure that is, has every number with its \
+      Makes one document of all numbers, and hands it over to scripts/plot of the checkout of opbench that this program was \
+      built with. The first time that makes a Python environment, which takes a minute or two: in .build of the checkout, or, \
+      for a program outside of the checkout, in opbench/ of the user's cache (XDG_CACHE_HOME, or ~/.cache). The page says which subject is for which work and how sure that is, has every number with its \
       interval, and what was left out and why. A figure whose data is in none of the files is skipped, with a line that says what \
       run would give it.
       """)
@@ -62,7 +63,9 @@ package struct ReportCommand: ParsableCommand {
       }
       return try ResultFiles.replace(facts, with: document)
     }
-    var words = [try Self.script(), "--facts", try Self.openFile(of: document), "--output", output ?? ""]
+    let script = try Self.script()
+    if let folder = try Self.environments(script: script) { setenv(Self.environmentsVariable, folder, 1) }
+    var words = [script, "--facts", try Self.openFile(of: document), "--output", output ?? ""]
     if let validation { words += ["--validation", validation] }
     if noPage { words.append("--no-page") }
     if noPictures { words.append("--no-pictures") }
@@ -109,13 +112,40 @@ package struct ReportCommand: ParsableCommand {
   }
 
   private static func isSame(_ one: String, _ other: String) -> Bool {
-    func place(_ path: String) -> String? {
-      realpath(path, nil).map { text in
-        defer { free(text) }
-        return String(cString: text)
-      }
+    one == other || (place(one) != nil && place(one) == place(other))
+  }
+
+  /// The path without symbolic links; nil when there is no such file.
+  private static func place(_ path: String) -> String? {
+    realpath(path, nil).map { text in
+      defer { free(text) }
+      return String(cString: text)
     }
-    return one == other || (place(one) != nil && place(one) == place(other))
+  }
+
+  /// What tells `scripts/plot` in which folder its Python environment belongs.
+  static let environmentsVariable = "OPBENCH_ENVIRONMENTS"
+
+  /// The folder for the Python environment; nil for `.build` of the checkout that has the script.
+  ///
+  /// A checkout of which this program is no part is not ours to write into: SwiftPM fetched it for another package, removes it with the next
+  /// version, or it belongs to somebody else. So the environment goes to the user's cache, where all programs share it.
+  package static func environments(
+    script: String, program: String = "/proc/self/exe",
+    variable: (String) -> String? = { getenv($0).map { String(cString: $0) } }
+  ) throws -> String? {
+    if let given = variable(environmentsVariable), !given.isEmpty { return given }
+    let root = folder(script, above: 2)
+    if let own = place(program), own.hasPrefix("\(place(root) ?? root)/") { return nil }
+    // A path of XDG_CACHE_HOME that is relative does not count.
+    if let cache = variable("XDG_CACHE_HOME"), cache.hasPrefix("/") { return "\(cache)/opbench" }
+    guard let home = variable("HOME"), home.hasPrefix("/") else {
+      throw Complaint(
+        .unavailable,
+        "neither XDG_CACHE_HOME nor HOME says where the Python environment of the pictures may lie; set \(environmentsVariable) to a folder"
+      )
+    }
+    return "\(home)/.cache/opbench"
   }
 
   /// A path to the document, which is a file without a name: this process and the program after it have it open, and nothing
@@ -135,10 +165,7 @@ package struct ReportCommand: ParsableCommand {
 
   /// The script in the checkout from which this program was built, or in the checkout that contains this program now.
   package static func script(source: String = #filePath, program: String = "/proc/self/exe") throws -> String {
-    let own = realpath(program, nil).map { path in
-      defer { free(path) }
-      return String(cString: path)
-    }
+    let own = place(program)
     // Benchmarks/Laboratory/Compare/ReportCommand.swift is four levels below the root, and so is
     // .build/<target>/<configuration>/opbench.
     let roots = [folder(source, above: 4)] + (own.map { [folder($0, above: 4)] } ?? [])
