@@ -283,6 +283,37 @@ def test_numbers_of_metg_do_not_overprint(request, name):
     assert len(marks) > 50 and hidden == []
 
 
+def test_on_a_phone_the_numbers_of_metg_stand_whole_below_the_picture(phone):
+    where = "document.querySelector('#chart-granularity .plot').getBoundingClientRect()"
+    left, top, right, bottom = phone.ask(f"(r => [r.left, r.top, r.right, r.bottom])({where})")
+    boxes = phone.ask(
+        "[...document.querySelectorAll('#chart-granularity .annotation-text')].filter(e => /METG|@2/.test(e.textContent)).map(e =>"
+        " e.getBoundingClientRect()).map(r => [r.left, r.top, r.right, r.bottom])"
+    )
+    axis = phone.ask("document.querySelector('#chart-granularity .xtitle').getBoundingClientRect().bottom")
+    assert len(boxes) == 7
+    for box in boxes:
+        assert left <= box[0] and box[2] <= right and axis - 4 <= box[1] and box[3] <= bottom + 1, (box, axis, bottom)
+
+
+@pytest.mark.parametrize("name", ["desktop", "phone"])
+def test_the_label_of_a_guide_does_not_stand_on_a_heading(request, name):
+    browser = request.getfixturevalue(name)
+    pictures = browser.ask(
+        "[...document.querySelectorAll('.plot')].map(p => (p.layout.annotations || []).map((a, i) => [a.name,"
+        " p.querySelectorAll('.annotation-text')[i]]).filter(([n, e]) => e && (n === 'title' || n === 'guide')).map(([n, e]) => {"
+        " const r = e.getBoundingClientRect(); return [n, e.textContent, r.left, r.top, r.right, r.bottom]; }))"
+    )
+    checked = 0
+    for boxes in pictures:
+        for title in (box for box in boxes if box[0] == "title"):
+            for guide in (box for box in boxes if box[0] == "guide"):
+                apart = title[4] <= guide[2] or guide[4] <= title[2] or title[5] <= guide[3] + 3 or guide[5] <= title[3] + 3
+                assert apart, (title, guide)
+                checked += 1
+    assert checked > 3
+
+
 def test_axes_say_their_scale(desktop):
     titles = desktop.ask("[...document.querySelectorAll('.plot')].map(p => p.layout.xaxis.title.text)")
     assert "log scale, ← less is better" in titles[0]

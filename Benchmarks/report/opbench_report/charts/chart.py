@@ -6,6 +6,10 @@ from dataclasses import dataclass, field
 from ..ratio_words import marked
 
 
+# The letters of a unit that has room behind each number.
+_SHORT_UNIT = 3
+
+
 @dataclass
 class Mark:
     """A median, with the ends of its interval where there is one."""
@@ -90,8 +94,10 @@ class Chart:
     units: dict = field(default_factory=dict)
 
     def steps(self, axis):
-        """Returns how the numbers of an axis are scaled."""
-        return self.units.get(axis.unit, ())
+        """Returns how the numbers of an axis are scaled. A short unit that has no scales, such as the ms of a program's own metric,
+        stands behind each number."""
+        short = ((0, f" {axis.unit}"),) if 0 < len(axis.unit) <= _SHORT_UNIT else ()
+        return self.units.get(axis.unit, short)
 
     def name_of(self, arm):
         """Returns what a series is called."""

@@ -1,7 +1,8 @@
 """How a cost grows with a size or another numeric parameter."""
 
 from ..facts import widest
-from .chart import Axis, Chart, Missing, Panel, Series, is_wide, values_of, y_mark
+from .chart import Axis, Chart, Missing, Panel, Series, is_wide, y_mark
+from .ticks import named
 
 NAME = "cost-curves"
 _FAMILIES = ("overhead", "dependencies", "forkjoin", "cancellation")
@@ -47,15 +48,19 @@ def _rest(line, key):
 
 def _panel(key, rest, lines):
     places = [line.numbers[key] for line in lines]
-    values = values_of(lines)
+    steps = sorted({place for place in places if place > 0})
+    is_log = is_wide(steps, 5)
+    # A logarithmic axis has no place for 0: it stands one step to the left of all others.
+    at = {place: place for place in places}
+    if is_log and min(places) == 0:
+        at[0] = steps[0] ** 2 / steps[1]
     curves = {}
     for place, line in zip(places, lines):
         for arm, cell in line.cells.items():
-            curves.setdefault(arm, []).append(y_mark(place, line, cell, f"{key}={place:g}: "))
+            curves.setdefault(arm, []).append(y_mark(at[place], line, cell, f"{key}={place:g}: "))
     # A curve joins marks of one number of workers.
     series = [Series(arm, curves[arm]) for arm in widest(arm for arm, marks in curves.items() if len(marks) > 1)]
-    x = Axis(
-        key.replace("_", " "), log=is_wide(places, 5), names=[(place, f"{place:g}") for place in sorted(set(places))]
-    )
-    y = Axis(lines[0].words, lines[0].unit, is_wide(values), better=lines[0].better or "")
+    x = Axis(key.replace("_", " "), log=is_log, names=[(at[place], text) for place, text in named(places)])
+    # Of what is drawn: a subject that has a single mark is not.
+    y = Axis(lines[0].words, lines[0].unit, is_wide([mark.y for one in series for mark in one.marks]), better=lines[0].better or "")
     return Panel(" ".join(filter(None, [lines[0].short, rest])), series, x, y)

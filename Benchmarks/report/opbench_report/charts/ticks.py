@@ -28,8 +28,35 @@ def is_crowded(guide, guides, ends):
 
 def ticks(low, high, log, steps, most=5):
     """Returns (place, text) pairs within the limits, in the steps of a unit: about `most` of them."""
-    places = _log_places(low, high, most) if log else MaxNLocator(most, steps=[1, 2, 5, 10]).tick_values(low, high)
-    return [(place, _text(steps, place)) for place in map(float, places) if low <= place <= high]
+    inside = lambda places: [place for place in map(float, places) if low <= place <= high]
+    places = inside(_log_places(low, high, most)) if log else []
+    # A single tick says nothing of how far apart marks are.
+    if len(places) < 2:
+        places = inside(MaxNLocator(most, steps=[1, 2, 5, 10]).tick_values(low, high))
+    return [(place, _text(steps, place)) for place in places]
+
+
+def named(places):
+    """Returns (place, text) pairs of places that a parameter takes, with short texts: 1,000, 10k and 1M."""
+    return [(place, _short(place)) for place in sorted(set(places))]
+
+
+def _short(value):
+    for unit, suffix in ((1e6, "M"), (1e3, "k")):
+        if value >= 10 * unit / (1 if suffix == "k" else 10) and value % (unit / 10) == 0:
+            return f"{value / unit:g}{suffix}"
+    return f"{value:,g}"
+
+
+def with_room(marks, inches, character):
+    """Returns the ticks whose texts have room side by side. `inches` is where a place stands; the last tick comes before others."""
+    kept, end = [], None
+    for place, text in reversed(marks):
+        half = character * (len(text) + 0.6) / 2
+        if end is None or inches(place) + half <= end:
+            kept.append((place, text))
+            end = inches(place) - half
+    return kept[::-1]
 
 
 def _log_places(low, high, most):

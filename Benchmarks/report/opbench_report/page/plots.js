@@ -81,15 +81,24 @@
   const note = (text, points) => ({ text: plain(text), showarrow: false, font: { size: 11, color: style("--soft") }, ...points });
 
   /** Bands one below the other, in each a row per subject, with the number at the right of its mark. */
-  function dots(plot) {
-    const HEAD = 24, ROW = 19;
+  function dots(plot, index) {
+    const TITLE = 24, ROW = 19, SAID = 15;
     const shapes = [], annotations = [], traces = new Map();
+    const [low, high] = [place(plot.x, plot.x.low), place(plot.x, plot.x.high)];
+    const range = [low, high + (high - low) * (narrow ? 0.75 : 0.35)];
+    // Where a value stands, in pixels from the left end of the axis.
+    const room = document.getElementById(`plot-${index}`).clientWidth - 16;
+    const pixels = (at) => (room * (place(plot.x, at) - range[0])) / (range[1] - range[0]);
+    // The label of a guide stands beside the title where it has room there, and otherwise below it.
+    const covers = (band, [, at, label]) => 7.6 * band.title.length + 8 > pixels(at) - (at >= 1 ? 0 : 6.6 * label.length);
     let top = 0, said = null;
     for (const band of plot.bands) {
       // What is off leaves no row, and a band without rows no heading.
       const rows = band.series.filter((series) => !off.has(series.subject));
       if (!rows.length) continue;
-      annotations.push({ text: `<b>${plain(band.title)}</b>`, showarrow: false, xref: "paper", x: 0, xanchor: "left", yref: "y", y: top + HEAD / 2 + 1, font: { size: 12.5, color: style("--ink") } });
+      annotations.push({ text: `<b>${plain(band.title)}</b>`, showarrow: false, xref: "paper", x: 0, xanchor: "left", yref: "y", y: top + TITLE / 2 + 1, font: { size: 12.5, color: style("--ink") }, name: "title" });
+      const isSaid = (guide) => guide[0] === "x" && guide[2] !== said;
+      const HEAD = TITLE + (band.guides.some((guide) => isSaid(guide) && covers(band, guide)) ? SAID : 0);
       const bottom = top + HEAD + ROW * rows.length;
       rows.forEach((series, row) => {
         for (const mark of series.marks) {
@@ -104,14 +113,12 @@
         if (kind !== "x") continue;
         shapes.push(line({ xref: "x", x0: at, x1: at, yref: "y", y0: top + HEAD - 4, y1: bottom }));
         // Said once where all bands have the same.
-        if (label !== said) annotations.push(note(label, { xref: "x", x: place(plot.x, at), xanchor: at >= 1 ? "left" : "right", yref: "y", y: top + HEAD - 10, bgcolor: style("--paper") }));
+        if (label !== said) annotations.push(note(label, { xref: "x", x: place(plot.x, at), xanchor: at >= 1 ? "left" : "right", yref: "y", y: top + HEAD - 10, bgcolor: style("--paper"), name: "guide" }));
         if (band.guides.length === 1) said = label;
       }
       shapes.push({ type: "line", xref: "paper", x0: 0, x1: 1, yref: "y", y0: bottom + 3, y1: bottom + 3, line: { color: style("--line"), width: 1 }, layer: "below" });
       top = bottom + 8;
     }
-    const [low, high] = [place(plot.x, plot.x.low), place(plot.x, plot.x.high)];
-    const range = [low, high + (high - low) * (narrow ? 0.75 : 0.35)];
     const tall = plot.bands.length > 2;
     const data = [...traces.values()].flatMap(({ series, marks }) => [
       trace(series, marks, origin(plot), { mode: "markers", cliponaxis: false }),
@@ -135,7 +142,7 @@
     };
   }
 
-  function plane(plot) {
+  function plane(plot, index) {
     const shapes = [], annotations = [];
     for (const [kind, at, label, isCrowded] of plot.guides) {
       if (kind === "y") {
@@ -168,15 +175,25 @@
     });
     const height = plot.alone && !narrow ? 400 : 300;
     const [low, high] = [place(plot.x, plot.x.low), place(plot.x, plot.x.high)];
-    // Room for them at the right of the marks.
-    const range = plot.series.some((series) => series.marks.some((mark) => mark[LABEL])) ? [low, high + (high - low) * (narrow || !plot.alone ? 0.6 : 0.25)] : [low, high];
-    [["METG(50 %)", style("--soft")], ...named].forEach(([label, colour], row) => {
-      if (named.length) annotations.push(note(label, { xref: "paper", x: 1, xanchor: "right", yref: "paper", y: 0, yanchor: "bottom", yshift: 4 + 15 * (named.length - row), font: { size: 11, color: colour }, bgcolor: style("--paper"), name: "named" }));
+    const LINE = 15, LEFT = 78, FOOT = 62;
+    const list = named.length ? [["METG(50 %)", style("--soft")], ...named] : [];
+    const entry = (label, colour, points) => annotations.push(note(label, { xref: "paper", yref: "paper", y: 0, font: { size: 11, color: colour }, bgcolor: style("--paper"), name: "named", ...points }));
+    // At the right of the marks is room for them. A phone has none there, and of many subjects the list would be higher than the
+    // picture: there the list stands below the axis, in two columns.
+    const below = narrow || LINE * (list.length + 1) > height - FOOT;
+    const hasNumbers = plot.series.some((series) => series.marks.some((mark) => mark[LABEL]));
+    const range = hasNumbers && !below ? [low, high + (high - low) * (plot.alone ? 0.25 : 0.6)] : [low, high];
+    const rows = below && list.length ? 1 + Math.ceil(named.length / 2) : 0;
+    list.forEach(([label, colour], at) => {
+      if (!below) return entry(label, colour, { x: 1, xanchor: "right", yanchor: "bottom", yshift: 4 + LINE * (list.length - 1 - at) });
+      const [row, column] = at ? [1 + ((at - 1) >> 1), (at - 1) % 2] : [0, 0];
+      const width = document.getElementById(`plot-${index}`).clientWidth;
+      return entry(label, colour, { x: 0, xanchor: "left", xshift: (column * width) / 2 - LEFT, yanchor: "top", yshift: -(FOOT + LINE * row) });
     });
     return {
       data,
-      layout: layout(height, {
-        margin: { l: 78, r: 14, t: 8, b: 62 }, shapes, annotations, xaxis: axis(plot.x, { range }), yaxis: axis(plot.y),
+      layout: layout(height + LINE * rows, {
+        margin: { l: LEFT, r: 14, t: 8, b: FOOT + LINE * rows }, shapes, annotations, xaxis: axis(plot.x, { range }), yaxis: axis(plot.y),
       }),
     };
   }

@@ -10,7 +10,8 @@ _CHARACTER = 0.046
 _TICK_CHARACTER = 0.058
 
 
-def draw_dots(axes, panel, chart, arms, with_names, with_label):
+def draw_dots(axes, panel, chart, arms, with_names, with_label, said=""):
+    """`said` is what the dashed line is, where it is said elsewhere."""
     # Panels on the same axis have the same limits, and room for the longest number among them.
     alike = [other for other in chart.panels if (other.x.label, other.x.unit) == (panel.x.label, panel.x.unit)]
     low, high = limits(_values(alike, panel.x.log), panel.x.log)
@@ -35,7 +36,7 @@ def draw_dots(axes, panel, chart, arms, with_names, with_label):
     axes.tick_params(axis="y", length=0)
     for side in ("top", "right", "left"):
         axes.spines[side].set_visible(False)
-    title = panel.title + "".join(f" (dashed: {guide.label})" for guide in panel.guides if guide.at != 1)
+    title = panel.title + "".join(f" (dashed: {guide.label})" for guide in panel.guides if guide.at != 1 and guide.label != said)
     axes.set_title(title, loc="left", pad=3, fontsize=title_size(title, width))
     if with_label:
         axes.set_xlabel("\n".join(filter(None, [panel.x.label, panel.x.note])), labelpad=2)

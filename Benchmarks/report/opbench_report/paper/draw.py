@@ -9,7 +9,7 @@ from matplotlib.patches import Patch
 from ..files import replace
 from .dots import draw_dots
 from .heat import heat_figure
-from .lines import draw_panel
+from .lines import ALIKE, ALIKE_STYLE, alike, draw_panel
 from .style import HATCHES, INK, PARAMETERS, WIDTH, for_the_web, marker_style, pyplot
 
 KINDS = ("svg", "png")
@@ -43,32 +43,59 @@ def _heat_figure(chart):
 
 def _dots_figure(chart):
     """Small multiples: a panel per benchmark, in each a row per subject, in the same order everywhere. A subject without a
-    mark in any panel of a row of panels takes no room there."""
+    mark in any panel of a row of panels takes no room there. Panels side by side that have no subject in common have rows and
+    names of their own: with those of the others, each would be mostly dashes."""
     columns = min(chart.columns, len(chart.panels))
     rows = [chart.panels[first : first + columns] for first in range(0, len(chart.panels), columns)]
-    arms = [sorted({series.arm for panel in row for series in panel.series}) for row in rows]
+    arms = [_arms_of(row) for row in rows]
     margin = 0.16 + 0.062 * max(len(chart.name_of(arm)) for arm in chart.arms)
     shared = len({(panel.x.label, panel.x.unit) for panel in chart.panels}) == 1
     labelled = [[not shared and _is_last_of_its_axis(chart.panels, columns, panel) for panel in row] for row in rows]
-    bodies = [0.17 * len(beside) + 0.1 for beside in arms]
+    bodies = [_body(max(beside, key=len)) for beside in arms]
     gaps = [0.74 if any(row) else 0.48 for row in labelled[:-1]] + [0.5 if shared else 0.62]
     top = 0.52
     height = top + sum(bodies) + sum(gaps)
     figure = pyplot.figure(figsize=(WIDTH, height))
-    width = (WIDTH - margin - 0.12 - 0.2 * (columns - 1)) / columns
     base = height - top
+    guide = _common_guide(chart)
     for row, panels in enumerate(rows):
         base -= bodies[row]
+        # The names stand before each panel, or before the first one.
+        own = len(arms[row]) > 1
+        gap = margin if own else 0.2
+        width = (WIDTH - margin - 0.12 - gap * (columns - 1)) / columns
         for column, panel in enumerate(panels):
-            left = margin + column * (width + 0.2)
-            axes = figure.add_axes([left / WIDTH, base / height, width / WIDTH, bodies[row] / height])
-            draw_dots(axes, panel, chart, arms[row], with_names=column == 0, with_label=labelled[row][column])
+            beside = arms[row][column if own else 0]
+            body = _body(beside)
+            place = [margin + column * (width + gap), base + bodies[row] - body, width, body]
+            axes = figure.add_axes([length / whole for length, whole in zip(place, (WIDTH, height) * 2)])
+            draw_dots(axes, panel, chart, beside, own or column == 0, labelled[row][column], guide)
         base -= gaps[row]
     if shared:
-        axis = chart.panels[0].x
-        figure.text((margin / WIDTH + 1) / 2, 0.08 / height, _label(axis), ha="center", va="bottom", color=INK)
+        words = _label(chart.panels[0].x, f"dashed: {guide}" if guide else "")
+        figure.text((margin / WIDTH + 1) / 2, 0.08 / height, words, ha="center", va="bottom", color=INK)
     _title(figure, chart, height)
     return figure
+
+
+def _arms_of(row):
+    """Returns the subjects of a row of panels: one list for all, or one for each where no two panels share any."""
+    each = [sorted({series.arm for series in panel.series}) for panel in row]
+    together = sorted({arm for arms in each for arm in arms})
+    return each if len(each) > 1 and sum(map(len, each)) == len(together) else [together]
+
+
+def _body(arms):
+    """Returns the height of a panel."""
+    return 0.17 * len(arms) + 0.1
+
+
+def _common_guide(chart):
+    """Returns what the dashed line is where it is the same in all of several panels, and so need not be in each title."""
+    labels = [[guide.label for guide in panel.guides if guide.at != 1] for panel in chart.panels]
+    axes = {(panel.x.label, panel.x.unit) for panel in chart.panels}
+    is_common = len(labels) > 1 and len(axes) == 1 and len(labels[0]) == 1 and all(one == labels[0] for one in labels)
+    return labels[0][0] if is_common else ""
 
 
 def _is_last_of_its_axis(panels, columns, panel):
@@ -78,8 +105,9 @@ def _is_last_of_its_axis(panels, columns, panel):
     return all((other.x.label, other.x.unit) != (panel.x.label, panel.x.unit) for other in below)
 
 
-def _label(axis):
-    return f"{axis.label} ({axis.note})" if axis.note else axis.label
+def _label(axis, more=""):
+    notes = "; ".join(filter(None, [axis.note, more]))
+    return f"{axis.label} ({notes})" if notes else axis.label
 
 
 def _grid_figure(chart):
@@ -88,8 +116,12 @@ def _grid_figure(chart):
     rows = math.ceil(len(chart.panels) / columns)
     panel_height = {1: 3.0, 2: 2.5, 3: 2.1}.get(columns, 1.75)
     names = [chart.name_of(arm) for arm in chart.arms]
+    handles = [_HANDLES[chart.form](chart, arm, place) for place, arm in enumerate(chart.arms)]
+    if any(alike(panel, chart) for panel in chart.panels):
+        names.append(ALIKE)
+        handles.append(pyplot.Line2D([], [], label=ALIKE, **ALIKE_STYLE))
     # What a column of the legend takes of the width, in inches.
-    legend_columns = min(len(names), int(WIDTH / (0.75 + 0.066 * max(map(len, names)))))
+    legend_columns = min(len(names), int(WIDTH / (0.85 + 0.066 * max(map(len, names)))))
     legend_rows = math.ceil(len(names) / legend_columns)
     top = 0.45 + 0.2 * legend_rows
     height = top + rows * panel_height + 0.1
@@ -99,12 +131,13 @@ def _grid_figure(chart):
     for axes in grid.flat[len(chart.panels) :]:
         axes.remove()
     figure.legend(
-        handles=[_HANDLES[chart.form](chart, arm, place) for place, arm in enumerate(chart.arms)],
+        handles=handles,
         loc="upper center",
         bbox_to_anchor=(0.5, 1 - 0.3 / height),
         ncols=legend_columns,
         frameon=False,
-        handlelength=3.2,
+        # So long that the longest dashes are seen to be dashes.
+        handlelength=4.6,
         columnspacing=1.4,
     )
     figure.tight_layout(rect=(0, 0, 1, 1 - (top - 0.05) / height), h_pad=1.2, w_pad=1.2)

@@ -15,6 +15,8 @@ _ROW, _MOST_CELL, _SIDE, _GAP = 0.165, 0.66, 0.36, 0.07
 _CHARACTER = 0.056
 # The characters of a line of what the marks mean, and how far one line lies below another.
 _LINE, _LEAD = 150, 0.11
+# What the legend says of the numbers in the cells and at the edges.
+_NUMBERS = "Numbers are per cent, behind × factors. Grey: the mean size of the effects of a decision, or of a kind of work, without noise."
 # What a character has of its size.
 _SHARE = 0.6 / 72
 _FAINT = "#888888"
@@ -36,8 +38,10 @@ def heat_figure(chart):
     heads = [_head(panel, cell) for panel, cell in zip(chart.panels, cells)]
     bodies = [_ROW * (len(panel.rows) + 1) + _GAP + 0.05 for panel in chart.panels]
     titles = [0.2 if panel.title else 0 for panel in chart.panels]
-    words = textwrap.wrap(chart.panels[0].legend, _LINE)
-    top, bottom, between = 0.34, 0.61 + _LEAD * len(words), 0.16
+    words = textwrap.wrap(f"{chart.panels[0].legend} {_NUMBERS}", _LINE)
+    # The key stands above the first panel: a picture may be three screens long.
+    key = 0.61 + _LEAD * len(words)
+    top, bottom, between = 0.4 + key, 0.1, 0.16
     height = top + sum(heads) + sum(bodies) + sum(titles) + between * (len(chart.panels) - 1) + bottom
     figure = pyplot.figure(figsize=(WIDTH, height))
     base = height - top
@@ -48,7 +52,7 @@ def heat_figure(chart):
             place = (base + body + head + 0.06) / height
             figure.text(0.012, place, panel.title, ha="left", va="bottom", fontsize=8, fontweight="bold", color=INK)
         base -= between
-    _legend(figure, words, height)
+    _legend(figure, words, height, height - 0.3 - key)
     return figure
 
 
@@ -138,9 +142,9 @@ def _text(axes, x, y, text, size=6.4, color=INK, **more):
     axes.text(x, y, text, ha="center", va="center", fontsize=size, color=color, zorder=5, **more)
 
 
-def _legend(figure, words, height):
+def _legend(figure, words, height, foot):
     say = lambda x, y, text, ha, va: figure.text(x / WIDTH, y / height, text, ha=ha, va=va, fontsize=6.2, color=INK)
-    base = _LEAD * len(words)
+    base = foot + _LEAD * len(words)
     say(0.1, base + 0.49, "← per cent less time", "left", "bottom")
     say(WIDTH - 0.1, base + 0.49, "per cent more time →", "right", "bottom")
     axes = figure.add_axes([0.1 / WIDTH, (base + 0.36) / height, 1 - 0.2 / WIDTH, 0.1 / height])

@@ -1,12 +1,19 @@
 """A panel with two axes, and curves or bands."""
 
+import math
 from dataclasses import replace
 
-from ..charts.ticks import is_crowded, limits, ticks
+from ..charts.ticks import is_crowded, limits, ticks, with_room
 from .style import HATCHES, INK, error_style, faint_error_style, marker_style, title_size
 
 # What a character of a panel's own legend has of the width, in inches, and what its mark and its edges have.
 _CHARACTER, _MARK = 0.05, 0.42
+# What a character of a tick has.
+_TICK_CHARACTER = 0.055
+# Where all curves of a simulation lie within this share of the axis, one line stands for all of them.
+_SAME = 0.02
+ALIKE = "all alike"
+ALIKE_STYLE = {"color": "#888888", "linewidth": 1.8, "linestyle": "-", "marker": "o", "markersize": 4}
 
 
 def draw_panel(axes, panel, chart):
@@ -19,12 +26,36 @@ def draw_panel(axes, panel, chart):
     width = axes.figure.get_size_inches()[0] * axes.get_position().width
     axes.set_title(panel.title, loc="left", pad=4, fontsize=title_size(panel.title, width))
     for guide in panel.guides:
-        _guide(axes, guide, is_crowded(guide, panel.guides, axes.get_ylim()))
+        _guide(axes, guide, is_crowded(guide, panel.guides, axes.get_ylim()) or _hides(axes, panel, guide))
     if chart.form == "bands":
         _bands(axes, panel)
         return
+    common = alike(panel, chart)
     for place, series in enumerate(panel.series):
-        _series(axes, series, _aside(panel, place))
+        _series(axes, series, _aside(panel, place), common)
+    if common:
+        places = [mark.x for mark in panel.series[0].marks[:common]]
+        heights = [sum(series.marks[place].y for series in panel.series) / len(panel.series) for place in range(common)]
+        axes.plot(places, heights, zorder=4, **ALIKE_STYLE)
+
+
+def alike(panel, chart):
+    """Returns at how many places from the left on all curves of a simulated panel are the same: eight lines that lie on each other
+    are one to the eye."""
+    if not chart.simulated or chart.form != "lines" or len(panel.series) < 2:
+        return 0
+    curves = [[(mark.x, mark.y) for mark in series.marks] for series in panel.series]
+    if len({tuple(x for x, _ in curve) for curve in curves}) > 1:
+        return 0
+    low, high = panel.y.ends or limits([y for curve in curves for _, y in curve], False)
+    count = 0
+    for points in zip(*curves):
+        heights = [y for _, y in points]
+        if max(heights) - min(heights) > _SAME * (high - low):
+            break
+        count += 1
+    # One place is no line.
+    return count if count > 1 else 0
 
 
 def _bands(axes, panel):
@@ -47,11 +78,12 @@ def _aside(panel, place):
     return (place - (len(panel.series) - 1) / 2) * min(0.05, 0.6 / len(panel.series))
 
 
-def _series(axes, series, aside):
+def _series(axes, series, aside, common=0):
     subject = series.arm.subject
     marks = [replace(mark, x=mark.x + aside) for mark in series.marks] if aside else series.marks
-    plain = [mark for mark in marks if not mark.label]
-    for mark in marks:
+    # A curve begins where it leaves the others.
+    plain = [mark for mark in marks[max(0, common - 1) :] if not mark.label]
+    for mark in marks[common:]:
         style = marker_style(subject, 4)
         # A mark with a number of its own, such as METG, stands out from the curve.
         if mark.label:
@@ -122,6 +154,10 @@ def _scale(axes, panel, which, chart):
     else:
         getattr(axes, f"set_{which}lim")(low, high)
     marks = axis.names or ticks(low, high, log, chart.steps(axis))
+    if which == "x":
+        width = 0.92 * axes.figure.get_size_inches()[0] * axes.get_position().width
+        first, last = (math.log(end) if log else end for end in axes.get_xlim())
+        marks = with_room(marks, lambda at: width * ((math.log(at) if log else at) - first) / (last - first), _TICK_CHARACTER)
     getattr(axes, f"set_{which}ticks")([place for place, _ in marks], [text for _, text in marks])
     getattr(axes, f"set_{which}label")("\n".join(filter(None, [axis.label, axis.note])), labelpad=2)
 
@@ -132,6 +168,22 @@ def _legend_room(axes, panel):
     named = [f"{mark.label}  {series.arm}" for series in panel.series for mark in series.marks if mark.label]
     legend = min(_MARK + _CHARACTER * max(map(len, named)), 0.6 * width)
     return legend / (width - legend)
+
+
+def _hides(axes, panel, guide):
+    """Returns whether the label of a horizontal guide would stand on marks above the line, and on fewer below."""
+    if guide.kind != "y":
+        return False
+    above = below = 0
+    for series in panel.series:
+        for mark in series.marks:
+            x, y = axes.transAxes.inverted().transform(axes.transData.transform((mark.x, mark.y)))
+            _, line = axes.transAxes.inverted().transform(axes.transData.transform((mark.x, guide.at)))
+            if x < 0.6:
+                above += 0 < y - line < 0.12
+                below += 0 < line - y < 0.12
+    _, line = axes.transAxes.inverted().transform(axes.transData.transform((panel.series[0].marks[0].x, guide.at)))
+    return above > below and line > 0.1
 
 
 def _guide(axes, guide, is_below):
