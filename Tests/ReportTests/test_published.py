@@ -13,8 +13,9 @@ import synthetic
 from asking import opbench, read
 
 from opbench_report.facts import Record
-from opbench_report.published import glance, headline, round_words, texts
+from opbench_report.published import glance, headline, round_words, texts, which
 from opbench_report.published.__main__ import main as published_main
+from opbench_report.published.program import Program
 
 GLANCE, GLANCE_END = texts.marks("glance")
 README = f"# opbench\n\nBefore.\n\n{GLANCE}\n{GLANCE_END}\n\nAfter.\n"
@@ -306,3 +307,39 @@ def test_only_the_cell_that_failed_is_called_so(tmp_path, params, shown):
     results = read(synthetic.write(tmp_path / "some.csv", filling=fill, outcome=outcome))
     row = next(line for line in headline.table(results).splitlines() if "external-add" in line)
     assert row.endswith(f"| {shown} |")
+
+
+def test_the_numbers_of_a_page_are_those_that_compare_prints(root, tmp_path, capsys):
+    """`Which for what` beside the published results: a number of an earlier result is found."""
+    page = tmp_path / which.PAGE
+    begin, end = texts.marks(which.PART)
+    page.parent.mkdir(parents=True)
+    (tmp_path / "README.md").write_text(README)
+    shutil.copytree(root / "results", tmp_path / "results", ignore=lambda folder, names: [n for n in names if "reference" not in n])
+    program = Program(opbench())
+    page.write_text("# No place\n")
+    assert which.disagreements(program, tmp_path) == [f"{which.PAGE} has no lines {begin} and {end}"]
+    page.write_text(f"# Which\n\nBefore.\n\n{begin}\n| old |\n{end}\n\nAfter.\n")
+    (line,) = which.disagreements(program, tmp_path)
+    assert which.PAGE in line and "'| old |' where '| benchmark | what it asks" in line
+    which.write(program, tmp_path)
+    written = page.read_text()
+    assert which.disagreements(program, tmp_path) == [] and written.startswith("# Which\n\nBefore.") and "\nAfter.\n" in written
+    # The numbers are in what the command beside them prints.
+    printed = program.compared(str(tmp_path / "results/reference.csv.gz"), "task-group")
+    row = next(line for line in written.splitlines() if "all_to_all" in line).split(" | ")
+    ratio = re.search(r"\((x.*)\)", row[3])[1]
+    assert any("all_to_all" in line and "stealing@" in line and ratio in line and row[2] in line for line in printed.splitlines())
+    # One digit of an earlier result.
+    page.write_text(written.replace(ratio, "x1.04 [0.608, 2.69]"))
+    (line,) = which.disagreements(program, tmp_path)
+    assert "does not show what results/reference.csv.gz says" in line
+
+
+def test_a_result_without_the_rows_of_a_page_is_refused_before_anything_is_written(published, csv, capsys):
+    page = published / which.PAGE
+    page.parent.mkdir(parents=True)
+    page.write_text("\n".join(texts.marks(which.PART)))
+    before = (published / "README.md").read_bytes()
+    assert main(["--root", str(published), "publish", csv]) != 0
+    assert len(capsys.readouterr().err.splitlines()) == 1 and (published / "README.md").read_bytes() == before

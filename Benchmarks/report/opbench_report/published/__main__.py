@@ -6,7 +6,7 @@ import os
 import sys
 
 from ..complaint import USAGE, Complaint, exit_code
-from . import ablation, macro, simulation, texts
+from . import ablation, macro, simulation, texts, which
 from .check import disagreements
 from .program import Program
 from .publish import publish, write_texts
@@ -36,7 +36,7 @@ def _run(arguments):
     for name in _FOLDERS:
         commands.add_parser(name).add_argument("files", nargs="+", metavar="FILE.csv")
     checking = commands.add_parser("check")
-    checking.add_argument("--write", action="store_true", help="make README.md, SUMMARY.md and the figures again")
+    checking.add_argument("--write", action="store_true", help="make the pages and the figures again")
     options = parser.parse_args(arguments)
     program = Program(options.opbench)
     if options.command == "check":
@@ -53,7 +53,8 @@ def _check(program, root, writes):
     has_results = os.path.exists(os.path.join(root, "results", texts.CSV))
     if writes and has_results:
         write_texts(program, root)
-    lines = disagreements(program, root)
+        which.write(program, root)
+    lines = disagreements(program, root) + which.disagreements(program, root)
     for folder in _FOLDERS.values():
         if writes:
             folder.write(program, root)

@@ -6,8 +6,6 @@ from ..charts import build_all
 from ..complaint import BAD_INPUT, Complaint
 from . import texts
 
-_AGAIN = "scripts/check/results --write makes it again"
-
 
 def disagreements(program, root):
     """Returns a line for each; none where all agree."""
@@ -26,25 +24,18 @@ def disagreements(program, root):
         part = next(part for part in wanted if shown[part] != wanted[part])
         lines.append(
             f"README.md does not show what results/{texts.CSV} says:"
-            f" {_first_difference(shown[part], wanted[part])}; {_AGAIN}"
+            f" {texts.first_difference(shown[part], wanted[part])}; {texts.AGAIN}"
         )
     if _text(os.path.join(folder, "SUMMARY.md")) != texts.summary(results, charts):
-        lines.append(f"results/SUMMARY.md is not the summary of results/{texts.CSV}; {_AGAIN}")
+        lines.append(f"results/SUMMARY.md is not the summary of results/{texts.CSV}; {texts.AGAIN}")
     for name in texts.FIGURES:
         if any(chart.name == name for chart in charts):
             picture = _text(os.path.join(folder, "figures", f"{name}.svg"))
             if picture is None:
-                lines.append(f"results/figures/{name}.svg is missing; {_AGAIN}")
+                lines.append(f"results/figures/{name}.svg is missing; {texts.AGAIN}")
             elif results.sources[0].digest not in picture:
-                lines.append(f"results/figures/{name}.svg was made from another CSV than results/{texts.CSV}; {_AGAIN}")
+                lines.append(f"results/figures/{name}.svg was made from another CSV than results/{texts.CSV}; {texts.AGAIN}")
     return lines
-
-
-def _first_difference(shown, wanted):
-    for line, right in zip(shown.splitlines() + [""], wanted.splitlines() + [""]):
-        if line != right:
-            return f"'{line[:60]}' where '{right[:60]}' belongs"
-    return "it is shorter or longer"
 
 
 def _text(path):

@@ -10,9 +10,9 @@ from ..command import source_line
 from ..complaint import CANNOT_CREATE, Complaint
 from ..files import replace
 from .kept import keep_all
+from .texts import AGAIN
 
 _PAGE = "README.md"
-_AGAIN = "scripts/check/results --write makes it again"
 
 
 @dataclass(frozen=True)
@@ -53,11 +53,11 @@ class Folder:
         facts = self.read(program, paths)
         lines = []
         if _text(os.path.join(folder, _PAGE)) != self.page(facts):
-            lines.append(f"{self.name}/{_PAGE} is not what the rows beside it say; {_AGAIN}")
+            lines.append(f"{self.name}/{_PAGE} is not what the rows beside it say; {AGAIN}")
         for name in self.pictures:
             drawn = _text(os.path.join(folder, name)) or ""
             if any(source.digest not in drawn for source in facts.sources):
-                lines.append(f"{self.name}/{name} was not made from the rows beside it; {_AGAIN}")
+                lines.append(f"{self.name}/{name} was not made from the rows beside it; {AGAIN}")
         return lines
 
     def _kept(self, root):

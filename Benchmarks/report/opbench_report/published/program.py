@@ -22,11 +22,20 @@ class Program:
             json.dump([claim.asked for claim in claims], file)
             file.flush()
             more = ["--claims", file.name] if claims else []
-            try:
-                done = subprocess.run([self._path, "report", *paths, "--facts", "-", *more], capture_output=True)
-            except OSError as error:
-                raise Complaint(UNAVAILABLE, f"{self._path} cannot be run: {error.strerror}") from None
+            written = self._run("report", *paths, "--facts", "-", *more)
+        return parsed(written, "opbench report --facts -")
+
+    @functools.cache
+    def compared(self, path, reference):
+        """Returns what `opbench compare` says of a result, as Markdown."""
+        return self._run("compare", path, "--reference", reference, "--format", "markdown").decode("utf-8")
+
+    def _run(self, *arguments):
+        try:
+            done = subprocess.run([self._path, *arguments], capture_output=True)
+        except OSError as error:
+            raise Complaint(UNAVAILABLE, f"{self._path} cannot be run: {error.strerror}") from None
         if done.returncode:
-            lines = done.stderr.decode("utf-8", errors="replace").strip().splitlines() or ["opbench report failed"]
+            lines = done.stderr.decode("utf-8", errors="replace").strip().splitlines() or [f"opbench {arguments[0]} failed"]
             raise Complaint(done.returncode, lines[-1].removeprefix("opbench: "))
-        return parsed(done.stdout, "opbench report --facts -")
+        return done.stdout

@@ -8,7 +8,7 @@ from ..command import source_line
 from ..complaint import BAD_INPUT, CANNOT_CREATE, Complaint
 from ..files import replace
 from ..page import validation
-from . import texts
+from . import texts, which
 from .kept import keep, record_of, rows_of
 
 
@@ -21,6 +21,7 @@ def publish(program, csv, report, root):
         # Refuses anything else before something is written.
         text = validation.find(report, csv).text
     _readme(root)
+    which.check(program, csv, root)
     folder = os.path.join(root, "results")
     published, rows = os.path.join(folder, texts.CSV), rows_of(csv)
     are_new = _rows(published) != rows
@@ -33,6 +34,7 @@ def publish(program, csv, report, root):
             # It says of other numbers whether they are to be believed.
             os.remove(os.path.join(folder, "validate.txt"))
         write_texts(program, root)
+        which.write(program, root)
     except OSError as error:
         raise Complaint(CANNOT_CREATE, f"cannot write into {folder}: {error.strerror or error}") from None
 

@@ -13,6 +13,8 @@ PARTS = {"glance": ("overview",)}
 TABLE = ("overhead",)
 FIGURES = (*(name for names in PARTS.values() for name in names), *TABLE)
 CSV = "reference.csv.gz"
+# What to do where a page and the results disagree.
+AGAIN = "scripts/check/results --write makes it again"
 
 
 def made(source):
@@ -126,6 +128,16 @@ def _topic(finding):
         if finding.is_choice
         else f"**{finding.topic}.**"
     )
+
+
+def first_difference(shown, wanted):
+    """Returns where a text says something else than it should, in words; None where it does not."""
+    if shown == wanted:
+        return None
+    for line, right in zip(shown.splitlines() + [""], wanted.splitlines() + [""]):
+        if line != right:
+            return f"'{line[:60]}' where '{right[:60]}' belongs"
+    return "it is shorter or longer"
 
 
 def marks(part):
