@@ -7,8 +7,8 @@ let change: [SwiftSetting] = Context.environment["SLOWER"] == nil ? [] : [.defin
 let package = Package(
   name: "WordBenchmarks",
   dependencies: [
-    // From elsewhere: .package(url: "…/opbench", branch: "main")
-    .package(name: "opbench", path: "../..")
+    // From elsewhere: .package(url: "…/opbench", branch: "main", traits: ["Laboratory"])
+    .package(name: "opbench", path: "../..", traits: ["Laboratory"])
   ],
   targets: [
     .target(name: "Words", swiftSettings: change),

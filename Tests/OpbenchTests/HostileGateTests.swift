@@ -62,11 +62,15 @@ struct HostileGateTests {
     let repository = try ScriptRepository()
     let outcome = repository.gate("sub/Benchmarks/gate", "one", "two", "--seed", "2")
     #expect(outcome.ending == .exited(0), "\(outcome.lines)")
-    let folder = "\(repository.path)/sub/Benchmarks/.build/gate"
+    let base = "\(repository.path)/sub/Benchmarks/.build/gate/programs/base/wordbench"
     #expect(
-      outcome.lines.last == "version two: gate --head-name two --base \(folder)/base --base-name one --seed 2",
+      outcome.lines.last == "version two: gate --head-name two --base \(base) --base-name one --seed 2",
       "\(outcome.lines)")
-    #expect(repository.run("sh", ["-c", "\(folder)/base"]).lines == ["version one: "])
+    #expect(repository.run("sh", ["-c", base]).lines == ["version one: "])
+    // The program that judges has its own name, with which its hints begin.
+    let called = repository.gate(
+      "sub/Benchmarks/gate", "one", "two", environment: ["GATE_DOES": "echo called ${0##*/}"])
+    #expect(called.lines.last == "called wordbench", "\(called.lines)")
     let other = repository.gate("sub/Benchmarks/gate", "two", ".")
     #expect(other.lines.last?.hasPrefix("version two: gate --head-name . --base") == true, "\(other.lines)")
   }
@@ -127,10 +131,12 @@ struct HostileGateTests {
     let outcome = repository.gate(script, "first", "second")
     #expect(outcome.ending == .exited(0), "\(outcome.lines)")
     let programs = repository.sh(
-      "find . -path '*.build/gate*' -name '\(script == "scripts/gate" ? "opbench" : "base")' -exec {} \\; | sort -u")
+      "find . -path '*.build/gate*' -path '*\(script == "scripts/gate" ? "/opbench" : "/programs/base/wordbench")' -exec {} \\; | sort -u"
+    )
     #expect(programs.contains("version two-first: "), "\(programs)")
     let head = repository.sh(
-      "find . -path '*.build/gate*' -name '\(script == "scripts/gate" ? "opbench" : "head")' -exec {} \\; | sort -u")
+      "find . -path '*.build/gate*' -path '*\(script == "scripts/gate" ? "/opbench" : "/programs/head/wordbench")' -exec {} \\; | sort -u"
+    )
     #expect(head.contains("version two-second: "), "\(head)")
     #expect(repository.state == before)
   }

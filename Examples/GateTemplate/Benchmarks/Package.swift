@@ -6,7 +6,8 @@ let package = Package(
   dependencies: [
     // Your package, which is the folder above.
     .package(name: "Words", path: ".."),
-    .package(url: "https://github.com/OWNER/opbench", branch: "main"),
+    // The trait is what the benchmarks need of it: without it six more packages are fetched, and built.
+    .package(url: "https://github.com/OWNER/opbench", branch: "main", traits: ["Laboratory"]),
   ],
   targets: [
     .executableTarget(
