@@ -41,7 +41,7 @@ struct OddBenchmarkTests {
   @Test func theSuiteComesThrough() throws {
     let outcome = ProcessRunner.run(Self.program, ["measure", GateSuite.request], timeout: 60)
     let suite = try #require(GateSuite(outcome.lines), "\(outcome)")
-    #expect(suite.cells.count == 8 && outcome.lastWords == "made")
+    #expect(suite.cells.count == 9 && outcome.lastWords == "made")
   }
 
   @Test func resultsThatCannotBeWrittenFailTheCell() throws {
