@@ -14,6 +14,9 @@ struct ForkTests {
 
   static let kinds: [Kind] = [
     Kind(testDescription: "concurrentPerform") { _, note in concurrentPerform(iterations: 60) { note($0) } },
+    Kind(testDescription: "a loop with chunks of many indices") { _, note in
+      concurrentPerform(iterations: 5_000) { if $0 % 50 == 0 { note($0) } }
+    },
     Kind(testDescription: "Backend.concurrentPerform") { backend, note in
       backend.concurrentPerform(iterations: 60) { note($0) }
     },
