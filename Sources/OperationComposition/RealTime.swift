@@ -1,4 +1,4 @@
-import Operations
+import OperationCore
 
 /// Tells, in a test on a deterministic backend, that something goes by a clock that the test does not move: a missing `clock:` is not
 /// seen otherwise.

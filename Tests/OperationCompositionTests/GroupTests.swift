@@ -249,7 +249,7 @@ struct GroupTests {
   @Test("a member that awaits its group is told so", arguments: allBackends)
   func awaitsItsGroup(backend: TestBackend) async throws {
     try await compose(on: backend) { backend in
-      let group = OperationGroup(name: "archive", on: backend) { _ in }
+      let group = OperationGroup(backend: backend, name: "archive") { _ in }
       let member = group.queue.addTask(name: "member") { try await group.operation.value }
       OperationQueue(backend: backend).addOperation(group.operation)
       let error = await #expect(throws: CircularWait.self) { try await member.value }

@@ -105,7 +105,7 @@ struct MutualExclusionTests {
   @Test("an operation that awaits another one of its own key is told so", arguments: allBackends)
   func takenTwice(backend: TestBackend) async throws {
     try await compose(on: backend) { backend in
-      let (queue, exclusion) = (OperationQueue(backend: backend), MutualExclusion<String>(on: backend))
+      let (queue, exclusion) = (OperationQueue(backend: backend), MutualExclusion<String>(backend: backend))
       let outer = queue.addTask(name: "outer", conditions: [exclusion.turn(of: "file")]) {
         try await queue.addTask(name: "inner", conditions: [exclusion.turn(of: "file")]) { 1 }.value
       }

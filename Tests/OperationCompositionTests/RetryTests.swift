@@ -247,7 +247,7 @@ struct RetryTests {
             while !Task.isCancelled { await Task.yield() }
           }
           // A group that fails cancels its members' queue.
-          let group = OperationGroup(on: backend) { members in
+          let group = OperationGroup(backend: backend) { members in
             members.addTask { while !Task.isCancelled { await Task.yield() } }
             throw Refused()
           }
