@@ -5,6 +5,8 @@ package struct Calibration: Sendable {
   /// How many repeats the next attempt has.
   package private(set) var repeats = 1
   private var answers: [Int] = []
+  /// How long the last repeat before the first attempt took; the largest number afterwards.
+  private var led: UInt64
 
   /// The answer is the median of this number of attempts, because one attempt may be disturbed.
   private static let attempts = 3
@@ -12,14 +14,19 @@ package struct Calibration: Sendable {
   /// - Parameters:
   ///   - target: the nanoseconds to fill.
   ///   - limit: the answer of a slower subject. A larger one is not needed.
-  package init(target: UInt64, limit: Int) {
+  ///   - led: how long the last repeat before the first attempt took.
+  package init(target: UInt64, limit: Int, led: UInt64 = .max) {
     self.target = target
     self.limit = limit
+    self.led = led
   }
 
   /// Takes the time of an attempt, and gives the answer when the attempt was the last one. The repeats grow at most tenfold
   /// per attempt.
   package mutating func answer(took: UInt64) -> Int? {
+    // A single repeat may end the calibration, so it is the shorter one of two: one may be disturbed.
+    let took = min(took, led)
+    led = .max
     let perRepeat = Double(max(took, 1)) / Double(repeats)
     // A loop that takes no time at all would need more repeats than there are numbers.
     let needed = Int(min(max(1, (Double(target) / perRepeat).rounded(.up)), 1e15))

@@ -132,8 +132,9 @@ package struct MeasuringProcess {
   /// one that takes times does. What counts is the time that a value would report, and not what the benchmark does around it.
   private func calibrate(target: UInt64, limit: Int, leadIn: UInt64) throws -> Int {
     let born = Clock.now()
-    repeat { _ = try timed(1) } while Clock.now() - born < leadIn
-    var calibration = Calibration(target: target, limit: limit)
+    var led: UInt64
+    repeat { led = try timed(1) } while Clock.now() - born < leadIn
+    var calibration = Calibration(target: target, limit: limit, led: led)
     while true {
       if let answer = calibration.answer(took: try timed(calibration.repeats)) { return answer }
     }

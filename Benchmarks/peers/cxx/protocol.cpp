@@ -144,12 +144,14 @@ static uint64_t timed(const Measure &measure, uint64_t repeats) {
 /// more than a slower subject needed; the median of three attempts.
 static uint64_t calibrate(const Measure &measure, uint64_t target, uint64_t limit, uint64_t leadIn) {
   auto born = now();
-  do measure(1);
+  uint64_t led;
+  do led = timed(measure, 1);
   while (now() - born < leadIn);
   uint64_t repeats = 1;
   std::vector<uint64_t> answers;
   while (answers.size() < 3) {
-    auto took = timed(measure, repeats);
+    auto took = std::min(timed(measure, repeats), led);
+    led = UINT64_MAX;
     auto needed = std::max<uint64_t>(1, uint64_t(std::ceil(double(target) / (double(took) / double(repeats)))));
     if (took >= target) {
       if (repeats == 1 && took >= 2 * target) return 1;

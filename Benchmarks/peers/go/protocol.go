@@ -190,8 +190,9 @@ func timed(measure measure, repeats int) int64 {
 // As MeasuringProcess.swift and Calibration.swift do: after the lead-in, at most ten times as many repeats at a time, and no more
 // than a slower subject needed; the median of three attempts.
 func calibrate(measure measure, target uint64, limit int, leadIn uint64) int {
+	var led int64
 	for born := now(); ; {
-		measure(1)
+		led = timed(measure, 1)
 		if hasPassed(leadIn, born) {
 			break
 		}
@@ -199,7 +200,8 @@ func calibrate(measure measure, target uint64, limit int, leadIn uint64) int {
 	repeats := 1
 	answers := []int{}
 	for len(answers) < 3 {
-		took := timed(measure, repeats)
+		took := min(timed(measure, repeats), led)
+		led = math.MaxInt64
 		needed := max(1, int(math.Ceil(float64(target)/(float64(took)/float64(repeats)))))
 		if uint64(took) >= target {
 			if repeats == 1 && uint64(took) >= 2*target {

@@ -267,16 +267,15 @@ fn timed(measure: &mut Measure, repeats: usize) -> Result<u64, Failure> {
 /// more than a slower subject needed; the median of three attempts.
 fn calibrate(mut measure: Measure, target: u64, limit: usize, lead_in: u64) -> Result<usize, Failure> {
     let born = now();
-    loop {
-        measure(1)?;
-        if now() - born >= lead_in {
-            break;
-        }
+    let mut led = timed(&mut measure, 1)?;
+    while now() - born < lead_in {
+        led = timed(&mut measure, 1)?;
     }
     let mut repeats = 1;
     let mut answers = vec![];
     while answers.len() < 3 {
-        let took = timed(&mut measure, repeats)?;
+        let took = timed(&mut measure, repeats)?.min(led);
+        led = u64::MAX;
         let needed = ((target as f64 / (took as f64 / repeats as f64)).ceil() as usize).max(1);
         if took >= target {
             if repeats == 1 && took >= 2 * target {
