@@ -329,6 +329,8 @@ def test_no_name_of_a_subject_or_metric_is_known_here(root):
     package = root / "Benchmarks/report/opbench_report"
     files = [one for kind in ("py", "js", "css") for one in package.rglob(f"*.{kind}")]
     assert len(files) > 40
+    # An article about three things names the three.
+    files.remove(package / "published/which.py")
     for path in [*files, *(root / "scripts" / name for name in ("plot", "results/reference"))]:
         assert not names.search(path.read_text(encoding="utf-8")), path
     for name in ("subjects.py", "facts.py", "charts/chart.py"):
