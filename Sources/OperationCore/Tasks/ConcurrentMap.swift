@@ -49,20 +49,11 @@ extension Sequence where Element: Sendable {
   }
 }
 
-/// One call of `concurrentMap(in:limit:priority:_:)`.
-///
-/// While no call has failed, at least `limit` elements more than there are results have been added, or all: each call that
-/// returns a value adds one, before its operation finishes. So the operation that is awaited next exists.
-private final class MapRun<Element: Sendable, Value: Sendable>: Sendable {
+/// One call of `concurrentMap(in:limit:priority:_:)`. `Tasks/README.md` has the protocol.
+private final class MapRun<Element: Sendable, Value: Sendable>: @unchecked Sendable {
+  // Sendable: the slots are atomics. A slot owns a reference to its operation from the store on. The waiting task alone takes the
+  // reference out, under the lock of `failure`, and who reads a slot reads it under that lock.
   typealias Call = TaskOperation<Value, any Error>
-
-  private struct State {
-    /// The unfinished operations, and finished ones whose values were not taken.
-    var calls: [Call?]
-    var addedCount = 0
-    /// Why no further call begins. The first reason counts.
-    var failure: (any Error)?
-  }
 
   private let elements: [Element]
   private let queue: OperationQueue
@@ -70,7 +61,13 @@ private final class MapRun<Element: Sendable, Value: Sendable>: Sendable {
   /// The priority of the waiting task.
   private let taskPriority: TaskPriority
   private let transform: @Sendable (Element) async throws -> Value
-  private let state: Mutex<State>
+  /// The operation of each element; 0 before it is made, and when its value was taken.
+  private let slots: UnsafeMutablePointer<Atomic<UInt>>
+  /// How many elements somebody has claimed to add; may be more than there are.
+  private let claimed = Atomic<Int>(0)
+  private let isStopped = Atomic<Bool>(false)
+  /// Why no further call begins. The first reason counts.
+  private let failure = Mutex<(any Error)?>(nil)
 
   init(
     _ elements: [Element], in queue: OperationQueue, priority: Operation.QueuePriority?, taskPriority: TaskPriority,
@@ -81,7 +78,14 @@ private final class MapRun<Element: Sendable, Value: Sendable>: Sendable {
     self.priority = priority
     self.taskPriority = taskPriority
     self.transform = transform
-    state = Mutex(State(calls: Array(repeating: nil, count: elements.count)))
+    slots = .allocate(capacity: elements.count)
+    for index in 0..<elements.count { (slots + index).initialize(to: Atomic(0)) }
+  }
+
+  deinit {
+    for index in 0..<elements.count { Self.owned(slots[index].load(ordering: .relaxed))?.release() }
+    slots.deinitialize(count: elements.count)
+    slots.deallocate()
   }
 
   nonisolated(nonsending) func results(limit: Int) async throws -> [Value] {
@@ -95,45 +99,37 @@ private final class MapRun<Element: Sendable, Value: Sendable>: Sendable {
       }
       var values: [Value] = []
       values.reserveCapacity(elements.count)
-      while let call = state.withLock({
-        $0.failure == nil && values.count < elements.count ? $0.calls[values.count] : nil
-      }) {
+      while values.count < elements.count, !isStopped.load(ordering: .acquiring), let call = call(at: values.count) {
         guard await call.finished(), case .success(let value)? = call.result else {
           // The call has said why before its end. Or it never began, or the waiting task was cancelled.
           stop(CancellationError())
           break
         }
-        state.withLock { $0.calls[values.count] = nil }
+        letGo(at: values.count)
         values.append(value)
       }
       if values.count == elements.count { return values }
-      let (calls, failure) = state.withLock { state in
-        defer { state.calls = [] }
-        return (state.calls, state.failure)
-      }
-      for case let call? in calls { await call.finishedAtLast() }
-      throw failure ?? CancellationError()
+      // What adds an element has a smaller number: when that one has finished, the slot is filled, or stays empty.
+      for index in 0..<elements.count { await call(at: index)?.finishedAtLast() }
+      throw failure.withLock { $0 } ?? CancellationError()
     } onCancel: {
       stop(CancellationError())
     }
   }
 
-  /// Adds the operation of the next element, if there is one.
+  /// Adds the operation of the next element, if there is one. Takes no lock: all calls come here.
   @discardableResult
   private func addNext() -> Call? {
-    let call = state.withLock { state -> Call? in
-      guard state.failure == nil, state.addedCount < elements.count else { return nil }
-      let index = state.addedCount
-      state.addedCount += 1
-      // The closure has the index alone: what is inherited, such as task-local values, comes with the adding.
-      let call = Call { try await self.call(self.elements[index]) }
-      state.calls[index] = call
-      return call
-    }
-    guard let call else { return nil }
+    guard claimed.load(ordering: .relaxed) < elements.count, !isStopped.load(ordering: .relaxed) else { return nil }
+    let index = claimed.wrappingAdd(1, ordering: .relaxed).oldValue
+    guard index < elements.count else { return nil }
+    let call = Call { try await self.call(self.elements[index]) }
+    slots[index].store(
+      UInt(bitPattern: Unmanaged.passRetained(call).toOpaque()), ordering: .sequentiallyConsistent)
+    // Who stops the run raises the flag first, and looks at the slots second: one of the two sees the other.
+    if isStopped.load(ordering: .sequentiallyConsistent) { call.cancel() }
     if let priority { call.queuePriority = priority }
     call.escalate(to: taskPriority)
-    // Without the lock: a queue of a user's class may run here. Who stops the run meanwhile has seen the call.
     queue.addOperation(call)
     return call
   }
@@ -152,11 +148,26 @@ private final class MapRun<Element: Sendable, Value: Sendable>: Sendable {
   }
 
   private func stop(_ error: any Error) {
-    let calls = state.withLock { state -> [Call?] in
-      guard state.failure == nil else { return [] }
-      state.failure = error
-      return state.calls
+    let isFirst = failure.withLock { failure in
+      if failure != nil { return false }
+      failure = error
+      isStopped.store(true, ordering: .sequentiallyConsistent)
+      return true
     }
-    for case let call? in calls { call.cancel() }
+    guard isFirst else { return }
+    // Each without the lock: cancelling runs code of the user's.
+    for index in 0..<elements.count { call(at: index)?.cancel() }
+  }
+
+  private func call(at index: Int) -> Call? {
+    failure.withLock { _ in Self.owned(slots[index].load(ordering: .sequentiallyConsistent))?.takeUnretainedValue() }
+  }
+
+  private func letGo(at index: Int) {
+    failure.withLock { _ in Self.owned(slots[index].exchange(0, ordering: .relaxed)) }?.release()
+  }
+
+  private static func owned(_ word: UInt) -> Unmanaged<Call>? {
+    UnsafeRawPointer(bitPattern: word).map { Unmanaged.fromOpaque($0) }
   }
 }
