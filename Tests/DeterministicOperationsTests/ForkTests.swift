@@ -1,5 +1,5 @@
 import DeterministicOperations
-import Operations
+import OperationBackends
 import TestSupport
 import Testing
 
