@@ -20,6 +20,32 @@ struct SilentBlockingTests {
     }
   }
 
+  /// Each task is an allocation of one thread's, and another one frees it: so the workers sleep in the allocator's lock now and
+  /// then, all at once at times.
+  @Test(
+    "row 46: workers that sleep for an instant in the allocator's lock get no threads beside them",
+    arguments: [TestBackend.stealing, .threadPool, .dispatch])
+  func asleepForAnInstant(backend: TestBackend) throws {
+    for _ in 0..<4 {
+      try backend.withBackend { backend in
+        let (executor, ran, most) = (backend.taskExecutor, Counter(), Monitor(0))
+        let pool = try #require(backend as? any SupervisedBackend)
+        for _ in 0..<3 {
+          startThread {
+            for _ in 0..<40_000 { Task(executorPreference: executor) { ran.increment() } }
+          }
+        }
+        try eventually("the tasks") {
+          most.with { $0 = max($0, pool.report.threads.count) }
+          return ran.value == 120_000
+        }
+        // Two, and as many again. A thread that holds the lock may have to wait for a CPU, though, for as long as the machine
+        // is busy.
+        #expect(most.value <= 24)
+      }
+    }
+  }
+
   @Test("rows 25 and 46: a queue limited to more than there are workers", arguments: allBackends)
   func limitedQueue(backend: TestBackend) throws {
     try backend.withQueue { queue in

@@ -98,6 +98,9 @@ cplatform_thread_sight cplatform_thread_look(int32_t thread_id);
 /// How much CPU time the thread has used, in nanoseconds; 0 for a thread that has ended. Needs neither /proc nor a
 /// descriptor.
 uint64_t cplatform_thread_cpu_ns(int32_t thread_id);
+/// Whether every CPU of the machine has a thread to run, of any process, beside the calling one. False where /proc/loadavg
+/// does not say.
+bool cplatform_cpus_are_taken(void);
 /// What the thread waits in, as the kernel says: the name of a kernel function, or else the letter of the thread's
 /// state, or that /proc cannot be read. Writes at most `size` bytes, the zero included.
 void cplatform_thread_kernel_word(int32_t thread_id, char *word, size_t size);

@@ -45,10 +45,11 @@ extension MonitoredPool {
   private func look(recheck: Bool) -> BlockingMonitor.Look {
     lockPool()
     let members = members
-    let isAllBlocked = bonus.isAllBlocked
+    let blocked = occupancy.blocked
     unlockPool()
-    var survey = BlockingMonitor.Survey(atFirstSight: isAllBlocked, recheck: recheck)
+    var survey = BlockingMonitor.Survey(recheck: recheck)
     for member in members { survey.observe(member.watched) }
+    survey.conclude(blocked: blocked, workerCount: workerCount)
     lockPool()
     for member in members { survey.settle(member.watched, countBlocked: countBlocked) }
     let isNeeded = hasQueuedJobs
@@ -56,11 +57,12 @@ extension MonitoredPool {
     let before = bonus.places
     bonus.look(
       active: counted.active, blocked: counted.blocked, isNeeded: isNeeded, workerCount: workerCount,
-      asleep: survey.asleep)
+      undecided: survey.undecided)
     let added = survey.marksAdded + bonus.places - before
     if added > 0, cplatform_is_tracing() { TraceProbe.addsSpares(added) }
     let hasChanged = unlockAfterLook(hasQueuedJobs: isNeeded)
-    return BlockingMonitor.Look(isNeeded: isNeeded, hasChanged: added != 0 || hasChanged)
+    // What is not decided is looked at again soon.
+    return BlockingMonitor.Look(isNeeded: isNeeded, hasChanged: added != 0 || hasChanged || survey.undecided > 0)
   }
 }
 

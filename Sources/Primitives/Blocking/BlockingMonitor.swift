@@ -22,57 +22,74 @@ package final class BlockingMonitor: Sendable {
     }
   }
 
-  /// How many places a pool has beyond its workers and beyond one place for each blocked thread. While every look
-  /// finds all threads asleep and jobs queued, the threads that the last look added have blocked as well: twice as
-  /// many are added next time. Pure.
+  /// How many places a pool has beyond its workers and beyond one place for each blocked thread. While looks find all
+  /// threads blocked and jobs queued, the threads that were added have blocked as well: twice as many are added
+  /// next time. Pure.
   @usableFromInline package struct Bonus: Sendable, Equatable {
     private var streak = 0
     package private(set) var places = 0
 
     package init() {}
 
-    /// Whether the last look found everything blocked.
-    package var isAllBlocked: Bool { streak > 0 }
-
     /// - Parameters:
     ///   - active: threads with a place that are neither marked nor in `whileBlocked`.
     ///   - blocked: threads that are marked or in `whileBlocked`. Without one, a pool whose threads all sleep for want
     ///     of a job has just got a job: nothing blocks.
     ///   - isNeeded: whether jobs are queued.
-    ///   - asleep: how many of the active threads sleep in the kernel all the same.
-    package mutating func look(active: Int, blocked: Int, isNeeded: Bool, workerCount: Int, asleep: Int) {
-      let isAllBlocked = active > 0 ? asleep >= active : blocked > 0
-      streak = isNeeded && isAllBlocked ? min(streak + 1, 12) : 0
+    ///   - undecided: how many of the active threads may be about to block. If all of them may, nothing is decided: the next
+    ///     look knows.
+    package mutating func look(active: Int, blocked: Int, isNeeded: Bool, workerCount: Int, undecided: Int) {
+      if isNeeded, active > 0, undecided >= active { return }
+      streak = isNeeded && active == 0 && blocked > 0 ? min(streak + 1, 12) : 0
       places = streak > 0 ? workerCount * (1 << (streak - 1) - 1) : 0
     }
   }
 
-  /// What one look saw of the pool's threads. `observe` comes before the look takes the pool's lock, `settle` under
-  /// the lock, for the same threads in the same order.
+  /// For how long looks must have seen a thread asleep in one job before the thread counts as blocked, in nanoseconds. Pure.
+  ///
+  /// As many threads as the pool has workers count after a millisecond. When more sleep, the threads that took their places
+  /// sleep as well. That is so when bodies really block, and it is so when all threads sleep in one lock whose
+  /// holder waits for a CPU, or in one that is passed on from thread to thread. More threads would then only make the lock's queue
+  /// longer. So the time is longer where the pool's threads go on ending jobs, and where no CPU is free for another thread.
+  /// - Parameter blocked: threads that are marked or in `whileBlocked`.
+  package static func patience(blocked: Int, workerCount: Int, mayBePassing: Bool) -> UInt64 {
+    UInt64(blocked >= workerCount && mayBePassing ? longestInterval : firstInterval)
+  }
+
+  /// What one look saw of the pool's threads. `observe` comes before the look takes the pool's lock, then `decide`, and `settle`
+  /// under the lock, for the same threads in the same order.
   package struct Survey {
-    private let now = cplatform_now_ns()
-    private let atFirstSight: Bool
+    private let now: UInt64
     private let recheck: Bool
     private var observations: [WatchedThread.Observation] = []
     private var confirmed = 0
     private var someComputes = false
-    private var sleeping = 0
+    private var notDecided = 0
+    private var blocked = 0
+    private var workerCount = 0
+    private var mayBePassing = false
     /// How many marks `settle` has set, minus those that it has taken back.
     package private(set) var marksAdded = 0
 
-    /// - Parameters: see `WatchedThread.observe`.
-    package init(atFirstSight: Bool, recheck: Bool) {
-      self.atFirstSight = atFirstSight
-      self.recheck = recheck
-    }
+    /// - Parameter recheck: see `WatchedThread.observe`.
+    package init(now: UInt64 = cplatform_now_ns(), recheck: Bool) { (self.now, self.recheck) = (now, recheck) }
 
     package mutating func observe(_ thread: borrowing WatchedThread) {
-      let seen = thread.observe(now: now, atFirstSight: atFirstSight, recheck: recheck, someComputes: someComputes)
+      let seen = thread.observe(now: now, recheck: recheck, someComputes: someComputes)
       if seen.sight == .computing { someComputes = true }
       observations.append(seen)
     }
 
-    /// Called under the pool's lock. Marks the thread when it still blocks, or takes its mark back.
+    /// Called without the pool's lock, behind all observations.
+    /// - Parameter blocked: threads that count as blocked before this look.
+    package mutating func conclude(blocked: Int, workerCount: Int) {
+      (self.blocked, self.workerCount) = (blocked, workerCount)
+      let asleep = observations.count { $0.isAsleep }
+      guard asleep > 0, blocked + asleep > workerCount else { return }
+      mayBePassing = observations.contains(where: \.hasGoneOn) || cplatform_cpus_are_taken()
+    }
+
+    /// Called under the pool's lock. Marks the thread when it blocks, or takes its mark back.
     /// - Parameter countBlocked: adds to the pool's number of blocked threads.
     package mutating func settle(_ thread: borrowing WatchedThread, countBlocked: (_ change: Int) -> Void) {
       let sight = thread.confirm(observations[confirmed])
@@ -80,8 +97,8 @@ package final class BlockingMonitor: Sendable {
       switch sight {
       case .uncounted: break
       case .computing: someComputes = true
-      case .asleep: sleeping += 1
-      case .blocked:
+      case .asleep(let time) where time < patience: notDecided += 1
+      case .asleep:
         countBlocked(1)
         thread.mark()
         marksAdded += 1
@@ -92,8 +109,13 @@ package final class BlockingMonitor: Sendable {
       }
     }
 
-    /// How many threads sleep in the kernel without being counted as blocked; 0 when a thread computes.
-    package var asleep: Int { someComputes ? 0 : sleeping }
+    private var patience: UInt64 {
+      BlockingMonitor.patience(
+        blocked: blocked + marksAdded, workerCount: workerCount, mayBePassing: mayBePassing)
+    }
+
+    /// How many threads the look could not decide about; 0 when a thread computes.
+    package var undecided: Int { someComputes ? 0 : notDecided }
   }
 
   package static let firstInterval: Int64 = 1_000_000

@@ -17,8 +17,9 @@ package struct WatchedThread: ~Copyable, Sendable {
   @usableFromInline let marked = Atomic<Bool>(false)
   /// The thread is inside `whileBlocked`. Only the thread writes this flag.
   private let announced = Atomic<Bool>(false)
-  /// Only the monitor writes these two: the jobs begun at its last look, and when it first saw that number.
-  private let seenJobs = Atomic<Int>(-1)
+  /// Only the monitor writes these two: the jobs begun at its last look, and when it first saw that number; 0 before the
+  /// first look.
+  private let seenJobs = Atomic<Int>(0)
   private let seenSince = Atomic<UInt64>(0)
   /// The thread's CPU time at the last look that the system did not answer, and when a look first saw that time. Only
   /// the monitor writes these two.
@@ -78,10 +79,9 @@ package struct WatchedThread: ~Copyable, Sendable {
     /// The thread is not in a job, or is counted as blocked already.
     case uncounted
     case computing
-    /// The thread sleeps in the kernel. The thread's job began too late to be marked, or the look did not mark it.
-    case asleep
-    /// The thread is not marked, sleeps in the kernel, and has been in the same job for long enough.
-    case blocked
+    /// The thread is not marked, and sleeps in the kernel. The time says for how long looks have seen the thread in the same
+    /// job, in nanoseconds.
+    case asleep(since: UInt64)
     /// The thread is marked, and computes again.
     case resumed
   }
@@ -89,44 +89,47 @@ package struct WatchedThread: ~Copyable, Sendable {
   /// A sight, and the job that the thread was in.
   package struct Observation: Sendable {
     package let sight: Sight
+    /// Whether the thread has ended a job since the last look.
+    package let hasGoneOn: Bool
+    package var isAsleep: Bool { if case .asleep = sight { true } else { false } }
     fileprivate let job: Int
   }
 
   /// Looks at the thread. The caller must not hold the pool's lock: a thread that waits for the lock sleeps, too, and
   /// would be taken for a thread whose body blocks.
+  ///
+  /// A thread sleeps for an instant in many a lock, such as the allocator's. So a thread that has ended jobs since the last
+  /// look computes, even if it sleeps at this instant.
   /// - Parameters:
-  ///   - atFirstSight: whether a thread is blocked that sleeps in the kernel although its job has just begun.
   ///   - recheck: whether to check, too, that marked threads still sleep, inside of the same job.
   ///   - someComputes: whether some thread of the pool was seen computing. Then it does not matter whether a thread
   ///     sleeps whose job has just begun, and the system call is saved: the thread counts as computing.
-  package func observe(now: UInt64, atFirstSight: Bool, recheck: Bool, someComputes: Bool) -> Observation {
+  package func observe(now: UInt64, recheck: Bool, someComputes: Bool) -> Observation {
     let job = jobs.load(ordering: .relaxed)
-    if job != seenJobs.load(ordering: .relaxed) {
+    let begun = job &- seenJobs.load(ordering: .relaxed)
+    if begun != 0 || seenSince.load(ordering: .relaxed) == 0 {
       seenJobs.store(job, ordering: .relaxed)
       seenSince.store(now, ordering: .relaxed)
     }
     func sight() -> Sight {
       guard busy.load(ordering: .relaxed), !announced.load(ordering: .relaxed) else { return .uncounted }
       if marked.load(ordering: .relaxed) { return recheck && !isAsleep(now) ? .resumed : .uncounted }
-      // Two looks may come at once. Without the time, a body that waits shortly for a lock would be blocked.
-      let isLong = now &- seenSince.load(ordering: .relaxed) >= UInt64(BlockingMonitor.firstInterval)
-      let mayBeMarked = isLong || atFirstSight
-      if someComputes, !mayBeMarked { return .computing }
-      guard isAsleep(now) else { return .computing }
-      return mayBeMarked ? .blocked : .asleep
+      let time = now &- seenSince.load(ordering: .relaxed)
+      if begun > 1 || someComputes && time < UInt64(BlockingMonitor.firstInterval) { return .computing }
+      return isAsleep(now) ? .asleep(since: time) : .computing
     }
-    return Observation(sight: sight(), job: job)
+    return Observation(sight: sight(), hasGoneOn: begun > 1, job: job)
   }
 
   /// Called under the pool's lock, with what was seen before the lock was taken.
-  /// - Returns: what the pool has to count now. After `blocked` the pool counts one more blocked thread, and then calls
-  ///   `mark`; after `resumed` one less. A thread that has gone on to another job computes.
+  /// - Returns: what holds now. When a thread that is asleep is to count as blocked, the pool counts one more blocked thread,
+  ///   and then calls `mark`; after `resumed` one less. A thread that has gone on to another job computes.
   package func confirm(_ observation: Observation) -> Sight {
     guard busy.load(ordering: .relaxed), !announced.load(ordering: .relaxed) else { return .uncounted }
     switch observation.sight {
     case .uncounted, .computing: return observation.sight
     case .resumed: return takeMark() ? .resumed : .computing
-    case .asleep, .blocked:
+    case .asleep:
       return jobs.load(ordering: .relaxed) == observation.job ? observation.sight : .computing
     }
   }
@@ -182,10 +185,11 @@ package struct WatchedThread: ~Copyable, Sendable {
   }
 
   package var report: Report {
-    let isSeen = seenJobs.load(ordering: .relaxed) == jobs.load(ordering: .relaxed)
+    let since = seenSince.load(ordering: .relaxed)
+    let isSeen = since != 0 && seenJobs.load(ordering: .relaxed) == jobs.load(ordering: .relaxed)
     return Report(
       threadID: threadID, isBusy: busy.load(ordering: .relaxed), isWaiting: announced.load(ordering: .relaxed),
       isBlocked: busy.load(ordering: .relaxed) && looksAsleep,
-      since: isSeen ? seenSince.load(ordering: .relaxed) : nil)
+      since: isSeen ? since : nil)
   }
 }
