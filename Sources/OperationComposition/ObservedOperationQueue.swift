@@ -30,6 +30,8 @@ public struct OperationEvent: Sendable {
   public let waited: Duration?
   /// From the start to the end; nil before the end, and for an operation that never started.
   public let ran: Duration?
+  /// How the operation ended: a `FailableOperation` may have failed. Nil before the end.
+  public let outcome: OperationOutcome?
 }
 
 /// Is told what happens to the operations of a queue: for logs, metrics and spans.
@@ -159,6 +161,8 @@ open class ObservedOperationQueue: OperationQueue, @unchecked Sendable {
     let key = ObjectIdentifier(operation)
     let isEnd = kind == .finished
     guard let known = followed.withLock({ isEnd ? $0.removeValue(forKey: key) : $0[key] }) else { return }
+    // Read without the lock: the property may be a user's.
+    let failure = isEnd ? (operation as? any FailableOperation)?.failure : nil
     // Let go without the lock: an observation that ends takes a lock of its operation.
     var ended: [OperationObservation] = []
     defer { withExtendedLifetime(ended) {} }
@@ -180,7 +184,8 @@ open class ObservedOperationQueue: OperationQueue, @unchecked Sendable {
         OperationEvent(
           kind: kind, operation: operation, queue: self, isCancelled: state.isCancelled, instant: instant,
           waited: (state.started ?? (isEnd ? instant : nil)).map { known.added.duration(to: $0) },
-          ran: isEnd ? state.started.map { $0.duration(to: instant) } : nil))
+          ran: isEnd ? state.started.map { $0.duration(to: instant) } : nil,
+          outcome: isEnd ? OperationOutcome(failure: failure, isCancelled: state.isCancelled) : nil))
       defer { state.isTelling = true }
       return !state.isTelling
     }

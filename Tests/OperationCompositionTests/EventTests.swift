@@ -56,6 +56,43 @@ struct EventTests {
     }
   }
 
+  private struct Refused: Error {}
+
+  @Test("an operation that failed is told of as failed", arguments: allBackends)
+  func outcomes(backend: TestBackend) async throws {
+    try await compose(on: backend) { backend in
+      let log = Log()
+      let queue = ObservedOperationQueue(on: backend, observers: [log])
+      queue.maxConcurrentOperationCount = 1
+      queue.addTask(name: "throws") { () async throws -> Int in throw Refused() }
+      queue.addOperation(
+        InvocationOperation(target: 1, method: { (_: Int) in { () throws -> Int in throw Refused() } }))
+      queue.addTask(name: "returns") { 1 }
+      let (began, mayEnd) = (AsyncGate(), AsyncGate())
+      let stopped = queue.addTask(name: "stopped") { () async throws -> Void in
+        began.open()
+        await mayEnd.pass()
+        try Task.checkCancellation()
+      }
+      queue.addOperation {}
+      await began.pass()
+      stopped.cancel()
+      mayEnd.open()
+      await queue.drained()
+      try log.lines.wait(count: 16, "the events")
+      let outcomes = log.events.events.filter { $0.kind == .finished }.map { event in
+        switch event.outcome {
+        case .failed(let error): "failed \(error is Refused)"
+        case .cancelled: "cancelled"
+        case .succeeded: "succeeded"
+        case nil: "none"
+        }
+      }
+      #expect(outcomes == ["failed true", "failed true", "succeeded", "cancelled", "succeeded"])
+      #expect(log.events.events.allSatisfy { ($0.outcome == nil) == ($0.kind != .finished) })
+    }
+  }
+
   /// Posts each change while it holds the lock that its properties take.
   private final class PostsUnderALock: Operation, @unchecked Sendable {
     // Sendable: the flags are touched under the lock, and by the thread that holds it.

@@ -37,17 +37,37 @@ struct InstrumentationTests {
       let (metrics, last) = (TestMetrics(), Last())
       let observer = OperationMetrics(label: "uploads", dimensions: [("host", "a")], factory: metrics)
       let queue = ObservedOperationQueue(observers: [observer, last])
-      for _ in 0..<5 { queue.addTask {} }
-      await queue.drained()
-      try await addCancelled(to: queue, last, total: 6)
-      #expect(metrics.counterTotal(label: "uploads.added") == 6)
+      let (began, gate) = (AsyncGate(), AsyncGate())
+      queue.maxConcurrentOperationCount = 1
+      queue.addTask {
+        began.open()
+        await gate.pass()
+      }
+      for _ in 0..<4 { queue.addTask {} }
+      queue.addTask { () async throws -> Void in throw Refused() }
+      await began.pass()
       let host = ("host", "a")
-      #expect(metrics.counterTotal(label: "uploads.finished", dimensions: [host, ("cancelled", "false")]) == 5)
-      #expect(metrics.counterTotal(label: "uploads.finished", dimensions: [host, ("cancelled", "true")]) == 1)
+      @Sendable func gauge(_ name: String) throws -> Double? {
+        try metrics.expectMeter("uploads.\(name)", [host]).lastValue
+      }
+      try await AsynchronousTest.eventually("the gauges") {
+        let (waiting, running) = (try? gauge("waiting"), try? gauge("running"))
+        return waiting == 5 && running == 1
+      }
+      #expect(try gauge("workers") == Double(queue.backend.workerCount))
+      gate.open()
+      await queue.drained()
+      try await addCancelled(to: queue, last, total: 7)
+      #expect(metrics.counterTotal(label: "uploads.added") == 7)
+      for (outcome, count) in [("succeeded", 5), ("failed", 1), ("cancelled", 1)] as [(String, Int64)] {
+        #expect(metrics.counterTotal(label: "uploads.finished", dimensions: [host, ("outcome", outcome)]) == count)
+      }
+      #expect(try gauge("waiting") == 0)
+      #expect(try gauge("running") == 0)
       let (waited, ran) = (
         try metrics.expectTimer("uploads.waited", [host]), try metrics.expectTimer("uploads.ran", [host])
       )
-      #expect(waited.values.count == 5 && ran.values.count == 5)
+      #expect(waited.values.count == 6 && ran.values.count == 6)
       #expect(waited.values.allSatisfy { $0 >= 0 } && ran.values.allSatisfy { $0 >= 0 })
     }
   }
@@ -64,7 +84,12 @@ struct InstrumentationTests {
       // The thread that tells of the start may be late with the end, and then the queue is empty before.
       try await AsynchronousTest.eventually("the events") { last.finished.value >= 1 }
       try await addCancelled(to: queue, last, total: 2)
-      let entries = handler.entries
+      queue.addTask(name: "third") { () async throws -> Void in throw Refused() }
+      try await AsynchronousTest.eventually("the events") { last.finished.value >= 3 }
+      var entries = handler.entries
+      let failed = entries.removeLast()
+      #expect("\(failed.message)" == "operation failed" && failed.level == .error)
+      #expect(failed.metadata["operation"] == "third" && failed.metadata["error"] == "Refused()")
       #expect(entries.map { "\($0.message)" } == ["operation finished", "operation cancelled"])
       #expect(entries.first?.metadata["operation"] == "first" && entries.first?.metadata["queue"] == "uploads")
       #expect(entries.first?.metadata["ran_ns"] != nil && entries.last?.metadata["ran_ns"] == nil)
