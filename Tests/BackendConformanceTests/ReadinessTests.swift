@@ -279,6 +279,67 @@ struct ReadinessTests {
     }
   }
 
+  /// Begins to find out about its condition when an observer is told of the dependencies, and posts the condition itself.
+  private final class Stepwise: Operation, @unchecked Sendable {
+    private let condition = Monitor(false)
+    private let ran = Counter()
+    let told = EventLog<Bool>()
+
+    var hasRun: Bool { ran.value > 0 }
+    override var isReady: Bool { super.isReady && (condition.value || isCancelled) }
+    override func main() { ran.increment() }
+
+    func observed() -> OperationObservation {
+      observe(\.isReady) { operation, _ in
+        operation.told.append(operation.isReady)
+        if !operation.dependencies.contains(where: { !$0.isFinished }) { operation.set(true) }
+      }
+    }
+
+    /// Posts also what changes nothing.
+    func set(_ value: Bool) {
+      if condition.value, value { return }
+      willChangeValue(forKey: "isReady")
+      condition.with { $0 = value }
+      didChangeValue(forKey: "isReady")
+    }
+  }
+
+  @Test(
+    "rows 35 and 49: the library tells of the dependencies although the class has posted isReady itself",
+    arguments: allBackends, [true, false])
+  func tellsOfDependencies(backend: TestBackend, hasPosted: Bool) throws {
+    try backend.withQueue { queue in
+      let first = Operation()
+      let steps = (0..<3).map { _ in Stepwise() }
+      let tokens = steps.map { $0.observed() }
+      for (before, step) in zip([first] + steps, steps) { step.addDependency(before) }
+      if hasPosted { for step in steps { step.set(false) } }
+      queue.addOperations(steps + [first], waitUntilFinished: false)
+      try queue.drainInTime("a chain of observers")
+      #expect(steps.allSatisfy { $0.hasRun })
+      withExtendedLifetime(tokens) {}
+    }
+  }
+
+  @Test(
+    "rows 35 and 49: the same in no queue, and while the class's own condition is false",
+    arguments: allBackends, [true, false])
+  func tellsOfDependenciesInNoQueue(backend: TestBackend, hasPosted: Bool) throws {
+    try backend.withQueue { queue in
+      let (dependency, step) = (Operation(), Stepwise())
+      step.addDependency(dependency)
+      let token = step.observed()
+      if hasPosted { step.set(false) }
+      queue.addOperation(dependency)
+      try eventually("the condition, by way of an observer") { step.isReady }
+      #expect(step.told.events.contains(false), "told while the condition was false")
+      queue.addOperation(step)
+      try queue.drainInTime()
+      withExtendedLifetime(token) {}
+    }
+  }
+
   @Test("row 34: one line for each class: many early finishes are legal", arguments: allBackends)
   func cancelledAndFinishedEarly(backend: TestBackend) throws {
     try backend.withQueue { queue in

@@ -202,11 +202,10 @@ extension Operation {
     askInNoQueue()
   }
 
-  /// Reports what the readiness is, if that has changed.
+  /// Reports the readiness as the dependencies have it, if that has changed. A class's own condition may not hold yet: the class
+  /// may wait for the dependencies before it begins to find out.
   final func reportReadinessInNoQueue() {
     let reads = overridesIsReady
-    // A class's own condition is not told before it holds.
-    if reads, lock.withLock({ extras.readinessWatches.isEmpty }), !isReady { return }
     let observers: [Observer] = lock.withLock {
       let place = extrasPlace
       let ready = stateNow.has(StateWord.cancelled) || place.pointee.readinessWatches.isEmpty

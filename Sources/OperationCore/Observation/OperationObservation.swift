@@ -264,11 +264,11 @@ struct ObserverList {
   }
 
   /// Puts a change that the base class made into the inboxes of the key's observers, unless the class posts the key
-  /// itself.
+  /// itself. Of `isReady` a class posts its own condition alone: the base class goes on telling of the dependencies.
   /// - Parameter value: an `ObservedValue`, made for observers that want one.
   /// - Returns: the observers to deliver to, when no lock is held.
   func enqueue(_ key: ObservableKey, _ value: () -> Any?) -> [Observer] {
-    isOwnPost(key) ? [] : slots.enqueue(key, value)
+    key != .isReady && isOwnPost(key) ? [] : slots.enqueue(key, value)
   }
 
   /// The subclass posts a key. Nil: the key is unknown, and stands for any key of the state.

@@ -139,7 +139,7 @@ open class Operation: JobObject, @unchecked Sendable {
   /// dependency counts only once it has finished.
   ///
   /// An override returns `super.isReady && condition` and posts `didChangeValue(forKey: "isReady")` when its condition
-  /// may have changed.
+  /// may have changed. Observers are told of the dependencies by the library, also when the condition does not hold then.
   open var isReady: Bool { readyNow }
 
   /// Whether `start()` may return before the operation has finished; false unless overridden.
