@@ -137,6 +137,58 @@ struct HandWrittenTests {
     }
   }
 
+  @Test(
+    "row 41.12: gone from the queue for the thread that has posted its finish", arguments: allBackends, [true, false])
+  func goneBehindThePost(backend: TestBackend, inStart: Bool) throws {
+    try backend.withQueue { queue in
+      let left = EventLog<Int>()
+      for round in 1...200 {
+        @Sendable func end(_ operation: KeyPathOperation) {
+          operation.finish()
+          left.append(queue.operationCount + queue.operations.count)
+        }
+        queue.addOperation(
+          KeyPathOperation { operation in if inStart { end(operation) } else { startThread { end(operation) } } })
+        // The next operation would be counted, too.
+        try left.wait(count: round, "the counts behind the post")
+        try queue.drainInTime()
+      }
+      #expect(left.events.allSatisfy { $0 == 0 })
+    }
+  }
+
+  @Test("row 41.12: a queue that is asked under the lock that the property takes answers", arguments: allBackends)
+  func askedUnderItsLock(backend: TestBackend) throws {
+    try backend.withQueue { queue in
+      let lock = UserLock()
+      final class AsksUnderItsLock: Operation, @unchecked Sendable {
+        // Sendable: the flag is touched under the lock.
+        let lock: UserLock
+        var finished = false
+        let behind: @Sendable () -> Void
+        init(_ lock: UserLock, _ behind: @escaping @Sendable () -> Void) { (self.lock, self.behind) = (lock, behind) }
+        override var isAsynchronous: Bool { true }
+        override var isFinished: Bool { lock.withLock { finished } }
+        override func start() {
+          lock.withLock {
+            willChangeValue(forKey: "isFinished")
+            finished = true
+            didChangeValue(forKey: "isFinished")
+            behind()
+          }
+        }
+      }
+      let answered = Counter()
+      queue.addOperation(
+        AsksUnderItsLock(lock) {
+          _ = queue.operationCount
+          answered.increment()
+        })
+      try queue.drainInTime()
+      #expect(answered.value == 1 && queue.operationCount == 0)
+    }
+  }
+
   @Test("row 41.6: never posts executing", arguments: allBackends)
   func neverPostsExecuting(backend: TestBackend) throws {
     try backend.withQueue { queue in

@@ -43,12 +43,22 @@ extension Operation {
 
   private final func requestExamination() {
     var old = stateNow
+    if old.has(StateWord.examinePending) || old.has(StateWord.finished) { return }
+    // Before the flag is there: a post that joins this examination finds it counted.
+    let queue = lockedQueue
+    queue?.looks.request()
     while !old.has(StateWord.examinePending), !old.has(StateWord.finished) {
       if replaceState(old, with: StateWord(bits: old.bits | StateWord.examinePending)) {
-        return Examiner.submit { self.examine() }
+        return Examiner.submit {
+          queue?.looks.begin()
+          self.examine()
+          queue?.looks.end()
+        }
       }
       old = stateNow
     }
+    queue?.looks.begin()
+    queue?.looks.end()
   }
 
   /// Reads the properties. Called once for each time that `examinePending` was set.

@@ -37,6 +37,7 @@ open class OperationQueue: @unchecked Sendable {
   private let ofMembers = Atomic<Bool>(false)
   /// Operations whose bodies await others: counted while the queue has a limit.
   private let awaiting = Atomic<Int>(0)
+  let looks = PendingLooks()
   /// Held while something that is observed changes, and is noted for observers.
   final let changes = FutexLock()
   /// What observers have been told about the number of operations; under `changes`.
@@ -174,10 +175,19 @@ open class OperationQueue: @unchecked Sendable {
   // MARK: - Looking
 
   /// The unfinished operations in the order of adding: a snapshot. O(pending).
-  open var operations: [Operation] { snapshot() }
+  ///
+  /// An operation whose class has posted `isFinished` is not there any more: the call waits until the queue has looked at such
+  /// posts, unless a class's property takes longer than ten milliseconds.
+  open var operations: [Operation] {
+    looks.settle()
+    return snapshot()
+  }
 
-  /// How many operations are unfinished. O(1), no lock.
-  open var operationCount: Int { registry.pendingCount }
+  /// How many operations are unfinished, as `operations` has them. O(1), no lock.
+  open var operationCount: Int {
+    looks.settle()
+    return registry.pendingCount
+  }
 
   // MARK: - Controlling
 
