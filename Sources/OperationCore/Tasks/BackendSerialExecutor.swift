@@ -16,9 +16,23 @@ import Synchronization
 /// }
 /// ```
 ///
+/// The actor holds the executor, because Swift's runtime does not. An `unownedExecutor` that makes an executor on each call is wrong:
+/// ```swift
+/// import Operations
+///
+/// actor Wrong {
+///   nonisolated var unownedExecutor: UnownedSerialExecutor {
+///     // The executor is freed before the actor's first job comes. The next call would have another executor: two calls of the
+///     // actor would run at the same time.
+///     StealingBackend.shared.serialExecutor().asUnownedSerialExecutor()
+///   }
+/// }
+/// ```
+/// A job that comes to a freed executor traps where that can be seen.
+///
 /// Actors that share one executor never run at the same time, and a call from one to another is made in place. (Where the task
-/// prefers a task executor, the runtime hands each call over to this executor anew.) The actor
-/// holds the executor, and the executor holds the backend. Handing over a job allocates nothing once memory for it has been
+/// prefers a task executor, the runtime hands each call over to this executor anew.) The
+/// executor holds the backend. Handing over a job allocates nothing once memory for it has been
 /// used before. O(1).
 ///
 /// A job that comes after the backend's `shutdown()` traps, as any other job does.
@@ -42,14 +56,33 @@ public final class BackendSerialExecutor: SerialExecutor, @unchecked Sendable {
   private var state = State.idle
   /// What tells the thread that runs jobs here from others; 0 for none.
   private let thread = Atomic<UInt>(0)
+  /// `alive` until the executor is freed. The runtime holds no executor: it may hand a job to one that is gone.
+  private let life = Atomic<UInt>(BackendSerialExecutor.alive)
+  private static let alive: UInt = 0x4f70_6572_6174_6f72
 
   init(_ backend: any Backend) {
     self.backend = backend
     home = Self.home(of: backend)
   }
 
+  deinit { life.store(0, ordering: .relaxed) }
+
+  /// Traps where it can be seen that the executor has been freed: as long as its memory has no other use, and mostly then, too.
+  @inline(__always)
+  private func checkAlive() {
+    if _slowPath(life.load(ordering: .relaxed) != Self.alive) { Self.refuseFreed() }
+  }
+
+  @inline(never)
+  private static func refuseFreed() -> Never {
+    fatalError(
+      "Operations: an actor's serial executor is not there any more: the actor must hold the executor that its unownedExecutor "
+        + "returns (private let executor = backend.serialExecutor()), and not make one on each call")
+  }
+
   /// Hands over a job of an actor. Swift's runtime calls this. O(1).
   public func enqueue(_ job: consuming ExecutorJob) {
+    checkAlive()
     let level = Operation.QueuePriority(of: job.priority.rawValue).level
     let host = DrivenBackends.host(ofTaskOn: backend)
     let entry = TaskJob.make(UnownedJob(job), level: level, runner: self, host: host)
@@ -66,7 +99,10 @@ public final class BackendSerialExecutor: SerialExecutor, @unchecked Sendable {
   }
 
   /// Whether the calling thread runs a job of this executor.
-  public func isIsolatingCurrentContext() -> Bool? { thread.load(ordering: .relaxed) == Self.here }
+  public func isIsolatingCurrentContext() -> Bool? {
+    checkAlive()
+    return thread.load(ordering: .relaxed) == Self.here
+  }
 
   /// Traps when the calling thread runs no job of this executor.
   public func checkIsolated() {

@@ -15,7 +15,8 @@
 /// user-initiated high, medium normal, low and utility low, background very low. The runtime does not tell an executor that
 /// the priority of a job rose that waits already.
 ///
-/// The executor holds the backend. A job that comes after the backend's `shutdown()` traps, as any other job does.
+/// The executor holds the backend. A job that comes after the backend's `shutdown()` traps, as any other job does: `shutdown()` waits for
+/// operations, and knows nothing of a task that is suspended.
 public final class BackendTaskExecutor: TaskExecutor {
   private let backend: any Backend
   let home: UInt
