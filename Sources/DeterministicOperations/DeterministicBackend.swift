@@ -132,8 +132,8 @@ public final class DeterministicBackend: Backend {
   /// Real threads started since the backend was made.
   public var threadsCreated: Int { driver.threads.createdCount }
 
-  /// Refuses further jobs from outside (submitting one traps). Runs the queued jobs and the jobs that they add, and
-  /// lets virtual time pass for them. Timers that are then left are dropped, and tasks that sleep on the clock are
+  /// Runs the queued jobs and the jobs that they add, waits for
+  /// operations that have begun and go on elsewhere, and lets virtual time pass for them. Submitting a job afterwards traps. Timers that are then left are dropped, and tasks that sleep on the clock are
   /// cancelled. Returns when every real thread has ended. Traps inside one of the backend's jobs.
   public func shutdown() {
     driver.stop()
@@ -150,6 +150,8 @@ extension DeterministicBackend: DrivenBackend {
     driver.refuseJoinAfterShutdown()
     return false
   }
+  package func countBegun() { driver.threads.begun.begin() }
+  package func countEnded() { driver.countEnded() }
   package func countGuest(_ change: Int) {}
   /// Nobody uncovers forks here: all are shown for which there is room.
   package var idlePlaces: Int { Forks.mostShown }

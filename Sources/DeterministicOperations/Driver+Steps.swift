@@ -154,7 +154,7 @@ extension Driver {
   /// How far the clock may go by itself: not beyond the time at which a guest wants to go on, whatever others sleep for.
   private var timeLimit: Int64 {
     let now = lock.state.pool.now
-    if lock.state.ending.isStopping { return lock.state.work.jobs > 0 ? .max : now }
+    if lock.state.ending.isStopping { return lock.state.work.jobs > 0 || !threads.begun.isNone ? .max : now }
     let asked = lock.state.waits.forRest.compactMap { waiter in
       if case .rest(let time) = waiter.condition { time } else { nil }
     }

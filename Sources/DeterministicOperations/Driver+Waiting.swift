@@ -182,12 +182,18 @@ extension Driver {
   func stop() {
     lock.lock()
     lock.state.ending.isStopping = true
-    if case .nobody = lock.state.baton.holder, lock.state.work.jobs == 0 {
-      _ = finishStopping()
+    if case .nobody = lock.state.baton.holder, finishStopping() {
+      // Nothing was left.
     } else {
       stir()
     }
     lock.unlock()
+  }
+
+  /// An operation has ended that went on after its start. The backend may have waited for that alone.
+  func countEnded() {
+    threads.begun.end()
+    lock.withLock { if lock.state.ending.isStopping { stir() } }
   }
 
   /// After a test that has failed: as `stop`, but what waits is given up when nothing can happen any more.
@@ -221,11 +227,14 @@ extension Driver {
     endAll()
   }
 
-  /// Called under `lock`, gives it up meanwhile. When all jobs have ended: tasks and guests go on, timers are dropped,
-  /// and all threads end.
+  /// Called under `lock`, gives it up meanwhile. When all jobs have ended, and all operations that have begun: tasks and guests go
+  /// on, timers are dropped, and all threads end.
   /// - Returns: whether this is the end.
   func finishStopping() -> Bool {
-    guard lock.state.work.jobs == 0, !lock.state.ending.isOver else { return lock.state.ending.isOver }
+    guard lock.state.work.jobs == 0, threads.begun.isNone || lock.state.ending.mayGiveUp, !lock.state.ending.isOver
+    else {
+      return lock.state.ending.isOver
+    }
     endAll()
     return true
   }

@@ -43,7 +43,7 @@ final class Driver: @unchecked Sendable {
     threads.checkNotForked()
     let carrier = currentCarrier
     lock.lock()
-    if lock.state.ending.isStopping, carrier == nil {
+    if lock.state.ending.isOver, carrier == nil {
       let isDropped = lock.state.ending.gaveUp
       lock.unlock()
       return isDropped ? drop(jobs) : refuse(jobs)
@@ -112,7 +112,7 @@ final class Driver: @unchecked Sendable {
   private func refuse(_ jobs: consuming JobFIFO) {
     while case let job = jobs.popFirst(), job != 0 {
       if Job(word: job).dropIfVoid() { continue }
-      fatalError("Operations: a job was submitted to the deterministic backend after shutdown()")
+      threads.refuseAfterShutdown()
     }
   }
 

@@ -103,7 +103,8 @@ extension StealingPool {
   /// After `shutdown()`: traps, unless the job has nothing to do.
   @inline(never)
   func isRefused(_ job: Job) -> Bool {
+    if !threads.isOver { return false }
     if job.dropIfVoid() { return true }
-    fatalError("Operations: a job was submitted to a work-stealing pool after shutdown()")
+    threads.refuseAfterShutdown()
   }
 }

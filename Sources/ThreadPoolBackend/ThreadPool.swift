@@ -58,7 +58,7 @@ final class ThreadPool: ListPool, @unchecked Sendable {
     threads.checkNotForked()
     if levels.isUsed { return submitByLevel(jobs) }
     lock.lock()
-    if lock.state.stopping, !isCurrentWorker {
+    if lock.state.stopping, isRefused {
       lock.unlock()
       return refuse(jobs)
     }
@@ -71,7 +71,7 @@ final class ThreadPool: ListPool, @unchecked Sendable {
   /// With a lock for each level: the pool's lock is taken only when a place is free.
   @inline(never)
   private func submitByLevel(_ jobs: consuming JobFIFO) {
-    if levels.isStopping.load(ordering: .relaxed), !isCurrentWorker { return refuse(jobs) }
+    if levels.isStopping.load(ordering: .relaxed), isRefused { return refuse(jobs) }
     let count = jobs.count
     levels.append(jobs)
     queued.pointer.pointee.wrappingAdd(count, ordering: .sequentiallyConsistent)
@@ -84,11 +84,15 @@ final class ThreadPool: ListPool, @unchecked Sendable {
     unlockAndActivate(count)
   }
 
+  /// After `shutdown()`: whether the calling thread may add no jobs, because it is none of the pool's, and nothing is going on
+  /// any more.
+  private var isRefused: Bool { !isCurrentWorker && threads.isOver }
+
   /// After `shutdown()`: traps, unless the jobs have nothing to do.
   private func refuse(_ jobs: consuming JobFIFO) {
     while case let job = jobs.popFirst(), job != 0 {
       if Job(word: job).dropIfVoid() { continue }
-      fatalError("Operations: a job was submitted to a thread pool after shutdown()")
+      threads.refuseAfterShutdown()
     }
   }
 

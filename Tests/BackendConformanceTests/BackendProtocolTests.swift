@@ -199,6 +199,85 @@ struct BackendProtocolTests {
     }
   }
 
+  /// The backends that have an end.
+  private static let ending = allBackends.filter { !["dispatch", "sample"].contains($0.name) }
+
+  @Test("row 80: shutdown() waits for asynchronous bodies that are asleep", arguments: ending, [-1, 1])
+  func shutdownWithTasks(backend: TestBackend, limit: Int) throws {
+    for _ in 0..<5 {
+      let (began, ended) = (Counter(), Counter())
+      try backend.withBackend { backend in
+        let queue = OperationQueue(backend: backend)
+        queue.maxConcurrentOperationCount = limit
+        for _ in 0..<4 {
+          queue.addTask {
+            began.increment()
+            for _ in 0..<3 { try? await Task.sleep(for: .milliseconds(3)) }
+            ended.increment()
+          }
+        }
+        try began.wait(for: 1, "a body")
+      }
+      #expect(ended.value == 4)
+    }
+  }
+
+  @Test(
+    "row 80: shutdown() waits for an operation that goes on elsewhere, its dependents and their blocks",
+    arguments: ending,
+    [true, false])
+  func shutdownWithAsynchronous(backend: TestBackend, isLate: Bool) throws {
+    for _ in 0..<20 {
+      let ran = EventLog<String>()
+      try backend.withBackend { backend in
+        let queue = OperationQueue(backend: backend)
+        let started = Gate()
+        let first = AsynchronousOperation { operation in
+          startThread {
+            started.pass()
+            if isLate { giveOthersAChance() }
+            ran.append("first")
+            operation.finish()
+          }
+        }
+        let second = AsynchronousOperation { operation in
+          startThread {
+            ran.append("second")
+            operation.finish()
+          }
+        }
+        let last = BlockOperation { ran.append("last") }
+        last.completionBlock = { ran.append("block") }
+        second.addDependency(first)
+        last.addDependency(second)
+        queue.addOperations([first, second, last], waitUntilFinished: false)
+        try eventually("the first operation") { first.isExecuting }
+        started.open()
+      }
+      #expect(ran.events == ["first", "second", "last", "block"])
+    }
+  }
+
+  @Test("row 80: hand-written operations and parts of bodies are counted out as often as in", arguments: ending)
+  func beginningsAndEnds(backend: TestBackend) throws {
+    try backend.withBackend { backend in
+      let queue = OperationQueue(backend: backend)
+      for index in 0..<300 {
+        switch index % 4 {
+        case 0: queue.addOperation(AsynchronousOperation { operation in operation.finish() })
+        case 1: queue.addOperation(AsynchronousOperation { operation in startThread { operation.finish() } })
+        case 2: queue.addTask { await Task.yield() }
+        default:
+          let operation = AsynchronousOperation { operation in startThread { operation.finish() } }
+          queue.addOperation(operation)
+          operation.cancel()
+          if index % 8 == 3 { startThread { operation.cancel() } }
+        }
+      }
+      try queue.drainInTime()
+    }
+  }
+
   /// Each body blocks until the next one has run, and nobody tells the pool.
   @Test("rows 46 and 53: shutdown() drains what bodies wait for that block silently", arguments: allBackends)
   func shutdownWithSilentBodies(backend: TestBackend) throws {

@@ -9,6 +9,10 @@ package protocol SupervisedBackend: Backend {
   var report: BackendReport { get }
   /// The rows of the contract that the backend's strategy gives up.
   var givenUpRows: [Int] { get }
+  /// An operation of the backend has begun and goes on after its `start()`, or such an operation has ended: `BegunOperations` says
+  /// when. Nothing to do for a backend without an end.
+  func countBegun()
+  func countEnded()
 
   // Forks. `Forking/README.md` says when what is called.
 
@@ -34,6 +38,8 @@ package protocol SupervisedBackend: Backend {
 extension SupervisedBackend {
   package var givenUpRows: [Int] { [] }
   package var runsForks: Bool { true }
+  package func countBegun() {}
+  package func countEnded() {}
 }
 
 /// What a backend's threads do, at some instant.

@@ -58,11 +58,15 @@ final class Examiner: @unchecked Sendable {
   /// together.
   /// - Parameter place: a queue whose controller gives a place away when the controller has the ready operations.
   static func ask(_ operations: [Operation], place: OperationQueue?) {
+    // Until they are handed over they are work of their backends: the finish that made them ready counts no longer.
+    let backends = operations.compactMap { $0.lockedQueue?.supervisedBackend }
+    for backend in backends { backend.countBegun() }
     submit {
       var handover = Handover(asks: .here, place: place.map { QueuePlace.freed(of: $0) })
       for operation in operations { operation.askReady(into: &handover) }
       handover.submit()
       withExtendedLifetime(place) {}
+      for backend in backends { backend.countEnded() }
     }
   }
 

@@ -73,6 +73,8 @@ extension Operation {
     } else {
       serve(old, frame: nil, asks: .elsewhere)
     }
+    // Only a launch counts the beginning, of what has not finished inside of it.
+    if old.has(StateWord.started), frame?.pointee.isPart ?? true { queue?.supervisedBackend?.countEnded() }
     if leave {
       leaveQueue()
       Unmanaged.passUnretained(self).release()

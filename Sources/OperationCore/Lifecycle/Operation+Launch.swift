@@ -82,13 +82,23 @@ extension Operation {
       return JobOutcome(
         next: frame.successor, isReleased: true, isReusable: mayBeReused.load(ordering: .relaxed) != 0)
     }
-    if frame.finished, stateNow.has(StateWord.hasEpilogue) {
+    if !frame.finished {
+      // The operation goes on, or another thread has finished it.
+      countBegun(on: frame.queue)
+    } else if stateNow.has(StateWord.hasEpilogue) {
       epilogue(queue: frame.queue, successor: &frame.successor)
     }
     guard ownsLink else { return JobOutcome(next: frame.successor) }
     let after = StateWord(bits: state.bitwiseAnd(~StateWord.linked, ordering: .sequentiallyConsistent).newValue)
     if after.mayLeave { leaveQueue() }
     return JobOutcome(next: frame.successor, isReleased: after.mayLeave)
+  }
+
+  /// - Parameter queue: the word of the operation's queue, which the launch holds; 0 for none.
+  @inline(never)
+  private final func countBegun(on queue: UInt) {
+    guard queue != 0 else { return }
+    OperationQueue.unmanaged(queue)._withUnsafeGuaranteedRef { $0.supervisedBackend?.countBegun() }
   }
 
   /// Runs a part of the body of an operation that has started, and goes on after its start. The caller holds the

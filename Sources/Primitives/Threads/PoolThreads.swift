@@ -17,6 +17,8 @@ package struct PoolThreads: ~Copyable, Sendable {
   private let live = Atomic<UInt32>(0)
   /// Whether the monitor ends with the last thread.
   private let isEnding = Atomic<Bool>(false)
+  /// The operations that have begun on the pool's threads and go on after that.
+  package let begun = BegunOperations()
 
   /// How long a surplus thread sleeps before it ends, in nanoseconds.
   package static let surplusLifetime: Int64 = 1_000_000_000
@@ -50,6 +52,16 @@ package struct PoolThreads: ~Copyable, Sendable {
     fatalError("Operations: a \(poolName) pool was used in a forked child without exec: its threads are in the parent")
   }
 
+  /// After the beginning of `shutdown()`: whether nothing is going on any more that may hand over jobs. An operation whose beginning has
+  /// not been counted yet is inside of a job of a thread that is alive.
+  package var isOver: Bool { live.load(ordering: .sequentiallyConsistent) == 0 && begun.isNone }
+
+  package func refuseAfterShutdown() -> Never {
+    fatalError(
+      "Operations: a job was submitted to a \(poolName) pool after shutdown(); end what uses the pool first, also tasks that prefer "
+        + "its taskExecutor and calls of actors on its serialExecutor()")
+  }
+
   /// Starts a thread. The caller has counted the thread in its own books.
   /// - Parameters:
   ///   - undo: takes the thread out of the caller's books, when the system has no thread to give.
@@ -76,7 +88,7 @@ package struct PoolThreads: ~Copyable, Sendable {
   /// A thread's last call. Nothing of the pool is touched after it: `join` may have returned.
   package borrowing func ended() {
     guard live.wrappingSubtract(1, ordering: .sequentiallyConsistent).newValue == 0 else { return }
-    if isEnding.load(ordering: .sequentiallyConsistent) { monitor.stop() }
+    if isEnding.load(ordering: .sequentiallyConsistent), begun.isNone { monitor.stop() }
     live.futexWake(.max)
   }
 
@@ -84,12 +96,26 @@ package struct PoolThreads: ~Copyable, Sendable {
   /// waits for a queued job, and the monitor alone finds it.
   package borrowing func stopMonitorAtEnd() {
     isEnding.store(true, ordering: .sequentiallyConsistent)
-    if live.load(ordering: .sequentiallyConsistent) == 0 { monitor.stop() }
+    if live.load(ordering: .sequentiallyConsistent) == 0, begun.isNone { monitor.stop() }
   }
 
-  /// Returns when every thread has ended. Traps on a thread of the pool.
+  /// Returns when every thread has ended, and every operation that has begun. Such an operation may have threads started again
+  /// meanwhile, by what it hands over. Traps on a thread of the pool.
   package borrowing func join(isOwnThread: Bool) {
     if isOwnThread { fatalError("Operations: shutdown() inside a job of the pool would wait for itself") }
-    while case let count = live.load(ordering: .acquiring), count > 0 { live.futexWait(while: count) }
+    var hasSaid = false
+    while true {
+      while case let count = live.load(ordering: .sequentiallyConsistent), count > 0 { live.futexWait(while: count) }
+      // Without a thread nothing begins. What an operation hands over before its end has had its thread counted by then.
+      if begun.endsStay({ live.load(ordering: .sequentiallyConsistent) == 0 }) { break }
+      if !begun.waitForAnEnd(nanoseconds: Self.surplusLifetime), !hasSaid, isEmpty, begun.count > 0 {
+        hasSaid = true
+        let line =
+          "Operations: shutdown() of the \(poolName) pool waits for \(begun.count) operations that have begun and have not "
+          + "finished; the diagnosis() of their queues names them"
+        line.withCString { cplatform_print_error($0) }
+      }
+    }
+    monitor.stop()
   }
 }
