@@ -132,8 +132,7 @@ extension NotificationCenter {
     using block: @escaping @Sendable (Notification) -> Void
   ) -> any NSObjectProtocol {
     addObserver(forName: name, object: object, queue: nil as Foundation.OperationQueue?) { notification in
-      if Operations.OperationQueue.current === queue || queue === Operations.OperationQueue.main && Thread.isMainThread
-      {
+      if Operations.OperationQueue.current === queue || queue === Operations.OperationQueue.main && MainQueue.isHere {
         return block(notification)
       }
       // Sendable: the poster waits, so the notification has one user at a time.
@@ -142,4 +141,15 @@ extension NotificationCenter {
       queue.addOperations([operation], waitUntilFinished: true)
     }
   }
+}
+
+/// Whether code runs on the main dispatch queue: in a program with an asynchronous `main` that is no matter of the thread.
+private enum MainQueue {
+  private static let key: DispatchSpecificKey<Bool> = {
+    let key = DispatchSpecificKey<Bool>()
+    DispatchQueue.main.setSpecific(key: key, value: true)
+    return key
+  }()
+
+  static var isHere: Bool { Thread.isMainThread || DispatchQueue.getSpecific(key: key) == true }
 }
