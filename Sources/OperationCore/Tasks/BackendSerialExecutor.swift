@@ -28,7 +28,7 @@ import Synchronization
 ///   }
 /// }
 /// ```
-/// A job that comes to a freed executor traps where that can be seen.
+/// Such a program hangs or crashes.
 ///
 /// Actors that share one executor never run at the same time, and a call from one to another is made in place. (Where the task
 /// prefers a task executor, the runtime hands each call over to this executor anew.) The
@@ -56,33 +56,14 @@ public final class BackendSerialExecutor: SerialExecutor, @unchecked Sendable {
   private var state = State.idle
   /// What tells the thread that runs jobs here from others; 0 for none.
   private let thread = Atomic<UInt>(0)
-  /// `alive` until the executor is freed. The runtime holds no executor: it may hand a job to one that is gone.
-  private let life = Atomic<UInt>(BackendSerialExecutor.alive)
-  private static let alive: UInt = 0x4f70_6572_6174_6f72
 
   init(_ backend: any Backend) {
     self.backend = backend
     home = Self.home(of: backend)
   }
 
-  deinit { life.store(0, ordering: .relaxed) }
-
-  /// Traps where it can be seen that the executor has been freed: as long as its memory has no other use, and mostly then, too.
-  @inline(__always)
-  private func checkAlive() {
-    if _slowPath(life.load(ordering: .relaxed) != Self.alive) { Self.refuseFreed() }
-  }
-
-  @inline(never)
-  private static func refuseFreed() -> Never {
-    fatalError(
-      "Operations: an actor's serial executor is not there any more: the actor must hold the executor that its unownedExecutor "
-        + "returns (private let executor = backend.serialExecutor()), and not make one on each call")
-  }
-
   /// Hands over a job of an actor. Swift's runtime calls this. O(1).
   public func enqueue(_ job: consuming ExecutorJob) {
-    checkAlive()
     let level = Operation.QueuePriority(of: job.priority.rawValue).level
     let host = DrivenBackends.host(ofTaskOn: backend)
     let entry = TaskJob.make(UnownedJob(job), level: level, runner: self, host: host)
@@ -99,10 +80,7 @@ public final class BackendSerialExecutor: SerialExecutor, @unchecked Sendable {
   }
 
   /// Whether the calling thread runs a job of this executor.
-  public func isIsolatingCurrentContext() -> Bool? {
-    checkAlive()
-    return thread.load(ordering: .relaxed) == Self.here
-  }
+  public func isIsolatingCurrentContext() -> Bool? { thread.load(ordering: .relaxed) == Self.here }
 
   /// Traps when the calling thread runs no job of this executor.
   public func checkIsolated() {

@@ -316,9 +316,6 @@ enum MisuseScenarios {
     "join-after-fork-in-an-operation-dispatch": { joinAfterForkInAnOperation(.dispatch) },
     "early-finish": { earlyFinish() },
     "threads-that-end": { threadsThatEnd() },
-    "executor-made-on-each-call-stealing": { callWithNewExecutors(StealingBackend.shared) },
-    "executor-made-on-each-call-threadpool": { callWithNewExecutors(ThreadPoolBackend.shared) },
-    "executor-made-on-each-call-dispatch": { callWithNewExecutors(DispatchBackend.shared) },
     "shutdown-after-waiting-stealing": {
       shutDownAfterWaiting({ StealingBackend(workers: 2) }, shutdown: { $0.shutdown() })
     },
@@ -460,27 +457,6 @@ enum MisuseScenarios {
   }
 
   /// Who has waited for all operations may shut the pool down, although completion blocks may still be on their way.
-  /// Makes an executor on each call: the wrong form.
-  private actor Forgetful {
-    private nonisolated let backend: any Backend
-    private var count = 0
-
-    init(_ backend: any Backend) { self.backend = backend }
-
-    nonisolated var unownedExecutor: UnownedSerialExecutor { backend.serialExecutor().asUnownedSerialExecutor() }
-    func increment() { count += 1 }
-  }
-
-  private static func callWithNewExecutors(_ backend: any Backend) {
-    let done = DispatchSemaphore(value: 0)
-    Task {
-      let actor = Forgetful(backend)
-      for _ in 0..<1_000 { await actor.increment() }
-      done.signal()
-    }
-    _ = done.wait(timeout: .now() + .seconds(60))
-  }
-
   private static func shutDownAfterWaiting<Pool: Backend>(_ make: () -> Pool, shutdown: (Pool) -> Void) {
     let completions = Counter()
     for _ in 0..<500 {

@@ -124,16 +124,6 @@ struct TrapTests {
     }
   }
 
-  @Test(
-    "row 81: an actor that makes its serial executor on each call traps, and the message says what is right",
-    arguments: ["stealing", "threadpool", "dispatch"])
-  func executorMadeOnEachCall(backend: String) throws {
-    let run = try Scenario("executor-made-on-each-call-\(backend)")
-    #expect(run.trapped, "ended by signal \(run.signal ?? 0), exit code \(run.exitCode ?? 0)")
-    #expect(run.output.contains("Operations: "))
-    #expect(run.output.contains("the actor must hold the executor that its unownedExecutor returns"))
-  }
-
   @Test("row 34: Foundation: an early finish is one clear message, not a trap")
   func earlyFinish() throws {
     let run = try Scenario("early-finish")
@@ -168,8 +158,6 @@ struct TrapTests {
   }
 
   static let others = [
-    "executor-made-on-each-call-stealing", "executor-made-on-each-call-threadpool",
-    "executor-made-on-each-call-dispatch",
     "no-workers-stealing", "no-workers-threadpool", "no-workers-dispatch",
     "too-many-workers-stealing", "too-many-workers-threadpool", "too-many-workers-dispatch",
     "negative-fairness-stealing",
