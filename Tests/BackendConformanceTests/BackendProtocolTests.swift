@@ -202,7 +202,7 @@ struct BackendProtocolTests {
   /// The backends that have an end.
   private static let ending = allBackends.filter { !["dispatch", "sample"].contains($0.name) }
 
-  @Test("row 80: shutdown() waits for asynchronous bodies that are asleep", arguments: ending, [-1, 1])
+  @Test("row 72: shutdown() waits for asynchronous bodies that are asleep", arguments: ending, [-1, 1])
   func shutdownWithTasks(backend: TestBackend, limit: Int) throws {
     for _ in 0..<5 {
       let (began, ended) = (Counter(), Counter())
@@ -223,7 +223,7 @@ struct BackendProtocolTests {
   }
 
   @Test(
-    "row 80: shutdown() waits for an operation that goes on elsewhere, its dependents and their blocks",
+    "row 72: shutdown() waits for an operation that goes on elsewhere, its dependents and their blocks",
     arguments: ending,
     [true, false])
   func shutdownWithAsynchronous(backend: TestBackend, isLate: Bool) throws {
@@ -258,7 +258,7 @@ struct BackendProtocolTests {
     }
   }
 
-  @Test("row 80: hand-written operations and parts of bodies are counted out as often as in", arguments: ending)
+  @Test("row 72: hand-written operations and parts of bodies are counted out as often as in", arguments: ending)
   func beginningsAndEnds(backend: TestBackend) throws {
     try backend.withBackend { backend in
       let queue = OperationQueue(backend: backend)

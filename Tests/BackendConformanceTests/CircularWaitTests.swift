@@ -3,12 +3,12 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Row 70: waits that lead back to the operation whose body waits.
+/// Row 69: waits that lead back to the operation whose body waits.
 @Suite("Circular waits")
 struct CircularWaitTests {
   private func queue(on backend: TestBackend) -> OperationQueue { OperationQueue(backend: backend.leftRunning()) }
 
-  @Test("row 70.1: a body that awaits what awaits it gets an error with the names", arguments: allBackends)
+  @Test("row 69.1: a body that awaits what awaits it gets an error with the names", arguments: allBackends)
   func awaits(backend: TestBackend) async throws {
     try await AsynchronousTest.run {
       let queue = queue(on: backend)
@@ -29,7 +29,7 @@ struct CircularWaitTests {
     }
   }
 
-  @Test("row 70.1: a body that awaits an operation which depends on it", arguments: allBackends)
+  @Test("row 69.1: a body that awaits an operation which depends on it", arguments: allBackends)
   func dependent(backend: TestBackend) async throws {
     try await AsynchronousTest.run {
       let (queue, other) = (queue(on: backend), queue(on: backend))
@@ -65,7 +65,7 @@ struct CircularWaitTests {
     }
   }
 
-  @Test("row 70.1: a body that awaits what stands behind a barrier that waits for the body", arguments: allBackends)
+  @Test("row 69.1: a body that awaits what stands behind a barrier that waits for the body", arguments: allBackends)
   func behindABarrier(backend: TestBackend) async throws {
     try await AsynchronousTest.run {
       let (queue, ran) = (queue(on: backend), Counter())
@@ -80,7 +80,7 @@ struct CircularWaitTests {
     }
   }
 
-  @Test("row 70.2: bodies that hold all places of a limit, and await what needs one", arguments: allBackends, 1...3)
+  @Test("row 69.2: bodies that hold all places of a limit, and await what needs one", arguments: allBackends, 1...3)
   func places(backend: TestBackend, limit: Int) async throws {
     try await AsynchronousTest.run {
       let (queue, inner) = (queue(on: backend), queue(on: backend))
@@ -127,7 +127,7 @@ struct CircularWaitTests {
     }
   }
 
-  @Test("row 70.4: a diagnosis says what a body awaits", arguments: allBackends)
+  @Test("row 69.4: a diagnosis says what a body awaits", arguments: allBackends)
   func diagnosis(backend: TestBackend) async throws {
     try await AsynchronousTest.run {
       let (queue, gate) = (queue(on: backend), AsyncGate())
@@ -146,7 +146,7 @@ struct CircularWaitTests {
     }
   }
 
-  @Test("row 71.1: a chain of 20,000 bodies that await each other is raised", arguments: allBackends)
+  @Test("row 70.1: a chain of 20,000 bodies that await each other is raised", arguments: allBackends)
   func raised(backend: TestBackend) async throws {
     try await chain(on: backend) { first, last in
       let waits = AsynchronousTest.spawn(priority: .high) { try await first.value }
@@ -155,7 +155,7 @@ struct CircularWaitTests {
     }
   }
 
-  @Test("row 71.2: a chain of 20,000 bodies that await each other is cancelled", arguments: allBackends)
+  @Test("row 70.2: a chain of 20,000 bodies that await each other is cancelled", arguments: allBackends)
   func cancelled(backend: TestBackend) async throws {
     try await chain(on: backend) { first, last in
       first.cancel()

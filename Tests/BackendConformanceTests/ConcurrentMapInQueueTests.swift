@@ -4,7 +4,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Row 101: the asynchronous map on a queue.
+/// Row 74: the asynchronous map on a queue.
 @Suite("A map in a queue")
 struct ConcurrentMapInQueueTests {
   struct Refused: Error, Equatable { var number = 0 }
@@ -13,7 +13,7 @@ struct ConcurrentMapInQueueTests {
     OperationQueue(backend: backend.leftRunning(), maxConcurrentOperationCount: limit)
   }
 
-  @Test("row 101.1: results stand in the order of the elements", arguments: allBackends)
+  @Test("row 74.1: results stand in the order of the elements", arguments: allBackends)
   func order(backend: TestBackend) async throws {
     try await AsynchronousTest.run {
       for (queueLimit, limit) in [(-1, nil), (-1, 3), (2, nil), (2, 1), (2, 100)] as [(Int, Int?)] {
@@ -37,7 +37,7 @@ struct ConcurrentMapInQueueTests {
   }
 
   @Test(
-    "row 101.2: no more run than the queue's limit, no more are in the queue than the map's", arguments: allBackends)
+    "row 74.2: no more run than the queue's limit, no more are in the queue than the map's", arguments: allBackends)
   func limits(backend: TestBackend) async throws {
     try await AsynchronousTest.run {
       for (queueLimit, limit, most) in [(3, nil, 3), (-1, 2, 2), (4, 2, 2), (2, 5, 2)] as [(Int, Int?, Int)] {
@@ -57,7 +57,7 @@ struct ConcurrentMapInQueueTests {
     }
   }
 
-  @Test("row 101.2: the calls are operations of the queue, with its settings", arguments: allBackends)
+  @Test("row 74.2: the calls are operations of the queue, with its settings", arguments: allBackends)
   func operations(backend: TestBackend) async throws {
     try await AsynchronousTest.run {
       let queue = queue(on: backend)
@@ -77,7 +77,7 @@ struct ConcurrentMapInQueueTests {
     }
   }
 
-  @Test("row 101.3: the first error cancels the others, and comes when all have ended", arguments: allBackends)
+  @Test("row 74.3: the first error cancels the others, and comes when all have ended", arguments: allBackends)
   func error(backend: TestBackend) async throws {
     try await AsynchronousTest.run {
       for limit in [nil, 4] as [Int?] {
@@ -110,7 +110,7 @@ struct ConcurrentMapInQueueTests {
     }
   }
 
-  @Test("row 101.4: cancelling the waiting task cancels the calls, and waits for them", arguments: allBackends)
+  @Test("row 74.4: cancelling the waiting task cancels the calls, and waits for them", arguments: allBackends)
   func cancelling(backend: TestBackend) async throws {
     try await AsynchronousTest.run {
       for limit in [nil, 2] as [Int?] {
@@ -144,7 +144,7 @@ struct ConcurrentMapInQueueTests {
     }
   }
 
-  @Test("row 101.4: cancelAllOperations of the queue ends the map, and nothing begins after it", arguments: allBackends)
+  @Test("row 74.4: cancelAllOperations of the queue ends the map, and nothing begins after it", arguments: allBackends)
   func cancelAll(backend: TestBackend) async throws {
     try await AsynchronousTest.run {
       for limit in [nil, 3] as [Int?] {
@@ -168,7 +168,7 @@ struct ConcurrentMapInQueueTests {
     }
   }
 
-  @Test("row 101.4: cancelAllOperations while the map adds its calls", arguments: allBackends)
+  @Test("row 74.4: cancelAllOperations while the map adds its calls", arguments: allBackends)
   func cancelAllWhileAdding(backend: TestBackend) async throws {
     try await AsynchronousTest.run {
       let queue = queue(on: backend, limit: 3)
@@ -190,7 +190,7 @@ struct ConcurrentMapInQueueTests {
     }
   }
 
-  @Test("row 101.4: one call that is cancelled before its start ends the map", arguments: allBackends)
+  @Test("row 74.4: one call that is cancelled before its start ends the map", arguments: allBackends)
   func cancelOne(backend: TestBackend) async throws {
     try await AsynchronousTest.run {
       let queue = queue(on: backend)
@@ -210,7 +210,7 @@ struct ConcurrentMapInQueueTests {
     }
   }
 
-  @Test("row 101.2: a map in an operation of another queue, and many maps in one queue", arguments: allBackends)
+  @Test("row 74.2: a map in an operation of another queue, and many maps in one queue", arguments: allBackends)
   func nested(backend: TestBackend) async throws {
     try await AsynchronousTest.run {
       let shared = backend.leftRunning()
@@ -224,7 +224,7 @@ struct ConcurrentMapInQueueTests {
     }
   }
 
-  @Test("row 101.1: in a deterministic test, from the body of the test", arguments: 1...20)
+  @Test("row 74.1: in a deterministic test, from the body of the test", arguments: 1...20)
   func deterministic(seed: Int) async throws {
     try await AsynchronousTest.run {
       let numbers = try await withDeterministicOperations(seed: UInt64(seed)) { backend in
@@ -238,7 +238,7 @@ struct ConcurrentMapInQueueTests {
     }
   }
 
-  @Test("row 101.3: nothing is kept: elements, results and the closure go with the call", arguments: allBackends)
+  @Test("row 74.3: nothing is kept: elements, results and the closure go with the call", arguments: allBackends)
   func lifetime(backend: TestBackend) async throws {
     let tracker = LifetimeTracker()
     try await AsynchronousTest.run {

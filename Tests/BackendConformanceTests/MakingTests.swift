@@ -3,10 +3,10 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Row 100: what is given where a queue or an operation is made.
+/// Row 73: what is given where a queue or an operation is made.
 @Suite("Making")
 struct MakingTests {
-  @Test("row 100: a queue has the name and the limit that it is made with", arguments: allBackends)
+  @Test("row 73: a queue has the name and the limit that it is made with", arguments: allBackends)
   func queues(backend: TestBackend) throws {
     try backend.withBackend { backend in
       let queue = OperationQueue(backend: backend, name: "pages", maxConcurrentOperationCount: 3)
@@ -23,7 +23,7 @@ struct MakingTests {
     }
   }
 
-  @Test("row 100: without a backend a queue is as OperationQueue() makes it")
+  @Test("row 73: without a backend a queue is as OperationQueue() makes it")
   func defaults() {
     let queue = OperationQueue(name: "pages")
     #expect(queue.name == "pages" && queue.backend === OperationQueue().backend)
@@ -50,7 +50,7 @@ struct MakingTests {
     }
   }
 
-  @Test("row 100: a subclass sees its properties being set, and no others", arguments: allBackends)
+  @Test("row 73: a subclass sees its properties being set, and no others", arguments: allBackends)
   func subclasses(backend: TestBackend) throws {
     try backend.withBackend { backend in
       let queue = NotingQueue(backend: backend, name: "pages", maxConcurrentOperationCount: 3)
@@ -62,7 +62,7 @@ struct MakingTests {
 
   private final class Sub: BlockOperation, @unchecked Sendable {}
 
-  @Test("row 100: operations have the names and priorities that they are made with", arguments: allBackends)
+  @Test("row 73: operations have the names and priorities that they are made with", arguments: allBackends)
   func operations(backend: TestBackend) throws {
     try backend.withQueue { queue in
       queue.isSuspended = true
@@ -86,7 +86,7 @@ struct MakingTests {
     }
   }
 
-  @Test("row 100: a task runs behind its dependencies, once", arguments: allBackends)
+  @Test("row 73: a task runs behind its dependencies, once", arguments: allBackends)
   func tasks(backend: TestBackend) throws {
     try backend.withQueues { queue, other in
       for count in [0, 1, 2, 7, 100] {
@@ -108,7 +108,7 @@ struct MakingTests {
     }
   }
 
-  @Test("row 100: a cancelled task waits for no dependency, and its body does not run", arguments: allBackends)
+  @Test("row 73: a cancelled task waits for no dependency, and its body does not run", arguments: allBackends)
   func cancelledTask(backend: TestBackend) throws {
     try backend.withQueue { queue in
       let never = BlockOperation {}

@@ -170,7 +170,7 @@ struct QueueSubclassTests {
     }
   }
 
-  @Test("row 72: addBarrier(_:) runs its operation alone, and a subclass sees every barrier", arguments: allBackends)
+  @Test("row 71: addBarrier(_:) runs its operation alone, and a subclass sees every barrier", arguments: allBackends)
   func barriers(backend: TestBackend) async throws {
     final class Sees: OperationQueue, @unchecked Sendable {
       // Invariant: a counter synchronises itself.

@@ -1,6 +1,6 @@
 import Testing
 
-/// Rows 64, 100 and 102: what the compiler takes, what it refuses, and its words.
+/// Rows 64, 73 and 75: what the compiler takes, what it refuses, and its words.
 @Suite("Wrong programs")
 struct WrongProgramTests {
   struct Program: Sendable, CustomStringConvertible {
@@ -160,10 +160,10 @@ struct WrongProgramTests {
   @Test("row 64: bodies that would share a variable do not compile", arguments: programs)
   func sharedVariable(program: Program) throws { try check(program) }
 
-  @Test("row 100: calls with several readings compile", arguments: readable)
+  @Test("row 73: calls with several readings compile", arguments: readable)
   func compiles(program: Program) throws { try check(program) }
 
-  @Test("row 102: a wrong call says what to write", arguments: mistakes)
+  @Test("row 75: a wrong call says what to write", arguments: mistakes)
   func refused(program: Program) throws { try check(program) }
 
   private func check(_ program: Program) throws {
