@@ -134,7 +134,7 @@ struct ForkValuesTests {
     }
     try place.run(backend) { pool in
       for _ in 0..<4 {
-        Local.$id.withValue("t") { _ = pool.join({ visit("t", 9) }, { visit("t", 9) }) }
+        Local.$id.withValue("t") { pool.join({ visit("t", 9) }, { visit("t", 9) }) }
         sights.look(for: "none", at: "the caller, behind the tree")
       }
     }
@@ -253,7 +253,7 @@ struct ForkValuesTests {
   @Test("row 56.13: forks that are shown follow the level of their operation", arguments: parallelOrderedBackends)
   func raisedJoin(backend: TestBackend) throws {
     // A fair pool runs something less urgent now and then.
-    #expect(try raise(backend) { first, second in _ = join(first, second) } <= 2)
+    #expect(try raise(backend) { first, second in join(first, second) } <= 2)
   }
 
   @Test("row 56.13: so do the children of a scope, and loops", arguments: parallelOrderedBackends)
@@ -336,7 +336,7 @@ struct ForkValuesTests {
           }
           await pool.concurrentPerform(iterations: 200) { _ in
             look("a loop")
-            _ = join({ look("a join in a loop") }, { look("a fork in a loop") })
+            join({ look("a join in a loop") }, { look("a fork in a loop") })
           }
           await pool.withForkScope { scope in
             for _ in 0..<50 {

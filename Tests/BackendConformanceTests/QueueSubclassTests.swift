@@ -182,7 +182,7 @@ struct QueueSubclassTests {
       }
     }
     try await AsynchronousTest.run {
-      let queue = Sees(on: backend.leftRunning())
+      let queue = Sees(backend: backend.leftRunning())
       let log = EventLog<String>()
       for _ in 1...3 { queue.addOperation { log.append("before") } }
       queue.addBarrier(BlockOperation { log.append("operation") })

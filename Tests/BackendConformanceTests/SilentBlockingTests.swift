@@ -1,4 +1,4 @@
-import Operations
+import OperationBackends
 import TestSupport
 import Testing
 

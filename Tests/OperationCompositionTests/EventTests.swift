@@ -62,7 +62,7 @@ struct EventTests {
   func outcomes(backend: TestBackend) async throws {
     try await compose(on: backend) { backend in
       let log = Log()
-      let queue = ObservedOperationQueue(on: backend, observers: [log])
+      let queue = ObservedOperationQueue(backend: backend, observers: [log])
       queue.maxConcurrentOperationCount = 1
       queue.addTask(name: "throws") { () async throws -> Int in throw Refused() }
       queue.addOperation(

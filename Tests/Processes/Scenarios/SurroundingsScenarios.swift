@@ -355,10 +355,10 @@ enum SurroundingsScenarios {
     let pool = backend.leftRunning()
     let isDone = Gate()
     startThread {
-      _ = pool.join(
+      pool.join(
         { () -> Void in
           isDone.pass()
-          _ = pool.join({ pthread_exit(nil) }, {})
+          pool.join({ pthread_exit(nil) }, {})
         }, { isDone.open() })
     }
     _ = Gate().pass()
