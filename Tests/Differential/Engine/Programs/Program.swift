@@ -135,15 +135,27 @@ extension Program {
   }
 
   /// Whether a body may wait for the other operation: never for an earlier one or for one that waits for it over some way, so that no
-  /// circle of waits arises, and never for one behind a barrier.
+  /// circle of waits arises, and never for one behind a barrier. An asynchronous body with a place of a limit waits for nothing: when all
+  /// bodies with a place wait for what needs one, the last one is told so.
   func mayWait(_ waiting: Int, for other: Int) -> Bool {
-    guard waiting < other, operations[other].kind != .closure, !needs(other, waiting) else { return false }
-    let queuesOfOther = Set(
-      statements.compactMap { statement in statement.operations.contains(other) ? statement.queue : nil }
-        + operations.flatMap { $0.actions.filter { $0.operations.contains(other) }.compactMap(\.queue) })
+    guard waiting < other, operations[other].kind != .closure, !needs(other, waiting),
+      operations[waiting].kind != .task || !queues(of: waiting).contains(where: mayBeLimited)
+    else { return false }
+    let queuesOfOther = queues(of: other)
     return !statements.contains { statement in
       if case .barrier(_, let queue) = statement { queuesOfOther.contains(queue) } else { false }
     }
+  }
+
+  /// The queues that may get the operation.
+  private func queues(of index: Int) -> Set<Int> {
+    Set(
+      statements.compactMap { statement in statement.operations.contains(index) ? statement.queue : nil }
+        + operations.flatMap { $0.actions.filter { $0.operations.contains(index) }.compactMap(\.queue) })
+  }
+
+  private func mayBeLimited(_ queue: Int) -> Bool {
+    queues[queue].limit != -1 || statements.contains { if case .limit(queue, _) = $0 { true } else { false } }
   }
 
   /// Nothing in the program can hold the operation back once it was added: it does nothing itself, depends on nothing, and
@@ -151,7 +163,7 @@ extension Program {
   func isFree(_ index: Int) -> Bool {
     let operation = operations[index]
     guard operation.kind == .main || operation.kind == .blocks(1), operation.actions.isEmpty else { return false }
-    let queuesOfIt = Set(statements.compactMap { $0.operations.contains(index) ? $0.queue : nil })
+    let queuesOfIt = queues(of: index)
     let isHeld = statements.contains { statement in
       switch statement {
       case .depend(let waiting, _) where waiting == index: true
