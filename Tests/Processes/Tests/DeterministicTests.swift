@@ -11,7 +11,7 @@ struct DeterministicTests {
     ("deterministic-back", "run(until:) cannot go back: it is 2000 ms, and the instant is 1000 ms"),
     ("deterministic-negative", "work(for:) needs a duration of 0 or more, not -1.0 seconds"),
     ("deterministic-no-workers", "a backend needs at least one worker, not 0"),
-    ("deterministic-late-job", "a job was submitted to the deterministic backend after shutdown()"),
+    ("deterministic-late-job", "a job was submitted to a deterministic pool after shutdown()"),
     ("deterministic-late-timer", "a timer was set on the deterministic backend after shutdown()"),
   ]
   static let scenarios =

@@ -12,7 +12,7 @@ struct SurroundingsTests {
     ["surroundings-workers", "left-body-main"]
     + named("surroundings", kinds: ["child", "started"], on: pools)
     + named("surroundings", kinds: ["inherited", "main-priority", "mask", "profiler", "crash", "pipe"], on: backends)
-    + named("left", kinds: ["body", "completion-block", "fork"], on: backends + ["deterministic"])
+    + named("left", kinds: ["body", "completion-block", "fork", "guest"], on: backends + ["deterministic"])
 
   private static func named(_ prefix: String, kinds: [String], on backends: [String]) -> [String] {
     kinds.flatMap { kind in backends.map { "\(prefix)-\(kind)-\($0)" } }

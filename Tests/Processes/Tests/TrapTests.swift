@@ -163,7 +163,7 @@ struct TrapTests {
     "negative-fairness-stealing",
     "negative-fairness-threadpool", "negative-fairness-dispatch",
     "submit-after-fork-stealing", "submit-after-fork-threadpool", "submit-after-fork-dispatch",
-    "submit-after-fork-deterministic", "early-finish",
+    "submit-after-fork-deterministic", "early-finish", "member-drains-the-outer-queue",
     "join-after-shutdown-stealing", "join-after-shutdown-threadpool", "join-after-shutdown-deterministic",
     "join-after-fork-stealing", "join-after-fork-threadpool", "join-after-fork-dispatch",
     "join-after-fork-deterministic",
