@@ -31,12 +31,25 @@ final class TaskRun: TaskExecutor, @unchecked Sendable {
   private var operation: Operation?
   /// What the body awaits now. Most bodies await one operation at a time: a list would be an allocation.
   private var awaited: Operation?
-  /// What its child tasks await beside that.
-  private var othersAwaited: [Operation] = []
-  /// The queue with a limit that counts this body among those that await something.
-  private var countingQueue: OperationQueue?
-  /// The members of a group, behind which the operation finishes.
-  private var members: OperationQueue?
+  /// What few bodies need, made when one does: most operations are smaller without it.
+  private var more: More?
+
+  private final class More {
+    /// What the child tasks await beside `awaited`.
+    var others: [Operation] = []
+    /// The queue with a limit that counts this body among those that await something.
+    var countingQueue: OperationQueue?
+    /// The members of a group, behind which the operation finishes.
+    var members: OperationQueue?
+  }
+
+  /// Called with the lock.
+  private func makeMore() -> More {
+    if let more { return more }
+    let new = More()
+    more = new
+    return new
+  }
 
   @usableFromInline
   init(_ body: @escaping Body) { self.body = StoredBody(run: body) }
@@ -97,9 +110,9 @@ final class TaskRun: TaskExecutor, @unchecked Sendable {
     // A queue with a limit counts its bodies that wait: while they are fewer than its places, one of the places comes free.
     let counts = waiting.stateNow.has(StateWord.tracked) ? waiting.owner : nil
     lock.withLock {
-      if awaited == nil { awaited = other } else { othersAwaited.append(other) }
-      guard countingQueue == nil, let counts, counts.maximumNow > 0 else { return }
-      countingQueue = counts
+      if awaited == nil { awaited = other } else { makeMore().others.append(other) }
+      guard more?.countingQueue == nil, let counts, counts.maximumNow > 0 else { return }
+      makeMore().countingQueue = counts
       counts.countAwaitingBody(1)
     }
   }
@@ -108,20 +121,20 @@ final class TaskRun: TaskExecutor, @unchecked Sendable {
     // The last reference to a queue goes without the lock.
     let counted = lock.withLock { () -> OperationQueue? in
       if awaited === other {
-        awaited = othersAwaited.popLast()
-      } else if let place = othersAwaited.lastIndex(where: { $0 === other }) {
-        othersAwaited.remove(at: place)
+        awaited = more?.others.popLast()
+      } else if let place = more?.others.lastIndex(where: { $0 === other }) {
+        more?.others.remove(at: place)
       }
-      return awaited == nil ? countingQueue.take() : nil
+      return awaited == nil ? more?.countingQueue.take() : nil
     }
     counted?.countAwaitingBody(-1)
   }
 
-  func setMembers(_ queue: OperationQueue) { lock.withLock { members = queue } }
+  func setMembers(_ queue: OperationQueue) { lock.withLock { makeMore().members = queue } }
 
   /// What the body awaits, and the members of its group.
   var awaitedNow: [Operation] {
-    let (first, others, members) = lock.withLock { (awaited, othersAwaited, self.members) }
+    let (first, others, members) = lock.withLock { (awaited, more?.others ?? [], more?.members) }
     return (first.map { [$0] } ?? []) + others + (members?.snapshot() ?? [])
   }
 
@@ -142,7 +155,7 @@ final class TaskRun: TaskExecutor, @unchecked Sendable {
     if let first { TaskSlot.without { first.runSynchronously(on: asUnownedTaskExecutor()) } }
     let members = lock.withLock {
       task = nil
-      return self.members.take()
+      return more?.members.take()
     }
     withExtendedLifetime(members) {}
   }
@@ -159,7 +172,7 @@ final class TaskRun: TaskExecutor, @unchecked Sendable {
     guard await runBody() else { return }
     let (operation, members) = lock.withLock {
       task = nil
-      return (self.operation.take(), self.members.take())
+      return (self.operation.take(), more?.members.take())
     }
     withExtendedLifetime(members) {}
     operation?.finishNow(onlyOnce: true)
