@@ -159,6 +159,31 @@ struct TokenBucketTests {
     }
   }
 
+  /// What programs wrap around the clock that they are given.
+  private struct Around: Clock {
+    let clock: DeterministicClock
+    var now: DeterministicClock.Instant { clock.now }
+    var minimumResolution: Duration { clock.minimumResolution }
+    func sleep(until deadline: DeterministicClock.Instant, tolerance: Duration?) async throws {
+      try await clock.sleep(until: deadline, tolerance: tolerance)
+    }
+  }
+
+  @Test("on a clock around the virtual one no time passes before the wait for a token has begun", arguments: seeds)
+  func clockAround(seed: UInt64) async throws {
+    try await inVirtualTime(seed: seed) { backend in
+      let queue = OperationQueue(backend: backend)
+      let bucket = TokenBucket(rate: 1, clock: Around(clock: backend.clock))
+      queue.addTask { try await backend.clock.sleep(for: .seconds(3_600)) }
+      let taking = queue.addTask {
+        for _ in 0..<3 { try await bucket.take() }
+        return backend.now
+      }
+      let taken = try await taking.value
+      #expect(taken == .seconds(2))
+    }
+  }
+
   @Test("the head of the line holds nobody up whose backend has no worker for it", arguments: realBackends)
   func busyHead(backend: TestBackend) async throws {
     try await compose(on: backend, workers: 1) { busy in

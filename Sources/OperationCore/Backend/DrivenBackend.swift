@@ -70,7 +70,7 @@ package enum DrivenBackends {
 
   /// The driven backend on which the calling code makes what is new; nil for none. A thread of a backend is in a job of that
   /// backend, whichever test made the job's task.
-  private static var hereOrOfTest: (any DrivenBackend)? { exist ? ofThisThread ?? ofTest : nil }
+  static var hereOrOfTest: (any DrivenBackend)? { exist ? ofThisThread ?? ofTest : nil }
 
   /// The driven backend that is told when the calling task waits for `operation`; nil for none. Whoever waits for an operation
   /// on the backend waits for the operation's body, too: a body is no guest.

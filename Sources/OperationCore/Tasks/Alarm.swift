@@ -8,7 +8,7 @@ import Synchronization
 /// |---|---|
 /// | `ContinuousClock`, `SuspendingClock` | a thread of the library's (`AlarmThread`), started with the first alarm |
 /// | that of a driven backend (`AlarmingClock`) | the backend, in the order of its seed |
-/// | any other | that thread, in a task that sleeps on the clock |
+/// | any other | that thread, in a task that sleeps on the clock; on a driven backend a task of that backend, whose clock it may be |
 package final class Alarm: @unchecked Sendable {
   // Sendable: `action` and `task` are touched under the lock, `retract` is written before the alarm is known, and `entry` is
   // touched under the lock of the thread.
@@ -38,7 +38,9 @@ package final class Alarm: @unchecked Sendable {
     } else if let clock = clock as? any AlarmingClock {
       alarm.set(instant, on: clock)
     } else {
-      let task = Task(executorPreference: AlarmThread.shared) {
+      // A driven backend lets no time pass before it has run the task: the sleep has begun by then.
+      let driven = DrivenBackends.hereOrOfTest.map { BackendTaskExecutor($0) }
+      let task = Task(executorPreference: driven ?? AlarmThread.shared as any TaskExecutor) {
         if (try? await clock.sleep(until: instant, tolerance: tolerance)) != nil { alarm.goOff() }
       }
       // Who cancels meanwhile finds no task.
