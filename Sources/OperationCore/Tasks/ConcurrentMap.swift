@@ -135,6 +135,8 @@ private final class MapRun<Element: Sendable, Value: Sendable>: @unchecked Senda
   }
 
   private func call(_ element: Element) async throws -> Value {
+    // A call that was cancelled before this one may have left its place to this one.
+    if isStopped.load(ordering: .acquiring) { throw CancellationError() }
     do {
       let value = try await transform(element)
       // A cancelled call adds no other: who has cancelled all operations of the queue shall see no new ones.

@@ -183,15 +183,22 @@ package struct GrowingCall: Sendable {
       queue.addOperations([waits], waitUntilFinished: true)
       return cost.value.withLock { $0 }
     },
-    GrowingCall("children of a scope that throw") { _, size in
+    GrowingCall("children of a scope that throw") { queue, size in
       struct Thrown: Error {}
-      return cpuTime {
-        do throws(Thrown) {
-          try withForkScope(throwing: Thrown.self) { scope throws(Thrown) in
-            for _ in 0..<size { scope.spawn { () throws(Thrown) in throw Thrown() } }
-          }
-        } catch {}
+      let cost = Cost()
+      // On the only worker: else the number of children that run would depend on when another thread gets a CPU.
+      queue.addOperation {
+        let time = cpuTime {
+          do throws(Thrown) {
+            try withForkScope(throwing: Thrown.self) { scope throws(Thrown) in
+              for _ in 0..<size { scope.spawn { () throws(Thrown) in throw Thrown() } }
+            }
+          } catch {}
+        }
+        cost.value.withLock { $0 = time }
       }
+      queue.waitUntilAllOperationsAreFinished()
+      return cost.value.withLock { $0 }
     },
     GrowingCall("a limit that is changed again and again") { queue, size in
       try pending(queue, blocks(size)) { for limit in 1...size { queue.maxConcurrentOperationCount = limit } }
