@@ -83,10 +83,12 @@ struct ConcurrentMapInQueueTests {
       for limit in [nil, 4] as [Int?] {
         let queue = queue(on: backend)
         let (gate, begun, ended, cancelled) = (AsyncGate(), Counter(), Counter(), Counter())
+        let firstThree = Counter()
         let map = AsynchronousTest.spawn {
           try await (0..<40).concurrentMap(in: queue, limit: limit) { number in
             begun.increment()
             defer { ended.increment() }
+            if number <= 2 { firstThree.increment() }
             if number == 2 {
               // The first ones have begun.
               await gate.pass()
@@ -102,7 +104,7 @@ struct ConcurrentMapInQueueTests {
             return number
           }
         }
-        try await AsynchronousTest.eventually("three calls") { begun.value >= 3 }
+        try await AsynchronousTest.eventually("the first three calls") { firstThree.value == 3 }
         gate.open()
         await #expect(throws: Refused(number: 2)) { try await map.value }
         #expect(begun.value == ended.value && cancelled.value == 2 && queue.operationCount == 0)
