@@ -11,8 +11,10 @@ public struct RetryAction: Sendable, Hashable {
   /// The error is thrown.
   public static let stop = RetryAction(wait: nil, goesOnAfterCancellation: false)
   /// The next attempt begins after `duration`. Less than 0 counts as 0, and more than a hundred years as a hundred.
-  /// - Parameter afterCancellation: whether there is a next attempt also when the attempt was cancelled, or its queue is cancelled before the
-  ///   next one.
+  /// - Parameters:
+  ///   - duration: how long to wait.
+  ///   - afterCancellation: whether there is a next attempt also when the attempt was cancelled, or its queue is cancelled before the
+  ///     next one.
   public static func backoff(_ duration: Duration, afterCancellation: Bool = false) -> RetryAction {
     RetryAction(wait: max(duration, .zero), goesOnAfterCancellation: afterCancellation)
   }
