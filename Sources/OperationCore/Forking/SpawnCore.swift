@@ -45,7 +45,7 @@ final class SpawnCore: Sendable {
   /// The backend whose threads help; nil when there is no memory for a list of forks: then nobody helps. The queue of the operation
   /// holds the backend until the scope has ended, or else the caller of `Backend.withForkScope` does. So the home is used only
   /// while children wait or run.
-  private let home: Unmanaged<ForkHome>?
+  private var home: Unmanaged<ForkHome>? { task.home }
   private let task: ForkList.Task
   private let launch: Launch
   private let scope: UInt64
@@ -68,7 +68,6 @@ final class SpawnCore: Sendable {
     launch = Launch(frame: LaunchFrame.current)
     let list = cplatform_forks_here().map(ForkList.of)
     task = list?.task ?? ForkList.Task()
-    home = task.home
     scope = list?.memory.pointee.scope ?? 0
     values = Values(newest: cplatform_values_here())
   }
