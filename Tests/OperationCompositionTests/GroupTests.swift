@@ -214,9 +214,11 @@ struct GroupTests {
   @Test("barrier(_:) on the queue of a cancelled group is cancelled, as whatever else is added", arguments: allBackends)
   func lateBarrier(backend: TestBackend) async throws {
     try await compose(on: backend) { backend in
-      let ran = Counter()
-      let group = OperationQueue(backend: backend).addGroup { members in members.addOperation {} }
+      let (ran, queue) = (Counter(), OperationQueue(backend: backend))
+      queue.isSuspended = true  // A group that has finished is not cancelled any more.
+      let group = queue.addGroup { _ in }
       group.cancel()
+      queue.isSuspended = false
       await group.operation.finished()
       await #expect(throws: CancellationError.self) { try await group.queue.barrier { ran.increment() } }
       group.queue.addBarrierBlock { ran.increment() }
