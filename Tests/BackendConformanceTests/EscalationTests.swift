@@ -45,11 +45,17 @@ struct EscalationTests {
       let log = EventLog<String>()
       let holder = queue.addTask { await gate.pass() }
       let chain = chain(100, .veryLow) { log.append("chain") }
+      // The raise comes to this operation last: chain[0] has moved in the queue's list then.
+      let last = block(.veryLow)
+      chain[99].removeDependency(chain[98])
+      for operation in [last, chain[98]] { chain[99].addDependency(operation) }
       for operation in chain { queue.addOperation(operation) }
       for _ in 0..<200 { queue.addOperation(block(.normal) { log.append("other") }) }
       let waits = AsynchronousTest.spawn(priority: .high) { await chain[99].finished() }
-      try await raised(chain[0], to: .high)
+      try await raised(last, to: .high)
       #expect(chain.allSatisfy { $0.priorityInForce == .high && $0.queuePriority == .veryLow })
+      OperationQueue(backend: backend.leftRunning()).addOperation(last)
+      await last.finished()
       gate.open()
       let isFinished = try await waits.value
       #expect(isFinished)
