@@ -144,7 +144,7 @@ struct MeasuredFacts: Encodable {
     ablation = try AblationFacts(results, claims: claims)
   }
 
-  private static func lines(_ view: ResultView) -> [LineFacts] {
+  static func lines(_ view: ResultView) -> [LineFacts] {
     let results = view.results
     let records = results.sets.compactMap(\.record)
     return view.lines.map { line in
