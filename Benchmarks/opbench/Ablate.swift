@@ -157,7 +157,7 @@ struct Ablate: ParsableCommand {
   ) throws {
     let progress = Progress()
     let names = changes.map { "\(backend)(\($0))" }
-    let table = AblationTable(try summary(names, result), arms: arms(names), seed: options.seed)
+    let table = AblationTable(ResultTable(result), arms: arms(names), seed: options.seed)
     var best: [String] = []
     for change in table.helpful where best.count < Self.mostPaired {
       let text = changes[names.firstIndex(of: change.subject)!]
@@ -182,14 +182,5 @@ struct Ablate: ParsableCommand {
 
   private func arms(_ names: [String]) -> [Arm] {
     ([backend] + names).map { Arm(subject: $0, workers: workers ?? CPUs.available) }
-  }
-
-  private func summary(_ names: [String], _ result: RunResult) throws -> Summary {
-    let selection = Selection(
-      names: [backend] + names, benchmark: benchmark, workers: [workers ?? CPUs.available], effort: .full,
-      seed: options.seed)
-    let plan = try selection.ablation(Catalogue(graphs: [], seed: options.seed))
-    return Summary(
-      result.rows, plan: plan, reference: backend, excluding: result.excluded, failures: result.failures)
   }
 }

@@ -32,7 +32,7 @@ struct AblationTests {
   }
 
   func table(_ plan: Plan, _ result: RunResult) -> AblationTable {
-    AblationTable(Summary(result.rows, plan: plan, reference: "pool"), arms: plan.arms, seed: 1)
+    AblationTable(ResultTable(result.rows), arms: plan.arms, seed: 1)
   }
 
   @Test(arguments: [1, 4, 5, 6, 11, 38]) func everyChangeHasATurnInEachRound(changes: Int) {

@@ -103,8 +103,8 @@ struct CrowdingTests {
     let said = MachineWarnings.after(result, RunOutcome(result), more: "--blocks")
     #expect(said.count == 1 && said[0].hasPrefix("1 of 6 blocks with percentiles had to wait"), "\(said)")
 
-    let summary = Summary(result.rows, plan: plan, reference: "foundation", crowded: result.crowded)
-    let counts = summary.lines.map { $0.cells[Sample.ours]?.estimate.count }
+    let lines = TableLine.all(ResultTable(result), plan.scenarios[0], reference: "foundation")
+    let counts = lines.map { $0.cells[Sample.ours]?.estimate.count }
     #expect(counts == [6, 5])
     let set = ResultSet(name: "a.csv", rows: result.rows, record: Sample.record("system (x)", RunOutcome(result)))
     let counted = Dictionary(grouping: set.rows.filter { $0.cell.arm == Sample.ours }, by: \.reading.metric)

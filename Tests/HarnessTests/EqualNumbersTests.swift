@@ -47,7 +47,9 @@ struct EqualNumbersTests {
   }
 
   /// What the run's own table says.
-  static func table(_ rows: [Row], _ record: RunRecord, _ reference: String, metrics: Set<String>) throws -> [Place: Said] {
+  static func table(_ rows: [Row], _ record: RunRecord, _ reference: String, metrics: Set<String>) throws -> [Place:
+    Said]
+  {
     var arms: [Scenario: [Arm]] = [:]
     for cell in record.cells { arms[cell.scenario, default: []].append(cell.arm) }
     let headlines = Set(rows.map(\.reading.metric)).filter { metrics.contains($0.name) }
@@ -57,16 +59,9 @@ struct EqualNumbersTests {
           scenario: $0, arms: $1, incapable: [], repeats: .calibrated(), headlines: Array(headlines),
           countsAllocations: false, notes: [])
       }, effort: record.effort, seed: record.seed, startup: 0)
-    let run = try EarlierRun(rows, record, plan, source: "a result")
-    let outcome = record.outcome
-    func blocks(_ all: [RunOutcome.Block]?) -> Set<ScenarioBlock> {
-      Set((all ?? []).map { ScenarioBlock($0.scenario!, block: $0.block) })
-    }
-    let failures = Dictionary(uniqueKeysWithValues: outcome.failures.map { ($0.cell!, $0.reason) })
-    let summary = Summary(
-      run.rows, plan: plan, reference: reference, excluding: blocks(outcome.excludedBlocks),
-      crowded: blocks(outcome.crowdedBlocks), failures: failures)
-    return summary.lines.reduce(into: [:]) { said, line in
+    let results = ResultTable(RunResult(try EarlierRun(rows, record, plan, source: "a result")))
+    let lines = plan.scenarios.flatMap { TableLine.all(results, $0, reference: reference) }
+    return lines.reduce(into: [:]) { said, line in
       for (arm, cell) in line.cells {
         guard let ratio = cell.ratio else { continue }
         said[Place(Scenario(line.scenario.name, line.parameters), line.metric.name, arm)] = Said(ratio)
@@ -96,7 +91,9 @@ struct EqualNumbersTests {
   static func expectSame(_ some: [Place: Said], _ others: [Place: Said], _ what: String) {
     let places = Set(some.keys).union(others.keys)
     let wrong = places.filter { some[$0] != others[$0] }.sorted { ($0.line, $0.arm) < ($1.line, $1.arm) }
-    let words = wrong.prefix(3).map { "\($0.line), \($0.arm): \(some[$0].map { "\($0)" } ?? "-"), \(others[$0].map { "\($0)" } ?? "-")" }
+    let words = wrong.prefix(3).map {
+      "\($0.line), \($0.arm): \(some[$0].map { "\($0)" } ?? "-"), \(others[$0].map { "\($0)" } ?? "-")"
+    }
     #expect(wrong.isEmpty, "\(what), \(wrong.count) of \(places.count): \(words.joined(separator: "; "))")
   }
 
@@ -107,7 +104,8 @@ struct EqualNumbersTests {
     // Of an ablation some changes, since all would take minutes.
     let subjects = Set(all.map(\.cell.arm.subject)).sorted()
     let base = subjects.contains(record.reference!) ? record.reference! : subjects[0]
-    let asked = Set(subjects.indices.filter { subjects.count < 20 || $0.isMultiple(of: 12) }.map { subjects[$0] } + [base])
+    let asked = Set(
+      subjects.indices.filter { subjects.count < 20 || $0.isMultiple(of: 12) }.map { subjects[$0] } + [base])
     let rows = all.filter { asked.contains($0.cell.arm.subject) }
     let set = ResultSet(name: path, rows: rows, record: record)
     let compared = try Self.compare(set, base, metrics: metrics)
@@ -126,7 +124,8 @@ struct EqualNumbersTests {
   @Test func theRecordSaysWhichTimeStandsForABenchmark() throws {
     let made = ["stealing": 10.0, "foundation": 40].flatMap { name, time in
       [Metric.nsPerOp, .makespan].map {
-        FactsTests.Made(benchmark: "overhead/add", subject: name, metric: $0, value: $0 == .nsPerOp ? time : time * time)
+        FactsTests.Made(
+          benchmark: "overhead/add", subject: name, metric: $0, value: $0 == .nsPerOp ? time : time * time)
       }
     }
     let record = FactsTests.record { $0.primaryTimes = ["overhead/add": "makespan_ns"] }
@@ -141,7 +140,8 @@ struct EqualNumbersTests {
 
   /// The cells of a table in Markdown, by line.
   static func cells(_ page: String, from begin: String) throws -> [[String]] {
-    let text = try #require(FileManager.default.contents(atPath: Checkout.path(page)).map { String(decoding: $0, as: UTF8.self) })
+    let text = try #require(
+      FileManager.default.contents(atPath: Checkout.path(page)).map { String(decoding: $0, as: UTF8.self) })
     let lines = text[try #require(text.firstRange(of: begin)).lowerBound...].split(separator: "\n")
     return lines.prefix { $0.hasPrefix("|") }.dropFirst(2).map { line in
       line.dropFirst(2).dropLast(2).split(separator: " | ").map { String($0).replacing("~", with: "") }
@@ -179,7 +179,8 @@ struct EqualNumbersTests {
     }
     // The article prints what `compare` prints.
     let article = try Self.cells(
-      "Sources/Operations/Operations.docc/WhichForWhat.md", from: "| benchmark | what it asks | this queue | task group")
+      "Sources/Operations/Operations.docc/WhichForWhat.md", from: "| benchmark | what it asks | this queue | task group"
+    )
     #expect(article.count >= 10)
     for (column, reference) in [(3, "task-group"), (4, "nio")] {
       let comparison = try Comparison(set, reference: reference, metrics: .primary, seed: 1)

@@ -41,9 +41,8 @@ struct FamilyVerdictTests {
         }
       }
     }
-    let summary = Summary(rows, plan: plan, reference: "foundation")
     return FamilyVerdict.all(
-      summary, plan: plan, reference: "foundation", ours: ["stealing", "dispatch"], besides: besides
+      ResultTable(rows), plan: plan, reference: "foundation", ours: ["stealing", "dispatch"], besides: besides
     ).map(\.text)
   }
 

@@ -106,15 +106,14 @@ struct METGTests {
   }
 
   @Test func meansOverTheScenariosThatAllHave() throws {
-    func line(_ pattern: String, _ metric: Metric, _ medians: [Double?]) -> Summary.Line {
-      var cells: [Arm: Summary.Cell] = [:]
+    func line(_ pattern: String, _ metric: Metric, _ medians: [Double?]) -> TableLine {
+      var cells: [Arm: TableLine.Cell] = [:]
       for (median, arm) in zip(medians, [Sample.ours, Sample.reference]) {
         guard let median else { continue }
-        cells[arm] = Summary.Cell(
-          estimate: Estimate(median: median, interval: nil, count: 3), ratio: nil, processes: [:])
+        cells[arm] = TableLine.Cell(estimate: Estimate(median: median, interval: nil, count: 3), ratio: nil)
       }
       let name = BenchmarkName("dependencies", "metg")
-      return Summary.Line(
+      return TableLine(
         scenario: Scenario(name, ["pattern": pattern]), parameters: ["pattern": pattern], metric: metric, cells: cells)
     }
     let lines = [

@@ -3,10 +3,15 @@ import Testing
 
 @testable import HarnessComparing
 @testable import HarnessMeasuring
+@testable import HarnessPlanning
 @testable import HarnessResults
 @testable import HarnessWords
 
 struct SummaryTests {
+  private func lines(_ results: ResultTable, _ plan: Plan = Sample.plan()) -> [TableLine] {
+    TableLine.all(results, plan.scenarios[0], reference: "foundation")
+  }
+
   @Test func numbersOfAnySizeCanBeShown() {
     #expect(NumberFormat.significant(999_999_999_999_999) == "999999999999999")
     #expect(NumberFormat.significant(1e15) == "1000000000000000.0")
@@ -23,7 +28,7 @@ struct SummaryTests {
 
   @Test func aProcessIsTheMedianOfItsValues() {
     let rows = Sample.rows(Sample.ours, block: 1, [1, 100, 2]) + Sample.rows(Sample.ours, block: 2, [4, 5, 6, 7])
-    #expect(Summary.processNumbers(rows) == [1: 2, 2: 5.5])
+    #expect(ResultTable(rows).lines.map(\.cells) == [[Sample.ours: [1: 2, 2: 5.5]]])
   }
 
   @Test func ratiosPairBlocks() throws {
@@ -34,7 +39,7 @@ struct SummaryTests {
       rows += Sample.rows(Sample.ours, block: block, [ours]) + Sample.rows(Sample.reference, block: block, [reference])
     }
     rows += Sample.rows(Sample.ours, block: 4, [7])
-    let line = try #require(Summary(rows, plan: Sample.plan(), reference: "foundation").lines.first)
+    let line = try #require(lines(ResultTable(rows)).first)
     let cell = try #require(line.cells[Sample.ours])
     #expect(cell.estimate.count == 4 && cell.estimate.median == 10)
     let ratio = try #require(cell.ratio)
@@ -49,34 +54,37 @@ struct SummaryTests {
     for block in 1...3 {
       rows += Sample.rows(Sample.ours, block: block, [Double(block)]) + Sample.rows(Sample.reference, block: block, [9])
     }
-    let summary = Summary(
-      rows, plan: Sample.plan(), reference: "foundation", excluding: [ScenarioBlock(Sample.scenario, block: 2)])
-    #expect(summary.lines[0].cells.values.allSatisfy { $0.estimate.count == 2 })
-    #expect(summary.lines[0].cells[Sample.ours]?.estimate.median == 2)
+    var result = RunResult()
+    result.rows = rows
+    result.blocksRun = Set((1...3).map { ScenarioBlock(Sample.scenario, block: $0) })
+    result.disturbed = [ScenarioBlock(Sample.scenario, block: 2)]
+    let line = lines(ResultTable(result))[0]
+    #expect(line.cells.values.allSatisfy { $0.estimate.count == 2 })
+    #expect(line.cells[Sample.ours]?.estimate.median == 2)
   }
 
   @Test func aReferenceThatFailedGivesNoRatio() throws {
     let rows = Sample.rows(Sample.ours, block: 1, [1]) + Sample.rows(Sample.reference, block: 1, [2])
-    let failures = [CellKey(Sample.scenario, Sample.reference): "it hung in block 2"]
-    let summary = Summary(rows, plan: Sample.plan(), reference: "foundation", failures: failures)
-    #expect(Array(summary.lines[0].cells.keys) == [Sample.ours])
-    #expect(try #require(summary.lines[0].cells[Sample.ours]).ratio == nil)
+    var result = RunResult()
+    result.rows = rows
+    result.failures = [CellKey(Sample.scenario, Sample.reference): "it hung in block 2"]
+    let line = lines(ResultTable(result))[0]
+    #expect(Array(line.cells.keys) == [Sample.ours])
+    #expect(try #require(line.cells[Sample.ours]).ratio == nil)
   }
 
   @Test func countsNobodyCouldMakeAreAnEmptyLine() {
     let rows = Sample.rows(Sample.ours, block: 1, [1])
     let headlines: [Metric] = [.nsPerOp, .efficiency, .allocationsPerOp]
-    let counting = Summary(rows, plan: Sample.plan(counts: true, headlines: headlines), reference: "foundation")
-    #expect(counting.lines.map(\.metric) == [.nsPerOp, .allocationsPerOp])
-    #expect(counting.lines[1].cells.isEmpty)
-    let other = Summary(rows, plan: Sample.plan(headlines: headlines), reference: "foundation")
-    #expect(other.lines.map(\.metric) == [.nsPerOp])
+    let counting = lines(ResultTable(rows), Sample.plan(counts: true, headlines: headlines))
+    #expect(counting.map(\.metric) == [.nsPerOp, .allocationsPerOp])
+    #expect(counting[1].cells.isEmpty)
+    #expect(lines(ResultTable(rows), Sample.plan(headlines: headlines)).map(\.metric) == [.nsPerOp])
   }
 
   @Test func detailsAreLinesOfTheirOwn() {
     let rows = ["high", "low"].flatMap { Sample.rows(Sample.ours, block: 1, [1], detail: ["level": $0]) }
-    let summary = Summary(rows, plan: Sample.plan(), reference: "foundation")
-    #expect(summary.lines.map(\.parameters.description) == ["level=high;ops=10", "level=low;ops=10"])
+    #expect(lines(ResultTable(rows)).map(\.parameters.description) == ["level=high;ops=10", "level=low;ops=10"])
   }
 }
 
@@ -86,13 +94,13 @@ struct GeometricMeanLineTests {
     for block in 1...6 {
       rows += Sample.rows(Sample.ours, block: block, [100]) + Sample.rows(Sample.reference, block: block, [400])
     }
-    let summary = Summary(rows, plan: Sample.plan(), reference: "foundation")
-    let means = summary.means([Sample.ours, Sample.reference], reference: "foundation", seed: 1)
+    let results = ResultTable(rows)
+    let means = results.means([Sample.ours, Sample.reference], reference: "foundation", seed: 1)
     let mean = try #require(means.together.first)
     #expect(means.together.count == 1 && means.apart.isEmpty && means.leader == Sample.ours)
     #expect(abs(mean.ratio - 0.25) < 1e-12 && mean.benchmarks == 1 && mean.blocks == 6)
     // The mean of a single line says what the line says.
-    let text = Table(summary, plan: Sample.plan(), failures: [:]).text(reference: "foundation")
+    let text = Table(results, plan: Sample.plan(), failures: [:]).text(reference: "foundation")
     #expect(text.contains("x0.250 [0.250, 0.250]") && !text.contains("geometric mean of the times"))
   }
 
@@ -120,7 +128,7 @@ struct GeometricMeanLineTests {
           runID: "r", block: index + 1, process: index, valueIndex: 1, cell: CellKey(Sample.scenario, Sample.ours),
           reading: Reading(metric, value, count: 1))
       }
-      return Table(Summary(rows, plan: plan, reference: "foundation"), plan: plan, failures: [:])
+      return Table(ResultTable(rows), plan: plan, failures: [:])
         .text(reference: "foundation")
     }
     #expect(text([-2, -1, 1, 2, 3, 4]).contains("< 4.00 ns"))
@@ -131,8 +139,7 @@ struct GeometricMeanLineTests {
 struct TableTests {
   func text(_ rows: [Row], failures: [CellKey: String] = [:]) -> String {
     let plan = Sample.plan()
-    let summary = Summary(rows, plan: plan, reference: "foundation")
-    return Table(summary, plan: plan, failures: failures).text(reference: "foundation")
+    return Table(ResultTable(rows), plan: plan, failures: failures).text(reference: "foundation")
   }
 
   @Test func mediansIntervalsRatiosAndCounts() {

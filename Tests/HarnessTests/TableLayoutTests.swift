@@ -48,8 +48,7 @@ struct TableLayoutTests {
         Self.rows(arms.map { $0.subject == "foundation" ? ($0, 1, 0) : ($0, 0.037, 0.01) }, scenario, metric: metric)
       }
     }
-    let summary = Summary(rows, plan: plan, reference: "foundation")
-    return (Table(summary, plan: plan, failures: [:]), ResultSet(name: "a.csv", rows: rows, record: nil))
+    return (Table(ResultTable(rows), plan: plan, failures: [:]), ResultSet(name: "a.csv", rows: rows, record: nil))
   }
 
   static let names = [
@@ -103,7 +102,7 @@ struct TableLayoutTests {
       let plan = Sample.plan()
       let rows = Self.rows(
         [(Sample.ours, 0.5, spread), (Sample.reference, 1, other)], Sample.scenario, metric: .nsPerOp)
-      return Table(Summary(rows, plan: plan, reference: "foundation"), plan: plan, failures: [:])
+      return Table(ResultTable(rows), plan: plan, failures: [:])
         .text(reference: "foundation")
     }
     #expect(text(0.1, 0.1).contains("x0.500 [0.500, 0.500]  "))

@@ -1,6 +1,7 @@
 import LaboratorySupport
 import Testing
 
+@testable import HarnessComparing
 @testable import HarnessMeasuring
 @testable import HarnessResults
 @testable import HarnessRunning
@@ -32,7 +33,7 @@ struct ValidationTests {
     var flagged = 0
     var passed = 0
     for seed in 1...40 as ClosedRange<UInt64> {
-      let validation = Validation(rows(noise: 0.01, seed: seed))
+      let validation = Validation(ResultTable(rows(noise: 0.01, seed: seed)))
       for finding in validation.findings {
         // The first interval is narrow: each comparison has the fewest blocks.
         #expect((finding.comparisons, finding.blocks) == (24, 14) && finding.halfWidth <= Validation.goal)
@@ -49,14 +50,14 @@ struct ValidationTests {
   }
 
   @Test func aNoisyOneMissesSmallDelays() {
-    let validation = Validation(rows(noise: 0.15))
+    let validation = Validation(ResultTable(rows(noise: 0.15)))
     let found = validation.findings.map(\.share)
     #expect(found[1] < 0.5 && found[4] > 0.5, "\(found)")
     #expect(validation.findings[4].flaggedWidened <= validation.findings[4].flagged)
   }
 
   @Test func aBiasBetweenEqualsFails() {
-    let validation = Validation(rows(noise: 0.01, bias: 0.05))
+    let validation = Validation(ResultTable(rows(noise: 0.01, bias: 0.05)))
     #expect(!validation.equalsPass && validation.findings[0].share == 1)
   }
 
@@ -104,9 +105,9 @@ struct ValidationTests {
   }
 
   @Test func nothingMeasuredIsNothingShown() {
-    #expect(!Validation([]).equalsPass)
-    let few = rows(noise: 0.01).filter { $0.block <= 5 }
-    #expect(Validation(few).findings.allSatisfy { $0.comparisons == 0 } && !Validation(few).equalsPass)
+    #expect(!Validation(ResultTable([])).equalsPass)
+    let few = Validation(ResultTable(rows(noise: 0.01).filter { $0.block <= 5 }))
+    #expect(few.findings.allSatisfy { $0.comparisons == 0 } && !few.equalsPass)
   }
 
   @Test func whatTheHarnessMayCost() {

@@ -116,11 +116,13 @@ struct BenchmarkSubjectTests {
         ]
       }
     }
-    let summary = Summary(rows, plan: plan, reference: ProgramSuite<Own>.suite.reference)
-    let lines = summary.lines.filter { $0.metric.name == "wait" }
+    let results = ResultTable(rows)
+    let lines = plan.scenarios.flatMap {
+      TableLine.all(results, $0, reference: ProgramSuite<Own>.suite.reference)
+    }.filter { $0.metric.name == "wait" }
     let other = try #require(lines.first?.cells[Arm(subject: "two", workers: 1)]?.ratio)
     #expect(lines.count == 1 && (0.5..<0.53).contains(other.median) && other.interval != nil, "\(other)")
-    let text = Table(summary, plan: plan, failures: [:]).text(
+    let text = Table(results, plan: plan, failures: [:]).text(
       reference: "one", subjects: [("one", ""), ("two", "")], width: 140)
     #expect(text.contains("x0.5"), "\(text)")
   }

@@ -96,11 +96,11 @@ struct OwnMetricTests {
     let benchmark = Sample.benchmarks[0]
     let plan = Plan(
       scenarios: try ProgramRun<Sample>.parse(["--benchmark", "cached"]).planned(), effort: .quick, seed: 1)
-    let summary = Summary(try rows(), plan: plan, reference: "Sample")
-    let shown = summary.lines.map(\.metric.name)
+    let results = ResultTable(try rows())
+    let shown = TableLine.all(results, plan.scenarios[0], reference: "Sample").map(\.metric.name)
     #expect(benchmark.ownMetrics.map(\.name) == ["bytes_per_second", "hit_rate", "entries"])
     for metric in benchmark.ownMetrics { #expect(shown.contains(metric.name)) }
-    let text = Table(summary, plan: plan, failures: [:]).text(
+    let text = Table(results, plan: plan, failures: [:]).text(
       reference: "Sample", subjects: [("Sample", "this program")], width: 120)
     #expect(text.contains("hit_rate") && text.contains("12.0 lines") && text.contains("B/s"), "\(text)")
     let csv = try rows().map(CSV.line).joined()

@@ -19,18 +19,16 @@ package struct AblationTable: Sendable {
   }
 
   /// - Parameter arms: the default first.
-  package init(_ summary: Summary, arms: [Arm], seed: UInt64) {
+  package init(_ results: ResultTable, arms: [Arm], seed: UInt64) {
     let base = arms[0]
     self.base = base
-    let lines = summary.primaryLines
-    let families = lines.map(\.scenario.name.family).reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
+    let lines = results.primaryLines
+    let families = lines.map(\.family).reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
     self.families = families
     var series: [(key: Key, series: [RatioSeries])] = []
     for change in arms.dropFirst() {
       for family in (families.count > 1 ? [nil] : []) + families.map(Optional.some) {
-        let own = lines.filter { family == nil || $0.scenario.name.family == family }.compactMap {
-          Self.series($0, change, base)
-        }
+        let own = lines.filter { family == nil || $0.family == family }.compactMap { $0.series(change, base) }
         if !own.isEmpty { series.append((Key(change: change, family: family), own.deciding)) }
       }
     }
@@ -41,12 +39,6 @@ package struct AblationTable: Sendable {
         Worth(own.series, widening, seed: seed).map { (own.key, $0) }
       })
     changes = arms.dropFirst().filter { change in series.contains { $0.key.change == change } }
-  }
-
-  private static func series(_ line: Summary.Line, _ change: Arm, _ base: Arm) -> RatioSeries? {
-    guard let own = line.cells[change]?.processes, let others = line.cells[base]?.processes else { return nil }
-    let logarithms = Pairing.logarithms(of: own, over: others)
-    return logarithms.isEmpty ? nil : RatioSeries(benchmark: "\(line.scenario.name)", logarithms: logarithms)
   }
 
   /// Nil where the change was not measured.

@@ -8,6 +8,7 @@ extension Comparison {
   package struct Line: Sendable {
     package let scenario: Scenario
     package let metric: Metric
+    let isPrimary: Bool
     package let arm: Arm
     /// What the arm is compared with: another arm of the same file, or the same arm of the other file.
     package let against: String

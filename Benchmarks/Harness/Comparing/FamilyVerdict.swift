@@ -27,7 +27,7 @@ package struct FamilyVerdict: Sendable {
   /// One verdict per family of the plan, in the plan's order. `besides` are the subjects that run in every run. A
   /// verdict leaves them out, unless there are no other subjects.
   package static func all(
-    _ summary: Summary, plan: Plan, reference: String, ours: Set<String>? = nil, besides: [String]
+    _ results: ResultTable, plan: Plan, reference: String, ours: Set<String>? = nil, besides: [String]
   ) -> [FamilyVerdict] {
     let others = plan.arms.filter { $0.subject != reference }
     let asked = others.filter { !besides.contains($0.subject) }
@@ -40,7 +40,7 @@ package struct FamilyVerdict: Sendable {
     return families.map { family in
       FamilyVerdict(
         family: family, reference: reference, arms: arms,
-        means: summary.means(arms, ours: ours, reference: reference, family: family, seed: plan.seed))
+        means: results.means(arms, ours: ours, reference: reference, family: family, seed: plan.seed))
     }
   }
 

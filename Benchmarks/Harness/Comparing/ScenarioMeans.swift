@@ -4,17 +4,17 @@ import HarnessStatistics
 import HarnessWords
 
 /// The geometric mean of an arm over the scenarios of one benchmark: one number for, say, all graph patterns.
-package struct ScenarioMeans: Sendable {
-  package let metric: Metric
+struct ScenarioMeans {
+  let metric: Metric
   /// The number of averaged scenarios: the scenarios in which every arm that has a number at all has one.
-  package let scenarios: Int
-  package let means: [Arm: Double]
+  let scenarios: Int
+  let means: [Arm: Double]
 
   /// The metrics that have a mean over scenarios.
   static let metrics = METG.levels.map { Metric.metg($0) }
 
   /// One mean per metric that is in the lines and has a mean; none for a single scenario.
-  package static func all(_ lines: [Summary.Line]) -> [ScenarioMeans] {
+  static func all(_ lines: [TableLine]) -> [ScenarioMeans] {
     metrics.compactMap { metric in
       let own = lines.filter { $0.metric == metric }
       let arms = Set(own.flatMap(\.cells.keys))
@@ -30,9 +30,4 @@ package struct ScenarioMeans: Sendable {
         metric: metric, scenarios: complete.count, means: Dictionary(uniqueKeysWithValues: means))
     }
   }
-}
-
-extension Summary.Line {
-  /// A curve should cross its level once. The table has the line only when a curve crosses more often.
-  var isUnremarkable: Bool { metric == .crossings && cells.values.allSatisfy { $0.estimate.median <= 1 } }
 }

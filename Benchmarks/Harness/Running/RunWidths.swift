@@ -1,5 +1,4 @@
-import Glibc
-import HarnessMeasuring
+import HarnessComparing
 import HarnessPlanning
 import HarnessResults
 import HarnessStatistics
@@ -7,17 +6,7 @@ import HarnessWords
 
 /// How wide the intervals of a run are so far: of the one time that stands for each scenario, every arm against the first.
 package struct RunWidths: Sendable {
-  /// One time of a scenario. A scenario whose readings have parameters of their own has several.
-  private struct Line: Hashable {
-    let scenario: Scenario
-    let metric: Metric
-    let parameters: String
-  }
-
-  /// The median of each process, by arm and block.
-  private var processes: [Line: [Arm: [Int: Double]]] = [:]
-  private var lines: [Scenario: [Line]] = [:]
-  private var metrics: [BenchmarkName: Set<Metric>] = [:]
+  private var table = ResultTable()
   /// The last answers about each scenario. An interval of many blocks takes a millisecond, and a run asks about each
   /// scenario after every round.
   private var remembered: [Scenario: [Remembered]] = [:]
@@ -31,17 +20,11 @@ package struct RunWidths: Sendable {
   package init() {}
 
   /// Takes the rows of one process.
-  package mutating func add(_ rows: [Row]) {
-    for (metric, own) in Dictionary(grouping: rows, by: { $0.reading.metric }) {
-      for (parameters, values) in Dictionary(grouping: own, by: { "\($0.parameters)" }) {
-        let cell = values[0].cell
-        let line = Line(scenario: cell.scenario, metric: metric, parameters: parameters)
-        if processes[line] == nil { lines[cell.scenario, default: []].append(line) }
-        metrics[cell.scenario.name, default: []].insert(metric)
-        processes[line, default: [:]][cell.arm, default: [:]][values[0].block] =
-          Statistics.median(values.map(\.reading.value))
-      }
-    }
+  package mutating func add(_ rows: [Row]) { table.add(rows) }
+
+  /// The lines of the time that stands for a scenario. One whose readings have parameters of their own has several.
+  private func lines(_ scenario: Scenario) -> [ResultTable.Line] {
+    table.lines(of: scenario).filter(table.isPrimary)
   }
 
   /// The blocks of a pair of arms, as far as an interval is concerned.
@@ -66,11 +49,9 @@ package struct RunWidths: Sendable {
   }
 
   private func compute(_ planned: PlannedScenario, _ arms: [Arm], _ blocks: Set<Int>) -> [Width] {
-    guard let base = arms.first, let metric = metrics[planned.scenario.name].flatMap(Metric.primaryTime) else {
-      return []
-    }
-    return (lines[planned.scenario] ?? []).filter { $0.metric == metric }.flatMap { line -> [Width] in
-      let numbers = (processes[line] ?? [:]).mapValues { $0.filter { blocks.contains($0.key) } }
+    guard let base = arms.first else { return [] }
+    return lines(planned.scenario).flatMap { line -> [Width] in
+      let numbers = line.cells.mapValues { $0.filter { blocks.contains(ResultTable.block(of: $0.key)) } }
       guard planned.arms.count > 1 else {
         return [numbers[base].flatMap { width(ofTimes: Array($0.values)) }].compactMap(\.self)
       }
@@ -83,13 +64,12 @@ package struct RunWidths: Sendable {
   /// The logarithms of the ratios of an arm to another, in the order of the blocks, for each time of a scenario. A time has no
   /// list when a number of it is not positive: more blocks would give no ratio either.
   func logarithms(_ scenario: Scenario, _ arm: Arm, _ base: Arm, where counts: (Int) -> Bool) -> [[Double]] {
-    guard let metric = metrics[scenario.name].flatMap(Metric.primaryTime) else { return [] }
-    return (lines[scenario] ?? []).filter { $0.metric == metric }.compactMap { line in
-      let own = (processes[line]?[arm] ?? [:]).filter { counts($0.key) }
-      let others = processes[line]?[base] ?? [:]
+    lines(scenario).compactMap { line in
+      let own = (line.cells[arm] ?? [:]).filter { counts(ResultTable.block(of: $0.key)) }
+      let others = line.cells[base] ?? [:]
       let logarithms = Pairing.logarithms(of: own, over: others)
       guard !logarithms.isEmpty || !own.keys.contains(where: { others[$0] != nil }) else { return nil }
-      return logarithms.sorted { $0.key < $1.key }.map(\.value)
+      return logarithms.sorted { ResultTable.block(of: $0.key) < ResultTable.block(of: $1.key) }.map(\.value)
     }
   }
 
@@ -140,9 +120,6 @@ package struct RunWidths: Sendable {
 
   /// The median of each arm in the scenario's first line.
   private func times(_ planned: PlannedScenario) -> [Arm: Double] {
-    guard let metric = metrics[planned.scenario.name].flatMap(Metric.primaryTime),
-      let line = lines[planned.scenario]?.first(where: { $0.metric == metric })
-    else { return [:] }
-    return (processes[line] ?? [:]).mapValues { Statistics.median(Array($0.values)) }
+    (lines(planned.scenario).first?.cells ?? [:]).mapValues { Statistics.median(Array($0.values)) }
   }
 }

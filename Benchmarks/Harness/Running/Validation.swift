@@ -65,26 +65,18 @@ package struct Validation: Sendable {
 
   package let findings: [Finding]
 
-  package init(_ rows: [Row], excluding excluded: Set<ScenarioBlock> = []) {
-    let primary = rows.filter {
-      $0.reading.metric == .nsPerOp && !excluded.contains(ScenarioBlock($0.cell.scenario, block: $0.block))
-    }
-    let byScenario = Dictionary(grouping: primary) { $0.cell.scenario }
+  package init(_ results: ResultTable) {
+    let lines = results.lines.filter { $0.metric == .nsPerOp }
     findings = Self.levels.dropFirst().map { level in
-      let comparisons = byScenario.sorted { "\($0.key)" < "\($1.key)" }.flatMap {
-        Self.comparisons($0.value, level)
-      }
-      return Self.finding(level, comparisons)
+      Self.finding(level, lines.flatMap { Self.comparisons($0, level) })
     }
   }
 
-  /// The logarithms of the ratios to the control, a list for each comparison of a scenario.
-  private static func comparisons(_ rows: [Row], _ level: Level) -> [[Double]] {
-    func numbers(_ name: String) -> [Int: Double] {
-      Summary.processNumbers(rows.filter { $0.cell.arm.subject == name })
-    }
-    return cut(
-      Pairing.logarithms(of: numbers(level.name), over: numbers(control.name)).sorted { $0.key < $1.key }.map(\.value))
+  /// The logarithms of the ratios to the control, a list for each comparison of a line.
+  private static func comparisons(_ line: ResultTable.Line, _ level: Level) -> [[Double]] {
+    func arm(_ name: String) -> Arm? { line.cells.keys.first { $0.subject == name } }
+    guard let own = arm(level.name), let control = arm(control.name) else { return [] }
+    return cut(line.logarithms(own, control).sorted { $0.key < $1.key }.map(\.value))
   }
 
   /// Cuts blocks that follow one another into comparisons. Blocks at the end that are too few for one are left out.

@@ -73,19 +73,17 @@ struct ReportedRun {
       throw Complaint(.software, "no cell gave a number; nothing was written")
     }
     try destination.publish(record)
-    let summary = Summary(
-      result.rows, plan: plan, reference: planned.reference, excluding: result.excluded, crowded: result.crowded,
-      failures: result.failures)
+    let results = ResultTable(result)
     let width = TextWidth.columns(of: destination.tableDescriptor)
     let table =
       plan.isAblation
-      ? AblationText(AblationTable(summary, arms: plan.arms, seed: plan.seed)).text(width: width)
-      : Table(summary, plan: plan, failures: result.failures).text(
+      ? AblationText(AblationTable(results, arms: plan.arms, seed: plan.seed)).text(width: width)
+      : Table(results, plan: plan, failures: result.failures).text(
         reference: planned.reference, ours: ours, subjects: columns, width: width)
     try DescriptorOutput.write("\n" + table, to: destination.tableDescriptor, name: "the table")
     if let name = destination.file { progress.say("wrote \(name) and its .env.json") }
     warn(result, record.outcome)
-    try writeEnding(summary)
+    try writeEnding(results)
     if result.wasInterrupted { throw ExitCode(128 + SIGINT) }
     // A run is about the subjects that are no references. A failed reference has its line already, and does not fail
     // the run.
@@ -96,13 +94,13 @@ struct ReportedRun {
       .software, "\(Count.of(failed, "cell")) \(failed == 1 ? "has" : "have") no number; the lines above say why")
   }
 
-  private func writeEnding(_ summary: Summary) throws {
+  private func writeEnding(_ results: ResultTable) throws {
     let destination = outputs.destination
     let verdicts =
       plan.isAblation
       ? []
       : FamilyVerdict.all(
-        summary, plan: plan, reference: planned.reference, ours: ours,
+        results, plan: plan, reference: planned.reference, ours: ours,
         besides: planned.subjects.filter(\.isReference).map(\.name))
     let text = RunEnding(verdicts, program: ProgramName.own, file: destination.file)
       .text(width: TextWidth.columns(of: destination.tableDescriptor))

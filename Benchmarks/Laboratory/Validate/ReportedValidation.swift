@@ -1,5 +1,6 @@
 import ArgumentParser
 import Glibc
+import HarnessComparing
 import HarnessMeasuring
 import HarnessPlanning
 import HarnessResults
@@ -91,7 +92,7 @@ struct ReportedValidation {
     let effects = try effects(repeats)
     progress.clear()
 
-    let validation = Validation(result.rows, excluding: result.excluded)
+    let validation = Validation(ResultTable(result))
     let lock = HarnessCost.lockNanoseconds()
     let text = ValidationText(
       validation, control: suite.experiment.controlSummary, costs: costs, lockNanoseconds: lock, effects: effects,

@@ -40,12 +40,9 @@ struct DisagreementFacts: Encodable {
     for line in view.primaryLines() {
       for arm in view.cells(line) {
         guard let base = view.base(of: arm, on: line), base != arm else { continue }
-        var logarithms: [String: [Double]] = [:]
-        for (place, logarithm) in results.logarithms(line, arm, base) {
-          guard let kind = machines.kind(of: results.places[place].host) else { continue }
-          logarithms[kind, default: []].append(logarithm)
-        }
-        series.append(KindDisagreement.Series(what: "\(series.count)", logarithms: logarithms))
+        series.append(
+          KindDisagreement.Series(
+            what: "\(series.count)", logarithms: results.table.byKind(results.logarithms(line, arm, base), machines)))
         owners.append((line, arm))
       }
     }

@@ -134,7 +134,7 @@ struct MeasuredFacts: Encodable {
     granularity = GranularityFacts.all(general)
     forkCost = ForkCostFacts.all(general)
     replayBounds = Self.bounds(general)
-    let hosts = Set(results.places.map(\.host)).subtracting([""])
+    let hosts = Set(results.table.origins.map(\.host)).subtracting([""])
     let found =
       hosts.isEmpty ? nil : Machines(hosts: hosts, sittings: results.sets.flatMap { $0.record?.machines ?? [] })
     machines = found.map(MachineFacts.init)

@@ -6,19 +6,7 @@ import HarnessWords
 /// Results as a report shows them together: a process is the median of its values, a cell the median of its processes, a ratio
 /// the centre of paired ratios.
 struct MeasuredResults {
-  /// The process of a cell: a run, a machine and a block. The processes of all results are numbered in this order.
-  struct Place: Hashable, Comparable {
-    let run: String
-    let host: String
-    let block: Int
-
-    static func < (left: Place, right: Place) -> Bool {
-      (left.run, left.host, left.block) < (right.run, right.host, right.block)
-    }
-  }
-
-  /// The median of each process, by the number of its place.
-  typealias Processes = [Int: Double]
+  typealias Processes = ResultTable.Processes
 
   /// A metric of a scenario over all arms.
   struct Line {
@@ -37,9 +25,7 @@ struct MeasuredResults {
   let arms: [Arm]
   /// Sorted by benchmark and parameters.
   let lines: [Line]
-  let places: [Place]
-  /// The time that stands for each benchmark.
-  let primary: [String: String]
+  let table: ResultTable
   /// The CPUs that the programs were allowed, of several machines the fewest.
   let cpus: Int?
 
@@ -64,11 +50,16 @@ struct MeasuredResults {
     subjects = MeasuredSubjects(records, measured: measured, reference: reference)
     let order = subjects.places
     arms = Set(rows.map(\.cell.arm)).sorted { (order[$0.subject]!, $0.workers) < (order[$1.subject]!, $1.workers) }
-    primary = Self.primaryTimes(sets)
     cpus = records.compactMap(\.cpusAllowed).min()
-    var table = LineTable(arms: arms)
-    for row in rows { table.add(row) }
-    (lines, places) = (table.lines, table.places)
+    // What a record says counts, and the metrics of the rows where none says it.
+    let times = sets.filter { $0.recordedTimes == nil }.map(\.primaryTimes) + sets.compactMap(\.recordedTimes)
+    table = ResultTable(rows, primary: times.reduce(into: [:]) { $0.merge($1) { $1 } })
+    let numbers = Dictionary(uniqueKeysWithValues: arms.enumerated().map { ($1, $0) })
+    lines = table.lines.map { line in
+      Line(
+        scenario: line.scenario, metric: line.metric,
+        cells: Dictionary(uniqueKeysWithValues: line.cells.map { (numbers[$0.key]!, $0.value) }))
+    }
   }
 
   /// Times on different allocators are not the same measure, and no run counts twice.
@@ -88,22 +79,12 @@ struct MeasuredResults {
         + "allocators; make a report of each")
   }
 
-  /// What the records say, and the rule of `Metric.primaryTime` for a result whose record says nothing.
-  private static func primaryTimes(_ sets: [ResultSet]) -> [String: String] {
-    var primary: [String: String] = [:]
-    for set in sets where set.record?.primaryTimes.isEmpty ?? true {
-      for (name, metric) in set.rows.primaryTimes { primary["\(name)"] = metric.name }
-    }
-    for set in sets { primary.merge(set.record?.primaryTimes ?? [:]) { $1 } }
-    return primary
-  }
-
   // MARK: Lines and arms
 
   /// The place of a line among the lines.
   typealias LineIndex = Int
 
-  func isPrimary(_ line: LineIndex) -> Bool { primary[lines[line].benchmark] == lines[line].metric.name }
+  func isPrimary(_ line: LineIndex) -> Bool { table.isPrimary(table.lines[line]) }
 
   /// The arm that another is compared with on a line: that of the reference with as many workers, or else the widest.
   func base(of arm: Int, among cells: some Sequence<Int>) -> Int? {
@@ -148,78 +129,4 @@ struct MeasuredResults {
 
   /// The seed of the bootstrap: that of `compare` without `--seed`.
   static let seed: UInt64 = 1
-}
-
-/// Puts rows into lines.
-private struct LineTable {
-  private struct Key: Hashable {
-    let scenario: Scenario
-    let metric: Metric
-  }
-
-  private let numbers: [Arm: Int]
-  private var order: [Key] = []
-  private var values: [Key: [Int: [MeasuredResults.Place: [Double]]]] = [:]
-
-  init(arms: [Arm]) { numbers = Dictionary(uniqueKeysWithValues: arms.enumerated().map { ($1, $0) }) }
-
-  mutating func add(_ row: Row) {
-    let key = Key(scenario: row.cell.scenario.canonical, metric: row.reading.metric)
-    if values[key] == nil { order.append(key) }
-    let place = MeasuredResults.Place(run: row.runID, host: row.host, block: row.block)
-    values[key, default: [:]][numbers[row.cell.arm]!, default: [:]][place, default: []].append(row.reading.value)
-  }
-
-  /// The places in order.
-  var places: [MeasuredResults.Place] {
-    Set(values.values.flatMap { $0.values.flatMap(\.keys) }).sorted()
-  }
-
-  var lines: [MeasuredResults.Line] {
-    let numbers = Dictionary(uniqueKeysWithValues: places.enumerated().map { ($1, $0) })
-    let lines = order.map { key in
-      MeasuredResults.Line(
-        scenario: key.scenario, metric: key.metric,
-        cells: values[key]!.mapValues { cell in
-          Dictionary(uniqueKeysWithValues: cell.map { (numbers[$0.key]!, Statistics.median($0.value)) })
-        })
-    }
-    let keyed = lines.enumerated().map { (key: SortKey($1), place: $0, line: $1) }
-    return keyed.sorted { $0.key == $1.key ? $0.place < $1.place : $0.key < $1.key }.map(\.line)
-  }
-
-  /// The benchmark, then the parameters: numbers by size, everything else by its letters.
-  private struct SortKey: Comparable {
-    let benchmark: String
-    let parameters: [(name: String, kind: Int, number: Double, text: String)]
-
-    init(_ line: MeasuredResults.Line) {
-      benchmark = line.benchmark
-      parameters = line.scenario.parameters.pairs.map { key, value in
-        Double(value).map { (key, 0, $0, "") } ?? (key, 1, 0, value)
-      }
-    }
-
-    static func < (left: SortKey, right: SortKey) -> Bool {
-      guard left.benchmark == right.benchmark else { return left.benchmark < right.benchmark }
-      for (one, other) in zip(left.parameters, right.parameters) where one != other { return one < other }
-      return left.parameters.count < right.parameters.count
-    }
-
-    static func == (left: SortKey, right: SortKey) -> Bool {
-      left.benchmark == right.benchmark && left.parameters.elementsEqual(right.parameters, by: ==)
-    }
-  }
-}
-
-extension Scenario {
-  /// The granularities of a sweep without the rounding in their last digits, which differs between processes.
-  var canonical: Scenario {
-    guard name == Self.sweep, let work = parameters.number("work_ns") else { return self }
-    var rounded = parameters
-    rounded["work_ns"] = NumberFormat.general(work, digits: 6)
-    return Scenario(name, rounded)
-  }
-
-  static let sweep = BenchmarkName("dependencies", "metg")
 }

@@ -33,7 +33,7 @@ package struct PublishedClaim: Decodable, Sendable {
   }
 
   func series(_ work: Work, _ change: Int, _ base: Int, _ results: MeasuredResults) -> [RatioSeries] {
-    let metric = metric.isEmpty ? results.primary[work.benchmark] : metric
+    let metric = metric.isEmpty ? results.table.primary[work.benchmark] : metric
     let lines = results.lines.indices.filter {
       let line = results.lines[$0]
       return line.benchmark == work.benchmark && line.metric.name == metric

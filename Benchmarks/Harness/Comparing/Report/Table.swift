@@ -4,12 +4,12 @@ import HarnessWords
 /// The table for readers: a section per benchmark, a line per parameters and metric, a column per arm. The ratio to the
 /// reference comes first, because times differ from machine to machine.
 package struct Table: Sendable {
-  private let summary: Summary
+  private let results: ResultTable
   private let plan: Plan
   private let failures: [CellKey: String]
 
-  package init(_ summary: Summary, plan: Plan, failures: [CellKey: String]) {
-    self.summary = summary
+  package init(_ results: ResultTable, plan: Plan, failures: [CellKey: String]) {
+    self.results = results
     self.plan = plan
     self.failures = failures
   }
@@ -22,17 +22,21 @@ package struct Table: Sendable {
   ) -> String {
     var names: [BenchmarkName] = []
     for planned in plan.scenarios where !names.contains(planned.scenario.name) { names.append(planned.scenario.name) }
-    let sections = names.map { section($0, width: width) }.filter { !$0.isEmpty }
+    let lines = Dictionary(
+      uniqueKeysWithValues: plan.scenarios.map { ($0.scenario, TableLine.all(results, $0, reference: reference)) })
+    let isCompared = lines.values.contains { $0.contains { $0.cells.values.contains { $0.ratio != nil } } }
+    let sections = names.map { section($0, lines, width: width) }.filter { !$0.isEmpty }
     let longest = subjects.map { TextWidth.of($0.name) }.max() ?? 0
     let columns = subjects.flatMap { subject in
       let name = TextWidth.padded(subject.name, to: longest)
       return WrappedText.lines("\(name)  \(subject.summary)", width: width, hanging: longest + 2)
     }.joined(separator: "\n")
-    let means = summary.means(plan.arms, ours: ours, reference: reference, seed: plan.seed)
+    let means = results.means(plan.arms, ours: ours, reference: reference, seed: plan.seed)
       .text(reference: reference, width: width)
     let parts =
       sections + [
-        means.joined(separator: "\n"), columns, legend(reference: reference, width: width), reasons(width: width),
+        means.joined(separator: "\n"), columns, legend(reference: reference, isCompared, width: width),
+        reasons(width: width),
       ]
     return parts.filter { !$0.isEmpty }.joined(separator: "\n\n") + "\n"
   }
@@ -48,9 +52,9 @@ package struct Table: Sendable {
       + lines.flatMap { WrappedText.lines($0, width: width, indent: 2, hanging: 6) }).joined(separator: "\n")
   }
 
-  private func section(_ name: BenchmarkName, width: Int) -> String {
+  private func section(_ name: BenchmarkName, _ all: [Scenario: [TableLine]], width: Int) -> String {
     let planned = plan.scenarios.filter { $0.scenario.name == name }
-    let lines = summary.lines.filter { $0.scenario.name == name && !$0.isUnremarkable }
+    let lines = planned.flatMap { all[$0.scenario]! }.filter { !$0.isUnremarkable }
     let common = Self.common(lines.map(\.parameters))
     let arms = plan.arms.filter { arm in planned.contains { $0.arms.contains(arm) } }
     var rows: [TableBlocks.Line] = []
@@ -85,19 +89,18 @@ package struct Table: Sendable {
     return (heading + notes + blocks.map { "  \($0)" }).joined(separator: "\n")
   }
 
-  private func cell(_ line: Summary.Line, _ arm: Arm) -> TableCell {
+  private func cell(_ line: TableLine, _ arm: Arm) -> TableCell {
     if failures[CellKey(line.scenario, arm)] != nil { return .plain("failed") }
     let isCompared = line.cells.values.contains { $0.ratio != nil }
     return line.cells[arm].map { TableCell($0, line.metric, isCompared: isCompared) } ?? .plain("-")
   }
 
-  private func count(_ line: Summary.Line) -> String {
+  private func count(_ line: TableLine) -> String {
     let counts = Set(line.cells.values.map(\.estimate.count)).sorted()
     return counts.count > 1 ? "\(counts[0])-\(counts[counts.count - 1])" : counts.first.map { "\($0)" } ?? "0"
   }
 
-  private func legend(reference: String, width: Int) -> String {
-    let isCompared = summary.lines.contains { $0.cells.values.contains { $0.ratio != nil } }
+  private func legend(reference: String, _ isCompared: Bool, width: Int) -> String {
     let cell =
       isCompared
       ? """

@@ -17,7 +17,7 @@ struct TableCell {
 
   /// `isCompared` says that other cells of the line have a ratio. The reader then looks at the intervals of the ratios,
   /// so this cell shows no interval.
-  init(_ cell: Summary.Cell, _ metric: Metric, isCompared: Bool) {
+  init(_ cell: TableLine.Cell, _ metric: Metric, isCompared: Bool) {
     let format = NumberFormat(metric.unit, cell.estimate.median)
     let median = format.text(cell.estimate.median)
     let interval = cell.estimate.interval

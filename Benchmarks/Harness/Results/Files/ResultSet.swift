@@ -80,6 +80,14 @@ package struct ResultSet: Sendable {
     return Set(subjects.filter { $0.role == .ours }.map(\.name))
   }
 
+  /// The time that stands for each benchmark: what the record says, and what the metrics of the rows say where it says nothing.
+  package var primaryTimes: [String: String] { recordedTimes ?? rows.primaryTimes }
+
+  /// What the record says of them; nil where it says nothing.
+  package var recordedTimes: [String: String]? {
+    record.flatMap { $0.primaryTimes.isEmpty ? nil : $0.primaryTimes }
+  }
+
   /// Reads `X.csv` or `X.csv.gz`, and `X.env.json` when that file is there.
   package static func read(path: String) throws -> ResultSet {
     let content = try bytes(path)

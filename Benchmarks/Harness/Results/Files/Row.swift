@@ -36,6 +36,9 @@ extension Sequence<Row> {
     reduce(into: [:]) { $0[$1.cell.scenario.name, default: []].insert($1.reading.metric) }
   }
 
-  /// The one time that stands for each benchmark. A benchmark without a time has none.
-  package var primaryTimes: [BenchmarkName: Metric] { metrics.compactMapValues(Metric.primaryTime) }
+  /// The one time that stands for each benchmark, as a record has them. A benchmark without a time has none.
+  package var primaryTimes: [String: String] {
+    Dictionary(
+      uniqueKeysWithValues: metrics.compactMapValues(Metric.primaryTime).map { ("\($0)", $1.name) })
+  }
 }

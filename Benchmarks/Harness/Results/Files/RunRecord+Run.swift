@@ -55,7 +55,7 @@ extension RunRecord {
   package mutating func describe(_ rows: [Row], own ownMetrics: [Metric: MetricFacts] = [:]) {
     let all = rows.metrics.values.reduce(into: Set()) { $0.formUnion($1) }
     metrics = Dictionary(all.map { ($0.name, ownMetrics[$0] ?? $0.facts) }) { first, _ in first }
-    primaryTimes = Dictionary(uniqueKeysWithValues: rows.primaryTimes.map { ("\($0)", $1.name) })
+    primaryTimes = rows.primaryTimes
   }
 
   /// An identifier made from the time of day and this process: no two runs of a machine have the same.
