@@ -83,7 +83,7 @@ struct AblationTests {
     }
     #expect(blocks(3) > 3 * blocks(1) && blocks(3) > 3 * blocks(2))
     let table = table(plan, result)
-    #expect(table.cell(Self.change(1), family: "overhead")?.verdict == .worse)
+    #expect(table.cell(Self.change(1), family: "overhead")?.verdict == .more)
     #expect(table.cell(Self.change(2), family: "overhead")?.verdict == .same)
     #expect(table.comparisons == 9)
     #expect(table.helpful.isEmpty)
@@ -111,8 +111,8 @@ struct AblationTests {
     longer.isAblation = true
     let table = table(longer, effects.run(longer))
     #expect(table.helpful == [Self.change(2), Self.change(1)])
-    #expect(table.cell(Self.change(3), family: "forkjoin")?.verdict == .better)
-    #expect(table.cell(Self.change(3), family: "overhead")?.verdict == .worse)
+    #expect(table.cell(Self.change(3), family: "forkjoin")?.verdict == .less)
+    #expect(table.cell(Self.change(3), family: "overhead")?.verdict == .more)
     #expect(table.cell(Self.change(4), family: nil)?.verdict == .same)
   }
 
@@ -180,7 +180,7 @@ struct AblationTests {
         table.families.compactMap { table.cell(change, family: $0)?.verdict }
       }
       #expect(verdicts.count == 10)
-      if verdicts.contains(.better) || verdicts.contains(.worse) { wrong += 1 }
+      if verdicts.contains(.less) || verdicts.contains(.more) { wrong += 1 }
     }
     #expect(wrong <= 6)
   }

@@ -36,7 +36,7 @@ struct LimitTests {
         Self.entry("", most: 110), Self.entry("", most: 90), Self.entry("", most: 100.3), Self.entry(over, most: 0.25),
         Self.entry(over, most: 0.24), Self.entry("", params: "n=11", most: 1)), [Self.set(Self.made)])
     #expect(
-      table.lines.map(\.verdict) == [.met, .missed, .open, .met, .missed, .absent])
+      table.lines.map(\.verdict) == [.less, .more, .same, .less, .more, nil])
     let text = table.text()
     #expect(text.hasPrefix("a.csv: commit unknown, a CPU; 0 of 0 blocks lost CPU time"))
     #expect(text.contains("x0.250 [0.250, 0.250]   6       x0.25     met\n"), "\(text)")
@@ -52,7 +52,7 @@ struct LimitTests {
         // What the ratio is over has four workers.
         Self.entry(two + ", \"over\": {\"subject\": \"foundation\"}", most: 0.5),
         Self.entry(two + ", \"over\": {\"subject\": \"stealing\"}", most: 1.9)), [Self.set(Self.made)])
-    #expect(table.lines.map(\.verdict) == [.met, .missed, .absent, .met, .missed])
+    #expect(table.lines.map(\.verdict) == [.less, .more, nil, .less, .more])
   }
 
   /// 200 ns, and one over that.
@@ -60,7 +60,7 @@ struct LimitTests {
     let words = ", \"workers\": 2, \"is_inverse\": true"
     let table = try LimitTable(
       try Self.limits(Self.entry(words, most: 0.0051), Self.entry(words, most: 0.0049)), [Self.set(Self.made)])
-    #expect(table.lines.map(\.verdict) == [.met, .missed])
+    #expect(table.lines.map(\.verdict) == [.less, .more])
     #expect(abs((table.lines[0].estimate?.median ?? 0) - 0.005) < 0.0001)
   }
 
@@ -71,10 +71,10 @@ struct LimitTests {
         blocks: 1)
     }
     let limits = try Self.limits(Self.entry("", most: 110), Self.entry(", \"is_exact\": true", most: 90))
-    #expect(try LimitTable(limits, [Self.set(few)]).lines.map(\.verdict) == [.fewBlocks, .missed])
+    #expect(try LimitTable(limits, [Self.set(few)]).lines.map(\.verdict) == [.open, .more])
     // What the first result does not hold is looked for in the next.
     let none = Self.set([FactsTests.Made(benchmark: "overhead/other", subject: "stealing", value: 1)], name: "b.csv")
-    #expect(try LimitTable(limits, [none, Self.set(Self.made)]).lines.map(\.verdict) == [.met, .missed])
+    #expect(try LimitTable(limits, [none, Self.set(Self.made)]).lines.map(\.verdict) == [.less, .more])
   }
 
   /// From 4 to 64 dependencies 60 more cost 3,000 ns.
@@ -90,7 +90,7 @@ struct LimitTests {
       try Self.limits(
         Self.entry(slope, params: "radix=64", most: 51), Self.entry(slope, params: "radix=64", most: 49)),
       [Self.set(made)])
-    #expect(table.lines.map(\.verdict) == [.met, .missed])
+    #expect(table.lines.map(\.verdict) == [.less, .more])
     #expect(abs((table.lines[0].estimate?.median ?? 0) - 50.2) < 0.1)
   }
 
@@ -103,7 +103,7 @@ struct LimitTests {
     let entry = Self.entry(
       ", \"detail\": \"level=low\", \"over\": {\"params\": \"n=20\", \"subject\": \"foundation\"}", most: 3.1)
     let table = try LimitTable(try Self.limits(entry), [Self.set(made)])
-    #expect(table.lines[0].verdict == .met && abs((table.lines[0].estimate?.median ?? 0) - 3) < 1e-9)
+    #expect(table.lines[0].verdict == .less && abs((table.lines[0].estimate?.median ?? 0) - 3) < 1e-9)
   }
 
   @Test func whatARunMustMeasure() throws {

@@ -48,7 +48,7 @@ package struct AblationTable: Sendable {
   package var helpful: [Arm] {
     changes.filter { change in
       let verdicts = families.compactMap { cell(change, family: $0)?.verdict }
-      return verdicts.contains(.better) && !verdicts.contains(.worse)
+      return verdicts.contains(.less) && !verdicts.contains(.more)
     }.sorted { ratio($0) < ratio($1) }
   }
 

@@ -19,14 +19,6 @@ extension Comparison {
     /// The logarithm of the ratio of each pair, by the place of the pair.
     package let logarithms: [Int: Double]
 
-    package enum Verdict: String, Sendable {
-      case faster, slower, lower, higher
-      /// The interval holds 1.
-      case same = "no difference shown"
-      /// Fewer than six pairs have no interval.
-      case open = "too few blocks"
-    }
-
     /// The ratio of the two medians; nil where there is none.
     private var ratioOfMedians: Double? { Pairing.logarithm(a, over: b).map(exp) }
 
@@ -39,11 +31,17 @@ extension Comparison {
         + NumberFormat.ratio(other, nil)
     }
 
-    package var verdict: Verdict {
-      guard let interval = ratio.interval else { return .open }
-      if interval.contains(1) { return .same }
+    package var verdict: Verdict { Verdict(ratio.interval) }
+
+    package var verdictWords: String {
       let isTime = metric.unit == "ns"
-      return interval.upperBound < 1 ? (isTime ? .faster : .lower) : (isTime ? .slower : .higher)
+      return switch verdict {
+      case .less: isTime ? "faster" : "lower"
+      case .more: isTime ? "slower" : "higher"
+      case .same: "no difference shown"
+      // Fewer than six pairs have no interval.
+      case .open: "too few blocks"
+      }
     }
   }
 

@@ -3,8 +3,6 @@ import HarnessStatistics
 
 /// What a change is worth: its time over that of the default, with an interval widened for the comparisons of its table.
 package struct Worth: Sendable {
-  package enum Verdict: String, Encodable, Sendable { case better, worse, same, open }
-
   /// Within this share of the default's time a change makes no difference that matters.
   package static let margin = 0.03
 
@@ -20,10 +18,7 @@ package struct Worth: Sendable {
   package let half: Double?
 
   package var verdict: Verdict {
-    guard let interval, isWideEnough else { return .open }
-    // What is the same needs no direction.
-    if interval.lowerBound >= 1 / (1 + Self.margin), interval.upperBound <= 1 + Self.margin { return .same }
-    return interval.upperBound < 1 ? .better : interval.lowerBound > 1 ? .worse : .open
+    Verdict(isWideEnough ? interval : nil, margin: 1 / (1 + Self.margin)...1 + Self.margin)
   }
 
   /// A benchmark has one vote. Nil without a block.

@@ -95,7 +95,7 @@ package struct CompareCommand<Program: SuiteProgram>: ParsableCommand {
     let sets = try files.map { try ResultSet.read(path: $0) }
     let table = try LimitTable(limits, sets)
     try show(format == .json ? try FactsDocument(table, of: sets).json() : table.text())
-    let missed = table.lines.count { $0.verdict == .missed }
+    let missed = table.lines.count { $0.verdict == .more }
     guard missed == 0 else {
       throw Complaint(
         .software, "--limits: \(missed) of \(Count.of(limits.count, "limit")) missed, as the lines above say")

@@ -155,10 +155,10 @@ extension AblationFacts {
             })))
     }
 
-    private static func verdict(_ verdicts: [Worth.Verdict]) -> Change.Verdict {
-      if verdicts.contains(.better) { return verdicts.contains(.worse) ? .mixed : .better }
-      if verdicts.contains(.worse) { return .worse }
-      return Set(verdicts) == [.same] ? .same : .open
+    private static func verdict(_ verdicts: [Verdict]) -> String {
+      let sure = Set(verdicts).intersection([.less, .more])
+      guard sure.count < 2 else { return "mixed" }
+      return (sure.first ?? (Set(verdicts) == [.same] ? .same : .open)).judged
     }
   }
 
@@ -184,9 +184,9 @@ extension AblationFacts {
     let widening = Widening(comparisons: found.count)
     return found.compactMap { own in
       guard let worth = Worth(own.series, widening, seed: MeasuredResults.seed) else { return nil }
-      let verdict: Claim.Verdict =
-        worth.verdict.rawValue == claims[own.claim].expects.rawValue
-        ? .agrees : worth.verdict == .open ? .open : worth.verdict == .same ? .same : .disagrees
+      let found = worth.verdict.judged
+      let verdict =
+        found == claims[own.claim].expects.rawValue ? "agrees" : ["open", "same"].contains(found) ? found : "disagrees"
       return Joined(
         Claim(
           claim: own.claim, table: own.table, change: own.change, benchmark: own.benchmark, verdictOnClaim: verdict),

@@ -36,8 +36,6 @@ struct AblationFacts: Encodable {
   }
 
   struct Change: Encodable {
-    enum Verdict: String, Encodable { case better, worse, mixed, same, open }
-
     let arm: Int
     /// Such as `own=lifo`.
     let text: String
@@ -46,8 +44,8 @@ struct AblationFacts: Encodable {
     let givesUp: [Int]
     /// What the change does; empty where the results do not say it.
     let meaning: String
-    /// Over all families: `better` is surely better in one at least, and surely worse in none.
-    let verdict: Verdict
+    /// Over all families: `better` is surely better in one at least, and surely worse in none; `mixed` is both.
+    let verdict: String
     let families: [Joined<FamilyName, WorthFacts>]
     let scenarios: [Joined<LinePlace, WorthFacts>]
   }
@@ -80,14 +78,13 @@ struct AblationFacts: Encodable {
 
   /// A published number beside ours.
   struct Claim: Encodable {
-    enum Verdict: String, Encodable { case agrees, open, same, disagrees }
-
     /// The place in the given list.
     let claim: Int
     let table: Int
     let change: Int
     let benchmark: String
-    let verdictOnClaim: Verdict
+    /// `agrees`, `open`, `same` or `disagrees`.
+    let verdictOnClaim: String
   }
 
   let cpus: Int?
@@ -107,7 +104,7 @@ struct WorthFacts: Encodable {
   let benchmarks: Int
   let blocks: Int
   let isWideEnough: Bool
-  let verdict: Worth.Verdict
+  let verdict: String
   let half: Double?
   /// Such as `0.880`, `x0.880 [0.850, 0.910]`, `[0.850, 0.910]`, and `−12` for a cell of a heat map.
   let number: String
@@ -148,7 +145,7 @@ struct WorthFacts: Encodable {
   init(_ worth: Worth) {
     (ratio, benchmarks, blocks, isWideEnough) = (worth.ratio, worth.benchmarks, worth.blocks, worth.isWideEnough)
     (low, high, half) = (worth.interval?.lowerBound, worth.interval?.upperBound, worth.half)
-    verdict = worth.verdict
+    verdict = worth.verdict.judged
     number = NumberFormat.significant(ratio)
     text = NumberFormat.ratio(ratio, worth.interval)
     rangeText = worth.interval.map(NumberFormat.range)

@@ -27,7 +27,7 @@ struct ComparisonFacts: Encodable {
       (backend, workers, against) = (line.arm.subject, line.arm.workers, line.against)
       (n, a, b) = (line.ratio.count, line.a, line.b)
       (aText, bText) = (NumberFormat(unit, a).text(a), NumberFormat(unit, b).text(b))
-      (ratio, verdict) = (RatioFacts(line.ratio), line.verdict.rawValue)
+      (ratio, verdict) = (RatioFacts(line.ratio), line.verdictWords)
     }
   }
 

@@ -39,9 +39,6 @@ struct RatioWordsFacts: Encodable {
 
 /// A ratio with what can be said of it.
 struct RatioFacts: Encodable {
-  /// What the interval says: it ends below 1, begins above 1, holds 1, or is not there.
-  enum Verdict: String, Encodable { case less, more, same, open }
-
   let value: Double
   let low: Double?
   let high: Double?
@@ -65,17 +62,11 @@ struct RatioFacts: Encodable {
     number = NumberFormat.significant(value)
     text = NumberFormat.ratio(value, interval)
     short = "x\(NumberFormat.short(value))"
-    verdict = Self.verdict(interval)
+    verdict = Verdict(interval)
     isRough = estimate.isRough
     halfWidth = estimate.ratioHalfWidth
     halfWidthText = halfWidth.map(NumberFormat.percent)
     words = RatioWordsFacts(value, interval)
-  }
-
-  static func verdict(_ interval: ClosedRange<Double>?) -> Verdict {
-    guard let interval else { return .open }
-    if interval.contains(1) { return .same }
-    return interval.upperBound < 1 ? .less : .more
   }
 }
 

@@ -39,8 +39,6 @@ struct SimulatedFacts: Encodable {
     let works: [Work]
   }
 
-  enum Verdict: String, Encodable { case better, worse, same, open }
-
   /// The makespan over that of the default: the geometric means over all graphs, one for each seed.
   struct Ratios: Encodable {
     let ratios: [Double]
@@ -50,7 +48,8 @@ struct SimulatedFacts: Encodable {
     let most: Double
     let n: Int
     let text: String
-    let verdict: Verdict
+    /// Better or worse where all seeds say so.
+    let verdict: String
   }
 
   struct Move: Encodable {
@@ -61,8 +60,8 @@ struct SimulatedFacts: Encodable {
 
   struct Change: Encodable {
     let backend: String
-    let from: Verdict
-    let to: Verdict
+    let from: String
+    let to: String
   }
 
   struct Threshold: Encodable {
@@ -174,15 +173,15 @@ extension SimulatedFacts {
       let value = ratios[ratios.count / 2]
       return Ratios(
         ratios: ratios, value: value, least: least, most: most, n: ratios.count,
-        text: NumberFormat.ratio(value, least...most), verdict: SimulatedFacts.verdict(least, most))
+        text: NumberFormat.ratio(value, least...most), verdict: SimulatedFacts.verdict(least, most).judged)
     }
   }
 
   /// A verdict is in where all seeds agree.
   private static func verdict(_ least: Double, _ most: Double) -> Verdict {
     let margin = differenceThatCounts
-    if most < 1 - margin { return .better }
-    if least > 1 + margin { return .worse }
+    if most < 1 - margin { return .less }
+    if least > 1 + margin { return .more }
     return least >= 1 - margin && most <= 1 + margin ? .same : .open
   }
 
@@ -220,7 +219,7 @@ extension SimulatedFacts {
     order = [base] + Self.mostDifferent(moves) + moves.filter { $0.many == nil }.map(\.backend)
     self.moves = compared.places.isEmpty || others.isEmpty ? nil : moves
     changed = moves.compactMap { move in
-      guard let from = move.few?.verdict, let to = move.many?.verdict, from != .open, to != .open, from != to else {
+      guard let from = move.few?.verdict, let to = move.many?.verdict, from != "open", to != "open", from != to else {
         return nil
       }
       return Change(backend: move.backend, from: from, to: to)

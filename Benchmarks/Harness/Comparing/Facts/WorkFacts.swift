@@ -33,34 +33,14 @@ struct WorkFacts: Encodable {
     }
   }
 
-  /// What the interval of the ratio that decides leaves open.
-  enum Certainty: String, Encodable {
-    /// The interval leaves out 1, or the intervals of the numbers are apart.
-    case sure
-    /// The interval holds 1.
-    case same
-    /// There are no intervals that tell the numbers apart.
-    case hint
-    /// A count, made once for each cell.
-    case counted
-
-    init(_ mean: MeanFacts) {
-      self =
-        switch mean.ratio.verdict {
-        case .open: .hint
-        case .same: .same
-        case .less, .more: .sure
-        }
-    }
-  }
-
   let key: Kind
   let lines: [Int]
   let isCounted: Bool
   let hasRatio: Bool
   let ours: [Int]
   let others: [Int]
-  let certainty: Certainty
+  /// What the ratio that decides says; `same` where its interval holds 1, `open` where no intervals tell the numbers apart.
+  private let verdict: Verdict
   let ranking: Ranking?
   let withoutRatio: WithoutRatio?
 
@@ -87,13 +67,23 @@ struct WorkFacts: Encodable {
     hasRatio = ranking != nil
     if let ranking {
       withoutRatio = nil
-      certainty = isCounted ? .counted : ranking.certainty
+      verdict = ranking.verdict
     } else {
       let best = hasZero ? ours : [Ranking.best(lines, ours, results)]
       let own = hasZero ? lines : lines.filter { results.lines[$0].cells[best[0]] != nil }.prefix(1).map(\.self)
       let least = WithoutRatio(own, ours: best, view)
       withoutRatio = least
-      certainty = isCounted ? .counted : least.areApart ? .sure : .hint
+      verdict = least.areApart ? .less : .open
+    }
+  }
+
+  /// How sure the choice is. A count is made once for each cell.
+  private var certainty: String {
+    if isCounted { return "counted" }
+    return switch verdict {
+    case .less, .more: "sure"
+    case .same: "same"
+    case .open: "hint"
     }
   }
 
@@ -131,7 +121,7 @@ extension WorkFacts {
     let nearest: Int
     /// What is no choice here but surely ahead, the farthest ahead first.
     let ahead: [Int]
-    fileprivate let certainty: Certainty
+    fileprivate let verdict: Verdict
 
     private enum CodingKeys: String, CodingKey { case best, rivals, means, choice, against, nearest, ahead }
 
@@ -151,8 +141,8 @@ extension WorkFacts {
       let byArm = Dictionary(uniqueKeysWithValues: means.map { ($0.arm, $0.mean) })
       self.best = best
       self.means = means.map { Joined(ArmPlace(arm: $0.arm), $0.mean) }
-      let ofRival = rivals.first.flatMap { byArm[$0] }.map(Certainty.init)
-      choice = [best] + (ofRival == .same ? rivals.filter { byArm[$0].map(Certainty.init) == .same } : [])
+      let ofRival = rivals.first.flatMap { byArm[$0]?.ratio.verdict }
+      choice = [best] + (ofRival == .same ? rivals.filter { byArm[$0]?.ratio.verdict == .same } : [])
       against = others.first { byArm[$0] != nil && results.isReference($0) }
       nearest = rivals.first ?? first.arm
       let quicker = others.filter { arm in
@@ -162,7 +152,7 @@ extension WorkFacts {
         let (one, other) = (byArm[$0.element]!.ratio.value, byArm[$1.element]!.ratio.value)
         return one == other ? $0.offset < $1.offset : one > other
       }.map(\.element)
-      certainty = ofRival ?? against.map { Certainty(byArm[$0]!) } ?? Certainty(first.mean)
+      verdict = ofRival ?? against.map { byArm[$0]!.ratio.verdict } ?? first.mean.ratio.verdict
     }
 
     /// Each pair is judged on what both can do.

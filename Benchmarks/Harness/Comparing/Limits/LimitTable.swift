@@ -4,20 +4,23 @@ import HarnessWords
 
 /// What results say of limits. What the first result does not hold is looked for in the next.
 package struct LimitTable: Sendable {
-  package enum Verdict: String, Encodable, Sendable, CaseIterable {
-    /// The whole interval is on the right side, or on the wrong one.
-    case met, missed
-    case open = "within the interval"
-    /// Fewer than six blocks have no interval and decide nothing.
-    case fewBlocks = "too few blocks"
-    case absent = "not measured"
-  }
-
   package struct Line: Sendable {
     let limit: Limit
     let estimate: Estimate?
     let unit: String
-    package let verdict: Verdict
+    /// Whether the whole interval is on the right side of the limit, or on the wrong one; nil: not measured.
+    package let verdict: Verdict?
+
+    var words: String {
+      switch verdict {
+      case .less: "met"
+      case .more: "missed"
+      case .same: "within the interval"
+      // Fewer than six blocks have no interval and decide nothing.
+      case .open: "too few blocks"
+      case nil: "not measured"
+      }
+    }
   }
 
   package let lines: [Line]
@@ -33,14 +36,14 @@ package struct LimitTable: Sendable {
         return Line(
           limit: limit, estimate: estimate, unit: own.unit(limit.cell), verdict: Self.verdict(estimate, limit))
       }
-      return Line(limit: limit, estimate: nil, unit: "", verdict: .absent)
+      return Line(limit: limit, estimate: nil, unit: "", verdict: nil)
     }
   }
 
   private static func verdict(_ estimate: Estimate, _ limit: Limit) -> Verdict {
-    guard estimate.interval != nil || limit.isExact == true else { return .fewBlocks }
+    guard estimate.interval != nil || limit.isExact == true else { return .open }
     let interval = estimate.interval ?? estimate.median...estimate.median
-    return interval.upperBound <= limit.most ? .met : interval.lowerBound > limit.most ? .missed : .open
+    return interval.upperBound <= limit.most ? .less : interval.lowerBound > limit.most ? .more : .same
   }
 
   private static func made(_ set: ResultSet) -> String {
@@ -53,20 +56,19 @@ package struct LimitTable: Sendable {
   }
 
   /// How many limits have each verdict, in the order of the lines.
-  package var counts: [(verdict: Verdict, count: Int)] {
-    var order: [Verdict] = []
-    for line in lines where !order.contains(line.verdict) { order.append(line.verdict) }
-    return order.map { verdict in (verdict, lines.count { $0.verdict == verdict }) }
+  private var tally: String {
+    var order: [String] = []
+    for line in lines where !order.contains(line.words) { order.append(line.words) }
+    return order.map { words in "\(words): \(lines.count { $0.words == words })" }.joined(separator: ", ")
   }
 
   package func text() -> String {
     let rows = lines.map { line -> [String] in
       [
-        line.limit.label, line.text, line.estimate.map { "\($0.count)" } ?? "0", line.limitText, line.verdict.rawValue,
+        line.limit.label, line.text, line.estimate.map { "\($0.count)" } ?? "0", line.limitText, line.words,
       ]
     }
     let table = Table.aligned([["limit", "number [95 % interval]", "blocks", "at most", ""]] + rows)
-    let tally = counts.map { "\($0.verdict.rawValue): \($0.count)" }.joined(separator: ", ")
     return (results + [""] + table + ["", tally]).joined(separator: "\n") + "\n"
   }
 }
@@ -133,12 +135,12 @@ struct LimitFacts: Encodable {
   let text: String
   let most: Double
   let mostText: String
-  let verdict: LimitTable.Verdict
+  let verdict: String
 
   init(_ line: LimitTable.Line) {
     let estimate = line.estimate
     (label, value, n) = (line.limit.label, estimate?.median, estimate?.count ?? 0)
     (low, high) = (estimate?.interval?.lowerBound, estimate?.interval?.upperBound)
-    (text, most, mostText, verdict) = (line.text, line.limit.most, line.limitText, line.verdict)
+    (text, most, mostText, verdict) = (line.text, line.limit.most, line.limitText, line.words)
   }
 }

@@ -1,4 +1,5 @@
 import HarnessPlanning
+import HarnessStatistics
 import HarnessWords
 
 /// The text at the end of an ablation: a line for each change, a column for each family, and the differences that are sure.
@@ -7,9 +8,9 @@ package struct AblationText {
 
   package init(_ table: AblationTable) { self.table = table }
 
-  private static func mark(_ verdict: Worth.Verdict) -> String {
+  private static func mark(_ verdict: Verdict) -> String {
     switch verdict {
-    case .better, .worse: "*"
+    case .less, .more: "*"
     case .same: "="
     case .open: " "
     }
@@ -47,7 +48,7 @@ package struct AblationText {
 
   private func sureWords(_ change: Arm) -> String? {
     let parts = table.families.compactMap { family -> String? in
-      guard let cell = table.cell(change, family: family), [.better, .worse].contains(cell.verdict) else { return nil }
+      guard let cell = table.cell(change, family: family), [.less, .more].contains(cell.verdict) else { return nil }
       return "\(family) \(NumberFormat.ratio(cell.ratio, cell.interval))"
     }
     return parts.isEmpty ? nil : "\(words(change)): \(parts.joined(separator: ", "))"

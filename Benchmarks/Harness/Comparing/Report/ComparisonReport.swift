@@ -102,7 +102,7 @@ package struct ComparisonReport {
       return Markdown.row(
         [
           Markdown.code("\(line.scenario)"), line.metric.name, "\(line.arm)",
-          NumberFormat.ratio(line.ratio.median, line.ratio.interval), line.verdict.rawValue,
+          NumberFormat.ratio(line.ratio.median, line.ratio.interval), line.verdictWords,
         ] + sides.ordered(format(line.a), format(line.b)) + ["\(line.ratio.count)"])
     }
     let means = ComparisonTable(comparison, width: .max).means.split(separator: "\n").map(String.init)
@@ -134,7 +134,7 @@ package struct ComparisonReport {
         line.scenario.name.family, line.scenario.name.benchmark, "\(line.scenario.parameters)", line.metric.name,
         line.metric.unit, line.arm.subject, "\(line.arm.workers)", comparison.sides.result, line.against,
         "\(line.ratio.count)", CSV.number(line.a), CSV.number(line.b), CSV.number(line.ratio.median),
-        optional(line.ratio.interval?.lowerBound), optional(line.ratio.interval?.upperBound), line.verdict.rawValue,
+        optional(line.ratio.interval?.lowerBound), optional(line.ratio.interval?.upperBound), line.verdictWords,
       ])
     }
     let means = comparison.means.map { arm, against, mean, _ in

@@ -15,7 +15,7 @@ struct ComparisonTable {
     let ratios = comparison.lines.map { line in
       [
         Printable.name("\(line.arm)"), NumberFormat.ratio(line.ratio.median, line.ratio.interval),
-        line.verdict.rawValue,
+        line.verdictWords,
       ]
     }
     let numbers = comparison.lines.map { line in

@@ -20,7 +20,7 @@ package struct SimulatedText {
     let head = ["makespan over that of \(facts.base)"] + counts.map { Count.of($0, "worker") }
     let rows = moves.map { move in
       let ratios = [move.few, move.many].prefix(counts.count)
-      return [move.backend] + ratios.map { $0.map { "\($0.text) \($0.verdict.rawValue)" } ?? "-" }
+      return [move.backend] + ratios.map { $0.map { "\($0.text) \($0.verdict)" } ?? "-" }
     }
     let legend =
       "x: the geometric mean over all graphs, its median over the seeds, and in brackets the least and the most. better, worse: "
