@@ -157,7 +157,7 @@ struct Ablate: ParsableCommand {
   ) throws {
     let progress = Progress()
     let names = changes.map { "\(backend)(\($0))" }
-    let table = AblationTable(ResultTable(result), arms: arms(names), seed: options.seed)
+    let table = AblationTable(AblationRatios(ResultTable(result), arms(names)), seed: options.seed)
     var best: [String] = []
     for change in table.helpful where best.count < Self.mostPaired {
       let text = changes[names.firstIndex(of: change.subject)!]

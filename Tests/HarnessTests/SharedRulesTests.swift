@@ -126,7 +126,7 @@ struct SharedRulesTests {
       return FakeEffects.outcome(.exited(0), [.reading(valueIndex: 1, Reading(.nsPerOp, 0, count: 1)), .end])
     }
     let rows = world.run(plan).rows
-    let table = AblationTable(ResultTable(rows), arms: plan.arms, seed: 1)
+    let table = AblationTable(AblationRatios(ResultTable(rows), plan.arms), seed: 1)
     #expect(rows.contains { $0.reading.value == 0 } && table.changes == [AblationTests.change(2)])
   }
 }

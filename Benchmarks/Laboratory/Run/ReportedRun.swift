@@ -77,7 +77,7 @@ struct ReportedRun {
     let width = TextWidth.columns(of: destination.tableDescriptor)
     let table =
       plan.isAblation
-      ? AblationText(AblationTable(results, arms: plan.arms, seed: plan.seed)).text(width: width)
+      ? AblationText(AblationTable(AblationRatios(results, plan.arms), seed: plan.seed)).text(width: width)
       : Table(results, plan: plan, failures: result.failures).text(
         reference: planned.reference, ours: ours, subjects: columns, width: width)
     try DescriptorOutput.write("\n" + table, to: destination.tableDescriptor, name: "the table")

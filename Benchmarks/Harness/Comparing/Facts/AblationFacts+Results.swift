@@ -6,160 +6,101 @@ extension AblationFacts {
   /// What results say of changes; nil where they have none beside its default.
   /// - Parameter claims: what others published, to be judged by our numbers.
   init?(_ results: MeasuredResults, claims: [PublishedClaim]?) throws {
-    let lines = ResultView.whole(results).primaryLines()
-    let measured = Self.bases(results).compactMap { Comparisons($0.base, $0.changes, lines, results) }
-      // What is an extra stands last.
-      .enumerated().sorted { ($0.element.isExtra ? 1 : 0, $0.offset) < ($1.element.isExtra ? 1 : 0, $1.offset) }
-      .map(\.element)
+    let measured = Self.ratios(results).filter { !$0.changes.isEmpty }
     guard !measured.isEmpty else { return nil }
-    let ofFamilies = measured.reduce(0) { $0 + $1.families.count { $0.series.allSatisfy(\.hasInterval) } }
-    let ofScenarios = measured.reduce(0) { $0 + $1.scenarios.count { $0.series.hasInterval } }
+    let ofFamilies = measured.reduce(0) { $0 + $1.comparisonsOfFamilies }
+    let ofScenarios = measured.reduce(0) { $0 + $1.comparisonsOfLines }
     let (widening, wider) = (Widening(comparisons: ofFamilies), Widening(comparisons: ofScenarios))
     (cpus, margin) = (results.cpus, Worth.margin)
     families = Widened(widening, comparisons: ofFamilies)
     scenarios = Widened(wider, comparisons: ofScenarios)
     let words = DecisionWords(results.sets.compactMap(\.record))
     decisions = words.all
-    tables = measured.map { $0.table(widening, wider, words, results) }
+    tables = measured.map { Self.table($0, widening, wider, words, results) }
     self.claims = try claims.map { [tables] in try Self.judge($0, tables, results) }
   }
 
-  /// The arm of each default with the arms of its changes, the most workers first. Each number of workers stands for itself.
-  private static func bases(_ results: MeasuredResults) -> [(base: Int, changes: [Int])] {
-    var changes: [Arm: [Int]] = [:]
-    for (number, arm) in results.arms.enumerated() {
+  /// The ratios to each default, the most workers first. Each number of workers stands for itself. What is an extra stands last.
+  private static func ratios(_ results: MeasuredResults) -> [AblationRatios] {
+    var changes: [Arm: [Arm]] = [:]
+    for arm in results.arms {
       guard let base = results.subjects[arm.subject].variant?.base else { continue }
-      changes[Arm(subject: base, workers: arm.workers), default: []].append(number)
+      changes[Arm(subject: base, workers: arm.workers), default: []].append(arm)
     }
     let places = results.subjects.places
-    return results.arms.indices.filter { changes[results.arms[$0]] != nil }.sorted {
-      let (one, other) = (results.arms[$0], results.arms[$1])
-      return (places[one.subject]!, -one.workers) < (places[other.subject]!, -other.workers)
-    }.map { ($0, changes[results.arms[$0]]!) }
+    return results.arms.filter { changes[$0] != nil }.sorted { one, other in
+      func key(_ arm: Arm) -> (Int, Int, Int) {
+        (isExtra(arm, results) ? 1 : 0, places[arm.subject]!, -arm.workers)
+      }
+      return key(one) < key(other)
+    }.map { AblationRatios(results.table, base: $0, changes: changes[$0]!) }
   }
 
-  /// The comparisons of one table.
-  private struct Comparisons {
-    struct Family {
-      let change: Int
-      /// Nil for the whole.
-      let family: String?
-      let series: [RatioSeries]
+  private static func isExtra(_ base: Arm, _ results: MeasuredResults) -> Bool {
+    results.cpus.map { base.workers > $0 } ?? false
+  }
+
+  private static func table(
+    _ ratios: AblationRatios, _ ofFamilies: Widening, _ ofLines: Widening, _ words: DecisionWords,
+    _ results: MeasuredResults
+  ) -> Table {
+    let cells = AblationTable(ratios, ofFamilies, seed: MeasuredResults.seed).cells
+    let scenarios = ratios.ofLines.compactMap { own in
+      Worth([own.series], ofLines, seed: MeasuredResults.seed).map { (of: own, worth: $0) }
     }
-
-    struct Scenario {
-      let change: Int
-      let line: Int
-      let series: RatioSeries
+    func variant(_ change: Arm) -> MeasuredSubjects.Variant { results.subjects[change.subject].variant! }
+    // The changes of several decisions come last.
+    let decisions = ratios.changes.map { variant($0).decision }.reduce(into: [String]()) {
+      if !$1.isEmpty, !$0.contains($1) { $0.append($1) }
     }
-
-    let base: Int
-    let isExtra: Bool
-    let changes: [Int]
-    let lines: [Int]
-    let names: [String]
-    let columns: [String?]
-    let families: [Family]
-    let scenarios: [Scenario]
-
-    init?(_ base: Int, _ changes: [Int], _ lines: [Int], _ results: MeasuredResults) {
-      let scenarios = changes.flatMap { change in
-        lines.compactMap { line -> Scenario? in
-          let logarithms = results.logarithms(line, change, base)
-          guard !logarithms.isEmpty else { return nil }
-          let benchmark = results.lines[line].benchmark
-          return Scenario(
-            change: change, line: line, series: RatioSeries(benchmark: benchmark, logarithms: logarithms))
-        }
-      }
-      guard !scenarios.isEmpty else { return nil }
-      (self.base, self.scenarios) = (base, scenarios)
-      isExtra = results.cpus.map { results.arms[base].workers > $0 } ?? false
-      let (withNumbers, measured) = (Set(scenarios.map(\.change)), Set(scenarios.map(\.line)))
-      self.lines = lines.filter(measured.contains)
-      var names: [String] = []
-      for line in self.lines where !names.contains(results.lines[line].family) {
-        names.append(results.lines[line].family)
-      }
-      self.names = names
-      let columns = (names.count > 1 ? [nil] : []) + names.map(Optional.some)
-      self.columns = columns
-      // The changes of several decisions come last.
-      let ordered = changes.filter(withNumbers.contains)
-      let decision = { (change: Int) in results.subjects[results.arms[change].subject].variant!.decision }
-      var decisions: [String] = []
-      for change in ordered where !decision(change).isEmpty && !decisions.contains(decision(change)) {
-        decisions.append(decision(change))
-      }
-      self.changes = (decisions + [""]).flatMap { name in ordered.filter { decision($0) == name } }
-      families = self.changes.flatMap { change in
-        columns.compactMap { family in
-          let own = scenarios.filter {
-            $0.change == change && (family == nil || results.lines[$0.line].family == family)
+    let changes = (decisions + [""]).flatMap { name in ratios.changes.filter { variant($0).decision == name } }
+    let families = changes.flatMap { change in cells.filter { $0.of.change == change } }
+    let counts = scenarios.map(\.worth.blocks)
+    func joined<Name: Encodable>(_ name: Name, _ worths: [Worth]) -> Joined<Name, SizeFacts>? {
+      SizeFacts(worths).map { Joined(name, $0) }
+    }
+    return Table(
+      base: results.number(of: ratios.base), isExtra: isExtra(ratios.base, results), families: ratios.families,
+      columns: ratios.columns, lines: ratios.lines, blocks: [counts.min() ?? 0, counts.max() ?? 0],
+      changes: changes.map { change in
+        let (subject, own) = (results.subjects[change.subject], families.filter { $0.of.change == change })
+        return Change(
+          arm: results.number(of: change), text: subject.variant!.text, decision: subject.variant!.decision,
+          givesUp: subject.givesUp,
+          meaning: subject.variant!.choices.map {
+            words.meaning(of: $0[1], decision: $0[0], subject: subject.variant!.base)
           }
-          guard !own.isEmpty else { return nil }
-          return Family(change: change, family: family, series: own.map(\.series).deciding)
-        }
-      }
-    }
+          .filter { !$0.isEmpty }.joined(separator: "; "),
+          verdict: verdict(own.filter { $0.of.family != nil }.map(\.worth.verdict)),
+          families: own.map { Joined(FamilyName(family: $0.of.family), WorthFacts($0.worth)) },
+          scenarios: scenarios.filter { $0.of.change == change }.map {
+            Joined(LinePlace(line: $0.of.line), WorthFacts($0.worth))
+          })
+      },
+      sizes: Sizes(
+        families: Sizes.Group(
+          decisions: (decisions + [""]).compactMap { name in
+            joined(
+              DecisionName(decision: name),
+              families.filter { $0.of.family != nil && variant($0.of.change).decision == name }.map(\.worth))
+          },
+          families: ratios.families.compactMap { name in
+            joined(FamilyName(family: name), families.filter { $0.of.family == name }.map(\.worth))
+          }, lines: nil),
+        scenarios: Sizes.Group(
+          decisions: (decisions + [""]).compactMap { name in
+            joined(
+              DecisionName(decision: name), scenarios.filter { variant($0.of.change).decision == name }.map(\.worth))
+          }, families: nil,
+          lines: ratios.lines.compactMap { line in
+            joined(LinePlace(line: line), scenarios.filter { $0.of.line == line }.map(\.worth))
+          })))
+  }
 
-    func table(
-      _ ofFamilies: Widening, _ ofScenarios: Widening, _ words: DecisionWords, _ results: MeasuredResults
-    ) -> Table {
-      let families = families.compactMap { own in
-        Worth(own.series, ofFamilies, seed: MeasuredResults.seed).map { (own: own, worth: $0) }
-      }
-      let scenarios = scenarios.compactMap { own in
-        Worth([own.series], ofScenarios, seed: MeasuredResults.seed).map { (own: own, worth: $0) }
-      }
-      func decision(_ change: Int) -> String { results.subjects[results.arms[change].subject].variant!.decision }
-      var decisions: [String] = []
-      for change in changes where decisions.last != decision(change) { decisions.append(decision(change)) }
-      let counts = scenarios.map(\.worth.blocks)
-      return Table(
-        base: base, isExtra: isExtra, families: names, columns: columns, lines: lines,
-        blocks: [counts.min() ?? 0, counts.max() ?? 0],
-        changes: changes.map { change in
-          let subject = results.subjects[results.arms[change].subject]
-          let ofFamilies = families.filter { $0.own.change == change }
-          return Change(
-            arm: change, text: subject.variant!.text, decision: subject.variant!.decision, givesUp: subject.givesUp,
-            meaning: subject.variant!.choices.map {
-              words.meaning(of: $0[1], decision: $0[0], subject: subject.variant!.base)
-            }
-            .filter { !$0.isEmpty }.joined(separator: "; "),
-            verdict: Self.verdict(ofFamilies.filter { $0.own.family != nil }.map(\.worth.verdict)),
-            families: ofFamilies.map { Joined(FamilyName(family: $0.own.family), WorthFacts($0.worth)) },
-            scenarios: scenarios.filter { $0.own.change == change }.map {
-              Joined(LinePlace(line: $0.own.line), WorthFacts($0.worth))
-            })
-        },
-        sizes: Sizes(
-          families: Sizes.Group(
-            decisions: decisions.compactMap { name in
-              SizeFacts(families.filter { $0.own.family != nil && decision($0.own.change) == name }.map(\.worth))
-                .map { Joined(DecisionName(decision: name), $0) }
-            },
-            families: names.compactMap { name in
-              SizeFacts(families.filter { $0.own.family == name }.map(\.worth)).map {
-                Joined(FamilyName(family: name), $0)
-              }
-            }, lines: nil),
-          scenarios: Sizes.Group(
-            decisions: decisions.compactMap { name in
-              SizeFacts(scenarios.filter { decision($0.own.change) == name }.map(\.worth))
-                .map { Joined(DecisionName(decision: name), $0) }
-            }, families: nil,
-            lines: lines.compactMap { line in
-              SizeFacts(scenarios.filter { $0.own.line == line }.map(\.worth)).map { Joined(LinePlace(line: line), $0) }
-            })))
-    }
-
-    private static func verdict(_ verdicts: [Verdict]) -> String {
-      let sure = Set(verdicts).intersection([.less, .more])
-      guard sure.count < 2 else { return "mixed" }
-      return (sure.first ?? (Set(verdicts) == [.same] ? .same : .open)).judged
-    }
+  private static func verdict(_ verdicts: [Verdict]) -> String {
+    let sure = Set(verdicts).intersection([.less, .more])
+    guard sure.count < 2 else { return "mixed" }
+    return (sure.first ?? (Set(verdicts) == [.same] ? .same : .open)).judged
   }
 
   /// Our numbers of the same kind as a published one. The intervals are widened for the number of all of them.
