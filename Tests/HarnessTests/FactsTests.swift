@@ -79,7 +79,7 @@ struct FactsTests {
 
   @Test func everyCellHasItsNumberAndItsText() throws {
     let facts = try Self.tree(Self.whole)
-    #expect(facts["schema"].number == 2 && facts["comparison"] == .null && facts["simulated"] == .null)
+    #expect(facts["schema"].number == 3 && facts["comparison"] == .null && facts["simulated"] == .null)
     #expect(facts["units"]["ns"][2] == .list([.number(1_000), .text(" µs")]))
     let measured = facts["measured"]
     #expect(
@@ -97,7 +97,7 @@ struct FactsTests {
     let ratio = cell["ratio"]
     #expect(ratio["text"].text == "x0.0333 [0.0333, 0.0333]" && ratio["short"].text == "x0.033")
     #expect(ratio["verdict"].text == "less" && ratio["is_rough"].bool == false && ratio["against"].number == 2)
-    #expect(ratio["words"]["kind"].text == "fewer" && ratio["words"]["times"].text == "30.0")
+    #expect(ratio["marked"] == ratio["text"])
     #expect(line["cells"][2]["ratio"] == .null)
     // The caption of the latency pictures says these.
     let samples = measured["percentile_samples"]
@@ -117,6 +117,8 @@ struct FactsTests {
     let all = work[0]
     #expect(all["has_ratio"].bool == true && all["best"].number == 0 && all["rivals"].numbers == [1])
     #expect(all["certainty"].text == "sure" && all["choice"].numbers == [0] && all["against"].number == 2)
+    #expect(all["topic"].text == "Everything measured" && all["what"].text == "time")
+    #expect(all["means"][0]["sentence"].text?.hasPrefix("stealing takes x0.763 [") == true, "\(all["means"][0])")
     // What is only measured to compare with is no choice, however fast it is.
     #expect(all["ahead"].numbers == [3])
     #expect(work[2]["certainty"].text == "same" && work[2]["choice"].numbers == [0, 1])
@@ -149,11 +151,11 @@ struct FactsTests {
     }
     let glance = try Self.tree(made)["measured"]["glance"]
     #expect(glance["ours"].number == 0 && glance["rows"].list.map { $0["key"].text } == ["add", "all", "forkjoin"])
-    let add = glance["rows"][0]["means"][0]["round"]
-    #expect(add["direction"].text == "faster" && add["times"].text == "20.4")
+    #expect(glance["rows"][0]["words"].text == "20.4 times as fast")
+    #expect(glance["rows"][0]["means"][0]["compared"].text?.hasPrefix("20.4 times as fast as `foundation` [") == true)
     let nearest = glance["rows"][1]
     #expect(nearest["others"].numbers == [2] && nearest["count"].number == 3)
-    #expect(nearest["means"][0]["round"]["direction"].text == "level")
+    #expect(nearest["words"].text == "level" && nearest["parts"][0]["words"].text == "level")
     #expect(nearest["parts"].list.map { $0["name"].text } == ["forkjoin", "overhead"])
     #expect(glance["rows"][2]["parts"].list.map { $0["of"].text } == ["benchmark", "benchmark"])
     let exact: [(Double, ClosedRange<Double>, String)] = [
@@ -163,12 +165,12 @@ struct FactsTests {
     ]
     for (value, interval, text) in exact { #expect(RoundRatio.rounded(value, within: interval) == text) }
     #expect(RoundRatio.rounded(4.56, within: nil) == "5" && RoundRatio.rounded(4.26, within: nil) == "4")
-    let directions = [1.02...1.13, 0.93...1.04, 0.7...1.1, 1.05...1.2].map { RoundRatio($0.lowerBound, $0).direction }
-    #expect(directions == [.level, .level, .none, .slower] && RoundRatio(1.12, 1.05...1.2).times == "1.1")
+    let directions = [1.02...1.13, 0.93...1.04, 0.7...1.1, 1.05...1.2].map { RoundRatio($0.lowerBound, $0).verdict }
+    #expect(directions == [.same, .same, .open, .more] && RoundRatio(1.12, 1.05...1.2).times == "1.1")
     // One digit, or as many more as keep it inside of the interval and within a tenth.
     #expect(RoundRatio.rounded(19.6, within: 19...21) == "20" && RoundRatio.rounded(19.6, within: 19...19.9) == "19.6")
     #expect(RoundRatio.rounded(1.24, within: nil) == "1.2" && RoundRatio.rounded(402, within: nil) == "400")
-    #expect(RoundRatio(1, 0.5...1.6).direction == .none && RoundRatio(3, 2...4).direction == .slower)
+    #expect(RoundRatio(1, 0.5...1.6).verdict == .open && RoundRatio(3, 2...4).verdict == .more)
   }
 
   /// In the order of a table: by name, and the change of several decisions last.
@@ -216,7 +218,7 @@ struct FactsTests {
         && table["changes"][6]["decision"].text == "")
     let worst = change["families"].list.first { $0["family"].text == "overhead" } ?? .null
     #expect(worst["text"].text == "x2.00 [2.00, 2.00]" && worst["short"].text == "+100")
-    #expect(worst["share"]["kind"].text == "times" && worst["share"]["number"].text == "2.00")
+    #expect(worst["share"]["text"].text == "2.00 times as long" && worst["share"]["range"].text == "[2.00, 2.00]")
     #expect(table["changes"][2]["verdict"].text == "same" && table["sizes"]["families"]["decisions"].list.count == 5)
     #expect(ablation["families"]["comparisons"].number == 21 && ablation["scenarios"]["comparisons"].number == 14)
     // More than six changes do not stand in pictures of all subjects.

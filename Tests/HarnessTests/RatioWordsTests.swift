@@ -1,8 +1,10 @@
 import FoundationEssentials
+import Glibc
 import LaboratorySupport
 import Testing
 
 @testable import HarnessComparing
+@testable import HarnessStatistics
 @testable import HarnessWords
 
 /// How a ratio of times reads, and which ratios may stand beside one another.
@@ -15,24 +17,51 @@ struct RatioWordsTests {
     let sentence: String
   }
 
-  /// Terminal, page and README say the same words: a page puts them together from the parts in the document of facts.
-  @Test func theWordsAndTheirParts() throws {
+  @Test func theWords() throws {
     let data = try #require(
       FileManager.default.contents(atPath: Checkout.path("Tests/HarnessTests/Fixtures/ratio-words.json")))
     let cases = try JSONDecoder().decode([Case].self, from: data)
     #expect(cases.count >= 9)
     for one in cases {
-      let words = RatioWords(one.ratio, one.low.flatMap { low in one.high.map { low...$0 } })
+      let interval = one.low.flatMap { low in one.high.map { low...$0 } }
+      let words = RatioWords(one.ratio, interval)
       #expect(words.compared(with: "tbb") == one.compared)
       #expect(words.sentence("stealing", against: "tbb") == one.sentence)
-      let parts = RatioWordsFacts(one.ratio, one.low.flatMap { low in one.high.map { low...$0 } })
-      let range = parts.range.map { " \($0)" } ?? ""
-      switch parts.kind {
-      case .fewer: #expect("\(parts.times) times as fast as tbb\(range)" == one.compared)
-      case .more: #expect("\(parts.times) times as long as tbb\(range)" == one.compared)
-      case .near: #expect("x\(parts.times)\(range) of tbb's time" == one.compared)
-      }
+      // The page has the sentence from the document of facts.
+      let facts = RatioFacts(Estimate(median: one.ratio, interval: interval, count: 6))
+      #expect(facts.words.sentence("stealing", against: "tbb") == one.sentence)
+      #expect(facts.marked == facts.text + (facts.isRough ? "~" : ""))
     }
+  }
+
+  @Test func whatIsNoTimeIsMoreOrLess() {
+    func said(_ ratio: Double) -> String { RatioWords(ratio, nil).sentence("a", against: "b", of: "CPU time") }
+    #expect(said(0.1) == "b has 10.0 times a's CPU time" && said(3) == "b has less: a has 3.00 times b's CPU time")
+    #expect(said(1.2) == "a has x1.20 of b's CPU time")
+  }
+
+  @Test func aShareInWords() {
+    func said(_ ratio: Double, _ what: String = "time") -> String {
+      let series = RatioSeries(benchmark: "b", logarithms: [1: log(ratio)])
+      return WorthFacts(Worth([series], Widening(comparisons: 1), seed: 1)!, of: what).share.text
+    }
+    #expect(said(0.88) == "12 % less time" && said(1.05) == "5.0 % more time")
+    #expect(said(2) == "2.00 times as long" && said(0.5) == "2.00 times as fast")
+    #expect(said(0.5, "CPU time") == "2.00 times less CPU time" && said(2, "CPU time") == "2.00 times the CPU time")
+    let blocks = Dictionary(uniqueKeysWithValues: (1...6).map { ($0, log(0.87 + 0.006 * Double($0))) })
+    let worth = Worth([RatioSeries(benchmark: "b", logarithms: blocks)], Widening(comparisons: 1), seed: 1)!
+    #expect(WorthFacts(worth).share.range == "[9, 12]")
+  }
+
+  /// Beside several others the words go from the least end of their intervals to the greatest.
+  @Test func roundWords() {
+    func words(_ all: (Double, ClosedRange<Double>)...) -> String { RoundRatio.words(all.map { RoundRatio($0, $1) }) }
+    #expect(words((0.05, 0.04...0.0625)) == "20 times as fast" && words((2, 1.9...2.1)) == "2 times as long")
+    #expect(words((1, 0.9...1.1)) == "level" && words((1, 0.5...1.6)) == "no difference shown")
+    #expect(words((4.6, 4.26...4.85), (4.8, 4.49...5.35)) == "4 to 5 times as long")
+    #expect(words((0.05, 1 / 20.4...1 / 19.6), (0.05, 1 / 20.2...1 / 19.8)) == "20 times as fast")
+    #expect(words((0.5, 1 / 2.2...1 / 1.8), (2, 1.9...2.1)) == "2 times as fast; 2 times as long")
+    #expect(words((1, 0.95...1.05), (1, 0.9...1.1)) == "level")
   }
 
   @Test func countsHaveTheirNouns() {

@@ -24,7 +24,6 @@ from opbench_report.published import ablation as published
 from opbench_report.published import prior_art
 from opbench_report.published.__main__ import main as publish
 from opbench_report.published.program import Program
-from opbench_report.ratio_words import share
 from opbench_report.subjects import Subjects
 
 EXTRA = (
@@ -185,21 +184,6 @@ def test_a_sentence_for_each_change(ablation):
     assert "widened for 32 comparisons (Bonferroni, 99.84 % each)" in said and "for 58 (99.91 % each)" in said
     assert decisions.daggers(ablation) == {(20,): "†"} and "† gives up row 20 of the contract" in decisions.legend(ablation)
     assert change(table, "own=lifo:8").meaning == "the newest, and the oldest at every 8th turn"
-
-
-@pytest.mark.parametrize(
-    "own, what, said",
-    [
-        ({"kind": "percent", "number": "12", "is_less": True, "range": "[8, 15]"}, "time", "12 % less time [8, 15]"),
-        ({"kind": "percent", "number": "5.0", "is_less": False}, "time", "5.0 % more time"),
-        ({"kind": "times", "number": "2.00", "is_less": False, "range": "[1.80, 2.20]"}, "time", "2.00 times as long [1.80, 2.20]"),
-        ({"kind": "times", "number": "2.00", "is_less": True}, "time", "2.00 times as fast"),
-        ({"kind": "times", "number": "2.00", "is_less": True}, "CPU time", "2.00 times less CPU time"),
-        ({"kind": "times", "number": "2.00", "is_less": False}, "CPU time", "2.00 times the CPU time"),
-    ],
-)
-def test_a_share_in_words(own, what, said):
-    assert "".join(share(Record(share=Record(own)), what)) == said
 
 
 def test_steps_of_colours():

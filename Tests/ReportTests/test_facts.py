@@ -76,12 +76,12 @@ def test_more_blocks_than_a_power_of_two_can_count(tmp_path):
 def test_what_is_no_document_is_refused(tmp_path, content):
     path = tmp_path / "facts.json"
     path.write_bytes(content)
-    with pytest.raises(Complaint, match="facts.json: (not the facts|facts of schema 1, not 2)") as refused:
+    with pytest.raises(Complaint, match="facts.json: (not the facts|facts of schema 1, not 3)") as refused:
         facts.read(path)
     assert refused.value.code == 65
 
 
-def test_the_document_is_json_of_schema_2(csv, tmp_path):
+def test_the_document_is_json_of_schema_3(csv, tmp_path):
     import subprocess
 
     from asking import opbench

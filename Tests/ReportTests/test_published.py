@@ -12,8 +12,7 @@ import pytest
 import synthetic
 from asking import opbench, read
 
-from opbench_report.facts import Record
-from opbench_report.published import glance, headline, round_words, texts, which
+from opbench_report.published import glance, headline, texts, which
 from opbench_report.published.__main__ import main as published_main
 from opbench_report.published.program import Program
 
@@ -184,28 +183,6 @@ def test_a_row_needs_all_that_it_compares_with_and_intervals(tmp_path):
     assert glance.rows(results) == [] and glance.table(results) == ""
     results = read(synthetic.write(tmp_path / "few.csv", blocks=5))
     assert glance.rows(results) == []
-
-
-def mean(direction, times=None, ends=()):
-    """A ratio with an interval, as the document of facts has it."""
-    return Record(round=Record(direction=direction, times=times, ends=ends, end_texts=[f"{round(end)}" for end in ends]))
-
-
-@pytest.mark.parametrize(
-    "means, words",
-    [
-        ([mean("faster", "20", [16, 25])], "20 times as fast"),
-        ([mean("slower", "2", [1.9, 2.1])], "2 times as long"),
-        ([mean("level")], "level"),
-        ([mean("none")], "no difference shown"),
-        ([mean("slower", "4.6", [4.26, 4.85]), mean("slower", "4.8", [4.49, 5.35])], "4 to 5 times as long"),
-        ([mean("faster", "20", [19.6, 20.4]), mean("faster", "20", [19.8, 20.2])], "20 times as fast"),
-        ([mean("faster", "2", [1.8, 2.2]), mean("slower", "2", [1.9, 2.1])], "2 times as fast; 2 times as long"),
-        ([mean("level"), mean("level")], "level"),
-    ],
-)
-def test_ratios_in_round_words(means, words):
-    assert round_words.in_round_words(means) == words
 
 
 def test_agreement(published, capsys):

@@ -1,8 +1,6 @@
 """What each decision of a strategy is worth, in words: a sentence for each change, by rule, and what the verdicts
 mean."""
 
-from .ratio_words import share
-
 BETTER, WORSE, SAME, OPEN = "better", "worse", "same", "open"
 # The whole of a table, in the place of a family.
 WHOLE = None
@@ -103,7 +101,7 @@ def sentence(change):
     sure = [name for name, verdict in verdicts.items() if verdict in (BETTER, WORSE)]
     # What takes less time first, and the largest difference.
     sure.sort(key=lambda name: worths[name].ratio)
-    parts = ["{} on {}{}".format(words, name, ends) for name in sure for words, ends in [share(worths[name])]]
+    parts = [f"{worths[name].share.text} on {name} {worths[name].share.range or ''}".rstrip() for name in sure]
     same = [name for name, verdict in verdicts.items() if verdict == SAME]
     if same:
         parts.append(f"the same on {_listed(same)}")

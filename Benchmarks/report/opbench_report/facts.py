@@ -13,7 +13,7 @@ from typing import NamedTuple
 from .complaint import BAD_INPUT, NO_INPUT, Complaint
 from .subjects import Subject, Subjects
 
-SCHEMA = 2
+SCHEMA = 3
 # What holds places in the list of arms, and what holds places in the list of lines.
 _ARMS = set("against ahead arm base beside best change choice nearest other others ours rivals".split())
 _LINES = {"line", "lines"}

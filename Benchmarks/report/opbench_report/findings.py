@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 from .facts import widest
-from .ratio_words import sentence
 
 # What the interval of the ratio that decides leaves open: its name, and what it means.
 _CERTAINTIES = {
@@ -11,23 +10,6 @@ _CERTAINTIES = {
     "same": ("no difference shown", "the 95 % interval of the ratio holds 1"),
     "hint": ("a hint only", "without intervals that tell the numbers apart; they need six blocks"),
     "counted": ("counted", "not a time but a count, made once per cell"),
-}
-# What the work is, and what judges it.
-_WORK = {
-    "everything": ("Everything measured", "time"),
-    "overhead": ("Many small operations", "time"),
-    "dependencies": ("Graphs of dependencies", "time"),
-    "forkjoin": ("Fork and join", "time"),
-    "async": ("Tasks of Swift", "time"),
-    "latency": ("Starting soon", "median latency"),
-    "cancellation": ("Cancelling", "time"),
-    "blocking": ("Operations that block", "makespan"),
-    "strategy": ("Where strategies differ", "time"),
-    "rank-error": ("Strict priority", "mean rank error"),
-    "idle-cpu": ("An idle queue", "CPU time"),
-    "tree-peak": ("Memory of a tree", "peak of pending operations"),
-    "cpu-time": ("CPU time of small operations", "CPU time"),
-    "allocations": ("Memory of small operations", "number of allocations"),
 }
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 
@@ -61,7 +43,7 @@ class Finding:
 
 def findings(measured):
     """Returns one for each kind of work that was measured, the whole first."""
-    return [(_with_ratio if work.has_ratio else _without_ratio)(work, *_WORK[work.key]) for work in measured.kinds_of_work]
+    return [(_with_ratio if work.has_ratio else _without_ratio)(work) for work in measured.kinds_of_work]
 
 
 def only_one(measured):
@@ -80,70 +62,69 @@ def _among(count):
     return f"of the {_NUMBERS[count] if count < len(_NUMBERS) else count} backends you can choose"
 
 
-def _with_ratio(work, topic, what):
+def _with_ratio(work):
     means, best = {mean.arm: mean for mean in work.means}, work.best
     against = work.against
-    parts = [_among_ours(work, means[work.rivals[0]], what)] if work.rivals else []
-    parts += [_beside(best, against, means[against], what)] if against else []
-    ahead = tuple(_ahead(best, arm, means[arm], what) for arm in work.ahead)
+    parts = [_among_ours(work, means[work.rivals[0]])] if work.rivals else []
+    parts += [_beside(work, against, means[against])] if against else []
+    ahead = tuple(_ahead(means[arm]) for arm in work.ahead)
     parts += ahead[:1]
     nearest = against or work.nearest
     return Finding(
-        topic,
+        work.topic,
         " or ".join(arm.subject.name for arm in work.choice),
-        _capital("; ".join(parts or [_beside(best, *next(iter(means.items())), what)])) + ".",
+        _capital("; ".join(parts or [_beside(work, *next(iter(means.items())))])) + ".",
         "; ".join(f"{best} to {other}: {mean.text} ({mean.basis})" for other, mean in means.items()) + ".",
         *_CERTAINTIES[work.certainty],
-        _capital(sentence(means[nearest], best.subject, nearest.subject, what)) + ".",
+        _capital(means[nearest].sentence) + ".",
         len(work.rivals) + 1,
         ahead,
     )
 
 
-def _ahead(best, other, mean, what):
+def _ahead(mean):
     """A mean holds of the benchmarks that both have, which may be few."""
     both = f"over the {mean.benchmarks} benchmarks" if mean.benchmarks > 1 else "in the one benchmark"
-    return f"{sentence(mean, best.subject, other.subject, what)} {both} that both have"
+    return f"{mean.sentence} {both} that both have"
 
 
-def _among_ours(work, mean, what):
+def _among_ours(work, mean):
     choice, rival, count = work.choice, work.rivals[0], len(work.ours)
     best = choice[0]
     if mean.verdict == "same":
         names = f"{', '.join(arm.subject.name for arm in choice[:-1])} and {choice[-1].subject}"
-        return f"{names} cannot be told apart by their {what} ({best.subject} has {mean.text} that of {rival.subject})"
-    words = sentence(mean, best.subject, rival.subject, what)
-    first = f"{best.subject} has the least {what} {_among(count)}: {words}"
+        return f"{names} cannot be told apart by their {work.what} ({best.subject} has {mean.text} that of {rival.subject})"
+    first = f"{best.subject} has the least {work.what} {_among(count)}: {mean.sentence}"
     is_sure = mean.verdict != "open" or work.is_counted
     return first if is_sure else f"{first}, the next, but on too few blocks to be sure"
 
 
-def _beside(best, other, mean, what):
+def _beside(work, other, mean):
     if mean.verdict == "same":
-        return f"{best.subject} and {other.subject} cannot be told apart by their {what} ({mean.text} of the other's)"
-    return sentence(mean, best.subject, other.subject, what)
+        return f"{work.best.subject} and {other.subject} cannot be told apart by their {work.what} ({mean.text} of the other's)"
+    return mean.sentence
 
 
 def _capital(text):
     return text[:1].upper() + text[1:]
 
 
-def _without_ratio(work, topic, what):
+def _without_ratio(work):
     """Returns numbers that have no ratio, such as a rank error of zero, or a run without anything beside: whichever of ours has
     the least on most lines, told apart by intervals."""
     judged, line = work.without_ratio, work.without_ratio.line
     shown = line.cells[judged.best[0]]
     beside = [f"{arm.subject} {line.cells[arm].interval_text}" for arm in widest(judged.beside)]
     names, verb = " and ".join(arm.subject.name for arm in judged.best), "has" if len(judged.best) == 1 else "have"
-    said = f"{names} {verb} a {what} of "
+    said = f"{names} {verb} a {work.what} of "
     if judged.line_count > 1 and len(judged.ours) > 1:
         most = f"{judged.ahead_on} of {judged.line_count} scenarios"
-        said = f"{names} {verb} the least {what} {_among(len(judged.ours))} in {most}, such as "
+        said = f"{names} {verb} the least {work.what} {_among(len(judged.ours))} in {most}, such as "
     said += f"{shown.interval_text} ({line.benchmark}), "
     said += f"beside {', '.join(beside)}." if beside else "and nothing else was measured beside it."
     apart = "are apart" if judged.are_apart else "are not shown to be apart"
     return Finding(
-        topic,
+        work.topic,
         " or ".join(arm.subject.name for arm in judged.best),
         _capital(said),
         f"n = {shown.n}, without a paired ratio; the intervals {apart}.",
@@ -159,6 +140,6 @@ def loss_words(loss):
     name = f"{worst.line.benchmark} {worst.line.params}".strip()
     return {
         "sentence": f"{loss.arm} is slower than {loss.against} in {len(loss.lines)} of {loss.count} comparisons. Most in {name}:"
-        f" {sentence(worst, loss.arm.subject, loss.against.subject)}.",
+        f" {loss.sentence}.",
         "lines": [f"{ratio.line.benchmark} {ratio.line.params}: {ratio.text}" for ratio in loss.lines],
     }

@@ -131,7 +131,7 @@ extension AblationFacts {
       return Joined(
         Claim(
           claim: own.claim, table: own.table, change: own.change, benchmark: own.benchmark, verdictOnClaim: verdict),
-        WorthFacts(worth))
+        WorthFacts(worth, of: claims[own.claim].what ?? "time"))
     }
   }
 }

@@ -115,34 +115,33 @@ struct WorthFacts: Encodable {
 
   /// What the change does to a time: a share up to 1.5, and times from there on.
   struct Share: Encodable {
-    enum Kind: String, Encodable { case percent, times }
-
-    let kind: Kind
-    let isLess: Bool
-    /// Such as `12` per cent, or `3.10` times.
-    let number: String
+    /// Such as `12 % less time`, or `3.10 times as long`.
+    let text: String
     /// The interval in the same words, the smaller number first.
     let range: String?
 
-    init(_ worth: Worth) {
+    init(_ worth: Worth, of what: String) {
       let (ratio, limit) = (worth.ratio, RatioWords.limit)
       let isLess = ratio < 1
       let isNear = ratio > 1 / limit && ratio < limit
       let digits = abs(ratio - 1) >= 0.1 ? 0 : 1
-      func words(_ end: Double) -> String {
+      func number(_ end: Double) -> String {
         isNear
           ? NumberFormat.fixed((isLess ? -1 : 1) * (end - 1) * 100, digits: digits)
           : NumberFormat.significant(isLess ? 1 / end : end)
       }
-      (kind, self.isLess, number) = (isNear ? .percent : .times, isLess, words(ratio))
+      // What is no time has no speed.
+      let isTime = RatioWords.isTime(what)
+      let far = isLess ? (isTime ? "times as fast" : "times less \(what)") : isTime ? "times as long" : "times the \(what)"
+      text = "\(number(ratio)) " + (isNear ? "% \(isLess ? "less" : "more") \(what)" : far)
       range = worth.interval.map {
-        let ends = [words($0.lowerBound), words($0.upperBound)].sorted { Double($0)! < Double($1)! }
+        let ends = [number($0.lowerBound), number($0.upperBound)].sorted { Double($0)! < Double($1)! }
         return "[\(ends[0]), \(ends[1])]"
       }
     }
   }
 
-  init(_ worth: Worth) {
+  init(_ worth: Worth, of what: String = "time") {
     (ratio, benchmarks, blocks, isWideEnough) = (worth.ratio, worth.benchmarks, worth.blocks, worth.isWideEnough)
     (low, high, half) = (worth.interval?.lowerBound, worth.interval?.upperBound, worth.half)
     verdict = worth.verdict.judged
@@ -150,7 +149,7 @@ struct WorthFacts: Encodable {
     text = NumberFormat.ratio(ratio, worth.interval)
     rangeText = worth.interval.map(NumberFormat.range)
     short = Self.short(ratio)
-    share = Share(worth)
+    share = Share(worth, of: what)
   }
 
   /// Per cent less or more, such as `−12` or `+8`; far from 1 a factor, such as `×3.1`.

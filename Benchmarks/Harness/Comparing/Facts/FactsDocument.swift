@@ -8,8 +8,8 @@ import HarnessWords
 /// `compare --format json` writes the document of a comparison, and `report` hands the document of all its files to the program
 /// that draws.
 package struct FactsDocument: Encodable {
-  /// The form of the document. Schema 1 was the comparison alone.
-  package let schema = 2
+  /// The form of the document.
+  package let schema = 3
   /// The bounds and suffixes of the units, for the ticks of an axis.
   let units = NumberFormat.scales.mapValues { $0.map(UnitScale.init) }
   let sources: [SourceFacts]

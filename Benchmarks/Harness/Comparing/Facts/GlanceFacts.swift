@@ -11,10 +11,19 @@ struct GlanceFacts: Encodable {
     let others: [Int]
     /// The number of benchmarks that all of the row have.
     let count: Int
+    /// All means of ours over the others in round words.
+    let words: String
     /// The mean of ours over each other, in their order. Every mean has an interval.
-    let means: [MeanFacts]
+    let means: [Joined<Compared, MeanFacts>]
     /// The families of the row, or the benchmarks where there is one family; empty where there is one part.
-    let parts: [Part]
+    let parts: [Joined<Part, Joined<Compared, MeanFacts>>]
+  }
+
+  /// A mean in words, with the name of the other as Markdown shows a name.
+  struct Compared: Encodable {
+    let compared: String
+
+    init(_ mean: MeanFacts, with other: String) { compared = mean.ratio.words.compared(with: "`\(other)`") }
   }
 
   struct Part: Encodable {
@@ -22,18 +31,7 @@ struct GlanceFacts: Encodable {
 
     let name: String
     let of: Whole
-    let other: Int
-    let mean: MeanFacts
-
-    private enum Keys: String, CodingKey { case name, of, other }
-
-    func encode(to encoder: any Encoder) throws {
-      try mean.encode(to: encoder)
-      var fields = encoder.container(keyedBy: Keys.self)
-      try fields.encode(name, forKey: .name)
-      try fields.encode(of, forKey: .of)
-      try fields.encode(other, forKey: .other)
-    }
+    let words: String
   }
 
   /// The default: the first of ours.
@@ -71,37 +69,41 @@ struct GlanceFacts: Encodable {
       (.all, every, nearest(every)),
       (.forkjoin, forkjoin, leading.isEmpty ? nearest(forkjoin) : leading),
     ]
+    func compared(_ mean: MeanFacts, _ other: Int) -> Joined<Compared, MeanFacts> {
+      Joined(Compared(mean, with: results.arms[other].subject), mean)
+    }
     rows = wanted.compactMap { key, lines, others in
       let means = others.compactMap { mean(lines, $0) }
       guard !means.isEmpty, means.count == others.count else { return nil }
       let shared = lines.filter { line in ([ours] + others).allSatisfy { results.lines[line].cells[$0] != nil } }
       return Row(
-        key: key, others: others, count: Set(shared.map { results.lines[$0].benchmark }).count, means: means,
-        parts: Self.parts(lines, others, results, mean))
+        key: key, others: others, count: Set(shared.map { results.lines[$0].benchmark }).count,
+        words: RoundRatio.words(means.compactMap(\.round)), means: zip(means, others).map(compared),
+        parts: Self.parts(lines, results).flatMap { part in
+          others.compactMap { other in
+            mean(part.lines, other).map {
+              Joined(Part(name: part.name, of: part.of, words: RoundRatio.words([$0.round!])), compared($0, other))
+            }
+          }
+        })
     }
   }
 
+  /// The families of the lines, or the benchmarks where there is one family; none where there is one part.
   private static func parts(
-    _ lines: [Int], _ others: [Int], _ results: MeasuredResults, _ mean: ([Int], Int) -> MeanFacts?
-  ) -> [Part] {
+    _ lines: [Int], _ results: MeasuredResults
+  ) -> [(name: String, of: Part.Whole, lines: [Int])] {
     let hasFamilies = Set(lines.map { results.lines[$0].family }).count > 1
-    var groups: [(name: String, lines: [Int])] = []
+    var parts: [(name: String, of: Part.Whole, lines: [Int])] = []
     for line in lines {
       let scenario = results.lines[line].scenario.name
       let name = hasFamilies ? scenario.family : scenario.benchmark
-      if let place = groups.firstIndex(where: { $0.name == name }) {
-        groups[place].lines.append(line)
+      if let place = parts.firstIndex(where: { $0.name == name }) {
+        parts[place].lines.append(line)
       } else {
-        groups.append((name, [line]))
+        parts.append((name, hasFamilies ? .family : .benchmark, [line]))
       }
     }
-    guard groups.count > 1 else { return [] }
-    return groups.flatMap { group in
-      others.compactMap { other in
-        mean(group.lines, other).map {
-          Part(name: group.name, of: hasFamilies ? .family : .benchmark, other: other, mean: $0)
-        }
-      }
-    }
+    return parts.count > 1 ? parts : []
   }
 }

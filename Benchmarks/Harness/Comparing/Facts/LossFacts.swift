@@ -6,6 +6,8 @@ struct LossFacts: Encodable {
   let against: Int
   /// The number of comparisons, and those that are lost: the worst first.
   let count: Int
+  /// What the worst of them says.
+  let sentence: String
   let lines: [Joined<LinePlace, RatioFacts>]
 
   static func all(_ view: ResultView) -> [LossFacts] {
@@ -36,6 +38,8 @@ struct LossFacts: Encodable {
         }.map(\.element)
         return LossFacts(
           arm: arm, against: against, count: own.count,
+          sentence: worst[0].ratio.words.sentence(
+            results.arms[arm].subject, against: results.arms[against].subject),
           lines: worst.map { Joined(LinePlace(line: $0.line), $0.ratio) })
       }
     }

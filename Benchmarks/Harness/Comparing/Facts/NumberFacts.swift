@@ -20,38 +20,21 @@ struct NumberFacts: Encodable {
   }
 }
 
-/// A ratio in the words of `RatioWords`, in parts: a page puts names between them.
-struct RatioWordsFacts: Encodable {
-  /// `fewer` times: the ratio is below 1/1.5, and `times` is its inverse. `near`: the ratio itself reads better.
-  enum Kind: String, Encodable { case fewer, more, near }
-
-  let kind: Kind
-  let times: String
-  let range: String?
-
-  init(_ ratio: Double, _ interval: ClosedRange<Double>?) {
-    kind = ratio <= 1 / RatioWords.limit ? .fewer : ratio >= RatioWords.limit ? .more : .near
-    let isInverse = kind == .fewer
-    times = NumberFormat.significant(isInverse ? 1 / ratio : ratio)
-    range = interval.map { NumberFormat.range(isInverse ? (1 / $0.upperBound)...(1 / $0.lowerBound) : $0) }
-  }
-}
-
 /// A ratio with what can be said of it.
 struct RatioFacts: Encodable {
   let value: Double
   let low: Double?
   let high: Double?
   let n: Int?
-  /// Such as `0.0258`, `x0.0258 [0.0249, 0.0271]`, and `x0.026` beside a mark.
+  /// Such as `0.0258`, `x0.0258 [0.0249, 0.0271]`, that with `~` behind it where the interval is wide, and `x0.026` beside a mark.
   let number: String
   let text: String
+  let marked: String
   let short: String
   let verdict: Verdict
   let isRough: Bool
   let halfWidth: Double?
   let halfWidthText: String?
-  let words: RatioWordsFacts
 
   init(_ estimate: Estimate) { self.init(estimate, n: estimate.count) }
 
@@ -64,10 +47,12 @@ struct RatioFacts: Encodable {
     short = "x\(NumberFormat.short(value))"
     verdict = Verdict(interval)
     isRough = estimate.isRough
+    marked = text + (isRough ? "~" : "")
     halfWidth = estimate.ratioHalfWidth
     halfWidthText = halfWidth.map(NumberFormat.percent)
-    words = RatioWordsFacts(value, interval)
   }
+
+  var words: RatioWords { RatioWords(value, low.flatMap { low in high.map { low...$0 } }) }
 }
 
 /// A geometric mean of ratios.
@@ -81,7 +66,6 @@ struct MeanFacts: Encodable {
     let lines: Int
     /// Such as "3 benchmarks, 16 blocks".
     let basis: String
-    let round: RoundRatio?
   }
 
   init(_ mean: GeometricMean, lines: Int) {
@@ -100,9 +84,11 @@ struct MeanFacts: Encodable {
     ratio = RatioFacts(estimate, n: nil)
     basis = Basis(
       benchmarks: benchmarks, blocks: estimate.count, lines: lines,
-      basis: "\(Count.of(benchmarks, "benchmark")), \(Count.of(estimate.count, "block"))",
-      round: estimate.interval.map { RoundRatio(estimate.median, $0) })
+      basis: "\(Count.of(benchmarks, "benchmark")), \(Count.of(estimate.count, "block"))")
   }
+
+  /// In round words; nil without an interval.
+  var round: RoundRatio? { ratio.low.flatMap { low in ratio.high.map { RoundRatio(ratio.value, low...$0) } } }
 
   func encode(to encoder: any Encoder) throws {
     try ratio.encode(to: encoder)
@@ -115,27 +101,42 @@ struct MeanFacts: Encodable {
 /// * A round number has one significant digit. It has two, or three, where it would otherwise differ from the exact number by
 ///   more than a tenth, or lie outside of the interval.
 /// * An interval between 1/1.15 and 1.15 is level. Any other interval that holds 1 shows no difference.
-struct RoundRatio: Encodable {
-  enum Direction: String, Encodable { case faster, slower, level, none }
-
+struct RoundRatio {
   /// What differs by no more is level.
   static let level = 1.15
   private static let tolerance = 0.1
 
-  let direction: Direction
+  /// `same` is level, and `open` shows no difference.
+  let verdict: Verdict
   /// The round number, from 1 on.
   let times: String
-  /// The ends of the interval as numbers from 1 on, and their round texts.
-  let ends: [Double]
-  let endTexts: [String]
+  /// The ends of the interval as numbers from 1 on, with their round texts.
+  private let ends: [(end: Double, text: String)]
 
   init(_ ratio: Double, _ interval: ClosedRange<Double>) {
-    let isLevel = interval.lowerBound >= 1 / Self.level && interval.upperBound <= Self.level
-    direction = isLevel ? .level : interval.contains(1) ? .none : interval.upperBound < 1 ? .faster : .slower
+    verdict = Verdict(interval, margin: 1 / Self.level...Self.level)
     let own = interval.upperBound < 1 ? (1 / interval.upperBound)...(1 / interval.lowerBound) : interval
-    ends = [own.lowerBound, own.upperBound]
+    ends = [own.lowerBound, own.upperBound].map { ($0, Self.rounded($0, within: nil)) }
     times = Self.rounded(ratio < 1 ? 1 / ratio : ratio, within: own)
-    endTexts = ends.map { Self.rounded($0, within: nil) }
+  }
+
+  /// The words of a ratio, or of the ratios to several others: these go from the least end of the intervals to the greatest.
+  static func words(_ all: [RoundRatio]) -> String {
+    guard Set(all.map(\.verdict)).count == 1 else {
+      return all.map { words([$0]) }.reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
+        .joined(separator: "; ")
+    }
+    let long: String
+    switch all[0].verdict {
+    case .same: return "level"
+    case .open: return "no difference shown"
+    case .less: long = "times as fast"
+    case .more: long = "times as long"
+    }
+    guard all.count > 1 else { return "\(all[0].times) \(long)" }
+    let ends = all.flatMap(\.ends).sorted { $0 < $1 }
+    let (least, greatest) = (ends[0].text, ends[ends.count - 1].text)
+    return least == greatest ? "\(least) \(long)" : "\(least) to \(greatest) \(long)"
   }
 
   /// A number from 1 on with as few digits as the rules allow.

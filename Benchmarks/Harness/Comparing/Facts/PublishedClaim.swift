@@ -25,6 +25,8 @@ package struct PublishedClaim: Decodable, Sendable {
   let work: [Work]
   /// The metric; empty for the time that stands for the benchmark.
   let metric: String
+  /// The metric in words; nil for a time.
+  let what: String?
 
   package static func read(path: String) throws -> [PublishedClaim] {
     try JSONFile.content(

@@ -12,6 +12,25 @@ struct WorkFacts: Encodable {
     case cpuTime = "cpu-time"
     case allocations
 
+    /// What the work is, and what judges it.
+    var words: (topic: String, what: String) {
+      switch self {
+      case .everything: ("Everything measured", "time")
+      case .overhead: ("Many small operations", "time")
+      case .dependencies: ("Graphs of dependencies", "time")
+      case .forkjoin: ("Fork and join", "time")
+      case .latency: ("Starting soon", "median latency")
+      case .cancellation: ("Cancelling", "time")
+      case .blocking: ("Operations that block", "makespan")
+      case .strategy: ("Where strategies differ", "time")
+      case .rankError: ("Strict priority", "mean rank error")
+      case .idleCPU: ("An idle queue", "CPU time")
+      case .treePeak: ("Memory of a tree", "peak of pending operations")
+      case .cpuTime: ("CPU time of small operations", "CPU time")
+      case .allocations: ("Memory of small operations", "number of allocations")
+      }
+    }
+
     func lines(_ view: ResultView) -> [Int] {
       switch self {
       case .everything: view.primaryLines()
@@ -63,7 +82,7 @@ struct WorkFacts: Encodable {
       && lines.contains { line in
         judged.contains { arm in results.lines[line].cells[arm]?.values.contains { $0 <= 0 } ?? false }
       }
-    ranking = hasZero ? nil : Ranking(lines, ours: ours, others: others, results)
+    ranking = hasZero ? nil : Ranking(lines, ours: ours, others: others, results, what: key.words.what)
     hasRatio = ranking != nil
     if let ranking {
       withoutRatio = nil
@@ -90,6 +109,8 @@ struct WorkFacts: Encodable {
   func encode(to encoder: any Encoder) throws {
     var fields = encoder.container(keyedBy: Keys.self)
     try fields.encode(key, forKey: .key)
+    try fields.encode(key.words.topic, forKey: .topic)
+    try fields.encode(key.words.what, forKey: .what)
     try fields.encode(lines, forKey: .lines)
     try fields.encode(isCounted, forKey: .isCounted)
     try fields.encode(hasRatio, forKey: .hasRatio)
@@ -101,7 +122,7 @@ struct WorkFacts: Encodable {
   }
 
   private enum Keys: String, CodingKey {
-    case key, lines, isCounted, hasRatio, ours, others, certainty, withoutRatio
+    case key, topic, what, lines, isCounted, hasRatio, ours, others, certainty, withoutRatio
   }
 }
 
@@ -113,7 +134,7 @@ extension WorkFacts {
     /// The rest of ours, from near to far.
     let rivals: [Int]
     /// The mean of the best over each other arm: the rivals first.
-    let means: [Joined<ArmPlace, MeanFacts>]
+    let means: [Joined<Beside, MeanFacts>]
     /// The best, and those that cannot be told from it.
     let choice: [Int]
     /// The reference beside, and the arm whose ratio says most.
@@ -123,10 +144,16 @@ extension WorkFacts {
     let ahead: [Int]
     fileprivate let verdict: Verdict
 
+    struct Beside: Encodable {
+      let arm: Int
+      /// What the mean says of the best and this arm.
+      let sentence: String
+    }
+
     private enum CodingKeys: String, CodingKey { case best, rivals, means, choice, against, nearest, ahead }
 
     /// Nil where the best has no ratio to anything.
-    init?(_ lines: [Int], ours: [Int], others: [Int], _ results: MeasuredResults) {
+    init?(_ lines: [Int], ours: [Int], others: [Int], _ results: MeasuredResults, what: String) {
       let best = Self.best(lines, ours, results)
       let ranked = ours.filter { $0 != best }.compactMap { arm in
         GeometricMean.middle(results.series(lines, best, arm)).map { (ratio: $0, arm: arm) }
@@ -140,7 +167,10 @@ extension WorkFacts {
       guard let first = means.first else { return nil }
       let byArm = Dictionary(uniqueKeysWithValues: means.map { ($0.arm, $0.mean) })
       self.best = best
-      self.means = means.map { Joined(ArmPlace(arm: $0.arm), $0.mean) }
+      self.means = means.map { arm, mean in
+        let (name, other) = (results.arms[best].subject, results.arms[arm].subject)
+        return Joined(Beside(arm: arm, sentence: mean.ratio.words.sentence(name, against: other, of: what)), mean)
+      }
       let ofRival = rivals.first.flatMap { byArm[$0]?.ratio.verdict }
       choice = [best] + (ofRival == .same ? rivals.filter { byArm[$0]?.ratio.verdict == .same } : [])
       against = others.first { byArm[$0] != nil && results.isReference($0) }

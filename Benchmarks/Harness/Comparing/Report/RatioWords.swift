@@ -26,9 +26,20 @@ package struct RatioWords: Sendable {
     }
   }
 
+  /// What takes long. Of anything else one has more or less.
+  static func isTime(_ what: String) -> Bool { what == "time" || what == "makespan" }
+
   /// A sentence, such as "tbb is faster: stealing takes 3.75 times as long [3.50, 4.01]".
-  package func sentence(_ name: String, against other: String) -> String {
-    switch ratio {
+  /// - Parameter what: what the ratio is one of, such as the peak of pending operations.
+  package func sentence(_ name: String, against other: String, of what: String = "time") -> String {
+    guard Self.isTime(what) else {
+      return switch ratio {
+      case ...(1 / Self.limit): "\(other) has \(faster.times) times \(name)'s \(what)\(faster.range)"
+      case Self.limit...: "\(other) has less: \(name) has \(slower.times) times \(other)'s \(what)\(slower.range)"
+      default: "\(name) has \(NumberFormat.ratio(ratio, interval)) of \(other)'s \(what)"
+      }
+    }
+    return switch ratio {
     case ...(1 / Self.limit): "\(name) is \(compared(with: other))"
     case Self.limit...: "\(other) is faster: \(name) takes \(slower.times) times as long\(slower.range)"
     default: "\(name) takes \(compared(with: other))"

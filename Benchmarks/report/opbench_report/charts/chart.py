@@ -3,7 +3,6 @@ screen."""
 
 from dataclasses import dataclass, field
 
-from ..ratio_words import marked
 
 
 # The letters of a unit that has room behind each number.
@@ -131,7 +130,7 @@ def describe(line, cell):
     """Returns a cell in words: its ratio first, which a quiet and a busy machine give alike, then number, interval and
     processes."""
     text = f"{line.words} {cell.interval_text}, n = {cell.n}"
-    return f"{marked(cell.ratio)} to {cell.ratio.against}; {text}" if cell.ratio else text
+    return f"{cell.ratio.marked} to {cell.ratio.against}; {text}" if cell.ratio else text
 
 
 def ratio_words(results):

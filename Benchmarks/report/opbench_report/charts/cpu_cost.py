@@ -1,6 +1,5 @@
 """Speed beside what it costs in CPU time: a queue that spins is quick and dear."""
 
-from ..ratio_words import marked
 from .chart import Axis, Chart, Guide, Mark, Missing, Panel, Series, no_ratio
 
 NAME = "cpu-cost"
@@ -33,5 +32,5 @@ def build(results):
 
 def _mark(mean, cost, what, reference):
     busy = f"{cost.busy_text} CPUs busy" if cost.busy_text else "CPUs busy not known"
-    detail = f"{marked(mean)} of {reference}'s {what}, {busy}, {mean.basis}"
+    detail = f"{mean.marked} of {reference}'s {what}, {busy}, {mean.basis}"
     return Mark(mean.value, x_low=mean.low, x_high=mean.high, label=f"x{mean.number}", detail=detail)

@@ -1,7 +1,5 @@
 """Every cell in a table that the page's script sorts and filters."""
 
-from ..ratio_words import marked
-
 _MEDIAN = "The median holds for this machine."
 
 # (heading, is a number)
@@ -33,7 +31,7 @@ def rows(results):
                     ratio.value if ratio else None,
                     cell.value,
                     cell.n,
-                    marked(ratio) if ratio else "",
+                    ratio.marked if ratio else "",
                     cell.interval_text,
                     arm.subject.name,
                 ]

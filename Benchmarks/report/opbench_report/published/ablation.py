@@ -7,7 +7,6 @@ from .. import decisions, paper
 from ..charts import ablation as picture
 from ..complaint import BAD_INPUT, Complaint
 from ..decisions import OPEN, SAME, WHOLE
-from ..ratio_words import share
 from .folder import Folder
 from .prior_art import PRIOR
 from .texts import made
@@ -107,7 +106,7 @@ def _beside(ablation):
         said = [f"[{prior.source}]({prior.address}): {prior.says}."]
         judged = [claim for claim in ablation.claims or [] if claim.claim == place]
         if prior.changes:
-            said += [("Here " if claim is judged[0] else "") + _judged(ablation, prior, claim) for claim in judged]
+            said += [("Here " if claim is judged[0] else "") + _judged(ablation, claim) for claim in judged]
             said += [] if judged else ["Not measured here."]
         if not prior.changes or any(claim.verdict_on_claim != "agrees" for claim in judged):
             said.append(prior.reason)
@@ -115,11 +114,12 @@ def _beside(ablation):
     return lines
 
 
-def _judged(ablation, prior, claim):
+def _judged(ablation, claim):
     """Returns our number, and whether it says what was published."""
     change = next(change for change in ablation.tables[claim.table].changes if change.arm == claim.change)
-    words, ends = share(claim, prior.what)
+    words = claim.share.text
     verb = "is" if words.endswith("as fast") else "takes"
+    ends = f" {claim.share.range}" if claim.share.range else ""
     said = f"`{_plain(change.text)}` {verb} {words}{ends} on `{claim.benchmark}`"
     if claim.verdict_on_claim == "agrees":
         return f"{said}: **agrees**."

@@ -4,14 +4,12 @@ nearest over all benchmarks, and one in fork and join beside all such schedulers
 
 from dataclasses import dataclass
 
-from ..ratio_words import compared
-from .round_words import LEVEL_TEXT, in_round_words
 
 # The parts of a row over several families, in words.
 _FAMILIES = {"overhead": "adding", "dependencies": "graphs", "forkjoin": "fork and join"}
 RULE = (
     "The words are round. A number has one digit, or as many more as keep it inside of its interval and within a tenth of the"
-    f" exact number. *Level* is an interval between 1/{LEVEL_TEXT} and {LEVEL_TEXT}; any other interval that holds 1 shows no"
+    " exact number. *Level* is an interval between 1/1.15 and 1.15; any other interval that holds 1 shows no"
     " difference."
     " Beside several others, the words go from the least end of the intervals to the greatest. Parentheses in the third column"
     " hold the least and the greatest ratio of a part, those in the last column the number of benchmarks. Among schedulers of"
@@ -63,13 +61,13 @@ def source(results, folder):
 
 def _row(row):
     parts = [(_name(part), part) for part in row.parts or []]
-    words = in_round_words(row.means)
+    words = row.words
     if len(parts) > 1:
         by_ratio = sorted(parts, key=lambda part: part[1].value)
-        ends = [f"{name}: {in_round_words([part])}" for name, part in (by_ratio[0], by_ratio[-1])]
+        ends = [f"{name}: {part.words}" for name, part in (by_ratio[0], by_ratio[-1])]
         words += f" on average ({'; '.join(ends)})"
-    evidence = [_compared(other, mean, row.count) for other, mean in zip(row.others, row.means)]
-    evidence += [f"{name}: {_compared(part.other, part)}" for name, part in parts if len(parts) > 1]
+    evidence = [_compared(mean, row.count) for mean in row.means]
+    evidence += [f"{name}: {_compared(part)}" for name, part in parts if len(parts) > 1]
     beside = "; ".join(arm.subject.summary or arm.subject.name for arm in row.others)
     return Row(_WORK[row.key].format(count=row.count), beside, words, "; ".join(evidence))
 
@@ -78,9 +76,8 @@ def _name(part):
     return f"`{part.name}`" if part.of == "benchmark" else _FAMILIES.get(part.name, part.name)
 
 
-def _compared(other, mean, count=0):
-    words = compared(mean, f"`{other.subject}`")
-    return f"{words} ({count})" if count > 1 else words
+def _compared(mean, count=0):
+    return f"{mean.compared} ({count})" if count > 1 else mean.compared
 
 
 def _measured(results):

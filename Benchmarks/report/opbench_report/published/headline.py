@@ -1,7 +1,6 @@
 """Ten lines that stand for a result: one for each kind of work, and the mean over all."""
 
 from ..facts import widest
-from ..ratio_words import marked
 
 # (benchmark, parameters that pick one of its scenarios, metric, words)
 _LINES = (
@@ -44,7 +43,7 @@ def _cell(results, line, arm):
     cell = line.cells.get(arm)
     if cell is None:
         return "failed" if _failed(results, line, arm) else "-"
-    return f"{marked(cell.ratio)} ({cell.text})" if cell.ratio else cell.text
+    return f"{cell.ratio.marked} ({cell.text})" if cell.ratio else cell.text
 
 
 def _failed(results, line, arm):
@@ -59,10 +58,10 @@ def _means(results, arms):
         return []
     together, apart = {mean.arm: mean for mean in means.together}, {mean.arm: mean for mean in means.apart}
     row = [f"geometric mean of all times, {means.benchmarks} benchmarks"]
-    row += ["1" if arm.subject.is_reference else marked(together[arm]) if arm in together else "-" for arm in arms]
+    row += ["1" if arm.subject.is_reference else together[arm].marked if arm in together else "-" for arm in arms]
     rows = [row]
     if any(arm in apart for arm in arms):
         row = [f"the same to `{means.ours.subject}`, over what both have"]
-        row += [f"{marked(apart[arm])} of {apart[arm].benchmarks}" if arm in apart else "-" for arm in arms]
+        row += [f"{apart[arm].marked} of {apart[arm].benchmarks}" if arm in apart else "-" for arm in arms]
         rows.append(row)
     return rows
