@@ -161,9 +161,9 @@ struct ComparisonTests {
       ]
       change(&fields)
       let text = """
-        {"schema":2,"run_id":"r","allocator":"system (glibc 2.36)","seed":\(fields["seed"]!),"context":"","cells":[],
-         "effort":{"blocks":2,"values":\(fields["values"]!),"warmups":1,"target":1000},
-         "spin":{"rounds_per_microsecond":1.5},"outcome":\(String(decoding: try Self.encoder.encode(RunOutcome()), as: UTF8.self)),
+        {"schema":3,"run_id":"r","allocator":"system (glibc 2.36)","seed":\(fields["seed"]!),"context":"","cells":[],
+         "effort":{"blocks":2,"values":\(fields["values"]!),"lead_in":0,"target":1000,"budget":0,"long_blocks":0,"samples":1},
+         "subjects":[],"metrics":{},"primary_times":{},"strategies":{},"peers":{},"outcome":\(String(decoding: try Self.encoder.encode(RunOutcome()), as: UTF8.self)),
          "toolchain":\(fields["toolchain"]!),"optimisation":\(fields["optimisation"]!),"aslr":\(fields["aslr"]!),
          "machines":[{"host":\(fields["host"]!),"cpu_model":\(fields["cpu"]!),"cpus_online":2,"cpus_allowed":\(fields["allowed"]!),
          "kernel":\(fields["kernel"]!),"governor":\(fields["governor"]!),"spin":{"rounds_per_microsecond":1.5},

@@ -70,7 +70,7 @@ def summary(strategy):
             for row in DECISIONS[pair.split("=")[0]][3]
         }
     )
-    return f"our operation queue, with {strategy}" + (f"; gives up row {rows[0]} of the contract" if rows else "")
+    return {"role": "ours", "summary": f"our operation queue, with {strategy}", "gives_up": rows[:1]}
 
 
 def write(
@@ -105,35 +105,31 @@ def write(
                 spread = 0.4 if strategy in NOISY else noise
                 value = 200 * (place + 1) * factor * disturbance * math.exp(own.gauss(0, spread))
                 rows.append(
-                    [1, run, block, process, 1, family, short, params, subject, workers, metric, "ns", repr(value), 1]
+                    [2, run, block, process, 1, family, short, params, subject, workers, metric, "ns", repr(value), 1, ""]
                 )
     with open(path, "w", newline="", encoding="utf-8") as file:
         output = csv.writer(file, lineterminator="\n")
         output.writerow(synthetic.HEADER)
         output.writerows(rows)
     subjects = {row[8] for row in rows}
-    listed = [{"name": one, "role": "ours", "summary": "our operation queue"} for one in ("stealing", "threadpool")]
-    listed += [{"name": name(one), "role": "ours", "summary": summary(one)} for one in worth]
+    plain = {"role": "ours", "summary": "our operation queue", "gives_up": []}
+    listed = [{"name": one, **plain} for one in ("stealing", "threadpool")]
+    listed += [{"name": name(one), **summary(one)} for one in worth]
     listed += [
-        {"name": one, "role": "ours", "summary": summary(one.split("(")[1][:-1]) if "(" in one else "a queue"}
+        {"name": one, **(summary(one.split("(")[1][:-1]) if "(" in one else plain)}
         for one in sorted(subjects - {one["name"] for one in listed})
     ]
     record = {
-        "schema": 1,
+        "schema": 3,
         "run_id": run,
         "started_at": "2026-01-01T00:00:00Z",
         "commit": "0123456789abcdef0123456789abcdef01234567",
         "toolchain": "Swift version 6.3",
         "optimisation": "release",
         "allocator": "system (glibc 2.36)",
-        "cpu_model": "Invented CPU",
-        "cpus_online": cpus,
-        "cpus_allowed": cpus,
-        "governor": "not visible",
-        "kernel": "6.1",
+        "machines": [synthetic.machine("Invented CPU", cpus)],
         "aslr": "2",
         "dirty": False,
-        "spin": {"rounds_per_microsecond": 500.5},
         "performance_events": {"hardware": "not available", "software": "available"},
         "seed": 1,
         "arguments": ["/somewhere/opbench", "ablate", "--output", "/somewhere/x.csv"],
@@ -143,12 +139,14 @@ def write(
             "lead_in": 10_000_000,
             "target": 2_000_000,
             "budget": 20_000_000,
+            "long_blocks": 6,
             "samples": 1,
             "goal": {"half_width": 0.05, "seconds": 1800},
         },
         "cells": [],
         "subjects": listed,
         "reference": BASE,
+        "peers": {},
         "metrics": {"ns_per_op": {"words": "time per operation", "better": "less"}},
         "primary_times": {row[5] + "/" + row[6]: row[10] for row in rows},
         "strategies": {
@@ -158,7 +156,7 @@ def write(
                     "summary": words,
                     "usual": usual,
                     "choices": [
-                        {"text": text, "summary": said + (" (N from 2 to 1000)" if text[-1] == "N" else "")}
+                        {"text": text, "summary": said, "gives_up": []} | ({"range": [2, 1000]} if text[-1] == "N" else {})
                         for text, said in choices.items()
                     ],
                 }
@@ -172,9 +170,9 @@ def write(
             "steal_share": 0.001,
             "cpu_pressure_seconds": 1.5,
             "swapped_pages": 0,
-            "repeats": {},
+            "repeats": [],
             "was_interrupted": False,
-            "spent": {},
+            "spent": [],
             "block_count": 200,
             "excluded_blocks": [],
             "disturbed_blocks": [],

@@ -1,4 +1,4 @@
-"""Writes a small result of schema 1 with invented numbers, for the tests only: everything a report can show, from a
+"""Writes a small result with invented numbers, for the tests only: everything a report can show, from a
 seed."""
 
 import csv
@@ -6,9 +6,9 @@ import json
 import math
 import random
 
-HEADER = "schema,run_id,block,process,value_index,family,benchmark,params,backend,workers,metric,unit,value,n".split(
-    ","
-)
+HEADER = (
+    "schema,run_id,block,process,value_index,family,benchmark,params,backend,workers,metric,unit,value,n,host"
+).split(",")
 
 # How dear each subject is, times some base; what it can do.
 SUBJECTS = {
@@ -43,6 +43,26 @@ PRIMARY = ("ns_per_op", "ns_per_cancel", "makespan_ns", "metg50_ns", "latency_p5
 HOSTILE = "</script><img src=x onerror=alert(1)>"
 
 
+def cell(benchmark, params, subject, workers):
+    """A cell as the environment names it."""
+    return {"benchmark": benchmark, "params": params, "backend": subject, "workers": workers}
+
+
+def machine(cpu_model, cpus=2, host=""):
+    """A machine as the environment names it."""
+    return {
+        "host": host,
+        "cpu_model": cpu_model,
+        "cpus_online": cpus,
+        "cpus_allowed": cpus,
+        "kernel": "6.1",
+        "governor": "not visible",
+        "spin": {"rounds_per_microsecond": 500.5},
+        "started_at": "2026-01-01T00:00:00Z",
+        "ended_at": "2026-01-01T01:00:00Z",
+    }
+
+
 class Writer:
     """Collects rows; a cell is measured once in every block."""
 
@@ -62,13 +82,13 @@ class Writer:
                         noise = 1 if once else disturbance * math.exp(self.random.gauss(0, 0.02))
                         number = value(SUBJECTS[subject][0], workers) * noise
                         self.add(benchmark, detail or params, (subject, workers), (name, unit, number), block, index)
-        self.cells += [f"{benchmark} on {subject}@{workers} ({params})" for subject, workers in arms]
+        self.cells += [cell(benchmark, params, *arm) for arm in arms]
 
     def add(self, benchmark, params, arm, reading, block, index, count=1000):
         name, unit, number = reading
         self.rows.append(
             [
-                1,
+                2,
                 self.run,
                 block,
                 self.process,
@@ -80,6 +100,7 @@ class Writer:
                 unit,
                 repr(float(number)),
                 count,
+                "",
             ]
         )
 
@@ -102,7 +123,7 @@ class Writer:
                             index,
                         )
                     self.add("dependencies/metg", params, arm, ("metg50_ns", "ns", 2 * overhead), block, index)
-        self.cells += [f"dependencies/metg on {subject}@{workers} ({params})" for subject, workers in arms]
+        self.cells += [cell("dependencies/metg", params, *arm) for arm in arms]
 
 
 def arms_of(capability, workers=(2,), subjects=SUBJECTS):
@@ -199,7 +220,7 @@ def fill(writer):
 
 def environment(writer, outcome):
     return {
-        "schema": 1,
+        "schema": 3,
         "run_id": writer.run,
         "started_at": "2026-01-01T00:00:00Z",
         "commit": "0123456789abcdef0123456789abcdef01234567",
@@ -207,30 +228,25 @@ def environment(writer, outcome):
         "toolchain": "Swift version 6.3",
         "optimisation": "release",
         "allocator": "system (glibc 2.36)",
-        "cpu_model": "Invented CPU <b>",
-        "cpus_online": 2,
-        "cpus_allowed": 2,
-        "kernel": "6.1",
-        "governor": "not visible",
+        "machines": [machine("Invented CPU <b>")],
         "aslr": "2",
         "seed": 1,
-        "effort": {"blocks": writer.blocks, "values": writer.values, "lead_in": 30000000, "target": 5000000, "budget": (1 << 64) - 1, "samples": 0.2},
-        "spin": {"rounds_per_microsecond": 500.5},
+        "effort": {"blocks": writer.blocks, "values": writer.values, "lead_in": 30000000, "target": 5000000, "budget": (1 << 64) - 1, "long_blocks": 8, "samples": 0.2},
         "arguments": ["/somewhere/opbench", "run", "--backend", "all"],
-        "graphs": [],
         "cells": writer.cells,
         **facts(writer),
         "peers": {"rayon": "rayon 1.10"},
+        "strategies": {},
         "performance_events": {"hardware": "not available", "software": "available"},
         "outcome": {
             "seconds": 12.5,
             "steal_share": 0.013,
             "cpu_pressure_seconds": 1.5,
             "swapped_pages": 0,
-            "repeats": {},
+            "repeats": [],
             "disturbed_blocks": outcome["excluded_blocks"],
             "was_interrupted": False,
-            "spent": {},
+            "spent": [],
             **outcome,
         },
     }
@@ -243,7 +259,7 @@ def facts(writer):
         times.setdefault(f"{row[5]}/{row[6]}", set()).add(row[10])
     primary = {name: next((one for one in PRIMARY if one in metrics), None) for name, metrics in times.items()}
     return {
-        "subjects": [{"name": name, "role": role, "summary": f"the {name} <i>"} for name, role in ROLES.items()],
+        "subjects": [{"name": name, "role": role, "summary": f"the {name} <i>", "gives_up": []} for name, role in ROLES.items()],
         "reference": "foundation",
         "metrics": {
             name: {"words": words} | ({"better": better} if better else {}) for name, (words, better) in METRICS.items()

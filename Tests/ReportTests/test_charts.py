@@ -306,7 +306,7 @@ def test_results_without_facts_are_shown_by_rules(tmp_path):
 def test_a_program_of_ones_own_stands_beside_nothing(tmp_path):
     def change(record):
         record["reference"] = "stealing"
-        record["subjects"] = [{"name": "stealing", "role": "ours", "summary": "this program"}]
+        record["subjects"] = [{"name": "stealing", "role": "ours", "summary": "this program", "gives_up": []}]
         record["primary_times"] = {"overhead/x": "zeit_ns"}
 
     path = described(tmp_path, change)

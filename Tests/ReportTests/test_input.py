@@ -52,10 +52,10 @@ def test_missing_file(capsys, tmp_path):
         (lambda text: text.splitlines()[0] + "\n", ["no rows"]),
         (lambda text: text[:-7], ["cut off"]),
         (lambda text: "time,value\n1,2\n", ["line 1", "column 1 is 'time', not 'schema'"]),
-        (lambda text: text.replace("\n1,", "\n2,"), ["line 2", "schema '2' below a header of schema 1"]),
-        (lambda text: text.replace(",n\n", ",n,host\n", 1), ["line 2", "14 columns instead of 15"]),
-        (lambda text: text.replace(",n\n", ",n,node\n", 1), ["line 1", "column 15 is 'node', not 'host'"]),
-        (lambda text: text + "1,2,3\n", ["3 columns instead of 14"]),
+        (lambda text: text.replace("\n2,", "\n1,"), ["line 2", "schema '1' below a header of schema 2"]),
+        (lambda text: text.replace(",host\n", "\n", 1), ["line 1", "it has 14 columns, not 15"]),
+        (lambda text: text.replace(",host\n", ",node\n", 1), ["line 1", "column 15 is 'node', not 'host'"]),
+        (lambda text: text + "1,2,3\n", ["3 columns instead of 15"]),
         (lambda text: text.replace(",2,ns_per_op,", ",two,ns_per_op,"), ["workers is 'two'"]),
         # More digits than Python converts, and one more than 64 bits hold.
         (lambda text: text.replace(",2,ns_per_op,", f",{'9' * 5000},ns_per_op,"), ["workers is '999", "not a count"]),
@@ -83,7 +83,7 @@ def _with_value(text, value):
 def test_not_text(capsys, tmp_path):
     path = tmp_path / "bad.csv"
     path.write_bytes(b"\xff\xfe\x00\n")
-    complaint(capsys, 65, ["line 1", "not a result of schema 1 or 2"], path, "--output", tmp_path / "out")
+    complaint(capsys, 65, ["line 1", "not a result of schema 2"], path, "--output", tmp_path / "out")
     (tmp_path / "bad.csv.gz").write_bytes(b"no gzip")
     complaint(capsys, 65, ["gzip"], tmp_path / "bad.csv.gz", "--output", tmp_path / "out")
 
@@ -109,7 +109,7 @@ def test_bad_environment(capsys, tmp_path, whole):
         lambda record: record["outcome"].update(excluded_blocks={}),
         lambda record: record.update(outcome=[]),
         lambda record: record.update(effort=None),
-        lambda record: record.update(cpu_model="\ud800"),
+        lambda record: record["machines"][0].update(cpu_model="\ud800"),
         lambda record: record.update(subjects={}),
         lambda record: record["subjects"][0].update(role=None),
         lambda record: record["subjects"].append("stealing"),
@@ -119,7 +119,7 @@ def test_bad_environment(capsys, tmp_path, whole):
         # Numbers that no run can have had.
         lambda record: record.update(seed=-1),
         lambda record: record.update(seed=1e308),
-        lambda record: record.update(cpus_allowed=1e308),
+        lambda record: record["machines"][0].update(cpus_allowed=1e308),
         lambda record: record["effort"].update(blocks=1e308),
         lambda record: record["effort"].update(blocks=True),
         lambda record: record["effort"].update(target=-1),
@@ -128,8 +128,8 @@ def test_bad_environment(capsys, tmp_path, whole):
         lambda record: record["effort"].update(goal={"half_width": 0.05}),
         lambda record: record["outcome"].update(block_count=1.5),
         lambda record: record["outcome"].update(steal_share=float("nan")),
-        lambda record: record["outcome"].update(repeats={"one cell": 0}),
-        lambda record: record.update(spin={"rounds_per_microsecond": -1}),
+        lambda record: record["outcome"].update(repeats=[{"cell": record["cells"][0], "count": 0}]),
+        lambda record: record["machines"][0].update(spin={"rounds_per_microsecond": -1}),
     ],
 )
 def test_environment_of_the_wrong_kind(capsys, tmp_path, csv, whole, change):

@@ -1,4 +1,4 @@
-"""Results of several machines: schema 2, pairs of one machine, the page that names machines and kinds."""
+"""Results of several machines: pairs of one machine, the page that names machines and kinds."""
 
 import csv
 import json
@@ -17,13 +17,13 @@ def merged(folder, blocks=24, slower=1.0, hosts=HOSTS, name="all.csv", change=No
     names, slow = list(hosts), list(hosts.values())[-1]
     with open(path, newline="", encoding="utf-8") as file:
         rows = list(csv.reader(file))
-    out = [[*rows[0], "host"]]
+    out = [rows[0]]
     for row in rows[1:]:
         host = names[int(row[2]) % len(names)]
-        row[0], row[1] = "2", f"run-{host}"
+        row[1], row[14] = f"run-{host}", host
         if hosts[host] == slow and row[8] == "stealing" and row[11] == "ns":
             row[12] = repr(float(row[12]) * slower)
-        out.append([*row, host])
+        out.append(row)
     if change:
         change(out)
     with open(path, "w", newline="", encoding="utf-8") as file:
@@ -31,37 +31,12 @@ def merged(folder, blocks=24, slower=1.0, hosts=HOSTS, name="all.csv", change=No
     beside = folder / name.replace(".csv", ".env.json")
     record = json.loads(beside.read_text())
     record |= {
-        "schema": 2,
         "run_id": "run-n1-merged",
-        "host": "; ".join(names),
-        "machines": [
-            {
-                "host": host,
-                "cpu_model": kind,
-                "cpus_allowed": 2,
-                "cpus_online": 2,
-                "kernel": "6.1",
-                "governor": "x",
-                "spin": {"rounds_per_microsecond": 300 + place},
-                "started_at": "2026-01-01T00:00:00Z",
-                "ended_at": "2026-01-01T01:00:00Z",
-            }
-            for place, (host, kind) in enumerate(hosts.items())
-        ],
+        "machines": [synthetic.machine(kind, host=host) for host, kind in hosts.items()],
         "shards": [{"run_id": f"run-{host}"} for host in names],
     }
     beside.write_text(json.dumps(record))
     return str(path)
-
-
-def test_both_schemas_give_the_same_numbers(tmp_path, csv):
-    older = read(csv)
-    newer = read(merged(tmp_path, blocks=10, hosts={"n1": "A"}))
-    assert len(older.sources[0].hosts or []) == 0 and [host.host for host in newer.sources[0].hosts] == ["n1"]
-    # The older result leaves a block of another scenario out.
-    line, same = (results.select("dependencies/chain", "ns_per_op")[0] for results in (older, newer))
-    numbers = [[(cell.value, cell.low, cell.high, cell.n) for cell in own.cells.values()] for own in (line, same)]
-    assert numbers[0] == numbers[1] and len(numbers[0]) == 6
 
 
 def test_blocks_of_two_machines_are_no_pair(tmp_path):

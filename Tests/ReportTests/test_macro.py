@@ -29,7 +29,7 @@ def fill(writer):
                     ("threads_peak", "count", 12),
                 ):
                     writer.add("pictures/session", params, (arm, 1), (name, unit, number), block, 1, count=1)
-        writer.cells += [f"pictures/session on {arm}@1 ({params})" for arm in ARMS]
+        writer.cells += [synthetic.cell("pictures/session", params, arm, 1) for arm in ARMS]
 
 
 @pytest.fixture()
@@ -39,7 +39,7 @@ def sessions(tmp_path):
     record = json.loads(beside.read_text())
     record["arguments"] = ["/somewhere/macrobench", "run", "--subject", "stealing,tasks"]
     record["reference"] = "stealing"
-    record["subjects"] = [{"name": arm, "role": "ours", "summary": arm} for arm in ARMS]
+    record["subjects"] = [{"name": arm, "role": "ours", "summary": arm, "gives_up": []} for arm in ARMS]
     record["metrics"] |= {name: {"words": name, "better": "less"} for name in ("shown_p50", "shown_p99")}
     beside.write_text(json.dumps(record))
     return str(path)

@@ -11,6 +11,7 @@ import time
 
 import changes
 import pytest
+import synthetic
 
 from opbench_report.published import texts
 
@@ -165,20 +166,24 @@ def targets_list(folder):
 
 def targets_run(folder, name):
     """A result with one ratio: a chain on our queue takes twice the time of raw Dispatch, in seven blocks."""
-    lines = ["schema,run_id,block,process,value_index,family,benchmark,params,backend,workers,metric,unit,value,n"]
+    lines = ["schema,run_id,block,process,value_index,family,benchmark,params,backend,workers,metric,unit,value,n,host"]
     for block in range(1, 8):
         for backend, time in (("stealing", 200), ("raw-dispatch", 100)):
-            lines.append(f"1,r,{block},1,1,dependencies,chain,length=1000,{backend},2,ns_per_op,ns,{time},1")
+            lines.append(f"2,r,{block},1,1,dependencies,chain,length=1000,{backend},2,ns_per_op,ns,{time},1,")
     folder.mkdir(parents=True, exist_ok=True)
     with gzip.open(folder / f"{name}.csv.gz", "wt") as file:
         file.write("\n".join(lines) + "\n")
     (folder / f"{name}.env.json").write_text(json.dumps({
-        "schema": 1, "run_id": "r", "allocator": "system", "seed": 1, "context": "",
-        "subjects": [{"name": "stealing", "role": "ours", "summary": ""}, {"name": "raw-dispatch", "role": "reference", "summary": ""}],
-        "cells": ["dependencies/chain on stealing@2 (length=1000)", "dependencies/chain on raw-dispatch@2 (length=1000)"],
-        "effort": {"blocks": 7, "values": 3, "warmups": 1, "target": 1000}, "spin": {"rounds_per_microsecond": 1.5},
+        "schema": 3, "run_id": "r", "allocator": "system", "seed": 1, "context": "", "machines": [synthetic.machine("a CPU")],
+        "subjects": [
+            {"name": name, "role": role, "summary": "", "gives_up": []} for name, role in
+            (("stealing", "ours"), ("raw-dispatch", "reference"))],
+        "cells": [synthetic.cell("dependencies/chain", "length=1000", name, 2) for name in ("stealing", "raw-dispatch")],
+        "effort": {
+            "blocks": 7, "values": 3, "lead_in": 0, "target": 1000, "budget": 0, "long_blocks": 7, "samples": 1},
+        "metrics": {}, "primary_times": {"dependencies/chain": "ns_per_op"}, "strategies": {}, "peers": {},
         "outcome": {
-            "seconds": 1, "steal_share": 0, "repeats": {}, "disturbed_blocks": [], "excluded_blocks": [], "failures": [],
+            "seconds": 1, "steal_share": 0, "repeats": [], "spent": [], "disturbed_blocks": [], "excluded_blocks": [], "failures": [],
             "was_interrupted": False}}))
 
 

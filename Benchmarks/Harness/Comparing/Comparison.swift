@@ -153,7 +153,8 @@ package struct Comparison: Sendable {
   ) {
     (self.missing, self.conditions) = (missing, conditions)
     self.machines = machines
-    disagreements = machines.map { machines in
+    disagreements =
+      machines.map { machines in
         KindDisagreement.all(
           pairs.map { pair in
             KindDisagreement.Series(

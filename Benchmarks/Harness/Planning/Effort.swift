@@ -4,7 +4,7 @@ import HarnessWords
 ///
 /// Processes of one program differ more than values of one process do, because a process keeps the placement of its
 /// memory and threads as long as the process lasts. So a run has many short processes rather than a few long ones.
-package struct Effort: Hashable, Sendable, CustomStringConvertible {
+package struct Effort: Codable, Hashable, Sendable, CustomStringConvertible {
   /// The number of fresh processes of each cell. With a goal, the number before the goal decides who has more.
   package var blocks: Int
   /// How narrow the intervals are to become; nil when the number of blocks is all that there is.
@@ -86,23 +86,4 @@ package struct Effort: Hashable, Sendable, CustomStringConvertible {
   /// A quick look at everything: fewer blocks and so wider intervals, from younger and shorter processes.
   package static let quick = Effort(
     blocks: 12, values: 3, leadIn: 5_000_000, target: 2_000_000, budget: 6_000_000, longBlocks: 6, samples: 0.2)
-}
-
-extension Effort: Codable {
-  private enum CodingKeys: CodingKey {
-    case blocks, values, leadIn, target, budget, longBlocks, samples, goal
-  }
-
-  /// Results from before there were lead-ins are still compared and shown, but no plan resumes them.
-  package init(from decoder: any Decoder) throws {
-    let fields = try decoder.container(keyedBy: CodingKeys.self)
-    self.init(
-      blocks: try fields.decode(Int.self, forKey: .blocks), values: try fields.decode(Int.self, forKey: .values),
-      leadIn: try fields.decodeIfPresent(UInt64.self, forKey: .leadIn) ?? 0,
-      target: try fields.decode(UInt64.self, forKey: .target),
-      budget: try fields.decodeIfPresent(UInt64.self, forKey: .budget) ?? 0,
-      longBlocks: try fields.decodeIfPresent(Int.self, forKey: .longBlocks) ?? 0,
-      samples: try fields.decodeIfPresent(Double.self, forKey: .samples) ?? 1,
-      goal: try fields.decodeIfPresent(Goal.self, forKey: .goal))
-  }
 }

@@ -43,7 +43,7 @@ extension Reader {
       "1,", "0,", "-1,", "1e308", "1e-320", "nan", "inf", "a=b;c=d", "foundation", "stealing", "ns", "ns_per_op",
     ]
 
-  /// A result of schema 1 or 2.
+  /// A result.
   static let rows = Reader("rows", tokens: columns) { bytes in
     for row in try CSV.rows(bytes, source: "input.csv") { precondition(!CSV.line(row).isEmpty) }
   }

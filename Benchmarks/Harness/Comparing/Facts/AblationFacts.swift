@@ -132,7 +132,8 @@ struct WorthFacts: Encodable {
       }
       // What is no time has no speed.
       let isTime = RatioWords.isTime(what)
-      let far = isLess ? (isTime ? "times as fast" : "times less \(what)") : isTime ? "times as long" : "times the \(what)"
+      let far =
+        isLess ? (isTime ? "times as fast" : "times less \(what)") : isTime ? "times as long" : "times the \(what)"
       text = "\(number(ratio)) " + (isNear ? "% \(isLess ? "less" : "more") \(what)" : far)
       range = worth.interval.map {
         let ends = [number($0.lowerBound), number($0.upperBound)].sorted { Double($0)! < Double($1)! }

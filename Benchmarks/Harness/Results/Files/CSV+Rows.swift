@@ -1,17 +1,13 @@
 import HarnessWords
 
-/// The columns of schema 2. Schema 1 had the same columns without the last, the machine.
+/// The columns of schema 2, the one that is written and read.
 extension CSV {
   package static let schema = 2
 
   package static let header = [
     "schema", "run_id", "block", "process", "value_index", "family", "benchmark", "params", "backend", "workers",
-    "metric",
-    "unit", "value", "n", "host",
+    "metric", "unit", "value", "n", "host",
   ]
-
-  /// The header of each schema that is read, by its number.
-  static let headers = [1: Array(header.dropLast()), 2: header]
 
   package static func line(_ row: Row) -> String {
     line([

@@ -90,7 +90,7 @@ package struct CSVReader {
 }
 
 extension CSV {
-  /// The rows of a file of schema 1 or 2. The scenario of each row has all parameters of the row, also the parameters of the
+  /// The rows of a file. The scenario of each row has all parameters of the row, also the parameters of the
   /// reading, because the file does not tell the two apart.
   package static func rows(_ bytes: some Sequence<UInt8>, source: String) throws -> [Row] {
     guard !bytes.starts(with: [0xEF, 0xBB, 0xBF]) else {
@@ -106,17 +106,17 @@ extension CSV {
         "\(source), line 1: \(name) stand between the columns, as some spreadsheets save them; a result has commas between "
           + "the columns and points in its numbers: save it so, or take the file that the run wrote")
     }
-    guard let schema = headers.first(where: { $0.value == first.fields })?.key else {
+    guard first.fields == header else {
       let pairs = zip(header, first.fields).enumerated()
       let what =
         pairs.first { $1.0 != $1.1 }.map { "column \($0 + 1) is '\($1.1.prefix(40))', not '\($1.0)'" }
         ?? "it has \(first.fields.count) columns, not \(header.count)"
-      throw Complaint(.badInput, "\(source), line 1: not a result of schema 1 or \(CSV.schema): \(what)")
+      throw Complaint(.badInput, "\(source), line 1: not a result of schema \(schema): \(what)")
     }
     var rows: [Row] = []
     var lines: [RowPlace: Int] = [:]
     while let record = try reader.next() {
-      let row = try row(record, schema: schema, source: source)
+      let row = try row(record, source: source)
       if let earlier = lines.updateValue(record.line, forKey: RowPlace(row)) {
         throw Complaint(.badInput, "\(source), line \(record.line): the same value as in line \(earlier), once more")
       }
@@ -147,13 +147,14 @@ extension CSV {
   /// Sums, ratios and logarithms of numbers in this range are finite.
   private static let measurable = 1e-30...1e30
 
-  private static func row(_ record: CSVReader.Record, schema: Int, source: String) throws -> Row {
+  private static func row(_ record: CSVReader.Record, source: String) throws -> Row {
     let fields = record.fields
     func complaint(_ what: String) -> Complaint {
       Complaint(.badInput, "\(source), line \(record.line): \(what)")
     }
-    let columns = headers[schema]!.count
-    guard fields.count == columns else { throw complaint("\(fields.count) columns instead of \(columns)") }
+    guard fields.count == header.count else {
+      throw complaint("\(fields.count) columns instead of \(header.count)")
+    }
     guard fields[0] == "\(schema)" else {
       throw complaint("schema '\(fields[0])' below a header of schema \(schema)")
     }
@@ -177,7 +178,7 @@ extension CSV {
     guard let parameters = Parameters(fields[7]) else { throw complaint("params is '\(fields[7])', not key=value;…") }
     let scenario = Scenario(BenchmarkName(fields[5], fields[6]), parameters)
     return Row(
-      runID: fields[1], host: schema > 1 ? fields[14] : "", block: try count(2), process: try count(3),
+      runID: fields[1], host: fields[14], block: try count(2), process: try count(3),
       valueIndex: try count(4),
       cell: CellKey(scenario, Arm(subject: fields[8], workers: try count(9))),
       reading: Reading(metric, value, count: try count(13)))

@@ -155,7 +155,7 @@ package struct EarlierRun: Sendable {
   init(_ found: [Row], _ record: RunRecord, _ plan: Plan, source: String, host: String = Host.name) throws {
     runID = record.runID
     machines = record.machines.filter { !$0.host.isEmpty }
-    // A result of schema 1 does not name its machine, and is taken for one of this machine.
+    // A result that does not name its machine is taken for one of this machine.
     let last = machines.last?.host
     let isOfThisMachine = last == nil || last == host
     spin = isOfThisMachine ? record.spin : nil

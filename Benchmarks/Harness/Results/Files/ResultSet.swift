@@ -11,7 +11,7 @@ package struct ResultSet: Sendable {
   package let excludedRows: Int
   /// The cells with rows of which none counts.
   package private(set) var uncountedCells: Set<CellKey>
-  /// The machines that the rows name; nil for a result of schema 1, which names none.
+  /// The machines that the rows name; nil for a result that names none.
   package private(set) var machines: Machines?
   /// The cells that failed.
   package private(set) var failures: [RunOutcome.FailedCell]

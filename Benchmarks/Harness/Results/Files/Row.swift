@@ -4,7 +4,7 @@ import HarnessWords
 /// One row of a result.
 package struct Row: Hashable, Sendable {
   package let runID: String
-  /// The machine that the process ran on; empty in a row of schema 1, which does not say it.
+  /// The machine that the process ran on; empty in a few published results, which do not say it.
   package let host: String
   /// The block, from one. Block 0 is for processes outside the interleaved blocks, such as the processes that count
   /// allocations.

@@ -60,13 +60,13 @@ package struct RunOutcome: Codable, Hashable, Sendable {
   /// left.
   package var excludedBlocks: [Block] = []
   /// The blocks whose percentiles above the median, and maxima, the table and `compare` leave out, because a process saw
-  /// that something else had its CPUs; nil in a record from before that was looked at.
+  /// that something else had its CPUs; nil where nothing looked.
   package var crowdedBlocks: [Block]?
   package var failures: [FailedCell] = []
   package var wasInterrupted = false
-  /// The number of blocks that were run, over all scenarios; nil in a record from before runs had goals.
+  /// The number of blocks that were run, over all scenarios; nil where it is not known.
   package var blockCount: Int?
-  /// The number of rows; nil in a record of schema 1. A file with fewer rows was cut off.
+  /// The number of rows; nil where it is not known. A file with fewer rows was cut off.
   package var rowCount: Int?
   /// The cells that were measured in a third of the blocks; nil when that was not decided.
   package var seldom: [CellKey]?
@@ -74,24 +74,6 @@ package struct RunOutcome: Codable, Hashable, Sendable {
   package var spent: [Spent] = []
 
   package init() {}
-
-  package init(from decoder: any Decoder) throws {
-    let fields = try decoder.container(keyedBy: CodingKeys.self)
-    seconds = try fields.decode(Double.self, forKey: .seconds)
-    stealShare = try fields.decode(Double.self, forKey: .stealShare)
-    cpuPressureSeconds = try fields.decodeIfPresent(Double.self, forKey: .cpuPressureSeconds)
-    swappedPages = try fields.decodeIfPresent(Int.self, forKey: .swappedPages)
-    repeats = try EarlierForm.repeats(fields, .repeats)
-    disturbedBlocks = try fields.decode([Block].self, forKey: .disturbedBlocks)
-    excludedBlocks = try fields.decode([Block].self, forKey: .excludedBlocks)
-    crowdedBlocks = try fields.decodeIfPresent([Block].self, forKey: .crowdedBlocks)
-    failures = try fields.decode([FailedCell].self, forKey: .failures)
-    wasInterrupted = try fields.decode(Bool.self, forKey: .wasInterrupted)
-    blockCount = try fields.decodeIfPresent(Int.self, forKey: .blockCount)
-    rowCount = try fields.decodeIfPresent(Int.self, forKey: .rowCount)
-    seldom = try fields.contains(.seldom) ? EarlierForm.cells(fields, .seldom) : nil
-    spent = try EarlierForm.spent(fields, .spent)
-  }
 }
 
 extension [RunOutcome.Spent] {

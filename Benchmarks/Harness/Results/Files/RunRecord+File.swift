@@ -23,9 +23,8 @@ extension RunRecord {
     struct Form: Decodable { let schema: Int }
     let what = "the environment that this opbench writes beside a result"
     let form = try JSONFile.content(data, path, as: Form.self, what: what)
-    guard form.schema <= currentSchema else {
-      throw Complaint(
-        .badInput, "\(path) has schema \(form.schema), and this opbench reads the schemas up to \(currentSchema)")
+    guard form.schema == currentSchema else {
+      throw Complaint(.badInput, "\(path) has schema \(form.schema), and this opbench reads schema \(currentSchema)")
     }
     let record = try JSONFile.content(data, path, as: RunRecord.self, what: what)
     guard record.isPossible else {
@@ -37,9 +36,10 @@ extension RunRecord {
   /// Whether a run can have these numbers. A spin rate that no CPU has, or zero repeats, would crash the processes of a run
   /// that goes on. A negative count or a share above 1 would stand in a report as if it had been measured.
   private var isPossible: Bool {
-    machines.allSatisfy {
-      (1e-3...1e9).contains($0.spin.roundsPerMicrosecond) && $0.cpusOnline >= 0 && $0.cpusAllowed >= 0
-    }
+    (allocator != nil || simulation != nil)
+      && machines.allSatisfy {
+        (1e-3...1e9).contains($0.spin.roundsPerMicrosecond) && $0.cpusOnline >= 0 && $0.cpusAllowed >= 0
+      }
       && (0...1).contains(outcome.stealShare) && (outcome.swappedPages ?? 0) >= 0
       && outcome.failures.allSatisfy { $0.workers >= 0 }
       && outcome.repeats.allSatisfy { $0.count > 0 } && (shard?.isPossible ?? true)

@@ -7,15 +7,14 @@ import HarnessWords
 /// `--resume` goes on with, what `merge` puts together, and what `compare` and the report read. A simulation has the same
 /// record.
 ///
-/// A key that this program does not know is ignored, and a merged record does not have the key. A record of a later schema
-/// is refused.
-package struct RunRecord: Hashable, Sendable {
-  /// The form that is written. The record has schemas of its own, because its form changes more often than that of the CSV.
-  /// Schemas 1 and 2 are read: see `EarlierForm`.
+/// A key that this program does not know is ignored, and a merged record does not have the key. A record of another schema is
+/// refused.
+package struct RunRecord: Codable, Hashable, Sendable {
+  /// The one form that is written and read. The record has schemas of its own, because its form changes more often than that of
+  /// the CSV.
   package static let currentSchema = 3
 
-  /// A record of an earlier schema is brought into the present form when it is read.
-  package let schema = RunRecord.currentSchema
+  package private(set) var schema = RunRecord.currentSchema
   package var runID: String
   package var startedAt: String?
   package var commit: String?
@@ -31,15 +30,14 @@ package struct RunRecord: Hashable, Sendable {
   package var seed: UInt64
   package var effort: Effort
   package var arguments: [String]?
-  /// What the measuring processes were given beside their cells, such as files to replay; nil in a record from before there
-  /// was a context.
+  /// What the measuring processes were given beside their cells, such as files to replay; nil in a simulation.
   package var context: String?
   /// Every cell of the plan. A resumed run must have the same cells.
   package var cells: [CellKey]
   /// The part of the plan that the run is, and the plan; nil in a run of a whole plan.
   package var shard: Shard?
   package var plan: PlanRecord?
-  /// The machines on which the run has run, in order. The machine of a record of schema 1 has no name.
+  /// The machines on which the run has run, in order. A few published results do not name theirs.
   package var machines: [MachineSitting] = []
   /// The part that is known only at the end of the run.
   package var outcome = RunOutcome()
@@ -59,6 +57,15 @@ package struct RunRecord: Hashable, Sendable {
   package var simulation: SimulationConditions?
   /// The shards that `merge` has put together; nil in a record of a single run.
   package var shards: [MergedShard]?
+
+  private enum CodingKeys: String, CodingKey {
+    case schema
+    // The snake-case strategies turn this name into run_id, and back.
+    case runID = "runId"
+    case startedAt, commit, dirty, toolchain, optimisation, allocator, countingAllocator, aslr, loadAverageAtStart
+    case performanceEvents, seed, effort, arguments, context, cells, shard, plan, machines, outcome, subjects, reference
+    case metrics, primaryTimes, strategies, peers, simulation, shards
+  }
 
   package init(runID: String, seed: UInt64, effort: Effort, cells: [CellKey]) {
     (self.runID, self.seed, self.effort, self.cells) = (runID, seed, effort, cells)
@@ -120,60 +127,5 @@ extension [String] {
     var values: [String] = []
     for value in self where !values.contains(value) { values.append(value) }
     return values.isEmpty ? nil : values.joined(separator: "; ")
-  }
-}
-
-extension RunRecord: Codable {
-  private enum CodingKeys: String, CodingKey {
-    case schema
-    // The snake-case strategies turn this name into run_id, and back.
-    case runID = "runId"
-    case startedAt, commit, dirty, toolchain, optimisation, allocator, countingAllocator, aslr, loadAverageAtStart
-    case performanceEvents, seed, effort, arguments, context, cells, shard, plan, machines, outcome, subjects, reference
-    case metrics, primaryTimes, strategies, peers, simulation, shards
-  }
-
-  package init(from decoder: any Decoder) throws {
-    if let simulation = try EarlierForm.simulation(decoder) {
-      self = simulation
-      return
-    }
-    let fields = try decoder.container(keyedBy: CodingKeys.self)
-    let isEarlier = try fields.decode(Int.self, forKey: .schema) < Self.currentSchema
-    self.init(
-      runID: try fields.decode(String.self, forKey: .runID), seed: try fields.decode(UInt64.self, forKey: .seed),
-      effort: try fields.decode(Effort.self, forKey: .effort), cells: try EarlierForm.cells(fields, .cells))
-    startedAt = try fields.decodeIfPresent(String.self, forKey: .startedAt)
-    commit = try fields.decodeIfPresent(String.self, forKey: .commit)
-    dirty = try fields.decodeIfPresent(Bool.self, forKey: .dirty)
-    toolchain = try fields.decodeIfPresent(String.self, forKey: .toolchain)
-    optimisation = try fields.decodeIfPresent(String.self, forKey: .optimisation)
-    simulation = try fields.decodeIfPresent(SimulationConditions.self, forKey: .simulation)
-    allocator =
-      try simulation == nil
-      ? fields.decode(String.self, forKey: .allocator) : fields.decodeIfPresent(String.self, forKey: .allocator)
-    countingAllocator = try fields.decodeIfPresent(String.self, forKey: .countingAllocator)
-    aslr = try fields.decodeIfPresent(String.self, forKey: .aslr)
-    loadAverageAtStart = try fields.decodeIfPresent(Double.self, forKey: .loadAverageAtStart)
-    performanceEvents = try fields.decodeIfPresent(PerfAvailability.self, forKey: .performanceEvents)
-    arguments = try fields.decodeIfPresent([String].self, forKey: .arguments)
-    context = try fields.decodeIfPresent(String.self, forKey: .context)
-    shard = try fields.decodeIfPresent(Shard.self, forKey: .shard)
-    plan = try fields.decodeIfPresent(PlanRecord.self, forKey: .plan)
-    machines =
-      try fields.decodeIfPresent([MachineSitting].self, forKey: .machines)
-      ?? (isEarlier ? EarlierForm.machines(decoder) : [])
-    outcome = try fields.decode(RunOutcome.self, forKey: .outcome)
-    subjects = try fields.decodeIfPresent([SubjectFacts].self, forKey: .subjects) ?? []
-    reference = try fields.decodeIfPresent(String.self, forKey: .reference)
-    metrics = try fields.decodeIfPresent([String: MetricFacts].self, forKey: .metrics) ?? [:]
-    primaryTimes = try fields.decodeIfPresent([String: String].self, forKey: .primaryTimes) ?? [:]
-    strategies = try fields.decodeIfPresent([String: [StrategyFacts]].self, forKey: .strategies) ?? [:]
-    peers = try fields.decodeIfPresent([String: String].self, forKey: .peers) ?? [:]
-    shards = try fields.decodeIfPresent([MergedShard].self, forKey: .shards)
-    if isEarlier {
-      subjects = subjects.map(EarlierForm.subject)
-      strategies = strategies.mapValues { $0.map(EarlierForm.decision) }
-    }
   }
 }

@@ -17,15 +17,6 @@ package struct StrategyFacts: Codable, Hashable, Sendable {
       self.givesUp = givesUp
     }
 
-    /// Reads a choice. A choice that says nothing of the contract keeps the whole contract.
-    package init(from decoder: any Decoder) throws {
-      let fields = try decoder.container(keyedBy: CodingKeys.self)
-      self.init(
-        text: try fields.decode(String.self, forKey: .text), summary: try fields.decode(String.self, forKey: .summary),
-        range: try fields.decodeIfPresent(ClosedRange<Int>.self, forKey: .range),
-        givesUp: try fields.decodeIfPresent([Int].self, forKey: .givesUp) ?? [])
-    }
-
     /// The summary, with the range and with what the choice gives up.
     package var words: String {
       summary + (range.map { " (N from \($0.lowerBound) to \($0.upperBound))" } ?? "")

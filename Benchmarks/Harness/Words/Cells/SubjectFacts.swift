@@ -15,15 +15,6 @@ package struct SubjectFacts: Codable, Hashable, Sendable {
     self.givesUp = givesUp
   }
 
-  /// Reads a subject. A subject that says nothing of the contract keeps the whole contract.
-  package init(from decoder: any Decoder) throws {
-    let fields = try decoder.container(keyedBy: CodingKeys.self)
-    self.init(
-      try fields.decode(String.self, forKey: .name), role: try fields.decode(SubjectRole.self, forKey: .role),
-      summary: try fields.decode(String.self, forKey: .summary),
-      givesUp: try fields.decodeIfPresent([Int].self, forKey: .givesUp) ?? [])
-  }
-
   /// The summary, with what the strategy gives up.
   package var words: String { summary + (ContractRows.words(givesUp).map { "; \($0)" } ?? "") }
   /// The words behind those of the role.

@@ -64,10 +64,9 @@ def record_of(csv):
 def _without_places(record):
     """Where files lay on the machine that measured is nobody's business, and would tell apart what is alike."""
     kept = dict(record)
-    for key in ("arguments", "graphs"):  # "graphs" in results of before "context"
-        words = record.get(key)
-        if isinstance(words, list):
-            kept[key] = [_without_place(word, before) for before, word in zip(["", *words], words)]
+    words = record.get("arguments")
+    if isinstance(words, list):
+        kept["arguments"] = [_without_place(word, before) for before, word in zip(["", *words], words)]
     # A merged result has the environments of its shards.
     if isinstance(record.get("shards"), list):
         kept["shards"] = [_without_places(shard) for shard in record["shards"]]
