@@ -24,6 +24,8 @@ class Folder:
     draw: Callable
     # The files of the pictures.
     pictures: tuple
+    # Of an environment, a benchmark and a metric, whether their rows are kept; None keeps all.
+    is_kept: Callable | None = None
 
     def publish(self, program, paths, root):
         """Puts results in the place of those that are there, and makes the page and the pictures of them."""
@@ -31,7 +33,7 @@ class Folder:
         self.page(self.read(program, paths))
         folder = os.path.join(root, self.name)
         try:
-            keep_all(paths, folder)
+            keep_all(paths, folder, self.is_kept)
             self.write(program, root)
         except OSError as error:
             raise Complaint(CANNOT_CREATE, f"cannot write into {folder}: {error.strerror or error}") from None

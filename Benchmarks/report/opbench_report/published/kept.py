@@ -1,6 +1,7 @@
 """Puts a result into `results/`: packed, and its environment without the paths of the machine. `python3 -m
 opbench_report.published.kept X.csv results/X.csv.gz` needs Python alone."""
 
+import csv
 import gzip
 import json
 import os
@@ -12,15 +13,24 @@ from ..facts import path_beside, read_bytes
 from ..files import replace
 
 
-def keep(csv, place):
-    """Writes `place`, a .csv.gz, and the environment beside it, which the result must have."""
-    rows, record = rows_of(csv), record_of(csv)
+def keep(result, place, is_kept=None):
+    """Writes `place`, a .csv.gz, and the environment beside it, which the result must have. `is_kept` says of the environment, a
+    benchmark and a metric whether their rows are kept."""
+    rows, record = rows_of(result), record_of(result)
+    if is_kept:
+        rows, record = _part(rows, record, is_kept)
     # Without a time stamp: the same rows give the same file.
     replace(place, gzip.compress(rows, mtime=0))
     replace(path_beside(place), json.dumps(_without_places(record), indent=2, sort_keys=True) + "\n")
 
 
-def keep_all(paths, folder):
+def _part(rows, record, is_kept):
+    header, *lines = rows.decode("utf-8").splitlines(keepends=True)
+    part = [line for line, row in zip(lines, csv.reader(lines)) if is_kept(record, f"{row[5]}/{row[6]}", row[10])]
+    return (header + "".join(part)).encode("utf-8"), record | {"outcome": record["outcome"] | {"row_count": len(part)}}
+
+
+def keep_all(paths, folder, is_kept=None):
     """Puts results into a folder, in the place of those that are there."""
     names = [os.path.basename(path).removesuffix(".gz").removesuffix(".csv") + ".csv.gz" for path in paths]
     if len(set(names)) < len(names):
@@ -29,29 +39,29 @@ def keep_all(paths, folder):
         record_of(path)
     os.makedirs(folder, exist_ok=True)
     for path, name in zip(paths, names):
-        keep(path, os.path.join(folder, name))
+        keep(path, os.path.join(folder, name), is_kept)
     for name in os.listdir(folder):
         if name.endswith(".csv.gz") and name not in names:
             os.remove(os.path.join(folder, name))
             os.remove(os.path.join(folder, path_beside(name)))
 
 
-def rows_of(csv):
+def rows_of(result):
     """Returns the rows of a result as text, whether they are packed or not."""
-    content = read_bytes(csv)
-    if not str(csv).endswith(".gz"):
+    content = read_bytes(result)
+    if not str(result).endswith(".gz"):
         return content
     try:
         return gzip.decompress(content)
     except (OSError, EOFError, zlib.error):
-        raise Complaint(BAD_INPUT, f"{csv}: not a whole gzip file") from None
+        raise Complaint(BAD_INPUT, f"{result}: not a whole gzip file") from None
 
 
-def record_of(csv):
+def record_of(result):
     """Returns the environment beside a result, which it must have."""
-    beside = path_beside(csv)
+    beside = path_beside(result)
     if not os.path.exists(beside):
-        raise Complaint(BAD_INPUT, f"{csv} has no {os.path.basename(beside)} beside it, without which nobody can judge it")
+        raise Complaint(BAD_INPUT, f"{result} has no {os.path.basename(beside)} beside it, without which nobody can judge it")
     try:
         record = json.loads(read_bytes(beside))
     except ValueError:
@@ -82,10 +92,10 @@ def _without_place(word, before):
 def _run(arguments):
     if len(arguments) != 2:
         raise Complaint(USAGE, "takes a result and where to keep it, such as X.csv results/X.csv.gz")
-    csv, place = arguments
+    result, place = arguments
     try:
         os.makedirs(os.path.dirname(place) or ".", exist_ok=True)
-        keep(csv, place)
+        keep(result, place)
     except OSError as error:
         raise Complaint(CANNOT_CREATE, f"cannot write {place}: {error.strerror or error}") from None
 
