@@ -21,7 +21,7 @@ from opbench_report.charts import shades
 from opbench_report.command import source_line
 from opbench_report.facts import Record
 from opbench_report.published import ablation as published
-from opbench_report.published import prior_art
+from opbench_report.published import kept, prior_art
 from opbench_report.published.__main__ import main as publish
 from opbench_report.published.program import Program
 from opbench_report.subjects import Subjects
@@ -184,6 +184,17 @@ def test_a_sentence_for_each_change(ablation):
     assert "widened for 32 comparisons (Bonferroni, 99.84 % each)" in said and "for 58 (99.91 % each)" in said
     assert decisions.daggers(ablation) == {(20,): "†"} and "† gives up row 20 of the contract" in decisions.legend(ablation)
     assert change(table, "own=lifo:8").meaning == "the newest, and the oldest at every 8th turn"
+
+
+def test_rows_that_no_verdict_is_made_of_are_not_kept(tmp_path):
+    path = changes.write(tmp_path / "run.csv", blocks=6)
+    rows = kept.rows_of(path).decode()
+    times = [line for line in rows.splitlines(keepends=True) if ",ns_per_op," in line]
+    path.write_text(rows + "".join(line.replace(",ns_per_op,", ",cpu_ns_per_op,") for line in times))
+    kept.keep(path, str(tmp_path / "kept.csv.gz"), published.FOLDER.is_kept)
+    lines = rows.splitlines()
+    assert gzip.decompress((tmp_path / "kept.csv.gz").read_bytes()).decode().splitlines() == lines
+    assert json.loads((tmp_path / "kept.env.json").read_text())["outcome"]["row_count"] == len(lines) - 1
 
 
 def test_steps_of_colours():
