@@ -91,35 +91,24 @@ extension LimitTable.Line {
 
 /// The numbers of one result that limits ask for.
 private struct LimitNumbers {
-  private let results: MeasuredResults
-  private let lines: [Key: Int]
-
-  private struct Key: Hashable {
-    let benchmark: String
-    let params: String
-    let metric: String
-  }
+  private let lines: [[String]: ResultTable.Line]
 
   init(_ set: ResultSet) throws {
-    results = try MeasuredResults([set], reference: nil)
     lines = Dictionary(
-      results.lines.enumerated().map { number, line in
-        (Key(benchmark: line.benchmark, params: "\(line.scenario.parameters)", metric: line.metric.name), number)
+      try MeasuredResults([set], reference: nil).table.lines.map {
+        ([$0.benchmark, "\($0.scenario.parameters)", $0.metric.name], $0)
       }
     ) { first, _ in first }
   }
 
-  private func line(_ cell: Limit.Cell) -> MeasuredResults.Line? {
-    lines[Key(benchmark: cell.benchmark, params: cell.params, metric: cell.metric)].map { results.lines[$0] }
-  }
+  private func line(_ cell: Limit.Cell) -> ResultTable.Line? { lines[[cell.benchmark, cell.params, cell.metric]] }
 
   /// The median of each process; empty where the result does not have the cell.
   func processes(_ cell: Limit.Cell) -> [Int: Double] {
-    guard let line = line(cell) else { return [:] }
-    let arm = line.cells.keys.filter {
-      results.arms[$0].subject == cell.subject && (cell.workers == nil || results.arms[$0].workers == cell.workers)
-    }.max { results.arms[$0].workers < results.arms[$1].workers }
-    return arm.flatMap { line.cells[$0] } ?? [:]
+    let arms = (line(cell)?.cells ?? [:]).filter { arm, _ in
+      arm.subject == cell.subject && (cell.workers == nil || arm.workers == cell.workers)
+    }
+    return arms.max { $0.key.workers < $1.key.workers }?.value ?? [:]
   }
 
   func unit(_ cell: Limit.Cell) -> String { line(cell)?.metric.unit ?? "" }
