@@ -42,7 +42,7 @@ struct CPUCostFacts: Encodable {
         let (time, cpu) = (results.logarithms(line, arm, base), results.logarithms(cpuLine, arm, other))
         guard !time.isEmpty, !cpu.isEmpty, other != arm else { continue }
         func median(_ line: Int, _ logarithms: MeasuredResults.Processes) -> Double {
-          Statistics.median(logarithms.keys.map { results.lines[line].cells[arm]![$0]! })
+          Statistics.median(logarithms.keys.map { results.cell(line, arm)![$0]! })
         }
         let busy = Pairing.logarithm(median(cpuLine, cpu), over: median(line, time))
         pairs.append(Pair(benchmark: results.lines[line].benchmark, arm: arm, time: time, cpu: cpu, busy: busy))

@@ -35,7 +35,7 @@ struct ForkCostFacts: Encodable {
           let gain = Pairing.ratio(results.logarithms(times, one, most).values)
         else { return nil }
         func speedup(_ arm: Int) -> NumberFacts {
-          NumberFacts(Statistics.estimate(Array(results.lines[line].cells[arm]!.values)), unit: Metric.speedup.unit)
+          NumberFacts(results.estimate(line, arm), unit: Metric.speedup.unit)
         }
         return Row(
           arm: most, other: one, serialOverOne: speedup(one), oneOverMost: RatioFacts(gain),

@@ -75,7 +75,7 @@ struct GlanceFacts: Encodable {
     rows = wanted.compactMap { key, lines, others in
       let means = others.compactMap { mean(lines, $0) }
       guard !means.isEmpty, means.count == others.count else { return nil }
-      let shared = lines.filter { line in ([ours] + others).allSatisfy { results.lines[line].cells[$0] != nil } }
+      let shared = lines.filter { line in ([ours] + others).allSatisfy { results.cell(line, $0) != nil } }
       return Row(
         key: key, others: others, count: Set(shared.map { results.lines[$0].benchmark }).count,
         words: RoundRatio.words(means.compactMap(\.round)), means: zip(means, others).map(compared),

@@ -46,7 +46,7 @@ struct GranularityFacts: Encodable {
       let curves = view.mainArms(line).compactMap { arm -> Curve? in
         let points = points(byArm[results.arms[arm]] ?? [], work, parameters)
         guard !points.isEmpty else { return nil }
-        let metg = Statistics.estimate(Array(results.lines[line].cells[arm]!.values))
+        let metg = results.estimate(line, arm)
         return Curve(arm: arm, metg: NumberFacts(metg, unit: "ns"), points: points)
       }
       return curves.isEmpty ? nil : GranularityFacts(line: line, curves: curves)

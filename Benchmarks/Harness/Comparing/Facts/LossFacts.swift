@@ -17,7 +17,7 @@ struct LossFacts: Encodable {
     let beside = main.filter { !results.isOurs($0) && results.subjects[results.arms[$0].subject].role != "baseline" }
     return beside.flatMap { against -> [LossFacts] in
       var pairs: [(line: Int, arm: Int, logarithms: MeasuredResults.Processes)] = []
-      for line in lines where results.lines[line].cells[against] != nil {
+      for line in lines where results.cell(line, against) != nil {
         for arm in view.cells(line) where arm != against {
           pairs.append((line, arm, results.logarithms(line, arm, against)))
         }

@@ -157,14 +157,13 @@ struct MeasuredFacts: Encodable {
         numbers: parameters.compactMapValues { Double($0).flatMap { $0.isFinite ? $0 : nil } }, metric: metric.name,
         unit: metric.unit, words: facts.words, better: facts.better?.rawValue, isPrimary: results.isPrimary(line),
         cells: view.cells(line).map { arm in
-          let numbers = results.lines[line].cells[arm]!
           let base = view.base(of: arm, on: line).flatMap { $0 == arm ? nil : $0 }
           let ratio = base.flatMap { base in
             Pairing.ratio(results.logarithms(line, arm, base).values).map {
               Joined(Against(against: base), RatioFacts($0))
             }
           }
-          let number = NumberFacts(Statistics.estimate(Array(numbers.values)), unit: metric.unit)
+          let number = NumberFacts(results.estimate(line, arm), unit: metric.unit)
           return Joined(ArmPlace(arm: arm), CellFacts(number: number, ratio: ratio))
         })
     }
@@ -194,10 +193,9 @@ struct MeasuredFacts: Encodable {
     return ([nil] + families.map(Optional.some)).compactMap { family in
       let own = primary.filter { family == nil || results.lines[$0].family == family }
       let lines = own.map { line in
-        let cells = results.lines[line].cells.filter { view.arms.contains($0.key) }
-        return CommonMeans.Line(
+        CommonMeans.Line(
           benchmark: results.lines[line].benchmark,
-          numbers: Dictionary(uniqueKeysWithValues: cells.map { (results.arms[$0.key], $0.value) }),
+          numbers: results.lines[line].cells.filter { view.arms.contains(results.number(of: $0.key)) },
           main: Set(view.mainArms(line).map { results.arms[$0] }))
       }
       let arms = Set(own.flatMap(view.mainArms)).sorted().map { results.arms[$0] }
@@ -224,7 +222,7 @@ struct MeasuredFacts: Encodable {
     let bounds = lines("graham_efficiency")
     return lines("efficiency").compactMap { line in
       guard let own = bounds.first(where: { results.lines[$0].scenario == results.lines[line].scenario }),
-        let bound = view.cells(own).map({ Statistics.median(Array(results.lines[own].cells[$0]!.values)) }).min()
+        let bound = view.cells(own).map({ Statistics.median(Array(results.cell(own, $0)!.values)) }).min()
       else { return nil }
       return Bound(line: line, bound: bound, text: NumberFormat.fixed(bound, digits: 2))
     }

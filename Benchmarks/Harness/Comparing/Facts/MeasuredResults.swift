@@ -8,23 +8,11 @@ import HarnessWords
 struct MeasuredResults {
   typealias Processes = ResultTable.Processes
 
-  /// A metric of a scenario over all arms.
-  struct Line {
-    let scenario: Scenario
-    let metric: Metric
-    /// By the number of the arm.
-    var cells: [Int: Processes]
-
-    var benchmark: String { "\(scenario.name)" }
-    var family: String { scenario.name.family }
-  }
-
   let sets: [ResultSet]
   let subjects: MeasuredSubjects
   /// Sorted by the place of the subject, then by workers.
   let arms: [Arm]
-  /// Sorted by benchmark and parameters.
-  let lines: [Line]
+  private let numbers: [Arm: Int]
   let table: ResultTable
   /// The CPUs that the programs were allowed, of several machines the fewest.
   let cpus: Int?
@@ -54,12 +42,7 @@ struct MeasuredResults {
     // What a record says counts, and the metrics of the rows where none says it.
     let times = sets.filter { $0.recordedTimes == nil }.map(\.primaryTimes) + sets.compactMap(\.recordedTimes)
     table = ResultTable(rows, primary: times.reduce(into: [:]) { $0.merge($1) { $1 } })
-    let numbers = Dictionary(uniqueKeysWithValues: arms.enumerated().map { ($1, $0) })
-    lines = table.lines.map { line in
-      Line(
-        scenario: line.scenario, metric: line.metric,
-        cells: Dictionary(uniqueKeysWithValues: line.cells.map { (numbers[$0.key]!, $0.value) }))
-    }
+    numbers = Dictionary(uniqueKeysWithValues: zip(arms, arms.indices))
   }
 
   /// Times on different allocators are not the same measure, and no run counts twice.
@@ -84,7 +67,16 @@ struct MeasuredResults {
   /// The place of a line among the lines.
   typealias LineIndex = Int
 
-  func isPrimary(_ line: LineIndex) -> Bool { table.isPrimary(table.lines[line]) }
+  /// Sorted by benchmark and parameters.
+  var lines: [ResultTable.Line] { table.lines }
+
+  /// The numbers of an arm on a line; nil where there are none.
+  func cell(_ line: LineIndex, _ arm: Int) -> Processes? { lines[line].cells[arms[arm]] }
+
+  /// The median of an arm's processes on a line that has it, with its interval.
+  func estimate(_ line: LineIndex, _ arm: Int) -> Estimate { Statistics.estimate(Array(cell(line, arm)!.values)) }
+
+  func isPrimary(_ line: LineIndex) -> Bool { table.isPrimary(lines[line]) }
 
   /// The arm that another is compared with on a line: that of the reference with as many workers, or else the widest.
   func base(of arm: Int, among cells: some Sequence<Int>) -> Int? {
@@ -92,7 +84,7 @@ struct MeasuredResults {
     return Arm.reference(reference, for: arms[arm], among: cells.map { arms[$0] }).map { number(of: $0) }
   }
 
-  func number(of arm: Arm) -> Int { arms.firstIndex(of: arm)! }
+  func number(of arm: Arm) -> Int { numbers[arm]! }
 
   func isOurs(_ arm: Int) -> Bool { subjects[arms[arm].subject].isOurs }
   func isChoice(_ arm: Int) -> Bool { subjects[arms[arm].subject].isChoice }
@@ -110,8 +102,7 @@ struct MeasuredResults {
 
   /// The logarithms of the ratios of an arm to another on a line; empty where there is no ratio.
   func logarithms(_ line: LineIndex, _ arm: Int, _ base: Int) -> Processes {
-    guard let numbers = lines[line].cells[arm], let others = lines[line].cells[base] else { return [:] }
-    return Pairing.logarithms(of: numbers, over: others)
+    lines[line].logarithms(arms[arm], arms[base])
   }
 
   /// The geometric mean of one arm's numbers to another's over the lines that have both; nil without any.
@@ -121,10 +112,7 @@ struct MeasuredResults {
   }
 
   func series(_ lines: [LineIndex], _ arm: Int, _ base: Int) -> [RatioSeries] {
-    lines.compactMap { line in
-      let logarithms = logarithms(line, arm, base)
-      return logarithms.isEmpty ? nil : RatioSeries(benchmark: self.lines[line].benchmark, logarithms: logarithms)
-    }
+    lines.compactMap { self.lines[$0].series(arms[arm], arms[base]) }
   }
 
   /// The seed of the bootstrap: that of `compare` without `--seed`.

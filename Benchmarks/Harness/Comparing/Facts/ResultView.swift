@@ -45,7 +45,7 @@ struct ResultView {
   }
 
   /// The arms of the view with a number on a line, in their order.
-  func cells(_ line: Int) -> [Int] { results.lines[line].cells.keys.filter(arms.contains).sorted() }
+  func cells(_ line: Int) -> [Int] { results.lines[line].cells.keys.map(results.number(of:)).filter(arms.contains).sorted() }
 
   /// Of each subject with a number on a line the widest arm: results of several runs need not have the same workers.
   func mainArms(_ line: Int) -> [Int] { results.widest(cells(line)) }

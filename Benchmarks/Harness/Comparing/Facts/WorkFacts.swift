@@ -80,7 +80,7 @@ struct WorkFacts: Encodable {
     let hasZero =
       judged.count > 1
       && lines.contains { line in
-        judged.contains { arm in results.lines[line].cells[arm]?.values.contains { $0 <= 0 } ?? false }
+        judged.contains { arm in results.cell(line, arm)?.values.contains { $0 <= 0 } ?? false }
       }
     ranking = hasZero ? nil : Ranking(lines, ours: ours, others: others, results, what: key.words.what)
     hasRatio = ranking != nil
@@ -89,7 +89,7 @@ struct WorkFacts: Encodable {
       verdict = ranking.verdict
     } else {
       let best = hasZero ? ours : [Ranking.best(lines, ours, results)]
-      let own = hasZero ? lines : lines.filter { results.lines[$0].cells[best[0]] != nil }.prefix(1).map(\.self)
+      let own = hasZero ? lines : lines.filter { results.cell($0, best[0]) != nil }.prefix(1).map(\.self)
       let least = WithoutRatio(own, ours: best, view)
       withoutRatio = least
       verdict = least.areApart ? .less : .open
@@ -210,7 +210,7 @@ extension WorkFacts {
 
     init(_ lines: [Int], ours: [Int], _ view: ResultView) {
       let results = view.results
-      let lines = lines.filter { line in ours.contains { results.lines[line].cells[$0] != nil } }
+      let lines = lines.filter { line in ours.contains { results.cell(line, $0) != nil } }
       let least = lines.map { Self.least($0, ours, results) }
       let counts = ours.map { arm in least.count { $0.contains(arm) } }
       let most = counts.max()!
@@ -224,7 +224,7 @@ extension WorkFacts {
     /// The arms that have the least number on a line.
     private static func least(_ line: Int, _ arms: [Int], _ results: MeasuredResults) -> [Int] {
       let medians = arms.compactMap { arm in
-        results.lines[line].cells[arm].map { (arm: arm, median: Statistics.median(Array($0.values))) }
+        results.cell(line, arm).map { (arm: arm, median: Statistics.median(Array($0.values))) }
       }
       let least = medians.map(\.median).min()
       return medians.filter { $0.median == least }.map(\.arm)
@@ -233,7 +233,7 @@ extension WorkFacts {
     /// Whether the intervals of these end before those of everything else on the line begin.
     private static func areApart(_ line: Int, _ least: [Int], _ view: ResultView) -> Bool {
       func interval(_ arm: Int) -> ClosedRange<Double>? {
-        Statistics.estimate(Array(view.results.lines[line].cells[arm]!.values)).interval
+        view.results.estimate(line, arm).interval
       }
       let ends = least.map { interval($0)?.upperBound }
       let rest = view.mainArms(line).filter { !least.contains($0) }
