@@ -133,8 +133,9 @@ public final class DeterministicBackend: Backend {
   public var threadsCreated: Int { driver.threads.createdCount }
 
   /// Runs the queued jobs and the jobs that they add, waits for
-  /// operations that have begun and go on elsewhere, and lets virtual time pass for them. Submitting a job afterwards traps. Timers that are then left are dropped, and tasks that sleep on the clock are
-  /// cancelled. Returns when every real thread has ended. Traps inside one of the backend's jobs.
+  /// operations that have begun and go on elsewhere, and lets virtual time pass for them. Submitting a job afterwards
+  /// traps. Timers that are then left are dropped, and tasks that sleep on the clock are cancelled. Returns when every
+  /// real thread has ended. Traps inside one of the backend's jobs.
   public func shutdown() {
     driver.stop()
     driver.threads.join(isOwnThread: driver.currentCarrier != nil)

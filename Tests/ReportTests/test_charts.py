@@ -338,7 +338,8 @@ def test_no_name_of_a_subject_or_metric_is_known_here(root):
 
 
 def test_one_more_subject_changes_no_look(root):
-    """A look follows from the role and the place in that role, so the figures stay the same when one is added behind them."""
+    """A look follows from the role and the place in that role, so the figures stay the same when one is added behind
+    them."""
     record = json.loads((root / "results/reference.env.json").read_text(encoding="utf-8"))
     known, reference = record["subjects"], record["reference"]
     before = listed(known, reference)
@@ -412,8 +413,8 @@ def test_ticks(low, high, log, unit):
 
 
 def test_means_of_a_panel_are_over_the_same_benchmarks(tmp_path):
-    """rayon has only the benchmark in which everybody is fast beside the reference: its own mean would be x0.01 beside x0.1
-    of stealing, and it takes half of stealing's time."""
+    """rayon has only the benchmark in which everybody is fast beside the reference: its own mean would be x0.01 beside
+    x0.1 of stealing, and it takes half of stealing's time."""
 
     def fill(writer):
         for benchmark, names in (

@@ -1,9 +1,10 @@
 import CPlatform
 
-// The asynchronous functions. The task itself goes on on a thread of the pool, calls the function that blocks there, and comes back. So
-// no thread of Swift's own pool waits.
+// The asynchronous functions. The task itself goes on on a thread of the pool, calls the function that blocks there,
+// and comes back. So no thread of Swift's own pool waits.
 
-/// Calls a body on a thread of the backend. Forks inside of the body are on this backend, and have the level of the task's priority.
+/// Calls a body on a thread of the backend. Forks inside of the body are on this backend, and have the level of the
+/// task's priority.
 @usableFromInline
 @concurrent
 func onThreads<Result: ~Copyable, Failure: Error>(
@@ -40,8 +41,9 @@ private func inScope<Result: ~Copyable, Failure: Error>(
 /// }
 /// ```
 ///
-/// The task goes on on a thread of the default backend, and comes back when both bodies have returned: no thread of Swift's own is
-/// blocked. Both bodies see the task's cancellation, name and task-local values. Cancelling the task stops nothing. The task's priority chooses the level in the pool, as `qualityOfService` does.
+/// The task goes on on a thread of the default backend, and comes back when both bodies have returned: no thread of
+/// Swift's own is blocked. Both bodies see the task's cancellation, name and task-local values. Cancelling the task
+/// stops nothing. The task's priority chooses the level in the pool, as `qualityOfService` does.
 ///
 /// Everything else is as for the `join` that blocks.
 ///
@@ -60,7 +62,8 @@ public func join<First: Sendable, Second: Sendable, Failure: Error>(
   }
 }
 
-/// Runs two bodies that return nothing, on threads of the pool. Everything else is as for the other asynchronous `join`.
+/// Runs two bodies that return nothing, on threads of the pool. Everything else is as for the other asynchronous
+/// `join`.
 @inlinable
 public func join<Failure: Error>(
   _ first: @Sendable () throws(Failure) -> Void, _ second: @Sendable () throws(Failure) -> Void
@@ -70,8 +73,8 @@ public func join<Failure: Error>(
   }
 }
 
-/// Runs two bodies that make values that are not `Sendable`, and give them away. Everything else is as for the other asynchronous
-/// `join`.
+/// Runs two bodies that make values that are not `Sendable`, and give them away. Everything else is as for the other
+/// asynchronous `join`.
 @inlinable
 @discardableResult
 public func join<First, Second, Failure: Error>(
@@ -83,7 +86,8 @@ public func join<First, Second, Failure: Error>(
   }
 }
 
-/// Runs two bodies whose results cannot be copied, on threads of the pool. Everything else is as for the other asynchronous `join`.
+/// Runs two bodies whose results cannot be copied, on threads of the pool. Everything else is as for the other
+/// asynchronous `join`.
 /// - Returns: the two results, which the caller takes out of the value.
 @inlinable
 public func join<First: ~Copyable, Second: ~Copyable, Failure: Error>(
@@ -92,7 +96,8 @@ public func join<First: ~Copyable, Second: ~Copyable, Failure: Error>(
   try await onThreads(of: nil) { () throws(Failure) -> Joined<First, Second> in try forkAndJoin(first, second) }
 }
 
-/// Calls a body once for each number below `iterations`, on threads of the pool, and returns when all calls have returned.
+/// Calls a body once for each number below `iterations`, on threads of the pool, and returns when all calls have
+/// returned.
 ///
 /// ```swift
 /// func printAll() async {
@@ -100,8 +105,8 @@ public func join<First: ~Copyable, Second: ~Copyable, Failure: Error>(
 /// }
 /// ```
 ///
-/// The task goes on on a thread of the default backend, and comes back: no thread of Swift's own is blocked. Cancelling the task stops
-/// nothing. Everything else is as for the function that blocks.
+/// The task goes on on a thread of the default backend, and comes back: no thread of Swift's own is blocked. Cancelling
+/// the task stops nothing. Everything else is as for the function that blocks.
 ///
 /// - Parameters:
 ///   - iterations: how many numbers there are.
@@ -124,8 +129,8 @@ public func concurrentPerform<Failure: Error>(
 /// }
 /// ```
 ///
-/// The task goes on on a thread of the default backend, and comes back: no thread of Swift's own is blocked. Cancelling the task stops
-/// nothing. Everything else is as for the function that blocks.
+/// The task goes on on a thread of the default backend, and comes back: no thread of Swift's own is blocked. Cancelling
+/// the task stops nothing. Everything else is as for the function that blocks.
 ///
 /// - Parameter body: gets the scope.
 /// - Returns: what the body returned.
@@ -137,8 +142,8 @@ public func withForkScope<Result>(
 
 /// Runs a body that spawns children and may throw, as they may, on threads of the pool.
 ///
-/// Everything else is as for the asynchronous `withForkScope(_:)`. `withForkScope(throwing:_:)`, the function that blocks, says which error
-/// is thrown.
+/// Everything else is as for the asynchronous `withForkScope(_:)`. `withForkScope(throwing:_:)`, the function that
+/// blocks, says which error is thrown.
 ///
 /// - Parameters:
 ///   - failure: the type of the errors that the body and the children throw.
@@ -165,7 +170,8 @@ extension Backend {
     }
   }
 
-  /// Runs two bodies that return nothing, on threads of this backend. Everything else is as for the other asynchronous `join`.
+  /// Runs two bodies that return nothing, on threads of this backend. Everything else is as for the other asynchronous
+  /// `join`.
   @inlinable
   public func join<Failure: Error>(
     _ first: @Sendable () throws(Failure) -> Void, _ second: @Sendable () throws(Failure) -> Void
@@ -175,8 +181,8 @@ extension Backend {
     }
   }
 
-  /// Runs two bodies that make values that are not `Sendable`, and give them away. Everything else is as for the other asynchronous
-  /// `join`.
+  /// Runs two bodies that make values that are not `Sendable`, and give them away. Everything else is as for the other
+  /// asynchronous `join`.
   @inlinable
   @discardableResult
   public func join<First, Second, Failure: Error>(
@@ -221,8 +227,8 @@ extension Backend {
 extension RandomAccessCollection where Self: Sendable {
   /// Calls a body once for each element, on threads of the pool.
   ///
-  /// The task goes on on a thread of the backend, and comes back: no thread of Swift's own is blocked. Cancelling the task stops nothing.
-  /// Everything else is as for the method that blocks.
+  /// The task goes on on a thread of the backend, and comes back: no thread of Swift's own is blocked. Cancelling the
+  /// task stops nothing. Everything else is as for the method that blocks.
   ///
   /// - Parameters:
   ///   - backend: whose threads are used; nil for those of the default one.
@@ -234,10 +240,11 @@ extension RandomAccessCollection where Self: Sendable {
     try await onThreads(of: backend) { () throws(Failure) in try visitElements(on: nil, body) }
   }
 
-  /// Returns what a function returns for each element, in the order of the elements. The function is called on threads of the pool.
+  /// Returns what a function returns for each element, in the order of the elements. The function is called on threads
+  /// of the pool.
   ///
-  /// The task goes on on a thread of the backend, and comes back: no thread of Swift's own is blocked. Cancelling the task stops nothing.
-  /// Everything else is as for the method that blocks.
+  /// The task goes on on a thread of the backend, and comes back: no thread of Swift's own is blocked. Cancelling the
+  /// task stops nothing. Everything else is as for the method that blocks.
   ///
   /// - Parameters:
   ///   - backend: whose threads are used; nil for those of the default one.
@@ -249,8 +256,8 @@ extension RandomAccessCollection where Self: Sendable {
     try await onThreads(of: backend) { () throws(Failure) -> [Result] in try mapElements(on: nil, transform) }
   }
 
-  /// Returns what a function returns for each element, when that is not `Sendable`: the function gives it away. Everything else is as
-  /// for the other asynchronous method of this name.
+  /// Returns what a function returns for each element, when that is not `Sendable`: the function gives it away.
+  /// Everything else is as for the other asynchronous method of this name.
   @inlinable
   public func concurrentMap<Result, Failure: Error>(
     on backend: (any Backend)? = nil, _ transform: @Sendable (Element) throws(Failure) -> sending Result
@@ -260,8 +267,8 @@ extension RandomAccessCollection where Self: Sendable {
 
   /// Combines all elements, on threads of the pool.
   ///
-  /// The task goes on on a thread of the backend, and comes back: no thread of Swift's own is blocked. Cancelling the task stops nothing.
-  /// Everything else is as for the method that blocks.
+  /// The task goes on on a thread of the backend, and comes back: no thread of Swift's own is blocked. Cancelling the
+  /// task stops nothing. Everything else is as for the method that blocks.
   ///
   /// - Parameters:
   ///   - initialResult: what each block begins with.
@@ -302,8 +309,8 @@ extension RandomAccessCollection where Self: Sendable {
 extension MutableCollection where Self: RandomAccessCollection & Sendable, Element: Sendable {
   /// Sorts the collection in place, on threads of the pool. The sort is stable.
   ///
-  /// The task goes on on a thread of the backend, and comes back: no thread of Swift's own is blocked. Cancelling the task stops nothing.
-  /// Everything else is as for the method that blocks.
+  /// The task goes on on a thread of the backend, and comes back: no thread of Swift's own is blocked. Cancelling the
+  /// task stops nothing. Everything else is as for the method that blocks.
   ///
   /// - Parameters:
   ///   - backend: whose threads are used; nil for those of the default one.
@@ -333,8 +340,8 @@ extension MutableCollection where Self: RandomAccessCollection & Sendable, Eleme
 extension Array where Element: Sendable {
   /// Calls a body with each chunk of the array, to change its elements in place, on threads of the pool.
   ///
-  /// The task goes on on a thread of the backend, and comes back: no thread of Swift's own is blocked. Cancelling the task stops nothing.
-  /// Everything else is as for the method that blocks.
+  /// The task goes on on a thread of the backend, and comes back: no thread of Swift's own is blocked. Cancelling the
+  /// task stops nothing. Everything else is as for the method that blocks.
   ///
   /// - Parameters:
   ///   - size: the number of elements of each chunk. The last one may be shorter.

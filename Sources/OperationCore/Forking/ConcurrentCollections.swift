@@ -99,8 +99,8 @@ extension RandomAccessCollection where Self: Sendable {
     try mapElements(on: backend, transform)
   }
 
-  /// Returns what a function returns for each element, when that is not `Sendable`: the function gives it away. Everything else is as
-  /// for the other method of this name.
+  /// Returns what a function returns for each element, when that is not `Sendable`: the function gives it away.
+  /// Everything else is as for the other method of this name.
   @available(*, noasync, message: "blocks the thread; await the asynchronous method of this name")
   @inlinable @inline(__always)
   public func concurrentMap<Result, Failure: Error>(

@@ -2,8 +2,8 @@ import CPlatform
 
 /// Runs two bodies, at the same time where a thread is free, and returns what both returned.
 ///
-/// `first` runs on the calling thread. `second` is a *fork*: another thread of the pool may take it while `first` runs. A fork
-/// that nobody took runs on the calling thread, after `first`. Then the call costs little more than two calls.
+/// `first` runs on the calling thread. `second` is a *fork*: another thread of the pool may take it while `first` runs.
+/// A fork that nobody took runs on the calling thread, after `first`. Then the call costs little more than two calls.
 ///
 /// ```swift
 /// func sum(_ numbers: ArraySlice<Int>) -> Int {
@@ -14,22 +14,23 @@ import CPlatform
 /// }
 /// ```
 ///
-/// *Where*: inside an operation on a backend of this library the threads of that backend help. Anywhere else, as on the main
-/// thread or on a dispatch queue of the program's, the threads of the default backend help. `Backend.join(_:_:)` chooses the backend. `join` may be called
-/// anywhere but in asynchronous functions, and in forks as well.
+/// *Where*: inside an operation on a backend of this library the threads of that backend help. Anywhere else, as on the
+/// main thread or on a dispatch queue of the program's, the threads of the default backend help. `Backend.join(_:_:)`
+/// chooses the backend. `join` may be called anywhere but in asynchronous functions, and in forks as well.
 ///
-/// *Errors*: when `first` throws, a fork that nobody took is dropped, and one that was taken is awaited. When both throw, the
-/// error of `first` is thrown.
+/// *Errors*: when `first` throws, a fork that nobody took is dropped, and one that was taken is awaited. When both
+/// throw, the error of `first` is thrown.
 ///
-/// *Inherited*: in a fork `OperationQueue.current` and task-local values are those of the caller, and the pool gives the fork the
-/// priority that the caller's operation has when the fork is shown to others. Cancelling stops nothing: a body looks at `isCancelled` of its operation.
+/// *Inherited*: in a fork `OperationQueue.current` and task-local values are those of the caller, and the pool gives
+/// the fork the priority that the caller's operation has when the fork is shown to others. Cancelling stops nothing: a
+/// body looks at `isCancelled` of its operation.
 ///
-/// *Cost*: O(1), without an allocation. A wait for a fork that another thread took runs forks of the same outermost `join`,
-/// and nothing else. After that the thread sleeps, and another thread takes its place. So a body must not hold a lock during a
-/// `join` when another body of the same outermost `join` takes that lock.
+/// *Cost*: O(1), without an allocation. A wait for a fork that another thread took runs forks of the same outermost
+/// `join`, and nothing else. After that the thread sleeps, and another thread takes its place. So a body must not hold
+/// a lock during a `join` when another body of the same outermost `join` takes that lock.
 ///
-/// Traps when the pool has been shut down. The design follows Blumofe and Leiserson, "Scheduling multithreaded computations by
-/// work stealing" (1999), Wagner and Calder, "Leapfrogging" (1993), and Faxén, "Wool" (2008).
+/// Traps when the pool has been shut down. The design follows Blumofe and Leiserson, "Scheduling multithreaded
+/// computations by work stealing" (1999), Wagner and Calder, "Leapfrogging" (1993), and Faxén, "Wool" (2008).
 ///
 /// - Parameters:
 ///   - first: runs on the calling thread.
@@ -56,8 +57,8 @@ public func join<Failure: Error>(
   let _: Joined<Void, Void> = try forkAndJoin(first, second)
 }
 
-/// Runs two bodies, of which `second` makes a value that is not `Sendable`, and gives it away. Everything else is as for the other
-/// `join`.
+/// Runs two bodies, of which `second` makes a value that is not `Sendable`, and gives it away. Everything else is as
+/// for the other `join`.
 @available(*, noasync, message: "blocks the thread; call the asynchronous join, which takes the same bodies")
 @inlinable @inline(__always)
 @discardableResult
@@ -119,8 +120,8 @@ enum ForkOutcome<Value: ~Copyable, Failure: Error>: ~Copyable {
   }
 }
 
-/// Adds a fork to the list of the calling thread. The definition is in C (`CPlatformForks.c`): Swift has no way to keep a
-/// closure that does not escape, and a C function gets such a closure as two words.
+/// Adds a fork to the list of the calling thread. The definition is in C (`CPlatformForks.c`): Swift has no way to keep
+/// a closure that does not escape, and a C function gets such a closure as two words.
 /// - Returns: nil when the thread has no list in this operation, or when the list is full.
 @_silgen_name("cplatform_fork_push")
 @usableFromInline
@@ -136,9 +137,9 @@ func forkAndJoin<First: ~Copyable, Second: ~Copyable, Failure: Error>(
   }
 }
 
-/// - Parameter body: runs `second` into `outcome`. The closure lies on the stack, and a thief calls it. So every path on
-///   which a thief may have it uses it once more at its end: right behind the last use the compiler releases what the closure
-///   captured, and may use its place on the stack for something else.
+/// - Parameter body: runs `second` into `outcome`. The closure lies on the stack, and a thief calls it. So every path
+///   on which a thief may have it uses it once more at its end: right behind the last use the compiler releases what
+///   the closure captured, and may use its place on the stack for something else.
 @inlinable @inline(__always)
 func forkAndJoin<First: ~Copyable, Second: ~Copyable, Failure: Error>(
   _ body: () -> Void, _ outcome: UnsafeMutablePointer<ForkOutcome<Second, Failure>>,
@@ -176,8 +177,8 @@ func joinInScope<First: ~Copyable, Second: ~Copyable, Failure: Error>(
 extension Backend {
   /// Runs two bodies, with this backend's threads to help.
   ///
-  /// The calling thread runs `first`, whatever backend it belongs to. Joins inside of the two bodies are on this backend, too.
-  /// Everything else is as for the free function `join(_:_:)`.
+  /// The calling thread runs `first`, whatever backend it belongs to. Joins inside of the two bodies are on this
+  /// backend, too. Everything else is as for the free function `join(_:_:)`.
   ///
   /// ```swift
   /// let backend = ThreadPoolBackend(workers: 2)
@@ -194,7 +195,8 @@ extension Backend {
     return (joined.first, joined.second)
   }
 
-  /// Runs two bodies that return nothing, with this backend's threads to help. Everything else is as for the other `join`.
+  /// Runs two bodies that return nothing, with this backend's threads to help. Everything else is as for the other
+  /// `join`.
   @available(*, noasync, message: "blocks the thread; call the asynchronous join, which takes the same bodies")
   @inlinable
   public func join<Failure: Error>(
@@ -203,8 +205,8 @@ extension Backend {
     let _: Joined<Void, Void> = try joinInScope(on: self, first, second)
   }
 
-  /// Runs two bodies, of which `second` makes a value that is not `Sendable`, and gives it away. Everything else is as for the other
-  /// `join`.
+  /// Runs two bodies, of which `second` makes a value that is not `Sendable`, and gives it away. Everything else is as
+  /// for the other `join`.
   @available(*, noasync, message: "blocks the thread; call the asynchronous join, which takes the same bodies")
   @inlinable
   @discardableResult

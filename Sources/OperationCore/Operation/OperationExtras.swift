@@ -17,8 +17,8 @@ struct OperationExtras {
   var readinessWatches: [UInt: OperationObservation?] = [:]
 }
 
-/// Low bits of `Operation.extrasWord`, beside the address. Each but `completionAlone` is set under `lock` and never taken
-/// back: a start that does not see one takes no lock for what it stands for.
+/// Low bits of `Operation.extrasWord`, beside the address. Each but `completionAlone` is set under `lock` and never
+/// taken back: a start that does not see one takes no lock for what it stands for.
 enum ExtrasMark {
   static let threadPriority: UInt = 1
   /// Somebody looked at the blocks of a `BlockOperation`, or added one.

@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// The program that README.md shows first: the copy that is compiled here is the same, and it prints everything every time.
-/// And the program that the documentation's tutorial ends with.
+/// The program that README.md shows first: the copy that is compiled here is the same, and it prints everything every
+/// time. And the program that the documentation's tutorial ends with.
 @Suite("The samples of the pages")
 struct ReadmeTests {
   private func text(_ path: String) throws -> String {

@@ -45,8 +45,8 @@ class Axis:
 
     @property
     def note(self):
-        """Returns how to read it: its scale and its better side. A reader turns the arrow with the label: on a y axis left is
-        down."""
+        """Returns how to read it: its scale and its better side. A reader turns the arrow with the label: on a y axis
+        left is down."""
         sides = {"less": "← less is better", "more": "more is better →", "": ""}
         return ", ".join(filter(None, ["log scale" if self.log else "", sides[self.better]]))
 
@@ -73,8 +73,8 @@ class Panel:
 
 @dataclass
 class Chart:
-    """`form` is `dots` (a row per subject, the value along x), `lines`, `bands` (shares that add up) or `heat` (panels of
-    `charts/heat.py`)."""
+    """`form` is `dots` (a row per subject, the value along x), `lines`, `bands` (shares that add up) or `heat` (panels
+    of `charts/heat.py`)."""
 
     name: str
     family: str
@@ -94,8 +94,8 @@ class Chart:
     units: dict = field(default_factory=dict)
 
     def steps(self, axis):
-        """Returns how the numbers of an axis are scaled. A short unit that has no scales, such as the ms of a program's own metric,
-        stands behind each number."""
+        """Returns how the numbers of an axis are scaled. A short unit that has no scales, such as the ms of a program's
+        own metric, stands behind each number."""
         short = ((0, f" {axis.unit}"),) if 0 < len(axis.unit) <= _SHORT_UNIT else ()
         return self.units.get(axis.unit, short)
 

@@ -34,7 +34,8 @@ def _panel(sweep):
 
 
 def _marks(curve):
-    """Returns the points of a curve, and METG on the curve's own level, so that the picture shows where it comes from."""
+    """Returns the points of a curve, and METG on the curve's own level, so that the picture shows where it comes
+    from."""
     marks = [_point(point) for point in curve.points]
     metg = curve.metg
     detail = f"METG(50 %) {metg.interval_text}, n = {metg.n}"

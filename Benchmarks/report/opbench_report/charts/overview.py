@@ -1,5 +1,5 @@
-"""The geometric mean of all times against the reference's, over everything and family by family; and whatever can do a part
-only beside one of ours, over what both can do."""
+"""The geometric mean of all times against the reference's, over everything and family by family; and whatever can do a
+part only beside one of ours, over what both can do."""
 
 from .chart import Axis, Chart, Guide, Mark, Panel, Series, no_ratio
 

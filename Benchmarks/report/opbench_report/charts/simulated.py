@@ -1,5 +1,5 @@
-"""The figures of a simulation: efficiency against workers, what limits a strategy as bands, and METG. No CPU ran these tasks,
-so every text on them says that they are simulated."""
+"""The figures of a simulation: efficiency against workers, what limits a strategy as bands, and METG. No CPU ran these
+tasks, so every text on them says that they are simulated."""
 
 from ..facts import Arm, Record
 from ..subjects import Look, Subject, looks_in_turn

@@ -42,9 +42,9 @@ def _heat_figure(chart):
 
 
 def _dots_figure(chart):
-    """Small multiples: a panel per benchmark, in each a row per subject, in the same order everywhere. A subject without a
-    mark in any panel of a row of panels takes no room there. Panels side by side that have no subject in common have rows and
-    names of their own: with those of the others, each would be mostly dashes."""
+    """Small multiples: a panel per benchmark, in each a row per subject, in the same order everywhere. A subject
+    without a mark in any panel of a row of panels takes no room there. Panels side by side that have no subject in
+    common have rows and names of their own: with those of the others, each would be mostly dashes."""
     columns = min(chart.columns, len(chart.panels))
     rows = [chart.panels[first : first + columns] for first in range(0, len(chart.panels), columns)]
     arms = [_arms_of(row) for row in rows]
@@ -91,7 +91,8 @@ def _body(arms):
 
 
 def _common_guide(chart):
-    """Returns what the dashed line is where it is the same in all of several panels, and so need not be in each title."""
+    """Returns what the dashed line is where it is the same in all of several panels, and so need not be in each
+    title."""
     labels = [[guide.label for guide in panel.guides if guide.at != 1] for panel in chart.panels]
     axes = {(panel.x.label, panel.x.unit) for panel in chart.panels}
     is_common = len(labels) > 1 and len(axes) == 1 and len(labels[0]) == 1 and all(one == labels[0] for one in labels)

@@ -40,8 +40,8 @@ def draw_panel(axes, panel, chart):
 
 
 def alike(panel, chart):
-    """Returns at how many places from the left on all curves of a simulated panel are the same: eight lines that lie on each other
-    are one to the eye."""
+    """Returns at how many places from the left on all curves of a simulated panel are the same: eight lines that lie on
+    each other are one to the eye."""
     if not chart.simulated or chart.form != "lines" or len(panel.series) < 2:
         return 0
     curves = [[(mark.x, mark.y) for mark in series.marks] for series in panel.series]
@@ -71,8 +71,8 @@ def _bands(axes, panel):
 
 
 def _aside(panel, place):
-    """Returns how far a series stands beside its places: where they have names, as percentiles, all are at the same ones, and no
-    mark is to hide another."""
+    """Returns how far a series stands beside its places: where they have names, as percentiles, all are at the same
+    ones, and no mark is to hide another."""
     if not panel.x.names or panel.x.log:
         return 0
     return (place - (len(panel.series) - 1) / 2) * min(0.05, 0.6 / len(panel.series))

@@ -1,5 +1,5 @@
-"""`results/macro/README.md` and its figure: a user's sessions with the image pipeline of `Examples`, as `macrobench run` has measured
-them. All of it follows from the rows that lie beside it."""
+"""`results/macro/README.md` and its figure: a user's sessions with the image pipeline of `Examples`, as
+`macrobench run` has measured them. All of it follows from the rows that lie beside it."""
 
 from .. import paper
 from ..charts.chart import Axis, Chart, Guide, Mark, Panel, Series

@@ -1,9 +1,10 @@
-"""A ratio of times in round words, for readers who see no interval: "20 times as fast", "level", "4 to 5 times as long".
+"""A ratio of times in round words, for readers who see no interval: "20 times as fast", "level", "4 to 5 times as
+long".
 
 The rules, which `results/SUMMARY.md` shows beside the exact numbers:
 
-* A round number has one significant digit. It has two, or three, where it would otherwise differ from the exact number by more
-  than a tenth, or lie outside of the 95 % interval.
+* A round number has one significant digit. It has two, or three, where it would otherwise differ from the exact number
+  by more than a tenth, or lie outside of the 95 % interval.
 * What differs by at most 15 % is level: the whole interval lies between 1/1.15 and 1.15.
 * Where the interval holds 1 and is not that narrow, no difference is shown.
 * Beside several others, the words go from the least end of their intervals to the greatest.

@@ -10,8 +10,9 @@ import Synchronization
 /// let picture = try await pipeline.image(for: ImageRequest(url: "http://127.0.0.1:8080/picture/1.jpg"))
 /// ```
 ///
-/// Requests share what they have in common: one download for a URL, one decoding for a URL and a size, one picture for a URL and
-/// its processing. A step is as urgent as the most urgent request that needs the step. A step ends when the last request has left.
+/// Requests share what they have in common: one download for a URL, one decoding for a URL and a size, one picture for
+/// a URL and its processing. A step is as urgent as the most urgent request that needs the step. A step ends when the
+/// last request has left.
 public final class ImagePipeline: Sendable {
   /// The queues of the stages. Their operations are named after their URLs: `diagnosis()` and a trace show them.
   public struct Queues: Sendable {
@@ -95,7 +96,8 @@ public final class ImagePipeline: Sendable {
     sources = Coalescer(queue: queues.joints) { $0.url }
     downloads = Coalescer(queue: queues.joints) { $0.url }
     fetches = Coalescer(queue: queues.fetch) { $0.url }
-    // A bucket serves who came first. So one request at a time stands there, and the queue in front knows who is urgent.
+    // A bucket serves who came first. So one request at a time stands there, and the queue in front knows who is
+    // urgent.
     permits = Coalescer(queue: queues.rate) { $0.url }
     decodes = Coalescer(queue: queues.decode) { $0.url }
     processes = Coalescer(queue: queues.process) { $0.url }
@@ -181,7 +183,8 @@ public final class ImagePipeline: Sendable {
 
   // MARK: Steering
 
-  /// While true, no stage starts anything: the thread that scrolls has the CPUs. What runs goes on, and what is in memory is found.
+  /// While true, no stage starts anything: the thread that scrolls has the CPUs. What runs goes on, and what is in
+  /// memory is found.
   public var isSuspended: Bool {
     get { suspension.withLock { $0 } }
     set {
@@ -191,7 +194,8 @@ public final class ImagePipeline: Sendable {
     }
   }
 
-  /// Several threads may set `isSuspended`. Each looks again behind its own stores, so the last value counts in all queues.
+  /// Several threads may set `isSuspended`. Each looks again behind its own stores, so the last value counts in all
+  /// queues.
   private func applySuspension() {
     var (wanted, applied): (Bool, Bool?) = (isSuspended, nil)
     while applied != wanted {
@@ -206,7 +210,8 @@ public final class ImagePipeline: Sendable {
     memory.removeAll()
   }
 
-  /// Takes no more requests, cancels what is under way, and returns when nothing runs any more. What was written to disk is whole.
+  /// Takes no more requests, cancels what is under way, and returns when nothing runs any more. What was written to
+  /// disk is whole.
   public func shutdown() async {
     // Under the lock: a suspension that another thread sets now comes before, and is lifted, or is refused.
     suspension.withLock {
@@ -273,8 +278,8 @@ public final class ImagePipeline: Sendable {
     try await again(budget: nil) { try await self.decoded(key) }
   }
 
-  /// Downloads and decodes. What was kept of an earlier download and makes no picture is dropped, and the picture is downloaded
-  /// again.
+  /// Downloads and decodes. What was kept of an earlier download and makes no picture is dropped, and the picture is
+  /// downloaded again.
   private func decoded(_ key: Key) async throws -> DecodedPicture {
     let file = key.with(Processing())
     var mayGoOn = 2

@@ -45,8 +45,8 @@ public final class ImageTask: Sendable {
   }
 }
 
-/// Pictures that will be wanted soon. They are fetched, decoded and kept in memory, with a low priority. A request for one of them
-/// raises it.
+/// Pictures that will be wanted soon. They are fetched, decoded and kept in memory, with a low priority. A request for
+/// one of them raises it.
 public final class ImagePrefetcher: Sendable {
   /// One picture. It leaves the list when its work has ended, so nothing keeps a picture that the cache has dropped.
   private struct Entry {

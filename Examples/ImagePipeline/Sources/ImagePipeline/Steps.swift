@@ -3,8 +3,9 @@ import Pictures
 import Synchronization
 
 extension Coalescer {
-  /// As `value(for:)`, for a step in the body of another step. The cancelling of the waiting task leaves in that very call, and does
-  /// not wait until a thread is free for the task: so it passes through all steps at once, down to the connection.
+  /// As `value(for:)`, for a step in the body of another step. The cancelling of the waiting task leaves in that very
+  /// call, and does not wait until a thread is free for the task: so it passes through all steps at once, down to the
+  /// connection.
   func step(for key: Key, _ body: @escaping @Sendable () async throws -> Success) async throws -> Success {
     try Task.checkCancellation()
     let request = request(for: key, body)

@@ -21,7 +21,8 @@ extension Picture {
 
   /// Gives the picture the brown of old photographs. Alpha is kept.
   ///
-  /// *Cost*: O(pixels), rows at the same time on several threads. The function blocks the calling thread, which takes part.
+  /// *Cost*: O(pixels), rows at the same time on several threads. The function blocks the calling thread, which takes
+  /// part.
   ///
   /// - Parameter backend: whose threads help.
   public func sepia(on backend: any Backend) -> Picture {
@@ -41,7 +42,8 @@ extension Picture {
 
   /// Takes the colours away. Green counts most and blue least, as for the eye. Alpha is kept.
   ///
-  /// *Cost*: O(pixels), rows at the same time on several threads. The function blocks the calling thread, which takes part.
+  /// *Cost*: O(pixels), rows at the same time on several threads. The function blocks the calling thread, which takes
+  /// part.
   ///
   /// - Parameter backend: whose threads help.
   public func grey(on backend: any Backend) -> Picture {
