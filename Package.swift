@@ -29,8 +29,9 @@ let library: [Target] = [
   .target(
     name: "OperationCore", dependencies: ["Scheduling", "Primitives", "CPlatform"], path: "Sources/OperationCore",
     exclude: [
-      "CONTRACT.md", "Forking/README.md", "Lifecycle/README.md", "Lifecycle/Codegen.md", "Tasks/README.md",
-      "Tracing/README.md",
+      "CONTRACT.md", "Dependencies/README.md", "Forking/README.md", "Lifecycle/README.md", "Lifecycle/Codegen.md",
+      "Lifecycle/OverriddenProperties.md", "Memory/README.md", "Observation/README.md", "Operation/README.md",
+      "Queue/README.md", "Tasks/README.md", "Tracing/README.md",
     ],
     swiftSettings: settings),
   .target(

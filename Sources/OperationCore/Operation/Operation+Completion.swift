@@ -1,7 +1,7 @@
 import Primitives
 import Synchronization
 
-// The completion block: set until the epilogue takes it, then run once and released. `Lifecycle/README.md` has the
+// The completion block: set until the epilogue takes it, then run once and released. `README.md` here has the
 // protocol.
 
 extension Operation {

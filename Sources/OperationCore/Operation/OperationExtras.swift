@@ -25,7 +25,7 @@ enum ExtrasMark {
   static let blocks: UInt = 2
   /// The word points to the `CompletionBlock` and to no side object. This mark alone is set and
   /// taken back without the lock, and has no other mark beside it. The thread that takes the mark back owns the block:
-  /// `Lifecycle/README.md` says which threads do.
+  /// `README.md` here says which threads do.
   static let completionAlone: UInt = 4
   static let all: UInt = 15
 

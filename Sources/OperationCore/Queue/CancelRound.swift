@@ -7,7 +7,7 @@ import Primitives
 /// `Registry.cancelledBefore` is raised. An operation whose class does has to be asked: only its own `cancel()` says
 /// whether the operation is cancelled, and may want to do something before the flag is set. Until that method has
 /// called `super`, or has returned, the operation is *held*: it neither runs nor is skipped. A hold is one count more
-/// in the operation's word, as a dependency that is added late has: `Lifecycle/README.md`, *Cancelling everything*.
+/// in the operation's word, as a dependency that is added late has: `README.md` here, *Cancelling everything*.
 ///
 /// A `cancel()` may wait for its own operation, or for another one that is held. So a wait gives the hold of the
 /// operation back whose `cancel()` waits, and calls `cancel()` of the others first.
