@@ -45,7 +45,7 @@ private func inScope<Result: ~Copyable, Failure: Error>(
 /// Swift's own is blocked. Both bodies see the task's cancellation, name and task-local values. Cancelling the task
 /// stops nothing. The task's priority chooses the level in the pool, as `qualityOfService` does.
 ///
-/// Everything else is as for the `join` that blocks.
+/// When both bodies throw, the error of `first` is thrown. Traps when the pool has been shut down.
 ///
 /// - Parameters:
 ///   - first: runs on a thread of the pool.
@@ -62,8 +62,7 @@ public func join<First: Sendable, Second: Sendable, Failure: Error>(
   }
 }
 
-/// Runs two bodies that return nothing, on threads of the pool. Everything else is as for the other asynchronous
-/// `join`.
+/// Runs two bodies that return nothing, on threads of the pool.
 @inlinable
 public func join<Failure: Error>(
   _ first: @Sendable () throws(Failure) -> Void, _ second: @Sendable () throws(Failure) -> Void
@@ -73,8 +72,7 @@ public func join<Failure: Error>(
   }
 }
 
-/// Runs two bodies that make values that are not `Sendable`, and give them away. Everything else is as for the other
-/// asynchronous `join`.
+/// Runs two bodies that make values that are not `Sendable`, and give them away.
 @inlinable
 @discardableResult
 public func join<First, Second, Failure: Error>(
@@ -86,8 +84,7 @@ public func join<First, Second, Failure: Error>(
   }
 }
 
-/// Runs two bodies whose results cannot be copied, on threads of the pool. Everything else is as for the other
-/// asynchronous `join`.
+/// Runs two bodies whose results cannot be copied, on threads of the pool.
 /// - Returns: the two results, which the caller takes out of the value.
 @inlinable
 public func join<First: ~Copyable, Second: ~Copyable, Failure: Error>(
@@ -106,7 +103,7 @@ public func join<First: ~Copyable, Second: ~Copyable, Failure: Error>(
 /// ```
 ///
 /// The task goes on on a thread of the default backend, and comes back: no thread of Swift's own is blocked. Cancelling
-/// the task stops nothing. Everything else is as for the function that blocks.
+/// the task stops nothing. When bodies throw, the error of the lowest number is thrown.
 ///
 /// - Parameters:
 ///   - iterations: how many numbers there are.
@@ -130,7 +127,7 @@ public func concurrentPerform<Failure: Error>(
 /// ```
 ///
 /// The task goes on on a thread of the default backend, and comes back: no thread of Swift's own is blocked. Cancelling
-/// the task stops nothing. Everything else is as for the function that blocks.
+/// the task stops nothing. Children that are spawned in a child count too.
 ///
 /// - Parameter body: gets the scope.
 /// - Returns: what the body returned.
@@ -142,8 +139,8 @@ public func withForkScope<Result>(
 
 /// Runs a body that spawns children and may throw, as they may, on threads of the pool.
 ///
-/// Everything else is as for the asynchronous `withForkScope(_:)`. `withForkScope(throwing:_:)`, the function that
-/// blocks, says which error is thrown.
+/// When the body throws, children that have not begun are dropped, and the body's error is thrown. Otherwise the error
+/// is that of the child that was spawned first among those that threw.
 ///
 /// - Parameters:
 ///   - failure: the type of the errors that the body and the children throw.
@@ -157,8 +154,6 @@ public func withForkScope<Result, Failure: Error>(
 
 extension Backend {
   /// Runs two bodies on threads of this backend, and returns what both returned.
-  ///
-  /// Everything else is as for the asynchronous free function `join(_:_:)`.
   @inlinable
   @discardableResult
   public func join<First: Sendable, Second: Sendable, Failure: Error>(
@@ -170,8 +165,7 @@ extension Backend {
     }
   }
 
-  /// Runs two bodies that return nothing, on threads of this backend. Everything else is as for the other asynchronous
-  /// `join`.
+  /// Runs two bodies that return nothing, on threads of this backend.
   @inlinable
   public func join<Failure: Error>(
     _ first: @Sendable () throws(Failure) -> Void, _ second: @Sendable () throws(Failure) -> Void
@@ -181,8 +175,7 @@ extension Backend {
     }
   }
 
-  /// Runs two bodies that make values that are not `Sendable`, and give them away. Everything else is as for the other
-  /// asynchronous `join`.
+  /// Runs two bodies that make values that are not `Sendable`, and give them away.
   @inlinable
   @discardableResult
   public func join<First, Second, Failure: Error>(
@@ -195,8 +188,6 @@ extension Backend {
   }
 
   /// Calls a body once for each number below `iterations`, on threads of this backend.
-  ///
-  /// Everything else is as for the asynchronous free function `concurrentPerform(iterations:execute:)`.
   @inlinable
   public func concurrentPerform<Failure: Error>(
     iterations: Int, execute work: @Sendable (Int) throws(Failure) -> Void
@@ -205,8 +196,6 @@ extension Backend {
   }
 
   /// Runs a body that spawns children, on threads of this backend.
-  ///
-  /// Everything else is as for the asynchronous free function `withForkScope(_:)`.
   public func withForkScope<Result>(
     _ body: @Sendable (SpawnScope<Never>) -> sending Result
   ) async -> sending Result {
@@ -214,8 +203,6 @@ extension Backend {
   }
 
   /// Runs a body that spawns children and may throw, as they may, on threads of this backend.
-  ///
-  /// Everything else is as for the asynchronous free function `withForkScope(throwing:_:)`.
   public func withForkScope<Result, Failure: Error>(
     throwing failure: Failure.Type, _ body: @Sendable (SpawnScope<Failure>) throws(Failure) -> sending Result
   ) async throws(Failure) -> sending Result {
@@ -228,7 +215,7 @@ extension RandomAccessCollection where Self: Sendable {
   /// Calls a body once for each element, on threads of the pool.
   ///
   /// The task goes on on a thread of the backend, and comes back: no thread of Swift's own is blocked. Cancelling the
-  /// task stops nothing. Everything else is as for the method that blocks.
+  /// task stops nothing. When bodies throw, the error of the first such element is thrown.
   ///
   /// - Parameters:
   ///   - backend: whose threads are used; nil for those of the default one.
@@ -244,7 +231,7 @@ extension RandomAccessCollection where Self: Sendable {
   /// of the pool.
   ///
   /// The task goes on on a thread of the backend, and comes back: no thread of Swift's own is blocked. Cancelling the
-  /// task stops nothing. Everything else is as for the method that blocks.
+  /// task stops nothing. When the function throws, the error of the first such element is thrown.
   ///
   /// - Parameters:
   ///   - backend: whose threads are used; nil for those of the default one.
@@ -257,7 +244,6 @@ extension RandomAccessCollection where Self: Sendable {
   }
 
   /// Returns what a function returns for each element, when that is not `Sendable`: the function gives it away.
-  /// Everything else is as for the other asynchronous method of this name.
   @inlinable
   public func concurrentMap<Result, Failure: Error>(
     on backend: (any Backend)? = nil, _ transform: @Sendable (Element) throws(Failure) -> sending Result
@@ -268,7 +254,7 @@ extension RandomAccessCollection where Self: Sendable {
   /// Combines all elements, on threads of the pool.
   ///
   /// The task goes on on a thread of the backend, and comes back: no thread of Swift's own is blocked. Cancelling the
-  /// task stops nothing. Everything else is as for the method that blocks.
+  /// task stops nothing. The result is the same with any number of threads.
   ///
   /// - Parameters:
   ///   - initialResult: what each block begins with.
@@ -288,7 +274,8 @@ extension RandomAccessCollection where Self: Sendable {
 
   /// Combines all elements with one function, on threads of the pool.
   ///
-  /// Everything else is as for the asynchronous method that takes two functions.
+  /// For the result of `reduce(_:_:)`, `combine` must be associative, and must give back the other value when one of
+  /// the two is `initialResult`.
   ///
   /// - Parameters:
   ///   - initialResult: what each block begins with, as 0 for a sum.
@@ -310,7 +297,8 @@ extension MutableCollection where Self: RandomAccessCollection & Sendable, Eleme
   /// Sorts the collection in place, on threads of the pool. The sort is stable.
   ///
   /// The task goes on on a thread of the backend, and comes back: no thread of Swift's own is blocked. Cancelling the
-  /// task stops nothing. Everything else is as for the method that blocks.
+  /// task stops nothing. When the function throws, one of its errors is thrown, and the collection has all its
+  /// elements, in some order.
   ///
   /// - Parameters:
   ///   - backend: whose threads are used; nil for those of the default one.
@@ -327,8 +315,6 @@ extension MutableCollection where Self: RandomAccessCollection & Sendable, Eleme
 extension MutableCollection where Self: RandomAccessCollection & Sendable, Element: Sendable & Comparable {
   /// Sorts the collection in ascending order, in place, on threads of the pool. The sort is stable.
   ///
-  /// Everything else is as for the asynchronous `concurrentSort(on:by:)`.
-  ///
   /// - Parameter backend: whose threads are used; nil for those of the default one.
   @inlinable
   public mutating func concurrentSort(on backend: (any Backend)? = nil) async {
@@ -341,7 +327,7 @@ extension Array where Element: Sendable {
   /// Calls a body with each chunk of the array, to change its elements in place, on threads of the pool.
   ///
   /// The task goes on on a thread of the backend, and comes back: no thread of Swift's own is blocked. Cancelling the
-  /// task stops nothing. Everything else is as for the method that blocks.
+  /// task stops nothing. When bodies throw, the error of the first such chunk is thrown.
   ///
   /// - Parameters:
   ///   - size: the number of elements of each chunk. The last one may be shorter.

@@ -100,7 +100,6 @@ extension RandomAccessCollection where Self: Sendable {
   }
 
   /// Returns what a function returns for each element, when that is not `Sendable`: the function gives it away.
-  /// Everything else is as for the other method of this name.
   @available(*, noasync, message: "blocks the thread; await the asynchronous method of this name")
   @inlinable @inline(__always)
   public func concurrentMap<Result, Failure: Error>(

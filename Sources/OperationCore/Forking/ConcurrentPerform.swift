@@ -42,8 +42,6 @@ extension Backend {
   /// ```swift
   /// ThreadPoolBackend(workers: 4).concurrentPerform(iterations: 100) { print($0) }
   /// ```
-  ///
-  /// Everything else is as for the free function `concurrentPerform(iterations:execute:)`.
   @available(*, noasync, message: "blocks the thread; await the asynchronous function of this name")
   @inlinable @inline(__always)
   public func concurrentPerform<Failure: Error>(

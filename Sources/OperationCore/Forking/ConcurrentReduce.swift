@@ -135,7 +135,8 @@ extension RandomAccessCollection where Self: Sendable {
   /// print(sum)
   /// ```
   ///
-  /// Everything else is as for `concurrentReduce(_:on:_:combine:)`: the result is the same with any number of threads.
+  /// For the result of `reduce(_:_:)`, `combine` must be associative, and must give back the other value when one of
+  /// the two is `initialResult`. The result is the same with any number of threads.
   ///
   /// - Parameters:
   ///   - initialResult: what each block begins with, as 0 for a sum.

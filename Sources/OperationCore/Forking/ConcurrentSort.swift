@@ -90,8 +90,6 @@ extension MutableCollection where Self: RandomAccessCollection, Element: Sendabl
   /// print(numbers)
   /// ```
   ///
-  /// Everything else is as for `concurrentSort(on:by:)`.
-  ///
   /// - Parameter backend: whose threads help; nil for those of the present operation's backend, or else of the default
   ///   one.
   @available(*, noasync, message: "blocks the thread; await the asynchronous method of this name")

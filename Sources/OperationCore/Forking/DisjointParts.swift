@@ -18,8 +18,7 @@ extension MutableSpan where Element: Sendable {
   /// negate(&span)
   /// ```
   ///
-  /// Everything else is as for the free function `join(_:_:)`: where the bodies run, errors, what is inherited, and the
-  /// cost of a few stores.
+  /// `join(_:_:)` says where the bodies run, which error is thrown and what forks inherit. The call costs a few stores.
   ///
   /// Traps when `index` is below 0 or above `count`.
   ///
@@ -150,8 +149,7 @@ extension Array where Element: Sendable {
   /// print(numbers)
   /// ```
   ///
-  /// Everything else is as for the method of `MutableSpan`: the array's `mutableSpan` has it, for a part of an array
-  /// too.
+  /// For a part of an array, call the method of this name on its `mutableSpan`.
   ///
   /// - Parameters:
   ///   - size: the number of elements of each chunk. The last one may be shorter.

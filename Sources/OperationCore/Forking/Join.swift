@@ -46,7 +46,7 @@ public func join<First, Second: Sendable, Failure: Error>(
   return (joined.first, joined.second)
 }
 
-/// Runs two bodies that return nothing. Everything else is as for the other `join`.
+/// Runs two bodies that return nothing.
 ///
 /// (A function of its own, so that the call has no result that a closure around the call could take for its own.)
 @available(*, noasync, message: "blocks the thread; call the asynchronous join, which takes the same bodies")
@@ -57,8 +57,7 @@ public func join<Failure: Error>(
   let _: Joined<Void, Void> = try forkAndJoin(first, second)
 }
 
-/// Runs two bodies, of which `second` makes a value that is not `Sendable`, and gives it away. Everything else is as
-/// for the other `join`.
+/// Runs two bodies, of which `second` makes a value that is not `Sendable`, and gives it away.
 @available(*, noasync, message: "blocks the thread; call the asynchronous join, which takes the same bodies")
 @inlinable @inline(__always)
 @discardableResult
@@ -69,7 +68,7 @@ public func join<First, Second, Failure: Error>(
   return (joined.first, joined.second)
 }
 
-/// Runs two bodies whose results cannot be copied. Everything else is as for the other `join`.
+/// Runs two bodies whose results cannot be copied.
 /// - Returns: the two results, which the caller takes out of the value.
 @available(*, noasync, message: "blocks the thread; call the asynchronous join, which takes the same bodies")
 @inlinable @inline(__always)
@@ -178,7 +177,7 @@ extension Backend {
   /// Runs two bodies, with this backend's threads to help.
   ///
   /// The calling thread runs `first`, whatever backend it belongs to. Joins inside of the two bodies are on this
-  /// backend, too. Everything else is as for the free function `join(_:_:)`.
+  /// backend, too.
   ///
   /// ```swift
   /// let backend = ThreadPoolBackend(workers: 2)
@@ -195,8 +194,7 @@ extension Backend {
     return (joined.first, joined.second)
   }
 
-  /// Runs two bodies that return nothing, with this backend's threads to help. Everything else is as for the other
-  /// `join`.
+  /// Runs two bodies that return nothing, with this backend's threads to help.
   @available(*, noasync, message: "blocks the thread; call the asynchronous join, which takes the same bodies")
   @inlinable
   public func join<Failure: Error>(
@@ -205,8 +203,7 @@ extension Backend {
     let _: Joined<Void, Void> = try joinInScope(on: self, first, second)
   }
 
-  /// Runs two bodies, of which `second` makes a value that is not `Sendable`, and gives it away. Everything else is as
-  /// for the other `join`.
+  /// Runs two bodies, of which `second` makes a value that is not `Sendable`, and gives it away.
   @available(*, noasync, message: "blocks the thread; call the asynchronous join, which takes the same bodies")
   @inlinable
   @discardableResult
@@ -217,8 +214,7 @@ extension Backend {
     return (joined.first, joined.second)
   }
 
-  /// Runs two bodies whose results cannot be copied, with this backend's threads to help. Everything else is as for the
-  /// other `join`.
+  /// Runs two bodies whose results cannot be copied, with this backend's threads to help.
   /// - Returns: the two results, which the caller takes out of the value.
   @available(*, noasync, message: "blocks the thread; call the asynchronous join, which takes the same bodies")
   @inlinable

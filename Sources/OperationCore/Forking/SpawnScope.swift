@@ -83,8 +83,6 @@ public func withForkScope<Result>(_ body: (SpawnScope<Never>) -> Result) -> Resu
 /// that is thrown is that of the child that was spawned first among those that threw. Either way all that has begun has
 /// ended.
 ///
-/// Everything else is as for `withForkScope(_:)`.
-///
 /// - Parameters:
 ///   - failure: the type of the errors that the body and the children throw.
 ///   - body: gets the scope.
@@ -107,14 +105,10 @@ extension Backend {
   ///   scope.spawn { print("child") }
   /// }
   /// ```
-  ///
-  /// Everything else is as for the free function `withForkScope(_:)`.
   @available(*, noasync, message: "blocks the thread; await the asynchronous function of this name")
   public func withForkScope<Result>(_ body: (SpawnScope<Never>) -> Result) -> Result { spawnAndWait(on: self, body) }
 
   /// Runs a body that spawns children and may throw, as they may, with this backend's threads to help.
-  ///
-  /// Everything else is as for the free function `withForkScope(throwing:_:)`.
   @available(*, noasync, message: "blocks the thread; await the asynchronous function of this name")
   public func withForkScope<Result, Failure: Error>(
     throwing failure: Failure.Type, _ body: (SpawnScope<Failure>) throws(Failure) -> Result

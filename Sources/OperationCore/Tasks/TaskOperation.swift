@@ -24,8 +24,8 @@ import Synchronization
 /// `cancel()` cancels the task: `Task.isCancelled` is true at once. An operation that is cancelled before its start
 /// never runs its body.
 ///
-/// Everything else is as for every operation: dependencies, barriers, suspension, the completion block, and `observe`.
-/// It is an asynchronous operation, so a thread that waits for it never runs it.
+/// Dependencies, barriers, suspension, the completion block and `observe` do what they do for every operation. The
+/// operation is asynchronous, so a thread that waits for it never runs it.
 public final class TaskOperation<Success: Sendable, Failure: Error>: Operation, @unchecked Sendable {
   // Sendable: `run` never changes and guards its own state, `began` is an atomic, and `outcome` is written by the
   // body's task before the finish, and read after it.
