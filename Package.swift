@@ -54,7 +54,7 @@ let library: [Target] = [
     name: "Operations",
     dependencies: ["OperationCore", "DispatchBackend", "ThreadPoolBackend", "StealingBackend"],
     path: "Sources/Operations", swiftSettings: settings),
-  // All of the library: for who writes a backend or chooses a strategy.
+  // All of the library: for writing a backend or choosing a strategy.
   .target(
     name: "OperationBackends", dependencies: ["OperationCore", "Operations", "Scheduling"],
     path: "Sources/OperationBackends", swiftSettings: settings),

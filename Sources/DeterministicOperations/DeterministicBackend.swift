@@ -5,7 +5,7 @@ import VirtualScheduling
 
 /// Runs operations in an order that a seed decides, with a clock of its own: for tests.
 ///
-/// The backend imitates a pool with some workers. One thread goes on at a time. Whatever real threads leave open is a
+/// The backend imitates a pool with some workers. One thread goes on at a time. A matter of chance of real threads is a
 /// choice of the seed: which worker is first, who wins a race for a job, and when a thread that waited goes on. So the
 /// same seed gives the same order, on every machine.
 ///

@@ -106,7 +106,7 @@ public final class Coalescer<Key: Hashable & Sendable, Success: Sendable>: Senda
     var requests = Requests()
     /// A thread sets the operation's priority now.
     var isApplying = false
-    /// The body has ended. Who leaves now must not cancel an operation that is about to finish.
+    /// The body has ended. A request that leaves now must not cancel an operation that is about to finish.
     var isOver = false
 
     init(key: Key, coalescer: Coalescer, _ body: @escaping @Sendable () async throws -> Success) {
@@ -303,8 +303,8 @@ public final class CoalescedRequest<Success: Sendable>: Sendable, FollowingReque
   /// Whether the request has left.
   public var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
-  /// Leaves. Who waits for `value` gets a `CancellationError` at once. The operation is cancelled when no other request
-  /// is left.
+  /// Leaves. A wait for `value` ends with a `CancellationError` at once. The operation is cancelled when no other
+  /// request is left.
   public func cancel() {
     let (work, waits) = state.withLock { state in
       state.isCancelled = true

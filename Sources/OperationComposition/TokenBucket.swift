@@ -26,7 +26,7 @@ import Synchronization
 /// Where the most urgent operation shall have the next token, let a queue choose: operations of a queue with a limit of
 /// 1, which `take()` the token in their bodies.
 ///
-/// Who waits in line has the tokens of exact instants (the generic cell rate algorithm, ITU-T I.371, on durations),
+/// A waiting operation has the tokens of exact instants (the generic cell rate algorithm, ITU-T I.371, on durations),
 /// however late each wait ends. A task that comes back within the time of one token has not paused, so what came
 /// meanwhile is still there for it. So nothing drifts. What came more than a tenth of a second ago, as while the
 /// process stood still, is lost beyond the burst. The line needs no thread of a backend: a task whose backend is busy

@@ -2,9 +2,9 @@ import CPlatform
 import Primitives
 import Synchronization
 
-/// The looks at posted properties that a queue's operations wait for. Who asks the queue what it holds waits a little
-/// for the looks that were requested before: so the operation is gone for the thread that has posted its finish, as on
-/// Foundation.
+/// The looks at posted properties that a queue's operations wait for. A caller that asks the queue for its operations
+/// waits a little for the looks that were requested before: so the operation is gone for the thread that has posted its
+/// finish, as on Foundation.
 struct PendingLooks: ~Copyable, Sendable {
   private let requested = Atomic<UInt>(0)
   private let begun = Atomic<UInt>(0)

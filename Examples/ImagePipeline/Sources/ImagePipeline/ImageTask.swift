@@ -26,7 +26,7 @@ public final class ImageTask: Sendable {
     set { if case .shared(let shared) = work { shared.priority = newValue } }
   }
 
-  /// Leaves. Who waits for `value` gets a `CancellationError` at once.
+  /// Leaves. A wait for `value` ends with a `CancellationError` at once.
   public func cancel() { if case .shared(let shared) = work { shared.cancel() } }
 
   /// The picture. Cancelling the waiting task ends the wait; the request stays.
