@@ -312,21 +312,11 @@ let tests: [Target] = [
     path: "Tests/Processes/Scenarios", swiftSettings: settings),
   .testTarget(
     name: "ProcessTests",
-    dependencies: [
-      "ProcessScenarios", "ReadmeSample", "TutorialSample", "AsynchronousTutorialSample", "FoundationIdioms",
-      "OperationsIdioms", "FoundationAsyncMain", "OperationsAsyncMain", "TestSupport",
-    ],
+    dependencies: ["ProcessScenarios", "ReadmeSample", "FoundationIdioms", "OperationsIdioms", "TestSupport"],
     path: "Tests/Processes/Tests", swiftSettings: settings),
   // The program that README.md shows first.
   .executableTarget(
     name: "ReadmeSample", dependencies: ["Operations"], path: "Tests/Samples/Readme", swiftSettings: settings),
-  // The last two steps of the documentation's tutorial (symbolic links): the one with handlers, and the asynchronous
-  // one.
-  .executableTarget(
-    name: "TutorialSample", dependencies: ["Operations"], path: "Tests/Samples/Tutorial", swiftSettings: settings),
-  .executableTarget(
-    name: "AsynchronousTutorialSample", dependencies: ["Operations"], path: "Tests/Samples/AsynchronousTutorial",
-    swiftSettings: settings),
   // One set of sources (a symbolic link), compiled against Foundation and against Operations.
   .testTarget(
     name: "FoundationSourceTests", dependencies: ["TestSupport"], path: "Tests/SourceCompatibilityTests/Foundation",
@@ -342,15 +332,6 @@ let tests: [Target] = [
   .executableTarget(
     name: "OperationsIdioms", dependencies: ["Operations"], path: "Tests/SourceCompatibilityTests/Idioms/Operations",
     swiftSettings: settings),
-  // A program with an asynchronous `main`, whose module belongs to the main actor (a symbolic link), compiled against
-  // both.
-  .executableTarget(
-    name: "FoundationAsyncMain", path: "Tests/SourceCompatibilityTests/AsyncMain/Foundation",
-    swiftSettings: settings + [.define("FOUNDATION_OPERATIONS"), .defaultIsolation(MainActor.self)]),
-  .executableTarget(
-    name: "OperationsAsyncMain", dependencies: ["Operations"],
-    path: "Tests/SourceCompatibilityTests/AsyncMain/Operations",
-    swiftSettings: settings + [.defaultIsolation(MainActor.self), .strictMemorySafety()]),
   // A library of a user's that needs Foundation too: the names of classes in it are those of Operations.
   .target(
     name: "BothImportsLibrary", dependencies: ["Operations"],
