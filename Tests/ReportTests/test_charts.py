@@ -279,7 +279,7 @@ def test_facts_are_those_of_the_results(tmp_path):
     assert [arm.subject.name for arm in results.arms] == ["raw-dispatch", "foundation", "stealing"]
     assert {cell.ratio.against.subject.name for cell in line.cells.values() if cell.ratio} == {"raw-dispatch"}
     (overview,) = [chart for chart in charts.build_all(facts)[0] if chart.name == "overview"]
-    assert overview.title == "Time relative to raw-dispatch"
+    assert overview.title == "How much of raw-dispatch's time does each subject take?"
 
 
 def test_results_without_facts_are_shown_by_rules(tmp_path):

@@ -90,6 +90,8 @@ class Chart:
     simulated: bool = False
     # What a reader chooses a panel by, where a page shows one at a time.
     choices: tuple = ()
+    # How to read it, below the title in print.
+    note: str = ""
     # How the numbers of each unit are scaled, as the document of facts says it.
     units: dict = field(default_factory=dict)
 
@@ -196,4 +198,6 @@ def dots_chart(lines, name, family, title, caption, label):
     shared = shared_keys(lines)
     axis = Axis(label, lines[0].unit, is_wide(values), better=lines[0].better or "")
     panels = [dots_panel(line, title_of(line, shared[line.benchmark]), axis) for line in lines]
+    # Panels side by side are to have the same subjects: those with the most come first.
+    panels.sort(key=lambda panel: -len(panel.series))
     return Chart(name, family, title, caption, "dots", panels)

@@ -16,7 +16,7 @@ def build(results):
         " tasks), both medians over processes, with 95 % intervals. The large hollow marks stand at METG(50 %), the"
         " smallest granularity that still reaches 50 %: further left is better."
     )
-    return Chart(NAME, "dependencies", "Efficiency against granularity", caption, "lines", panels, columns=2)
+    return Chart(NAME, "dependencies", "How small may tasks be?", caption, "lines", panels, columns=2)
 
 
 def _panel(sweep):

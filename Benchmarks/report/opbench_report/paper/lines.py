@@ -8,6 +8,8 @@ from .style import HATCHES, INK, error_style, faint_error_style, marker_style, t
 
 # What a character of a panel's own legend has of the width, in inches, and what its mark and its edges have.
 _CHARACTER, _MARK = 0.05, 0.42
+# A title that would be smaller than that is cut.
+_SMALL_TITLE = 6.5
 # What a character of a tick has.
 _TICK_CHARACTER = 0.055
 # Where all curves of a simulation lie within this share of the axis, one line stands for all of them.
@@ -24,7 +26,7 @@ def draw_panel(axes, panel, chart):
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
     width = axes.figure.get_size_inches()[0] * axes.get_position().width
-    axes.set_title(panel.title, loc="left", pad=4, fontsize=title_size(panel.title, width))
+    axes.set_title(_title(panel, chart, width), loc="left", pad=4, fontsize=title_size(panel.title.split(" (")[0], width))
     for guide in panel.guides:
         _guide(axes, guide, is_crowded(guide, panel.guides, axes.get_ylim()) or _hides(axes, panel, guide))
     if chart.form == "bands":
@@ -37,6 +39,13 @@ def draw_panel(axes, panel, chart):
         places = [mark.x for mark in panel.series[0].marks[:common]]
         heights = [sum(series.marks[place].y for series in panel.series) / len(panel.series) for place in range(common)]
         axes.plot(places, heights, zorder=4, **ALIKE_STYLE)
+
+
+def _title(panel, chart, width):
+    """Returns the title of a panel; sizes in parentheses stand in a line of their own where one of the titles is
+    long."""
+    longest = max((other.title for other in chart.panels), key=len)
+    return panel.title if title_size(longest, width) > _SMALL_TITLE else panel.title.replace(" (", "\n(", 1)
 
 
 def alike(panel, chart):

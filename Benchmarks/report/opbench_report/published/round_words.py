@@ -1,5 +1,5 @@
 """A ratio of times in round words, for readers who see no interval: "20 times as fast", "level", "4 to 5 times as
-long".
+slow".
 
 The rules, which `results/SUMMARY.md` shows beside the exact numbers:
 
@@ -12,7 +12,7 @@ The rules, which `results/SUMMARY.md` shows beside the exact numbers:
 
 # What differs by at most this factor is level.
 LEVEL_TEXT = "1.15"
-_WORDS = {"faster": "as fast", "slower": "as long", "level": "level", "none": "no difference shown"}
+_WORDS = {"faster": "as fast", "slower": "as slow", "level": "level", "none": "no difference shown"}
 
 
 def in_round_words(means):

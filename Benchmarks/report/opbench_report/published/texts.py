@@ -86,7 +86,7 @@ def _pictures(names, charts, folder):
             if chart.name == name:
                 yield (
                     f"![{chart.title}]({folder}/figures/{name}.svg)",
-                    f"*{chart.title}.* {chart.caption} (`{command}`, `{name}.svg`)",
+                    f"*{chart.title}* {chart.caption} (`{command}`, `{name}.svg`)",
                 )
 
 
