@@ -430,8 +430,8 @@ def test_means_of_a_panel_are_over_the_same_benchmarks(tmp_path):
     panels = {one.title: {str(series.arm.subject): series.marks[0] for series in one.series} for one in overview.panels}
     assert list(panels["all benchmarks"]) == ["stealing", "threadpool"]
     assert panels["all benchmarks"]["stealing"].x == pytest.approx(0.1, rel=0.1)
-    assert list(panels["each beside stealing, over what both have"]) == ["rayon"]
-    mark = panels["each beside stealing, over what both have"]["rayon"]
+    assert list(panels["each beside stealing"]) == ["rayon"]
+    mark = panels["each beside stealing"]["rayon"]
     assert mark.x == pytest.approx(0.5, rel=0.1) and mark.label.endswith("(1)")
     assert "of stealing's time" in mark.detail
     # In the family of that one benchmark all have the same.
