@@ -3,10 +3,7 @@ import Primitives
 import Scheduling
 import Synchronization
 
-// What forks of joins ask of the pool. `OperationCore/Forking/README.md` says when.
-
-extension StealingPool {
-  /// - Returns: whether the calling thread is a guest.
+extension StealingPool: ForkHost {
   func beginForks() -> Bool {
     threads.checkNotForked()
     if currentWorker != nil { return false }
@@ -17,8 +14,8 @@ extension StealingPool {
     return true
   }
 
-  /// A guest takes the place of a worker, so that no more threads run than the pool has workers. One place is always left:
-  /// a guest may wait for an operation of the pool in a way that the pool does not know.
+  /// A guest takes the place of a worker, so that no more threads run than the pool has workers. One place is always
+  /// left: a guest may wait for an operation of the pool in a way that the pool does not know.
   func countGuest(_ change: Int) {
     let after = guests.wrappingAdd(change, ordering: .relaxed).newValue
     guard max(after, after - change) < workerCount else { return }
@@ -48,6 +45,8 @@ extension StealingPool {
     }
     return true
   }
+
+  func wakeForForks() { react() }
 
   /// The pool has no thread any more: tickets without forks may be left, and can serve another pool.
   func dropTickets() {

@@ -38,8 +38,8 @@ extension StealingPool {
         }
       }
       atomicMemoryFence(ordering: .sequentiallyConsistent)
-      // Behind the fence. A hint that is read before the jobs are visible may be one that another worker is about to take
-      // back, because that worker does not see the jobs yet.
+      // Behind the fence. A hint that is read before the jobs are visible may be one that another worker is about to
+      // take back, because that worker does not see the jobs yet.
       hint(levels: levels)
     } else {
       threads.checkNotForked()
@@ -106,5 +106,19 @@ extension StealingPool {
     if !threads.isOver { return false }
     if job.dropIfVoid() { return true }
     threads.refuseAfterShutdown()
+  }
+
+  /// Makes a job, or the ticket of a fork, visible where the strategy says. The last step is sequentially consistent.
+  func show(_ job: Job) {
+    let level = level(of: job)
+    let worker = currentWorker
+    if rules.usesMultiQueue { return multiQueue.push(job.word, level: level, worker) }
+    if let worker, !rules.sharesAll {
+      worker._withUnsafeGuaranteedRef { $0.add(job.word, level: level) }
+      atomicMemoryFence(ordering: .sequentiallyConsistent)
+    } else {
+      injectors[list(level: level)].pointer.pointee.push(job.word)
+    }
+    hint(level)
   }
 }

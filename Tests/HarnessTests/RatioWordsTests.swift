@@ -56,11 +56,11 @@ struct RatioWordsTests {
   /// Beside several others the words go from the least end of their intervals to the greatest.
   @Test func roundWords() {
     func words(_ all: (Double, ClosedRange<Double>)...) -> String { RoundRatio.words(all.map { RoundRatio($0, $1) }) }
-    #expect(words((0.05, 0.04...0.0625)) == "20 times as fast" && words((2, 1.9...2.1)) == "2 times as long")
+    #expect(words((0.05, 0.04...0.0625)) == "20 times as fast" && words((2, 1.9...2.1)) == "2 times as slow")
     #expect(words((1, 0.9...1.1)) == "level" && words((1, 0.5...1.6)) == "no difference shown")
-    #expect(words((4.6, 4.26...4.85), (4.8, 4.49...5.35)) == "4 to 5 times as long")
+    #expect(words((4.6, 4.26...4.85), (4.8, 4.49...5.35)) == "4 to 5 times as slow")
     #expect(words((0.05, 1 / 20.4...1 / 19.6), (0.05, 1 / 20.2...1 / 19.8)) == "20 times as fast")
-    #expect(words((0.5, 1 / 2.2...1 / 1.8), (2, 1.9...2.1)) == "2 times as fast; 2 times as long")
+    #expect(words((0.5, 1 / 2.2...1 / 1.8), (2, 1.9...2.1)) == "2 times as fast; 2 times as slow")
     #expect(words((1, 0.95...1.05), (1, 0.9...1.1)) == "level")
   }
 
@@ -85,8 +85,8 @@ struct CommonMeansTests {
       })
   }
 
-  /// `tbb` has the benchmark on which everybody is fast. Its own mean would be a hundredth of the reference's time, beside
-  /// a tenth of ours over both.
+  /// `tbb` has the benchmark on which everybody is fast. Its own mean would be a hundredth of the reference's time,
+  /// beside a tenth of ours over both.
   static let lines = [
     line("a", [Sample.ours: 0.02, dispatch: 0.1, tbb: 0.01]), line("b", [Sample.ours: 0.5, dispatch: 0.4]),
   ]

@@ -165,8 +165,8 @@ def test_four_rows_with_the_losses(four_rows):
     assert [(row.work, row.words) for row in rows] == [
         ("add and run a small operation", "20 times as fast"),
         ("a chain of dependencies, for each operation", "20 times as fast"),
-        ("all 4 benchmarks that both run", "level on average (adding: 3 times as fast; graphs: 3 times as long)"),
-        ("fork and join", "6 to 7 times as long on average (`skynet`: 4 times as long; `fib`: 10 times as long)"),
+        ("all 4 benchmarks that both run", "level on average (adding: 3 times as fast; graphs: 3 times as slow)"),
+        ("fork and join", "6 to 7 times as slow on average (`skynet`: 4 times as slow; `fib`: 10 times as slow)"),
     ]
     assert rows[3].beside == "the tbb <i>; the rayon <i>"
     # Each ratio that a word comes from, and the family and benchmark that the words leave out.

@@ -1,7 +1,7 @@
 import Operations
 
-/// A seeded tree of joins whose result plain recursion knows: values, and errors that some nodes throw and others catch. Some nodes
-/// bind a task-local name, around their joins or inside of a body.
+/// A seeded tree of joins whose result plain recursion knows: values, and errors that some nodes throw and others
+/// catch. Some nodes bind a task-local name, around their joins or inside of a body.
 public struct ForkTree: Sendable {
   /// What a leaf throws.
   public struct Failure: Error, Equatable, Sendable { public let leaf: UInt64 }
@@ -120,8 +120,10 @@ public struct ForkTree: Sendable {
       return try join(
         { () throws(Failure) -> UInt64 in try grow(left) }, { () throws(Failure) -> UInt64 in try grow(right) })
     }
-    return try backends[backendChoice].join(
-      { () throws(Failure) -> UInt64 in try grow(left) }, { () throws(Failure) -> UInt64 in try grow(right) })
+    return try backends[backendChoice].run { () throws(Failure) in
+      try join(
+        { () throws(Failure) -> UInt64 in try grow(left) }, { () throws(Failure) -> UInt64 in try grow(right) })
+    }
   }
 }
 

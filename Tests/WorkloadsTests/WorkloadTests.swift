@@ -60,8 +60,8 @@ struct WorkloadTests {
     }
   }
 
-  /// Foundation is left out where it is known to crash, and the sweeps have tests of their own: with the spinning of these
-  /// tests no granularity is worth anything, and a million bodies take long.
+  /// Foundation is left out where it is known to crash, and the sweeps have tests of their own: with the spinning of
+  /// these tests no granularity is worth anything, and a million bodies take long.
   static let everyCase: [Case] =
     (try? Catalogue(graphs: [], seed: 1).workloads)?.filter {
       !($0 is MinimumGranularity) && !($0 is ForkBreakEven)

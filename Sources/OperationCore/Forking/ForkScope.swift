@@ -1,10 +1,11 @@
 import CPlatform
 import Primitives
 
-/// An outermost join on a thread, from its beginning to its end: the thread has a list of forks meanwhile. Joins inside of
-/// the scope find the list, unless they are in another operation that runs on top, or on another backend.
+/// An outermost join on a thread, from its beginning to its end: the thread has a list of forks meanwhile. Joins inside
+/// of the scope find the list, unless they are in another operation that runs on top, or on another backend.
 ///
-/// The value is empty, since code of users is compiled with its layout: the list of the thread has what the scope found.
+/// The value is empty, since code of users is compiled with its layout: the list of the thread has what the scope
+/// found.
 @frozen @usableFromInline
 struct ForkScope {
   /// Begins a scope.
@@ -13,7 +14,7 @@ struct ForkScope {
   ///   - level: of the forks; nil for that of the present operation.
   /// - Returns: nil when the thread cannot have forks now: its list is full, or there is no memory for one.
   @usableFromInline
-  init?(on backend: (any Backend)?, level: Int? = nil) {
+  init?(on backend: (any Backend)? = nil, level: Int? = nil) {
     let launch = LaunchFrame.current
     if let here = cplatform_forks_here(), here.pointee.launch == UnsafeMutableRawPointer(launch) {
       // A join of this launch found no place in the list, or names a backend.
@@ -36,14 +37,14 @@ struct ForkScope {
       task.home = Self.home(of: launch)
     }
     // Before any lock of the lists: in a forked child another thread of the parent may have held that lock.
-    task.isGuest = task.home?._withUnsafeGuaranteedRef { $0.supervised?.beginForks() } ?? false
+    task.isGuest = task.home?._withUnsafeGuaranteedRef { $0.host?.beginForks() } ?? false
     if cplatform_has_task() { task.maker = .passRetained(ForkMaker(home: task.home)) }
     guard let list = ForkList.take() else {
       task.end()
       return nil
     }
-    // From here on nobody sees the private forks of the scope around this one: the other threads of its backend would never be
-    // told of them.
+    // From here on nobody sees the private forks of the scope around this one: the other threads of its backend would
+    // never be told of them.
     if cplatform_forks_here() != nil, !list.task.isAlone { list.showAll() }
     list.begin(task, launch: launch)
   }

@@ -14,11 +14,11 @@
 ///
 /// `withForkScope(_:)` makes a scope, and returns when all children have ended. Children may spawn further children.
 ///
-/// *Shape*: threads of the pool take children, the newest first. So the children that wait stay few while children spawn. The thread
-/// that waits runs children as well, and nothing else.
+/// *Shape*: threads of the pool take children, the newest first. So the children that wait stay few while children
+/// spawn. The thread that waits runs children as well, and nothing else.
 ///
-/// *Cost*: children escape, so each costs an allocation for its closure, a lock for a moment, and a job of the pool now and then.
-/// `join(_:_:)` and the loops cost none of these. They are better wherever the number of pieces is known.
+/// *Cost*: children escape, so each costs an allocation for its closure, a lock for a moment, and a job of the pool now
+/// and then. `join(_:_:)` and the loops cost none of these. They are better wherever the number of pieces is known.
 public struct SpawnScope<Failure: Error>: Sendable {
   let core: SpawnCore
 
@@ -54,8 +54,8 @@ public struct SpawnScope<Failure: Error>: Sendable {
 /// print(count)
 /// ```
 ///
-/// The body runs on the calling thread. Threads of the pool take children at once: those of the present operation's backend, or
-/// else of the default one. `withForkScope(throwing:_:)` takes a body and children that throw.
+/// The body runs on the calling thread. Threads of the pool take children at once: those of the present operation's
+/// backend, or else of the default one. `withForkScope(throwing:_:)` takes a body and children that throw.
 ///
 /// *Cost*: O(number of children), with an allocation for the scope and one or two for each child.
 ///
@@ -63,8 +63,8 @@ public struct SpawnScope<Failure: Error>: Sendable {
 ///
 /// - Parameter body: gets the scope.
 /// - Returns: what the body returned.
-@available(*, noasync, message: "blocks the thread; await the asynchronous function of this name")
-public func withForkScope<Result>(_ body: (SpawnScope<Never>) -> Result) -> Result { spawnAndWait(on: nil, body) }
+@available(*, noasync, message: "blocks the thread; call it in the body of `await backend.run { … }`")
+public func withForkScope<Result>(_ body: (SpawnScope<Never>) -> Result) -> Result { spawnAndWait(body) }
 
 /// Runs a body that spawns children and may throw, as they may, and returns when the body and all children have ended.
 ///
@@ -79,52 +79,25 @@ public func withForkScope<Result>(_ body: (SpawnScope<Never>) -> Result) -> Resu
 /// } catch { print(error) }
 /// ```
 ///
-/// When the body throws, children that have not begun are dropped, and the body's error is thrown. Otherwise the error that is thrown
-/// is that of the child that was spawned first among those that threw. Either way all that has begun has ended.
-///
-/// Everything else is as for `withForkScope(_:)`.
+/// When the body throws, children that have not begun are dropped, and the body's error is thrown. Otherwise the error
+/// that is thrown is that of the child that was spawned first among those that threw. Either way all that has begun has
+/// ended.
 ///
 /// - Parameters:
 ///   - failure: the type of the errors that the body and the children throw.
 ///   - body: gets the scope.
 /// - Returns: what the body returned.
-@available(*, noasync, message: "blocks the thread; await the asynchronous function of this name")
+@available(*, noasync, message: "blocks the thread; call it in the body of `await backend.run { … }`")
 public func withForkScope<Result, Failure: Error>(
   throwing failure: Failure.Type, _ body: (SpawnScope<Failure>) throws(Failure) -> Result
 ) throws(Failure) -> Result {
-  try spawnAndWait(on: nil, body)
-}
-
-extension Backend {
-  /// Runs a body that spawns children, with this backend's threads to help, and returns when the body and all children have ended.
-  ///
-  /// ```swift
-  /// import Operations
-  ///
-  /// ThreadPoolBackend(workers: 2).withForkScope { scope in
-  ///   scope.spawn { print("child") }
-  /// }
-  /// ```
-  ///
-  /// Everything else is as for the free function `withForkScope(_:)`.
-  @available(*, noasync, message: "blocks the thread; await the asynchronous function of this name")
-  public func withForkScope<Result>(_ body: (SpawnScope<Never>) -> Result) -> Result { spawnAndWait(on: self, body) }
-
-  /// Runs a body that spawns children and may throw, as they may, with this backend's threads to help.
-  ///
-  /// Everything else is as for the free function `withForkScope(throwing:_:)`.
-  @available(*, noasync, message: "blocks the thread; await the asynchronous function of this name")
-  public func withForkScope<Result, Failure: Error>(
-    throwing failure: Failure.Type, _ body: (SpawnScope<Failure>) throws(Failure) -> Result
-  ) throws(Failure) -> Result {
-    try spawnAndWait(on: self, body)
-  }
+  try spawnAndWait(body)
 }
 
 func spawnAndWait<Result, Failure: Error>(
-  on backend: (any Backend)?, _ body: (SpawnScope<Failure>) throws(Failure) -> Result
+  _ body: (SpawnScope<Failure>) throws(Failure) -> Result
 ) throws(Failure) -> Result {
-  let forks = ForkScope(on: backend)
+  let forks = ForkScope()
   defer { forks?.end() }
   let core = SpawnCore()
   core.list(true)

@@ -17,8 +17,8 @@ import Synchronization
 /// `BlockOperation(block:)` takes the memory of an operation that has ended, and allocates where there is none. The
 /// closure has an allocation of its own where it captures something.
 open class BlockOperation: Operation, @unchecked Sendable {
-  // Sendable: `firstBlock` is written by the thread that makes the operation. Later `firstBlock` is touched by the one thread that starts the
-  // operation, or by others under `lock` as `areBlocksHere` says.
+  // Sendable: `firstBlock` is written by the thread that makes the operation. Later `firstBlock` is touched by the one
+  // thread that starts the operation, or by others under `lock` as `areBlocksHere` says.
 
   private final var firstBlock: FirstBlock?
 
@@ -259,7 +259,10 @@ private final class BlockGroup: @unchecked Sendable {
     first?.run()
     while runOne() {}
     guard left.load(ordering: .acquiring) > 0 else { return }
-    if let backend = DrivenBackends.here { return backend.wait { left.load(ordering: .acquiring) == 0 } }
+    if let backend = DrivenBackends.here {
+      ThreadDebts.pay()
+      return backend.wait { left.load(ordering: .acquiring) == 0 }
+    }
     LaunchFrame.whileBlocked {
       while case let now = left.load(ordering: .acquiring), now > 0 { left.futexWait(while: now) }
     }

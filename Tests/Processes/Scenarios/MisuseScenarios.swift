@@ -295,17 +295,17 @@ enum MisuseScenarios {
     "join-after-shutdown-stealing": {
       let backend = StealingBackend(workers: 2)
       backend.shutdown()
-      backend.join({}, {})
+      backend.run { join({}, {}) }
     },
     "join-after-shutdown-threadpool": {
       let backend = ThreadPoolBackend(workers: 2)
       backend.shutdown()
-      backend.join({}, {})
+      backend.run { join({}, {}) }
     },
     "join-after-shutdown-deterministic": {
       let backend = DeterministicBackend(workers: 2, seed: 1)
       backend.shutdown()
-      backend.join({}, {})
+      backend.run { join({}, {}) }
     },
     "join-after-fork-stealing": { joinAfterFork(.stealing) },
     "join-after-fork-threadpool": { joinAfterFork(.threadPool) },
@@ -362,8 +362,9 @@ enum MisuseScenarios {
 
   /// `fork` is hidden from Swift because little works after it; what does not must say so.
   ///
-  /// A child inherits every lock as it was, those of the Swift runtime included: another thread may have held one at that
-  /// instant, and the child then stands still before it reaches the pool. That is not what is tested: it is tried again.
+  /// A child inherits every lock as it was, those of the Swift runtime included: another thread may have held one at
+  /// that instant, and the child then stands still before it reaches the pool. That is not what is tested: it is tried
+  /// again.
   private static func submitAfterFork(_ backend: some Backend) {
     let queue = OperationQueue(backend: backend)
     queue.name = "culprit"
@@ -378,8 +379,8 @@ enum MisuseScenarios {
   }
 
   private static func joinAfterFork(_ backend: some Backend) {
-    backend.join({}, {})
-    inAChild { backend.join({}, {}) }
+    backend.run { join({}, {}) }
+    inAChild { backend.run { join({}, {}) } }
   }
 
   /// The child's only thread believes that it is a worker.
@@ -420,7 +421,8 @@ enum MisuseScenarios {
     }
   }
 
-  /// A thread that ran operations and ends leaves none of them behind. Resident memory tells: nobody else uses any here.
+  /// A thread that ran operations and ends leaves none of them behind. Resident memory tells: nobody else uses any
+  /// here.
   private static func threadsThatEnd() {
     let backend = Collector()
     let queue = OperationQueue(backend: backend)

@@ -96,7 +96,7 @@ struct MeanFacts: Encodable {
   }
 }
 
-/// A ratio of times in round words, for readers who see no interval: "20 times as fast", "level", "4 to 5 times as long".
+/// A ratio of times in round words, for readers who see no interval: "20 times as fast", "level", "4 to 5 times as slow".
 ///
 /// * A round number has one significant digit. It has two, or three, where it would otherwise differ from the exact number by
 ///   more than a tenth, or lie outside of the interval.
@@ -131,7 +131,7 @@ struct RoundRatio {
     case .same: return "level"
     case .open: return "no difference shown"
     case .less: long = "times as fast"
-    case .more: long = "times as long"
+    case .more: long = "times as slow"
     }
     guard all.count > 1 else { return "\(all[0].times) \(long)" }
     let ends = all.flatMap(\.ends).sorted { $0 < $1 }

@@ -3,33 +3,27 @@ import Operations
 extension Picture {
   /// Makes the picture smaller, so that its longer side has `size` pixels. The shape is kept.
   ///
-  /// A picture that fits already is returned as it is. The filter is Lanczos with three lobes: sharp, and without the patterns that
-  /// leaving out pixels makes. Transparent pixels do not colour their neighbours.
+  /// A picture that fits already is returned as it is. The filter is Lanczos with three lobes: sharp, and without the
+  /// patterns that leaving out pixels makes. Transparent pixels do not colour their neighbours.
   ///
   /// All sums are sums of whole numbers: the result is the same on each machine, and on each backend.
   ///
-  /// *Cost*: O(pixels), rows at the same time on several threads. The function blocks the calling thread, which takes part.
+  /// *Cost*: O(pixels), rows at the same time on several threads. The function blocks the calling thread, which takes
+  /// part.
   ///
   /// Traps when `size` is below 1.
   ///
-  /// - Parameters:
-  ///   - size: the most pixels of a side.
-  ///   - backend: whose threads help.
-  public func downscaled(toFit size: Int, on backend: any Backend) -> Picture {
-    shrunk(toFit: size, on: backend)
-  }
-
-  /// Without a backend the loops use that of the present operation, or else the default one.
-  func shrunk(toFit size: Int, on backend: (any Backend)?) -> Picture {
+  /// - Parameter size: the most pixels of a side.
+  public func downscaled(toFit size: Int) -> Picture {
     Self.checkSize(size)
     let target = Self.fitted(width: width, height: height, to: size)
     if target == (width, height) { return self }
     let across = Weights(from: width, to: target.width)
     let down = Weights(from: height, to: target.height)
-    let narrow = narrowed(by: across, to: target.width, on: backend)
+    let narrow = narrowed(by: across, to: target.width)
 
     var result = [UInt8](repeating: 0, count: target.width * target.height * 4)
-    result.concurrentForEachChunk(ofCount: target.width * 4, on: backend) { row, line in
+    result.concurrentForEachChunk(ofCount: target.width * 4) { row, line in
       let columns = target.width
       withUnsafeTemporaryAllocation(of: SIMD4<Int32>.self, capacity: columns) { sums in
         sums.initialize(repeating: .zero)
@@ -50,11 +44,11 @@ extension Picture {
   }
 
   /// Shrinks each row. The result has colours times alpha, in quarters: 16,256 is full.
-  private func narrowed(by weights: Weights, to columns: Int, on backend: (any Backend)?) -> [SIMD4<Int16>] {
+  private func narrowed(by weights: Weights, to columns: Int) -> [SIMD4<Int16>] {
     let width = width
     let pixels = pixels
     var result = [SIMD4<Int16>](repeating: .zero, count: columns * height)
-    result.concurrentForEachChunk(ofCount: columns, on: backend) { row, line in
+    result.concurrentForEachChunk(ofCount: columns) { row, line in
       withUnsafeTemporaryAllocation(of: SIMD4<Int16>.self, capacity: width) { source in
         pixels.withUnsafeBytes { pixels in
           for column in 0..<width {
@@ -93,7 +87,8 @@ func multiplied(_ pixel: SIMD4<UInt8>) -> SIMD4<UInt32> {
   return SIMD4<UInt32>(truncatingIfNeeded: pixel) &* alpha
 }
 
-/// A pixel of sums of colours times alpha. The filter swings a little over and under: what is out of range becomes its end.
+/// A pixel of sums of colours times alpha. The filter swings a little over and under: what is out of range becomes its
+/// end.
 @inline(__always)
 private func straight(_ sums: SIMD4<Int32>) -> SIMD4<UInt8> {
   // 16,384 is the sum of the weights: a full alpha is 255 * 255 / 4 * 16,384.
@@ -149,8 +144,8 @@ private func lanczos(_ x: Double) -> Double {
   return 3 * sineOfPi(x) * sineOfPi(x / 3) / (Double.pi * Double.pi * x * x)
 }
 
-/// The sine of pi times a number, to 11 digits. It is made of additions and products, which each machine rounds in the same way; C
-/// libraries' sines differ in their last bits.
+/// The sine of pi times a number, to 11 digits. It is made of additions and products, which each machine rounds in the
+/// same way; C libraries' sines differ in their last bits.
 private func sineOfPi(_ x: Double) -> Double {
   let whole = x.rounded()
   let angle = (x - whole) * Double.pi

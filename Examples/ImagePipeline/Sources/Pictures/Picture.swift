@@ -1,6 +1,7 @@
 /// A picture in memory: red, green, blue and alpha, 8 bits each, row by row from the top.
 ///
-/// Alpha is straight: a colour does not depend on the alpha beside it. 0 is transparent, 255 is opaque. Colours are sRGB.
+/// Alpha is straight: a colour does not depend on the alpha beside it. 0 is transparent, 255 is opaque. Colours are
+/// sRGB.
 ///
 /// A picture is a value. Nothing changes it after it is made, so any number of threads may read it.
 public struct Picture: Sendable, Equatable {
@@ -47,7 +48,7 @@ public struct Picture: Sendable, Equatable {
 }
 
 extension Picture {
-  /// The size that a picture has after `downscaled(toFit:on:)`: the longer side becomes `size`, and the shape is kept.
+  /// The size that a picture has after `downscaled(toFit:)`: the longer side becomes `size`, and the shape is kept.
   ///
   /// A picture that fits already keeps its size. No side becomes less than 1.
   static func fitted(width: Int, height: Int, to size: Int) -> (width: Int, height: Int) {

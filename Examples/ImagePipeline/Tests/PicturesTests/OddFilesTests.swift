@@ -51,9 +51,9 @@ struct OddFilesTests {
         let read = try Picture.decode(odd)
         #expect(try read == Self.turned(Picture.decode(file), orientation))
         // Sizes are those behind the turn, and a smaller picture is the same as of the whole one.
-        let small = try Picture.decode(odd, fitting: 20).downscaled(toFit: 20, on: backends[0])
+        let small = try Picture.decode(odd, fitting: 20).downscaled(toFit: 20)
         #expect(small.width == (orientation > 4 ? 14 : 20) && small.height == (orientation > 4 ? 20 : 14))
-        #expect(small.squaredError(from: read.downscaled(toFit: 20, on: backends[0])) < 65)
+        #expect(small.squaredError(from: read.downscaled(toFit: 20)) < 65)
       }
     }
   }
@@ -89,7 +89,8 @@ struct OddFilesTests {
         == Picture.decode(jpeg))
     let png = pngFile([128, 64, 200], format: 0, width: 3, height: 1)
     #expect(try Picture.decode(pngFile(png, adding: "iCCP", Array("wide\0\0".utf8) + profile)) == Picture.decode(png))
-    // The library's files say that they are sRGB. Half of the light is 188 there, and 186 by the power of 2.2 that the library takes.
+    // The library's files say that they are sRGB. Half of the light is 188 there, and 186 by the power of 2.2 that the
+    // library takes.
     let word = try #require(place(of: "sRGB", in: png))
     let silent = Array(png[..<(word - 4)] + png[(word + 9)...])
     #expect(try Picture.decode(silent) == Picture.decode(png))
