@@ -9,8 +9,8 @@ import Testing
 @testable import HarnessStatistics
 @testable import HarnessWords
 
-/// Of every committed result, the table of the run, `compare` and the page pair the same lines and print the same numbers. README
-/// and what stands beside it print those numbers, too.
+/// Of every committed result, the table of the run, `compare` and the page pair the same lines and print the same
+/// numbers. README and what stands beside it print those numbers, too.
 struct EqualNumbersTests {
   /// The results that were measured, as paths below `results`.
   static let committed = try! FileManager.default.subpathsOfDirectory(atPath: Checkout.path("results")).filter {
@@ -25,7 +25,8 @@ struct EqualNumbersTests {
     init(_ scenario: Scenario, _ metric: String, _ arm: Arm) { (line, self.arm) = ("\(scenario) \(metric)", "\(arm)") }
   }
 
-  /// A ratio as it is printed, and the number of its pairs. `compare` widens intervals, so they are not the same everywhere.
+  /// A ratio as it is printed, and the number of its pairs. `compare` widens intervals, so they are not the same
+  /// everywhere.
   struct Said: Equatable {
     let ratio: String
     let blocks: Int
@@ -119,8 +120,8 @@ struct EqualNumbersTests {
         of: record.primaryTimes.map { "\($0.key) \($0.value)" }))
   }
 
-  /// A record may say another time than the names of the metrics would: that of a program with metrics of its own, or of an earlier
-  /// version.
+  /// A record may say another time than the names of the metrics would: that of a program with metrics of its own, or
+  /// of an earlier version.
   @Test func theRecordSaysWhichTimeStandsForABenchmark() throws {
     let made = ["stealing": 10.0, "foundation": 40].flatMap { name, time in
       [Metric.nsPerOp, .makespan].map {

@@ -2,7 +2,8 @@ import HarnessResults
 import HarnessStatistics
 import HarnessWords
 
-/// The ratios of the changes of a default to that default, by family of benchmarks and by line: what is judged together.
+/// The ratios of the changes of a default to that default, by family of benchmarks and by line: what is judged
+/// together.
 package struct AblationRatios: Sendable {
   struct OfFamily: Sendable {
     let change: Arm
@@ -64,8 +65,8 @@ package struct AblationRatios: Sendable {
   var comparisonsOfLines: Int { ofLines.count { $0.series.hasInterval } }
 }
 
-/// What each change is worth: its times over those of the default, for each family of benchmarks and for all together. The
-/// intervals are widened so that all that are read together hold together at 95 % (`Widening`).
+/// What each change is worth: its times over those of the default, for each family of benchmarks and for all together.
+/// The intervals are widened so that all that are read together hold together at 95 % (`Widening`).
 package struct AblationTable: Sendable {
   package let ratios: AblationRatios
   /// The number of comparisons for which the intervals are widened.

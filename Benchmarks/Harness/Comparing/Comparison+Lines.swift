@@ -22,8 +22,9 @@ extension Comparison {
     /// The ratio of the two medians; nil where there is none.
     private var ratioOfMedians: Double? { Pairing.logarithm(a, over: b).map(exp) }
 
-    /// What to say of a line whose ratio and whose medians seem to contradict each other. The ratio is the centre of the ratios of
-    /// single blocks. Where blocks differ much, as tails do, the ratio of the two medians is another number.
+    /// What to say of a line whose ratio and whose medians seem to contradict each other. The ratio is the centre of
+    /// the ratios of single blocks. Where blocks differ much, as tails do, the ratio of the two medians is another
+    /// number.
     package var apart: String? {
       guard let other = ratioOfMedians, abs(log(other / ratio.median)) > log(RatioWords.limit) else { return nil }
       return
@@ -45,8 +46,8 @@ extension Comparison {
     }
   }
 
-  /// The lines whose ratio is far from the ratio of the two medians, in words, below a heading that says what each of the two is;
-  /// empty when there are none.
+  /// The lines whose ratio is far from the ratio of the two medians, in words, below a heading that says what each of
+  /// the two is; empty when there are none.
   package var apartLines: [String] {
     let apart = lines.compactMap(\.apart)
     guard !apart.isEmpty else { return [] }

@@ -5,11 +5,11 @@ import HarnessWords
 
 /// Rows as lines, arms and processes: what every ratio, table and page is made from.
 ///
-/// A line is a metric of a scenario. An arm has a cell on the line. A process has one number in the cell, the median of its values.
-/// A ratio pairs the numbers of one place.
+/// A line is a metric of a scenario. An arm has a cell on the line. A process has one number in the cell, the median of
+/// its values. A ratio pairs the numbers of one place.
 package struct ResultTable: Sendable {
-  /// The number of each process, by its place. A place is a run, a machine and a block, as one number: that of the run on the
-  /// machine in the upper half, and the block in the lower.
+  /// The number of each process, by its place. A place is a run, a machine and a block, as one number: that of the run
+  /// on the machine in the upper half, and the block in the lower.
   package typealias Processes = [Int: Double]
 
   /// A run on a machine. Either is empty where numbers of different ones are pairs.
@@ -86,8 +86,8 @@ package struct ResultTable: Sendable {
     sort()
   }
 
-  /// The rows of a run that count: without excluded blocks, tails of crowded blocks, and failed cells. A cell that failed in one
-  /// block has no number from the other blocks either.
+  /// The rows of a run that count: without excluded blocks, tails of crowded blocks, and failed cells. A cell that
+  /// failed in one block has no number from the other blocks either.
   package init(_ result: RunResult) {
     let (excluded, crowded) = (result.excluded, result.crowded)
     let used = result.rows.filter {

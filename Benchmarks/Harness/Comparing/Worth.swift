@@ -1,7 +1,8 @@
 import Glibc
 import HarnessStatistics
 
-/// What a change is worth: its time over that of the default, with an interval widened for the comparisons of its table.
+/// What a change is worth: its time over that of the default, with an interval widened for the comparisons of its
+/// table.
 package struct Worth: Sendable {
   /// Within this share of the default's time a change makes no difference that matters.
   package static let margin = 0.03
@@ -44,8 +45,8 @@ package struct Worth: Sendable {
     (isWideEnough, half) = (true, mean.interval.map { log($0.upperBound / $0.lowerBound) / 2 })
   }
 
-  /// How large the effects of some cells are, as a share: the root of the mean of their squared logarithms, less what their own
-  /// uncertainty adds to it. Nil without an interval.
+  /// How large the effects of some cells are, as a share: the root of the mean of their squared logarithms, less what
+  /// their own uncertainty adds to it. Nil without an interval.
   package static func size(_ worths: [Worth]) -> Double? {
     let squares = worths.compactMap { worth in
       worth.half.map { half in log(worth.ratio) * log(worth.ratio) - (half / 2) * (half / 2) }

@@ -4,7 +4,8 @@ import HarnessResults
 import HarnessStatistics
 import HarnessWords
 
-/// How wide the intervals of a run are so far: of the one time that stands for each scenario, every arm against the first.
+/// How wide the intervals of a run are so far: of the one time that stands for each scenario, every arm against the
+/// first.
 package struct RunWidths: Sendable {
   private var table = ResultTable()
   /// The last answers about each scenario. An interval of many blocks takes a millisecond, and a run asks about each
@@ -37,8 +38,8 @@ package struct RunWidths: Sendable {
     let blocks: Int
   }
 
-  /// What a scenario is about: the ratios of every other of `arms` to the first of them, or the time of a single arm. Over
-  /// the given blocks. Where a number is not positive there is no ratio.
+  /// What a scenario is about: the ratios of every other of `arms` to the first of them, or the time of a single arm.
+  /// Over the given blocks. Where a number is not positive there is no ratio.
   mutating func all(_ planned: PlannedScenario, arms: [Arm], blocks: [Int]) -> [Width] {
     let known = remembered[planned.scenario] ?? []
     if let found = known.first(where: { $0.arms == arms && $0.blocks == blocks }) { return found.widths }
@@ -61,8 +62,8 @@ package struct RunWidths: Sendable {
     }
   }
 
-  /// The logarithms of the ratios of an arm to another, in the order of the blocks, for each time of a scenario. A time has no
-  /// list when a number of it is not positive: more blocks would give no ratio either.
+  /// The logarithms of the ratios of an arm to another, in the order of the blocks, for each time of a scenario. A time
+  /// has no list when a number of it is not positive: more blocks would give no ratio either.
   func logarithms(_ scenario: Scenario, _ arm: Arm, _ base: Arm, where counts: (Int) -> Bool) -> [[Double]] {
     lines(scenario).compactMap { line in
       let own = (line.cells[arm] ?? [:]).filter { counts(ResultTable.block(of: $0.key)) }
@@ -80,7 +81,8 @@ package struct RunWidths: Sendable {
     }
     guard !logarithms.isEmpty else { return Width(halfWidth: nil, expected: nil, blocks: 0) }
     let whole = halfWidth(confidence)
-    // A standard error reaches as far as `inner`; an interval reaches as many of them as the normal distribution has it.
+    // A standard error reaches as far as `inner`; an interval reaches as many of them as the normal distribution has
+    // it.
     let reach = StudentT.quantile(central: confidence, freedom: 1_000)
     return Width(
       halfWidth: whole, expected: halfWidth(inner).map { min(reach * $0, whole ?? .infinity) },
@@ -104,8 +106,8 @@ package struct RunWidths: Sendable {
     return Width(halfWidth: halfWidth, expected: halfWidth, blocks: times.count)
   }
 
-  /// The cells that a third of the blocks is enough for: their times are far above those of the scenario's other arms, by
-  /// the median, and nobody needs such a ratio to a few per cent. With two arms there is no ratio without both.
+  /// The cells that a third of the blocks is enough for: their times are far above those of the scenario's other arms,
+  /// by the median, and nobody needs such a ratio to a few per cent. With two arms there is no ratio without both.
   func seldom(_ plan: Plan) -> Set<CellKey> {
     Set(
       plan.scenarios.filter { $0.arms.count > 2 }.flatMap { planned -> [CellKey] in

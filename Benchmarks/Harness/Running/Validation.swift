@@ -31,8 +31,8 @@ package struct Validation: Sendable {
   /// The share of comparisons of equals that 95 % intervals flag as different.
   package static let statedLevel = 0.05
 
-  /// The number of rounds from which the stated share is a comparison, when each takes a round. Fewer rounds cannot show the
-  /// share.
+  /// The number of rounds from which the stated share is a comparison, when each takes a round. Fewer rounds cannot
+  /// show the share.
   package static func fewestRounds(benchmarks: Int) -> Int {
     Int((1 / (statedLevel * Double(max(1, benchmarks)))).rounded(.up))
   }
@@ -54,8 +54,8 @@ package struct Validation: Sendable {
 
     package var share: Double { comparisons > 0 ? Double(flagged) / Double(comparisons) : 0 }
 
-    /// The most comparisons of equals that intervals of the stated level flag by chance: the rate of more would be above
-    /// the level, as far as that number of comparisons can tell.
+    /// The most comparisons of equals that intervals of the stated level flag by chance: the rate of more would be
+    /// above the level, as far as that number of comparisons can tell.
     package var mostByChance: Int {
       (0...comparisons).last { BinomialBounds(hits: $0, of: comparisons).lower <= Validation.statedLevel } ?? 0
     }
@@ -121,8 +121,8 @@ package struct Validation: Sendable {
         ? .nan : Statistics.median(comparisons.compactMap(halfWidth)))
   }
 
-  /// Whether the control is told apart from itself no more often than stated and chance allows, and never by an interval
-  /// that is widened for all comparisons.
+  /// Whether the control is told apart from itself no more often than stated and chance allows, and never by an
+  /// interval that is widened for all comparisons.
   package var equalsPass: Bool {
     findings.allSatisfy { $0.level != Self.again || ($0.isWithinStatedLevel && $0.flaggedWidened == 0) }
   }

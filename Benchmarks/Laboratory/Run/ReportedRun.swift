@@ -7,7 +7,8 @@ import HarnessResults
 import HarnessRunning
 import HarnessWords
 
-/// A run with what it says to the user: from the checks before its start to its last line. `RecordedRun` does the measuring.
+/// A run with what it says to the user: from the checks before its start to its last line. `RecordedRun` does the
+/// measuring.
 struct ReportedRun {
   private let planned: PlannedRun
   private let outputs: RunOutputs

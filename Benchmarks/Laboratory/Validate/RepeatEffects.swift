@@ -3,8 +3,8 @@ import HarnessPlanning
 import HarnessRunning
 import HarnessWords
 
-/// Measures, for every cell of some scenarios, whether the time of an operation depends on the number of repeats. A cell of
-/// which one repeat fills the longest value has always one, and is left out.
+/// Measures, for every cell of some scenarios, whether the time of an operation depends on the number of repeats. A
+/// cell of which one repeat fills the longest value has always one, and is left out.
 struct RepeatEffects {
   let scenarios: [PlannedScenario]
   let plan: Plan
@@ -34,7 +34,8 @@ struct RepeatEffects {
     }
   }
 
-  /// Throws the reason when a process gives no number, unless its subject is a reference. Nil when `isInterrupted` becomes true.
+  /// Throws the reason when a process gives no number, unless its subject is a reference. Nil when `isInterrupted`
+  /// becomes true.
   /// - Returns: the effects, and the cells of references that failed, with the reason of each.
   func measure(
     isInterrupted: () -> Bool, showProgress progress: (_ done: Int, _ total: Int, _ cell: CellKey) -> Void
@@ -45,7 +46,8 @@ struct RepeatEffects {
     {
       let request = MeasureRequest(cell: cell, mode: mode, seed: plan.seed, spin: spin, place: place)
       let outcome = launch(request, 6 * plan.timeout(step))
-      // What a process says in which the run stood still is nobody's. The median of a calibration bears one such stretch.
+      // What a process says in which the run stood still is nobody's. The median of a calibration bears one such
+      // stretch.
       if outcome.stoodStill > 0, case .time = mode { return [] }
       guard let failure = outcome.failure(mode) else { return outcome.results }
       guard references.contains(cell.arm.subject) else {

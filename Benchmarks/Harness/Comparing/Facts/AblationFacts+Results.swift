@@ -20,7 +20,8 @@ extension AblationFacts {
     self.claims = try claims.map { [tables] in try Self.judge($0, tables, results) }
   }
 
-  /// The ratios to each default, the most workers first. Each number of workers stands for itself. What is an extra stands last.
+  /// The ratios to each default, the most workers first. Each number of workers stands for itself. What is an extra
+  /// stands last.
   private static func ratios(_ results: MeasuredResults) -> [AblationRatios] {
     var changes: [Arm: [Arm]] = [:]
     for arm in results.arms {

@@ -2,8 +2,8 @@ import HarnessResults
 import HarnessStatistics
 import HarnessWords
 
-/// What each decision of a strategy is worth: the time of every change over the time of the default strategy, for each scenario
-/// and for each family, with verdicts that hold together for all cells.
+/// What each decision of a strategy is worth: the time of every change over the time of the default strategy, for each
+/// scenario and for each family, with verdicts that hold together for all cells.
 struct AblationFacts: Encodable {
   struct Widened: Encodable {
     let comparisons: Int

@@ -1,8 +1,8 @@
 import HarnessMeasuring
 import HarnessStatistics
 
-/// What a fork costs, and what further workers gain, for each subject that was measured with one worker and with more. The
-/// speed-up over the plain recursion is the product of both.
+/// What a fork costs, and what further workers gain, for each subject that was measured with one worker and with more.
+/// The speed-up over the plain recursion is the product of both.
 struct ForkCostFacts: Encodable {
   struct Row: Encodable {
     /// The arm with the most workers, and the arm with one.

@@ -1,8 +1,9 @@
 import Glibc
 import HarnessWords
 
-/// The rows that a reader sees first: how the default does beside the reference, beside the nearest scheduler of another language,
-/// and in fork and join beside all such schedulers that lead there, or beside the nearest one where none leads.
+/// The rows that a reader sees first: how the default does beside the reference, beside the nearest scheduler of
+/// another language, and in fork and join beside all such schedulers that lead there, or beside the nearest one where
+/// none leads.
 struct GlanceFacts: Encodable {
   struct Row: Encodable {
     enum Key: String, Encodable { case add, chain, all, forkjoin }

@@ -5,8 +5,8 @@ import HarnessWords
 
 /// Efficiency against task granularity, with METG(50 %) (Slaughter et al., SC'20).
 ///
-/// The rows have METG and the efficiencies. The granularity of a run is work / efficiency times a factor of the process, its
-/// share of work for each task over the peak, and METG says which factor that is.
+/// The rows have METG and the efficiencies. The granularity of a run is work / efficiency times a factor of the
+/// process, its share of work for each task over the peak, and METG says which factor that is.
 struct GranularityFacts: Encodable {
   struct Point: Encodable {
     /// The nominal work of a task, in nanoseconds.

@@ -1,6 +1,7 @@
 import HarnessStatistics
 
-/// Where one of ours is surely slower than something beside it. The intervals are widened for the comparisons with that subject.
+/// Where one of ours is surely slower than something beside it. The intervals are widened for the comparisons with that
+/// subject.
 struct LossFacts: Encodable {
   let arm: Int
   let against: Int

@@ -3,8 +3,8 @@ import HarnessResults
 import HarnessStatistics
 import HarnessWords
 
-/// Results as a report shows them together: a process is the median of its values, a cell the median of its processes, a ratio
-/// the centre of paired ratios.
+/// Results as a report shows them together: a process is the median of its values, a cell the median of its processes,
+/// a ratio the centre of paired ratios.
 struct MeasuredResults {
   typealias Processes = ResultTable.Processes
 

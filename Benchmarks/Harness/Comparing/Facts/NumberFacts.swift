@@ -26,7 +26,8 @@ struct RatioFacts: Encodable {
   let low: Double?
   let high: Double?
   let n: Int?
-  /// Such as `0.0258`, `x0.0258 [0.0249, 0.0271]`, that with `~` behind it where the interval is wide, and `x0.026` beside a mark.
+  /// Such as `0.0258`, `x0.0258 [0.0249, 0.0271]`, that with `~` behind it where the interval is wide, and `x0.026`
+  /// beside a mark.
   let number: String
   let text: String
   let marked: String
@@ -96,7 +97,8 @@ struct MeanFacts: Encodable {
   }
 }
 
-/// A ratio of times in round words, for readers who see no interval: "20 times as fast", "level", "4 to 5 times as slow".
+/// A ratio of times in round words, for readers who see no interval: "20 times as fast", "level", "4 to 5 times as
+/// slow".
 ///
 /// * A round number has one significant digit. It has two, or three, where it would otherwise differ from the exact number by
 ///   more than a tenth, or lie outside of the interval.
@@ -120,7 +122,8 @@ struct RoundRatio {
     times = Self.rounded(ratio < 1 ? 1 / ratio : ratio, within: own)
   }
 
-  /// The words of a ratio, or of the ratios to several others: these go from the least end of the intervals to the greatest.
+  /// The words of a ratio, or of the ratios to several others: these go from the least end of the intervals to the
+  /// greatest.
   static func words(_ all: [RoundRatio]) -> String {
     guard Set(all.map(\.verdict)).count == 1 else {
       return all.map { words([$0]) }.reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }

@@ -3,15 +3,16 @@ struct ResultView {
   let results: MeasuredResults
   let arms: Set<Int>
 
-  /// The most changes of strategies that stand among the subjects in pictures of all subjects: a legend of thirty is none.
+  /// The most changes of strategies that stand among the subjects in pictures of all subjects: a legend of thirty is
+  /// none.
   static let mostVariants = 6
 
   static func whole(_ results: MeasuredResults) -> ResultView {
     ResultView(results: results, arms: Set(results.arms.indices))
   }
 
-  /// What sentences about subjects are about: without the changes of strategies whose default was measured, which are judged
-  /// among themselves, and without the workers beyond the CPUs that only such changes are measured with.
+  /// What sentences about subjects are about: without the changes of strategies whose default was measured, which are
+  /// judged among themselves, and without the workers beyond the CPUs that only such changes are measured with.
   static func defaults(_ results: MeasuredResults) -> ResultView {
     let measured = Set(results.arms.map(\.subject))
     let changes = Set(
@@ -45,7 +46,9 @@ struct ResultView {
   }
 
   /// The arms of the view with a number on a line, in their order.
-  func cells(_ line: Int) -> [Int] { results.lines[line].cells.keys.map(results.number(of:)).filter(arms.contains).sorted() }
+  func cells(_ line: Int) -> [Int] {
+    results.lines[line].cells.keys.map(results.number(of:)).filter(arms.contains).sorted()
+  }
 
   /// Of each subject with a number on a line the widest arm: results of several runs need not have the same workers.
   func mainArms(_ line: Int) -> [Int] { results.widest(cells(line)) }

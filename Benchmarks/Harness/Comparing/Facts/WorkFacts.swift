@@ -58,7 +58,8 @@ struct WorkFacts: Encodable {
   let hasRatio: Bool
   let ours: [Int]
   let others: [Int]
-  /// What the ratio that decides says; `same` where its interval holds 1, `open` where no intervals tell the numbers apart.
+  /// What the ratio that decides says; `same` where its interval holds 1, `open` where no intervals tell the numbers
+  /// apart.
   private let verdict: Verdict
   let ranking: Ranking?
   let withoutRatio: WithoutRatio?

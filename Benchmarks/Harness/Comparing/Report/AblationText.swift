@@ -2,7 +2,8 @@ import HarnessPlanning
 import HarnessStatistics
 import HarnessWords
 
-/// The text at the end of an ablation: a line for each change, a column for each family, and the differences that are sure.
+/// The text at the end of an ablation: a line for each change, a column for each family, and the differences that are
+/// sure.
 package struct AblationText {
   private let table: AblationTable
 

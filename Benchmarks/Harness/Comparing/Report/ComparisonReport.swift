@@ -34,7 +34,8 @@ package struct ComparisonReport {
     comparison.missing.isEmpty ? nil : "\(Count.of(comparison.missing.count, "cell")) left out:"
   }
 
-  /// The conditions in which two results differ, on which machines the numbers are from, and whether kinds of them disagree.
+  /// The conditions in which two results differ, on which machines the numbers are from, and whether kinds of them
+  /// disagree.
   private var circumstances: [String] {
     comparison.conditions.map { "warning: \($0)" }
       + [
@@ -46,7 +47,8 @@ package struct ComparisonReport {
   /// The fewest blocks of a line; a line with few blocks says less than the others.
   private var fewest: Int { comparison.lines.map(\.ratio.count).min() ?? 0 }
 
-  /// Says that there are too few blocks for the number of comparisons, and how many would do; nil when there are enough.
+  /// Says that there are too few blocks for the number of comparisons, and how many would do; nil when there are
+  /// enough.
   private var caution: String? {
     // The widening counts only lines that have an interval.
     let count = comparison.lines.count

@@ -2,8 +2,8 @@ import HarnessWords
 
 /// A ratio of times in words: the only place that decides how such a ratio reads.
 ///
-/// A ratio of 0.0258 reads "38.8 times as fast as foundation", and one of 3.75 "3.75 times as long as foundation". Between
-/// 1/1.5 and 1.5 the ratio itself reads better: "x0.920 of foundation's time".
+/// A ratio of 0.0258 reads "38.8 times as fast as foundation", and one of 3.75 "3.75 times as long as foundation".
+/// Between 1/1.5 and 1.5 the ratio itself reads better: "x0.920 of foundation's time".
 package struct RatioWords: Sendable {
   private let ratio: Double
   private let interval: ClosedRange<Double>?

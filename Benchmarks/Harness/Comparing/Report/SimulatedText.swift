@@ -1,7 +1,7 @@
 import HarnessWords
 
-/// The table of `opbench compare` for simulated rows: each strategy against the default with few and with many virtual workers, and
-/// METG where granularities were swept.
+/// The table of `opbench compare` for simulated rows: each strategy against the default with few and with many virtual
+/// workers, and METG where granularities were swept.
 package struct SimulatedText {
   private let facts: SimulatedFacts
 

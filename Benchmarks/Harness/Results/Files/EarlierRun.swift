@@ -31,8 +31,9 @@ package struct EarlierRun: Sendable {
   /// Reads the files at and beside `csv`. There is no earlier run when a run was killed before anything was measured.
   /// Throws one line when there are no files, or when the files are not of this plan.
   ///
-  /// The rows say on which machine each was measured. A block of which another machine than `host` has measured a part runs
-  /// again, because all arms of a block run on one machine. What another machine has calibrated does not hold here.
+  /// The rows say on which machine each was measured. A block of which another machine than `host` has measured a part
+  /// runs again, because all arms of a block run on one machine. What another machine has calibrated does not hold
+  /// here.
   package init(csv: String, plan: Plan, context: String, host: String = Host.name) throws {
     guard let (record, rows) = try Self.left(csv) else {
       self.init()
@@ -74,7 +75,8 @@ package struct EarlierRun: Sendable {
       guard let other = own.map(\.host).first(where: { $0 != host }) else { continue }
       let hosts = Set(own.map(\.host))
       let arms = (planned[place] ?? []).filter { failures[CellKey(place.scenario, $0)] == nil }
-      // Which arms a block behind the first has was decided during the run. The run can have stopped only in its last block.
+      // Which arms a block behind the first has was decided during the run. The run can have stopped only in its last
+      // block.
       let isLast = planned[place] == nil && own.contains { $0.process == lastProcess }
       if hosts.count > 1 || isLast || !arms.isSubset(of: Set(own.map(\.cell.arm))) {
         left.insert(place)

@@ -65,8 +65,8 @@ package struct ResultSet: Sendable {
     }
   }
 
-  /// All arms: in the order of the record's cells, which is the order in which the user named the subjects. Rows come in
-  /// another order in each block. Arms that the record does not name come last.
+  /// All arms: in the order of the record's cells, which is the order in which the user named the subjects. Rows come
+  /// in another order in each block. Arms that the record does not name come last.
   package var arms: [Arm] {
     let measured = Set(rows.map(\.cell.arm))
     let named = (record?.cells ?? []).map(\.arm).filter(measured.contains)
@@ -80,7 +80,8 @@ package struct ResultSet: Sendable {
     return Set(subjects.filter { $0.role == .ours }.map(\.name))
   }
 
-  /// The time that stands for each benchmark: what the record says, and what the metrics of the rows say where it says nothing.
+  /// The time that stands for each benchmark: what the record says, and what the metrics of the rows say where it says
+  /// nothing.
   package var primaryTimes: [String: String] { recordedTimes ?? rows.primaryTimes }
 
   /// What the record says of them; nil where it says nothing.

@@ -59,8 +59,8 @@ package struct RunOutcome: Codable, Hashable, Sendable {
   /// The disturbed blocks whose rows the table and `compare` leave out: all disturbed blocks, unless no other block is
   /// left.
   package var excludedBlocks: [Block] = []
-  /// The blocks whose percentiles above the median, and maxima, the table and `compare` leave out, because a process saw
-  /// that something else had its CPUs; nil where nothing looked.
+  /// The blocks whose percentiles above the median, and maxima, the table and `compare` leave out, because a process
+  /// saw that something else had its CPUs; nil where nothing looked.
   package var crowdedBlocks: [Block]?
   package var failures: [FailedCell] = []
   package var wasInterrupted = false

@@ -33,8 +33,8 @@ extension RunRecord {
     return record
   }
 
-  /// Whether a run can have these numbers. A spin rate that no CPU has, or zero repeats, would crash the processes of a run
-  /// that goes on. A negative count or a share above 1 would stand in a report as if it had been measured.
+  /// Whether a run can have these numbers. A spin rate that no CPU has, or zero repeats, would crash the processes of a
+  /// run that goes on. A negative count or a share above 1 would stand in a report as if it had been measured.
   private var isPossible: Bool {
     (allocator != nil || simulation != nil)
       && machines.allSatisfy {

@@ -3,15 +3,16 @@ import HarnessMeasuring
 import HarnessPlanning
 import HarnessWords
 
-/// What the numbers of a run depend on beside the code: the content of `X.env.json`. The type is what a run writes, what
+/// What the numbers of a run depend on beside the code: the content of `X.env.json`. The type is what a run writes,
+/// what
 /// `--resume` goes on with, what `merge` puts together, and what `compare` and the report read. A simulation has the same
 /// record.
 ///
-/// A key that this program does not know is ignored, and a merged record does not have the key. A record of another schema is
-/// refused.
+/// A key that this program does not know is ignored, and a merged record does not have the key. A record of another
+/// schema is refused.
 package struct RunRecord: Codable, Hashable, Sendable {
-  /// The one form that is written and read. The record has schemas of its own, because its form changes more often than that of
-  /// the CSV.
+  /// The one form that is written and read. The record has schemas of its own, because its form changes more often than
+  /// that of the CSV.
   package static let currentSchema = 3
 
   package private(set) var schema = RunRecord.currentSchema

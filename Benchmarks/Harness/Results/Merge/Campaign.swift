@@ -52,8 +52,8 @@ package struct Campaign: Sendable {
   /// A process that measures, or a run of a simulation.
   package var stepNoun: String { facts.plan.stepNoun }
 
-  /// The rows of all shards in the order of a merged file. Shards that share cells are put in the order of the plan: the
-  /// rows are then those of a run without shards.
+  /// The rows of all shards in the order of a merged file. Shards that share cells are put in the order of the plan:
+  /// the rows are then those of a run without shards.
   func inOrder(_ rows: [ShardRow]) -> [ShardRow] {
     let plan = facts.plan(of: nil)
     guard plan.sharesCells else { return rows }
