@@ -22,8 +22,9 @@ package struct Table: Sendable {
   ) -> String {
     var names: [BenchmarkName] = []
     for planned in plan.scenarios where !names.contains(planned.scenario.name) { names.append(planned.scenario.name) }
-    let lines = Dictionary(
-      plan.scenarios.map { ($0.scenario, TableLine.all(results, $0, reference: reference)) }) { first, _ in first }
+    let lines = plan.scenarios.reduce(into: [Scenario: [TableLine]]()) {
+      $0[$1.scenario] = TableLine.all(results, $1, reference: reference)
+    }
     let isCompared = lines.values.contains { $0.contains { $0.cells.values.contains { $0.ratio != nil } } }
     let sections = names.map { section($0, lines, width: width) }.filter { !$0.isEmpty }
     let longest = subjects.map { TextWidth.of($0.name) }.max() ?? 0

@@ -14,8 +14,8 @@ from ..files import replace
 
 
 def keep(result, place, is_kept=None):
-    """Writes `place`, a .csv.gz, and the environment beside it, which the result must have. `is_kept` says of the environment, a
-    benchmark and a metric whether their rows are kept."""
+    """Writes `place`, a .csv.gz, and the environment beside it, which the result must have. `is_kept` says of the
+    environment, a benchmark and a metric whether their rows are kept."""
     rows, record = rows_of(result), record_of(result)
     if is_kept:
         rows, record = _part(rows, record, is_kept)
