@@ -89,7 +89,7 @@ struct AblationTests {
     #expect(table.comparisons == 9)
     #expect(table.helpful.isEmpty)
     let text = AblationText(table).text(width: 100)
-    #expect(text.contains("change=1") && text.contains("what is sure:\n  change=1: overhead x2.0"))
+    #expect(text.contains("change=1") && text.contains("what is sure:\n  change=1: forkjoin x2.0"))
     #expect(text.contains("all 9 intervals together"))
   }
 
