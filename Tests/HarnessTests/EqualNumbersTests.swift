@@ -137,6 +137,9 @@ struct EqualNumbersTests {
     #expect(comparison.lines.map(\.metric) == [.makespan])
     #expect(comparison.means.map { NumberFormat.ratio($0.mean.ratio, nil) } == ["x0.0625"])
     #expect(try GitHubBenchmark.text(set).contains("makespan_ns"))
+    // Who asks for another metric is shown no means of times.
+    let other = try Comparison(set, reference: "foundation", metrics: .matching { $0 == "ns_per_op" }, seed: 1)
+    #expect(other.lines.count == 1 && other.means.isEmpty && other.common?.together.isEmpty == true)
   }
 
   /// The cells of a table in Markdown, by line.

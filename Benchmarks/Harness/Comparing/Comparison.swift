@@ -38,6 +38,7 @@ package struct Comparison: Sendable {
   package init(_ set: ResultSet, reference: String, metrics: Metrics, seed: UInt64) throws {
     let table = ResultTable(set.rows, primary: set.primaryTimes)
     let lines = metrics.lines(table)
+    let shown = Set(lines.map(\.metric.name))
     let order = set.arms
     guard order.contains(where: { Arm.reference(reference, for: $0, among: [$0]) != nil }) else {
       let names = Set(order.map(\.subject)).sorted()
@@ -61,7 +62,7 @@ package struct Comparison: Sendable {
     let left = alone == 0 ? "" : "; without \(reference) beside it, and so left out: \(Count.of(alone, "cell"))"
     self.init(
       pairs, of: table, .subjects(of: set.name, reference: reference),
-      common: table.means(order, ours: set.ours, reference: reference, seed: seed),
+      common: table.means(order, ours: set.ours, reference: reference, seed: seed) { shown.contains($0.metric.name) },
       pairing: "paired by block within the run\(left)", missing: MissingCells(set).lines, conditions: [],
       machines: set.machines, seed: seed)
   }

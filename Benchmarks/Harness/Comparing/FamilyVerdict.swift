@@ -40,7 +40,7 @@ package struct FamilyVerdict: Sendable {
     return families.map { family in
       FamilyVerdict(
         family: family, reference: reference, arms: arms,
-        means: results.means(arms, ours: ours, reference: reference, family: family, seed: plan.seed))
+        means: results.means(arms, ours: ours, reference: reference, seed: plan.seed) { $0.family == family })
     }
   }
 

@@ -190,13 +190,12 @@ package struct ResultTable: Sendable {
   /// The geometric means of the arms' times. Each benchmark counts with its primary time.
   /// - Parameters:
   ///   - ours: the subjects that say over which lines means stand together; nil: all but the reference.
-  ///   - family: the benchmarks that the means are over; nil: all.
+  ///   - isWanted: whether a line of a time counts.
   package func means(
-    _ arms: [Arm], ours: Set<String>? = nil, reference: String, family: String? = nil, seed: UInt64
+    _ arms: [Arm], ours: Set<String>? = nil, reference: String, seed: UInt64,
+    where isWanted: (Line) -> Bool = { _ in true }
   ) -> CommonMeans {
-    let lines = primaryLines.filter { family == nil || $0.family == family }.map {
-      CommonMeans.Line(benchmark: $0.benchmark, numbers: $0.cells)
-    }
+    let lines = primaryLines.filter(isWanted).map { CommonMeans.Line(benchmark: $0.benchmark, numbers: $0.cells) }
     return CommonMeans(lines, arms: arms, ours: ours, reference: reference, seed: seed)
   }
 
