@@ -2,7 +2,8 @@ import HarnessMeasuring
 
 /// The text of `--version`.
 enum Version {
-  /// The only place of the version number. Behind `-dev` it is the number of the next version: CONTRIBUTING.md says how one is cut.
+  /// The only place of the version number. Behind `-dev` it is the number of the next version: CONTRIBUTING.md says how
+  /// one is cut.
   static let number = "0.1.0-dev"
 
   static var text: String {
