@@ -4,9 +4,9 @@ import HarnessWords
 
 /// Geometric means of the times of several arms. Means that stand beside one another are over the same lines.
 ///
-/// These are the lines that all of ours have beside the reference. An arm that has them all stands together with ours, with
-/// its mean over these lines. An arm that lacks some of them stands apart: it is compared with the first of ours alone, over the
-/// lines that both have.
+/// These are the lines that all of ours have beside the reference. An arm that has them all stands together with ours,
+/// with its mean over these lines. An arm that lacks some of them stands apart: it is compared with the first of ours
+/// alone, over the lines that both have.
 package struct CommonMeans: Sendable {
   /// One time of a benchmark: the number of each arm, by block.
   package struct Line: Sendable {
@@ -48,14 +48,14 @@ package struct CommonMeans: Sendable {
   package let leader: Arm?
   /// The arms that have all lines of ours: their times over the reference's.
   package let together: [Mean]
-  /// The arms that lack some of these lines, each with its time over the leader's, over the lines that both have. The mean is
-  /// nil when there are none.
+  /// The arms that lack some of these lines, each with its time over the leader's, over the lines that both have. The
+  /// mean is nil when there are none.
   package let apart: [(arm: Arm, mean: Mean?)]
 
   /// - Parameters:
   ///   - arms: the arms to compare, in order. An arm of the reference has no ratio, and no mean.
-  ///   - ours: the subjects that say over which lines; nil: all but the reference. Where none of them has a ratio, the arm
-  ///     with the most lines says so.
+  ///   - ours: the subjects that say over which lines; nil: all but the reference. Where none of them has a ratio, the
+  ///     arm with the most lines says so.
   package init(_ lines: [Line], arms: [Arm], ours: Set<String>? = nil, reference: String, seed: UInt64) {
     typealias Compared = (arm: Arm, series: [Int: RatioSeries])
     func series(_ arm: Arm, _ base: (Line) -> Arm?) -> [Int: RatioSeries] {

@@ -2,8 +2,8 @@ import HarnessMeasuring
 import HarnessResults
 import HarnessWords
 
-/// What the numbers of a run depend on beside the code that is measured. A name of a machine says none of it: a machine gets
-/// another CPU, toolchain or kernel under the same name.
+/// What the numbers of a run depend on beside the code that is measured. A name of a machine says none of it: a machine
+/// gets another CPU, toolchain or kernel under the same name.
 struct Conditions {
   /// A condition in words, such as "the kernel", and its value; nil when the result does not say the value.
   private let values: [(what: String, value: String?)]

@@ -3,21 +3,22 @@ import HarnessWords
 
 /// The blocks in which a process saw that something else had its CPUs: another process of the machine, or the host.
 ///
-/// A process sees its run delay: how long its threads were ready to run and had no CPU. Threads of one process also take CPUs
-/// from one another, more in one benchmark than in another. So each cell has a level of its own: the least delay of its
-/// blocks, since nothing makes a delay shorter. A block far above the level is crowded. Involuntary switches do not do in the
-/// place of the delay: a process that has its CPUs for itself may have ten times as many as one that has to wait for them.
+/// A process sees its run delay: how long its threads were ready to run and had no CPU. Threads of one process also
+/// take CPUs from one another, more in one benchmark than in another. So each cell has a level of its own: the least
+/// delay of its blocks, since nothing makes a delay shorter. A block far above the level is crowded. Involuntary
+/// switches do not do in the place of the delay: a process that has its CPUs for itself may have ten times as many as
+/// one that has to wait for them.
 ///
-/// Steal time alone does not show such a block: a process of the same guest steals nothing, and not every host says what it
-/// steals.
+/// Steal time alone does not show such a block: a process of the same guest steals nothing, and not every host says
+/// what it steals.
 package struct Crowding: Sendable {
   /// The run delays of a cell, in nanoseconds over all threads, by block.
   private var delays: [CellKey: [Int: Double]] = [:]
 
   /// The fewest blocks of a cell that show a level.
   static let fewestBlocks = 4
-  /// How far above the level a block counts as crowded, as a factor and beyond it. Two milliseconds are less than a thread
-  /// waits when another process has its CPU once, and more than single events of the kernel take.
+  /// How far above the level a block counts as crowded, as a factor and beyond it. Two milliseconds are less than a
+  /// thread waits when another process has its CPU once, and more than single events of the kernel take.
   static let factor = 2.0
   static let beyond = 2e6
 
@@ -31,7 +32,8 @@ package struct Crowding: Sendable {
     delays[first.cell, default: [:]][first.block] = row.reading.value * Double(row.reading.count)
   }
 
-  /// The crowded blocks: those in which an arm was crowded. They do not count for any arm, so that ratios stay those of pairs.
+  /// The crowded blocks: those in which an arm was crowded. They do not count for any arm, so that ratios stay those of
+  /// pairs.
   package var blocks: Set<ScenarioBlock> {
     Set(found.filter { !$0.isWhole }.flatMap { one in one.crowded.map { ScenarioBlock(one.scenario, block: $0) } })
   }
@@ -56,7 +58,7 @@ package struct Crowding: Sendable {
 }
 
 extension Metric {
-  /// Whether the metric is a percentile above the median, or a maximum: a few samples decide it, and one loss of a CPU gives
-  /// hundreds of long ones.
+  /// Whether the metric is a percentile above the median, or a maximum: a few samples decide it, and one loss of a CPU
+  /// gives hundreds of long ones.
   package var isTail: Bool { name.split(separator: "_").contains { ["p90", "p99", "p999", "max"].contains($0) } }
 }

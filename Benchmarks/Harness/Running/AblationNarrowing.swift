@@ -5,8 +5,8 @@ import HarnessWords
 
 /// What an ablation does after its first blocks: which changes have another turn, in which scenario.
 ///
-/// Time goes where the verdict is open: to comparisons that are neither decided (`Ablation.Looks`) nor as narrow as the goal.
-/// The width is that of the table at the end, where the intervals of all comparisons hold together.
+/// Time goes where the verdict is open: to comparisons that are neither decided (`Ablation.Looks`) nor as narrow as the
+/// goal. The width is that of the table at the end, where the intervals of all comparisons hold together.
 struct AblationNarrowing {
   private let plan: Plan
   private let looks: Ablation.Looks
@@ -68,8 +68,8 @@ struct AblationNarrowing {
     return found.filter { !$0.2.isNarrow(goal.halfWidth) }
   }
 
-  /// The turns of a round: of each scenario that has open comparisons, those that the rule of allocation takes. Empty when
-  /// every verdict is in.
+  /// The turns of a round: of each scenario that has open comparisons, those that the rule of allocation takes. Empty
+  /// when every verdict is in.
   mutating func round(
     block: Int, _ widths: RunWidths, _ result: RunResult, goal: Goal, timeLeft: TimeLeft
   ) -> [Turn] {

@@ -9,8 +9,8 @@ package enum GoalWords {
   /// The scatter of the ratio of two processes of one block, by experience, as a share.
   private static let usualScatter = 0.16
 
-  /// A line when the time is probably too short; nil when it is probably enough. Of an ablation, always a line: how many
-  /// blocks each change will have, and how many a sure difference needs.
+  /// A line when the time is probably too short; nil when it is probably enough. Of an ablation, always a line: how
+  /// many blocks each change will have, and how many a sure difference needs.
   package static func before(_ plan: Plan) -> String? {
     guard let goal = plan.effort.goal else { return nil }
     if plan.isAblation { return beforeAblation(plan, goal) }

@@ -26,8 +26,8 @@ struct Narrowing {
     }
   }
 
-  /// The seldom arms run in all of the first blocks, because an interval needs six. They run again once the scenario has
-  /// three times as many blocks as they have.
+  /// The seldom arms run in all of the first blocks, because an interval needs six. They run again once the scenario
+  /// has three times as many blocks as they have.
   private func turn(_ planned: PlannedScenario, block: Int, number: Int) -> Turn {
     let hasAll = number > Self.seldomShare * plan.effort.blocks && number % Self.seldomShare == 1
     let all = planned.arms.filter { result.failures[CellKey(planned.scenario, $0)] == nil }
@@ -68,8 +68,8 @@ struct Narrowing {
     return found
   }
 
-  /// The widest interval of a scenario: of the ratios of the arms that run in every block, or of the time of a single arm.
-  /// A ratio without an interval, because blocks were lost, is the widest. Nil when there is no ratio.
+  /// The widest interval of a scenario: of the ratios of the arms that run in every block, or of the time of a single
+  /// arm. A ratio without an interval, because blocks were lost, is the widest. Nil when there is no ratio.
   /// - Parameter withoutLast: whether the last block that counts is left out.
   private func widest(_ planned: PlannedScenario, _ widths: inout RunWidths, withoutLast: Bool = false)
     -> RunWidths.Width?

@@ -89,8 +89,9 @@ package struct PlanRunner {
     return result
   }
 
-  /// Each arm is calibrated in a process of its own, and the answers of all decide. The pace of an open loop comes from the
-  /// slowest arm, which completes the fewest operations. All changes of an ablation do as many repeats as the default.
+  /// Each arm is calibrated in a process of its own, and the answers of all decide. The pace of an open loop comes from
+  /// the slowest arm, which completes the fewest operations. All changes of an ablation do as many repeats as the
+  /// default.
   private mutating func calibrate(_ planned: PlannedScenario) {
     guard planned.repeats.isCalibrated else { return }
     let isPaced = if case .paced = planned.repeats { true } else { false }
@@ -180,8 +181,8 @@ package struct PlanRunner {
   /// How often a step is tried while the run stands still. A machine on which that goes on cannot be measured on.
   private static let mostAttempts = 3
 
-  /// Runs a block of a scenario. The times of a block in which the run stood still are nobody's, and the arms of a block
-  /// stand close together: so the whole block is made again.
+  /// Runs a block of a scenario. The times of a block in which the run stood still are nobody's, and the arms of a
+  /// block stand close together: so the whole block is made again.
   private mutating func time(_ turn: Turn) {
     for attempt in 1...Self.mostAttempts {
       isTurnLost = false
@@ -272,8 +273,8 @@ package struct PlanRunner {
     effects.showProgress(Int(seconds * 1_000), Int((seconds + most) * 1_000) + 1, "\(step)", most)
   }
 
-  /// Whether a process was stopped together with the run, and has not failed. A batch system signals all processes of a job, and
-  /// the measuring process may end before this one has seen its own signal, or has been killed.
+  /// Whether a process was stopped together with the run, and has not failed. A batch system signals all processes of a
+  /// job, and the measuring process may end before this one has seen its own signal, or has been killed.
   private func wasStopped(_ ending: Ending) -> Bool {
     guard case .signalled(let number) = ending, [SIGTERM, SIGKILL, SIGINT, SIGHUP].contains(number) else {
       return false
@@ -282,8 +283,9 @@ package struct PlanRunner {
     return effects.isInterrupted()
   }
 
-  /// Runs one process and gives its lines; gives none when the process failed, or when the cell has failed before. A process
-  /// that takes times gives none either when the run stood still, and its turn is lost. Any other process runs again.
+  /// Runs one process and gives its lines; gives none when the process failed, or when the cell has failed before. A
+  /// process that takes times gives none either when the run stood still, and its turn is lost. Any other process runs
+  /// again.
   /// - Parameter isLast: whether the turn is not made again, so that a failure is one though the run stood still.
   private mutating func launch(
     _ step: Plan.Step, _ mode: MeasureRequest.Mode, _ environment: [String: String] = [:], place: Int? = nil,

@@ -3,12 +3,12 @@ import HarnessMeasuring
 import HarnessStatistics
 import HarnessWords
 
-/// What one repeat more in every value does to the time of a cell. The number of repeats is the harness's choice, so the
-/// time must not depend on it.
+/// What one repeat more in every value does to the time of a cell. The number of repeats is the harness's choice, so
+/// the time must not depend on it.
 ///
-/// Processes take values of the cell's own number of repeats and of twice that number, by turns. A repeat that is dearer
-/// because it is the first one of a value weighs half as much in the longer values. From that follows what one repeat more
-/// does to a value of n: 2/(n+1) of it.
+/// Processes take values of the cell's own number of repeats and of twice that number, by turns. A repeat that is
+/// dearer because it is the first one of a value weighs half as much in the longer values. From that follows what one
+/// repeat more does to a value of n: 2/(n+1) of it.
 package struct RepeatEffect: Sendable {
   package let cell: CellKey
   package let repeats: Int

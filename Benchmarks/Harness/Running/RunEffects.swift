@@ -1,7 +1,8 @@
 import HarnessMeasuring
 import HarnessResults
 
-/// What `PlanRunner` asks of the machine: processes, files, the clock, lines for the user. Tests put something else here.
+/// What `PlanRunner` asks of the machine: processes, files, the clock, lines for the user. Tests put something else
+/// here.
 package struct RunEffects {
   /// Starts a process for a request with the given additions to its environment, and waits for the process at most the
   /// given seconds.

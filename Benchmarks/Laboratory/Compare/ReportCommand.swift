@@ -128,8 +128,9 @@ package struct ReportCommand: ParsableCommand {
 
   /// The folder for the Python environment; nil for `.build` of the checkout that has the script.
   ///
-  /// A checkout of which this program is no part is not ours to write into: SwiftPM fetched it for another package, removes it with the next
-  /// version, or it belongs to somebody else. So the environment goes to the user's cache, where all programs share it.
+  /// A checkout of which this program is no part is not ours to write into: SwiftPM fetched it for another package,
+  /// removes it with the next version, or it belongs to somebody else. So the environment goes to the user's cache,
+  /// where all programs share it.
   package static func environments(
     script: String, program: String = "/proc/self/exe",
     variable: (String) -> String? = { getenv($0).map { String(cString: $0) } }
@@ -148,8 +149,8 @@ package struct ReportCommand: ParsableCommand {
     return "\(home)/.cache/opbench"
   }
 
-  /// A path to the document, which is a file without a name: this process and the program after it have it open, and nothing
-  /// is left of it behind them.
+  /// A path to the document, which is a file without a name: this process and the program after it have it open, and
+  /// nothing is left of it behind them.
   private static func openFile(of document: String) throws -> String {
     let folder = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
     var name = Array("\(folder)/opbench-facts-XXXXXX".utf8CString)

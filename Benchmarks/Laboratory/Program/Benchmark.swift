@@ -92,10 +92,10 @@ public struct Benchmark: Sendable {
 
   /// A benchmark whose body is asynchronous.
   ///
-  /// The calls follow one another in one task on the threads of Swift concurrency. The clock is read in that task, before
-  /// the first call and after the last. So what the calls wait for counts, and starting the task and waking the thread that
-  /// waits for the task do not. That thread is the main thread: a body that needs the main actor never ends, and counts as
-  /// hung.
+  /// The calls follow one another in one task on the threads of Swift concurrency. The clock is read in that task,
+  /// before the first call and after the last. So what the calls wait for counts, and starting the task and waking the
+  /// thread that waits for the task do not. That thread is the main thread: a body that needs the main actor never
+  /// ends, and counts as hung.
   public init(
     _ name: String, parameters: [String: any CustomStringConvertible] = [:], operations: Int = 1,
     throughput: Throughput? = nil, _ body: @escaping @Sendable () async throws -> Void
@@ -142,8 +142,8 @@ public struct Benchmark: Sendable {
   ///   - empty: a benchmark of the same kind whose body does nothing.
   ///   - prepare: makes the state, and a closure that times a number of calls of the body.
   ///
-  /// No initialiser is specialised for a type of state. Another module calls the general code, and so must the benchmark whose
-  /// body does nothing: code made for its type would have a shorter loop.
+  /// No initialiser is specialised for a type of state. Another module calls the general code, and so must the
+  /// benchmark whose body does nothing: code made for its type would have a shorter loop.
   @_semantics("optimize.sil.specialize.generic.never")
   private init<State>(
     _ name: String, _ parameters: [String: any CustomStringConvertible], _ operations: Int, _ throughput: Throughput?,
@@ -187,8 +187,9 @@ public struct Benchmark: Sendable {
 
   /// Says that one call of the body takes about `duration`: for whole programs and sessions that take seconds.
   ///
-  /// The plan of a run uses `duration`: a process makes fewer calls, a run has fewer processes, and a process counts as hung
-  /// when it takes far longer than planned. Allocations are counted below one second alone. Traps when `duration` is below 0.
+  /// The plan of a run uses `duration`: a process makes fewer calls, a run has fewer processes, and a process counts as
+  /// hung when it takes far longer than planned. Allocations are counted below one second alone. Traps when `duration`
+  /// is below 0.
   ///
   /// ```swift
   /// Benchmark("pages/session") { try await session() }.lasting(.seconds(5))
@@ -200,9 +201,10 @@ public struct Benchmark: Sendable {
     return benchmark
   }
 
-  /// Says what the benchmark measures: a library, an algorithm, a way of doing the same work. Benchmarks of the same name and
-  /// parameters with different subjects stand beside each other: `run` measures them by turns, and tables and `report` show each
-  /// subject's ratio to the program's `reference`. The gate compares each subject with itself in another build.
+  /// Says what the benchmark measures: a library, an algorithm, a way of doing the same work. Benchmarks of the same
+  /// name and parameters with different subjects stand beside each other: `run` measures them by turns, and tables and
+  /// `report` show each subject's ratio to the program's `reference`. The gate compares each subject with itself in
+  /// another build.
   ///
   /// A subject's name has letters, digits, `_`, `-` and `.`. Benchmarks without a subject measure the program itself.
   ///

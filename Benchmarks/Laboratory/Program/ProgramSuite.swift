@@ -3,8 +3,8 @@ import HarnessMeasuring
 import HarnessPlanning
 import HarnessWords
 
-/// The user's own benchmarks as a suite of the laboratory. The suite has one subject, the program itself, where no benchmark names
-/// another.
+/// The user's own benchmarks as a suite of the laboratory. The suite has one subject, the program itself, where no
+/// benchmark names another.
 struct ProgramSuite<Program: BenchmarkProgram>: Suite, SuiteProgram {
   static var suite: any Suite { ProgramSuite() }
 

@@ -12,8 +12,8 @@ package enum Destination {
   /// The name for `--output` that stands for standard output.
   package static let standardOutputName = "-"
 
-  /// The destination when the user names none: a new file for somebody at a terminal, standard output for a program, and
-  /// nothing but the table for the reader of a log.
+  /// The destination when the user names none: a new file for somebody at a terminal, standard output for a program,
+  /// and nothing but the table for the reader of a log.
   static func unnamed(_ output: StandardOutput, runID: String) throws -> Destination {
     switch output {
     case .rows: return .standardOutput

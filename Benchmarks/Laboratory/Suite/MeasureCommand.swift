@@ -19,7 +19,8 @@ package struct MeasureCommand<Program: SuiteProgram>: ParsableCommand {
 
   /// Answers a request and ends the process.
   static func measure(_ request: String, _ suite: any Suite, _ channel: ResultChannel) throws -> Never {
-    // Nobody waits for the answer when whoever asked is gone, and a process that nobody waits for disturbs what is measured next.
+    // Nobody waits for the answer when whoever asked is gone, and a process that nobody waits for disturbs what is
+    // measured next.
     opbench_end_with_parent()
     try answer(request, suite, channel)
     // `_exit` instead of `exit`, because workers may still be running, and `exit` would destroy objects that the

@@ -2,8 +2,8 @@ import HarnessPlanning
 
 /// Reads the number behind an option. The complaint about another text says what the option takes.
 ///
-/// The options that use this type are parsed as `.unconditional`. A negative number would otherwise be taken for another
-/// option, and the complaint would be of a missing value.
+/// The options that use this type are parsed as `.unconditional`. A negative number would otherwise be taken for
+/// another option, and the complaint would be of a missing value.
 package enum OptionNumber {
   /// The part of the parser's complaint that says what would be right.
   struct Wanted: Error, CustomStringConvertible {

@@ -30,8 +30,8 @@ package final class InjectedDelay {
     return Int((share * plain * roundsPerMicrosecond / 1_000).rounded())
   }
 
-  /// The processes that tell how long an operation takes. Their median strays by a few per cent, so a delay of a twentieth
-  /// strays by a few thousandths.
+  /// The processes that tell how long an operation takes. Their median strays by a few per cent, so a delay of a
+  /// twentieth strays by a few thousandths.
   private static let processes = 15
 
   private func baseline(_ request: MeasureRequest) -> Double {

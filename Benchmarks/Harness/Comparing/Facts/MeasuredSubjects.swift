@@ -1,7 +1,8 @@
 import HarnessResults
 import HarnessWords
 
-/// The subjects that results name, in the order of the programs that measured; a subject that they do not know comes last.
+/// The subjects that results name, in the order of the programs that measured; a subject that they do not know comes
+/// last.
 struct MeasuredSubjects {
   struct Subject: Encodable {
     let name: String
@@ -9,7 +10,8 @@ struct MeasuredSubjects {
     let role: String
     let summary: String
     let isReference: Bool
-    /// Whether the subject is one of those that runs are about. Of subjects without a role, these are all but the reference.
+    /// Whether the subject is one of those that runs are about. Of subjects without a role, these are all but the
+    /// reference.
     let isOurs: Bool
     /// Whether one could take the subject: some are measured only to compare with.
     let isChoice: Bool

@@ -14,8 +14,8 @@ package struct Limit: Decodable, Sendable {
     let subject: String?
   }
 
-  /// The number is a slope: what a step more costs between a small scenario and that of the limit. The metric over that of `each`
-  /// is the number of steps.
+  /// The number is a slope: what a step more costs between a small scenario and that of the limit. The metric over that
+  /// of `each` is the number of steps.
   struct Slope: Decodable {
     /// The parameters of the small scenario.
     let from: String
@@ -85,7 +85,8 @@ package struct Limit: Decodable, Sendable {
       benchmark: benchmark, params: all?.description ?? params, metric: metric, subject: subject, workers: workers)
   }
 
-  /// The number with its interval; nil where the result does not have the cells. Both numbers of a ratio come from one block.
+  /// The number with its interval; nil where the result does not have the cells. Both numbers of a ratio come from one
+  /// block.
   func estimate(_ numbers: (Cell) -> [Int: Double]) -> Estimate? {
     let own = isInverse == true ? numbers(cell).mapValues { 1 / $0 } : numbers(cell)
     if let over {

@@ -1,7 +1,7 @@
 import HarnessMeasuring
 
-/// What the steps of a pool cost on a machine, with the origin of each number: a file in JSON, and a part of the record of a
-/// simulation.
+/// What the steps of a pool cost on a machine, with the origin of each number: a file in JSON, and a part of the record
+/// of a simulation.
 package struct CostModel: Codable, Hashable, Sendable {
   /// The form of the file. A file of another form is refused.
   package static let currentSchema = 2

@@ -1,8 +1,8 @@
 import Glibc
 import Synchronization
 
-/// The calls to the file system by which a run keeps its results. Each call is a stop point: a test can have the process
-/// killed at each of them in turn, and look at what is left.
+/// The calls to the file system by which a run keeps its results. Each call is a stop point: a test can have the
+/// process killed at each of them in turn, and look at what is left.
 package enum FileCall {
   /// With this variable in the environment, the process kills itself at the stop point with that number, counted from
   /// one.
@@ -50,7 +50,8 @@ package enum FileCall {
     Glibc.unlink(name)
   }
 
-  /// Counts a stop point. At the stop point whose number the variable names, the process is killed and cleans up nothing.
+  /// Counts a stop point. At the stop point whose number the variable names, the process is killed and cleans up
+  /// nothing.
   private static func stopIfTold(after action: () -> Void = {}) {
     guard let stopAt, reached.add(1, ordering: .relaxed).newValue == stopAt else { return }
     action()

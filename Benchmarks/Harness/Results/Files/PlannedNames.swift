@@ -1,7 +1,8 @@
 import HarnessWords
 
 /// The scenarios of a plan, by their benchmarks. The parameters of a row are those of its scenario, and perhaps its
-/// reading's as well. So a row may have all parameters of two scenarios of one benchmark: `words=10` and `words=10;kind=a`.
+/// reading's as well. So a row may have all parameters of two scenarios of one benchmark: `words=10` and
+/// `words=10;kind=a`.
 struct PlannedNames {
   private var parameters: [BenchmarkName: Set<Parameters>] = [:]
 

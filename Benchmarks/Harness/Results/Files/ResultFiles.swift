@@ -61,8 +61,8 @@ package final class ResultFiles {
     if descriptor >= 0 { close(descriptor) }
   }
 
-  /// Replaces what an earlier run has left: writes the environment of the run, and beside it the lines of the rows that the
-  /// run goes on with.
+  /// Replaces what an earlier run has left: writes the environment of the run, and beside it the lines of the rows that
+  /// the run goes on with.
   package func begin(environment json: String, keeping lines: String = "") throws {
     // With the environment of another run, rows that are left are nobody's. Rows without any environment could be.
     try checkpoint(environment: json)
@@ -166,9 +166,9 @@ package final class ResultFiles {
     unlink(fresh)
   }
 
-  /// Puts finished rows in place while the run goes on: the environment first, each file by a rename. The unfinished files
-  /// stay as they are. Throws one line when another program has taken the unfinished file over, as happens on a file
-  /// system without locks: what that program publishes is newer.
+  /// Puts finished rows in place while the run goes on: the environment first, each file by a rename. The unfinished
+  /// files stay as they are. Throws one line when another program has taken the unfinished file over, as happens on a
+  /// file system without locks: what that program publishes is newer.
   package func publish(finished lines: String, environment json: String) throws {
     guard UnfinishedFile.isCalled(place + Self.unfinished, descriptor) else {
       throw Complaint(

@@ -15,8 +15,8 @@ package struct Campaign: Sendable {
 
   /// Throws one line that names what does not belong together.
   /// - Parameters:
-  ///   - plan: the plan that was fixed when the campaign began, and the name of its file. A file that does not belong to it is
-  ///     left out. Without a plan nobody knows which of two files is the wrong one, so all are refused.
+  ///   - plan: the plan that was fixed when the campaign began, and the name of its file. A file that does not belong
+  ///     to it is left out. Without a plan nobody knows which of two files is the wrong one, so all are refused.
   ///   - say: gets a line for each file that is left out.
   package init(
     _ found: [ShardFile], plan: (facts: CampaignPlan, path: String)? = nil, say: (String) -> Void = { _ in }
@@ -52,8 +52,8 @@ package struct Campaign: Sendable {
   /// A process that measures, or a run of a simulation.
   package var stepNoun: String { facts.plan.stepNoun }
 
-  /// The rows of all shards in the order of a merged file. Shards that share cells are put in the order of the plan: the
-  /// rows are then those of a run without shards.
+  /// The rows of all shards in the order of a merged file. Shards that share cells are put in the order of the plan:
+  /// the rows are then those of a run without shards.
   func inOrder(_ rows: [ShardRow]) -> [ShardRow] {
     let plan = facts.plan(of: nil)
     guard plan.sharesCells else { return rows }

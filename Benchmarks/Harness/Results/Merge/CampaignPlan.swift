@@ -4,8 +4,9 @@ import HarnessMeasuring
 import HarnessPlanning
 import HarnessWords
 
-/// What all shards of a campaign share: a file beside them. The shard that begins first writes the file, so the plan is that of a
-/// machine that measures. Every later shard compares its own plan before it measures, and `merge` compares what it reads.
+/// What all shards of a campaign share: a file beside them. The shard that begins first writes the file, so the plan is
+/// that of a machine that measures. Every later shard compares its own plan before it measures, and `merge` compares
+/// what it reads.
 package struct CampaignPlan: Codable, Hashable, Sendable {
   /// The shard that wrote the file. Of other shards only the count must be the same.
   package let shard: Shard
@@ -56,7 +57,8 @@ package struct CampaignPlan: Codable, Hashable, Sendable {
     return plan
   }
 
-  /// In what a shard differs from this plan, as the end of a sentence that begins with the shard; nil when the shard belongs to it.
+  /// In what a shard differs from this plan, as the end of a sentence that begins with the shard; nil when the shard
+  /// belongs to it.
   /// - Parameter other: what the plan is called in the sentence.
   func difference(of own: CampaignPlan, from other: String) -> String? {
     func differs(_ what: String, _ own: String, _ others: String) -> String {
@@ -96,8 +98,8 @@ package struct CampaignPlan: Codable, Hashable, Sendable {
     return found
   }
 
-  /// Writes the file unless another shard has. Throws one line when the plan of the file is another one, before anything is
-  /// measured: this machine then has to wait for its own campaign.
+  /// Writes the file unless another shard has. Throws one line when the plan of the file is another one, before
+  /// anything is measured: this machine then has to wait for its own campaign.
   /// - Parameter earlier: the file that the shard goes on with; nil when the shard begins anew.
   package func fix(_ path: String, goingOnWith earlier: String?) throws {
     let fixed = try FixedFile.write(try JSONFile.text(self), to: path) ? self : Self.read(path)

@@ -2,8 +2,8 @@ import FoundationEssentials
 import HarnessPlanning
 import HarnessWords
 
-/// How the rows of one kind of result read. A suite names the forms of its results, and `merge` needs no more of a row than
-/// its place in the plan.
+/// How the rows of one kind of result read. A suite names the forms of its results, and `merge` needs no more of a row
+/// than its place in the plan.
 package protocol RowForm: SendableMetatype {
   static var header: [String] { get }
 
