@@ -2,8 +2,9 @@
 """Holds the generated code of the library's hot functions to a table: Sources/OperationCore/Lifecycle/Codegen.md.
 
 Builds a release program, disassembles it, and counts in each function of the table: calls that retain, release, check
-exclusive access and allocate objects, and instructions that lock a cache line or are a fence. More than the table says is an error; --write
-makes the table again. --self-test looks whether each kind is counted. Exit code 69: no disassembler here.
+exclusive access and allocate objects, and instructions that lock a cache line or are a fence. More than the table says
+is an error; --write makes the table again. --self-test looks whether each kind is counted. Exit code 69: no
+disassembler here.
 """
 
 import collections

@@ -54,8 +54,8 @@ package struct CommonMeans: Sendable {
 
   /// - Parameters:
   ///   - arms: the arms to compare, in order. An arm of the reference has no ratio, and no mean.
-  ///   - ours: the subjects that say over which lines; nil: all but the reference. Where none of them has a ratio, the arm
-  ///     with the most lines says so.
+  ///   - ours: the subjects that say over which lines; nil: all but the reference. Where none of them has a ratio, the
+  ///     arm with the most lines says so.
   package init(_ lines: [Line], arms: [Arm], ours: Set<String>? = nil, reference: String, seed: UInt64) {
     typealias Compared = (arm: Arm, series: [Int: RatioSeries])
     func series(_ arm: Arm, _ base: (Line) -> Arm?) -> [Int: RatioSeries] {

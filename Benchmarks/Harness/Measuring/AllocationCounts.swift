@@ -52,8 +52,8 @@ package struct AllocationCounts: Hashable, Sendable {
     /// How many times as many operations are run before a leak is reported.
     private static let patience = 4
 
-    /// What is retained after `calls` calls. While the bytes look like a leak, more calls are made: what a subject keeps
-    /// for later use goes up and down by a repeat's operations, and a leak grows with every repeat.
+    /// What is retained after `calls` calls. While the bytes look like a leak, more calls are made: what a subject
+    /// keeps for later use goes up and down by a repeat's operations, and a leak grows with every repeat.
     static func settled(
       calls: Int, operationsPerCall: Int, bytes: () -> Int, callAgain: () throws -> Void
     ) rethrows -> Retained {

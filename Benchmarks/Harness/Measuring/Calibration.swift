@@ -21,8 +21,8 @@ package struct Calibration: Sendable {
     self.led = led
   }
 
-  /// Takes the time of an attempt, and gives the answer when the attempt was the last one. The repeats grow at most tenfold
-  /// per attempt.
+  /// Takes the time of an attempt, and gives the answer when the attempt was the last one. The repeats grow at most
+  /// tenfold per attempt.
   package mutating func answer(took: UInt64) -> Int? {
     // A single repeat may end the calibration, so it is the shorter one of two: one may be disturbed.
     let took = min(took, led)

@@ -51,8 +51,8 @@ package struct MeasuringProcess {
     }
   }
 
-  /// Takes the values one right after the other: whatever comes between two of them puts threads to sleep, and makes the
-  /// first repeat of a value dearer than the rest. So nothing is written before the last value.
+  /// Takes the values one right after the other: whatever comes between two of them puts threads to sleep, and makes
+  /// the first repeat of a value dearer than the rest. So nothing is written before the last value.
   private func time(repeats: Int, more: Int, values: Int, leadIn: UInt64, budget: UInt64) throws {
     let born = Clock.now()
     // A lead-in, however short, is at least one value.
@@ -96,8 +96,8 @@ package struct MeasuringProcess {
     }
   }
 
-  /// Runs one repeat that is in no value: the threads fell asleep while the counts were read. A value of one repeat takes
-  /// so long that this does not matter, and a benchmark of samples is not about the time of all repeats.
+  /// Runs one repeat that is in no value: the threads fell asleep while the counts were read. A value of one repeat
+  /// takes so long that this does not matter, and a benchmark of samples is not about the time of all repeats.
   /// - Parameter led: the last value of the lead-in; nil without a lead-in.
   /// - Returns: the number of repeats that ran.
   private func approach(repeats: Int, after led: Value?) throws -> Int {
@@ -128,8 +128,9 @@ package struct MeasuringProcess {
     }
   }
 
-  /// In a young process the first repeats take several times as long as all later ones. So the process leads in first, as
-  /// one that takes times does. What counts is the time that a value would report, and not what the benchmark does around it.
+  /// In a young process the first repeats take several times as long as all later ones. So the process leads in first,
+  /// as one that takes times does. What counts is the time that a value would report, and not what the benchmark does
+  /// around it.
   private func calibrate(target: UInt64, limit: Int, leadIn: UInt64) throws -> Int {
     let born = Clock.now()
     var led: UInt64

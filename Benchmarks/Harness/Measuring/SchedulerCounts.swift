@@ -13,8 +13,8 @@ package struct SchedulerCounts: Hashable, Sendable {
     self.wakes = wakes
   }
 
-  /// One reading of each count, for what came since `start`. None when a scheduler that had counted then is gone: its counts
-  /// went with it.
+  /// One reading of each count, for what came since `start`. None when a scheduler that had counted then is gone: its
+  /// counts went with it.
   package func readings(since start: SchedulerCounts, operations: Int) -> [Reading] {
     guard operations > 0, steals >= start.steals, failedSteals >= start.failedSteals, wakes >= start.wakes else {
       return []

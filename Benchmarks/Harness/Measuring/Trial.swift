@@ -24,8 +24,8 @@ package struct Trial {
   /// when a repeat has so many operations that this does not matter.
   package var idle: (() throws -> Void)?
 
-  /// What calibration runs instead of `measure`, and times from outside. An open loop runs `count` operations as fast as
-  /// the subject takes them, and its pace is derived from that time.
+  /// What calibration runs instead of `measure`, and times from outside. An open loop runs `count` operations as fast
+  /// as the subject takes them, and its pace is derived from that time.
   package let calibrate: ((_ count: Int) throws -> Void)?
 
   package init(

@@ -23,9 +23,9 @@ package enum Ablation {
     return [base] + order[share * order.count / turns..<(share + 1) * order.count / turns]
   }
 
-  /// Whether a comparison needs no more blocks. An interval that is looked at after every block finds a difference that is
-  /// not there more often than it says. So it is looked at after few numbers of blocks only, each time with a confidence
-  /// that is divided by the number of looks and of comparisons (Bonferroni).
+  /// Whether a comparison needs no more blocks. An interval that is looked at after every block finds a difference that
+  /// is not there more often than it says. So it is looked at after few numbers of blocks only, each time with a
+  /// confidence that is divided by the number of looks and of comparisons (Bonferroni).
   package struct Looks: Sendable {
     /// After these numbers of blocks.
     package static let blocks = [12, 18, 27, 40, 60, 90]
@@ -35,8 +35,8 @@ package enum Ablation {
 
     var confidence: Double { 1 - (1 - Widening.familyConfidence) / Double(comparisons * Self.blocks.count) }
 
-    /// Whether the logarithms of the ratios differ from 0 beyond doubt. Only the first blocks count, as many as at the last
-    /// look, so that a comparison that was decided stays so.
+    /// Whether the logarithms of the ratios differ from 0 beyond doubt. Only the first blocks count, as many as at the
+    /// last look, so that a comparison that was decided stays so.
     package func isDecided(_ logarithms: [Double]) -> Bool {
       guard let looked = Self.blocks.last(where: { $0 <= logarithms.count }) else { return false }
       guard

@@ -2,9 +2,9 @@ import HarnessWords
 
 /// How often each arm of a scenario repeats a benchmark for one value.
 ///
-/// What an operation takes may depend on the number of repeats, because the first one finds threads asleep and caches cold.
-/// So subjects of about the same speed have the same number: as many repeats as the quickest of them needs to fill the time
-/// of a value. A slower arm has fewer when its value would be longer than the longest one.
+/// What an operation takes may depend on the number of repeats, because the first one finds threads asleep and caches
+/// cold. So subjects of about the same speed have the same number: as many repeats as the quickest of them needs to
+/// fill the time of a value. A slower arm has fewer when its value would be longer than the longest one.
 package enum CommonRepeats {
   /// - Parameter fitting: for each arm, how many repeats fill the longest value.
   package static func numbers(_ fitting: [CellKey: Int], _ effort: Effort) -> [CellKey: Int] {

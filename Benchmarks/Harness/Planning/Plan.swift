@@ -204,8 +204,8 @@ extension Plan {
   /// A guess of the time of a step, in seconds. The run replaces the guess by what the run measures.
   package func estimate(_ step: Step) -> Double {
     switch step {
-    // A calibration leads in, tries ever more repeats until one try fills the target, and tries twice more. A repeat that
-    // takes long is made twice.
+    // A calibration leads in, tries ever more repeats until one try fills the target, and tries twice more. A repeat
+    // that takes long is made twice.
     case .calibrate(let cell):
       let leadIn = Double(leadIn(planned(cell.scenario))) / 1e9
       let attempts = 3.5 * Double(calibrationTarget(cell.scenario)) / 1e9
@@ -247,8 +247,9 @@ extension Plan {
     if case .calibrated(let seconds) = repeats(scenario) { max(seconds, Self.usualRepeat) } else { Self.usualRepeat }
   }
 
-  /// The nanoseconds of timed work that a process fills to calibrate: those of the longest value, of which `CommonRepeats`
-  /// makes the number for one value. A pace is derived from the answer of the calibration and needs a more precise one.
+  /// The nanoseconds of timed work that a process fills to calibrate: those of the longest value, of which
+  /// `CommonRepeats` makes the number for one value. A pace is derived from the answer of the calibration and needs a
+  /// more precise one.
   package func calibrationTarget(_ scenario: Scenario) -> UInt64 {
     if case .paced = repeats(scenario) { max(effort.target, 50_000_000) } else { effort.longestValue }
   }
@@ -265,8 +266,8 @@ extension Plan {
     "\(effort.with(blocks: effort.blocks / turnsOfARound))"
   }
 
-  /// A copy of the plan with fewer values, so that the first blocks take at most the time of the goal. The estimate is that of
-  /// a usual machine, so that the same command makes the same plan every time.
+  /// A copy of the plan with fewer values, so that the first blocks take at most the time of the goal. The estimate is
+  /// that of a usual machine, so that the same command makes the same plan every time.
   package var fitted: Plan {
     guard let goal = effort.goal else { return self }
     var effort = effort

@@ -43,8 +43,8 @@ package struct PlanRecord: Codable, Hashable, Sendable {
     return plan
   }
 
-  /// The flag with which the command of a shard makes its files whole. A simulation writes its files at its end, and cannot
-  /// go on.
+  /// The flag with which the command of a shard makes its files whole. A simulation writes its files at its end, and
+  /// cannot go on.
   package var flagToComplete: String { sharesCells == true ? "--overwrite" : "--resume" }
   /// A process that measures, or a run of a simulation.
   package var stepNoun: String { sharesCells == true ? "run" : "process" }

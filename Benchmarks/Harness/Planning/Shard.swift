@@ -34,9 +34,9 @@ package struct Shard: Hashable, Sendable, Codable, CustomStringConvertible {
   /// The other shards of the same cut, and this one.
   package var all: [Shard] { (1...count).map { Shard(number: $0, of: count)! } }
 
-  /// Which of a number of things this shard has: their indices from zero, in ascending order. Every thing is in one shard,
-  /// and the sizes of two shards differ by one at most. The things are shuffled first, so that no shard has all things
-  /// that stand at even places. Takes time in proportion to the number of things.
+  /// Which of a number of things this shard has: their indices from zero, in ascending order. Every thing is in one
+  /// shard, and the sizes of two shards differ by one at most. The things are shuffled first, so that no shard has all
+  /// things that stand at even places. Takes time in proportion to the number of things.
   /// - Parameter purpose: what the things are. Things of another purpose are shuffled otherwise.
   package func share(of things: Int, seed: UInt64, purpose: String) -> [Int] {
     var random = SeededGenerator(seed: seed, purpose: "shards-\(purpose)")

@@ -3,8 +3,8 @@ import HarnessWords
 
 /// Where forking begins to pay: the time of forked bodies over the time of the plain recursion.
 ///
-/// The functions are pure functions of measured numbers. A process that runs the sweep itself and a process that only has
-/// the times of another program compute the same results.
+/// The functions are pure functions of measured numbers. A process that runs the sweep itself and a process that only
+/// has the times of another program compute the same results.
 package enum BreakEven {
   /// One problem: a number of bodies of one length.
   package struct Problem: Hashable, Sendable {
@@ -35,13 +35,13 @@ package enum BreakEven {
     package var ratio: Double { forked / serial }
   }
 
-  /// The time over serial at which forking pays: a tenth is saved. At 1 itself the noise of a curve that neither gains nor
-  /// loses would decide.
+  /// The time over serial at which forking pays: a tenth is saved. At 1 itself the noise of a curve that neither gains
+  /// nor loses would decide.
   package static let level = 0.9
 
   /// The smallest problem that pays, as the time that the plain recursion takes, in nanoseconds. The points have one
-  /// number of bodies. The curve is interpolated in (log serial time, log ratio) between that problem and the one before.
-  /// Nil when no problem pays, and when the first one does.
+  /// number of bodies. The curve is interpolated in (log serial time, log ratio) between that problem and the one
+  /// before. Nil when no problem pays, and when the first one does.
   package static func find(_ points: [Point]) -> Double? {
     let rising = points.sorted { $0.serial < $1.serial }
     guard let found = rising.firstIndex(where: { $0.ratio <= level }), found > 0 else { return nil }

@@ -12,8 +12,8 @@ package struct Estimate: Hashable, Sendable {
     self.count = count
   }
 
-  /// Half the width of a ratio's interval, as a share: in logarithms, so that x0.5 and x2 are as far from x1. Nil without
-  /// an interval.
+  /// Half the width of a ratio's interval, as a share: in logarithms, so that x0.5 and x2 are as far from x1. Nil
+  /// without an interval.
   package var ratioHalfWidth: Double? {
     guard let interval, interval.lowerBound > 0 else { return nil }
     return log(interval.upperBound / interval.lowerBound) / 2

@@ -71,8 +71,8 @@ package struct GeometricMean: Hashable, Sendable {
     }
   }
 
-  /// The interval at another confidence; nil below six blocks. The bootstrap has no tails as thin as many comparisons need, so
-  /// each side of the 95 % interval is as much wider as Student's t has it.
+  /// The interval at another confidence; nil below six blocks. The bootstrap has no tails as thin as many comparisons
+  /// need, so each side of the 95 % interval is as much wider as Student's t has it.
   /// - Parameter freedom: the degrees of freedom: one less than the fewest blocks of a series.
   package func interval(confidence: Double, freedom: Int) -> ClosedRange<Double>? {
     guard let interval else { return nil }

@@ -2,8 +2,8 @@ import Glibc
 
 /// How the numbers of two arms are paired: the one rule of every ratio.
 ///
-/// A pair are the two numbers that were measured in one place, such as a block of a run on a machine. Where a number of a pair
-/// is not positive there is no ratio at all: the other places would be those that happen not to be zero.
+/// A pair are the two numbers that were measured in one place, such as a block of a run on a machine. Where a number of
+/// a pair is not positive there is no ratio at all: the other places would be those that happen not to be zero.
 package enum Pairing {
   /// The logarithms of the quotients by place. Empty without a common place, and where a pair has no logarithm.
   package static func logarithms<Place: Hashable>(
@@ -24,7 +24,8 @@ package enum Pairing {
     numerator > 0 && denominator > 0 ? log(numerator / denominator) : nil
   }
 
-  /// The ratio of paired numbers: the exponential of the centre of the logarithms and of its interval. Nil without logarithms.
+  /// The ratio of paired numbers: the exponential of the centre of the logarithms and of its interval. Nil without
+  /// logarithms.
   package static func ratio(_ logarithms: some Collection<Double>, confidence: Double = 0.95) -> Estimate? {
     guard !logarithms.isEmpty else { return nil }
     let estimate = Statistics.pairedEstimate(Array(logarithms), confidence: confidence)

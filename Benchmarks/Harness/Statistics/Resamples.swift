@@ -1,7 +1,7 @@
 import Synchronization
 
-/// How often each resample of a bootstrap draws each place. All series of a mean share the draws, and so do all means with as many
-/// places.
+/// How often each resample of a bootstrap draws each place. All series of a mean share the draws, and so do all means
+/// with as many places.
 struct Resamples: Sendable {
   private let places: Int
   /// The counts of a resample stand beside one another.

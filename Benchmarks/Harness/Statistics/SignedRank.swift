@@ -3,9 +3,9 @@ import Glibc
 /// The interval of a signed-rank test, and its centre. Each difference has a rank: 1 for the difference nearest to the
 /// asked value. No rank counts for more than `cap`.
 ///
-/// Wilcoxon's test has no cap, and the sign test has the cap 1 (Hájek, Šidák and Sen 1999 have tests of any scores). The
-/// cap is for processes that are in one of two states: without a cap the few pairs of unlike states have the highest
-/// ranks, and one such pair outweighs several others.
+/// Wilcoxon's test has no cap, and the sign test has the cap 1 (Hájek, Šidák and Sen 1999 have tests of any scores).
+/// The cap is for processes that are in one of two states: without a cap the few pairs of unlike states have the
+/// highest ranks, and one such pair outweighs several others.
 package enum SignedRank {
   /// The most that a rank counts: half of the number of differences up to 20, then 10, and a quarter from 40 on.
   static func cap(_ count: Int) -> Int { max(4, min(count / 2, max(10, count / 4))) }
@@ -22,8 +22,8 @@ package enum SignedRank {
     return (centre, upwards.first { $0 > sum }...(-downwards.first { $0 > sum }))
   }
 
-  /// The confidence of the interval of `count` differences that is asked to have at least `confidence`. Nil when no interval
-  /// has that (n < 6 at 95 %).
+  /// The confidence of the interval of `count` differences that is asked to have at least `confidence`. Nil when no
+  /// interval has that (n < 6 at 95 %).
   package static func coverage(_ count: Int, confidence: Double = 0.95) -> Double? {
     critical(count, confidence: confidence)?.coverage
   }
@@ -33,8 +33,8 @@ package enum SignedRank {
     (0..<count).map { min($0 + 1, cap(count)) }
   }
 
-  /// The ranks of the differences below a value, as the value grows: their sum changes where the value is the mean of two
-  /// differences (a Walsh average).
+  /// The ranks of the differences below a value, as the value grows: their sum changes where the value is the mean of
+  /// two differences (a Walsh average).
   private struct Side {
     private let sorted: [Double]
     /// The sums of every two differences, of a difference with itself too, in order.
@@ -90,8 +90,8 @@ package enum SignedRank {
   /// The largest number of differences whose sums of ranks are counted. Beyond, the sums are normal to four digits.
   private static let mostExact = 100
 
-  /// The largest sum of ranks that is outside of the interval, and the interval's confidence. Nil when even the extremes do
-  /// not reach `confidence`.
+  /// The largest sum of ranks that is outside of the interval, and the interval's confidence. Nil when even the
+  /// extremes do not reach `confidence`.
   private static func critical(_ count: Int, confidence: Double) -> (sum: Int, coverage: Double)? {
     count <= mostExact ? exact(count, confidence) : normal(count, confidence)
   }

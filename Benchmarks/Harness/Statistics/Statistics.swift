@@ -42,8 +42,8 @@ package enum Statistics {
   }
 
   /// The centre of differences between two arms, one per block, with its interval: both invert a signed-rank test whose
-  /// ranks are capped. Differences between two arms of like noise are symmetric about their centre, which the values of one
-  /// arm are not.
+  /// ranks are capped. Differences between two arms of like noise are symmetric about their centre, which the values of
+  /// one arm are not.
   package static func pairedEstimate(_ differences: [Double], confidence: Double = 0.95) -> Estimate {
     precondition(!differences.isEmpty, "the centre of nothing")
     let (centre, interval) = SignedRank.estimate(differences, confidence: confidence)

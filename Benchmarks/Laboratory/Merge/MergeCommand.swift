@@ -76,8 +76,8 @@ package struct MergeCommand<Program: SuiteProgram>: ParsableCommand {
   }
 
   /// Reads the shards.
-  /// - Parameter fixed: whether the plan of the campaign is known. A shard that cannot be read is then said and left out: it
-  ///   has to run again. It may be the only one, because the plan says what has to run.
+  /// - Parameter fixed: whether the plan of the campaign is known. A shard that cannot be read is then said and left
+  ///   out: it has to run again. It may be the only one, because the plan says what has to run.
   private func files(fixed: Bool, _ progress: Progress) throws -> [ShardFile] {
     var files: [ShardFile] = []
     for path in shards {

@@ -1,24 +1,13 @@
 import Foundation
 
-/// A program that a test compiles, with the modules and object files that the tests were built from.
+/// A program that a test compiles and runs, with the modules and object files that the tests were built from.
 struct CompiledProgram: ~Copyable {
-  private let folder: String
+  private let path = NSTemporaryDirectory() + "opbench-program-" + UUID().uuidString
 
-  /// - Parameters:
-  ///   - text: the source.
-  ///   - options: of swiftc.
   init(_ text: String, options: String = "") throws {
-    folder = NSTemporaryDirectory() + "opbench-" + UUID().uuidString
-    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-    try text.write(toFile: "\(folder)/Program.swift", atomically: false, encoding: .utf8)
-    let compiler = try Scenario(
-      shell: """
-        cd '\(try Scenario.buildFolder())' && swiftc -swift-version 6 -warnings-as-errors -I Modules \\
-          -Xcc -fmodule-map-file=CPlatform.build/module.modulemap \(options) \\
-          '\(folder)/Program.swift' -o '\(folder)/program' \\
-          $(find CPlatform.build Primitives.build Scheduling.build OperationCore.build Operations.build *Backend.build \\
-            -name '*.o')
-        """)
+    // Those that another program is linked with: a folder of a module may hold files of sources that are gone.
+    let objects = "$(grep -v /OperationsIdioms.build/ OperationsIdioms.product/Objects.LinkFileList)"
+    let compiler = try Self.compile(text, "-warnings-as-errors \(options) \(objects) -o '\(path)'")
     guard compiler.exitCode == 0 else { throw DoesNotCompile(description: compiler.output) }
   }
 
@@ -26,7 +15,18 @@ struct CompiledProgram: ~Copyable {
     let description: String
   }
 
-  func run() throws -> Scenario { try Scenario(shell: "exec '\(folder)/program'") }
+  /// - Parameter options: of swiftc. Files are named as in the folder of the tests' build.
+  static func compile(_ text: String, _ options: String) throws -> Scenario {
+    try Scenario(
+      shell: """
+        cd '\(Scenario.buildFolder())'
+        swiftc -swift-version 6 -I Modules -Xcc -fmodule-map-file=CPlatform.build/module.modulemap \(options) - <<'END'
+        \(text)
+        END
+        """)
+  }
 
-  deinit { try? FileManager.default.removeItem(atPath: folder) }
+  func run() throws -> Scenario { try Scenario(shell: "exec '\(path)'") }
+
+  deinit { try? FileManager.default.removeItem(atPath: path) }
 }

@@ -166,15 +166,8 @@ struct WrongProgramTests {
   func refused(program: Program) throws { try check(program) }
 
   private func check(_ program: Program) throws {
-    let folder = try Scenario.buildFolder()
-    let run = try Scenario(
-      shell: """
-        printf '%s\\n' 'import Operations' 'import \(program.module)' 'func program() {' "$(cat <<'END'
-        \(program.lines)
-        END
-        )" '}' | swiftc -emit-sil -o /dev/null -swift-version 6 -I '\(folder)/Modules' \\
-          -Xcc '-fmodule-map-file=\(folder)/CPlatform.build/module.modulemap' -
-        """)
+    let text = "import Operations\nimport \(program.module)\nfunc program() {\n\(program.lines)\n}"
+    let run = try CompiledProgram.compile(text, "-emit-sil -o /dev/null")
     if let complaint = program.complaint {
       #expect(run.exitCode == 1)
       #expect(run.output.contains("error: "))

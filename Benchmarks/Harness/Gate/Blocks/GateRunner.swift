@@ -71,9 +71,9 @@ package struct GateRunner {
     self.effects = effects
   }
 
-  /// Runs blocks of the cells in rounds: each cell that is open gets one block. The blocks of a cell are so spread over the
-  /// time. A cell ends when `isOpen` is false for its blocks so far, or when one of its processes fails. All cells end when the
-  /// user interrupts the gate.
+  /// Runs blocks of the cells in rounds: each cell that is open gets one block. The blocks of a cell are so spread over
+  /// the time. A cell ends when `isOpen` is false for its blocks so far, or when one of its processes fails. All cells
+  /// end when the user interrupts the gate.
   ///
   /// - Parameters:
   ///   - withNull: whether a second base runs. Otherwise the numbers of the first base stand for the second.
@@ -191,7 +191,8 @@ package struct GateRunner {
   /// How long a process took so far, in seconds: the mean of all.
   var secondsOfProcess: Double { Double(nanoseconds) / 1e9 / Double(max(1, processes)) }
 
-  /// Whether the head fails a cell by itself; nil when the head passes. What the base cannot be compared in is still checked.
+  /// Whether the head fails a cell by itself; nil when the head passes. What the base cannot be compared in is still
+  /// checked.
   mutating func checkHead(_ cell: CellKey) -> Failure? {
     do throws(Failure) {
       _ = try run(head, cell, .time(repeats: 1, values: 1, leadIn: 1), isBase: false)

@@ -113,7 +113,8 @@ package struct AllocationRecord: Codable, Sendable {
     }
   }
 
-  /// A line for each count of which this record allows more than an earlier one, and for each benchmark that it leaves out.
+  /// A line for each count of which this record allows more than an earlier one, and for each benchmark that it leaves
+  /// out.
   package func raised(since earlier: AllocationRecord, build: String) -> [String] {
     earlier.builds.filter { $0.build == build }.flatMap(\.entries).flatMap { then -> [String] in
       let name = then.benchmark + (then.params.isEmpty ? "" : " \(then.params)")

@@ -69,8 +69,8 @@ extension GateSuite {
     }
   }
 
-  /// What `base` has, in these tiers, and this suite has not. A benchmark that is renamed, or that has other parameters, is
-  /// gone under its old name. Subjects do not count: the user may choose another one.
+  /// What `base` has, in these tiers, and this suite has not. A benchmark that is renamed, or that has other
+  /// parameters, is gone under its old name. Subjects do not count: the user may choose another one.
   package func missing(_ base: [GatedCell], tiers: Set<GatedMetric.Tier>) -> [Missing] {
     func place(_ cell: CellKey) -> CellKey { CellKey(cell.scenario, Arm(subject: "", workers: cell.arm.workers)) }
     let own = Dictionary(cells.map { (place($0.cell), $0) }) { first, _ in first }

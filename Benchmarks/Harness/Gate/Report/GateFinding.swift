@@ -15,7 +15,8 @@ package struct GateFinding: Codable, Hashable, Sendable {
   /// The reason, when the numbers alone do not say enough.
   package var reason: String?
 
-  /// Of a measure that passed: the side to which it has surely moved, within its threshold; nil when it is not sure to have moved.
+  /// Of a measure that passed: the side to which it has surely moved, within its threshold; nil when it is not sure to
+  /// have moved.
   package var moved: Side?
 
   package enum Side: String, Codable, Sendable {
@@ -82,8 +83,8 @@ package struct GateFinding: Codable, Hashable, Sendable {
       lower = scale.shown(interval.lowerBound)
       upper = scale.shown(interval.upperBound)
       confidence = SignedRank.coverage(pairs.count)
-      // Of many measures one interval misses the truth by chance. So it counts as sure only what lies beyond the interval of the base
-      // against itself, too.
+      // Of many measures one interval misses the truth by chance. So it counts as sure only what lies beyond the
+      // interval of the base against itself, too.
       if verdict == .pass, let control = control.interval {
         if interval.lowerBound > max(0, control.upperBound) { moved = .worse }
         if interval.upperBound < min(0, control.lowerBound) { moved = .better }

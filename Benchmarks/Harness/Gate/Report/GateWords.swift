@@ -11,8 +11,8 @@ extension GateFinding {
     return (scale == .ratio ? "x" : "") + shown(effect, scale) + interval
   }
 
-  /// How far a measure that passed has surely moved, such as "surely slower by 7 to 9 %, within the threshold"; nil when it is not sure
-  /// to have moved.
+  /// How far a measure that passed has surely moved, such as "surely slower by 7 to 9 %, within the threshold"; nil
+  /// when it is not sure to have moved.
   var movement: String? {
     guard let moved, let scale, let lower, let upper else { return nil }
     let words: (worse: String, better: String) =
@@ -22,7 +22,8 @@ extension GateFinding {
       "surely \(moved == .worse ? words.worse : words.better) by \(Self.amounts(ends, scale)), within the threshold"
   }
 
-  /// Two amounts of change, the smaller one first: of ratios in percent, without decimals where each is several percent.
+  /// Two amounts of change, the smaller one first: of ratios in percent, without decimals where each is several
+  /// percent.
   private static func amounts(_ ends: (Double, Double), _ scale: GateScale) -> String {
     guard scale == .ratio else { return "\(fixed(abs(ends.0), 3)) to \(fixed(abs(ends.1), 3))" }
     let percents = (abs(ends.0 - 1) * 100, abs(ends.1 - 1) * 100)

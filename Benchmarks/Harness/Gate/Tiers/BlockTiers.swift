@@ -13,8 +13,8 @@ struct BlockTiers {
 
   /// The blocks of a usual cell, for the progress.
   private static let usualBlocks = 20
-  /// The seconds after which no more blocks begin. Where six blocks of everything take long, the cells get four times as
-  /// many.
+  /// The seconds after which no more blocks begin. Where six blocks of everything take long, the cells get four times
+  /// as many.
   private static let mostSeconds = 80.0
 
   /// Throws one line when the base cannot be measured.

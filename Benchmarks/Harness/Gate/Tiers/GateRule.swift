@@ -5,9 +5,9 @@ import HarnessWords
 
 /// Decides when a measure has enough blocks, and then whether it has moved: pure arithmetic on blocks.
 ///
-/// A measure ends as a scenario of a run with a goal ends: once its intervals are narrow enough. When it ends depends on
-/// widths and on the null control, and never on the effect. A rule that saw the effect would stop where chance favours an
-/// answer.
+/// A measure ends as a scenario of a run with a goal ends: once its intervals are narrow enough. When it ends depends
+/// on widths and on the null control, and never on the effect. A rule that saw the effect would stop where chance
+/// favours an answer.
 package struct GateRule: Sendable {
   /// No interval comes of fewer blocks.
   package static let fewestBlocks = Effort.fewestBlocks
@@ -20,8 +20,8 @@ package struct GateRule: Sendable {
   private let scale: GateScale
   /// The smallest effect that counts.
   private let tolerance: Double
-  /// The largest half-width of an interval that is narrow enough. A centre that is as far as the tolerance from the truth
-  /// is then two half-widths away, which are four standard errors.
+  /// The largest half-width of an interval that is narrow enough. A centre that is as far as the tolerance from the
+  /// truth is then two half-widths away, which are four standard errors.
   private var goal: Double { tolerance / 2 }
 
   package init(_ scale: GateScale, threshold: Double) {

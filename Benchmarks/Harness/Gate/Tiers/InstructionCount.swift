@@ -1,9 +1,9 @@
 import HarnessMeasuring
 import HarnessWords
 
-/// Instructions per operation of a benchmark in which one thread does all the work. A count of several depends on which of
-/// them is ahead. Two processes differ in how often
-/// they repeat the benchmark, so the cost of starting and ending cancels out.
+/// Instructions per operation of a benchmark in which one thread does all the work. A count of several depends on which
+/// of them is ahead. Two processes differ in how often they repeat the benchmark, so the cost of starting and ending
+/// cancels out.
 struct InstructionCount {
   private let cell: CellKey
   private let request: (Int) -> MeasureRequest

@@ -51,8 +51,8 @@ package struct CPUGroups: Sendable {
     Dictionary(grouping: cpus, by: key).values.map(\.count).max() ?? 0
   }
 
-  /// Two CPUs of different cores at a distance, each by its index among the CPUs that this process may use (`CPUs.begin`);
-  /// nil when there are none.
+  /// Two CPUs of different cores at a distance, each by its index among the CPUs that this process may use
+  /// (`CPUs.begin`); nil when there are none.
   package func pair(_ distance: Distance) -> (first: Int, second: Int)? {
     for first in cpus {
       let second = cpus.first { other in

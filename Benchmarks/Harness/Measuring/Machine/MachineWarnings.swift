@@ -33,7 +33,8 @@ package enum MachineWarnings {
     return lines
   }
 
-  /// Warnings about worker counts: more workers than CPUs, and subjects that stand against a reference of another width.
+  /// Warnings about worker counts: more workers than CPUs, and subjects that stand against a reference of another
+  /// width.
   package static func workers(_ arms: [Arm], reference: String, available: Int = CPUs.available) -> [String] {
     var lines: [String] = []
     let crowded = Set(arms.map(\.workers).filter { $0 > available }).sorted().map(String.init)

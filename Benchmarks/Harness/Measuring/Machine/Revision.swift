@@ -3,7 +3,8 @@ import Glibc
 /// The revision of a checkout, as git says.
 package struct Revision: Sendable {
   /// With this variable in the environment nobody asks git. It has the commit, and a plus sign behind it when the files
-  /// differed from the commit's. `scripts/campaign` sets it: the checkout may change between the build and the last shard.
+  /// differed from the commit's. `scripts/campaign` sets it: the checkout may change between the build and the last
+  /// shard.
   package static let variable = "OPBENCH_REVISION"
 
   /// The revision that the environment tells; nil when it tells none.

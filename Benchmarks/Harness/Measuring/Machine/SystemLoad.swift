@@ -5,8 +5,8 @@ package struct SystemLoad: Sendable {
   /// A block during which more than this share of CPU time was stolen does not count.
   package static let largestStolenShare = 0.01
 
-  /// With this variable in the environment, the clock ticks are read from that file, and not from `/proc/stat`. So a test
-  /// of the program does not depend on what other guests do on the machine.
+  /// With this variable in the environment, the clock ticks are read from that file, and not from `/proc/stat`. So a
+  /// test of the program does not depend on what other guests do on the machine.
   package static let ticksVariable = "OPBENCH_TICKS_FROM"
 
   private static let ticksFile = getenv(ticksVariable).map { String(cString: $0) } ?? "/proc/stat"

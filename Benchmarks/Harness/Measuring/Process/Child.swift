@@ -26,8 +26,8 @@ final class Child {
     return information.si_code == Int32(CLD_STOPPED) ? .isStopped : .hasEnded
   }
 
-  /// Waits until one of the pipes can be read, the process ends, a signal comes, or that number of nanoseconds has passed,
-  /// but at most the interval of `StandStill`; reads what can be read.
+  /// Waits until one of the pipes can be read, the process ends, a signal comes, or that number of nanoseconds has
+  /// passed, but at most the interval of `StandStill`; reads what can be read.
   func wait(reading pipes: [Pipe], for nanoseconds: UInt64) {
     let open = pipes.filter(\.isOpen)
     var descriptors = open.map { pollfd(fd: $0.reading, events: Int16(POLLIN), revents: 0) }

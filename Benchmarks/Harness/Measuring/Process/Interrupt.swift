@@ -11,8 +11,9 @@ package enum Interrupt {
 
   package static var isRequested: Bool { requests.pointee != 0 }
 
-  /// From now on, the first signal asks the run to stop, and a second signal ends the process at once. A second SIGHUP does not:
-  /// the shell and the kernel both send one when a terminal ends. Under `nohup` the terminal may end, and the run goes on.
+  /// From now on, the first signal asks the run to stop, and a second signal ends the process at once. A second SIGHUP
+  /// does not: the shell and the kernel both send one when a terminal ends. Under `nohup` the terminal may end, and the
+  /// run goes on.
   package static func install() {
     requests.pointee = 0
     for number in [SIGINT, SIGTERM, SIGHUP] where number != SIGHUP || !isIgnored(SIGHUP) {

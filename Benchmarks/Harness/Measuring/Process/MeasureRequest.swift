@@ -4,13 +4,13 @@ import HarnessWords
 /// The request of the parent to one process, as the single argument of the hidden subcommand `measure`.
 package struct MeasureRequest: Codable, Hashable, Sendable {
   package enum Mode: Codable, Hashable, Sendable {
-    /// Work for `leadIn` nanoseconds. Then find how many repeats fill `target` nanoseconds of timed work. A number above
-    /// `limit` is not needed.
+    /// Work for `leadIn` nanoseconds. Then find how many repeats fill `target` nanoseconds of timed work. A number
+    /// above `limit` is not needed.
     case calibrate(target: UInt64, limit: Int, leadIn: UInt64 = 0)
     /// Work for `leadIn` nanoseconds, and at least for one value unless `leadIn` is 0. The times of the lead-in do not
     /// count. Then give `values` values of `repeats` repeats each; give fewer values, but at least one, when they have
-    /// taken `budget` nanoseconds together. Every second value has `more` repeats more. With `countsEvents`, run one more
-    /// value, during which the kernel counts and whose time does not count.
+    /// taken `budget` nanoseconds together. Every second value has `more` repeats more. With `countsEvents`, run one
+    /// more value, during which the kernel counts and whose time does not count.
     case time(
       repeats: Int, values: Int, leadIn: UInt64 = 0, budget: UInt64 = .max, more: Int = 0, countsEvents: Bool = false)
     /// Count allocations. The process runs on an allocator that can count.

@@ -79,7 +79,8 @@ package struct ProcessOutcome: Sendable {
   /// What a measuring process has answered.
   package var results: [ResultLine] { lines.compactMap(ResultLine.init) }
 
-  /// The reason why a measuring process has failed; nil when the process has given what the mode of its request asks for.
+  /// The reason why a measuring process has failed; nil when the process has given what the mode of its request asks
+  /// for.
   package func failure(_ mode: MeasureRequest.Mode) -> String? {
     let results = results
     for case .failure(let message) in results { return Self.cut(message) }

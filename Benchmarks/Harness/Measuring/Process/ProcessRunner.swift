@@ -1,7 +1,7 @@
 import Glibc
 
-/// Starts a process in a group of its own, reads both its outputs, and kills the process when it takes too long, when it
-/// prints too much, or when the run is interrupted.
+/// Starts a process in a group of its own, reads both its outputs, and kills the process when it takes too long, when
+/// it prints too much, or when the run is interrupted.
 package enum ProcessRunner {
   /// Starts `program measure` for a request. A crash then takes no time for a backtrace.
   package static func measure(
@@ -96,8 +96,8 @@ package enum ProcessRunner {
     let pairs = merged.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
     return withCStrings([executable] + arguments) { arguments in
       withCStrings(pairs) { pairs in
-        // A program that was just written is busy for a moment more: a child that another thread has forked still has it
-        // open for writing, until that child becomes its own program.
+        // A program that was just written is busy for a moment more: a child that another thread has forked still has
+        // it open for writing, until that child becomes its own program.
         var error = ETXTBSY
         for _ in 0..<100 where error == ETXTBSY {
           error = posix_spawnp(&identifier, executable, &actions, &attributes, arguments, pairs)
@@ -109,8 +109,8 @@ package enum ProcessRunner {
   }
 
   /// Reads until the process has ended and both pipes are closed, or a short time beyond the end of the process. Gives
-  /// the reason when the process was killed, and how long this process or the other stood still. A process gets its whole
-  /// time though this one stood still; a process that is stopped for ever has its limit.
+  /// the reason when the process was killed, and how long this process or the other stood still. A process gets its
+  /// whole time though this one stood still; a process that is stopped for ever has its limit.
   private static func follow(
     _ child: Child, _ output: Pipe, _ errors: Pipe, limit: Int, until deadline: UInt64, _ now: () -> UInt64
   ) -> (Ending?, stoodStill: UInt64) {

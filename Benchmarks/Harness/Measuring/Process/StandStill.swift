@@ -1,12 +1,12 @@
-/// Notices when this process stood still: stopped by a signal, frozen, or long without a CPU. Whatever it times meanwhile
-/// probably stood still too, and the clock went on.
+/// Notices when this process stood still: stopped by a signal, frozen, or long without a CPU. Whatever it times
+/// meanwhile probably stood still too, and the clock went on.
 ///
 /// Whoever waits looks at the clock at least once an interval. A look that comes far too late shows the gap.
 package struct StandStill: Sendable {
   /// The longest wait between two looks, in nanoseconds.
   package static let interval: UInt64 = 100_000_000
-  /// A longer time between two looks is a gap. The kernel of a busy machine lets a process that was woken wait for tens of
-  /// milliseconds.
+  /// A longer time between two looks is a gap. The kernel of a busy machine lets a process that was woken wait for tens
+  /// of milliseconds.
   package static let longest: UInt64 = 300_000_000
 
   private var last: UInt64

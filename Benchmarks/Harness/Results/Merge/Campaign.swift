@@ -15,8 +15,8 @@ package struct Campaign: Sendable {
 
   /// Throws one line that names what does not belong together.
   /// - Parameters:
-  ///   - plan: the plan that was fixed when the campaign began, and the name of its file. A file that does not belong to it is
-  ///     left out. Without a plan nobody knows which of two files is the wrong one, so all are refused.
+  ///   - plan: the plan that was fixed when the campaign began, and the name of its file. A file that does not belong
+  ///     to it is left out. Without a plan nobody knows which of two files is the wrong one, so all are refused.
   ///   - say: gets a line for each file that is left out.
   package init(
     _ found: [ShardFile], plan: (facts: CampaignPlan, path: String)? = nil, say: (String) -> Void = { _ in }

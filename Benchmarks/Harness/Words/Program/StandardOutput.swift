@@ -1,6 +1,7 @@
 import Glibc
 
-/// Who is at the other end of standard output. CSV is for a program or a file; a person who reads a log wants the table.
+/// Who is at the other end of standard output. CSV is for a program or a file; a person who reads a log wants the
+/// table.
 package enum StandardOutput: Hashable, Sendable {
   case terminal
   /// A file or a program takes the rows.

@@ -1,6 +1,6 @@
 /// Formats durations, bytes and throughputs in the unit that gives few digits before the point, and everything else in
-/// its own unit. The unit stands behind the number, unless the metric's name says it. Every number that a reader sees, here
-/// and in the report, is written by this type: three significant digits once the number is rounded.
+/// its own unit. The unit stands behind the number, unless the metric's name says it. Every number that a reader sees,
+/// here and in the report, is written by this type: three significant digits once the number is rounded.
 package struct NumberFormat: Sendable {
   package let divisor: Double
   package let suffix: String
@@ -54,8 +54,8 @@ package struct NumberFormat: Sendable {
     "\(fixed(share * 100, digits: share >= 0.1 || share == 0 ? 0 : 1)) %"
   }
 
-  /// Three significant digits, or all digits before the point. The bounds are where a number is rounded to one more digit
-  /// before the point: 9.996 is 10.0, not 10.00. A number below a ten-thousandth has an exponent.
+  /// Three significant digits, or all digits before the point. The bounds are where a number is rounded to one more
+  /// digit before the point: 9.996 is 10.0, not 10.00. A number below a ten-thousandth has an exponent.
   package static func significant(_ value: Double) -> String {
     let bounds = [99.95, 9.995, 0.9995, 0.09995, 0.009995, 0.0009995, 0.00009995]
     guard value != 0, !value.isNaN else { return value == 0 ? "0" : "nan" }

@@ -27,8 +27,8 @@ package enum TextWidth {
 }
 
 extension TextWidth {
-  /// The columns that a terminal gives a text: two to a wide letter, such as those of Chinese and Japanese, and none to a mark
-  /// that stands on the letter before it.
+  /// The columns that a terminal gives a text: two to a wide letter, such as those of Chinese and Japanese, and none to
+  /// a mark that stands on the letter before it.
   package static func of(_ text: some StringProtocol) -> Int {
     text.utf8.allSatisfy { $0 < 0x80 } ? text.utf8.count : text.reduce(0) { $0 + columns(of: $1) }
   }

@@ -6,7 +6,7 @@ import Operations
 ///
 /// ```swift
 /// let processing = try Processing(parsing: "size:200,sepia,round:16")
-/// let thumbnail = processing.apply(to: picture, on: .stealing)
+/// let thumbnail = processing.apply(to: picture)
 /// ```
 public struct Processing: Sendable, Hashable, CustomStringConvertible {
   /// A change of all pixels.

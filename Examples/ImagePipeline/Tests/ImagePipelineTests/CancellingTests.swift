@@ -53,7 +53,7 @@ struct CancellingTests {
         await #expect(throws: (any Error).self) { try await first.value }
         await #expect(throws: (any Error).self) { try await second.value }
         try await stage.expectNothingLeft(pipeline, network)
-        let wanted = request.processing.apply(to: Sample.picture(number), on: stage.backend)
+        let wanted = request.processing.apply(to: Sample.picture(number))
         #expect(try await pipeline.image(for: request) == wanted, "fault \(number)")
       }
       try await stage.expectNothingLeft(pipeline, network)

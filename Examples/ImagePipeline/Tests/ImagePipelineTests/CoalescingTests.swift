@@ -38,7 +38,7 @@ struct CoalescingTests {
       gate.open()
       for (request, task) in zip(requests, tasks) {
         let picture = try await task.value
-        #expect(picture == request.processing.apply(to: Sample.picture(1), on: stage.backend))
+        #expect(picture == request.processing.apply(to: Sample.picture(1)))
       }
       #expect(network.requests.count == 1)
       // One decoding for each size: the whole picture, 8 and 12.
@@ -60,7 +60,7 @@ struct CoalescingTests {
       gate.open()
       for (request, task) in zip(requests, tasks) {
         let picture = try await task.value
-        #expect(picture == request.processing.apply(to: Sample.picture(2), on: stage.backend))
+        #expect(picture == request.processing.apply(to: Sample.picture(2)))
       }
       #expect(pipeline.statistics[.decodes] == 1 && pipeline.statistics[.processed] == filters.count)
       try await stage.expectNothingLeft(pipeline, network)
@@ -78,7 +78,7 @@ struct CoalescingTests {
       let tasks = (0..<20).map { _ in pipeline.task(for: request) }
       try await stage.until("the fetch") { gate.waiters == 1 }
       gate.open()
-      let wanted = request.processing.apply(to: Sample.picture(3), on: stage.backend)
+      let wanted = request.processing.apply(to: Sample.picture(3))
       for task in tasks { #expect(try await task.value == wanted) }
       #expect(pipeline.statistics[.processed] == 1 && network.requests.count == 1)
       #expect(try await pipeline.image(for: request) == wanted)

@@ -67,7 +67,7 @@ struct KeptFileTests {
         }
         for task in tasks {
           let picture = try await task.value
-          #expect(picture == task.request.processing.apply(to: Sample.picture(1), on: stage.backend))
+          #expect(picture == task.request.processing.apply(to: Sample.picture(1)))
         }
         try await stage.settled(pipeline)
         #expect(try folder.cache().entry(for: url(1))?.bytes == Sample.png(1))
@@ -178,7 +178,7 @@ struct KeptFileTests {
   func sharedFilter(on surroundings: Surroundings) async throws {
     try await surroundings.run(seeds: 1...4) { stage in
       let processing = Processing(size: 14, filters: [.sepia, .blur(radius: 2), .round(radius: 3), .grey])
-      let wanted = (0..<Sample.count).map { processing.apply(to: Sample.picture($0), on: stage.backend) }
+      let wanted = (0..<Sample.count).map { processing.apply(to: Sample.picture($0)) }
       let network = SimulatedNetwork(stage)
       let pipeline = stage.forgetful(network) { $0.workLimit = 4 }
       let tasks = (0..<48).map { pipeline.task(for: ImageRequest(url: url($0), processing: processing)) }
@@ -201,7 +201,7 @@ struct KeptFileTests {
       for text in ["size:8", "grey", "sepia", "size:7,blur:2", "round:3"] {
         let processing = try Processing(parsing: text)
         let picture = try await pipeline.image(for: ImageRequest(url: url(1), processing: processing))
-        #expect(picture == processing.apply(to: wanted, on: stage.backend))
+        #expect(picture == processing.apply(to: wanted))
       }
       // A JPEG beside them.
       network.serve(SimulatedNetwork.File(bytes: Sample.jpeg(2)), at: url(2))

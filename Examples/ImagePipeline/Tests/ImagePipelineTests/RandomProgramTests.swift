@@ -33,8 +33,11 @@ enum Wanted {
   private static let checksums: [[Processing: UInt64]] = {
     let backend = StealingBackend(workers: 1)
     return (0..<Sample.count).map { number in
-      Dictionary(
-        uniqueKeysWithValues: processings.map { ($0, $0.apply(to: Sample.picture(number), on: backend).checksum) })
+      let picture = Sample.picture(number)
+      return Dictionary(
+        uniqueKeysWithValues: processings.map { processing in
+          (processing, backend.run { processing.apply(to: picture) }.checksum)
+        })
     }
   }()
 

@@ -47,7 +47,7 @@ public final class Workshop: Sendable {
   }
 
   /// On the calling thread and those that Dispatch lends.
-  func process(_ picture: Picture) -> Picture { Self.processing.apply(to: picture, on: .dispatch) }
+  func process(_ picture: Picture) -> Picture { DispatchBackend.shared.run { Self.processing.apply(to: picture) } }
 
   /// A picture came into the memory.
   func delivered() { counts.withLock { $0.delivered += 1 } }
@@ -92,7 +92,7 @@ public struct PictureSet: Sendable {
         let bytes = try TestPicture.make(seed: seed &+ UInt64(index), width: files.width, height: files.height)
           .encodedJPEG(quality: files.quality)
         let small = try Picture.decode(bytes, fitting: Workshop.processing.size)
-        return (bytes, Workshop.processing.apply(to: small, on: .dispatch).checksum)
+        return (bytes, DispatchBackend.shared.run { Workshop.processing.apply(to: small) }.checksum)
       }
       made.withLock { $0[index] = result }
     }
