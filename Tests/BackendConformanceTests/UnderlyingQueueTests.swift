@@ -111,6 +111,28 @@ struct UnderlyingQueueTests {
     #expect(ran.value == 40)
   }
 
+  @Test("rows 28.5 and 32: what runs inside a wait ends before the wait, though the awaited operation is cancelled")
+  func cancelledDuringTheWait() throws {
+    let queue = OperationQueue()
+    queue.underlyingQueue = DispatchQueue(label: "serial")
+    let order = EventLog<String>()
+    queue.addOperation {
+      let awaited = BlockOperation {}
+      let dependency = BlockOperation {
+        order.append("begins")
+        awaited.cancel()
+        giveOthersAChance()
+        order.append("ends")
+      }
+      awaited.addDependency(dependency)
+      queue.addOperations([dependency, awaited], waitUntilFinished: false)
+      awaited.waitUntilFinished()
+      order.append("goes on")
+    }
+    try queue.drainInTime()
+    #expect(order.events == ["begins", "ends", "goes on"])
+  }
+
   @Test("rows 20 and 32: what a dispatch queue has not started yet is still started by priority", arguments: [1, -1])
   func priorityOnASuspendedDispatchQueue(limit: Int) throws {
     let underlying = DispatchQueue(label: "held back")
